@@ -1,0 +1,106 @@
+# Every command a person types. `make help` lists them.
+SHELL := /bin/bash
+CC ?= cc
+BUILD ?= build
+VARIANT ?= release
+
+# Why each package is here: README.md, "Dependencies".
+PACKAGES := gcc make pkg-config libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
+            libjansson-dev
+
+WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
+        -Wmissing-prototypes -Wvla -Wno-ignored-qualifiers
+# -ffp-contract=off: results must not depend on whether the compiler fuses operations.
+CFLAGS_COMMON := -std=gnu17 -g $(WARN) -I. -pthread -ffp-contract=off -MMD -MP
+ARCH := -march=x86-64-v3
+
+ifeq ($(VARIANT),release)
+  OUT := $(BUILD)
+  CFLAGS_VARIANT := -O3 -flto=auto -fno-semantic-interposition
+  LDFLAGS_VARIANT := -O3 -flto=auto
+  LIBS_ALLOC := -ljemalloc
+else ifeq ($(VARIANT),asan)
+  OUT := $(BUILD)/asan
+  CFLAGS_VARIANT := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
+                    -fno-omit-frame-pointer -DCW_SANITIZE
+  LDFLAGS_VARIANT := -fsanitize=address,undefined
+  LIBS_ALLOC :=
+else
+  $(error VARIANT is release or asan)
+endif
+
+LIBS := -lyaml -ljansson -lxxhash $(LIBS_ALLOC) -lm -ldl
+ALL_CFLAGS := $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
+
+DIRS := core lp partition hw collectives bench
+LIB_SOURCES := $(filter-out bench/main.c,$(foreach d,$(DIRS),$(wildcard $(d)/*.c)))
+LIB_OBJECTS := $(LIB_SOURCES:%.c=$(OUT)/obj/%.o)
+TEST_SOURCES := $(wildcard test/unit/test_*.c test/integration/test_*.c)
+TEST_SUPPORT := $(filter-out $(TEST_SOURCES),$(wildcard test/unit/*.c test/integration/*.c test/*.c))
+TEST_SUPPORT_OBJECTS := $(TEST_SUPPORT:%.c=$(OUT)/obj/%.o)
+TEST_BINARIES := $(TEST_SOURCES:%.c=$(OUT)/%)
+PERF_SOURCES := $(wildcard perf/*.c)
+PERF_BINARIES := $(PERF_SOURCES:%.c=$(OUT)/%)
+
+.PHONY: all help setup run test asan lint format perf clean test-binaries
+.DEFAULT_GOAL := all
+
+all: $(OUT)/cubewarp ## build build/cubewarp
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+setup: ## install what is missing (Debian packages, through apt-get)
+	@tools/setup.sh $(PACKAGES)
+
+run: setup ## set up, build, run the default all-reduce and verify its data
+	@$(MAKE) --no-print-directory all
+	$(OUT)/cubewarp run --verify-data
+
+test: setup ## set up, build, run every test
+	@$(MAKE) --no-print-directory all test-binaries
+	@CUBEWARP=$(OUT)/cubewarp tools/run-tests.sh $(TEST_BINARIES)
+
+asan: setup ## every test under AddressSanitizer and UBSan
+	@$(MAKE) --no-print-directory VARIANT=asan all test-binaries
+	@CUBEWARP=$(BUILD)/asan/cubewarp tools/run-tests.sh $(TEST_SOURCES:%.c=$(BUILD)/asan/%)
+
+lint: ## include arrows, clang-format, cppcheck, clang-tidy
+	@tools/lint.sh
+
+format: ## lay out every source with clang-format
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+perf: setup ## build the baselines and benchmark programs of perf/
+	@$(MAKE) --no-print-directory all $(PERF_BINARIES)
+
+test-binaries: $(TEST_BINARIES)
+
+clean: ## remove the build folder
+	rm -rf $(BUILD)
+
+$(OUT)/libcubewarp.a: $(LIB_OBJECTS)
+	@rm -f $@
+	@gcc-ar rcs $@ $^
+
+$(OUT)/cubewarp: $(OUT)/obj/bench/main.o $(OUT)/libcubewarp.a
+	@$(CC) $(LDFLAGS_VARIANT) -pthread -rdynamic -o $@ $^ $(LIBS)
+
+# main.c runs before the CPU is known to be new enough, so it is built for any x86-64.
+$(OUT)/obj/bench/main.o: ARCH :=
+$(OUT)/obj/bench/main.o: CFLAGS_VARIANT := $(filter-out -flto=auto,$(CFLAGS_VARIANT))
+
+$(OUT)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) $(ARCH) -c -o $@ $<
+
+$(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(TEST_SUPPORT_OBJECTS) $(OUT)/libcubewarp.a
+	@mkdir -p $(@D)
+	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
+
+$(PERF_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libcubewarp.a
+	@mkdir -p $(@D)
+	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ $(LIBS)
+
+.SECONDARY:
+-include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,232 @@
+/*
+ * cw.h: the engine's one public header; a model includes this and nothing else of core/.
+ *
+ * A model is a number of logical processes (LPs). Each has a fixed-size, pointer-free state, and
+ * one function, handle(), that is called for each event the LP receives, in the total order below.
+ * A handler sees its state and the event const. It may do five things, all through its context:
+ *   change a part of its state      CW_MUT()
+ *   send an event to any LP         cw_send()
+ *   draw random numbers             cw_rng_*() on a stream kept in its state
+ *   emit a commit record            cw_emit(): the only way out
+ *   fail the event                  cw_check(), cw_fail()
+ * It does no I/O and touches no other memory, except to read const model data, which changes only
+ * between drains. The same model runs unchanged under every synchronisation mode.
+ *
+ * Between drains the host injects events (cw_inject) and reads any LP's state (cw_state).
+ *
+ * Total order (10-engine.md, "Virtual time and order"): events are handled in the order of
+ *   (receive time, zero-delay depth, sending entity, number), then type, then payload bytes,
+ * and events that are equal in all of that in the order of their LPs. Depth is 0 for an event that
+ * was sent with a positive delay or injected, and its cause's depth + 1 for one sent with delay 0.
+ * Entity and number are the model's: they name who sent it, wherever that entity is placed, so
+ * that the order does not depend on the partition.
+ */
+#ifndef CW_H
+#define CW_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- limits ------------------------------------------------------------------------------- */
+
+#define CW_PAYLOAD_BYTES_MAX 64u    /* inline payload of an event, and of a commit record */
+#define CW_DEPTH_MAX         65535u /* deepest chain of zero-delay events at one time */
+#define CW_NUMBER_MAX        ((1ull << 48) - 1) /* greatest number an entity may give an event */
+#define CW_TIME_MAX          INT64_MAX          /* "never"; no event may be sent to this time */
+
+/* Exit codes (60-cli.md); an engine call returns one of them. */
+enum cw_exit {
+    CW_OK = 0,
+    CW_DATA_WRONG = 1,     /* --verify-data found a difference */
+    CW_USAGE = 2,          /* usage or configuration */
+    CW_PROGRAM_FAILED = 3, /* the simulated program failed: deadlock, fault, overflow of time */
+    CW_NO_RESOURCE = 4,    /* memory, disk, threads */
+    CW_BUG = 5,            /* an internal check of cubewarp itself */
+};
+
+/* What went wrong. Filled by the function that returns a non-zero enum cw_exit. */
+struct cw_error {
+    int exit_code; /* enum cw_exit */
+    char text[1020];
+};
+
+/* ---- events ------------------------------------------------------------------------------- */
+
+/*
+ * An event as its handler sees it. Owned by the engine; valid until the handler returns.
+ * payload[] holds payload_bytes bytes that the sender gave and is 8-byte aligned.
+ */
+struct cw_event {
+    int64_t time_ps;
+    uint64_t number; /* the sending entity's own numbering, <= CW_NUMBER_MAX */
+    uint32_t entity; /* who sent it */
+    uint32_t lp;     /* who receives it */
+    uint16_t depth;
+    uint16_t type; /* the model's */
+    uint16_t payload_bytes;
+    uint16_t reserved; /* 0 */
+    _Alignas(8) uint8_t payload[CW_PAYLOAD_BYTES_MAX];
+};
+_Static_assert(offsetof(struct cw_event, payload) == 32, "the header is half a cache line");
+
+/* ---- models ------------------------------------------------------------------------------- */
+
+struct cw_ctx;
+struct cw_sim;
+
+/*
+ * A model. All hooks must be pure functions of their arguments and `data`; they may run on any
+ * thread. `data` is the model's own and outlives the simulation; handlers read it through
+ * cw_model_data(), and the host may change it between drains only.
+ */
+struct cw_model {
+    const char *name;
+    const void *data;
+    uint32_t lp_count;
+    /* Bytes of one LP's state; asked once per LP at creation. May differ between LPs; may be 0. */
+    size_t (*state_bytes)(const void *data, uint32_t lp);
+    /* Fills a zeroed state. Called once per LP at creation, before any event. */
+    void (*init)(const void *data, uint32_t lp, void *state);
+    /* Handles one event. Possibly speculative: may see a state that no sequential run shows, so
+     * it checks every index and loop bound that it takes from state or payload (cw_check). */
+    void (*handle)(struct cw_ctx *ctx, const void *state, const struct cw_event *event);
+};
+
+/* The context of one handler call. The fields are the engine's; models use the functions. */
+struct cw_ctx {
+    const uint8_t *state; /* of the LP whose event this is */
+    size_t state_bytes;
+    const struct cw_event *event;
+    const void *model_data;
+    bool keep; /* before-images are wanted: undo is on, or changes are being checked */
+};
+
+static inline const void *cw_model_data(const struct cw_ctx *ctx) { return ctx->model_data; }
+static inline int64_t cw_now(const struct cw_ctx *ctx) { return ctx->event->time_ps; }
+
+void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes);
+_Noreturn void cw_mut_outside(struct cw_ctx *ctx, const void *part, size_t bytes);
+
+static inline void *cw_mut(struct cw_ctx *ctx, const void *part, size_t bytes)
+{
+    const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
+    if (__builtin_expect(offset > ctx->state_bytes || bytes > ctx->state_bytes - offset, 0))
+        cw_mut_outside(ctx, part, bytes); /* exit 5: the part is not in this LP's state */
+    if (__builtin_expect(ctx->keep, 0))
+        cw_mut_keep(ctx, part, bytes);
+    return (void *)(uintptr_t)part;
+}
+
+/*
+ * A mutable pointer to a part of this LP's state: struct pe *pe = CW_MUT(ctx, &cube->pe[i]).
+ * The engine keeps the part's before-image if this event could still be rolled back. Ask for the
+ * smallest part that changes; parts may overlap. Arrays do not compile: take their elements.
+ * A call's return type drops qualifiers (C17 6.7.6.3), hence the type of a call of a function
+ * that returns the part's type.
+ */
+#define CW_UNQUALIFIED(part) __typeof__(((__typeof__ (*(part)) (*)(void))0)())
+#define CW_MUT(ctx, part)    ((CW_UNQUALIFIED(part) *)cw_mut((ctx), (part), sizeof *(part)))
+
+/*
+ * Sends an event: `delay_ps` >= 0 after now, to LP `lp`, as entity `entity`'s event `number`.
+ * payload may be NULL when payload_bytes is 0. Fails the event for a negative delay, a time that
+ * overflows, an unknown LP, an oversized payload, too great a depth, or a delay below the
+ * least that the partition promised for this pair of workers.
+ */
+void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, uint32_t entity,
+             uint64_t number, const void *payload, uint16_t payload_bytes);
+
+/*
+ * Emits a commit record: `bytes` <= CW_PAYLOAD_BYTES_MAX bytes that reach the simulation's record
+ * sink if and when this event commits, in the total order of events and, within one event, in
+ * the order of emission.
+ */
+void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t bytes);
+
+/*
+ * Fails the event: it does not return. Its changes, sends and records are as if they had never
+ * been. When the event turns out to be the least of all unprocessed ones, the run ends with this
+ * exit code and message.
+ */
+_Noreturn void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* An internal check that also holds against impossible speculative states. */
+#define cw_check(ctx, condition)                                                                   \
+    do {                                                                                           \
+        if (__builtin_expect(!(condition), 0))                                                     \
+            cw_fail((ctx), CW_BUG, "%s:%d: check failed: %s", __FILE__, __LINE__, #condition);     \
+    } while (0)
+
+/* ---- random numbers ------------------------------------------------------------------------ */
+
+/* A stream of random numbers, kept in an LP's state and changed through CW_MUT. */
+struct cw_rng {
+    uint64_t s;
+};
+
+/* A stream of its own for each (seed, entity). */
+struct cw_rng cw_rng_seeded(uint64_t seed, uint64_t entity);
+uint64_t cw_rng_u64(struct cw_rng *rng);
+/* Uniform in [0, bound), bound > 0, without modulo bias worth measuring (64-bit multiply). */
+uint32_t cw_rng_below(struct cw_rng *rng, uint32_t bound);
+/* True with probability p32 / 2^32. */
+bool cw_rng_chance(struct cw_rng *rng, uint64_t p32);
+/* Exponential with the given mean, rounded down to whole ps, by integer arithmetic only, so that
+ * every machine and compiler draws the same. */
+int64_t cw_rng_exp_ps(struct cw_rng *rng, int64_t mean_ps);
+
+/* ---- the host's side ----------------------------------------------------------------------- */
+
+enum cw_sync { CW_SEQUENTIAL, CW_CONSERVATIVE, CW_OPTIMISTIC, CW_ADAPTIVE, CW_STRESS };
+
+/*
+ * Receives the commit records of all LPs, in the total order; called on the thread that drains.
+ * `event` is the event that emitted the record. May read anything, must not call the engine.
+ */
+typedef void (*cw_record_fn)(void *arg, const struct cw_event *event, uint16_t kind,
+                             const void *record, uint16_t bytes);
+
+struct cw_config {
+    enum cw_sync sync;
+    uint32_t worker_count;         /* 1 for CW_SEQUENTIAL */
+    const uint32_t *lp_worker;     /* [lp_count] who owns each LP; NULL: block partition */
+    const int64_t *least_delay_ps; /* [from * worker_count + to]; NULL: all 0 */
+    int64_t end_ps;                /* exclusive; CW_TIME_MAX: until no event is left */
+    cw_record_fn record;           /* NULL: records are dropped */
+    void *record_arg;
+    uint64_t memory_bytes_max;    /* engine-accounted; 0: 80 % of what there is */
+    uint32_t sends_per_event_max; /* 0: 65,536; as many records */
+    bool hash_off;                /* leave the trace hash out */
+    bool check_changes;           /* after each handler, prove that it changed nothing but the
+                                     parts it asked for (slow; exit 5 if it did) */
+};
+
+struct cw_stats {
+    uint64_t events_committed, events_processed, events_rolled_back, rollbacks, anti_messages;
+    uint64_t gvt_rounds, undo_bytes, safe_events;
+    uint64_t events_alive, events_alive_max;
+    uint64_t trace_hash;
+    double run_s; /* wall time inside cw_drain, all drains */
+};
+
+/* NULL on failure, with *error filled. The model must outlive the simulation. */
+struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_model *model,
+                             struct cw_error *error);
+void cw_sim_free(struct cw_sim *sim); /* accepts NULL */
+
+/* Injects an event at `time_ps`, not before cw_sim_now(). Between drains only. */
+int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, uint32_t entity,
+              uint64_t number, const void *payload, uint16_t payload_bytes, struct cw_error *error);
+
+/* Runs until no event is left before end_ps. All records are delivered when it returns. */
+int cw_drain(struct cw_sim *sim, struct cw_error *error);
+
+/* Time of the last committed event; 0 before the first. */
+int64_t cw_sim_now(const struct cw_sim *sim);
+const void *cw_state(const struct cw_sim *sim, uint32_t lp);
+void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
+
+#endif
