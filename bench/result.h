@@ -1,0 +1,70 @@
+/*
+ * result.h: what a run leaves behind, as the table, the JSON and the CSV writers see it. Times are
+ * simulated, in ps; 60-cli.md says what each figure means. Filled by bench/ programs, printed by
+ * report.c. Arrays are owned by the result; result_free() releases them.
+ */
+#ifndef BENCH_RESULT_H
+#define BENCH_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/cw.h"
+
+/* A stretch of the collective that the kernels marked; statistics over the ranks. */
+struct result_phase {
+    char name[32];
+    int64_t min_ps, max_ps;
+    double mean_ps;
+};
+
+/* One directed link, over one collective. */
+struct result_link {
+    char name[96]; /* "sip0.cube1 ucie E -> sip0.cube2" */
+    uint64_t bytes;
+    int64_t busy_ps;      /* time it was sending */
+    int64_t queue_ps_max; /* the longest that a message waited for it */
+};
+
+/* One row: one collective at one size, means over the iterations. */
+struct result_row {
+    char collective[32]; /* "all_reduce" */
+    char algorithm[64];  /* "" for a bench without */
+    uint64_t bytes, count;
+    char dtype[8], redop[8]; /* "" where it means nothing */
+    uint32_t ranks;          /* world size: busbw's n */
+    double bus_factor;       /* busbw = algbw * factor */
+    int64_t time_ps, host_time_ps, start_skew_ps, bound_ps;
+    int64_t wrong; /* -1: not verified (null) */
+    bool has_hash; /* false: null */
+    uint64_t data_hash;
+    struct result_phase *phases;
+    size_t phase_count;
+    struct result_link links[5]; /* the busiest */
+    size_t link_count;
+};
+
+struct result_engine {
+    const char *sync, *partition;
+    uint32_t threads;
+    struct cw_stats stats;
+    uint64_t peak_rss_bytes;
+    double setup_s, run_s;
+};
+
+struct result {
+    char bench[32];
+    char algorithm[64];
+    char config_digest[17]; /* XXH3 of the resolved configuration, 16 hex digits */
+    uint64_t seed;
+    uint64_t sips, cubes, pes, queue_pairs, lps;
+    struct result_engine engine;
+    struct result_row *rows;
+    size_t row_count;
+    int64_t sim_time_ps, init_time_ps;
+};
+
+void result_free(struct result *result); /* frees what it owns, not the struct */
+
+#endif

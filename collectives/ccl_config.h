@@ -1,0 +1,47 @@
+/*
+ * ccl_config.h: which collective algorithm runs and how the queues are set up: ccl.yaml, with the
+ * chosen algorithm's entry (and what it extends) merged over `defaults`. Sources: 30-ipcq.md,
+ * 40-runtime.md, 50-collectives.md. Plain data; const once a run has started.
+ */
+#ifndef CCL_CONFIG_H
+#define CCL_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CCL_NAME_BYTES 64
+
+enum ccl_wiring { CCL_WIRING_ALL_PES, CCL_WIRING_PE0 };
+enum ccl_buffer_kind { CCL_BUFFER_TCM, CCL_BUFFER_HBM, CCL_BUFFER_SRAM };
+enum ccl_backpressure { CCL_SLEEP, CCL_POLL };
+enum ccl_fairness { CCL_FAIRNESS_WEAK, CCL_FAIRNESS_STRICT };
+enum ccl_credit_mode { CCL_CREDIT_FAST_PATH, CCL_CREDIT_FABRIC };
+enum ccl_host_copy { CCL_HOST_COPY_INSTANT, CCL_HOST_COPY_SIMULATED };
+enum ccl_root { CCL_ROOT_CENTER, CCL_ROOT_CORNER, CCL_ROOT_XY };
+
+struct ccl_config {
+    char algorithm[CCL_NAME_BYTES];   /* the key under `algorithms` */
+    char module[256];                 /* built-in module, or ./file.so:symbol */
+    char topology[CCL_NAME_BYTES];    /* logical topology, "none" for the SIPs' own wiring */
+    char mapper[256], validator[256]; /* registry name or ./file.so:symbol; "" when not given */
+    enum ccl_root root;
+    uint32_t root_x, root_y; /* for CCL_ROOT_XY */
+    bool rank_invariant;
+    uint64_t n_elem;     /* default elements per shard */
+    uint32_t world_size; /* 0: not overridden, the SIP count */
+
+    enum ccl_wiring wiring;
+    enum ccl_buffer_kind buffer_kind;
+    enum ccl_backpressure backpressure;
+    enum ccl_fairness recv_fairness;
+    enum ccl_credit_mode credit_return_mode;
+    enum ccl_host_copy host_copy;
+    uint32_t n_slots, slot_bytes;
+    uint32_t vc_chunk_bytes;
+    uint32_t vc_weight[2]; /* compute, comm */
+    uint32_t credit_bytes;
+    bool recv_blocks_on_credit;
+    bool strict_validation;
+};
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * record.h: the committed data operations that leave the simulation (30-ipcq.md, "Op log and the
+ * two passes"). Timing never depends on tensor values, so LPs move no data: each operation of a
+ * kernel emits one of these records, and the data pass executes them, in the order of commitment,
+ * on a sparse memory.
+ *
+ * Causality: a PE's records come in program order, and the record of a receive, or of anything
+ * that uses a received tile, comes after the record of the send that made the tile.
+ *
+ * Values (30-ipcq.md, "Value semantics"): a send binds its source's value when its record comes;
+ * a received tile is named by (receiving PE, direction, sequence number) and keeps its value,
+ * whatever happens to the slot, until the record that uses it carries LP_LAST_USE, or until the
+ * PE's kernel ends.
+ */
+#ifndef LP_RECORD_H
+#define LP_RECORD_H
+
+#include <stdint.h>
+
+/* Kinds of commit records that lp/ emits (cw_emit's `kind`). */
+enum lp_record_kind {
+    LP_RECORD_OP = 1, /* struct lp_op */
+    LP_RECORD_KERNEL, /* struct lp_kernel_record: a kernel's start, end, phase marks */
+    LP_RECORD_HOST,   /* struct lp_host_record: an acknowledgement or completion at the host */
+};
+
+enum lp_op_kind {
+    LP_OP_SEND = 1, /* a -> the tile (peer, peer_dir, seq) */
+    LP_OP_RECV,     /* (pe, dir, seq) was received; moves nothing */
+    LP_OP_LOAD,     /* a (HBM, SRAM or a tile) -> dst (TCM) */
+    LP_OP_STORE,    /* a (TCM or a tile) -> dst (HBM or SRAM) */
+    LP_OP_COPY,     /* a -> dst */
+    LP_OP_MATH,     /* a (math) b -> dst, element by element, one rounding each */
+};
+enum lp_math { LP_MATH_SUM = 1, LP_MATH_MAX, LP_MATH_MIN, LP_MATH_PROD };
+enum lp_dtype { LP_F16 = 1, LP_BF16, LP_F32 };
+
+enum lp_space {
+    LP_SPACE_NONE,
+    LP_SPACE_TCM,  /* at: byte offset in the PE's TCM */
+    LP_SPACE_HBM,  /* at: byte offset in the PE's HBM slice */
+    LP_SPACE_SRAM, /* at: byte offset in the cube's SRAM */
+    LP_SPACE_TILE, /* at: sequence number of a tile received by this PE from direction `dir` */
+};
+enum { LP_LAST_USE = 1 }; /* flag of an operand: nothing uses this tile afterwards */
+
+/* Where an operand is. `bytes` of the operation start there. */
+struct lp_operand {
+    uint8_t space; /* enum lp_space */
+    uint8_t dir;   /* for LP_SPACE_TILE */
+    uint8_t flags;
+    uint8_t reserved;
+    uint32_t at;
+};
+
+/* One data operation. PEs are global indices: (sip * cubes + cube) * pes + pe. */
+struct lp_op {
+    int64_t t_start_ps, t_end_ps; /* a send's t_end is when the kernel went on */
+    uint32_t pe;
+    uint8_t kind;  /* enum lp_op_kind */
+    uint8_t math;  /* enum lp_math, for LP_OP_MATH */
+    uint8_t dtype; /* enum lp_dtype */
+    uint8_t dir;   /* send, recv: this PE's direction */
+    uint32_t bytes;
+    uint32_t seq;     /* send, recv: the tile's sequence number in its queue, from 0 */
+    uint32_t peer;    /* send: the receiving PE */
+    uint8_t peer_dir; /* send: the direction there */
+    uint8_t reserved[3];
+    struct lp_operand a, b, dst;
+};
+_Static_assert(sizeof(struct lp_op) == 64, "a record is at most 64 bytes, without padding");
+
+#endif
