@@ -1,0 +1,107 @@
+/*
+ * memory.c: see memory.h. Blocks below a huge page come from the allocator, larger ones straight
+ * from the system: those arrive zeroed without being touched, and asking for huge pages saves the
+ * address translation that a random walk over events and LP states pays otherwise.
+ */
+#include "core/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { HUGE_PAGE_BYTES = 2 << 20, LINE_BYTES = 64 };
+
+/* The limit in a cgroup file, UINT64_MAX if there is none. */
+static uint64_t cgroup_limit(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return UINT64_MAX;
+    unsigned long long limit = 0;
+    const bool found = fscanf(file, "%llu", &limit) == 1;
+    fclose(file);
+    return found && limit > 0 ? limit : UINT64_MAX;
+}
+
+static uint64_t system_bytes(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    uint64_t bytes = UINT64_MAX;
+    if (pages > 0 && page_bytes > 0)
+        bytes = (uint64_t)pages * (uint64_t)page_bytes;
+    const char *const files[] = {"/sys/fs/cgroup/memory.max",
+                                 "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        const uint64_t limit = cgroup_limit(files[i]);
+        bytes = limit < bytes ? limit : bytes;
+    }
+    return bytes;
+}
+
+void memory_init(struct memory *memory, uint64_t bytes_max)
+{
+    *memory = (struct memory){.bytes_max = bytes_max > 0 ? bytes_max : system_bytes() / 5 * 4};
+}
+
+static void *map(size_t bytes)
+{
+    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        return NULL;
+    (void)madvise(block, bytes, MADV_HUGEPAGE); /* a wish: without it all is slower, not wrong */
+    return block;
+}
+
+void *memory_take(struct memory *memory, size_t bytes)
+{
+    if (bytes == 0)
+        bytes = 1;
+    uint64_t total;
+    if (__builtin_add_overflow(memory->bytes, bytes, &total))
+        total = UINT64_MAX;
+    memory->bytes_needed = total;
+    if (total > memory->bytes_max)
+        return NULL;
+    void *block = NULL;
+    if (bytes >= HUGE_PAGE_BYTES) {
+        block = map(bytes);
+    } else if (posix_memalign(&block, LINE_BYTES, bytes) == 0) {
+        memset(block, 0, bytes);
+    } else {
+        block = NULL;
+    }
+    if (block != NULL)
+        memory->bytes = total;
+    return block;
+}
+
+void memory_give(struct memory *memory, void *block, size_t bytes)
+{
+    if (block == NULL)
+        return;
+    if (bytes == 0)
+        bytes = 1;
+    if (bytes >= HUGE_PAGE_BYTES)
+        munmap(block, bytes);
+    else
+        free(block);
+    memory->bytes -= bytes;
+}
+
+int memory_error(const struct memory *memory, struct cw_error *error)
+{
+    error->exit_code = CW_NO_RESOURCE;
+    if (memory->bytes_needed > memory->bytes_max)
+        snprintf(error->text, sizeof error->text,
+                 "out of memory: the simulation needs at least %llu bytes, the limit is %llu "
+                 "(--max-memory)",
+                 (unsigned long long)memory->bytes_needed, (unsigned long long)memory->bytes_max);
+    else
+        snprintf(error->text, sizeof error->text,
+                 "out of memory: the simulation needs at least %llu bytes, and the system has no "
+                 "more",
+                 (unsigned long long)memory->bytes_needed);
+    return CW_NO_RESOURCE;
+}

@@ -1,0 +1,33 @@
+/*
+ * memory.h: the engine's memory account, and the only door to the allocator.
+ *
+ * Every block that the engine allocates is taken here and counted against a limit, so that a run
+ * that outgrows the machine ends with an exit code and a figure instead of being killed.
+ *
+ * I-MEM-1: bytes <= bytes_max, always.
+ */
+#ifndef CORE_MEMORY_H
+#define CORE_MEMORY_H
+
+#include "core/cw.h"
+
+struct memory {
+    uint64_t bytes;        /* taken now */
+    uint64_t bytes_max;    /* the limit */
+    uint64_t bytes_needed; /* what the last refused request would have made of `bytes` */
+};
+
+/* `bytes_max` 0: 80 % of what the machine, or this process's cgroup, has. */
+void memory_init(struct memory *memory, uint64_t bytes_max);
+
+/*
+ * A zeroed block, aligned to 64 bytes, or from 2 MiB on to a huge page. NULL if it would pass the
+ * limit or the allocator has no more; memory->bytes_needed then says what would have been needed.
+ */
+void *memory_take(struct memory *memory, size_t bytes);
+void memory_give(struct memory *memory, void *block, size_t bytes); /* accepts NULL */
+
+/* Fills `error` after memory_take() returned NULL. Returns CW_NO_RESOURCE. */
+int memory_error(const struct memory *memory, struct cw_error *error);
+
+#endif

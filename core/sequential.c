@@ -1,0 +1,77 @@
+/*
+ * sequential.c: CW_SEQUENTIAL: one thread, one queue, no undo.
+ *
+ * The oracle for the other modes, and the fastest way to run on one thread. An event commits as
+ * soon as its handler returns. When one fails the drain ends there, so nothing is undone: what
+ * that handler changed and sent stays, for diagnosis, and no later drain is possible.
+ */
+#include "core/hash.h"
+#include "core/simulation.h"
+
+/* Proves that the handler changed nothing but the parts it asked for. */
+static void check_changes(struct worker *worker, const struct lp_block *block)
+{
+    const size_t offset = undo_first_unasked(&worker->undo, block->state, block->state_bytes);
+    if (offset == UNDO_UNCHANGED)
+        return;
+    const struct cw_event *const event = worker->ctx.event;
+    cw_fail(&worker->ctx, CW_BUG,
+            "LP %u, event type %u at %lld ps: the handler changed the state at offset %zu without "
+            "asking for it (CW_MUT)",
+            (unsigned)event->lp, (unsigned)event->type, (long long)event->time_ps, offset);
+}
+
+/* Calls the handler. Returns only if it did not fail. */
+static inline void handle(struct cw_sim *sim, struct worker *worker, struct lp_block *block,
+                          const struct cw_event *event)
+{
+    struct cw_ctx *const ctx = &worker->ctx;
+    ctx->state = block->state;
+    ctx->state_bytes = block->state_bytes;
+    ctx->event = event;
+    worker->sends_left = sim->config.sends_per_event_max;
+    worker->records_left = sim->config.sends_per_event_max;
+    if (__builtin_expect(ctx->keep, 0))
+        undo_begin(&worker->undo, block->state, block->state_bytes);
+    sim->model.handle(ctx, block->state, event);
+    if (__builtin_expect(ctx->keep, 0))
+        check_changes(worker, block);
+}
+
+/* Makes the event's effects known to the outside, and frees it. */
+static inline void commit(struct cw_sim *sim, struct worker *worker, struct lp_block *block,
+                          struct cw_event *event)
+{
+    worker->now_ps = event->time_ps;
+    worker->committed++;
+    if (!sim->config.hash_off)
+        block->hash = hash_event(block->hash, event);
+    if (__builtin_expect(worker->records.used > 0, 0))
+        records_deliver(&worker->records, event, sim->config.record, sim->config.record_arg);
+    pool_put(&worker->pool, event);
+}
+
+static void run(struct cw_sim *sim, struct worker *worker)
+{
+    const int64_t end_ps = sim->config.end_ps;
+    const struct entry *least;
+    while ((least = pending_peek(&worker->pending)) != NULL && least->time_ps < end_ps) {
+        struct cw_event *const event = least->event;
+        struct lp_block *const block = sim->lps.blocks[event->lp];
+        pending_pop(&worker->pending);
+        handle(sim, worker, block, event);
+        commit(sim, worker, block, event);
+    }
+}
+
+int sequential_drain(struct cw_sim *sim, struct cw_error *error)
+{
+    struct worker *const worker = &sim->worker;
+    /* Nothing here is read after the jump but `sim` and `error`, which do not change. */
+    if (setjmp(worker->failed) != 0) {
+        *error = worker->failure;
+        return error->exit_code;
+    }
+    run(sim, worker);
+    return CW_OK;
+}

@@ -1,0 +1,261 @@
+/*
+ * simulation.c: the host's side of the engine: create, inject, drain, read (cw.h).
+ *
+ * One thread, the host's. What a drain does is the synchronisation mode's (sequential.c).
+ */
+#include "core/simulation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/hash.h"
+
+enum { SENDS_PER_EVENT_MAX_DEFAULT = 65536 };
+
+int error_set(struct cw_error *error, enum cw_exit exit_code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    error->exit_code = (int)exit_code;
+    return error->exit_code;
+}
+
+static const char *sync_name(enum cw_sync sync)
+{
+    switch (sync) {
+    case CW_SEQUENTIAL:
+        return "sequential";
+    case CW_CONSERVATIVE:
+        return "conservative";
+    case CW_OPTIMISTIC:
+        return "optimistic";
+    case CW_ADAPTIVE:
+        return "adaptive";
+    case CW_STRESS:
+        return "stress";
+    }
+    return "unknown";
+}
+
+static int check(const struct cw_config *config, const struct cw_model *model,
+                 struct cw_error *error)
+{
+    if (config->sync != CW_SEQUENTIAL)
+        return error_set(error, CW_USAGE,
+                         "synchronisation mode %s is not available yet; use --sync sequential",
+                         sync_name(config->sync));
+    if (config->worker_count == 0)
+        return error_set(error, CW_USAGE, "0 workers; at least 1 is needed");
+    if (model->lp_count == 0)
+        return error_set(error, CW_BUG, "model %s has no LPs", model->name);
+    if (config->lp_worker == NULL)
+        return CW_OK;
+    for (uint32_t lp = 0; lp < model->lp_count; lp++)
+        if (config->lp_worker[lp] >= config->worker_count)
+            return error_set(error, CW_BUG, "LP %u belongs to worker %u, but there are %u workers",
+                             (unsigned)lp, (unsigned)config->lp_worker[lp],
+                             (unsigned)config->worker_count);
+    return CW_OK;
+}
+
+static size_t lp_worker_bytes(const struct cw_sim *sim)
+{
+    return (size_t)sim->model.lp_count * sizeof(uint32_t);
+}
+
+static size_t least_delay_bytes(const struct cw_sim *sim)
+{
+    return (size_t)sim->config.worker_count * sim->config.worker_count * sizeof(int64_t);
+}
+
+/* Who owns each LP, and what the partition promised: copies, which stay const from here on. */
+static int copy_partition(struct cw_sim *sim, const struct cw_config *config,
+                          struct cw_error *error)
+{
+    sim->config.lp_worker = NULL;
+    sim->config.least_delay_ps = NULL;
+    if (config->least_delay_ps == NULL)
+        return CW_OK;
+    const uint32_t lp_count = sim->model.lp_count;
+    uint32_t *const lp_worker = memory_take(&sim->memory, lp_worker_bytes(sim));
+    if (lp_worker == NULL)
+        return memory_error(&sim->memory, error);
+    for (uint32_t lp = 0; lp < lp_count; lp++)
+        lp_worker[lp] = config->lp_worker != NULL
+                            ? config->lp_worker[lp]
+                            : (uint32_t)((uint64_t)lp * config->worker_count / lp_count);
+    sim->config.lp_worker = lp_worker;
+    int64_t *const least = memory_take(&sim->memory, least_delay_bytes(sim));
+    if (least == NULL)
+        return memory_error(&sim->memory, error);
+    memcpy(least, config->least_delay_ps, least_delay_bytes(sim));
+    sim->config.least_delay_ps = least;
+    return CW_OK;
+}
+
+static int build(struct cw_sim *sim, const struct cw_config *config, struct cw_error *error)
+{
+    int result = copy_partition(sim, config, error);
+    if (result == CW_OK)
+        result = lps_create(&sim->lps, &sim->memory, &sim->model, error);
+    if (result != CW_OK)
+        return result;
+    struct worker *const worker = &sim->worker;
+    worker->sim = sim;
+    worker->lp_count = sim->model.lp_count;
+    worker->least_delay_ps = sim->config.least_delay_ps;
+    worker->ctx.model_data = sim->model.data;
+    worker->ctx.keep = sim->config.check_changes;
+    pool_init(&worker->pool, &sim->memory);
+    pending_init(&worker->pending, &sim->memory);
+    records_init(&worker->records, &sim->memory);
+    undo_init(&worker->undo, &sim->memory);
+    if (sim->config.check_changes && !undo_reserve(&worker->undo, sim->lps.state_bytes_max))
+        return memory_error(&sim->memory, error);
+    return CW_OK;
+}
+
+struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_model *model,
+                             struct cw_error *error)
+{
+    *error = (struct cw_error){.exit_code = CW_OK};
+    if (check(config, model, error) != CW_OK)
+        return NULL;
+    struct cw_sim *const sim = calloc(1, sizeof *sim);
+    if (sim == NULL) {
+        error_set(error, CW_NO_RESOURCE, "out of memory: a simulation needs %zu bytes",
+                  sizeof *sim);
+        return NULL;
+    }
+    sim->config = *config;
+    sim->model = *model;
+    if (sim->config.sends_per_event_max == 0)
+        sim->config.sends_per_event_max = SENDS_PER_EVENT_MAX_DEFAULT;
+    memory_init(&sim->memory, config->memory_bytes_max);
+    if (build(sim, config, error) != CW_OK) {
+        cw_sim_free(sim);
+        return NULL;
+    }
+    return sim;
+}
+
+void cw_sim_free(struct cw_sim *sim)
+{
+    if (sim == NULL)
+        return;
+    struct worker *const worker = &sim->worker;
+    if (worker->sim != NULL) {
+        undo_free(&worker->undo);
+        records_free(&worker->records);
+        pending_free(&worker->pending);
+        pool_free(&worker->pool);
+    }
+    lps_free(&sim->lps);
+    memory_give(&sim->memory, (void *)(uintptr_t)sim->config.lp_worker, lp_worker_bytes(sim));
+    memory_give(&sim->memory, (void *)(uintptr_t)sim->config.least_delay_ps,
+                least_delay_bytes(sim));
+    free(sim);
+}
+
+static int check_injection(const struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint64_t number,
+                           unsigned payload_bytes, struct cw_error *error)
+{
+    if (sim->failure.exit_code != CW_OK) {
+        *error = sim->failure;
+        return error->exit_code;
+    }
+    if (lp >= sim->model.lp_count)
+        return error_set(error, CW_BUG, "injection to LP %u, but there are %u LPs", (unsigned)lp,
+                         (unsigned)sim->model.lp_count);
+    if (time_ps < sim->worker.now_ps)
+        return error_set(error, CW_BUG, "injection to LP %u at %lld ps, before now, %lld ps",
+                         (unsigned)lp, (long long)time_ps, (long long)sim->worker.now_ps);
+    if (time_ps == CW_TIME_MAX)
+        return error_set(error, CW_BUG, "injection to LP %u at the end of time", (unsigned)lp);
+    if (number > CW_NUMBER_MAX)
+        return error_set(error, CW_BUG, "injection to LP %u of number %llu; the greatest is %llu",
+                         (unsigned)lp, (unsigned long long)number, CW_NUMBER_MAX);
+    if (payload_bytes > CW_PAYLOAD_BYTES_MAX)
+        return error_set(error, CW_BUG, "injection to LP %u of %u payload bytes; the most is %u",
+                         (unsigned)lp, payload_bytes, CW_PAYLOAD_BYTES_MAX);
+    return CW_OK;
+}
+
+int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, uint32_t entity,
+              uint64_t number, const void *payload, uint16_t payload_bytes, struct cw_error *error)
+{
+    const int checked = check_injection(sim, lp, time_ps, number, payload_bytes, error);
+    if (checked != CW_OK)
+        return checked;
+    struct cw_event *const event = pool_get(&sim->worker.pool, payload_bytes);
+    if (event == NULL)
+        return memory_error(&sim->memory, error);
+    event->time_ps = time_ps;
+    event->number = number;
+    event->entity = entity;
+    event->lp = lp;
+    event->depth = 0;
+    event->type = type;
+    event->payload_bytes = payload_bytes;
+    event->reserved = 0;
+    if (payload_bytes > 0)
+        memcpy(event->payload, payload, payload_bytes);
+    if (!pending_push(&sim->worker.pending, entry_of(event))) {
+        pool_put(&sim->worker.pool, event);
+        return memory_error(&sim->memory, error);
+    }
+    return CW_OK;
+}
+
+static double clock_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int cw_drain(struct cw_sim *sim, struct cw_error *error)
+{
+    if (sim->failure.exit_code != CW_OK) {
+        *error = sim->failure;
+        return error->exit_code;
+    }
+    const double start_s = clock_s();
+    const int result = sequential_drain(sim, &sim->failure);
+    sim->run_s += clock_s() - start_s;
+    if (result != CW_OK)
+        *error = sim->failure;
+    return result;
+}
+
+int64_t cw_sim_now(const struct cw_sim *sim) { return sim->worker.now_ps; }
+
+const void *cw_state(const struct cw_sim *sim, uint32_t lp) { return sim->lps.blocks[lp]->state; }
+
+static uint64_t trace_hash(const struct cw_sim *sim)
+{
+    if (sim->config.hash_off)
+        return 0;
+    uint64_t sum = 0;
+    for (uint32_t lp = 0; lp < sim->lps.count; lp++)
+        sum += hash_lp(lp, sim->lps.blocks[lp]->hash);
+    return sum;
+}
+
+void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)
+{
+    const struct worker *const worker = &sim->worker;
+    *stats = (struct cw_stats){
+        .events_committed = worker->committed,
+        .events_processed = worker->committed,
+        .safe_events = worker->committed,
+        .events_alive = worker->pool.alive,
+        .events_alive_max = worker->pool.alive_max,
+        .trace_hash = trace_hash(sim),
+        .run_s = sim->run_s,
+    };
+}

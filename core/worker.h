@@ -1,0 +1,36 @@
+/*
+ * worker.h: what one worker owns: its events, its pending set, and the handler call that runs.
+ *
+ * A handler's context is the first member of its worker, so that the handler-side functions
+ * (handler.c) find the worker without a search and without a thread-local variable.
+ */
+#ifndef CORE_WORKER_H
+#define CORE_WORKER_H
+
+#include <setjmp.h>
+
+#include "core/lps.h"
+#include "core/pending.h"
+#include "core/pool.h"
+#include "core/records.h"
+#include "core/undo.h"
+
+struct worker {
+    struct cw_ctx ctx;
+    uint32_t sends_left, records_left; /* of the handler call that runs */
+    uint32_t lp_count;
+    const int64_t *least_delay_ps; /* NULL: nothing was promised */
+    struct cw_sim *sim;
+    int64_t now_ps; /* time of the last committed event */
+    uint64_t committed;
+    struct pool pool;
+    struct pending pending;
+    struct records records;
+    struct undo undo;
+    jmp_buf failed;          /* cw_fail() jumps here, out of the handler */
+    struct cw_error failure; /* filled before that jump */
+};
+
+static inline struct worker *worker_of(struct cw_ctx *ctx) { return (struct worker *)(void *)ctx; }
+
+#endif
