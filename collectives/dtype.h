@@ -10,8 +10,8 @@
  * (rounding to nearest, neither FTZ nor DAZ), as every thread has that does not change it.
  * Arrays need no alignment.
  */
-#ifndef CCL_DTYPE_H
-#define CCL_DTYPE_H
+#ifndef COLLECTIVES_DTYPE_H
+#define COLLECTIVES_DTYPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
