@@ -22,7 +22,7 @@ void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...
 
 static _Noreturn void fail_for_memory(struct worker *worker)
 {
-    (void)memory_error(worker->pool.memory, &worker->failure);
+    (void)memory_error(&worker->sim->memory, &worker->failure);
     longjmp(worker->failed, 1);
 }
 

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { HUGE_PAGE_BYTES = 2 << 20, LINE_BYTES = 64 };
+enum { HUGE_PAGE_BYTES = 2 << 20 };
 
 /* The limit in a cgroup file, UINT64_MAX if there is none. */
 static uint64_t cgroup_limit(const char *path)
@@ -45,13 +45,24 @@ void memory_init(struct memory *memory, uint64_t bytes_max)
     *memory = (struct memory){.bytes_max = bytes_max > 0 ? bytes_max : system_bytes() / 5 * 4};
 }
 
+static size_t whole_pages(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+
+/* Maps a little more than needed and unmaps both ends, to start at a huge page. */
 static void *map(size_t bytes)
 {
-    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block == MAP_FAILED)
+    const size_t length = whole_pages(bytes), mapped = length + HUGE_PAGE_BYTES;
+    uint8_t *const start =
+        mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
         return NULL;
-    (void)madvise(block, bytes, MADV_HUGEPAGE); /* a wish: without it all is slower, not wrong */
-    return block;
+    const size_t before = (HUGE_PAGE_BYTES - (uintptr_t)start % HUGE_PAGE_BYTES) % HUGE_PAGE_BYTES;
+    if (before > 0)
+        munmap(start, before);
+    if (mapped - before > length)
+        munmap(start + before + length, mapped - before - length);
+    /* A wish: without it all is slower, not wrong. */
+    (void)madvise(start + before, length, MADV_HUGEPAGE);
+    return start + before;
 }
 
 void *memory_take(struct memory *memory, size_t bytes)
@@ -59,7 +70,7 @@ void *memory_take(struct memory *memory, size_t bytes)
     if (bytes == 0)
         bytes = 1;
     uint64_t total;
-    if (__builtin_add_overflow(memory->bytes, bytes, &total))
+    if (bytes > SIZE_MAX / 2 || __builtin_add_overflow(memory->bytes, bytes, &total))
         total = UINT64_MAX;
     memory->bytes_needed = total;
     if (total > memory->bytes_max)
@@ -67,7 +78,7 @@ void *memory_take(struct memory *memory, size_t bytes)
     void *block = NULL;
     if (bytes >= HUGE_PAGE_BYTES) {
         block = map(bytes);
-    } else if (posix_memalign(&block, LINE_BYTES, bytes) == 0) {
+    } else if (posix_memalign(&block, MEMORY_ALIGN, bytes) == 0) {
         memset(block, 0, bytes);
     } else {
         block = NULL;
@@ -83,8 +94,9 @@ void memory_give(struct memory *memory, void *block, size_t bytes)
         return;
     if (bytes == 0)
         bytes = 1;
+    MEMORY_UNPOISON(block, bytes);
     if (bytes >= HUGE_PAGE_BYTES)
-        munmap(block, bytes);
+        munmap(block, whole_pages(bytes));
     else
         free(block);
     memory->bytes -= bytes;

@@ -11,6 +11,8 @@
 
 #include "core/cw.h"
 
+enum { MEMORY_ALIGN = 512 };
+
 struct memory {
     uint64_t bytes;        /* taken now */
     uint64_t bytes_max;    /* the limit */
@@ -21,13 +23,24 @@ struct memory {
 void memory_init(struct memory *memory, uint64_t bytes_max);
 
 /*
- * A zeroed block, aligned to 64 bytes, or from 2 MiB on to a huge page. NULL if it would pass the
- * limit or the allocator has no more; memory->bytes_needed then says what would have been needed.
+ * A zeroed block, aligned to MEMORY_ALIGN, or from 2 MiB on to a huge page. NULL if it would pass
+ * the limit or the allocator has no more; memory->bytes_needed then says what would have been
+ * needed.
  */
 void *memory_take(struct memory *memory, size_t bytes);
 void memory_give(struct memory *memory, void *block, size_t bytes); /* accepts NULL */
 
 /* Fills `error` after memory_take() returned NULL. Returns CW_NO_RESOURCE. */
 int memory_error(const struct memory *memory, struct cw_error *error);
+
+/* Freed records inside a block: AddressSanitizer then reports who touches them. */
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define MEMORY_POISON(block, bytes)   ASAN_POISON_MEMORY_REGION((block), (bytes))
+#define MEMORY_UNPOISON(block, bytes) ASAN_UNPOISON_MEMORY_REGION((block), (bytes))
+#else
+#define MEMORY_POISON(block, bytes)   ((void)0)
+#define MEMORY_UNPOISON(block, bytes) ((void)0)
+#endif
 
 #endif

@@ -1,63 +1,295 @@
 /*
- * pending.c: see pending.h.
+ * pending.c: the turns of the pending set's buckets, and their width (pending.h).
  */
 #include "core/pending.h"
 
 #include <string.h>
 
+enum {
+    SHIFT_MAX = 44,          /* the coarse buckets then reach 2^62 ps */
+    SHIFT_DEFAULT = 10,      /* until there are events to tune by */
+    TUNE_TURNS = 64,         /* look at the width after as many turns */
+    SAMPLES = 64,            /* times that choose the first width */
+    BUCKET_EVENTS_MAX = 256, /* aim for as many events in a bucket */
+    BUCKET_EVENTS_MIN = 8,   /* with few events pending, fewer */
+    LATE_COUNT_MAX = 32,     /* up to here the heap beside the array is cheap */
+};
+
 void pending_init(struct pending *pending, struct memory *memory)
 {
-    *pending = (struct pending){.memory = memory};
+    memset(pending, 0, sizeof *pending);
+    sorted_init(&pending->sorted, memory);
+    late_init(&pending->late, memory);
+    chunk_pool_init(&pending->chunks, memory);
+    pending->shift = SHIFT_DEFAULT;
+    pending->far_first_ps = UINT64_MAX;
 }
 
 void pending_free(struct pending *pending)
 {
-    memory_give(pending->memory, pending->heap, pending->capacity * sizeof *pending->heap);
+    sorted_free(&pending->sorted);
+    late_free(&pending->late);
+    chunk_pool_free(&pending->chunks);
 }
 
-bool pending_push(struct pending *pending, struct entry entry)
+static bool push_far(struct pending *pending, const struct entry *entry)
 {
-    if (pending->count == pending->capacity) {
-        const size_t capacity = pending->capacity == 0 ? 1024 : 2 * pending->capacity;
-        struct entry *const heap = memory_take(pending->memory, capacity * sizeof *heap);
-        if (heap == NULL)
-            return false;
-        if (pending->count > 0)
-            memcpy(heap, pending->heap, pending->count * sizeof *heap);
-        pending_free(pending);
-        pending->heap = heap;
-        pending->capacity = capacity;
+    const uint64_t time_ps = (uint64_t)entry->time_ps;
+    if (time_ps < pending->far_first_ps)
+        pending->far_first_ps = time_ps;
+    return chain_append(&pending->chunks, &pending->far, entry);
+}
+
+bool pending_push_elsewhere(struct pending *pending, const struct entry *entry)
+{
+    const uint64_t bucket = (uint64_t)entry->time_ps >> pending->shift;
+    if (bucket < pending->first) {
+        pending->usage.late++;
+        if (pending->late.count > pending->usage.late_count_max)
+            pending->usage.late_count_max = pending->late.count;
+        return late_push(&pending->late, entry);
     }
-    size_t at = pending->count++;
-    for (; at > 0; at = (at - 1) / 2) {
-        if (!entry_before(&entry, &pending->heap[(at - 1) / 2]))
-            break;
-        pending->heap[at] = pending->heap[(at - 1) / 2];
+    pending->count++;
+    if (bucket < pending->fine_end) {
+        const uint64_t place = bucket % FINE_BUCKETS;
+        pending->fine_used[place / 64] |= 1ull << place % 64;
+        return chain_append(&pending->chunks, &pending->fine[place], entry);
     }
-    pending->heap[at] = entry;
+    const uint64_t coarse = bucket >> FINE_PER_COARSE_SHIFT;
+    if (coarse >= pending->coarse_end)
+        return push_far(pending, entry);
+    const uint64_t place = coarse % COARSE_BUCKETS;
+    pending->coarse_used[place / 64] |= 1ull << place % 64;
+    return chain_append(&pending->chunks, &pending->coarse[place], entry);
+}
+
+/* The first bucket in [from, end) whose bit is set in a ring of `places`; `end` if none is. */
+static uint64_t next_used(const uint64_t *used, uint64_t places, uint64_t from, uint64_t end)
+{
+    while (from < end) {
+        const uint64_t place = from % places;
+        const uint64_t rest = used[place / 64] >> place % 64;
+        if (rest != 0) {
+            const uint64_t found = from + (uint64_t)__builtin_ctzll(rest);
+            return found < end ? found : end;
+        }
+        from += 64 - place % 64;
+    }
+    return end;
+}
+
+/* Pushes a chain's entries again, and recycles its chunks. */
+static bool push_again(struct pending *pending, struct chain *chain)
+{
+    if (chain->next == NULL)
+        return true;
+    const struct chain old = *chain;
+    struct chunk *chunk = chain_newest(&old);
+    size_t count = chain_newest_count(&old);
+    chain->next = NULL;
+    do {
+        struct chunk *const previous = chunk->previous;
+        pending->count -= count;
+        for (size_t i = 0; i < count; i++)
+            if (!pending_push(pending, chunk->entries[i]))
+                return false;
+        chunk_put(&pending->chunks, chunk);
+        count = CHUNK_ENTRIES;
+        chunk = previous;
+    } while (chunk != NULL);
     return true;
 }
 
-const struct entry *pending_peek(struct pending *pending)
+/* Opens fine buckets as far as I-PEND-2 allows, filling them from their coarse buckets. */
+static bool open_fine(struct pending *pending)
 {
-    return pending->count > 0 ? pending->heap : NULL;
+    while (pending->fine_end + FINE_PER_COARSE - pending->first <= FINE_BUCKETS) {
+        const uint64_t coarse = pending->fine_end >> FINE_PER_COARSE_SHIFT;
+        if (coarse == pending->coarse_end)
+            break;
+        pending->fine_end += FINE_PER_COARSE;
+        const uint64_t place = coarse % COARSE_BUCKETS;
+        pending->coarse_used[place / 64] &= ~(1ull << place % 64);
+        if (!push_again(pending, &pending->coarse[place]))
+            return false;
+    }
+    return true;
 }
 
-void pending_pop(struct pending *pending)
+/* Opens coarse buckets as far as I-PEND-2 allows, filling them from `far`. */
+static bool open_coarse(struct pending *pending)
 {
-    struct entry *const heap = pending->heap;
-    const struct entry last = heap[--pending->count];
-    size_t at = 0;
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= pending->count)
-            break;
-        if (child + 1 < pending->count && entry_before(&heap[child + 1], &heap[child]))
-            child++;
-        if (!entry_before(&heap[child], &last))
-            break;
-        heap[at] = heap[child];
-        at = child;
+    pending->coarse_end = (pending->fine_end >> FINE_PER_COARSE_SHIFT) + COARSE_BUCKETS;
+    const uint64_t far_first = pending->far_first_ps >> pending->shift >> FINE_PER_COARSE_SHIFT;
+    if (pending->far.next == NULL || far_first >= pending->coarse_end)
+        return true;
+    pending->far_first_ps = UINT64_MAX;
+    return push_again(pending, &pending->far);
+}
+
+/* Opens everything anew, from the bucket of `first_ps` on; all entries are in `far`. */
+static bool open_at(struct pending *pending, uint64_t first_ps, unsigned shift)
+{
+    pending->shift = shift;
+    pending->first = first_ps >> shift;
+    /* At most 255 below `first`, which open_fine() makes up for at once. */
+    pending->fine_end = pending->first / FINE_PER_COARSE * FINE_PER_COARSE;
+    pending->coarse_end = (pending->fine_end >> FINE_PER_COARSE_SHIFT) + COARSE_BUCKETS;
+    return open_fine(pending) && open_coarse(pending);
+}
+
+static bool move_far(struct pending *pending, struct chain *chain)
+{
+    const struct chain old = *chain;
+    struct chunk *chunk = chain_newest(&old);
+    size_t count = chain_newest_count(&old);
+    chain->next = NULL;
+    do {
+        struct chunk *const previous = chunk->previous;
+        for (size_t i = 0; i < count; i++)
+            if (!push_far(pending, &chunk->entries[i]))
+                return false;
+        chunk_put(&pending->chunks, chunk);
+        count = CHUNK_ENTRIES;
+        chunk = previous;
+    } while (chunk != NULL);
+    return true;
+}
+
+/* Changes the width. `sorted` and `late` are empty, so that no entry is before `first`. */
+static bool set_shift(struct pending *pending, unsigned shift)
+{
+    for (size_t i = 0; i < FINE_BUCKETS; i++)
+        if (pending->fine[i].next != NULL && !move_far(pending, &pending->fine[i]))
+            return false;
+    for (size_t i = 0; i < COARSE_BUCKETS; i++)
+        if (pending->coarse[i].next != NULL && !move_far(pending, &pending->coarse[i]))
+            return false;
+    memset(pending->fine_used, 0, sizeof pending->fine_used);
+    memset(pending->coarse_used, 0, sizeof pending->coarse_used);
+    return open_at(pending, pending->first << pending->shift, shift);
+}
+
+/* The width that would put `bucket_events` of the events up to a sample's median in a bucket. */
+static unsigned shift_for_far(const struct pending *pending, uint64_t bucket_events)
+{
+    uint64_t times[SAMPLES];
+    size_t samples = 0;
+    const size_t stride = pending->count / CHUNK_ENTRIES / SAMPLES + 1;
+    const struct chunk *chunk = chain_newest(&pending->far);
+    size_t skip = 0, count = chain_newest_count(&pending->far);
+    for (; chunk != NULL && samples < SAMPLES; chunk = chunk->previous, count = CHUNK_ENTRIES) {
+        if (skip-- > 0)
+            continue;
+        skip = stride - 1;
+        for (size_t i = 0; i < count && samples<SAMPLES; i += stride> 1 ? CHUNK_ENTRIES : 1) {
+            const uint64_t time_ps = (uint64_t)chunk->entries[i].time_ps;
+            size_t at = samples++;
+            for (; at > 0 && times[at - 1] > time_ps; at--)
+                times[at] = times[at - 1];
+            times[at] = time_ps;
+        }
     }
-    heap[at] = last;
+    const uint64_t half_ps = times[samples / 2] - pending->far_first_ps;
+    const uint64_t width_ps = half_ps / (pending->count / 2 + 1) * bucket_events;
+    if (half_ps == 0)
+        return pending->shift;
+    const unsigned shift = width_ps == 0 ? 0 : 63 - (unsigned)__builtin_clzll(width_ps);
+    return shift > SHIFT_MAX ? SHIFT_MAX : shift;
+}
+
+static uint64_t bucket_events_wanted(const struct pending *pending)
+{
+    const uint64_t share = pending->count / 8;
+    return share > BUCKET_EVENTS_MAX   ? BUCKET_EVENTS_MAX
+           : share < BUCKET_EVENTS_MIN ? BUCKET_EVENTS_MIN
+                                       : share;
+}
+
+/* Brings the first entry into a fine bucket. Returns that bucket; fine_end: out of memory. */
+static uint64_t next_bucket(struct pending *pending)
+{
+    for (;;) {
+        const uint64_t bucket =
+            next_used(pending->fine_used, FINE_BUCKETS, pending->first, pending->fine_end);
+        if (bucket != pending->fine_end)
+            return bucket;
+        const uint64_t coarse =
+            next_used(pending->coarse_used, COARSE_BUCKETS,
+                      pending->fine_end >> FINE_PER_COARSE_SHIFT, pending->coarse_end);
+        bool opened;
+        if (coarse != pending->coarse_end) {
+            pending->first = pending->fine_end = coarse << FINE_PER_COARSE_SHIFT;
+            opened = open_fine(pending);
+        } else {
+            opened = open_at(pending, pending->far_first_ps,
+                             shift_for_far(pending, bucket_events_wanted(pending)));
+        }
+        if (!opened)
+            return pending->fine_end;
+    }
+}
+
+static unsigned log2_of(uint64_t x) { return 63 - (unsigned)__builtin_clzll(x | 1); }
+
+/*
+ * The width that the last turns suggest. Too many distinct times in a bucket, or a deep `late`
+ * heap that takes much of the traffic: narrower. Too few events for a turn to pay: wider. Many
+ * events at few times are no reason for either: no width can part them.
+ */
+static unsigned shift_suggested(const struct pending *pending)
+{
+    const struct pending_usage *const usage = &pending->usage;
+    const uint64_t wanted = bucket_events_wanted(pending);
+    const uint64_t sorted = usage->sorted / usage->turns + 1;
+    const uint64_t distinct = usage->distinct / usage->turns + 1;
+    const unsigned shift = pending->shift;
+    unsigned by = 0;
+    if (distinct > 2 * wanted)
+        by = log2_of(distinct / wanted);
+    else if (usage->late > usage->sorted / 4 && usage->late_count_max > LATE_COUNT_MAX)
+        by = 1;
+    if (by > 0)
+        return shift > by ? shift - by : 0;
+    if (sorted < wanted / 2 && usage->late < usage->sorted / 16)
+        by = log2_of(wanted / sorted);
+    return shift + by > SHIFT_MAX ? SHIFT_MAX : shift + by;
+}
+
+static bool tune(struct pending *pending)
+{
+    if (pending->usage.turns < TUNE_TURNS || pending->usage.sorted < pending->count / 4)
+        return true;
+    const unsigned shift = shift_suggested(pending);
+    pending->usage = (struct pending_usage){0};
+    return shift == pending->shift || set_shift(pending, shift);
+}
+
+const struct entry *pending_turn(struct pending *pending)
+{
+    if (pending->count == 0)
+        return NULL;
+    pending->out_of_memory = true; /* until all has gone well */
+    if (!tune(pending))
+        return NULL;
+    const uint64_t bucket = next_bucket(pending);
+    if (bucket == pending->fine_end)
+        return NULL;
+    const uint64_t place = bucket % FINE_BUCKETS;
+    const size_t sorted = sorted_fill(&pending->sorted, &pending->chunks, &pending->fine[place]);
+    if (sorted == 0)
+        return NULL;
+    pending->fine_used[place / 64] &= ~(1ull << place % 64);
+    pending->count -= sorted;
+    pending->first = bucket + 1;
+    pending->usage.turns++;
+    pending->usage.sorted += sorted;
+    pending->usage.distinct += pending->sorted.distinct;
+    if (!open_fine(pending))
+        return NULL;
+    if (pending->coarse_end - (pending->fine_end >> FINE_PER_COARSE_SHIFT) < COARSE_BUCKETS / 2 &&
+        !open_coarse(pending))
+        return NULL;
+    pending->out_of_memory = false;
+    return pending->sorted.front;
 }

@@ -1,25 +1,107 @@
 /*
  * pending.h: a worker's pending set: the events it has yet to handle, least first.
+ *
+ * Wide buckets, sorted late. Time is cut into fine buckets of 2^shift ps, each meant for some 256
+ * events and kept as an unordered chain. When a bucket's turn comes it is sorted into one array
+ * (sorted.h). What arrives in the current bucket's time or before it goes to a small heap beside
+ * the array (late.h). Beyond the fine buckets lie coarse ones, of 256 fine widths each, and beyond
+ * those one chain, `far`. The width tunes itself.
+ *
+ *   late + sorted | fine[first .. fine_end) | coarse[fine_end / 256 .. coarse_end) | far
+ *
+ * I-PEND-1: an entry whose time is in [first, fine_end) fine widths is in its fine bucket, below
+ * in `late` or `sorted`, above in its coarse bucket if below coarse_end, else in `far`.
+ * I-PEND-2: fine_end is a multiple of 256 fine widths, and fine_end - first <= FINE_BUCKETS, so
+ * that no two buckets share a place in the ring; likewise for the coarse ones.
+ *
+ * One worker owns it; no other thread enters. The prior art is the calendar queue (Brown, 1988)
+ * and the ladder queue (Tang, Goh, Thng, 2005), which sort a bucket by comparisons, or split it
+ * again, where this one is scattered once.
  */
 #ifndef CORE_PENDING_H
 #define CORE_PENDING_H
 
-#include "core/event.h"
-#include "core/memory.h"
+#include "core/chain.h"
+#include "core/late.h"
+#include "core/sorted.h"
+
+enum {
+    FINE_BUCKETS = 2048,
+    COARSE_BUCKETS = 1024,
+    FINE_PER_COARSE_SHIFT = 8,
+    FINE_PER_COARSE = 1 << FINE_PER_COARSE_SHIFT,
+};
+
+/* What the width is tuned by, since it was last looked at. */
+struct pending_usage {
+    uint64_t turns, sorted, distinct, late, late_count_max;
+};
 
 struct pending {
-    struct memory *memory;
-    struct entry *heap;
-    size_t count, capacity;
+    struct sorted sorted;
+    struct late late;
+    struct chunk_pool chunks;
+
+    unsigned shift;      /* a fine bucket is 2^shift ps wide */
+    uint64_t first;      /* the fine bucket after the current one */
+    uint64_t fine_end;   /* fine buckets from here on are not open */
+    uint64_t coarse_end; /* coarse buckets from here on are not open */
+    uint64_t count;      /* of all entries but those in `sorted` and `late` */
+    bool out_of_memory;  /* pending_peek() could not sort a bucket */
+    struct pending_usage usage;
+
+    struct chain far;
+    uint64_t far_first_ps; /* least time in `far` */
+    uint64_t fine_used[FINE_BUCKETS / 64], coarse_used[COARSE_BUCKETS / 64]; /* bitmaps */
+    struct chain fine[FINE_BUCKETS];
+    struct chain coarse[COARSE_BUCKETS];
 };
 
 void pending_init(struct pending *pending, struct memory *memory);
 void pending_free(struct pending *pending);
+
+/* The rarer ways of pending_push() and pending_peek(). */
+bool pending_push_elsewhere(struct pending *pending, const struct entry *entry);
+const struct entry *pending_turn(struct pending *pending);
+
 /* False: out of memory. */
-bool pending_push(struct pending *pending, struct entry entry);
-/* The least entry; NULL if there is none. */
-const struct entry *pending_peek(struct pending *pending);
-/* Removes what pending_peek() showed. */
-void pending_pop(struct pending *pending);
+static inline bool pending_push(struct pending *pending, struct entry entry)
+{
+    const uint64_t bucket = (uint64_t)entry.time_ps >> pending->shift;
+    if (__builtin_expect(bucket - pending->first >= pending->fine_end - pending->first, 0))
+        return pending_push_elsewhere(pending, &entry);
+    const uint64_t place = bucket % FINE_BUCKETS;
+    pending->count++;
+    pending->fine_used[place / 64] |= 1ull << place % 64;
+    return chain_append(&pending->chunks, &pending->fine[place], &entry);
+}
+
+/* The least entry. NULL: there is none, or pending->out_of_memory. */
+static inline const struct entry *pending_peek(struct pending *pending)
+{
+    const struct sorted *const sorted = &pending->sorted;
+    if (__builtin_expect(pending->late.count > 0, 0)) {
+        const struct entry *const late = pending->late.entries;
+        return sorted->front == sorted->last || entry_before(late, sorted->front) ? late
+                                                                                  : sorted->front;
+    }
+    return __builtin_expect(sorted->front != sorted->last, 1) ? sorted->front
+                                                              : pending_turn(pending);
+}
+
+/* Removes `least`, which pending_peek() gave. */
+static inline void pending_pop(struct pending *pending, const struct entry *least)
+{
+    if (__builtin_expect(least == pending->sorted.front, 1))
+        pending->sorted.front++;
+    else
+        late_pop(&pending->late);
+}
+
+/* Likely the entry that comes SORTED_AHEAD events later, to fetch what it will need. */
+static inline const struct entry *pending_ahead(const struct pending *pending)
+{
+    return pending->sorted.front + SORTED_AHEAD;
+}
 
 #endif

@@ -9,11 +9,9 @@
 #define CORE_POOL_H
 
 #include "core/cw.h"
-#include "core/memory.h"
+#include "core/slabs.h"
 
 enum { POOL_CLASS_BYTES = 16, POOL_CLASSES = 1 + CW_PAYLOAD_BYTES_MAX / POOL_CLASS_BYTES };
-
-struct pool_slab;
 
 struct pool_class {
     void *free;      /* the record freed last; its first word links to the one before */
@@ -24,8 +22,7 @@ struct pool_class {
 
 struct pool {
     struct pool_class classes[POOL_CLASSES];
-    struct memory *memory;
-    struct pool_slab *slabs;
+    struct slabs slabs;
     uint64_t alive, alive_max; /* records handed out */
 };
 
@@ -34,15 +31,6 @@ void pool_free(struct pool *pool);
 
 /* The slow way: a record of that class that was never used before. NULL: out of memory. */
 void *pool_fresh(struct pool *pool, struct pool_class *class);
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#define POOL_POISON(record, bytes)   ASAN_POISON_MEMORY_REGION((record), (bytes))
-#define POOL_UNPOISON(record, bytes) ASAN_UNPOISON_MEMORY_REGION((record), (bytes))
-#else
-#define POOL_POISON(record, bytes)   ((void)0)
-#define POOL_UNPOISON(record, bytes) ((void)0)
-#endif
 
 static inline struct pool_class *pool_class_of(struct pool *pool, size_t payload_bytes)
 {
@@ -55,7 +43,7 @@ static inline struct cw_event *pool_get(struct pool *pool, size_t payload_bytes)
     struct pool_class *const class = pool_class_of(pool, payload_bytes);
     void *record = class->free;
     if (__builtin_expect(record != NULL, 1)) {
-        POOL_UNPOISON(record, class->record_bytes);
+        MEMORY_UNPOISON(record, class->record_bytes);
         class->free = *(void **)record;
     } else {
         record = pool_fresh(pool, class);
@@ -72,7 +60,7 @@ static inline void pool_put(struct pool *pool, struct cw_event *event)
     struct pool_class *const class = pool_class_of(pool, event->payload_bytes);
     *(void **)(void *)event = class->free;
     class->free = event;
-    POOL_POISON(event, class->record_bytes);
+    MEMORY_POISON(event, class->record_bytes);
     pool->alive--;
 }
 

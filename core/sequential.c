@@ -51,6 +51,14 @@ static inline void commit(struct cw_sim *sim, struct worker *worker, struct lp_b
     pool_put(&worker->pool, event);
 }
 
+/* Asks for the memory that a soon handled event will need. */
+static inline void fetch_ahead(const struct cw_sim *sim, const struct worker *worker)
+{
+    const struct entry *const entry = pending_ahead(&worker->pending);
+    __builtin_prefetch(entry->event);
+    __builtin_prefetch(sim->lps.blocks[entry_lp(entry)]);
+}
+
 static void run(struct cw_sim *sim, struct worker *worker)
 {
     const int64_t end_ps = sim->config.end_ps;
@@ -58,9 +66,14 @@ static void run(struct cw_sim *sim, struct worker *worker)
     while ((least = pending_peek(&worker->pending)) != NULL && least->time_ps < end_ps) {
         struct cw_event *const event = least->event;
         struct lp_block *const block = sim->lps.blocks[event->lp];
-        pending_pop(&worker->pending);
+        pending_pop(&worker->pending, least);
+        fetch_ahead(sim, worker);
         handle(sim, worker, block, event);
         commit(sim, worker, block, event);
+    }
+    if (worker->pending.out_of_memory) {
+        (void)memory_error(&sim->memory, &worker->failure);
+        longjmp(worker->failed, 1);
     }
 }
 
