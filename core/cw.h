@@ -29,6 +29,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of cubewarp as a whole; in every result. */
+#ifndef CW_VERSION
+#define CW_VERSION "0.1.0"
+#endif
+
 /* ---- limits ------------------------------------------------------------------------------- */
 
 #define CW_PAYLOAD_BYTES_MAX 64u    /* inline payload of an event, and of a commit record */

@@ -1,0 +1,46 @@
+/*
+ * phold.h: PHOLD, the standard benchmark of parallel discrete-event engines, and its lock-step
+ * brother; and the `cubewarp phold` command around them.
+ */
+#ifndef BENCH_PHOLD_H
+#define BENCH_PHOLD_H
+
+#include "core/cw.h"
+
+enum phold_traffic {
+    /* Each event, on arrival, sends one after lookahead + Exp(mean), with probability `remote` to
+     * an LP drawn uniformly from all, else to its own LP. */
+    PHOLD_RANDOM,
+    /* What hardware looks like to an engine. LPs on a square torus; each token makes 16 hops to
+     * random neighbours, with delays of 1, 5, 50, 300 ns (probabilities 16, 10, 5, 1 of 32), then
+     * waits for the next whole microsecond, as all tokens do, and goes again. */
+    PHOLD_MESH,
+};
+
+struct phold_options {
+    enum phold_traffic traffic;
+    uint32_t lps;         /* PHOLD_MESH: a square number */
+    uint32_t population;  /* events that each LP starts with */
+    uint64_t remote_p32;  /* probability times 2^32; PHOLD_RANDOM only */
+    int64_t mean_ps;      /* of the exponential part of a delay; PHOLD_RANDOM only */
+    int64_t lookahead_ps; /* least delay; PHOLD_RANDOM only */
+    uint32_t state_bytes; /* of each LP; at least PHOLD_STATE_BYTES_MIN */
+    uint32_t grain_ns;    /* work that an event does besides, in ns of this machine */
+    int64_t end_ps;       /* exclusive */
+    uint64_t seed;
+    uint64_t memory_bytes_max; /* 0: the engine's default */
+};
+
+enum { PHOLD_STATE_BYTES_MIN = 16, PHOLD_STATE_BYTES_MAX = 1 << 24 };
+
+/* 4,096 LPs x 16 events, remote 25 %, mean 1 us, lookahead 0.1 us, until 100 us. */
+struct phold_options phold_defaults(void);
+
+/* One whole run. Returns an enum cw_exit. */
+int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t threads,
+              struct cw_stats *stats, double *setup_s, struct cw_error *error);
+
+/* The `cubewarp phold` command; argv[0] is "phold". Returns an exit code. */
+int phold_main(int argc, char **argv);
+
+#endif
