@@ -42,6 +42,11 @@ struct ccl_config {
     uint32_t credit_bytes;
     bool recv_blocks_on_credit;
     bool strict_validation;
+
+    /* of reduce-scatter on paired dies (50-collectives.md) */
+    bool birs_enable;         /* `auto` may choose birs */
+    uint64_t mesh_max_bytes;  /* `auto` takes mesh below this */
+    uint32_t min_slice_align; /* bytes; scratch slots' stride is a multiple of it */
 };
 
 #endif

@@ -1,0 +1,44 @@
+/*
+ * config_decimal.h: decimals as exact rationals, mantissa / 10^places. No double is involved
+ * anywhere between a configuration's text and the picoseconds and rates made of it.
+ */
+#ifndef COLLECTIVES_CONFIG_DECIMAL_H
+#define COLLECTIVES_CONFIG_DECIMAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hw/config.h"
+
+/* mantissa / 10^places, |mantissa| < 10^18, places <= 18, no trailing zero behind the point. */
+struct decimal {
+    int64_t mantissa;
+    uint32_t places;
+};
+
+#define DECIMAL_TEXT_BYTES 40u
+
+/*
+ * Parses [+-]digits[.digits][e[+-]digits], all of the text. False if it is no such number, or has
+ * more digits than a decimal holds.
+ */
+bool decimal_parse(const char *text, size_t bytes, struct decimal *out);
+/* A literal of this program; aborts if it is no decimal. */
+struct decimal decimal_literal(const char *text);
+/* <0, 0, >0 as a is less than, equal to, greater than b. */
+int decimal_compare(struct decimal a, struct decimal b);
+/* The shortest text that decimal_parse() reads back, without exponent. Returns buf. */
+const char *decimal_print(struct decimal value, char buf[DECIMAL_TEXT_BYTES]);
+
+/* round(ns * 1000), half away from zero. 0 <= ns <= 10^9. */
+int64_t decimal_ps(struct decimal ns);
+/* round((distance_mm * ns_per_mm + latency_ns) * 1000); 0 <= each, places <= 9, distance <= 10^6,
+ * ns_per_mm <= 10^3, latency <= 10^9. */
+int64_t decimal_prop_ps(struct decimal distance_mm, struct decimal ns_per_mm,
+                        struct decimal latency_ns);
+/* 1000 / value as a reduced fraction: ps per byte of GB/s, ps per cycle of GHz. value > 0,
+ * places <= 6. */
+struct hw_rate decimal_rate(struct decimal value);
+
+#endif
