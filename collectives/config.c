@@ -152,6 +152,8 @@ static void load_layers(struct load *load)
     load->configs_dir = config_find_shipped(&load->loader, request->configs_dir);
     load->loader.errors = errors;
     config_errors_free(&quiet);
+    if (load->configs_dir == NULL && !all_given)
+        return; /* reported; nothing that follows could be complete */
     load_files(load);
     if (request->algorithm != NULL)
         apply_algorithm_option(load, request->algorithm);

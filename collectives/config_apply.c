@@ -128,6 +128,10 @@ static void unknown_key(const struct apply *apply, const char *path, const char 
     struct children children;
     char quoted[CONFIG_QUOTE_BYTES];
     char meant[PATH_BYTES + 24] = "";
+    if (apply->loader->errors->count >= CONFIG_ERRORS_MAX) {
+        apply->loader->errors->dropped++; /* cheaply, however many */
+        return;
+    }
     children_of(apply, path, algorithm, key->text, &children);
     config_quote(key->text, key->bytes, quoted);
     if (children.best[0] != '\0')
@@ -220,9 +224,12 @@ struct config_algorithm *config_algorithm_find(const struct config_tree *tree, c
 }
 
 /* The entry with this name, made if need be; NULL if the name is none or there is no room. */
-static struct config_algorithm *algorithm_at(const struct apply *apply, const char *name,
+static struct config_algorithm *algorithm_at(const struct apply *apply, const char *text,
                                              size_t bytes, struct config_place place)
 {
+    const char *const name = config_arena_text(apply->loader->arena, text, bytes);
+    if (name == NULL)
+        return NULL;
     const struct config_node node = {
         .kind = CONFIG_SCALAR, .text = name, .bytes = bytes, .place = place};
     const struct config_key *const key = &config_ccl_keys[config_ccl_find("extends")];

@@ -53,7 +53,7 @@ uint32_t config_directions_max(const struct hw_config *hw, const struct ccl_conf
 bool config_rings_fit(const struct config *config, uint32_t directions, uint32_t pes,
                       struct config_errors *errors)
 {
-    static const char *const memory_name[] = {"TCM", "its HBM slice", "the cube's SRAM"};
+    static const char *const memory_name[] = {"a PE's TCM", "a PE's HBM slice", "a cube's SRAM"};
     static const char *const memory_key[] = {"memory.tcm_kib", "memory.hbm_mib", "memory.sram_kib"};
     const struct hw_config *const hw = &config->hw;
     const struct ccl_config *const ccl = &config->ccl;
@@ -65,12 +65,13 @@ bool config_rings_fit(const struct config *config, uint32_t directions, uint32_t
     if (rings == 0 || ring_bytes <= free_bytes / rings)
         return true;
     config_error_at(errors, config, "defaults.slot_size",
-                    "%" PRIu64 " rings (%" PRIu32 " directions x %" PRIu32 " PEs) of %" PRIu32
-                    " slots x %" PRIu32 " bytes take %" PRIu64 " bytes of %s; %" PRIu64
-                    " are free (%s); at most %" PRIu64 " bytes per slot fit",
-                    rings, directions, sharing, ccl->n_slots, ccl->slot_bytes, rings * ring_bytes,
-                    memory_name[ccl->buffer_kind], free_bytes, memory_key[ccl->buffer_kind],
-                    free_bytes / rings / ccl->n_slots);
+                    "%" PRIu32 " slots x %" PRIu32 " bytes in %" PRIu64 " rings (%" PRIu32
+                    " PE%s, %" PRIu32 " directions each) request %" PRIu64
+                    " bytes of %s, where %" PRIu64 " are free (%s); at most %" PRIu64
+                    " bytes per slot fit",
+                    ccl->n_slots, ccl->slot_bytes, rings, sharing, sharing == 1 ? "" : "s",
+                    directions, rings * ring_bytes, memory_name[ccl->buffer_kind], free_bytes,
+                    memory_key[ccl->buffer_kind], free_bytes / rings / ccl->n_slots);
     return false;
 }
 

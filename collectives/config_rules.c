@@ -106,8 +106,8 @@ static void require_key(struct config_loader *loader, const struct config_tree *
     if (config_given(config_ccl_value(tree, entry, config_ccl_find(name))))
         return;
     char legal[400];
-    config_error(loader, entry->place, "algorithms.%s: missing key '%s': %s", entry->name, name,
-                 config_legal(&config_ccl_keys[config_ccl_find(name)], legal, sizeof legal));
+    config_error(loader, entry->place, "algorithms.%s: missing key '%s'; expected %s", entry->name,
+                 name, config_legal(&config_ccl_keys[config_ccl_find(name)], legal, sizeof legal));
 }
 
 void config_check_algorithms(struct config_loader *loader, struct config_tree *tree)
@@ -274,14 +274,14 @@ static void require_all(struct config_loader *loader, const struct config_tree *
     for (uint32_t i = 0; i < config_machine_key_count; i++) {
         const struct config_key *const key = &config_machine_keys[i];
         if ((key->flags & CONFIG_OPTIONAL) == 0 && !config_given(&tree->machine[i]))
-            config_error(loader, nowhere, "missing key '%s': %s", key->path,
+            config_error(loader, nowhere, "missing key '%s'; expected %s", key->path,
                          config_legal(key, legal, sizeof legal));
     }
     for (uint32_t i = 0; i < config_ccl_key_count; i++) {
         const struct config_key *const key = &config_ccl_keys[i];
         if ((key->flags & (CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS)) == 0 &&
             !config_given(&tree->defaults[i]))
-            config_error(loader, nowhere, "missing key 'defaults.%s': %s", key->path,
+            config_error(loader, nowhere, "missing key 'defaults.%s'; expected %s", key->path,
                          config_legal(key, legal, sizeof legal));
     }
 }
