@@ -1,0 +1,57 @@
+/*
+ * sparse_memory.h: bytes at 64-bit addresses, nearly all of them zero. What has never been written
+ * reads as zeros and costs nothing; storage comes in pages of 1 KiB, when they are first touched.
+ * Pages are small because a study of a million PEs may hold one small tile on each.
+ *
+ * One thread at a time; two memories share nothing.
+ */
+#ifndef COLLECTIVES_SPARSE_MEMORY_H
+#define COLLECTIVES_SPARSE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPARSE_PAGE_BYTES 1024u
+
+struct sparse_memory;
+
+/* Stores at most bytes_max bytes; 0: as much as there is. NULL: out of memory. */
+struct sparse_memory *sparse_memory_create(uint64_t bytes_max);
+void sparse_memory_free(struct sparse_memory *memory); /* accepts NULL */
+
+/* Bytes of storage taken so far. */
+uint64_t sparse_memory_bytes(const struct sparse_memory *memory);
+
+/*
+ * A stretch of the memory itself: the bytes from `address` on, and in *run how many of them lie one
+ * after the other here: at least 1, at most `want`, which is > 0. The address range of a call does
+ * not pass 2^64. Valid until the memory is freed, but _look's of an untouched place shows zeros
+ * that later writes do not change.
+ */
+const uint8_t *sparse_memory_look(struct sparse_memory *memory, uint64_t address, size_t want,
+                                  size_t *run);
+/* For writing. NULL: out of storage. */
+uint8_t *sparse_memory_touch(struct sparse_memory *memory, uint64_t address, size_t want,
+                             size_t *run);
+
+void sparse_memory_read(struct sparse_memory *memory, uint64_t address, void *dst, size_t bytes);
+/* False: out of storage, and part of it may have been written. */
+bool sparse_memory_write(struct sparse_memory *memory, uint64_t address, const void *src,
+                         size_t bytes);
+
+struct sparse_range {
+    uint64_t address, bytes;
+};
+
+/* XXH3 (64 bits) over the ranges' bytes, one range after the other. */
+uint64_t sparse_memory_hash(struct sparse_memory *memory, const struct sparse_range *ranges,
+                            size_t count);
+
+/*
+ * XXH3 (64 bits) over each page that is not all zeros, in the order of addresses: its address (8
+ * bytes, little-endian), then its bytes. So it depends on contents alone, not on what was touched.
+ */
+uint64_t sparse_memory_digest(const struct sparse_memory *memory);
+
+#endif
