@@ -1,0 +1,77 @@
+/*
+ * dma.h: PE_DMA's engine and its two virtual channels (30-ipcq.md, "PE_DMA"): who gets the engine,
+ * chunk by chunk, and when an operation's last byte has passed. Pure functions over plain state;
+ * the caller (lp/pe_dma.c) turns their answers into events.
+ *
+ * The engine passes bytes at the pe_noc link's rate. Each channel is a FIFO of operations. While
+ * both channels have work, they take turns by weighted round robin, chunk by chunk; a channel
+ * alone gets it all. A run is what was granted in one go: one chunk while both channels want
+ * the engine, else all that is left of the operation (coalesced chunks), which a newcomer on the
+ * other channel cuts short at the chunk in progress.
+ *
+ * I-DMA-1: every completion time equals that of a simulation chunk by chunk, where a choice is a
+ * zero-delay event after the chunk's end. Hence a grant made at time t stays open to a request of
+ * the other channel at the same t that would have been handled before that choice.
+ */
+#ifndef HW_DMA_H
+#define HW_DMA_H
+
+#include "hw/timing.h"
+
+enum hw_vc { HW_VC_COMPUTE, HW_VC_COMM, HW_VCS };
+
+/* An operation in a channel. What its fields mean beyond `bytes` is the caller's. 16 bytes. */
+struct hw_dma_op {
+    uint32_t bytes;
+    uint32_t number; /* the transfer's number among its PE's events */
+    uint32_t seq;
+    uint8_t kind, dir, memory, slice;
+};
+_Static_assert(sizeof(struct hw_dma_op) == 16, "two channels of 16 make 512 bytes per PE");
+
+struct hw_dma {
+    int64_t run_start_ps; /* of the run in progress */
+    uint32_t passed[HW_VCS]; /* bytes of each channel's first operation that have passed */
+    uint32_t run_bytes;      /* that will have passed of it when the run ends */
+    uint32_t generation;     /* of the run; its end event carries it, an older one is void */
+    uint16_t head[HW_VCS], count[HW_VCS]; /* the FIFOs: ring positions in the op arrays */
+    uint16_t run_depth;      /* zero-delay depth of the event that granted the run */
+    uint8_t running;         /* enum hw_vc, or HW_VCS: idle */
+    uint8_t last;            /* the channel that went last, HW_VCS: none yet */
+    uint8_t last_before;     /* and before the run in progress */
+    uint8_t reserved;
+    uint16_t quota, quota_before; /* chunks left to `last` of its turn */
+};
+
+struct hw_dma_params {
+    struct hw_rate rate;
+    uint32_t chunk_bytes;
+    uint32_t weight[HW_VCS];
+    bool whole_chunks; /* never coalesce: contention `chunk` sends each chunk on its own */
+};
+
+/* Initial state. */
+void hw_dma_init(struct hw_dma *dma);
+
+/*
+ * Grants the engine at `now_ps`, when it is idle, to the channel whose turn it is; first_op gives
+ * each channel's first operation's bytes (any value where the channel is empty). Returns the time
+ * the run ends, or -1 when nothing waits. The run is dma->running, generation dma->generation.
+ */
+int64_t hw_dma_grant(struct hw_dma *dma, const struct hw_dma_params *params,
+                     const uint32_t first_bytes[HW_VCS], int64_t now_ps, uint16_t depth);
+
+/*
+ * An operation has become the first of the idle channel `vc` while a run of the other one is in
+ * progress. If the run must end earlier, returns that time (the end event sent before is void),
+ * else -1. If the run has only just been granted and the newcomer still takes part in that choice,
+ * *regrant is set: the caller grants again (nothing of the run has passed).
+ */
+int64_t hw_dma_newcomer(struct hw_dma *dma, const struct hw_dma_params *params, enum hw_vc vc,
+                        int64_t now_ps, uint16_t depth, bool *regrant);
+
+/* The run has ended: accounts for its bytes and leaves the engine idle. Returns the bytes of its
+ * operation that had passed before the run. */
+uint32_t hw_dma_run_end(struct hw_dma *dma);
+
+#endif

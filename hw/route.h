@@ -1,0 +1,70 @@
+/*
+ * route.h: deterministic routing, hop by hop from coordinates (20-hardware.md, "Routing"), and the
+ * list of a whole path's nodes and links. NoC XY; cube mesh XY; SIP grid X then Y, the shorter
+ * way round (ties: E, then S).
+ *
+ * The decisions (hw_route_*) are what lp/ follows event by event; hw_path_walk() strings the same
+ * decisions together, for idle times, for `cubewarp topo`, and for tests that compare both.
+ */
+#ifndef HW_ROUTE_H
+#define HW_ROUTE_H
+
+#include "hw/structure.h"
+
+enum hw_memory { HW_MEMORY_TCM, HW_MEMORY_HBM, HW_MEMORY_SRAM, HW_MEMORY_NONE };
+
+/* Port by which a transfer in `sip` leaves it towards `to_sip` (another one). */
+enum hw_port hw_route_sip(const struct hw_config *hw, uint32_t sip, uint32_t to_sip);
+
+/* The SIP on the other end of port `port` of `sip`, for a transfer bound for `to_sip`. Through a
+ * switch the answer depends on the destination. */
+uint32_t hw_route_sip_behind(const struct hw_config *hw, uint32_t sip, enum hw_port port,
+                             uint32_t to_sip);
+
+/* The port by which a transfer that left by `port` enters the next SIP. */
+enum hw_port hw_route_entry(const struct hw_config *hw, enum hw_port port);
+
+/* A switch stands on the link of this port. */
+bool hw_route_through_switch(const struct hw_config *hw, enum hw_port port);
+
+/* Link class of the SIP's outer link at this port: sip_link, sio or hccs. */
+enum hw_link_kind hw_route_outer_link(const struct hw_config *hw, enum hw_port port);
+
+/* The port that a queue of a global direction always uses. */
+static inline enum hw_port hw_route_global_exit(const struct hw_config *hw, enum hw_dir dir)
+{
+    return hw->sip_topology == HW_SWITCH ? HW_PORT_E : (enum hw_port)(dir & 3);
+}
+
+/* Port by which a transfer leaves cube `at` for cube `to` of the same SIP (another one). */
+enum hw_port hw_route_cube(const struct hw_config *hw, uint32_t at, uint32_t to);
+
+/* Port by which a transfer leaves cube `at` to reach the IO die's port `exit`. */
+enum hw_port hw_route_cube_exit(const struct hw_config *hw, uint32_t at, enum hw_port exit);
+
+/* Next step on the NoC from router `at` to router `to` (another one): X, then Y. */
+enum hw_port hw_route_noc(const struct hw_config *hw, uint32_t at, uint32_t to, uint32_t *next);
+
+/* One element of a path. Nodes alternate with links, a node first and last. */
+struct hw_path_step {
+    bool is_link;
+    uint8_t kind;         /* enum hw_node_kind or enum hw_link_kind */
+    uint32_t sip, cube;   /* where it is, or where it starts; UINT32_MAX where meaningless */
+    uint32_t index;       /* router, PE or slice number; for a switch, its number */
+    enum hw_port port;    /* of ucie_port, io_port, ucie and outer links; the NoC link's step */
+};
+typedef void (*hw_path_fn)(void *arg, const struct hw_path_step *step);
+
+/*
+ * Walks the path from PE_DMA of `from` to PE_DMA of `to` and, unless HW_MEMORY_NONE, on to that
+ * memory (its own TCM or HBM slice, its cube's SRAM). `exit`: leave the first SIP by this port (a
+ * connection that names a global direction), HW_PORT_NONE: as routed.
+ */
+void hw_path_walk(const struct hw_config *hw, struct hw_place from, struct hw_place to,
+                  enum hw_memory memory, enum hw_port exit, hw_path_fn visit, void *arg);
+
+/* T(path, bytes) of that path on an idle fabric, in ps. */
+int64_t hw_path_ps(const struct hw_config *hw, struct hw_place from, struct hw_place to,
+                   enum hw_memory memory, enum hw_port exit, uint64_t bytes);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * structure.c: coordinates and neighbours (structure.h).
+ */
+#include "hw/structure.h"
+
+#include <string.h>
+
+const char hw_port_letter[HW_PORTS] = {'N', 'S', 'E', 'W'};
+
+static const char *const dir_name[HW_DIR_BUILT_IN + 1] = {
+    "N",        "S",        "E",       "W",       "global_N", "global_S", "global_E",
+    "global_W", "intra_N",  "intra_S", "intra_E", "intra_W",  "peer"};
+
+const char *hw_dir_name(enum hw_dir dir)
+{
+    return (unsigned)dir <= HW_DIR_BUILT_IN ? dir_name[dir] : "?";
+}
+
+int hw_dir_by_name(const char *name)
+{
+    for (int dir = 0; dir < HW_DIR_BUILT_IN; dir++)
+        if (strcmp(name, dir_name[dir]) == 0)
+            return dir;
+    return -1;
+}
+
+struct hw_place hw_place_of(const struct hw_config *hw, uint32_t pe_index)
+{
+    const uint32_t pes = hw_pes(hw), cubes = hw_cubes(hw);
+    const uint32_t cube_index = pe_index / pes;
+    return (struct hw_place){cube_index / cubes, cube_index % cubes, pe_index % pes};
+}
+
+uint32_t hw_pe_router(const struct hw_config *hw, uint32_t pe)
+{
+    const enum hw_corner corner = hw->corner[pe / hw->pe_per_corner];
+    const uint32_t x = corner == HW_NE || corner == HW_SE ? hw->noc_w - 1 : 0;
+    const uint32_t y = corner == HW_SW || corner == HW_SE ? hw->noc_h - 1 : 0;
+    return y * hw->noc_w + x;
+}
+
+uint32_t hw_port_router(const struct hw_config *hw, enum hw_port port)
+{
+    const uint32_t w = hw->noc_w, h = hw->noc_h;
+    switch (port) {
+    case HW_PORT_N:
+        return w / 2;
+    case HW_PORT_E:
+        return (h / 2) * w + w - 1;
+    case HW_PORT_S:
+        return (h - 1) * w + (w - 1) / 2;
+    default:
+        return ((h - 1) / 2) * w;
+    }
+}
+
+uint32_t hw_centre_router(const struct hw_config *hw)
+{
+    return ((hw->noc_h - 1) / 2) * hw->noc_w + (hw->noc_w - 1) / 2;
+}
+
+/* One step on a w x h grid; wraps where asked and where the dimension has more than one place. */
+static bool grid_step(uint32_t w, uint32_t h, bool wrap, uint32_t at, enum hw_port port,
+                      uint32_t *to)
+{
+    const uint32_t x = at % w, y = at / w;
+    switch (port) {
+    case HW_PORT_N:
+        if (h == 1 || (y == 0 && !wrap))
+            return false;
+        *to = (y == 0 ? h - 1 : y - 1) * w + x;
+        return true;
+    case HW_PORT_S:
+        if (h == 1 || (y == h - 1 && !wrap))
+            return false;
+        *to = (y == h - 1 ? 0 : y + 1) * w + x;
+        return true;
+    case HW_PORT_E:
+        if (w == 1 || (x == w - 1 && !wrap))
+            return false;
+        *to = y * w + (x == w - 1 ? 0 : x + 1);
+        return true;
+    case HW_PORT_W:
+        if (w == 1 || (x == 0 && !wrap))
+            return false;
+        *to = y * w + (x == 0 ? w - 1 : x - 1);
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool hw_cube_neighbour(const struct hw_config *hw, uint32_t cube, enum hw_port port, uint32_t *to)
+{
+    return grid_step(hw->cube_w, hw->cube_h, false, cube, port, to);
+}
+
+bool hw_sip_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_port port, uint32_t *to)
+{
+    switch (hw->sip_topology) {
+    case HW_RING_1D:
+    case HW_SWITCH: /* E and W are the next and the previous rank, both through the switch */
+        return grid_step(hw->sip_count, 1, true, sip, port, to);
+    case HW_TORUS_2D:
+        return grid_step(hw->sip_w, hw->sip_h, true, sip, port, to);
+    case HW_MESH_2D_NO_WRAP:
+        return grid_step(hw->sip_w, hw->sip_h, false, sip, port, to);
+    default:
+        return false;
+    }
+}
+
+/* Which corner, or -1, holds the places of this quarter of the PE grid. */
+static int corner_slot(const struct hw_config *hw, enum hw_corner corner)
+{
+    for (uint32_t i = 0; i < hw->corner_count; i++)
+        if (hw->corner[i] == corner)
+            return (int)i;
+    return -1;
+}
+
+bool hw_pe_neighbour(const struct hw_config *hw, uint32_t pe, enum hw_port port, uint32_t *to)
+{
+    const uint32_t n = hw->pe_per_corner;
+    const enum hw_corner corner = hw->corner[pe / n];
+    const uint32_t x = (corner == HW_NE || corner == HW_SE ? n : 0) + pe % n;
+    const uint32_t y = corner == HW_SW || corner == HW_SE;
+    uint32_t at;
+    if (!grid_step(2 * n, 2, false, y * 2 * n + x, port, &at))
+        return false;
+    const bool east = at % (2 * n) >= n, south = at >= 2 * n;
+    const int slot = corner_slot(hw, south ? (east ? HW_SE : HW_SW) : (east ? HW_NE : HW_NW));
+    if (slot < 0)
+        return false;
+    *to = (uint32_t)slot * n + at % n;
+    return true;
+}
+
+bool hw_dir_neighbour(const struct hw_config *hw, struct hw_place from, enum hw_dir dir,
+                      struct hw_place *to)
+{
+    *to = from;
+    const enum hw_port port = (enum hw_port)(dir & 3);
+    switch (dir >> 2) {
+    case 0:
+        return hw_cube_neighbour(hw, from.cube, port, &to->cube);
+    case 1:
+        return hw_sip_neighbour(hw, from.sip, port, &to->sip);
+    case 2:
+        return hw_pe_neighbour(hw, from.pe, port, &to->pe);
+    default:
+        return false;
+    }
+}
+
+uint32_t hw_edge_cube(const struct hw_config *hw, uint32_t cube, enum hw_port port)
+{
+    const uint32_t w = hw->cube_w, h = hw->cube_h, x = cube % w, y = cube / w;
+    switch (port) {
+    case HW_PORT_N:
+        return x;
+    case HW_PORT_S:
+        return (h - 1) * w + x;
+    case HW_PORT_E:
+        return y * w + w - 1;
+    default:
+        return y * w;
+    }
+}

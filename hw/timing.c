@@ -1,0 +1,24 @@
+/*
+ * timing.c: durations of a PE's compute blocks (timing.h).
+ */
+#include "hw/timing.h"
+
+static uint64_t ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
+int64_t hw_math_ps(const struct hw_config *hw, uint64_t elements)
+{
+    return hw->overhead_ps[HW_NODE_PE_MATH] +
+           hw_rate_ps(hw->math_cycle, ceil_div(elements, hw->math_lanes));
+}
+
+int64_t hw_gemm_ps(const struct hw_config *hw, uint32_t m, uint32_t n, uint32_t k)
+{
+    const uint64_t cycles =
+        ceil_div(m, hw->gemm_m) * ceil_div(n, hw->gemm_n) * ceil_div(k, hw->gemm_k);
+    return hw->overhead_ps[HW_NODE_PE_GEMM] + hw_rate_ps(hw->gemm_cycle, cycles);
+}
+
+int64_t hw_fetch_ps(const struct hw_config *hw, uint64_t bytes)
+{
+    return hw->overhead_ps[HW_NODE_PE_FETCH_STORE] + hw_rate_ps(hw->fetch_store, bytes);
+}

@@ -1,0 +1,91 @@
+/*
+ * timing.h: how long things take (20-hardware.md, "Timing of a transfer"), in whole picoseconds.
+ * Pure functions and one plain struct, the server that each directed link is.
+ */
+#ifndef HW_TIMING_H
+#define HW_TIMING_H
+
+#include "hw/config.h"
+
+/* ceil(units * num / den) ps. */
+static inline int64_t hw_rate_ps(struct hw_rate rate, uint64_t units)
+{
+    const uint64_t product = units * rate.num;
+    if ((rate.den & (rate.den - 1)) == 0) /* the usual case: a shift instead of a division */
+        return (int64_t)((product + rate.den - 1) >> __builtin_ctzll(rate.den));
+    return (int64_t)((product + rate.den - 1) / rate.den);
+}
+
+/* ser(e, n): serialisation of n bytes on a link of this class. */
+static inline int64_t hw_ser_ps(const struct hw_link_class *link, uint64_t bytes)
+{
+    return hw_rate_ps(link->rate, bytes);
+}
+
+/*
+ * One directed link: a server that sends one message after the other, and what it has done in
+ * one epoch (a collective), so that nobody has to reset it. 24 bytes, part of an LP's state.
+ */
+struct hw_link {
+    int64_t free_ps;       /* when its last message's tail has left it */
+    uint64_t bytes;        /* sent in this epoch */
+    uint32_t queue_ps_max; /* the longest that a message waited for it in this epoch; saturates */
+    uint32_t epoch;
+};
+_Static_assert(sizeof(struct hw_link) == 24, "72 links make 216 bytes per PE");
+
+/*
+ * A transfer under way, between two nodes: tau, when its tail is ready there, and sigma, the
+ * serialisation it has already paid.
+ */
+struct hw_flight {
+    int64_t tau_ps, sigma_ps;
+    uint32_t bytes;
+    uint32_t epoch;
+};
+
+/* Pays what `link_class` costs beyond what was paid. */
+static inline int64_t hw_flight_serialise(struct hw_flight *flight,
+                                          const struct hw_link_class *link_class)
+{
+    const int64_t ser_ps = hw_ser_ps(link_class, flight->bytes);
+    if (ser_ps > flight->sigma_ps) {
+        flight->tau_ps += ser_ps - flight->sigma_ps;
+        flight->sigma_ps = ser_ps;
+    }
+    return ser_ps;
+}
+
+/*
+ * Sends the flight over a link to the node behind it, whose overhead it pays. `link` is NULL where
+ * nothing is reserved: contention `none`, and transfers of 0 bytes.
+ */
+static inline void hw_flight_cross(struct hw_flight *flight, const struct hw_link_class *link_class,
+                                   struct hw_link *link, int64_t next_overhead_ps)
+{
+    const int64_t ser_ps = hw_flight_serialise(flight, link_class);
+    if (link) {
+        const int64_t wait_ps = link->free_ps + ser_ps - flight->tau_ps;
+        if (link->epoch != flight->epoch) {
+            link->epoch = flight->epoch;
+            link->bytes = 0;
+            link->queue_ps_max = 0;
+        }
+        if (wait_ps > 0) {
+            flight->tau_ps += wait_ps;
+            const uint32_t queue_ps = wait_ps < UINT32_MAX ? (uint32_t)wait_ps : UINT32_MAX;
+            if (queue_ps > link->queue_ps_max)
+                link->queue_ps_max = queue_ps;
+        }
+        link->free_ps = flight->tau_ps;
+        link->bytes += flight->bytes;
+    }
+    flight->tau_ps += link_class->prop_ps + next_overhead_ps;
+}
+
+/* Durations of the blocks of a PE (20-hardware.md, "Blocks of a PE"). */
+int64_t hw_math_ps(const struct hw_config *hw, uint64_t elements);
+int64_t hw_gemm_ps(const struct hw_config *hw, uint32_t m, uint32_t n, uint32_t k);
+int64_t hw_fetch_ps(const struct hw_config *hw, uint64_t bytes);
+
+#endif

@@ -1,0 +1,142 @@
+/*
+ * cube.c: the cube's logical process: eight PEs (by default), their NoC, their memories and the
+ * m_cpu that hands them control messages (20-hardware.md, "Control plane"). A transfer's crossing
+ * of the cube is one event, at the time its tail enters.
+ */
+#include "lp/model.h"
+
+static size_t cube_bytes(const struct lp_model *m) { return m->cube_bytes; }
+
+static void cube_init(const struct lp_model *m, uint32_t lp, void *state)
+{
+    (void)lp;
+    for (uint32_t i = 0; i < m->pes; i++) {
+        struct lp_pe *pe = (struct lp_pe *)((uint8_t *)state + m->pe_offset + i * m->pe_bytes);
+        hw_dma_init(&pe->dma);
+        pe->last_polled = HW_DIRS_MAX - 1;
+    }
+}
+
+/* A transfer's tail enters by a UCIe port. */
+static void transfer_enters(struct lp_run *run, const struct cw_event *event)
+{
+    const struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
+    cw_check(run->ctx, transfer.port < HW_PORTS);
+    struct hw_flight flight = lp_flight(run->ctx, &transfer);
+    const struct lp_model *m = run->m;
+    hw_flight_cross(&flight, &m->hw.link[HW_LINK_NOC_UCIE],
+                    lp_link(run->ctx, m, &run->cube->link[m->link_in + transfer.port], &flight),
+                    m->hw.overhead_ps[HW_NODE_ROUTER]);
+    lp_route_on(run, lp_sender_of(event), &flight, transfer, m->port_router[transfer.port]);
+}
+
+/* m_cpu serves one message at a time, in order of arrival. */
+static void m_cpu_arrival(struct lp_run *run, const struct cw_event *event)
+{
+    const struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
+    int64_t *free_ps = CW_MUT(run->ctx, &run->cube->m_cpu_free_ps);
+    struct hw_flight flight = lp_flight(run->ctx, &transfer);
+    if (*free_ps > flight.tau_ps)
+        flight.tau_ps = *free_ps;
+    flight.tau_ps += run->m->hw.overhead_ps[HW_NODE_M_CPU];
+    *free_ps = flight.tau_ps;
+    lp_forward(run->ctx, run->lp, LP_EVENT_CPU_DONE, lp_sender_of(event), transfer, &flight);
+}
+
+static void m_cpu_done(struct lp_run *run, const struct cw_event *event)
+{
+    const struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
+    const struct lp_model *m = run->m;
+    const uint32_t pe = transfer.dst % m->pes;
+    struct hw_flight flight = lp_flight(run->ctx, &transfer);
+    lp_cross_m_cpu(run, &flight, false);
+    if (lp_to_host(&transfer)) {
+        lp_route_on(run, lp_sender_of(event), &flight, transfer, m->centre_router);
+        return;
+    }
+    lp_cross_noc(run, &flight, m->centre_router, m->pe_router[pe]);
+    lp_cross_pe_in(run, &flight, pe, HW_NODE_PE_CPU);
+    lp_forward(run->ctx, run->lp, LP_EVENT_PE_CPU, lp_sender_of(event), transfer, &flight);
+}
+
+void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind, uint32_t launch)
+{
+    const struct lp_model *m = run->m;
+    const struct lp_transfer transfer = {.src = lp_pe_index(run, pe),
+                                         .dst = lp_pe_index(run, pe),
+                                         .bytes = m->hw.control_msg_bytes,
+                                         .seq = launch,
+                                         .epoch = lp_pe(m, run->cube, pe)->epoch,
+                                         .kind = (uint8_t)kind,
+                                         .exit = HW_PORT_NONE};
+    struct hw_flight flight = lp_flight(run->ctx, &transfer);
+    flight.tau_ps += m->hw.overhead_ps[HW_NODE_PE_CPU];
+    const struct lp_sender sender = lp_next_sender(run, pe);
+    lp_cross_pe_out(run, &flight, pe);
+    lp_cross_noc(run, &flight, m->pe_router[pe], m->centre_router);
+    lp_cross_m_cpu(run, &flight, true);
+    lp_forward(run->ctx, run->lp, LP_EVENT_CPU_ARRIVAL, sender, transfer, &flight);
+}
+
+/* A control message takes effect at a PE. */
+static void pe_cpu_effect(struct lp_run *run, const struct lp_transfer *transfer)
+{
+    const uint32_t pe = transfer->dst % run->m->pes;
+    if (transfer->kind == LP_TRANSFER_INIT) {
+        lp_ipcq_install(run, pe);
+        lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);
+    } else {
+        cw_check(run->ctx, transfer->kind == LP_TRANSFER_LAUNCH);
+        tl_launch(run, pe, transfer->seq);
+    }
+}
+
+static void pe_signal(struct lp_run *run, const struct cw_event *event)
+{
+    const struct lp_signal *signal = LP_PAYLOAD(run->ctx, event, struct lp_signal);
+    cw_check(run->ctx, signal->pe < run->m->pes);
+    if (event->type == LP_EVENT_ENGINE)
+        lp_dma_engine(run, signal->pe, signal->arg);
+    else if (event->type == LP_EVENT_CREDIT)
+        lp_ipcq_credit(run, signal);
+    else
+        tl_resume(run, signal->pe);
+}
+
+static void cube_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    const struct lp_model *m = cw_model_data(ctx);
+    const uint32_t cube_index = event->lp - 1;
+    struct lp_run run = {ctx, m, state, event->lp, cube_index / m->cubes, cube_index % m->cubes};
+    switch (event->type) {
+    case LP_EVENT_TRANSFER:
+        transfer_enters(&run, event);
+        break;
+    case LP_EVENT_VISIBLE:
+        lp_ipcq_visible(&run, LP_PAYLOAD(ctx, event, struct lp_transfer));
+        break;
+    case LP_EVENT_MEMORY:
+        lp_dma_memory(&run, event, *LP_PAYLOAD(ctx, event, struct lp_load));
+        break;
+    case LP_EVENT_ENGINE:
+    case LP_EVENT_CREDIT:
+    case LP_EVENT_DMA_DONE:
+    case LP_EVENT_KERNEL:
+        pe_signal(&run, event);
+        break;
+    case LP_EVENT_CPU_ARRIVAL:
+        m_cpu_arrival(&run, event);
+        break;
+    case LP_EVENT_CPU_DONE:
+        m_cpu_done(&run, event);
+        break;
+    case LP_EVENT_PE_CPU:
+        pe_cpu_effect(&run, LP_PAYLOAD(ctx, event, struct lp_transfer));
+        break;
+    default:
+        cw_fail(ctx, CW_BUG, "cube %u.%u: unknown event type %u", run.sip, run.cube_in_sip,
+                event->type);
+    }
+}
+
+const struct lp_ops lp_cube_ops = {"cube", cube_bytes, cube_init, cube_handle};

@@ -1,0 +1,167 @@
+/*
+ * fabric.c: transfers inside a cube: its NoC, its ports, the links to its memories and PEs
+ * (20-hardware.md, "Timing of a transfer"). Each function advances a flight over some links of
+ * this LP's state, reserving them in path order; lp_route_on() decides where a transfer goes and
+ * sends it on. Runs in handlers only, on the LP's own worker.
+ */
+#include "lp/model.h"
+
+struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe)
+{
+    uint32_t *next = CW_MUT(run->ctx, &lp_pe(run->m, run->cube, pe)->next_number);
+    return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), (*next)++};
+}
+
+void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
+                struct lp_sender sender, struct lp_transfer transfer,
+                const struct hw_flight *flight)
+{
+    transfer.sigma_ps = flight->sigma_ps;
+    cw_send(ctx, to_lp, flight->tau_ps - cw_now(ctx), (uint16_t)type, sender.entity,
+            sender.number, &transfer, sizeof transfer);
+}
+
+/* Crosses link number `index` of this cube. */
+static void cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
+                  uint32_t index, enum hw_node_kind next)
+{
+    hw_flight_cross(flight, &run->m->hw.link[kind],
+                    lp_link(run->ctx, run->m, &run->cube->link[index], flight),
+                    run->m->hw.overhead_ps[next]);
+}
+
+void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to)
+{
+    while (from != to) {
+        uint32_t next;
+        const enum hw_port port = hw_route_noc(&run->m->hw, from, to, &next);
+        cross(run, flight, HW_LINK_NOC, run->m->link_noc + from * HW_PORTS + port,
+              HW_NODE_ROUTER);
+        from = next;
+    }
+}
+
+static uint32_t pe_link(const struct lp_model *m, uint32_t pe, uint32_t which)
+{
+    return m->link_pe + pe * LP_PE_LINKS + which;
+}
+
+void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
+                    enum hw_node_kind node)
+{
+    cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINK_IN), node);
+}
+
+void lp_cross_pe_out(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
+{
+    cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINK_OUT), HW_NODE_ROUTER);
+}
+
+void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
+{
+    cross(run, flight, HW_LINK_TCM, pe_link(run->m, pe, LP_LINK_TCM), HW_NODE_PE_TCM);
+}
+
+void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
+{
+    if (to_m_cpu) /* a server: its time is not a node's overhead */
+        hw_flight_cross(flight, &run->m->hw.link[HW_LINK_M_CPU],
+                        lp_link(run->ctx, run->m, &run->cube->link[run->m->link_m_cpu], flight),
+                        0);
+    else
+        cross(run, flight, HW_LINK_M_CPU, run->m->link_m_cpu + 1, HW_NODE_ROUTER);
+}
+
+enum hw_link_kind lp_memory_link(enum hw_memory memory)
+{
+    return memory == HW_MEMORY_HBM ? HW_LINK_HBM : HW_LINK_SRAM;
+}
+
+enum hw_node_kind lp_memory_node(enum hw_memory memory)
+{
+    return memory == HW_MEMORY_HBM ? HW_NODE_HBM : HW_NODE_SRAM;
+}
+
+static uint32_t memory_router(const struct lp_model *m, enum hw_memory memory, uint32_t slice)
+{
+    return memory == HW_MEMORY_HBM ? m->pe_router[slice] : m->centre_router;
+}
+
+void lp_cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
+                        enum hw_memory memory, uint32_t pe)
+{
+    const struct lp_model *m = run->m;
+    lp_cross_noc(run, flight, router, memory_router(m, memory, pe));
+    cross(run, flight, lp_memory_link(memory),
+          memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_IN) : m->link_sram,
+          lp_memory_node(memory));
+}
+
+int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
+                             enum hw_memory memory, uint32_t pe)
+{
+    const struct lp_model *m = run->m;
+    const enum hw_link_kind kind = lp_memory_link(memory);
+    cross(run, flight, kind,
+          memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_OUT) : m->link_sram + 1,
+          HW_NODE_ROUTER);
+    const int64_t left_ps =
+        flight->tau_ps - m->hw.link[kind].prop_ps - m->hw.overhead_ps[HW_NODE_ROUTER];
+    lp_cross_noc(run, flight, memory_router(m, memory, pe), router);
+    return left_ps;
+}
+
+int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory memory,
+                         uint32_t slice)
+{
+    const struct hw_config *hw = &m->hw;
+    int64_t ps = hw->link[HW_LINK_PE_NOC].prop_ps + hw->overhead_ps[HW_NODE_ROUTER] +
+                 hw->link[lp_memory_link(memory)].prop_ps;
+    for (uint32_t at = m->pe_router[pe], to = memory_router(m, memory, slice); at != to;) {
+        (void)hw_route_noc(hw, at, to, &at);
+        ps += hw->link[HW_LINK_NOC].prop_ps + hw->overhead_ps[HW_NODE_ROUTER];
+    }
+    return ps;
+}
+
+/* From `router` out of the cube by `port`, to the LP behind that port. */
+static void leave(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                  struct lp_transfer transfer, uint32_t router, enum hw_port port)
+{
+    const struct lp_model *m = run->m;
+    uint32_t to_cube;
+    const bool to_io_die = !hw_cube_neighbour(&m->hw, run->cube_in_sip, port, &to_cube);
+    lp_cross_noc(run, flight, router, m->port_router[port]);
+    cross(run, flight, HW_LINK_NOC_UCIE, m->link_out + port, HW_NODE_UCIE_PORT);
+    cross(run, flight, HW_LINK_UCIE, m->link_ucie + port,
+          to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
+    transfer.port = (uint8_t)(to_io_die ? port : hw_port_opposite(port));
+    lp_forward(run->ctx, to_io_die ? lp_of_io_die(m, run->sip) : lp_of_cube(m, run->sip, to_cube),
+               LP_EVENT_TRANSFER, sender, transfer, flight);
+}
+
+void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                 struct lp_transfer transfer, uint32_t router)
+{
+    const struct lp_model *m = run->m;
+    const struct hw_place dst = hw_place_of(&m->hw, transfer.dst);
+    if (lp_to_host(&transfer)) {
+        leave(run, sender, flight, transfer, router,
+              hw_route_cube_exit(&m->hw, run->cube_in_sip, HW_PORT_W));
+    } else if (dst.sip != run->sip) {
+        const enum hw_port exit = transfer.exit < HW_PORTS
+                                      ? (enum hw_port)transfer.exit
+                                      : hw_route_sip(&m->hw, run->sip, dst.sip);
+        leave(run, sender, flight, transfer, router,
+              hw_route_cube_exit(&m->hw, run->cube_in_sip, exit));
+    } else if (dst.cube != run->cube_in_sip) {
+        leave(run, sender, flight, transfer, router,
+              hw_route_cube(&m->hw, run->cube_in_sip, dst.cube));
+    } else if (lp_is_control(&transfer)) {
+        lp_cross_noc(run, flight, router, m->centre_router);
+        lp_cross_m_cpu(run, flight, true);
+        lp_forward(run->ctx, run->lp, LP_EVENT_CPU_ARRIVAL, sender, transfer, flight);
+    } else {
+        lp_ipcq_arrived(run, sender, flight, transfer, router);
+    }
+}

@@ -1,0 +1,136 @@
+/*
+ * ipcq.c: a PE's queue block: pointers, arrivals, credits (30-ipcq.md; seed ADR-0023). Who is at
+ * the other end of a queue is computed from coordinates, not stored.
+ *
+ * I-IPCQ-1 (seed I6, I7): a tile's data and the new peer_head_cache become visible in one event.
+ * I-IPCQ-2 (seed I2): no pointer ever goes back.
+ * I-IPCQ-3: tiles of a queue become visible in order. Only contention `none` lets one overtake its
+ * predecessor on the way; it then waits in `early` for its turn.
+ */
+#include "lp/model.h"
+
+bool lp_queue_peer(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
+                   enum hw_dir *peer_dir)
+{
+    if (dir == HW_DIR_PEER) {
+        const uint32_t *pair = m->config.pair;
+        if (pair[0] == pair[1] || (pe_index != pair[0] && pe_index != pair[1]))
+            return false;
+        *peer = pe_index == pair[0] ? pair[1] : pair[0];
+        *peer_dir = HW_DIR_PEER;
+        return true;
+    }
+    struct hw_place to;
+    if (!hw_dir_neighbour(&m->hw, hw_place_of(&m->hw, pe_index), dir, &to))
+        return false;
+    *peer = hw_pe_index(&m->hw, to);
+    *peer_dir = (enum hw_dir)(dir ^ 1);
+    return true;
+}
+
+bool lp_is_wired(const struct lp_model *m, uint32_t pe)
+{
+    return m->config.wire_all_pes || pe == 0;
+}
+
+uint16_t lp_directions(const struct lp_model *m, uint32_t pe_index)
+{
+    uint16_t directions = 0;
+    for (enum hw_dir dir = 0; dir <= HW_DIR_PEER; dir++) {
+        uint32_t peer;
+        enum hw_dir peer_dir;
+        if (dir >= HW_DIR_INTRA_N && dir <= HW_DIR_INTRA_W && !m->config.wire_all_pes)
+            continue;
+        if (lp_queue_peer(m, pe_index, dir, &peer, &peer_dir))
+            directions |= (uint16_t)(1u << dir);
+    }
+    return directions;
+}
+
+void lp_ipcq_install(struct lp_run *run, uint32_t pe)
+{
+    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
+    if (p->wired)
+        cw_fail(run->ctx, CW_PROGRAM_FAILED,
+                "IpcqDuplicateInstall: PE %u.%u.%u got a second IpcqInitMsg; a process group "
+                "installs each PE once",
+                run->sip, run->cube_in_sip, pe);
+    *CW_MUT(run->ctx, &p->wired) = 1;
+    *CW_MUT(run->ctx, &p->installed) = lp_directions(run->m, lp_pe_index(run, pe));
+}
+
+void lp_ipcq_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                     struct lp_transfer transfer, uint32_t router)
+{
+    const struct lp_model *m = run->m;
+    const uint32_t pe = transfer.dst % m->pes;
+    lp_cross_noc(run, flight, router, m->pe_router[pe]);
+    lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
+    if (transfer.memory == HW_MEMORY_TCM) {
+        lp_cross_tcm(run, flight, pe);
+    } else {
+        lp_cross_pe_out(run, flight, pe);
+        lp_cross_to_memory(run, flight, m->pe_router[pe], (enum hw_memory)transfer.memory, pe);
+    }
+    if (!(transfer.flags & LP_TRANSFER_LAST))
+        return;
+    flight->tau_ps += m->hw.ipcq_wire_ps;
+    lp_forward(run->ctx, run->lp, LP_EVENT_VISIBLE, sender, transfer, flight);
+}
+
+void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
+{
+    const uint32_t pe = transfer->dst % run->m->pes;
+    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
+    cw_check(run->ctx, transfer->dir < HW_DIRS_MAX);
+    struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[transfer->dir]);
+    const uint32_t ahead = transfer->seq - queue->peer_head_cache;
+    if (ahead > 0) {
+        cw_check(run->ctx, ahead <= 64);
+        queue->early |= 1ull << (ahead - 1);
+        return;
+    }
+    queue->peer_head_cache++;
+    for (; queue->early & 1; queue->peer_head_cache++)
+        queue->early >>= 1;
+    queue->early >>= 1;
+    const struct lp_kernel *kernel = &p->kernel;
+    if (kernel->wait == LP_WAIT_DATA && (kernel->any || kernel->call.dir == transfer->dir))
+        tl_pointer_arrived(run, pe);
+}
+
+void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
+{
+    cw_check(run->ctx, signal->pe < run->m->pes && signal->dir < HW_DIRS_MAX);
+    const struct lp_pe *p = lp_pe(run->m, run->cube, signal->pe);
+    struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[signal->dir]);
+    cw_check(run->ctx, signal->arg == queue->peer_tail_cache + 1); /* I-IPCQ-2 */
+    queue->peer_tail_cache = signal->arg;
+    if (p->kernel.wait == LP_WAIT_CREDIT && p->kernel.call.dir == signal->dir)
+        tl_pointer_arrived(run, signal->pe);
+}
+
+static int64_t credit_ps(const struct lp_run *run, uint32_t pe, enum hw_dir dir)
+{
+    const struct lp_model *m = run->m;
+    if (dir == HW_DIR_PEER)
+        return m->pair_credit_ps[lp_pe_index(run, pe) == m->config.pair[1]];
+    return m->credit_ps[(run->cube_in_sip * m->pes + pe) * HW_DIR_BUILT_IN + dir];
+}
+
+int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir)
+{
+    const struct lp_model *m = run->m;
+    struct lp_queue *queue = CW_MUT(run->ctx, &lp_pe(m, run->cube, pe)->queue[dir]);
+    const int64_t latency_ps = credit_ps(run, pe, dir);
+    uint32_t peer = 0;
+    enum hw_dir peer_dir = HW_DIRS_MAX;
+    cw_check(run->ctx, lp_queue_peer(m, lp_pe_index(run, pe), dir, &peer, &peer_dir));
+    queue->my_tail++;
+    const struct hw_place to = hw_place_of(&m->hw, peer);
+    const struct lp_signal signal = {.pe = to.pe, .arg = queue->my_tail, .dir = (uint8_t)peer_dir};
+    const struct lp_sender sender = lp_next_sender(run, pe);
+    cw_send(run->ctx, lp_of_cube(m, to.sip, to.cube), latency_ps, LP_EVENT_CREDIT, sender.entity,
+            sender.number, &signal, sizeof signal);
+    return latency_ps;
+}

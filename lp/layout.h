@@ -1,0 +1,13 @@
+/*
+ * layout.h: sets up a struct lp_model from the machine's and the queues' parameters.
+ */
+#ifndef LP_LAYOUT_H
+#define LP_LAYOUT_H
+
+#include "lp/model.h"
+
+/* False: out of memory. The caller frees with lp_layout_free() either way. */
+bool lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config);
+void lp_layout_free(struct lp_model *m);
+
+#endif

@@ -1,0 +1,379 @@
+/*
+ * model.h: the hardware as logical processes: which LPs there are, what each one's state holds,
+ * and the events between them. Shared by the files of lp/; the host side uses system.h, kernels
+ * use tl.h.
+ *
+ * LPs: the host (LP 0), one per cube, one per IO die, one per switch. An LP's state is one block
+ * of plain data: a fixed head, then its links, then (cubes) its PEs; struct lp_model says where.
+ *
+ * Sending entities (10-engine.md): the host is 0, PE p (global index) is p + 1. Every event of a
+ * transfer carries its originator's entity and the transfer's number.
+ */
+#ifndef LP_MODEL_H
+#define LP_MODEL_H
+
+#include "core/cw.h"
+#include "hw/dma.h"
+#include "hw/route.h"
+#include "hw/structure.h"
+#include "hw/timing.h"
+#include "lp/record.h"
+#include "lp/tl.h"
+
+/* ---- parameters ----------------------------------------------------------------------------- */
+
+/* How the queues are set up (30-ipcq.md); from ccl.yaml. */
+struct lp_config {
+    bool wire_all_pes;      /* else PE 0 of each cube only */
+    enum hw_memory slots;   /* where receive rings are: TCM, HBM or SRAM */
+    bool poll;              /* back-pressure by polling, else asleep */
+    bool credit_blocks;     /* a receive returns when its credit has been emitted */
+    uint32_t n_slots, slot_bytes;
+    uint32_t credit_bytes;
+    uint32_t vc_chunk_bytes;
+    uint32_t vc_weight[HW_VCS];
+    uint32_t pair[2]; /* the PEs joined by direction `peer`; equal: none */
+};
+
+/* A kernel launch, as the host has prepared it: const while the engine runs. */
+struct lp_launch {
+    const struct tl_kernel *kernel;
+    struct tl_args args;
+    uint32_t batch; /* launches of one collective; links count what they carry by it */
+};
+
+/* Model data: const while the engine runs; the host adds launches between drains. */
+struct lp_model {
+    struct hw_config hw;
+    struct lp_config config;
+    struct hw_dma_params dma;
+    uint32_t cubes, pes;      /* per SIP, per cube */
+    uint32_t switch_count;
+    uint32_t lp_count;
+    uint32_t first_io_die, first_switch; /* LP ids; cube LPs start at 1 */
+
+    /* where things are in a cube's state: links first, then PEs */
+    uint32_t link_noc, link_in, link_out, link_ucie, link_m_cpu, link_sram, link_pe;
+    uint32_t cube_links;
+    size_t pe_offset, pe_bytes, cube_bytes;
+    /* in an IO die's state */
+    uint32_t link_hub_in, link_hub_out, link_outer, link_io_cpu, link_pcie, link_edge[HW_PORTS];
+    uint32_t io_links;
+
+    uint8_t port_router[HW_PORTS]; /* NoC router of each UCIe port */
+    uint8_t centre_router;
+    uint8_t pe_router[64];
+    int64_t *credit_ps;  /* [cube][pe][dir]: T(path to the sender's PE_DMA, credit), all SIPs */
+    int64_t pair_credit_ps[2];
+    int64_t kernel_issue_ps;  /* pe_cpu + pe_scheduler + pe_mmu */
+    int64_t ipcq_issue_ps;    /* pe_cpu + pe_ipcq */
+
+    struct lp_launch *launches;
+    uint32_t launch_count;
+};
+
+/* ---- state ---------------------------------------------------------------------------------- */
+
+/* One direction's queue pair (30-ipcq.md). The peer and its addresses are computed. */
+struct lp_queue {
+    uint32_t my_head;         /* next tile to send */
+    uint32_t my_tail;         /* next tile to receive */
+    uint32_t peer_head_cache; /* the peer's head as last seen */
+    uint32_t peer_tail_cache; /* the peer's tail as last seen */
+    uint64_t early; /* tiles that have come before their turn: bit i is peer_head_cache + 1 + i */
+};
+
+/* Why a kernel does not run. */
+enum lp_wait {
+    LP_WAIT_NONE,    /* no kernel, or one whose next event is on its way */
+    LP_WAIT_DATA,    /* recv on an empty queue */
+    LP_WAIT_CREDIT,  /* send on a full ring */
+    LP_WAIT_CHANNEL, /* PE_DMA's channel is full */
+    LP_WAIT_DMA,     /* a blocking load or store is under way */
+};
+
+/* What the kernel asked for last: an operation that lp/tl.c carries out step by step. */
+struct lp_call {
+    uint8_t kind;  /* enum tl_call_kind */
+    uint8_t step;  /* enum tl_step: where it is */
+    uint8_t dir, math, dtype, memory, slice;
+    uint8_t operand; /* next operand to load from a slot, 0 or 1 */
+    uint32_t bytes;
+    uint32_t tile; /* next tile of that operand */
+    int64_t start_ps;
+    struct lp_operand a, b, dst;
+};
+
+/* A kernel under way on a PE. */
+struct lp_kernel {
+    uint32_t launch;     /* index + 1 in the launch table; 0: none */
+    uint8_t wait;        /* enum lp_wait */
+    uint8_t any;         /* waits for data from any direction */
+    uint8_t load_parts;  /* of a load: 1 the response is known, 2 the engine has passed it */
+    uint8_t received_dir;
+    uint32_t received_seq; /* the tile that the last receive returned */
+    uint32_t load_stamp;   /* the grant whose request is on its way to the memory */
+    int64_t wait_ps;       /* since when it waits (polling counts from there) */
+    int64_t load_ps;       /* when the last response arrives */
+    struct lp_call call;
+    _Alignas(8) uint8_t frame[TL_FRAME_BYTES];
+};
+
+struct lp_pe {
+    struct lp_queue queue[HW_DIRS_MAX];
+    struct hw_dma dma;
+    uint32_t next_number; /* of this entity's events */
+    uint32_t epoch;       /* batch of the last launch: its transfers are counted under it */
+    uint16_t installed;   /* directions, one bit each */
+    uint8_t wired;        /* an IpcqInitMsg has taken effect */
+    uint8_t last_polled;  /* recv from any direction starts after this one */
+    uint8_t reserved[4];
+    struct lp_kernel kernel;
+    struct hw_dma_op op[]; /* [HW_VCS][queue_depth] */
+};
+
+/* Links of a PE, in its part of the cube's link array. */
+enum { LP_LINK_OUT, LP_LINK_IN, LP_LINK_TCM, LP_LINK_HBM_IN, LP_LINK_HBM_OUT, LP_PE_LINKS };
+
+struct lp_cube {
+    int64_t m_cpu_free_ps;
+    struct hw_link link[]; /* then, at pe_offset, the PEs */
+};
+
+struct lp_io_die {
+    int64_t io_cpu_free_ps;
+    struct hw_link link[];
+};
+
+struct lp_switch {
+    uint64_t reserved; /* a switch is its links: one down to each SIP */
+    struct hw_link link[];
+};
+
+struct lp_host {
+    uint64_t acknowledged; /* acknowledgements and completions that have arrived */
+};
+
+static inline const struct lp_pe *lp_pe(const struct lp_model *m, const struct lp_cube *cube,
+                                        uint32_t pe)
+{
+    return (const struct lp_pe *)((const uint8_t *)cube + m->pe_offset + pe * m->pe_bytes);
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+enum lp_event_type {
+    LP_EVENT_TRANSFER = 1, /* struct lp_transfer: its tail enters a cube, an IO die, a switch */
+    LP_EVENT_CPU_ARRIVAL,  /* struct lp_transfer: a control message reaches m_cpu or io_cpu */
+    LP_EVENT_CPU_DONE,     /* struct lp_transfer: and has been served */
+    LP_EVENT_PE_CPU,       /* struct lp_transfer: and takes effect at a PE */
+    LP_EVENT_HOST,         /* struct lp_transfer: and is back at the host */
+    LP_EVENT_VISIBLE,      /* struct lp_transfer: an IPCQ tile is there, data and head at once */
+    LP_EVENT_CREDIT,       /* struct lp_signal: arg = the receiver's new tail */
+    LP_EVENT_ENGINE,       /* struct lp_signal: a run of PE_DMA's engine ends; arg = generation */
+    LP_EVENT_MEMORY,       /* struct lp_load: a load's request is at the memory */
+    LP_EVENT_DMA_DONE,     /* struct lp_signal: a blocking load or store is complete */
+    LP_EVENT_KERNEL,       /* struct lp_signal: the kernel goes on */
+};
+
+enum lp_transfer_kind {
+    LP_TRANSFER_TILE = 1, /* an IPCQ send */
+    LP_TRANSFER_INIT,     /* control: IpcqInitMsg */
+    LP_TRANSFER_LAUNCH,   /* control: KernelLaunchMsg; seq = launch index */
+    LP_TRANSFER_ACK,      /* control, to the host: an install has taken effect */
+    LP_TRANSFER_DONE,     /* control, to the host: a kernel has ended; seq = launch index */
+};
+enum { LP_TRANSFER_LAST = 1 }; /* flag: the last chunk, or the whole, of its transfer */
+
+/* A transfer between two LPs; the event's time is its tail's. 40 bytes. */
+struct lp_transfer {
+    int64_t sigma_ps;
+    uint32_t src, dst; /* PEs, global index; dst of what goes to the host: the PE it comes from */
+    uint32_t bytes, seq, epoch;
+    uint8_t kind;  /* enum lp_transfer_kind */
+    uint8_t flags;
+    uint8_t dir;   /* the queue's direction at the destination */
+    uint8_t memory; /* enum hw_memory at the destination */
+    uint8_t port;  /* by which it enters the LP */
+    uint8_t exit;  /* port by which it must leave the first SIP, or HW_PORT_NONE */
+    uint8_t reserved[6];
+};
+_Static_assert(sizeof(struct lp_transfer) == 40, "72 bytes with the event's header");
+
+struct lp_signal {
+    uint32_t pe; /* in its cube */
+    uint32_t arg;
+    uint8_t dir;
+    uint8_t reserved[7];
+};
+_Static_assert(sizeof(struct lp_signal) == 16, "without padding");
+
+/* A load's request at the memory, or (contention chunk) the moment the next piece is offered. */
+struct lp_load {
+    uint32_t pe, stamp;
+    uint32_t bytes, sent; /* of the load, and of it in earlier pieces */
+    uint8_t memory, slice;
+    uint8_t reserved[6];
+};
+_Static_assert(sizeof(struct lp_load) == 24, "without padding");
+
+/* What a kernel leaves outside: its start, its end, its phase marks. */
+enum lp_mark { LP_MARK_START = 1, LP_MARK_END, LP_MARK_PHASE };
+struct lp_kernel_record {
+    int64_t t_ps;
+    uint32_t pe, launch;
+    uint32_t mark;  /* enum lp_mark */
+    uint32_t phase; /* index in the kernel's phase names: the phase that begins */
+};
+struct lp_host_record {
+    int64_t t_ps;
+    uint32_t pe, launch; /* launch: of a completion */
+    uint32_t kind;       /* LP_TRANSFER_ACK or LP_TRANSFER_DONE */
+    uint32_t reserved;
+};
+
+/* ---- one handler call ----------------------------------------------------------------------- */
+
+/* What a cube's handler carries around. */
+struct lp_run {
+    struct cw_ctx *ctx;
+    const struct lp_model *m;
+    const struct lp_cube *cube;
+    uint32_t lp, sip, cube_in_sip;
+};
+
+/* LP kinds: one file and one table each. `handle` as in struct cw_model; runs speculatively. */
+struct lp_ops {
+    const char *name;
+    size_t (*state_bytes)(const struct lp_model *m);
+    void (*init)(const struct lp_model *m, uint32_t lp, void *state);
+    void (*handle)(struct cw_ctx *ctx, const void *state, const struct cw_event *event);
+};
+extern const struct lp_ops lp_host_ops, lp_cube_ops, lp_io_die_ops, lp_switch_ops;
+const struct lp_ops *lp_ops_of(const struct lp_model *m, uint32_t lp);
+
+static inline uint32_t lp_of_cube(const struct lp_model *m, uint32_t sip, uint32_t cube)
+{
+    return 1 + sip * m->cubes + cube;
+}
+static inline uint32_t lp_of_io_die(const struct lp_model *m, uint32_t sip)
+{
+    return m->first_io_die + sip;
+}
+static inline uint32_t lp_entity(uint32_t pe_index) { return pe_index + 1; }
+
+/* An event's payload as a T; fails the event if its size is another. */
+#define LP_PAYLOAD(ctx, event, T)                                                                  \
+    ((const T *)lp_payload((ctx), (event), (uint16_t)sizeof(T)))
+static inline const void *lp_payload(struct cw_ctx *ctx, const struct cw_event *event,
+                                     uint16_t bytes)
+{
+    cw_check(ctx, event->payload_bytes == bytes);
+    return event->payload;
+}
+
+/* A link of the LP's state, mutable, or NULL where this flight reserves nothing. */
+static inline struct hw_link *lp_link(struct cw_ctx *ctx, const struct lp_model *m,
+                                      const struct hw_link *link, const struct hw_flight *flight)
+{
+    if (m->hw.contention == HW_CONTENTION_NONE || flight->bytes == 0)
+        return NULL;
+    return CW_MUT(ctx, link);
+}
+
+/* Who sent an event: its entity and that entity's number for it. */
+struct lp_sender {
+    uint32_t entity;
+    uint64_t number;
+};
+static inline struct lp_sender lp_sender_of(const struct cw_event *event)
+{
+    return (struct lp_sender){event->entity, event->number};
+}
+
+/* Sends a transfer on, to be at `to_lp` at flight->tau_ps. */
+void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
+                struct lp_sender sender, struct lp_transfer transfer,
+                const struct hw_flight *flight);
+static inline struct hw_flight lp_flight(struct cw_ctx *ctx, const struct lp_transfer *transfer)
+{
+    return (struct hw_flight){cw_now(ctx), transfer->sigma_ps, transfer->bytes, transfer->epoch};
+}
+static inline bool lp_to_host(const struct lp_transfer *transfer)
+{
+    return transfer->kind == LP_TRANSFER_ACK || transfer->kind == LP_TRANSFER_DONE;
+}
+static inline bool lp_is_control(const struct lp_transfer *transfer)
+{
+    return transfer->kind != LP_TRANSFER_TILE;
+}
+
+/* ---- fabric.c: links inside a cube ----------------------------------------------------------- */
+
+/* The next number of a PE's own events. */
+struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe);
+static inline uint32_t lp_pe_index(const struct lp_run *run, uint32_t pe)
+{
+    return (run->sip * run->m->cubes + run->cube_in_sip) * run->m->pes + pe;
+}
+void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to);
+/* router -> pe_dma or pe_cpu; and the memory leg of an arriving tile: pe_dma -> memory. */
+void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
+                    enum hw_node_kind node);
+void lp_cross_pe_out(struct lp_run *run, struct hw_flight *flight, uint32_t pe);
+/* router -> memory; `pe` names the HBM slice. */
+void lp_cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
+                        enum hw_memory memory, uint32_t pe);
+/* memory -> router; returns when the tail has left the memory's own link, the first. */
+int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
+                             enum hw_memory memory, uint32_t pe);
+void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe);
+void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu);
+/* From `router` to wherever the transfer goes: its PE in this cube, or out of the cube. */
+void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                 struct lp_transfer transfer, uint32_t router);
+/* Time of 0 bytes between PE_DMA and a memory of its cube, without the two ends' overheads. */
+int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory memory,
+                         uint32_t slice);
+enum hw_link_kind lp_memory_link(enum hw_memory memory);
+enum hw_node_kind lp_memory_node(enum hw_memory memory);
+
+/* ---- pe_dma.c -------------------------------------------------------------------------------- */
+
+enum lp_dma_kind { LP_DMA_TILE = 1, LP_DMA_LOAD, LP_DMA_STORE };
+
+/* Puts an operation into a channel; false if the channel is full. */
+bool lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_op op);
+void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation);
+void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load);
+
+/* ---- ipcq.c ---------------------------------------------------------------------------------- */
+
+/* The other end of a PE's queue: the PE's global index, and its direction there. */
+bool lp_queue_peer(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
+                   enum hw_dir *peer_dir);
+/* Directions that an IpcqInitMsg installs on this PE, one bit each. */
+uint16_t lp_directions(const struct lp_model *m, uint32_t pe_index);
+bool lp_is_wired(const struct lp_model *m, uint32_t pe); /* gets an IpcqInitMsg; pe in its cube */
+void lp_ipcq_install(struct lp_run *run, uint32_t pe);
+void lp_ipcq_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                     struct lp_transfer transfer, uint32_t router);
+void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer);
+void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal);
+/* Receives the first tile of a queue: my_tail += 1, the credit leaves. Returns its latency. */
+int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir);
+
+/* ---- tl.c ------------------------------------------------------------------------------------ */
+
+void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch);
+/* What the kernel waited for has come: it goes on. */
+void tl_resume(struct lp_run *run, uint32_t pe);
+/* ... at the next poll if it polls. */
+void tl_pointer_arrived(struct lp_run *run, uint32_t pe);
+
+/* ---- cube.c ---------------------------------------------------------------------------------- */
+
+/* A message from a PE to the host, issued now by its pe_cpu. */
+void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind, uint32_t launch);
+
+#endif

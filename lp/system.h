@@ -1,0 +1,80 @@
+/*
+ * system.h: the simulated machine as the host sees it: build it, install its queues, launch
+ * kernels, run it, read its times and states (20-hardware.md, "Control plane"). Everything the host does to
+ * the machine is a control message through the engine and takes simulated time.
+ */
+#ifndef LP_SYSTEM_H
+#define LP_SYSTEM_H
+
+#include "lp/model.h"
+
+struct lp_system_options {
+    const struct hw_config *hw;
+    const struct lp_config *config;
+    enum cw_sync sync;
+    uint32_t threads;
+    uint64_t memory_bytes_max; /* 0: the engine's default */
+    bool check_changes;        /* debug: prove that handlers change only what they asked for */
+    /* Receives each committed data operation, in order; NULL: none wanted. */
+    void (*op)(void *arg, const struct lp_op *op);
+    /* Told that a PE's kernel has ended: its received tiles are dead. NULL: not wanted. */
+    void (*kernel_ended)(void *arg, uint32_t pe);
+    void *arg;
+};
+
+/* Times of what was submitted at one moment: an installation or a collective. In ps. */
+struct lp_times {
+    int64_t submitted_ps;
+    int64_t first_start_ps, last_start_ps, last_end_ps; /* of kernels */
+    int64_t host_ps; /* the last acknowledgement or completion at the host */
+    uint32_t submitted, started, ended, returned;
+};
+
+/* When each rank's PEs left each phase, at the latest; -1 where none was in it. */
+struct lp_phases {
+    const char *const *name;
+    uint32_t count;
+    int64_t *start_ps; /* [rank]: its first kernel's start; -1: none */
+    int64_t *exit_ps;  /* [rank * count + phase] */
+};
+
+struct lp_system;
+
+struct lp_system *lp_system_create(const struct lp_system_options *options,
+                                   struct cw_error *error);
+void lp_system_free(struct lp_system *system); /* accepts NULL */
+
+/* Submits an IpcqInitMsg for every wired PE, in order of (sip, cube, pe). */
+int lp_system_submit_install(struct lp_system *system, struct cw_error *error);
+
+/*
+ * Starts a batch of launches, all submitted at this moment. Kernels of one batch mark phases of
+ * `kernel`. Then submits one KernelLaunchMsg per call, in order of (sip, cube, pe).
+ */
+int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kernel,
+                          struct cw_error *error);
+int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct tl_kernel *kernel,
+                            const struct tl_args *args, struct cw_error *error);
+
+/* Runs until nothing is left to do. Kernels that then still wait: CW_PROGRAM_FAILED, with the
+ * summary of deadlock.h. */
+int lp_system_drain(struct lp_system *system, struct cw_error *error);
+
+const struct lp_model *lp_system_model(const struct lp_system *system);
+struct cw_sim *lp_system_sim(struct lp_system *system);
+const struct lp_times *lp_system_times(const struct lp_system *system);   /* of the last batch */
+const struct lp_phases *lp_system_phases(const struct lp_system *system); /* of the last batch */
+const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube);
+uint64_t lp_system_queue_pairs(const struct lp_system *system); /* installed, over all PEs */
+double lp_system_build_s(const struct lp_system *system);       /* wall time of creation */
+
+/* Visits every link of the machine that carried something in the last batch. */
+struct lp_link_use {
+    char name[96];
+    uint64_t bytes;
+    int64_t busy_ps, queue_ps_max;
+};
+void lp_system_visit_links(const struct lp_system *system,
+                           void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
+
+#endif
