@@ -1,0 +1,25 @@
+/*
+ * bench.h: runs a bench program on a simulated machine. What `cubewarp run` and `cubewarp verify`
+ * call between reading a configuration and printing a result.
+ */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include "bench/options.h"
+#include "bench/result.h"
+#include "collectives/config.h"
+#include "core/cw.h"
+
+/*
+ * Runs options->bench on the machine that `config` describes. On CW_OK *result is filled (one row
+ * per size), and the caller releases it with result_free(); wrong data and times below the bound
+ * are in it and no failure here. Otherwise returns an exit code, fills *error, and *result holds
+ * nothing. Options that have been parsed are legal by themselves; what does not fit the
+ * configuration (a tile size, an algorithm of another collective) is found here, and its message
+ * begins with config_where(). Writes nothing to standard output, except what --dump-pointers asks
+ * for; progress goes to standard error.
+ */
+int bench_run(const struct run_options *options, const struct config *config, struct result *result,
+              struct cw_error *error);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * options.h: the command line of `run`, `verify`, `check`, `config` and `topo` (60-cli.md): one table
+ * of options, of which each command has its part. Parsing checks everything that needs no
+ * configuration; run_options_check() the rest.
+ */
+#ifndef BENCH_OPTIONS_H
+#define BENCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectives/config.h"
+#include "collectives/dtype.h"
+#include "core/cw.h"
+#include "hw/structure.h"
+
+#define RUN_SIZES_MAX 256u /* sizes of one --bytes or --n-elem */
+#define RUN_SETS_MAX  256u
+
+/* The commands that share the table; bits, for its columns. */
+enum command {
+    COMMAND_RUN = 1,
+    COMMAND_VERIFY = 2,
+    COMMAND_CHECK = 4,
+    COMMAND_CONFIG = 8,
+    COMMAND_TOPO = 16,
+};
+
+struct run_options {
+    struct config_request config; /* its sets point to `sets` */
+    const char *sets[RUN_SETS_MAX];
+
+    const char *bench; /* one of bench_names[] */
+    enum dtype dtype;
+    enum redop op;
+    /* Elements per shard of each row, in the order asked for; size_count 0: the algorithm's own
+     * n_elem (struct ccl_config). */
+    uint64_t n_elem[RUN_SIZES_MAX];
+    size_t size_count;
+    uint32_t iterations, warmup; /* timed, and before them untimed */
+    uint64_t seed;
+    bool verify_data, no_data;
+
+    enum cw_sync sync;
+    uint32_t threads;
+    uint64_t memory_bytes_max; /* 0: the engine's default */
+
+    struct hw_place from, to; /* of ipcq_pingpong */
+    enum hw_dir dir;          /* of ipcq_shift */
+    uint32_t tiles;
+
+    const char *json, *csv; /* NULL: none; "-": standard output */
+    const char *ccl_trace;  /* NULL: none */
+    bool dump_pointers;
+    bool quiet; /* no progress line */
+
+    const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
+    const char *svg;                 /* of `topo --svg FILE` */
+    bool keys;                       /* of `config --keys` */
+    bool help;                       /* --help was given: nothing else counts */
+};
+
+#define BENCHES 6
+extern const char *const bench_names[BENCHES];
+
+/*
+ * Parses argv[1..]; argv[0] is the command's name. CW_OK, or CW_USAGE with *error filled with one
+ * sentence that says what is legal. The strings of *options point into argv.
+ */
+int run_options_parse(struct run_options *options, enum command command, int argc, char **argv,
+                      struct cw_error *error);
+/* What the machine decides: --from, --to and the topology of --dir. */
+int run_options_check(const struct run_options *options, const struct hw_config *hw,
+                      struct cw_error *error);
+/* The text of --help. */
+void run_options_help(enum command command);
+
+/*
+ * SIZE: a whole number with an optional unit: KiB, MiB, GiB (and K, M, G, as in nccl-tests) are
+ * powers of 1024, KB, MB, GB of 1000. False if it is none, or above 2^63.
+ */
+bool size_parse(const char *text, size_t bytes, uint64_t *size);
+/*
+ * SIZE, or a range MIN:MAX:xF (each F times the one before) or MIN:MAX:+STEP, MIN:MAX doubling.
+ * Fills up to `room` sizes. NULL, or what is wrong.
+ */
+const char *sizes_parse(const char *text, uint64_t *sizes, size_t room, size_t *count);
+
+/* The known name nearest to `text`, NULL if none is near. */
+const char *nearest_name(const char *text, const char *const *names, size_t count);
+
+#endif
