@@ -1,6 +1,6 @@
 /*
- * options.h: the command line of `run`, `verify`, `check`, `config` and `topo` (60-cli.md): one table
- * of options, of which each command has its part. Parsing checks everything that needs no
+ * options.h: the command line of `run`, `verify`, `check`, `config` and `topo` (60-cli.md): one
+ * table of options, of which each command has its part. Parsing checks everything that needs no
  * configuration; run_options_check() the rest.
  */
 #ifndef BENCH_OPTIONS_H
@@ -27,8 +27,9 @@ enum command {
     COMMAND_TOPO = 16,
 };
 
+/* Not to be copied: config.sets points into it. */
 struct run_options {
-    struct config_request config; /* its sets point to `sets` */
+    struct config_request config;
     const char *sets[RUN_SETS_MAX];
 
     const char *bench; /* one of bench_names[] */

@@ -1,0 +1,225 @@
+/*
+ * options.c: the table of options, getopt_long over a command's part of it, and --help from it.
+ */
+#include "bench/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/options_table.h"
+#include "collectives/config_source.h"
+
+#define CONFIG_COMMANDS                                                                            \
+    (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK | COMMAND_CONFIG | COMMAND_TOPO)
+#define RUN_COMMANDS (COMMAND_RUN | COMMAND_VERIFY)
+#define LONG_VALUE   256 /* getopt values of options are this plus the row */
+
+static const struct option_row rows[] = {
+    {"topology", 0, CONFIG_COMMANDS, OPTION_TOPOLOGY, "FILE",
+     "YAML over the shipped topology.yaml"},
+    {"components", 0, CONFIG_COMMANDS, OPTION_COMPONENTS, "FILE", "the same, components.yaml"},
+    {"ccl", 0, CONFIG_COMMANDS, OPTION_CCL, "FILE", "the same, ccl.yaml"},
+    {"preset", 0, CONFIG_COMMANDS, OPTION_PRESET, "NAME", "configs/presets/NAME.yaml, or a path"},
+    {"set", 0, CONFIG_COMMANDS, OPTION_SET, "KEY=VALUE",
+     "one value, as in system.sips.count=64; may be repeated"},
+    {"algorithm", 0, CONFIG_COMMANDS, OPTION_ALGORITHM, "NAME", "an entry of ccl.yaml"},
+    {"no-plugins", 0, CONFIG_COMMANDS, OPTION_NO_PLUGINS, NULL,
+     "refuse algorithms that are loaded from a file"},
+    {"bench", 0, RUN_COMMANDS, OPTION_BENCH, "NAME",
+     "ccl_allreduce (default), ccl_reduce_scatter, gemm, gemm_allreduce, ipcq_pingpong, "
+     "ipcq_shift"},
+    {"bytes", 0, RUN_COMMANDS, OPTION_BYTES, "SIZE",
+     "bytes per shard: 4096, 4KiB, 16MB, or a range 1KiB:1GiB:x2"},
+    {"n-elem", 0, RUN_COMMANDS, OPTION_N_ELEM, "N", "elements per shard; a range too"},
+    {"minbytes", 'b', RUN_COMMANDS, OPTION_LEAST, "SIZE", "as in nccl-tests: first size,"},
+    {"maxbytes", 'e', RUN_COMMANDS, OPTION_MOST, "SIZE", "last size,"},
+    {"stepfactor", 'f', RUN_COMMANDS, OPTION_FACTOR, "F", "each size F times the one before,"},
+    {"stepbytes", 'i', RUN_COMMANDS, OPTION_STEP, "SIZE", "or so much larger"},
+    {"dtype", 'd', RUN_COMMANDS, OPTION_DTYPE, "T", "f16 (default), bf16, f32"},
+    {"op", 'o', RUN_COMMANDS, OPTION_OP, "OP", "sum (default), max, min, prod"},
+    {"iters", 'n', RUN_COMMANDS, OPTION_ITERS, "N", "timed iterations (1)"},
+    {"warmup_iters", 'w', RUN_COMMANDS, OPTION_WARMUP, "N", "untimed iterations before them (0)"},
+    {"seed", 0, RUN_COMMANDS, OPTION_SEED, "N", "of the input data (1)"},
+    {"verify-data", 0, RUN_COMMANDS, OPTION_VERIFY_DATA, NULL,
+     "compare the results' bits with the specified order's"},
+    {"check", 'c', RUN_COMMANDS, OPTION_CHECK, "N", "as in nccl-tests: --verify-data unless 0"},
+    {"no-data", 0, RUN_COMMANDS, OPTION_NO_DATA, NULL, "timing alone, without tensor data"},
+    {"from", 0, RUN_COMMANDS, OPTION_FROM, "S.C.P", "SIP.cube.PE of ipcq_pingpong (0.0.0)"},
+    {"to", 0, RUN_COMMANDS, OPTION_TO, "S.C.P", "its partner (0.1.0)"},
+    {"dir", 0, RUN_COMMANDS, OPTION_DIR, "D",
+     "direction of ipcq_shift: N, S, E (default), W, global_*, intra_*"},
+    {"tiles", 0, RUN_COMMANDS, OPTION_TILES, "N", "tiles that each PE sends in ipcq_shift (1)"},
+    {"sync", 0, RUN_COMMANDS, OPTION_SYNC, "MODE", "sequential (default)"},
+    {"threads", 0, RUN_COMMANDS, OPTION_THREADS, "N", "1"},
+    {"max-memory", 0, RUN_COMMANDS, OPTION_MAX_MEMORY, "SIZE",
+     "limit on the engine's memory (80 % of the machine's)"},
+    {"json", 0, RUN_COMMANDS, OPTION_JSON, "FILE",
+     "write the result as JSON; - for standard output"},
+    {"csv", 0, COMMAND_RUN, OPTION_CSV, "FILE", "write one row per size as CSV"},
+    {"ccl-trace", 0, COMMAND_RUN, OPTION_CCL_TRACE, "FILE",
+     "write each committed send and receive"},
+    {"dump-pointers", 0, COMMAND_RUN, OPTION_DUMP_POINTERS, NULL, "print the queues at the end"},
+    {"path", 0, COMMAND_TOPO, OPTION_PATH, "A B", "the path from PE A to PE B, each S.C.P"},
+    {"svg", 0, COMMAND_TOPO, OPTION_SVG, "FILE", "draw the machine; - for standard output"},
+    {"keys", 0, COMMAND_CONFIG, OPTION_KEYS, NULL, "list every key, and what is legal, instead"},
+    {"quiet", 0, CONFIG_COMMANDS, OPTION_QUIET, NULL, "no progress line"},
+    {"help", 'h', CONFIG_COMMANDS, OPTION_HELP, NULL, "this text"},
+    {"partition", 0, RUN_COMMANDS, OPTION_ABSENT, "NAME", NULL},
+    {"window", 0, RUN_COMMANDS, OPTION_ABSENT, "TIME", NULL},
+    {"cancellation", 0, RUN_COMMANDS, OPTION_ABSENT, "NAME", NULL},
+    {"op-log", 0, RUN_COMMANDS, OPTION_ABSENT, "FILE", NULL},
+    {"trace", 0, RUN_COMMANDS, OPTION_ABSENT, "FILE", NULL},
+};
+#define ROWS (sizeof rows / sizeof *rows)
+
+/* ---- getopt --------------------------------------------------------------------------------- */
+
+/* getopt_long's tables for one command. */
+struct getopt_tables {
+    struct option known[ROWS + 1];
+    const char *names[ROWS];
+    size_t count;
+    char letters[2 * ROWS + 3];
+};
+
+static void fill_tables(struct getopt_tables *tables, enum command command)
+{
+    *tables = (struct getopt_tables){.letters = "+:"};
+    size_t letters = 2;
+    for (size_t i = 0; i < ROWS; i++) {
+        if ((rows[i].commands & command) == 0)
+            continue;
+        tables->known[tables->count] =
+            (struct option){.name = rows[i].name,
+                            .has_arg = rows[i].argument != NULL ? required_argument : no_argument,
+                            .val = LONG_VALUE + (int)i};
+        tables->names[tables->count++] = rows[i].name;
+        if (rows[i].letter == 0)
+            continue;
+        tables->letters[letters++] = rows[i].letter;
+        if (rows[i].argument != NULL)
+            tables->letters[letters++] = ':';
+    }
+}
+
+static const struct option_row *row_of(int found)
+{
+    if (found >= LONG_VALUE && found < LONG_VALUE + (int)ROWS)
+        return &rows[found - LONG_VALUE];
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].letter != 0 && rows[i].letter == found)
+            return &rows[i];
+    return NULL;
+}
+
+/* What getopt_long did not like about the argument that it saw last. */
+static int reject_argument(struct options_parse *parse, const struct getopt_tables *tables,
+                           const char *argument, int found)
+{
+    char quoted[CONFIG_QUOTE_BYTES];
+    const struct option_row *const row = row_of(optopt);
+    if (found == ':' && row != NULL)
+        return options_usage(parse->error, "--%s needs a value: --%s %s", row->name, row->name,
+                             row->argument);
+    if (row != NULL)
+        return options_usage(parse->error, "--%s takes no value", row->name);
+    if (strncmp(argument, "--", 2) != 0)
+        return options_usage(parse->error, "unknown option -%c",
+                             optopt > 32 && optopt < 127 ? optopt : '?');
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
+    size_t begins = 0;
+    for (size_t i = 0; i < tables->count; i++)
+        begins += strncmp(tables->names[i], name, strlen(name)) == 0;
+    config_quote(argument, strcspn(argument, "="), quoted);
+    if (begins > 1)
+        return options_usage(parse->error, "option %s may mean more than one: write more of it",
+                             quoted);
+    const char *const nearest = nearest_name(name, tables->names, tables->count);
+    return nearest == NULL ? options_usage(parse->error, "unknown option %s", quoted)
+                           : options_usage(parse->error, "unknown option %s; did you mean '--%s'?",
+                                           quoted, nearest);
+}
+
+/* Arguments that are no options: the second PE of --path, else none. */
+static int read_operand(struct options_parse *parse, const char *text)
+{
+    char quoted[CONFIG_QUOTE_BYTES];
+    if (parse->options->path_from == NULL || parse->options->path_to != NULL)
+        return options_usage(parse->error, "unexpected argument %s",
+                             config_quote(text, strlen(text), quoted));
+    parse->options->path_to = text;
+    return CW_OK;
+}
+
+int run_options_parse(struct run_options *options, enum command command, int argc, char **argv,
+                      struct cw_error *error)
+{
+    *options = (struct run_options){.bench = bench_names[0],
+                                    .dtype = DTYPE_F16,
+                                    .op = REDOP_SUM,
+                                    .iterations = 1,
+                                    .seed = 1,
+                                    .sync = CW_SEQUENTIAL,
+                                    .threads = 1,
+                                    .to = {.cube = 1},
+                                    .dir = HW_DIR_E,
+                                    .tiles = 1};
+    options->config.sets = options->sets;
+    struct options_parse parse = {.options = options, .error = error};
+    struct getopt_tables tables;
+    fill_tables(&tables, command);
+    optind = 0; /* getopt: start anew */
+    opterr = 0;
+    for (;;) {
+        const int found = getopt_long(argc, argv, tables.letters, tables.known, NULL);
+        if (found == -1 && optind < argc) {
+            if (read_operand(&parse, argv[optind++]) != CW_OK)
+                return CW_USAGE;
+            continue;
+        }
+        if (found == -1)
+            break;
+        if (found == '?' || found == ':')
+            return reject_argument(&parse, &tables, argv[optind - 1], found);
+        if (options_read(&parse, row_of(found), optarg) != CW_OK)
+            return CW_USAGE;
+    }
+    if (options->path_from != NULL && options->path_to == NULL)
+        return options_usage(error, "--path needs two PEs: --path 0.0.0 1.0.0");
+    return options->help ? CW_OK : options_finish(&parse);
+}
+
+void run_options_help(enum command command)
+{
+    static const struct {
+        enum command command;
+        const char *text;
+    } intro[] = {
+        {COMMAND_RUN, "Usage: cubewarp run [OPTION]...\nRuns a bench on the simulated machine.\n"},
+        {COMMAND_VERIFY,
+         "Usage: cubewarp verify [OPTION]...\nRuns the same configuration sequentially and in the "
+         "given mode, and compares\ntrace hash, data hash and every result.\n"},
+        {COMMAND_CHECK, "Usage: cubewarp check [OPTION]...\nValidates a configuration.\n"},
+        {COMMAND_CONFIG,
+         "Usage: cubewarp config [OPTION]...\nPrints the resolved configuration as YAML that loads "
+         "again (as --preset FILE),\nwith the place that each value comes from.\n"},
+        {COMMAND_TOPO, "Usage: cubewarp topo [OPTION]...\nShows what a configuration builds.\n"},
+    };
+    for (size_t i = 0; i < sizeof intro / sizeof *intro; i++)
+        if (intro[i].command == command)
+            printf("%s\n", intro[i].text);
+    for (size_t i = 0; i < ROWS; i++) {
+        if ((rows[i].commands & command) == 0 || rows[i].help == NULL)
+            continue;
+        char left[48];
+        char letter[8] = "    ";
+        if (rows[i].letter != 0)
+            snprintf(letter, sizeof letter, "-%c, ", rows[i].letter);
+        snprintf(left, sizeof left, "%s--%s%s%s", letter, rows[i].name,
+                 rows[i].argument != NULL ? " " : "",
+                 rows[i].argument != NULL ? rows[i].argument : "");
+        printf("  %-26s %s\n", left, rows[i].help);
+    }
+}

@@ -1,0 +1,387 @@
+/*
+ * options_value.c: reads the value of each option, and puts together what needs several. What this
+ * version cannot do is refused by name: no option is ever taken and ignored.
+ */
+#include "bench/options_table.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectives/config_decimal.h"
+#include "collectives/config_source.h"
+
+const char *const bench_names[BENCHES] = {"ccl_allreduce",  "ccl_reduce_scatter", "gemm",
+                                          "gemm_allreduce", "ipcq_pingpong",      "ipcq_shift"};
+
+int options_usage(struct cw_error *error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    error->exit_code = CW_USAGE;
+    return CW_USAGE;
+}
+
+const char *nearest_name(const char *text, const char *const *names, size_t count)
+{
+    struct config_nearest nearest = {0};
+    for (size_t i = 0; i < count; i++)
+        config_nearest_try(&nearest, text, names[i]);
+    return nearest.best;
+}
+
+/* "--name TEXT: expected ..." */
+static int reject(struct options_parse *parse, const struct option_row *row, const char *text,
+                  const char *expected)
+{
+    char quoted[CONFIG_QUOTE_BYTES];
+    return options_usage(parse->error, "--%s %s: %s", row->name,
+                         config_quote(text, strlen(text), quoted), expected);
+}
+
+static int read_count(struct options_parse *parse, const struct option_row *row, const char *text,
+                      uint64_t least, uint64_t most, uint64_t *value)
+{
+    struct decimal number;
+    char expected[96];
+    snprintf(expected, sizeof expected, "expected a whole number from %" PRIu64 " to %" PRIu64,
+             least, most);
+    if (!decimal_parse(text, strlen(text), &number) || number.places != 0 || number.mantissa < 0 ||
+        (uint64_t)number.mantissa < least || (uint64_t)number.mantissa > most)
+        return reject(parse, row, text, expected);
+    *value = (uint64_t)number.mantissa;
+    return CW_OK;
+}
+
+static int read_u32(struct options_parse *parse, const struct option_row *row, const char *text,
+                    uint32_t least, uint32_t most, uint32_t *value)
+{
+    uint64_t wide = 0;
+    const int result = read_count(parse, row, text, least, most, &wide);
+    if (result == CW_OK)
+        *value = (uint32_t)wide;
+    return result;
+}
+
+static int read_size(struct options_parse *parse, const struct option_row *row, const char *text,
+                     uint64_t *size)
+{
+    if (!size_parse(text, strlen(text), size) || *size == 0)
+        return reject(parse, row, text, "expected a size such as 4096, 4KiB or 16MB");
+    return CW_OK;
+}
+
+/* SIP.cube.PE */
+static int read_place(struct options_parse *parse, const struct option_row *row, const char *text,
+                      struct hw_place *place)
+{
+    unsigned sip, cube, pe;
+    int used = 0;
+    if (strspn(text, "0123456789.") != strlen(text) || strlen(text) > 20 ||
+        sscanf(text, "%5u.%4u.%2u%n", &sip, &cube, &pe, &used) != 3 || text[used] != '\0')
+        return reject(parse, row, text, "expected SIP.cube.PE, as in 0.1.0");
+    *place = (struct hw_place){.sip = sip, .cube = cube, .pe = pe};
+    return CW_OK;
+}
+
+static int read_bench(struct options_parse *parse, const struct option_row *row, const char *text)
+{
+    for (size_t i = 0; i < BENCHES; i++) {
+        if (strcmp(text, bench_names[i]) == 0) {
+            parse->options->bench = bench_names[i];
+            return CW_OK;
+        }
+    }
+    char expected[200];
+    const char *const nearest = nearest_name(text, bench_names, BENCHES);
+    snprintf(expected, sizeof expected, "no such bench; %s%s%sknown: %s",
+             nearest == NULL ? "" : "did you mean ", nearest == NULL ? "" : nearest,
+             nearest == NULL ? "" : "? ",
+             "ccl_allreduce, ccl_reduce_scatter, gemm, gemm_allreduce, ipcq_pingpong, ipcq_shift");
+    return reject(parse, row, text, expected);
+}
+
+/* Our names, and those that nccl-tests has for the same. */
+static int read_dtype(struct options_parse *parse, const struct option_row *row, const char *text)
+{
+    const char *const name = strcmp(text, "half") == 0       ? "f16"
+                             : strcmp(text, "float") == 0    ? "f32"
+                             : strcmp(text, "bfloat16") == 0 ? "bf16"
+                                                             : text;
+    if (!dtype_parse(name, &parse->options->dtype))
+        return reject(parse, row, text, "expected f16, bf16 or f32");
+    return CW_OK;
+}
+
+static int read_sync(struct options_parse *parse, const struct option_row *row, const char *text)
+{
+    static const char *const modes[] = {"conservative", "optimistic", "adaptive", "stress"};
+    if (strcmp(text, "sequential") == 0) {
+        parse->options->sync = CW_SEQUENTIAL;
+        return CW_OK;
+    }
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(text, modes[i]) == 0)
+            return reject(parse, row, text, "not part of this version, which runs sequential only");
+    return reject(parse, row, text, "expected sequential");
+}
+
+static int read_threads(struct options_parse *parse, const struct option_row *row, const char *text)
+{
+    const int result = read_u32(parse, row, text, 1, 4096, &parse->options->threads);
+    if (result == CW_OK && parse->options->threads > 1)
+        return reject(parse, row, text, "not part of this version, which runs on 1 thread only");
+    return result;
+}
+
+static int read_set(struct options_parse *parse, const char *text)
+{
+    struct config_request *const config = &parse->options->config;
+    if (config->set_count == RUN_SETS_MAX)
+        return options_usage(parse->error, "--set: given more than %u times", RUN_SETS_MAX);
+    parse->options->sets[config->set_count++] = text;
+    return CW_OK;
+}
+
+/* Options of the configuration and of what comes out. */
+static int read_common(struct options_parse *parse, const struct option_row *row, const char *text)
+{
+    struct run_options *const options = parse->options;
+    switch ((enum option_id)row->id) {
+    case OPTION_TOPOLOGY:
+        options->config.topology = text;
+        break;
+    case OPTION_COMPONENTS:
+        options->config.components = text;
+        break;
+    case OPTION_CCL:
+        options->config.ccl = text;
+        break;
+    case OPTION_PRESET:
+        options->config.preset = text;
+        break;
+    case OPTION_SET:
+        return read_set(parse, text);
+    case OPTION_ALGORITHM:
+        options->config.algorithm = text;
+        break;
+    case OPTION_NO_PLUGINS:
+        options->config.no_plugins = true;
+        break;
+    case OPTION_JSON:
+        options->json = text;
+        break;
+    case OPTION_CSV:
+        options->csv = text;
+        break;
+    case OPTION_CCL_TRACE:
+        options->ccl_trace = text;
+        break;
+    case OPTION_DUMP_POINTERS:
+        options->dump_pointers = true;
+        break;
+    case OPTION_PATH:
+        options->path_from = text;
+        break;
+    case OPTION_SVG:
+        options->svg = text;
+        break;
+    case OPTION_KEYS:
+        options->keys = true;
+        break;
+    case OPTION_QUIET:
+        options->quiet = true;
+        break;
+    case OPTION_HELP:
+        options->help = true;
+        break;
+    default:
+        return options_usage(parse->error, "--%s: not part of this version", row->name);
+    }
+    return CW_OK;
+}
+
+/* Sizes and what is done with them. */
+static int read_work(struct options_parse *parse, const struct option_row *row, const char *text)
+{
+    struct options_pending *const pending = &parse->pending;
+    struct run_options *const options = parse->options;
+    uint64_t flag = 0;
+    int result = CW_OK;
+    switch ((enum option_id)row->id) {
+    case OPTION_BYTES:
+        pending->bytes = text;
+        break;
+    case OPTION_N_ELEM:
+        pending->n_elem = text;
+        break;
+    case OPTION_LEAST:
+        pending->has_least = true;
+        return read_size(parse, row, text, &pending->least);
+    case OPTION_MOST:
+        pending->has_most = true;
+        return read_size(parse, row, text, &pending->most);
+    case OPTION_FACTOR:
+        return read_count(parse, row, text, 2, 1u << 20, &pending->factor);
+    case OPTION_STEP:
+        return read_size(parse, row, text, &pending->step);
+    case OPTION_DTYPE:
+        return read_dtype(parse, row, text);
+    case OPTION_OP:
+        return redop_parse(text, &options->op)
+                   ? CW_OK
+                   : reject(parse, row, text, "expected sum, max, min or prod");
+    case OPTION_ITERS:
+        return read_u32(parse, row, text, 1, 1000000, &options->iterations);
+    case OPTION_WARMUP:
+        return read_u32(parse, row, text, 0, 1000000, &options->warmup);
+    case OPTION_SEED: /* seed * 2^32 is a stream's place, so more bits would repeat streams */
+        return read_count(parse, row, text, 0, UINT32_MAX, &options->seed);
+    case OPTION_VERIFY_DATA:
+        options->verify_data = true;
+        break;
+    case OPTION_CHECK:
+        result = read_count(parse, row, text, 0, 1000000, &flag);
+        options->verify_data = flag != 0;
+        break;
+    case OPTION_NO_DATA:
+        options->no_data = true;
+        break;
+    default:
+        return read_common(parse, row, text);
+    }
+    return result;
+}
+
+int options_read(struct options_parse *parse, const struct option_row *row, const char *text)
+{
+    struct run_options *const options = parse->options;
+    switch ((enum option_id)row->id) {
+    case OPTION_BENCH:
+        return read_bench(parse, row, text);
+    case OPTION_FROM:
+        return read_place(parse, row, text, &options->from);
+    case OPTION_TO:
+        return read_place(parse, row, text, &options->to);
+    case OPTION_DIR: {
+        const int dir = hw_dir_by_name(text);
+        if (dir < 0 || dir >= HW_DIR_BUILT_IN)
+            return reject(parse, row, text,
+                          "expected N, S, E, W, or one of them behind global_ or intra_");
+        options->dir = (enum hw_dir)dir;
+        return CW_OK;
+    }
+    case OPTION_TILES:
+        return read_u32(parse, row, text, 1, 1u << 24, &options->tiles);
+    case OPTION_SYNC:
+        return read_sync(parse, row, text);
+    case OPTION_THREADS:
+        return read_threads(parse, row, text);
+    case OPTION_MAX_MEMORY:
+        return read_size(parse, row, text, &options->memory_bytes_max);
+    default:
+        return read_work(parse, row, text);
+    }
+}
+
+/* ---- what needs several options ------------------------------------------------------------ */
+
+/* -b, -e, -f, -i as one list of sizes. */
+static int expand_nccl_sizes(struct options_parse *parse, uint64_t *sizes, size_t *count)
+{
+    const struct options_pending *const pending = &parse->pending;
+    if (!pending->has_least)
+        return options_usage(parse->error, "-e, -f and -i need -b, the first size");
+    if (pending->factor != 0 && pending->step != 0)
+        return options_usage(parse->error, "-f and -i exclude each other");
+    const uint64_t most = pending->has_most ? pending->most : pending->least;
+    char range[96];
+    if (pending->step != 0)
+        snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 ":+%" PRIu64, pending->least, most,
+                 pending->step);
+    else
+        snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 ":x%" PRIu64, pending->least, most,
+                 pending->factor != 0 ? pending->factor : 2);
+    const char *const wrong = sizes_parse(range, sizes, RUN_SIZES_MAX, count);
+    return wrong == NULL ? CW_OK : options_usage(parse->error, "-b %s: %s", range, wrong);
+}
+
+static int finish_sizes(struct options_parse *parse)
+{
+    struct run_options *const options = parse->options;
+    const struct options_pending *const pending = &parse->pending;
+    const bool nccl =
+        pending->has_least || pending->has_most || pending->factor != 0 || pending->step != 0;
+    const int ways = (pending->bytes != NULL) + (pending->n_elem != NULL) + nccl;
+    if (ways > 1)
+        return options_usage(parse->error, "--bytes, --n-elem and -b exclude each other");
+    if (ways == 0)
+        return CW_OK;
+    const char *const option = pending->n_elem != NULL ? "--n-elem" : nccl ? "-b" : "--bytes";
+    uint64_t *const sizes = options->n_elem;
+    const char *const text = pending->n_elem != NULL ? pending->n_elem : pending->bytes;
+    const char *const wrong =
+        nccl ? NULL : sizes_parse(text, sizes, RUN_SIZES_MAX, &options->size_count);
+    if (wrong != NULL) {
+        char quoted[CONFIG_QUOTE_BYTES];
+        return options_usage(parse->error, "%s %s: %s", option,
+                             config_quote(text, strlen(text), quoted), wrong);
+    }
+    if (nccl && expand_nccl_sizes(parse, sizes, &options->size_count) != CW_OK)
+        return CW_USAGE;
+    const uint64_t item_bytes = pending->n_elem != NULL ? 1 : dtype_bytes(options->dtype);
+    for (size_t i = 0; i < options->size_count; i++) {
+        if (sizes[i] % item_bytes != 0)
+            return options_usage(parse->error,
+                                 "%s: %" PRIu64
+                                 " bytes are no whole number of %s elements of %" PRIu64 " bytes",
+                                 option, sizes[i], dtype_name(options->dtype), item_bytes);
+        sizes[i] /= item_bytes;
+        if (sizes[i] == 0 || sizes[i] > (uint64_t)1 << 31)
+            return options_usage(parse->error,
+                                 "%s: a shard has from 1 to 2147483648 elements; found %" PRIu64,
+                                 option, sizes[i]);
+    }
+    return CW_OK;
+}
+
+int options_finish(struct options_parse *parse)
+{
+    const struct run_options *const options = parse->options;
+    if (options->no_data && options->verify_data)
+        return options_usage(parse->error,
+                             "--no-data leaves nothing to verify: drop it or --verify-data");
+    if (options->json != NULL && options->csv != NULL && strcmp(options->json, "-") == 0 &&
+        strcmp(options->csv, "-") == 0)
+        return options_usage(parse->error, "--json - and --csv - cannot share standard output");
+    return finish_sizes(parse);
+}
+
+static int check_place(const char *option, struct hw_place place, const struct hw_config *hw,
+                       struct cw_error *error)
+{
+    if (place.sip < hw->sip_count && place.cube < hw_cubes(hw) && place.pe < hw_pes(hw))
+        return CW_OK;
+    return options_usage(error,
+                         "--%s %" PRIu32 ".%" PRIu32 ".%" PRIu32
+                         ": no such PE; SIPs are 0 to %" PRIu32 ", cubes 0 to %" PRIu32
+                         ", PEs 0 to %" PRIu32,
+                         option, place.sip, place.cube, place.pe, hw->sip_count - 1,
+                         hw_cubes(hw) - 1, hw_pes(hw) - 1);
+}
+
+int run_options_check(const struct run_options *options, const struct hw_config *hw,
+                      struct cw_error *error)
+{
+    if (strcmp(options->bench, "ipcq_pingpong") != 0)
+        return CW_OK;
+    int result = check_place("from", options->from, hw, error);
+    if (result == CW_OK)
+        result = check_place("to", options->to, hw, error);
+    if (result == CW_OK && hw_pe_index(hw, options->from) == hw_pe_index(hw, options->to))
+        return options_usage(error, "--from and --to name the same PE; ipcq_pingpong needs two");
+    return result;
+}
