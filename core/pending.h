@@ -98,10 +98,11 @@ static inline void pending_pop(struct pending *pending, const struct entry *leas
         late_pop(&pending->late);
 }
 
-/* Likely the entry that comes SORTED_AHEAD events later, to fetch what it will need. */
+/* Likely the entry that comes SORTED_AHEAD - 1 events later, to fetch what it will need. Never
+ * beyond the entries that may be read, even when `front` is `last`. */
 static inline const struct entry *pending_ahead(const struct pending *pending)
 {
-    return pending->sorted.front + SORTED_AHEAD;
+    return pending->sorted.front + SORTED_AHEAD - 1;
 }
 
 #endif
