@@ -6,7 +6,7 @@ VARIANT ?= release
 
 # Why each package is here: README.md, "Dependencies".
 PACKAGES := gcc make pkg-config libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
-            libjansson-dev
+            libjansson-dev libjudy-dev
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla -Wno-ignored-qualifiers
@@ -29,7 +29,7 @@ else
   $(error VARIANT is release or asan)
 endif
 
-LIBS := -lyaml -ljansson -lxxhash $(LIBS_ALLOC) -lm -ldl
+LIBS := -lyaml -ljansson -lxxhash -lJudy $(LIBS_ALLOC) -lm -ldl
 ALL_CFLAGS := $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 
 DIRS := core lp partition hw collectives bench

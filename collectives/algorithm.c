@@ -1,0 +1,24 @@
+/*
+ * algorithm.c: the registry of collective algorithms (algorithm.h).
+ */
+#include "collectives/algorithm.h"
+
+#include <string.h>
+
+static const struct ccl_algorithm *const registry[] = {
+    &ccl_lrab_hierarchical_allreduce,
+};
+
+const struct ccl_algorithm *ccl_algorithm_at(uint32_t i)
+{
+    return i < sizeof registry / sizeof registry[0] ? registry[i] : NULL;
+}
+
+const struct ccl_algorithm *ccl_algorithm_find(const char *module)
+{
+    const struct ccl_algorithm *algorithm;
+    for (uint32_t i = 0; (algorithm = ccl_algorithm_at(i)); i++)
+        if (strcmp(algorithm->name, module) == 0)
+            return algorithm;
+    return NULL;
+}

@@ -1,0 +1,45 @@
+/*
+ * algorithm.h: what a collective algorithm is to the runtime (40-runtime.md, "Algorithm modules").
+ * One `const struct ccl_algorithm` in one file under collectives/, found through one registry; which
+ * one runs, with which options, says ccl.yaml.
+ */
+#ifndef COLLECTIVES_ALGORITHM_H
+#define COLLECTIVES_ALGORITHM_H
+
+#include "collectives/ccl_config.h"
+#include "core/cw.h"
+#include "lp/tl.h"
+
+/* A call of a collective, as the host sees it. */
+struct ccl_call {
+    const struct hw_config *hw;
+    const struct ccl_config *ccl;
+    uint32_t rank, world_size;
+    uint64_t n_elem; /* per shard */
+    enum lp_dtype dtype;
+    enum lp_math math;
+};
+
+/* All hooks run on the host, between drains, and are pure. */
+struct ccl_algorithm {
+    const char *name;
+    const struct tl_kernel *kernel;
+    /* The scalars that follow the tensor pointer. */
+    void (*kernel_args)(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX]);
+    /* Refuses calls that the algorithm cannot run: CW_OK, or CW_USAGE with *error filled with
+     * "key: what is wrong, what would be legal" and `key` set to the configuration key at fault. */
+    int (*check)(const struct ccl_call *call, const char **key, struct cw_error *error);
+    /* Bytes of TCM that the kernel uses beside the rings. */
+    uint64_t (*tcm_bytes)(const struct ccl_call *call);
+    /* The PE takes part. */
+    bool (*takes_part)(const struct ccl_call *call, uint32_t cube, uint32_t pe);
+};
+
+/* By module name; NULL: unknown. */
+const struct ccl_algorithm *ccl_algorithm_find(const char *module);
+/* For messages: the i-th registered one, NULL after the last. */
+const struct ccl_algorithm *ccl_algorithm_at(uint32_t i);
+
+extern const struct ccl_algorithm ccl_lrab_hierarchical_allreduce;
+
+#endif
