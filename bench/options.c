@@ -54,7 +54,7 @@ static const struct option_row rows[] = {
     {"threads", 0, RUN_COMMANDS, OPTION_THREADS, "N", "1"},
     {"max-memory", 0, RUN_COMMANDS, OPTION_MAX_MEMORY, "SIZE",
      "limit on the engine's memory (80 % of the machine's)"},
-    {"json", 0, RUN_COMMANDS, OPTION_JSON, "FILE",
+    {"json", 0, COMMAND_RUN, OPTION_JSON, "FILE",
      "write the result as JSON; - for standard output"},
     {"csv", 0, COMMAND_RUN, OPTION_CSV, "FILE", "write one row per size as CSV"},
     {"ccl-trace", 0, COMMAND_RUN, OPTION_CCL_TRACE, "FILE",

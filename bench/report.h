@@ -1,0 +1,29 @@
+/*
+ * report.h: a result as the table for people, as JSON and as CSV (60-cli.md). Times are whole
+ * picoseconds until the last moment and are written exactly.
+ */
+#ifndef BENCH_REPORT_H
+#define BENCH_REPORT_H
+
+#include <stdio.h>
+
+#include "bench/result.h"
+#include "core/cw.h"
+
+#define REPORT_NUMBER_BYTES 32u
+
+/* Derived figures; 0 where there is no time. */
+double report_algbw_gbs(const struct result_row *row);
+double report_busbw_gbs(const struct result_row *row);
+double report_efficiency(const struct cw_stats *stats); /* committed / processed; 1 for no event */
+
+/* ps as ns ("1403.107") and as us ("1.403107"), all decimals, exact. Return buf. */
+const char *report_ns(int64_t ps, char buf[REPORT_NUMBER_BYTES]);
+const char *report_us(int64_t ps, char buf[REPORT_NUMBER_BYTES]);
+
+void report_table(FILE *file, const struct result *result);
+/* Schema cubewarp.run/1. CW_NO_RESOURCE, with *error filled, if there is no memory for it. */
+int report_json(FILE *file, const struct result *result, struct cw_error *error);
+void report_csv(FILE *file, const struct result *result);
+
+#endif

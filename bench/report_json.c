@@ -1,0 +1,176 @@
+/*
+ * report_json.c: schema cubewarp.run/1. Numbers with decimals are doubles in JSON; a time below
+ * 10^15 ps has at most 15 digits, and printing 15 digits of its nearest double gives them back
+ * without noise. A result with a longer time is printed with 17 digits, which still name that
+ * double alone.
+ */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "bench/report.h"
+
+#define DIGITS_EXACT_PS 1000000000000000 /* 10^15 */
+
+static json_t *text_or_null(const char *text)
+{
+    return text[0] == '\0' ? json_null() : json_string(text);
+}
+
+static json_t *hash_or_null(bool given, uint64_t hash)
+{
+    char text[17];
+    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    return given ? json_string(text) : json_null();
+}
+
+static json_t *ns(int64_t ps) { return json_real((double)ps / 1000); }
+
+static json_t *whole(uint64_t value) { return json_integer((json_int_t)value); }
+
+/* Adds a member and takes the value; a missing value (no memory) makes the object fail. */
+static void put(json_t **object, const char *key, json_t *value)
+{
+    if (*object != NULL && json_object_set_new(*object, key, value) == 0)
+        return;
+    json_decref(*object);
+    *object = NULL;
+}
+
+static json_t *phases_json(const struct result_row *row)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < row->phase_count && list != NULL; i++) {
+        const struct result_phase *const phase = &row->phases[i];
+        json_t *object = json_object();
+        put(&object, "name", json_string(phase->name));
+        put(&object, "min_ns", ns(phase->min_ps));
+        put(&object, "mean_ns", ns(llround(phase->mean_ps)));
+        put(&object, "max_ns", ns(phase->max_ps));
+        if (object == NULL || json_array_append_new(list, object) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *row_json(const struct result_row *row)
+{
+    json_t *object = json_object();
+    put(&object, "collective", text_or_null(row->collective));
+    put(&object, "algorithm", text_or_null(row->algorithm));
+    put(&object, "bytes", whole(row->bytes));
+    put(&object, "count", whole(row->count));
+    put(&object, "dtype", text_or_null(row->dtype));
+    put(&object, "redop", text_or_null(row->redop));
+    put(&object, "time_ns", ns(row->time_ps));
+    put(&object, "host_time_ns", ns(row->host_time_ps));
+    put(&object, "start_skew_ns", ns(row->start_skew_ps));
+    put(&object, "algbw_gbs", json_real(report_algbw_gbs(row)));
+    put(&object, "busbw_gbs", json_real(report_busbw_gbs(row)));
+    put(&object, "bound_ns", ns(row->bound_ps));
+    put(&object, "wrong", row->wrong < 0 ? json_null() : json_integer(row->wrong));
+    put(&object, "data_hash", hash_or_null(row->has_hash, row->data_hash));
+    put(&object, "phases", phases_json(row));
+    return object;
+}
+
+static json_t *rows_json(const struct result *result)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < result->row_count && list != NULL; i++) {
+        json_t *const object = row_json(&result->rows[i]);
+        if (object == NULL || json_array_append_new(list, object) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *topology_json(const struct result *result)
+{
+    json_t *object = json_object();
+    put(&object, "sips", whole(result->sips));
+    put(&object, "cubes", whole(result->cubes));
+    put(&object, "pes", whole(result->pes));
+    put(&object, "ipcq_queue_pairs", whole(result->queue_pairs));
+    put(&object, "lps", whole(result->lps));
+    return object;
+}
+
+static json_t *engine_json(const struct result_engine *engine)
+{
+    const struct cw_stats *const stats = &engine->stats;
+    json_t *object = json_object();
+    put(&object, "sync", json_string(engine->sync));
+    put(&object, "threads", whole(engine->threads));
+    put(&object, "partition", json_string(engine->partition));
+    put(&object, "events_committed", whole(stats->events_committed));
+    put(&object, "events_processed", whole(stats->events_processed));
+    put(&object, "rollbacks", whole(stats->rollbacks));
+    put(&object, "rolled_back_events", whole(stats->events_rolled_back));
+    put(&object, "anti_messages", whole(stats->anti_messages));
+    put(&object, "efficiency", json_real(report_efficiency(stats)));
+    put(&object, "gvt_rounds", whole(stats->gvt_rounds));
+    put(&object, "undo_bytes", whole(stats->undo_bytes));
+    put(&object, "safe_events", whole(stats->safe_events));
+    put(&object, "peak_events", whole(stats->events_alive_max));
+    put(&object, "peak_rss_bytes", whole(engine->peak_rss_bytes));
+    put(&object, "setup_s", json_real(engine->setup_s));
+    put(&object, "run_s", json_real(engine->run_s));
+    const double rate = engine->run_s > 0 ? (double)stats->events_committed / engine->run_s : 0;
+    put(&object, "committed_events_per_s", json_real(rate));
+    put(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
+    return object;
+}
+
+static json_t *result_json(const struct result *result)
+{
+    json_t *object = json_object();
+    put(&object, "schema", json_string("cubewarp.run/1"));
+    put(&object, "version", json_string(CW_VERSION));
+    put(&object, "command", json_string("run"));
+    put(&object, "bench", text_or_null(result->bench));
+    put(&object, "algorithm", text_or_null(result->algorithm));
+    put(&object, "config_digest", json_string(result->config_digest));
+    put(&object, "topology", topology_json(result));
+    put(&object, "engine", engine_json(&result->engine));
+    put(&object, "results", rows_json(result));
+    put(&object, "sim_time_ns", ns(result->sim_time_ps));
+    put(&object, "init_time_ns", ns(result->init_time_ps));
+    return object;
+}
+
+/* Whether every time has at most 15 digits; those of a row are all within the simulated time. */
+static bool times_are_short(const struct result *result)
+{
+    bool are_short =
+        result->sim_time_ps < DIGITS_EXACT_PS && result->init_time_ps < DIGITS_EXACT_PS;
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct result_row *const row = &result->rows[i];
+        are_short = are_short && row->time_ps < DIGITS_EXACT_PS &&
+                    row->host_time_ps < DIGITS_EXACT_PS && row->bound_ps < DIGITS_EXACT_PS;
+    }
+    return are_short;
+}
+
+int report_json(FILE *file, const struct result *result, struct cw_error *error)
+{
+    json_t *const object = result_json(result);
+    const size_t digits = times_are_short(result) ? 15 : 17;
+    const int failed = object == NULL ||
+                       json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) != 0;
+    const bool no_memory = object == NULL || !ferror(file);
+    json_decref(object);
+    if (!failed) {
+        fputc('\n', file);
+        return CW_OK;
+    }
+    error->exit_code = CW_NO_RESOURCE;
+    snprintf(error->text, sizeof error->text, "%s",
+             no_memory ? "out of memory for the JSON result" : "cannot write the JSON result");
+    return CW_NO_RESOURCE;
+}
