@@ -73,11 +73,16 @@ void sparse_memory_free(struct sparse_memory *memory)
 
 uint64_t sparse_memory_bytes(const struct sparse_memory *memory) { return memory->bytes; }
 
+void sparse_memory_limit(struct sparse_memory *memory, uint64_t bytes_max)
+{
+    memory->bytes_max = bytes_max;
+}
+
 /* `bytes` divides the chunk. */
 static void *cut(struct sparse_memory *memory, struct cutter *cutter, size_t bytes)
 {
     if (cutter->left < bytes) {
-        if (memory->bytes_max - memory->bytes < sizeof(struct chunk))
+        if (memory->bytes + sizeof(struct chunk) > memory->bytes_max)
             return NULL;
         struct chunk *chunk = aligned_alloc(64, sizeof *chunk);
         if (!chunk)

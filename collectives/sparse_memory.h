@@ -20,8 +20,9 @@ struct sparse_memory;
 struct sparse_memory *sparse_memory_create(uint64_t bytes_max);
 void sparse_memory_free(struct sparse_memory *memory); /* accepts NULL */
 
-/* Bytes of storage taken so far. */
+/* Bytes of storage taken so far; and another limit, for what is still to come. */
 uint64_t sparse_memory_bytes(const struct sparse_memory *memory);
+void sparse_memory_limit(struct sparse_memory *memory, uint64_t bytes_max);
 
 /*
  * A stretch of the memory itself: the bytes from `address` on, and in *run how many of them lie one
