@@ -310,7 +310,13 @@ uint64_t lp_system_queue_pairs(const struct lp_system *system)
     for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
         for (uint32_t cube = 0; cube < m->cubes; cube++)
             for (uint32_t pe = 0; pe < m->pes; pe++)
-                pairs += (unsigned)__builtin_popcount(
+                pairs += (uint64_t)__builtin_popcount(
                     lp_pe(m, lp_system_cube(system, sip, cube), pe)->installed);
     return pairs;
+}
+
+void lp_system_visit_links(const struct lp_system *system,
+                           void (*visit)(void *arg, const struct lp_link_use *use), void *arg)
+{
+    lp_links_visit(&system->model, system->sim, system->batch, visit, arg);
 }

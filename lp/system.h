@@ -68,13 +68,19 @@ const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t si
 uint64_t lp_system_queue_pairs(const struct lp_system *system); /* installed, over all PEs */
 double lp_system_build_s(const struct lp_system *system);       /* wall time of creation */
 
-/* Visits every link of the machine that carried something in the last batch. */
+/* One directed link, over the last batch. */
 struct lp_link_use {
-    char name[96];
+    char name[96]; /* "sip 0 cube 1 ucie E" */
     uint64_t bytes;
-    int64_t busy_ps, queue_ps_max;
+    int64_t busy_ps;      /* serialisation of those bytes */
+    int64_t queue_ps_max; /* the longest that a message waited for it */
 };
+
+/* Visits every link that carried something in the last batch. Nothing is reserved, hence nothing
+ * counted, with contention `none`. */
 void lp_system_visit_links(const struct lp_system *system,
                            void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
+void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t epoch,
+                    void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
 
 #endif

@@ -1,0 +1,124 @@
+/*
+ * bound.c: lower bounds (bound.h). Each cost here is counted only where no route can avoid it: a
+ * cube crossed is one router and two UCIe ports, whatever the NoC's shape.
+ */
+#include "hw/bound.h"
+
+#include "hw/timing.h"
+
+static int64_t max_ps(int64_t a, int64_t b) { return a > b ? a : b; }
+static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* Bytes over `links` links of one class, side by side; nothing where there is no link. */
+static int64_t cut_ps(const struct hw_config *hw, enum hw_link_kind kind, uint32_t links,
+                      uint64_t bytes)
+{
+    return links ? hw_ser_ps(&hw->link[kind], bytes / links) : 0;
+}
+
+/* From router to router of the next cube, or of a cube to its IO die's port (one UCIe link). */
+static int64_t cube_hop_ps(const struct hw_config *hw)
+{
+    return 2 * hw->link[HW_LINK_NOC_UCIE].prop_ps + hw->link[HW_LINK_UCIE].prop_ps +
+           2 * hw->overhead_ps[HW_NODE_UCIE_PORT] + hw->overhead_ps[HW_NODE_ROUTER];
+}
+
+static int64_t out_of_cube_ps(const struct hw_config *hw)
+{
+    return hw->link[HW_LINK_NOC_UCIE].prop_ps + hw->link[HW_LINK_UCIE].prop_ps +
+           hw->overhead_ps[HW_NODE_UCIE_PORT];
+}
+
+/* From one SIP's IO port to its neighbour's, both included. */
+static int64_t sip_hop_ps(const struct hw_config *hw)
+{
+    const struct hw_link_class *link = &hw->link[HW_LINK_SIP_LINK];
+    const int64_t ports_ps = 2 * hw->overhead_ps[HW_NODE_IO_PORT];
+    if (hw->sip_topology == HW_PAIR_SWITCH) /* the cheapest link of this topology */
+        return ports_ps + (hw->link[HW_LINK_SIO].prop_ps < hw->link[HW_LINK_HCCS].prop_ps
+                               ? hw->link[HW_LINK_SIO].prop_ps
+                               : hw->link[HW_LINK_HCCS].prop_ps);
+    if (hw->sip_topology == HW_SWITCH)
+        return ports_ps + 2 * link->prop_ps + hw->overhead_ps[HW_NODE_SWITCH];
+    return ports_ps + link->prop_ps;
+}
+
+/* The largest number of links between two SIPs. */
+static uint32_t sip_diameter(const struct hw_config *hw)
+{
+    switch (hw->sip_topology) {
+    case HW_RING_1D:
+        return hw->sip_count / 2;
+    case HW_TORUS_2D:
+        return hw->sip_w / 2 + hw->sip_h / 2;
+    case HW_MESH_2D_NO_WRAP:
+        return hw->sip_w - 1 + hw->sip_h - 1;
+    default:
+        return hw->sip_count > 1 ? 1 : 0;
+    }
+}
+
+/* Cubes to cross, at least, from the cube that is farthest from any edge of its SIP. */
+static uint32_t edge_distance_max(const struct hw_config *hw)
+{
+    return (min_u32(hw->cube_w, hw->cube_h) - 1) / 2;
+}
+
+static int64_t latency_ps(const struct hw_config *hw)
+{
+    const int64_t ends_ps = 2 * (hw->overhead_ps[HW_NODE_PE_DMA] +
+                                 hw->link[HW_LINK_PE_NOC].prop_ps) +
+                            hw->overhead_ps[HW_NODE_ROUTER];
+    const uint32_t hops = sip_diameter(hw);
+    if (hops == 0) {
+        const uint32_t cubes = hw->cube_w - 1 + hw->cube_h - 1;
+        return cubes ? ends_ps + cubes * cube_hop_ps(hw) : 0;
+    }
+    return ends_ps + hw->overhead_ps[HW_NODE_ROUTER] + 2 * out_of_cube_ps(hw) +
+           2 * edge_distance_max(hw) * cube_hop_ps(hw) + hops * sip_hop_ps(hw) +
+           (hops - 1) * (2 * hw->link[HW_LINK_HUB].prop_ps + hw->overhead_ps[HW_NODE_IO_HUB]);
+}
+
+/* UCIe ports of the cube that has fewest; with other SIPs to reach, an edge has one to the IO die. */
+static uint32_t cube_ports_min(const struct hw_config *hw)
+{
+    if (hw->sip_count > 1)
+        return HW_PORTS;
+    return (hw->cube_w > 1) + (hw->cube_h > 1);
+}
+
+/* Links of the SIP that has fewest, one way. */
+static uint32_t sip_ports_min(const struct hw_config *hw)
+{
+    if (hw->sip_topology == HW_SWITCH)
+        return 1;
+    uint32_t least = HW_PORTS;
+    for (uint32_t sip = 0; sip < hw->sip_count; sip++) {
+        uint32_t ports = 0, to;
+        for (enum hw_port port = 0; port < HW_PORTS; port++)
+            ports += hw_sip_neighbour(hw, sip, port, &to);
+        least = min_u32(least, ports);
+    }
+    return least;
+}
+
+/* Links, one way, across the middle of a dimension of n places, `lanes` of them side by side. */
+static uint32_t bisection_links(uint32_t n, uint32_t lanes, bool wrap)
+{
+    return n < 2 ? 0 : lanes * (wrap ? 2 : 1);
+}
+
+int64_t hw_bound_all_reduce_ps(const struct hw_config *hw, uint64_t bytes)
+{
+    int64_t ps = latency_ps(hw);
+    ps = max_ps(ps, cut_ps(hw, HW_LINK_UCIE, cube_ports_min(hw), bytes));
+    if (hw->sip_count == 1 || hw->sip_topology == HW_PAIR_SWITCH)
+        return ps;
+    ps = max_ps(ps, cut_ps(hw, HW_LINK_SIP_LINK, sip_ports_min(hw), bytes));
+    if (hw->sip_topology == HW_SWITCH)
+        return ps;
+    const bool grid = hw_sips_are_grid(hw), wrap = hw->sip_topology != HW_MESH_2D_NO_WRAP;
+    const uint32_t w = grid ? hw->sip_w : hw->sip_count, h = grid ? hw->sip_h : 1;
+    ps = max_ps(ps, cut_ps(hw, HW_LINK_SIP_LINK, bisection_links(w, h, wrap), bytes));
+    return max_ps(ps, cut_ps(hw, HW_LINK_SIP_LINK, bisection_links(h, w, wrap), bytes));
+}
