@@ -16,7 +16,9 @@ static const int64_t mesh_round_ps = 1000000;
 struct phold_data {
     struct phold_options options;
     uint32_t side;         /* of the torus */
+    uint64_t words;        /* of a state, besides what every state has */
     uint64_t grain_rounds; /* of burn() */
+    bool has_work;         /* either is not 0 */
 };
 
 /* An LP's state; whatever state_bytes asks for beyond it is a field of words. */
@@ -79,11 +81,9 @@ static void phold_init(const void *data, uint32_t lp, void *state)
 static void work(struct cw_ctx *ctx, const struct phold_data *data, const struct phold_state *state,
                  uint64_t number)
 {
-    const uint64_t words = (data->options.state_bytes - sizeof *state) / sizeof state->words[0];
-    if (words > 0)
-        ++*CW_MUT(ctx, &state->words[number % words]);
-    if (data->grain_rounds > 0)
-        burn(data->grain_rounds);
+    if (data->words > 0)
+        ++*CW_MUT(ctx, &state->words[number % data->words]);
+    burn(data->grain_rounds);
 }
 
 static void random_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
@@ -97,7 +97,8 @@ static void random_handle(struct cw_ctx *ctx, const void *state, const struct cw
     if (cw_rng_chance(&mine->rng, options->remote_p32))
         to = cw_rng_below(&mine->rng, options->lps);
     const int64_t delay_ps = options->lookahead_ps + cw_rng_exp_ps(&mine->rng, options->mean_ps);
-    work(ctx, data, seen, number);
+    if (data->has_work)
+        work(ctx, data, seen, number);
     cw_send(ctx, to, delay_ps, 0, event->lp, number, NULL, 0);
 }
 
@@ -124,7 +125,8 @@ static void mesh_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
     const struct phold_state *const seen = state;
     struct phold_state *const mine = CW_MUT(ctx, seen);
     const uint64_t number = mine->number++;
-    work(ctx, data, seen, number);
+    if (data->has_work)
+        work(ctx, data, seen, number);
     if (event->type == MESH_HOPS) {
         const int64_t wait_ps = mesh_round_ps - event->time_ps % mesh_round_ps;
         cw_send(ctx, event->lp, wait_ps, 0, event->lp, number, NULL, 0);
@@ -230,10 +232,13 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
 {
     if (check(options, error) != CW_OK)
         return error->exit_code;
+    const uint64_t words = (options->state_bytes - sizeof(struct phold_state)) / sizeof(uint64_t);
     const struct phold_data data = {
         .options = *options,
         .side = root(options->lps),
+        .words = words,
         .grain_rounds = rounds_of(options->grain_ns),
+        .has_work = words > 0 || options->grain_ns > 0,
     };
     const struct cw_model model = {
         .name = "phold",

@@ -38,18 +38,24 @@ void chunk_pool_free(struct chunk_pool *pool);
 /* A chunk more, after the one that ends at `full` (NULL: the first). NULL: out of memory. */
 struct entry *chain_extend(struct chunk_pool *pool, struct entry *full);
 
-/* False: out of memory. */
-static inline bool chain_append(struct chunk_pool *pool, struct chain *chain,
-                                const struct entry *entry)
+static inline bool chain_has_room(const struct chain *chain)
 {
-    struct entry *slot = chain->next;
-    if (__builtin_expect((uintptr_t)slot % CHUNK_BYTES == 0, 0)) {
-        slot = chain_extend(pool, slot);
-        if (slot == NULL)
+    return __builtin_expect((uintptr_t)chain->next % CHUNK_BYTES != 0, 1);
+}
+
+/* Into a chain that has room. */
+static inline void chain_put(struct chain *chain, struct entry entry) { *chain->next++ = entry; }
+
+/* False: out of memory. */
+static inline bool chain_append(struct chunk_pool *pool, struct chain *chain, struct entry entry)
+{
+    if (!chain_has_room(chain)) {
+        struct entry *const next = chain_extend(pool, chain->next);
+        if (next == NULL)
             return false;
+        chain->next = next;
     }
-    *slot = *entry;
-    chain->next = slot + 1;
+    chain_put(chain, entry);
     return true;
 }
 

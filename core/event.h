@@ -11,6 +11,8 @@
 #ifndef CORE_EVENT_H
 #define CORE_EVENT_H
 
+#include <string.h>
+
 #include "core/cw.h"
 
 struct entry {
@@ -23,13 +25,36 @@ _Static_assert(sizeof(struct entry) == 32, "two entries to a cache line");
 
 static inline uint32_t entry_lp(const struct entry *entry) { return (uint32_t)entry->key_low; }
 
-static inline struct entry entry_of(struct cw_event *event)
+/* What a sender says of an event, but for its payload. */
+struct event_header {
+    int64_t time_ps;
+    uint64_t number;
+    uint32_t entity, lp;
+    uint16_t depth, type, payload_bytes;
+};
+
+typedef uint64_t __attribute__((may_alias)) event_word;
+
+/*
+ * Writes the header of a record. In whole words, because the hash reads whole words, and a load
+ * that spans several recent stores waits for them.
+ */
+static inline void event_write(struct cw_event *event, const struct event_header *header)
+{
+    event_word *const words = (event_word *)(void *)event;
+    words[0] = (uint64_t)header->time_ps;
+    words[1] = header->number;
+    words[2] = (uint64_t)header->lp << 32 | header->entity;
+    words[3] = (uint64_t)header->payload_bytes << 32 | (uint64_t)header->type << 16 | header->depth;
+}
+
+static inline struct entry entry_of(const struct event_header *header, struct cw_event *event)
 {
     return (struct entry){
-        .time_ps = event->time_ps,
+        .time_ps = header->time_ps,
         .key_high =
-            (uint64_t)event->depth << 48 | (uint64_t)event->entity << 16 | event->number >> 32,
-        .key_low = event->number << 32 | event->lp,
+            (uint64_t)header->depth << 48 | (uint64_t)header->entity << 16 | header->number >> 32,
+        .key_low = header->number << 32 | header->lp,
         .event = event,
     };
 }

@@ -102,9 +102,9 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
     /* As unsigned numbers, so that one comparison also catches a negative delay. */
     const uint64_t room_ps = (uint64_t)(CW_TIME_MAX - cause->time_ps);
     const unsigned depth = delay_ps == 0 ? cause->depth + 1u : 0u;
-    if (__builtin_expect((lp >= worker->lp_count) | (payload_bytes > CW_PAYLOAD_BYTES_MAX) |
-                             (number > CW_NUMBER_MAX) | ((uint64_t)delay_ps >= room_ps) |
-                             (depth > CW_DEPTH_MAX) | (worker->sends_left == 0),
+    if (__builtin_expect(lp >= worker->lp_count || payload_bytes > CW_PAYLOAD_BYTES_MAX ||
+                             number > CW_NUMBER_MAX || (uint64_t)delay_ps >= room_ps ||
+                             depth > CW_DEPTH_MAX || worker->sends_left == 0,
                          0))
         fail_send(worker, lp, delay_ps, number, payload_bytes);
     if (__builtin_expect(worker->least_delay_ps != NULL, 0))
@@ -114,17 +114,19 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
     struct cw_event *const event = pool_get(&worker->pool, payload_bytes);
     if (__builtin_expect(event == NULL, 0))
         fail_for_memory(worker);
-    event->time_ps = cause->time_ps + delay_ps;
-    event->number = number;
-    event->entity = entity;
-    event->lp = lp;
-    event->depth = (uint16_t)depth;
-    event->type = type;
-    event->payload_bytes = payload_bytes;
-    event->reserved = 0;
+    const struct event_header header = {
+        .time_ps = cause->time_ps + delay_ps,
+        .number = number,
+        .entity = entity,
+        .lp = lp,
+        .depth = (uint16_t)depth,
+        .type = type,
+        .payload_bytes = payload_bytes,
+    };
+    event_write(event, &header);
     if (payload_bytes > 0)
         memcpy(event->payload, payload, payload_bytes);
-    if (__builtin_expect(!pending_push(&worker->pending, entry_of(event)), 0))
+    if (__builtin_expect(!pending_push(&worker->pending, entry_of(&header, event)), 0))
         fail_for_memory(worker);
 }
 

@@ -32,22 +32,22 @@ void pending_free(struct pending *pending)
     chunk_pool_free(&pending->chunks);
 }
 
-static bool push_far(struct pending *pending, const struct entry *entry)
+static bool push_far(struct pending *pending, struct entry entry)
 {
-    const uint64_t time_ps = (uint64_t)entry->time_ps;
+    const uint64_t time_ps = (uint64_t)entry.time_ps;
     if (time_ps < pending->far_first_ps)
         pending->far_first_ps = time_ps;
     return chain_append(&pending->chunks, &pending->far, entry);
 }
 
-bool pending_push_elsewhere(struct pending *pending, const struct entry *entry)
+bool pending_push_elsewhere(struct pending *pending, struct entry entry)
 {
-    const uint64_t bucket = (uint64_t)entry->time_ps >> pending->shift;
+    const uint64_t bucket = (uint64_t)entry.time_ps >> pending->shift;
     if (bucket < pending->first) {
         pending->usage.late++;
         if (pending->late.count > pending->usage.late_count_max)
             pending->usage.late_count_max = pending->late.count;
-        return late_push(&pending->late, entry);
+        return late_push(&pending->late, &entry);
     }
     pending->count++;
     if (bucket < pending->fine_end) {
@@ -147,7 +147,7 @@ static bool move_far(struct pending *pending, struct chain *chain)
     do {
         struct chunk *const previous = chunk->previous;
         for (size_t i = 0; i < count; i++)
-            if (!push_far(pending, &chunk->entries[i]))
+            if (!push_far(pending, chunk->entries[i]))
                 return false;
         chunk_put(&pending->chunks, chunk);
         count = CHUNK_ENTRIES;

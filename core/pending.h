@@ -61,19 +61,21 @@ void pending_init(struct pending *pending, struct memory *memory);
 void pending_free(struct pending *pending);
 
 /* The rarer ways of pending_push() and pending_peek(). */
-bool pending_push_elsewhere(struct pending *pending, const struct entry *entry);
+bool pending_push_elsewhere(struct pending *pending, struct entry entry);
 const struct entry *pending_turn(struct pending *pending);
 
 /* False: out of memory. */
 static inline bool pending_push(struct pending *pending, struct entry entry)
 {
     const uint64_t bucket = (uint64_t)entry.time_ps >> pending->shift;
-    if (__builtin_expect(bucket - pending->first >= pending->fine_end - pending->first, 0))
-        return pending_push_elsewhere(pending, &entry);
-    const uint64_t place = bucket % FINE_BUCKETS;
+    struct chain *const chain = &pending->fine[bucket % FINE_BUCKETS];
+    if (__builtin_expect(bucket - pending->first >= pending->fine_end - pending->first ||
+                             !chain_has_room(chain),
+                         0))
+        return pending_push_elsewhere(pending, entry);
     pending->count++;
-    pending->fine_used[place / 64] |= 1ull << place % 64;
-    return chain_append(&pending->chunks, &pending->fine[place], &entry);
+    chain_put(chain, entry);
+    return true;
 }
 
 /* The least entry. NULL: there is none, or pending->out_of_memory. */

@@ -65,7 +65,7 @@ static void run(struct cw_sim *sim, struct worker *worker)
     const struct entry *least;
     while ((least = pending_peek(&worker->pending)) != NULL && least->time_ps < end_ps) {
         struct cw_event *const event = least->event;
-        struct lp_block *const block = sim->lps.blocks[event->lp];
+        struct lp_block *const block = sim->lps.blocks[entry_lp(least)];
         pending_pop(&worker->pending, least);
         fetch_ahead(sim, worker);
         handle(sim, worker, block, event);

@@ -194,17 +194,18 @@ int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, u
     struct cw_event *const event = pool_get(&sim->worker.pool, payload_bytes);
     if (event == NULL)
         return memory_error(&sim->memory, error);
-    event->time_ps = time_ps;
-    event->number = number;
-    event->entity = entity;
-    event->lp = lp;
-    event->depth = 0;
-    event->type = type;
-    event->payload_bytes = payload_bytes;
-    event->reserved = 0;
+    const struct event_header header = {
+        .time_ps = time_ps,
+        .number = number,
+        .entity = entity,
+        .lp = lp,
+        .type = type,
+        .payload_bytes = payload_bytes,
+    };
+    event_write(event, &header);
     if (payload_bytes > 0)
         memcpy(event->payload, payload, payload_bytes);
-    if (!pending_push(&sim->worker.pending, entry_of(event))) {
+    if (!pending_push(&sim->worker.pending, entry_of(&header, event))) {
         pool_put(&sim->worker.pool, event);
         return memory_error(&sim->memory, error);
     }
