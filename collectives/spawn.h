@@ -1,0 +1,79 @@
+/*
+ * spawn.h: runs a host program as one worker per rank (seed ADR-0024, D9 to D13). Workers are
+ * coroutines of the calling thread, with small guarded stacks, resumed round robin in rank order;
+ * a worker runs until it waits, yields or ends. Nothing depends on that order but what it
+ * says here, so the same program does the same every time.
+ *
+ * What "the current rank" is hangs off one pointer per thread (spawn.c), because the functions that
+ * bench authors know from PyTorch take no handle. Workers never move between threads.
+ */
+#ifndef COLLECTIVES_SPAWN_H
+#define COLLECTIVES_SPAWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/cw.h"
+
+/* ---- as in PyTorch ----------------------------------------------------------------------------
+ */
+
+typedef void (*mp_worker_fn)(int rank, void *arg);
+
+/*
+ * Runs fn(rank, arg) for every rank below nprocs and returns when all have ended. When a worker
+ * fails, those that have not had their turn in this round get it, so that an error all ranks make
+ * is everybody's; then the others are ended where they are: what they alone hold is lost, so
+ * tensors and the like belong to the runtime, not to a worker's stack. Returns CW_OK, or the
+ * gravest (greatest) of the workers' exit codes, with *error listing every rank's.
+ * Stacks: CUBEWARP_STACK_KIB, default 64; running over one is a fault (SIGSEGV), not a
+ * corruption. May be called in a worker.
+ */
+int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error);
+
+/* The calling worker's rank; 0 outside of workers, with a warning if CUBEWARP_DEBUG is set. */
+int dist_get_rank(void);
+/* Lets the other workers run. Only a worker that loops without collectives needs it. */
+void dist_cooperative_yield(void);
+
+/* The SIP that the calling worker's tensors are put on; -1: none chosen. Outside of workers there
+ * is one choice per thread. */
+void ahbm_set_device(int sip);
+int ahbm_current_device(void);
+/* The same under PyTorch 2's device-neutral names. */
+void accelerator_set_device_index(int sip);
+int accelerator_current_device_index(void);
+
+/* ---- for those who write such functions -------------------------------------------------------
+ */
+
+bool mp_in_worker(void);
+
+/*
+ * Ends the calling worker with an error. Its stack is abandoned, not unwound. Outside of workers
+ * there is nobody to tell: prints the error and exits with its code.
+ */
+_Noreturn void mp_fail(int exit_code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * What dist_* functions work on: the runtime of this thread, seen by all its workers. Returns the
+ * one before. Set around mp_spawn() by the bench's host.
+ */
+void *mp_set_runtime(void *runtime);
+void *mp_runtime(void);
+
+/* A condition that a worker waits for. The functions are called between workers' turns. */
+struct mp_wait {
+    bool (*ready)(const void *arg);
+    /* Says what is missing, when nothing runs any more and this is why. */
+    void (*describe)(const void *arg, char *text, size_t size);
+    void (*abandon)(void *arg); /* the worker is ended while it waits; may be NULL */
+    void *arg;
+};
+
+/* Returns when the condition holds. Only in a worker. */
+void mp_wait_until(const struct mp_wait *wait);
+
+#endif
