@@ -499,6 +499,14 @@ static void a_failure_while_others_wait_resets_their_barrier(void **state)
 /* ---- scale ------------------------------------------------------------------------------------
  */
 
+/* ---- scale ----------------------------------------------------------------------------------- */
+
+#if defined(__SANITIZE_THREAD__)
+enum { MANY = 4096 }; /* it has room for 8,128 */
+#else
+enum { MANY = 8192 };
+#endif
+
 static void counts(int rank, void *arg)
 {
     struct scene *scene = arg;
