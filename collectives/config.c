@@ -33,6 +33,7 @@ static void load_file(struct load *load, const char *path, enum config_file file
     if (text == NULL)
         return;
     const struct config_node *const root = config_parse(&load->loader, source, text, bytes);
+    free(text); /* nodes have copies */
     if (root != NULL)
         config_apply_file(&load->loader, load->tree, source, root);
 }
@@ -186,18 +187,22 @@ int config_load(const struct config_request *request, struct config **out,
     struct config *const config = config_create();
     if (config == NULL)
         return CW_NO_RESOURCE;
-    struct load load = {.loader = {.arena = &config->tree->arena, .errors = errors},
-                        .tree = config->tree,
-                        .request = request};
+    struct config_arena scratch = {0};
+    struct load load = {
+        .loader = {.arena = &config->tree->arena, .scratch = &scratch, .errors = errors},
+        .tree = config->tree,
+        .request = request};
     load_layers(&load);
+    const bool no_memory = config->tree->arena.failed || scratch.failed;
+    config_arena_free(&scratch);
     int result = CW_OK;
-    if (errors->count + errors->dropped == 0 && !config->tree->arena.failed) {
+    if (errors->count + errors->dropped == 0 && !no_memory) {
         config_fill(config);
         config_check_rings(config, errors);
         result = config_digest(config);
     }
     config_errors_sort(errors);
-    if (config->tree->arena.failed)
+    if (no_memory)
         result = CW_NO_RESOURCE;
     else if (errors->count + errors->dropped > 0)
         result = CW_USAGE;

@@ -128,22 +128,35 @@ size_t config_utf8_prefix(const char *text, size_t bytes)
     return bytes;
 }
 
+/*
+ * Bytes of the character at text[0] if it is one that a terminal obeys instead of showing: controls
+ * (C0, DEL, C1), and the invisible and direction-changing ones of Unicode. Else 0.
+ */
+static size_t unprintable(const char *text, size_t bytes)
+{
+    unsigned char c[3] = {0};
+    memcpy(c, text, bytes < sizeof c ? bytes : sizeof c);
+    if (c[0] < 0x20 || c[0] == 0x7f)
+        return 1;
+    if (c[0] == 0xc2 && c[1] < 0xa0)
+        return 2;
+    const bool invisible = (c[0] == 0xe2 && c[1] == 0x80 &&
+                            (c[2] >= 0xaa ? c[2] <= 0xae : c[2] >= 0x8b && c[2] <= 0x8f)) ||
+                           (c[0] == 0xe2 && c[1] == 0x81 && c[2] >= 0xa0) ||
+                           (c[0] == 0xef && c[1] == 0xbb && c[2] == 0xbf);
+    return invisible ? 3 : 0;
+}
+
 const char *config_quote(const char *text, size_t bytes, char buf[CONFIG_QUOTE_BYTES])
 {
     const size_t room = CONFIG_QUOTE_BYTES - 8; /* quotes, an ellipsis, NUL */
-    size_t shown = bytes < room ? bytes : room;
-    shown = config_utf8_prefix(text, shown);
-    if (shown == 0 && bytes > 0)
-        shown = 1;
+    const size_t shown = config_utf8_prefix(text, bytes < room ? bytes : room);
     size_t at = 0;
     buf[at++] = '\'';
-    for (size_t i = 0; i < shown; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        /* C0, DEL, and the C1 controls that two bytes of UTF-8 can spell */
-        const bool c1 = c == 0xc2 && i + 1 < shown && (unsigned char)text[i + 1] < 0xa0;
-        buf[at++] = (char)(c < 0x20 || c == 0x7f || c1 || (c >= 0x80 && shown == 1) ? '?' : c);
-        if (c1)
-            i++;
+    for (size_t i = 0; i < shown;) {
+        const size_t skip = unprintable(text + i, shown - i);
+        buf[at++] = skip > 0 ? '?' : text[i];
+        i += skip > 0 ? skip : 1;
     }
     if (shown < bytes) {
         memcpy(buf + at, "...", 3);

@@ -17,8 +17,9 @@ struct parse {
     struct config_loader *loader;
     yaml_parser_t parser;
     uint32_t source, node_count, depth;
+    const char *text;
+    size_t bytes;
     bool failed; /* an error was reported: stop */
-    struct config_place last;
 };
 
 uint32_t config_source_add(struct config_loader *loader, const struct config_source *source)
@@ -42,20 +43,21 @@ uint32_t config_source_add(struct config_loader *loader, const struct config_sou
 static char *read_all(struct config_loader *loader, struct config_place place, FILE *file,
                       size_t *bytes)
 {
-    char *const text = config_arena_alloc(loader->arena, CONFIG_FILE_BYTES_MAX + 1);
-    if (text == NULL)
-        return NULL;
-    *bytes = fread(text, 1, CONFIG_FILE_BYTES_MAX + 1, file);
-    if (ferror(file)) {
-        config_error(loader, place, "cannot read: %s", strerror(errno));
+    char *const text = malloc(CONFIG_FILE_BYTES_MAX + 1);
+    if (text == NULL) {
+        loader->arena->failed = true;
         return NULL;
     }
-    if (*bytes > CONFIG_FILE_BYTES_MAX) {
+    *bytes = fread(text, 1, CONFIG_FILE_BYTES_MAX + 1, file);
+    if (!ferror(file) && *bytes <= CONFIG_FILE_BYTES_MAX)
+        return text;
+    if (ferror(file))
+        config_error(loader, place, "cannot read: %s", strerror(errno));
+    else
         config_error(loader, place, "longer than %zu bytes: not a configuration file",
                      CONFIG_FILE_BYTES_MAX);
-        return NULL;
-    }
-    return text;
+    free(text);
+    return NULL;
 }
 
 char *config_file_read(struct config_loader *loader, uint32_t source, const char *path,
@@ -79,12 +81,26 @@ char *config_file_read(struct config_loader *loader, uint32_t source, const char
     return text;
 }
 
-static struct config_place place_of(struct parse *parse, const yaml_mark_t *mark)
+/* The place of a byte, counting characters as libyaml does. */
+static struct config_place place_at(uint32_t source, const char *text, size_t offset)
 {
-    parse->last = (struct config_place){.source = parse->source,
-                                        .line = (uint32_t)mark->line + 1,
-                                        .column = (uint32_t)mark->column + 1};
-    return parse->last;
+    struct config_place place = {.source = source, .line = 1, .column = 1};
+    for (size_t i = 0; i < offset; i++) {
+        if (text[i] == '\n') {
+            place.line++;
+            place.column = 1;
+        } else if (((unsigned char)text[i] & 0xc0) != 0x80) {
+            place.column++;
+        }
+    }
+    return place;
+}
+
+static struct config_place place_of(const struct parse *parse, const yaml_mark_t *mark)
+{
+    return (struct config_place){.source = parse->source,
+                                 .line = (uint32_t)mark->line + 1,
+                                 .column = (uint32_t)mark->column + 1};
 }
 
 static void fail(struct parse *parse, const yaml_event_t *event, const char *text)
@@ -104,11 +120,17 @@ static bool next_event(struct parse *parse, yaml_event_t *event)
         parse->loader->arena->failed = true;
         return false;
     }
-    char quoted[CONFIG_QUOTE_BYTES] = "";
+    char context[CONFIG_QUOTE_BYTES] = "";
     if (parser->context != NULL)
-        snprintf(quoted, sizeof quoted, " (%s)", parser->context);
-    config_error(parse->loader, place_of(parse, &parser->problem_mark), "not YAML: %s%s",
-                 parser->problem != NULL ? parser->problem : "unreadable", quoted);
+        snprintf(context, sizeof context, " (%s)", parser->context);
+    /* the reader knows the byte, the scanner and the parser a mark */
+    const size_t offset =
+        parser->problem_offset < parse->bytes ? parser->problem_offset : parse->bytes;
+    const struct config_place place = parser->error == YAML_READER_ERROR
+                                          ? place_at(parse->source, parse->text, offset)
+                                          : place_of(parse, &parser->problem_mark);
+    config_error(parse->loader, place, "not YAML: %s%s",
+                 parser->problem != NULL ? parser->problem : "unreadable", context);
     return false;
 }
 
@@ -144,7 +166,7 @@ static struct config_node *new_node(struct parse *parse, const yaml_event_t *eve
         return NULL;
     }
     parse->node_count++;
-    struct config_node *const node = config_arena_alloc(parse->loader->arena, sizeof *node);
+    struct config_node *const node = config_arena_alloc(parse->loader->scratch, sizeof *node);
     if (node == NULL) {
         parse->failed = true;
         return NULL;
@@ -161,7 +183,7 @@ static void fill_scalar(struct parse *parse, const yaml_event_t *event, struct c
     node->bytes = event->data.scalar.length;
     if (memchr(text, '\0', node->bytes) != NULL)
         fail(parse, event, "a NUL byte in a value");
-    node->text = config_arena_text(parse->loader->arena, text, node->bytes);
+    node->text = config_arena_text(parse->loader->scratch, text, node->bytes);
     if (node->text == NULL)
         parse->failed = true;
 }
@@ -258,7 +280,7 @@ static struct config_node *parse_stream(struct parse *parse)
             return NULL;
         if (event.type == YAML_STREAM_END_EVENT) {
             if (root == NULL)
-                fail(parse, &event, "empty: no value in it");
+                fail(parse, &event, "empty; expected YAML with a value in it");
             yaml_event_delete(&event);
             return root;
         }
@@ -285,16 +307,8 @@ static bool check_utf8(struct config_loader *loader, uint32_t source, const char
     const size_t good = config_utf8_prefix(text, bytes);
     if (good == bytes)
         return true;
-    struct config_place place = {.source = source, .line = 1, .column = 1};
-    for (size_t i = 0; i < good; i++) {
-        if (text[i] == '\n') {
-            place.line++;
-            place.column = 1;
-        } else if (((unsigned char)text[i] & 0xc0) != 0x80) {
-            place.column++;
-        }
-    }
-    config_error(loader, place, "byte 0x%02x is not UTF-8; expected a YAML file in UTF-8",
+    config_error(loader, place_at(source, text, good),
+                 "byte 0x%02x is not UTF-8; expected a YAML file in UTF-8",
                  (unsigned)(unsigned char)text[good]);
     return false;
 }
@@ -304,7 +318,7 @@ struct config_node *config_parse(struct config_loader *loader, uint32_t source, 
 {
     if (!check_utf8(loader, source, text, bytes))
         return NULL;
-    struct parse parse = {.loader = loader, .source = source};
+    struct parse parse = {.loader = loader, .source = source, .text = text, .bytes = bytes};
     if (!yaml_parser_initialize(&parse.parser)) {
         loader->arena->failed = true;
         return NULL;

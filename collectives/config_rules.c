@@ -103,8 +103,13 @@ static void cut_cycles(struct config_loader *loader, struct config_tree *tree, i
 static void require_key(struct config_loader *loader, const struct config_tree *tree,
                         const struct config_algorithm *entry, const char *name)
 {
-    if (config_given(config_ccl_value(tree, entry, config_ccl_find(name))))
+    const int key = config_ccl_find(name);
+    if (config_given(config_ccl_value(tree, entry, key)))
         return;
+    const int extends = config_ccl_find("extends");
+    for (const struct config_algorithm *from = entry; from != NULL; from = from->extends)
+        if (from->value[key].wrong || from->value[extends].wrong)
+            return;
     char legal[400];
     config_error(loader, entry->place, "algorithms.%s: missing key '%s'; expected %s", entry->name,
                  name, config_legal(&config_ccl_keys[config_ccl_find(name)], legal, sizeof legal));

@@ -66,6 +66,7 @@ struct config_value {
     struct decimal number;     /* of counts too; the choice's index; 0 or 1 of a bool */
     uint32_t list[CONFIG_LIST_MAX];
     uint32_t list_count; /* CONFIG_ROOT: 2 if it is x,y */
+    bool wrong;          /* given and refused: then not given, and no rule complains of that */
 };
 
 static inline bool config_given(const struct config_value *value)

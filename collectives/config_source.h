@@ -47,7 +47,8 @@ struct config_node {
 
 /* What errors and trees are made with: one load. */
 struct config_loader {
-    struct config_arena *arena; /* the configuration's: sources, values, node trees */
+    struct config_arena *arena;   /* the configuration's: sources, values */
+    struct config_arena *scratch; /* of this load alone: node trees */
     struct config_source *sources;
     uint32_t source_count, source_capacity;
     struct config_errors *errors;
@@ -55,7 +56,7 @@ struct config_loader {
 
 /* Adds a source; its index + 1, or 0 without memory. */
 uint32_t config_source_add(struct config_loader *loader, const struct config_source *source);
-/* Reads a whole file; NULL with an error reported. */
+/* Reads a whole file into memory that the caller frees; NULL with an error reported. */
 char *config_file_read(struct config_loader *loader, uint32_t source, const char *path,
                        size_t *bytes);
 /* Parses one YAML document; NULL with errors reported. A --set's text has no lines of its own. */

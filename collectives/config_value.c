@@ -99,7 +99,8 @@ static const char *number_hint(const struct config_node *node)
     if (!node->plain)
         return " in quotes, which is a text";
     size_t number = 0;
-    while (number < node->bytes && (is_digit(node->text[number]) || node->text[number] == '.'))
+    while (is_digit(node->text[0]) && number < node->bytes &&
+           (is_digit(node->text[number]) || node->text[number] == '.'))
         number++;
     size_t rest = number;
     while (rest < node->bytes && node->text[rest] == ' ')
@@ -120,7 +121,8 @@ static bool read_number(const struct reader *reader, const struct config_node *n
     const size_t sign = node->bytes > 0 && (node->text[0] == '-' || node->text[0] == '+') ? 1 : 0;
     if (node->bytes - sign > 1 && node->text[sign] == '0' && is_digit(node->text[sign + 1]))
         return reject(reader, node, "; a leading zero may mean another base: leave it out");
-    if (number->places > places)
+    if (number->places > places ||
+        (places == 0 && strcspn(node->text, ".eE") != node->bytes)) /* 4.0 is not whole */
         return reject(reader, node, "");
     if (decimal_compare(*number, decimal_literal(reader->key->min)) < 0 ||
         decimal_compare(*number, decimal_literal(reader->key->max)) > 0)
@@ -342,8 +344,10 @@ bool config_value_read(struct config_loader *loader, const struct config_key *ke
         *value = (struct config_value){0};
         return true;
     }
-    if (!read_any(&reader, node, &read))
-        return false;
-    *value = read;
-    return true;
+    if (read_any(&reader, node, &read)) {
+        *value = read;
+        return true;
+    }
+    *value = (struct config_value){.wrong = true};
+    return false;
 }
