@@ -78,7 +78,7 @@ void data_pass_end_kernel(struct data_pass *pass, uint32_t pe)
     tiles_end_kernel(pass->tiles, pe);
 }
 
-/* ---- errors ---------------------------------------------------------------------------------- */
+/* ---- errors --------------------------------------------------------------------------------- */
 
 static const char *kind_name(uint8_t kind)
 {
@@ -118,8 +118,7 @@ static int out_of_storage(const struct data_pass *pass, struct cw_error *error)
     return error->exit_code = CW_NO_RESOURCE;
 }
 
-/* ---- checks: a record may come from a file ----------------------------------------------------
- */
+/* ---- checks: a record may come from a file -------------------------------------------------- */
 
 static bool is_memory(uint8_t space)
 {
@@ -184,7 +183,7 @@ static int check(const struct data_pass *pass, const struct lp_op *op, struct cw
     return check_operand(pass, op, &op->b, "second source", error);
 }
 
-/* ---- operands -------------------------------------------------------------------------------- */
+/* ---- operands ------------------------------------------------------------------------------- */
 
 static uint64_t address_of(enum memory_kind kind, uint32_t index, uint64_t offset)
 {
@@ -277,7 +276,7 @@ static void unbind(struct data_pass *pass, const struct lp_op *op, const struct 
         tiles_drop(pass->tiles, name);
 }
 
-/* ---- operations ------------------------------------------------------------------------------ */
+/* ---- operations ----------------------------------------------------------------------------- */
 
 static int apply_send(struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
 {
@@ -408,7 +407,7 @@ int data_pass_apply(struct data_pass *pass, const struct lp_op *op, struct cw_er
     }
 }
 
-/* ---- the host -------------------------------------------------------------------------------- */
+/* ---- the host ------------------------------------------------------------------------------- */
 
 bool data_pass_in_hbm(const struct data_pass *pass, uint32_t pe, uint64_t offset, uint64_t bytes)
 {

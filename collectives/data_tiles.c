@@ -64,7 +64,7 @@ void tiles_free(struct tiles *tiles)
 uint64_t tiles_bytes(const struct tiles *tiles) { return tiles->bytes; }
 uint64_t tiles_alive(const struct tiles *tiles) { return tiles->alive; }
 
-/* ---- the pool -------------------------------------------------------------------------------- */
+/* ---- the pool ------------------------------------------------------------------------------- */
 
 static uint32_t size_class(uint32_t bytes)
 {
@@ -116,7 +116,7 @@ void tiles_release(struct tiles *tiles, struct tile_buffer *buffer)
     tiles->free_buffers[buffer->size_class] = buffer;
 }
 
-/* ---- queues ---------------------------------------------------------------------------------- */
+/* ---- queues --------------------------------------------------------------------------------- */
 
 static Word_t queue_key(uint32_t pe, uint8_t dir) { return (Word_t)pe << 8 | dir; }
 

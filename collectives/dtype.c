@@ -72,7 +72,7 @@ bool redop_parse(const char *name, enum redop *op)
     return false;
 }
 
-/* ---- conversions of eight elements --------------------------------------------------------- */
+/* ---- conversions of eight elements ---------------------------------------------------------- */
 
 static inline __m256 f32_canonical(__m256 x)
 {
@@ -104,7 +104,7 @@ static inline __m128i bf16_narrow(__m256 x)
     return _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
 }
 
-/* ---- operations on one block --------------------------------------------------------------- */
+/* ---- operations on one block ---------------------------------------------------------------- */
 
 typedef __m256i (*block_fn)(__m256i a, __m256i b);
 
@@ -221,7 +221,7 @@ static inline __m256i f32_min(__m256i a, __m256i b)
     return or_nan32(key32(_mm256_min_epi32(key32(a), key32(b))), a, b);
 }
 
-/* ---- arrays -------------------------------------------------------------------------------- */
+/* ---- arrays --------------------------------------------------------------------------------- */
 
 static inline __m256i load_block(const uint8_t *from)
 {

@@ -74,7 +74,7 @@ static _Thread_local struct {
     int device; /* chosen outside of workers, + 1; 0: none */
 } here;
 
-/* ---- switching ------------------------------------------------------------------------------- */
+/* ---- switching ------------------------------------------------------------------------------ */
 
 static void arrive(struct coroutine *self, struct coroutine *from)
 {
@@ -128,7 +128,7 @@ static void resume(struct worker *worker)
     here.worker = outer;
 }
 
-/* ---- setting up ------------------------------------------------------------------------------ */
+/* ---- setting up ----------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 3, 4))) static int fail(struct cw_error *error, int exit_code,
                                                       const char *format, ...)
@@ -229,7 +229,7 @@ static void tear_down(struct launcher *launcher)
         munmap(launcher->stacks, launcher->stacks_bytes);
 }
 
-/* ---- errors ---------------------------------------------------------------------------------- */
+/* ---- errors --------------------------------------------------------------------------------- */
 
 static bool same_error(const struct worker *a, const struct worker *b)
 {
@@ -291,7 +291,7 @@ static int report_stuck(const struct launcher *launcher, struct cw_error *error)
     return fail(error, CW_PROGRAM_FAILED, "rank %u waits for ever: %s", rank, text);
 }
 
-/* ---- the scheduler --------------------------------------------------------------------------- */
+/* ---- the scheduler -------------------------------------------------------------------------- */
 
 /* Ends the workers that are left, where they are. */
 static void end_all(struct launcher *launcher)
@@ -344,7 +344,7 @@ int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error
     return code;
 }
 
-/* ---- for workers ----------------------------------------------------------------------------- */
+/* ---- for workers ---------------------------------------------------------------------------- */
 
 bool mp_in_worker(void) { return here.worker != NULL; }
 

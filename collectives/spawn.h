@@ -16,8 +16,7 @@
 
 #include "core/cw.h"
 
-/* ---- as in PyTorch ----------------------------------------------------------------------------
- */
+/* ---- as in PyTorch -------------------------------------------------------------------------- */
 
 typedef void (*mp_worker_fn)(int rank, void *arg);
 
@@ -45,8 +44,7 @@ int ahbm_current_device(void);
 void accelerator_set_device_index(int sip);
 int accelerator_current_device_index(void);
 
-/* ---- for those who write such functions -------------------------------------------------------
- */
+/* ---- for those who write such functions ----------------------------------------------------- */
 
 bool mp_in_worker(void);
 

@@ -199,12 +199,15 @@ static void place(const struct tensor_space *space, struct tensor *tensor)
     for (uint32_t i = 0; i < tensor->shard_count; i++) {
         const uint32_t cube = i / policy->num_pes, pe = i % policy->num_pes;
         const uint32_t index = by_columns ? i : cube;
+        const uint32_t part =
+            (policy->cube == DP_ROW_WISE ? cube : 0) * (by_columns ? policy->num_pes : 1) +
+            (by_columns ? pe : 0);
         tensor->shard[i] =
             (struct tensor_shard){.sip = tensor->sip,
                                   .cube = cube,
                                   .pe = pe,
                                   .pe_index = (tensor->sip * space->cubes + cube) * space->pes + pe,
-                                  .index = index,
+                                  .part = part,
                                   .offset_bytes = cube * cube_bytes + pe * pe_bytes,
                                   .va = tensor->va_base + index * tensor->shard_bytes,
                                   .hbm_offset = tensor->hbm_offset};

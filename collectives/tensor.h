@@ -36,7 +36,7 @@ struct tensor_shape {
 struct tensor_shard {
     uint32_t sip, cube, pe;
     uint32_t pe_index;     /* global: (sip * cubes + cube) * pes + pe */
-    uint32_t index;        /* in virtual addresses, and in the input's numbering */
+    uint32_t part;         /* which part of the tensor it is; copies have the same */
     uint64_t offset_bytes; /* of its first element, in the whole tensor */
     uint64_t va;
     uint64_t hbm_offset; /* in the PE's slice */
@@ -75,7 +75,7 @@ struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct te
                              struct cw_error *error);
 void tensor_free(struct tensor *tensor); /* gives its range back; accepts NULL */
 
-/* Shards of this policy that are different parts, not copies: what an input's numbering counts. */
+/* Parts that are not copies of each other. */
 uint32_t tensor_parts(const struct tensor *tensor);
 
 #endif

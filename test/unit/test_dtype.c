@@ -16,7 +16,7 @@
 
 typedef unsigned __int128 u128;
 
-/* ---- the reference --------------------------------------------------------------------------- */
+/* ---- the reference -------------------------------------------------------------------------- */
 
 /* A binary format: `digits` with the hidden one, least exponent of the last digit, field widths. */
 struct format {
@@ -167,7 +167,7 @@ static uint32_t slow(enum dtype dtype, enum redop op, uint32_t a, uint32_t b)
     }
 }
 
-/* ---- helpers --------------------------------------------------------------------------------- */
+/* ---- helpers -------------------------------------------------------------------------------- */
 
 enum { BATCH = 4096 };
 
@@ -275,7 +275,7 @@ static void check_edges(enum dtype dtype, enum redop op)
         }
 }
 
-/* ---- tests ----------------------------------------------------------------------------------- */
+/* ---- tests ---------------------------------------------------------------------------------- */
 
 static void an_operation_on_f16_rounds_once(void **state)
 {

@@ -17,7 +17,7 @@
 #include "collectives/expect_order.h"
 #include "collectives/input.h"
 
-/* ---- helpers --------------------------------------------------------------------------------- */
+/* ---- helpers -------------------------------------------------------------------------------- */
 
 struct setup {
     struct hw_config hw;
@@ -109,7 +109,7 @@ static float input(const struct setup *s, uint32_t shards, uint32_t rank, uint32
     return x;
 }
 
-/* ---- against the independent implementation -------------------------------------------------- */
+/* ---- against the independent implementation ------------------------------------------------- */
 
 static void check_hash(const struct setup *s, uint64_t expected)
 {
@@ -187,8 +187,7 @@ static void rings_tori_and_switches_give_the_reference_bits(void **state)
     check_hash(&s, 0x1a3fcdf782f17cce);
 }
 
-/* ---- orders, by hand --------------------------------------------------------------------------
- */
+/* ---- orders, by hand ------------------------------------------------------------------------ */
 
 /* Products in f32: sums of a few inputs would be exact, and the same in every order. */
 static void by_products(struct setup *s)
@@ -413,8 +412,7 @@ static void pes_are_reduced_within_their_cube_first(void **state)
     free(all);
 }
 
-/* ---- verification and errors ------------------------------------------------------------------
- */
+/* ---- verification and errors ---------------------------------------------------------------- */
 
 /* Results in memory, with some of them changed. */
 struct tensors {

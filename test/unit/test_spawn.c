@@ -52,8 +52,7 @@ static void spawn_badly(mp_worker_fn fn, uint32_t nprocs, void *arg, int exit_co
     assert_string_equal(error.text, text);
 }
 
-/* ---- order ------------------------------------------------------------------------------------
- */
+/* ---- order ---------------------------------------------------------------------------------- */
 
 static void yields_twice(int rank, void *arg)
 {
@@ -152,8 +151,7 @@ static void outside_of_workers_the_rank_is_0(void **state)
     assert_false(mp_in_worker());
 }
 
-/* ---- errors -----------------------------------------------------------------------------------
- */
+/* ---- errors --------------------------------------------------------------------------------- */
 
 static void third_fails(int rank, void *arg)
 {
@@ -286,8 +284,7 @@ static void a_stack_that_overflows_faults_instead_of_corrupting_its_neighbour(vo
     assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) != 0);
 }
 
-/* ---- the barrier ------------------------------------------------------------------------------
- */
+/* ---- the barrier ---------------------------------------------------------------------------- */
 
 static int drain(void *arg, struct cw_error *error)
 {
@@ -503,7 +500,7 @@ static void a_failure_while_others_wait_resets_their_barrier(void **state)
     barrier_free(scene.barrier);
 }
 
-/* ---- scale ----------------------------------------------------------------------------------- */
+/* ---- scale ---------------------------------------------------------------------------------- */
 
 #if defined(__SANITIZE_THREAD__)
 enum { MANY = 4096 }; /* it has room for 8,128 */
