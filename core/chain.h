@@ -44,7 +44,14 @@ static inline bool chain_has_room(const struct chain *chain)
 }
 
 /* Into a chain that has room. */
-static inline void chain_put(struct chain *chain, struct entry entry) { *chain->next++ = entry; }
+static inline void chain_put(struct chain *chain, struct entry entry)
+{
+    struct entry *const slot = chain->next++;
+    slot->time_ps = entry.time_ps;
+    slot->key_high = entry.key_high;
+    slot->key_low = entry.key_low;
+    slot->event = entry.event;
+}
 
 /* False: out of memory. */
 static inline bool chain_append(struct chunk_pool *pool, struct chain *chain, struct entry entry)

@@ -8,9 +8,11 @@
 enum {
     SHIFT_MAX = 44,          /* the coarse buckets then reach 2^62 ps */
     SHIFT_DEFAULT = 10,      /* until there are events to tune by */
+    TUNE_LATE = 1024,        /* or events that went to `late` */
+    TUNE_SHIFT_MAX = 64,     /* relax shift_max after as many looks */
     TUNE_TURNS = 64,         /* look at the width after as many turns */
     SAMPLES = 64,            /* times that choose the first width */
-    BUCKET_EVENTS_MAX = 256, /* aim for as many events in a bucket */
+    BUCKET_EVENTS_MAX = 512, /* aim for as many events in a bucket */
     BUCKET_EVENTS_MIN = 8,   /* with few events pending, fewer */
     LATE_COUNT_MAX = 32,     /* up to here the heap beside the array is cheap */
 };
@@ -22,6 +24,7 @@ void pending_init(struct pending *pending, struct memory *memory)
     late_init(&pending->late, memory);
     chunk_pool_init(&pending->chunks, memory);
     pending->shift = SHIFT_DEFAULT;
+    pending->shift_max = SHIFT_MAX;
     pending->far_first_ps = UINT64_MAX;
 }
 
@@ -234,32 +237,45 @@ static unsigned log2_of(uint64_t x) { return 63 - (unsigned)__builtin_clzll(x | 
 
 /*
  * The width that the last turns suggest. Too many distinct times in a bucket, or a deep `late`
- * heap that takes much of the traffic: narrower. Too few events for a turn to pay: wider. Many
- * events at few times are no reason for either: no width can part them.
+ * heap that takes much of the traffic: narrower. Too few events for a turn to pay: wider, but
+ * models whose density swings should not fall into the same trap at each swing, hence shift_max.
+ * Many events at few times are no reason for either: no width can part them.
  */
-static unsigned shift_suggested(const struct pending *pending)
+static unsigned shift_suggested(struct pending *pending)
 {
     const struct pending_usage *const usage = &pending->usage;
     const uint64_t wanted = bucket_events_wanted(pending);
-    const uint64_t sorted = usage->sorted / usage->turns + 1;
-    const uint64_t distinct = usage->distinct / usage->turns + 1;
+    const uint64_t turns = usage->turns > 0 ? usage->turns : 1;
+    const uint64_t sorted = usage->sorted / turns + 1, distinct = usage->distinct / turns + 1;
     const unsigned shift = pending->shift;
-    unsigned by = 0;
-    if (distinct > 2 * wanted)
-        by = log2_of(distinct / wanted);
-    else if (usage->late > usage->sorted / 4 && usage->late_count_max > LATE_COUNT_MAX)
-        by = 1;
-    if (by > 0)
+    if (++pending->looks == TUNE_SHIFT_MAX) {
+        pending->looks = 0;
+        pending->shift_max += pending->shift_max < SHIFT_MAX;
+    }
+    if (distinct > 2 * wanted) {
+        const unsigned by = log2_of(distinct / wanted);
         return shift > by ? shift - by : 0;
-    if (sorted < wanted / 2 && usage->late < usage->sorted / 16)
-        by = log2_of(wanted / sorted);
-    return shift + by > SHIFT_MAX ? SHIFT_MAX : shift + by;
+    }
+    if (usage->late > usage->sorted / 4 && usage->late_count_max > LATE_COUNT_MAX && shift > 0) {
+        pending->shift_max = shift - 1;
+        pending->looks = 0;
+        return shift - 1;
+    }
+    if (sorted >= wanted / 2 || usage->late > usage->sorted / 16)
+        return shift;
+    const unsigned wider = shift + log2_of(wanted / sorted);
+    return wider < pending->shift_max   ? wider
+           : shift > pending->shift_max ? shift
+                                        : pending->shift_max;
 }
 
 static bool tune(struct pending *pending)
 {
-    if (pending->usage.turns < TUNE_TURNS || pending->usage.sorted < pending->count / 4)
+    const struct pending_usage *const usage = &pending->usage;
+    if (usage->turns < TUNE_TURNS && usage->late < TUNE_LATE)
         return true;
+    if (usage->sorted + usage->late < pending->count / 4)
+        return true; /* too early to pay for moving all of them */
     const unsigned shift = shift_suggested(pending);
     pending->usage = (struct pending_usage){0};
     return shift == pending->shift || set_shift(pending, shift);
@@ -290,6 +306,10 @@ const struct entry *pending_turn(struct pending *pending)
     if (pending->coarse_end - (pending->fine_end >> FINE_PER_COARSE_SHIFT) < COARSE_BUCKETS / 2 &&
         !open_coarse(pending))
         return NULL;
+    const uint64_t next =
+        next_used(pending->fine_used, FINE_BUCKETS, pending->first, pending->fine_end);
+    pending->soon =
+        next == pending->fine_end ? NULL : chain_newest(&pending->fine[next % FINE_BUCKETS]);
     pending->out_of_memory = false;
     return pending->sorted.front;
 }

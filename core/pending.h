@@ -1,7 +1,7 @@
 /*
  * pending.h: a worker's pending set: the events it has yet to handle, least first.
  *
- * Wide buckets, sorted late. Time is cut into fine buckets of 2^shift ps, each meant for some 256
+ * Wide buckets, sorted late. Time is cut into fine buckets of 2^shift ps, each meant for some 500
  * events and kept as an unordered chain. When a bucket's turn comes it is sorted into one array
  * (sorted.h). What arrives in the current bucket's time or before it goes to a small heap beside
  * the array (late.h). Beyond the fine buckets lie coarse ones, of 256 fine widths each, and beyond
@@ -26,10 +26,11 @@
 #include "core/sorted.h"
 
 enum {
-    FINE_BUCKETS = 2048,
+    FINE_BUCKETS = 4096,
     COARSE_BUCKETS = 1024,
     FINE_PER_COARSE_SHIFT = 8,
     FINE_PER_COARSE = 1 << FINE_PER_COARSE_SHIFT,
+    PENDING_EVENTS_PER_CHUNK = 8, /* fetch a chunk of the next bucket as often */
 };
 
 /* What the width is tuned by, since it was last looked at. */
@@ -43,12 +44,15 @@ struct pending {
     struct chunk_pool chunks;
 
     unsigned shift;      /* a fine bucket is 2^shift ps wide */
+    unsigned shift_max;  /* wider proved to be too wide not long ago */
     uint64_t first;      /* the fine bucket after the current one */
     uint64_t fine_end;   /* fine buckets from here on are not open */
     uint64_t coarse_end; /* coarse buckets from here on are not open */
     uint64_t count;      /* of all entries but those in `sorted` and `late` */
     bool out_of_memory;  /* pending_peek() could not sort a bucket */
     struct pending_usage usage;
+    unsigned looks;           /* at the usage, since shift_max changed */
+    const struct chunk *soon; /* the next bucket's first chunk that was not fetched yet */
 
     struct chain far;
     uint64_t far_first_ps; /* least time in `far` */
@@ -100,11 +104,21 @@ static inline void pending_pop(struct pending *pending, const struct entry *leas
         late_pop(&pending->late);
 }
 
-/* Likely the entry that comes SORTED_AHEAD - 1 events later, to fetch what it will need. Never
- * beyond the entries that may be read, even when `front` is `last`. */
-static inline const struct entry *pending_ahead(const struct pending *pending)
+/*
+ * Once per event: fetches a part of the bucket that comes next, and returns the entry that likely
+ * comes SORTED_AHEAD events later, for the worker to fetch what that will need.
+ */
+static inline const struct entry *pending_look_ahead(struct pending *pending)
 {
-    return pending->sorted.front + SORTED_AHEAD - 1;
+    const struct entry *const front = pending->sorted.front;
+    const struct chunk *const soon = pending->soon;
+    if ((uintptr_t)front / sizeof *front % PENDING_EVENTS_PER_CHUNK == 0 && soon != NULL) {
+        pending->soon = soon->previous;
+        __builtin_prefetch(soon->previous);
+        for (size_t i = 0; i < CHUNK_BYTES; i += 64)
+            __builtin_prefetch((const uint8_t *)soon + i);
+    }
+    return front + SORTED_AHEAD;
 }
 
 #endif

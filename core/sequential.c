@@ -52,9 +52,9 @@ static inline void commit(struct cw_sim *sim, struct worker *worker, struct lp_b
 }
 
 /* Asks for the memory that a soon handled event will need. */
-static inline void fetch_ahead(const struct cw_sim *sim, const struct worker *worker)
+static inline void fetch_ahead(const struct cw_sim *sim, struct worker *worker)
 {
-    const struct entry *const entry = pending_ahead(&worker->pending);
+    const struct entry *const entry = pending_look_ahead(&worker->pending);
     __builtin_prefetch(entry->event);
     __builtin_prefetch(sim->lps.blocks[entry_lp(entry)]);
 }
