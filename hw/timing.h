@@ -41,7 +41,7 @@ _Static_assert(sizeof(struct hw_link) == 24, "72 links make 216 bytes per PE");
 struct hw_flight {
     int64_t tau_ps, sigma_ps;
     uint32_t bytes;
-    uint32_t epoch;
+    uint32_t epoch; /* what links count it under; 0: not counted (control messages) */
 };
 
 /* Pays what `link_class` costs beyond what was paid. */
@@ -56,6 +56,23 @@ static inline int64_t hw_flight_serialise(struct hw_flight *flight,
     return ser_ps;
 }
 
+/* Counts a flight that waited so long (or, below 0, did not) for the link. */
+static inline void hw_link_count(struct hw_link *link, const struct hw_flight *flight,
+                                 int64_t wait_ps)
+{
+    if (link->epoch != flight->epoch) {
+        link->epoch = flight->epoch;
+        link->bytes = 0;
+        link->queue_ps_max = 0;
+    }
+    const uint32_t queue_ps = wait_ps < 0            ? 0
+                              : wait_ps < UINT32_MAX ? (uint32_t)wait_ps
+                                                     : UINT32_MAX;
+    if (queue_ps > link->queue_ps_max)
+        link->queue_ps_max = queue_ps;
+    link->bytes += flight->bytes;
+}
+
 /*
  * Sends the flight over a link to the node behind it, whose overhead it pays. `link` is NULL where
  * nothing is reserved: contention `none`, and transfers of 0 bytes.
@@ -66,19 +83,11 @@ static inline void hw_flight_cross(struct hw_flight *flight, const struct hw_lin
     const int64_t ser_ps = hw_flight_serialise(flight, link_class);
     if (link) {
         const int64_t wait_ps = link->free_ps + ser_ps - flight->tau_ps;
-        if (link->epoch != flight->epoch) {
-            link->epoch = flight->epoch;
-            link->bytes = 0;
-            link->queue_ps_max = 0;
-        }
-        if (wait_ps > 0) {
+        if (wait_ps > 0)
             flight->tau_ps += wait_ps;
-            const uint32_t queue_ps = wait_ps < UINT32_MAX ? (uint32_t)wait_ps : UINT32_MAX;
-            if (queue_ps > link->queue_ps_max)
-                link->queue_ps_max = queue_ps;
-        }
         link->free_ps = flight->tau_ps;
-        link->bytes += flight->bytes;
+        if (flight->epoch > 0)
+            hw_link_count(link, flight, wait_ps);
     }
     flight->tau_ps += link_class->prop_ps + next_overhead_ps;
 }

@@ -66,7 +66,6 @@ void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind
                                          .dst = lp_pe_index(run, pe),
                                          .bytes = m->hw.control_msg_bytes,
                                          .seq = launch,
-                                         .epoch = lp_pe(m, run->cube, pe)->epoch,
                                          .kind = (uint8_t)kind,
                                          .exit = HW_PORT_NONE};
     struct hw_flight flight = lp_flight(run->ctx, &transfer);

@@ -195,7 +195,6 @@ static int submit(struct lp_system *system, uint32_t pe, enum lp_transfer_kind k
                                    .dst = pe,
                                    .bytes = hw->control_msg_bytes,
                                    .seq = seq,
-                                   .epoch = system->batch,
                                    .kind = (uint8_t)kind,
                                    .exit = HW_PORT_NONE};
     struct hw_flight flight = {system->times.submitted_ps + hw->overhead_ps[HW_NODE_HOST], 0,

@@ -1,0 +1,267 @@
+/*
+ * bench.c: runs a bench program on a simulated machine (bench.h), and what all programs share
+ * (program.h): sizes, rows, links, the figures of the engine.
+ */
+#include "bench/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "bench/atomic_file.h"
+#include "bench/program.h"
+#include "lp/deadlock.h"
+
+static const struct bench_program *const registry[] = {
+    &bench_ccl_allreduce, &bench_ipcq_pingpong, &bench_ipcq_shift};
+
+static const struct bench_program *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof registry / sizeof *registry; i++)
+        if (strcmp(registry[i]->name, name) == 0)
+            return registry[i];
+    return NULL;
+}
+
+/* ---- what programs share --------------------------------------------------------------------- */
+
+size_t bench_size_count(const struct bench_session *session)
+{
+    return session->options->size_count ? session->options->size_count : 1;
+}
+
+uint64_t bench_size(const struct bench_session *session, size_t i)
+{
+    return session->options->size_count ? session->options->n_elem[i] : session->config->ccl.n_elem;
+}
+
+struct result_row *bench_add_row(struct bench_session *session, const char *collective,
+                                 uint64_t n_elem, double bus_factor, struct cw_error *error)
+{
+    struct result *result = session->result;
+    struct result_row *rows =
+        realloc(result->rows, (result->row_count + 1) * sizeof *result->rows);
+    if (rows == NULL) {
+        error->exit_code = CW_NO_RESOURCE;
+        snprintf(error->text, sizeof error->text, "out of memory for the results");
+        return NULL;
+    }
+    result->rows = rows;
+    struct result_row *row = &rows[result->row_count++];
+    *row = (struct result_row){.count = n_elem,
+                               .bytes = n_elem * dtype_bytes(session->options->dtype),
+                               .ranks = dist_world_size_of(session->dist),
+                               .bus_factor = bus_factor,
+                               .wrong = -1};
+    snprintf(row->collective, sizeof row->collective, "%s", collective);
+    snprintf(row->dtype, sizeof row->dtype, "%s", dtype_name(session->options->dtype));
+    return row;
+}
+
+/* Sums for now; bench_row_finish() divides. */
+void bench_row_sample(struct result_row *row, const struct lp_times *times)
+{
+    row->time_ps += times->last_end_ps - times->first_start_ps;
+    row->host_time_ps += times->host_ps - times->submitted_ps;
+    row->start_skew_ps += times->last_start_ps - times->first_start_ps;
+}
+
+/* The mean, rounded half away from zero as all times are. */
+static int64_t mean_ps(int64_t sum_ps, uint32_t count)
+{
+    return (2 * sum_ps + count) / (2 * (int64_t)count);
+}
+
+/* Keeps the five busiest, busiest first. */
+static void keep_busiest(void *arg, const struct lp_link_use *use)
+{
+    struct result_row *row = arg;
+    const size_t room = sizeof row->links / sizeof *row->links;
+    size_t at = row->link_count;
+    while (at > 0 && row->links[at - 1].busy_ps < use->busy_ps)
+        at--;
+    if (at >= room)
+        return;
+    if (row->link_count < room)
+        row->link_count++;
+    memmove(&row->links[at + 1], &row->links[at], (row->link_count - 1 - at) * sizeof *row->links);
+    row->links[at] = (struct result_link){
+        .bytes = use->bytes, .busy_ps = use->busy_ps, .queue_ps_max = use->queue_ps_max};
+    snprintf(row->links[at].name, sizeof row->links[at].name, "%s", use->name);
+}
+
+/* Time that each phase adds to a rank: from the last leaving of the phases before it to its own.
+ * So a rank's phases sum to its time. */
+static int fill_phases(struct bench_session *session, struct result_row *row,
+                       struct cw_error *error)
+{
+    const struct lp_phases *phases = lp_system_phases(dist_system(session->dist));
+    const uint32_t ranks = dist_world_size_of(session->dist);
+    free(row->phases);
+    row->phase_count = 0;
+    row->phases = calloc(phases->count + 1, sizeof *row->phases);
+    if (row->phases == NULL) {
+        error->exit_code = CW_NO_RESOURCE;
+        snprintf(error->text, sizeof error->text, "out of memory for the results");
+        return CW_NO_RESOURCE;
+    }
+    int64_t *since_ps = calloc(ranks + 1, sizeof *since_ps);
+    for (uint32_t rank = 0; since_ps != NULL && rank < ranks; rank++)
+        since_ps[rank] = phases->start_ps[rank];
+    for (uint32_t i = 0; since_ps != NULL && i < phases->count; i++) {
+        struct result_phase phase = {.min_ps = INT64_MAX};
+        uint32_t in_it = 0;
+        for (uint32_t rank = 0; rank < ranks; rank++) {
+            const int64_t exit_ps = phases->exit_ps[(size_t)rank * phases->count + i];
+            if (exit_ps < 0)
+                continue;
+            const int64_t ps = exit_ps > since_ps[rank] ? exit_ps - since_ps[rank] : 0;
+            since_ps[rank] += ps;
+            phase.min_ps = ps < phase.min_ps ? ps : phase.min_ps;
+            phase.max_ps = ps > phase.max_ps ? ps : phase.max_ps;
+            phase.mean_ps += (double)ps;
+            in_it++;
+        }
+        if (in_it == 0)
+            continue;
+        phase.mean_ps /= in_it;
+        snprintf(phase.name, sizeof phase.name, "%s", phases->name[i]);
+        row->phases[row->phase_count++] = phase;
+    }
+    free(since_ps);
+    return CW_OK;
+}
+
+int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
+                     struct cw_error *error)
+{
+    row->time_ps = mean_ps(row->time_ps, iterations);
+    row->host_time_ps = mean_ps(row->host_time_ps, iterations);
+    row->start_skew_ps = mean_ps(row->start_skew_ps, iterations);
+    row->link_count = 0;
+    lp_system_visit_links(dist_system(session->dist), keep_busiest, row);
+    return fill_phases(session, row, error);
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static uint64_t peak_rss_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+static void fill_result(struct bench_session *session)
+{
+    struct result *result = session->result;
+    const struct config *config = session->config;
+    struct lp_system *system = dist_system(session->dist);
+    const struct lp_model *m = lp_system_model(system);
+    snprintf(result->bench, sizeof result->bench, "%s", session->program->name);
+    snprintf(result->algorithm, sizeof result->algorithm, "%s",
+             session->program->collective ? config->ccl.algorithm : "");
+    memcpy(result->config_digest, config->digest, sizeof result->config_digest);
+    result->seed = session->options->seed;
+    result->sips = m->hw.sip_count;
+    result->cubes = (uint64_t)m->hw.sip_count * m->cubes;
+    result->pes = hw_pe_count(&m->hw);
+    result->queue_pairs = lp_system_queue_pairs(system);
+    result->lps = m->lp_count;
+    result->engine = (struct result_engine){.sync = "sequential",
+                                            .partition = "block",
+                                            .threads = session->options->threads,
+                                            .peak_rss_bytes = peak_rss_bytes(),
+                                            .setup_s = dist_setup_s(session->dist)};
+    cw_sim_stats(lp_system_sim(system), &result->engine.stats);
+    result->engine.run_s = result->engine.stats.run_s;
+    result->sim_time_ps = cw_sim_now(lp_system_sim(system));
+    result->init_time_ps = dist_init_ps(session->dist);
+}
+
+/* On a deadlock the pointers follow the message, on standard error. */
+static void dump_after_failure(struct bench_session *session, const struct cw_error *error)
+{
+    if (strstr(error->text, "IpcqDeadlock") == NULL)
+        return;
+    struct lp_system *system = dist_system(session->dist);
+    lp_pointer_dump(lp_system_model(system), lp_system_sim(system),
+                    session->options->json ? SIZE_MAX : 64, stderr);
+}
+
+static int run_program(struct bench_session *session, struct cw_error *error)
+{
+    int code = session->program->run(session, error);
+    if (code != CW_OK) {
+        dump_after_failure(session, error);
+        return code;
+    }
+    if (session->options->dump_pointers) {
+        struct lp_system *system = dist_system(session->dist);
+        lp_pointer_dump(lp_system_model(system), lp_system_sim(system), SIZE_MAX, stderr);
+    }
+    return code;
+}
+
+/* --ccl-trace, or CUBEWARP_CCL_TRACE=1: onto standard error. */
+static int open_trace(const struct run_options *options, struct atomic_file *file, FILE **trace,
+                      struct cw_error *error)
+{
+    const char *wanted = getenv("CUBEWARP_CCL_TRACE");
+    *trace = NULL;
+    if (options->ccl_trace == NULL)
+        *trace = wanted != NULL && strcmp(wanted, "1") == 0 ? stderr : NULL;
+    else if (strcmp(options->ccl_trace, "-") == 0)
+        *trace = stderr;
+    else
+        return atomic_file_open(file, options->ccl_trace, error);
+    return CW_OK;
+}
+
+/* Creates the machine, runs the program on it, and says what came of it. */
+static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
+                          struct cw_error *error)
+{
+    session->dist = dist_create(dist, error);
+    const int code = session->dist ? run_program(session, error) : error->exit_code;
+    if (code == CW_OK)
+        fill_result(session);
+    dist_free(session->dist);
+    return code;
+}
+
+int bench_run(const struct run_options *options, const struct config *config, struct result *result,
+              struct cw_error *error)
+{
+    struct bench_session session = {
+        .options = options, .config = config, .result = result, .program = find(options->bench)};
+    *result = (struct result){0};
+    if (session.program == NULL) {
+        error->exit_code = CW_USAGE;
+        snprintf(error->text, sizeof error->text,
+                 "--bench %s is not part of this version; there are ccl_allreduce, ipcq_pingpong "
+                 "and ipcq_shift",
+                 options->bench);
+        return CW_USAGE;
+    }
+    struct dist_options dist = {.config = config,
+                                .sync = options->sync,
+                                .threads = options->threads,
+                                .memory_bytes_max = options->memory_bytes_max,
+                                .no_data = options->no_data || !session.program->collective,
+                                .check_changes = getenv("CUBEWARP_CHECK_CHANGES") != NULL};
+    int code = session.program->prepare ? session.program->prepare(&session, &dist, error) : CW_OK;
+    struct atomic_file trace = {0};
+    if (code == CW_OK)
+        code = open_trace(options, &trace, &dist.ccl_trace, error);
+    if (trace.stream != NULL)
+        dist.ccl_trace = trace.stream;
+    if (code == CW_OK)
+        code = run_on_machine(&session, &dist, error);
+    if (code == CW_OK && trace.stream != NULL)
+        code = atomic_file_commit(&trace, error);
+    atomic_file_discard(&trace);
+    if (code != CW_OK)
+        result_free(result);
+    return code;
+}

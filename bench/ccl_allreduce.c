@@ -1,0 +1,129 @@
+/*
+ * ccl_allreduce.c: the all-reduce bench: a worker per rank, as in a DDP script, and around it what
+ * a benchmark does: sizes, warm-up, iterations, verification, hash.
+ */
+#include <stdio.h>
+
+#include "bench/program.h"
+#include "collectives/expect.h"
+#include "hw/bound.h"
+
+/* One size under way; shared by all workers. */
+struct allreduce {
+    struct bench_session *session;
+    uint64_t n_elem;
+    struct result_row *row;
+    struct expect *expect; /* NULL: not verified */
+    uint32_t completed;    /* collectives of this size, warm-up included */
+};
+
+/* What runs on every rank. It knows nothing of queues, cubes or simulator threads. */
+static void worker(int rank, void *arg)
+{
+    const struct allreduce *allreduce = arg;
+    const struct run_options *options = allreduce->session->options;
+    const struct dp_policy policy = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    struct tensor *tensor = dist_tensor_zeros(allreduce->n_elem, options->dtype, &policy);
+    for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
+        dist_fill_input(tensor, options->seed);
+        dist_all_reduce(tensor, options->op);
+    }
+}
+
+static int read_shard(void *arg, uint32_t rank, uint32_t shard, uint64_t first, uint64_t count,
+                      void *dst, struct cw_error *error)
+{
+    const struct dist_completion *completion = arg;
+    return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
+}
+
+/* All ranks have their result, and none has gone on yet. */
+static int completed(void *arg, const struct dist_completion *completion, struct cw_error *error)
+{
+    struct bench_session *session = arg;
+    struct allreduce *allreduce = session->own;
+    const struct run_options *options = session->options;
+    struct result_row *row = allreduce->row;
+    if (allreduce->completed++ < options->warmup)
+        return CW_OK;
+    bench_row_sample(row, completion->times);
+    struct dist_completion view = *completion;
+    if (allreduce->expect != NULL) {
+        uint64_t wrong = 0;
+        const int code = expect_verify(allreduce->expect, read_shard, &view, &wrong, error);
+        if (code != CW_OK)
+            return code;
+        row->wrong += (int64_t)wrong;
+    }
+    if (options->no_data || allreduce->completed < options->warmup + options->iterations)
+        return CW_OK;
+    row->has_hash = true;
+    return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
+}
+
+static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_error *error)
+{
+    const struct run_options *options = session->options;
+    const struct config *config = session->config;
+    const double n = dist_world_size_of(session->dist);
+    struct allreduce allreduce = {.session = session, .n_elem = n_elem};
+    allreduce.row = bench_add_row(session, "all_reduce", n_elem, 2 * (n - 1) / n, error);
+    if (allreduce.row == NULL)
+        return error->exit_code;
+    snprintf(allreduce.row->algorithm, sizeof allreduce.row->algorithm, "%s",
+             config->ccl.algorithm);
+    snprintf(allreduce.row->redop, sizeof allreduce.row->redop, "%s", redop_name(options->op));
+    allreduce.row->bound_ps = hw_bound_all_reduce_ps(&config->hw, allreduce.row->bytes);
+    if (options->verify_data) {
+        const struct expect_request request = {.hw = &config->hw,
+                                               .ccl = &config->ccl,
+                                               .dtype = options->dtype,
+                                               .op = options->op,
+                                               .n_elem = n_elem,
+                                               .seed = options->seed};
+        allreduce.expect = expect_create(&request, error);
+        if (allreduce.expect == NULL)
+            return error->exit_code;
+        allreduce.row->wrong = 0;
+    }
+    session->own = &allreduce;
+    const int code = dist_spawn(session->dist, worker, &allreduce, error);
+    expect_free(allreduce.expect);
+    return code == CW_OK ? bench_row_finish(session, allreduce.row, options->iterations, error)
+                         : code;
+}
+
+static int prepare(struct bench_session *session, struct dist_options *dist,
+                   struct cw_error *error)
+{
+    for (size_t i = 0; i < bench_size_count(session); i++) {
+        const struct ccl_call call = {.hw = &session->config->hw,
+                                      .ccl = &session->config->ccl,
+                                      .world_size = session->config->hw.sip_count,
+                                      .n_elem = bench_size(session, i),
+                                      .dtype = (enum lp_dtype)session->options->dtype,
+                                      .math = (enum lp_math)session->options->op};
+        const int code = dist_check_call(session->config, &call, error);
+        if (code != CW_OK)
+            return code;
+    }
+    dist->completed = completed;
+    dist->arg = session;
+    return CW_OK;
+}
+
+static int run_allreduce(struct bench_session *session, struct cw_error *error)
+{
+    for (size_t i = 0; i < bench_size_count(session); i++) {
+        const int code = run_size(session, bench_size(session, i), error);
+        if (code != CW_OK)
+            return code;
+    }
+    return CW_OK;
+}
+
+const struct bench_program bench_ccl_allreduce = {
+    .name = "ccl_allreduce", .collective = true, .prepare = prepare, .run = run_allreduce};

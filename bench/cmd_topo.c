@@ -1,0 +1,173 @@
+/*
+ * cmd_topo.c: `cubewarp topo`: what the configuration builds: counts, a drawing (topo_svg.c), and
+ * with --path the nodes and links between two PEs and what each costs.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/atomic_file.h"
+#include "bench/cli.h"
+#include "bench/topo_svg.h"
+#include "collectives/distributed.h"
+#include "lp/layout.h"
+
+/* "S.C.P" within the machine. */
+static bool parse_place(const char *text, const struct hw_config *hw, struct hw_place *place)
+{
+    char rest;
+    return sscanf(text, "%u.%u.%u%c", &place->sip, &place->cube, &place->pe, &rest) == 3 &&
+           place->sip < hw->sip_count && place->cube < hw_cubes(hw) && place->pe < hw_pes(hw);
+}
+
+static uint64_t queue_pairs(const struct lp_model *m)
+{
+    uint64_t pairs = 0;
+    for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++)
+        if (lp_is_wired(m, pe % m->pes))
+            pairs += (uint64_t)__builtin_popcount(lp_directions(m, pe));
+    return pairs;
+}
+
+static void print_counts(const struct config *config, const struct lp_model *m)
+{
+    static const char *const corner[HW_CORNERS] = {"NW", "NE", "SW", "SE"};
+    const struct hw_config *hw = &config->hw;
+    printf("SIPs         %u, %s", hw->sip_count, hw_sip_topology_name[hw->sip_topology]);
+    if (hw_sips_are_grid(hw))
+        printf(" of %u x %u", hw->sip_w, hw->sip_h);
+    printf("\ncubes        %u, %u x %u in a SIP\n", hw->sip_count * m->cubes, hw->cube_w,
+           hw->cube_h);
+    printf("PEs          %u, %u in a cube:", hw_pe_count(hw), m->pes);
+    for (uint32_t i = 0; i < hw->corner_count; i++)
+        printf(" %s", corner[hw->corner[i]]);
+    printf(" x %u\nNoC          %u x %u routers in a cube\n", hw->pe_per_corner, hw->noc_w,
+           hw->noc_h);
+    printf("queue pairs  %llu, %u slots of %u bytes each\n", (unsigned long long)queue_pairs(m),
+           config->ccl.n_slots, config->ccl.slot_bytes);
+    printf("LPs          %u: the host, cubes, IO dies and %u switches\n", m->lp_count,
+           m->switch_count);
+    printf("state        %zu bytes per PE, its cube's and links' included\n",
+           m->cube_bytes / m->pes);
+}
+
+/* A path being printed; what it costs adds up as simulated. */
+struct path {
+    const struct hw_config *hw;
+    uint64_t bytes;
+    int64_t latency_ps, ser_ps_max;
+};
+
+static void print_ns(int64_t ps) { printf("%6lld.%03lld", (long long)(ps / 1000), (long long)(ps % 1000)); }
+
+static void print_place(const struct hw_path_step *step)
+{
+    char where[64] = "";
+    int n = 0;
+    if (step->sip != UINT32_MAX && step->kind != HW_NODE_SWITCH)
+        n += snprintf(where, sizeof where, "sip %u", step->sip);
+    if (step->cube != UINT32_MAX)
+        n += snprintf(where + n, sizeof where - (size_t)n, " cube %u", step->cube);
+    if (step->index != UINT32_MAX)
+        n += snprintf(where + n, sizeof where - (size_t)n, " #%u", step->index);
+    if (step->port < HW_PORTS)
+        snprintf(where + n, sizeof where - (size_t)n, " %c", hw_port_letter[step->port]);
+    printf("%-26s", where);
+}
+
+static void print_step(void *arg, const struct hw_path_step *step)
+{
+    struct path *path = arg;
+    if (!step->is_link) {
+        const int64_t ps = path->hw->overhead_ps[step->kind];
+        path->latency_ps += ps;
+        printf("%-10s ", hw_node_name[step->kind]);
+        print_place(step);
+        printf(" overhead ");
+        print_ns(ps);
+    } else {
+        const struct hw_link_class *link = &path->hw->link[step->kind];
+        const int64_t ser_ps = hw_ser_ps(link, path->bytes);
+        path->latency_ps += link->prop_ps;
+        path->ser_ps_max = ser_ps > path->ser_ps_max ? ser_ps : path->ser_ps_max;
+        printf("  -%-8s ", hw_link_name[step->kind]);
+        print_place(step);
+        printf(" flight   ");
+        print_ns(link->prop_ps);
+        printf("   %llu B take ", (unsigned long long)path->bytes);
+        print_ns(ser_ps);
+    }
+    putchar('\n');
+}
+
+static void print_path(const struct config *config, struct hw_place from, struct hw_place to)
+{
+    struct path path = {.hw = &config->hw, .bytes = config->ccl.slot_bytes};
+    printf("\nA tile of %u bytes from PE_DMA to the receive slot, in ns, on an idle fabric:\n",
+           config->ccl.slot_bytes);
+    hw_path_walk(&config->hw, from, to, dist_slot_memory(&config->ccl), HW_PORT_NONE, print_step,
+                 &path);
+    printf("latency ");
+    print_ns(path.latency_ps);
+    printf(" + longest serialisation ");
+    print_ns(path.ser_ps_max);
+    printf(" = ");
+    print_ns(path.latency_ps + path.ser_ps_max);
+    putchar('\n');
+}
+
+static int draw(const struct run_options *options, const struct config *config,
+                struct cw_error *error)
+{
+    if (strcmp(options->svg, "-") == 0) {
+        topo_svg(stdout, &config->hw);
+        return CW_OK;
+    }
+    struct atomic_file file = {0};
+    int code = atomic_file_open(&file, options->svg, error);
+    if (code != CW_OK)
+        return code;
+    topo_svg(file.stream, &config->hw);
+    return atomic_file_commit(&file, error);
+}
+
+static int topo(const struct run_options *options, const struct config *config,
+                struct cw_error *error)
+{
+    struct hw_place from, to;
+    const struct lp_config queues = dist_queue_config(&config->ccl);
+    struct lp_model model;
+    if (options->path_from != NULL && (!parse_place(options->path_from, &config->hw, &from) ||
+                                       !parse_place(options->path_to, &config->hw, &to))) {
+        snprintf(error->text, sizeof error->text,
+                 "--path %s %s: expected two PEs as SIP.CUBE.PE, up to %u.%u.%u", options->path_from,
+                 options->path_to, config->hw.sip_count - 1, hw_cubes(&config->hw) - 1,
+                 hw_pes(&config->hw) - 1);
+        return error->exit_code = CW_USAGE;
+    }
+    if (options->svg != NULL)
+        return draw(options, config, error);
+    if (!lp_layout_init(&model, &config->hw, &queues)) {
+        lp_layout_free(&model);
+        snprintf(error->text, sizeof error->text, "out of memory");
+        return error->exit_code = CW_NO_RESOURCE;
+    }
+    print_counts(config, &model);
+    if (options->path_from != NULL)
+        print_path(config, from, to);
+    lp_layout_free(&model);
+    return CW_OK;
+}
+
+int topo_main(int argc, char **argv)
+{
+    struct run_options options;
+    struct config *config;
+    struct cw_error error = {.exit_code = CW_OK};
+    int code = cli_begin(&options, COMMAND_TOPO, argc, argv, &config);
+    if (config == NULL)
+        return code;
+    code = topo(&options, config, &error);
+    config_free(config);
+    code = cli_end("topo", code);
+    return error.exit_code != CW_OK ? cli_fail("topo", &error) : code;
+}

@@ -1,0 +1,51 @@
+/*
+ * program.h: what a bench program is to `cubewarp run`: one `const struct bench_program` in one
+ * file, found through one registry (bench.c).
+ */
+#ifndef BENCH_PROGRAM_H
+#define BENCH_PROGRAM_H
+
+#include "bench/options.h"
+#include "bench/result.h"
+#include "collectives/config.h"
+#include "collectives/distributed.h"
+
+/* A run in progress, as its program sees it. */
+struct bench_session {
+    const struct run_options *options;
+    const struct config *config;
+    struct dist *dist; /* NULL in prepare() */
+    struct result *result;
+    const struct bench_program *program;
+    void *own; /* the program's, from prepare() on */
+};
+
+struct bench_program {
+    const char *name;
+    bool collective; /* has an algorithm and tensors: hence a data pass, a hash */
+    /* Checks what can be checked before the machine is built, and sets what it must have (a pair
+     * of PEs with a queue of their own, a callback). NULL: nothing. */
+    int (*prepare)(struct bench_session *session, struct dist_options *dist,
+                   struct cw_error *error);
+    /* Runs the host program, which installs the queues, and fills the result's rows. */
+    int (*run)(struct bench_session *session, struct cw_error *error);
+};
+
+extern const struct bench_program bench_ccl_allreduce, bench_ipcq_pingpong, bench_ipcq_shift;
+
+/* The sizes asked for, in elements per shard, or the algorithm's own; their number. */
+size_t bench_size_count(const struct bench_session *session);
+uint64_t bench_size(const struct bench_session *session, size_t i);
+
+/*
+ * A row for a size, valid until the next one is added: add, sample after each timed iteration,
+ * finish. Times become means; phases and links are the last iteration's. bound, wrong and hash
+ * are the program's to fill. NULL: out of memory.
+ */
+struct result_row *bench_add_row(struct bench_session *session, const char *collective,
+                                 uint64_t n_elem, double bus_factor, struct cw_error *error);
+void bench_row_sample(struct result_row *row, const struct lp_times *times);
+int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
+                     struct cw_error *error);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * distributed.h: the host runtime: a simulated machine with a process group on it, named after
+ * torch.distributed (40-runtime.md). Rank = SIP.
+ *
+ * A bench's worker reads like a DDP script. It uses the second part of this header, spawn.h and
+ * tensor.h, whose functions find their world through the running rank:
+ *
+ *     static void worker(int rank, void *arg)
+ *     {
+ *         dist_init_process_group("ahbm");
+ *         ahbm_set_device(rank);
+ *         struct tensor *t = dist_tensor_zeros(n_elem, DTYPE_F16, &policy);
+ *         dist_fill_input(t, seed);
+ *         dist_all_reduce(t, REDOP_SUM);
+ *     }
+ *
+ * A call that fails ends its worker, and with it all others (mp_fail).
+ *
+ * The first part is for the program around it: it creates the world, is told of each completed
+ * collective, and may launch kernels without a process group's ranks.
+ * All calls are made between drains of the engine, on one thread.
+ */
+#ifndef COLLECTIVES_DISTRIBUTED_H
+#define COLLECTIVES_DISTRIBUTED_H
+
+#include "collectives/algorithm.h"
+#include "collectives/config.h"
+#include "collectives/data_pass.h"
+#include "collectives/spawn.h"
+#include "collectives/tensor.h"
+#include "lp/system.h"
+
+struct dist;
+
+/* A collective that has just completed on all ranks; valid during the callback. */
+struct dist_completion {
+    struct dist *dist;
+    const struct lp_times *times;
+    struct tensor *const *tensors; /* [world size] by rank */
+    uint32_t world_size;
+    enum redop op;
+};
+
+struct dist_options {
+    const struct config *config;
+    enum cw_sync sync;
+    uint32_t threads;
+    uint64_t memory_bytes_max;
+    bool no_data;       /* leave out the data pass: timing alone */
+    bool check_changes; /* the engine's debug mode */
+    uint32_t pair[2];   /* PEs joined by a queue of their own; equal: none */
+    FILE *ccl_trace;    /* each committed send and receive: "rank, t, dir, nbytes"; NULL: none */
+    /* Called after each collective, before any rank goes on. Non-zero ends the run. */
+    int (*completed)(void *arg, const struct dist_completion *completion, struct cw_error *error);
+    void *arg;
+};
+
+/* The config must outlive the world. NULL on failure. */
+struct dist *dist_create(const struct dist_options *options, struct cw_error *error);
+void dist_free(struct dist *dist); /* accepts NULL */
+
+/* Bytes that a PE's receive rings take in a memory of this kind; 0 if they are elsewhere. */
+uint64_t dist_ring_bytes(const struct config *config, enum ccl_buffer_kind memory);
+
+/* Refuses a call that the algorithm or the machine's memories cannot carry out, with the place of
+ * the value at fault. */
+int dist_check_call(const struct config *config, const struct ccl_call *call,
+                    struct cw_error *error);
+
+/* Installs the queues and drains, the first time: what dist_init_process_group() does. */
+int dist_install(struct dist *dist, struct cw_error *error);
+/* Runs a worker on every rank, as coroutines (mp_spawn). */
+int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_error *error);
+
+/* Kernels without a collective: begin, any number of launches in order of (sip, cube, pe), drain. */
+int dist_begin_launch(struct dist *dist, const struct tl_kernel *kernel, struct cw_error *error);
+int dist_launch(struct dist *dist, struct hw_place place, const struct tl_kernel *kernel,
+                struct tl_args args, struct cw_error *error);
+int dist_drain(struct dist *dist, struct cw_error *error);
+
+const struct lp_times *dist_times(const struct dist *dist); /* of the last batch */
+int64_t dist_init_ps(const struct dist *dist);              /* what the installation took */
+double dist_setup_s(const struct dist *dist); /* wall time: building, and installing the queues */
+struct lp_system *dist_system(struct dist *dist);
+struct data_pass *dist_data(struct dist *dist); /* NULL with no_data */
+uint32_t dist_world_size_of(const struct dist *dist);
+/* How the machine's queues are to be set up, and the memory in which receive slots are. */
+struct lp_config dist_queue_config(const struct ccl_config *ccl);
+enum hw_memory dist_slot_memory(const struct ccl_config *ccl);
+/* Elements first .. first + count - 1 of a shard. */
+int dist_read(struct dist *dist, const struct tensor *tensor, uint32_t shard, uint64_t first,
+              uint64_t count, void *dst, struct cw_error *error);
+/* XXH3 over all ranks' tensors, in rank, shard order. */
+int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
+              struct cw_error *error);
+
+/* ---- for workers -------------------------------------------------------------------------- */
+
+/* Joins the process group; returns when every PE_IPCQ of the group is installed, having taken
+ * simulated time. The backend is "ahbm". */
+void dist_init_process_group(const char *backend);
+int dist_get_world_size(void);
+/* A zeroed tensor of n_elem elements per shard on the current device (ahbm_set_device). It belongs
+ * to the world. */
+struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct dp_policy *policy);
+/* Fills the rank's tensor from the seed's stream (60-cli.md, "Inputs"), at once. */
+void dist_fill_input(struct tensor *tensor, uint64_t seed);
+/* Reduces over all ranks, in place. */
+void dist_all_reduce(struct tensor *tensor, enum redop op);
+
+#endif
