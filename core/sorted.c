@@ -54,7 +54,7 @@ static struct digit digit_at(enum word word, uint64_t difference, size_t count)
 /* No entries: what may be read ahead are entries of nobody. */
 static void rest(struct sorted *sorted)
 {
-    for (size_t i = 0; i < SORTED_AHEAD; i++)
+    for (size_t i = 0; i < SORTED_SLACK; i++)
         sorted->idle[i] = (struct entry){.time_ps = CW_TIME_MAX, .event = &sorted->nobody};
     sorted->front = sorted->last = sorted->idle;
 }
@@ -67,7 +67,7 @@ void sorted_init(struct sorted *sorted, struct memory *memory)
 
 static size_t array_bytes(size_t capacity)
 {
-    return (1 + capacity + SORTED_AHEAD) * sizeof(struct entry);
+    return (1 + capacity + SORTED_SLACK) * sizeof(struct entry);
 }
 
 static void free_arrays(struct sorted *sorted)
@@ -301,7 +301,7 @@ size_t sorted_fill(struct sorted *sorted, struct chunk_pool *pool, struct chain 
     sorted->distinct = insertion_sort(entries, survey.count);
     sorted->front = entries;
     sorted->last = entries + survey.count;
-    for (size_t i = 0; i < SORTED_AHEAD; i++)
+    for (size_t i = 0; i < SORTED_SLACK; i++)
         sorted->last[i] = (struct entry){.time_ps = CW_TIME_MAX, .event = &sorted->nobody};
     return survey.count;
 }

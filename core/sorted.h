@@ -9,17 +9,20 @@
 
 #include "core/chain.h"
 
-enum { SORTED_AHEAD = 8 }; /* this many entries after the front may be read, always */
+enum {
+    SORTED_AHEAD = 8,                /* the entry this far after the front may be read, always */
+    SORTED_SLACK = SORTED_AHEAD + 1, /* so, the front being `last`, this many lie behind `last` */
+};
 
 struct sorted {
     struct entry *front, *last; /* what is left: front <= ... < last */
-    struct entry *entries;      /* the array; one guard before it, SORTED_AHEAD after `last` */
+    struct entry *entries;      /* the array; one guard before it, SORTED_SLACK after `last` */
     struct entry *scratch;      /* as large; NULL until the first long run of near-equal keys */
     size_t capacity;
     size_t distinct; /* times in the bucket that was sorted last */
     struct memory *memory;
     struct cw_event nobody;          /* what the entries after `last` point to */
-    struct entry idle[SORTED_AHEAD]; /* the array before the first bucket */
+    struct entry idle[SORTED_SLACK]; /* the array before the first bucket */
 };
 
 void sorted_init(struct sorted *sorted, struct memory *memory);
