@@ -237,8 +237,9 @@ static void gather(struct data_pass *pass, const struct source *source, size_t a
  * Binds an operand. `dst` is where the operation will write, or NULL: an operand that overlaps it,
  * and not exactly, is read now. False: out of storage.
  */
-static bool bind(struct data_pass *pass, const struct lp_op *op, const struct lp_operand *operand,
-                 const uint64_t *dst, struct source *source)
+static bool bind_operand(struct data_pass *pass, const struct lp_op *op,
+                         const struct lp_operand *operand, const uint64_t *dst,
+                         struct source *source)
 {
     *source = (struct source){0};
     if (operand->space == LP_SPACE_TILE) {
@@ -264,8 +265,8 @@ static bool bind(struct data_pass *pass, const struct lp_op *op, const struct lp
 }
 
 /* After the operation: gives back a copy, and a tile after its last use. */
-static void unbind(struct data_pass *pass, const struct lp_op *op, const struct lp_operand *operand,
-                   const struct source *source)
+static void unbind_operand(struct data_pass *pass, const struct lp_op *op,
+                           const struct lp_operand *operand, const struct source *source)
 {
     if (source->copy)
         tiles_release(pass->tiles, source->copy);
@@ -290,7 +291,7 @@ static int apply_send(struct data_pass *pass, const struct lp_op *op, struct cw_
         buffer->holders++;
     } else {
         struct source source;
-        bind(pass, op, &op->a, NULL, &source);
+        (void)bind_operand(pass, op, &op->a, NULL, &source); /* nothing to copy: it cannot fail */
         buffer = take(pass, op->bytes);
         if (!buffer)
             return out_of_storage(pass, error);
@@ -305,7 +306,7 @@ static int apply_send(struct data_pass *pass, const struct lp_op *op, struct cw_
         return impossible(
             pass, op, error, "tile %u of direction %u (%s) of PE index %u is sent, but %u is next",
             op->seq, op->peer_dir, hw_dir_name((enum hw_dir)op->peer_dir), op->peer, expected);
-    unbind(pass, op, &op->a, &(struct source){0});
+    unbind_operand(pass, op, &op->a, &(struct source){0});
     return CW_OK;
 }
 
@@ -327,7 +328,7 @@ static int apply_move(struct data_pass *pass, const struct lp_op *op, struct cw_
 {
     const uint64_t dst = operand_address(pass, op, &op->dst);
     struct source a;
-    if (!bind(pass, op, &op->a, &dst, &a))
+    if (!bind_operand(pass, op, &op->a, &dst, &a))
         return out_of_storage(pass, error);
     int code = CW_OK;
     for (size_t done = 0, run; done < op->bytes; done += run) {
@@ -340,7 +341,7 @@ static int apply_move(struct data_pass *pass, const struct lp_op *op, struct cw_
         if (from != to)
             memcpy(to, from, run);
     }
-    unbind(pass, op, &op->a, &a);
+    unbind_operand(pass, op, &op->a, &a);
     return code;
 }
 
@@ -383,10 +384,10 @@ static int apply_math(struct data_pass *pass, const struct lp_op *op, struct cw_
 {
     const uint64_t dst = operand_address(pass, op, &op->dst);
     struct source a, b = {0};
-    const bool done = bind(pass, op, &op->a, &dst, &a) && bind(pass, op, &op->b, &dst, &b) &&
-                      math_all(pass, op, dst, &a, &b);
-    unbind(pass, op, &op->a, &a);
-    unbind(pass, op, &op->b, &b);
+    const bool done = bind_operand(pass, op, &op->a, &dst, &a) &&
+                      bind_operand(pass, op, &op->b, &dst, &b) && math_all(pass, op, dst, &a, &b);
+    unbind_operand(pass, op, &op->a, &a);
+    unbind_operand(pass, op, &op->b, &b);
     return done ? CW_OK : out_of_storage(pass, error);
 }
 

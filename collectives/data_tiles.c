@@ -12,8 +12,8 @@
 #include <Judy.h>
 
 #define CLASS_BYTES_MIN 64u
-#define CLASSES         27u           /* 64 bytes to 4 GiB */
-#define SLAB_BYTES      (64u * 1024u) /* a new slab has as many buffers as fit, at least one */
+#define CLASSES         27u                 /* 64 bytes to 4 GiB */
+#define SLAB_BYTES      ((size_t)64 * 1024) /* a new slab has as many buffers as fit, at least one */
 #define RING_MIN        4u
 #define CACHE_WAYS      8u
 

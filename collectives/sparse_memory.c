@@ -17,9 +17,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define PAGES_PER_BLOCK 16u
+#define PAGES_PER_BLOCK ((size_t)16)
 #define BLOCK_BYTES     (PAGES_PER_BLOCK * SPARSE_PAGE_BYTES)
-#define CHUNK_BYTES     (256u * 1024u)
+#define CHUNK_BYTES     ((size_t)256 * 1024)
 #define CACHE_WAYS      4u /* one block remembered for each value of an address's two upper bits */
 
 struct block {

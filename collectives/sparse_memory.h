@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPARSE_PAGE_BYTES 1024u
+#define SPARSE_PAGE_BYTES ((size_t)1024)
 
 struct sparse_memory;
 

@@ -258,7 +258,7 @@ static int list_errors(const struct launcher *launcher, struct cw_error *error)
     fail(error, exit_code, "%u of %u ranks failed", launcher->failed, launcher->nprocs);
     size_t used = strlen(error->text);
     const size_t size = sizeof error->text - 32; /* room for "and N more" */
-    size_t each = (size - used) / groups;
+    size_t each = (size - used) / (groups ? groups : 1);
     each = each < ERROR_BYTES_MIN ? ERROR_BYTES_MIN : each;
     for (uint32_t rank = 0, end; rank < launcher->nprocs && used + each <= size; rank = end) {
         const struct worker *worker = &launcher->workers[rank];
