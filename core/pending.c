@@ -261,9 +261,14 @@ static unsigned shift_suggested(struct pending *pending)
         pending->looks = 0;
         return shift - 1;
     }
-    if (sorted >= wanted / 2 || usage->late > usage->sorted / 16)
+    if (sorted >= wanted / 2)
         return shift;
-    const unsigned wider = shift + log2_of(wanted / sorted);
+    unsigned wider = shift + log2_of(wanted / sorted);
+    if (usage->late > usage->sorted / 16) { /* step by step, while `late` stays shallow */
+        if (usage->late_count_max > LATE_COUNT_MAX / 4)
+            return shift;
+        wider = shift + 1;
+    }
     return wider < pending->shift_max   ? wider
            : shift > pending->shift_max ? shift
                                         : pending->shift_max;
