@@ -5,8 +5,8 @@
  * bytes in each, at a handful of offsets. The two levels below it make a tensor of 16 KiB one
  * lookup, and a tile of 32 bytes one small page.
  *
- * When an allocation fails inside of Judy (1.0.5), it reports that, but may lose a node of its own: a
- * leak checker sees it once, in a run that ends for lack of memory anyway.
+ * When an allocation fails inside of Judy (1.0.5), it says so, but may lose a node of its own: a
+ * leak checker sees that once, in a run that ends for lack of memory anyway.
  *
  * Pages are cut from chunks one after the other, so pages that are touched together are neighbours
  * here as well, and stretches are as long as a block.
