@@ -5,13 +5,14 @@
  *
  * The engine passes bytes at the pe_noc link's rate. Each channel is a FIFO of operations. While
  * both channels have work, they take turns by weighted round robin, chunk by chunk; a channel
- * alone gets it all. A run is what was granted in one go: one chunk while both channels want
- * the engine, else all that is left of the operation (coalesced chunks), which a newcomer on the
- * other channel cuts short at the chunk in progress.
+ * alone gets it all. A run is what was granted in one go, as far as nothing can change it: with
+ * both channels at work, until the first of the two operations is complete (what comes behind them
+ * does not matter); with one, all that is left of its operation, which a newcomer on the other
+ * channel cuts short at the end of the chunk in progress.
  *
- * I-DMA-1: every completion time equals that of a simulation chunk by chunk, where a choice is a
- * zero-delay event after the chunk's end. Hence a grant made at time t stays open to a request of
- * the other channel at the same t that would have been handled before that choice.
+ * I-DMA-1: every time equals that of a simulation chunk by chunk, where a choice is a zero-delay
+ * event after the chunk's end. Hence a grant made at time t to a channel alone stays open to a
+ * request of the other one at the same t that would have been handled before that choice.
  */
 #ifndef HW_DMA_H
 #define HW_DMA_H
@@ -29,19 +30,25 @@ struct hw_dma_op {
 };
 _Static_assert(sizeof(struct hw_dma_op) == 16, "two channels of 16 make 512 bytes per PE");
 
+/* Who has the engine, beside the two channels. */
+enum { HW_VC_BOTH = HW_VCS, HW_VC_IDLE };
+
 struct hw_dma {
-    int64_t run_start_ps; /* of the run in progress */
-    uint32_t passed[HW_VCS]; /* bytes of each channel's first operation that have passed */
-    uint32_t run_bytes;      /* that will have passed of it when the run ends */
-    uint32_t generation;     /* of the run; its end event carries it, an older one is void */
+    int64_t run_start_ps;         /* of the run in progress */
+    uint32_t passed[HW_VCS];      /* bytes of each channel's first operation before the run */
+    uint32_t run_passed[HW_VCS];  /* and after it */
+    uint32_t generation;          /* of the run; its end event carries it, an older one is void */
     uint16_t head[HW_VCS], count[HW_VCS]; /* the FIFOs: ring positions in the op arrays */
-    uint16_t run_depth;      /* zero-delay depth of the event that granted the run */
-    uint8_t running;         /* enum hw_vc, or HW_VCS: idle */
-    uint8_t last;            /* the channel that went last, HW_VCS: none yet */
-    uint8_t last_before;     /* and before the run in progress */
+    uint16_t run_depth; /* zero-delay depth of the event that granted the run */
+    uint8_t running;    /* enum hw_vc, HW_VC_BOTH or HW_VC_IDLE */
+    uint8_t last;       /* the channel of the run's last chunk; HW_VC_IDLE: none yet */
+    uint8_t last_before;
     uint8_t reserved;
-    uint16_t quota, quota_before; /* chunks left to `last` of its turn */
+    uint16_t quota; /* chunks left to `last` of its turn after the run */
+    uint16_t quota_before;
+    uint16_t reserved2;
 };
+_Static_assert(sizeof(struct hw_dma) == 48, "without padding");
 
 struct hw_dma_params {
     struct hw_rate rate;
@@ -54,12 +61,14 @@ struct hw_dma_params {
 void hw_dma_init(struct hw_dma *dma);
 
 /*
- * Grants the engine at `now_ps`, when it is idle, to the channel whose turn it is; first_op gives
- * each channel's first operation's bytes (any value where the channel is empty). Returns the time
- * the run ends, or -1 when nothing waits. The run is dma->running, generation dma->generation.
+ * Grants the idle engine at `now_ps`; first_bytes gives each channel's first operation's bytes (any
+ * value where the channel is empty). Returns the time the run ends, with a chunk of channel
+ * dma->last; -1 when nothing waits. grant_ps: when each channel gets its first chunk of this run,
+ * -1: not in it.
  */
 int64_t hw_dma_grant(struct hw_dma *dma, const struct hw_dma_params *params,
-                     const uint32_t first_bytes[HW_VCS], int64_t now_ps, uint16_t depth);
+                     const uint32_t first_bytes[HW_VCS], int64_t now_ps, uint16_t depth,
+                     int64_t grant_ps[HW_VCS]);
 
 /*
  * An operation has become the first of the idle channel `vc` while a run of the other one is in
@@ -70,8 +79,8 @@ int64_t hw_dma_grant(struct hw_dma *dma, const struct hw_dma_params *params,
 int64_t hw_dma_newcomer(struct hw_dma *dma, const struct hw_dma_params *params, enum hw_vc vc,
                         int64_t now_ps, uint16_t depth, bool *regrant);
 
-/* The run has ended: accounts for its bytes and leaves the engine idle. Returns the bytes of its
- * operation that had passed before the run. */
-uint32_t hw_dma_run_end(struct hw_dma *dma);
+/* The run has ended: accounts for its bytes, leaves the engine idle, and returns the channel of
+ * its last chunk; *before: the bytes of that channel's operation that had passed before the run. */
+enum hw_vc hw_dma_run_end(struct hw_dma *dma, uint32_t *before);
 
 #endif

@@ -31,13 +31,13 @@ static struct lp_sender op_sender(const struct lp_run *run, uint32_t pe,
     return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), op->number};
 }
 
-/* The engine has granted a load's first chunk: the request leaves for the memory. */
+/* The engine grants a load's first chunk at `grant_ps`: the request leaves for the memory then. */
 static void request(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
-                    uint32_t generation)
+                    uint32_t generation, int64_t grant_ps)
 {
     const struct lp_model *m = run->m;
     const enum hw_memory memory = (enum hw_memory)op->memory;
-    const int64_t delay_ps = m->hw.overhead_ps[HW_NODE_PE_DMA] +
+    const int64_t delay_ps = grant_ps - cw_now(run->ctx) + m->hw.overhead_ps[HW_NODE_PE_DMA] +
                              lp_memory_way_ps(m, pe, memory, op->slice) +
                              m->hw.overhead_ps[lp_memory_node(memory)];
     const struct lp_load load = {
@@ -60,13 +60,14 @@ static void grant(struct lp_run *run, uint32_t pe)
     struct hw_dma *dma = CW_MUT(run->ctx, &p->dma);
     const uint32_t first_bytes[HW_VCS] = {first_op(m, p, HW_VC_COMPUTE)->bytes,
                                           first_op(m, p, HW_VC_COMM)->bytes};
-    const int64_t end_ps =
-        hw_dma_grant(dma, &m->dma, first_bytes, cw_now(run->ctx), run->ctx->event->depth);
-    const enum hw_vc vc = (enum hw_vc)dma->running;
-    const struct hw_dma_op *op = first_op(m, p, vc);
-    signal(run, LP_EVENT_ENGINE, op_sender(run, pe, op), end_ps, pe, dma->generation);
-    if (op->kind == LP_DMA_LOAD && dma->passed[vc] == 0)
-        request(run, pe, op, dma->generation);
+    int64_t grant_ps[HW_VCS];
+    const int64_t end_ps = hw_dma_grant(dma, &m->dma, first_bytes, cw_now(run->ctx),
+                                        run->ctx->event->depth, grant_ps);
+    signal(run, LP_EVENT_ENGINE, op_sender(run, pe, first_op(m, p, (enum hw_vc)dma->last)), end_ps,
+           pe, dma->generation);
+    const struct hw_dma_op *op = first_op(m, p, HW_VC_COMPUTE);
+    if (grant_ps[HW_VC_COMPUTE] >= 0 && op->kind == LP_DMA_LOAD && dma->passed[HW_VC_COMPUTE] == 0)
+        request(run, pe, op, dma->generation, grant_ps[HW_VC_COMPUTE]);
 }
 
 bool lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_op op)
@@ -80,12 +81,12 @@ bool lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_o
     if (dma->count[vc]++ > 0)
         return true;
     dma->passed[vc] = 0;
-    if (dma->running == HW_VCS) {
+    if (dma->running == HW_VC_IDLE) {
         grant(run, pe);
         return true;
     }
     bool regrant;
-    const enum hw_vc running = (enum hw_vc)dma->running;
+    const enum hw_vc running = vc == HW_VC_COMPUTE ? HW_VC_COMM : HW_VC_COMPUTE;
     const int64_t end_ps = hw_dma_newcomer(dma, &m->dma, vc, cw_now(run->ctx),
                                            run->ctx->event->depth, &regrant);
     const struct hw_dma_op *first = first_op(m, p, running);
@@ -155,12 +156,12 @@ void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation)
 {
     const struct lp_model *m = run->m;
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
-    if (p->dma.generation != generation || p->dma.running == HW_VCS)
+    if (p->dma.generation != generation || p->dma.running == HW_VC_IDLE)
         return; /* the run was cut short, or its grant taken back */
     struct hw_dma *dma = CW_MUT(run->ctx, &p->dma);
-    const enum hw_vc vc = (enum hw_vc)dma->running;
+    uint32_t before;
+    const enum hw_vc vc = hw_dma_run_end(dma, &before);
     const struct hw_dma_op op = *first_op(m, p, vc);
-    const uint32_t before = hw_dma_run_end(dma);
     const bool last = dma->passed[vc] >= op.bytes;
     if (op.kind == LP_DMA_LOAD) {
         if (last)
@@ -177,7 +178,7 @@ void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation)
         if (p->kernel.wait == LP_WAIT_CHANNEL)
             tl_resume(run, pe); /* the call that found a channel full tries again */
     }
-    if (dma->running == HW_VCS)
+    if (dma->running == HW_VC_IDLE)
         grant(run, pe);
 }
 
