@@ -1,18 +1,36 @@
 /*
- * cmd_check.c: `cubewarp check`: every error of a configuration, or that there is none.
+ * cmd_check.c: `cubewarp check`: every error of a configuration, or that there is none: what the
+ * loader finds, then whether the chosen algorithm runs on this machine with its own n_elem.
  */
 #include <stdio.h>
 
 #include "bench/cli.h"
+#include "collectives/distributed.h"
+
+static int check_algorithm(const struct config *config, struct cw_error *error)
+{
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &config->ccl,
+                                  .world_size = config->hw.sip_count,
+                                  .n_elem = config->ccl.n_elem,
+                                  .dtype = LP_F16,
+                                  .math = LP_MATH_SUM};
+    return dist_check_call(config, &call, error);
+}
 
 int check_main(int argc, char **argv)
 {
     struct run_options options;
     struct config *config;
+    struct cw_error error = {.exit_code = CW_OK};
     const int result = cli_begin(&options, COMMAND_CHECK, argc, argv, &config);
     if (config == NULL)
         return result;
-    printf("ok, configuration %s\n", config->digest);
+    const int code = check_algorithm(config, &error);
+    if (code == CW_OK)
+        printf("ok, configuration %s\n", config->digest);
+    else
+        fprintf(stderr, "%s\n", error.text);
     config_free(config);
-    return cli_end("check", CW_OK);
+    return cli_end("check", code);
 }
