@@ -1,8 +1,8 @@
 /*
  * report_json.c: schema cubewarp.run/1. Numbers with decimals are doubles in JSON; a time below
  * 10^15 ps has at most 15 digits, and printing 15 digits of its nearest double gives them back
- * without noise. A result with a longer time is printed with 17 digits, which still name that
- * double alone.
+ * without noise. A result with a longer time is printed with 17 digits, whose third decimal is
+ * exact up to 2^43 ns (2.4 hours).
  */
 #include <inttypes.h>
 #include <jansson.h>
