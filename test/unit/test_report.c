@@ -216,7 +216,9 @@ static void expect_exact(int64_t ps)
     rows[0].time_ps = ps;
     result.sim_time_ps = ps;
     char *const text = written_by(write_json, &result);
-    const char *const at = strstr(text, "\"time_ns\": ") + strlen("\"time_ns\": ");
+    const size_t place = (size_t)(strstr(text, "\"time_ns\": ") - text) + strlen("\"time_ns\": ");
+    char at[64];
+    snprintf(at, sizeof at, "%.60s", text + place);
     char exact[REPORT_NUMBER_BYTES];
     char rounded[64];
     report_ns(ps, exact);
