@@ -56,6 +56,7 @@ static inline void fetch_ahead(const struct cw_sim *sim, struct worker *worker)
 {
     const struct entry *const entry = pending_look_ahead(&worker->pending);
     __builtin_prefetch(entry->event);
+    __builtin_prefetch((const uint8_t *)entry->event + 64); /* a payload reaches further */
     __builtin_prefetch(sim->lps.blocks[entry_lp(entry)]);
 }
 
