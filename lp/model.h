@@ -64,6 +64,8 @@ struct lp_model {
     uint8_t centre_router;
     uint8_t pe_router[64];
     int64_t *credit_ps;  /* [cube][pe][dir]: T(path to the sender's PE_DMA, credit), all SIPs */
+    uint8_t *ring_index; /* [cube][pe][dir]: place of the receive ring among the PE's */
+    uint32_t rings_max;  /* most receive rings that one PE has */
     int64_t pair_credit_ps[2];
     int64_t kernel_issue_ps;  /* pe_cpu + pe_scheduler + pe_mmu */
     int64_t ipcq_issue_ps;    /* pe_cpu + pe_ipcq */
@@ -352,6 +354,16 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
 /* The other end of a PE's queue: the PE's global index, and its direction there. */
 bool lp_queue_peer(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
                    enum hw_dir *peer_dir);
+/* The other end of a queue as a sender sees it (30-ipcq.md, "Queue pair"). */
+struct lp_endpoint {
+    struct hw_place place;
+    enum hw_memory buffer_kind;
+    uint64_t rx_base_pa;     /* of its receive ring, packed (phys_addr.h) */
+    uint32_t rx_base_offset; /* the same, in that memory */
+    uint32_t n_slots, slot_size;
+};
+/* The receive ring of a PE's direction, `pe` being its global index. */
+struct lp_endpoint lp_endpoint_of(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir);
 /* Directions that an IpcqInitMsg installs on this PE, one bit each. */
 uint16_t lp_directions(const struct lp_model *m, uint32_t pe_index);
 bool lp_is_wired(const struct lp_model *m, uint32_t pe); /* gets an IpcqInitMsg; pe in its cube */

@@ -66,7 +66,7 @@ struct lp_op {
     uint32_t peer;    /* send: the receiving PE */
     uint8_t peer_dir; /* send: the direction there */
     uint8_t reserved[3];
-    struct lp_operand a, b, dst;
+    struct lp_operand a, b, dst; /* send: dst is the slot at the peer */
 };
 _Static_assert(sizeof(struct lp_op) == 64, "a record is at most 64 bytes, without padding");
 

@@ -350,6 +350,13 @@ static void effect_dma(struct tl *tl, enum lp_dma_kind kind)
     wait_for(tl, LP_WAIT_DMA);
 }
 
+static uint8_t slot_space(enum hw_memory memory)
+{
+    return memory == HW_MEMORY_TCM   ? LP_SPACE_TCM
+           : memory == HW_MEMORY_HBM ? LP_SPACE_HBM
+                                     : LP_SPACE_SRAM;
+}
+
 static void effect_send(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
@@ -380,13 +387,17 @@ static void effect_send(struct tl *tl)
     enum hw_dir peer_dir = HW_DIRS_MAX;
     cw_check(tl->run->ctx, lp_queue_peer(m, lp_pe_index(tl->run, tl->pe),
                                          (enum hw_dir)call->dir, &peer, &peer_dir));
+    const struct lp_endpoint endpoint = lp_endpoint_of(m, peer, peer_dir);
+    const uint32_t slot = op.seq % endpoint.n_slots * endpoint.slot_size;
     emit_op(tl, (struct lp_op){.kind = LP_OP_SEND,
                                .dir = call->dir,
                                .bytes = call->bytes,
                                .seq = op.seq,
                                .peer = peer,
                                .peer_dir = (uint8_t)peer_dir,
-                               .a = call->a});
+                               .a = call->a,
+                               .dst = {.space = slot_space(endpoint.buffer_kind),
+                                       .at = endpoint.rx_base_offset + slot}});
     CW_MUT(tl->run->ctx, queue)->my_head++;
     call->step = STEP_DONE;
 }
