@@ -36,7 +36,11 @@ static inline int scratch_enter(void **state)
     strcpy(scratch->folder, "/tmp/cubewarp-test-XXXXXX");
     assert_non_null(mkdtemp(scratch->folder));
     assert_int_equal(chdir(scratch->folder), 0);
-    unsetenv("CUBEWARP_CONFIGS");
+    /* the shipped files, wherever the test program was built, if it was started in a clone */
+    char shipped[PATH_MAX + 16];
+    snprintf(shipped, sizeof shipped, "%s/configs", scratch->start);
+    if (access(shipped, R_OK) == 0)
+        setenv("CUBEWARP_CONFIGS", shipped, 1);
     *state = scratch;
     return 0;
 }
