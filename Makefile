@@ -25,8 +25,13 @@ else ifeq ($(VARIANT),asan)
                     -fno-omit-frame-pointer -DCW_SANITIZE
   LDFLAGS_VARIANT := -fsanitize=address,undefined
   LIBS_ALLOC :=
+else ifeq ($(VARIANT),clang)
+  OUT := $(BUILD)/clang
+  CFLAGS_VARIANT := -O2
+  LDFLAGS_VARIANT :=
+  LIBS_ALLOC := -ljemalloc
 else
-  $(error VARIANT is release or asan)
+  $(error VARIANT is release, asan or clang)
 endif
 
 LIBS := -lyaml -ljansson -lxxhash -lJudy $(LIBS_ALLOC) -lm -ldl
@@ -42,7 +47,7 @@ TEST_BINARIES := $(TEST_SOURCES:%.c=$(OUT)/%)
 PERF_SOURCES := $(wildcard perf/*.c)
 PERF_BINARIES := $(PERF_SOURCES:%.c=$(OUT)/%)
 
-.PHONY: all help setup run test asan lint format perf clean test-binaries
+.PHONY: all help setup run test asan lint tidy clang check-all format perf compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -51,7 +56,7 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 setup: ## install what is missing (Debian packages, through apt-get)
-	@tools/setup.sh $(PACKAGES)
+	@.ci/setup.sh $(PACKAGES)
 
 run: setup ## set up, build, run the default all-reduce and verify its data
 	@$(MAKE) --no-print-directory all
@@ -59,20 +64,36 @@ run: setup ## set up, build, run the default all-reduce and verify its data
 
 test: setup ## set up, build, run every test
 	@$(MAKE) --no-print-directory all test-binaries
-	@CUBEWARP=$(OUT)/cubewarp tools/run-tests.sh $(TEST_BINARIES)
+	@CUBEWARP=$(OUT)/cubewarp test/run-tests.sh $(TEST_BINARIES)
 
 asan: setup ## every test under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory VARIANT=asan all test-binaries
-	@CUBEWARP=$(BUILD)/asan/cubewarp tools/run-tests.sh $(TEST_SOURCES:%.c=$(BUILD)/asan/%)
+	@CUBEWARP=$(BUILD)/asan/cubewarp test/run-tests.sh $(TEST_SOURCES:%.c=$(BUILD)/asan/%)
 
-lint: ## include arrows, clang-format, cppcheck, clang-tidy
-	@tools/lint.sh
+lint: ## include arrows, layout, cppcheck
+	@.ci/setup.sh git clang-format cppcheck
+	@test/lint.sh
+
+tidy: ## clang-tidy over the product's sources (slow)
+	@.ci/setup.sh $(PACKAGES) clang clang-tidy
+	clang-tidy --quiet $(filter-out $(TEST_SOURCES),$(LIB_SOURCES)) -- $(CFLAGS_COMMON) $(ARCH)
+
+clang: setup ## build everything with clang, into build/clang
+	@.ci/setup.sh clang
+	@$(MAKE) --no-print-directory CC=clang VARIANT=clang all test-binaries
+
+check-all: ## everything: lint, tidy, clang, test, asan
+	@$(MAKE) --no-print-directory lint tidy clang asan test
 
 format: ## lay out every source with clang-format
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
 perf: setup ## build the baselines and benchmark programs of perf/
 	@$(MAKE) --no-print-directory all $(PERF_BINARIES)
+
+compdb: ## compile_commands.json, for editors
+	@.ci/setup.sh bear
+	bear -- $(MAKE) --no-print-directory -B all test-binaries
 
 test-binaries: $(TEST_BINARIES)
 

@@ -13,8 +13,8 @@
 #include "bench/program.h"
 #include "lp/deadlock.h"
 
-static const struct bench_program *const registry[] = {
-    &bench_ccl_allreduce, &bench_ipcq_pingpong, &bench_ipcq_shift};
+static const struct bench_program *const registry[] = {&bench_ccl_allreduce, &bench_ipcq_pingpong,
+                                                       &bench_ipcq_shift};
 
 static const struct bench_program *find(const char *name)
 {
@@ -40,8 +40,7 @@ struct result_row *bench_add_row(struct bench_session *session, const char *coll
                                  uint64_t n_elem, double bus_factor, struct cw_error *error)
 {
     struct result *result = session->result;
-    struct result_row *rows =
-        realloc(result->rows, (result->row_count + 1) * sizeof *result->rows);
+    struct result_row *rows = realloc(result->rows, (result->row_count + 1) * sizeof *result->rows);
     if (rows == NULL) {
         error->exit_code = CW_NO_RESOURCE;
         snprintf(error->text, sizeof error->text, "out of memory for the results");

@@ -96,8 +96,7 @@ static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_er
                          : code;
 }
 
-static int prepare(struct bench_session *session, struct dist_options *dist,
-                   struct cw_error *error)
+static int prepare(struct bench_session *session, struct dist_options *dist, struct cw_error *error)
 {
     for (size_t i = 0; i < bench_size_count(session); i++) {
         const struct ccl_call call = {.hw = &session->config->hw,

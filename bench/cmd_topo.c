@@ -57,7 +57,10 @@ struct path {
     int64_t latency_ps, ser_ps_max;
 };
 
-static void print_ns(int64_t ps) { printf("%6lld.%03lld", (long long)(ps / 1000), (long long)(ps % 1000)); }
+static void print_ns(int64_t ps)
+{
+    printf("%6lld.%03lld", (long long)(ps / 1000), (long long)(ps % 1000));
+}
 
 static void print_place(const struct hw_path_step *step)
 {
@@ -139,9 +142,9 @@ static int topo(const struct run_options *options, const struct config *config,
     if (options->path_from != NULL && (!parse_place(options->path_from, &config->hw, &from) ||
                                        !parse_place(options->path_to, &config->hw, &to))) {
         snprintf(error->text, sizeof error->text,
-                 "--path %s %s: expected two PEs as SIP.CUBE.PE, up to %u.%u.%u", options->path_from,
-                 options->path_to, config->hw.sip_count - 1, hw_cubes(&config->hw) - 1,
-                 hw_pes(&config->hw) - 1);
+                 "--path %s %s: expected two PEs as SIP.CUBE.PE, up to %u.%u.%u",
+                 options->path_from, options->path_to, config->hw.sip_count - 1,
+                 hw_cubes(&config->hw) - 1, hw_pes(&config->hw) - 1);
         return error->exit_code = CW_USAGE;
     }
     if (options->svg != NULL)

@@ -28,8 +28,7 @@ static enum tl_status ping(struct tl *tl, void *state)
 static const struct tl_kernel kernel = {
     .name = "ipcq_pingpong", .frame_bytes = sizeof(struct frame), .run = ping};
 
-static int prepare(struct bench_session *session, struct dist_options *dist,
-                   struct cw_error *error)
+static int prepare(struct bench_session *session, struct dist_options *dist, struct cw_error *error)
 {
     const struct run_options *options = session->options;
     const struct config *config = session->config;

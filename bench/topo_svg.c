@@ -32,8 +32,9 @@ static void line(const struct drawing *d, int x0, int y0, int x1, int y1)
 static void draw_sip(const struct drawing *d, uint32_t sip)
 {
     const int x = sip_x(d, sip), y = sip_y(d, sip);
-    fprintf(d->out, "<g><title>SIP %u</title><rect class=\"sip\" x=\"%d\" y=\"%d\" width=\"%d\" "
-                    "height=\"%d\" rx=\"4\"/>\n",
+    fprintf(d->out,
+            "<g><title>SIP %u</title><rect class=\"sip\" x=\"%d\" y=\"%d\" width=\"%d\" "
+            "height=\"%d\" rx=\"4\"/>\n",
             sip, x, y, d->sip_w_px, d->sip_h_px);
     for (uint32_t cube = 0; cube < hw_cubes(d->hw); cube++)
         fprintf(d->out, "<rect class=\"cube\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
@@ -51,8 +52,8 @@ static void draw_links(const struct drawing *d, uint32_t sip)
     uint32_t to;
     if (hw_sip_neighbour(d->hw, sip, HW_PORT_E, &to)) {
         const bool next_door = to == sip + 1 && to % d->columns != 0;
-        line(d, x + d->sip_w_px, middle_y,
-             x + d->sip_w_px + (next_door ? SIP_GAP_PX : stub_px), middle_y);
+        line(d, x + d->sip_w_px, middle_y, x + d->sip_w_px + (next_door ? SIP_GAP_PX : stub_px),
+             middle_y);
         if (!next_door)
             line(d, sip_x(d, to) - stub_px, sip_y(d, to) + d->sip_h_px / 2, sip_x(d, to),
                  sip_y(d, to) + d->sip_h_px / 2);
@@ -71,7 +72,7 @@ static void draw_links(const struct drawing *d, uint32_t sip)
 void topo_svg(FILE *out, const struct hw_config *hw)
 {
     struct drawing d = {.out = out, .hw = hw};
-    d.columns = hw_sips_are_grid(hw)           ? hw->sip_w
+    d.columns = hw_sips_are_grid(hw)          ? hw->sip_w
                 : hw->sip_count < COLUMNS_MAX ? hw->sip_count
                                               : COLUMNS_MAX;
     d.rows = (hw->sip_count + d.columns - 1) / d.columns;

@@ -1,7 +1,7 @@
 /*
  * algorithm.h: what a collective algorithm is to the runtime (40-runtime.md, "Algorithm modules").
- * One `const struct ccl_algorithm` in one file under collectives/, found through one registry; which
- * one runs, with which options, says ccl.yaml.
+ * One `const struct ccl_algorithm` in one file under collectives/, found through one registry;
+ * which one runs, with which options, says ccl.yaml.
  */
 #ifndef COLLECTIVES_ALGORITHM_H
 #define COLLECTIVES_ALGORITHM_H

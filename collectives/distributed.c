@@ -33,7 +33,7 @@ struct dist {
     struct tensor_space *space;
     struct tensor **owned; /* the workers' tensors: freed when all workers have ended */
     size_t owned_count, owned_capacity;
-    bool recycled; /* tensors have been freed: new ones may find old contents */
+    bool recycled;              /* tensors have been freed: new ones may find old contents */
     struct cw_error data_error; /* the first record that could not be executed */
 };
 
@@ -126,8 +126,7 @@ static bool allocate(struct dist *dist)
     dist->init_barrier = barrier_create(dist->world_size, drain_installation, dist);
     dist->barrier = barrier_create(dist->world_size, drain_collective, dist);
     if (!dist->options.no_data)
-        dist->data =
-            data_pass_create(&dist->options.config->hw, dist->options.memory_bytes_max);
+        dist->data = data_pass_create(&dist->options.config->hw, dist->options.memory_bytes_max);
     return dist->submissions && dist->tensors && dist->space && dist->init_barrier &&
            dist->barrier && (dist->data || dist->options.no_data);
 }
@@ -210,9 +209,9 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
     const struct ccl_algorithm *algorithm = ccl_algorithm_find(config->ccl.module);
     const char *key = "defaults.module";
     if (algorithm == NULL) {
-        size_t n = (size_t)snprintf(error->text, sizeof error->text,
-                                    "algorithm module %s is not part of this version; there are:",
-                                    config->ccl.module);
+        size_t n = (size_t)snprintf(
+            error->text, sizeof error->text,
+            "algorithm module %s is not part of this version; there are:", config->ccl.module);
         for (uint32_t i = 0; (algorithm = ccl_algorithm_at(i)) && n < sizeof error->text; i++)
             n += (size_t)snprintf(error->text + n, sizeof error->text - n, " %s", algorithm->name);
         return refuse(config, key, error);
@@ -321,8 +320,8 @@ int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
     for (uint32_t rank = 0; rank < dist->world_size; rank++)
         for (uint32_t i = 0; i < tensors[rank]->shard_count; i++) {
             const struct tensor_shard *s = &tensors[rank]->shard[i];
-            ranges[n++] = data_pass_range(dist->data, s->pe_index, s->hbm_offset,
-                                          tensors[rank]->shard_bytes);
+            ranges[n++] =
+                data_pass_range(dist->data, s->pe_index, s->hbm_offset, tensors[rank]->shard_bytes);
         }
     *hash = data_pass_hash(dist->data, ranges, n);
     free(ranges);

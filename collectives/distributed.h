@@ -72,7 +72,8 @@ int dist_install(struct dist *dist, struct cw_error *error);
 /* Runs a worker on every rank, as coroutines (mp_spawn). */
 int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_error *error);
 
-/* Kernels without a collective: begin, any number of launches in order of (sip, cube, pe), drain. */
+/* Kernels without a collective: begin, any number of launches in order of (sip, cube, pe), drain.
+ */
 int dist_begin_launch(struct dist *dist, const struct tl_kernel *kernel, struct cw_error *error);
 int dist_launch(struct dist *dist, struct hw_place place, const struct tl_kernel *kernel,
                 struct tl_args args, struct cw_error *error);

@@ -39,8 +39,8 @@ static const char *const phase_name[] = {"load",         "row reduce",       "co
 struct frame {
     uint16_t line, part, leaf; /* where the kernel, its part, and the part's part are */
     uint16_t reserved;
-    uint32_t i;        /* tile */
-    uint32_t r, k;     /* round; tensor of a row */
+    uint32_t i;                  /* tile */
+    uint32_t r, k;               /* round; tensor of a row */
     struct lp_operand value;     /* the tensor so far: in TCM, or as it was received */
     struct lp_operand row, ring; /* first tile that a row, a column ring brought */
     uint32_t sum;                /* rank_invariant: offset in TCM of the sum so far */
@@ -84,8 +84,8 @@ static enum tl_status reduce_from(struct tl *tl, struct frame *f, enum hw_dir di
     TL_BEGIN(&f->leaf);
     for (f->i = 0; f->i < tl_tiles(tl); f->i++) {
         TL_CALL(&f->leaf, tl_recv(tl, dir, tl_tile_bytes(tl, f->i)));
-        TL_CALL(&f->leaf, add(tl, 0, tl_last(tile_of(tl, f->value, f->i)),
-                              tl_last(tl_received(tl)), f->i));
+        TL_CALL(&f->leaf,
+                add(tl, 0, tl_last(tile_of(tl, f->value, f->i)), tl_last(tl_received(tl)), f->i));
     }
     f->value = tl_tcm(0);
     TL_END(&f->leaf);
@@ -151,16 +151,15 @@ static enum tl_status ring(struct tl *tl, struct frame *f, uint32_t n, enum hw_d
         for (f->i = 0; f->i < tl_tiles(tl); f->i++) {
             TL_CALL(&f->part,
                     tl_send(tl, to,
-                            f->r == 0 ? tile_of(tl, f->value, f->i)
-                                      : tl_last(tl_tile_after(
-                                            f->ring, (f->r - 1) * tl_tiles(tl) + f->i)),
+                            f->r == 0
+                                ? tile_of(tl, f->value, f->i)
+                                : tl_last(tl_tile_after(f->ring, (f->r - 1) * tl_tiles(tl) + f->i)),
                             tl_tile_bytes(tl, f->i)));
             TL_CALL(&f->part, tl_recv(tl, from, tl_tile_bytes(tl, f->i)));
             if (f->r == 0 && f->i == 0)
                 f->ring = tl_received(tl);
             TL_CALL(&f->part, add(tl, 0, tile_of(tl, f->value, f->i),
-                                  f->r + 2 < n ? tl_received(tl) : tl_last(tl_received(tl)),
-                                  f->i));
+                                  f->r + 2 < n ? tl_received(tl) : tl_last(tl_received(tl)), f->i));
         }
     TL_END(&f->part);
 }
@@ -181,7 +180,8 @@ static enum tl_status chain(struct tl *tl, struct frame *f, uint32_t at, uint32_
     TL_END(&f->part);
 }
 
-/* ---- between SIPs, rank_invariant: gather, then add in rank order ----------------------------- */
+/* ---- between SIPs, rank_invariant: gather, then add in rank order -----------------------------
+ */
 
 /* Tile `tile` of the tensor of column `x` of this row, once the row has been gathered. */
 static struct lp_operand row_tile(const struct tl *tl, const struct frame *f, uint32_t x,
@@ -232,11 +232,11 @@ static enum tl_status gather_column(struct tl *tl, struct frame *f)
             for (f->i = 0; f->i < tl_tiles(tl); f->i++) {
                 TL_CALL(&f->leaf,
                         tl_send(tl, HW_DIR_GLOBAL_S,
-                                f->r == 0
-                                    ? row_tile(tl, f, f->k, f->i)
-                                    : tl_tile_after(f->ring,
-                                                    ((f->r - 1) * (uint32_t)scalar(tl, TOPO_W) +
-                                                     f->k) * tl_tiles(tl) + f->i),
+                                f->r == 0 ? row_tile(tl, f, f->k, f->i)
+                                          : tl_tile_after(f->ring, ((f->r - 1) * (uint32_t)scalar(
+                                                                                     tl, TOPO_W) +
+                                                                    f->k) * tl_tiles(tl) +
+                                                                       f->i),
                                 tl_tile_bytes(tl, f->i)));
                 TL_CALL(&f->leaf, tl_recv(tl, HW_DIR_GLOBAL_N, tl_tile_bytes(tl, f->i)));
                 if (f->r == 0 && f->k == 0 && f->i == 0)
@@ -252,11 +252,10 @@ static enum tl_status add_in_rank_order(struct tl *tl, struct frame *f)
     f->sum = (tensor_bytes(tl) + 63) & ~63u;
     for (f->r = 1; f->r < (uint32_t)(scalar(tl, TOPO_W) * scalar(tl, TOPO_H)); f->r++)
         for (f->i = 0; f->i < tl_tiles(tl); f->i++)
-            TL_CALL(&f->leaf,
-                    add(tl, f->sum,
-                        f->r == 1 ? tl_last(rank_tile(tl, f, 0, f->i))
-                                  : tile_of(tl, tl_tcm(f->sum), f->i),
-                        tl_last(rank_tile(tl, f, f->r, f->i)), f->i));
+            TL_CALL(&f->leaf, add(tl, f->sum,
+                                  f->r == 1 ? tl_last(rank_tile(tl, f, 0, f->i))
+                                            : tile_of(tl, tl_tcm(f->sum), f->i),
+                                  tl_last(rank_tile(tl, f, f->r, f->i)), f->i));
     f->value = tl_tcm(f->sum);
     TL_END(&f->leaf);
 }
@@ -385,10 +384,9 @@ static bool takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
     return pe == 0;
 }
 
-const struct ccl_algorithm ccl_lrab_hierarchical_allreduce = {
-    .name = "lrab_hierarchical_allreduce",
-    .kernel = &kernel,
-    .kernel_args = kernel_args,
-    .check = check,
-    .tcm_bytes = tcm_bytes,
-    .takes_part = takes_part};
+const struct ccl_algorithm ccl_lrab_hierarchical_allreduce = {.name = "lrab_hierarchical_allreduce",
+                                                              .kernel = &kernel,
+                                                              .kernel_args = kernel_args,
+                                                              .check = check,
+                                                              .tcm_bytes = tcm_bytes,
+                                                              .takes_part = takes_part};

@@ -66,9 +66,9 @@ static uint32_t edge_distance_max(const struct hw_config *hw)
 
 static int64_t latency_ps(const struct hw_config *hw)
 {
-    const int64_t ends_ps = 2 * (hw->overhead_ps[HW_NODE_PE_DMA] +
-                                 hw->link[HW_LINK_PE_NOC].prop_ps) +
-                            hw->overhead_ps[HW_NODE_ROUTER];
+    const int64_t ends_ps =
+        2 * (hw->overhead_ps[HW_NODE_PE_DMA] + hw->link[HW_LINK_PE_NOC].prop_ps) +
+        hw->overhead_ps[HW_NODE_ROUTER];
     const uint32_t hops = sip_diameter(hw);
     if (hops == 0) {
         const uint32_t cubes = hw->cube_w - 1 + hw->cube_h - 1;
@@ -79,7 +79,8 @@ static int64_t latency_ps(const struct hw_config *hw)
            (hops - 1) * (2 * hw->link[HW_LINK_HUB].prop_ps + hw->overhead_ps[HW_NODE_IO_HUB]);
 }
 
-/* UCIe ports of the cube that has fewest; with other SIPs to reach, an edge has one to the IO die. */
+/* UCIe ports of the cube that has fewest; with other SIPs to reach, an edge has one to the IO die.
+ */
 static uint32_t cube_ports_min(const struct hw_config *hw)
 {
     if (hw->sip_count > 1)

@@ -27,18 +27,10 @@ const char *const hw_node_name[HW_NODE_KINDS] = {
 };
 
 const char *const hw_link_name[HW_LINK_KINDS] = {
-    [HW_LINK_PE_NOC] = "pe_noc",
-    [HW_LINK_TCM] = "tcm",
-    [HW_LINK_NOC] = "noc",
-    [HW_LINK_HBM] = "hbm",
-    [HW_LINK_SRAM] = "sram",
-    [HW_LINK_M_CPU] = "m_cpu",
-    [HW_LINK_NOC_UCIE] = "noc_ucie",
-    [HW_LINK_UCIE] = "ucie",
-    [HW_LINK_HUB] = "hub",
-    [HW_LINK_SIP_LINK] = "sip_link",
-    [HW_LINK_PCIE] = "pcie",
-    [HW_LINK_SIO] = "sio",
+    [HW_LINK_PE_NOC] = "pe_noc",     [HW_LINK_TCM] = "tcm",   [HW_LINK_NOC] = "noc",
+    [HW_LINK_HBM] = "hbm",           [HW_LINK_SRAM] = "sram", [HW_LINK_M_CPU] = "m_cpu",
+    [HW_LINK_NOC_UCIE] = "noc_ucie", [HW_LINK_UCIE] = "ucie", [HW_LINK_HUB] = "hub",
+    [HW_LINK_SIP_LINK] = "sip_link", [HW_LINK_PCIE] = "pcie", [HW_LINK_SIO] = "sio",
     [HW_LINK_HCCS] = "hccs",
 };
 

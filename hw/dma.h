@@ -34,14 +34,14 @@ _Static_assert(sizeof(struct hw_dma_op) == 16, "two channels of 16 make 512 byte
 enum { HW_VC_BOTH = HW_VCS, HW_VC_IDLE };
 
 struct hw_dma {
-    int64_t run_start_ps;         /* of the run in progress */
-    uint32_t passed[HW_VCS];      /* bytes of each channel's first operation before the run */
-    uint32_t run_passed[HW_VCS];  /* and after it */
-    uint32_t generation;          /* of the run; its end event carries it, an older one is void */
+    int64_t run_start_ps;        /* of the run in progress */
+    uint32_t passed[HW_VCS];     /* bytes of each channel's first operation before the run */
+    uint32_t run_passed[HW_VCS]; /* and after it */
+    uint32_t generation;         /* of the run; its end event carries it, an older one is void */
     uint16_t head[HW_VCS], count[HW_VCS]; /* the FIFOs: ring positions in the op arrays */
-    uint16_t run_depth; /* zero-delay depth of the event that granted the run */
-    uint8_t running;    /* enum hw_vc, HW_VC_BOTH or HW_VC_IDLE */
-    uint8_t last;       /* the channel of the run's last chunk; HW_VC_IDLE: none yet */
+    uint16_t run_depth;                   /* zero-delay depth of the event that granted the run */
+    uint8_t running;                      /* enum hw_vc, HW_VC_BOTH or HW_VC_IDLE */
+    uint8_t last; /* the channel of the run's last chunk; HW_VC_IDLE: none yet */
     uint8_t last_before;
     uint8_t reserved;
     uint16_t quota; /* chunks left to `last` of its turn after the run */

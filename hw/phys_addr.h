@@ -18,7 +18,7 @@ enum {
 };
 
 struct hw_phys_addr {
-    enum hw_memory kind; /* HW_MEMORY_TCM, HW_MEMORY_HBM or HW_MEMORY_SRAM */
+    enum hw_memory kind;   /* HW_MEMORY_TCM, HW_MEMORY_HBM or HW_MEMORY_SRAM */
     struct hw_place place; /* pe is 0 for SRAM, which is the cube's */
     uint64_t offset;
 };

@@ -53,7 +53,7 @@ uint32_t hw_route_sip_behind(const struct hw_config *hw, uint32_t sip, enum hw_p
         return to_sip;
     if (hw->sip_topology == HW_PAIR_SWITCH) /* the switch of a parity reaches its own parity */
         return port == HW_PORT_E || (to_sip & 1) != (sip & 1) ? to_sip ^ (port == HW_PORT_N)
-                                                             : to_sip;
+                                                              : to_sip;
     (void)hw_sip_neighbour(hw, sip, port, &next);
     return next;
 }
@@ -100,8 +100,7 @@ struct walk {
     uint32_t sip, cube;
 };
 
-static void step(const struct walk *walk, bool is_link, int kind, uint32_t index,
-                 enum hw_port port)
+static void step(const struct walk *walk, bool is_link, int kind, uint32_t index, enum hw_port port)
 {
     const struct hw_path_step s = {is_link, (uint8_t)kind, walk->sip, walk->cube, index, port};
     walk->visit(walk->arg, &s);

@@ -48,10 +48,10 @@ enum hw_port hw_route_noc(const struct hw_config *hw, uint32_t at, uint32_t to, 
 /* One element of a path. Nodes alternate with links, a node first and last. */
 struct hw_path_step {
     bool is_link;
-    uint8_t kind;         /* enum hw_node_kind or enum hw_link_kind */
-    uint32_t sip, cube;   /* where it is, or where it starts; UINT32_MAX where meaningless */
-    uint32_t index;       /* router, PE or slice number; for a switch, its number */
-    enum hw_port port;    /* of ucie_port, io_port, ucie and outer links; the NoC link's step */
+    uint8_t kind;       /* enum hw_node_kind or enum hw_link_kind */
+    uint32_t sip, cube; /* where it is, or where it starts; UINT32_MAX where meaningless */
+    uint32_t index;     /* router, PE or slice number; for a switch, its number */
+    enum hw_port port;  /* of ucie_port, io_port, ucie and outer links; the NoC link's step */
 };
 typedef void (*hw_path_fn)(void *arg, const struct hw_path_step *step);
 

@@ -8,8 +8,8 @@
 const char hw_port_letter[HW_PORTS] = {'N', 'S', 'E', 'W'};
 
 static const char *const dir_name[HW_DIR_BUILT_IN + 1] = {
-    "N",        "S",        "E",       "W",       "global_N", "global_S", "global_E",
-    "global_W", "intra_N",  "intra_S", "intra_E", "intra_W",  "peer"};
+    "N",        "S",       "E",       "W",       "global_N", "global_S", "global_E",
+    "global_W", "intra_N", "intra_S", "intra_E", "intra_W",  "peer"};
 
 const char *hw_dir_name(enum hw_dir dir)
 {

@@ -133,9 +133,9 @@ static void append_orphans(struct text *text, const struct lp_model *m, const st
             continue;
         append(text, ": its peer, PE ");
         append_pe(text, m, next[pe]);
-        append(text, "%s", pe_state(m, sim, next[pe])->epoch == state->epoch
-                               ? ", has finished"
-                               : ", runs no kernel");
+        append(text, "%s",
+               pe_state(m, sim, next[pe])->epoch == state->epoch ? ", has finished"
+                                                                 : ", runs no kernel");
     }
     if (all > shown)
         append(text, "; and %u more", all - shown);
@@ -178,11 +178,10 @@ void lp_pointer_dump(const struct lp_model *m, const struct cw_sim *sim, size_t 
         const struct hw_place place = hw_place_of(&m->hw, pe);
         for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
             const struct lp_queue *q = &state->queue[dir];
-            const bool waited_for = waits(state) && state->kernel.call.dir == dir &&
-                                    (state->kernel.wait == LP_WAIT_DATA ||
-                                     state->kernel.wait == LP_WAIT_CREDIT);
-            if (q->my_head == q->peer_tail_cache && q->my_tail == q->peer_head_cache &&
-                !waited_for)
+            const bool waited_for =
+                waits(state) && state->kernel.call.dir == dir &&
+                (state->kernel.wait == LP_WAIT_DATA || state->kernel.wait == LP_WAIT_CREDIT);
+            if (q->my_head == q->peer_tail_cache && q->my_tail == q->peer_head_cache && !waited_for)
                 continue;
             if (lines++ < lines_max)
                 fprintf(out,

@@ -17,8 +17,8 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                 const struct hw_flight *flight)
 {
     transfer.sigma_ps = flight->sigma_ps;
-    cw_send(ctx, to_lp, flight->tau_ps - cw_now(ctx), (uint16_t)type, sender.entity,
-            sender.number, &transfer, sizeof transfer);
+    cw_send(ctx, to_lp, flight->tau_ps - cw_now(ctx), (uint16_t)type, sender.entity, sender.number,
+            &transfer, sizeof transfer);
 }
 
 /* Crosses link number `index` of this cube. */
@@ -35,8 +35,7 @@ void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, u
     while (from != to) {
         uint32_t next;
         const enum hw_port port = hw_route_noc(&run->m->hw, from, to, &next);
-        cross(run, flight, HW_LINK_NOC, run->m->link_noc + from * HW_PORTS + port,
-              HW_NODE_ROUTER);
+        cross(run, flight, HW_LINK_NOC, run->m->link_noc + from * HW_PORTS + port, HW_NODE_ROUTER);
         from = next;
     }
 }
@@ -66,8 +65,7 @@ void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
 {
     if (to_m_cpu) /* a server: its time is not a node's overhead */
         hw_flight_cross(flight, &run->m->hw.link[HW_LINK_M_CPU],
-                        lp_link(run->ctx, run->m, &run->cube->link[run->m->link_m_cpu], flight),
-                        0);
+                        lp_link(run->ctx, run->m, &run->cube->link[run->m->link_m_cpu], flight), 0);
     else
         cross(run, flight, HW_LINK_M_CPU, run->m->link_m_cpu + 1, HW_NODE_ROUTER);
 }

@@ -59,9 +59,8 @@ static void leave_sip(struct die_run *run, const struct cw_event *event, struct 
     transfer.port = (uint8_t)hw_route_entry(&m->hw, port);
     transfer.exit = HW_PORT_NONE;
     const uint32_t lp =
-        through_switch
-            ? m->first_switch + (m->hw.sip_topology == HW_PAIR_SWITCH ? run->sip & 1 : 0)
-            : lp_of_io_die(m, hw_route_sip_behind(&m->hw, run->sip, port, to_sip));
+        through_switch ? m->first_switch + (m->hw.sip_topology == HW_PAIR_SWITCH ? run->sip & 1 : 0)
+                       : lp_of_io_die(m, hw_route_sip_behind(&m->hw, run->sip, port, to_sip));
     lp_forward(run->ctx, lp, LP_EVENT_TRANSFER, lp_sender_of(event), transfer, flight);
 }
 
@@ -88,8 +87,7 @@ static void transfer_enters(struct die_run *run, const struct cw_event *event)
     } else {
         const enum hw_port out = hw_route_sip(&m->hw, run->sip, to_sip);
         cross(run, &flight, HW_LINK_HUB, m->link_hub_in + port, hub_ps);
-        cross(run, &flight, HW_LINK_HUB, m->link_hub_out + out,
-              m->hw.overhead_ps[HW_NODE_IO_PORT]);
+        cross(run, &flight, HW_LINK_HUB, m->link_hub_out + out, m->hw.overhead_ps[HW_NODE_IO_PORT]);
         leave_sip(run, event, &flight, transfer, out);
     }
 }
@@ -164,9 +162,8 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     if (m->hw.sip_topology == HW_PAIR_SWITCH && (to_sip & 1) != number)
         to_sip ^= 1; /* this switch reaches the destination's mate */
     cw_check(ctx, to_sip < m->hw.sip_count);
-    hw_flight_cross(
-        &flight, &m->hw.link[hw_route_outer_link(&m->hw, (enum hw_port)transfer.port)],
-        lp_link(ctx, m, &s->link[to_sip], &flight), m->hw.overhead_ps[HW_NODE_IO_PORT]);
+    hw_flight_cross(&flight, &m->hw.link[hw_route_outer_link(&m->hw, (enum hw_port)transfer.port)],
+                    lp_link(ctx, m, &s->link[to_sip], &flight), m->hw.overhead_ps[HW_NODE_IO_PORT]);
     lp_forward(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER, lp_sender_of(event), transfer,
                &flight);
 }
@@ -187,8 +184,8 @@ static void host_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
     cw_check(ctx, event->type == LP_EVENT_HOST);
     const struct lp_transfer *transfer = LP_PAYLOAD(ctx, event, struct lp_transfer);
     (*CW_MUT(ctx, &host->acknowledged))++;
-    const struct lp_host_record record = {cw_now(ctx), transfer->dst, transfer->seq,
-                                          transfer->kind, 0};
+    const struct lp_host_record record = {cw_now(ctx), transfer->dst, transfer->seq, transfer->kind,
+                                          0};
     cw_emit(ctx, LP_RECORD_HOST, &record, sizeof record);
 }
 

@@ -38,7 +38,9 @@ static void number_links(struct lp_model *m)
 static void number_lps(struct lp_model *m)
 {
     const struct hw_config *hw = &m->hw;
-    m->switch_count = hw->sip_topology == HW_SWITCH ? 1 : hw->sip_topology == HW_PAIR_SWITCH ? 2 : 0;
+    m->switch_count = hw->sip_topology == HW_SWITCH        ? 1
+                      : hw->sip_topology == HW_PAIR_SWITCH ? 2
+                                                           : 0;
     m->first_io_die = 1 + hw->sip_count * m->cubes;
     m->first_switch = m->first_io_die + hw->sip_count;
     m->lp_count = m->first_switch + m->switch_count;
@@ -47,8 +49,7 @@ static void number_lps(struct lp_model *m)
 static size_t round_up(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
 
 /* Credits of direction `dir` cost the same in every SIP that has it: asks the first one. */
-static int64_t credit_latency(const struct lp_model *m, uint32_t cube, uint32_t pe,
-                              enum hw_dir dir)
+static int64_t credit_latency(const struct lp_model *m, uint32_t cube, uint32_t pe, enum hw_dir dir)
 {
     const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
     for (uint32_t sip = 0; sip < (global ? m->hw.sip_count : 1); sip++) {
@@ -96,8 +97,8 @@ static bool place_rings(struct lp_model *m)
         for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++) {
             const bool intra = dir >= HW_DIR_INTRA_N;
             m->ring_index[i * HW_DIRS_MAX + dir] = next;
-            next += m->credit_ps[i * HW_DIR_BUILT_IN + dir] > 0 &&
-                    (m->config.wire_all_pes || !intra);
+            next +=
+                m->credit_ps[i * HW_DIR_BUILT_IN + dir] > 0 && (m->config.wire_all_pes || !intra);
         }
         m->ring_index[i * HW_DIRS_MAX + HW_DIR_PEER] = next;
         next += pair;

@@ -75,8 +75,7 @@ static void visit_io_die(const struct visit *v, const struct lp_io_die *die)
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
         visit_link(v, &die->link[m->link_outer + port], hw_route_outer_link(&m->hw, port),
                    to_port[port], UINT32_MAX);
-        const uint32_t lanes =
-            port == HW_PORT_E || port == HW_PORT_W ? m->hw.cube_h : m->hw.cube_w;
+        const uint32_t lanes = port == HW_PORT_E || port == HW_PORT_W ? m->hw.cube_h : m->hw.cube_w;
         for (uint32_t lane = 0; lane < lanes; lane++) {
             char detail[16];
             snprintf(detail, sizeof detail, "%s lane ", to_port[port]);

@@ -24,10 +24,10 @@
 
 /* How the queues are set up (30-ipcq.md); from ccl.yaml. */
 struct lp_config {
-    bool wire_all_pes;      /* else PE 0 of each cube only */
-    enum hw_memory slots;   /* where receive rings are: TCM, HBM or SRAM */
-    bool poll;              /* back-pressure by polling, else asleep */
-    bool credit_blocks;     /* a receive returns when its credit has been emitted */
+    bool wire_all_pes;    /* else PE 0 of each cube only */
+    enum hw_memory slots; /* where receive rings are: TCM, HBM or SRAM */
+    bool poll;            /* back-pressure by polling, else asleep */
+    bool credit_blocks;   /* a receive returns when its credit has been emitted */
     uint32_t n_slots, slot_bytes;
     uint32_t credit_bytes;
     uint32_t vc_chunk_bytes;
@@ -47,7 +47,7 @@ struct lp_model {
     struct hw_config hw;
     struct lp_config config;
     struct hw_dma_params dma;
-    uint32_t cubes, pes;      /* per SIP, per cube */
+    uint32_t cubes, pes; /* per SIP, per cube */
     uint32_t switch_count;
     uint32_t lp_count;
     uint32_t first_io_die, first_switch; /* LP ids; cube LPs start at 1 */
@@ -67,8 +67,8 @@ struct lp_model {
     uint8_t *ring_index; /* [cube][pe][dir]: place of the receive ring among the PE's */
     uint32_t rings_max;  /* most receive rings that one PE has */
     int64_t pair_credit_ps[2];
-    int64_t kernel_issue_ps;  /* pe_cpu + pe_scheduler + pe_mmu */
-    int64_t ipcq_issue_ps;    /* pe_cpu + pe_ipcq */
+    int64_t kernel_issue_ps; /* pe_cpu + pe_scheduler + pe_mmu */
+    int64_t ipcq_issue_ps;   /* pe_cpu + pe_ipcq */
 
     struct lp_launch *launches;
     uint32_t launch_count;
@@ -96,8 +96,8 @@ enum lp_wait {
 
 /* What the kernel asked for last: an operation that lp/tl.c carries out step by step. */
 struct lp_call {
-    uint8_t kind;  /* enum tl_call_kind */
-    uint8_t step;  /* enum tl_step: where it is */
+    uint8_t kind; /* enum tl_call_kind */
+    uint8_t step; /* enum tl_step: where it is */
     uint8_t dir, math, dtype, memory, slice;
     uint8_t operand; /* next operand to load from a slot, 0 or 1 */
     uint32_t bytes;
@@ -108,10 +108,10 @@ struct lp_call {
 
 /* A kernel under way on a PE. */
 struct lp_kernel {
-    uint32_t launch;     /* index + 1 in the launch table; 0: none */
-    uint8_t wait;        /* enum lp_wait */
-    uint8_t any;         /* waits for data from any direction */
-    uint8_t load_parts;  /* of a load: 1 the response is known, 2 the engine has passed it */
+    uint32_t launch;    /* index + 1 in the launch table; 0: none */
+    uint8_t wait;       /* enum lp_wait */
+    uint8_t any;        /* waits for data from any direction */
+    uint8_t load_parts; /* of a load: 1 the response is known, 2 the engine has passed it */
     uint8_t received_dir;
     uint32_t received_seq; /* the tile that the last receive returned */
     uint32_t load_stamp;   /* the grant whose request is on its way to the memory */
@@ -192,12 +192,12 @@ struct lp_transfer {
     int64_t sigma_ps;
     uint32_t src, dst; /* PEs, global index; dst of what goes to the host: the PE it comes from */
     uint32_t bytes, seq, epoch;
-    uint8_t kind;  /* enum lp_transfer_kind */
+    uint8_t kind; /* enum lp_transfer_kind */
     uint8_t flags;
-    uint8_t dir;   /* the queue's direction at the destination */
+    uint8_t dir;    /* the queue's direction at the destination */
     uint8_t memory; /* enum hw_memory at the destination */
-    uint8_t port;  /* by which it enters the LP */
-    uint8_t exit;  /* port by which it must leave the first SIP, or HW_PORT_NONE */
+    uint8_t port;   /* by which it enters the LP */
+    uint8_t exit;   /* port by which it must leave the first SIP, or HW_PORT_NONE */
     uint8_t reserved[6];
 };
 _Static_assert(sizeof(struct lp_transfer) == 40, "72 bytes with the event's header");
@@ -265,8 +265,7 @@ static inline uint32_t lp_of_io_die(const struct lp_model *m, uint32_t sip)
 static inline uint32_t lp_entity(uint32_t pe_index) { return pe_index + 1; }
 
 /* An event's payload as a T; fails the event if its size is another. */
-#define LP_PAYLOAD(ctx, event, T)                                                                  \
-    ((const T *)lp_payload((ctx), (event), (uint16_t)sizeof(T)))
+#define LP_PAYLOAD(ctx, event, T) ((const T *)lp_payload((ctx), (event), (uint16_t)sizeof(T)))
 static inline const void *lp_payload(struct cw_ctx *ctx, const struct cw_event *event,
                                      uint16_t bytes)
 {

@@ -25,8 +25,7 @@ static void signal(struct lp_run *run, enum lp_event_type type, struct lp_sender
             sender.number, &s, sizeof s);
 }
 
-static struct lp_sender op_sender(const struct lp_run *run, uint32_t pe,
-                                  const struct hw_dma_op *op)
+static struct lp_sender op_sender(const struct lp_run *run, uint32_t pe, const struct hw_dma_op *op)
 {
     return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), op->number};
 }
@@ -40,8 +39,11 @@ static void request(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
     const int64_t delay_ps = grant_ps - cw_now(run->ctx) + m->hw.overhead_ps[HW_NODE_PE_DMA] +
                              lp_memory_way_ps(m, pe, memory, op->slice) +
                              m->hw.overhead_ps[lp_memory_node(memory)];
-    const struct lp_load load = {
-        .pe = pe, .stamp = generation, .bytes = op->bytes, .memory = op->memory, .slice = op->slice};
+    const struct lp_load load = {.pe = pe,
+                                 .stamp = generation,
+                                 .bytes = op->bytes,
+                                 .memory = op->memory,
+                                 .slice = op->slice};
     const struct lp_sender sender = op_sender(run, pe, op);
     struct lp_kernel *kernel = CW_MUT(run->ctx, &lp_pe(m, run->cube, pe)->kernel);
     kernel->load_stamp = generation;
@@ -61,8 +63,8 @@ static void grant(struct lp_run *run, uint32_t pe)
     const uint32_t first_bytes[HW_VCS] = {first_op(m, p, HW_VC_COMPUTE)->bytes,
                                           first_op(m, p, HW_VC_COMM)->bytes};
     int64_t grant_ps[HW_VCS];
-    const int64_t end_ps = hw_dma_grant(dma, &m->dma, first_bytes, cw_now(run->ctx),
-                                        run->ctx->event->depth, grant_ps);
+    const int64_t end_ps =
+        hw_dma_grant(dma, &m->dma, first_bytes, cw_now(run->ctx), run->ctx->event->depth, grant_ps);
     signal(run, LP_EVENT_ENGINE, op_sender(run, pe, first_op(m, p, (enum hw_vc)dma->last)), end_ps,
            pe, dma->generation);
     const struct hw_dma_op *op = first_op(m, p, HW_VC_COMPUTE);
@@ -87,8 +89,8 @@ bool lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_o
     }
     bool regrant;
     const enum hw_vc running = vc == HW_VC_COMPUTE ? HW_VC_COMM : HW_VC_COMPUTE;
-    const int64_t end_ps = hw_dma_newcomer(dma, &m->dma, vc, cw_now(run->ctx),
-                                           run->ctx->event->depth, &regrant);
+    const int64_t end_ps =
+        hw_dma_newcomer(dma, &m->dma, vc, cw_now(run->ctx), run->ctx->event->depth, &regrant);
     const struct hw_dma_op *first = first_op(m, p, running);
     if (regrant) {
         if (first->kind == LP_DMA_LOAD && dma->passed[running] == 0)
@@ -123,8 +125,8 @@ static void depart(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op, 
                                        .memory = (uint8_t)m->config.slots,
                                        .exit = HW_PORT_NONE};
         enum hw_dir peer_dir = HW_DIRS_MAX;
-        cw_check(run->ctx, lp_queue_peer(m, transfer.src, (enum hw_dir)op->dir, &transfer.dst,
-                                         &peer_dir));
+        cw_check(run->ctx,
+                 lp_queue_peer(m, transfer.src, (enum hw_dir)op->dir, &transfer.dst, &peer_dir));
         transfer.dir = (uint8_t)peer_dir;
         if (op->dir >= HW_DIR_GLOBAL_N && op->dir <= HW_DIR_GLOBAL_W)
             transfer.exit = (uint8_t)hw_route_global_exit(&m->hw, (enum hw_dir)op->dir);
@@ -192,18 +194,17 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     const enum hw_memory memory = (enum hw_memory)load.memory;
     const uint32_t left = load.bytes - load.sent;
     const bool piecewise = m->hw.contention == HW_CONTENTION_CHUNK;
-    const uint32_t bytes =
-        piecewise && left > m->dma.chunk_bytes ? m->dma.chunk_bytes : left;
+    const uint32_t bytes = piecewise && left > m->dma.chunk_bytes ? m->dma.chunk_bytes : left;
     const int64_t ser_ps = hw_ser_ps(&m->hw.link[lp_memory_link(memory)], bytes);
     struct hw_flight flight = {cw_now(run->ctx) + ser_ps, ser_ps, bytes, p->epoch};
-    const int64_t first_left_ps = lp_cross_from_memory(run, &flight, m->pe_router[load.pe],
-                                                       memory, load.slice);
+    const int64_t first_left_ps =
+        lp_cross_from_memory(run, &flight, m->pe_router[load.pe], memory, load.slice);
     lp_cross_pe_in(run, &flight, load.pe, HW_NODE_PE_DMA);
     lp_cross_tcm(run, &flight, load.pe);
     load.sent += bytes;
     if (load.sent == load.bytes)
         load_part(run, load.pe, lp_sender_of(event), 1, flight.tau_ps);
     else /* the next piece is offered when this one has left its first link */
-        cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_MEMORY,
-                event->entity, event->number, &load, sizeof load);
+        cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_MEMORY, event->entity,
+                event->number, &load, sizeof load);
 }

@@ -18,10 +18,10 @@ struct lp_system {
     struct cw_model hooks;
     struct lp_system_options options;
     struct cw_sim *sim;
-    uint64_t next_number;   /* of the host's own events */
-    int64_t *pcie_free_ps;  /* [sip] the host's link down to each SIP: reserved at submission */
+    uint64_t next_number;  /* of the host's own events */
+    int64_t *pcie_free_ps; /* [sip] the host's link down to each SIP: reserved at submission */
     uint32_t launch_capacity;
-    uint32_t batch;         /* number of the current one, from 1; 0: installation */
+    uint32_t batch; /* number of the current one, from 1; 0: installation */
     struct lp_times times;
     struct lp_phases phases;
     uint8_t *phase_of_pe; /* [pe] the phase its kernel is in, 255: none yet */
@@ -291,10 +291,7 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
 const struct lp_model *lp_system_model(const struct lp_system *system) { return &system->model; }
 struct cw_sim *lp_system_sim(struct lp_system *system) { return system->sim; }
 const struct lp_times *lp_system_times(const struct lp_system *system) { return &system->times; }
-const struct lp_phases *lp_system_phases(const struct lp_system *system)
-{
-    return &system->phases;
-}
+const struct lp_phases *lp_system_phases(const struct lp_system *system) { return &system->phases; }
 double lp_system_build_s(const struct lp_system *system) { return system->build_s; }
 
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube)

@@ -1,7 +1,7 @@
 /*
  * system.h: the simulated machine as the host sees it: build it, install its queues, launch
- * kernels, run it, read its times and states (20-hardware.md, "Control plane"). Everything the host does to
- * the machine is a control message through the engine and takes simulated time.
+ * kernels, run it, read its times and states (20-hardware.md, "Control plane"). Everything the host
+ * does to the machine is a control message through the engine and takes simulated time.
  */
 #ifndef LP_SYSTEM_H
 #define LP_SYSTEM_H
@@ -40,8 +40,7 @@ struct lp_phases {
 
 struct lp_system;
 
-struct lp_system *lp_system_create(const struct lp_system_options *options,
-                                   struct cw_error *error);
+struct lp_system *lp_system_create(const struct lp_system_options *options, struct cw_error *error);
 void lp_system_free(struct lp_system *system); /* accepts NULL */
 
 /* Submits an IpcqInitMsg for every wired PE, in order of (sip, cube, pe). */

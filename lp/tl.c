@@ -86,9 +86,8 @@ uint32_t tl_tile_bytes(const struct tl *tl, uint32_t tile)
 
 struct lp_operand tl_received(const struct tl *tl)
 {
-    return (struct lp_operand){.space = LP_SPACE_TILE,
-                               .dir = tl->kernel->received_dir,
-                               .at = tl->kernel->received_seq};
+    return (struct lp_operand){
+        .space = LP_SPACE_TILE, .dir = tl->kernel->received_dir, .at = tl->kernel->received_seq};
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -128,12 +127,13 @@ static uint32_t translate(struct tl *tl, enum tl_call_kind kind, uint64_t va, ui
     const uint64_t page = tl->run->m->hw.mmu_page_bytes;
     const uint64_t mapped = (args->shard_bytes + page - 1) / page * page;
     if (va < shard || va - shard >= mapped || bytes > mapped - (va - shard))
-        cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
-                "page fault: PE %u.%u.%u, kernel %s: %s of %u bytes at address 0x%llx, which is not "
-                "mapped there (its shard is 0x%llx to 0x%llx)",
-                tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name,
-                call_name[kind], bytes, (unsigned long long)va, (unsigned long long)shard,
-                (unsigned long long)(shard + args->shard_bytes));
+        cw_fail(
+            tl->run->ctx, CW_PROGRAM_FAILED,
+            "page fault: PE %u.%u.%u, kernel %s: %s of %u bytes at address 0x%llx, which is not "
+            "mapped there (its shard is 0x%llx to 0x%llx)",
+            tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name, call_name[kind],
+            bytes, (unsigned long long)va, (unsigned long long)shard,
+            (unsigned long long)(shard + args->shard_bytes));
     return (uint32_t)(args->tensor_pa + (va - shard));
 }
 
@@ -142,8 +142,7 @@ void tl_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes)
     struct lp_call *call = start(tl, CALL_LOAD, bytes);
     call->memory = HW_MEMORY_HBM;
     call->slice = (uint8_t)tl->pe;
-    call->a = (struct lp_operand){.space = LP_SPACE_HBM,
-                                  .at = translate(tl, CALL_LOAD, va, bytes)};
+    call->a = (struct lp_operand){.space = LP_SPACE_HBM, .at = translate(tl, CALL_LOAD, va, bytes)};
     call->dst = tl_tcm(tcm);
 }
 
@@ -153,8 +152,8 @@ void tl_store(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes)
     call->memory = HW_MEMORY_HBM;
     call->slice = (uint8_t)tl->pe;
     call->a = src;
-    call->dst = (struct lp_operand){.space = LP_SPACE_HBM,
-                                    .at = translate(tl, CALL_STORE, va, bytes)};
+    call->dst =
+        (struct lp_operand){.space = LP_SPACE_HBM, .at = translate(tl, CALL_STORE, va, bytes)};
 }
 
 void tl_send(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes)
@@ -385,8 +384,8 @@ static void effect_send(struct tl *tl)
     cw_check(tl->run->ctx, lp_dma_push(tl->run, tl->pe, HW_VC_COMM, op));
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;
-    cw_check(tl->run->ctx, lp_queue_peer(m, lp_pe_index(tl->run, tl->pe),
-                                         (enum hw_dir)call->dir, &peer, &peer_dir));
+    cw_check(tl->run->ctx, lp_queue_peer(m, lp_pe_index(tl->run, tl->pe), (enum hw_dir)call->dir,
+                                         &peer, &peer_dir));
     const struct lp_endpoint endpoint = lp_endpoint_of(m, peer, peer_dir);
     const uint32_t slot = op.seq % endpoint.n_slots * endpoint.slot_size;
     emit_op(tl, (struct lp_op){.kind = LP_OP_SEND,

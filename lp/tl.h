@@ -56,8 +56,8 @@ enum tl_status { TL_WAITING, TL_ENDED };
 
 /* What a launch passes to a kernel: the tensor pointer and the scalars that follow it. */
 struct tl_args {
-    uint64_t tensor;     /* virtual address of the SIP's tensor: cube c's shard is behind c others */
-    uint64_t tensor_pa;  /* byte offset of the shard in the PE's HBM slice: what the MMU maps to */
+    uint64_t tensor;    /* virtual address of the SIP's tensor: cube c's shard is behind c others */
+    uint64_t tensor_pa; /* byte offset of the shard in the PE's HBM slice: what the MMU maps to */
     uint64_t shard_bytes;
     uint64_t n_elem; /* per shard */
     uint32_t rank;
@@ -71,9 +71,9 @@ struct tl; /* a kernel's view of its PE, valid during one entry */
 
 struct tl_kernel {
     const char *name;
-    uint32_t frame_bytes; /* <= TL_FRAME_BYTES */
+    uint32_t frame_bytes;                              /* <= TL_FRAME_BYTES */
     enum tl_status (*run)(struct tl *tl, void *frame); /* frame: zeroed at launch. Speculative */
-    const char *const *phase; /* names of the phases that it marks */
+    const char *const *phase;                          /* names of the phases that it marks */
     uint32_t phase_count;
 };
 

@@ -11,7 +11,8 @@ struct run_output {
     char *out, *err;
 };
 
-/* args: NULL-terminated, without the program's name. The program is $CUBEWARP, or build/cubewarp. */
+/* args: NULL-terminated, without the program's name. The program is $CUBEWARP, or build/cubewarp.
+ */
 struct run_output run_cubewarp(const char *const *args);
 void run_output_free(struct run_output *output);
 

@@ -1,6 +1,6 @@
 /*
- * test_reference.c: the figures of test/reference/cases.json, which an independent implementation of
- * the specification gives: times to the picosecond, tensors to the bit.
+ * test_reference.c: the figures of test/reference/cases.json, which an independent implementation
+ * of the specification gives: times to the picosecond, tensors to the bit.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -59,8 +59,7 @@ static void check_case(const json_t *args, const json_t *expect)
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)expect, key, value)
     {
-        const json_t *got =
-            json_object_get(strcmp(key, "init_time_ns") == 0 ? root : result, key);
+        const json_t *got = json_object_get(strcmp(key, "init_time_ns") == 0 ? root : result, key);
         if (json_is_string(value))
             assert_string_equal(json_string_value(got), json_string_value(value));
         else

@@ -60,9 +60,9 @@ static void an_unknown_kind_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_field_has_its_bits), cmocka_unit_test(the_largest_address_comes_back),
-        cmocka_unit_test(one_past_each_limit_is_refused),
-        cmocka_unit_test(an_unknown_kind_is_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_field_has_its_bits),
+                                       cmocka_unit_test(the_largest_address_comes_back),
+                                       cmocka_unit_test(one_past_each_limit_is_refused),
+                                       cmocka_unit_test(an_unknown_kind_is_refused)};
     return cmocka_run_group_tests_name("phys_addr", tests, NULL, NULL);
 }

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Checks what a compiler does not: that include arrows point one way, that clang-format agrees with
+# the layout, that cppcheck finds nothing, that files are short and have names of their own.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+failed=0
+complain() {
+    echo "lint: $*"
+    failed=1
+}
+
+# Which folders each folder may include (ARCHITECTURE.md).
+declare -A may=(
+    [core]="core"
+    [hw]="hw"
+    [lp]="lp hw core"
+    [partition]="partition core hw"
+    [collectives]="collectives lp partition hw core"
+    [bench]="bench collectives lp partition hw core"
+)
+for folder in "${!may[@]}"; do
+    while IFS=: read -r file line text; do
+        target=$(sed -E 's/.*"([a-z]+)\/.*/\1/' <<<"$text")
+        [[ " ${may[$folder]} " == *" $target "* ]] ||
+            complain "$file:$line: $folder may not include $target ($text)"
+    done < <(grep -nE '^#include "[a-z]+/' "$folder"/*.[ch] 2>/dev/null)
+done
+
+sources=$(git ls-files --cached --others --exclude-standard '*.c' '*.h')
+clang-format --dry-run --Werror $sources || complain "clang-format would lay out something else: make format"
+for file in $sources; do
+    lines=$(wc -l <"$file")
+    [ "$lines" -le 600 ] || complain "$file has $lines lines; at most 600"
+    head -1 "$file" | grep -q '^/\*' || complain "$file does not begin with a paragraph"
+done
+repeated=$(printf '%s\n' $sources | xargs -n1 basename | sort | uniq -d)
+[ -z "$repeated" ] || complain "file names that stand twice: $repeated"
+
+cppcheck --quiet --std=c11 --language=c --enable=warning,portability --inline-suppr \
+    --suppressions-list=test/cppcheck.txt --error-exitcode=1 -j2 -I. \
+    core hw lp partition collectives bench perf || complain "cppcheck found something"
+[ $failed -eq 0 ] && echo "lint: ok, $(wc -w <<<"$sources") files"
+exit $failed
