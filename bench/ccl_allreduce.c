@@ -91,6 +91,7 @@ static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_er
     }
     session->own = &allreduce;
     const int code = dist_spawn(session->dist, worker, &allreduce, error);
+    session->own = NULL;
     expect_free(allreduce.expect);
     return code == CW_OK ? bench_row_finish(session, allreduce.row, options->iterations, error)
                          : code;

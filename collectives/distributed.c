@@ -412,35 +412,42 @@ void dist_init_process_group(const char *backend)
 
 int dist_get_world_size(void) { return (int)current()->world_size; }
 
-struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct dp_policy *policy)
+/* Keeps the tensor until all workers have ended; zeroes it if its memory was somebody else's. */
+static int adopt(struct dist *dist, struct tensor *tensor, struct cw_error *error)
 {
-    struct dist *dist = current();
-    struct cw_error error;
-    const struct hw_config *hw = &dist->options.config->hw;
-    const uint64_t cubes = policy->num_cubes ? policy->num_cubes : hw_cubes(hw);
-    const uint64_t rows = policy->cube == DP_ROW_WISE ? cubes : 1;
-    const uint64_t pes = policy->num_pes ? policy->num_pes : hw_pes(hw);
-    const uint64_t columns = policy->pe == DP_COLUMN_WISE ? pes * n_elem : n_elem;
     if (dist->owned_count == dist->owned_capacity) {
         const size_t capacity = 2 * dist->owned_capacity + 16;
         struct tensor **owned = realloc(dist->owned, capacity * sizeof(struct tensor *));
         if (owned == NULL)
-            mp_fail(CW_NO_RESOURCE, "out of memory for tensors");
+            return no_memory(error);
         dist->owned = owned;
         dist->owned_capacity = capacity;
     }
+    dist->owned[dist->owned_count++] = tensor;
+    int code = CW_OK;
+    for (uint32_t i = 0; code == CW_OK && i < tensor->shard_count; i++)
+        if (dist->data != NULL && dist->recycled)
+            code =
+                data_pass_fill(dist->data, tensor->shard[i].pe_index, tensor->shard[i].hbm_offset,
+                               tensor->dtype, 0, tensor->shard_elems, error);
+    return code;
+}
+
+struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct dp_policy *policy)
+{
+    struct dist *dist = current();
+    struct cw_error error = {.exit_code = CW_OK};
+    const struct hw_config *hw = &dist->options.config->hw;
+    const uint64_t cubes = policy->num_cubes ? policy->num_cubes : hw_cubes(hw);
+    const uint64_t pes = policy->num_pes ? policy->num_pes : hw_pes(hw);
+    const struct tensor_shape shape = {policy->cube == DP_ROW_WISE ? cubes : 1,
+                                       policy->pe == DP_COLUMN_WISE ? pes * n_elem : n_elem};
     const int device = ahbm_current_device();
     struct tensor *tensor =
-        tensor_create(dist->space, device < 0 ? 0 : (uint32_t)device,
-                      (struct tensor_shape){rows, columns}, dtype, policy, &error);
-    if (tensor == NULL)
-        mp_fail(error.exit_code, "%s", error.text);
-    dist->owned[dist->owned_count++] = tensor;
-    for (uint32_t i = 0; i < tensor->shard_count && dist->data && dist->recycled; i++)
-        if (data_pass_fill(dist->data, tensor->shard[i].pe_index, tensor->shard[i].hbm_offset,
-                           dtype, 0, tensor->shard_elems, &error) != CW_OK)
-            mp_fail(error.exit_code, "%s", error.text);
-    return tensor;
+        tensor_create(dist->space, device < 0 ? 0 : (uint32_t)device, shape, dtype, policy, &error);
+    if (tensor != NULL && adopt(dist, tensor, &error) == CW_OK)
+        return tensor;
+    mp_fail(error.exit_code, "%s", error.text);
 }
 
 void dist_fill_input(struct tensor *tensor, uint64_t seed)
