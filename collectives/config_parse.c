@@ -67,7 +67,10 @@ char *config_file_read(struct config_loader *loader, uint32_t source, const char
     struct stat status;
     FILE *const file = fopen(path, "rbe");
     if (file == NULL) {
-        config_error(loader, place, "cannot open: %s", strerror(errno));
+        if (errno == ENOMEM)
+            loader->arena->failed = true;
+        else
+            config_error(loader, place, "cannot open: %s", strerror(errno));
         return NULL;
     }
     char *text = NULL;

@@ -3,12 +3,14 @@
  * canonical spelling, so that it is the same for every way of saying the same; its digest; and
  * where values come from.
  */
+#define _GNU_SOURCE /* fopencookie */
 #include "collectives/config_tree.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/types.h>
 #include <xxhash.h>
 
 #include "core/cw.h"
@@ -131,21 +133,28 @@ int config_print(FILE *file, const struct config *config, bool places)
     return ferror(file) ? CW_NO_RESOURCE : CW_OK;
 }
 
+/* A stream's write function that hashes: no text in memory that could be cut short. */
+static ssize_t hash_write(void *cookie, const char *text, size_t bytes)
+{
+    return XXH3_64bits_update(cookie, text, bytes) == XXH_OK ? (ssize_t)bytes : 0;
+}
+
 int config_digest(struct config *config)
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *const file = open_memstream(&text, &bytes);
-    if (file == NULL)
-        return CW_NO_RESOURCE;
-    const int result = config_print(file, config, false);
-    if (fclose(file) != 0 || result != CW_OK) {
-        free(text);
-        return CW_NO_RESOURCE;
+    XXH3_state_t *const state = XXH3_createState();
+    FILE *file = NULL;
+    if (state != NULL && XXH3_64bits_reset(state) == XXH_OK)
+        file = fopencookie(state, "w", (cookie_io_functions_t){.write = hash_write});
+    int result = CW_NO_RESOURCE;
+    if (file != NULL) {
+        result = config_print(file, config, false);
+        if (fclose(file) != 0)
+            result = CW_NO_RESOURCE;
     }
-    snprintf(config->digest, sizeof config->digest, "%016" PRIx64, XXH3_64bits(text, bytes));
-    free(text);
-    return CW_OK;
+    if (result == CW_OK)
+        snprintf(config->digest, sizeof config->digest, "%016" PRIx64, XXH3_64bits_digest(state));
+    XXH3_freeState(state);
+    return result;
 }
 
 /* The place of any value whose path begins with `path` and a dot. */
