@@ -231,7 +231,7 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error);
 
 /* Time of the last committed event; 0 before the first. */
 int64_t cw_sim_now(const struct cw_sim *sim);
-const void *cw_state(const struct cw_sim *sim, uint32_t lp);
+const void *cw_state(const struct cw_sim *sim, uint32_t lp); /* NULL: there is no such LP */
 void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
 
 #endif

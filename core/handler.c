@@ -16,11 +16,23 @@ void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...
     va_start(arguments, format);
     vsnprintf(worker->failure.text, sizeof worker->failure.text, format, arguments);
     va_end(arguments);
-    worker->failure.exit_code = (int)exit_code;
+    worker->failure.exit_code = exit_code == CW_OK ? CW_BUG : (int)exit_code;
     longjmp(worker->failed, 1);
 }
 
-static _Noreturn void fail_for_memory(struct worker *worker)
+void worker_fail(struct worker *worker, enum cw_exit exit_code, const char *format, ...)
+{
+    char what[800];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    const struct cw_event *const event = worker->ctx.event;
+    cw_fail(&worker->ctx, exit_code, "LP %u, event type %u at %lld ps: %s", (unsigned)event->lp,
+            (unsigned)event->type, (long long)event->time_ps, what);
+}
+
+void worker_fail_for_memory(struct worker *worker)
 {
     (void)memory_error(&worker->sim->memory, &worker->failure);
     longjmp(worker->failed, 1);
@@ -31,67 +43,56 @@ void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes)
     struct worker *const worker = worker_of(ctx);
     const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
     if (!undo_keep(&worker->undo, offset, bytes))
-        fail_for_memory(worker);
+        worker_fail_for_memory(worker);
 }
 
 void cw_mut_outside(struct cw_ctx *ctx, const void *part, size_t bytes)
 {
-    cw_fail(ctx, CW_BUG,
-            "LP %u, event type %u at %lld ps: CW_MUT of %zu bytes at offset %lld of a state of "
-            "%zu bytes",
-            (unsigned)ctx->event->lp, (unsigned)ctx->event->type, (long long)ctx->event->time_ps,
-            bytes, (long long)((uintptr_t)part - (uintptr_t)ctx->state), ctx->state_bytes);
+    const long long offset = (long long)((uintptr_t)part - (uintptr_t)ctx->state);
+    worker_fail(worker_of(ctx), CW_BUG,
+                "CW_MUT of %zu bytes at offset %lld of a state of %zu bytes", bytes, offset,
+                ctx->state_bytes);
 }
 
 /* Says which limit a send broke, and fails the event. */
 static _Noreturn void fail_send(struct worker *worker, uint32_t lp, int64_t delay_ps,
                                 uint64_t number, unsigned payload_bytes)
 {
-    struct cw_ctx *const ctx = &worker->ctx;
-    const struct cw_event *const event = ctx->event;
-    const unsigned from = (unsigned)event->lp, type = (unsigned)event->type;
-    const long long now = (long long)event->time_ps, delay = (long long)delay_ps;
+    const struct cw_event *const event = worker->ctx.event;
     if (lp >= worker->lp_count)
-        cw_fail(ctx, CW_BUG, "LP %u, event type %u at %lld ps: send to LP %u, but there are %u LPs",
-                from, type, now, (unsigned)lp, (unsigned)worker->lp_count);
+        worker_fail(worker, CW_BUG, "send to LP %u, but there are %u LPs", (unsigned)lp,
+                    (unsigned)worker->lp_count);
     if (payload_bytes > CW_PAYLOAD_BYTES_MAX)
-        cw_fail(ctx, CW_BUG,
-                "LP %u, event type %u at %lld ps: send of %u payload bytes; the most is %u", from,
-                type, now, payload_bytes, CW_PAYLOAD_BYTES_MAX);
+        worker_fail(worker, CW_BUG, "send of %u payload bytes; the most is %u", payload_bytes,
+                    CW_PAYLOAD_BYTES_MAX);
     if (number > CW_NUMBER_MAX)
-        cw_fail(ctx, CW_BUG,
-                "LP %u, event type %u at %lld ps: send of number %llu; the greatest is %llu", from,
-                type, now, (unsigned long long)number, CW_NUMBER_MAX);
+        worker_fail(worker, CW_BUG, "send of number %llu; the greatest is %llu",
+                    (unsigned long long)number, CW_NUMBER_MAX);
     if (delay_ps < 0)
-        cw_fail(ctx, CW_PROGRAM_FAILED,
-                "LP %u, event type %u at %lld ps: send with a negative delay, %lld ps", from, type,
-                now, delay);
+        worker_fail(worker, CW_PROGRAM_FAILED, "send with a negative delay, %lld ps",
+                    (long long)delay_ps);
     if (delay_ps >= CW_TIME_MAX - event->time_ps)
-        cw_fail(ctx, CW_PROGRAM_FAILED,
-                "LP %u, event type %u at %lld ps: send with a delay of %lld ps overflows the time",
-                from, type, now, delay);
+        worker_fail(worker, CW_PROGRAM_FAILED, "send with a delay of %lld ps overflows the time",
+                    (long long)delay_ps);
     if (delay_ps == 0 && event->depth == CW_DEPTH_MAX)
-        cw_fail(ctx, CW_PROGRAM_FAILED,
-                "LP %u, event type %u at %lld ps: a chain of more than %u events without delay",
-                from, type, now, CW_DEPTH_MAX);
-    cw_fail(ctx, CW_PROGRAM_FAILED,
-            "LP %u, event type %u at %lld ps: more than %u sends from one event", from, type, now,
-            (unsigned)worker->sim->config.sends_per_event_max);
+        worker_fail(worker, CW_PROGRAM_FAILED, "a chain of more than %u events without delay",
+                    CW_DEPTH_MAX);
+    worker_fail(worker, CW_PROGRAM_FAILED, "more than %u sends from one event",
+                (unsigned)worker->sim->config.sends_per_event_max);
 }
 
 /* Holds a send against what the partition promised for its pair of workers. */
 static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
 {
     const struct cw_config *const config = &worker->sim->config;
-    const struct cw_event *const event = worker->ctx.event;
-    const uint32_t from = config->lp_worker[event->lp], to = config->lp_worker[lp];
+    const uint32_t from = config->lp_worker[worker->ctx.event->lp], to = config->lp_worker[lp];
     const int64_t least_ps = worker->least_delay_ps[(size_t)from * config->worker_count + to];
     if (delay_ps < least_ps)
-        cw_fail(&worker->ctx, CW_BUG,
-                "LP %u, event type %u at %lld ps: send to LP %u with a delay of %lld ps; the "
-                "partition promised at least %lld ps from worker %u to worker %u",
-                (unsigned)event->lp, (unsigned)event->type, (long long)event->time_ps, (unsigned)lp,
-                (long long)delay_ps, (long long)least_ps, (unsigned)from, (unsigned)to);
+        worker_fail(worker, CW_BUG,
+                    "send to LP %u with a delay of %lld ps; the partition promised at least %lld "
+                    "ps from worker %u to worker %u",
+                    (unsigned)lp, (long long)delay_ps, (long long)least_ps, (unsigned)from,
+                    (unsigned)to);
 }
 
 void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, uint32_t entity,
@@ -113,7 +114,7 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
 
     struct cw_event *const event = pool_get(&worker->pool, payload_bytes);
     if (__builtin_expect(event == NULL, 0))
-        fail_for_memory(worker);
+        worker_fail_for_memory(worker);
     const struct event_header header = {
         .time_ps = cause->time_ps + delay_ps,
         .number = number,
@@ -127,26 +128,21 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
     if (payload_bytes > 0)
         memcpy(event->payload, payload, payload_bytes);
     if (__builtin_expect(!pending_push(&worker->pending, entry_of(&header, event)), 0))
-        fail_for_memory(worker);
+        worker_fail_for_memory(worker);
 }
 
 void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t bytes)
 {
     struct worker *const worker = worker_of(ctx);
-    const struct cw_event *const event = ctx->event;
     if (__builtin_expect(bytes > CW_PAYLOAD_BYTES_MAX, 0))
-        cw_fail(ctx, CW_BUG,
-                "LP %u, event type %u at %lld ps: a record of %u bytes; the most is %u",
-                (unsigned)event->lp, (unsigned)event->type, (long long)event->time_ps,
-                (unsigned)bytes, CW_PAYLOAD_BYTES_MAX);
+        worker_fail(worker, CW_BUG, "a record of %u bytes; the most is %u", (unsigned)bytes,
+                    CW_PAYLOAD_BYTES_MAX);
     if (__builtin_expect(worker->records_left == 0, 0))
-        cw_fail(ctx, CW_PROGRAM_FAILED,
-                "LP %u, event type %u at %lld ps: more than %u records from one event",
-                (unsigned)event->lp, (unsigned)event->type, (long long)event->time_ps,
-                (unsigned)worker->sim->config.sends_per_event_max);
+        worker_fail(worker, CW_PROGRAM_FAILED, "more than %u records from one event",
+                    (unsigned)worker->sim->config.sends_per_event_max);
     worker->records_left--;
     if (worker->sim->config.record == NULL)
         return;
     if (__builtin_expect(!records_add(&worker->records, kind, record, bytes), 0))
-        fail_for_memory(worker);
+        worker_fail_for_memory(worker);
 }

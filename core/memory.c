@@ -9,40 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
+
+#include "core/machine.h"
 
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 
-/* The limit in a cgroup file, UINT64_MAX if there is none. */
-static uint64_t cgroup_limit(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return UINT64_MAX;
-    unsigned long long limit = 0;
-    const bool found = fscanf(file, "%llu", &limit) == 1;
-    fclose(file);
-    return found && limit > 0 ? limit : UINT64_MAX;
-}
-
-static uint64_t system_bytes(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-    uint64_t bytes = UINT64_MAX;
-    if (pages > 0 && page_bytes > 0)
-        bytes = (uint64_t)pages * (uint64_t)page_bytes;
-    const char *const files[] = {"/sys/fs/cgroup/memory.max",
-                                 "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        const uint64_t limit = cgroup_limit(files[i]);
-        bytes = limit < bytes ? limit : bytes;
-    }
-    return bytes;
-}
-
 void memory_init(struct memory *memory, uint64_t bytes_max)
 {
-    *memory = (struct memory){.bytes_max = bytes_max > 0 ? bytes_max : system_bytes() / 5 * 4};
+    *memory =
+        (struct memory){.bytes_max = bytes_max > 0 ? bytes_max : machine_memory_bytes() / 5 * 4};
 }
 
 static size_t whole_pages(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }

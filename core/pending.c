@@ -6,16 +6,19 @@
 #include <string.h>
 
 enum {
-    SHIFT_MAX = 44,          /* the coarse buckets then reach 2^62 ps */
-    SHIFT_DEFAULT = 10,      /* until there are events to tune by */
-    TUNE_LATE = 1024,        /* or events that went to `late` */
-    TUNE_SHIFT_MAX = 64,     /* relax shift_max after as many looks */
-    TUNE_TURNS = 64,         /* look at the width after as many turns */
-    SAMPLES = 64,            /* times that choose the first width */
-    BUCKET_EVENTS_MAX = 512, /* aim for as many events in a bucket */
-    BUCKET_EVENTS_MIN = 8,   /* with few events pending, fewer */
-    LATE_COUNT_MAX = 32,     /* up to here the heap beside the array is cheap */
+    SHIFT_MAX = 44,           /* the coarse buckets then reach 2^62 ps */
+    SHIFT_DEFAULT = 10,       /* until there are events to tune by */
+    TUNE_LATE = 1024,         /* or events that went to `late` */
+    TUNE_SHIFT_MAX = 64,      /* relax shift_max after as many looks */
+    TUNE_TURNS = 64,          /* look at the width after as many turns */
+    SAMPLES = 64,             /* times that choose the first width */
+    BUCKET_EVENTS_MAX = 512,  /* aim for as many events in a bucket */
+    BUCKET_EVENTS_MIN = 8,    /* with few events pending, fewer */
+    LATE_COUNT_REOPEN = 4096, /* from here on `late` may be too much of everything */
+    LATE_COUNT_MAX = 32,      /* up to here the heap beside the array is cheap */
 };
+
+static unsigned log2_of(uint64_t x) { return 63 - (unsigned)__builtin_clzll(x | 1); }
 
 void pending_init(struct pending *pending, struct memory *memory)
 {
@@ -41,29 +44,6 @@ static bool push_far(struct pending *pending, struct entry entry)
     if (time_ps < pending->far_first_ps)
         pending->far_first_ps = time_ps;
     return chain_append(&pending->chunks, &pending->far, entry);
-}
-
-bool pending_push_elsewhere(struct pending *pending, struct entry entry)
-{
-    const uint64_t bucket = (uint64_t)entry.time_ps >> pending->shift;
-    if (bucket < pending->first) {
-        pending->usage.late++;
-        if (pending->late.count > pending->usage.late_count_max)
-            pending->usage.late_count_max = pending->late.count;
-        return late_push(&pending->late, &entry);
-    }
-    pending->count++;
-    if (bucket < pending->fine_end) {
-        const uint64_t place = bucket % FINE_BUCKETS;
-        pending->fine_used[place / 64] |= 1ull << place % 64;
-        return chain_append(&pending->chunks, &pending->fine[place], entry);
-    }
-    const uint64_t coarse = bucket >> FINE_PER_COARSE_SHIFT;
-    if (coarse >= pending->coarse_end)
-        return push_far(pending, entry);
-    const uint64_t place = coarse % COARSE_BUCKETS;
-    pending->coarse_used[place / 64] |= 1ull << place % 64;
-    return chain_append(&pending->chunks, &pending->coarse[place], entry);
 }
 
 /* The first bucket in [from, end) whose bit is set in a ring of `places`; `end` if none is. */
@@ -159,8 +139,8 @@ static bool move_far(struct pending *pending, struct chain *chain)
     return true;
 }
 
-/* Changes the width. `sorted` and `late` are empty, so that no entry is before `first`. */
-static bool set_shift(struct pending *pending, unsigned shift)
+/* All buckets' entries go to `far`. */
+static bool move_all_far(struct pending *pending)
 {
     for (size_t i = 0; i < FINE_BUCKETS; i++)
         if (pending->fine[i].next != NULL && !move_far(pending, &pending->fine[i]))
@@ -170,35 +150,13 @@ static bool set_shift(struct pending *pending, unsigned shift)
             return false;
     memset(pending->fine_used, 0, sizeof pending->fine_used);
     memset(pending->coarse_used, 0, sizeof pending->coarse_used);
-    return open_at(pending, pending->first << pending->shift, shift);
+    return true;
 }
 
-/* The width that would put `bucket_events` of the events up to a sample's median in a bucket. */
-static unsigned shift_for_far(const struct pending *pending, uint64_t bucket_events)
+/* Changes the width. `sorted` and `late` are empty, so that no entry is before `first`. */
+static bool set_shift(struct pending *pending, unsigned shift)
 {
-    uint64_t times[SAMPLES];
-    size_t samples = 0;
-    const size_t stride = pending->count / CHUNK_ENTRIES / SAMPLES + 1;
-    const struct chunk *chunk = chain_newest(&pending->far);
-    size_t skip = 0, count = chain_newest_count(&pending->far);
-    for (; chunk != NULL && samples < SAMPLES; chunk = chunk->previous, count = CHUNK_ENTRIES) {
-        if (skip-- > 0)
-            continue;
-        skip = stride - 1;
-        for (size_t i = 0; i < count && samples<SAMPLES; i += stride> 1 ? CHUNK_ENTRIES : 1) {
-            const uint64_t time_ps = (uint64_t)chunk->entries[i].time_ps;
-            size_t at = samples++;
-            for (; at > 0 && times[at - 1] > time_ps; at--)
-                times[at] = times[at - 1];
-            times[at] = time_ps;
-        }
-    }
-    const uint64_t half_ps = times[samples / 2] - pending->far_first_ps;
-    const uint64_t width_ps = half_ps / (pending->count / 2 + 1) * bucket_events;
-    if (half_ps == 0)
-        return pending->shift;
-    const unsigned shift = width_ps == 0 ? 0 : 63 - (unsigned)__builtin_clzll(width_ps);
-    return shift > SHIFT_MAX ? SHIFT_MAX : shift;
+    return move_all_far(pending) && open_at(pending, pending->first << pending->shift, shift);
 }
 
 static uint64_t bucket_events_wanted(const struct pending *pending)
@@ -207,6 +165,88 @@ static uint64_t bucket_events_wanted(const struct pending *pending)
     return share > BUCKET_EVENTS_MAX   ? BUCKET_EVENTS_MAX
            : share < BUCKET_EVENTS_MIN ? BUCKET_EVENTS_MIN
                                        : share;
+}
+
+/* Picks times from `far`, evenly, and sorts them. Returns how many. */
+static size_t sample_far(const struct pending *pending, uint64_t times[SAMPLES])
+{
+    const size_t stride = pending->count / SAMPLES + 1;
+    const struct chunk *chunk = chain_newest(&pending->far);
+    size_t samples = 0, i = 0, count = chain_newest_count(&pending->far);
+    for (; chunk != NULL; chunk = chunk->previous, count = CHUNK_ENTRIES) {
+        for (; i < count && samples < SAMPLES; i += stride) {
+            const uint64_t time_ps = (uint64_t)chunk->entries[i].time_ps;
+            size_t at = samples++;
+            for (; at > 0 && times[at - 1] > time_ps; at--)
+                times[at] = times[at - 1];
+            times[at] = time_ps;
+        }
+        i -= count;
+    }
+    return samples;
+}
+
+/* The width that would fill a bucket as wanted, by the earlier half of `far`, which has all. */
+static unsigned shift_for_far(const struct pending *pending)
+{
+    uint64_t times[SAMPLES];
+    const size_t samples = sample_far(pending, times);
+    const uint64_t half_ps = times[samples / 2] - pending->far_first_ps;
+    if (half_ps == 0)
+        return pending->shift;
+    const uint64_t width_ps = half_ps / (pending->count / 2 + 1) * bucket_events_wanted(pending);
+    const unsigned shift = log2_of(width_ps);
+    return shift > SHIFT_MAX ? SHIFT_MAX : shift;
+}
+
+/* Starts again with an entry and all others in buckets: none in `late` or `sorted`. */
+static bool reopen_with(struct pending *pending, struct entry entry)
+{
+    pending->count++;
+    bool well = push_far(pending, entry);
+    for (struct entry *rest = pending->sorted.front; well && rest != pending->sorted.last; rest++)
+        well = push_far(pending, *rest);
+    pending->count += (uint64_t)(pending->sorted.last - pending->sorted.front);
+    pending->sorted.front = pending->sorted.last;
+    for (size_t i = 0; well && i < pending->late.count; i++)
+        well = push_far(pending, pending->late.entries[i]);
+    pending->count += pending->late.count;
+    pending->late.count = 0;
+    pending->soon = NULL;
+    return well && move_all_far(pending) &&
+           open_at(pending, pending->far_first_ps, shift_for_far(pending));
+}
+
+static bool push_late(struct pending *pending, const struct entry *entry)
+{
+    const uint64_t count = pending->late.count;
+    const uint64_t others =
+        pending->count + (uint64_t)(pending->sorted.last - pending->sorted.front);
+    if (count >= LATE_COUNT_REOPEN && count > others / 4)
+        return reopen_with(pending, *entry);
+    pending->usage.late++;
+    if (count > pending->usage.late_count_max)
+        pending->usage.late_count_max = count;
+    return late_push(&pending->late, entry);
+}
+
+bool pending_push_elsewhere(struct pending *pending, struct entry entry)
+{
+    const uint64_t bucket = (uint64_t)entry.time_ps >> pending->shift;
+    if (bucket < pending->first)
+        return push_late(pending, &entry);
+    pending->count++;
+    if (bucket < pending->fine_end) {
+        const uint64_t place = bucket % FINE_BUCKETS;
+        pending->fine_used[place / 64] |= 1ull << place % 64;
+        return chain_append(&pending->chunks, &pending->fine[place], entry);
+    }
+    const uint64_t coarse = bucket >> FINE_PER_COARSE_SHIFT;
+    if (coarse >= pending->coarse_end)
+        return push_far(pending, entry);
+    const uint64_t place = coarse % COARSE_BUCKETS;
+    pending->coarse_used[place / 64] |= 1ull << place % 64;
+    return chain_append(&pending->chunks, &pending->coarse[place], entry);
 }
 
 /* Brings the first entry into a fine bucket. Returns that bucket; fine_end: out of memory. */
@@ -225,15 +265,12 @@ static uint64_t next_bucket(struct pending *pending)
             pending->first = pending->fine_end = coarse << FINE_PER_COARSE_SHIFT;
             opened = open_fine(pending);
         } else {
-            opened = open_at(pending, pending->far_first_ps,
-                             shift_for_far(pending, bucket_events_wanted(pending)));
+            opened = open_at(pending, pending->far_first_ps, shift_for_far(pending));
         }
         if (!opened)
             return pending->fine_end;
     }
 }
-
-static unsigned log2_of(uint64_t x) { return 63 - (unsigned)__builtin_clzll(x | 1); }
 
 /*
  * The width that the last turns suggest. Too many distinct times in a bucket, or a deep `late`

@@ -14,11 +14,9 @@ static void check_changes(struct worker *worker, const struct lp_block *block)
     const size_t offset = undo_first_unasked(&worker->undo, block->state, block->state_bytes);
     if (offset == UNDO_UNCHANGED)
         return;
-    const struct cw_event *const event = worker->ctx.event;
-    cw_fail(&worker->ctx, CW_BUG,
-            "LP %u, event type %u at %lld ps: the handler changed the state at offset %zu without "
-            "asking for it (CW_MUT)",
-            (unsigned)event->lp, (unsigned)event->type, (long long)event->time_ps, offset);
+    worker_fail(worker, CW_BUG,
+                "the handler changed the state at offset %zu without asking for it (CW_MUT)",
+                offset);
 }
 
 /* Calls the handler. Returns only if it did not fail. */
@@ -60,7 +58,8 @@ static inline void fetch_ahead(const struct cw_sim *sim, struct worker *worker)
     __builtin_prefetch(sim->lps.blocks[entry_lp(entry)]);
 }
 
-static void run(struct cw_sim *sim, struct worker *worker)
+/* Apart from the function that sets the jump, so that its variables can live in registers. */
+__attribute__((noinline)) static void run(struct cw_sim *sim, struct worker *worker)
 {
     const int64_t end_ps = sim->config.end_ps;
     const struct entry *least;
@@ -72,10 +71,8 @@ static void run(struct cw_sim *sim, struct worker *worker)
         handle(sim, worker, block, event);
         commit(sim, worker, block, event);
     }
-    if (worker->pending.out_of_memory) {
-        (void)memory_error(&sim->memory, &worker->failure);
-        longjmp(worker->failed, 1);
-    }
+    if (worker->pending.out_of_memory)
+        worker_fail_for_memory(worker);
 }
 
 int sequential_drain(struct cw_sim *sim, struct cw_error *error)

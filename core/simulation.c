@@ -235,7 +235,10 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
 
 int64_t cw_sim_now(const struct cw_sim *sim) { return sim->worker.now_ps; }
 
-const void *cw_state(const struct cw_sim *sim, uint32_t lp) { return sim->lps.blocks[lp]->state; }
+const void *cw_state(const struct cw_sim *sim, uint32_t lp)
+{
+    return lp < sim->lps.count ? sim->lps.blocks[lp]->state : NULL;
+}
 
 static uint64_t trace_hash(const struct cw_sim *sim)
 {

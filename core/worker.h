@@ -33,4 +33,9 @@ struct worker {
 
 static inline struct worker *worker_of(struct cw_ctx *ctx) { return (struct worker *)(void *)ctx; }
 
+/* cw_fail(), with the LP, the type and the time of the event that runs put first. */
+_Noreturn void worker_fail(struct worker *worker, enum cw_exit exit_code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+_Noreturn void worker_fail_for_memory(struct worker *worker);
+
 #endif
