@@ -32,7 +32,7 @@ _Static_assert(SCALARS <= TL_SCALARS_MAX, "the scalars fit in a launch");
 enum topo_kind { TOPO_RING, TOPO_TORUS, TOPO_MESH }; /* sip_topo_kind of ADR-0032 */
 
 enum phase { LOAD, ROW_REDUCE, COLUMN_REDUCE, BETWEEN, COLUMN_BROADCAST, ROW_BROADCAST, STORE };
-static const char *const phase_name[] = {"load",         "row reduce",       "column reduce",
+static const char *const phase_name[] = {"launch, load", "row reduce",       "column reduce",
                                          "between SIPs", "column broadcast", "row broadcast",
                                          "store"};
 
