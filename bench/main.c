@@ -2,14 +2,11 @@
  * main.c: the program's entry, and the one file that is built for any x86-64: it says in one line
  * that the processor is too old, where the rest, built for x86-64-v3, would die of an instruction.
  */
-#include <stdbool.h>
+#include <cpuid.h>
 #include <stdio.h>
 
 #include "bench/cli.h"
 #include "core/cw.h"
-
-#if defined(__x86_64__)
-#include <cpuid.h>
 
 /* The features of x86-64-v3; __builtin_cpu_supports also asks whether the system saves AVX state.
  */
@@ -33,9 +30,6 @@ static const char *missing_feature(void)
         return "lzcnt";
     return NULL;
 }
-#else
-static const char *missing_feature(void) { return NULL; }
-#endif
 
 int main(int argc, char **argv)
 {

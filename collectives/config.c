@@ -40,13 +40,10 @@ static void load_file(struct load *load, const char *path, enum config_file file
 
 static const char *join(struct load *load, const char *folder, const char *name)
 {
-    const size_t folder_bytes = strlen(folder);
-    char *const path = config_arena_alloc(load->loader.arena, folder_bytes + strlen(name) + 2);
-    if (path == NULL)
-        return NULL;
-    memcpy(path, folder, folder_bytes);
-    path[folder_bytes] = '/';
-    memcpy(path + folder_bytes + 1, name, strlen(name));
+    const size_t room = strlen(folder) + strlen(name) + 2;
+    char *const path = config_arena_alloc(load->loader.arena, room);
+    if (path != NULL)
+        snprintf(path, room, "%s/%s", folder, name);
     return path;
 }
 

@@ -1,6 +1,7 @@
 /*
- * config.c: the names of what hw/config.h counts: one table per enumeration, in its order. They are
- * the keys and values of topology.yaml and components.yaml, and what messages and reports print.
+ * config_names.c: the names of what hw/config.h counts: one table per enumeration, in its order.
+ * They are the keys and values of topology.yaml and components.yaml, and what messages and reports
+ * print.
  */
 #include "hw/config.h"
 
