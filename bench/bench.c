@@ -173,7 +173,11 @@ static void fill_result(struct bench_session *session)
                                             .peak_rss_bytes = peak_rss_bytes(),
                                             .setup_s = dist_setup_s(session->dist)};
     cw_sim_stats(lp_system_sim(system), &result->engine.stats);
-    result->engine.run_s = result->engine.stats.run_s;
+    const struct cw_stats *stats = &result->engine.stats;
+    result->engine.run_s = stats->run_s - dist_install_run_s(session->dist);
+    result->engine.events_per_s =
+        stats->run_s > 0 ? (double)stats->events_committed / stats->run_s : 0;
+    result->engine.ipcq_messages = dist_messages(session->dist);
     result->sim_time_ps = cw_sim_now(lp_system_sim(system));
     result->init_time_ps = dist_init_ps(session->dist);
 }

@@ -145,10 +145,10 @@ static void print_engine(FILE *file, const struct result *result)
         snprintf(data, sizeof data, "%016" PRIx64, hash);
     fprintf(file,
             "#\n# engine: seed %" PRIu64 ", %s, threads %" PRIu32 ", events %" PRIu64
-            ", events/s %.4g, efficiency %.1f %%, wall time %.3f s, memory %.1f MiB, result hash "
-            "%s, trace hash %016" PRIx64 "\n",
+            ", events/s %.4g, IPCQ messages/s %.4g, efficiency %.1f %%, wall time %.3f s, memory "
+            "%.1f MiB, result hash %s, trace hash %016" PRIx64 "\n",
             result->seed, engine->sync, engine->threads, engine->stats.events_committed,
-            ratio((double)engine->stats.events_committed, engine->run_s),
+            engine->events_per_s, ratio((double)engine->ipcq_messages, engine->run_s),
             100 * report_efficiency(&engine->stats), engine->setup_s + engine->run_s,
             (double)engine->peak_rss_bytes / 1048576, data, engine->stats.trace_hash);
 }

@@ -121,8 +121,8 @@ static json_t *engine_json(const struct result_engine *engine)
     put(&object, "peak_rss_bytes", whole(engine->peak_rss_bytes));
     put(&object, "setup_s", json_real(engine->setup_s));
     put(&object, "run_s", json_real(engine->run_s));
-    const double rate = engine->run_s > 0 ? (double)stats->events_committed / engine->run_s : 0;
-    put(&object, "committed_events_per_s", json_real(rate));
+    put(&object, "committed_events_per_s", json_real(engine->events_per_s));
+    put(&object, "ipcq_messages", whole(engine->ipcq_messages));
     put(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
     return object;
 }

@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "collectives/ccl_config.h"
-#include "hw/config.h"
+#include "hw/hw_config.h"
 
 /* What the command line asks for. Strings are the caller's and must outlive the call only. */
 struct config_request {

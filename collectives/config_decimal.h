@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hw/config.h"
+#include "hw/hw_config.h"
 
 /* mantissa / 10^places, |mantissa| < 10^18, places <= 18, no trailing zero behind the point. */
 struct decimal {

@@ -13,7 +13,7 @@
 #include "collectives/dtype.h"
 #include "collectives/sparse_memory.h"
 #include "core/cw.h"
-#include "hw/config.h"
+#include "hw/hw_config.h"
 #include "lp/record.h"
 
 struct data_pass;

@@ -27,7 +27,8 @@ struct dist {
     uint32_t world_size;
     bool installed;
     int64_t init_ps;
-    double setup_s;
+    double setup_s, install_run_s;
+    uint64_t messages;
     struct submission *submissions; /* [world_size] */
     struct tensor **tensors;        /* [world_size] of the last collective */
     struct tensor_space *space;
@@ -67,6 +68,7 @@ static void trace_op(FILE *trace, const struct hw_config *hw, const struct lp_op
 static void on_op(void *arg, const struct lp_op *op)
 {
     struct dist *dist = arg;
+    dist->messages += op->kind == LP_OP_SEND;
     if (dist->options.ccl_trace != NULL)
         trace_op(dist->options.ccl_trace, &dist->options.config->hw, op);
     if (dist->data != NULL && dist->data_error.exit_code == CW_OK)
@@ -257,6 +259,9 @@ int dist_install(struct dist *dist, struct cw_error *error)
     dist->installed = code == CW_OK;
     const struct lp_times *times = lp_system_times(dist->system);
     dist->init_ps = times->host_ps - times->submitted_ps;
+    struct cw_stats stats;
+    cw_sim_stats(lp_system_sim(dist->system), &stats);
+    dist->install_run_s = stats.run_s;
     dist->setup_s += wall_s() - begin_s;
     return code;
 }
@@ -285,6 +290,8 @@ int dist_launch(struct dist *dist, struct hw_place place, const struct tl_kernel
 const struct lp_times *dist_times(const struct dist *dist) { return lp_system_times(dist->system); }
 int64_t dist_init_ps(const struct dist *dist) { return dist->init_ps; }
 double dist_setup_s(const struct dist *dist) { return dist->setup_s; }
+double dist_install_run_s(const struct dist *dist) { return dist->install_run_s; }
+uint64_t dist_messages(const struct dist *dist) { return dist->messages; }
 struct lp_system *dist_system(struct dist *dist) { return dist->system; }
 struct data_pass *dist_data(struct dist *dist) { return dist->data; }
 uint32_t dist_world_size_of(const struct dist *dist) { return dist->world_size; }

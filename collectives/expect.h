@@ -13,7 +13,7 @@
 #include "collectives/ccl_config.h"
 #include "collectives/dtype.h"
 #include "core/cw.h"
-#include "hw/config.h"
+#include "hw/hw_config.h"
 
 struct expect;
 

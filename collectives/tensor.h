@@ -16,7 +16,7 @@
 
 #include "collectives/dtype.h"
 #include "core/cw.h"
-#include "hw/config.h"
+#include "hw/hw_config.h"
 
 enum dp_placement {
     DP_REPLICATE,  /* each has all of it */

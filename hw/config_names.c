@@ -1,9 +1,9 @@
 /*
- * config_names.c: the names of what hw/config.h counts: one table per enumeration, in its order.
+ * config_names.c: the names of what hw/hw_config.h counts: one table per enumeration, in its order.
  * They are the keys and values of topology.yaml and components.yaml, and what messages and reports
  * print.
  */
-#include "hw/config.h"
+#include "hw/hw_config.h"
 
 const char *const hw_node_name[HW_NODE_KINDS] = {
     [HW_NODE_HOST] = "host",

@@ -9,7 +9,7 @@
 #ifndef HW_STRUCTURE_H
 #define HW_STRUCTURE_H
 
-#include "hw/config.h"
+#include "hw/hw_config.h"
 
 /* Ports of a cube and of an IO die, directions of the mesh. */
 enum hw_port { HW_PORT_N, HW_PORT_S, HW_PORT_E, HW_PORT_W, HW_PORTS, HW_PORT_NONE = HW_PORTS };

@@ -5,7 +5,7 @@
 #ifndef HW_TIMING_H
 #define HW_TIMING_H
 
-#include "hw/config.h"
+#include "hw/hw_config.h"
 
 /* ceil(units * num / den) ps. */
 static inline int64_t hw_rate_ps(struct hw_rate rate, uint64_t units)

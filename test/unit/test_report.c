@@ -60,7 +60,9 @@ static struct result sample(struct result_row rows[2])
         .stats = {.events_committed = 1000, .events_processed = 1250, .trace_hash = 0xbeef},
         .peak_rss_bytes = 5 << 20,
         .setup_s = 0.25,
-        .run_s = 0.5};
+        .run_s = 0.5,
+        .events_per_s = 2000,
+        .ipcq_messages = 300};
     return result;
 }
 
@@ -117,7 +119,8 @@ static void the_table_has_nccl_tests_columns_behind_hashes(void **state)
         "# busiest links                                      bytes  busy(%) longest queue(us)\n"
         "# sip0.cube1 ucie E -> sip0.cube2                     4096    50.00          0.000250\n"
         "#\n"
-        "# engine: seed 1, sequential, threads 1, events 1000, events/s 2000, efficiency 80.0 %, "
+        "# engine: seed 1, sequential, threads 1, events 1000, events/s 2000, IPCQ messages/s 600, "
+        "efficiency 80.0 %, "
         "wall time 0.750 s, memory 5.0 MiB, result hash none, trace hash 000000000000beef\n");
     free(text);
 }
@@ -177,6 +180,7 @@ static void json_has_the_schema_s_keys_in_order(void **state)
                                          "setup_s",
                                          "run_s",
                                          "committed_events_per_s",
+                                         "ipcq_messages",
                                          "trace_hash"};
     static const char *const row[] = {"collective",    "algorithm", "bytes",     "count",
                                       "dtype",         "redop",     "time_ns",   "host_time_ns",

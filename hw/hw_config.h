@@ -1,5 +1,5 @@
 /*
- * config.h: the machine's parameters, as every other file of hw/ and lp/ sees them: whole numbers,
+ * hw_config.h: the machine's parameters, as the other files of hw/ and lp/ see them: whole numbers,
  * in picoseconds and bytes, derived from topology.yaml and components.yaml by the loader in
  * collectives/. Source of every field: 20-hardware.md. Plain data; const once a run has started.
  */
