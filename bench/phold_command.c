@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
+
+#include "bench/atomic_file.h"
+#include "bench/options.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-struct command {
+struct phold_command {
     struct phold_options options;
     enum cw_sync sync;
     uint32_t threads;
@@ -149,28 +151,9 @@ static int parse_probability(const char *name, const char *text, uint64_t *p32,
 
 static int parse_size(const char *name, const char *text, uint64_t *bytes, struct cw_error *error)
 {
-    static const struct {
-        const char *suffix;
-        uint64_t bytes;
-    } units[] = {{"", 1},
-                 {"B", 1},
-                 {"KiB", 1ull << 10},
-                 {"MiB", 1ull << 20},
-                 {"GiB", 1ull << 30},
-                 {"TiB", 1ull << 40},
-                 {"KB", 1000},
-                 {"MB", 1000000},
-                 {"GB", 1000000000}};
-    char *end = NULL;
-    errno = 0;
-    const unsigned long long parsed = strtoull(text, &end, 10);
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (text[0] >= '1' && text[0] <= '9' && errno == 0 && strcmp(end, units[i].suffix) == 0 &&
-            !__builtin_mul_overflow((uint64_t)parsed, units[i].bytes, bytes))
-            return CW_OK;
-    return usage(error,
-                 "--%s %s: a size is needed: a whole number and B, KiB, MiB, GiB, KB, MB, GB", name,
-                 text);
+    if (size_parse(text, strlen(text), bytes) && *bytes > 0)
+        return CW_OK;
+    return usage(error, "--%s %s: a size is needed, such as 4096, 512MiB or 2GB", name, text);
 }
 
 static int parse_name(const char *name, const char *text, const char *const *names, size_t count,
@@ -189,7 +172,7 @@ static int parse_name(const char *name, const char *text, const char *const *nam
     return usage(error, "--%s %s: legal are %s", name, text, legal);
 }
 
-static int parse_option(struct command *command, const char *name, const char *text,
+static int parse_option(struct phold_command *command, const char *name, const char *text,
                         struct cw_error *error)
 {
     struct phold_options *const options = &command->options;
@@ -233,7 +216,7 @@ static int parse_option(struct command *command, const char *name, const char *t
     return result;
 }
 
-static int parse(struct command *command, int argc, char **argv, struct cw_error *error)
+static int parse(struct phold_command *command, int argc, char **argv, struct cw_error *error)
 {
     static const struct option known[] = {
         {"lps", required_argument, NULL, 0},
@@ -292,7 +275,7 @@ static uint64_t peak_rss_bytes(void)
     return (uint64_t)usage_of_self.ru_maxrss * 1024;
 }
 
-static void print_table(const struct command *command, const struct outcome *outcome)
+static void print_table(const struct phold_command *command, const struct outcome *outcome)
 {
     const struct phold_options *const options = &command->options;
     const struct cw_stats *const stats = &outcome->stats;
@@ -313,7 +296,7 @@ static void print_table(const struct command *command, const struct outcome *out
            outcome->setup_s, (double)outcome->peak_rss_bytes / 1048576.0, stats->trace_hash);
 }
 
-static json_t *engine_json(const struct command *command, const struct outcome *outcome)
+static json_t *engine_json(const struct phold_command *command, const struct outcome *outcome)
 {
     const struct cw_stats *const stats = &outcome->stats;
     char hash[17];
@@ -345,30 +328,16 @@ static json_t *options_json(const struct phold_options *options)
         "end_ps", (json_int_t)options->end_ps, "seed", (json_int_t)options->seed);
 }
 
-/* Writes aside and renames, so that the file appears whole or not at all. */
 static int write_file(const char *path, const char *text, struct cw_error *error)
 {
-    char aside[4096];
-    const int length = snprintf(aside, sizeof aside, "%s.%ld.part", path, (long)getpid());
-    if (length < 0 || (size_t)length >= sizeof aside)
-        return usage(error, "--json: the path is too long");
-    FILE *const file = fopen(aside, "wxe");
-    bool well = file != NULL;
-    if (well) {
-        well = fputs(text, file) >= 0 && fputc('\n', file) != EOF && fflush(file) == 0 &&
-               fsync(fileno(file)) == 0;
-        well = fclose(file) == 0 && well && rename(aside, path) == 0;
-    }
-    if (well)
-        return CW_OK;
-    snprintf(error->text, sizeof error->text, "cannot write %s: %s", path, strerror(errno));
-    error->exit_code = CW_NO_RESOURCE;
-    if (file != NULL)
-        unlink(aside);
-    return error->exit_code;
+    struct atomic_file file = {.stream = NULL};
+    if (atomic_file_open(&file, path, error) != CW_OK)
+        return error->exit_code;
+    fprintf(file.stream, "%s\n", text);
+    return atomic_file_commit(&file, error);
 }
 
-static int write_json(const struct command *command, const struct outcome *outcome,
+static int write_json(const struct phold_command *command, const struct outcome *outcome,
                       struct cw_error *error)
 {
     json_t *const root_json =
@@ -394,7 +363,8 @@ static int write_json(const struct command *command, const struct outcome *outco
 
 int phold_main(int argc, char **argv)
 {
-    struct command command = {.options = phold_defaults(), .sync = CW_SEQUENTIAL, .threads = 1};
+    struct phold_command command = {
+        .options = phold_defaults(), .sync = CW_SEQUENTIAL, .threads = 1};
     struct cw_error error = {.exit_code = CW_OK};
     struct outcome outcome = {.setup_s = 0};
     int result = parse(&command, argc, argv, &error);

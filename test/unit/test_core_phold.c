@@ -202,9 +202,10 @@ static void bad_options_say_what_would_be_legal(void **state)
     expect_usage_error("--end", "0.0000001",
                        "cubewarp phold: --end 0.0000001: a time is needed: a number of whole ps "
                        "below 2^63, with a suffix ps, ns, us, ms, s, or none for units of 1 us");
-    expect_usage_error("--max-memory", "lots",
-                       "cubewarp phold: --max-memory lots: a size is needed: a whole number and B, "
-                       "KiB, MiB, GiB, KB, MB, GB");
+    expect_usage_error(
+        "--max-memory", "lots",
+        "cubewarp phold: --max-memory lots: a size is needed, such as 4096, 512MiB or "
+        "2GB");
     expect_usage_error("--threads", "2",
                        "cubewarp phold: --sync sequential runs on 1 thread, not on 2");
     expect_usage_error("--tempo", "2",
