@@ -1,0 +1,298 @@
+/*
+ * test_lp_support.h: small machines built in the test, kernels written as lists of calls, and the
+ * record of every data operation that they made.
+ *
+ * Every machine runs with the engine's debug mode that proves handlers change only what they asked
+ * for. Launches reach the PEs of one router at the same instant (control messages are empty and
+ * their servers take no time), so that times can be worked out from the kernels' common start.
+ */
+#ifndef TEST_LP_SUPPORT_H
+#define TEST_LP_SUPPORT_H
+
+#include "test_hw_support.h"
+
+#include "lp/system.h"
+
+/* ---- kernels as lists of calls ----------------------------------------------------------------
+ */
+
+enum call {
+    END,
+    DO_SEND,
+    DO_FORWARD, /* sends the tile received last */
+    DO_RECV,
+    DO_RECV_ANY,
+    DO_RECV_ASYNC,
+    DO_WAIT,
+    DO_LOAD,
+    DO_STORE,
+    DO_STORE_TILES, /* ... the tiles received since `first`, one per slot */
+    DO_ADD,
+    DO_ADD_TILE, /* adds the tile received last to what is in TCM */
+    DO_ADD_TILES /* adds the last tile and the one before it */
+};
+struct line {
+    enum call call;
+    enum hw_dir dir;
+    uint32_t n; /* bytes; of an addition: elements */
+    uint64_t at;
+};
+#define SEND(dir, n)                                                                               \
+    {                                                                                              \
+        DO_SEND, dir, n, 0                                                                         \
+    }
+#define FORWARD(dir, n)                                                                            \
+    {                                                                                              \
+        DO_FORWARD, dir, n, 0                                                                      \
+    }
+#define RECV(dir, n)                                                                               \
+    {                                                                                              \
+        DO_RECV, dir, n, 0                                                                         \
+    }
+#define RECV_ANY(n)                                                                                \
+    {                                                                                              \
+        DO_RECV_ANY, 0, n, 0                                                                       \
+    }
+#define RECV_ASYNC(dir, n)                                                                         \
+    {                                                                                              \
+        DO_RECV_ASYNC, dir, n, 0                                                                   \
+    }
+#define WAIT(dir, n)                                                                               \
+    {                                                                                              \
+        DO_WAIT, dir, n, 0                                                                         \
+    }
+#define LOAD(va, n)                                                                                \
+    {                                                                                              \
+        DO_LOAD, 0, n, va                                                                          \
+    }
+#define STORE(va, n)                                                                               \
+    {                                                                                              \
+        DO_STORE, 0, n, va                                                                         \
+    }
+#define STORE_TILES(va, n)                                                                         \
+    {                                                                                              \
+        DO_STORE_TILES, 0, n, va                                                                   \
+    }
+#define ADD(n)                                                                                     \
+    {                                                                                              \
+        DO_ADD, 0, n, 0                                                                            \
+    }
+#define ADD_TILE(n)                                                                                \
+    {                                                                                              \
+        DO_ADD_TILE, 0, n, 0                                                                       \
+    }
+#define ADD_TILES(n)                                                                               \
+    {                                                                                              \
+        DO_ADD_TILES, 0, n, 0                                                                      \
+    }
+/* Takes so many ns on small_machine(): an addition of ns - 9 elements, one per cycle of 1 ns, and
+ * overheads pe_cpu 2, pe_scheduler 1, pe_fetch_store 1 and 1, pe_math 4. */
+#define DELAY(ns) ADD((ns)-9)
+
+struct script_frame {
+    uint16_t line, reserved;
+    uint32_t i;
+    struct lp_operand last, before, first;
+};
+
+static inline void start_call(struct tl *tl, struct script_frame *f, const struct line *line)
+{
+    switch (line->call) {
+    case DO_SEND:
+        tl_send(tl, line->dir, tl_tcm(0), line->n);
+        break;
+    case DO_FORWARD:
+        tl_send(tl, line->dir, tl_last(f->last), line->n);
+        break;
+    case DO_RECV:
+        tl_recv(tl, line->dir, line->n);
+        break;
+    case DO_RECV_ANY:
+        tl_recv_any(tl, line->n);
+        break;
+    case DO_RECV_ASYNC:
+        tl_recv_async(tl, line->dir, line->n);
+        break;
+    case DO_WAIT:
+        tl_wait(tl, line->dir, line->n);
+        break;
+    case DO_LOAD:
+        tl_load(tl, 64, line->at, line->n);
+        break;
+    case DO_STORE:
+        tl_store(tl, line->at, tl_tcm(128), line->n);
+        break;
+    case DO_STORE_TILES:
+        tl_store(tl, line->at, tl_last(f->first), line->n);
+        break;
+    case DO_ADD:
+        tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_tcm(4096), line->n);
+        break;
+    case DO_ADD_TILE:
+        tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_last(f->last), line->n);
+        break;
+    default:
+        tl_math(tl, LP_MATH_MAX, 256, f->before, tl_last(f->last), line->n);
+    }
+}
+
+static inline enum tl_status run_script(struct tl *tl, void *state)
+{
+    struct script_frame *f = state;
+    const struct line *script = (const struct line *)(uintptr_t)tl_args(tl)->scalar[0];
+    TL_BEGIN(&f->line);
+    for (f->i = 0; script[f->i].call != END; f->i++) {
+        TL_CALL(&f->line, start_call(tl, f, &script[f->i]));
+        if (script[f->i].call == DO_RECV || script[f->i].call == DO_RECV_ANY ||
+            script[f->i].call == DO_WAIT) {
+            f->before = f->last;
+            f->last = tl_received(tl);
+            if (f->first.space == LP_SPACE_NONE)
+                f->first = f->last;
+        }
+    }
+    TL_END(&f->line);
+}
+
+static const struct tl_kernel script_kernel = {
+    .name = "script", .frame_bytes = sizeof(struct script_frame), .run = run_script};
+
+/* ---- machines ---------------------------------------------------------------------------------
+ */
+
+enum { OPS_MAX = 8192, TENSOR_VA = 0x10000, SHARD_BYTES = 65536, TENSOR_PA = 0x4000 };
+
+struct machine {
+    struct hw_config hw;
+    struct lp_config config;
+    struct lp_system *system;
+    struct cw_error error;
+    uint32_t op_count;
+    struct lp_op op[OPS_MAX];
+};
+
+/* PE `pe` (global index) runs `script`. */
+struct part {
+    uint32_t pe;
+    const struct line *script;
+};
+
+static inline void log_op(void *arg, const struct lp_op *op)
+{
+    struct machine *m = arg;
+    assert_true(m->op_count < OPS_MAX);
+    m->op[m->op_count++] = *op;
+}
+
+static inline struct lp_config default_queues(void)
+{
+    return (struct lp_config){.wire_all_pes = true,
+                              .slots = HW_MEMORY_TCM,
+                              .credit_blocks = true,
+                              .n_slots = 8,
+                              .slot_bytes = 4096,
+                              .credit_bytes = 16,
+                              .vc_chunk_bytes = 256,
+                              .vc_weight = {1, 1}};
+}
+
+/* So many SIPs in a ring, of w x h cubes; see DELAY() for PE_MATH. Freed by machine_free(). */
+static inline struct machine *small_machine(uint32_t sips, uint32_t cube_w, uint32_t cube_h)
+{
+    struct machine *m = calloc(1, sizeof *m);
+    assert_non_null(m);
+    m->hw = sips_of(HW_RING_1D, sips, 1);
+    m->hw.cube_w = cube_w;
+    m->hw.cube_h = cube_h;
+    m->hw.control_msg_bytes = 0;
+    m->hw.overhead_ps[HW_NODE_IO_CPU] = m->hw.overhead_ps[HW_NODE_M_CPU] = 0;
+    m->hw.math_lanes = 1;
+    m->hw.fetch_store = (struct hw_rate){0, 1};
+    m->config = default_queues();
+    return m;
+}
+
+/* Builds the machine with what the test has set, and installs its queues. */
+static inline void machine_start(struct machine *m)
+{
+    const struct lp_system_options options = {.hw = &m->hw,
+                                              .config = &m->config,
+                                              .sync = CW_SEQUENTIAL,
+                                              .threads = 1,
+                                              .check_changes = true,
+                                              .op = log_op,
+                                              .arg = m};
+    m->system = lp_system_create(&options, &m->error);
+    assert_non_null(m->system);
+    if (lp_system_submit_install(m->system, &m->error) != CW_OK ||
+        lp_system_drain(m->system, &m->error) != CW_OK)
+        fail_msg("%s", m->error.text);
+}
+
+static inline void machine_free(struct machine *m)
+{
+    lp_system_free(m->system);
+    free(m);
+}
+
+/* Launches, and runs until nothing is left to do. Returns the exit code, m->error says why. */
+static inline int try_scripts(struct machine *m, const struct part *parts, size_t count)
+{
+    m->op_count = 0;
+    assert_int_equal(lp_system_begin_batch(m->system, &script_kernel, &m->error), CW_OK);
+    for (size_t i = 0; i < count; i++) {
+        const struct tl_args args = {.tensor = TENSOR_VA,
+                                     .tensor_pa = TENSOR_PA,
+                                     .shard_bytes = SHARD_BYTES,
+                                     .n_elem = 2048,
+                                     .rank = hw_place_of(&m->hw, parts[i].pe).sip,
+                                     .dtype = LP_F16,
+                                     .scalar = {(int64_t)(uintptr_t)parts[i].script}};
+        assert_int_equal(
+            lp_system_submit_launch(m->system, parts[i].pe, &script_kernel, &args, &m->error),
+            CW_OK);
+    }
+    return lp_system_drain(m->system, &m->error);
+}
+
+static inline void run_scripts(struct machine *m, const struct part *parts, size_t count)
+{
+    if (try_scripts(m, parts, count) != CW_OK)
+        fail_msg("exit code %d: %s", m->error.exit_code, m->error.text);
+}
+#define RUN(m, ...)                                                                                \
+    do {                                                                                           \
+        const struct part parts_[] = {__VA_ARGS__};                                                \
+        run_scripts((m), parts_, COUNT_OF(parts_));                                                \
+    } while (0)
+
+/* The n-th operation of one kind that a PE made, from 0. */
+static inline const struct lp_op *nth(const struct machine *m, uint32_t pe, enum lp_op_kind kind,
+                                      uint32_t n)
+{
+    for (uint32_t i = 0; i < m->op_count; i++)
+        if (m->op[i].pe == pe && m->op[i].kind == kind && n-- == 0)
+            return &m->op[i];
+    fail_msg("PE %u has made fewer operations of kind %d", pe, kind);
+    return NULL;
+}
+
+/* Since the first kernel's start. */
+static inline int64_t start_of(const struct machine *m, const struct lp_op *op)
+{
+    return op->t_start_ps - lp_system_times(m->system)->first_start_ps;
+}
+static inline int64_t end_of(const struct machine *m, const struct lp_op *op)
+{
+    return op->t_end_ps - lp_system_times(m->system)->first_start_ps;
+}
+static inline int64_t took(const struct lp_op *op) { return op->t_end_ps - op->t_start_ps; }
+
+static inline const struct lp_queue *queue_of(const struct machine *m, uint32_t pe, enum hw_dir dir)
+{
+    const struct hw_place place = hw_place_of(&m->hw, pe);
+    const struct lp_cube *cube = lp_system_cube(m->system, place.sip, place.cube);
+    return &lp_pe(lp_system_model(m->system), cube, place.pe)->queue[dir];
+}
+
+#endif
