@@ -8,14 +8,15 @@
 enum {
     SHIFT_MAX = 44,           /* the coarse buckets then reach 2^62 ps */
     SHIFT_DEFAULT = 10,       /* until there are events to tune by */
-    TUNE_LATE = 1024,         /* or events that went to `late` */
-    TUNE_SHIFT_MAX = 64,      /* relax shift_max after as many looks */
-    TUNE_TURNS = 64,          /* look at the width after as many turns */
     SAMPLES = 64,             /* times that choose the first width */
-    BUCKET_EVENTS_MAX = 512,  /* aim for as many events in a bucket */
-    BUCKET_EVENTS_MIN = 8,    /* with few events pending, fewer */
-    LATE_COUNT_REOPEN = 4096, /* from here on `late` may be too much of everything */
+    TUNE_TURNS = 64,          /* look at the width after as many turns, */
+    TUNE_LATE = 1024,         /* or after as many events that went to `late` */
+    TUNE_SHIFT_MAX = 64,      /* relax shift_max after as many looks */
+    BUCKET_EVENTS = 512,      /* aim for as many events in a bucket: */
+    BUCKET_EVENTS_MIN = 8,    /* with few pending for fewer, */
+    BUCKET_EVENTS_MAX = 4096, /* with millions pending for more */
     LATE_COUNT_MAX = 32,      /* up to here the heap beside the array is cheap */
+    LATE_COUNT_REOPEN = 4096, /* from here on `late` may be too much of everything */
 };
 
 static unsigned log2_of(uint64_t x) { return 63 - (unsigned)__builtin_clzll(x | 1); }
@@ -159,12 +160,22 @@ static bool set_shift(struct pending *pending, unsigned shift)
     return move_all_far(pending) && open_at(pending, pending->first << pending->shift, shift);
 }
 
+static uint64_t between(uint64_t least, uint64_t x, uint64_t most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+/*
+ * How many events to aim for in a bucket. With few pending, a share of them, so that what they
+ * send rarely falls into the bucket that they are in. With a million or more, so many that the
+ * fine buckets still hold most: sorting then costs cache misses, but going through a coarse
+ * bucket first costs more.
+ */
 static uint64_t bucket_events_wanted(const struct pending *pending)
 {
-    const uint64_t share = pending->count / 8;
-    return share > BUCKET_EVENTS_MAX   ? BUCKET_EVENTS_MAX
-           : share < BUCKET_EVENTS_MIN ? BUCKET_EVENTS_MIN
-                                       : share;
+    const uint64_t count = pending->count;
+    const uint64_t most = between(BUCKET_EVENTS, count / 1024, BUCKET_EVENTS_MAX);
+    return between(BUCKET_EVENTS_MIN, count / 8, most);
 }
 
 /* Picks times from `far`, evenly, and sorts them. Returns how many. */
