@@ -142,8 +142,8 @@ static inline int64_t minus_log_57(uint64_t r)
         (1ll << 61) - (multiply_high(t_70, third_64) >> 8) + (square_76 >> 16);
     const int64_t bend_74 = multiply_high(square_76, series_62);
     const int64_t log_57 = logs[i].log + (t_63 >> 6) - (bend_74 >> 17);
-    const int64_t result_57 = (zeros + 1) * ln2_57 - log_57;
-    return result_57 > 0 ? result_57 : 0;
+    /* Not negative: for u near 1 the missing fifth power makes the logarithm too small by 2^-43. */
+    return (zeros + 1) * ln2_57 - log_57;
 }
 
 int64_t cw_rng_exp_ps(struct cw_rng *rng, int64_t mean_ps)

@@ -415,6 +415,28 @@ static void a_change_that_was_not_asked_for_is_found(void **state)
                         "without asking for it (CW_MUT)");
 }
 
+static void change_b_and_ask_once(struct cw_ctx *ctx, const void *state,
+                                  const struct cw_event *event)
+{
+    const struct two *const two = state;
+    if (event->type == 7) {
+        CW_MUT(ctx, &two->b)[0] = 1;
+        cw_send(ctx, event->lp, 5, 8, 1, 1, NULL, 0);
+    } else {
+        ((struct two *)(uintptr_t)two)->b = 2;
+    }
+}
+
+static void asking_holds_for_one_event(void **state)
+{
+    (void)state;
+    struct cw_config config = plain;
+    config.check_changes = true;
+    expect_failure_with(&config, change_b_and_ask_once, CW_BUG,
+                        "LP 3, event type 8 at 1005 ps: the handler changed the state at offset 8 "
+                        "without asking for it (CW_MUT)");
+}
+
 static void change_overlapping(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
     const struct two *const two = state;
@@ -580,6 +602,7 @@ int main(void)
         cmocka_unit_test(too_many_records_fail),
         cmocka_unit_test(a_part_outside_the_state_fails),
         cmocka_unit_test(a_change_that_was_not_asked_for_is_found),
+        cmocka_unit_test(asking_holds_for_one_event),
         cmocka_unit_test(changes_that_were_asked_for_pass),
         cmocka_unit_test(bad_injections_are_refused),
         cmocka_unit_test(bad_configurations_are_refused),

@@ -112,7 +112,7 @@ static void exponential_draws_are_right_at_the_edges(void **state)
     const int64_t mean_ps = 1ll << 40;
     /* The state that makes the generator draw `random`, by undoing its mixing. */
     for (unsigned shift = 0; shift < 64; shift++)
-        for (uint64_t i = 0; i < 256; i++) {
+        for (uint64_t i = 0; i < 258; i++) { /* the last two are 0 and all ones */
             const uint64_t random = ((1ull << 63) + (i / 2 << 56) - i % 2) >> shift;
             uint64_t z = random;
             z = z ^ z >> 31 ^ z >> 62;
