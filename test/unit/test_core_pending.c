@@ -265,6 +265,20 @@ static void events_behind_the_front_come_next(void **state)
     fixture_free(fixture);
 }
 
+static void the_slack_behind_a_full_array_can_be_read(void **state)
+{
+    (void)state;
+    struct fixture *const fixture = fixture_create(11);
+    for (int i = 0; i < 1024; i++) /* as many as the smallest array holds */
+        push_at(fixture, 5000);
+    for (int i = 0; i < 1024; i++)
+        pop(fixture);
+    assert_int_equal(fixture->pending.sorted.capacity, 1024);
+    push_at(fixture, 5000); /* beside the array, which stands at its end */
+    pop(fixture);
+    fixture_free(fixture);
+}
+
 static void a_set_that_ran_empty_starts_again(void **state)
 {
     (void)state;
@@ -363,6 +377,7 @@ int main(void)
         cmocka_unit_test(delays_of_all_scales_come_in_order),
         cmocka_unit_test(times_up_to_the_last_ps_come_in_order),
         cmocka_unit_test(events_behind_the_front_come_next),
+        cmocka_unit_test(the_slack_behind_a_full_array_can_be_read),
         cmocka_unit_test(a_set_that_ran_empty_starts_again),
         cmocka_unit_test(every_part_of_the_key_decides_in_its_turn),
         cmocka_unit_test(the_width_follows_a_model_that_slows_down),
