@@ -1,0 +1,441 @@
+/*
+ * test_allreduce.c: the bits of all-reduce (50-collectives.md, 60-cli.md "Inputs"). For f32 the
+ * result is computed here a second time, element by element in the specified order, and compared by
+ * its hash; the other types and operations are compared with the program's own expectation
+ * (--verify-data), over topologies, memories and contention modes, and degenerate shapes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <xxhash.h>
+
+#include "test/integration/run_cubewarp.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static const json_t *result_of(const json_t *root, const char *key)
+{
+    const json_t *value = json_object_get(json_array_get(json_object_get(root, "results"), 0), key);
+    assert_non_null(value);
+    return value;
+}
+
+/* ---- the result of lrab, computed here ---------------------------------------------------------
+ */
+
+enum topo { RING, TORUS, MESH };
+struct shape {
+    enum topo topo;
+    uint32_t sip_w, sip_h; /* ring: its length, 1 */
+    uint32_t cube_w, cube_h, root_x, root_y;
+    bool rank_invariant;
+};
+enum { ELEMENTS = 37, SIPS_MAX = 16, CUBES_MAX = 25 };
+
+/* Element g of the seed's stream. */
+static float input(uint64_t seed, uint64_t g)
+{
+    uint64_t z = (seed * (1ull << 32) + g + 1) * 0x9E3779B97F4A7C15ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    z ^= z >> 31;
+    return ((float)(z >> 48) - 32768.0f) / 32768.0f;
+}
+
+/* From both ends of a line to its root: lower indices first. */
+static float reduce_line(const float *x, uint32_t n, uint32_t stride, uint32_t root)
+{
+    float low = 0, high = 0, acc = x[root * stride];
+    for (uint32_t i = 0; i < root; i++)
+        low = i == 0 ? x[0] : x[i * stride] + low;
+    for (uint32_t i = n - 1; i > root; i--)
+        high = i == n - 1 ? x[i * stride] : x[i * stride] + high;
+    if (root > 0)
+        acc += low;
+    if (root < n - 1)
+        acc += high;
+    return acc;
+}
+
+static float reduce_cubes(const struct shape *s, const float *cube)
+{
+    float row[CUBES_MAX];
+    for (uint32_t y = 0; y < s->cube_h; y++)
+        row[y] = reduce_line(cube + y * s->cube_w, s->cube_w, 1, s->root_x);
+    return reduce_line(row, s->cube_h, 1, s->root_y);
+}
+
+/* n places, `stride` apart: each adds what arrives from the one before it, then from the one before
+ * that, ... */
+static void reduce_ring(float *x, uint32_t n, uint32_t stride)
+{
+    float out[SIPS_MAX];
+    for (uint32_t i = 0; i < n; i++) {
+        out[i] = x[i * stride];
+        for (uint32_t k = 1; k < n; k++)
+            out[i] += x[(i + n - k) % n * stride];
+    }
+    for (uint32_t i = 0; i < n; i++)
+        x[i * stride] = out[i];
+}
+
+/* To the last place, then back to all. */
+static void reduce_chain(float *x, uint32_t n, uint32_t stride)
+{
+    float acc = x[0];
+    for (uint32_t i = 1; i < n; i++)
+        acc = x[i * stride] + acc;
+    for (uint32_t i = 0; i < n; i++)
+        x[i * stride] = acc;
+}
+
+static void reduce_sips(const struct shape *s, float *sip)
+{
+    void (*const line)(float *, uint32_t, uint32_t) = s->topo == MESH ? reduce_chain : reduce_ring;
+    if (s->rank_invariant) {
+        float acc = sip[0];
+        for (uint32_t i = 1; i < s->sip_w * s->sip_h; i++)
+            acc += sip[i];
+        for (uint32_t i = 0; i < s->sip_w * s->sip_h; i++)
+            sip[i] = acc;
+        return;
+    }
+    for (uint32_t y = 0; y < s->sip_h; y++)
+        line(sip + y * s->sip_w, s->sip_w, 1);
+    for (uint32_t x = 0; x < s->sip_w; x++)
+        line(sip + x, s->sip_h, s->sip_w);
+}
+
+/* Of all ranks' tensors in rank, shard order. */
+static void expected_hash(const struct shape *s, uint64_t seed, char hash[17])
+{
+    static float out[SIPS_MAX * CUBES_MAX * ELEMENTS];
+    const uint32_t sips = s->sip_w * s->sip_h, cubes = s->cube_w * s->cube_h;
+    assert_true(sips <= SIPS_MAX && cubes <= CUBES_MAX);
+    for (uint32_t e = 0; e < ELEMENTS; e++) {
+        float sip[SIPS_MAX], cube[CUBES_MAX];
+        for (uint32_t i = 0; i < sips; i++) {
+            for (uint32_t c = 0; c < cubes; c++)
+                cube[c] = input(seed, (i * cubes + c) * ELEMENTS + e);
+            sip[i] = reduce_cubes(s, cube);
+        }
+        reduce_sips(s, sip);
+        for (uint32_t i = 0; i < sips * cubes; i++)
+            out[i * ELEMENTS + e] = sip[i / cubes];
+    }
+    snprintf(hash, 17, "%016llx",
+             (unsigned long long)XXH3_64bits(out, sips * cubes * ELEMENTS * sizeof *out));
+}
+
+static const char *const topo_name[] = {"ring_1d", "torus_2d", "mesh_2d_no_wrap"};
+
+static void check_hash(const struct shape *s, uint64_t seed, const char *more)
+{
+    char hash[17];
+    expected_hash(s, seed, hash);
+    json_t *root = run_json(
+        "run --n-elem %d --dtype f32 --seed %llu --set system.sips.topology=%s "
+        "--set system.sips.count=%u --set system.sips.w=%u --set system.sips.h=%u "
+        "--set sip.cube_mesh.w=%u --set sip.cube_mesh.h=%u "
+        "--set algorithms.lrab_hierarchical_allreduce.root=%u,%u --set defaults.rank_invariant=%s "
+        "--set defaults.slot_size=64 %s",
+        ELEMENTS, (unsigned long long)seed, topo_name[s->topo], s->sip_w * s->sip_h, s->sip_w,
+        s->sip_h, s->cube_w, s->cube_h, s->root_x, s->root_y, s->rank_invariant ? "true" : "false",
+        more);
+    const char *got = json_string_value(result_of(root, "data_hash"));
+    if (got == NULL || strcmp(got, hash) != 0)
+        fail_msg("%s of %u x %u SIPs, %u x %u cubes, root %u,%u, rank_invariant %d: hash %s, "
+                 "expected %s",
+                 topo_name[s->topo], s->sip_w, s->sip_h, s->cube_w, s->cube_h, s->root_x, s->root_y,
+                 s->rank_invariant, got ? got : "null", hash);
+    json_decref(root);
+}
+
+static void f32_sums_have_the_bits_of_the_specified_order(void **state)
+{
+    (void)state;
+    static const struct shape shapes[] = {
+        {RING, 1, 1, 1, 1, 0, 0, false},  {RING, 1, 1, 4, 1, 2, 0, false},
+        {RING, 1, 1, 1, 5, 0, 2, false},  {RING, 1, 1, 3, 3, 1, 1, false},
+        {RING, 2, 1, 2, 2, 1, 1, false},  {RING, 5, 1, 1, 1, 0, 0, false},
+        {TORUS, 2, 1, 2, 1, 1, 0, false}, {TORUS, 1, 3, 1, 2, 0, 1, false},
+        {TORUS, 3, 2, 4, 3, 2, 1, false}, {TORUS, 4, 4, 1, 1, 0, 0, false},
+        {MESH, 3, 1, 2, 2, 1, 1, false},  {MESH, 1, 4, 2, 2, 1, 1, false},
+        {MESH, 3, 3, 3, 2, 1, 1, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(shapes); i++)
+        check_hash(&shapes[i], 1 + i, "");
+}
+
+static void any_cube_may_be_the_root(void **state)
+{
+    (void)state;
+    struct shape s = {TORUS, 2, 2, 4, 3, 0, 0, false};
+    for (uint32_t root = 0; root < 12; root++) {
+        s.root_x = root % 4;
+        s.root_y = root / 4;
+        check_hash(&s, 7, "");
+    }
+}
+
+static void rank_invariant_adds_in_rank_order_on_every_rank(void **state)
+{
+    (void)state;
+    static const struct shape shapes[] = {
+        {RING, 1, 1, 2, 2, 1, 1, true},  {RING, 5, 1, 2, 1, 1, 0, true},
+        {TORUS, 2, 2, 1, 1, 0, 0, true}, {TORUS, 3, 2, 2, 2, 1, 1, true},
+        {TORUS, 3, 4, 1, 1, 0, 0, true}, {TORUS, 1, 4, 1, 1, 0, 0, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(shapes); i++)
+        check_hash(&shapes[i], 3, "");
+}
+
+static void timing_does_not_change_the_bits(void **state)
+{
+    (void)state;
+    static const struct shape s = {TORUS, 3, 2, 3, 2, 1, 1, false};
+    static const char *const more[] = {
+        "--set defaults.buffer_kind=hbm",
+        "--set defaults.buffer_kind=sram",
+        "--set defaults.n_slots=1",
+        "--set defaults.backpressure=poll",
+        "--set defaults.recv_blocks_on_credit=false",
+        "--set fabric.contention=none",
+        "--set fabric.contention=chunk --set defaults.vc_chunk_size=16",
+        "--set links.sip_link.bw_gbs=0.1",
+        "--set nodes.pe_dma.queue_depth=1",
+        "--set cube.noc.w=3 --set cube.noc.h=1",
+        "--set defaults.wiring=pe0",
+        "--iters 3",
+    };
+    for (size_t i = 0; i < COUNT_OF(more); i++)
+        check_hash(&s, 11, more[i]);
+}
+
+/* ---- all types and operations ------------------------------------------------------------------
+ */
+
+static void expect_no_wrong_value(const char *args)
+{
+    json_t *root = run_json("run --verify-data %s", args);
+    if (json_integer_value(result_of(root, "wrong")) != 0 ||
+        !json_is_integer(result_of(root, "wrong")))
+        fail_msg("%s: wrong values", args);
+    assert_true(json_ps(root, "bound_ns") <= json_ps(root, "time_ns"));
+    json_decref(root);
+}
+
+static void every_type_and_operation_is_exact_everywhere(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {
+        "system.sips.count=1",
+        "system.sips.count=3 --set system.sips.topology=ring_1d",
+        "system.sips.count=4",
+        "system.sips.count=6 --set system.sips.topology=mesh_2d_no_wrap --set system.sips.w=3 "
+        "--set system.sips.h=2",
+        "system.sips.count=3 --set system.sips.topology=switch",
+    };
+    static const char *const types[] = {"f16", "bf16", "f32"};
+    static const char *const ops[] = {"sum", "max", "min", "prod"};
+    static const char *const memories[] = {"tcm", "hbm", "sram"};
+    static const char *const contentions[] = {"none", "message", "chunk"};
+    uint32_t run = 0;
+    for (size_t m = 0; m < COUNT_OF(machines); m++)
+        for (size_t t = 0; t < COUNT_OF(types); t++)
+            for (size_t o = 0; o < COUNT_OF(ops); o++, run++) {
+                char args[512];
+                snprintf(args, sizeof args,
+                         "--n-elem %u --dtype %s --op %s --set %s --set defaults.buffer_kind=%s "
+                         "--set fabric.contention=%s --set sip.cube_mesh.w=2 "
+                         "--set sip.cube_mesh.h=3 --set defaults.slot_size=256",
+                         1 + run * 17 % 500, types[t], ops[o], machines[m], memories[run % 3],
+                         contentions[run / 3 % 3]);
+                expect_no_wrong_value(args);
+            }
+}
+
+static void degenerate_machines_reduce_too(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {
+        "system.sips.count=1 --set sip.cube_mesh.w=1 --set sip.cube_mesh.h=1",
+        "system.sips.count=1 --set sip.cube_mesh.w=1 --set sip.cube_mesh.h=4",
+        "system.sips.count=1 --set sip.cube_mesh.w=4 --set sip.cube_mesh.h=1",
+        "system.sips.count=2 --set system.sips.topology=ring_1d",
+        "system.sips.count=2 --set system.sips.w=2 --set system.sips.h=1",
+        "system.sips.count=2 --set system.sips.w=1 --set system.sips.h=2",
+        "system.sips.count=1 --set system.sips.topology=mesh_2d_no_wrap",
+        "system.sips.count=1 --set system.sips.topology=switch",
+        "system.sips.count=1 --set system.sips.topology=pair_switch",
+        "system.sips.count=2 --set system.sips.topology=switch",
+        "cube.noc.w=1 --set cube.noc.h=1",
+        "cube.pe_layout.corners=[SE] --set cube.pe_layout.pe_per_corner=1",
+        "cube.pe_layout.corners=[SW,NE,NW] --set cube.pe_layout.pe_per_corner=3",
+    };
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
+        char args[400];
+        snprintf(args, sizeof args, "--n-elem 1 --set %s", machines[i]);
+        expect_no_wrong_value(args);
+        snprintf(args, sizeof args, "--n-elem 3000 --dtype bf16 --set %s", machines[i]);
+        expect_no_wrong_value(args);
+    }
+}
+
+static void tensors_larger_than_slots_and_rings_arrive_whole(void **state)
+{
+    (void)state;
+    expect_no_wrong_value("--n-elem 2048");
+    expect_no_wrong_value("--n-elem 2049");
+    expect_no_wrong_value("--n-elem 9000 --set defaults.n_slots=1");
+    expect_no_wrong_value(
+        "--n-elem 9000 --set defaults.n_slots=1 --set defaults.backpressure=poll");
+    expect_no_wrong_value("--n-elem 3001 --dtype f32 --set defaults.slot_size=64 "
+                          "--set defaults.n_slots=2 --set defaults.buffer_kind=hbm");
+    expect_no_wrong_value(
+        "--n-elem 5000 --set defaults.n_slots=1 --set defaults.rank_invariant=true");
+    expect_no_wrong_value("--n-elem 5000 --set defaults.slot_size=1000 "
+                          "--set defaults.vc_chunk_size=7 --set fabric.contention=chunk");
+}
+
+static void presets_reduce_without_an_error(void **state)
+{
+    (void)state;
+    expect_no_wrong_value("--preset tiny --n-elem 100");
+    expect_no_wrong_value("--preset default --n-elem 100");
+    json_t *root = run_json("run --preset six_3x2 --verify-data --n-elem 100");
+    const json_t *topology = json_object_get(root, "topology");
+    assert_int_equal(json_integer_value(json_object_get(topology, "sips")), 6);
+    assert_int_equal(json_integer_value(result_of(root, "wrong")), 0);
+    json_decref(root);
+}
+
+/* ---- what else a run says ----------------------------------------------------------------------
+ */
+
+static void a_centre_root_is_faster_than_a_corner(void **state)
+{
+    (void)state;
+    json_t *centre = run_json("run --n-elem 4096 --no-data"),
+           *corner = run_json("run --n-elem 4096 --no-data --algorithm intercube_allreduce");
+    assert_true(json_ps(centre, "time_ns") < json_ps(corner, "time_ns"));
+    json_decref(centre);
+    json_decref(corner);
+}
+
+static void the_same_run_commits_the_same_events(void **state)
+{
+    (void)state;
+    json_t *runs[3];
+    const char *trace[3], *data[3];
+    for (int i = 0; i < 3; i++) {
+        runs[i] = run_json("run --n-elem 777 --seed %d", i < 2 ? 5 : 6);
+        trace[i] =
+            json_string_value(json_object_get(json_object_get(runs[i], "engine"), "trace_hash"));
+        data[i] = json_string_value(result_of(runs[i], "data_hash"));
+    }
+    assert_string_equal(trace[0], trace[1]);
+    assert_string_equal(data[0], data[1]);
+    assert_string_equal(trace[0], trace[2]); /* timing does not depend on values */
+    assert_string_not_equal(data[0], data[2]);
+    for (int i = 0; i < 3; i++)
+        json_decref(runs[i]);
+}
+
+static void iterations_start_from_the_same_inputs_and_are_averaged(void **state)
+{
+    (void)state;
+    json_t *once = run_json("run --n-elem 777"), *thrice = run_json("run --n-elem 777 --iters 3");
+    assert_string_equal(json_string_value(result_of(once, "data_hash")),
+                        json_string_value(result_of(thrice, "data_hash")));
+    assert_int_equal(json_ps(once, "time_ns"), json_ps(thrice, "time_ns"));
+    assert_int_equal(json_ps(once, "host_time_ns"), json_ps(thrice, "host_time_ns"));
+    json_decref(once);
+    json_decref(thrice);
+}
+
+static void without_data_the_times_are_the_same_and_nothing_is_hashed(void **state)
+{
+    (void)state;
+    json_t *with = run_json("run --n-elem 777"), *without = run_json("run --n-elem 777 --no-data");
+    assert_true(json_is_null(result_of(without, "data_hash")));
+    assert_true(json_is_null(result_of(without, "wrong")));
+    assert_true(json_is_string(result_of(with, "data_hash")));
+    assert_true(json_is_null(result_of(with, "wrong"))); /* not verified */
+    assert_int_equal(json_ps(with, "time_ns"), json_ps(without, "time_ns"));
+    json_decref(with);
+    json_decref(without);
+}
+
+static void a_range_of_sizes_is_a_row_for_each(void **state)
+{
+    (void)state;
+    json_t *root = run_json("run --bytes 8:64KiB:x4 --dtype f32 --verify-data");
+    const json_t *results = json_object_get(root, "results");
+    assert_int_equal(json_array_size(results), 7); /* 8, 32, ... 32768; 131072 is beyond */
+    for (size_t i = 0; i < 7; i++) {
+        const json_t *row = json_array_get(results, i);
+        const json_int_t bytes = json_integer_value(json_object_get(row, "bytes"));
+        assert_int_equal(bytes, 8 << 2 * i);
+        assert_int_equal(json_integer_value(json_object_get(row, "count")), bytes / 4);
+        assert_int_equal(json_integer_value(json_object_get(row, "wrong")), 0);
+        /* bytes over time, and 2 (n - 1) / n of it with n = 4 */
+        const double algbw = json_real_value(json_object_get(row, "algbw_gbs"));
+        const double busbw = json_real_value(json_object_get(row, "busbw_gbs"));
+        const double ns = json_real_value(json_object_get(row, "time_ns"));
+        assert_true(algbw * ns > (double)bytes * 0.999999 && algbw * ns < (double)bytes * 1.000001);
+        assert_true(busbw > algbw * 1.499999 && busbw < algbw * 1.500001);
+    }
+    json_decref(root);
+}
+
+static void the_machine_is_counted(void **state)
+{
+    (void)state;
+    json_t *root = run_json("run --no-data");
+    const json_t *topology = json_object_get(root, "topology");
+    static const struct {
+        const char *key;
+        json_int_t count;
+    } expected[] = {
+        {"sips", 4},
+        {"cubes", 64},
+        {"pes", 512},
+        /* intra: 10 edges of the 4 x 2 grid, both ends, in 64 cubes; inter-cube: 24 edges of the
+         * 4 x 4 mesh, both ends, 8 PEs, 4 SIPs; global: four of each of the 512 */
+        {"ipcq_queue_pairs", 20 * 64 + 48 * 8 * 4 + 4 * 512},
+        {"lps", 1 + 64 + 4}, /* the host, cubes, IO dies */
+    };
+    for (size_t i = 0; i < COUNT_OF(expected); i++)
+        assert_int_equal(json_integer_value(json_object_get(topology, expected[i].key)),
+                         expected[i].count);
+    json_decref(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(f32_sums_have_the_bits_of_the_specified_order),
+        cmocka_unit_test(any_cube_may_be_the_root),
+        cmocka_unit_test(rank_invariant_adds_in_rank_order_on_every_rank),
+        cmocka_unit_test(timing_does_not_change_the_bits),
+        cmocka_unit_test(every_type_and_operation_is_exact_everywhere),
+        cmocka_unit_test(degenerate_machines_reduce_too),
+        cmocka_unit_test(tensors_larger_than_slots_and_rings_arrive_whole),
+        cmocka_unit_test(presets_reduce_without_an_error),
+        cmocka_unit_test(a_centre_root_is_faster_than_a_corner),
+        cmocka_unit_test(the_same_run_commits_the_same_events),
+        cmocka_unit_test(iterations_start_from_the_same_inputs_and_are_averaged),
+        cmocka_unit_test(without_data_the_times_are_the_same_and_nothing_is_hashed),
+        cmocka_unit_test(a_range_of_sizes_is_a_row_for_each),
+        cmocka_unit_test(the_machine_is_counted),
+    };
+    return cmocka_run_group_tests_name("allreduce", tests, NULL, NULL);
+}
