@@ -1,5 +1,6 @@
 /*
- * pending.c: the turns of the pending set's buckets, and their width (pending.h).
+ * pending.c: how the pending set's buckets open, take their turns and find their width (pending.h).
+ * Everything here is off the path of most events.
  */
 #include "core/pending.h"
 
