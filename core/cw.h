@@ -196,7 +196,7 @@ typedef void (*cw_record_fn)(void *arg, const struct cw_event *event, uint16_t k
 
 struct cw_config {
     enum cw_sync sync;
-    uint32_t worker_count;         /* 1 for CW_SEQUENTIAL */
+    uint32_t worker_count;         /* CW_SEQUENTIAL: 1; or more, to check a partition's promises */
     const uint32_t *lp_worker;     /* [lp_count] who owns each LP; NULL: block partition */
     const int64_t *least_delay_ps; /* [from * worker_count + to]; NULL: all 0 */
     int64_t end_ps;                /* exclusive; CW_TIME_MAX: until no event is left */
@@ -226,7 +226,10 @@ void cw_sim_free(struct cw_sim *sim); /* accepts NULL */
 int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, uint32_t entity,
               uint64_t number, const void *payload, uint16_t payload_bytes, struct cw_error *error);
 
-/* Runs until no event is left before end_ps. All records are delivered when it returns. */
+/*
+ * Runs until no event is left before end_ps. All records are delivered when it returns. After a
+ * failed drain the simulation takes no more injections or drains; states can still be read.
+ */
 int cw_drain(struct cw_sim *sim, struct cw_error *error);
 
 /* Time of the last committed event; 0 before the first. */
