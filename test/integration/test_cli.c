@@ -1,0 +1,495 @@
+/*
+ * test_cli.c: the program as a user meets it (60-cli.md): exit codes, what bad input is told,
+ * output files whole or not at all, and that what it prints can be read again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test/integration/run_cubewarp.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* ---- a scratch folder --------------------------------------------------------------------------
+ */
+
+static char folder[] = "/tmp/cubewarp-cli-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+/* "<folder>/name"; one of four buffers in turn. */
+static const char *in_folder(const char *name)
+{
+    static char paths[4][128];
+    static unsigned turn;
+    char *path = paths[turn++ % 4];
+    snprintf(path, sizeof *paths, "%s/%s", folder, name);
+    return path;
+}
+
+static const char *write_file(const char *name, const char *text)
+{
+    const char *path = in_folder(name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        fail_msg("%s is missing", path);
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t lines = 0;
+    for (; (text = strchr(text, '\n')) != NULL; text++)
+        lines++;
+    return lines;
+}
+
+/* Nothing on standard output, and a message with all these words. */
+static void expect_refusal(int exit_code, const char *args, const char *const words[], size_t count)
+{
+    struct run_output output = run_line(exit_code, "%s", args);
+    assert_string_equal(output.out, "");
+    for (size_t i = 0; i < count && words[i] != NULL; i++)
+        if (strstr(output.err, words[i]) == NULL)
+            fail_msg("cubewarp %s says\n%sand not '%s'", args, output.err, words[i]);
+    run_output_free(&output);
+}
+
+enum { WORDS = 4 };
+struct refusal {
+    const char *args;
+    const char *words[WORDS];
+};
+
+static void expect_refusals(int exit_code, const struct refusal *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        expect_refusal(exit_code, cases[i].args, cases[i].words, WORDS);
+}
+
+/* ---- the command line --------------------------------------------------------------------------
+ */
+
+static void a_wrong_command_line_names_what_is_wrong_and_what_is_legal(void **state)
+{
+    (void)state;
+    static const struct refusal cases[] = {
+        {"", {"Usage: cubewarp COMMAND"}},
+        {"frobnicate", {"unknown command 'frobnicate'", "--help"}},
+        {"run --frobnicate", {"unknown option '--frobnicate'", "cubewarp run --help"}},
+        {"run leftover", {"unexpected argument 'leftover'"}},
+        {"run --json", {"--json needs a value"}},
+        {"run --n-elem many", {"--n-elem 'many'", "4KiB"}},
+        {"run --n-elem -3", {"--n-elem '-3'"}},
+        {"run --n-elem 0", {"--n-elem", "found 0"}},
+        {"run --n-elem 99999999999999999999", {"--n-elem"}},
+        {"run --bytes 3", {"3 bytes", "f16"}},
+        {"run --bytes 64:8", {"--bytes '64:8'", "smaller to the larger"}},
+        {"run --bytes 8 --n-elem 4", {"--bytes", "--n-elem", "exclude"}},
+        {"run --dtype f64", {"'f64'", "f16, bf16 or f32"}},
+        {"run --op average", {"'average'", "sum, max, min or prod"}},
+        {"run --iters 0", {"--iters '0'"}},
+        {"run --seed -1", {"--seed '-1'"}},
+        {"run --sync hopeful", {"--sync 'hopeful'", "sequential"}},
+        {"run --threads 0", {"--threads '0'"}},
+        {"run --bench sleep", {"--bench 'sleep'", "ccl_allreduce", "ipcq_shift"}},
+        {"run --bench ipcq_shift --dir up", {"--dir 'up'", "global_"}},
+        {"run --bench ipcq_pingpong --to 4.0.0", {"--to 4.0.0", "SIPs are 0 to 3"}},
+        {"run --bench ipcq_pingpong --from 0.1.0", {"the same PE"}},
+        {"run --bench ipcq_pingpong --n-elem 4096", {"8192", "slot_size"}},
+        {"topo --path 0.0.0", {"--path needs two PEs"}},
+        {"topo --path 0.0.0 0.16.0", {"0.16.0", "up to 3.15.7"}},
+    };
+    expect_refusals(2, cases, COUNT_OF(cases));
+}
+
+static void help_and_version_are_on_standard_output(void **state)
+{
+    (void)state;
+    struct run_output version = run_line(0, "--version");
+    unsigned major, minor, patch;
+    char rest;
+    assert_int_equal(sscanf(version.out, "cubewarp %u.%u.%u%c", &major, &minor, &patch, &rest), 4);
+    assert_int_equal(rest, '\n');
+    assert_int_equal(count_lines(version.out), 1);
+    assert_string_equal(version.err, "");
+    run_output_free(&version);
+    static const char *const commands[] = {"run", "topo", "check", "config", "verify", "phold"};
+    for (size_t i = 0; i < COUNT_OF(commands); i++) {
+        char usage[64];
+        snprintf(usage, sizeof usage, "Usage: cubewarp %s", commands[i]);
+        struct run_output help = run_line(0, "%s --help", commands[i]);
+        assert_int_equal(strncmp(help.out, usage, strlen(usage)), 0);
+        assert_string_equal(help.err, "");
+        run_output_free(&help);
+    }
+}
+
+static void a_pipe_gets_no_progress(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(0, "run --n-elem 8 --verify-data");
+    assert_string_equal(output.err, "");
+    assert_non_null(strstr(output.out, "# Wrong values      : 0 OK\n"));
+    run_output_free(&output);
+}
+
+/* ---- configuration -----------------------------------------------------------------------------
+ */
+
+static void a_wrong_setting_names_the_key_and_what_is_legal(void **state)
+{
+    (void)state;
+    static const struct refusal cases[] = {
+        {"run --set system.sips.cuont=4",
+         {"unknown key 'system.sips.cuont'", "did you mean 'system.sips.count'"}},
+        {"run --set system.sips.count=four", {"system.sips.count", "whole number", "'four'"}},
+        {"run --set links.ucie.bw_gbs=-1", {"links.ucie.bw_gbs", "GB/s", "'-1'"}},
+        {"run --set links.ucie.bw_gbs=0", {"links.ucie.bw_gbs", "'0'"}},
+        {"run --set system.sips.topology=ring", {"'ring'", "did you mean 'ring_1d'"}},
+        {"run --set system.sips.count=6", {"no perfect square", "w", "h", "2x3"}},
+        {"run --set system.sips.w=3 --set system.sips.h=2", {"system.sips", "4", "6"}},
+        {"run --set defaults.slot_size=1048576", {"defaults.slot_size", "TCM", "1048576 are free"}},
+        {"run --set defaults.n_slots=100000", {"defaults.n_slots"}},
+        {"run --set defaults.algorithm=magic", {"no algorithm 'magic'", "ring_allreduce"}},
+        {"run --algorithm magic", {"no algorithm 'magic'"}},
+        {"run --preset magic", {"unknown preset 'magic'", "pod64", "tiny"}},
+        {"run --set algorithms.lrab_hierarchical_allreduce.root=4,0", {"4,0", "4 x 4"}},
+        {"run --set system.sips.count", {"KEY=VALUE"}},
+        /* beyond a physical address: 14 bits of SIP, 10 of cube, 6 of PE */
+        {"run --set system.sips.count=16385", {"system.sips.count", "16384"}},
+        {"run --set sip.cube_mesh.w=33 --set sip.cube_mesh.h=32", {"1056 cubes", "1024"}},
+        {"run --set cube.pe_layout.pe_per_corner=17", {"68 PEs", "64"}},
+        /* algorithm and machine */
+        {"run --set system.sips.topology=pair_switch", {"pair_switch", "ring_allreduce"}},
+        {"check --set system.sips.topology=pair_switch", {"pair_switch", "ring_allreduce"}},
+        {"run --set defaults.rank_invariant=true --set system.sips.topology=mesh_2d_no_wrap",
+         {"rank_invariant", "mesh_2d_no_wrap"}},
+        {"run --n-elem 500000", {"1000000 bytes", "TCM", "lrab_pipelined_allreduce"}},
+    };
+    expect_refusals(2, cases, COUNT_OF(cases));
+}
+
+static void every_error_of_a_file_is_reported_with_its_place(void **state)
+{
+    (void)state;
+    static const char *const text = "system:\n"
+                                    "  sips: { cuont: 4, topology: ring }\n"
+                                    "memory:\n"
+                                    "  tcm_kib: -1\n"
+                                    "fabric: 7\n";
+    static const char *const places[] = {":2:11: unknown key 'cuont'",
+                                         ":2:31: ", ":4:12: ", ":5:9: "};
+    const char *path = write_file("four.yaml", text);
+    static const char *const commands[] = {"run", "check", "config", "topo", "verify"};
+    for (size_t c = 0; c < COUNT_OF(commands); c++) {
+        struct run_output output = run_line(2, "%s --topology %s", commands[c], path);
+        const char *at = output.err;
+        assert_string_equal(output.out, "");
+        assert_int_equal(count_lines(output.err), 4);
+        for (size_t i = 0; i < COUNT_OF(places); i++) {
+            char start[200];
+            snprintf(start, sizeof start, "%s%s", path, places[i]);
+            if (strncmp(at, start, strlen(start)) != 0)
+                fail_msg("line %zu does not begin with %s\n%s", i + 1, start, output.err);
+            at = strchr(at, '\n') + 1;
+        }
+        run_output_free(&output);
+    }
+}
+
+static void errors_of_several_files_are_reported_together(void **state)
+{
+    (void)state;
+    const char *topology = write_file("topology.yaml", "system: { sips: { count: none } }\n"),
+               *components =
+                   write_file("components.yaml", "nodes: { router: { overhead_ns: x } }\n"),
+               *ccl = write_file("ccl.yaml", "defaults: { n_slots: 0 }\n");
+    struct run_output output =
+        run_line(2, "check --topology %s --components %s --ccl %s", topology, components, ccl);
+    assert_non_null(strstr(output.err, "topology.yaml:1:26: system.sips.count"));
+    assert_non_null(strstr(output.err, "components.yaml:1:33: nodes.router.overhead_ns"));
+    assert_non_null(strstr(output.err, "ccl.yaml:1:22: defaults.n_slots"));
+    run_output_free(&output);
+}
+
+static void what_is_no_configuration_file_is_refused(void **state)
+{
+    (void)state;
+    char args[256];
+    static const struct {
+        const char *name, *text, *word;
+    } files[] = {
+        {"open.yaml", "system: [\n", ":2:1: "},
+        {"empty.yaml", "", ":1:1: empty"},
+        {"list.yaml", "- 1\n- 2\n", ":1:1: "},
+        {"twice.yaml", "fabric: { contention: none }\nfabric: { contention: chunk }\n", ":2:1: "},
+        {"bytes.yaml", "\xff\xfe", ":1:1: "},
+    };
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        snprintf(args, sizeof args, "check --topology %s",
+                 write_file(files[i].name, files[i].text));
+        expect_refusal(2, args, &files[i].word, 1);
+    }
+    snprintf(args, sizeof args, "run --topology %s", in_folder("missing.yaml"));
+    expect_refusal(2, args, (const char *const[]){"missing.yaml", "No such file"}, 2);
+    snprintf(args, sizeof args, "run --components %s", folder);
+    expect_refusal(2, args, (const char *const[]){folder, "directory"}, 2);
+    expect_refusal(2, "run --ccl /dev/zero", (const char *const[]){"/dev/zero"}, 1);
+}
+
+static void check_says_ok_and_names_the_configuration(void **state)
+{
+    (void)state;
+    struct run_output shipped = run_line(0, "check"), other = run_line(0, "check --preset tiny");
+    assert_int_equal(strncmp(shipped.out, "ok, configuration ", 18), 0);
+    assert_string_not_equal(shipped.out, other.out);
+    run_output_free(&shipped);
+    run_output_free(&other);
+}
+
+static void a_printed_configuration_loads_again_as_the_same(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {
+        "",
+        "--preset six_3x2 --set links.noc.bw_gbs=0.3 --set links.noc.latency_ns=1.25",
+        "--set cube.pe_layout.corners=[SE,NW] --set defaults.vc_weights=[3,1] "
+        "--set algorithms.lrab_hierarchical_allreduce.root=1,2",
+    };
+    for (size_t i = 0; i < COUNT_OF(settings); i++) {
+        struct run_output printed = run_line(0, "config %s", settings[i]),
+                          before = run_line(0, "check %s", settings[i]);
+        const char *path = write_file("resolved.yaml", printed.out);
+        struct run_output after = run_line(0, "check --preset %s", path);
+        assert_string_equal(before.out, after.out);
+        run_output_free(&printed);
+        run_output_free(&before);
+        run_output_free(&after);
+    }
+}
+
+/* ---- output ------------------------------------------------------------------------------------
+ */
+
+static void json_on_standard_output_is_nothing_but_json(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(0, "run --n-elem 8 --json -");
+    json_error_t error;
+    json_t *root = json_loads(output.out, JSON_REJECT_DUPLICATES, &error);
+    if (root == NULL)
+        fail_msg("line %d: %s\n%s", error.line, error.text, output.out);
+    static const char *const keys[] = {"schema",      "version",      "command",      "bench",
+                                       "algorithm",   "topology",     "engine",       "results",
+                                       "sim_time_ns", "init_time_ns", "config_digest"};
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        if (json_object_get(root, keys[i]) == NULL)
+            fail_msg("no key %s", keys[i]);
+    assert_string_equal(json_string_value(json_object_get(root, "schema")), "cubewarp.run/1");
+    json_decref(root);
+    run_output_free(&output);
+}
+
+static void a_json_file_says_what_standard_output_would(void **state)
+{
+    (void)state;
+    const char *path = in_folder("result.json");
+    struct run_output output = run_line(0, "run --n-elem 8 --json %s", path);
+    assert_non_null(strstr(output.out, "busbw")); /* the table is on standard output */
+    json_t *file = json_load_file(path, 0, NULL), *direct = run_json("run --n-elem 8");
+    assert_non_null(file);
+    assert_true(json_equal(json_object_get(file, "results"), json_object_get(direct, "results")));
+    json_decref(file);
+    json_decref(direct);
+    run_output_free(&output);
+}
+
+static void csv_has_a_heading_and_a_row_for_each_size(void **state)
+{
+    (void)state;
+    const char *path = in_folder("result.csv");
+    struct run_output output = run_line(0, "run --bytes 8:32:x2 --verify-data --csv %s", path);
+    char *text = read_file(path);
+    assert_int_equal(count_lines(text), 1 + 3);
+    size_t commas = 0;
+    for (const char *at = text; *at != '\n'; at++)
+        commas += *at == ',';
+    for (const char *line = strchr(text, '\n') + 1; *line != '\0'; line = strchr(line, '\n') + 1) {
+        size_t in_row = 0;
+        for (const char *at = line; *at != '\n'; at++) {
+            in_row += *at == ',';
+            assert_true(*at != ' '); /* no padding */
+        }
+        assert_int_equal(in_row, commas);
+    }
+    free(text);
+    run_output_free(&output);
+}
+
+static void an_output_file_is_whole_or_not_there(void **state)
+{
+    (void)state;
+    const char *path = write_file("kept.json", "kept");
+    struct run_output refused = run_line(2, "run --n-elem 500000 --json %s", path);
+    char *text = read_file(path);
+    assert_string_equal(text, "kept"); /* a run that fails leaves the last result alone */
+    free(text);
+    run_output_free(&refused);
+    static const char *const options[] = {"--json", "--csv", "--ccl-trace"};
+    for (size_t i = 0; i < COUNT_OF(options); i++) {
+        struct run_output output =
+            run_line(4, "run --n-elem 8 %s %s/missing/result", options[i], folder);
+        assert_non_null(strstr(output.err, "missing/result"));
+        run_output_free(&output);
+        output = run_line(4, "run --n-elem 8 %s %s", options[i], folder); /* a directory */
+        assert_non_null(strstr(output.err, folder));
+        run_output_free(&output);
+        output = run_line(4, "run --n-elem 8 %s /dev/full", options[i]);
+        assert_non_null(strstr(output.err, "cannot write /dev/full"));
+        run_output_free(&output);
+    }
+}
+
+static void too_little_memory_is_exit_code_4(void **state)
+{
+    (void)state;
+    static const struct refusal cases[] = {
+        {"run --max-memory 1KiB", {"out of memory", "1024", "--max-memory"}}};
+    expect_refusals(4, cases, COUNT_OF(cases));
+}
+
+/* ---- topo, verify ------------------------------------------------------------------------------
+ */
+
+static int64_t ps_behind(const char *line, const char *word)
+{
+    const char *at = strstr(line, word);
+    int64_t ns, ps;
+    if (at == NULL || sscanf(at + strlen(word), " %ld.%3ld", &ns, &ps) != 2)
+        return -1;
+    return ns * 1000 + ps;
+}
+
+/* The costs of the lines, and in the last line their sum. */
+static void a_printed_path_sums_to_its_total(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *args;
+        int64_t latency_ps, ser_ps; /* worked out by hand; -1: not */
+    } cases[] = {
+        {"0.0.0 0.0.1", 10011, 32000},
+        {"0.0.0 0.1.0", 21101, 32000},
+        {"0.0.0 3.5.2", -1, 40960}, /* sip_link, 100 GB/s */
+        {"1.3.7 2.12.0 --set defaults.buffer_kind=hbm", -1, 64000},
+        {"1.3.7 1.12.0 --set defaults.buffer_kind=sram", -1, 32000},
+        {"3.0.0 1.0.0 --set system.sips.topology=switch", -1, 40960},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct run_output output = run_line(0, "topo --path %s", cases[i].args);
+        int64_t latency_ps = 0, ser_ps = 0, total_ps = -1;
+        char *rest;
+        for (char *line = strtok_r(output.out, "\n", &rest); line != NULL;
+             line = strtok_r(NULL, "\n", &rest)) {
+            const int64_t cost_ps =
+                ps_behind(line, strstr(line, " flight ") ? "flight" : "overhead");
+            const int64_t take_ps = ps_behind(line, "take");
+            latency_ps += cost_ps > 0 ? cost_ps : 0;
+            ser_ps = take_ps > ser_ps ? take_ps : ser_ps;
+            if (strstr(line, "longest serialisation") != NULL) {
+                assert_int_equal(ps_behind(line, "latency"), latency_ps);
+                assert_int_equal(ps_behind(line, "serialisation"), ser_ps);
+                total_ps = ps_behind(line, "=");
+            }
+        }
+        assert_int_equal(total_ps, latency_ps + ser_ps);
+        assert_int_equal(ser_ps, cases[i].ser_ps);
+        if (cases[i].latency_ps >= 0)
+            assert_int_equal(latency_ps, cases[i].latency_ps);
+        run_output_free(&output);
+    }
+}
+
+static void the_machine_is_drawn_as_svg(void **state)
+{
+    (void)state;
+    struct run_output drawn = run_line(0, "topo --preset six_3x2 --svg -");
+    const char *path = in_folder("machine.svg");
+    struct run_output written = run_line(0, "topo --preset six_3x2 --svg %s", path);
+    char *text = read_file(path);
+    assert_int_equal(strncmp(drawn.out, "<svg", 4), 0);
+    assert_string_equal(drawn.out, text);
+    free(text);
+    run_output_free(&drawn);
+    run_output_free(&written);
+}
+
+static void verify_finds_two_runs_identical(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(0, "verify --n-elem 500 --dtype f32");
+    assert_non_null(strstr(output.out, "trace_hash"));
+    assert_non_null(strstr(output.out, "data_hash"));
+    assert_non_null(strstr(output.out, "\nidentical\n"));
+    assert_null(strstr(output.out, "DIFFERENT"));
+    run_output_free(&output);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wrong_command_line_names_what_is_wrong_and_what_is_legal),
+        cmocka_unit_test(help_and_version_are_on_standard_output),
+        cmocka_unit_test(a_pipe_gets_no_progress),
+        cmocka_unit_test(a_wrong_setting_names_the_key_and_what_is_legal),
+        cmocka_unit_test(every_error_of_a_file_is_reported_with_its_place),
+        cmocka_unit_test(errors_of_several_files_are_reported_together),
+        cmocka_unit_test(what_is_no_configuration_file_is_refused),
+        cmocka_unit_test(check_says_ok_and_names_the_configuration),
+        cmocka_unit_test(a_printed_configuration_loads_again_as_the_same),
+        cmocka_unit_test(json_on_standard_output_is_nothing_but_json),
+        cmocka_unit_test(a_json_file_says_what_standard_output_would),
+        cmocka_unit_test(csv_has_a_heading_and_a_row_for_each_size),
+        cmocka_unit_test(an_output_file_is_whole_or_not_there),
+        cmocka_unit_test(too_little_memory_is_exit_code_4),
+        cmocka_unit_test(a_printed_path_sums_to_its_total),
+        cmocka_unit_test(the_machine_is_drawn_as_svg),
+        cmocka_unit_test(verify_finds_two_runs_identical),
+    };
+    return cmocka_run_group_tests_name("cli", tests, make_folder, remove_folder);
+}
