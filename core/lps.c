@@ -58,6 +58,15 @@ static void lay_out(struct lps *lps, const struct cw_model *model, const size_t 
     }
 }
 
+static int allocate(struct lps *lps, struct cw_error *error)
+{
+    lps->blocks = memory_take(lps->memory, lps->count * sizeof(struct lp_block *));
+    if (lps->blocks == NULL)
+        return memory_error(lps->memory, error);
+    lps->arena = memory_take(lps->memory, lps->arena_bytes);
+    return lps->arena == NULL ? memory_error(lps->memory, error) : CW_OK;
+}
+
 int lps_create(struct lps *lps, struct memory *memory, const struct cw_model *model,
                struct cw_error *error)
 {
@@ -67,15 +76,10 @@ int lps_create(struct lps *lps, struct memory *memory, const struct cw_model *mo
     if (sizes == NULL)
         return memory_error(memory, error);
     int result = measure(lps, model, sizes, error);
-    if (result == CW_OK) {
-        lps->blocks = memory_take(memory, lps->count * sizeof(struct lp_block *));
-        if (lps->blocks != NULL)
-            lps->arena = memory_take(memory, lps->arena_bytes);
-        if (lps->arena != NULL)
-            lay_out(lps, model, sizes);
-        else
-            result = memory_error(memory, error);
-    }
+    if (result == CW_OK)
+        result = allocate(lps, error);
+    if (result == CW_OK)
+        lay_out(lps, model, sizes);
     memory_give(memory, sizes, sizes_bytes);
     return result;
 }

@@ -203,7 +203,7 @@ static unsigned shift_for_far(const struct pending *pending)
 {
     uint64_t times[SAMPLES];
     const size_t samples = sample_far(pending, times);
-    const uint64_t half_ps = times[samples / 2] - pending->far_first_ps;
+    const uint64_t half_ps = samples > 0 ? times[samples / 2] - pending->far_first_ps : 0;
     if (half_ps == 0)
         return pending->shift;
     const uint64_t width_ps = half_ps / (pending->count / 2 + 1) * bucket_events_wanted(pending);

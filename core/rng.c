@@ -139,7 +139,7 @@ static inline int64_t minus_log_57(uint64_t r)
     const int64_t square_76 = multiply_high(t_70, t_70);
     /* ln(1 + t) = t - t^2 * (1/2 - t/3 + t^2/4) */
     const int64_t series_62 =
-        (1ll << 61) - (multiply_high(t_70, third_64) >> 8) + (square_76 >> 16);
+        (INT64_C(1) << 61) - (multiply_high(t_70, third_64) >> 8) + (square_76 >> 16);
     const int64_t bend_74 = multiply_high(square_76, series_62);
     const int64_t log_57 = logs[i].log + (t_63 >> 6) - (bend_74 >> 17);
     /* Not negative: for u near 1 the missing fifth power makes the logarithm too small by 2^-43. */

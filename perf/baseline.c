@@ -244,6 +244,10 @@ int main(int argc, char **argv)
         .population = (uint32_t)atol(argv[4]),
         .end_ps = atol(argv[5]) * 1000000,
     };
+    if (bare.lp_count == 0 || bare.population == 0) {
+        fprintf(stderr, "baseline: LPS and POPULATION are at least 1\n");
+        return 2;
+    }
     while ((bare.side + 1) * (bare.side + 1) <= bare.lp_count)
         bare.side++;
     const size_t pending = (size_t)bare.lp_count * bare.population;

@@ -239,8 +239,11 @@ int main(int argc, char **argv)
                     const double rate = hopeless ? 0 : run(queue, delays[d].draw, counts[c], holds);
                     best[queue] = rate > best[queue] ? rate : best[queue];
                 }
-            printf("%-8s %8zu %8.1f %8.1f %8.1f\n", delays[d].name, counts[c], best[0], best[1],
-                   best[2]);
+            printf("%-8s %8zu %8.1f %8.1f", delays[d].name, counts[c], best[0], best[1]);
+            if (best[2] > 0)
+                printf(" %8.1f\n", best[2]);
+            else
+                printf(" %8s\n", "-");
             fflush(stdout);
         }
     return 0;

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -527,60 +526,6 @@ static void bad_configurations_are_refused(void **state)
     assert_string_equal(error.text, "model acts has no LPs");
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-static void send_two(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
-{
-    (void)state;
-    cw_send(ctx, 0, 1, 1, 1, 2 * event->number % CW_NUMBER_MAX, NULL, 0);
-    cw_send(ctx, 1, 1, 1, 1, (2 * event->number + 1) % CW_NUMBER_MAX, NULL, 0);
-}
-
-static void a_run_that_needs_too_much_memory_says_how_much(void **state)
-{
-    (void)state;
-    struct cw_config config = plain;
-    config.memory_bytes_max = 4 << 20;
-    const struct acts acts = {.act = send_two};
-    const struct cw_model model = model_of(&acts);
-    struct cw_error error;
-    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
-    assert_int_equal(cw_inject(sim, 0, 1, 1, 1, 1, NULL, 0, &error), CW_OK);
-    assert_int_equal(cw_drain(sim, &error), CW_NO_RESOURCE);
-    unsigned long long needed = 0, limit = 0;
-    assert_int_equal(sscanf(error.text,
-                            "out of memory: the simulation needs at least %llu bytes, the limit is "
-                            "%llu (--max-memory)",
-                            &needed, &limit),
-                     2);
-    assert_int_equal(limit, 4 << 20);
-    assert_true(needed > limit && needed < 3 * limit);
-    cw_sim_free(sim);
-}
-
-static size_t huge_bytes(const void *data, uint32_t lp)
-{
-    (void)data;
-    return lp == 0 ? 1 << 20 : SIZE_MAX / 2;
-}
-
-static void states_beyond_the_limit_are_refused(void **state)
-{
-    (void)state;
-    const struct acts acts = {.act = nothing};
-    struct cw_model model = model_of(&acts);
-    model.lp_count = 1;
-    model.state_bytes = huge_bytes;
-    struct cw_config config = plain;
-    config.memory_bytes_max = 1 << 19;
-    struct cw_error error;
-    assert_null(cw_sim_create(&config, &model, &error));
-    assert_int_equal(error.exit_code, CW_NO_RESOURCE);
-    model.lp_count = 4; /* their sum does not fit an address */
-    assert_null(cw_sim_create(&plain, &model, &error));
-    assert_int_equal(error.exit_code, CW_NO_RESOURCE);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -606,8 +551,6 @@ int main(void)
         cmocka_unit_test(changes_that_were_asked_for_pass),
         cmocka_unit_test(bad_injections_are_refused),
         cmocka_unit_test(bad_configurations_are_refused),
-        cmocka_unit_test(a_run_that_needs_too_much_memory_says_how_much),
-        cmocka_unit_test(states_beyond_the_limit_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -198,6 +199,77 @@ static void commit_records_come_out_as_they_went_in(void **state)
     assert_int_equal(memory.bytes, 0);
 }
 
+/* ---- whole simulations
+ * ---------------------------------------------------------------------------------- */
+
+static void send_two(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    (void)state;
+    cw_send(ctx, 0, 1, 1, 1, 2 * event->number % CW_NUMBER_MAX, NULL, 0);
+    cw_send(ctx, 1, 1, 1, 1, (2 * event->number + 1) % CW_NUMBER_MAX, NULL, 0);
+}
+
+static size_t state_bytes(const void *data, uint32_t lp)
+{
+    (void)data, (void)lp;
+    return 16;
+}
+
+static void init(const void *data, uint32_t lp, void *state) { (void)data, (void)lp, (void)state; }
+
+static const struct cw_config plain = {
+    .sync = CW_SEQUENTIAL, .worker_count = 1, .end_ps = CW_TIME_MAX};
+
+static const struct cw_model doubling = {
+    .name = "doubling",
+    .lp_count = 2,
+    .state_bytes = state_bytes,
+    .init = init,
+    .handle = send_two,
+};
+
+static void a_run_that_needs_too_much_memory_says_how_much(void **state)
+{
+    (void)state;
+    struct cw_config config = plain;
+    config.memory_bytes_max = 4 << 20;
+    struct cw_error error;
+    struct cw_sim *const sim = cw_sim_create(&config, &doubling, &error);
+    assert_int_equal(cw_inject(sim, 0, 1, 1, 1, 1, NULL, 0, &error), CW_OK);
+    assert_int_equal(cw_drain(sim, &error), CW_NO_RESOURCE);
+    unsigned long long needed = 0, limit = 0;
+    assert_int_equal(sscanf(error.text,
+                            "out of memory: the simulation needs at least %llu bytes, the limit is "
+                            "%llu (--max-memory)",
+                            &needed, &limit),
+                     2);
+    assert_int_equal(limit, 4 << 20);
+    assert_true(needed > limit && needed < 3 * limit);
+    cw_sim_free(sim);
+}
+
+static size_t huge_bytes(const void *data, uint32_t lp)
+{
+    (void)data;
+    return lp == 0 ? 1 << 20 : SIZE_MAX / 2;
+}
+
+static void states_beyond_the_limit_are_refused(void **state)
+{
+    (void)state;
+    struct cw_model model = doubling;
+    model.lp_count = 1;
+    model.state_bytes = huge_bytes;
+    struct cw_config config = plain;
+    config.memory_bytes_max = 1 << 19;
+    struct cw_error error;
+    assert_null(cw_sim_create(&config, &model, &error));
+    assert_int_equal(error.exit_code, CW_NO_RESOURCE);
+    model.lp_count = 4; /* their sum does not fit an address */
+    assert_null(cw_sim_create(&plain, &model, &error));
+    assert_int_equal(error.exit_code, CW_NO_RESOURCE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +281,8 @@ int main(void)
         cmocka_unit_test(records_are_recycled_last_in_first_out),
         cmocka_unit_test(records_of_all_sizes_lie_apart),
         cmocka_unit_test(commit_records_come_out_as_they_went_in),
+        cmocka_unit_test(a_run_that_needs_too_much_memory_says_how_much),
+        cmocka_unit_test(states_beyond_the_limit_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
