@@ -118,6 +118,35 @@ static void mesh_tokens_go_in_rounds(void **state)
     assert_in_range(stats.events_committed, 1024 * 17 * 4, 1024 * 17 * 5);
 }
 
+/* Each limit makes another allocation the first to fail. */
+static void under_any_memory_limit_a_run_ends_well_or_with_exit_code_4(void **state)
+{
+    (void)state;
+    struct phold_options options = small();
+    options.lps = 1024;
+    options.end_ps = 3000000;
+    for (int traffic = 0; traffic < 2; traffic++) {
+        options.traffic = (enum phold_traffic)traffic;
+        options.memory_bytes_max = 0;
+        const uint64_t hash = run(&options).trace_hash;
+        unsigned refused = 0, well = 0;
+        for (options.memory_bytes_max = 1000; well < 3; options.memory_bytes_max += 20000) {
+            struct cw_stats stats = {0};
+            struct cw_error error;
+            double setup_s;
+            const int result = phold_run(&options, CW_SEQUENTIAL, 1, &stats, &setup_s, &error);
+            assert_true(result == CW_OK || result == CW_NO_RESOURCE);
+            well += result == CW_OK;
+            refused += result != CW_OK;
+            if (result == CW_OK)
+                assert_true(stats.trace_hash == hash);
+            else
+                assert_non_null(strstr(error.text, "out of memory"));
+        }
+        assert_true(refused > 30);
+    }
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static void refuse(const struct phold_options *options, const char *text)
@@ -289,6 +318,7 @@ int main(void)
         cmocka_unit_test(state_and_grain_do_not_change_the_events),
         cmocka_unit_test(without_remote_events_every_lp_keeps_its_own),
         cmocka_unit_test(mesh_tokens_go_in_rounds),
+        cmocka_unit_test(under_any_memory_limit_a_run_ends_well_or_with_exit_code_4),
         cmocka_unit_test(impossible_options_are_refused),
         cmocka_unit_test(bad_options_say_what_would_be_legal),
         cmocka_unit_test(too_little_memory_is_exit_code_4),
