@@ -4,6 +4,7 @@
  * its hash; the other types and operations are compared with the program's own expectation
  * (--verify-data), over topologies, memories and contention modes, and degenerate shapes.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -396,6 +397,27 @@ static void a_range_of_sizes_is_a_row_for_each(void **state)
     json_decref(root);
 }
 
+/* min, mean and max over ranks: here there is one. */
+static void a_rank_s_phases_sum_to_its_time(void **state)
+{
+    (void)state;
+    json_t *root = run_json("run --no-data --n-elem 5000 --set system.sips.count=1");
+    const json_t *phases = result_of(root, "phases"), *phase;
+    long long sum_ps = 0;
+    size_t i;
+    json_array_foreach((json_t *)(uintptr_t)phases, i, phase)
+    {
+        const double ns = json_real_value(json_object_get(phase, "mean_ns"));
+        assert_true(json_is_string(json_object_get(phase, "name")));
+        assert_true(ns == json_real_value(json_object_get(phase, "min_ns")));
+        assert_true(ns == json_real_value(json_object_get(phase, "max_ns")));
+        sum_ps += llround(ns * 1000);
+    }
+    assert_true(json_array_size(phases) >= 4); /* at least both reductions and both broadcasts */
+    assert_int_equal(sum_ps, json_ps(root, "time_ns"));
+    json_decref(root);
+}
+
 static void the_machine_is_counted(void **state)
 {
     (void)state;
@@ -435,6 +457,7 @@ int main(void)
         cmocka_unit_test(iterations_start_from_the_same_inputs_and_are_averaged),
         cmocka_unit_test(without_data_the_times_are_the_same_and_nothing_is_hashed),
         cmocka_unit_test(a_range_of_sizes_is_a_row_for_each),
+        cmocka_unit_test(a_rank_s_phases_sum_to_its_time),
         cmocka_unit_test(the_machine_is_counted),
     };
     return cmocka_run_group_tests_name("allreduce", tests, NULL, NULL);
