@@ -70,6 +70,12 @@ uint32_t tl_tile_elems(const struct tl *tl)
     return tl_slot_bytes(tl) / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
 }
 
+/* Bytes of a full tile: whole elements. */
+static uint32_t full_tile_bytes(const struct tl *tl)
+{
+    return tl_tile_elems(tl) * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+}
+
 uint32_t tl_tiles(const struct tl *tl)
 {
     const uint32_t per_tile = tl_tile_elems(tl);
@@ -246,14 +252,13 @@ static const struct lp_operand *next_operand(const struct lp_call *call)
 static bool load_operands(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
-    const struct lp_model *m = tl->run->m;
-    const uint32_t slot = m->config.slot_bytes;
-    if (m->config.slots == HW_MEMORY_TCM)
+    const uint32_t full = full_tile_bytes(tl);
+    if (tl->run->m->config.slots == HW_MEMORY_TCM)
         return true;
     while (call->operand < 2) {
         const struct lp_operand *operand = next_operand(call);
-        if (operand->space == LP_SPACE_TILE && (uint64_t)call->tile * slot < call->bytes) {
-            tl->local_ps += m->kernel_issue_ps;
+        if (operand->space == LP_SPACE_TILE && (uint64_t)call->tile * full < call->bytes) {
+            tl->local_ps += tl->run->m->kernel_issue_ps;
             call->step = STEP_OPERAND;
             return false;
         }
@@ -267,8 +272,8 @@ static bool push_operand_load(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
     const struct lp_model *m = tl->run->m;
-    const uint32_t slot = m->config.slot_bytes, left = call->bytes - call->tile * slot;
-    const struct hw_dma_op op = {.bytes = left < slot ? left : slot,
+    const uint32_t full = full_tile_bytes(tl), left = call->bytes - call->tile * full;
+    const struct hw_dma_op op = {.bytes = left < full ? left : full,
                                  .number = (uint32_t)lp_next_sender(tl->run, tl->pe).number,
                                  .kind = LP_DMA_LOAD,
                                  .memory = (uint8_t)m->config.slots,
@@ -317,15 +322,15 @@ static void effect_math(struct tl *tl)
 static void emit_moves(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
-    const uint32_t slot = tl_slot_bytes(tl);
+    const uint32_t full = full_tile_bytes(tl);
     const bool tiles = call->a.space == LP_SPACE_TILE;
     for (uint32_t done = 0; done < call->bytes;) {
         const uint32_t left = call->bytes - done;
         struct lp_op record = {.kind = call->kind == CALL_LOAD ? LP_OP_LOAD : LP_OP_STORE,
-                               .bytes = tiles && left > slot ? slot : left,
+                               .bytes = tiles && left > full ? full : left,
                                .a = call->a,
                                .dst = call->dst};
-        record.a.at += tiles ? done / slot : done;
+        record.a.at += tiles ? done / full : done;
         record.dst.at += done;
         emit_op(tl, record);
         done += record.bytes;
