@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "bench/atomic_file.h"
 #include "bench/program.h"
+#include "bench/progress.h"
 #include "lp/deadlock.h"
 
 static const struct bench_program *const registry[] = {&bench_ccl_allreduce, &bench_ipcq_pingpong,
@@ -227,6 +229,8 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
 {
     session->dist = dist_create(dist, error);
     const int code = session->dist ? run_program(session, error) : error->exit_code;
+    if (dist->progress != NULL)
+        progress_clear();
     if (code == CW_OK)
         fill_result(session);
     dist_free(session->dist);
@@ -253,6 +257,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
                                 .memory_bytes_max = options->memory_bytes_max,
                                 .no_data = options->no_data || !session.program->collective,
                                 .check_changes = getenv("CUBEWARP_CHECK_CHANGES") != NULL};
+    dist.arg = &session;
+    dist.progress = isatty(STDERR_FILENO) && !options->quiet ? progress_show : NULL;
     int code = session.program->prepare ? session.program->prepare(&session, &dist, error) : CW_OK;
     struct atomic_file trace = {0};
     if (code == CW_OK)

@@ -111,7 +111,6 @@ static int prepare(struct bench_session *session, struct dist_options *dist, str
             return code;
     }
     dist->completed = completed;
-    dist->arg = session;
     return CW_OK;
 }
 

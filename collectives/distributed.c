@@ -75,6 +75,13 @@ static void on_op(void *arg, const struct lp_op *op)
         (void)data_pass_apply(dist->data, op, &dist->data_error);
 }
 
+static void on_progress(void *arg, const struct cw_progress *progress)
+{
+    struct dist *dist = arg;
+    if (dist->options.progress != NULL)
+        dist->options.progress(dist->options.arg, dist, progress);
+}
+
 static void on_kernel_ended(void *arg, uint32_t pe)
 {
     struct dist *dist = arg;
@@ -236,6 +243,7 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
                                               .threads = options->threads,
                                               .memory_bytes_max = options->memory_bytes_max,
                                               .check_changes = options->check_changes,
+                                              .progress = on_progress,
                                               .op = on_op,
                                               .kernel_ended = on_kernel_ended,
                                               .arg = dist};

@@ -50,6 +50,8 @@ struct dist_options {
     bool check_changes; /* the engine's debug mode */
     uint32_t pair[2];   /* PEs joined by a queue of their own; equal: none */
     FILE *ccl_trace;    /* each committed send and receive: "rank, t, dir, nbytes"; NULL: none */
+    /* Called now and then while the machine runs; NULL: not wanted. */
+    void (*progress)(void *arg, struct dist *dist, const struct cw_progress *progress);
     /* Called after each collective, before any rank goes on. Non-zero ends the run. */
     int (*completed)(void *arg, const struct dist_completion *completion, struct cw_error *error);
     void *arg;

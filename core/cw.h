@@ -194,6 +194,16 @@ enum cw_sync { CW_SEQUENTIAL, CW_CONSERVATIVE, CW_OPTIMISTIC, CW_ADAPTIVE, CW_ST
 typedef void (*cw_record_fn)(void *arg, const struct cw_event *event, uint16_t kind,
                              const void *record, uint16_t bytes);
 
+/* How far a drain is. */
+struct cw_progress {
+    int64_t gvt_ps; /* everything before is committed */
+    uint64_t events_committed;
+    uint64_t memory_bytes; /* engine-accounted */
+};
+/* Called now and then, every some 2^16 events, on a thread that drains. Must not call the engine.
+ */
+typedef void (*cw_progress_fn)(void *arg, const struct cw_progress *progress);
+
 struct cw_config {
     enum cw_sync sync;
     uint32_t worker_count;         /* CW_SEQUENTIAL: 1; or more, to check a partition's promises */
@@ -202,6 +212,8 @@ struct cw_config {
     int64_t end_ps;                /* exclusive; CW_TIME_MAX: until no event is left */
     cw_record_fn record;           /* NULL: records are dropped */
     void *record_arg;
+    cw_progress_fn progress; /* NULL: nobody wants to know */
+    void *progress_arg;
     uint64_t memory_bytes_max;    /* engine-accounted; 0: 80 % of what there is */
     uint32_t sends_per_event_max; /* 0: 65,536; as many records */
     bool hash_off;                /* leave the trace hash out */

@@ -8,6 +8,8 @@
 #include "core/hash.h"
 #include "core/simulation.h"
 
+enum { EVENTS_PER_PROGRESS = 1 << 16 };
+
 /* Proves that the handler changed nothing but the parts it asked for. */
 static void check_changes(struct worker *worker, const struct lp_block *block)
 {
@@ -59,7 +61,18 @@ static inline void fetch_ahead(const struct cw_sim *sim, struct worker *worker)
 }
 
 /* Apart from the function that sets the jump, so that its variables can live in registers. */
-__attribute__((noinline)) static void run(struct cw_sim *sim, struct worker *worker)
+__attribute__((noinline)) static void report_progress(const struct cw_sim *sim, const struct worker *worker)
+{
+    const struct cw_progress progress = {
+        .gvt_ps = worker->now_ps,
+        .events_committed = worker->committed,
+        .memory_bytes = sim->memory.bytes,
+    };
+    if (sim->config.progress != NULL)
+        sim->config.progress(sim->config.progress_arg, &progress);
+}
+
+static void run(struct cw_sim *sim, struct worker *worker)
 {
     const int64_t end_ps = sim->config.end_ps;
     const struct entry *least;
@@ -70,6 +83,8 @@ __attribute__((noinline)) static void run(struct cw_sim *sim, struct worker *wor
         fetch_ahead(sim, worker);
         handle(sim, worker, block, event);
         commit(sim, worker, block, event);
+        if (__builtin_expect(worker->committed % EVENTS_PER_PROGRESS == 0, 0))
+            report_progress(sim, worker);
     }
     if (worker->pending.out_of_memory)
         worker_fail_for_memory(worker);

@@ -157,6 +157,8 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
                                      .end_ps = CW_TIME_MAX,
                                      .record = sink,
                                      .record_arg = system,
+                                     .progress = options->progress,
+                                     .progress_arg = options->arg,
                                      .memory_bytes_max = options->memory_bytes_max,
                                      .check_changes = options->check_changes};
     system->sim = cw_sim_create(&config, &system->hooks, error);
