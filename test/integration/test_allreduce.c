@@ -240,8 +240,8 @@ static void every_type_and_operation_is_exact_everywhere(void **state)
         "system.sips.count=1",
         "system.sips.count=3 --set system.sips.topology=ring_1d",
         "system.sips.count=4",
-        "system.sips.count=6 --set system.sips.topology=mesh_2d_no_wrap --set system.sips.w=3 "
-        "--set system.sips.h=2",
+        ("system.sips.count=6 --set system.sips.topology=mesh_2d_no_wrap --set system.sips.w=3 "
+         "--set system.sips.h=2"),
         "system.sips.count=3 --set system.sips.topology=switch",
     };
     static const char *const types[] = {"f16", "bf16", "f32"};

@@ -159,11 +159,19 @@ static void help_and_version_are_on_standard_output(void **state)
     }
 }
 
+/* AddressSanitizer warns once about programs with coroutines; everything else counts. */
+static const char *without_sanitizer(const char *err)
+{
+    const char *end = strchr(err, '\n');
+    const bool warned = strncmp(err, "==", 2) == 0 && strstr(err, "WARNING: ASan doesn't") != NULL;
+    return warned && end != NULL ? end + 1 : err;
+}
+
 static void a_pipe_gets_no_progress(void **state)
 {
     (void)state;
     struct run_output output = run_line(0, "run --n-elem 8 --verify-data");
-    assert_string_equal(output.err, "");
+    assert_string_equal(without_sanitizer(output.err), "");
     assert_non_null(strstr(output.out, "# Wrong values      : 0 OK\n"));
     run_output_free(&output);
 }
@@ -288,8 +296,8 @@ static void a_printed_configuration_loads_again_as_the_same(void **state)
     static const char *const settings[] = {
         "",
         "--preset six_3x2 --set links.noc.bw_gbs=0.3 --set links.noc.latency_ns=1.25",
-        "--set cube.pe_layout.corners=[SE,NW] --set defaults.vc_weights=[3,1] "
-        "--set algorithms.lrab_hierarchical_allreduce.root=1,2",
+        ("--set cube.pe_layout.corners=[SE,NW] --set defaults.vc_weights=[3,1] "
+         "--set algorithms.lrab_hierarchical_allreduce.root=1,2"),
     };
     for (size_t i = 0; i < COUNT_OF(settings); i++) {
         struct run_output printed = run_line(0, "config %s", settings[i]),

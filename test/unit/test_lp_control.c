@@ -96,7 +96,7 @@ static void the_first_link_is_reserved_too(void **state)
 static void kernels_start_in_the_order_of_their_launches(void **state)
 {
     (void)state;
-    static const struct line busy[] = {DELAY(1000), {END}};
+    static const struct line busy[] = {DELAY(1000), DONE};
     struct machine *m = controlled(1, 1, 3);
     machine_start(m);
     RUN(m, {0, busy}, {1, busy}, {2, busy});
@@ -115,7 +115,7 @@ static void kernels_start_in_the_order_of_their_launches(void **state)
 static void a_message_to_another_cube_crosses_those_before_it(void **state)
 {
     (void)state;
-    static const struct line nothing[] = {{END}};
+    static const struct line nothing[] = {DONE};
     struct machine *m = controlled(1, 2, 1);
     machine_start(m);
     RUN(m, {1, nothing});
@@ -131,7 +131,7 @@ static void a_message_to_another_cube_crosses_those_before_it(void **state)
 static void every_sip_has_its_own_way_from_the_host(void **state)
 {
     (void)state;
-    static const struct line nothing[] = {{END}};
+    static const struct line nothing[] = {DONE};
     struct machine *m = controlled(3, 1, 1);
     machine_start(m);
     RUN(m, {0, nothing}, {1, nothing}, {2, nothing});

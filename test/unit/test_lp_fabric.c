@@ -41,8 +41,8 @@ static void tiles_that_share_a_link_follow_each_other(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct machine *m = crossing(cases[i].contention, 2);
-        static const struct line send[] = {SEND(HW_DIR_E, 4096), {END}};
-        static const struct line recv[] = {RECV(HW_DIR_W, 4096), {END}};
+        static const struct line send[] = {SEND(HW_DIR_E, 4096), DONE};
+        static const struct line recv[] = {RECV(HW_DIR_W, 4096), DONE};
         RUN(m, {0, send}, {1, send}, {8, recv}, {9, recv});
         assert_int_equal(visible_ps(m, 8, 0, 0), cases[i].first_ps);
         assert_int_equal(visible_ps(m, 9, 0, 0), cases[i].second_ps);
@@ -68,9 +68,9 @@ static void tiles_for_one_pe_share_the_link_into_it(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct machine *m = crossing(cases[i].contention, 1);
-        RUN(m, {1, (const struct line[]){RECV_ANY(4096), RECV_ANY(4096), {END}}},
-            {2, (const struct line[]){SEND(HW_DIR_INTRA_W, 4096), {END}}},
-            {5, (const struct line[]){SEND(HW_DIR_INTRA_N, 4096), {END}}});
+        RUN(m, {1, (const struct line[]){RECV_ANY(4096), RECV_ANY(4096), DONE}},
+            {2, (const struct line[]){SEND(HW_DIR_INTRA_W, 4096), DONE}},
+            {5, (const struct line[]){SEND(HW_DIR_INTRA_N, 4096), DONE}});
         assert_int_equal(nth(m, 2, LP_OP_SEND, 0)->t_start_ps,
                          nth(m, 5, LP_OP_SEND, 0)->t_start_ps);
         assert_int_equal(visible_ps(m, 1, 0, 2), cases[i].first_ps);
@@ -88,10 +88,10 @@ static void opposite_directions_do_not_disturb_each_other(void **state)
     (void)state;
     for (enum hw_contention c = HW_CONTENTION_NONE; c <= HW_CONTENTION_CHUNK; c++) {
         struct machine *m = crossing(c, 1);
-        static const struct line east[] = {
-            SEND(HW_DIR_INTRA_E, 4096), RECV(HW_DIR_INTRA_E, 4096), {END}};
-        static const struct line west[] = {
-            SEND(HW_DIR_INTRA_W, 4096), RECV(HW_DIR_INTRA_W, 4096), {END}};
+        static const struct line east[] = {SEND(HW_DIR_INTRA_E, 4096), RECV(HW_DIR_INTRA_E, 4096),
+                                           DONE};
+        static const struct line west[] = {SEND(HW_DIR_INTRA_W, 4096), RECV(HW_DIR_INTRA_W, 4096),
+                                           DONE};
         RUN(m, {0, east}, {1, west});
         assert_int_equal(visible_ps(m, 0, 0, 0), 4000 + 32000 + 10011 + 1000);
         assert_int_equal(visible_ps(m, 1, 0, 0), 4000 + 32000 + 10011 + 1000);
@@ -110,8 +110,8 @@ static void a_tile_and_a_store_meet_at_the_memory(void **state)
     struct machine *m = small_machine(1, 1, 1);
     m->config.slots = HW_MEMORY_HBM;
     machine_start(m);
-    RUN(m, {0, (const struct line[]){DELAY(20), SEND(HW_DIR_INTRA_E, 4096), {END}}},
-        {1, (const struct line[]){STORE(TENSOR_VA, 4096), RECV(HW_DIR_INTRA_W, 4096), {END}}});
+    RUN(m, {0, (const struct line[]){DELAY(20), SEND(HW_DIR_INTRA_E, 4096), DONE}},
+        {1, (const struct line[]){STORE(TENSOR_VA, 4096), RECV(HW_DIR_INTRA_W, 4096), DONE}});
     /* the store: issue 3, engine until 35, at the router 40.005, and through the hbm link, 32 more
      * than the engine's 32, at 72.005; .010 + 40, acknowledgement 5.015 */
     assert_int_equal(end_of(m, nth(m, 1, LP_OP_STORE, 0)), 72005 + 40010 + 5015);

@@ -31,16 +31,16 @@ static void a_direction_that_is_not_installed_is_named_with_those_that_are(void 
     EXPECT_FAILURE(m,
                    "IpcqInvalidDirection: PE 0.0.0, kernel script: send in direction N, which is "
                    "not installed there; installed: intra_S, intra_E",
-                   {0, (const struct line[]){SEND(HW_DIR_N, 16), {END}}});
+                   {0, (const struct line[]){SEND(HW_DIR_N, 16), DONE}});
     machine_free(m);
 }
 
 static void every_call_that_names_a_direction_checks_it(void **state)
 {
     (void)state;
-    static const struct line recv[] = {RECV(HW_DIR_GLOBAL_E, 16), {END}},
-                             recv_async[] = {RECV_ASYNC(HW_DIR_GLOBAL_E, 16), {END}},
-                             wait[] = {WAIT(HW_DIR_GLOBAL_E, 16), {END}};
+    static const struct line recv[] = {RECV(HW_DIR_GLOBAL_E, 16), DONE},
+                             recv_async[] = {RECV_ASYNC(HW_DIR_GLOBAL_E, 16), DONE},
+                             wait[] = {WAIT(HW_DIR_GLOBAL_E, 16), DONE};
     static const struct {
         const struct line *script;
         const char *call;
@@ -67,7 +67,7 @@ static void a_pe_without_queues_has_none_installed(void **state)
     EXPECT_FAILURE(m,
                    "IpcqInvalidDirection: PE 0.0.1, kernel script: send in direction intra_W, "
                    "which is not installed there; installed: none",
-                   {1, (const struct line[]){SEND(W, 16), {END}}});
+                   {1, (const struct line[]){SEND(W, 16), DONE}});
     machine_free(m);
 }
 
@@ -76,7 +76,7 @@ static void a_tile_larger_than_a_slot_names_both_sizes(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    const struct part parts[] = {{0, (const struct line[]){SEND(E, 4098), {END}}}};
+    const struct part parts[] = {{0, (const struct line[]){SEND(E, 4098), DONE}}};
     assert_int_equal(try_scripts(m, parts, 1), CW_PROGRAM_FAILED);
     assert_non_null(strstr(m->error.text, "PE 0.0.0"));
     assert_non_null(strstr(m->error.text, "kernel script"));
@@ -90,8 +90,8 @@ static void the_largest_tile_that_fits_is_sent(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 4096), {END}}},
-        {1, (const struct line[]){RECV(W, 4096), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 4096), DONE}},
+        {1, (const struct line[]){RECV(W, 4096), DONE}});
     machine_free(m);
 }
 
@@ -125,12 +125,11 @@ static void expect_page_fault(const struct line *script, const char *op, const c
 static void an_unmapped_address_names_pe_address_and_operation(void **state)
 {
     (void)state;
-    static const struct line below[] = {LOAD(0x1ffff, 1), {END}},
-                             behind[] = {STORE(0x30000, 2), {END}},
-                             across[] = {LOAD(0x2fffe, 4), {END}},
-                             nowhere[] = {STORE(0, 16), {END}},
-                             far[] = {LOAD(UINT64_MAX, 16), {END}},
-                             huge[] = {LOAD(0x20000, UINT32_MAX), {END}};
+    static const struct line below[] = {LOAD(0x1ffff, 1), DONE},
+                             behind[] = {STORE(0x30000, 2), DONE},
+                             across[] = {LOAD(0x2fffe, 4), DONE}, nowhere[] = {STORE(0, 16), DONE},
+                             far[] = {LOAD(UINT64_MAX, 16), DONE},
+                             huge[] = {LOAD(0x20000, UINT32_MAX), DONE};
     expect_page_fault(below, "load", "0x1ffff");
     expect_page_fault(behind, "store", "0x30000");
     expect_page_fault(across, "load", "0x2fffe");
@@ -144,7 +143,7 @@ static void the_first_and_the_last_byte_of_a_page_are_mapped(void **state)
     (void)state;
     struct machine *m = small_machine(1, 2, 1);
     machine_start(m);
-    RUN(m, {8, (const struct line[]){LOAD(0x20000, 2), STORE(0x2fffe, 2), {END}}});
+    RUN(m, {8, (const struct line[]){LOAD(0x20000, 2), STORE(0x2fffe, 2), DONE}});
     assert_int_equal(nth(m, 8, LP_OP_LOAD, 0)->a.at, TENSOR_PA);
     assert_int_equal(nth(m, 8, LP_OP_STORE, 0)->dst.at, TENSOR_PA + 0xfffe);
     machine_free(m);
@@ -153,7 +152,7 @@ static void the_first_and_the_last_byte_of_a_page_are_mapped(void **state)
 /* ---- deadlock ----------------------------------------------------------------------------------
  */
 
-static const struct line receive_from_west[] = {RECV(HW_DIR_GLOBAL_W, 16), {END}};
+static const struct line receive_from_west[] = {RECV(HW_DIR_GLOBAL_W, 16), DONE};
 
 /* In a ring of three SIPs everybody receives first. Elsewhere four PEs wait in a circle, two wait
  * for each other's room, one for a finished PE. */
@@ -167,13 +166,13 @@ static void the_shortest_cycle_comes_first(void **state)
         {8, receive_from_west},
         {16, receive_from_west},
         /* 1 2 over 5 6 in SIP 0: 1 <- 2 <- 6 <- 5 <- 1 */
-        {1, (const struct line[]){RECV(E, 16), {END}}},
-        {2, (const struct line[]){RECV(S, 16), {END}}},
-        {6, (const struct line[]){RECV(W, 16), {END}}},
-        {5, (const struct line[]){RECV(N, 16), {END}}},
+        {1, (const struct line[]){RECV(E, 16), DONE}},
+        {2, (const struct line[]){RECV(S, 16), DONE}},
+        {6, (const struct line[]){RECV(W, 16), DONE}},
+        {5, (const struct line[]){RECV(N, 16), DONE}},
         /* a PE that ends without having sent */
-        {9, (const struct line[]){RECV(E, 16), {END}}},
-        {10, (const struct line[]){{END}}},
+        {9, (const struct line[]){RECV(E, 16), DONE}},
+        {10, (const struct line[]){DONE}},
     };
     assert_int_equal(try_scripts(m, parts, COUNT_OF(parts)), CW_PROGRAM_FAILED);
     assert_string_equal(
@@ -196,8 +195,8 @@ static void two_that_wait_for_room_in_each_other_are_a_cycle_of_two(void **state
                    "0.0.0 waits for room in intra_E, PE 0.0.1 waits for room in intra_W, back to "
                    "PE 0.0.0. Each send needs a receive on the other side, in the opposite "
                    "direction",
-                   {0, (const struct line[]){SEND(E, 16), SEND(E, 16), RECV(E, 16), {END}}},
-                   {1, (const struct line[]){SEND(W, 16), SEND(W, 16), RECV(W, 16), {END}}});
+                   {0, (const struct line[]){SEND(E, 16), SEND(E, 16), RECV(E, 16), DONE}},
+                   {1, (const struct line[]){SEND(W, 16), SEND(W, 16), RECV(W, 16), DONE}});
     machine_free(m);
 }
 
@@ -210,8 +209,8 @@ static void a_wait_for_a_finished_peer_says_so(void **state)
                    "IpcqDeadlock: 1 kernel waits and nothing is left to happen: PE 0.0.1 waits for "
                    "data from intra_W: its peer, PE 0.0.0, has finished. Each send needs a receive "
                    "on the other side, in the opposite direction",
-                   {0, (const struct line[]){SEND(E, 16), {END}}},
-                   {1, (const struct line[]){RECV(W, 16), RECV(W, 16), {END}}});
+                   {0, (const struct line[]){SEND(E, 16), DONE}},
+                   {1, (const struct line[]){RECV(W, 16), RECV(W, 16), DONE}});
     machine_free(m);
 }
 
@@ -225,7 +224,7 @@ static void a_wait_for_a_peer_without_a_kernel_says_so(void **state)
                    "IpcqDeadlock: 1 kernel waits and nothing is left to happen: PE 0.0.1 waits for "
                    "room in intra_W: its peer, PE 0.0.0, runs no kernel. Each send needs a receive "
                    "on the other side, in the opposite direction",
-                   {1, (const struct line[]){SEND(W, 16), SEND(W, 16), {END}}});
+                   {1, (const struct line[]){SEND(W, 16), SEND(W, 16), DONE}});
     machine_free(m);
 }
 
@@ -234,7 +233,7 @@ static void a_wait_for_any_direction_is_named(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    const struct part parts[] = {{3, (const struct line[]){RECV_ANY(16), {END}}}};
+    const struct part parts[] = {{3, (const struct line[]){RECV_ANY(16), DONE}}};
     assert_int_equal(try_scripts(m, parts, 1), CW_PROGRAM_FAILED);
     assert_non_null(strstr(m->error.text, "IpcqDeadlock"));
     assert_non_null(strstr(m->error.text, "PE 0.0.3 waits for data from any direction"));
@@ -261,10 +260,10 @@ static void the_dump_shows_both_ends_of_each_queue_that_is_not_idle(void **state
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
     /* three sent, one received: two tiles wait in PE 1's ring */
-    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), SEND(E, 16), {END}}},
-        {1, (const struct line[]){RECV(W, 16), {END}}},
-        {5, (const struct line[]){SEND(E, 16), {END}}},
-        {6, (const struct line[]){RECV(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), SEND(E, 16), DONE}},
+        {1, (const struct line[]){RECV(W, 16), DONE}},
+        {5, (const struct line[]){SEND(E, 16), DONE}},
+        {6, (const struct line[]){RECV(W, 16), DONE}});
     char *text = dump(m, 64);
     assert_string_equal(text,
                         "0.0.0 intra_E my_head=3 my_tail=0 peer_head_cache=0 peer_tail_cache=1\n"
@@ -278,7 +277,7 @@ static void a_queue_that_a_kernel_waits_for_is_not_idle(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    const struct part parts[] = {{1, (const struct line[]){RECV(W, 16), {END}}}};
+    const struct part parts[] = {{1, (const struct line[]){RECV(W, 16), DONE}}};
     assert_int_equal(try_scripts(m, parts, 1), CW_PROGRAM_FAILED);
     char *text = dump(m, 64);
     assert_string_equal(text,
@@ -290,7 +289,7 @@ static void a_queue_that_a_kernel_waits_for_is_not_idle(void **state)
 static void the_dump_counts_what_does_not_fit(void **state)
 {
     (void)state;
-    static const struct line send_one[] = {SEND(HW_DIR_E, 16), {END}};
+    static const struct line send_one[] = {SEND(HW_DIR_E, 16), DONE};
     struct machine *m = small_machine(1, 4, 2);
     struct part parts[48];
     machine_start(m);

@@ -26,8 +26,8 @@ static void a_send_without_back_pressure_goes_on_at_once(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 4096), SEND(E, 16), {END}}},
-        {1, (const struct line[]){RECV(W, 16), RECV(W, 4096), RECV(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 4096), SEND(E, 16), DONE}},
+        {1, (const struct line[]){RECV(W, 16), RECV(W, 4096), RECV(W, 16), DONE}});
     for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(start_of(m, nth(m, 0, LP_OP_SEND, i)), i * ISSUE);
         assert_int_equal(took(nth(m, 0, LP_OP_SEND, i)), ISSUE);
@@ -40,8 +40,8 @@ static void recv_on_an_empty_queue_waits_for_the_sender(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    RUN(m, {0, (const struct line[]){DELAY(100), SEND(E, 16), {END}}},
-        {1, (const struct line[]){RECV(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){DELAY(100), SEND(E, 16), DONE}},
+        {1, (const struct line[]){RECV(W, 16), DONE}});
     const struct lp_op *recv = nth(m, 1, LP_OP_RECV, 0);
     assert_int_equal(start_of(m, nth(m, 0, LP_OP_SEND, 0)), 100000);
     assert_int_equal(start_of(m, recv), 0);
@@ -54,8 +54,8 @@ static void recv_of_a_tile_that_is_there_costs_its_issue_and_the_credit(void **s
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 16), {END}}},
-        {1, (const struct line[]){DELAY(100), RECV(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 16), DONE}},
+        {1, (const struct line[]){DELAY(100), RECV(W, 16), DONE}});
     assert_int_equal(start_of(m, nth(m, 1, LP_OP_RECV, 0)), 100000);
     assert_int_equal(took(nth(m, 1, LP_OP_RECV, 0)), ISSUE + CREDIT);
     machine_free(m);
@@ -67,8 +67,8 @@ static void a_full_ring_makes_send_wait_for_the_credit(void **state)
     struct machine *m = small_machine(1, 1, 1);
     m->config.n_slots = 2;
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), SEND(E, 16), {END}}},
-        {1, (const struct line[]){DELAY(1000), RECV(W, 16), RECV(W, 16), RECV(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), SEND(E, 16), DONE}},
+        {1, (const struct line[]){DELAY(1000), RECV(W, 16), RECV(W, 16), RECV(W, 16), DONE}});
     assert_int_equal(took(nth(m, 0, LP_OP_SEND, 0)), ISSUE);
     assert_int_equal(took(nth(m, 0, LP_OP_SEND, 1)), ISSUE);
     /* the first tile is consumed at 1000 + 4; its credit is with the sender 9.135 later */
@@ -82,8 +82,8 @@ static void with_one_slot_send_and_receive_alternate(void **state)
     struct machine *m = small_machine(1, 1, 1);
     m->config.n_slots = 1;
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), SEND(E, 16), {END}}},
-        {1, (const struct line[]){RECV(W, 16), RECV(W, 16), RECV(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), SEND(E, 16), DONE}},
+        {1, (const struct line[]){RECV(W, 16), RECV(W, 16), RECV(W, 16), DONE}});
     /* visible at 15.136, credit at both ends at 24.271; the waiting send's tile then takes
      * .125 + 10.011 + 1, and its credit again 9.135: a round of 20.271 */
     const int64_t round = ENGINE + PATH + WIRE + CREDIT;
@@ -101,8 +101,8 @@ static void a_receiver_need_not_wait_for_its_credit(void **state)
     m->config.n_slots = 1;
     m->config.credit_blocks = false;
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), {END}}},
-        {1, (const struct line[]){DELAY(100), RECV(W, 16), RECV(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), DONE}},
+        {1, (const struct line[]){DELAY(100), RECV(W, 16), RECV(W, 16), DONE}});
     assert_int_equal(took(nth(m, 1, LP_OP_RECV, 0)), ISSUE);
     assert_int_equal(end_of(m, nth(m, 0, LP_OP_SEND, 1)), 100000 + ISSUE + CREDIT);
     /* the second tile: visible .125 + 10.011 + 1 after that */
@@ -126,8 +126,8 @@ static void tiles_of_a_queue_become_visible_in_order(void **state)
     (void)state;
     for (enum hw_contention c = HW_CONTENTION_NONE; c <= HW_CONTENTION_CHUNK; c++) {
         struct machine *m = slow_ucie(c);
-        RUN(m, {0, (const struct line[]){SEND(HW_DIR_E, 4096), SEND(HW_DIR_E, 16), {END}}},
-            {8, (const struct line[]){RECV(HW_DIR_W, 4096), RECV(HW_DIR_W, 16), {END}}});
+        RUN(m, {0, (const struct line[]){SEND(HW_DIR_E, 4096), SEND(HW_DIR_E, 16), DONE}},
+            {8, (const struct line[]){RECV(HW_DIR_W, 4096), RECV(HW_DIR_W, 16), DONE}});
         /* visible: issue 4 + nodes and flight 21.101 (as between any two neighbours, PE 0 to PE 0)
          * + 4096 / 8 + wire 1; the credit takes 20.100 + 16 / 8 */
         assert_int_equal(end_of(m, nth(m, 8, LP_OP_RECV, 0)), 538101 + 22100);
@@ -148,8 +148,8 @@ static int64_t polled_receive_ps(int64_t interval_ps)
     m->config.poll = true;
     m->hw.ipcq_poll_ps = interval_ps;
     machine_start(m);
-    RUN(m, {0, (const struct line[]){DELAY(100), SEND(E, 16), {END}}},
-        {1, (const struct line[]){RECV(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){DELAY(100), SEND(E, 16), DONE}},
+        {1, (const struct line[]){RECV(W, 16), DONE}});
     const int64_t end_ps = end_of(m, nth(m, 1, LP_OP_RECV, 0));
     machine_free(m);
     return end_ps;
@@ -174,8 +174,8 @@ static void a_polling_sender_sees_the_credit_at_its_next_look(void **state)
     m->config.n_slots = 1;
     m->config.poll = true; /* every 20 ns */
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), {END}}},
-        {1, (const struct line[]){DELAY(100), RECV(W, 16), RECV(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), DONE}},
+        {1, (const struct line[]){DELAY(100), RECV(W, 16), RECV(W, 16), DONE}});
     /* it begins to wait at 8; the credit comes at 100 + 4 + 9.135 = 113.135 */
     assert_int_equal(end_of(m, nth(m, 0, LP_OP_SEND, 1)), 128000);
     machine_free(m);
@@ -187,8 +187,8 @@ static void polling_costs_nothing_where_nobody_waits(void **state)
     struct machine *m = small_machine(1, 1, 1);
     m->config.poll = true;
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 16), {END}}},
-        {1, (const struct line[]){DELAY(100), RECV(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 16), DONE}},
+        {1, (const struct line[]){DELAY(100), RECV(W, 16), DONE}});
     assert_int_equal(took(nth(m, 0, LP_OP_SEND, 0)), ISSUE);
     assert_int_equal(took(nth(m, 1, LP_OP_RECV, 0)), ISSUE + CREDIT);
     machine_free(m);
@@ -203,18 +203,11 @@ static void recv_from_any_direction_takes_turns(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), SEND(E, 16), {END}}},
-        {1, (const struct line[]){DELAY(1000),
-                                  RECV_ANY(16),
-                                  RECV_ANY(16),
-                                  RECV_ANY(16),
-                                  RECV_ANY(16),
-                                  RECV_ANY(16),
-                                  RECV_ANY(16),
-                                  RECV_ANY(16),
-                                  {END}}},
-        {2, (const struct line[]){SEND(W, 16), SEND(W, 16), {END}}},
-        {5, (const struct line[]){SEND(N, 16), SEND(N, 16), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), SEND(E, 16), DONE}},
+        {1, (const struct line[]){DELAY(1000), RECV_ANY(16), RECV_ANY(16), RECV_ANY(16),
+                                  RECV_ANY(16), RECV_ANY(16), RECV_ANY(16), RECV_ANY(16), DONE}},
+        {2, (const struct line[]){SEND(W, 16), SEND(W, 16), DONE}},
+        {5, (const struct line[]){SEND(N, 16), SEND(N, 16), DONE}});
     uint32_t seen = 0;
     for (uint32_t i = 0; i < 3; i++) {
         const struct lp_op *first = nth(m, 1, LP_OP_RECV, i),
@@ -239,14 +232,13 @@ static void recv_from_any_direction_starts_after_the_one_served_last(void **stat
         machine_start(m);
         if (served >= 0) { /* one tile from that direction alone, received */
             const uint32_t peer = turn[served] == W ? 0 : turn[served] == S ? 5 : 2;
-            RUN(m, {peer, (const struct line[]){SEND((enum hw_dir)(turn[served] ^ 1), 16), {END}}},
-                {1, (const struct line[]){RECV_ANY(16), {END}}});
+            RUN(m, {peer, (const struct line[]){SEND((enum hw_dir)(turn[served] ^ 1), 16), DONE}},
+                {1, (const struct line[]){RECV_ANY(16), DONE}});
         }
-        RUN(m, {0, (const struct line[]){SEND(E, 16), {END}}},
-            {1,
-             (const struct line[]){DELAY(1000), RECV_ANY(16), RECV_ANY(16), RECV_ANY(16), {END}}},
-            {2, (const struct line[]){SEND(W, 16), {END}}},
-            {5, (const struct line[]){SEND(N, 16), {END}}});
+        RUN(m, {0, (const struct line[]){SEND(E, 16), DONE}},
+            {1, (const struct line[]){DELAY(1000), RECV_ANY(16), RECV_ANY(16), RECV_ANY(16), DONE}},
+            {2, (const struct line[]){SEND(W, 16), DONE}},
+            {5, (const struct line[]){SEND(N, 16), DONE}});
         for (uint32_t i = 0; i < 3; i++) {
             const enum hw_dir dir = (enum hw_dir)nth(m, 1, LP_OP_RECV, i)->dir;
             if (served < 0)
@@ -263,8 +255,8 @@ static void recv_from_any_direction_waits_for_the_first_tile(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    RUN(m, {0, (const struct line[]){DELAY(100), SEND(E, 16), {END}}},
-        {1, (const struct line[]){RECV_ANY(16), {END}}});
+    RUN(m, {0, (const struct line[]){DELAY(100), SEND(E, 16), DONE}},
+        {1, (const struct line[]){RECV_ANY(16), DONE}});
     assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)), 100000 + VISIBLE + CREDIT);
     assert_int_equal(nth(m, 1, LP_OP_RECV, 0)->dir, W);
     machine_free(m);
@@ -279,8 +271,8 @@ static void an_asynchronous_receive_completes_in_wait(void **state)
     struct machine *m = small_machine(1, 1, 1);
     m->config.n_slots = 1;
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), {END}}},
-        {1, (const struct line[]){RECV_ASYNC(W, 16), DELAY(100), WAIT(W, 16), RECV(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), DONE}},
+        {1, (const struct line[]){RECV_ASYNC(W, 16), DELAY(100), WAIT(W, 16), RECV(W, 16), DONE}});
     /* pe_cpu + pe_ipcq at issue, then the kernel goes on */
     assert_int_equal(start_of(m, nth(m, 1, LP_OP_MATH, 0)), ISSUE);
     /* pe_cpu in wait, and the credit */
@@ -295,8 +287,8 @@ static void wait_waits_for_a_tile_that_has_not_come(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    RUN(m, {0, (const struct line[]){DELAY(100), SEND(E, 16), {END}}},
-        {1, (const struct line[]){RECV_ASYNC(W, 16), WAIT(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){DELAY(100), SEND(E, 16), DONE}},
+        {1, (const struct line[]){RECV_ASYNC(W, 16), WAIT(W, 16), DONE}});
     assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)), 100000 + VISIBLE + CREDIT);
     machine_free(m);
 }
@@ -306,9 +298,9 @@ static void asynchronous_receives_complete_in_order(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 32), SEND(E, 16), {END}}},
-        {1, (const struct line[]){
-                RECV_ASYNC(W, 32), RECV_ASYNC(W, 16), WAIT(W, 32), WAIT(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 32), SEND(E, 16), DONE}},
+        {1, (const struct line[]){RECV_ASYNC(W, 32), RECV_ASYNC(W, 16), WAIT(W, 32), WAIT(W, 16),
+                                  DONE}});
     for (uint32_t i = 0; i < 2; i++)
         assert_int_equal(nth(m, 1, LP_OP_RECV, i)->seq, i);
     machine_free(m);

@@ -27,7 +27,7 @@ static void a_load_takes_the_request_and_the_data(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    RUN(m, {0, (const struct line[]){LOAD(TENSOR_VA, 16), LOAD(TENSOR_VA + 64, 4096), {END}}});
+    RUN(m, {0, (const struct line[]){LOAD(TENSOR_VA, 16), LOAD(TENSOR_VA + 64, 4096), DONE}});
     assert_int_equal(took(nth(m, 0, LP_OP_LOAD, 0)), ISSUE + REQUEST + RESPONSE + 250);
     assert_int_equal(took(nth(m, 0, LP_OP_LOAD, 1)), ISSUE + REQUEST + RESPONSE + 64000);
     machine_free(m);
@@ -38,7 +38,7 @@ static void a_store_blocks_until_it_is_acknowledged(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    RUN(m, {0, (const struct line[]){STORE(TENSOR_VA, 16), STORE(TENSOR_VA, 4096), {END}}});
+    RUN(m, {0, (const struct line[]){STORE(TENSOR_VA, 16), STORE(TENSOR_VA, 4096), DONE}});
     assert_int_equal(took(nth(m, 0, LP_OP_STORE, 0)), ISSUE + REQUEST + 250 + ACKNOWLEDGE);
     assert_int_equal(took(nth(m, 0, LP_OP_STORE, 1)), ISSUE + REQUEST + 64000 + ACKNOWLEDGE);
     machine_free(m);
@@ -51,7 +51,7 @@ static void an_idle_machine_is_as_fast_in_every_contention_mode(void **state)
         struct machine *m = small_machine(1, 1, 1);
         m->hw.contention = c;
         machine_start(m);
-        RUN(m, {0, (const struct line[]){LOAD(TENSOR_VA, 4096), STORE(TENSOR_VA, 4096), {END}}});
+        RUN(m, {0, (const struct line[]){LOAD(TENSOR_VA, 4096), STORE(TENSOR_VA, 4096), DONE}});
         assert_int_equal(took(nth(m, 0, LP_OP_LOAD, 0)), ISSUE + REQUEST + RESPONSE + 64000);
         assert_int_equal(took(nth(m, 0, LP_OP_STORE, 0)), ISSUE + REQUEST + 64000 + ACKNOWLEDGE);
         machine_free(m);
@@ -64,9 +64,8 @@ static void translation_costs_each_dma_operation(void **state)
     struct machine *m = small_machine(1, 1, 1);
     m->hw.overhead_ps[HW_NODE_PE_MMU] = 500;
     machine_start(m);
-    RUN(m,
-        {0, (const struct line[]){LOAD(TENSOR_VA, 16), STORE(TENSOR_VA, 16), SEND(E, 16), {END}}},
-        {1, (const struct line[]){RECV(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){LOAD(TENSOR_VA, 16), STORE(TENSOR_VA, 16), SEND(E, 16), DONE}},
+        {1, (const struct line[]){RECV(W, 16), DONE}});
     assert_int_equal(took(nth(m, 0, LP_OP_LOAD, 0)), 500 + ISSUE + REQUEST + RESPONSE + 250);
     assert_int_equal(took(nth(m, 0, LP_OP_STORE, 0)), 500 + ISSUE + REQUEST + 250 + ACKNOWLEDGE);
     assert_int_equal(took(nth(m, 0, LP_OP_SEND, 0)), SEND_ISSUE); /* a send pays none */
@@ -81,7 +80,7 @@ static void an_addition_takes_its_blocks_one_after_the_other(void **state)
     m->hw.math_lanes = defaults.math_lanes;
     m->hw.fetch_store = defaults.fetch_store;
     machine_start(m);
-    RUN(m, {0, (const struct line[]){ADD(8), ADD(2048), {END}}});
+    RUN(m, {0, (const struct line[]){ADD(8), ADD(2048), DONE}});
     /* pe_cpu 2 + pe_scheduler 1; fetch 1 + 32 / 512; math 4 + 1 cycle; store 1 + 16 / 512 */
     assert_int_equal(took(nth(m, 0, LP_OP_MATH, 0)), 3000 + 1063 + 5000 + 1032);
     /* fetch 1 + 8192 / 512; math 4 + 32 cycles; store 1 + 4096 / 512 */
@@ -104,8 +103,8 @@ static void a_tile_in_hbm_takes_the_way_to_hbm(void **state)
 {
     (void)state;
     struct machine *m = slots_in(HW_MEMORY_HBM);
-    RUN(m, {0, (const struct line[]){SEND(E, 16), {END}}},
-        {1, (const struct line[]){RECV(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 16), DONE}},
+        {1, (const struct line[]){RECV(W, 16), DONE}});
     /* issue 4; pe_dma 4 + .005 + 1 + .005 + pe_dma 4 + .005 + 1 + .010 + hbm 40; 16 / 64; wire 1;
      * credit 9.135 */
     assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)), 4000 + 50025 + 250 + 1000 + 9135);
@@ -116,8 +115,8 @@ static void a_tile_in_sram_takes_the_way_to_sram(void **state)
 {
     (void)state;
     struct machine *m = slots_in(HW_MEMORY_SRAM);
-    RUN(m, {0, (const struct line[]){SEND(E, 16), {END}}},
-        {1, (const struct line[]){RECV(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 16), DONE}},
+        {1, (const struct line[]){RECV(W, 16), DONE}});
     /* pe_dma 4 + .005 + 1 + .005 + pe_dma 4 + .005 + 1 + .005 + sram 3; 16 / 128 */
     assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)), 4000 + 13020 + 125 + 1000 + 9135);
     machine_free(m);
@@ -139,13 +138,9 @@ static void each_use_of_a_slot_outside_tcm_loads_the_tile(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct machine *m = slots_in(cases[i].memory);
-        RUN(m, {0, (const struct line[]){SEND(E, 16), RECV(E, 16), {END}}},
-            {1, (const struct line[]){DELAY(100),
-                                      RECV(W, 16),
-                                      ADD_TILE(8),
-                                      FORWARD(W, 16),
-                                      STORE_TILES(TENSOR_VA, 16),
-                                      {END}}});
+        RUN(m, {0, (const struct line[]){SEND(E, 16), RECV(E, 16), DONE}},
+            {1, (const struct line[]){DELAY(100), RECV(W, 16), ADD_TILE(8), FORWARD(W, 16),
+                                      STORE_TILES(TENSOR_VA, 16), DONE}});
         assert_int_equal(took(nth(m, 1, LP_OP_MATH, 1)), cases[i].load_ps + 9000 + 8000);
         assert_int_equal(took(nth(m, 1, LP_OP_SEND, 0)), cases[i].load_ps + SEND_ISSUE);
         /* the store's own way: the sent tile has left the engine long before */
@@ -159,8 +154,8 @@ static void two_operands_in_slots_are_two_loads(void **state)
 {
     (void)state;
     struct machine *m = slots_in(HW_MEMORY_HBM);
-    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), {END}}},
-        {1, (const struct line[]){RECV(W, 16), RECV(W, 16), ADD_TILES(8), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), DONE}},
+        {1, (const struct line[]){RECV(W, 16), RECV(W, 16), ADD_TILES(8), DONE}});
     const int64_t load_ps = ISSUE + REQUEST + RESPONSE + 250;
     assert_int_equal(took(nth(m, 1, LP_OP_MATH, 0)), 2 * load_ps + 9000 + 8000);
     machine_free(m);
@@ -170,9 +165,9 @@ static void a_final_store_loads_each_tile_first(void **state)
 {
     (void)state;
     struct machine *m = slots_in(HW_MEMORY_HBM);
-    RUN(m, {0, (const struct line[]){SEND(E, 4096), SEND(E, 4096), SEND(E, 64), {END}}},
-        {1, (const struct line[]){
-                RECV(W, 4096), RECV(W, 4096), RECV(W, 64), STORE_TILES(TENSOR_VA, 8256), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 4096), SEND(E, 4096), SEND(E, 64), DONE}},
+        {1, (const struct line[]){RECV(W, 4096), RECV(W, 4096), RECV(W, 64),
+                                  STORE_TILES(TENSOR_VA, 8256), DONE}});
     const int64_t loads_ps = 3 * (ISSUE + REQUEST + RESPONSE) + 64000 + 64000 + 1000;
     /* the store is one operation of 8256 bytes, and a record for each tile's value */
     for (uint32_t i = 0; i < 3; i++) {
@@ -195,8 +190,8 @@ static void a_full_channel_makes_send_wait_its_turn(void **state)
     struct machine *m = small_machine(1, 1, 1);
     m->hw.dma_queue_depth = 1;
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 4096), SEND(E, 4096), SEND(E, 4096), {END}}},
-        {1, (const struct line[]){RECV(W, 4096), RECV(W, 4096), RECV(W, 4096), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 4096), SEND(E, 4096), SEND(E, 4096), DONE}},
+        {1, (const struct line[]){RECV(W, 4096), RECV(W, 4096), RECV(W, 4096), DONE}});
     /* the engine has the first tile from 4 to 36; the second call goes on then, and has the engine
      * until 68 */
     assert_int_equal(end_of(m, nth(m, 0, LP_OP_SEND, 0)), 4000);
@@ -211,8 +206,8 @@ static void a_channel_of_two_holds_the_one_in_service_and_one_more(void **state)
     struct machine *m = small_machine(1, 1, 1);
     m->hw.dma_queue_depth = 2;
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 4096), SEND(E, 4096), SEND(E, 4096), {END}}},
-        {1, (const struct line[]){RECV(W, 4096), RECV(W, 4096), RECV(W, 4096), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 4096), SEND(E, 4096), SEND(E, 4096), DONE}},
+        {1, (const struct line[]){RECV(W, 4096), RECV(W, 4096), RECV(W, 4096), DONE}});
     assert_int_equal(end_of(m, nth(m, 0, LP_OP_SEND, 1)), 8000);
     assert_int_equal(end_of(m, nth(m, 0, LP_OP_SEND, 2)), 36000);
     machine_free(m);
@@ -231,8 +226,8 @@ static int64_t load_beside_two_tiles_ps(uint32_t compute_weight, uint32_t comm_w
     m->config.vc_weight[HW_VC_COMPUTE] = compute_weight;
     m->config.vc_weight[HW_VC_COMM] = comm_weight;
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 4096), SEND(E, 4096), LOAD(TENSOR_VA, 4096), {END}}},
-        {1, (const struct line[]){RECV(W, 4096), RECV(W, 4096), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 4096), SEND(E, 4096), LOAD(TENSOR_VA, 4096), DONE}},
+        {1, (const struct line[]){RECV(W, 4096), RECV(W, 4096), DONE}});
     assert_int_equal(start_of(m, nth(m, 0, LP_OP_LOAD, 0)), 8000);
     const int64_t end_ps = end_of(m, nth(m, 0, LP_OP_LOAD, 0));
     machine_free(m);
@@ -257,8 +252,8 @@ static void a_load_completes_with_its_data_where_that_is_later(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 4096), SEND(E, 4096), LOAD(TENSOR_VA, 4096), {END}}},
-        {1, (const struct line[]){RECV(W, 4096), RECV(W, 4096), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 4096), SEND(E, 4096), LOAD(TENSOR_VA, 4096), DONE}},
+        {1, (const struct line[]){RECV(W, 4096), RECV(W, 4096), DONE}});
     /* granted at 12; the engine's last chunk at 74, the data at 12 + 45.015 + 64 + 6.016 */
     assert_int_equal(end_of(m, nth(m, 0, LP_OP_LOAD, 0)), 12000 + REQUEST + 64000 + RESPONSE);
     machine_free(m);
@@ -281,8 +276,8 @@ static void each_call_leaves_a_record_of_what_it_moved(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    RUN(m, {0, (const struct line[]){LOAD(TENSOR_VA + 32, 128), SEND(E, 128), {END}}},
-        {1, (const struct line[]){RECV(W, 128), ADD_TILE(64), STORE(TENSOR_VA, 64), {END}}});
+    RUN(m, {0, (const struct line[]){LOAD(TENSOR_VA + 32, 128), SEND(E, 128), DONE}},
+        {1, (const struct line[]){RECV(W, 128), ADD_TILE(64), STORE(TENSOR_VA, 64), DONE}});
     const struct lp_op *load = nth(m, 0, LP_OP_LOAD, 0), *send = nth(m, 0, LP_OP_SEND, 0);
     const struct lp_op *recv = nth(m, 1, LP_OP_RECV, 0), *add = nth(m, 1, LP_OP_MATH, 0);
     const struct lp_op *store = nth(m, 1, LP_OP_STORE, 0);
@@ -316,8 +311,8 @@ static void records_come_in_causal_order(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND(E, 16), RECV(E, 16), ADD_TILE(8), {END}}},
-        {1, (const struct line[]){RECV(W, 16), ADD_TILE(8), FORWARD(W, 16), {END}}});
+    RUN(m, {0, (const struct line[]){SEND(E, 16), RECV(E, 16), ADD_TILE(8), DONE}},
+        {1, (const struct line[]){RECV(W, 16), ADD_TILE(8), FORWARD(W, 16), DONE}});
     static const uint8_t pe[] = {0, 1, 1, 1, 0, 0};
     static const uint8_t kind[] = {LP_OP_SEND, LP_OP_RECV, LP_OP_MATH,
                                    LP_OP_SEND, LP_OP_RECV, LP_OP_MATH};
@@ -337,8 +332,8 @@ static void a_second_launch_continues_the_queues(void **state)
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
     for (uint32_t batch = 0; batch < 3; batch++) {
-        RUN(m, {0, (const struct line[]){SEND(E, 16), {END}}},
-            {1, (const struct line[]){RECV(W, 16), {END}}});
+        RUN(m, {0, (const struct line[]){SEND(E, 16), DONE}},
+            {1, (const struct line[]){RECV(W, 16), DONE}});
         assert_int_equal(nth(m, 0, LP_OP_SEND, 0)->seq, batch);
         assert_int_equal(nth(m, 1, LP_OP_RECV, 0)->seq, batch);
         assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)), 15136 + 9135);

@@ -37,54 +37,23 @@ struct line {
     uint32_t n; /* bytes; of an addition: elements */
     uint64_t at;
 };
-#define SEND(dir, n)                                                                               \
+#define LINE(...)                                                                                  \
     {                                                                                              \
-        DO_SEND, dir, n, 0                                                                         \
+        __VA_ARGS__                                                                                \
     }
-#define FORWARD(dir, n)                                                                            \
-    {                                                                                              \
-        DO_FORWARD, dir, n, 0                                                                      \
-    }
-#define RECV(dir, n)                                                                               \
-    {                                                                                              \
-        DO_RECV, dir, n, 0                                                                         \
-    }
-#define RECV_ANY(n)                                                                                \
-    {                                                                                              \
-        DO_RECV_ANY, 0, n, 0                                                                       \
-    }
-#define RECV_ASYNC(dir, n)                                                                         \
-    {                                                                                              \
-        DO_RECV_ASYNC, dir, n, 0                                                                   \
-    }
-#define WAIT(dir, n)                                                                               \
-    {                                                                                              \
-        DO_WAIT, dir, n, 0                                                                         \
-    }
-#define LOAD(va, n)                                                                                \
-    {                                                                                              \
-        DO_LOAD, 0, n, va                                                                          \
-    }
-#define STORE(va, n)                                                                               \
-    {                                                                                              \
-        DO_STORE, 0, n, va                                                                         \
-    }
-#define STORE_TILES(va, n)                                                                         \
-    {                                                                                              \
-        DO_STORE_TILES, 0, n, va                                                                   \
-    }
-#define ADD(n)                                                                                     \
-    {                                                                                              \
-        DO_ADD, 0, n, 0                                                                            \
-    }
-#define ADD_TILE(n)                                                                                \
-    {                                                                                              \
-        DO_ADD_TILE, 0, n, 0                                                                       \
-    }
-#define ADD_TILES(n)                                                                               \
-    {                                                                                              \
-        DO_ADD_TILES, 0, n, 0                                                                      \
-    }
+#define DONE               LINE(END, HW_DIR_N, 0, 0)
+#define SEND(dir, n)       LINE(DO_SEND, dir, n, 0)
+#define FORWARD(dir, n)    LINE(DO_FORWARD, dir, n, 0)
+#define RECV(dir, n)       LINE(DO_RECV, dir, n, 0)
+#define RECV_ANY(n)        LINE(DO_RECV_ANY, HW_DIR_N, n, 0)
+#define RECV_ASYNC(dir, n) LINE(DO_RECV_ASYNC, dir, n, 0)
+#define WAIT(dir, n)       LINE(DO_WAIT, dir, n, 0)
+#define LOAD(va, n)        LINE(DO_LOAD, HW_DIR_N, n, va)
+#define STORE(va, n)       LINE(DO_STORE, HW_DIR_N, n, va)
+#define STORE_TILES(va, n) LINE(DO_STORE_TILES, HW_DIR_N, n, va)
+#define ADD(n)             LINE(DO_ADD, HW_DIR_N, n, 0)
+#define ADD_TILE(n)        LINE(DO_ADD_TILE, HW_DIR_N, n, 0)
+#define ADD_TILES(n)       LINE(DO_ADD_TILES, HW_DIR_N, n, 0)
 /* Takes so many ns on small_machine(): an addition of ns - 9 elements, one per cycle of 1 ns, and
  * overheads pe_cpu 2, pe_scheduler 1, pe_fetch_store 1 and 1, pe_math 4. */
 #define DELAY(ns) ADD((ns)-9)
