@@ -17,7 +17,7 @@ struct bench_session {
     struct dist *dist; /* NULL in prepare() */
     struct result *result;
     const struct bench_program *program;
-    void *own; /* the program's, from prepare() on */
+    void *own;             /* the program's, from prepare() on */
     double shown_s;        /* progress.c: when the line was last written */
     uint64_t shown_events; /* and how many events there were then */
 };

@@ -61,7 +61,8 @@ static inline void fetch_ahead(const struct cw_sim *sim, struct worker *worker)
 }
 
 /* Apart from the function that sets the jump, so that its variables can live in registers. */
-__attribute__((noinline)) static void report_progress(const struct cw_sim *sim, const struct worker *worker)
+__attribute__((noinline)) static void report_progress(const struct cw_sim *sim,
+                                                      const struct worker *worker)
 {
     const struct cw_progress progress = {
         .gvt_ps = worker->now_ps,

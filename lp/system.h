@@ -15,7 +15,7 @@ struct lp_system_options {
     uint32_t threads;
     uint64_t memory_bytes_max; /* 0: the engine's default */
     bool check_changes;        /* debug: prove that handlers change only what they asked for */
-    cw_progress_fn progress; /* with `arg`; NULL: not wanted */
+    cw_progress_fn progress;   /* with `arg`; NULL: not wanted */
     /* Receives each committed data operation, in order; NULL: none wanted. */
     void (*op)(void *arg, const struct lp_op *op);
     /* Told that a PE's kernel has ended: its received tiles are dead. NULL: not wanted. */
