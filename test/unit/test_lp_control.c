@@ -86,11 +86,18 @@ static void the_host_s_overhead_is_paid_at_both_ends(void **state)
 static void the_first_link_is_reserved_too(void **state)
 {
     (void)state;
+    static const struct line nothing[] = {DONE};
     struct machine *m = controlled(1, 1, 2);
     m->hw.link[HW_LINK_PCIE] = link_class(201400, 2); /* 64 bytes take 32: longer than io_cpu */
-    /* pcie is the slowest: 31 more than before on the first and no more on the m_cpu link; the
-     * second follows 32 later. Back, pcie takes 30 more than the m_cpu link. */
-    assert_int_equal(install_ps(m), (DOWN + 31000 - 1000) + 32000 + (UP + 30000));
+    machine_start(m);
+    RUN(m, {0, nothing}, {1, nothing});
+    const struct lp_times *times = lp_system_times(m->system);
+    /* pcie is the slowest now: 31 more there, and no more on the m_cpu link */
+    assert_int_equal(times->first_start_ps - times->submitted_ps, DOWN + 31000 - 1000);
+    assert_int_equal(times->last_start_ps - times->first_start_ps, 32000);
+    /* back, pcie takes 30 more than the m_cpu link */
+    assert_int_equal(times->host_ps - times->last_end_ps, UP + 30000);
+    machine_free(m);
 }
 
 static void kernels_start_in_the_order_of_their_launches(void **state)
