@@ -22,3 +22,8 @@ const struct ccl_algorithm *ccl_algorithm_find(const char *module)
             return algorithm;
     return NULL;
 }
+
+const char *ccl_algorithm_note(const char *module)
+{
+    return ccl_algorithm_find(module) != NULL ? "" : " (not in this version)";
+}

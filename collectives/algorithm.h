@@ -40,6 +40,9 @@ const struct ccl_algorithm *ccl_algorithm_find(const char *module);
 /* For messages: the i-th registered one, NULL after the last. */
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i);
 
+/* For messages that recommend a module: "" if it is registered, else " (not in this version)". */
+const char *ccl_algorithm_note(const char *module);
+
 extern const struct ccl_algorithm ccl_lrab_hierarchical_allreduce;
 
 #endif

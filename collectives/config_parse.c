@@ -273,7 +273,17 @@ static struct config_node *parse_node(struct parse *parse, yaml_event_t *event)
     return parse->failed ? NULL : node;
 }
 
-/* The one document of a stream. NULL, with an error reported, if there is none or are more. */
+/* A file may hold nothing but comments: it changes nothing. */
+static bool is_all_comment(const struct parse *parse, const struct config_node *root)
+{
+    const bool nothing =
+        root == NULL || (root->kind == CONFIG_SCALAR && root->plain && root->bytes == 0);
+    return nothing && parse->loader->sources[parse->source - 1].is_file &&
+           memchr(parse->text, '#', parse->bytes) != NULL;
+}
+
+/* The one document of a stream. NULL, with an error reported, if there is none or are more; NULL
+ * without an error for a file of comments. */
 static struct config_node *parse_stream(struct parse *parse)
 {
     struct config_node *root = NULL;
@@ -282,10 +292,11 @@ static struct config_node *parse_stream(struct parse *parse)
         if (!next_event(parse, &event))
             return NULL;
         if (event.type == YAML_STREAM_END_EVENT) {
-            if (root == NULL)
+            const bool all_comment = is_all_comment(parse, root);
+            if (root == NULL && !all_comment)
                 fail(parse, &event, "empty; expected YAML with a value in it");
             yaml_event_delete(&event);
-            return root;
+            return all_comment ? NULL : root;
         }
         if (event.type == YAML_STREAM_START_EVENT || event.type == YAML_DOCUMENT_END_EVENT ||
             (event.type == YAML_DOCUMENT_START_EVENT && root == NULL)) {

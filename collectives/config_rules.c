@@ -3,14 +3,16 @@
  * required keys, `extends`, the chosen algorithm, grids of SIPs, cubes and PEs, the root cube. A
  * rule whose values are missing, because they were wrong, is silent: that error is already there.
  */
+#include "collectives/algorithm.h"
 #include "collectives/config_tree.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LIST_BYTES 600u
-#define PAIRS_MAX  24u
+#define LIST_BYTES        600u
+#define PAIRS_MAX         24u
+#define EXTENDS_STEPS_MAX 32u /* that a message follows */
 
 const struct config_value *config_machine_value(const struct config_tree *tree, const char *path)
 {
@@ -26,20 +28,45 @@ const struct config_value *config_ccl_value(const struct config_tree *tree,
     return &tree->defaults[key];
 }
 
-static void list_add(char list[LIST_BYTES], const char *text)
+static void list_join(char list[LIST_BYTES], const char *separator, const char *text)
 {
     const size_t used = strlen(list);
-    snprintf(list + used, LIST_BYTES - used, "%s%s", used == 0 ? "" : ", ", text);
+    snprintf(list + used, LIST_BYTES - used, "%s%s", used == 0 ? "" : separator, text);
 }
 
+static void list_add(char list[LIST_BYTES], const char *text) { list_join(list, ", ", text); }
+
+/* Its module is there. Entries may still inherit in a cycle, or not be linked: that has an error
+ * of its own. */
+static bool is_runnable(const struct config_algorithm *entry)
+{
+    const int key = config_ccl_find("module");
+    for (uint32_t steps = 0; entry != NULL && steps < EXTENDS_STEPS_MAX; steps++) {
+        if (config_given(&entry->value[key]))
+            return ccl_algorithm_find(entry->value[key].text) != NULL;
+        entry = entry->extends;
+    }
+    return false;
+}
+
+/* "a, b; not in this version: c, d" */
 static void list_algorithms(const struct config_tree *tree, char list[LIST_BYTES])
 {
     list[0] = '\0';
     for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
          entry = entry->next)
-        list_add(list, entry->name);
+        if (is_runnable(entry))
+            list_add(list, entry->name);
     if (list[0] == '\0')
         list_add(list, "none");
+    const char *separator = "; not in this version: ";
+    for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
+         entry = entry->next) {
+        if (is_runnable(entry))
+            continue;
+        list_join(list, separator, entry->name);
+        separator = ", ";
+    }
 }
 
 /* "PATH: no algorithm 'x'; did you mean 'y'? known: ..." */
@@ -52,10 +79,13 @@ static void unknown_algorithm(struct config_loader *loader, const struct config_
     for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
          entry = entry->next)
         config_nearest_try(&nearest, value->text, entry->name);
-    config_error(loader, value->place, "%s: no algorithm '%s'; %s%s%sknown: %s", path, value->text,
-                 nearest.best == NULL ? "" : "did you mean '",
-                 nearest.best == NULL ? "" : nearest.best, nearest.best == NULL ? "" : "'? ",
-                 known);
+    char hint[CCL_NAME_BYTES + 48] = "";
+    if (nearest.best != NULL)
+        snprintf(hint, sizeof hint, "did you mean '%s'%s? ", nearest.best,
+                 is_runnable(config_algorithm_find(tree, nearest.best)) ? ""
+                                                                        : " (not in this version)");
+    config_error(loader, value->place, "%s: no algorithm '%s'; %sknown: %s", path, value->text,
+                 hint, known);
 }
 
 /* Links `extends` of every entry to the entry it names. */

@@ -59,7 +59,8 @@ uint32_t config_source_add(struct config_loader *loader, const struct config_sou
 /* Reads a whole file into memory that the caller frees; NULL with an error reported. */
 char *config_file_read(struct config_loader *loader, uint32_t source, const char *path,
                        size_t *bytes);
-/* Parses one YAML document; NULL with errors reported. A --set's text has no lines of its own. */
+/* Parses one YAML document; NULL with errors reported, or without one for a file that holds nothing
+ * but comments. A --set's text has no lines of its own. */
 struct config_node *config_parse(struct config_loader *loader, uint32_t source, const char *text,
                                  size_t bytes);
 

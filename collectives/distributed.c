@@ -188,10 +188,11 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
         return CW_OK;
     snprintf(error->text, sizeof error->text,
              "a tensor of %llu elements needs %llu bytes of TCM, and %llu of %llu are free beside "
-             "the receive rings; use fewer elements, smaller rings, or lrab_pipelined_allreduce",
+             "the receive rings; use fewer elements, smaller rings, or lrab_pipelined_allreduce%s",
              (unsigned long long)call->n_elem, (unsigned long long)wanted,
              (unsigned long long)(config->hw.tcm_bytes - rings),
-             (unsigned long long)config->hw.tcm_bytes);
+             (unsigned long long)config->hw.tcm_bytes,
+             ccl_algorithm_note("lrab_pipelined_allreduce"));
     return refuse(config, "memory.tcm_kib", error);
 }
 

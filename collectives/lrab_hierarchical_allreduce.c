@@ -357,9 +357,9 @@ static int check(const struct ccl_call *call, const char **key, struct cw_error 
     if (call->hw->sip_topology == HW_PAIR_SWITCH && call->hw->sip_count > 1) {
         *key = "system.sips.topology";
         snprintf(error->text, sizeof error->text,
-                 "pair_switch has no global directions, which %s needs; use ring_allreduce, or "
+                 "pair_switch has no global directions, which %s needs; use ring_allreduce%s, or "
                  "ring_1d, torus_2d, mesh_2d_no_wrap or switch",
-                 call->ccl->algorithm);
+                 call->ccl->algorithm, ccl_algorithm_note("ring_allreduce"));
         return CW_USAGE;
     }
     if (call->ccl->rank_invariant && call->hw->sip_topology == HW_MESH_2D_NO_WRAP) {

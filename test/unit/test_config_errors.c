@@ -174,6 +174,28 @@ static void files_that_cannot_be_read_say_so(void **state)
                   "topology.yaml:2:5: byte 0xff is not UTF-8; expected a YAML file in UTF-8\n");
 }
 
+static void a_file_of_comments_changes_nothing(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"# nothing yet", "\n  # a\n\n# b\n", "---\n# nothing\n"};
+    struct config *const plain = load_with(NULL, NULL, 0);
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        write_text("comments.yaml", texts[i]);
+        const struct config_request request = {.topology = "comments.yaml",
+                                               .preset = "./comments.yaml"};
+        struct config *config;
+        struct config_errors errors = {0};
+        assert_int_equal(config_load(&request, &config, &errors), CW_OK);
+        assert_string_equal(config->digest, plain->digest);
+        config_errors_free(&errors);
+        config_free(config);
+    }
+    config_free(plain);
+    expect_topology(" \n", "topology.yaml:2:1: empty; expected YAML with a value in it\n");
+    expect_set("system.sips.count=# 4", "--set system.sips.count=# 4: empty; expected YAML with a "
+                                        "value in it\n");
+}
+
 static void an_unknown_preset_lists_the_known_ones(void **state)
 {
     (void)state;
@@ -246,10 +268,10 @@ static void algorithms_refer_to_algorithms_that_exist(void **state)
     (void)state;
     expect_errors(&(struct config_request){.algorithm = "ring_alreduce"},
                   "--algorithm ring_alreduce: defaults.algorithm: no algorithm 'ring_alreduce'; "
-                  "did you mean 'ring_allreduce'? known: lrab_hierarchical_allreduce, "
-                  "intercube_allreduce, lrab_pipelined_allreduce, pe_hierarchical_allreduce, "
-                  "ring_allreduce, tree_allreduce, birs, birs_inter, rhd, mesh, auto, "
-                  "birs_allreduce\n");
+                  "did you mean 'ring_allreduce' (not in this version)? known: "
+                  "lrab_hierarchical_allreduce, intercube_allreduce; not in this version: "
+                  "lrab_pipelined_allreduce, pe_hierarchical_allreduce, ring_allreduce, "
+                  "tree_allreduce, birs, birs_inter, rhd, mesh, auto, birs_allreduce\n");
     expect_ccl("algorithms:\n  mine: { extends: b }\n  b: { extends: c }\n  c: { extends: b }\n",
                "ccl.yaml:3:17: algorithms.b.extends: a cycle: b -> c -> b; an entry must not "
                "inherit from itself\n");
@@ -350,6 +372,7 @@ int main(void)
         cmocka_unit_test(addresses_bound_the_machine),
         cmocka_unit_test(slots_that_do_not_fit_name_the_memory),
         cmocka_unit_test(files_that_cannot_be_read_say_so),
+        cmocka_unit_test(a_file_of_comments_changes_nothing),
         cmocka_unit_test(an_unknown_preset_lists_the_known_ones),
         cmocka_unit_test(all_errors_of_all_files_come_in_order_of_place),
         cmocka_unit_test(set_has_the_same_checks),
