@@ -17,6 +17,9 @@ int check_main(int argc, char **argv);
 int config_main(int argc, char **argv);
 int topo_main(int argc, char **argv);
 
+/* Queue pairs that a machine's PEs have, over all PEs and directions; without building it. */
+uint64_t topo_queue_pairs(const struct hw_config *hw, bool wire_all_pes);
+
 /*
  * What the commands begin with: parses the options and, unless --help was asked for and given,
  * loads the configuration. CW_OK with *config NULL: --help was printed, return CW_OK. Otherwise an

@@ -19,13 +19,28 @@ static bool parse_place(const char *text, const struct hw_config *hw, struct hw_
            place->sip < hw->sip_count && place->cube < hw_cubes(hw) && place->pe < hw_pes(hw);
 }
 
-static uint64_t queue_pairs(const struct lp_model *m)
+/* The ends of connections among `count` places that `neighbour` knows. */
+static uint64_t count_ends(const struct hw_config *hw, uint32_t count,
+                           bool (*neighbour)(const struct hw_config *hw, uint32_t at,
+                                             enum hw_port port, uint32_t *to))
 {
-    uint64_t pairs = 0;
-    for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++)
-        if (lp_is_wired(m, pe % m->pes))
-            pairs += (uint64_t)__builtin_popcount(lp_directions(m, pe));
-    return pairs;
+    uint64_t ends = 0;
+    uint32_t to;
+    for (uint32_t at = 0; at < count; at++)
+        for (enum hw_port port = 0; port < HW_PORTS; port++)
+            ends += neighbour(hw, at, port, &to);
+    return ends;
+}
+
+/* All cubes of a SIP and all PEs of a cube have the same places in all SIPs and cubes. */
+uint64_t topo_queue_pairs(const struct hw_config *hw, bool wire_all_pes)
+{
+    const uint64_t sips = hw->sip_count, cubes = hw_cubes(hw),
+                   wired = wire_all_pes ? hw_pes(hw) : 1;
+    const uint64_t between_pes = wire_all_pes ? count_ends(hw, hw_pes(hw), hw_pe_neighbour) : 0;
+    const uint64_t between_cubes = count_ends(hw, hw_cubes(hw), hw_cube_neighbour);
+    const uint64_t between_sips = count_ends(hw, hw->sip_count, hw_sip_neighbour);
+    return between_pes * cubes * sips + between_cubes * wired * sips + between_sips * cubes * wired;
 }
 
 static void print_counts(const struct config *config, const struct lp_model *m)
@@ -42,8 +57,9 @@ static void print_counts(const struct config *config, const struct lp_model *m)
         printf(" %s", corner[hw->corner[i]]);
     printf(" x %u\nNoC          %u x %u routers in a cube\n", hw->pe_per_corner, hw->noc_w,
            hw->noc_h);
-    printf("queue pairs  %llu, %u slots of %u bytes each\n", (unsigned long long)queue_pairs(m),
-           config->ccl.n_slots, config->ccl.slot_bytes);
+    printf("queue pairs  %llu, %u slots of %u bytes each\n",
+           (unsigned long long)topo_queue_pairs(hw, m->config.wire_all_pes), config->ccl.n_slots,
+           config->ccl.slot_bytes);
     printf("LPs          %u: the host, cubes, IO dies and %u switches\n", m->lp_count,
            m->switch_count);
     printf("state        %zu bytes per PE, its cube's and links' included\n",
