@@ -1,20 +1,25 @@
 /*
  * atomic_file.h: output files that appear whole or not at all: written aside, in the same folder,
- * flushed to the disk, then renamed. What is no regular file (a pipe, /dev/null) is written to as
- * it is. One thread; no state of its own.
+ * flushed to the disk, then renamed. Where the system can, the file aside has no name until it is
+ * complete, so that a run that is interrupted or killed leaves nothing behind. What is no regular
+ * file (a pipe, /dev/null) is written to as it is. One thread; no state of its own.
  */
 #ifndef BENCH_ATOMIC_FILE_H
 #define BENCH_ATOMIC_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "core/cw.h"
 
-/* Zero-initialised: no file. */
+/* Zero-initialised: no file. While it is open it stays where it is: the stream points into it. */
 struct atomic_file {
-    FILE *stream; /* write here */
-    char *path;   /* where the file will be */
-    char *aside;  /* where it is until then; NULL: written directly */
+    FILE *stream;    /* write here; not seekable */
+    char *path;      /* where the file will be */
+    char *aside;     /* a name of its own until then; NULL: it has none */
+    int descriptor;  /* the stream's */
+    int number;      /* errno of the first write that failed; 0: none did */
+    bool is_regular; /* else written directly */
 };
 
 /* CW_OK, or CW_NO_RESOURCE with *error filled and nothing left behind. */
@@ -23,5 +28,8 @@ int atomic_file_open(struct atomic_file *file, const char *path, struct cw_error
 int atomic_file_commit(struct atomic_file *file, struct cw_error *error);
 /* Leaves nothing behind. Accepts an empty *file. */
 void atomic_file_discard(struct atomic_file *file);
+
+/* Whether two paths lead to one file, be it there already or not. */
+bool atomic_file_same(const char *a, const char *b);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bench/atomic_file.h"
@@ -17,6 +16,11 @@
 
 static const struct bench_program *const registry[] = {&bench_ccl_allreduce, &bench_ipcq_pingpong,
                                                        &bench_ipcq_shift};
+
+const char *bench_name(size_t i)
+{
+    return i < sizeof registry / sizeof *registry ? registry[i]->name : NULL;
+}
 
 static const struct bench_program *find(const char *name)
 {
@@ -66,12 +70,6 @@ void bench_row_sample(struct result_row *row, const struct lp_times *times)
     row->time_ps += times->last_end_ps - times->first_start_ps;
     row->host_time_ps += times->host_ps - times->submitted_ps;
     row->start_skew_ps += times->last_start_ps - times->first_start_ps;
-}
-
-/* The mean, rounded half away from zero as all times are. */
-static int64_t mean_ps(int64_t sum_ps, uint32_t count)
-{
-    return (2 * sum_ps + count) / (2 * (int64_t)count);
 }
 
 /* Keeps the five busiest, busiest first. */
@@ -137,21 +135,15 @@ static int fill_phases(struct bench_session *session, struct result_row *row,
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
                      struct cw_error *error)
 {
-    row->time_ps = mean_ps(row->time_ps, iterations);
-    row->host_time_ps = mean_ps(row->host_time_ps, iterations);
-    row->start_skew_ps = mean_ps(row->start_skew_ps, iterations);
+    row->time_ps = result_mean_ps(row->time_ps, iterations);
+    row->host_time_ps = result_mean_ps(row->host_time_ps, iterations);
+    row->start_skew_ps = result_mean_ps(row->start_skew_ps, iterations);
     row->link_count = 0;
     lp_system_visit_links(dist_system(session->dist), keep_busiest, row);
     return fill_phases(session, row, error);
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */
-
-static uint64_t peak_rss_bytes(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
-}
 
 static void fill_result(struct bench_session *session)
 {
@@ -184,14 +176,30 @@ static void fill_result(struct bench_session *session)
     result->init_time_ps = dist_init_ps(session->dist);
 }
 
-/* On a deadlock the pointers follow the message, on standard error. */
+/* Nothing is left to do, and kernels wait. Another failure ends with its event still there. */
+static bool is_deadlocked(struct lp_system *system)
+{
+    const struct lp_times *times = lp_system_times(system);
+    struct cw_stats stats;
+    cw_sim_stats(lp_system_sim(system), &stats);
+    return stats.events_alive == 0 && times->submitted != times->returned;
+}
+
+/* On a deadlock the pointers come with the message, on standard error. */
 static void dump_after_failure(struct bench_session *session, const struct cw_error *error)
 {
-    if (strstr(error->text, "IpcqDeadlock") == NULL)
-        return;
     struct lp_system *system = dist_system(session->dist);
-    lp_pointer_dump(lp_system_model(system), lp_system_sim(system),
-                    session->options->json ? SIZE_MAX : 64, stderr);
+    if (error->exit_code == CW_PROGRAM_FAILED && is_deadlocked(system))
+        lp_pointer_dump(lp_system_model(system), lp_system_sim(system),
+                        session->options->json ? SIZE_MAX : 64, stderr);
+}
+
+static bool is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
+
+/* Where a trace and pointers go: they must not mix with JSON or CSV. */
+static FILE *listing(const struct run_options *options)
+{
+    return is_stdout(options->json) || is_stdout(options->csv) ? stderr : stdout;
 }
 
 static int run_program(struct bench_session *session, struct cw_error *error)
@@ -203,21 +211,22 @@ static int run_program(struct bench_session *session, struct cw_error *error)
     }
     if (session->options->dump_pointers) {
         struct lp_system *system = dist_system(session->dist);
-        lp_pointer_dump(lp_system_model(system), lp_system_sim(system), SIZE_MAX, stderr);
+        lp_pointer_dump(lp_system_model(system), lp_system_sim(system), SIZE_MAX,
+                        listing(session->options));
     }
     return code;
 }
 
-/* --ccl-trace, or CUBEWARP_CCL_TRACE=1: onto standard error. */
+/* --ccl-trace, or CUBEWARP_CCL_TRACE=1, which is --ccl-trace -. */
 static int open_trace(const struct run_options *options, struct atomic_file *file, FILE **trace,
                       struct cw_error *error)
 {
     const char *wanted = getenv("CUBEWARP_CCL_TRACE");
     *trace = NULL;
     if (options->ccl_trace == NULL)
-        *trace = wanted != NULL && strcmp(wanted, "1") == 0 ? stderr : NULL;
-    else if (strcmp(options->ccl_trace, "-") == 0)
-        *trace = stderr;
+        *trace = wanted != NULL && strcmp(wanted, "1") == 0 ? listing(options) : NULL;
+    else if (is_stdout(options->ccl_trace))
+        *trace = listing(options);
     else
         return atomic_file_open(file, options->ccl_trace, error);
     return CW_OK;
@@ -245,10 +254,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
     *result = (struct result){0};
     if (session.program == NULL) {
         error->exit_code = CW_USAGE;
-        snprintf(error->text, sizeof error->text,
-                 "--bench %s is not part of this version; there are ccl_allreduce, ipcq_pingpong "
-                 "and ipcq_shift",
-                 options->bench);
+        snprintf(error->text, sizeof error->text, "--bench %s: no such bench", options->bench);
         return CW_USAGE;
     }
     struct dist_options dist = {.config = config,

@@ -16,10 +16,14 @@
  * are in it and no failure here. Otherwise returns an exit code, fills *error, and *result holds
  * nothing. Options that have been parsed are legal by themselves; what does not fit the
  * configuration (a tile size, an algorithm of another collective) is found here, and its message
- * begins with config_where(). Writes nothing to standard output, except what --dump-pointers asks
- * for; progress goes to standard error.
+ * begins with config_where(). Writes nothing to standard output, except what --ccl-trace - and
+ * --dump-pointers ask for, and that to standard error if JSON or CSV has standard output; progress
+ * goes to standard error.
  */
 int bench_run(const struct run_options *options, const struct config *config, struct result *result,
               struct cw_error *error);
+
+/* For options and messages: the name of the i-th bench, NULL after the last. */
+const char *bench_name(size_t i);
 
 #endif

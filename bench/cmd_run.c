@@ -53,33 +53,6 @@ static int write_outputs(struct outputs *outputs, const struct result *result,
     return code;
 }
 
-/* What the figures themselves say about the run. */
-static int judge(const struct result *result, enum hw_contention contention, struct cw_error *error)
-{
-    int64_t wrong = 0;
-    for (size_t i = 0; i < result->row_count; i++) {
-        const struct result_row *const row = &result->rows[i];
-        wrong += row->wrong > 0 ? row->wrong : 0;
-        if (contention == HW_CONTENTION_NONE || row->time_ps >= row->bound_ps)
-            continue;
-        char time[REPORT_NUMBER_BYTES];
-        char bound[REPORT_NUMBER_BYTES];
-        snprintf(error->text, sizeof error->text,
-                 "%s of %llu bytes took %s ns, which is below its lower bound of %s ns",
-                 row->collective, (unsigned long long)row->bytes, report_ns(row->time_ps, time),
-                 report_ns(row->bound_ps, bound));
-        error->exit_code = CW_BUG;
-        return CW_BUG;
-    }
-    if (wrong == 0)
-        return CW_OK;
-    snprintf(error->text, sizeof error->text,
-             "%lld elements have other bits than the specified order of operations gives",
-             (long long)wrong);
-    error->exit_code = CW_DATA_WRONG;
-    return CW_DATA_WRONG;
-}
-
 static int run(const struct run_options *options, const struct config *config,
                struct outputs *outputs, struct cw_error *error)
 {
@@ -90,7 +63,7 @@ static int run(const struct run_options *options, const struct config *config,
     if (code == CW_OK) {
         code = write_outputs(outputs, &result, error);
         if (code == CW_OK)
-            code = judge(&result, config->hw.contention, error);
+            code = result_judge(&result, config->hw.contention != HW_CONTENTION_NONE, error);
     }
     result_free(&result);
     return code;

@@ -49,6 +49,18 @@ static void compare_count(struct comparison *comparison, const char *name, uint6
     compare(comparison, name, text_a, text_b);
 }
 
+/* -1: not verified, which is not the same as 0. */
+static void compare_wrong(struct comparison *comparison, const char *name, int64_t a, int64_t b)
+{
+    char text_a[VALUE_BYTES] = "none";
+    char text_b[VALUE_BYTES] = "none";
+    if (a >= 0)
+        snprintf(text_a, sizeof text_a, "%" PRId64, a);
+    if (b >= 0)
+        snprintf(text_b, sizeof text_b, "%" PRId64, b);
+    compare(comparison, name, text_a, text_b);
+}
+
 static void compare_ns(struct comparison *comparison, const char *name, int64_t a, int64_t b)
 {
     char text_a[REPORT_NUMBER_BYTES];
@@ -91,8 +103,7 @@ static void compare_rows(struct comparison *comparison, size_t index, const stru
         compare_ns(comparison, name, times[i].a, times[i].b);
     }
     snprintf(name, sizeof name, "results[%zu] wrong", index);
-    compare_count(comparison, name, (uint64_t)(a->wrong < 0 ? 0 : a->wrong),
-                  (uint64_t)(b->wrong < 0 ? 0 : b->wrong));
+    compare_wrong(comparison, name, a->wrong, b->wrong);
     snprintf(name, sizeof name, "results[%zu] data_hash", index);
     compare_hash(comparison, name, a->has_hash, a->data_hash, b->has_hash, b->data_hash);
     compare_phases(comparison, index, a, b);
@@ -145,6 +156,8 @@ static int verify(struct run_options *options, const struct config *config, stru
         code = bench_run(options, config, &given, error);
     if (code == CW_OK)
         code = compare_results(&sequential, &given, error);
+    if (code == CW_OK) /* identical, but it may be identically wrong */
+        code = result_judge(&given, config->hw.contention != HW_CONTENTION_NONE, error);
     result_free(&sequential);
     result_free(&given);
     return code;

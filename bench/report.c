@@ -47,13 +47,16 @@ const char *report_us(int64_t ps, char buf[REPORT_NUMBER_BYTES])
     return print_decimals(ps, 1000000, 6, buf);
 }
 
+static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
+
 static void print_head(FILE *file, const struct result *result)
 {
     fprintf(file,
-            "# cubewarp %s: %s%s%s, %" PRIu64 " SIPs, %" PRIu64 " cubes, %" PRIu64
-            " PEs, configuration %s\n",
+            "# cubewarp %s: %s%s%s, %" PRIu64 " SIP%s, %" PRIu64 " cube%s, %" PRIu64
+            " PE%s, configuration %s\n",
             CW_VERSION, result->bench, result->algorithm[0] == '\0' ? "" : " ", result->algorithm,
-            result->sips, result->cubes, result->pes, result->config_digest);
+            result->sips, plural(result->sips), result->cubes, plural(result->cubes), result->pes,
+            plural(result->pes), result->config_digest);
     char init[REPORT_NUMBER_BYTES];
     fprintf(file, "# times are simulated; setting up the queues took %s us\n",
             report_us(result->init_time_ps, init));

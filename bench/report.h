@@ -22,8 +22,15 @@ const char *report_ns(int64_t ps, char buf[REPORT_NUMBER_BYTES]);
 const char *report_us(int64_t ps, char buf[REPORT_NUMBER_BYTES]);
 
 void report_table(FILE *file, const struct result *result);
-/* Schema cubewarp.run/1. CW_NO_RESOURCE, with *error filled, if there is no memory for it. */
+/* Schema cubewarp.run/1. CW_NO_RESOURCE, with *error filled, if there is no memory for it. What
+ * could not be written is known to the stream, as it is with the other two. */
 int report_json(FILE *file, const struct result *result, struct cw_error *error);
 void report_csv(FILE *file, const struct result *result);
+
+/* The parts of JSON that commands share: the object `engine` (NULL: out of memory), and writing an
+ * object, which is released. `digits`: of numbers with decimals. As report_json(). */
+struct json_t;
+struct json_t *report_engine_json(const struct result_engine *engine);
+int report_json_object(FILE *file, struct json_t *object, size_t digits, struct cw_error *error);
 
 #endif

@@ -101,7 +101,7 @@ static json_t *topology_json(const struct result *result)
     return object;
 }
 
-static json_t *engine_json(const struct result_engine *engine)
+json_t *report_engine_json(const struct result_engine *engine)
 {
     const struct cw_stats *const stats = &engine->stats;
     json_t *object = json_object();
@@ -137,7 +137,7 @@ static json_t *result_json(const struct result *result)
     put(&object, "algorithm", text_or_null(result->algorithm));
     put(&object, "config_digest", json_string(result->config_digest));
     put(&object, "topology", topology_json(result));
-    put(&object, "engine", engine_json(&result->engine));
+    put(&object, "engine", report_engine_json(&result->engine));
     put(&object, "results", rows_json(result));
     put(&object, "sim_time_ns", ns(result->sim_time_ps));
     put(&object, "init_time_ns", ns(result->init_time_ps));
@@ -157,20 +157,21 @@ static bool times_are_short(const struct result *result)
     return are_short;
 }
 
+int report_json_object(FILE *file, json_t *object, size_t digits, struct cw_error *error)
+{
+    const bool written =
+        object != NULL &&
+        json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) == 0 &&
+        fputc('\n', file) != EOF;
+    json_decref(object);
+    if (written || ferror(file))
+        return CW_OK;
+    error->exit_code = CW_NO_RESOURCE;
+    snprintf(error->text, sizeof error->text, "out of memory for the JSON result");
+    return CW_NO_RESOURCE;
+}
+
 int report_json(FILE *file, const struct result *result, struct cw_error *error)
 {
-    json_t *const object = result_json(result);
-    const size_t digits = times_are_short(result) ? 15 : 17;
-    const int failed = object == NULL ||
-                       json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) != 0;
-    const bool no_memory = object == NULL || !ferror(file);
-    json_decref(object);
-    if (!failed) {
-        fputc('\n', file);
-        return CW_OK;
-    }
-    error->exit_code = CW_NO_RESOURCE;
-    snprintf(error->text, sizeof error->text, "%s",
-             no_memory ? "out of memory for the JSON result" : "cannot write the JSON result");
-    return CW_NO_RESOURCE;
+    return report_json_object(file, result_json(result), times_are_short(result) ? 15 : 17, error);
 }

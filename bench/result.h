@@ -70,4 +70,15 @@ struct result {
 
 void result_free(struct result *result); /* frees what it owns, not the struct */
 
+/* A sum's mean, rounded half away from zero as all times are. sum_ps >= 0, count > 0. */
+int64_t result_mean_ps(int64_t sum_ps, uint32_t count);
+/* Of this process, so far. */
+uint64_t peak_rss_bytes(void);
+
+/*
+ * What the figures themselves say about the run: CW_BUG with *error filled for a time below its
+ * bound, if the bound holds; CW_DATA_WRONG for elements that verification found wrong.
+ */
+int result_judge(const struct result *result, bool bound_holds, struct cw_error *error);
+
 #endif

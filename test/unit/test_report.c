@@ -2,10 +2,15 @@
  * test_report.c: a result as table, JSON and CSV: exact times, nulls, order of keys; and files that
  * appear whole or not at all.
  */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "test_config_support.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include "bench/atomic_file.h"
 #include "bench/report.h"
@@ -301,14 +306,12 @@ static void a_file_that_fails_leaves_nothing(void **state)
     (void)state;
     struct atomic_file file;
     struct cw_error error;
-    assert_int_equal(atomic_file_open(&file, "never.json", &error), CW_OK);
+    assert_int_equal(mkdir("alone", 0700), 0);
+    assert_int_equal(atomic_file_open(&file, "alone/never.json", &error), CW_OK);
     fputs("text", file.stream);
-    char aside[PATH_MAX];
-    snprintf(aside, sizeof aside, "%s", file.aside);
-    assert_true(exists(aside));
+    fflush(file.stream);
     atomic_file_discard(&file);
-    assert_false(exists(aside));
-    assert_false(exists("never.json"));
+    assert_int_equal(rmdir("alone"), 0); /* it is empty */
     assert_int_equal(atomic_file_open(&file, "no/such/folder", &error), CW_NO_RESOURCE);
     assert_string_equal(error.text, "cannot write no/such/folder: No such file or directory");
     assert_int_equal(atomic_file_open(&file, ".", &error), CW_NO_RESOURCE);
@@ -318,6 +321,126 @@ static void a_file_that_fails_leaves_nothing(void **state)
     assert_int_equal(atomic_file_commit(&file, &error), CW_NO_RESOURCE);
     assert_string_equal(error.text, "cannot write /dev/full: No space left on device");
     assert_true(exists("/dev/full"));
+}
+
+/* More than the stream's buffer, so that the error comes long before the end. */
+static void the_first_error_of_many_writes_is_reported(void **state)
+{
+    (void)state;
+    struct atomic_file file;
+    struct cw_error error;
+    assert_int_equal(atomic_file_open(&file, "/dev/full", &error), CW_OK);
+    for (int i = 0; i < 100000; i++)
+        fputs("text\n", file.stream);
+    errno = EINTR; /* of something else */
+    assert_int_equal(atomic_file_commit(&file, &error), CW_NO_RESOURCE);
+    assert_string_equal(error.text, "cannot write /dev/full: No space left on device");
+    struct result_row rows[2];
+    const struct result result = sample(rows);
+    assert_int_equal(atomic_file_open(&file, "/dev/full", &error), CW_OK);
+    assert_int_equal(report_json(file.stream, &result, &error), CW_OK);
+    assert_int_equal(atomic_file_commit(&file, &error), CW_NO_RESOURCE);
+    assert_string_equal(error.text, "cannot write /dev/full: No space left on device");
+}
+
+/* No handler sees SIGKILL; what leaves nothing then leaves nothing on any signal. Needs a file
+ * system that has files without names. */
+static void a_process_that_is_killed_leaves_nothing(void **state)
+{
+    (void)state;
+    const int probe = open(".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+    if (probe < 0)
+        skip();
+    close(probe);
+    assert_int_equal(mkdir("killed", 0700), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct atomic_file file;
+        struct cw_error error;
+        if (atomic_file_open(&file, "killed/k.json", &error) != CW_OK)
+            _exit(1);
+        fputs("half", file.stream);
+        fflush(file.stream);
+        raise(SIGKILL);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(rmdir("killed"), 0); /* it is empty */
+}
+
+static void what_is_no_regular_file_is_written_to_as_it_is(void **state)
+{
+    (void)state;
+    struct atomic_file file;
+    struct cw_error error;
+    struct stat status;
+    assert_int_equal(symlink("/dev/null", "null.json"), 0);
+    assert_int_equal(atomic_file_open(&file, "null.json", &error), CW_OK);
+    fputs("text", file.stream);
+    assert_int_equal(atomic_file_commit(&file, &error), CW_OK);
+    assert_int_equal(lstat("null.json", &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(stat("/dev/null", &status), 0);
+    assert_true(S_ISCHR(status.st_mode));
+}
+
+static void paths_to_one_file_are_known(void **state)
+{
+    (void)state;
+    write_text("one", "");
+    write_text("two", "");
+    assert_int_equal(symlink("one", "to-one"), 0);
+    assert_true(atomic_file_same("one", "./one"));
+    assert_true(atomic_file_same("one", "to-one"));
+    assert_false(atomic_file_same("one", "two"));
+    assert_false(atomic_file_same("one", "absent"));
+    assert_true(atomic_file_same("absent", "./absent"));
+    assert_false(atomic_file_same("absent", "missing/absent"));
+    assert_true(atomic_file_same("missing/absent", "missing/absent"));
+}
+
+static void means_round_half_up_and_do_not_overflow(void **state)
+{
+    (void)state;
+    assert_int_equal(result_mean_ps(7, 2), 4);
+    assert_int_equal(result_mean_ps(7, 3), 2);
+    assert_int_equal(result_mean_ps(8, 3), 3);
+    assert_int_equal(result_mean_ps(0, 5), 0);
+    assert_int_equal(result_mean_ps(INT64_MAX, 1), INT64_MAX);
+    assert_int_equal(result_mean_ps(INT64_MAX, 2), (INT64_MAX - 1) / 2 + 1);
+    assert_int_equal(result_mean_ps(INT64_MAX, UINT32_MAX), INT64_C(2147483648));
+}
+
+static void wrong_data_and_times_below_the_bound_are_judged(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    struct cw_error error = {.exit_code = CW_OK};
+    const struct result result = sample(rows);
+    assert_int_equal(result_judge(&result, true, &error), CW_OK);
+    rows[0].wrong = 3;
+    rows[1].wrong = 4;
+    assert_int_equal(result_judge(&result, true, &error), CW_DATA_WRONG);
+    assert_int_equal(error.exit_code, CW_DATA_WRONG);
+    assert_string_equal(error.text, "7 elements have other bits than the specified order of "
+                                    "operations gives");
+    rows[0].bound_ps = rows[0].time_ps + 1;
+    assert_int_equal(result_judge(&result, true, &error), CW_BUG);
+    assert_string_equal(error.text, "all_reduce of 32 bytes took 1403.107 ns, which is below its "
+                                    "lower bound of 1403.108 ns");
+    assert_int_equal(result_judge(&result, false, &error), CW_DATA_WRONG);
+}
+
+static void one_of_a_kind_is_singular(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    struct result result = sample(rows);
+    result.sips = result.cubes = result.pes = 1;
+    char *const text = written_by(report_table, &result);
+    assert_non_null(strstr(text, ", 1 SIP, 1 cube, 1 PE, configuration"));
+    free(text);
 }
 
 static void a_link_stays_a_link(void **state)
@@ -346,6 +469,13 @@ int main(void)
         cmocka_unit_test(every_ps_survives_json),
         cmocka_unit_test(a_file_appears_when_it_is_complete),
         cmocka_unit_test(a_file_that_fails_leaves_nothing),
+        cmocka_unit_test(the_first_error_of_many_writes_is_reported),
+        cmocka_unit_test(a_process_that_is_killed_leaves_nothing),
+        cmocka_unit_test(what_is_no_regular_file_is_written_to_as_it_is),
+        cmocka_unit_test(paths_to_one_file_are_known),
+        cmocka_unit_test(means_round_half_up_and_do_not_overflow),
+        cmocka_unit_test(wrong_data_and_times_below_the_bound_are_judged),
+        cmocka_unit_test(one_of_a_kind_is_singular),
         cmocka_unit_test(a_link_stays_a_link),
     };
     return cmocka_run_group_tests_name("report", tests, scratch_enter, scratch_leave);
