@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "bench/options_table.h"
 #include "collectives/config_source.h"
 
@@ -26,9 +27,7 @@ static const struct option_row rows[] = {
     {"algorithm", 0, CONFIG_COMMANDS, OPTION_ALGORITHM, "NAME", "an entry of ccl.yaml"},
     {"no-plugins", 0, CONFIG_COMMANDS, OPTION_NO_PLUGINS, NULL,
      "refuse algorithms that are loaded from a file"},
-    {"bench", 0, RUN_COMMANDS, OPTION_BENCH, "NAME",
-     "ccl_allreduce (default), ccl_reduce_scatter, gemm, gemm_allreduce, ipcq_pingpong, "
-     "ipcq_shift"},
+    {"bench", 0, RUN_COMMANDS, OPTION_BENCH, "NAME", ""}, /* listed from the registry */
     {"bytes", 0, RUN_COMMANDS, OPTION_BYTES, "SIZE",
      "bytes per shard: 4096, 4KiB, 16MB, or a range 1KiB:1GiB:x2"},
     {"n-elem", 0, RUN_COMMANDS, OPTION_N_ELEM, "N", "elements per shard; a range too"},
@@ -56,14 +55,17 @@ static const struct option_row rows[] = {
      "limit on the engine's memory (80 % of the machine's)"},
     {"json", 0, COMMAND_RUN, OPTION_JSON, "FILE",
      "write the result as JSON; - for standard output"},
-    {"csv", 0, COMMAND_RUN, OPTION_CSV, "FILE", "write one row per size as CSV"},
+    {"csv", 0, COMMAND_RUN, OPTION_CSV, "FILE",
+     "write one row per size as CSV; - for standard output"},
     {"ccl-trace", 0, COMMAND_RUN, OPTION_CCL_TRACE, "FILE",
-     "write each committed send and receive"},
-    {"dump-pointers", 0, COMMAND_RUN, OPTION_DUMP_POINTERS, NULL, "print the queues at the end"},
+     "write each committed send and receive; - for standard output (standard error beside JSON or "
+     "CSV)"},
+    {"dump-pointers", 0, COMMAND_RUN, OPTION_DUMP_POINTERS, NULL,
+     "print the queues at the end (on standard error beside JSON or CSV on standard output)"},
     {"path", 0, COMMAND_TOPO, OPTION_PATH, "A B", "the path from PE A to PE B, each S.C.P"},
     {"svg", 0, COMMAND_TOPO, OPTION_SVG, "FILE", "draw the machine; - for standard output"},
     {"keys", 0, COMMAND_CONFIG, OPTION_KEYS, NULL, "list every key, and what is legal, instead"},
-    {"quiet", 0, CONFIG_COMMANDS, OPTION_QUIET, NULL, "no progress line"},
+    {"quiet", 0, CONFIG_COMMANDS, OPTION_QUIET, NULL, "show no progress line"},
     {"help", 'h', CONFIG_COMMANDS, OPTION_HELP, NULL, "this text"},
     {"partition", 0, RUN_COMMANDS, OPTION_ABSENT, "NAME", NULL},
     {"window", 0, RUN_COMMANDS, OPTION_ABSENT, "TIME", NULL},
@@ -113,33 +115,38 @@ static const struct option_row *row_of(int found)
     return NULL;
 }
 
+int options_unknown(struct cw_error *error, const char *argument, int letter,
+                    const char *const *names, size_t count)
+{
+    char quoted[CONFIG_QUOTE_BYTES];
+    if (strncmp(argument, "--", 2) != 0)
+        return options_usage(error, "unknown option -%c",
+                             letter > 32 && letter < 127 ? letter : '?');
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
+    size_t begins = 0;
+    for (size_t i = 0; i < count; i++)
+        begins += strncmp(names[i], name, strlen(name)) == 0;
+    config_quote(argument, strcspn(argument, "="), quoted);
+    if (begins > 1)
+        return options_usage(error, "option %s may mean more than one: write more of it", quoted);
+    const char *const nearest = nearest_name(name, names, count);
+    return nearest == NULL
+               ? options_usage(error, "unknown option %s", quoted)
+               : options_usage(error, "unknown option %s; did you mean '--%s'?", quoted, nearest);
+}
+
 /* What getopt_long did not like about the argument that it saw last. */
 static int reject_argument(struct options_parse *parse, const struct getopt_tables *tables,
                            const char *argument, int found)
 {
-    char quoted[CONFIG_QUOTE_BYTES];
     const struct option_row *const row = row_of(optopt);
     if (found == ':' && row != NULL)
         return options_usage(parse->error, "--%s needs a value: --%s %s", row->name, row->name,
                              row->argument);
     if (row != NULL)
         return options_usage(parse->error, "--%s takes no value", row->name);
-    if (strncmp(argument, "--", 2) != 0)
-        return options_usage(parse->error, "unknown option -%c",
-                             optopt > 32 && optopt < 127 ? optopt : '?');
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
-    size_t begins = 0;
-    for (size_t i = 0; i < tables->count; i++)
-        begins += strncmp(tables->names[i], name, strlen(name)) == 0;
-    config_quote(argument, strcspn(argument, "="), quoted);
-    if (begins > 1)
-        return options_usage(parse->error, "option %s may mean more than one: write more of it",
-                             quoted);
-    const char *const nearest = nearest_name(name, tables->names, tables->count);
-    return nearest == NULL ? options_usage(parse->error, "unknown option %s", quoted)
-                           : options_usage(parse->error, "unknown option %s; did you mean '--%s'?",
-                                           quoted, nearest);
+    return options_unknown(parse->error, argument, optopt, tables->names, tables->count);
 }
 
 /* Arguments that are no options: the second PE of --path, else none. */
@@ -156,7 +163,7 @@ static int read_operand(struct options_parse *parse, const char *text)
 int run_options_parse(struct run_options *options, enum command command, int argc, char **argv,
                       struct cw_error *error)
 {
-    *options = (struct run_options){.bench = bench_names[0],
+    *options = (struct run_options){.bench = bench_name(0),
                                     .dtype = DTYPE_F16,
                                     .op = REDOP_SUM,
                                     .iterations = 1,
@@ -220,6 +227,9 @@ void run_options_help(enum command command)
         snprintf(left, sizeof left, "%s--%s%s%s", letter, rows[i].name,
                  rows[i].argument != NULL ? " " : "",
                  rows[i].argument != NULL ? rows[i].argument : "");
-        printf("  %-26s %s\n", left, rows[i].help);
+        printf("  %-26s %s", left, rows[i].help);
+        for (size_t k = 0; rows[i].id == OPTION_BENCH && bench_name(k) != NULL; k++)
+            printf("%s%s%s", k == 0 ? "" : ", ", bench_name(k), k == 0 ? " (default)" : "");
+        putchar('\n');
     }
 }

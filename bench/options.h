@@ -32,7 +32,7 @@ struct run_options {
     struct config_request config;
     const char *sets[RUN_SETS_MAX];
 
-    const char *bench; /* one of bench_names[] */
+    const char *bench; /* one of bench_name() */
     enum dtype dtype;
     enum redop op;
     /* Elements per shard of each row, in the order asked for; size_count 0: the algorithm's own
@@ -52,7 +52,7 @@ struct run_options {
     uint32_t tiles;
 
     const char *json, *csv; /* NULL: none; "-": standard output */
-    const char *ccl_trace;  /* NULL: none */
+    const char *ccl_trace;  /* NULL: none; "-": standard output, or error beside JSON or CSV */
     bool dump_pointers;
     bool quiet; /* no progress line */
 
@@ -61,9 +61,6 @@ struct run_options {
     bool keys;                       /* of `config --keys` */
     bool help;                       /* --help was given: nothing else counts */
 };
-
-#define BENCHES 6
-extern const char *const bench_names[BENCHES];
 
 /*
  * Parses argv[1..]; argv[0] is the command's name. CW_OK, or CW_USAGE with *error filled with one
@@ -90,5 +87,27 @@ const char *sizes_parse(const char *text, uint64_t *sizes, size_t room, size_t *
 
 /* The known name nearest to `text`, NULL if none is near. */
 const char *nearest_name(const char *text, const char *const *names, size_t count);
+
+/*
+ * What every command that reads options shares. All return CW_OK, or CW_USAGE with *error filled;
+ * `name` is an option's, without its dashes, `text` its value.
+ */
+/* Always CW_USAGE. */
+int options_usage(struct cw_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "--name 'text': expected ..."; always CW_USAGE. */
+int options_reject(struct cw_error *error, const char *name, const char *text,
+                   const char *expected);
+int options_count(struct cw_error *error, const char *name, const char *text, uint64_t least,
+                  uint64_t most, uint64_t *value);
+int options_u32(struct cw_error *error, const char *name, const char *text, uint32_t least,
+                uint32_t most, uint32_t *value);
+int options_size(struct cw_error *error, const char *name, const char *text, uint64_t *size);
+/* An output file's name, or - for standard output. */
+int options_file(struct cw_error *error, const char *name, const char *text, const char **path);
+/* An argument that getopt_long does not know: `letter` is its optopt, `names` the long names.
+ * Always CW_USAGE. */
+int options_unknown(struct cw_error *error, const char *argument, int letter,
+                    const char *const *names, size_t count);
 
 #endif

@@ -71,9 +71,6 @@ struct options_parse {
     struct cw_error *error;
 };
 
-/* Fills *error; always CW_USAGE. */
-int options_usage(struct cw_error *error, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 /* Takes one option's value. */
 int options_read(struct options_parse *parse, const struct option_row *row, const char *text);
 /* When all have been read: what needs several options. */

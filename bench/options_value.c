@@ -9,11 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collectives/config_decimal.h"
+#include "bench/atomic_file.h"
+#include "bench/bench.h"
 #include "collectives/config_source.h"
-
-const char *const bench_names[BENCHES] = {"ccl_allreduce",  "ccl_reduce_scatter", "gemm",
-                                          "gemm_allreduce", "ipcq_pingpong",      "ipcq_shift"};
 
 int options_usage(struct cw_error *error, const char *format, ...)
 {
@@ -33,45 +31,78 @@ const char *nearest_name(const char *text, const char *const *names, size_t coun
     return nearest.best;
 }
 
-/* "--name TEXT: expected ..." */
-static int reject(struct options_parse *parse, const struct option_row *row, const char *text,
-                  const char *expected)
+int options_reject(struct cw_error *error, const char *name, const char *text, const char *expected)
 {
     char quoted[CONFIG_QUOTE_BYTES];
-    return options_usage(parse->error, "--%s %s: %s", row->name,
-                         config_quote(text, strlen(text), quoted), expected);
+    return options_usage(error, "--%s %s: %s", name, config_quote(text, strlen(text), quoted),
+                         expected);
 }
 
-static int read_count(struct options_parse *parse, const struct option_row *row, const char *text,
-                      uint64_t least, uint64_t most, uint64_t *value)
+int options_count(struct cw_error *error, const char *name, const char *text, uint64_t least,
+                  uint64_t most, uint64_t *value)
 {
-    struct decimal number;
     char expected[96];
+    uint64_t number = 0;
+    bool whole = text[0] != '\0';
+    for (const char *at = text; whole && *at != '\0'; at++)
+        whole = *at >= '0' && *at <= '9' && !__builtin_mul_overflow(number, 10, &number) &&
+                !__builtin_add_overflow(number, (uint64_t)(*at - '0'), &number);
     snprintf(expected, sizeof expected, "expected a whole number from %" PRIu64 " to %" PRIu64,
              least, most);
-    if (!decimal_parse(text, strlen(text), &number) || number.places != 0 || number.mantissa < 0 ||
-        (uint64_t)number.mantissa < least || (uint64_t)number.mantissa > most)
-        return reject(parse, row, text, expected);
-    *value = (uint64_t)number.mantissa;
+    if (!whole || number < least || number > most)
+        return options_reject(error, name, text, expected);
+    *value = number;
     return CW_OK;
 }
 
-static int read_u32(struct options_parse *parse, const struct option_row *row, const char *text,
-                    uint32_t least, uint32_t most, uint32_t *value)
+int options_u32(struct cw_error *error, const char *name, const char *text, uint32_t least,
+                uint32_t most, uint32_t *value)
 {
     uint64_t wide = 0;
-    const int result = read_count(parse, row, text, least, most, &wide);
+    const int result = options_count(error, name, text, least, most, &wide);
     if (result == CW_OK)
         *value = (uint32_t)wide;
     return result;
 }
 
+int options_size(struct cw_error *error, const char *name, const char *text, uint64_t *size)
+{
+    if (!size_parse(text, strlen(text), size) || *size == 0)
+        return options_reject(error, name, text, "expected a size such as 4096, 4KiB or 16MB");
+    return CW_OK;
+}
+
+int options_file(struct cw_error *error, const char *name, const char *text, const char **path)
+{
+    if (text[0] == '\0')
+        return options_reject(error, name, text,
+                              "expected a file's name, or - for standard output");
+    *path = text;
+    return CW_OK;
+}
+
+static int reject(struct options_parse *parse, const struct option_row *row, const char *text,
+                  const char *expected)
+{
+    return options_reject(parse->error, row->name, text, expected);
+}
+
+static int read_count(struct options_parse *parse, const struct option_row *row, const char *text,
+                      uint64_t least, uint64_t most, uint64_t *value)
+{
+    return options_count(parse->error, row->name, text, least, most, value);
+}
+
+static int read_u32(struct options_parse *parse, const struct option_row *row, const char *text,
+                    uint32_t least, uint32_t most, uint32_t *value)
+{
+    return options_u32(parse->error, row->name, text, least, most, value);
+}
+
 static int read_size(struct options_parse *parse, const struct option_row *row, const char *text,
                      uint64_t *size)
 {
-    if (!size_parse(text, strlen(text), size) || *size == 0)
-        return reject(parse, row, text, "expected a size such as 4096, 4KiB or 16MB");
-    return CW_OK;
+    return options_size(parse->error, row->name, text, size);
 }
 
 /* SIP.cube.PE */
@@ -89,18 +120,30 @@ static int read_place(struct options_parse *parse, const struct option_row *row,
 
 static int read_bench(struct options_parse *parse, const struct option_row *row, const char *text)
 {
-    for (size_t i = 0; i < BENCHES; i++) {
-        if (strcmp(text, bench_names[i]) == 0) {
-            parse->options->bench = bench_names[i];
+    static const char *const later[] = {"ccl_reduce_scatter", "gemm", "gemm_allreduce"};
+    struct config_nearest nearest = {0};
+    const char *what = "no such bench";
+    char known[200] = "";
+    size_t used = 0;
+    for (size_t i = 0; bench_name(i) != NULL; i++) {
+        if (strcmp(text, bench_name(i)) == 0) {
+            parse->options->bench = bench_name(i);
             return CW_OK;
         }
+        config_nearest_try(&nearest, text, bench_name(i));
+        if (used < sizeof known)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
+                                     bench_name(i));
     }
-    char expected[200];
-    const char *const nearest = nearest_name(text, bench_names, BENCHES);
-    snprintf(expected, sizeof expected, "no such bench; %s%s%sknown: %s",
-             nearest == NULL ? "" : "did you mean ", nearest == NULL ? "" : nearest,
-             nearest == NULL ? "" : "? ",
-             "ccl_allreduce, ccl_reduce_scatter, gemm, gemm_allreduce, ipcq_pingpong, ipcq_shift");
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        if (strcmp(text, later[i]) == 0) {
+            what = "not part of this version";
+            nearest.best = NULL;
+        }
+    char expected[400];
+    snprintf(expected, sizeof expected, "%s; %s%s%sknown: %s", what,
+             nearest.best == NULL ? "" : "did you mean ", nearest.best == NULL ? "" : nearest.best,
+             nearest.best == NULL ? "" : "? ", known);
     return reject(parse, row, text, expected);
 }
 
@@ -172,14 +215,11 @@ static int read_common(struct options_parse *parse, const struct option_row *row
         options->config.no_plugins = true;
         break;
     case OPTION_JSON:
-        options->json = text;
-        break;
+        return options_file(parse->error, row->name, text, &options->json);
     case OPTION_CSV:
-        options->csv = text;
-        break;
+        return options_file(parse->error, row->name, text, &options->csv);
     case OPTION_CCL_TRACE:
-        options->ccl_trace = text;
-        break;
+        return options_file(parse->error, row->name, text, &options->ccl_trace);
     case OPTION_DUMP_POINTERS:
         options->dump_pointers = true;
         break;
@@ -187,8 +227,7 @@ static int read_common(struct options_parse *parse, const struct option_row *row
         options->path_from = text;
         break;
     case OPTION_SVG:
-        options->svg = text;
-        break;
+        return options_file(parse->error, row->name, text, &options->svg);
     case OPTION_KEYS:
         options->keys = true;
         break;
@@ -348,6 +387,25 @@ static int finish_sizes(struct options_parse *parse)
     return CW_OK;
 }
 
+/* Each output has a file of its own. */
+static int check_outputs(struct options_parse *parse)
+{
+    const struct {
+        const char *name, *path;
+    } outputs[] = {{"json", parse->options->json},
+                   {"csv", parse->options->csv},
+                   {"ccl-trace", parse->options->ccl_trace}};
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        for (size_t k = 0; k < i; k++)
+            if (outputs[i].path != NULL && outputs[k].path != NULL &&
+                strcmp(outputs[i].path, "-") != 0 && strcmp(outputs[k].path, "-") != 0 &&
+                atomic_file_same(outputs[i].path, outputs[k].path))
+                return options_usage(parse->error,
+                                     "--%s and --%s name one file; give each a file of its own",
+                                     outputs[k].name, outputs[i].name);
+    return CW_OK;
+}
+
 int options_finish(struct options_parse *parse)
 {
     const struct run_options *const options = parse->options;
@@ -357,6 +415,8 @@ int options_finish(struct options_parse *parse)
     if (options->json != NULL && options->csv != NULL && strcmp(options->json, "-") == 0 &&
         strcmp(options->csv, "-") == 0)
         return options_usage(parse->error, "--json - and --csv - cannot share standard output");
+    if (check_outputs(parse) != CW_OK)
+        return CW_USAGE;
     return finish_sizes(parse);
 }
 

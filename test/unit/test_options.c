@@ -206,9 +206,9 @@ static void wrong_options_are_refused_with_what_is_legal(void **state)
     refuse_line("run --iters 0", "--iters '0': expected a whole number from 1 to 1000000");
     refuse_line("run --seed 4294967296",
                 "--seed '4294967296': expected a whole number from 0 to 4294967295");
-    refuse_line("run --bench gem",
-                "--bench 'gem': no such bench; did you mean gemm? known: ccl_allreduce, "
-                "ccl_reduce_scatter, gemm, gemm_allreduce, ipcq_pingpong, ipcq_shift");
+    refuse_line("run --bench ipcq_shft",
+                "--bench 'ipcq_shft': no such bench; did you mean ipcq_shift? known: "
+                "ccl_allreduce, ipcq_pingpong, ipcq_shift");
     refuse_line("run --from 0.0", "--from '0.0': expected SIP.cube.PE, as in 0.1.0");
     refuse_line("run --dir up",
                 "--dir 'up': expected N, S, E, W, or one of them behind global_ or intra_");
@@ -225,6 +225,29 @@ static void wrong_options_are_refused_with_what_is_legal(void **state)
     refuse_line("run --no-data --verify-data",
                 "--no-data leaves nothing to verify: drop it or --verify-data");
     refuse_line("run --json - --csv -", "--json - and --csv - cannot share standard output");
+    refuse_line("run --iters 1e3", "--iters '1e3': expected a whole number from 1 to 1000000");
+    refuse_line("run --iters 18446744073709551617",
+                "--iters '18446744073709551617': expected a whole number from 1 to 1000000");
+}
+
+static void each_output_has_a_file_of_its_own(void **state)
+{
+    (void)state;
+    struct run_options options;
+    refuse_line("run --json ", "--json '': expected a file's name, or - for standard output");
+    refuse_line("run --csv=", "--csv '': expected a file's name, or - for standard output");
+    refuse_line("run --ccl-trace=",
+                "--ccl-trace '': expected a file's name, or - for standard output");
+    refuse_line("run --json a --csv a", "--json and --csv name one file; give each a file of its "
+                                        "own");
+    refuse_line("run --json /tmp/a --ccl-trace /tmp/./a",
+                "--json and --ccl-trace name one file; give each a file of its own");
+    refuse_line("run --csv a --ccl-trace ./a",
+                "--csv and --ccl-trace name one file; give each a file of its own");
+    char apart[] = "run --json a --csv b --ccl-trace /tmp/a";
+    accept_line(&options, apart);
+    char listing[] = "run --json - --ccl-trace -"; /* the trace goes to standard error */
+    accept_line(&options, listing);
 }
 
 static void what_this_version_lacks_is_refused_by_name(void **state)
@@ -239,6 +262,8 @@ static void what_this_version_lacks_is_refused_by_name(void **state)
     refuse_line("run --window 1us", "--window: not part of this version");
     refuse_line("run --op-log f", "--op-log: not part of this version");
     refuse_line("run --trace f", "--trace: not part of this version");
+    refuse_line("run --bench gemm", "--bench 'gemm': not part of this version; known: "
+                                    "ccl_allreduce, ipcq_pingpong, ipcq_shift");
     struct run_options options;
     char legal[] = "run --sync sequential --threads 1 --dump-pointers --ccl-trace t.txt";
     accept_line(&options, legal);
@@ -257,6 +282,7 @@ int main(void)
         cmocka_unit_test(benches_have_their_own_options),
         cmocka_unit_test(places_are_checked_against_the_machine),
         cmocka_unit_test(wrong_options_are_refused_with_what_is_legal),
+        cmocka_unit_test(each_output_has_a_file_of_its_own),
         cmocka_unit_test(what_this_version_lacks_is_refused_by_name),
     };
     return cmocka_run_group_tests_name("options", tests, NULL, NULL);
