@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "bench/options.h"
+#include "core/machine.h"
+
 /* ---- the models ----------------------------------------------------------------------------- */
 
 enum { MESH_HOPS = 16 };
@@ -156,6 +159,9 @@ struct phold_options phold_defaults(void)
     };
 }
 
+/* An event's header, and its entry in the pending set. */
+enum { EVENT_BYTES_MIN = offsetof(struct cw_event, payload) + 32 };
+
 static uint32_t root(uint32_t square)
 {
     uint32_t side = 0;
@@ -164,38 +170,50 @@ static uint32_t root(uint32_t square)
     return side;
 }
 
-static int usage(struct cw_error *error, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static int usage(struct cw_error *error, const char *format, ...)
+/* What states and events need at the very least: said at once, rather than when it runs out. */
+static int check_memory(const struct phold_options *options, struct cw_error *error)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    error->exit_code = CW_USAGE;
-    return CW_USAGE;
+    const uint64_t bytes_max =
+        options->memory_bytes_max > 0 ? options->memory_bytes_max : machine_memory_bytes() / 5 * 4;
+    const unsigned __int128 bytes =
+        (unsigned __int128)options->lps *
+        (options->state_bytes + (unsigned __int128)options->population * EVENT_BYTES_MIN);
+    if (bytes <= bytes_max)
+        return CW_OK;
+    const uint64_t needed = bytes < UINT64_MAX ? (uint64_t)bytes : UINT64_MAX;
+    snprintf(error->text, sizeof error->text,
+             "out of memory: the simulation needs at least %" PRIu64 " bytes for %" PRIu32
+             " LPs with %" PRIu32 " events each, the limit is %" PRIu64 " (--max-memory)",
+             needed, options->lps, options->population, bytes_max);
+    error->exit_code = CW_NO_RESOURCE;
+    return CW_NO_RESOURCE;
 }
 
 static int check(const struct phold_options *options, struct cw_error *error)
 {
     const uint32_t side = root(options->lps);
     if (options->lps == 0)
-        return usage(error, "--lps 0: at least 1 is needed");
+        return options_usage(error, "--lps 0: at least 1 is needed");
     if (options->traffic == PHOLD_MESH && (side < 2 || side * side != options->lps))
-        return usage(error,
-                     "--lps %" PRIu32 ": a torus needs a square number of LPs from 4 on, such as "
-                     "%" PRIu32 " or %" PRIu32,
-                     options->lps, side < 2 ? 4 : side * side,
-                     side < 2 ? 9 : (side + 1) * (side + 1));
+        return options_usage(
+            error,
+            "--lps %" PRIu32 ": a torus needs a square number of LPs from 4 on, such as "
+            "%" PRIu32 " or %" PRIu32,
+            options->lps, side < 2 ? 4 : side * side, side < 2 ? 9 : (side + 1) * (side + 1));
     if (options->state_bytes < PHOLD_STATE_BYTES_MIN ||
         options->state_bytes > PHOLD_STATE_BYTES_MAX || options->state_bytes % 8 != 0)
-        return usage(error, "--state-bytes %" PRIu32 ": a multiple of 8 from %d to %d is needed",
-                     options->state_bytes, PHOLD_STATE_BYTES_MIN, PHOLD_STATE_BYTES_MAX);
+        return options_usage(error,
+                             "--state-bytes %" PRIu32 ": a multiple of 8 from %d to %d is needed",
+                             options->state_bytes, PHOLD_STATE_BYTES_MIN, PHOLD_STATE_BYTES_MAX);
     if (options->remote_p32 > 1ull << 32)
-        return usage(error, "--remote: a probability from 0 to 1 is needed");
+        return options_usage(error, "--remote: a probability from 0 to 1 is needed");
     if (options->mean_ps < 0 || options->lookahead_ps < 0 || options->end_ps < 0)
-        return usage(error, "times must not be negative");
-    return CW_OK;
+        return options_usage(error, "times must not be negative");
+    if (options->traffic == PHOLD_RANDOM && options->mean_ps == 0 && options->lookahead_ps == 0)
+        return options_usage(error,
+                             "--mean 0 --lookahead 0: no time would ever pass; one of them must be "
+                             "positive");
+    return check_memory(options, error);
 }
 
 static int inject_all(struct cw_sim *sim, const struct phold_options *options,
@@ -208,7 +226,7 @@ static int inject_all(struct cw_sim *sim, const struct phold_options *options,
             if (options->traffic == PHOLD_RANDOM &&
                 __builtin_add_overflow(options->lookahead_ps, cw_rng_exp_ps(&rng, options->mean_ps),
                                        &time_ps))
-                return usage(error, "--lookahead and --mean together overflow the time");
+                return options_usage(error, "--lookahead and --mean together overflow the time");
             const int result = cw_inject(sim, lp, time_ps, 0, lp, i, NULL, 0, error);
             if (result != CW_OK)
                 return result;

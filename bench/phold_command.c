@@ -3,17 +3,17 @@
  */
 #include "bench/phold.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "bench/atomic_file.h"
+#include "bench/cli.h"
 #include "bench/options.h"
+#include "bench/report.h"
+#include "bench/result.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -47,47 +47,12 @@ static const char help_text[] =
     "  --threads N        worker threads (1)\n"
     "  --max-memory SIZE  limit on the engine's memory, such as 512MiB (80 % of the machine's)\n"
     "  --json FILE        write the result as JSON to FILE, or to standard output for -\n"
-    "  --quiet            no table\n"
-    "  --help             this text\n"
+    "  --quiet            show no progress line\n"
+    "  -h, --help         this text\n"
     "\n"
     "TIME is a number and ps, ns, us, ms or s; a bare number counts units of 1 us.\n";
 
-static int usage(struct cw_error *error, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static int usage(struct cw_error *error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    error->exit_code = CW_USAGE;
-    return CW_USAGE;
-}
-
-/* Reads "--name text" as a whole number from `least` to `greatest`. */
-static int parse_count(const char *name, const char *text, uint64_t least, uint64_t greatest,
-                       uint64_t *value, struct cw_error *error)
-{
-    char *end = NULL;
-    errno = 0;
-    const unsigned long long parsed = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || parsed < least ||
-        parsed > greatest)
-        return usage(error, "--%s %s: a whole number from %" PRIu64 " to %" PRIu64 " is needed",
-                     name, text, least, greatest);
-    *value = parsed;
-    return CW_OK;
-}
-
-static int parse_u32(const char *name, const char *text, uint32_t least, uint32_t greatest,
-                     uint32_t *value, struct cw_error *error)
-{
-    uint64_t parsed = 0;
-    const int result = parse_count(name, text, least, greatest, &parsed, error);
-    if (result == CW_OK)
-        *value = (uint32_t)parsed;
-    return result;
-}
+enum { OPTIONS_MAX = 32, LONG_VALUE = 256 }; /* getopt values are this plus the row */
 
 /* A decimal fraction times `unit`, which is a power of ten; exact. NULL: not one, or too large. */
 static const char *parse_decimal(const char *text, int64_t unit, int64_t *value)
@@ -126,7 +91,7 @@ static int parse_time(const char *name, const char *text, int64_t *time_ps, stru
         if (parse_decimal(text, units[i].ps, time_ps) == suffix)
             return CW_OK;
     }
-    return usage(
+    return options_usage(
         error,
         "--%s %s: a time is needed: a number of whole ps below 2^63, with a suffix ps, ns, "
         "us, ms, s, or none for units of 1 us",
@@ -143,17 +108,10 @@ static int parse_probability(const char *name, const char *text, uint64_t *p32,
     const char *const end = parse_decimal(text, billion, &billionths);
     const int64_t whole = percent ? 100 * billion : billion;
     if (end != text + length - percent || billionths > whole)
-        return usage(error, "--%s %s: a probability is needed: 0 to 1, or 0%% to 100%%", name,
-                     text);
+        return options_usage(error, "--%s %s: a probability is needed: 0 to 1, or 0%% to 100%%",
+                             name, text);
     *p32 = (uint64_t)(((unsigned __int128)billionths << 32) / (unsigned __int128)whole);
     return CW_OK;
-}
-
-static int parse_size(const char *name, const char *text, uint64_t *bytes, struct cw_error *error)
-{
-    if (size_parse(text, strlen(text), bytes) && *bytes > 0)
-        return CW_OK;
-    return usage(error, "--%s %s: a size is needed, such as 4096, 512MiB or 2GB", name, text);
 }
 
 static int parse_name(const char *name, const char *text, const char *const *names, size_t count,
@@ -169,7 +127,7 @@ static int parse_name(const char *name, const char *text, const char *const *nam
         used += (size_t)snprintf(legal + used, sizeof legal - used, "%s%s", i == 0 ? "" : ", ",
                                  names[i]);
     }
-    return usage(error, "--%s %s: legal are %s", name, text, legal);
+    return options_usage(error, "--%s %s: legal are %s", name, text, legal);
 }
 
 static int parse_option(struct phold_command *command, const char *name, const char *text,
@@ -178,9 +136,9 @@ static int parse_option(struct phold_command *command, const char *name, const c
     struct phold_options *const options = &command->options;
     size_t index = 0;
     if (strcmp(name, "lps") == 0)
-        return parse_u32(name, text, 1, UINT32_MAX - 1, &options->lps, error);
+        return options_u32(error, name, text, 1, UINT32_MAX - 1, &options->lps);
     if (strcmp(name, "population") == 0)
-        return parse_u32(name, text, 0, UINT32_MAX, &options->population, error);
+        return options_u32(error, name, text, 0, UINT32_MAX, &options->population);
     if (strcmp(name, "remote") == 0)
         return parse_probability(name, text, &options->remote_p32, error);
     if (strcmp(name, "mean") == 0)
@@ -188,17 +146,17 @@ static int parse_option(struct phold_command *command, const char *name, const c
     if (strcmp(name, "lookahead") == 0)
         return parse_time(name, text, &options->lookahead_ps, error);
     if (strcmp(name, "state-bytes") == 0)
-        return parse_u32(name, text, 0, UINT32_MAX, &options->state_bytes, error);
+        return options_u32(error, name, text, 0, UINT32_MAX, &options->state_bytes);
     if (strcmp(name, "grain-ns") == 0)
-        return parse_u32(name, text, 0, 1000000000, &options->grain_ns, error);
+        return options_u32(error, name, text, 0, 1000000000, &options->grain_ns);
     if (strcmp(name, "end") == 0)
         return parse_time(name, text, &options->end_ps, error);
     if (strcmp(name, "seed") == 0)
-        return parse_count(name, text, 0, INT64_MAX, &options->seed, error);
+        return options_count(error, name, text, 0, INT64_MAX, &options->seed);
     if (strcmp(name, "max-memory") == 0)
-        return parse_size(name, text, &options->memory_bytes_max, error);
+        return options_size(error, name, text, &options->memory_bytes_max);
     if (strcmp(name, "threads") == 0)
-        return parse_u32(name, text, 1, 4096, &command->threads, error);
+        return options_u32(error, name, text, 1, 4096, &command->threads);
     int result = CW_OK;
     if (strcmp(name, "traffic") == 0) {
         result = parse_name(name, text, traffic_names, 2, &index, error);
@@ -207,7 +165,7 @@ static int parse_option(struct phold_command *command, const char *name, const c
         result = parse_name(name, text, sync_names, 5, &index, error);
         command->sync = (enum cw_sync)index;
     } else if (strcmp(name, "json") == 0) {
-        command->json = text;
+        result = options_file(error, name, text, &command->json);
     } else if (strcmp(name, "quiet") == 0) {
         command->quiet = true;
     } else {
@@ -216,45 +174,60 @@ static int parse_option(struct phold_command *command, const char *name, const c
     return result;
 }
 
+/* What getopt_long did not like about the argument that it saw last. */
+static int reject_argument(const struct option *known, const char *argument, int found,
+                           struct cw_error *error)
+{
+    const char *names[OPTIONS_MAX];
+    size_t count = 0;
+    for (; known[count].name != NULL; count++) {
+        if (known[count].val == optopt)
+            return options_usage(error, found == ':' ? "--%s needs a value" : "--%s takes no value",
+                                 known[count].name);
+        names[count] = known[count].name;
+    }
+    return options_unknown(error, argument, optopt, names, count);
+}
+
 static int parse(struct phold_command *command, int argc, char **argv, struct cw_error *error)
 {
-    static const struct option known[] = {
-        {"lps", required_argument, NULL, 0},
-        {"population", required_argument, NULL, 0},
-        {"remote", required_argument, NULL, 0},
-        {"mean", required_argument, NULL, 0},
-        {"lookahead", required_argument, NULL, 0},
-        {"state-bytes", required_argument, NULL, 0},
-        {"grain-ns", required_argument, NULL, 0},
-        {"end", required_argument, NULL, 0},
-        {"traffic", required_argument, NULL, 0},
-        {"seed", required_argument, NULL, 0},
-        {"sync", required_argument, NULL, 0},
-        {"threads", required_argument, NULL, 0},
-        {"max-memory", required_argument, NULL, 0},
-        {"json", required_argument, NULL, 0},
-        {"quiet", no_argument, NULL, 0},
-        {"help", no_argument, NULL, 0},
-        {NULL, 0, NULL, 0},
+    struct option known[OPTIONS_MAX] = {
+        {.name = "lps", .has_arg = required_argument},
+        {.name = "population", .has_arg = required_argument},
+        {.name = "remote", .has_arg = required_argument},
+        {.name = "mean", .has_arg = required_argument},
+        {.name = "lookahead", .has_arg = required_argument},
+        {.name = "state-bytes", .has_arg = required_argument},
+        {.name = "grain-ns", .has_arg = required_argument},
+        {.name = "end", .has_arg = required_argument},
+        {.name = "traffic", .has_arg = required_argument},
+        {.name = "seed", .has_arg = required_argument},
+        {.name = "sync", .has_arg = required_argument},
+        {.name = "threads", .has_arg = required_argument},
+        {.name = "max-memory", .has_arg = required_argument},
+        {.name = "json", .has_arg = required_argument},
+        {.name = "quiet"},
+        {.name = "help"},
     };
+    for (int i = 0; known[i].name != NULL; i++)
+        known[i].val = LONG_VALUE + i;
     optind = 0;
     opterr = 0;
     for (;;) {
-        int index = 0;
-        const int found = getopt_long(argc, argv, "", known, &index);
+        const int found = getopt_long(argc, argv, ":h", known, NULL);
         if (found == -1)
             break;
-        if (found != 0)
-            return usage(error, "%s is not an option, or lacks or has too much of an argument",
-                         argv[optind > 0 ? optind - 1 : 0]);
-        if (parse_option(command, known[index].name, optarg, error) != CW_OK)
+        if (found == '?' || found == ':')
+            return reject_argument(known, argv[optind > 0 ? optind - 1 : 0], found, error);
+        const char *const name = found == 'h' ? "help" : known[found - LONG_VALUE].name;
+        if (parse_option(command, name, optarg, error) != CW_OK)
             return CW_USAGE;
     }
     if (optind < argc)
-        return usage(error, "%s: phold takes options only", argv[optind]);
+        return options_usage(error, "%s: phold takes options only", argv[optind]);
     if (command->sync == CW_SEQUENTIAL && command->threads > 1)
-        return usage(error, "--sync sequential runs on 1 thread, not on %" PRIu32,
-                     command->threads);
+        return options_usage(error, "--sync sequential runs on 1 thread, not on %" PRIu32,
+                             command->threads);
     return CW_OK;
 }
 
@@ -267,13 +240,6 @@ struct outcome {
 };
 
 static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
-
-static uint64_t peak_rss_bytes(void)
-{
-    struct rusage usage_of_self;
-    getrusage(RUSAGE_SELF, &usage_of_self);
-    return (uint64_t)usage_of_self.ru_maxrss * 1024;
-}
 
 static void print_table(const struct phold_command *command, const struct outcome *outcome)
 {
@@ -299,22 +265,17 @@ static void print_table(const struct phold_command *command, const struct outcom
 static json_t *engine_json(const struct phold_command *command, const struct outcome *outcome)
 {
     const struct cw_stats *const stats = &outcome->stats;
-    char hash[17];
-    snprintf(hash, sizeof hash, "%016" PRIx64, stats->trace_hash);
-    return json_pack(
-        "{s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, "
-        "s:s}",
-        "sync", sync_names[command->sync], "threads", (json_int_t)command->threads, "partition",
-        "block", "events_committed", (json_int_t)stats->events_committed, "events_processed",
-        (json_int_t)stats->events_processed, "rollbacks", (json_int_t)stats->rollbacks,
-        "rolled_back_events", (json_int_t)stats->events_rolled_back, "anti_messages",
-        (json_int_t)stats->anti_messages, "efficiency",
-        ratio((double)stats->events_committed, (double)stats->events_processed), "gvt_rounds",
-        (json_int_t)stats->gvt_rounds, "undo_bytes", (json_int_t)stats->undo_bytes, "safe_events",
-        (json_int_t)stats->safe_events, "peak_events", (json_int_t)stats->events_alive_max,
-        "peak_rss_bytes", (json_int_t)outcome->peak_rss_bytes, "setup_s", outcome->setup_s, "run_s",
-        stats->run_s, "committed_events_per_s",
-        ratio((double)stats->events_committed, stats->run_s), "trace_hash", hash);
+    const struct result_engine engine = {
+        .sync = sync_names[command->sync],
+        .partition = "block",
+        .threads = command->threads,
+        .stats = *stats,
+        .peak_rss_bytes = outcome->peak_rss_bytes,
+        .setup_s = outcome->setup_s,
+        .run_s = stats->run_s,
+        .events_per_s = ratio((double)stats->events_committed, stats->run_s),
+    };
+    return report_engine_json(&engine);
 }
 
 static json_t *options_json(const struct phold_options *options)
@@ -328,36 +289,43 @@ static json_t *options_json(const struct phold_options *options)
         "end_ps", (json_int_t)options->end_ps, "seed", (json_int_t)options->seed);
 }
 
-static int write_file(const char *path, const char *text, struct cw_error *error)
+static int write_json(FILE *file, const struct phold_command *command,
+                      const struct outcome *outcome, struct cw_error *error)
 {
-    struct atomic_file file = {.stream = NULL};
-    if (atomic_file_open(&file, path, error) != CW_OK)
-        return error->exit_code;
-    fprintf(file.stream, "%s\n", text);
-    return atomic_file_commit(&file, error);
+    json_t *const object = json_pack(
+        "{s:s, s:s, s:s, s:o, s:o}", "schema", "cubewarp.phold/1", "version", CW_VERSION, "command",
+        "phold", "phold", options_json(&command->options), "engine", engine_json(command, outcome));
+    return report_json_object(file, object, 15, error);
 }
 
-static int write_json(const struct phold_command *command, const struct outcome *outcome,
-                      struct cw_error *error)
+/* Standard output has the table, or the JSON that was asked for there, alone. */
+static int report(const struct phold_command *command, const struct outcome *outcome,
+                  struct atomic_file *json, struct cw_error *error)
 {
-    json_t *const root_json =
-        json_pack("{s:s, s:s, s:s, s:o?, s:o?}", "schema", "cubewarp.phold/1", "version",
-                  CW_VERSION, "command", "phold", "phold", options_json(&command->options),
-                  "engine", engine_json(command, outcome));
-    char *const text =
-        root_json == NULL ? NULL : json_dumps(root_json, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-    json_decref(root_json);
-    if (text == NULL) {
-        snprintf(error->text, sizeof error->text, "out of memory for the JSON result");
-        error->exit_code = CW_NO_RESOURCE;
-        return error->exit_code;
-    }
+    if (command->json != NULL && json->stream == NULL)
+        return write_json(stdout, command, outcome, error);
+    print_table(command, outcome);
+    if (command->json == NULL)
+        return CW_OK;
+    const int result = write_json(json->stream, command, outcome, error);
+    return result == CW_OK ? atomic_file_commit(json, error) : result;
+}
+
+/* The file is opened before the run, so that a path that cannot be written is known at once. */
+static int run(const struct phold_command *command, struct cw_error *error)
+{
+    struct atomic_file json = {.stream = NULL};
+    struct outcome outcome = {.setup_s = 0};
     int result = CW_OK;
-    if (strcmp(command->json, "-") == 0)
-        puts(text);
-    else
-        result = write_file(command->json, text, error);
-    free(text);
+    if (command->json != NULL && strcmp(command->json, "-") != 0)
+        result = atomic_file_open(&json, command->json, error);
+    if (result == CW_OK)
+        result = phold_run(&command->options, command->sync, command->threads, &outcome.stats,
+                           &outcome.setup_s, error);
+    outcome.peak_rss_bytes = peak_rss_bytes();
+    if (result == CW_OK)
+        result = report(command, &outcome, &json, error);
+    atomic_file_discard(&json);
     return result;
 }
 
@@ -366,23 +334,16 @@ int phold_main(int argc, char **argv)
     struct phold_command command = {
         .options = phold_defaults(), .sync = CW_SEQUENTIAL, .threads = 1};
     struct cw_error error = {.exit_code = CW_OK};
-    struct outcome outcome = {.setup_s = 0};
     int result = parse(&command, argc, argv, &error);
     if (result == CW_OK && command.help) {
         fputs(help_text, stdout);
-        return CW_OK;
+        return cli_end("phold", CW_OK);
     }
     if (result == CW_OK)
-        result = phold_run(&command.options, command.sync, command.threads, &outcome.stats,
-                           &outcome.setup_s, &error);
-    outcome.peak_rss_bytes = peak_rss_bytes();
-    if (result == CW_OK && command.json != NULL)
-        result = write_json(&command, &outcome, &error);
-    if (result == CW_OK && !command.quiet &&
-        (command.json == NULL || strcmp(command.json, "-") != 0))
-        print_table(&command, &outcome);
+        result = run(&command, &error);
     if (result != CW_OK)
-        fprintf(stderr, "cubewarp phold: %s%s\n", error.text,
-                result == CW_USAGE ? "\nTry 'cubewarp phold --help'." : "");
-    return result;
+        cli_fail("phold", &error);
+    if (result == CW_USAGE)
+        fputs("Try 'cubewarp phold --help'.\n", stderr);
+    return cli_end("phold", result);
 }

@@ -176,6 +176,11 @@ static void impossible_options_are_refused(void **state)
     options = small();
     options.lookahead_ps = CW_TIME_MAX - 1;
     refuse(&options, "--lookahead and --mean together overflow the time");
+    options = small();
+    options.mean_ps = 0;
+    options.lookahead_ps = 0;
+    refuse(&options, "--mean 0 --lookahead 0: no time would ever pass; one of them must be "
+                     "positive");
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -216,11 +221,12 @@ static void expect_usage_error(const char *option, const char *argument, const c
 static void bad_options_say_what_would_be_legal(void **state)
 {
     (void)state;
-    expect_usage_error("--lps", "many",
-                       "cubewarp phold: --lps many: a whole number from 1 to 4294967294 is needed");
+    expect_usage_error(
+        "--lps", "many",
+        "cubewarp phold: --lps 'many': expected a whole number from 1 to 4294967294");
     expect_usage_error("--population", "-1",
-                       "cubewarp phold: --population -1: a whole number from 0 to 4294967295 is "
-                       "needed");
+                       "cubewarp phold: --population '-1': expected a whole number from 0 to "
+                       "4294967295");
     expect_usage_error("--traffic", "jam", "cubewarp phold: --traffic jam: legal are random, mesh");
     expect_usage_error("--sync", "magic",
                        "cubewarp phold: --sync magic: legal are sequential, conservative, "
@@ -233,13 +239,19 @@ static void bad_options_say_what_would_be_legal(void **state)
                        "below 2^63, with a suffix ps, ns, us, ms, s, or none for units of 1 us");
     expect_usage_error(
         "--max-memory", "lots",
-        "cubewarp phold: --max-memory lots: a size is needed, such as 4096, 512MiB or "
-        "2GB");
+        "cubewarp phold: --max-memory 'lots': expected a size such as 4096, 4KiB or 16MB");
     expect_usage_error("--threads", "2",
                        "cubewarp phold: --sync sequential runs on 1 thread, not on 2");
-    expect_usage_error("--tempo", "2",
-                       "cubewarp phold: --tempo is not an option, or lacks or has too much of an "
-                       "argument");
+    expect_usage_error("--zzzzzz", "2", "cubewarp phold: unknown option '--zzzzzz'");
+    expect_usage_error("--poplation", "2",
+                       "cubewarp phold: unknown option '--poplation'; did you mean "
+                       "'--population'?");
+    expect_usage_error("--lps", NULL, "cubewarp phold: --lps needs a value");
+    expect_usage_error("--quiet=1", NULL, "cubewarp phold: --quiet takes no value");
+    expect_usage_error("-x", NULL, "cubewarp phold: unknown option -x");
+    expect_usage_error("--json", "",
+                       "cubewarp phold: --json '': expected a file's name, or - for standard "
+                       "output");
     expect_usage_error("now", NULL, "cubewarp phold: now: phold takes options only");
     expect_usage_error("--sync", "adaptive",
                        "cubewarp phold: synchronisation mode adaptive is not available yet; use "
@@ -254,13 +266,33 @@ static void too_little_memory_is_exit_code_4(void **state)
     assert_int_equal(command(arguments, message, sizeof message), CW_NO_RESOURCE);
     assert_non_null(
         strstr(message, "cubewarp phold: out of memory: the simulation needs at least"));
+    /* Known before anything is allocated, whatever the machine has. */
+    static const char *const far[][5] = {{"--population", "4000000000", "--lps", "4000000000"},
+                                         {"--state-bytes", "16777216", "--lps", "4294967294"}};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(command(far[i], message, sizeof message), CW_NO_RESOURCE);
+        assert_non_null(strstr(message, "out of memory: the simulation needs at least"));
+        assert_non_null(strstr(message, i == 0 ? "18446744073709551615 bytes for 4000000000 LPs"
+                                               : "bytes for 4294967294 LPs"));
+    }
+}
+
+static void a_device_stays_one(void **state)
+{
+    (void)state;
+    const char *const arguments[] = {"--lps", "64", "--end", "1ns", "--json", "/dev/null", NULL};
+    char message[1024];
+    struct stat status;
+    assert_int_equal(command(arguments, message, sizeof message), CW_OK);
+    assert_int_equal(stat("/dev/null", &status), 0);
+    assert_true(S_ISCHR(status.st_mode));
 }
 
 static const char *const engine_keys[] = {
     "sync",       "threads",       "partition",   "events_committed", "events_processed",
     "rollbacks",  "anti_messages", "efficiency",  "gvt_rounds",       "rolled_back_events",
     "undo_bytes", "safe_events",   "peak_events", "peak_rss_bytes",   "committed_events_per_s",
-    "setup_s",    "run_s",         "trace_hash",
+    "setup_s",    "run_s",         "trace_hash",  "ipcq_messages",
 };
 
 static void the_json_result_has_every_key(void **state)
@@ -322,6 +354,7 @@ int main(void)
         cmocka_unit_test(impossible_options_are_refused),
         cmocka_unit_test(bad_options_say_what_would_be_legal),
         cmocka_unit_test(too_little_memory_is_exit_code_4),
+        cmocka_unit_test(a_device_stays_one),
         cmocka_unit_test(the_json_result_has_every_key),
         cmocka_unit_test(a_result_that_cannot_be_written_leaves_nothing),
     };
