@@ -122,6 +122,39 @@ static void a_tile_and_a_store_meet_at_the_memory(void **state)
     machine_free(m);
 }
 
+/*
+ * PE 0 loads 4096 bytes from its HBM slice while a tile of 4096 arrives: both come over the link
+ * into the PE. The request is at the memory at 3 + 45.015 = 48.015; the data at the router after 64
+ * + .010 + 1. The tile leaves PE 1's engine at 86 and is at the router 5.005 later. Behind the
+ * link: .005 + pe_dma 4 + .001 + pe_tcm 1 = 5.006, and a tile's wire 1.
+ */
+static void a_load_and_a_tile_share_the_link_into_their_pe(void **state)
+{
+    (void)state;
+    static const struct {
+        enum hw_contention contention;
+        int64_t load_ps, recv_ps;
+    } cases[] = {
+        /* data 113.025 + 5.006; the receive is issued then, the tile has long been there */
+        {HW_CONTENTION_NONE, 118031, 122031},
+        /* the load had the link first: the tile leaves it 32 after it, at 145.025 */
+        {HW_CONTENTION_MESSAGE, 118031, 151031},
+        /* Pieces of 256 bytes, 2 on the link: the load's k-th is offered at 48.015 + 4 k, the
+         * tile's j-th at 56 + 2 j. From the tile's first, at 61.005, the link is never idle: of its
+         * pieces up to the last, at 86, 15 more are the tile's and 8 the load's (k = 2 ... 9). So
+         * the tile is there at 107.005 + 6.006, and the load's other 6 end at 119.005. */
+        {HW_CONTENTION_CHUNK, 119005 + 5006, 119005 + 5006 + 4000},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct machine *m = crossing(cases[i].contention, 1);
+        RUN(m, {0, (const struct line[]){LOAD(TENSOR_VA, 4096), RECV(HW_DIR_INTRA_E, 4096), DONE}},
+            {1, (const struct line[]){DELAY(50), SEND(HW_DIR_INTRA_W, 4096), DONE}});
+        assert_int_equal(end_of(m, nth(m, 0, LP_OP_LOAD, 0)), cases[i].load_ps);
+        assert_int_equal(end_of(m, nth(m, 0, LP_OP_RECV, 0)), cases[i].recv_ps);
+        machine_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +162,7 @@ int main(void)
         cmocka_unit_test(tiles_for_one_pe_share_the_link_into_it),
         cmocka_unit_test(opposite_directions_do_not_disturb_each_other),
         cmocka_unit_test(a_tile_and_a_store_meet_at_the_memory),
+        cmocka_unit_test(a_load_and_a_tile_share_the_link_into_their_pe),
     };
     return cmocka_run_group_tests_name("lp_fabric", tests, NULL, NULL);
 }

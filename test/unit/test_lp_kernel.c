@@ -150,6 +150,19 @@ static void each_use_of_a_slot_outside_tcm_loads_the_tile(void **state)
     }
 }
 
+/* PEs 6 and 7 are at router 3; the SRAM is at router 0, two steps away. */
+static void a_load_from_sram_goes_over_the_noc_and_back(void **state)
+{
+    (void)state;
+    struct machine *m = slots_in(HW_MEMORY_SRAM);
+    RUN(m, {6, (const struct line[]){SEND(E, 16), RECV(E, 16), DONE}},
+        {7, (const struct line[]){RECV(W, 16), FORWARD(W, 16), DONE}});
+    /* request 4 + .005 + 1 + 2 x 1.030 + .005 + 3; data .005 + 1 + 2 x 1.030 + .005 + 4 + .001 + 1;
+     * 16 / 128 */
+    assert_int_equal(took(nth(m, 7, LP_OP_SEND, 0)), ISSUE + 10070 + 8071 + 125 + SEND_ISSUE);
+    machine_free(m);
+}
+
 static void two_operands_in_slots_are_two_loads(void **state)
 {
     (void)state;
@@ -352,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_tile_in_hbm_takes_the_way_to_hbm),
         cmocka_unit_test(a_tile_in_sram_takes_the_way_to_sram),
         cmocka_unit_test(each_use_of_a_slot_outside_tcm_loads_the_tile),
+        cmocka_unit_test(a_load_from_sram_goes_over_the_noc_and_back),
         cmocka_unit_test(two_operands_in_slots_are_two_loads),
         cmocka_unit_test(a_final_store_loads_each_tile_first),
         cmocka_unit_test(a_full_channel_makes_send_wait_its_turn),
