@@ -71,7 +71,7 @@ struct cw_event {
     uint16_t depth;
     uint16_t type; /* the model's */
     uint16_t payload_bytes;
-    uint16_t reserved; /* 0 */
+    uint16_t reserved; /* the engine's */
     _Alignas(8) uint8_t payload[CW_PAYLOAD_BYTES_MAX];
 };
 _Static_assert(offsetof(struct cw_event, payload) == 32, "the header is half a cache line");
@@ -185,7 +185,15 @@ int64_t cw_rng_exp_ps(struct cw_rng *rng, int64_t mean_ps);
 
 /* ---- the host's side ----------------------------------------------------------------------- */
 
-enum cw_sync { CW_SEQUENTIAL, CW_CONSERVATIVE, CW_OPTIMISTIC, CW_ADAPTIVE, CW_STRESS };
+enum cw_sync {
+    CW_SEQUENTIAL,   /* one thread, one queue, no undo: the oracle */
+    CW_CONSERVATIVE, /* only events that nothing can precede any more; no undo */
+    CW_OPTIMISTIC,   /* Time Warp: keeps undo for every event */
+    CW_ADAPTIVE,     /* safe events without undo; beyond them as far as speculation pays */
+    CW_STRESS,       /* Time Warp that also undoes events at random */
+    CW_SYNCS
+};
+extern const char *const cw_sync_name[CW_SYNCS]; /* "sequential", ... */
 
 /*
  * Receives the commit records of all LPs, in the total order; called on the thread that drains.
@@ -216,6 +224,9 @@ struct cw_config {
     void *progress_arg;
     uint64_t memory_bytes_max;    /* engine-accounted; 0: 80 % of what there is */
     uint32_t sends_per_event_max; /* 0: 65,536; as many records */
+    int64_t window_ps;            /* optimistic modes: no event this far beyond GVT; 0: any */
+    uint64_t stress_seed;         /* CW_STRESS: what its random decisions come from */
+    uint64_t stress_rate_p32;     /* and how often it undoes an event, times 2^32 */
     bool hash_off;                /* leave the trace hash out */
     bool check_changes;           /* after each handler, prove that it changed nothing but the
                                      parts it asked for (slow; exit 5 if it did) */
@@ -223,6 +234,7 @@ struct cw_config {
 
 struct cw_stats {
     uint64_t events_committed, events_processed, events_rolled_back, rollbacks, anti_messages;
+    uint64_t rollbacks_injected; /* CW_STRESS */
     uint64_t gvt_rounds, undo_bytes, safe_events;
     uint64_t events_alive, events_alive_max;
     uint64_t trace_hash;

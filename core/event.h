@@ -59,6 +59,46 @@ static inline struct entry entry_of(const struct event_header *header, struct cw
     };
 }
 
+/* The same, in the words in which it is written: what is handed from function to function, since a
+ * struct of small fields in memory would have to be read in words again. */
+struct event_words {
+    uint64_t word[4];
+};
+
+static inline struct event_words words_of(const struct event_header *header)
+{
+    return (struct event_words){
+        {(uint64_t)header->time_ps, header->number, (uint64_t)header->lp << 32 | header->entity,
+         (uint64_t)header->payload_bytes << 32 | (uint64_t)header->type << 16 | header->depth}};
+}
+static inline void words_write(struct cw_event *event, const struct event_words *words)
+{
+    event_word *const to = (event_word *)(void *)event;
+    for (int i = 0; i < 4; i++) {
+        uint64_t word = words->word[i];
+        __asm__("" : "+r"(word)); /* one by one: no detour through a vector on the stack */
+        to[i] = word;
+    }
+}
+static inline uint32_t words_lp(const struct event_words *words)
+{
+    return (uint32_t)(words->word[2] >> 32);
+}
+static inline uint16_t words_payload_bytes(const struct event_words *words)
+{
+    return (uint16_t)(words->word[3] >> 32);
+}
+static inline struct entry entry_of_words(const struct event_words *words, struct cw_event *event)
+{
+    const uint64_t number = words->word[1];
+    return (struct entry){
+        .time_ps = (int64_t)words->word[0],
+        .key_high = words->word[3] << 48 | (words->word[2] & UINT32_MAX) << 16 | number >> 32,
+        .key_low = number << 32 | words->word[2] >> 32,
+        .event = event,
+    };
+}
+
 /* The order of entries whose time, depth, entity and number are equal: type, payload, LP. */
 bool entry_before_tied(const struct entry *a, const struct entry *b);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/simulation.h"
+#include "core/timewarp.h"
 
 void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...)
 {
@@ -38,11 +39,36 @@ void worker_fail_for_memory(struct worker *worker)
     longjmp(worker->failed, 1);
 }
 
+void worker_bug(struct worker *worker, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(worker->failure.text, sizeof worker->failure.text, format, arguments);
+    va_end(arguments);
+    worker->failure.exit_code = CW_BUG;
+    if (worker->timewarp != NULL)
+        worker->timewarp->handling = NULL;
+    longjmp(worker->failed, 1);
+}
+
+/* Proves that the handler changed nothing but the parts it asked for. */
+void worker_check_changes(struct worker *worker, const struct lp_block *block)
+{
+    const size_t offset = undo_first_unasked(&worker->undo, block->state, block->state_bytes);
+    if (offset == UNDO_UNCHANGED)
+        return;
+    worker_fail(worker, CW_BUG,
+                "the handler changed the state at offset %zu without asking for it (CW_MUT)",
+                offset);
+}
+
 void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes)
 {
     struct worker *const worker = worker_of(ctx);
     const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
-    if (!undo_keep(&worker->undo, offset, bytes))
+    if (worker->timewarp != NULL && worker->timewarp->speculative)
+        timewarp_keep(worker, offset, part, bytes);
+    if (worker->undo.before != NULL && !undo_keep(&worker->undo, offset, bytes))
         worker_fail_for_memory(worker);
 }
 
@@ -112,9 +138,6 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
         check_promise(worker, lp, delay_ps);
     worker->sends_left--;
 
-    struct cw_event *const event = pool_get(&worker->pool, payload_bytes);
-    if (__builtin_expect(event == NULL, 0))
-        worker_fail_for_memory(worker);
     const struct event_header header = {
         .time_ps = cause->time_ps + delay_ps,
         .number = number,
@@ -124,6 +147,14 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
         .type = type,
         .payload_bytes = payload_bytes,
     };
+    if (__builtin_expect(worker->timewarp != NULL, 0)) {
+        const struct event_words words = words_of(&header);
+        timewarp_send(worker, words.word[0], words.word[1], words.word[2], words.word[3], payload);
+        return;
+    }
+    struct cw_event *const event = pool_get(&worker->pool, payload_bytes);
+    if (__builtin_expect(event == NULL, 0))
+        worker_fail_for_memory(worker);
     event_write(event, &header);
     if (payload_bytes > 0)
         memcpy(event->payload, payload, payload_bytes);

@@ -32,7 +32,7 @@ static int measure(struct lps *lps, const struct cw_model *model, size_t *sizes,
     for (uint32_t lp = 0; lp < lps->count; lp++) {
         sizes[lp] = model->state_bytes(model->data, lp);
         if (sizes[lp] > SIZE_MAX / 4 || total > SIZE_MAX / 4) {
-            lps->memory->bytes_needed = UINT64_MAX;
+            sync_store_release(&lps->memory->needed, UINT64_MAX); /* a figure for a message */
             return memory_error(lps->memory, error);
         }
         const size_t bytes = block_bytes(sizes[lp]);

@@ -40,15 +40,26 @@ static void *map(size_t bytes)
     return start + before;
 }
 
+/* Adds to what is taken, unless that would pass the limit. */
+static bool account(struct memory *memory, size_t bytes)
+{
+    if (bytes <= SIZE_MAX / 2) {
+        const uint64_t total = sync_add_relaxed(&memory->taken, bytes) + bytes;
+        sync_store_release(&memory->needed, total); /* nobody acquires it: a figure for a message */
+        if (total <= memory->bytes_max)
+            return true;
+        (void)sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
+    } else {
+        sync_store_release(&memory->needed, UINT64_MAX); /* likewise */
+    }
+    return false;
+}
+
 void *memory_take(struct memory *memory, size_t bytes)
 {
     if (bytes == 0)
         bytes = 1;
-    uint64_t total;
-    if (bytes > SIZE_MAX / 2 || __builtin_add_overflow(memory->bytes, bytes, &total))
-        total = UINT64_MAX;
-    memory->bytes_needed = total;
-    if (total > memory->bytes_max)
+    if (!account(memory, bytes))
         return NULL;
     void *block = NULL;
     if (bytes >= HUGE_PAGE_BYTES) {
@@ -58,8 +69,8 @@ void *memory_take(struct memory *memory, size_t bytes)
     } else {
         block = NULL;
     }
-    if (block != NULL)
-        memory->bytes = total;
+    if (block == NULL)
+        (void)sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
     return block;
 }
 
@@ -74,21 +85,22 @@ void memory_give(struct memory *memory, void *block, size_t bytes)
         munmap(block, whole_pages(bytes));
     else
         free(block);
-    memory->bytes -= bytes;
+    (void)sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
 }
 
 int memory_error(const struct memory *memory, struct cw_error *error)
 {
+    const uint64_t needed = sync_load_acquire(&memory->needed);
     error->exit_code = CW_NO_RESOURCE;
-    if (memory->bytes_needed > memory->bytes_max)
+    if (needed > memory->bytes_max)
         snprintf(error->text, sizeof error->text,
                  "out of memory: the simulation needs at least %llu bytes, the limit is %llu "
                  "(--max-memory)",
-                 (unsigned long long)memory->bytes_needed, (unsigned long long)memory->bytes_max);
+                 (unsigned long long)needed, (unsigned long long)memory->bytes_max);
     else
         snprintf(error->text, sizeof error->text,
                  "out of memory: the simulation needs at least %llu bytes, and the system has no "
                  "more",
-                 (unsigned long long)memory->bytes_needed);
+                 (unsigned long long)needed);
     return CW_NO_RESOURCE;
 }

@@ -4,19 +4,20 @@
  * Every block that the engine allocates is taken here and counted against a limit, so that a run
  * that outgrows the machine ends with an exit code and a figure instead of being killed.
  *
- * I-MEM-1: bytes <= bytes_max, always.
+ * I-MEM-1: what has been handed out is at most bytes_max, always. Any worker may take and give.
  */
 #ifndef CORE_MEMORY_H
 #define CORE_MEMORY_H
 
 #include "core/cw.h"
+#include "core/sync.h"
 
 enum { MEMORY_ALIGN = 512 };
 
 struct memory {
-    uint64_t bytes;        /* taken now */
-    uint64_t bytes_max;    /* the limit */
-    uint64_t bytes_needed; /* what the last refused request would have made of `bytes` */
+    struct sync_u64 taken;  /* bytes, now; all workers */
+    uint64_t bytes_max;     /* the limit */
+    struct sync_u64 needed; /* what the last refused request would have made of it */
 };
 
 /* `bytes_max` 0: 80 % of what the machine, or this process's cgroup, has. */

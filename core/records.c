@@ -48,14 +48,20 @@ bool records_add(struct records *records, uint16_t kind, const void *record, uin
     return true;
 }
 
+void records_deliver_bytes(const uint8_t *bytes, size_t used, const struct cw_event *event,
+                           cw_record_fn sink, void *arg)
+{
+    for (size_t at = 0; at < used;) {
+        struct record_header header;
+        memcpy(&header, bytes + at, sizeof header);
+        sink(arg, event, header.kind, bytes + at + sizeof header, header.bytes);
+        at += header.stride;
+    }
+}
+
 void records_deliver(struct records *records, const struct cw_event *event, cw_record_fn sink,
                      void *arg)
 {
-    for (size_t at = 0; at < records->used;) {
-        struct record_header header;
-        memcpy(&header, records->bytes + at, sizeof header);
-        sink(arg, event, header.kind, records->bytes + at + sizeof header, header.bytes);
-        at += header.stride;
-    }
+    records_deliver_bytes(records->bytes, records->used, event, sink, arg);
     records->used = 0;
 }

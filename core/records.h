@@ -23,6 +23,10 @@ void records_free(struct records *records);
 /* False: out of memory. */
 bool records_add(struct records *records, uint16_t kind, const void *record, uint16_t bytes);
 
+/* The same for records that have left: `used` bytes as records_add() wrote them. */
+void records_deliver_bytes(const uint8_t *bytes, size_t used, const struct cw_event *event,
+                           cw_record_fn sink, void *arg);
+
 /* Hands all records to the sink, as emitted by `event`, and forgets them. */
 void records_deliver(struct records *records, const struct cw_event *event, cw_record_fn sink,
                      void *arg);

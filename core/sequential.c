@@ -10,17 +10,6 @@
 
 enum { EVENTS_PER_PROGRESS = 1 << 16 };
 
-/* Proves that the handler changed nothing but the parts it asked for. */
-static void check_changes(struct worker *worker, const struct lp_block *block)
-{
-    const size_t offset = undo_first_unasked(&worker->undo, block->state, block->state_bytes);
-    if (offset == UNDO_UNCHANGED)
-        return;
-    worker_fail(worker, CW_BUG,
-                "the handler changed the state at offset %zu without asking for it (CW_MUT)",
-                offset);
-}
-
 /* Calls the handler. Returns only if it did not fail. */
 static inline void handle(struct cw_sim *sim, struct worker *worker, struct lp_block *block,
                           const struct cw_event *event)
@@ -35,7 +24,7 @@ static inline void handle(struct cw_sim *sim, struct worker *worker, struct lp_b
         undo_begin(&worker->undo, block->state, block->state_bytes);
     sim->model.handle(ctx, block->state, event);
     if (__builtin_expect(ctx->keep, 0))
-        check_changes(worker, block);
+        worker_check_changes(worker, block);
 }
 
 /* Makes the event's effects known to the outside, and frees it. */
@@ -67,7 +56,7 @@ __attribute__((noinline)) static void report_progress(const struct cw_sim *sim,
     const struct cw_progress progress = {
         .gvt_ps = worker->now_ps,
         .events_committed = worker->committed,
-        .memory_bytes = sim->memory.bytes,
+        .memory_bytes = sync_load_acquire(&sim->memory.taken), /* a figure to show */
     };
     if (sim->config.progress != NULL)
         sim->config.progress(sim->config.progress_arg, &progress);
@@ -93,7 +82,7 @@ static void run(struct cw_sim *sim, struct worker *worker)
 
 int sequential_drain(struct cw_sim *sim, struct cw_error *error)
 {
-    struct worker *const worker = &sim->worker;
+    struct worker *const worker = &sim->workers[0];
     /* Nothing here is read after the jump but `sim` and `error`, which do not change. */
     if (setjmp(worker->failed) != 0) {
         *error = worker->failure;

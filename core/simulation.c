@@ -11,8 +11,12 @@
 #include <time.h>
 
 #include "core/hash.h"
+#include "core/timewarp.h"
 
-enum { SENDS_PER_EVENT_MAX_DEFAULT = 65536 };
+enum { SENDS_PER_EVENT_MAX_DEFAULT = 65536, WORKERS_MAX = 1024 };
+
+const char *const cw_sync_name[CW_SYNCS] = {"sequential", "conservative", "optimistic", "adaptive",
+                                            "stress"};
 
 int error_set(struct cw_error *error, enum cw_exit exit_code, const char *format, ...)
 {
@@ -24,42 +28,37 @@ int error_set(struct cw_error *error, enum cw_exit exit_code, const char *format
     return error->exit_code;
 }
 
-static const char *sync_name(enum cw_sync sync)
+/* Without lookahead between two workers, neither could ever go on. */
+static int check_lookahead(const struct cw_config *config, struct cw_error *error)
 {
-    switch (sync) {
-    case CW_SEQUENTIAL:
-        return "sequential";
-    case CW_CONSERVATIVE:
-        return "conservative";
-    case CW_OPTIMISTIC:
-        return "optimistic";
-    case CW_ADAPTIVE:
-        return "adaptive";
-    case CW_STRESS:
-        return "stress";
-    }
-    return "unknown";
+    for (uint32_t from = 0; from < config->worker_count; from++)
+        for (uint32_t to = 0; to < config->worker_count; to++)
+            if (from != to &&
+                (config->least_delay_ps == NULL ||
+                 config->least_delay_ps[(size_t)from * config->worker_count + to] == 0))
+                return error_set(error, CW_USAGE,
+                                 "the conservative mode needs a least delay between workers, and "
+                                 "there is none from worker %u to worker %u; use the adaptive mode",
+                                 (unsigned)from, (unsigned)to);
+    return CW_OK;
 }
 
 static int check(const struct cw_config *config, const struct cw_model *model,
                  struct cw_error *error)
 {
-    if (config->sync != CW_SEQUENTIAL)
-        return error_set(error, CW_USAGE,
-                         "synchronisation mode %s is not available yet; use --sync sequential",
-                         sync_name(config->sync));
     if (config->worker_count == 0)
         return error_set(error, CW_USAGE, "0 workers; at least 1 is needed");
+    if (config->worker_count > WORKERS_MAX)
+        return error_set(error, CW_USAGE, "%u workers; at most %u are possible",
+                         (unsigned)config->worker_count, (unsigned)WORKERS_MAX);
     if (model->lp_count == 0)
         return error_set(error, CW_BUG, "model %s has no LPs", model->name);
-    if (config->lp_worker == NULL)
-        return CW_OK;
-    for (uint32_t lp = 0; lp < model->lp_count; lp++)
+    for (uint32_t lp = 0; lp < model->lp_count && config->lp_worker != NULL; lp++)
         if (config->lp_worker[lp] >= config->worker_count)
             return error_set(error, CW_BUG, "LP %u belongs to worker %u, but there are %u workers",
                              (unsigned)lp, (unsigned)config->lp_worker[lp],
                              (unsigned)config->worker_count);
-    return CW_OK;
+    return config->sync == CW_CONSERVATIVE ? check_lookahead(config, error) : CW_OK;
 }
 
 static size_t lp_worker_bytes(const struct cw_sim *sim)
@@ -78,7 +77,7 @@ static int copy_partition(struct cw_sim *sim, const struct cw_config *config,
 {
     sim->config.lp_worker = NULL;
     sim->config.least_delay_ps = NULL;
-    if (config->least_delay_ps == NULL)
+    if (config->least_delay_ps == NULL && config->sync == CW_SEQUENTIAL)
         return CW_OK;
     const uint32_t lp_count = sim->model.lp_count;
     uint32_t *const lp_worker = memory_take(&sim->memory, lp_worker_bytes(sim));
@@ -89,12 +88,26 @@ static int copy_partition(struct cw_sim *sim, const struct cw_config *config,
                             ? config->lp_worker[lp]
                             : (uint32_t)((uint64_t)lp * config->worker_count / lp_count);
     sim->config.lp_worker = lp_worker;
+    if (config->least_delay_ps == NULL)
+        return CW_OK;
     int64_t *const least = memory_take(&sim->memory, least_delay_bytes(sim));
     if (least == NULL)
         return memory_error(&sim->memory, error);
     memcpy(least, config->least_delay_ps, least_delay_bytes(sim));
     sim->config.least_delay_ps = least;
     return CW_OK;
+}
+
+static void init_worker(struct cw_sim *sim, struct worker *worker)
+{
+    worker->sim = sim;
+    worker->lp_count = sim->model.lp_count;
+    worker->least_delay_ps = sim->config.least_delay_ps;
+    worker->ctx.model_data = sim->model.data;
+    pool_init(&worker->pool, &sim->memory);
+    pending_init(&worker->pending, &sim->memory);
+    records_init(&worker->records, &sim->memory);
+    undo_init(&worker->undo, &sim->memory);
 }
 
 static int build(struct cw_sim *sim, const struct cw_config *config, struct cw_error *error)
@@ -104,19 +117,20 @@ static int build(struct cw_sim *sim, const struct cw_config *config, struct cw_e
         result = lps_create(&sim->lps, &sim->memory, &sim->model, error);
     if (result != CW_OK)
         return result;
-    struct worker *const worker = &sim->worker;
-    worker->sim = sim;
-    worker->lp_count = sim->model.lp_count;
-    worker->least_delay_ps = sim->config.least_delay_ps;
-    worker->ctx.model_data = sim->model.data;
-    worker->ctx.keep = sim->config.check_changes;
-    pool_init(&worker->pool, &sim->memory);
-    pending_init(&worker->pending, &sim->memory);
-    records_init(&worker->records, &sim->memory);
-    undo_init(&worker->undo, &sim->memory);
-    if (sim->config.check_changes && !undo_reserve(&worker->undo, sim->lps.state_bytes_max))
+    const bool sequential = config->sync == CW_SEQUENTIAL;
+    sim->worker_count = sequential ? 1 : config->worker_count;
+    sim->workers = memory_take(&sim->memory, sim->worker_count * sizeof *sim->workers);
+    if (sim->workers == NULL)
         return memory_error(&sim->memory, error);
-    return CW_OK;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        init_worker(sim, &sim->workers[i]);
+    sim->config.check_changes |= config->sync == CW_STRESS;
+    for (uint32_t i = 0; i < sim->worker_count && sim->config.check_changes; i++) {
+        sim->workers[i].ctx.keep = true;
+        if (!undo_reserve(&sim->workers[i].undo, sim->lps.state_bytes_max))
+            return memory_error(&sim->memory, error);
+    }
+    return sequential ? CW_OK : parallel_create(sim, error);
 }
 
 struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_model *model,
@@ -147,13 +161,15 @@ void cw_sim_free(struct cw_sim *sim)
 {
     if (sim == NULL)
         return;
-    struct worker *const worker = &sim->worker;
-    if (worker->sim != NULL) {
+    parallel_free(sim);
+    for (uint32_t i = 0; i < sim->worker_count && sim->workers != NULL; i++) {
+        struct worker *const worker = &sim->workers[i];
         undo_free(&worker->undo);
         records_free(&worker->records);
         pending_free(&worker->pending);
         pool_free(&worker->pool);
     }
+    memory_give(&sim->memory, sim->workers, sim->worker_count * sizeof *sim->workers);
     lps_free(&sim->lps);
     memory_give(&sim->memory, (void *)(uintptr_t)sim->config.lp_worker, lp_worker_bytes(sim));
     memory_give(&sim->memory, (void *)(uintptr_t)sim->config.least_delay_ps,
@@ -171,9 +187,9 @@ static int check_injection(const struct cw_sim *sim, uint32_t lp, int64_t time_p
     if (lp >= sim->model.lp_count)
         return error_set(error, CW_BUG, "injection to LP %u, but there are %u LPs", (unsigned)lp,
                          (unsigned)sim->model.lp_count);
-    if (time_ps < sim->worker.now_ps)
+    if (time_ps < cw_sim_now(sim))
         return error_set(error, CW_BUG, "injection to LP %u at %lld ps, before now, %lld ps",
-                         (unsigned)lp, (long long)time_ps, (long long)sim->worker.now_ps);
+                         (unsigned)lp, (long long)time_ps, (long long)cw_sim_now(sim));
     if (time_ps == CW_TIME_MAX)
         return error_set(error, CW_BUG, "injection to LP %u at the end of time", (unsigned)lp);
     if (number > CW_NUMBER_MAX)
@@ -191,7 +207,9 @@ int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, u
     const int checked = check_injection(sim, lp, time_ps, number, payload_bytes, error);
     if (checked != CW_OK)
         return checked;
-    struct cw_event *const event = pool_get(&sim->worker.pool, payload_bytes);
+    struct worker *const worker =
+        &sim->workers[sim->worker_count > 1 ? sim->config.lp_worker[lp] : 0];
+    struct cw_event *const event = pool_get(&worker->pool, payload_bytes);
     if (event == NULL)
         return memory_error(&sim->memory, error);
     const struct event_header header = {
@@ -205,8 +223,8 @@ int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, u
     event_write(event, &header);
     if (payload_bytes > 0)
         memcpy(event->payload, payload, payload_bytes);
-    if (!pending_push(&sim->worker.pending, entry_of(&header, event))) {
-        pool_put(&sim->worker.pool, event);
+    if (!pending_push(&worker->pending, entry_of(&header, event))) {
+        pool_put(&worker->pool, event);
         return memory_error(&sim->memory, error);
     }
     return CW_OK;
@@ -226,14 +244,22 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
         return error->exit_code;
     }
     const double start_s = clock_s();
-    const int result = sequential_drain(sim, &sim->failure);
+    const int result = sim->config.sync == CW_SEQUENTIAL ? sequential_drain(sim, &sim->failure)
+                                                         : parallel_drain(sim, &sim->failure);
     sim->run_s += clock_s() - start_s;
     if (result != CW_OK)
         *error = sim->failure;
     return result;
 }
 
-int64_t cw_sim_now(const struct cw_sim *sim) { return sim->worker.now_ps; }
+int64_t cw_sim_now(const struct cw_sim *sim)
+{
+    int64_t now_ps = 0;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        if (sim->workers[i].now_ps > now_ps)
+            now_ps = sim->workers[i].now_ps;
+    return now_ps;
+}
 
 const void *cw_state(const struct cw_sim *sim, uint32_t lp)
 {
@@ -250,16 +276,27 @@ static uint64_t trace_hash(const struct cw_sim *sim)
     return sum;
 }
 
+static void add_worker(struct cw_stats *stats, const struct worker *worker)
+{
+    const struct timewarp *const tw = worker->timewarp;
+    stats->events_committed += worker->committed;
+    stats->events_alive += worker->pool.alive;
+    stats->events_alive_max += worker->pool.alive_max;
+    stats->events_processed += tw == NULL ? worker->committed : tw->events_processed;
+    stats->safe_events += tw == NULL ? worker->committed : tw->safe_events;
+    if (tw == NULL)
+        return;
+    stats->events_rolled_back += tw->events_rolled_back;
+    stats->rollbacks += tw->rollbacks;
+    stats->rollbacks_injected += tw->rollbacks_injected;
+    stats->anti_messages += tw->anti_messages;
+    stats->undo_bytes += tw->history.image_bytes;
+    stats->gvt_rounds = tw->gvt.rounds;
+}
+
 void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)
 {
-    const struct worker *const worker = &sim->worker;
-    *stats = (struct cw_stats){
-        .events_committed = worker->committed,
-        .events_processed = worker->committed,
-        .safe_events = worker->committed,
-        .events_alive = worker->pool.alive,
-        .events_alive_max = worker->pool.alive_max,
-        .trace_hash = trace_hash(sim),
-        .run_s = sim->run_s,
-    };
+    *stats = (struct cw_stats){.trace_hash = trace_hash(sim), .run_s = sim->run_s};
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        add_worker(stats, &sim->workers[i]);
 }

@@ -7,6 +7,8 @@
 #ifndef CORE_SIMULATION_H
 #define CORE_SIMULATION_H
 
+#include "core/gvt.h"
+#include "core/outbox.h"
 #include "core/worker.h"
 
 struct cw_sim {
@@ -14,13 +16,33 @@ struct cw_sim {
     struct cw_model model;
     struct memory memory;
     struct lps lps;
-    struct worker worker;
+    struct worker *workers; /* [worker_count] */
+    uint32_t worker_count;
+    /* the parallel modes' */
+    struct gvt_slot *slots;  /* [worker_count] */
+    int64_t *path_delays_ps; /* [from * worker_count + to]: D of I-SAFE-1 */
+    struct log **newest;     /* [LP]: timewarp.h */
+    struct merger merger;    /* worker 0's */
+    struct sync_u64 aborted; /* 1 + the worker that ran out of memory, or found a bug; 0: none */
     struct cw_error failure; /* of the drain that failed; exit_code CW_OK: none did */
     double run_s;
 };
 
 /* Runs until no event before the end is left (sequential.c). Returns an enum cw_exit. */
 int sequential_drain(struct cw_sim *sim, struct cw_error *error);
+
+/* Likewise, by all workers (parallel.c). */
+int parallel_drain(struct cw_sim *sim, struct cw_error *error);
+/* What the parallel modes need, beside the workers (parallel.c). */
+int parallel_create(struct cw_sim *sim, struct cw_error *error);
+void parallel_free(struct cw_sim *sim);
+/* Ends the run with this worker's failure, unless another one was first. */
+void simulation_abort(struct cw_sim *sim, const struct worker *worker);
+static inline bool simulation_aborted(const struct cw_sim *sim)
+{
+    /* acquire: pairs with simulation_abort(), whose failure the host reads after the join anyway */
+    return sync_load_acquire(&sim->aborted) != 0;
+}
 
 /* Fills `error`. Returns exit_code. */
 int error_set(struct cw_error *error, enum cw_exit exit_code, const char *format, ...)

@@ -27,8 +27,9 @@ struct worker {
     struct pending pending;
     struct records records;
     struct undo undo;
-    jmp_buf failed;          /* cw_fail() jumps here, out of the handler */
-    struct cw_error failure; /* filled before that jump */
+    struct timewarp *timewarp; /* NULL: CW_SEQUENTIAL */
+    jmp_buf failed;            /* cw_fail() jumps here, out of the handler */
+    struct cw_error failure;   /* filled before that jump */
 };
 
 static inline struct worker *worker_of(struct cw_ctx *ctx) { return (struct worker *)(void *)ctx; }
@@ -37,5 +38,18 @@ static inline struct worker *worker_of(struct cw_ctx *ctx) { return (struct work
 _Noreturn void worker_fail(struct worker *worker, enum cw_exit exit_code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 _Noreturn void worker_fail_for_memory(struct worker *worker);
+/* `memory`, unless there was none to be had: then the run ends. */
+static inline void *worker_need(struct worker *worker, void *memory)
+{
+    if (__builtin_expect(memory == NULL, 0))
+        worker_fail_for_memory(worker);
+    return memory;
+}
+/* Proves, after undo_begin() and the handler, that it changed nothing but the parts it asked for.
+ */
+void worker_check_changes(struct worker *worker, const struct lp_block *block);
+/* An internal check failed, outside of a handler. */
+_Noreturn void worker_bug(struct worker *worker, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -505,11 +505,11 @@ static void bad_configurations_are_refused(void **state)
     struct cw_model model = model_of(&acts);
     struct cw_error error;
     struct cw_config config = plain;
-    config.sync = CW_OPTIMISTIC;
+    config.sync = CW_ADAPTIVE;
+    config.worker_count = 1025;
     assert_null(cw_sim_create(&config, &model, &error));
     assert_int_equal(error.exit_code, CW_USAGE);
-    assert_string_equal(error.text, "synchronisation mode optimistic is not available yet; use "
-                                    "--sync sequential");
+    assert_string_equal(error.text, "1025 workers; at most 1024 are possible");
     config = plain;
     config.worker_count = 0;
     assert_null(cw_sim_create(&config, &model, &error));

@@ -33,12 +33,12 @@ static void blocks_are_counted_zeroed_and_aligned(void **state)
             assert_int_equal(blocks[i][b], 0);
         memset(blocks[i], 0xff, sizes[i]);
         total += sizes[i] > 0 ? sizes[i] : 1;
-        assert_true(memory.bytes == total);
+        assert_true(memory.taken.word == total);
     }
     for (size_t i = 0; i < 7; i++)
         memory_give(&memory, blocks[i], sizes[i]);
     memory_give(&memory, NULL, 100);
-    assert_true(memory.bytes == 0);
+    assert_true(memory.taken.word == 0);
 }
 
 static void the_limit_is_never_passed(void **state)
@@ -49,7 +49,7 @@ static void the_limit_is_never_passed(void **state)
     void *const block = memory_take(&memory, 9000);
     assert_non_null(block);
     assert_null(memory_take(&memory, 1001));
-    assert_int_equal(memory.bytes_needed, 10001);
+    assert_int_equal(memory.needed.word, 10001);
     struct cw_error error;
     assert_int_equal(memory_error(&memory, &error), CW_NO_RESOURCE);
     assert_string_equal(error.text, "out of memory: the simulation needs at least 10001 bytes, the "
@@ -60,7 +60,7 @@ static void the_limit_is_never_passed(void **state)
     assert_non_null(rest);
     memory_give(&memory, rest, 1000);
     memory_give(&memory, block, 9000);
-    assert_int_equal(memory.bytes, 0);
+    assert_int_equal(memory.taken.word, 0);
 }
 
 static void a_limit_beyond_the_machine_ends_with_the_system(void **state)
@@ -73,7 +73,7 @@ static void a_limit_beyond_the_machine_ends_with_the_system(void **state)
     assert_int_equal(memory_error(&memory, &error), CW_NO_RESOURCE);
     assert_string_equal(error.text, "out of memory: the simulation needs at least "
                                     "4611686018427387903 bytes, and the system has no more");
-    assert_int_equal(memory.bytes, 0);
+    assert_int_equal(memory.taken.word, 0);
 }
 
 static void the_default_limit_is_four_fifths_of_the_machine(void **state)
@@ -104,7 +104,7 @@ static void slabs_double_up_to_2_mib(void **state)
         expected = expected < 2 << 20 ? 2 * expected : expected;
     }
     slabs_free(&slabs);
-    assert_int_equal(memory.bytes, 0);
+    assert_int_equal(memory.taken.word, 0);
 }
 
 static void records_are_recycled_last_in_first_out(void **state)
@@ -124,7 +124,7 @@ static void records_are_recycled_last_in_first_out(void **state)
     assert_ptr_equal(pool_get(&pool, 48), a);
     assert_ptr_not_equal(pool_get(&pool, 49), a);
     pool_free(&pool);
-    assert_int_equal(memory.bytes, 0);
+    assert_int_equal(memory.taken.word, 0);
 }
 
 static void records_of_all_sizes_lie_apart(void **state)
@@ -154,7 +154,7 @@ static void records_of_all_sizes_lie_apart(void **state)
     assert_int_equal(pool.alive, 0);
     assert_int_equal(pool.alive_max, RECORDS);
     pool_free(&pool);
-    assert_int_equal(memory.bytes, 0);
+    assert_int_equal(memory.taken.word, 0);
 }
 
 struct delivered {
@@ -196,7 +196,7 @@ static void commit_records_come_out_as_they_went_in(void **state)
         assert_int_equal(delivered.count, 1000); /* each once */
     }
     records_free(&records);
-    assert_int_equal(memory.bytes, 0);
+    assert_int_equal(memory.taken.word, 0);
 }
 
 /* ---- whole simulations

@@ -106,7 +106,7 @@ static void fixture_free(struct fixture *fixture)
 {
     pending_free(&fixture->pending);
     pool_free(&fixture->pool);
-    assert_int_equal(fixture->memory.bytes, 0);
+    assert_int_equal(fixture->memory.taken.word, 0);
     free(fixture->reference.events);
     free(fixture);
 }
@@ -360,11 +360,11 @@ static void running_out_of_memory_is_reported(void **state)
     while (pending_push(pending, entry_of(&header, &event)))
         assert_true(++pushed < 200000 / sizeof(struct entry));
     assert_true(pushed > 1000);
-    assert_true(memory.bytes_needed > memory.bytes_max);
+    assert_true(memory.needed.word > memory.bytes_max);
     assert_null(pending_peek(pending)); /* no room for the array */
     assert_true(pending->out_of_memory);
     pending_free(pending);
-    assert_int_equal(memory.bytes, 0);
+    assert_int_equal(memory.taken.word, 0);
     free(pending);
 }
 

@@ -240,8 +240,6 @@ static void bad_options_say_what_would_be_legal(void **state)
     expect_usage_error(
         "--max-memory", "lots",
         "cubewarp phold: --max-memory 'lots': expected a size such as 4096, 4KiB or 16MB");
-    expect_usage_error("--threads", "2",
-                       "cubewarp phold: --sync sequential runs on 1 thread, not on 2");
     expect_usage_error("--zzzzzz", "2", "cubewarp phold: unknown option '--zzzzzz'");
     expect_usage_error("--poplation", "2",
                        "cubewarp phold: unknown option '--poplation'; did you mean "
@@ -253,9 +251,6 @@ static void bad_options_say_what_would_be_legal(void **state)
                        "cubewarp phold: --json '': expected a file's name, or - for standard "
                        "output");
     expect_usage_error("now", NULL, "cubewarp phold: now: phold takes options only");
-    expect_usage_error("--sync", "adaptive",
-                       "cubewarp phold: synchronisation mode adaptive is not available yet; use "
-                       "--sync sequential");
 }
 
 static void too_little_memory_is_exit_code_4(void **state)

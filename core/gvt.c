@@ -1,0 +1,129 @@
+/*
+ * gvt.c: a worker's part in a round (gvt.h).
+ */
+#include "core/gvt.h"
+
+#include "core/simulation.h"
+#include "core/timewarp.h"
+
+static int64_t add_saturating(int64_t a, int64_t b)
+{
+    return a > CW_TIME_MAX - b ? CW_TIME_MAX : a + b;
+}
+
+void gvt_close_delays(int64_t *delays_ps, uint32_t n)
+{
+    for (uint32_t via = 0; via < n; via++)
+        for (uint32_t from = 0; from < n; from++)
+            for (uint32_t to = 0; to < n; to++) {
+                const int64_t through = add_saturating(delays_ps[(size_t)from * n + via],
+                                                       delays_ps[(size_t)via * n + to]);
+                int64_t *const direct = &delays_ps[(size_t)from * n + to];
+                *direct = through < *direct ? through : *direct;
+            }
+}
+
+static bool all_have(const struct cw_sim *sim, bool second, uint64_t round)
+{
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        const struct gvt_slot *const slot = &sim->slots[i];
+        /* acquire: pairs with the releases in first_cut() and second_cut() */
+        if (sync_load_acquire(second ? &slot->second_cut : &slot->first_cut) < round)
+            return false;
+    }
+    return true;
+}
+
+static void first_cut(struct timewarp *tw, struct gvt_slot *slot)
+{
+    const struct cw_sim *const sim = tw->worker->sim;
+    timewarp_flush(tw);
+    slot->sealed = outbox_seal(&tw->outbox);
+    for (uint32_t to = 0; to < sim->worker_count; to++)
+        tw->sent_least[to] = KEY_NEVER;
+    /* release: our messages are published; pairs with the acquire in all_have() */
+    sync_store_release(&slot->first_cut, tw->gvt.round);
+    tw->gvt.stage = GVT_FIRST_CUT;
+}
+
+/* The least event that this worker has to handle; those that were cancelled are freed here. */
+static struct key least_pending(struct timewarp *tw)
+{
+    struct pending *const pending = &tw->worker->pending;
+    const struct entry *least;
+    while ((least = pending_peek(pending)) != NULL && least->event->reserved & EVENT_CANCELLED) {
+        struct cw_event *const event = least->event;
+        pending_pop(pending, least);
+        pool_put(&tw->worker->pool, event);
+    }
+    return least == NULL ? KEY_NEVER : key_of(least);
+}
+
+static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
+{
+    timewarp_receive(tw);
+    timewarp_flush(tw);
+    slot->least = least_pending(tw);
+    for (uint32_t to = 0; to < tw->worker->sim->worker_count; to++)
+        slot->sent[to] = tw->sent_least[to];
+    slot->failed = tw->failed;
+    if (tw->failed) {
+        const struct key key = key_of(&tw->stuck_at);
+        slot->least = key_before(key, slot->least) ? key : slot->least;
+        slot->failed = !key_before(slot->least, key);
+    }
+    /* release: the report; pairs with the acquire in all_have() */
+    sync_store_release(&slot->second_cut, tw->gvt.round);
+    tw->gvt.stage = GVT_SECOND_CUT;
+}
+
+/* All have reported: everybody computes the same. */
+static void compute(struct timewarp *tw)
+{
+    const struct cw_sim *const sim = tw->worker->sim;
+    const uint32_t n = sim->worker_count;
+    struct gvt *const gvt = &tw->gvt;
+    gvt->now = KEY_NEVER;
+    gvt->failed_by = -1;
+    gvt->next_safe_ps = CW_TIME_MAX;
+    for (uint32_t b = 0; b < n; b++) {
+        struct key least = sim->slots[b].least;
+        for (uint32_t c = 0; c < n; c++)
+            if (key_before(sim->slots[c].sent[b], least))
+                least = sim->slots[c].sent[b];
+        const int64_t bound_ps =
+            add_saturating(least.time_ps, sim->path_delays_ps[(size_t)b * n + tw->index]);
+        gvt->next_safe_ps = bound_ps < gvt->next_safe_ps ? bound_ps : gvt->next_safe_ps;
+        gvt->now = key_before(least, gvt->now) ? least : gvt->now;
+    }
+    for (uint32_t b = 0; b < n; b++)
+        if (sim->slots[b].failed && !key_before(gvt->now, sim->slots[b].least))
+            gvt->failed_by = (int32_t)b;
+    gvt->over = gvt->failed_by >= 0 || gvt->now.time_ps >= sim->config.end_ps;
+}
+
+bool gvt_step(struct timewarp *tw)
+{
+    struct cw_sim *const sim = tw->worker->sim;
+    struct gvt *const gvt = &tw->gvt;
+    struct gvt_slot *const slot = &sim->slots[tw->index];
+    if (gvt->stage == GVT_BEGIN) {
+        gvt->round++;
+        first_cut(tw, slot);
+    }
+    if (gvt->stage == GVT_FIRST_CUT) {
+        if (!all_have(sim, false, gvt->round))
+            return false;
+        if (tw->index == 0) /* all have collected up to the last round's GVT */
+            outbox_merge(sim, gvt->now);
+        second_cut(tw, slot);
+    }
+    if (!all_have(sim, true, gvt->round))
+        return false;
+    compute(tw);
+    timewarp_receive(tw); /* all that was published before the reports (I-SAFE-1) */
+    gvt->safe_ps = gvt->next_safe_ps;
+    gvt->rounds++;
+    gvt->stage = GVT_BEGIN;
+    return true;
+}

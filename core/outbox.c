@@ -1,0 +1,154 @@
+/*
+ * outbox.c: see outbox.h.
+ */
+#include "core/outbox.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/simulation.h"
+#include "core/timewarp.h"
+
+enum { BATCH_BYTES_MIN = 64 << 10 };
+
+/* Before each event in a batch. */
+struct outbox_event {
+    uint32_t event_bytes;   /* header and payload, rounded up to 16 */
+    uint32_t records_bytes; /* as they are; the next event starts at a multiple of 16 */
+    uint64_t reserved;
+};
+
+static size_t round_up(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
+static size_t batch_bytes(size_t bytes) { return sizeof(struct sealed_outbox) + bytes; }
+
+static bool reserve(struct outbox *outbox, size_t bytes)
+{
+    struct sealed_outbox *const old = outbox->open;
+    if (old != NULL && old->bytes - old->used >= bytes)
+        return true;
+    size_t capacity = old == NULL ? BATCH_BYTES_MIN : 2 * old->bytes;
+    while (capacity < (old == NULL ? 0 : old->used) + bytes)
+        capacity *= 2;
+    struct sealed_outbox *const batch = memory_take(outbox->memory, batch_bytes(capacity));
+    if (batch == NULL)
+        return false;
+    if (old != NULL) {
+        memcpy(batch->data, old->data, old->used);
+        batch->used = old->used;
+        batch->left = old->left;
+        memory_give(outbox->memory, old, batch_bytes(old->bytes));
+    }
+    batch->bytes = capacity;
+    outbox->open = batch;
+    return true;
+}
+
+uint8_t *outbox_add(struct outbox *outbox, const struct cw_event *event, size_t records_bytes)
+{
+    const size_t copied = offsetof(struct cw_event, payload) + event->payload_bytes;
+    const struct outbox_event head = {.event_bytes = (uint32_t)round_up(copied),
+                                      .records_bytes = (uint32_t)records_bytes};
+    const size_t bytes = sizeof head + head.event_bytes + round_up(records_bytes);
+    if (!reserve(outbox, bytes))
+        return NULL;
+    struct sealed_outbox *const batch = outbox->open;
+    uint8_t *const at = batch->data + batch->used;
+    memcpy(at, &head, sizeof head);
+    memcpy(at + sizeof head, event, copied);
+    batch->used += bytes;
+    batch->left++;
+    return at + sizeof head + head.event_bytes;
+}
+
+struct sealed_outbox *outbox_seal(struct outbox *outbox)
+{
+    struct sealed_outbox *const sealed = outbox->open;
+    outbox->open = NULL;
+    return sealed;
+}
+
+void outbox_free(struct outbox *outbox)
+{
+    if (outbox->open != NULL)
+        memory_give(outbox->memory, outbox->open, batch_bytes(outbox->open->bytes));
+}
+
+static struct due *add_due(struct cw_sim *sim)
+{
+    struct merger *const merger = &sim->merger;
+    if (merger->count == merger->capacity) {
+        const size_t capacity = merger->capacity == 0 ? 1024 : 2 * merger->capacity;
+        struct due *const due = memory_take(&sim->memory, capacity * sizeof *due);
+        if (due == NULL)
+            return NULL;
+        if (merger->count > 0)
+            memcpy(due, merger->due, merger->count * sizeof *due);
+        memory_give(&sim->memory, merger->due, merger->capacity * sizeof *due);
+        merger->due = due;
+        merger->capacity = capacity;
+    }
+    return &merger->due[merger->count++];
+}
+
+static bool take_batch(struct cw_sim *sim, struct sealed_outbox *batch)
+{
+    for (size_t at = 0; at < batch->used;) {
+        struct outbox_event head;
+        memcpy(&head, batch->data + at, sizeof head);
+        at += sizeof head;
+        struct due *const due = add_due(sim);
+        if (due == NULL)
+            return false;
+        *due = (struct due){
+            .entry = entry_of_event((struct cw_event *)(void *)(batch->data + at)),
+            .batch = batch,
+            .records = batch->data + at + head.event_bytes,
+            .records_bytes = head.records_bytes,
+        };
+        at += head.event_bytes + round_up(head.records_bytes);
+    }
+    return true;
+}
+
+static int compare_due(const void *a, const void *b)
+{
+    const struct due *const x = a, *const y = b;
+    return entry_before(&x->entry, &y->entry) ? -1 : entry_before(&y->entry, &x->entry) ? 1 : 0;
+}
+
+static void deliver(struct cw_sim *sim, const struct due *due)
+{
+    records_deliver_bytes(due->records, due->records_bytes, due->entry.event, sim->config.record,
+                          sim->config.record_arg);
+    struct sealed_outbox *const batch = due->batch;
+    if (--batch->left == 0)
+        memory_give(&sim->memory, batch, batch_bytes(batch->bytes));
+}
+
+void outbox_merge(struct cw_sim *sim, struct key gvt)
+{
+    struct merger *const merger = &sim->merger;
+    const size_t before = merger->count;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        if (sim->slots[i].sealed != NULL && !take_batch(sim, sim->slots[i].sealed)) {
+            (void)memory_error(&sim->memory, &sim->workers[0].failure);
+            simulation_abort(sim, &sim->workers[0]);
+            return;
+        }
+    if (merger->count > before)
+        qsort(merger->due, merger->count, sizeof *merger->due, compare_due);
+    size_t delivered = 0;
+    while (delivered < merger->count && key_before(key_of(&merger->due[delivered].entry), gvt))
+        deliver(sim, &merger->due[delivered++]);
+    merger->count -= delivered;
+    memmove(merger->due, merger->due + delivered, merger->count * sizeof *merger->due);
+}
+
+void merger_free(struct merger *merger, struct memory *memory)
+{
+    for (size_t i = 0; i < merger->count; i++)
+        if (--merger->due[i].batch->left == 0)
+            memory_give(memory, merger->due[i].batch, batch_bytes(merger->due[i].batch->bytes));
+    memory_give(memory, merger->due, merger->capacity * sizeof *merger->due);
+    *merger = (struct merger){.due = NULL};
+}

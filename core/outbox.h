@@ -1,0 +1,53 @@
+/*
+ * outbox.h: committed records on their way from all workers to the one sink, in the total order.
+ *
+ * A worker appends what it commits. At the first cut of each GVT round it hands over what it has;
+ * worker 0 takes it after all have made that cut, and delivers, merged, what is before the GVT of
+ * the round before: by then everybody has committed all of it.
+ */
+#ifndef CORE_OUTBOX_H
+#define CORE_OUTBOX_H
+
+#include "core/gvt.h"
+#include "core/memory.h"
+#include "core/records.h"
+
+struct cw_sim;
+
+/* A batch of committed events with records. */
+struct sealed_outbox {
+    struct sealed_outbox *next; /* in the merger's list */
+    size_t bytes;               /* allocated, of data */
+    size_t used;
+    size_t left; /* events not yet delivered */
+    _Alignas(16) uint8_t data[];
+};
+
+struct outbox {
+    struct memory *memory;
+    struct sealed_outbox *open; /* NULL: nothing committed since the last hand-over */
+};
+
+/* An event whose records are due. */
+struct due {
+    struct entry entry; /* its event is a copy in the batch */
+    struct sealed_outbox *batch;
+    const uint8_t *records;
+    size_t records_bytes;
+};
+
+struct merger {
+    struct due *due; /* not delivered yet */
+    size_t count, capacity;
+};
+
+/* Room for an event's records, which the caller fills. NULL: out of memory. */
+uint8_t *outbox_add(struct outbox *outbox, const struct cw_event *event, size_t records_bytes);
+struct sealed_outbox *outbox_seal(struct outbox *outbox);
+void outbox_free(struct outbox *outbox);
+
+/* Worker 0: takes what the workers have handed over, delivers what is before `gvt`. */
+void outbox_merge(struct cw_sim *sim, struct key gvt);
+void merger_free(struct merger *merger, struct memory *memory);
+
+#endif

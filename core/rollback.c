@@ -1,0 +1,120 @@
+/*
+ * rollback.c: undoing: a straggler's, a cancellation's, a failed handler's, an injected one
+ * (timewarp.h).
+ *
+ * An LP rolls back to a point by undoing its events, newest first: their before-images go back,
+ * what they sent is cancelled, and they are pending again. Cancelling an event of this worker that
+ * was handled rolls its LP back in turn; those are worked off from a list, not by recursion.
+ * A cancelled event stays where it is and is freed when its turn comes in the pending set.
+ */
+#include <string.h>
+
+#include "core/simulation.h"
+#include "core/timewarp.h"
+
+static void cancel_later(struct timewarp *tw, struct cw_event *event)
+{
+    struct memory *const memory = &tw->worker->sim->memory;
+    if (tw->cancel_count == tw->cancel_capacity) {
+        const size_t capacity = tw->cancel_capacity == 0 ? 256 : 2 * tw->cancel_capacity;
+        struct cw_event **const cancels =
+            worker_need(tw->worker, memory_take(memory, capacity * sizeof *cancels));
+        if (tw->cancel_count > 0)
+            memcpy(cancels, tw->cancels, tw->cancel_count * sizeof *cancels);
+        memory_give(memory, tw->cancels, tw->cancel_capacity * sizeof *cancels);
+        tw->cancels = cancels;
+        tw->cancel_capacity = capacity;
+    }
+    tw->cancels[tw->cancel_count++] = event;
+}
+
+static void undo_item(struct timewarp *tw, const struct item *item, uint8_t *state)
+{
+    if (item->kind == ITEM_IMAGE) {
+        const struct image *const image = (const struct image *)(const void *)item->data;
+        memcpy(state + image->offset, image->before, item->bytes - sizeof *image);
+    } else if (item->kind == ITEM_LOCAL) {
+        struct cw_event *event;
+        memcpy(&event, item->data, sizeof event);
+        cancel_later(tw, event);
+    } else if (item->kind == ITEM_REMOTE) {
+        timewarp_send_cancel(tw, item->arg, (const struct remote_send *)(const void *)item->data);
+    }
+}
+
+/* Undoes a log on its LP's state, newest item first (I-HIST-1). */
+static void undo(struct timewarp *tw, struct log *log, uint32_t lp)
+{
+    uint8_t *const state = tw->worker->sim->lps.blocks[lp]->state;
+    for (uint32_t at = log->newest; at != 0;) {
+        const struct item *const item = log_item(log, at);
+        undo_item(tw, item, state);
+        at = item->previous;
+    }
+}
+
+/* Undoes the LP's newest event; it is pending again. */
+static void undo_newest(struct timewarp *tw, uint32_t lp)
+{
+    struct log *const log = tw->newest[lp];
+    struct cw_event *const event = log->event;
+    undo(tw, log, lp);
+    fossil_forget(tw, log);
+    tw->newest[lp] = log->older;
+    if (log->older != NULL)
+        log->older->newer = NULL;
+    history_drop(&tw->history, log);
+    event->reserved &= (uint16_t)~EVENT_PROCESSED;
+    tw->events_rolled_back++;
+    tw->usage.rolled_back++;
+    if (!pending_push(&tw->worker->pending, entry_of_event(event)))
+        worker_fail_for_memory(tw->worker);
+}
+
+/* The LP's events from `first` on, without what they have caused on this worker. */
+static void undo_from(struct timewarp *tw, uint32_t lp, const struct entry *first)
+{
+    bool any = false;
+    while (tw->newest[lp] != NULL) {
+        const struct entry newest = entry_of_event(tw->newest[lp]->event);
+        if (entry_before(&newest, first))
+            break;
+        undo_newest(tw, lp);
+        any = true;
+    }
+    tw->rollbacks += any;
+}
+
+static void work_off_cancels(struct timewarp *tw)
+{
+    while (tw->cancel_count > 0) {
+        struct cw_event *const event = tw->cancels[--tw->cancel_count];
+        if (event->reserved & EVENT_PROCESSED) {
+            const struct entry entry = entry_of_event(event);
+            undo_from(tw, event->lp, &entry);
+        }
+        event->reserved |= EVENT_CANCELLED;
+    }
+}
+
+void rollback_lp(struct timewarp *tw, uint32_t lp, const struct entry *first)
+{
+    undo_from(tw, lp, first);
+    work_off_cancels(tw);
+}
+
+void rollback_open(struct timewarp *tw)
+{
+    struct log *const log = tw->history.open;
+    if (log == NULL)
+        return;
+    undo(tw, log, tw->handling->lp);
+    tw->history.open = NULL;
+    work_off_cancels(tw);
+}
+
+void rollback_cancel(struct timewarp *tw, struct cw_event *event)
+{
+    cancel_later(tw, event);
+    work_off_cancels(tw);
+}

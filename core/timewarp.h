@@ -1,0 +1,143 @@
+/*
+ * timewarp.h: what a worker has besides its queue when there are several of them, or when it keeps
+ * what it takes to undo (Jefferson, Virtual Time, 1985).
+ *
+ * Each worker owns some LPs, their events and their history; nothing of that is seen by another
+ * worker while they run. Workers meet in two places only: the mailboxes (mailbox.h), and one slot
+ * each in which they report to the GVT computation (gvt.h).
+ *
+ * An event is safe when nothing that could still reach its LP comes before it. Safe events are
+ * handled like in a sequential run, and committed at once. Others are handled speculatively: their
+ * log (history.h) allows to undo them, until GVT has passed them.
+ *
+ * I-TW-1: an LP's events in `older` links are processed, not committed, and descend in the order.
+ * I-TW-2: an event's record is freed once, by its owner: when it commits, or when it is taken
+ * from the pending set and has been cancelled.
+ */
+#ifndef CORE_TIMEWARP_H
+#define CORE_TIMEWARP_H
+
+#include "core/gvt.h"
+#include "core/history.h"
+#include "core/mailbox.h"
+#include "core/outbox.h"
+#include "core/worker.h"
+
+/* What the engine notes in a record's `reserved`, which is 0 again when the event commits. */
+enum event_note {
+    EVENT_PROCESSED = 1, /* handled speculatively; else pending */
+    EVENT_CANCELLED = 2, /* to be freed instead of handled */
+    EVENT_INJECTED = 4,  /* lowest bit of: times that the stress mode has undone it */
+};
+
+/* An event that was handled speculatively; its log is NULL when it has been undone or committed. */
+struct processed {
+    struct entry entry;
+    struct log *log;
+};
+
+struct processed_list {
+    struct processed *items; /* [first .. end) of [capacity] */
+    size_t first, end, capacity;
+    uint64_t moved; /* an item's place is its index + this */
+};
+
+/* Events from one worker that it may still cancel, by their number. Those before GVT are as good
+ * as gone: I-GVT-1 says that no cancellation of them can come. */
+struct arrival {
+    struct cw_event *event;
+    int64_t time_ps;
+};
+struct arrivals {
+    struct arrival *items; /* [capacity], a ring: number n is at n & (capacity - 1) */
+    uint64_t first, next;  /* numbers [first, next) are in it */
+    uint64_t capacity;
+};
+
+struct timewarp {
+    struct worker *worker;
+    uint32_t index;
+    struct log **newest; /* [LP] of the last event processed and not committed; NULL: none */
+    struct history history;
+    struct processed_list ascending; /* in the total order; a queue */
+    struct processed_list late;      /* handled behind a later one of `ascending`; unordered */
+    size_t speculated;               /* of both, those that are not gone */
+
+    struct mailbox *in, **out; /* in[from], *out[to]; one's own is unused */
+    uint64_t *numbers;         /* [to] cancellable messages sent */
+    struct key *sent_least;    /* [to] the least key sent there since the first cut */
+    struct arrivals *arrivals; /* [from] */
+    struct cw_event **cancels; /* to be cancelled */
+    size_t cancel_count, cancel_capacity;
+
+    struct gvt gvt;
+    struct outbox outbox;
+
+    const struct cw_event *handling; /* the event under way */
+    bool speculative;                /* and how it is handled */
+    bool stuck;                      /* a speculative event failed: */
+    struct entry stuck_at;           /* nothing from here on is tried before it is safe */
+    bool failed;                     /* a safe event failed: the run will end there */
+    struct cw_error failure;
+
+    size_t budget; /* events that may be speculated at a time (window.c) */
+    struct window_usage {
+        uint64_t processed, rolled_back;
+    } usage;
+    struct cw_rng chaos; /* the stress mode's */
+    uint64_t state_hash; /* and of the LP's state before the event under way */
+
+    uint64_t events_processed, events_rolled_back, rollbacks, anti_messages, safe_events;
+    uint64_t rollbacks_injected;
+};
+
+/* timewarp.c */
+bool timewarp_create(struct cw_sim *sim, struct worker *worker, uint32_t index);
+void timewarp_free(struct cw_sim *sim, struct worker *worker);
+/* Sends from a handler: to an own LP, or into a mailbox. The words (event.h) come in registers: a
+ * wide load right behind four narrow stores would wait for them. */
+void timewarp_send(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_t word_2,
+                   uint64_t word_3, const void *payload);
+/* Keeps a part's before-image. */
+void timewarp_keep(struct worker *worker, size_t offset, const void *part, size_t bytes);
+void timewarp_send_cancel(struct timewarp *tw, uint32_t to, const struct remote_send *sent);
+/* Takes what has arrived. */
+void timewarp_receive(struct timewarp *tw);
+void timewarp_flush(struct timewarp *tw);
+
+/* rollback.c */
+/* Undoes all events of `lp` from `first` on; they are pending again. */
+void rollback_lp(struct timewarp *tw, uint32_t lp, const struct entry *first);
+/* Undoes the open log of a handler that failed. */
+void rollback_open(struct timewarp *tw);
+/* Cancels an event of this worker: it will not be handled, or not have been. */
+void rollback_cancel(struct timewarp *tw, struct cw_event *event);
+
+/* fossil.c */
+void fossil_free(struct timewarp *tw);
+/* Commits everything before GVT. */
+void fossil_collect(struct timewarp *tw);
+/* Commits the LP's processed events: a safe event comes next there. */
+void fossil_commit_lp(struct timewarp *tw, uint32_t lp);
+/* Adds an event to the list of processed ones. */
+void fossil_note(struct timewarp *tw, const struct entry *entry, struct log *log);
+/* Takes it from there: it has been undone. */
+void fossil_forget(struct timewarp *tw, const struct log *log);
+/* Makes a safe event that was just handled known. */
+void fossil_commit(struct timewarp *tw, struct cw_event *event);
+
+/* window.c */
+void window_init(struct timewarp *tw);
+void window_adjust(struct timewarp *tw);
+
+/* parallel.c: the worker's loop */
+void *parallel_worker(void *worker);
+
+static inline struct entry entry_of_event(struct cw_event *event)
+{
+    struct event_words words;
+    memcpy(&words, event, sizeof words);
+    return entry_of_words(&words, event);
+}
+
+#endif
