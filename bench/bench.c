@@ -161,8 +161,8 @@ static void fill_result(struct bench_session *session)
     result->pes = hw_pe_count(&m->hw);
     result->queue_pairs = lp_system_queue_pairs(system);
     result->lps = m->lp_count;
-    result->engine = (struct result_engine){.sync = "sequential",
-                                            .partition = "block",
+    result->engine = (struct result_engine){.sync = cw_sync_name[session->options->sync],
+                                            .partition = dist_partition(session->dist),
                                             .threads = session->options->threads,
                                             .peak_rss_bytes = peak_rss_bytes(),
                                             .setup_s = dist_setup_s(session->dist)};
@@ -260,6 +260,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
     struct dist_options dist = {.config = config,
                                 .sync = options->sync,
                                 .threads = options->threads,
+                                .partition = options->partition,
+                                .window_ps = options->window_ps,
                                 .memory_bytes_max = options->memory_bytes_max,
                                 .no_data = options->no_data || !session.program->collective,
                                 .check_changes = getenv("CUBEWARP_CHECK_CHANGES") != NULL};

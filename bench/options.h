@@ -44,7 +44,10 @@ struct run_options {
     bool verify_data, no_data;
 
     enum cw_sync sync;
+    bool sync_given; /* else: sequential on one thread, adaptive on several */
     uint32_t threads;
+    const char *partition;     /* a partitioner's name; NULL: the default */
+    int64_t window_ps;         /* 0: any */
     uint64_t memory_bytes_max; /* 0: the engine's default */
 
     struct hw_place from, to; /* of ipcq_pingpong */

@@ -3,6 +3,7 @@
  * version cannot do is refused by name: no option is ever taken and ignored.
  */
 #include "bench/options_table.h"
+#include "partition/partition.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -161,22 +162,30 @@ static int read_dtype(struct options_parse *parse, const struct option_row *row,
 
 static int read_sync(struct options_parse *parse, const struct option_row *row, const char *text)
 {
-    static const char *const modes[] = {"conservative", "optimistic", "adaptive", "stress"};
-    if (strcmp(text, "sequential") == 0) {
-        parse->options->sync = CW_SEQUENTIAL;
-        return CW_OK;
-    }
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        if (strcmp(text, modes[i]) == 0)
-            return reject(parse, row, text, "not part of this version, which runs sequential only");
-    return reject(parse, row, text, "expected sequential");
+    for (size_t i = 0; i < CW_SYNCS; i++)
+        if (strcmp(text, cw_sync_name[i]) == 0) {
+            parse->options->sync = (enum cw_sync)i;
+            parse->options->sync_given = true;
+            return CW_OK;
+        }
+    return reject(parse, row, text,
+                  "expected sequential, conservative, optimistic, adaptive or stress");
 }
 
-static int read_threads(struct options_parse *parse, const struct option_row *row, const char *text)
+static int read_partition(struct options_parse *parse, const struct option_row *row,
+                          const char *text)
 {
-    const int result = read_u32(parse, row, text, 1, 4096, &parse->options->threads);
-    if (result == CW_OK && parse->options->threads > 1)
-        return reject(parse, row, text, "not part of this version, which runs on 1 thread only");
+    if (partitioner_find(text) == NULL)
+        return reject(parse, row, text, "expected sip or block");
+    parse->options->partition = text;
+    return CW_OK;
+}
+
+static int read_window(struct options_parse *parse, const struct option_row *row, const char *text)
+{
+    uint32_t window_ns = 0;
+    const int result = read_u32(parse, row, text, 1, UINT32_MAX, &window_ns);
+    parse->options->window_ps = (int64_t)window_ns * 1000;
     return result;
 }
 
@@ -318,7 +327,11 @@ int options_read(struct options_parse *parse, const struct option_row *row, cons
     case OPTION_SYNC:
         return read_sync(parse, row, text);
     case OPTION_THREADS:
-        return read_threads(parse, row, text);
+        return read_u32(parse, row, text, 1, 1024, &options->threads);
+    case OPTION_PARTITION:
+        return read_partition(parse, row, text);
+    case OPTION_WINDOW:
+        return read_window(parse, row, text);
     case OPTION_MAX_MEMORY:
         return read_size(parse, row, text, &options->memory_bytes_max);
     default:
@@ -408,7 +421,12 @@ static int check_outputs(struct options_parse *parse)
 
 int options_finish(struct options_parse *parse)
 {
-    const struct run_options *const options = parse->options;
+    struct run_options *const options = parse->options;
+    if (!options->sync_given && options->threads > 1)
+        options->sync = CW_ADAPTIVE;
+    if (options->sync == CW_SEQUENTIAL && options->threads > 1)
+        return options_usage(parse->error, "--sync sequential runs on 1 thread, not on %" PRIu32,
+                             options->threads);
     if (options->no_data && options->verify_data)
         return options_usage(parse->error,
                              "--no-data leaves nothing to verify: drop it or --verify-data");

@@ -14,6 +14,7 @@
 /* ---- the models ----------------------------------------------------------------------------- */
 
 enum { MESH_HOPS = 16 };
+#define STRESS_RATE_P32 ((UINT64_C(1) << 32) / 10) /* the stress mode undoes one event in ten */
 static const int64_t mesh_round_ps = 1000000;
 
 struct phold_data {
@@ -273,6 +274,8 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
         .least_delay_ps = least_ps,
         .end_ps = options->end_ps,
         .memory_bytes_max = options->memory_bytes_max,
+        .stress_seed = options->seed,
+        .stress_rate_p32 = STRESS_RATE_P32,
     };
     const double start_s = clock_s();
     struct cw_sim *const sim = cw_sim_create(&config, &model, error);

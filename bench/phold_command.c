@@ -22,11 +22,9 @@ struct phold_command {
     enum cw_sync sync;
     uint32_t threads;
     const char *json; /* NULL: none; "-": standard output */
-    bool quiet, help;
+    bool sync_given, quiet, help;
 };
 
-static const char *const sync_names[] = {"sequential", "conservative", "optimistic", "adaptive",
-                                         "stress"};
 static const char *const traffic_names[] = {"random", "mesh"};
 
 static const char help_text[] =
@@ -43,7 +41,8 @@ static const char help_text[] =
     "  --end TIME         end time, exclusive (100)\n"
     "  --traffic NAME     random (default), or mesh: tokens hopping in lock-step on a torus\n"
     "  --seed N           (1)\n"
-    "  --sync MODE        sequential (default)\n"
+    "  --sync MODE        sequential (default on one thread), adaptive (on several),\n"
+    "                     conservative, optimistic, stress\n"
     "  --threads N        worker threads (1)\n"
     "  --max-memory SIZE  limit on the engine's memory, such as 512MiB (80 % of the machine's)\n"
     "  --json FILE        write the result as JSON to FILE, or to standard output for -\n"
@@ -162,8 +161,9 @@ static int parse_option(struct phold_command *command, const char *name, const c
         result = parse_name(name, text, traffic_names, 2, &index, error);
         options->traffic = (enum phold_traffic)index;
     } else if (strcmp(name, "sync") == 0) {
-        result = parse_name(name, text, sync_names, 5, &index, error);
+        result = parse_name(name, text, cw_sync_name, CW_SYNCS, &index, error);
         command->sync = (enum cw_sync)index;
+        command->sync_given = true;
     } else if (strcmp(name, "json") == 0) {
         result = options_file(error, name, text, &command->json);
     } else if (strcmp(name, "quiet") == 0) {
@@ -225,6 +225,8 @@ static int parse(struct phold_command *command, int argc, char **argv, struct cw
     }
     if (optind < argc)
         return options_usage(error, "%s: phold takes options only", argv[optind]);
+    if (!command->sync_given && command->threads > 1)
+        command->sync = CW_ADAPTIVE;
     if (command->sync == CW_SEQUENTIAL && command->threads > 1)
         return options_usage(error, "--sync sequential runs on 1 thread, not on %" PRIu32,
                              command->threads);
@@ -256,7 +258,7 @@ static void print_table(const struct phold_command *command, const struct outcom
     printf("# %-12s %7s %14s %12s %10s %10s %10s %9s  %s\n", "sync", "threads", "committed",
            "committed/s", "efficiency", "run(s)", "setup(s)", "RSS(MiB)", "trace hash");
     printf("  %-12s %7" PRIu32 " %14" PRIu64 " %12.4g %10.3f %10.4f %10.4f %9.1f  %016" PRIx64 "\n",
-           sync_names[command->sync], command->threads, stats->events_committed,
+           cw_sync_name[command->sync], command->threads, stats->events_committed,
            ratio((double)stats->events_committed, stats->run_s),
            ratio((double)stats->events_committed, (double)stats->events_processed), stats->run_s,
            outcome->setup_s, (double)outcome->peak_rss_bytes / 1048576.0, stats->trace_hash);
@@ -266,7 +268,7 @@ static json_t *engine_json(const struct phold_command *command, const struct out
 {
     const struct cw_stats *const stats = &outcome->stats;
     const struct result_engine engine = {
-        .sync = sync_names[command->sync],
+        .sync = cw_sync_name[command->sync],
         .partition = "block",
         .threads = command->threads,
         .stats = *stats,

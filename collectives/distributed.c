@@ -11,6 +11,10 @@
 
 #include "collectives/barrier.h"
 #include "collectives/input.h"
+#include "partition/partition.h"
+
+/* The stress mode undoes one event in ten. */
+#define STRESS_RATE_P32 ((UINT64_C(1) << 32) / 10)
 
 /* What a rank has submitted to the collective under way. */
 struct submission {
@@ -238,10 +242,24 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
     }
     struct lp_config queues = dist_queue_config(&config->ccl);
     memcpy(queues.pair, options->pair, sizeof queues.pair);
+    const struct partitioner *const partitioner = partitioner_find(dist_partition(dist));
+    uint32_t *const cube_worker =
+        calloc((size_t)config->hw.sip_count * hw_cubes(&config->hw), sizeof *cube_worker);
+    if (partitioner == NULL || cube_worker == NULL) {
+        free(cube_worker);
+        no_memory(error);
+        dist_free(dist);
+        return NULL;
+    }
+    partitioner->place(&config->hw, options->threads, cube_worker);
     const struct lp_system_options machine = {.hw = &config->hw,
                                               .config = &queues,
                                               .sync = options->sync,
                                               .threads = options->threads,
+                                              .cube_worker = cube_worker,
+                                              .window_ps = options->window_ps,
+                                              .stress_rate_p32 = STRESS_RATE_P32,
+                                              .stress_seed = 1,
                                               .memory_bytes_max = options->memory_bytes_max,
                                               .check_changes = options->check_changes,
                                               .progress = on_progress,
@@ -249,6 +267,7 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
                                               .kernel_ended = on_kernel_ended,
                                               .arg = dist};
     dist->system = lp_system_create(&machine, error);
+    free(cube_worker);
     if (!dist->system) {
         dist_free(dist);
         return NULL;
@@ -332,6 +351,10 @@ int dist_launch(struct dist *dist, struct hw_place place, const struct tl_kernel
 const struct lp_times *dist_times(const struct dist *dist) { return lp_system_times(dist->system); }
 int64_t dist_init_ps(const struct dist *dist) { return dist->init_ps; }
 double dist_setup_s(const struct dist *dist) { return dist->setup_s; }
+const char *dist_partition(const struct dist *dist)
+{
+    return dist->options.partition ? dist->options.partition : partitioner_at(0)->name;
+}
 double dist_install_run_s(const struct dist *dist) { return dist->install_run_s; }
 uint64_t dist_messages(const struct dist *dist) { return dist->messages; }
 struct lp_system *dist_system(struct dist *dist) { return dist->system; }

@@ -45,6 +45,8 @@ struct dist_options {
     const struct config *config;
     enum cw_sync sync;
     uint32_t threads;
+    const char *partition; /* NULL: the default */
+    int64_t window_ps;     /* 0: any */
     uint64_t memory_bytes_max;
     bool no_data;       /* leave out the data pass: timing alone */
     bool check_changes; /* the engine's debug mode */
@@ -87,7 +89,8 @@ double dist_setup_s(const struct dist *dist); /* wall time: building, and instal
 double dist_install_run_s(const struct dist *dist); /* of that, in the engine */
 uint64_t dist_messages(const struct dist *dist);    /* tiles sent so far */
 struct lp_system *dist_system(struct dist *dist);
-struct data_pass *dist_data(struct dist *dist); /* NULL with no_data */
+struct data_pass *dist_data(struct dist *dist);      /* NULL with no_data */
+const char *dist_partition(const struct dist *dist); /* the partitioner's name */
 uint32_t dist_world_size_of(const struct dist *dist);
 /* How the machine's queues are to be set up, and the memory in which receive slots are. */
 struct lp_config dist_queue_config(const struct ccl_config *ccl);

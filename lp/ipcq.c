@@ -110,19 +110,18 @@ void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
         tl_pointer_arrived(run, signal->pe);
 }
 
-static int64_t credit_ps(const struct lp_run *run, uint32_t pe, enum hw_dir dir)
+int64_t lp_credit_ps(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
 {
-    const struct lp_model *m = run->m;
     if (dir == HW_DIR_PEER)
-        return m->pair_credit_ps[lp_pe_index(run, pe) == m->config.pair[1]];
-    return m->credit_ps[(run->cube_in_sip * m->pes + pe) * HW_DIR_BUILT_IN + dir];
+        return m->pair_credit_ps[pe_index == m->config.pair[1]];
+    return m->credit_ps[pe_index % (m->cubes * m->pes) * HW_DIR_BUILT_IN + dir];
 }
 
 int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir)
 {
     const struct lp_model *m = run->m;
     struct lp_queue *queue = CW_MUT(run->ctx, &lp_pe(m, run->cube, pe)->queue[dir]);
-    const int64_t latency_ps = credit_ps(run, pe, dir);
+    const int64_t latency_ps = lp_credit_ps(m, lp_pe_index(run, pe), dir);
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;
     cw_check(run->ctx, lp_queue_peer(m, lp_pe_index(run, pe), dir, &peer, &peer_dir));

@@ -371,6 +371,8 @@ void lp_ipcq_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
                      struct lp_transfer transfer, uint32_t router);
 void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer);
 void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal);
+/* How long a credit takes from this PE to the sender of its queue. */
+int64_t lp_credit_ps(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir);
 /* Receives the first tile of a queue: my_tail += 1, the credit leaves. Returns its latency. */
 int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir);
 

@@ -12,6 +12,7 @@
 
 #include "lp/deadlock.h"
 #include "lp/layout.h"
+#include "lp/placement.h"
 
 struct lp_system {
     struct lp_model model;
@@ -152,8 +153,26 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
                                       .state_bytes = state_bytes,
                                       .init = init_state,
                                       .handle = handle};
+    const size_t pairs = (size_t)options->threads * options->threads;
+    uint32_t *const lp_worker = malloc(system->model.lp_count * sizeof *lp_worker);
+    int64_t *const least_ps = malloc(pairs * sizeof *least_ps);
+    if (lp_worker == NULL || least_ps == NULL) {
+        free(lp_worker);
+        free(least_ps);
+        no_memory(error);
+        lp_system_free(system);
+        return NULL;
+    }
+    const bool placed = options->threads > 1;
+    if (placed)
+        lp_place(&system->model, options->threads, options->cube_worker, lp_worker, least_ps);
     const struct cw_config config = {.sync = options->sync,
                                      .worker_count = options->threads,
+                                     .lp_worker = placed ? lp_worker : NULL,
+                                     .least_delay_ps = placed ? least_ps : NULL,
+                                     .window_ps = options->window_ps,
+                                     .stress_rate_p32 = options->stress_rate_p32,
+                                     .stress_seed = options->stress_seed,
                                      .end_ps = CW_TIME_MAX,
                                      .record = sink,
                                      .record_arg = system,
@@ -162,6 +181,8 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
                                      .memory_bytes_max = options->memory_bytes_max,
                                      .check_changes = options->check_changes};
     system->sim = cw_sim_create(&config, &system->hooks, error);
+    free(lp_worker);
+    free(least_ps);
     if (!system->sim) {
         lp_system_free(system);
         return NULL;

@@ -13,6 +13,9 @@ struct lp_system_options {
     const struct lp_config *config;
     enum cw_sync sync;
     uint32_t threads;
+    const uint32_t *cube_worker; /* [sip_count * cubes] partition.h; NULL with one thread */
+    int64_t window_ps;           /* 0: any; for the optimistic modes */
+    uint64_t stress_rate_p32, stress_seed;
     uint64_t memory_bytes_max; /* 0: the engine's default */
     bool check_changes;        /* debug: prove that handlers change only what they asked for */
     cw_progress_fn progress;   /* with `arg`; NULL: not wanted */

@@ -250,16 +250,31 @@ static void each_output_has_a_file_of_its_own(void **state)
     accept_line(&options, listing);
 }
 
+static void threads_choose_the_mode_unless_it_is_given(void **state)
+{
+    (void)state;
+    struct run_options options;
+    char one[] = "run", several[] = "run --threads 3",
+         given[] = "run --sync optimistic --threads 2 --window 50 --partition block";
+    accept_line(&options, one);
+    assert_int_equal(options.sync, CW_SEQUENTIAL);
+    accept_line(&options, several);
+    assert_int_equal(options.sync, CW_ADAPTIVE);
+    assert_int_equal(options.threads, 3);
+    accept_line(&options, given);
+    assert_int_equal(options.sync, CW_OPTIMISTIC);
+    assert_int_equal(options.window_ps, 50000);
+    assert_string_equal(options.partition, "block");
+    refuse_line("run --sync sequential --threads 2",
+                "--sync sequential runs on 1 thread, not on 2");
+    refuse_line("run --sync fast", "--sync 'fast': expected sequential, conservative, optimistic, "
+                                   "adaptive or stress");
+    refuse_line("run --partition x", "--partition 'x': expected sip or block");
+}
+
 static void what_this_version_lacks_is_refused_by_name(void **state)
 {
     (void)state;
-    refuse_line("run --sync optimistic",
-                "--sync 'optimistic': not part of this version, which runs sequential only");
-    refuse_line("run --sync fast", "--sync 'fast': expected sequential");
-    refuse_line("run --threads 2",
-                "--threads '2': not part of this version, which runs on 1 thread only");
-    refuse_line("run --partition x", "--partition: not part of this version");
-    refuse_line("run --window 1us", "--window: not part of this version");
     refuse_line("run --op-log f", "--op-log: not part of this version");
     refuse_line("run --trace f", "--trace: not part of this version");
     refuse_line("run --bench gemm", "--bench 'gemm': not part of this version; known: "
@@ -283,6 +298,7 @@ int main(void)
         cmocka_unit_test(places_are_checked_against_the_machine),
         cmocka_unit_test(wrong_options_are_refused_with_what_is_legal),
         cmocka_unit_test(each_output_has_a_file_of_its_own),
+        cmocka_unit_test(threads_choose_the_mode_unless_it_is_given),
         cmocka_unit_test(what_this_version_lacks_is_refused_by_name),
     };
     return cmocka_run_group_tests_name("options", tests, NULL, NULL);
