@@ -10,6 +10,8 @@
  */
 #include "test_lp_support.h"
 
+#include "lp/layout.h"
+
 enum { ISSUE = 4000, ENGINE = 125, PATH = 10011, WIRE = 1000, CREDIT = 9135 };
 enum { VISIBLE = ISSUE + ENGINE + PATH + WIRE }; /* after the send call began: 15.136 */
 
@@ -410,6 +412,21 @@ static void wiring_of_pe_0_alone_leaves_the_others_without_queues(void **state)
     machine_free(m);
 }
 
+/* 20-hardware.md, "Scale": cube and link state included. */
+static void a_pe_with_all_its_queues_takes_at_most_1536_bytes(void **state)
+{
+    (void)state;
+    const struct hw_config hw = default_machine();
+    const struct lp_config config = default_queues();
+    struct lp_model m;
+    assert_true(lp_layout_init(&m, &hw, &config));
+    size_t bytes = 0;
+    for (uint32_t lp = 1; lp < m.lp_count; lp++)
+        bytes += lp_ops_of(&m, lp)->state_bytes(&m);
+    assert_true(bytes <= 1536ull * hw_pe_count(&hw));
+    lp_layout_free(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +448,7 @@ int main(void)
         cmocka_unit_test(asynchronous_receives_complete_in_order),
         cmocka_unit_test(pointers_never_go_back_and_agree_at_the_end),
         cmocka_unit_test(wiring_of_pe_0_alone_leaves_the_others_without_queues),
+        cmocka_unit_test(a_pe_with_all_its_queues_takes_at_most_1536_bytes),
     };
     return cmocka_run_group_tests_name("lp_ipcq", tests, NULL, NULL);
 }
