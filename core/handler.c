@@ -147,7 +147,8 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
         .type = type,
         .payload_bytes = payload_bytes,
     };
-    if (__builtin_expect(worker->timewarp != NULL, 0)) {
+    if (__builtin_expect(worker->lp_worker != NULL, 0) &&
+        (worker->timewarp->speculative || worker->lp_worker[lp] != worker->timewarp->index)) {
         const struct event_words words = words_of(&header);
         timewarp_send(worker, words.word[0], words.word[1], words.word[2], words.word[3], payload);
         return;

@@ -115,6 +115,42 @@ static inline void fetch_ahead(struct timewarp *tw)
     __builtin_prefetch(&tw->newest[entry_lp(entry)]);
 }
 
+/*
+ * The usual case, without a detour: safe events of LPs that have no history. Handles at most
+ * `most` of them, and returns how many.
+ */
+static unsigned handle_plain(struct timewarp *tw, unsigned most)
+{
+    struct worker *const worker = tw->worker;
+    struct cw_sim *const sim = worker->sim;
+    const int64_t end_ps = sim->config.end_ps;
+    const int64_t bound_ps = tw->gvt.safe_ps < end_ps ? tw->gvt.safe_ps : end_ps;
+    const struct entry *least;
+    unsigned handled = 0;
+    worker->ctx.keep = false;
+    while (handled < most && (least = pending_peek(&worker->pending)) != NULL &&
+           least->time_ps < bound_ps) {
+        struct cw_event *const event = least->event;
+        const uint32_t lp = entry_lp(least);
+        struct lp_block *const block = sim->lps.blocks[lp];
+        if (__builtin_expect(tw->newest[lp] != NULL || event->reserved != 0, 0))
+            break;
+        pending_pop(&worker->pending, least);
+        fetch_ahead(tw);
+        worker->ctx.state = block->state;
+        worker->ctx.state_bytes = block->state_bytes;
+        worker->ctx.event = event;
+        worker->sends_left = worker->records_left = sim->config.sends_per_event_max;
+        tw->handling = event;
+        sim->model.handle(&worker->ctx, block->state, event);
+        fossil_commit(tw, event);
+        handled++;
+    }
+    tw->handling = NULL;
+    tw->events_processed += handled;
+    return handled;
+}
+
 /* Handles the least event, if it may be handled. */
 static enum verdict step(struct timewarp *tw)
 {
@@ -144,6 +180,13 @@ static enum verdict step(struct timewarp *tw)
         handle_speculative(tw, &entry);
     }
     return verdict;
+}
+
+static bool may_handle_plain(const struct timewarp *tw)
+{
+    const struct cw_config *const config = &tw->worker->sim->config;
+    return (config->sync == CW_CONSERVATIVE || config->sync == CW_ADAPTIVE) && !tw->failed &&
+           !config->check_changes;
 }
 
 /* A handler has failed. Speculatively: it is undone, and waits until it is safe. For good: it
@@ -186,10 +229,15 @@ run(struct timewarp *tw) /* not into what setjmp() makes slow */
         timewarp_receive(tw);
         if (round_ends_run(tw))
             return;
+        const bool plain = may_handle_plain(tw);
         enum verdict verdict = SAFE;
         unsigned handled = 0;
-        while (handled < BATCH && (verdict = step(tw), verdict == SAFE || verdict == SPECULATIVE))
-            handled++;
+        while (handled < BATCH && (verdict == SAFE || verdict == SPECULATIVE)) {
+            if (plain)
+                handled += handle_plain(tw, BATCH - handled);
+            verdict = step(tw);
+            handled += verdict == SAFE || verdict == SPECULATIVE;
+        }
         timewarp_flush(tw);
         if (handled > 0)
             waits = 0;

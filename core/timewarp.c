@@ -38,6 +38,7 @@ bool timewarp_create(struct cw_sim *sim, struct worker *worker, uint32_t index)
     if (tw == NULL)
         return false;
     worker->timewarp = tw;
+    worker->lp_worker = sim->config.lp_worker;
     tw->worker = worker;
     tw->index = index;
     tw->newest = sim->newest;

@@ -28,6 +28,7 @@ struct worker {
     struct records records;
     struct undo undo;
     struct timewarp *timewarp; /* NULL: CW_SEQUENTIAL */
+    const uint32_t *lp_worker; /* who owns each LP; NULL: CW_SEQUENTIAL */
     jmp_buf failed;            /* cw_fail() jumps here, out of the handler */
     struct cw_error failure;   /* filled before that jump */
 };
