@@ -28,7 +28,8 @@ static enum verdict judge(const struct timewarp *tw, const struct entry *least)
     const bool keeps_all = config->sync == CW_OPTIMISTIC || config->sync == CW_STRESS;
     if ((least->time_ps < tw->gvt.safe_ps && !keeps_all) || !key_before(tw->gvt.now, key_of(least)))
         return SAFE;
-    if (tw->speculated >= tw->budget || (tw->stuck && !entry_before(least, &tw->stuck_at)))
+    if (tw->patience > 0 || tw->speculated >= tw->budget ||
+        (tw->stuck && !entry_before(least, &tw->stuck_at)))
         return BLOCKED;
     if (config->window_ps > 0 && least->time_ps - tw->gvt.now.time_ps >= config->window_ps)
         return BLOCKED;
@@ -239,10 +240,12 @@ run(struct timewarp *tw) /* not into what setjmp() makes slow */
             handled += verdict == SAFE || verdict == SPECULATIVE;
         }
         timewarp_flush(tw);
-        if (handled > 0)
+        if (handled > 0) {
             waits = 0;
-        else
+        } else {
+            tw->patience -= tw->patience > 0;
             sync_wait(&waits);
+        }
     }
 }
 

@@ -80,7 +80,9 @@ struct timewarp {
     bool failed;                     /* a safe event failed: the run will end there */
     struct cw_error failure;
 
-    size_t budget; /* events that may be speculated at a time (window.c) */
+    size_t budget;        /* events that may be speculated at a time (window.c) */
+    unsigned patience;    /* looks at the others before the next speculative event (window.c) */
+    uint64_t safe_before; /* safe events up to the last round */
     struct window_usage {
         uint64_t processed, rolled_back;
     } usage;

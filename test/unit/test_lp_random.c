@@ -1,8 +1,9 @@
 /*
  * test_lp_random.c: random kernels on random small machines, with the engine proving that handlers
  * change only what they asked for. Whatever the machine, each tile that was sent is received once
- * and in order, no earlier than its path allows, the pointers agree at the end, and a second run is
- * the same to the picosecond.
+ * and in order, no earlier than its path allows, the pointers agree at the end, and every other
+ * run, in any mode, on any number of workers and wherever the cubes are, is the same to the
+ * picosecond.
  *
  * In each round every queue carries a tile or not, as a hash of seed, round, PE and direction says;
  * so receivers know what to expect. All sends of a round come before its receives, which cannot
@@ -149,7 +150,6 @@ static struct machine *random_machine(uint64_t seed)
 
 static void run_random_kernels(struct machine *m, uint64_t seed)
 {
-    machine_start(m);
     assert_int_equal(lp_system_begin_batch(m->system, &random_kernel, &m->error), CW_OK);
     for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++) {
         const struct tl_args args = {.tensor = TENSOR_VA,
@@ -228,19 +228,72 @@ static void check_tiles(const struct machine *m, uint64_t seed)
         }
 }
 
-static void check_seed(uint64_t seed)
+/* ---- the same in every mode --------------------------------------------------------------------
+ */
+
+static const char *const mode_name[] = {[CW_SEQUENTIAL] = "sequential",
+                                        [CW_CONSERVATIVE] = "conservative",
+                                        [CW_OPTIMISTIC] = "optimistic",
+                                        [CW_ADAPTIVE] = "adaptive",
+                                        [CW_STRESS] = "stress"};
+
+/* The machine again, on 1 to 4 workers, its cubes anywhere. */
+static struct machine *elsewhere(uint64_t seed, enum cw_sync sync, uint32_t *cube_worker)
 {
-    struct machine *first = random_machine(seed), *second = random_machine(seed);
-    run_random_kernels(first, seed);
-    run_random_kernels(second, seed);
-    check_tiles(first, seed);
-    assert_int_equal(first->op_count, second->op_count);
-    assert_memory_equal(first->op, second->op, first->op_count * sizeof *first->op);
-    machine_free(first);
-    machine_free(second);
+    struct machine *m = random_machine(seed);
+    struct cw_rng rng = cw_rng_seeded(seed, 1 + (uint64_t)sync);
+    m->engine.sync = sync;
+    m->engine.threads = 1 + cw_rng_below(&rng, 4);
+    for (uint32_t cube = 0; cube < m->hw.sip_count * hw_cubes(&m->hw); cube++)
+        cube_worker[cube] = cw_rng_below(&rng, m->engine.threads);
+    m->engine.cube_worker = cube_worker;
+    m->engine.window_ps = cw_rng_below(&rng, 2) ? 0 : 1 + cw_rng_below(&rng, 100000);
+    if (sync == CW_STRESS) {
+        m->engine.stress_seed = seed;
+        m->engine.stress_rate_p32 = 1ull << (26 + cw_rng_below(&rng, 5)); /* 1/64 to 1/4 */
+    }
+    return m;
 }
 
-static void random_kernels_keep_the_protocol(void **state)
+static void check_mode(const struct machine *first, uint64_t seed, enum cw_sync sync)
+{
+    uint32_t cube_worker[PES_MAX];
+    struct machine *other = elsewhere(seed, sync, cube_worker);
+    struct cw_stats a, b;
+    if (!machine_try_start(other)) { /* without lookahead there is nothing to conserve */
+        if (sync != CW_CONSERVATIVE || other->error.exit_code != CW_USAGE)
+            fail_msg("seed %llu: %s", (unsigned long long)seed, other->error.text);
+        machine_free(other);
+        return;
+    }
+    run_random_kernels(other, seed);
+    cw_sim_stats(lp_system_sim(first->system), &a);
+    cw_sim_stats(lp_system_sim(other->system), &b);
+    if (first->op_count != other->op_count || a.trace_hash != b.trace_hash ||
+        a.events_committed != b.events_committed ||
+        memcmp(first->op, other->op, first->op_count * sizeof *first->op) != 0)
+        fail_msg("seed %llu: %s on %u workers: %u records, %llu events, trace %016llx; sequential: "
+                 "%u, %llu, %016llx; replay: LP_SEED=%llu build/test/unit/test_lp_random",
+                 (unsigned long long)seed, mode_name[sync], other->engine.threads, other->op_count,
+                 (unsigned long long)b.events_committed, (unsigned long long)b.trace_hash,
+                 first->op_count, (unsigned long long)a.events_committed,
+                 (unsigned long long)a.trace_hash, (unsigned long long)seed);
+    check_tiles(other, seed);
+    machine_free(other);
+}
+
+static void check_seed(uint64_t seed)
+{
+    struct machine *first = random_machine(seed);
+    machine_start(first);
+    run_random_kernels(first, seed);
+    check_tiles(first, seed);
+    for (enum cw_sync sync = CW_SEQUENTIAL; sync <= CW_STRESS; sync++)
+        check_mode(first, seed, sync);
+    machine_free(first);
+}
+
+static void random_kernels_keep_the_protocol_in_every_mode(void **state)
 {
     (void)state;
     const char *replay = getenv("LP_SEED");
@@ -248,12 +301,13 @@ static void random_kernels_keep_the_protocol(void **state)
         check_seed(strtoull(replay, NULL, 10));
         return;
     }
-    for (uint64_t seed = 1; seed <= 300; seed++)
+    for (uint64_t seed = 1; seed <= 60; seed++)
         check_seed(seed);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_kernels_keep_the_protocol)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_kernels_keep_the_protocol_in_every_mode)};
     return cmocka_run_group_tests_name("lp_random", tests, NULL, NULL);
 }

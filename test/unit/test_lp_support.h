@@ -135,6 +135,7 @@ struct machine {
     struct hw_config hw;
     struct lp_config config;
     struct lp_system *system;
+    struct lp_system_options engine; /* sync, threads and what belongs to them; else sequential */
     struct cw_error error;
     uint32_t op_count;
     struct lp_op op[OPS_MAX];
@@ -181,20 +182,24 @@ static inline struct machine *small_machine(uint32_t sips, uint32_t cube_w, uint
     return m;
 }
 
-/* Builds the machine with what the test has set, and installs its queues. */
+/* Builds the machine with what the test has set, and installs its queues. False: m->error says. */
+static inline bool machine_try_start(struct machine *m)
+{
+    struct lp_system_options options = m->engine;
+    options.hw = &m->hw;
+    options.config = &m->config;
+    options.threads = options.threads ? options.threads : 1;
+    options.check_changes = true;
+    options.op = log_op;
+    options.arg = m;
+    m->system = lp_system_create(&options, &m->error);
+    return m->system != NULL && lp_system_submit_install(m->system, &m->error) == CW_OK &&
+           lp_system_drain(m->system, &m->error) == CW_OK;
+}
+
 static inline void machine_start(struct machine *m)
 {
-    const struct lp_system_options options = {.hw = &m->hw,
-                                              .config = &m->config,
-                                              .sync = CW_SEQUENTIAL,
-                                              .threads = 1,
-                                              .check_changes = true,
-                                              .op = log_op,
-                                              .arg = m};
-    m->system = lp_system_create(&options, &m->error);
-    assert_non_null(m->system);
-    if (lp_system_submit_install(m->system, &m->error) != CW_OK ||
-        lp_system_drain(m->system, &m->error) != CW_OK)
+    if (!machine_try_start(m))
         fail_msg("%s", m->error.text);
 }
 
