@@ -25,13 +25,18 @@ else ifeq ($(VARIANT),asan)
                     -fno-omit-frame-pointer -DCW_SANITIZE
   LDFLAGS_VARIANT := -fsanitize=address,undefined
   LIBS_ALLOC :=
+else ifeq ($(VARIANT),tsan)
+  OUT := $(BUILD)/tsan
+  CFLAGS_VARIANT := -O1 -fsanitize=thread -fno-omit-frame-pointer
+  LDFLAGS_VARIANT := -fsanitize=thread
+  LIBS_ALLOC :=
 else ifeq ($(VARIANT),clang)
   OUT := $(BUILD)/clang
   CFLAGS_VARIANT := -O2
   LDFLAGS_VARIANT :=
   LIBS_ALLOC := -ljemalloc
 else
-  $(error VARIANT is release, asan or clang)
+  $(error VARIANT is release, asan, tsan or clang)
 endif
 
 LIBS := -lyaml -ljansson -lxxhash -lJudy $(LIBS_ALLOC) -lm -ldl
@@ -47,7 +52,7 @@ TEST_BINARIES := $(TEST_SOURCES:%.c=$(OUT)/%)
 PERF_SOURCES := $(wildcard perf/*.c)
 PERF_BINARIES := $(PERF_SOURCES:%.c=$(OUT)/%)
 
-.PHONY: all help setup run test asan lint tidy clang check-all format perf compdb clean test-binaries
+.PHONY: all help setup run test asan tsan lint tidy clang check-all format perf compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -70,6 +75,10 @@ asan: setup ## every test under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory VARIANT=asan all test-binaries
 	@CUBEWARP=$(BUILD)/asan/cubewarp test/run-tests.sh $(TEST_SOURCES:%.c=$(BUILD)/asan/%)
 
+tsan: setup ## the engine's workers under ThreadSanitizer
+	@$(MAKE) --no-print-directory VARIANT=tsan $(BUILD)/tsan/test/unit/test_core_parallel
+	@PARALLEL_SEEDS=$${PARALLEL_SEEDS:-3} test/run-tests.sh $(BUILD)/tsan/test/unit/test_core_parallel
+
 lint: ## include arrows, layout, cppcheck
 	@.ci/setup.sh git clang-format cppcheck
 	@test/lint.sh
@@ -83,7 +92,7 @@ clang: setup ## build everything with clang, into build/clang
 	@$(MAKE) --no-print-directory CC=clang VARIANT=clang all test-binaries
 
 check-all: ## everything: lint, tidy, clang, test, asan
-	@$(MAKE) --no-print-directory lint tidy clang asan test
+	@$(MAKE) --no-print-directory lint tidy clang asan tsan test
 
 format: ## lay out every source with clang-format
 	clang-format -i $$(git ls-files '*.c' '*.h')
