@@ -240,6 +240,56 @@ static void a_wait_for_any_direction_is_named(void **state)
     machine_free(m);
 }
 
+/* ---- on several workers ------------------------------------------------------------------------
+ */
+
+/* A speculative failure may never have been; the one that stands is the least in the total order:
+ * PE 0.0.0's, which comes after its exchange with SIP 1 and before the other failing calls. */
+static void the_failure_that_stands_is_the_same_in_every_mode(void **state)
+{
+    (void)state;
+    static const struct line first[] = {SEND(HW_DIR_GLOBAL_E, 16), RECV(HW_DIR_GLOBAL_E, 16),
+                                        SEND(HW_DIR_N, 16), DONE},
+                             second[] = {RECV(HW_DIR_GLOBAL_W, 16), SEND(HW_DIR_GLOBAL_W, 16),
+                                         DELAY(5000), SEND(HW_DIR_S, 16), DONE},
+                             third[] = {DELAY(9000), SEND(HW_DIR_N, 16), DONE};
+    static const uint32_t cube_worker[] = {0, 1, 2};
+    for (enum cw_sync sync = CW_SEQUENTIAL; sync <= CW_STRESS; sync++) {
+        struct machine *m = small_machine(3, 1, 1);
+        m->engine.sync = sync;
+        m->engine.threads = 3;
+        m->engine.cube_worker = cube_worker;
+        m->engine.stress_seed = 1;
+        m->engine.stress_rate_p32 = 1ull << 29;
+        machine_start(m);
+        EXPECT_FAILURE(m,
+                       "IpcqInvalidDirection: PE 0.0.0, kernel script: send in direction N, which "
+                       "is not installed there; installed: global_E, global_W, intra_S, intra_E",
+                       {0, first}, {8, second}, {16, third});
+        machine_free(m);
+    }
+}
+
+static void a_deadlock_is_found_in_every_mode(void **state)
+{
+    (void)state;
+    static const uint32_t cube_worker[] = {0, 1, 1};
+    for (enum cw_sync sync = CW_SEQUENTIAL; sync <= CW_STRESS; sync++) {
+        struct machine *m = small_machine(3, 1, 1);
+        m->engine.sync = sync;
+        m->engine.threads = 2;
+        m->engine.cube_worker = cube_worker;
+        m->engine.stress_rate_p32 = 1ull << 29;
+        machine_start(m);
+        const struct part parts[] = {
+            {0, receive_from_west}, {8, receive_from_west}, {16, receive_from_west}};
+        assert_int_equal(try_scripts(m, parts, COUNT_OF(parts)), CW_PROGRAM_FAILED);
+        assert_non_null(strstr(m->error.text, "IpcqDeadlock: 3 kernels wait"));
+        assert_non_null(strstr(m->error.text, "a cycle of 3"));
+        machine_free(m);
+    }
+}
+
 /* ---- pointer dump ------------------------------------------------------------------------------
  */
 
@@ -325,6 +375,8 @@ int main(void)
         cmocka_unit_test(a_wait_for_a_finished_peer_says_so),
         cmocka_unit_test(a_wait_for_a_peer_without_a_kernel_says_so),
         cmocka_unit_test(a_wait_for_any_direction_is_named),
+        cmocka_unit_test(the_failure_that_stands_is_the_same_in_every_mode),
+        cmocka_unit_test(a_deadlock_is_found_in_every_mode),
         cmocka_unit_test(the_dump_shows_both_ends_of_each_queue_that_is_not_idle),
         cmocka_unit_test(a_queue_that_a_kernel_waits_for_is_not_idle),
         cmocka_unit_test(the_dump_counts_what_does_not_fit),
