@@ -143,6 +143,49 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     return fill_phases(session, row, error);
 }
 
+/* One row of a bench that sends single tiles. */
+static int run_tile_size(struct bench_session *session, uint64_t n_elem,
+                         int (*once)(struct bench_session *session, uint64_t n_elem,
+                                     struct cw_error *error),
+                         int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
+                         struct cw_error *error)
+{
+    const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
+    const uint32_t warmup = session->options->warmup, timed = session->options->iterations;
+    if (bytes > session->config->ccl.slot_bytes) {
+        snprintf(error->text, sizeof error->text,
+                 "%s sends single tiles: %llu bytes do not fit in a slot of %u "
+                 "(defaults.slot_size)",
+                 session->program->name, (unsigned long long)bytes,
+                 session->config->ccl.slot_bytes);
+        return error->exit_code = CW_USAGE;
+    }
+    struct result_row *row = bench_add_row(session, session->program->name, n_elem, 1.0, error);
+    if (row == NULL)
+        return error->exit_code;
+    for (uint32_t i = 0; i < warmup + timed; i++) {
+        const int code = once(session, n_elem, error);
+        if (code != CW_OK)
+            return code;
+        if (i >= warmup)
+            bench_row_sample(row, dist_times(session->dist));
+    }
+    row->bound_ps = bound_ps(session, bytes);
+    return bench_row_finish(session, row, timed, error);
+}
+
+int bench_run_tiles(struct bench_session *session,
+                    int (*once)(struct bench_session *session, uint64_t n_elem,
+                                struct cw_error *error),
+                    int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
+                    struct cw_error *error)
+{
+    int code = dist_install(session->dist, error);
+    for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++)
+        code = run_tile_size(session, bench_size(session, i), once, bound_ps, error);
+    return code;
+}
+
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 static void fill_result(struct bench_session *session)

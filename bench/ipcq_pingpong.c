@@ -71,9 +71,9 @@ static int prepare(struct bench_session *session, struct dist_options *dist, str
 }
 
 /* Both ends' kernels, launched at one moment, in order of (sip, cube, pe). */
-static int once(struct bench_session *session, uint64_t n_elem, const struct hw_place ends[2],
-                struct cw_error *error)
+static int once(struct bench_session *session, uint64_t n_elem, struct cw_error *error)
 {
+    const struct hw_place ends[2] = {session->options->from, session->options->to};
     const struct hw_config *hw = &session->config->hw;
     const enum hw_dir dir = direction(session->config, ends[0], ends[1]);
     const enum hw_dir back = dir == HW_DIR_PEER ? dir : (enum hw_dir)(dir ^ 1);
@@ -101,41 +101,15 @@ static int64_t path_ps(const struct bench_session *session, struct hw_place from
                       global ? hw_route_global_exit(hw, dir) : HW_PORT_NONE, bytes);
 }
 
+static int64_t bound_ps(const struct bench_session *session, uint64_t bytes)
+{
+    const struct hw_place from = session->options->from, to = session->options->to;
+    return path_ps(session, from, to, bytes, false) + path_ps(session, to, from, bytes, true);
+}
+
 static int run_pingpong(struct bench_session *session, struct cw_error *error)
 {
-    const struct hw_place ends[2] = {session->options->from, session->options->to};
-    const int installed = dist_install(session->dist, error);
-    if (installed != CW_OK)
-        return installed;
-    for (size_t i = 0; i < bench_size_count(session); i++) {
-        const uint64_t n_elem = bench_size(session, i);
-        const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
-        if (bytes > session->config->ccl.slot_bytes) {
-            error->exit_code = CW_USAGE;
-            snprintf(error->text, sizeof error->text,
-                     "ipcq_pingpong sends one tile: %llu bytes do not fit in a slot of %u "
-                     "(defaults.slot_size)",
-                     (unsigned long long)bytes, session->config->ccl.slot_bytes);
-            return CW_USAGE;
-        }
-        struct result_row *row = bench_add_row(session, "ipcq_pingpong", n_elem, 1.0, error);
-        if (row == NULL)
-            return error->exit_code;
-        const uint32_t warmup = session->options->warmup;
-        for (uint32_t k = 0; k < warmup + session->options->iterations; k++) {
-            const int code = once(session, n_elem, ends, error);
-            if (code != CW_OK)
-                return code;
-            if (k >= warmup)
-                bench_row_sample(row, dist_times(session->dist));
-        }
-        row->bound_ps = path_ps(session, ends[0], ends[1], bytes, false) +
-                        path_ps(session, ends[1], ends[0], bytes, true);
-        const int code = bench_row_finish(session, row, session->options->iterations, error);
-        if (code != CW_OK)
-            return code;
-    }
-    return CW_OK;
+    return bench_run_tiles(session, once, bound_ps, error);
 }
 
 const struct bench_program bench_ipcq_pingpong = {

@@ -77,37 +77,7 @@ static int once(struct bench_session *session, uint64_t n_elem, struct cw_error 
 
 static int run_shift(struct bench_session *session, struct cw_error *error)
 {
-    const int installed = dist_install(session->dist, error);
-    if (installed != CW_OK)
-        return installed;
-    for (size_t i = 0; i < bench_size_count(session); i++) {
-        const uint64_t n_elem = bench_size(session, i);
-        const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
-        if (bytes > session->config->ccl.slot_bytes) {
-            error->exit_code = CW_USAGE;
-            snprintf(error->text, sizeof error->text,
-                     "ipcq_shift sends tiles of --n-elem elements: %llu bytes do not fit in a slot "
-                     "of %u (defaults.slot_size)",
-                     (unsigned long long)bytes, session->config->ccl.slot_bytes);
-            return CW_USAGE;
-        }
-        struct result_row *row = bench_add_row(session, "ipcq_shift", n_elem, 1.0, error);
-        if (row == NULL)
-            return error->exit_code;
-        const uint32_t warmup = session->options->warmup;
-        for (uint32_t k = 0; k < warmup + session->options->iterations; k++) {
-            const int code = once(session, n_elem, error);
-            if (code != CW_OK)
-                return code;
-            if (k >= warmup)
-                bench_row_sample(row, dist_times(session->dist));
-        }
-        row->bound_ps = bound_ps(session, bytes);
-        const int code = bench_row_finish(session, row, session->options->iterations, error);
-        if (code != CW_OK)
-            return code;
-    }
-    return CW_OK;
+    return bench_run_tiles(session, once, bound_ps, error);
 }
 
 const struct bench_program bench_ipcq_shift = {.name = "ipcq_shift", .run = run_shift};

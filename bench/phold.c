@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "core/clock.h"
 
 #include "bench/options.h"
 #include "core/machine.h"
@@ -41,13 +42,6 @@ static void burn(uint64_t rounds)
         x = x * 6364136223846793005u + 1442695040888963407u;
         __asm__ volatile("" : "+r"(x));
     }
-}
-
-static double clock_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* How many rounds of burn() take that long: the best of a few trials, which others disturb least.

@@ -50,4 +50,14 @@ void bench_row_sample(struct result_row *row, const struct lp_times *times);
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
                      struct cw_error *error);
 
+/*
+ * The sizes of a bench that sends single tiles: installs the queues, then for each size a row of
+ * iterations of `once`, with the bound for a tile of that many bytes.
+ */
+int bench_run_tiles(struct bench_session *session,
+                    int (*once)(struct bench_session *session, uint64_t n_elem,
+                                struct cw_error *error),
+                    int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
+                    struct cw_error *error);
+
 #endif

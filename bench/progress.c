@@ -4,18 +4,11 @@
 #include "bench/progress.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "bench/program.h"
+#include "core/clock.h"
 
 #define SECONDS_BETWEEN 0.2
-
-static double clock_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* What share of what was submitted has come back: installations, then kernels of this batch. */
 static double share_done(const struct lp_times *times)

@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "collectives/barrier.h"
 #include "collectives/input.h"
+#include "core/clock.h"
 #include "partition/partition.h"
 
 /* The stress mode undoes one event in ten. */
@@ -41,13 +41,6 @@ struct dist {
     bool recycled;              /* tensors have been freed: new ones may find old contents */
     struct cw_error data_error; /* the first record that could not be executed */
 };
-
-static double wall_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static int no_memory(struct cw_error *error)
 {
@@ -223,7 +216,7 @@ static bool allocate(struct dist *dist)
 
 struct dist *dist_create(const struct dist_options *options, struct cw_error *error)
 {
-    const double begin_s = wall_s();
+    const double begin_s = clock_s();
     const struct config *config = options->config;
     if (check_features(config, error) != CW_OK)
         return NULL;
@@ -272,7 +265,7 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
         dist_free(dist);
         return NULL;
     }
-    dist->setup_s = wall_s() - begin_s;
+    dist->setup_s = clock_s() - begin_s;
     return dist;
 }
 
@@ -313,7 +306,7 @@ int dist_install(struct dist *dist, struct cw_error *error)
 {
     if (dist->installed)
         return CW_OK;
-    const double begin_s = wall_s();
+    const double begin_s = clock_s();
     int code = lp_system_submit_install(dist->system, error);
     if (code == CW_OK)
         code = dist_drain(dist, error);
@@ -323,7 +316,7 @@ int dist_install(struct dist *dist, struct cw_error *error)
     struct cw_stats stats;
     cw_sim_stats(lp_system_sim(dist->system), &stats);
     dist->install_run_s = stats.run_s;
-    dist->setup_s += wall_s() - begin_s;
+    dist->setup_s += clock_s() - begin_s;
     return code;
 }
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "lp/deadlock.h"
 #include "lp/layout.h"
 #include "lp/placement.h"
@@ -109,13 +109,6 @@ static void sink(void *arg, const struct cw_event *event, uint16_t kind, const v
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
-static double wall_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static int no_memory(struct cw_error *error)
 {
     error->exit_code = CW_NO_RESOURCE;
@@ -130,7 +123,7 @@ static void reset_times(struct lp_system *system)
 
 struct lp_system *lp_system_create(const struct lp_system_options *options, struct cw_error *error)
 {
-    const double begin_s = wall_s();
+    const double begin_s = clock_s();
     struct lp_system *system = calloc(1, sizeof *system);
     if (!system) {
         no_memory(error);
@@ -188,7 +181,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
         return NULL;
     }
     reset_times(system);
-    system->build_s = wall_s() - begin_s;
+    system->build_s = clock_s() - begin_s;
     return system;
 }
 

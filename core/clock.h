@@ -1,0 +1,17 @@
+/*
+ * clock.h: wall time, for what is reported about a run and never for what it does.
+ */
+#ifndef CORE_CLOCK_H
+#define CORE_CLOCK_H
+
+#include <time.h>
+
+/* Seconds since some moment that does not change while the process runs. */
+static inline double clock_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+#endif
