@@ -105,7 +105,7 @@ struct outcome {
     int exit_code;
     uint64_t trace_hash, records, committed, injected;
     int64_t now_ps;
-    char text[sizeof ((struct cw_error *)0)->text];
+    char text[1020];
 };
 
 static struct outcome run(const struct model *m, enum cw_sync sync, uint32_t workers, uint64_t seed)
