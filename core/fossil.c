@@ -165,7 +165,8 @@ static size_t sort_late(struct timewarp *tw)
         }
     }
     late->end = kept;
-    qsort(late->items, due, sizeof *late->items, compare_processed);
+    if (due > 1)
+        qsort(late->items, due, sizeof *late->items, compare_processed);
     return due;
 }
 

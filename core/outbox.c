@@ -135,6 +135,8 @@ void outbox_merge(struct cw_sim *sim, struct key gvt)
             simulation_abort(sim, &sim->workers[0]);
             return;
         }
+    if (merger->count == 0)
+        return;
     if (merger->count > before)
         qsort(merger->due, merger->count, sizeof *merger->due, compare_due);
     size_t delivered = 0;

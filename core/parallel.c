@@ -31,7 +31,8 @@ static enum verdict judge(const struct timewarp *tw, const struct entry *least)
     if (tw->patience > 0 || tw->speculated >= tw->budget ||
         (tw->stuck && !entry_before(least, &tw->stuck_at)))
         return BLOCKED;
-    if (config->window_ps > 0 && least->time_ps - tw->gvt.now.time_ps >= config->window_ps)
+    if (config->window_ps > 0 && tw->gvt.now.time_ps <= CW_TIME_MAX - config->window_ps &&
+        least->time_ps >= tw->gvt.now.time_ps + config->window_ps)
         return BLOCKED;
     return SPECULATIVE;
 }
