@@ -39,6 +39,8 @@ static int64_t bound_ps(const struct bench_session *session, uint64_t bytes)
     const enum hw_memory slots = dist_slot_memory(&session->config->ccl);
     const uint32_t pe_count = hw_pe_count(hw), step = hw_pes(hw) * hw_cubes(hw);
     const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
+    if (session->config->ccl.wiring == CCL_WIRING_PE0 && dir >= HW_DIR_INTRA_N)
+        return 0; /* installed nowhere */
     int64_t least_ps = INT64_MAX;
     for (uint32_t pe = 0; pe < (global ? pe_count : step); pe++) {
         const struct hw_place from = hw_place_of(hw, pe);

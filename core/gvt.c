@@ -68,7 +68,7 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
         slot->sent[to] = tw->sent_least[to];
     slot->failed = tw->failed;
     if (tw->failed) {
-        const struct key key = key_of(&tw->stuck_at);
+        const struct key key = tw->stuck_at;
         slot->least = key_before(key, slot->least) ? key : slot->least;
         slot->failed = !key_before(slot->least, key);
     }

@@ -23,13 +23,13 @@ static enum verdict judge(const struct timewarp *tw, const struct entry *least)
     const struct cw_config *const config = &tw->worker->sim->config;
     if (least == NULL || least->time_ps >= config->end_ps)
         return NOTHING;
-    if (tw->failed && !entry_before(least, &tw->stuck_at))
+    if (tw->failed && !key_before(key_of(least), tw->stuck_at))
         return BLOCKED;
     const bool keeps_all = config->sync == CW_OPTIMISTIC || config->sync == CW_STRESS;
     if ((least->time_ps < tw->gvt.safe_ps && !keeps_all) || !key_before(tw->gvt.now, key_of(least)))
         return SAFE;
     if (tw->patience > 0 || tw->speculated >= tw->budget ||
-        (tw->stuck && !entry_before(least, &tw->stuck_at)))
+        (tw->stuck && !key_before(key_of(least), tw->stuck_at)))
         return BLOCKED;
     if (config->window_ps > 0 && tw->gvt.now.time_ps <= CW_TIME_MAX - config->window_ps &&
         least->time_ps >= tw->gvt.now.time_ps + config->window_ps)
@@ -198,13 +198,14 @@ static void take_failure(struct timewarp *tw)
     struct worker *const worker = tw->worker;
     struct cw_event *const event = (struct cw_event *)(uintptr_t)tw->handling;
     const bool speculative = tw->speculative;
-    tw->stuck_at = entry_of_event(event);
+    const struct entry entry = entry_of_event(event);
+    tw->stuck_at = key_of(&entry);
     tw->speculative = false;
     worker->records.used = 0;
     if (speculative) {
         rollback_open(tw);
         tw->stuck = true;
-        if (!pending_push(&worker->pending, tw->stuck_at))
+        if (!pending_push(&worker->pending, entry))
             simulation_abort(worker->sim, worker);
     } else {
         tw->failed = true;

@@ -76,7 +76,7 @@ struct timewarp {
     const struct cw_event *handling; /* the event under way */
     bool speculative;                /* and how it is handled */
     bool stuck;                      /* a speculative event failed: */
-    struct entry stuck_at;           /* nothing from here on is tried before it is safe */
+    struct key stuck_at;             /* nothing from here on is tried before it is safe */
     bool failed;                     /* a safe event failed: the run will end there */
     struct cw_error failure;
 

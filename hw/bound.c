@@ -64,6 +64,14 @@ static uint32_t edge_distance_max(const struct hw_config *hw)
     return (min_u32(hw->cube_w, hw->cube_h) - 1) / 2;
 }
 
+/* From IO port to IO port of one SIP: through the hub, or into an edge cube and out again. */
+static int64_t through_sip_ps(const struct hw_config *hw)
+{
+    const int64_t hub_ps = 2 * hw->link[HW_LINK_HUB].prop_ps + hw->overhead_ps[HW_NODE_IO_HUB];
+    const int64_t cube_ps = 2 * out_of_cube_ps(hw) + hw->overhead_ps[HW_NODE_ROUTER];
+    return hub_ps < cube_ps ? hub_ps : cube_ps;
+}
+
 static int64_t latency_ps(const struct hw_config *hw)
 {
     const int64_t ends_ps =
@@ -76,7 +84,7 @@ static int64_t latency_ps(const struct hw_config *hw)
     }
     return ends_ps + hw->overhead_ps[HW_NODE_ROUTER] + 2 * out_of_cube_ps(hw) +
            2 * edge_distance_max(hw) * cube_hop_ps(hw) + hops * sip_hop_ps(hw) +
-           (hops - 1) * (2 * hw->link[HW_LINK_HUB].prop_ps + hw->overhead_ps[HW_NODE_IO_HUB]);
+           (hops - 1) * through_sip_ps(hw);
 }
 
 /* UCIe ports of the cube that has fewest; with other SIPs to reach, an edge has one to the IO die.

@@ -38,6 +38,14 @@ static void run_alone(struct hw_dma *dma, const struct hw_dma_params *params, en
         params->whole_chunks ? after_chunks(params, dma->passed[vc], bytes, 1) : bytes;
 }
 
+/* An operation of 0 bytes is one chunk of nothing. */
+static uint64_t chunks_left(const struct hw_dma *dma, const struct hw_dma_params *params,
+                            enum hw_vc vc, uint32_t bytes)
+{
+    const uint64_t chunks = ceil_div(bytes - dma->passed[vc], params->chunk_bytes);
+    return chunks > 0 ? chunks : 1;
+}
+
 /*
  * Both channels: turns of weight[vc] chunks each, channel `a` first, with `turn` chunks left of
  * its turn, until the first of the two operations is complete, or for one chunk. Chunk number n of
@@ -49,8 +57,8 @@ static void run_both(struct hw_dma *dma, const struct hw_dma_params *params, enu
 {
     const enum hw_vc b = other(a);
     const uint64_t weight_a = params->weight[a], weight_b = params->weight[b];
-    const uint64_t left_a = ceil_div(first_bytes[a] - dma->passed[a], params->chunk_bytes);
-    const uint64_t left_b = ceil_div(first_bytes[b] - dma->passed[b], params->chunk_bytes);
+    const uint64_t left_a = chunks_left(dma, params, a, first_bytes[a]);
+    const uint64_t left_b = chunks_left(dma, params, b, first_bytes[b]);
     const uint64_t turns_b = left_a <= turn ? 0 : ceil_div(left_a - turn, weight_a);
     const uint64_t turns_a = ceil_div(left_b, weight_b) - 1;
     const uint64_t end_a = left_a + turns_b * weight_b;

@@ -187,7 +187,8 @@ void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation)
 void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load)
 {
     const struct lp_model *m = run->m;
-    cw_check(run->ctx, load.pe < m->pes && load.slice < m->pes && load.sent < load.bytes);
+    cw_check(run->ctx,
+             load.pe < m->pes && load.slice < m->pes && load.sent < load.bytes + (load.bytes == 0));
     const struct lp_pe *p = lp_pe(m, run->cube, load.pe);
     if (p->kernel.load_stamp != load.stamp)
         return; /* the grant was taken back at the instant it was made */
