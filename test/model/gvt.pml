@@ -9,10 +9,11 @@
  * What a worker does is a choice at each step: handle its least event, publish, take what has
  * arrived, go on with the round. An event sends one event to another worker, or none; handled
  * again, it may send something else. A straggler undoes all later events of its worker, or none of
- * them (another LP's). The delay is the least one of the pair, or one more.
+ * them (another LP's). The delay is the least one of the pair; with EXTRA, or one more.
  *
  * Names are those of core/gvt.c. A look at all slots is one step, because what it waits for stays
  * true. So is the emptying of one mailbox, because only its last look at `tail` is seen by others.
+ * The first cut is one step: publishing earlier, box by box, is a choice of its own.
  * A report's fields are written in one step and made known in the next; a worker that may compute
  * can be held up for any time before it reads them.
  *
@@ -38,7 +39,7 @@
 #define ROUNDS 2
 #endif
 #ifndef START
-#define START 3 /* worker 0 starts at 1, the others at 1, 2 or START */
+#define START 3 /* worker 0 starts at 1, the other of two at 1, 2 or START */
 #endif
 
 #define EACH (INITIAL + SENDS)

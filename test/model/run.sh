@@ -39,7 +39,7 @@ for bug in NEXT_AFTER_TAIL NEXT_BEFORE_PUBLISH RELEASE_BEFORE_COPY; do
     check fails mailbox "-DBUG_$bug"
 done
 check holds gvt
-#THREE
+check holds gvt -DWORKERS=3 -DSENDS=1 -DROUNDS=1
 for bug in NO_SENT_LEAST SAFE_BEFORE_RECEIVE ONE_CUT NO_FLUSH REPORT_UNPUBLISHED CANCEL_UNNOTED \
     NO_ROUND_TRIP; do
     check fails gvt "-DBUG_$bug"
