@@ -52,7 +52,7 @@ TEST_BINARIES := $(TEST_SOURCES:%.c=$(OUT)/%)
 PERF_SOURCES := $(wildcard perf/*.c)
 PERF_BINARIES := $(PERF_SOURCES:%.c=$(OUT)/%)
 
-.PHONY: all help setup run test asan tsan lint tidy clang check-all format perf compdb clean test-binaries
+.PHONY: all help setup run test asan tsan model lint tidy clang check-all format perf compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -79,6 +79,10 @@ tsan: setup ## the engine's workers under ThreadSanitizer
 	@$(MAKE) --no-print-directory VARIANT=tsan $(BUILD)/tsan/test/unit/test_core_parallel
 	@PARALLEL_SEEDS=$${PARALLEL_SEEDS:-3} test/run-tests.sh $(BUILD)/tsan/test/unit/test_core_parallel
 
+model: ## check the spin models of mailboxes and GVT, and that planted bugs are found
+	@.ci/setup.sh gcc spin
+	@test/model/run.sh
+
 lint: ## include arrows, layout, cppcheck
 	@.ci/setup.sh git clang-format cppcheck
 	@test/lint.sh
@@ -92,7 +96,7 @@ clang: setup ## build everything with clang, into build/clang
 	@$(MAKE) --no-print-directory CC=clang VARIANT=clang all test-binaries
 
 check-all: ## everything: lint, tidy, clang, test, asan
-	@$(MAKE) --no-print-directory lint tidy clang asan tsan test
+	@$(MAKE) --no-print-directory lint tidy clang asan tsan model test
 
 format: ## lay out every source with clang-format
 	clang-format -i $$(git ls-files '*.c' '*.h')

@@ -37,8 +37,6 @@ static void finish(struct timewarp *tw, struct cw_event *event)
     if (event->time_ps > worker->now_ps)
         worker->now_ps = event->time_ps;
     worker->committed++;
-    if (event->reserved != 0) /* or else unwritten: the hash reads it as part of a word */
-        event->reserved = 0;
     if (!worker->sim->config.hash_off)
         block->hash = hash_event(block->hash, event);
     pool_put(&worker->pool, event);
@@ -48,6 +46,7 @@ static void finish(struct timewarp *tw, struct cw_event *event)
 static void commit_processed(struct timewarp *tw, struct log *log)
 {
     struct cw_event *const event = log->event;
+    event->reserved = 0;
     if (log->records > 0)
         hand_over_records(tw, event, log);
     if (log->newer != NULL)
@@ -62,6 +61,8 @@ static void commit_processed(struct timewarp *tw, struct log *log)
 void fossil_commit(struct timewarp *tw, struct cw_event *event)
 {
     struct records *const records = &tw->worker->records;
+    if (event->reserved != 0) /* or else unwritten: the hash reads it as part of a word */
+        event->reserved = 0;
     if (records->used > 0) {
         uint8_t *const to = worker_need(tw->worker, outbox_add(&tw->outbox, event, records->used));
         memcpy(to, records->bytes, records->used);
@@ -143,10 +144,17 @@ void fossil_free(struct timewarp *tw)
     memory_give(memory, tw->late.items, tw->late.capacity * sizeof *tw->late.items);
 }
 
+/* The order in which events commit: equal ones as they were handled. */
+static bool processed_before(const struct processed *a, const struct processed *b)
+{
+    if (entry_before(&a->entry, &b->entry))
+        return true;
+    return !entry_before(&b->entry, &a->entry) && a->log->serial < b->log->serial;
+}
+
 static int compare_processed(const void *a, const void *b)
 {
-    const struct processed *const x = a, *const y = b;
-    return entry_before(&x->entry, &y->entry) ? -1 : entry_before(&y->entry, &x->entry) ? 1 : 0;
+    return processed_before(a, b) ? -1 : processed_before(b, a) ? 1 : 0;
 }
 
 /* Puts what is due of the late list to its front, sorted, and drops what is gone. How many. */
@@ -191,7 +199,7 @@ void fossil_collect(struct timewarp *tw)
             ascending->first++;
         } else if (!key_before(key_of(&item.entry), tw->gvt.now)) {
             break;
-        } else if (next < due && entry_before(&late->items[next].entry, &item.entry)) {
+        } else if (next < due && processed_before(&late->items[next], &item)) {
             commit_processed(tw, late->items[next++].log);
         } else {
             ascending->first++;

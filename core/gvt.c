@@ -56,6 +56,8 @@ static struct key least_pending(struct timewarp *tw)
         pending_pop(pending, least);
         pool_put(&tw->worker->pool, event);
     }
+    if (least == NULL && pending->out_of_memory)
+        worker_fail_for_memory(tw->worker);
     return least == NULL ? KEY_NEVER : key_of(least);
 }
 

@@ -36,6 +36,8 @@ void worker_fail(struct worker *worker, enum cw_exit exit_code, const char *form
 void worker_fail_for_memory(struct worker *worker)
 {
     (void)memory_error(&worker->sim->memory, &worker->failure);
+    if (worker->timewarp != NULL)
+        worker->timewarp->handling = NULL; /* the run ends: this is no failure of the model */
     longjmp(worker->failed, 1);
 }
 
@@ -52,11 +54,13 @@ void worker_bug(struct worker *worker, const char *format, ...)
 }
 
 /* Proves that the handler changed nothing but the parts it asked for. */
-void worker_check_changes(struct worker *worker, const struct lp_block *block)
+void worker_check_changes(struct worker *worker, struct lp_block *block)
 {
     const size_t offset = undo_first_unasked(&worker->undo, block->state, block->state_bytes);
     if (offset == UNDO_UNCHANGED)
         return;
+    /* What was not asked for goes back here, the rest by the log, if there is one. */
+    memcpy(block->state, worker->undo.before, block->state_bytes);
     worker_fail(worker, CW_BUG,
                 "the handler changed the state at offset %zu without asking for it (CW_MUT)",
                 offset);

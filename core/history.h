@@ -54,7 +54,7 @@ struct log {
     uint32_t newest;           /* offset of the newest item; 0: none */
     uint32_t records;          /* of the items */
     uint32_t late;             /* in which of the two lists */
-    uint64_t reserved;
+    uint64_t serial;           /* of handling: orders events that are equal */
 };
 _Static_assert(sizeof(struct log) % 16 == 0, "items are aligned as logs are");
 

@@ -73,47 +73,62 @@ void outbox_free(struct outbox *outbox)
         memory_give(outbox->memory, outbox->open, batch_bytes(outbox->open->bytes));
 }
 
-static struct due *add_due(struct cw_sim *sim)
+/* Room for that many more. */
+static bool reserve_due(struct cw_sim *sim, size_t more)
 {
     struct merger *const merger = &sim->merger;
-    if (merger->count == merger->capacity) {
-        const size_t capacity = merger->capacity == 0 ? 1024 : 2 * merger->capacity;
-        struct due *const due = memory_take(&sim->memory, capacity * sizeof *due);
-        if (due == NULL)
-            return NULL;
-        if (merger->count > 0)
-            memcpy(due, merger->due, merger->count * sizeof *due);
-        memory_give(&sim->memory, merger->due, merger->capacity * sizeof *due);
-        merger->due = due;
-        merger->capacity = capacity;
-    }
-    return &merger->due[merger->count++];
+    if (merger->capacity - merger->count >= more)
+        return true;
+    size_t capacity = merger->capacity == 0 ? 1024 : 2 * merger->capacity;
+    while (capacity < merger->count + more)
+        capacity *= 2;
+    struct due *const due = memory_take(&sim->memory, capacity * sizeof *due);
+    if (due == NULL)
+        return false;
+    if (merger->count > 0)
+        memcpy(due, merger->due, merger->count * sizeof *due);
+    memory_give(&sim->memory, merger->due, merger->capacity * sizeof *due);
+    merger->due = due;
+    merger->capacity = capacity;
+    return true;
 }
 
-static bool take_batch(struct cw_sim *sim, struct sealed_outbox *batch)
+/* Takes what a worker has handed over; the batch is the merger's from here on. */
+static bool take_batch(struct cw_sim *sim, struct gvt_slot *slot)
 {
+    struct merger *const merger = &sim->merger;
+    struct sealed_outbox *const batch = slot->sealed;
+    if (!reserve_due(sim, batch->left))
+        return false;
+    slot->sealed = NULL;
     for (size_t at = 0; at < batch->used;) {
         struct outbox_event head;
         memcpy(&head, batch->data + at, sizeof head);
         at += sizeof head;
-        struct due *const due = add_due(sim);
-        if (due == NULL)
-            return false;
-        *due = (struct due){
+        merger->due[merger->count++] = (struct due){
             .entry = entry_of_event((struct cw_event *)(void *)(batch->data + at)),
             .batch = batch,
             .records = batch->data + at + head.event_bytes,
             .records_bytes = head.records_bytes,
+            .index = merger->taken++,
         };
         at += head.event_bytes + round_up(head.records_bytes);
     }
     return true;
 }
 
+void outbox_discard(struct sealed_outbox *batch, struct memory *memory)
+{
+    if (batch != NULL)
+        memory_give(memory, batch, batch_bytes(batch->bytes));
+}
+
 static int compare_due(const void *a, const void *b)
 {
     const struct due *const x = a, *const y = b;
-    return entry_before(&x->entry, &y->entry) ? -1 : entry_before(&y->entry, &x->entry) ? 1 : 0;
+    if (entry_before(&x->entry, &y->entry))
+        return -1;
+    return entry_before(&y->entry, &x->entry) || x->index > y->index ? 1 : -1;
 }
 
 static void deliver(struct cw_sim *sim, const struct due *due)
@@ -130,7 +145,7 @@ void outbox_merge(struct cw_sim *sim, struct key gvt)
     struct merger *const merger = &sim->merger;
     const size_t before = merger->count;
     for (uint32_t i = 0; i < sim->worker_count; i++)
-        if (sim->slots[i].sealed != NULL && !take_batch(sim, sim->slots[i].sealed)) {
+        if (sim->slots[i].sealed != NULL && !take_batch(sim, &sim->slots[i])) {
             (void)memory_error(&sim->memory, &sim->workers[0].failure);
             simulation_abort(sim, &sim->workers[0]);
             return;

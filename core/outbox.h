@@ -34,17 +34,21 @@ struct due {
     struct sealed_outbox *batch;
     const uint8_t *records;
     size_t records_bytes;
+    uint64_t index; /* in the order of taking: orders events that are equal */
 };
 
 struct merger {
     struct due *due; /* not delivered yet */
     size_t count, capacity;
+    uint64_t taken; /* ever */
 };
 
 /* Room for an event's records, which the caller fills. NULL: out of memory. */
 uint8_t *outbox_add(struct outbox *outbox, const struct cw_event *event, size_t records_bytes);
 struct sealed_outbox *outbox_seal(struct outbox *outbox);
 void outbox_free(struct outbox *outbox);
+/* A batch that nobody takes any more; accepts NULL. */
+void outbox_discard(struct sealed_outbox *batch, struct memory *memory);
 
 /* Worker 0: takes what the workers have handed over, delivers what is before `gvt`. */
 void outbox_merge(struct cw_sim *sim, struct key gvt);

@@ -13,7 +13,10 @@
 #include "core/simulation.h"
 #include "core/timewarp.h"
 
-enum { BATCH = 256 }; /* events between two looks at the mailboxes */
+enum {
+    BATCH = 256, /* events between two looks at the mailboxes */
+    ROUNDS_PER_PROGRESS = 256,
+};
 
 enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
 
@@ -75,7 +78,7 @@ static void inject_rollback(struct timewarp *tw, const struct entry *entry)
         return;
     event->reserved += EVENT_INJECTED;
     tw->rollbacks_injected++;
-    rollback_lp(tw, entry_lp(entry), entry);
+    rollback_event(tw, entry->event);
     const struct lp_block *const block = tw->worker->sim->lps.blocks[entry_lp(entry)];
     if (XXH3_64bits(block->state, block->state_bytes) != tw->state_hash)
         worker_bug(tw->worker, "I-HIST-1: LP %u is not as it was before an event that was undone",
@@ -96,6 +99,7 @@ static void handle_speculative(struct timewarp *tw, const struct entry *entry)
     }
     struct log *const log = history_close(&tw->history);
     log->event = entry->event;
+    log->serial = ++tw->serial;
     log->older = tw->newest[entry_lp(entry)];
     if (log->older != NULL)
         log->older->newer = log;
@@ -145,11 +149,13 @@ static unsigned handle_plain(struct timewarp *tw, unsigned most)
         worker->sends_left = worker->records_left = sim->config.sends_per_event_max;
         tw->handling = event;
         sim->model.handle(&worker->ctx, block->state, event);
+        tw->events_processed++;
         fossil_commit(tw, event);
         handled++;
     }
     tw->handling = NULL;
-    tw->events_processed += handled;
+    if (handled > 0)
+        tw->stuck = false;
     return handled;
 }
 
@@ -174,7 +180,7 @@ static enum verdict step(struct timewarp *tw)
     fetch_ahead(tw);
     tw->stuck = false;
     if (tw->newest[entry_lp(&entry)] != NULL) /* is it a straggler? */
-        rollback_lp(tw, entry_lp(&entry), &entry);
+        rollback_straggler(tw, &entry);
     if (verdict == SAFE) {
         fossil_commit_lp(tw, entry_lp(&entry));
         handle_safe(tw, &entry);
@@ -206,12 +212,25 @@ static void take_failure(struct timewarp *tw)
         rollback_open(tw);
         tw->stuck = true;
         if (!pending_push(&worker->pending, entry))
-            simulation_abort(worker->sim, worker);
+            worker_fail_for_memory(worker);
     } else {
         tw->failed = true;
         tw->failure = worker->failure;
     }
     tw->handling = NULL;
+}
+
+/* By worker 0, for all: its own share of the events, times the workers. */
+static void report_progress(const struct timewarp *tw)
+{
+    const struct cw_sim *const sim = tw->worker->sim;
+    const struct cw_progress progress = {
+        .gvt_ps = tw->gvt.now.time_ps,
+        .events_committed = tw->worker->committed * sim->worker_count,
+        .memory_bytes = sync_load_acquire(&sim->memory.taken), /* a figure to show */
+    };
+    if (sim->config.progress != NULL)
+        sim->config.progress(sim->config.progress_arg, &progress);
 }
 
 /* True: a GVT round has ended, and so has the run, or has not. */
@@ -221,6 +240,8 @@ static bool round_ends_run(struct timewarp *tw)
         return false;
     fossil_collect(tw);
     window_adjust(tw);
+    if (tw->index == 0 && tw->gvt.rounds % ROUNDS_PER_PROGRESS == 0)
+        report_progress(tw);
     return tw->gvt.over;
 }
 
@@ -257,7 +278,7 @@ void *parallel_worker(void *argument)
     struct timewarp *const tw = worker->timewarp;
     /* Nothing here is read after a jump but `worker` and `tw`, which do not change. */
     if (setjmp(worker->failed) != 0) {
-        if (tw->handling == NULL || worker->failure.exit_code == CW_NO_RESOURCE) {
+        if (tw->handling == NULL) { /* not a handler's: memory, or a bug */
             simulation_abort(worker->sim, worker);
             return NULL;
         }
@@ -301,8 +322,10 @@ void parallel_free(struct cw_sim *sim)
     const uint32_t n = sim->worker_count;
     if (sim->config.sync == CW_SEQUENTIAL || sim->workers == NULL)
         return;
-    for (uint32_t i = 0; i < n && sim->slots != NULL; i++)
+    for (uint32_t i = 0; i < n && sim->slots != NULL; i++) {
+        outbox_discard(sim->slots[i].sealed, &sim->memory);
         timewarp_free(sim, &sim->workers[i]);
+    }
     merger_free(&sim->merger, &sim->memory);
     memory_give(&sim->memory, sim->slots, n * sizeof *sim->slots);
     memory_give(&sim->memory, sim->path_delays_ps, (size_t)n * n * sizeof(int64_t));

@@ -71,13 +71,14 @@ static void undo_newest(struct timewarp *tw, uint32_t lp)
         worker_fail_for_memory(tw->worker);
 }
 
-/* The LP's events from `first` on, without what they have caused on this worker. */
-static void undo_from(struct timewarp *tw, uint32_t lp, const struct entry *first)
+/* The LP's events behind `straggler`. One that is equal to it may stay: they are interchangeable.
+ */
+static void undo_behind(struct timewarp *tw, uint32_t lp, const struct entry *straggler)
 {
     bool any = false;
     while (tw->newest[lp] != NULL) {
         const struct entry newest = entry_of_event(tw->newest[lp]->event);
-        if (entry_before(&newest, first))
+        if (!entry_before(straggler, &newest))
             break;
         undo_newest(tw, lp);
         any = true;
@@ -85,21 +86,32 @@ static void undo_from(struct timewarp *tw, uint32_t lp, const struct entry *firs
     tw->rollbacks += any;
 }
 
+/* The event, and what its LP has handled since. */
+static void undo_event(struct timewarp *tw, const struct cw_event *event)
+{
+    tw->rollbacks += (event->reserved & EVENT_PROCESSED) != 0;
+    while (event->reserved & EVENT_PROCESSED)
+        undo_newest(tw, event->lp);
+}
+
 static void work_off_cancels(struct timewarp *tw)
 {
     while (tw->cancel_count > 0) {
         struct cw_event *const event = tw->cancels[--tw->cancel_count];
-        if (event->reserved & EVENT_PROCESSED) {
-            const struct entry entry = entry_of_event(event);
-            undo_from(tw, event->lp, &entry);
-        }
+        undo_event(tw, event);
         event->reserved |= EVENT_CANCELLED;
     }
 }
 
-void rollback_lp(struct timewarp *tw, uint32_t lp, const struct entry *first)
+void rollback_straggler(struct timewarp *tw, const struct entry *straggler)
 {
-    undo_from(tw, lp, first);
+    undo_behind(tw, entry_lp(straggler), straggler);
+    work_off_cancels(tw);
+}
+
+void rollback_event(struct timewarp *tw, const struct cw_event *event)
+{
+    undo_event(tw, event);
     work_off_cancels(tw);
 }
 

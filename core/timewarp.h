@@ -62,6 +62,7 @@ struct timewarp {
     struct processed_list ascending; /* in the total order; a queue */
     struct processed_list late;      /* handled behind a later one of `ascending`; unordered */
     size_t speculated;               /* of both, those that are not gone */
+    uint64_t serial;                 /* logs written: the order of events that are equal */
 
     struct mailbox *in, **out; /* in[from], *out[to]; one's own is unused */
     uint64_t *numbers;         /* [to] cancellable messages sent */
@@ -108,8 +109,10 @@ void timewarp_receive(struct timewarp *tw);
 void timewarp_flush(struct timewarp *tw);
 
 /* rollback.c */
-/* Undoes all events of `lp` from `first` on; they are pending again. */
-void rollback_lp(struct timewarp *tw, uint32_t lp, const struct entry *first);
+/* Undoes what the LP has handled that comes after this event; it is pending again. */
+void rollback_straggler(struct timewarp *tw, const struct entry *straggler);
+/* Undoes an event that was handled, and what its LP has handled since. */
+void rollback_event(struct timewarp *tw, const struct cw_event *event);
 /* Undoes the open log of a handler that failed. */
 void rollback_open(struct timewarp *tw);
 /* Cancels an event of this worker: it will not be handled, or not have been. */

@@ -48,7 +48,7 @@ static inline void *worker_need(struct worker *worker, void *memory)
 }
 /* Proves, after undo_begin() and the handler, that it changed nothing but the parts it asked for.
  */
-void worker_check_changes(struct worker *worker, const struct lp_block *block);
+void worker_check_changes(struct worker *worker, struct lp_block *block);
 /* An internal check failed, outside of a handler. */
 _Noreturn void worker_bug(struct worker *worker, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -141,9 +141,11 @@ static struct outcome run(const struct model *m, enum cw_sync sync, uint32_t wor
     for (int drain = 0; drain < 2 && outcome.exit_code == CW_OK; drain++) {
         for (uint32_t i = 0; i < 2 * m->lps; i++) {
             const struct body body = {.value = i, .ttl = 30};
-            assert_int_equal(cw_inject(sim, i % m->lps, cw_sim_now(sim) + i / 3, 1, 1000, number++,
-                                       &body, sizeof body, &error),
-                             CW_OK);
+            for (uint32_t twin = 0; twin < 1 + (i % 5 == 0); twin++) /* equal in all: legal */
+                assert_int_equal(cw_inject(sim, i % m->lps, cw_sim_now(sim) + i / 3, 1, 1000,
+                                           number, &body, sizeof body, &error),
+                                 CW_OK);
+            number++;
         }
         outcome.exit_code = cw_drain(sim, &error);
     }
