@@ -32,7 +32,6 @@ struct dist {
     bool installed;
     int64_t init_ps;
     double setup_s, install_run_s;
-    uint64_t messages;
     struct submission *submissions; /* [world_size] */
     struct tensor **tensors;        /* [world_size] of the last collective */
     struct tensor_space *space;
@@ -65,7 +64,6 @@ static void trace_op(FILE *trace, const struct hw_config *hw, const struct lp_op
 static void on_op(void *arg, const struct lp_op *op)
 {
     struct dist *dist = arg;
-    dist->messages += op->kind == LP_OP_SEND;
     if (dist->options.ccl_trace != NULL)
         trace_op(dist->options.ccl_trace, &dist->options.config->hw, op);
     if (dist->data != NULL && dist->data_error.exit_code == CW_OK)
@@ -245,6 +243,7 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
         return NULL;
     }
     partitioner->place(&config->hw, options->threads, cube_worker);
+    const bool wants_ops = dist->data != NULL || options->ccl_trace != NULL;
     const struct lp_system_options machine = {.hw = &config->hw,
                                               .config = &queues,
                                               .sync = options->sync,
@@ -256,7 +255,7 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
                                               .memory_bytes_max = options->memory_bytes_max,
                                               .check_changes = options->check_changes,
                                               .progress = on_progress,
-                                              .op = on_op,
+                                              .op = wants_ops ? on_op : NULL,
                                               .kernel_ended = on_kernel_ended,
                                               .arg = dist};
     dist->system = lp_system_create(&machine, error);
@@ -349,9 +348,8 @@ const char *dist_partition(const struct dist *dist)
     return dist->options.partition ? dist->options.partition : partitioner_at(0)->name;
 }
 double dist_install_run_s(const struct dist *dist) { return dist->install_run_s; }
-uint64_t dist_messages(const struct dist *dist) { return dist->messages; }
+uint64_t dist_messages(const struct dist *dist) { return lp_system_messages(dist->system); }
 struct lp_system *dist_system(struct dist *dist) { return dist->system; }
-struct data_pass *dist_data(struct dist *dist) { return dist->data; }
 uint32_t dist_world_size_of(const struct dist *dist) { return dist->world_size; }
 
 /* ---- tensors --------------------------------------------------------------------------------- */

@@ -89,7 +89,6 @@ double dist_setup_s(const struct dist *dist); /* wall time: building, and instal
 double dist_install_run_s(const struct dist *dist); /* of that, in the engine */
 uint64_t dist_messages(const struct dist *dist);    /* tiles sent so far */
 struct lp_system *dist_system(struct dist *dist);
-struct data_pass *dist_data(struct dist *dist);      /* NULL with no_data */
 const char *dist_partition(const struct dist *dist); /* the partitioner's name */
 uint32_t dist_world_size_of(const struct dist *dist);
 /* How the machine's queues are to be set up, and the memory in which receive slots are. */

@@ -70,6 +70,7 @@ struct lp_model {
     int64_t kernel_issue_ps; /* pe_cpu + pe_scheduler + pe_mmu */
     int64_t ipcq_issue_ps;   /* pe_cpu + pe_ipcq */
 
+    bool emit_ops; /* somebody wants the records of data operations */
     struct lp_launch *launches;
     uint32_t launch_count;
 };

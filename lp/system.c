@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
 #include "lp/deadlock.h"
 #include "lp/layout.h"
 #include "lp/placement.h"
@@ -26,7 +25,6 @@ struct lp_system {
     struct lp_times times;
     struct lp_phases phases;
     uint8_t *phase_of_pe; /* [pe] the phase its kernel is in, 255: none yet */
-    double build_s;
 };
 
 /* ---- the engine's hooks ---------------------------------------------------------------------- */
@@ -123,7 +121,6 @@ static void reset_times(struct lp_system *system)
 
 struct lp_system *lp_system_create(const struct lp_system_options *options, struct cw_error *error)
 {
-    const double begin_s = clock_s();
     struct lp_system *system = calloc(1, sizeof *system);
     if (!system) {
         no_memory(error);
@@ -140,6 +137,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
         return NULL;
     }
     memset(system->phase_of_pe, 255, pe_count);
+    system->model.emit_ops = options->op != NULL;
     system->hooks = (struct cw_model){.name = "hardware",
                                       .data = &system->model,
                                       .lp_count = system->model.lp_count,
@@ -181,7 +179,6 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
         return NULL;
     }
     reset_times(system);
-    system->build_s = clock_s() - begin_s;
     return system;
 }
 
@@ -308,7 +305,6 @@ const struct lp_model *lp_system_model(const struct lp_system *system) { return 
 struct cw_sim *lp_system_sim(struct lp_system *system) { return system->sim; }
 const struct lp_times *lp_system_times(const struct lp_system *system) { return &system->times; }
 const struct lp_phases *lp_system_phases(const struct lp_system *system) { return &system->phases; }
-double lp_system_build_s(const struct lp_system *system) { return system->build_s; }
 
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube)
 {
@@ -331,4 +327,16 @@ void lp_system_visit_links(const struct lp_system *system,
                            void (*visit)(void *arg, const struct lp_link_use *use), void *arg)
 {
     lp_links_visit(&system->model, system->sim, system->batch, visit, arg);
+}
+
+uint64_t lp_system_messages(const struct lp_system *system)
+{
+    const struct lp_model *m = &system->model;
+    uint64_t messages = 0;
+    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
+        for (uint32_t cube = 0; cube < m->cubes; cube++)
+            for (uint32_t pe = 0; pe < m->pes; pe++)
+                for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
+                    messages += lp_pe(m, lp_system_cube(system, sip, cube), pe)->queue[dir].my_head;
+    return messages;
 }

@@ -69,7 +69,7 @@ const struct lp_times *lp_system_times(const struct lp_system *system);   /* of 
 const struct lp_phases *lp_system_phases(const struct lp_system *system); /* of the last batch */
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube);
 uint64_t lp_system_queue_pairs(const struct lp_system *system); /* installed, over all PEs */
-double lp_system_build_s(const struct lp_system *system);       /* wall time of creation */
+uint64_t lp_system_messages(const struct lp_system *system);    /* tiles sent, ever */
 
 /* One directed link, over the last batch. */
 struct lp_link_use {

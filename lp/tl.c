@@ -100,6 +100,8 @@ struct lp_operand tl_received(const struct tl *tl)
 
 static void emit_op(struct tl *tl, struct lp_op op)
 {
+    if (!tl->run->m->emit_ops)
+        return;
     op.pe = lp_pe_index(tl->run, tl->pe);
     op.dtype = tl_args(tl)->dtype;
     op.t_start_ps = tl->kernel->call.start_ps;
