@@ -5,7 +5,7 @@ BUILD ?= build
 VARIANT ?= release
 
 # Why each package is here: README.md, "Dependencies".
-PACKAGES := gcc make pkg-config libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
+PACKAGES := gcc make libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
             libjansson-dev libjudy-dev
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \

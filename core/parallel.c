@@ -366,7 +366,8 @@ static int run_workers(struct cw_sim *sim, struct cw_error *error)
     return CW_OK;
 }
 
-/* Delivers what is left of the records, and undoes what will not commit. */
+/* Delivers what is left of the records. After a failure the states stay as speculation left them.
+ */
 static int settle(struct cw_sim *sim, struct cw_error *error)
 {
     const struct gvt *const gvt = &sim->workers[0].timewarp->gvt;

@@ -10,9 +10,9 @@
  * handled like in a sequential run, and committed at once. Others are handled speculatively: their
  * log (history.h) allows to undo them, until GVT has passed them.
  *
- * I-TW-1: an LP's events in `older` links are processed, not committed, and descend in the order.
- * I-TW-2: an event's record is freed once, by its owner: when it commits, or when it is taken
- * from the pending set and has been cancelled.
+ * I-TW-1: the logs from newest[lp] along `older` are those of the LP's events that are processed
+ * and not committed, and descend in the order. I-TW-2: an event's record is freed once, by its
+ * owner: when it commits, or when it is taken from the pending set and has been cancelled.
  */
 #ifndef CORE_TIMEWARP_H
 #define CORE_TIMEWARP_H

@@ -1,9 +1,7 @@
 /*
- * undo.h: what a handler asked to change.
- *
- * CW_MUT() ends here when before-images are wanted. In a sequential run they are wanted only to
- * prove that a handler changed nothing else (cw_config.check_changes): then a copy of the LP's
- * state is taken before the handler and compared after it, outside the parts asked for.
+ * undo.h: the proof that a handler changed only what it asked for (cw_config.check_changes, and
+ * always in the stress mode): a copy of the LP's state is taken before the handler and compared
+ * after it, outside the parts asked for. What a rollback puts back is history.h's.
  */
 #ifndef CORE_UNDO_H
 #define CORE_UNDO_H
