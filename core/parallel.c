@@ -5,12 +5,12 @@
  * Threads: one per worker, each in its own parallel_worker(); the host waits for all. They share
  * the mailboxes and the GVT slots, const configuration, and the memory account.
  */
-#include <pthread.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "core/hash.h"
 #include "core/simulation.h"
+#include "core/threads.h"
 #include "core/timewarp.h"
 
 enum {
@@ -343,23 +343,17 @@ static void forget_bounds(struct cw_sim *sim)
     }
 }
 
-/* Starts a thread for each worker but the first, which is the calling one, and joins them. */
+static void enter_worker(void *sim, uint32_t index)
+{
+    (void)parallel_worker(&((struct cw_sim *)sim)->workers[index]);
+}
+
 static int run_workers(struct cw_sim *sim, struct cw_error *error)
 {
     const uint32_t n = sim->worker_count;
-    pthread_t *const threads = memory_take(&sim->memory, n * sizeof *threads);
-    if (threads == NULL)
+    const uint32_t started = threads_run(&sim->memory, n, enter_worker, sim);
+    if (started == 0)
         return memory_error(&sim->memory, error);
-    uint32_t started = 1;
-    for (; started < n; started++)
-        if (pthread_create(&threads[started], NULL, parallel_worker, &sim->workers[started]) != 0)
-            break;
-    if (started < n)
-        simulation_abort(sim, &sim->workers[0]);
-    parallel_worker(&sim->workers[0]);
-    for (uint32_t i = 1; i < started; i++)
-        pthread_join(threads[i], NULL);
-    memory_give(&sim->memory, threads, n * sizeof *threads);
     if (started < n)
         return error_set(error, CW_NO_RESOURCE, "the system starts no more than %u of %u threads",
                          (unsigned)started, (unsigned)n);
