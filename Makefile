@@ -6,7 +6,7 @@ VARIANT ?= release
 
 # Why each package is here: README.md, "Dependencies".
 PACKAGES := gcc make libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
-            libjansson-dev libjudy-dev
+            libjansson-dev libjudy-dev libhwloc-dev
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla -Wno-ignored-qualifiers
@@ -39,7 +39,7 @@ else
   $(error VARIANT is release, asan, tsan or clang)
 endif
 
-LIBS := -lyaml -ljansson -lxxhash -lJudy $(LIBS_ALLOC) -lm -ldl
+LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc $(LIBS_ALLOC) -lm -ldl
 ALL_CFLAGS := $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 
 DIRS := core lp partition hw collectives bench

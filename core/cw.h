@@ -227,6 +227,8 @@ struct cw_config {
     int64_t window_ps;            /* optimistic modes: no event this far beyond GVT; 0: any */
     uint64_t stress_seed;         /* CW_STRESS: what its random decisions come from */
     uint64_t stress_rate_p32;     /* and how often it undoes an event, times 2^32 */
+    bool pin_workers;             /* each on a hardware thread of its own, of those the caller may
+                                     run on, while a drain lasts; where they do not suffice: none */
     bool hash_off;                /* leave the trace hash out */
     bool check_changes;           /* after each handler, prove that it changed nothing but the
                                      parts it asked for (slow; exit 5 if it did) */
@@ -238,7 +240,8 @@ struct cw_stats {
     uint64_t gvt_rounds, undo_bytes, safe_events;
     uint64_t events_alive, events_alive_max;
     uint64_t trace_hash;
-    double run_s; /* wall time inside cw_drain, all drains */
+    uint32_t workers_pinned; /* all, or none */
+    double run_s;            /* wall time inside cw_drain, all drains */
 };
 
 /* NULL on failure, with *error filled. The model must outlive the simulation. */

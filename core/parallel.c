@@ -276,6 +276,7 @@ void *parallel_worker(void *argument)
 {
     struct worker *const worker = argument;
     struct timewarp *const tw = worker->timewarp;
+    pin_worker(worker->sim->pin, tw->index);
     /* Nothing here is read after a jump but `worker` and `tw`, which do not change. */
     if (setjmp(worker->failed) != 0) {
         if (tw->handling == NULL) { /* not a handler's: memory, or a bug */
@@ -314,6 +315,7 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
     for (uint32_t from = 0; from < n; from++)
         for (uint32_t to = 0; to < n; to++)
             sim->workers[from].timewarp->out[to] = &sim->workers[to].timewarp->in[from];
+    sim->pin = sim->config.pin_workers ? pin_create(n) : NULL;
     return CW_OK;
 }
 
@@ -326,6 +328,7 @@ void parallel_free(struct cw_sim *sim)
         outbox_discard(sim->slots[i].sealed, &sim->memory);
         timewarp_free(sim, &sim->workers[i]);
     }
+    pin_free(sim->pin);
     merger_free(&sim->merger, &sim->memory);
     memory_give(&sim->memory, sim->slots, n * sizeof *sim->slots);
     memory_give(&sim->memory, sim->path_delays_ps, (size_t)n * n * sizeof(int64_t));
@@ -379,7 +382,9 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
 int parallel_drain(struct cw_sim *sim, struct cw_error *error)
 {
     forget_bounds(sim);
+    pin_begin(sim->pin);
     const int started = run_workers(sim, error);
+    pin_end(sim->pin);
     if (started != CW_OK)
         return started;
     if (!simulation_aborted(sim))

@@ -289,7 +289,8 @@ static void add_worker(struct cw_stats *stats, const struct worker *worker)
 
 void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)
 {
-    *stats = (struct cw_stats){.trace_hash = trace_hash(sim), .run_s = sim->run_s};
+    *stats = (struct cw_stats){
+        .trace_hash = trace_hash(sim), .workers_pinned = pin_count(sim->pin), .run_s = sim->run_s};
     for (uint32_t i = 0; i < sim->worker_count; i++)
         add_worker(stats, &sim->workers[i]);
 }

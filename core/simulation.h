@@ -9,6 +9,7 @@
 
 #include "core/gvt.h"
 #include "core/outbox.h"
+#include "core/pin.h"
 #include "core/worker.h"
 
 struct cw_sim {
@@ -23,6 +24,7 @@ struct cw_sim {
     int64_t *path_delays_ps; /* [from * worker_count + to]: D of I-SAFE-1 */
     struct log **newest;     /* [LP]: timewarp.h */
     struct merger merger;    /* worker 0's */
+    struct pin *pin;         /* NULL: the system places the threads */
     struct sync_u64 aborted; /* 1 + the worker that ran out of memory, or found a bug; 0: none */
     struct cw_error failure; /* of the drain that failed; exit_code CW_OK: none did */
     double run_s;
