@@ -30,13 +30,24 @@ else ifeq ($(VARIANT),tsan)
   CFLAGS_VARIANT := -O1 -fsanitize=thread -fno-omit-frame-pointer
   LDFLAGS_VARIANT := -fsanitize=thread
   LIBS_ALLOC :=
+else ifeq ($(VARIANT),explore)
+  OUT := $(BUILD)/explore
+  CFLAGS_VARIANT := -O2 -DSYNC_EXPLORE
+  LDFLAGS_VARIANT :=
+  LIBS_ALLOC := -ljemalloc
+else ifeq ($(VARIANT),explore-asan)
+  OUT := $(BUILD)/explore-asan
+  CFLAGS_VARIANT := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
+                    -fno-omit-frame-pointer -DCW_SANITIZE -DSYNC_EXPLORE
+  LDFLAGS_VARIANT := -fsanitize=address,undefined
+  LIBS_ALLOC :=
 else ifeq ($(VARIANT),clang)
   OUT := $(BUILD)/clang
   CFLAGS_VARIANT := -O2
   LDFLAGS_VARIANT :=
   LIBS_ALLOC := -ljemalloc
 else
-  $(error VARIANT is release, asan, tsan or clang)
+  $(error VARIANT is release, asan, tsan, clang, explore or explore-asan)
 endif
 
 LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc $(LIBS_ALLOC) -lm -ldl
@@ -49,10 +60,14 @@ TEST_SOURCES := $(wildcard test/unit/test_*.c test/integration/test_*.c)
 TEST_SUPPORT := $(filter-out $(TEST_SOURCES),$(wildcard test/unit/*.c test/integration/*.c test/*.c))
 TEST_SUPPORT_OBJECTS := $(TEST_SUPPORT:%.c=$(OUT)/obj/%.o)
 TEST_BINARIES := $(TEST_SOURCES:%.c=$(OUT)/%)
+# The explorer's tests exist in the variants explore and explore-asan only.
+EXPLORE_TESTS := $(wildcard test/stress/test_*.c)
+EXPLORE_SUPPORT := $(filter-out $(EXPLORE_TESTS),$(wildcard test/stress/*.c)) test/random_model.c
+EXPLORE_BINARIES := $(EXPLORE_TESTS:%.c=$(OUT)/%)
 PERF_SOURCES := $(wildcard perf/*.c)
 PERF_BINARIES := $(PERF_SOURCES:%.c=$(OUT)/%)
 
-.PHONY: all help setup run test asan tsan model lint tidy clang check-all format perf compdb clean test-binaries
+.PHONY: all help setup run test asan tsan stress nightly model lint tidy clang check-all format perf compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -79,6 +94,23 @@ tsan: setup ## the engine's workers under ThreadSanitizer
 	@$(MAKE) --no-print-directory VARIANT=tsan $(BUILD)/tsan/test/unit/test_core_parallel
 	@PARALLEL_SEEDS=$${PARALLEL_SEEDS:-3} test/run-tests.sh $(BUILD)/tsan/test/unit/test_core_parallel
 
+# How many schedules `make stress` explores, and how many under AddressSanitizer.
+EXPLORE_SEEDS ?= 12000
+EXPLORE_ASAN_SEEDS ?= 1500
+stress: setup ## the engine's workers under a scheduler that tries thousands of interleavings
+	@$(MAKE) --no-print-directory VARIANT=explore $(BUILD)/explore/test/stress/test_explore
+	@$(MAKE) --no-print-directory VARIANT=explore-asan $(BUILD)/explore-asan/test/stress/test_explore
+	@EXPLORE_SEEDS=$(EXPLORE_SEEDS) test/run-tests.sh $(BUILD)/explore/test/stress/test_explore
+	@EXPLORE_SEEDS=$(EXPLORE_ASAN_SEEDS) test/run-tests.sh $(BUILD)/explore-asan/test/stress/test_explore
+
+nightly: setup ## random models and schedules in large numbers, half an hour (NIGHTLY_SCALE=8: longer)
+	@$(MAKE) --no-print-directory $(BUILD)/test/unit/test_core_parallel
+	@$(MAKE) --no-print-directory VARIANT=asan $(BUILD)/asan/test/unit/test_core_parallel
+	@$(MAKE) --no-print-directory VARIANT=tsan $(BUILD)/tsan/test/unit/test_core_parallel
+	@$(MAKE) --no-print-directory VARIANT=explore $(BUILD)/explore/test/stress/test_explore
+	@$(MAKE) --no-print-directory VARIANT=explore-asan $(BUILD)/explore-asan/test/stress/test_explore
+	@test/nightly.sh
+
 model: ## check the spin models of mailboxes and GVT, and that planted bugs are found
 	@.ci/setup.sh gcc spin
 	@test/model/run.sh
@@ -95,8 +127,8 @@ clang: setup ## build everything with clang, into build/clang
 	@.ci/setup.sh clang
 	@$(MAKE) --no-print-directory CC=clang VARIANT=clang all test-binaries
 
-check-all: ## everything: lint, tidy, clang, test, asan
-	@$(MAKE) --no-print-directory lint tidy clang asan tsan model test
+check-all: ## everything but the nightly tests
+	@$(MAKE) --no-print-directory lint tidy clang asan tsan stress model test
 
 format: ## lay out every source with clang-format
 	clang-format -i $$(git ls-files '*.c' '*.h')
@@ -129,6 +161,12 @@ $(OUT)/obj/%.o: %.c
 	@$(CC) $(ALL_CFLAGS) $(ARCH) -c -o $@ $<
 
 $(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(TEST_SUPPORT_OBJECTS) $(OUT)/libcubewarp.a
+	@mkdir -p $(@D)
+	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
+
+# Before the library: the explorer's threads_run() stands in for that of core/threads.c.
+$(EXPLORE_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(EXPLORE_SUPPORT:%.c=$(OUT)/obj/%.o) \
+                     $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
 

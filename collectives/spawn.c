@@ -1,7 +1,7 @@
 /*
- * spawn.c: workers as coroutines (spawn.h): ucontext for switching, one mapping for all stacks, in
- * which every stack has an inaccessible page below it. Only pages that a worker has touched
- * cost memory: 8,192 ranks take some 70 MB.
+ * spawn.c: workers as coroutines (spawn.h, coroutine.h): one mapping for all stacks, in which every
+ * stack has an inaccessible page below it. Only pages that a worker has touched cost memory: 8,192
+ * ranks take some 70 MB.
  *
  * A worker that waits for a condition is not resumed to look at it: the scheduler asks. When it
  * finds nobody to resume, nothing can change any more, and that is an error.
@@ -14,34 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#endif
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#endif
+#include "collectives/coroutine.h"
 
 #define STACK_KIB_DEFAULT 64u
 #define STACK_KIB_MIN     16u
 #define STACK_KIB_MAX     (64u * 1024u)
 #define ERROR_BYTES_MIN   80u /* of one error in the list of all */
-#if defined(__SANITIZE_ADDRESS__)
-#define STACK_FACTOR 4u /* AddressSanitizer's frames are that much larger */
-#else
-#define STACK_FACTOR 1u
-#endif
-
-/* Something that runs on a stack of its own. The rest is what sanitizers want to know. */
-struct coroutine {
-    ucontext_t context;
-    const void *stack;
-    size_t stack_bytes;
-    void *fake_stack; /* AddressSanitizer's */
-    void *fiber;      /* ThreadSanitizer's */
-};
 
 struct worker {
     struct coroutine coroutine;
@@ -76,37 +56,9 @@ static _Thread_local struct {
 
 /* ---- switching ------------------------------------------------------------------------------ */
 
-static void arrive(struct coroutine *self, struct coroutine *from)
-{
-#if defined(__SANITIZE_ADDRESS__)
-    const void *stack;
-    size_t bytes;
-    __sanitizer_finish_switch_fiber(self->fake_stack, &stack, &bytes);
-    from->stack = stack;
-    from->stack_bytes = bytes;
-#else
-    (void)self;
-    (void)from;
-#endif
-}
-
-/* `for_good`: `from` never runs again. */
-static void switch_to(struct coroutine *from, struct coroutine *to, bool for_good)
-{
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(for_good ? NULL : &from->fake_stack, to->stack, to->stack_bytes);
-#endif
-#if defined(__SANITIZE_THREAD__)
-    __tsan_switch_to_fiber(to->fiber, 0);
-#endif
-    (void)for_good;
-    swapcontext(&from->context, &to->context);
-    arrive(from, to);
-}
-
 static void leave(struct worker *worker, bool for_good)
 {
-    switch_to(&worker->coroutine, &worker->launcher->scheduler, for_good);
+    coroutine_switch(&worker->coroutine, &worker->launcher->scheduler, for_good);
 }
 
 /* A worker's first function. makecontext() passes ints only, hence `here`. */
@@ -114,7 +66,7 @@ static void enter(void)
 {
     struct worker *worker = here.worker;
     struct launcher *launcher = worker->launcher;
-    arrive(&worker->coroutine, &launcher->scheduler);
+    coroutine_arrive(&worker->coroutine, &launcher->scheduler);
     launcher->fn((int)worker->rank, launcher->arg);
     worker->ended = true;
     leave(worker, true);
@@ -124,7 +76,7 @@ static void resume(struct worker *worker)
 {
     struct worker *outer = here.worker;
     here.worker = worker;
-    switch_to(&worker->launcher->scheduler, &worker->coroutine, false);
+    coroutine_switch(&worker->launcher->scheduler, &worker->coroutine, false);
     here.worker = outer;
 }
 
@@ -156,7 +108,7 @@ static int stack_size(size_t *bytes, struct cw_error *error)
                         text, STACK_KIB_MIN, STACK_KIB_MAX);
     }
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    *bytes = (kib * 1024 * STACK_FACTOR + page - 1) / page * page;
+    *bytes = (kib * 1024 * COROUTINE_STACK_FACTOR + page - 1) / page * page;
     return CW_OK;
 }
 
@@ -194,25 +146,14 @@ static int make_workers(struct launcher *launcher, struct cw_error *error)
     const size_t each = launcher->stacks_bytes / launcher->nprocs;
     for (uint32_t rank = 0; rank < launcher->nprocs; rank++) {
         struct worker *worker = &launcher->workers[rank];
-        struct coroutine *coroutine = &worker->coroutine;
         worker->launcher = launcher;
         worker->rank = rank;
         worker->device = -1;
-        coroutine->stack = launcher->stacks + (rank + 1) * each - launcher->stack_bytes;
-        coroutine->stack_bytes = launcher->stack_bytes;
-        getcontext(&coroutine->context);
-        coroutine->context.uc_stack.ss_sp =
-            launcher->stacks + (rank + 1) * each - launcher->stack_bytes;
-        coroutine->context.uc_stack.ss_size = launcher->stack_bytes;
-        coroutine->context.uc_link = NULL; /* enter() does not return */
-        makecontext(&coroutine->context, enter, 0);
-#if defined(__SANITIZE_THREAD__)
-        coroutine->fiber = __tsan_create_fiber(0);
-#endif
+        coroutine_make(&worker->coroutine,
+                       launcher->stacks + (rank + 1) * each - launcher->stack_bytes,
+                       launcher->stack_bytes, enter);
     }
-#if defined(__SANITIZE_THREAD__)
-    launcher->scheduler.fiber = __tsan_get_current_fiber();
-#endif
+    coroutine_adopt(&launcher->scheduler);
     return CW_OK;
 }
 
@@ -220,9 +161,7 @@ static void tear_down(struct launcher *launcher)
 {
     for (uint32_t rank = 0; launcher->workers && rank < launcher->nprocs; rank++) {
         free(launcher->workers[rank].error);
-#if defined(__SANITIZE_THREAD__)
-        __tsan_destroy_fiber(launcher->workers[rank].coroutine.fiber);
-#endif
+        coroutine_free(&launcher->workers[rank].coroutine);
     }
     free(launcher->workers);
     if (launcher->stacks)

@@ -3,6 +3,9 @@
  * shared while they run. Concurrency Kit's loads, stores and fences; under ThreadSanitizer, which
  * cannot see through inline assembly, the compiler's.
  *
+ * Built with SYNC_EXPLORE, each access is a step between which the schedule explorer (test/stress)
+ * decides who goes on: before it, and after it, when what it publishes or gives away is so already.
+ *
  * A release orders all earlier accesses of its thread before the store; an acquire orders the load
  * before all later ones. Neither orders a store before a later load.
  */
@@ -25,6 +28,13 @@
 #include <ck_pr.h>
 #endif
 
+#ifdef SYNC_EXPLORE
+/* The explorer's. `waits`: whoever is here can do nothing until another one has gone on. */
+void sync_step(bool waits);
+#else
+static inline void sync_step(bool waits) { (void)waits; }
+#endif
+
 /* A shared word. Only these functions touch it. */
 struct sync_u64 {
     uint64_t word;
@@ -35,72 +45,90 @@ struct sync_pointer {
 
 static inline uint64_t sync_load_acquire(const struct sync_u64 *shared)
 {
+    sync_step(false);
 #ifdef SYNC_BUILTINS
-    return __atomic_load_n(&shared->word, __ATOMIC_ACQUIRE);
+    const uint64_t value = __atomic_load_n(&shared->word, __ATOMIC_ACQUIRE);
 #else
     const uint64_t value = ck_pr_load_64(&shared->word);
     ck_pr_fence_acquire();
-    return value;
 #endif
+    sync_step(false);
+    return value;
 }
 
 static inline void sync_store_release(struct sync_u64 *shared, uint64_t value)
 {
+    sync_step(false);
 #ifdef SYNC_BUILTINS
     __atomic_store_n(&shared->word, value, __ATOMIC_RELEASE);
 #else
     ck_pr_fence_release();
     ck_pr_store_64(&shared->word, value);
 #endif
+    sync_step(false);
 }
 
 static inline void *sync_load_pointer_acquire(const struct sync_pointer *shared)
 {
+    sync_step(false);
 #ifdef SYNC_BUILTINS
-    return __atomic_load_n(&shared->word, __ATOMIC_ACQUIRE);
+    void *const value = __atomic_load_n(&shared->word, __ATOMIC_ACQUIRE);
 #else
     void *const value = ck_pr_load_ptr(&shared->word);
     ck_pr_fence_acquire();
-    return value;
 #endif
+    sync_step(false);
+    return value;
 }
 
 static inline void sync_store_pointer_release(struct sync_pointer *shared, void *value)
 {
+    sync_step(false);
 #ifdef SYNC_BUILTINS
     __atomic_store_n(&shared->word, value, __ATOMIC_RELEASE);
 #else
     ck_pr_fence_release();
     ck_pr_store_ptr(&shared->word, value);
 #endif
+    sync_step(false);
 }
 
 /* Adds to a shared word and returns what it was; orders nothing: for accounts, of which each
  * change stands for itself. */
 static inline uint64_t sync_add_relaxed(struct sync_u64 *shared, uint64_t value)
 {
+    sync_step(false);
 #ifdef SYNC_BUILTINS
-    return __atomic_fetch_add(&shared->word, value, __ATOMIC_RELAXED);
+    const uint64_t before = __atomic_fetch_add(&shared->word, value, __ATOMIC_RELAXED);
 #else
-    return ck_pr_faa_64(&shared->word, value);
+    const uint64_t before = ck_pr_faa_64(&shared->word, value);
 #endif
+    sync_step(false);
+    return before;
 }
 
 /* Sets a word that is 0; false if it was not. Orders everything. */
 static inline bool sync_claim(struct sync_u64 *shared, uint64_t value)
 {
+    sync_step(false);
 #ifdef SYNC_BUILTINS
     uint64_t expected = 0;
-    return __atomic_compare_exchange_n(&shared->word, &expected, value, false, __ATOMIC_SEQ_CST,
-                                       __ATOMIC_SEQ_CST);
+    const bool claimed = __atomic_compare_exchange_n(&shared->word, &expected, value, false,
+                                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 #else
-    return ck_pr_cas_64(&shared->word, 0, value);
+    const bool claimed = ck_pr_cas_64(&shared->word, 0, value);
 #endif
+    sync_step(false);
+    return claimed;
 }
 
 /* One turn of waiting: spins at first, then gives the core away. */
 static inline void sync_wait(unsigned *turns)
 {
+#ifdef SYNC_EXPLORE
+    ++*turns;
+    sync_step(true);
+#else
     enum { SPINS = 64 };
     if (++*turns < SPINS) {
 #ifdef SYNC_BUILTINS
@@ -111,6 +139,7 @@ static inline void sync_wait(unsigned *turns)
         return;
     }
     sched_yield();
+#endif
 }
 
 #endif

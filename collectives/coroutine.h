@@ -1,0 +1,41 @@
+/*
+ * coroutine.h: something that runs on a stack of its own and hands the thread over by name:
+ * ucontext for switching, and what sanitizers want to be told of it.
+ *
+ * Stacks are the caller's. A coroutine is entered by the thread that made it and by no other.
+ */
+#ifndef COLLECTIVES_COROUTINE_H
+#define COLLECTIVES_COROUTINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <ucontext.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define COROUTINE_STACK_FACTOR 4u /* AddressSanitizer's frames are that much larger */
+#else
+#define COROUTINE_STACK_FACTOR 1u
+#endif
+
+struct coroutine {
+    ucontext_t context;
+    const void *stack;
+    size_t stack_bytes;
+    void *fake_stack; /* AddressSanitizer's */
+    void *fiber;      /* ThreadSanitizer's */
+};
+
+/* The one that runs: the thread's own stack. Needs no coroutine_free(). */
+void coroutine_adopt(struct coroutine *self);
+/* A new one, which at the first switch to it calls main(). That begins with coroutine_arrive(), and
+ * never returns: it ends in a switch for good. */
+void coroutine_make(struct coroutine *coroutine, void *stack, size_t bytes, void (*main)(void));
+/* One that never runs again. */
+void coroutine_free(struct coroutine *coroutine);
+
+/* Goes on with `to`; returns when somebody switches back. `for_good`: nobody does. */
+void coroutine_switch(struct coroutine *from, struct coroutine *to, bool for_good);
+/* In a coroutine's main(): `from` is who has switched here. */
+void coroutine_arrive(struct coroutine *self, struct coroutine *from);
+
+#endif

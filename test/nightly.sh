@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Random models and schedules in large numbers, from seeds that are new every day; the failing one
+# is printed with the command that replays it. NIGHTLY_SEED and NIGHTLY_SCALE (1: about half an
+# hour on two cores) choose others. Builds nothing: `make nightly` does.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+seed=${NIGHTLY_SEED:-$(($(date +%s) / 86400 * 1000000))}
+scale=${NIGHTLY_SCALE:-1}
+failed=0
+try() {
+    echo "nightly: $*"
+    "$@" >build/nightly.log 2>&1
+    local status=$?
+    [ $status -eq 0 ] && return
+    cat build/nightly.log
+    echo "FAILED $* (exit code $status)"
+    failed=1
+}
+export PARALLEL_SEED=$seed EXPLORE_SEED=$seed
+try env EXPLORE_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore
+try env EXPLORE_SEEDS=$((20000 * scale)) build/explore-asan/test/stress/test_explore
+try env PARALLEL_SEEDS=$((1000 * scale)) build/test/unit/test_core_parallel
+try env PARALLEL_SEEDS=$((200 * scale)) build/asan/test/unit/test_core_parallel
+try env PARALLEL_SEEDS=$((50 * scale)) build/tsan/test/unit/test_core_parallel
+[ $failed -eq 0 ] && echo "nightly: ok, from seed $seed"
+exit $failed

@@ -1,0 +1,59 @@
+/*
+ * random_model.h: random models for the engine, their runs, and what two runs must have in common:
+ * the trace hash, the records in their order, the failure. Delays of 0, bursts at equal times,
+ * fan-out, payloads of all sizes, equal events, several drains.
+ *
+ * Everything follows from seeds. No mutable state: runs on different threads do not meet.
+ */
+#ifndef TEST_RANDOM_MODEL_H
+#define TEST_RANDOM_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/cw.h"
+
+enum { RANDOM_LPS_MAX = 64, RANDOM_WORKERS_MAX = 8 };
+
+struct random_model {
+    uint32_t lps;
+    int64_t lookahead_ps; /* of sends to another LP */
+    uint32_t zero_p;      /* of 100: a send to itself has no delay */
+    uint32_t spread_ps;   /* other delays are below this */
+    int64_t grid_ps;      /* times are multiples: bursts */
+    int64_t fail_ps;      /* an event from here on fails; CW_TIME_MAX: none */
+    uint32_t ttl;         /* how many events follow each other */
+};
+
+struct random_run {
+    enum cw_sync sync;
+    uint32_t workers;
+    uint64_t seed; /* of the partition, and of the stress mode */
+    int64_t window_ps;
+    uint64_t memory_bytes_max; /* 0: the engine's default */
+};
+
+struct random_outcome {
+    int exit_code;
+    uint64_t trace_hash, records, committed, rolled_back, injected;
+    int64_t now_ps;
+    char text[1020]; /* of the failure */
+};
+
+struct random_model random_model_draw(uint64_t seed, uint32_t lps_max, uint32_t ttl);
+
+/* Whether the mode can run the model: the conservative one wants a lookahead. */
+bool random_model_runs(const struct random_model *model, enum cw_sync sync, uint32_t workers);
+
+struct random_outcome random_model_run(const struct random_model *model,
+                                       const struct random_run *run);
+
+/* True if a run did not do what the sequential one did; then `text` says what both did. */
+bool random_outcome_differs(const struct random_outcome *got, const struct random_outcome *expected,
+                            char *text, size_t bytes);
+
+/* A number from the environment. */
+uint64_t random_from_environment(const char *name, uint64_t otherwise);
+
+#endif
