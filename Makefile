@@ -90,9 +90,11 @@ asan: setup ## every test under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory VARIANT=asan all test-binaries
 	@CUBEWARP=$(BUILD)/asan/cubewarp test/run-tests.sh $(TEST_SOURCES:%.c=$(BUILD)/asan/%)
 
-tsan: setup ## the engine's workers under ThreadSanitizer
-	@$(MAKE) --no-print-directory VARIANT=tsan $(BUILD)/tsan/test/unit/test_core_parallel
-	@PARALLEL_SEEDS=$${PARALLEL_SEEDS:-3} test/run-tests.sh $(BUILD)/tsan/test/unit/test_core_parallel
+TSAN_TESTS := $(BUILD)/tsan/test/race/test_race $(BUILD)/tsan/test/unit/test_core_parallel \
+              $(BUILD)/tsan/test/integration/test_threads
+tsan: setup ## the engine's workers under ThreadSanitizer, and that it sees what they share
+	@$(MAKE) --no-print-directory VARIANT=tsan $(BUILD)/tsan/cubewarp $(TSAN_TESTS)
+	@PARALLEL_SEEDS=$${PARALLEL_SEEDS:-3} CUBEWARP=$(BUILD)/tsan/cubewarp test/run-tests.sh $(TSAN_TESTS)
 
 # How many schedules `make stress` explores, and how many under AddressSanitizer.
 EXPLORE_SEEDS ?= 12000
@@ -161,6 +163,11 @@ $(OUT)/obj/%.o: %.c
 	@$(CC) $(ALL_CFLAGS) $(ARCH) -c -o $@ $<
 
 $(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(TEST_SUPPORT_OBJECTS) $(OUT)/libcubewarp.a
+	@mkdir -p $(@D)
+	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
+
+# In the variant tsan only.
+$(OUT)/test/race/test_race: $(OUT)/obj/test/race/test_race.o $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
 

@@ -57,6 +57,13 @@ static void chunks_polling_and_slots_in_hbm_make_no_difference(void **state)
         verify(odd, modes[i], 3, "block");
 }
 
+static void the_machine_as_shipped_is_no_exception(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        verify("", modes[i], 3, "sip");
+}
+
 static void a_window_only_bounds_speculation(void **state)
 {
     (void)state;
@@ -72,6 +79,7 @@ int main(void)
         cmocka_unit_test(every_mode_gives_the_bits_of_one_thread),
         cmocka_unit_test(a_switch_and_more_threads_than_sips_make_no_difference),
         cmocka_unit_test(chunks_polling_and_slots_in_hbm_make_no_difference),
+        cmocka_unit_test(the_machine_as_shipped_is_no_exception),
         cmocka_unit_test(a_window_only_bounds_speculation),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
