@@ -6,7 +6,7 @@ VARIANT ?= release
 
 # Why each package is here: README.md, "Dependencies".
 PACKAGES := gcc make libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
-            libjansson-dev libjudy-dev libhwloc-dev
+            libjansson-dev libjudy-dev libhwloc-dev libsqlite3-dev
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla -Wno-ignored-qualifiers
@@ -50,11 +50,12 @@ else
   $(error VARIANT is release, asan, tsan, clang, explore or explore-asan)
 endif
 
-LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc $(LIBS_ALLOC) -lm -ldl
-ALL_CFLAGS := $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
+LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc -lsqlite3 $(LIBS_ALLOC) -lm -ldl
+ALL_CFLAGS = $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 
-DIRS := core lp partition hw collectives bench
-LIB_SOURCES := $(filter-out bench/main.c,$(foreach d,$(DIRS),$(wildcard $(d)/*.c)))
+DIRS := core lp partition hw collectives perf bench
+PROGRAM_SOURCES := bench/main.c bench/build_commit.c
+LIB_SOURCES := $(filter-out $(PROGRAM_SOURCES),$(foreach d,$(DIRS),$(wildcard $(d)/*.c)))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(OUT)/obj/%.o)
 TEST_SOURCES := $(wildcard test/unit/test_*.c test/integration/test_*.c)
 TEST_SUPPORT := $(filter-out $(TEST_SOURCES),$(wildcard test/unit/*.c test/integration/*.c test/*.c))
@@ -64,8 +65,8 @@ TEST_BINARIES := $(TEST_SOURCES:%.c=$(OUT)/%)
 EXPLORE_TESTS := $(wildcard test/stress/test_*.c)
 EXPLORE_SUPPORT := $(filter-out $(EXPLORE_TESTS),$(wildcard test/stress/*.c)) test/random_model.c
 EXPLORE_BINARIES := $(EXPLORE_TESTS:%.c=$(OUT)/%)
-PERF_SOURCES := $(wildcard perf/*.c)
-PERF_BINARIES := $(PERF_SOURCES:%.c=$(OUT)/%)
+BARE_SOURCES := $(wildcard perf/bare/*.c)
+BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 
 .PHONY: all help setup run test asan tsan stress nightly model lint tidy clang check-all format perf compdb clean test-binaries
 .DEFAULT_GOAL := all
@@ -135,8 +136,9 @@ check-all: ## everything but the nightly tests
 format: ## lay out every source with clang-format
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
-perf: setup ## build the baselines and benchmark programs of perf/
-	@$(MAKE) --no-print-directory all $(PERF_BINARIES)
+perf: setup ## measure throughput (PERF_OPTIONS="--set phold --rounds 7"), with the bare loops
+	@$(MAKE) --no-print-directory all $(BARE_BINARIES)
+	$(OUT)/cubewarp perf run $(PERF_OPTIONS)
 
 compdb: ## compile_commands.json, for editors
 	@.ci/setup.sh bear
@@ -151,8 +153,16 @@ $(OUT)/libcubewarp.a: $(LIB_OBJECTS)
 	@rm -f $@
 	@gcc-ar rcs $@ $^
 
-$(OUT)/cubewarp: $(OUT)/obj/bench/main.o $(OUT)/libcubewarp.a
+$(OUT)/cubewarp: $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -rdynamic -o $@ $^ $(LIBS)
+
+# The commit is in a file of its own, which changes only with it, and is linked into the program
+# only, so that nothing else is built again.
+COMMIT := $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),unknown)
+$(shell mkdir -p $(OUT)/obj && { echo $(COMMIT) | cmp -s - $(OUT)/obj/commit || \
+        echo $(COMMIT) >$(OUT)/obj/commit; })
+$(OUT)/obj/bench/build_commit.o: CFLAGS_VARIANT += -DCW_COMMIT='"$(COMMIT)"'
+$(OUT)/obj/bench/build_commit.o: $(OUT)/obj/commit
 
 # main.c runs before the CPU is known to be new enough, so it is built for any x86-64.
 $(OUT)/obj/bench/main.o: ARCH :=
@@ -177,7 +187,7 @@ $(EXPLORE_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(EXPLORE_SUPPORT:%.c=$(OUT)/obj/%
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
 
-$(PERF_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libcubewarp.a
+$(BARE_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ $(LIBS)
 

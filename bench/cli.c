@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/cmd_perf.h"
 #include "bench/phold.h"
 #include "collectives/config_source.h"
 
@@ -23,10 +24,10 @@ static const struct cli_command commands[] = {
     {"config", config_main, "print the resolved configuration and where values come from"},
     {"topo", topo_main, "show what a configuration builds"},
     {"verify", verify_main, "run twice and compare every result: reproducibility"},
+    {"perf", perf_main, "measure throughput, compare with earlier runs"},
     {"sweep", NULL, NULL},
     {"report", NULL, NULL},
     {"replay", NULL, NULL},
-    {"perf", NULL, NULL},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

@@ -16,7 +16,8 @@ declare -A may=(
     [lp]="lp hw core"
     [partition]="partition core hw"
     [collectives]="collectives lp partition hw core"
-    [bench]="bench collectives lp partition hw core"
+    [perf]="perf collectives lp partition hw core"
+    [bench]="bench perf collectives lp partition hw core"
 )
 for folder in "${!may[@]}"; do
     while IFS=: read -r file line text; do

@@ -1,0 +1,219 @@
+/*
+ * measure.c: starting, reading and judging a case's process (measure.h).
+ *
+ * The child's output is read to its end before it is waited for; a child that says nothing for too
+ * long is ended, and only it.
+ */
+#include "perf/measure.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ARGUMENTS_MAX = 64, PATH_BYTES = 4096 };
+
+static int fail(struct cw_error *error, int exit_code, const char *command, const char *what)
+{
+    snprintf(error->text, sizeof error->text, "'%.600s' %s", command, what);
+    return error->exit_code = exit_code;
+}
+
+/* ---- programs ---------------------------------------------------------------------------------
+ */
+
+static bool path_of(enum perf_program program, char path[PATH_BYTES])
+{
+    const ssize_t length = readlink("/proc/self/exe", path, PATH_BYTES - 64);
+    if (length <= 0)
+        return false;
+    path[length] = '\0';
+    if (program == PERF_BARE) {
+        char *const slash = strrchr(path, '/');
+        snprintf(slash, 64, "/perf/bare/baseline");
+    }
+    return true;
+}
+
+bool perf_has_program(enum perf_program program)
+{
+    char path[PATH_BYTES];
+    return path_of(program, path) && access(path, X_OK) == 0;
+}
+
+/* Splits at blanks, in place. */
+static bool split(char *path, char *command, char *arguments[ARGUMENTS_MAX + 1])
+{
+    size_t count = 0;
+    char *rest = NULL;
+    arguments[count++] = path;
+    for (char *word = strtok_r(command, " ", &rest); word != NULL;
+         word = strtok_r(NULL, " ", &rest))
+        if (count < ARGUMENTS_MAX)
+            arguments[count++] = word;
+        else
+            return false;
+    arguments[count] = NULL;
+    return true;
+}
+
+/* ---- the child --------------------------------------------------------------------------------
+ */
+
+/* Everything that comes through a pipe, up to its end. NULL: it took too long, or no memory. */
+static char *read_to_end(int from)
+{
+    size_t bytes = 0, room = 0;
+    char *text = NULL;
+    for (;;) {
+        if (room - bytes < 4096) {
+            char *const longer = realloc(text, room = 2 * room + 8192);
+            if (longer == NULL)
+                break;
+            text = longer;
+        }
+        struct pollfd ready = {.fd = from, .events = POLLIN};
+        const int polled = poll(&ready, 1, PERF_CASE_S_MAX * 1000);
+        if (polled < 0 && errno == EINTR)
+            continue;
+        const ssize_t now = polled > 0 ? read(from, text + bytes, room - bytes - 1) : -1;
+        if (now < 0 && polled > 0 && errno == EINTR)
+            continue;
+        if (now < 0)
+            break;
+        if (now == 0) {
+            text[bytes] = '\0';
+            return text;
+        }
+        bytes += (size_t)now;
+    }
+    free(text);
+    return NULL;
+}
+
+static pid_t start(char *arguments[ARGUMENTS_MAX + 1], int *from)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return -1;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (dup2(ends[1], STDOUT_FILENO) < 0)
+            _exit(127);
+        close(ends[0]);
+        close(ends[1]);
+        execv(arguments[0], arguments);
+        _exit(127);
+    }
+    close(ends[1]);
+    if (child < 0)
+        close(ends[0]);
+    *from = ends[0];
+    return child;
+}
+
+static double seconds(const struct timeval *time)
+{
+    return (double)time->tv_sec + 1e-6 * (double)time->tv_usec;
+}
+
+int perf_run_child(enum perf_program program, const char *command, struct perf_child *child,
+                   struct cw_error *error)
+{
+    char path[PATH_BYTES], words[PERF_COMMAND_BYTES + 32], *arguments[ARGUMENTS_MAX + 1];
+    int from = -1;
+    *child = (struct perf_child){.out = NULL};
+    snprintf(words, sizeof words, "%s", command);
+    if (!path_of(program, path) || !split(path, words, arguments))
+        return fail(error, CW_NO_RESOURCE, command, "cannot be run");
+    const pid_t pid = start(arguments, &from);
+    if (pid < 0)
+        return fail(error, CW_NO_RESOURCE, command, "cannot be run");
+    child->out = read_to_end(from);
+    close(from);
+    if (child->out == NULL)
+        kill(pid, SIGKILL);
+    struct rusage use;
+    int status;
+    while (wait4(pid, &status, 0, &use) < 0)
+        if (errno != EINTR)
+            return fail(error, CW_NO_RESOURCE, command, "is lost");
+    child->cpu_s = seconds(&use.ru_utime) + seconds(&use.ru_stime);
+    child->rss_bytes = (uint64_t)use.ru_maxrss * 1024;
+    if (child->out == NULL)
+        return fail(error, CW_BUG, command, "said nothing for ten minutes, and was ended");
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return CW_OK;
+    free(child->out);
+    child->out = NULL;
+    char what[64];
+    if (!WIFEXITED(status))
+        snprintf(what, sizeof what, "was ended by signal %d", WTERMSIG(status));
+    else
+        snprintf(what, sizeof what, "failed with exit code %d", WEXITSTATUS(status));
+    return fail(error, WIFEXITED(status) ? WEXITSTATUS(status) : CW_BUG, command, what);
+}
+
+/* ---- what it said -----------------------------------------------------------------------------
+ */
+
+static double number_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+/* The object `engine` of cubewarp.run/1 or cubewarp.phold/1. */
+static bool read_json(const char *text, struct perf_sample *sample)
+{
+    json_t *const root = json_loads(text, 0, NULL);
+    const json_t *const engine = json_object_get(root, "engine");
+    sample->events = (uint64_t)json_integer_value(json_object_get(engine, "events_committed"));
+    sample->events_per_s = number_of(engine, "committed_events_per_s");
+    sample->setup_s = number_of(engine, "setup_s");
+    sample->efficiency = number_of(engine, "efficiency");
+    sample->rss_bytes = (uint64_t)json_integer_value(json_object_get(engine, "peak_rss_bytes"));
+    json_decref(root);
+    return sample->events_per_s > 0;
+}
+
+/* "EVENTS SECONDS MILLIONS-PER-SECOND" */
+static bool read_bare(const char *text, struct perf_sample *sample)
+{
+    unsigned long long events = 0;
+    double run_s = 0;
+    if (sscanf(text, "%llu %lf", &events, &run_s) != 2 || run_s <= 0)
+        return false;
+    sample->events = events;
+    sample->events_per_s = (double)events / run_s;
+    sample->efficiency = 1;
+    return true;
+}
+
+int perf_measure(const struct perf_case *one, struct perf_sample *sample, struct cw_error *error)
+{
+    char command[PERF_COMMAND_BYTES + 32];
+    struct perf_child child;
+    snprintf(command, sizeof command, "%s%s", one->command,
+             one->program == PERF_CUBEWARP ? " --quiet --json -" : "");
+    int result = perf_run_child(one->program, command, &child, error);
+    if (result != CW_OK)
+        return result;
+    sample->rss_bytes = child.rss_bytes;
+    const bool read =
+        one->program == PERF_BARE ? read_bare(child.out, sample) : read_json(child.out, sample);
+    free(child.out);
+    if (!read)
+        return fail(error, CW_BUG, command, "printed no result that can be read");
+    sample->run_s = (double)sample->events / sample->events_per_s;
+    sample->cpu_s = child.cpu_s;
+    result = perf_calibrate(&sample->after, error);
+    sample->disturbed = perf_disturbance(&sample->before, &sample->after) != NULL;
+    return result;
+}

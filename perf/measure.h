@@ -1,0 +1,36 @@
+/*
+ * measure.h: one measurement: a case in a process of its own, so that its memory is its own, with a
+ * calibration before and after.
+ */
+#ifndef PERF_MEASURE_H
+#define PERF_MEASURE_H
+
+#include "perf/sets.h"
+
+/* Seconds after which a case is given up: it hangs. */
+#define PERF_CASE_S_MAX 600
+
+/* What a program of the harness's own did: its standard output, read to the end. */
+struct perf_child {
+    char *out; /* the caller frees it */
+    double cpu_s;
+    uint64_t rss_bytes;
+};
+
+/*
+ * Runs a program with arguments parted by blanks, and waits for it. Its errors go where ours go.
+ * CW_NO_RESOURCE if it cannot be run; its own exit code if that is not 0, CW_BUG if a signal ended
+ * it, with the command in *error.
+ */
+int perf_run_child(enum perf_program program, const char *command, struct perf_child *child,
+                   struct cw_error *error);
+/* Whether the program is there: the bare loops are built by `make perf` only. */
+bool perf_has_program(enum perf_program program);
+
+/*
+ * Measures a case once. The caller gives the round and the calibration before, and finds both
+ * calibrations and whether they differ in *sample.
+ */
+int perf_measure(const struct perf_case *one, struct perf_sample *sample, struct cw_error *error);
+
+#endif

@@ -1,0 +1,347 @@
+/*
+ * perf_history.c: the schema and its statements (perf_history.h). user_version says which schema a
+ * file has; a file of another one is refused, not guessed at.
+ */
+#include "perf/perf_history.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SCHEMA = 1, BUSY_MS = 10000 };
+
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, started TEXT NOT NULL,"
+    " version TEXT NOT NULL, commit_id TEXT NOT NULL, set_name TEXT NOT NULL, host TEXT NOT NULL,"
+    " cpu TEXT NOT NULL, kernel TEXT NOT NULL, cores INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS measurement (run INTEGER NOT NULL REFERENCES run(id),"
+    " case_index INTEGER NOT NULL, name TEXT NOT NULL, command TEXT NOT NULL,"
+    " threads INTEGER NOT NULL, round INTEGER NOT NULL, events INTEGER NOT NULL,"
+    " events_per_s REAL NOT NULL, run_s REAL NOT NULL, setup_s REAL NOT NULL,"
+    " cpu_s REAL NOT NULL, efficiency REAL NOT NULL, rss_bytes INTEGER NOT NULL,"
+    " loop_ns_before REAL NOT NULL, gain_before REAL NOT NULL, line_ns_before REAL NOT NULL,"
+    " loop_ns_after REAL NOT NULL, gain_after REAL NOT NULL, line_ns_after REAL NOT NULL,"
+    " repeats INTEGER NOT NULL, disturbed INTEGER NOT NULL,"
+    " PRIMARY KEY (run, case_index, round)) WITHOUT ROWID;"
+    "CREATE INDEX IF NOT EXISTS run_machine ON run (cpu, cores, host, set_name);"
+    "PRAGMA user_version = 1;";
+
+static int fail(const char *path, const char *why, struct cw_error *error)
+{
+    snprintf(error->text, sizeof error->text, "history %.500s: %.300s", path, why);
+    return error->exit_code = CW_NO_RESOURCE;
+}
+
+static int fail_sqlite(sqlite3 *history, const char *path, struct cw_error *error)
+{
+    return fail(path, history != NULL ? sqlite3_errmsg(history) : "out of memory", error);
+}
+
+/* ---- the file ---------------------------------------------------------------------------------
+ */
+
+int perf_history_path(char *path, size_t bytes, struct cw_error *error)
+{
+    const char *const data = getenv("XDG_DATA_HOME"), *const home = getenv("HOME");
+    int length = -1;
+    if (data != NULL && data[0] == '/')
+        length = snprintf(path, bytes, "%s/cubewarp/perf.sqlite", data);
+    else if (home != NULL && home[0] == '/')
+        length = snprintf(path, bytes, "%s/.local/share/cubewarp/perf.sqlite", home);
+    if (length < 0 || (size_t)length >= bytes) {
+        snprintf(error->text, sizeof error->text,
+                 "no place for the history: neither XDG_DATA_HOME nor HOME names a folder; "
+                 "--history FILE or --no-history");
+        return error->exit_code = CW_USAGE;
+    }
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        const bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+        if (!made)
+            return fail(path, strerror(errno), error);
+        *slash = '/';
+    }
+    return CW_OK;
+}
+
+static int version_of(sqlite3 *history)
+{
+    sqlite3_stmt *statement = NULL;
+    int version = -1;
+    if (sqlite3_prepare_v2(history, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        version = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    return version;
+}
+
+/* *history is to be closed whatever the result. */
+static int open_history(const char *path, bool writes, sqlite3 **history, struct cw_error *error)
+{
+    const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+    if (sqlite3_open_v2(path, history, flags, NULL) != SQLITE_OK)
+        return fail_sqlite(*history, path, error);
+    sqlite3_busy_timeout(*history, BUSY_MS);
+    const int version = version_of(*history);
+    if (version < 0)
+        return fail_sqlite(*history, path, error);
+    if (version != SCHEMA && !(writes && version == 0))
+        return fail(path, "not a history that this version can read", error);
+    if (writes && sqlite3_exec(*history, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+        return fail_sqlite(*history, path, error);
+    if (writes && sqlite3_exec(*history, schema, NULL, NULL, NULL) != SQLITE_OK)
+        return fail_sqlite(*history, path, error);
+    return CW_OK;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------
+ */
+
+static void bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+}
+
+static bool insert_run(sqlite3 *history, const struct perf_run *run)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(history,
+                           "INSERT INTO run (started, version, commit_id, set_name, host, cpu, "
+                           "kernel, cores) VALUES (?,?,?,?,?,?,?,?)",
+                           -1, &statement, NULL) != SQLITE_OK)
+        return false;
+    const char *const texts[] = {run->started,      run->version,     run->commit,        run->set,
+                                 run->machine.host, run->machine.cpu, run->machine.kernel};
+    const int count = (int)(sizeof texts / sizeof *texts);
+    for (int i = 0; i < count; i++)
+        bind_text(statement, i + 1, texts[i]);
+    sqlite3_bind_int64(statement, count + 1, run->machine.cores);
+    const bool done = sqlite3_step(statement) == SQLITE_DONE;
+    sqlite3_finalize(statement);
+    return done;
+}
+
+static bool insert_sample(sqlite3_stmt *statement, int64_t id, int64_t index,
+                          const struct perf_case_run *measured, const struct perf_sample *sample)
+{
+    const double reals[] = {sample->events_per_s, sample->run_s,          sample->setup_s,
+                            sample->cpu_s,        sample->efficiency,     sample->before.loop_ns,
+                            sample->before.gain,  sample->before.line_ns, sample->after.loop_ns,
+                            sample->after.gain,   sample->after.line_ns};
+    const int64_t wholes[] = {id,
+                              index,
+                              measured->threads,
+                              sample->round,
+                              (int64_t)sample->events,
+                              (int64_t)sample->rss_bytes,
+                              sample->repeats,
+                              sample->disturbed};
+    int at = 1;
+    bind_text(statement, at++, measured->name);
+    bind_text(statement, at++, measured->command);
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        sqlite3_bind_int64(statement, at++, wholes[i]);
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        sqlite3_bind_double(statement, at++, reals[i]);
+    const bool done = sqlite3_step(statement) == SQLITE_DONE;
+    return sqlite3_reset(statement) == SQLITE_OK && done;
+}
+
+/* The order in which insert_sample() binds and read_sample() reads. */
+#define COLUMNS                                                                                    \
+    "name, command, run, case_index, threads, round, events, rss_bytes, repeats, disturbed, "      \
+    "events_per_s, run_s, setup_s, cpu_s, efficiency, loop_ns_before, gain_before, "               \
+    "line_ns_before, loop_ns_after, gain_after, line_ns_after"
+
+static bool insert(sqlite3 *history, const struct perf_run *run, int64_t *id)
+{
+    sqlite3_stmt *statement = NULL;
+    if (!insert_run(history, run))
+        return false;
+    *id = sqlite3_last_insert_rowid(history);
+    bool done = sqlite3_prepare_v2(history,
+                                   "INSERT INTO measurement (" COLUMNS ") VALUES "
+                                   "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                   -1, &statement, NULL) == SQLITE_OK;
+    for (size_t i = 0; i < run->case_count && done; i++)
+        for (size_t k = 0; k < run->cases[i].sample_count && done; k++)
+            done = insert_sample(statement, *id, (int64_t)i, &run->cases[i],
+                                 &run->cases[i].samples[k]);
+    sqlite3_finalize(statement);
+    return done && sqlite3_exec(history, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+}
+
+int perf_history_add(const char *path, const struct perf_run *run, int64_t *id,
+                     struct cw_error *error)
+{
+    sqlite3 *history = NULL;
+    int result = open_history(path, true, &history, error);
+    if (result == CW_OK && !insert(history, run, id))
+        result = fail_sqlite(history, path, error);
+    sqlite3_close(history); /* rolls back what was not committed */
+    return result;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------
+ */
+
+static void column_text(sqlite3_stmt *statement, int at, char *text, size_t bytes)
+{
+    const unsigned char *const value = sqlite3_column_text(statement, at);
+    snprintf(text, bytes, "%s", value != NULL ? (const char *)value : "");
+}
+
+static bool read_sample(sqlite3_stmt *statement, struct perf_run *run)
+{
+    char name[PERF_NAME_BYTES], command[PERF_COMMAND_BYTES];
+    column_text(statement, 0, name, sizeof name);
+    column_text(statement, 1, command, sizeof command);
+    const bool is_next =
+        run->case_count == 0 || strcmp(run->cases[run->case_count - 1].name, name) != 0;
+    if (is_next &&
+        perf_run_add(run, name, command, (uint32_t)sqlite3_column_int64(statement, 4)) == NULL)
+        return false;
+    double reals[11];
+    for (int i = 0; i < 11; i++)
+        reals[i] = sqlite3_column_double(statement, 10 + i);
+    const struct perf_sample sample = {
+        .round = (uint32_t)sqlite3_column_int64(statement, 5),
+        .events = (uint64_t)sqlite3_column_int64(statement, 6),
+        .rss_bytes = (uint64_t)sqlite3_column_int64(statement, 7),
+        .repeats = (uint32_t)sqlite3_column_int64(statement, 8),
+        .disturbed = sqlite3_column_int64(statement, 9) != 0,
+        .events_per_s = reals[0],
+        .run_s = reals[1],
+        .setup_s = reals[2],
+        .cpu_s = reals[3],
+        .efficiency = reals[4],
+        .before = {reals[5], reals[6], reals[7]},
+        .after = {reals[8], reals[9], reals[10]},
+    };
+    return perf_case_add(&run->cases[run->case_count - 1], &sample);
+}
+
+static int read_samples(sqlite3 *history, const char *path, int64_t id, struct perf_run *run,
+                        struct cw_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int step = SQLITE_ERROR;
+    if (sqlite3_prepare_v2(history,
+                           "SELECT " COLUMNS " FROM measurement WHERE run = ? "
+                           "ORDER BY case_index, round",
+                           -1, &statement, NULL) == SQLITE_OK) {
+        sqlite3_bind_int64(statement, 1, id);
+        while ((step = sqlite3_step(statement)) == SQLITE_ROW)
+            if (!read_sample(statement, run))
+                break;
+    }
+    const int result = step == SQLITE_DONE  ? CW_OK
+                       : step == SQLITE_ROW ? fail(path, "out of memory", error)
+                                            : fail_sqlite(history, path, error);
+    sqlite3_finalize(statement);
+    return result;
+}
+
+static int read_run(sqlite3 *history, const char *path, int64_t id, struct perf_run *run,
+                    struct cw_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(history,
+                           "SELECT started, version, commit_id, set_name, host, cpu, kernel, cores "
+                           "FROM run WHERE id = ?",
+                           -1, &statement, NULL) != SQLITE_OK)
+        return fail_sqlite(history, path, error);
+    sqlite3_bind_int64(statement, 1, id);
+    const bool found = sqlite3_step(statement) == SQLITE_ROW;
+    if (found) {
+        column_text(statement, 0, run->started, sizeof run->started);
+        column_text(statement, 1, run->version, sizeof run->version);
+        column_text(statement, 2, run->commit, sizeof run->commit);
+        column_text(statement, 3, run->set, sizeof run->set);
+        column_text(statement, 4, run->machine.host, sizeof run->machine.host);
+        column_text(statement, 5, run->machine.cpu, sizeof run->machine.cpu);
+        column_text(statement, 6, run->machine.kernel, sizeof run->machine.kernel);
+        run->machine.cores = (uint32_t)sqlite3_column_int64(statement, 7);
+    }
+    sqlite3_finalize(statement);
+    if (found)
+        return CW_OK;
+    snprintf(error->text, sizeof error->text, "history %.500s: there is no run %lld", path,
+             (long long)id);
+    return error->exit_code = CW_USAGE;
+}
+
+int perf_history_read(const char *path, int64_t id, struct perf_run *run, struct cw_error *error)
+{
+    sqlite3 *history = NULL;
+    *run = (struct perf_run){.case_count = 0};
+    int result = open_history(path, false, &history, error);
+    if (result == CW_OK)
+        result = read_run(history, path, id, run, error);
+    if (result == CW_OK)
+        result = read_samples(history, path, id, run, error);
+    sqlite3_close(history);
+    return result;
+}
+
+int perf_history_last(const char *path, const struct perf_machine *machine, const char *set,
+                      int64_t before, int64_t *id, struct cw_error *error)
+{
+    sqlite3 *history = NULL;
+    sqlite3_stmt *statement = NULL;
+    *id = 0;
+    int result = open_history(path, false, &history, error);
+    if (result == CW_OK &&
+        sqlite3_prepare_v2(
+            history,
+            "SELECT coalesce(max(id), 0) FROM run WHERE cpu = ?1 AND cores = ?2 "
+            "AND host = ?3 AND (?4 IS NULL OR set_name = ?4) AND (?5 = 0 OR id < ?5)",
+            -1, &statement, NULL) != SQLITE_OK)
+        result = fail_sqlite(history, path, error);
+    if (result == CW_OK) {
+        bind_text(statement, 1, machine->cpu);
+        sqlite3_bind_int64(statement, 2, machine->cores);
+        bind_text(statement, 3, machine->host);
+        if (set != NULL)
+            bind_text(statement, 4, set);
+        sqlite3_bind_int64(statement, 5, before);
+        if (sqlite3_step(statement) == SQLITE_ROW)
+            *id = sqlite3_column_int64(statement, 0);
+        else
+            result = fail_sqlite(history, path, error);
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(history);
+    return result;
+}
+
+int perf_history_list(const char *path, FILE *file, struct cw_error *error)
+{
+    sqlite3 *history = NULL;
+    sqlite3_stmt *statement = NULL;
+    int result = open_history(path, false, &history, error);
+    if (result == CW_OK &&
+        sqlite3_prepare_v2(history,
+                           "SELECT id, started, set_name, commit_id, host, cpu, cores, "
+                           "(SELECT count(*) FROM measurement WHERE run = id) FROM run ORDER BY id",
+                           -1, &statement, NULL) != SQLITE_OK)
+        result = fail_sqlite(history, path, error);
+    if (result == CW_OK)
+        fprintf(file, "# %4s  %-20s  %-10s  %-20s %12s  machine\n", "run", "started", "set",
+                "commit", "measurements");
+    while (result == CW_OK && sqlite3_step(statement) == SQLITE_ROW)
+        fprintf(file, "%6lld  %-20s  %-10s  %-20s %12lld  %s: %s, %lld cores\n",
+                (long long)sqlite3_column_int64(statement, 0),
+                (const char *)sqlite3_column_text(statement, 1),
+                (const char *)sqlite3_column_text(statement, 2),
+                (const char *)sqlite3_column_text(statement, 3),
+                (long long)sqlite3_column_int64(statement, 7),
+                (const char *)sqlite3_column_text(statement, 4),
+                (const char *)sqlite3_column_text(statement, 5),
+                (long long)sqlite3_column_int64(statement, 6));
+    sqlite3_finalize(statement);
+    sqlite3_close(history);
+    return result;
+}

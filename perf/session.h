@@ -1,0 +1,26 @@
+/*
+ * session.h: a whole run of the harness: rounds, in each of which every case of the set is measured
+ * once, in turn, so that what slows the machine down for minutes slows all of them. A disturbed
+ * measurement is repeated at once.
+ */
+#ifndef PERF_SESSION_H
+#define PERF_SESSION_H
+
+#include "perf/sets.h"
+
+struct perf_session {
+    const char *set;
+    uint32_t rounds;
+    uint32_t repeats_max; /* of one measurement; after that it stays, and says so */
+    /* Told before each measurement; NULL: nobody wants to know. */
+    void (*progress)(void *arg, uint32_t round, const char *name, size_t done, size_t count);
+    /* Told of what was thrown away, or stayed, disturbed. NULL: likewise. */
+    void (*disturbed)(void *arg, const char *name, const char *why, bool again);
+    void *arg;
+};
+
+/* Fills *run, which the caller frees whatever the result. */
+int perf_session_run(const struct perf_session *session, struct perf_run *run,
+                     struct cw_error *error);
+
+#endif

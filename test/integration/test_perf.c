@@ -1,0 +1,116 @@
+/*
+ * test_perf.c: `cubewarp perf` from the command line: a tiny set measured, kept, compared; exit
+ * codes and refusals.
+ */
+#include "test/unit/test_perf_support.h"
+
+#include "test/integration/run_cubewarp.h"
+
+static void a_tiny_set_is_measured_kept_and_compared(void **state)
+{
+    (void)state;
+    char history[64];
+    temporary(history, "history.sqlite");
+    json_t *const root =
+        run_json("perf run --set self-test --rounds 3 --repeats 0 --quiet --history %s", history);
+    const json_t *const list = json_object_get(root, "benchmarks");
+    /* one thread and all of them; three rounds, median, stddev */
+    assert_int_equal(json_array_size(list), 2 * (3 + 2));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *const entry = json_array_get(list, i);
+        assert_int_equal(
+            strncmp(json_string_value(json_object_get(entry, "run_name")), "self-test/", 10), 0);
+        if (strcmp(json_string_value(json_object_get(entry, "run_type")), "iteration") != 0)
+            continue;
+        assert_true(json_number_value(json_object_get(entry, "items_per_second")) > 0);
+        /* the model is the same in every mode */
+        assert_int_equal(json_integer_value(json_object_get(entry, "events")),
+                         json_integer_value(json_object_get(json_array_get(list, 0), "events")));
+        assert_true(json_integer_value(json_object_get(entry, "peak_rss_bytes")) > 0);
+        assert_true(json_number_value(json_object_get(entry, "loop_ns_before")) > 0);
+        assert_true(json_number_value(json_object_get(entry, "gain_after")) > 0);
+    }
+    json_decref(root);
+    struct run_output output = run_line(2, "perf compare --history %s", history);
+    assert_non_null(strstr(output.err, "no earlier run of this machine with the same set"));
+    run_output_free(&output);
+    output = run_line(0, "perf compare --history %s 1 1", history);
+    assert_non_null(strstr(output.out, "nothing became slower"));
+    run_output_free(&output);
+    remove_temporary(history);
+}
+
+/* A file with one case whose rounds ran at about so many millions of events per second. */
+static void write_result(const char *path, double millions, const char *cpu)
+{
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "{\"context\": {\"num_cpus\": 2, \"host_name\": \"h\", \"cubewarp\": "
+            "{\"cpu\": \"%s\"}}, \"benchmarks\": [",
+            cpu);
+    for (int i = 0; i < 5; i++)
+        fprintf(file,
+                "%s{\"run_name\": \"m/adaptive/1\", \"run_type\": \"iteration\", \"threads\": 1,"
+                " \"repetition_index\": %d, \"label\": \"phold\", \"items_per_second\": %.0f}",
+                i == 0 ? "" : ",", i, (millions + 0.1 * i) * 1e6);
+    fputs("]}", file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void compare_exits_with_1_if_something_became_slower(void **state)
+{
+    (void)state;
+    char before[64], after[64];
+    temporary(before, "before.json");
+    temporary(after, "after.json");
+    write_result(before, 30, "c");
+    write_result(after, 27, "c");
+    struct run_output output = run_line(1, "perf compare %s %s", before, after);
+    assert_non_null(strstr(output.out, "SLOWER"));
+    run_output_free(&output);
+    output = run_line(0, "perf compare %s %s", after, before);
+    assert_non_null(strstr(output.out, "faster"));
+    run_output_free(&output);
+    write_result(after, 27, "d");
+    output = run_line(2, "perf compare %s %s", before, after);
+    assert_non_null(strstr(output.err, "different machines: the processor differs"));
+    run_output_free(&output);
+    output = run_line(1, "perf compare --force %s %s", before, after);
+    run_output_free(&output);
+    remove_temporary(before);
+    remove_temporary(after);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *message;
+    } lines[] = {
+        {"perf", "a part is missing: run or compare"},
+        {"perf measure", "no such part"},
+        {"perf run --set none", "--set none: no such set"},
+        {"perf run --rounds 0", "--rounds '0'"},
+        {"perf run extra", "unexpected argument 'extra'"},
+        {"perf run --history", "--history needs a value"},
+        {"perf run --sett quick", "did you mean '--set'?"},
+        {"perf compare /nowhere/a.json /nowhere/b.json", "/nowhere/b.json:1:1: unable to open"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct run_output output = run_line(2, "%s", lines[i].line);
+        if (strstr(output.err, lines[i].message) == NULL)
+            fail_msg("%s: %s", lines[i].line, output.err);
+        run_output_free(&output);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tiny_set_is_measured_kept_and_compared),
+        cmocka_unit_test(compare_exits_with_1_if_something_became_slower),
+        cmocka_unit_test(what_cannot_be_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
