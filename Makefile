@@ -68,7 +68,7 @@ EXPLORE_BINARIES := $(EXPLORE_TESTS:%.c=$(OUT)/%)
 BARE_SOURCES := $(wildcard perf/bare/*.c)
 BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 
-.PHONY: all help setup run test asan tsan stress nightly model lint tidy clang check-all format perf compdb clean test-binaries
+.PHONY: all help setup run test asan tsan stress nightly mutants model lint tidy clang check-all format perf compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -100,19 +100,25 @@ tsan: setup ## the engine's workers under ThreadSanitizer, and that it sees what
 # How many schedules `make stress` explores, and how many under AddressSanitizer.
 EXPLORE_SEEDS ?= 12000
 EXPLORE_ASAN_SEEDS ?= 1500
+STRESS := $(EXPLORE_TESTS:%.c=$(BUILD)/explore/%)
+STRESS_ASAN := $(EXPLORE_TESTS:%.c=$(BUILD)/explore-asan/%)
 stress: setup ## the engine's workers under a scheduler that tries thousands of interleavings
-	@$(MAKE) --no-print-directory VARIANT=explore $(BUILD)/explore/test/stress/test_explore
-	@$(MAKE) --no-print-directory VARIANT=explore-asan $(BUILD)/explore-asan/test/stress/test_explore
-	@EXPLORE_SEEDS=$(EXPLORE_SEEDS) test/run-tests.sh $(BUILD)/explore/test/stress/test_explore
-	@EXPLORE_SEEDS=$(EXPLORE_ASAN_SEEDS) test/run-tests.sh $(BUILD)/explore-asan/test/stress/test_explore
+	@$(MAKE) --no-print-directory VARIANT=explore $(STRESS)
+	@$(MAKE) --no-print-directory VARIANT=explore-asan $(STRESS_ASAN)
+	@EXPLORE_SEEDS=$(EXPLORE_SEEDS) test/run-tests.sh $(STRESS)
+	@EXPLORE_SEEDS=$(EXPLORE_ASAN_SEEDS) test/run-tests.sh $(STRESS_ASAN)
 
 nightly: setup ## random models and schedules in large numbers, half an hour (NIGHTLY_SCALE=8: longer)
 	@$(MAKE) --no-print-directory $(BUILD)/test/unit/test_core_parallel
 	@$(MAKE) --no-print-directory VARIANT=asan $(BUILD)/asan/test/unit/test_core_parallel
 	@$(MAKE) --no-print-directory VARIANT=tsan $(BUILD)/tsan/test/unit/test_core_parallel
-	@$(MAKE) --no-print-directory VARIANT=explore $(BUILD)/explore/test/stress/test_explore
-	@$(MAKE) --no-print-directory VARIANT=explore-asan $(BUILD)/explore-asan/test/stress/test_explore
+	@$(MAKE) --no-print-directory VARIANT=explore $(STRESS)
+	@$(MAKE) --no-print-directory VARIANT=explore-asan $(STRESS_ASAN)
 	@test/nightly.sh
+
+mutants: setup ## plant bugs in the engine, one after the other: each must make a test fail
+	@.ci/setup.sh git python3
+	@test/mutants/run.py $(MUTANTS)
 
 model: ## check the spin models of mailboxes and GVT, and that planted bugs are found
 	@.ci/setup.sh gcc spin

@@ -16,11 +16,13 @@ try() {
     echo "FAILED $* (exit code $status)"
     failed=1
 }
-export PARALLEL_SEED=$seed EXPLORE_SEED=$seed
+export PARALLEL_SEED=$seed EXPLORE_SEED=$seed FAULTS_SEED=$seed
 try env EXPLORE_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore
 try env EXPLORE_SEEDS=$((20000 * scale)) build/explore-asan/test/stress/test_explore
+try env FAULTS_SEEDS=$((20 * scale)) build/explore-asan/test/stress/test_alloc_faults
 try env PARALLEL_SEEDS=$((1000 * scale)) build/test/unit/test_core_parallel
 try env PARALLEL_SEEDS=$((200 * scale)) build/asan/test/unit/test_core_parallel
 try env PARALLEL_SEEDS=$((50 * scale)) build/tsan/test/unit/test_core_parallel
+try test/mutants/run.py
 [ $failed -eq 0 ] && echo "nightly: ok, from seed $seed"
 exit $failed

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Plants one engine bug after the other and reports which test finds it.
+
+    test/mutants/run.py [NAME...]     all mutants, or those whose names begin so
+    test/mutants/run.py --list
+
+The bugs are in the *.mutants files beside this one. The sources are copied to a scratch folder,
+in which everything is built once; a mutant is then built, and tested until a test fails, a crash
+and a hang included. Exit code 1 if one survives all tests, or could not be planted.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+SCRATCH = TOP / "build" / "mutants"
+TIMEOUT_S = 120
+
+# (variant, program, environment), the cheap ones first. Those of core/ only: what they do not
+# find, no test of a model has to.
+UNIT = ["memory", "errors", "sim", "rng", "pending", "random", "phold"]
+TESTS = [("asan", f"test/unit/test_core_{name}", {}) for name in UNIT] + [
+    ("explore-asan", "test/stress/test_explore", {"EXPLORE_SEEDS": "300"}),
+    ("explore-asan", "test/stress/test_alloc_faults", {"FAULTS_SEEDS": "1"}),
+    ("asan", "test/unit/test_core_parallel", {"PARALLEL_SEEDS": "10"}),
+    ("explore", "test/stress/test_explore", {"EXPLORE_SEEDS": "4000"}),
+    ("tsan", "test/race/test_race", {}),
+]
+
+
+class Mutant:
+    def __init__(self, name):
+        self.name, self.file, self.breaks, self.old, self.new = name, "", "", "", ""
+
+
+def parse(path):
+    """== NAME / file PATH / breaks TEXT / --- / old text / +++ / new text, up to the next ==."""
+    mutants, part = [], None
+    for number, line in enumerate(path.read_text().splitlines(keepends=True), 1):
+        if line.startswith("== "):
+            mutants.append(Mutant(line[3:].strip()))
+            part = None
+        elif line in ("---\n", "+++\n") and mutants:
+            part = "old" if line == "---\n" else "new"
+        elif part is not None:
+            setattr(mutants[-1], part, getattr(mutants[-1], part) + line)
+        elif line.startswith(("file ", "breaks ")) and mutants:
+            key, value = line.rstrip("\n").split(" ", 1)
+            setattr(mutants[-1], key, value)
+        elif line.strip() and not line.startswith("#"):
+            sys.exit(f"{path}:{number}: not understood: {line.rstrip()}")
+    for mutant in mutants:
+        mutant.old, mutant.new = mutant.old.rstrip("\n"), mutant.new.rstrip("\n")
+        if not (mutant.file and mutant.breaks and mutant.old):
+            sys.exit(f"{path}: {mutant.name}: needs file, breaks and the text to replace")
+    return mutants
+
+
+def copy_sources():
+    """The tree as git sees it; what has not changed keeps its time, so that make builds less."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=TOP, check=True, stdout=subprocess.PIPE).stdout.decode()
+    names = {name for name in listed.split("\0") if name and (TOP / name).is_file()}
+    for name in names:
+        to, data = SCRATCH / name, (TOP / name).read_bytes()
+        if to.is_file() and to.read_bytes() == data:
+            continue
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes(data)
+        shutil.copymode(TOP / name, to)
+    for old in SCRATCH.rglob("*.[ch]"):
+        if old.relative_to(SCRATCH).parts[0] != "build" and \
+                str(old.relative_to(SCRATCH)) not in names:
+            old.unlink()
+
+
+def build(variant, program):
+    return subprocess.run(
+        ["make", "-s", "-j", str(os.cpu_count()), f"VARIANT={variant}",
+         f"build/{variant}/{program}"],
+        cwd=SCRATCH, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def find(tests):
+    """What finds the mutant: '' if nothing does. Raises what the compiler says."""
+    for variant, program, environment in tests:
+        built = build(variant, program)
+        if built.returncode != 0:
+            raise RuntimeError(built.stdout)
+        how = f"{variant} {program.rsplit('/', 1)[1]}"
+        try:
+            done = subprocess.run(
+                [f"build/{variant}/{program}"], cwd=SCRATCH, timeout=TIMEOUT_S,
+                env={**os.environ, **environment}, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, errors="replace", text=True)
+        except subprocess.TimeoutExpired:
+            return how + " (hang)"
+        if done.returncode != 0:
+            failed = [line.split("] ", 1)[1].strip() for line in done.stdout.splitlines()
+                      if line.startswith("[  FAILED  ] ")]
+            failed = [name for name in failed if not name[:1].isdigit()]
+            return how + ": " + (failed[0] if failed else f"exit code {done.returncode}")
+    return ""
+
+
+def plant(mutant):
+    """Returns the file's own text; None: the mutant does not fit it."""
+    path = SCRATCH / mutant.file
+    text = path.read_text() if path.is_file() else ""
+    if text.count(mutant.old) != 1:
+        return None
+    path.write_text(text.replace(mutant.old, mutant.new))
+    return text
+
+
+def main():
+    mutants = [m for path in sorted(TOP.glob("test/mutants/*.mutants")) for m in parse(path)]
+    names = [m.name for m in mutants]
+    if len(set(names)) != len(names):
+        sys.exit("mutants: a name stands twice")
+    wanted = [a for a in sys.argv[1:] if not a.startswith("--")]
+    if wanted:
+        mutants = [m for m in mutants if m.name.startswith(tuple(wanted))]
+    if "--list" in sys.argv:
+        for mutant in mutants:
+            print(f"{mutant.name:32} {mutant.file:20} {mutant.breaks}")
+        return 0
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    copy_sources()
+    try:
+        found = find(TESTS)
+    except RuntimeError as error:
+        sys.exit(f"mutants: the unchanged sources do not build:\n{error}")
+    if found:
+        sys.exit(f"mutants: the unchanged sources fail: {found}")
+    bad = 0
+    for mutant in mutants:
+        start, text = time.monotonic(), plant(mutant)
+        if text is None:
+            result = f"DOES NOT FIT: its text must occur exactly once in {mutant.file}"
+        else:
+            try:
+                result = find(TESTS) or "SURVIVED"
+            except RuntimeError as error:
+                result = f"DOES NOT BUILD:\n{error}"
+            finally:
+                (SCRATCH / mutant.file).write_text(text)
+        bad += result.startswith(("DOES NOT", "SURVIVED"))
+        print(f"{mutant.name:32} {time.monotonic() - start:5.1f} s  {result}", flush=True)
+    print(f"{len(mutants)} mutants, {len(mutants) - bad} found, {bad} not")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+/*
+ * test_alloc_faults.c: memory that runs out: each allocation of the engine fails in turn, alone or
+ * with all after it, and limits of all sizes, in every mode, under schedules of the explorer. The
+ * run then ends with exit code 4 and the message of 60-cli.md, or it is right; nothing is left
+ * allocated.
+ *
+ * FAULTS_SEED=7 FAULTS_SEEDS=1 replays one model; FAULTS_SEEDS=100 runs as many.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/random_model.h"
+#include "test/stress/explorer.h"
+#include "test/stress/failing_memory.h"
+
+enum { SEEDS_DEFAULT = 3, LPS_MAX = 12, WORKERS = 3 };
+
+/* Faults of the whole program, to know that there were any. */
+static uint64_t runs, out_of_memory;
+
+static bool says_out_of_memory(const struct random_outcome *outcome)
+{
+    static const char begin[] = "out of memory: the simulation needs at least ";
+    return outcome->exit_code == CW_NO_RESOURCE &&
+           strncmp(outcome->text, begin, sizeof begin - 1) == 0;
+}
+
+/* `what` is how the memory runs out. True: it did not, and the run is right. */
+static bool run_and_judge(const struct random_model *m, const struct random_run *run,
+                          const struct random_outcome *expected, const char *what)
+{
+    char note[400], text[2500];
+    snprintf(note, sizeof note,
+             "model %llu, %s on %u workers, %s\nreplay: FAULTS_SEED=%llu FAULTS_SEEDS=1 "
+             "build/explore-asan/test/stress/test_alloc_faults",
+             (unsigned long long)run->seed, cw_sync_name[run->sync], run->workers, what,
+             (unsigned long long)run->seed);
+    explorer_note("%s", note);
+    explorer_begin(EXPLORE_RUNS, run->seed);
+    const struct random_outcome got = random_model_run(m, run);
+    (void)explorer_end();
+    runs++;
+    if (failing_memory_blocks() != 0 || failing_memory_mapped() != 0)
+        fail_msg("%llu blocks and %llu mapped bytes are left allocated: %s",
+                 (unsigned long long)failing_memory_blocks(),
+                 (unsigned long long)failing_memory_mapped(), note);
+    if (says_out_of_memory(&got)) {
+        out_of_memory++;
+        return false;
+    }
+    if (random_outcome_differs(&got, expected, text, sizeof text))
+        fail_msg("%s: %s", text, note);
+    return true;
+}
+
+/* Fails one allocation after the other, until the run has fewer. */
+static void fail_each(const struct random_model *m, const struct random_run *run,
+                      const struct random_outcome *expected, bool for_good)
+{
+    for (uint64_t n = 1;; n++) {
+        char what[80];
+        snprintf(what, sizeof what, "allocation %llu fails%s", (unsigned long long)n,
+                 for_good ? ", and all after it" : "");
+        failing_memory_arm(n, for_good);
+        const bool right = run_and_judge(m, run, expected, what);
+        const uint64_t count = failing_memory_count();
+        failing_memory_arm(0, false);
+        if (count < n) {
+            assert_true(right);
+            return;
+        }
+    }
+}
+
+typedef void (*fault_fn)(const struct random_model *m, const struct random_run *run,
+                         const struct random_outcome *expected);
+
+static void for_all_modes(fault_fn fault)
+{
+    const uint64_t first = random_from_environment("FAULTS_SEED", 1);
+    const uint64_t seeds = random_from_environment("FAULTS_SEEDS", SEEDS_DEFAULT);
+    const uint64_t before = out_of_memory;
+    for (uint64_t seed = first; seed < first + seeds; seed++) {
+        const struct random_model m = random_model_draw(seed, LPS_MAX, 20);
+        const struct random_outcome expected = random_model_run(
+            &m, &(struct random_run){.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed});
+        for (enum cw_sync sync = CW_SEQUENTIAL; sync < CW_SYNCS; sync++)
+            for (uint32_t workers = 1; workers <= (sync == CW_SEQUENTIAL ? 1 : WORKERS); workers++)
+                if (random_model_runs(&m, sync, workers))
+                    fault(&m,
+                          &(struct random_run){.sync = sync,
+                                               .workers = workers,
+                                               .seed = seed,
+                                               .memory_bytes_max = UINT64_C(1) << 30},
+                          &expected);
+    }
+    assert_true(out_of_memory > before);
+}
+
+static void fail_one(const struct random_model *m, const struct random_run *run,
+                     const struct random_outcome *expected)
+{
+    fail_each(m, run, expected, false);
+}
+
+static void fail_rest(const struct random_model *m, const struct random_run *run,
+                      const struct random_outcome *expected)
+{
+    fail_each(m, run, expected, true);
+}
+
+/* From nothing to what is enough, in steps of a quarter. */
+static void limit(const struct random_model *m, const struct random_run *run,
+                  const struct random_outcome *expected)
+{
+    struct random_run limited = *run;
+    for (uint64_t bytes = 1 << 10;; bytes += bytes / 4) {
+        char what[80];
+        snprintf(what, sizeof what, "with %llu bytes", (unsigned long long)bytes);
+        limited.memory_bytes_max = bytes;
+        const bool right = run_and_judge(m, &limited, expected, what);
+        if (bytes >= 1 << 30) {
+            assert_true(right);
+            return;
+        }
+    }
+}
+
+static void every_allocation_may_fail_once(void **state)
+{
+    (void)state;
+    for_all_modes(fail_one);
+}
+
+static void every_allocation_may_be_the_last_that_succeeds(void **state)
+{
+    (void)state;
+    for_all_modes(fail_rest);
+}
+
+static void every_limit_is_kept_or_reported(void **state)
+{
+    (void)state;
+    for_all_modes(limit);
+    print_message("%llu runs, %llu of them out of memory\n", (unsigned long long)runs,
+                  (unsigned long long)out_of_memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_may_fail_once),
+        cmocka_unit_test(every_allocation_may_be_the_last_that_succeeds),
+        cmocka_unit_test(every_limit_is_kept_or_reported),
+    };
+    return cmocka_run_group_tests_name("alloc faults", tests, NULL, NULL);
+}
