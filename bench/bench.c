@@ -209,6 +209,10 @@ static void fill_result(struct bench_session *session)
                                             .threads = session->options->threads,
                                             .peak_rss_bytes = peak_rss_bytes(),
                                             .setup_s = dist_setup_s(session->dist)};
+    const struct lp_cut *const cut = lp_system_cut(system);
+    result->engine.has_cut = cut != NULL;
+    if (cut != NULL)
+        result->engine.cut = *cut;
     cw_sim_stats(lp_system_sim(system), &result->engine.stats);
     const struct cw_stats *stats = &result->engine.stats;
     result->engine.run_s = stats->run_s - dist_install_run_s(session->dist);
@@ -305,6 +309,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
                                 .threads = options->threads,
                                 .partition = options->partition,
                                 .window_ps = options->window_ps,
+                                .pin_workers = !options->no_pin,
                                 .memory_bytes_max = options->memory_bytes_max,
                                 .no_data = options->no_data || !session.program->collective,
                                 .check_changes = getenv("CUBEWARP_CHECK_CHANGES") != NULL};

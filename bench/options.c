@@ -10,6 +10,7 @@
 #include "bench/bench.h"
 #include "bench/options_table.h"
 #include "collectives/config_source.h"
+#include "partition/partition.h"
 
 #define CONFIG_COMMANDS                                                                            \
     (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK | COMMAND_CONFIG | COMMAND_TOPO)
@@ -52,8 +53,9 @@ static const struct option_row rows[] = {
     {"sync", 0, RUN_COMMANDS, OPTION_SYNC, "MODE",
      "sequential (default on one thread), adaptive (on several), conservative, optimistic, stress"},
     {"threads", 0, RUN_COMMANDS, OPTION_THREADS, "N", "worker threads (1)"},
-    {"partition", 0, RUN_COMMANDS, OPTION_PARTITION, "NAME",
-     "cubes to threads: sip (default), block"},
+    {"partition", 0, RUN_COMMANDS, OPTION_PARTITION, "NAME", ""}, /* listed from the registry */
+    {"no-pin", 0, RUN_COMMANDS, OPTION_NO_PIN, NULL,
+     "do not bind threads to cores (where there are enough)"},
     {"window", 0, RUN_COMMANDS, OPTION_WINDOW, "NS",
      "speculate at most so many simulated ns beyond GVT"},
     {"max-memory", 0, RUN_COMMANDS, OPTION_MAX_MEMORY, "SIZE",
@@ -201,6 +203,15 @@ int run_options_parse(struct run_options *options, enum command command, int arg
     return options->help ? CW_OK : options_finish(&parse);
 }
 
+static void list_partitioners(void)
+{
+    const struct partitioner *partitioner;
+    printf("cubes to threads:");
+    for (uint32_t i = 0; (partitioner = partitioner_at(i)) != NULL; i++)
+        printf("\n%28s %s%s: %s", "", partitioner->name, i == 0 ? " (default)" : "",
+               partitioner->help);
+}
+
 void run_options_help(enum command command)
 {
     static const struct {
@@ -233,6 +244,8 @@ void run_options_help(enum command command)
         printf("  %-26s %s", left, rows[i].help);
         for (size_t k = 0; rows[i].id == OPTION_BENCH && bench_name(k) != NULL; k++)
             printf("%s%s%s", k == 0 ? "" : ", ", bench_name(k), k == 0 ? " (default)" : "");
+        if (rows[i].id == OPTION_PARTITION)
+            list_partitioners();
         putchar('\n');
     }
 }

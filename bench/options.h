@@ -47,6 +47,7 @@ struct run_options {
     bool sync_given; /* else: sequential on one thread, adaptive on several */
     uint32_t threads;
     const char *partition;     /* a partitioner's name; NULL: the default */
+    bool no_pin;               /* leave the placing of threads to the system */
     int64_t window_ps;         /* 0: any */
     uint64_t memory_bytes_max; /* 0: the engine's default */
 

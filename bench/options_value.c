@@ -175,8 +175,15 @@ static int read_sync(struct options_parse *parse, const struct option_row *row, 
 static int read_partition(struct options_parse *parse, const struct option_row *row,
                           const char *text)
 {
-    if (partitioner_find(text) == NULL)
-        return reject(parse, row, text, "expected sip or block");
+    if (partitioner_find(text) == NULL) {
+        char legal[128] = "expected one of";
+        size_t used = strlen(legal);
+        const struct partitioner *row_of;
+        for (uint32_t i = 0; (row_of = partitioner_at(i)) != NULL && used < sizeof legal; i++)
+            used += (size_t)snprintf(legal + used, sizeof legal - used, "%s %s", i == 0 ? "" : ",",
+                                     row_of->name);
+        return reject(parse, row, text, legal);
+    }
     parse->options->partition = text;
     return CW_OK;
 }
@@ -330,6 +337,9 @@ int options_read(struct options_parse *parse, const struct option_row *row, cons
         return read_u32(parse, row, text, 1, 1024, &options->threads);
     case OPTION_PARTITION:
         return read_partition(parse, row, text);
+    case OPTION_NO_PIN:
+        parse->options->no_pin = true;
+        return CW_OK;
     case OPTION_WINDOW:
         return read_window(parse, row, text);
     case OPTION_MAX_MEMORY:

@@ -151,6 +151,7 @@ struct phold_options phold_defaults(void)
         .state_bytes = PHOLD_STATE_BYTES_MIN,
         .end_ps = 100000000,
         .seed = 1,
+        .pin_workers = true,
     };
 }
 
@@ -268,6 +269,7 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
         .least_delay_ps = least_ps,
         .end_ps = options->end_ps,
         .memory_bytes_max = options->memory_bytes_max,
+        .pin_workers = options->pin_workers,
         .stress_seed = options->seed,
         .stress_rate_p32 = STRESS_RATE_P32,
     };

@@ -28,6 +28,7 @@ struct phold_options {
     uint32_t grain_ns;    /* work that an event does besides, in ns of this machine */
     int64_t end_ps;       /* exclusive */
     uint64_t seed;
+    bool pin_workers;          /* struct cw_config */
     uint64_t memory_bytes_max; /* 0: the engine's default */
 };
 

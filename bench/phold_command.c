@@ -44,6 +44,7 @@ static const char help_text[] =
     "  --sync MODE        sequential (default on one thread), adaptive (on several),\n"
     "                     conservative, optimistic, stress\n"
     "  --threads N        worker threads (1)\n"
+    "  --no-pin           do not bind threads to cores (where there are enough)\n"
     "  --max-memory SIZE  limit on the engine's memory, such as 512MiB (80 % of the machine's)\n"
     "  --json FILE        write the result as JSON to FILE, or to standard output for -\n"
     "  --quiet            show no progress line\n"
@@ -166,6 +167,8 @@ static int parse_option(struct phold_command *command, const char *name, const c
         command->sync_given = true;
     } else if (strcmp(name, "json") == 0) {
         result = options_file(error, name, text, &command->json);
+    } else if (strcmp(name, "no-pin") == 0) {
+        options->pin_workers = false;
     } else if (strcmp(name, "quiet") == 0) {
         command->quiet = true;
     } else {
@@ -206,6 +209,7 @@ static int parse(struct phold_command *command, int argc, char **argv, struct cw
         {.name = "threads", .has_arg = required_argument},
         {.name = "max-memory", .has_arg = required_argument},
         {.name = "json", .has_arg = required_argument},
+        {.name = "no-pin"},
         {.name = "quiet"},
         {.name = "help"},
     };

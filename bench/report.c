@@ -156,6 +156,30 @@ static void print_engine(FILE *file, const struct result *result)
             (double)engine->peak_rss_bytes / 1048576, data, engine->stats.trace_hash);
 }
 
+/* What the partition made of the machine. */
+static void print_cut(FILE *file, const struct result_engine *engine)
+{
+    const struct lp_cut *const cut = &engine->cut;
+    char lookahead[REPORT_NUMBER_BYTES];
+    fprintf(file, "# partition: %s, LPs per thread %" PRIu32 "..%" PRIu32 ", links cut:",
+            engine->partition, cut->lps_min, cut->lps_max);
+    const char *separator = "";
+    for (int kind = 0; kind < HW_LINK_KINDS; kind++) {
+        if (cut->link[kind].all == 0)
+            continue;
+        fprintf(file, "%s %" PRIu32 " of %" PRIu32 " %s", separator, cut->link[kind].cut,
+                cut->link[kind].all, hw_link_name[kind]);
+        separator = ",";
+    }
+    if (cut->lookahead_ps == CW_TIME_MAX)
+        fputs("; nothing goes from one thread to another", file);
+    else
+        fprintf(file, "; lookahead %s ns", report_ns(cut->lookahead_ps, lookahead));
+    if (cut->idle > 0)
+        fprintf(file, "; %" PRIu32 " of %" PRIu32 " threads idle", cut->idle, engine->threads);
+    fputs(engine->stats.workers_pinned > 0 ? "; pinned\n" : "; not pinned\n", file);
+}
+
 void report_table(FILE *file, const struct result *result)
 {
     print_head(file, result);
@@ -172,4 +196,6 @@ void report_table(FILE *file, const struct result *result)
             print_links(file, row);
     }
     print_engine(file, result);
+    if (result->engine.has_cut)
+        print_cut(file, &result->engine);
 }

@@ -101,6 +101,24 @@ static json_t *topology_json(const struct result *result)
     return object;
 }
 
+/* Where there are several threads. */
+static void put_cut(json_t **object, const struct result_engine *engine)
+{
+    uint64_t cut = 0, all = 0;
+    for (int kind = 0; kind < HW_LINK_KINDS; kind++) {
+        cut += engine->cut.link[kind].cut;
+        all += engine->cut.link[kind].all;
+    }
+    put(object, "lps_per_thread_min", whole(engine->cut.lps_min));
+    put(object, "lps_per_thread_max", whole(engine->cut.lps_max));
+    put(object, "idle_threads", whole(engine->cut.idle));
+    put(object, "links", whole(all));
+    put(object, "cut_links", whole(cut));
+    if (engine->cut.lookahead_ps != CW_TIME_MAX)
+        put(object, "lookahead_ns", ns(engine->cut.lookahead_ps));
+    put(object, "pinned", json_boolean(engine->stats.workers_pinned > 0));
+}
+
 json_t *report_engine_json(const struct result_engine *engine)
 {
     const struct cw_stats *const stats = &engine->stats;
@@ -124,6 +142,8 @@ json_t *report_engine_json(const struct result_engine *engine)
     put(&object, "committed_events_per_s", json_real(engine->events_per_s));
     put(&object, "ipcq_messages", whole(engine->ipcq_messages));
     put(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
+    if (engine->has_cut)
+        put_cut(&object, engine);
     return object;
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "core/cw.h"
+#include "lp/placement.h"
 
 /* A stretch of the collective that the kernels marked; statistics over the ranks. */
 struct result_phase {
@@ -48,6 +49,8 @@ struct result_row {
 struct result_engine {
     const char *sync, *partition;
     uint32_t threads;
+    bool has_cut;      /* false: one thread, or a model that is no machine */
+    struct lp_cut cut; /* what the partition made of the machine */
     struct cw_stats stats;
     uint64_t peak_rss_bytes;
     double setup_s;         /* wall time to build the machine and to install its queues */

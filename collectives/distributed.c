@@ -242,7 +242,11 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
         dist_free(dist);
         return NULL;
     }
-    partitioner->place(&config->hw, options->threads, cube_worker);
+    if (partitioner->place(&config->hw, options->threads, cube_worker, error) != CW_OK) {
+        free(cube_worker);
+        dist_free(dist);
+        return NULL;
+    }
     const bool wants_ops = dist->data != NULL || options->ccl_trace != NULL;
     const struct lp_system_options machine = {.hw = &config->hw,
                                               .config = &queues,
@@ -253,6 +257,7 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
                                               .stress_rate_p32 = STRESS_RATE_P32,
                                               .stress_seed = 1,
                                               .memory_bytes_max = options->memory_bytes_max,
+                                              .pin_workers = options->pin_workers,
                                               .check_changes = options->check_changes,
                                               .progress = on_progress,
                                               .op = wants_ops ? on_op : NULL,

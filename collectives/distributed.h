@@ -48,6 +48,7 @@ struct dist_options {
     const char *partition; /* NULL: the default */
     int64_t window_ps;     /* 0: any */
     uint64_t memory_bytes_max;
+    bool pin_workers;   /* struct cw_config */
     bool no_data;       /* leave out the data pass: timing alone */
     bool check_changes; /* the engine's debug mode */
     uint32_t pair[2];   /* PEs joined by a queue of their own; equal: none */

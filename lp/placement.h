@@ -1,18 +1,32 @@
 /*
- * placement.h: from cubes on workers to LPs on workers, and what that promises the engine: the
- * least delay of any event from one worker to another.
+ * placement.h: from cubes on workers to LPs on workers, what that promises the engine (the least
+ * delay of any event from one worker to another), and what it cut.
  */
 #ifndef LP_PLACEMENT_H
 #define LP_PLACEMENT_H
 
 #include "lp/model.h"
 
+/* Links that join two LPs: `all` of them, and those whose ends are on two workers. Both directions
+ * of a link are one. */
+struct lp_cut_links {
+    uint32_t cut, all;
+};
+
+/* What a placement is, for whoever wants to judge it. */
+struct lp_cut {
+    uint32_t lps_min, lps_max; /* of one worker */
+    uint32_t idle;             /* workers without an LP */
+    struct lp_cut_links link[HW_LINK_KINDS];
+    int64_t lookahead_ps; /* least delay from one worker to another; CW_TIME_MAX: no event goes */
+};
+
 /*
  * Fills lp_worker [lp_count] and least_delay_ps [workers * workers] from cube_worker (partition.h).
  * The host and the switches are on worker 0's side where nothing speaks for another. Entries
- * between workers that never send to each other are CW_TIME_MAX.
+ * between workers that never send to each other are CW_TIME_MAX. False: out of memory.
  */
-void lp_place(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,
-              uint32_t *lp_worker, int64_t *least_delay_ps);
+bool lp_place(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,
+              uint32_t *lp_worker, int64_t *least_delay_ps, struct lp_cut *cut);
 
 #endif

@@ -11,7 +11,6 @@
 
 #include "lp/deadlock.h"
 #include "lp/layout.h"
-#include "lp/placement.h"
 
 struct lp_system {
     struct lp_model model;
@@ -21,7 +20,8 @@ struct lp_system {
     uint64_t next_number;  /* of the host's own events */
     int64_t *pcie_free_ps; /* [sip] the host's link down to each SIP: reserved at submission */
     uint32_t launch_capacity;
-    uint32_t batch; /* number of the current one, from 1; 0: installation */
+    uint32_t batch;    /* number of the current one, from 1; 0: installation */
+    struct lp_cut cut; /* with more than one thread */
     struct lp_times times;
     struct lp_phases phases;
     uint8_t *phase_of_pe; /* [pe] the phase its kernel is in, 255: none yet */
@@ -147,16 +147,16 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     const size_t pairs = (size_t)options->threads * options->threads;
     uint32_t *const lp_worker = malloc(system->model.lp_count * sizeof *lp_worker);
     int64_t *const least_ps = malloc(pairs * sizeof *least_ps);
-    if (lp_worker == NULL || least_ps == NULL) {
+    const bool placed = options->threads > 1;
+    if (lp_worker == NULL || least_ps == NULL ||
+        (placed && !lp_place(&system->model, options->threads, options->cube_worker, lp_worker,
+                             least_ps, &system->cut))) {
         free(lp_worker);
         free(least_ps);
         no_memory(error);
         lp_system_free(system);
         return NULL;
     }
-    const bool placed = options->threads > 1;
-    if (placed)
-        lp_place(&system->model, options->threads, options->cube_worker, lp_worker, least_ps);
     const struct cw_config config = {.sync = options->sync,
                                      .worker_count = options->threads,
                                      .lp_worker = placed ? lp_worker : NULL,
@@ -170,6 +170,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
                                      .progress = options->progress,
                                      .progress_arg = options->arg,
                                      .memory_bytes_max = options->memory_bytes_max,
+                                     .pin_workers = options->pin_workers,
                                      .check_changes = options->check_changes};
     system->sim = cw_sim_create(&config, &system->hooks, error);
     free(lp_worker);
@@ -303,6 +304,10 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
 
 const struct lp_model *lp_system_model(const struct lp_system *system) { return &system->model; }
 struct cw_sim *lp_system_sim(struct lp_system *system) { return system->sim; }
+const struct lp_cut *lp_system_cut(const struct lp_system *system)
+{
+    return system->options.threads > 1 ? &system->cut : NULL;
+}
 const struct lp_times *lp_system_times(const struct lp_system *system) { return &system->times; }
 const struct lp_phases *lp_system_phases(const struct lp_system *system) { return &system->phases; }
 

@@ -6,7 +6,7 @@
 #ifndef LP_SYSTEM_H
 #define LP_SYSTEM_H
 
-#include "lp/model.h"
+#include "lp/placement.h"
 
 struct lp_system_options {
     const struct hw_config *hw;
@@ -17,6 +17,7 @@ struct lp_system_options {
     int64_t window_ps;           /* 0: any; for the optimistic modes */
     uint64_t stress_rate_p32, stress_seed;
     uint64_t memory_bytes_max; /* 0: the engine's default */
+    bool pin_workers;          /* struct cw_config */
     bool check_changes;        /* debug: prove that handlers change only what they asked for */
     cw_progress_fn progress;   /* with `arg`; NULL: not wanted */
     /* Receives each committed data operation, in order; NULL: none wanted. */
@@ -65,6 +66,7 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error);
 
 const struct lp_model *lp_system_model(const struct lp_system *system);
 struct cw_sim *lp_system_sim(struct lp_system *system);
+const struct lp_cut *lp_system_cut(const struct lp_system *system);       /* NULL: one thread */
 const struct lp_times *lp_system_times(const struct lp_system *system);   /* of the last batch */
 const struct lp_phases *lp_system_phases(const struct lp_system *system); /* of the last batch */
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube);

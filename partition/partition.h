@@ -11,17 +11,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/cw.h"
 #include "hw/hw_config.h"
 
 struct partitioner {
     const char *name;
     const char *help;
-    /* cube_worker: [sip_count * cubes], by sip * cubes + cube; every entry below `workers`. */
-    void (*place)(const struct hw_config *hw, uint32_t workers, uint32_t *cube_worker);
+    /*
+     * Fills cube_worker [sip_count * cubes], by sip * cubes + cube, every entry below `workers`,
+     * which is at least 1. Host side, between drains; may take memory and gives it back. CW_OK, or
+     * an exit code with *error filled.
+     */
+    int (*place)(const struct hw_config *hw, uint32_t workers, uint32_t *cube_worker,
+                 struct cw_error *error);
 };
 
 /* By name; NULL: unknown. The i-th; NULL after the last. The first is the default. */
 const struct partitioner *partitioner_find(const char *name);
 const struct partitioner *partitioner_at(uint32_t i);
+
+/* The rows that have files of their own, or are candidates of others. */
+int partition_sips(const struct hw_config *hw, uint32_t workers, uint32_t *cube_worker,
+                   struct cw_error *error);
+int partition_blocks(const struct hw_config *hw, uint32_t workers, uint32_t *cube_worker,
+                     struct cw_error *error);
+int partition_metis(const struct hw_config *hw, uint32_t workers, uint32_t *cube_worker,
+                    struct cw_error *error);
 
 #endif

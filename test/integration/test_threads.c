@@ -1,6 +1,6 @@
 /*
  * test_threads.c: the same events, times and bits on any number of threads: `cubewarp verify` in
- * every mode, through both partitioners, over topologies with and without a switch.
+ * every mode, through all partitioners, over topologies with and without a switch.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,6 +31,7 @@ static void every_mode_gives_the_bits_of_one_thread(void **state)
         for (int threads = 1; threads <= 4; threads++) {
             verify(torus, modes[i], threads, "sip");
             verify(torus, modes[i], threads, "block");
+            verify(torus, modes[i], threads, "metis");
         }
 }
 
@@ -42,6 +43,7 @@ static void a_switch_and_more_threads_than_sips_make_no_difference(void **state)
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         verify(star, modes[i], 2, "sip");
         verify(star, modes[i], 5, "block");
+        verify(star, modes[i], 4, "metis");
         verify(star, modes[i], 8, "sip");
     }
 }

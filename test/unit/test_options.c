@@ -265,11 +265,16 @@ static void threads_choose_the_mode_unless_it_is_given(void **state)
     assert_int_equal(options.sync, CW_OPTIMISTIC);
     assert_int_equal(options.window_ps, 50000);
     assert_string_equal(options.partition, "block");
+    assert_false(options.no_pin);
+    char free_to_move[] = "verify --threads 2 --no-pin --partition metis";
+    accept_line(&options, free_to_move);
+    assert_true(options.no_pin);
+    assert_string_equal(options.partition, "metis");
     refuse_line("run --sync sequential --threads 2",
                 "--sync sequential runs on 1 thread, not on 2");
     refuse_line("run --sync fast", "--sync 'fast': expected sequential, conservative, optimistic, "
                                    "adaptive or stress");
-    refuse_line("run --partition x", "--partition 'x': expected sip or block");
+    refuse_line("run --partition x", "--partition 'x': expected one of sip, block, metis");
 }
 
 static void what_this_version_lacks_is_refused_by_name(void **state)

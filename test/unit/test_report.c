@@ -130,6 +130,68 @@ static void the_table_has_nccl_tests_columns_behind_hashes(void **state)
     free(text);
 }
 
+/* As on several threads: what was cut stands in a line of its own, and in members of `engine` after
+ * those that are always there. */
+static struct result cut_sample(struct result_row rows[2])
+{
+    struct result result = sample(rows);
+    result.engine.partition = "metis";
+    result.engine.threads = 3;
+    result.engine.has_cut = true;
+    result.engine.stats.workers_pinned = 3;
+    result.engine.cut = (struct lp_cut){.lps_min = 21, .lps_max = 26, .lookahead_ps = 4020};
+    result.engine.cut.link[HW_LINK_UCIE] = (struct lp_cut_links){20, 160};
+    result.engine.cut.link[HW_LINK_SIP_LINK] = (struct lp_cut_links){6, 8};
+    return result;
+}
+
+static void several_threads_get_a_line_on_what_was_cut(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    struct result result = cut_sample(rows);
+    char *text = written_by(report_table, &result);
+    assert_non_null(strstr(text,
+                           "\n# partition: metis, LPs per thread 21..26, links cut: 20 of 160 "
+                           "ucie, 6 of 8 sip_link; lookahead 4.020 ns; pinned\n"));
+    free(text);
+    result.engine.cut = (struct lp_cut){.lps_max = 18, .idle = 2, .lookahead_ps = CW_TIME_MAX};
+    result.engine.cut.link[HW_LINK_UCIE] = (struct lp_cut_links){0, 40};
+    result.engine.stats.workers_pinned = 0;
+    text = written_by(report_table, &result);
+    assert_non_null(strstr(text, "\n# partition: metis, LPs per thread 0..18, links cut: 0 of 40 "
+                                 "ucie; nothing goes from one thread to another; 2 of 3 threads "
+                                 "idle; not pinned\n"));
+    free(text);
+}
+
+static void json_says_what_was_cut_on_several_threads(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    struct result result = cut_sample(rows);
+    char *text = written_by(write_json, &result);
+    json_t *object = json_loads(text, 0, NULL);
+    const json_t *engine = json_object_get(object, "engine");
+    assert_int_equal(json_integer_value(json_object_get(engine, "lps_per_thread_min")), 21);
+    assert_int_equal(json_integer_value(json_object_get(engine, "lps_per_thread_max")), 26);
+    assert_int_equal(json_integer_value(json_object_get(engine, "idle_threads")), 0);
+    assert_int_equal(json_integer_value(json_object_get(engine, "links")), 168);
+    assert_int_equal(json_integer_value(json_object_get(engine, "cut_links")), 26);
+    assert_true(json_real_value(json_object_get(engine, "lookahead_ns")) == 4.02);
+    assert_true(json_is_true(json_object_get(engine, "pinned")));
+    json_decref(object);
+    free(text);
+    result.engine.cut.lookahead_ps = CW_TIME_MAX;
+    text = written_by(write_json, &result);
+    object = json_loads(text, 0, NULL);
+    engine = json_object_get(object, "engine");
+    assert_non_null(json_object_get(engine, "cut_links"));
+    assert_null(json_object_get(engine, "lookahead_ns"));
+    json_decref(object);
+    free(text);
+}
+
 static void csv_has_no_padding_and_empty_fields_for_what_is_not_known(void **state)
 {
     (void)state;
@@ -464,6 +526,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_has_nccl_tests_columns_behind_hashes),
+        cmocka_unit_test(several_threads_get_a_line_on_what_was_cut),
+        cmocka_unit_test(json_says_what_was_cut_on_several_threads),
         cmocka_unit_test(csv_has_no_padding_and_empty_fields_for_what_is_not_known),
         cmocka_unit_test(json_has_the_schema_s_keys_in_order),
         cmocka_unit_test(every_ps_survives_json),

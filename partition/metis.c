@@ -1,0 +1,150 @@
+/*
+ * metis.c: the partitioner `metis`: the best of several candidates, most of them METIS' work.
+ *
+ * A candidate counts if each worker gets a cube (where there are as many) and the load is balanced
+ * (cube_cut_is_balanced). Among those the one with the largest lookahead is taken, then the one
+ * that costs least (cube_cut_cost), then the first. SIPs stay whole where that can be balanced,
+ * because any cut through a SIP has the lookahead of a UCIe link; hence cubes are only looked at
+ * where no distribution of whole SIPs counts. Where none of all counts it is `block`, which always
+ * gives everybody a cube.
+ *
+ * METIS is deterministic for a given seed; it draws from the C library's rand(), so two machines
+ * must not be partitioned at the same time in one process if they are to come out the same each
+ * time.
+ */
+#include <inttypes.h>
+#include <metis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hw/structure.h"
+#include "partition/cube_graph.h"
+#include "partition/partition.h"
+
+_Static_assert(sizeof(idx_t) == sizeof(int32_t), "the graph is METIS' as it stands");
+
+typedef int (*metis_fn)(idx_t *, idx_t *, idx_t *, idx_t *, idx_t *, idx_t *, idx_t *, idx_t *,
+                        real_t *, real_t *, idx_t *, idx_t *, idx_t *);
+
+struct search {
+    const struct hw_config *hw;
+    uint32_t workers, cube_count;
+    uint64_t *work, *load; /* [cube_count], [workers] */
+    uint32_t *tried;       /* [cube_count] the candidate */
+    idx_t *part;           /* [cube_count] METIS' answer */
+    uint32_t *best;        /* [cube_count] the caller's */
+    struct cube_cut best_cut;
+    bool found;
+};
+
+static int no_memory(const struct search *search, struct cw_error *error)
+{
+    error->exit_code = CW_NO_RESOURCE;
+    snprintf(error->text, sizeof error->text,
+             "out of memory while partitioning %" PRIu32 " cubes for %" PRIu32
+             " threads; --partition sip needs none",
+             search->cube_count, search->workers);
+    return CW_NO_RESOURCE;
+}
+
+static int metis_failed(const struct search *search, int status, struct cw_error *error)
+{
+    if (status == METIS_ERROR_MEMORY)
+        return no_memory(search, error);
+    error->exit_code = CW_BUG;
+    snprintf(error->text, sizeof error->text,
+             "METIS refuses the graph of %" PRIu32 " cubes for %" PRIu32
+             " threads with status %d; --partition sip does without it",
+             search->cube_count, search->workers, status);
+    return CW_BUG;
+}
+
+/* Takes the candidate if it is better than the best so far. */
+static void consider(struct search *search)
+{
+    const struct cube_cut cut =
+        cube_cut_of(search->hw, search->work, search->workers, search->tried, search->load);
+    const struct cube_cut *const best = &search->best_cut;
+    if (cut.busy < search->workers || !cube_cut_is_balanced(&cut, search->workers))
+        return;
+    if (search->found &&
+        (cut.lookahead_ps < best->lookahead_ps ||
+         (cut.lookahead_ps == best->lookahead_ps &&
+          cube_cut_cost(&cut, search->workers) >= cube_cut_cost(best, search->workers))))
+        return;
+    memcpy(search->best, search->tried, search->cube_count * sizeof *search->best);
+    search->best_cut = cut;
+    search->found = true;
+}
+
+static int try_metis(struct search *search, struct cube_graph *graph, uint32_t group, metis_fn run,
+                     struct cw_error *error)
+{
+    idx_t options[METIS_NOPTIONS], constraints = 1, parts = (idx_t)search->workers, cut = 0;
+    METIS_SetDefaultOptions(options);
+    options[METIS_OPTION_SEED] = 1;
+    const int status = run(&graph->count, &constraints, graph->first, graph->neighbour, graph->work,
+                           NULL, graph->weight, &parts, NULL, NULL, options, &cut, search->part);
+    if (status != METIS_OK)
+        return metis_failed(search, status, error);
+    for (uint32_t i = 0; i < search->cube_count; i++)
+        search->tried[i] = (uint32_t)search->part[i / group];
+    consider(search);
+    return CW_OK;
+}
+
+/* METIS' two ways over the graph with `group` cubes to a vertex: each is at times the better. */
+static int try_graph(struct search *search, uint32_t group, struct cw_error *error)
+{
+    struct cube_graph graph;
+    int code = cube_graph_build(&graph, search->hw, search->work, group) ? CW_OK
+                                                                         : no_memory(search, error);
+    if (code == CW_OK)
+        code = try_metis(search, &graph, group, METIS_PartGraphRecursive, error);
+    if (code == CW_OK)
+        code = try_metis(search, &graph, group, METIS_PartGraphKway, error);
+    cube_graph_free(&graph);
+    return code;
+}
+
+static int find_best(struct search *search, struct cw_error *error)
+{
+    int code = CW_OK;
+    cube_work(search->hw, search->work);
+    if (search->workers <= search->hw->sip_count) {
+        (void)partition_sips(search->hw, search->workers, search->tried, error);
+        consider(search);
+        code = try_graph(search, hw_cubes(search->hw), error);
+    }
+    if (code != CW_OK || search->found)
+        return code;
+    (void)partition_blocks(search->hw, search->workers, search->tried, error);
+    consider(search);
+    code = try_graph(search, 1, error);
+    if (code == CW_OK && !search->found)
+        code = partition_blocks(search->hw, search->workers, search->best, error);
+    return code;
+}
+
+int partition_metis(const struct hw_config *hw, uint32_t workers, uint32_t *cube_worker,
+                    struct cw_error *error)
+{
+    struct search search = {.hw = hw,
+                            .workers = workers,
+                            .cube_count = hw->sip_count * hw_cubes(hw),
+                            .best = cube_worker};
+    if (workers == 1 || search.cube_count <= workers) /* there is nothing to choose */
+        return partition_blocks(hw, workers, cube_worker, error);
+    search.work = calloc(search.cube_count, sizeof *search.work);
+    search.load = calloc(workers, sizeof *search.load);
+    search.tried = calloc(search.cube_count, sizeof *search.tried);
+    search.part = calloc(search.cube_count, sizeof *search.part);
+    const bool allocated = search.work && search.load && search.tried && search.part;
+    const int code = allocated ? find_best(&search, error) : no_memory(&search, error);
+    free(search.work);
+    free(search.load);
+    free(search.tried);
+    free(search.part);
+    return code;
+}
