@@ -44,8 +44,14 @@ static void send_on(struct cw_ctx *ctx, const struct random_model *m, struct cw_
     uint64_t *const number = CW_MUT(ctx, &state->number);
     const struct body body = {.value = value, .ttl = ttl, .filler = {(uint32_t)value}};
     const uint32_t bytes = 12 + 4 * cw_rng_below(rng, 14);
-    cw_send(ctx, to, delay_ps, (uint16_t)(value % 7), me, (*number)++, &body,
-            (uint16_t)(bytes > sizeof body ? sizeof body : bytes));
+    const uint16_t type = (uint16_t)(value % 7);
+    const uint16_t sent = (uint16_t)(bytes > sizeof body ? sizeof body : bytes);
+    cw_send(ctx, to, delay_ps, type, me, *number, &body, sent);
+    const uint32_t other = (to + 1) % m->lps;
+    if (m->twins && ttl < 3 && to != me && other != me &&
+        value % 3 == 0) /* its LP alone tells it apart */
+        cw_send(ctx, other, delay_ps, type, me, *number, &body, sent);
+    ++*number;
 }
 
 static void handle(struct cw_ctx *ctx, const void *state_, const struct cw_event *event)
@@ -80,13 +86,17 @@ static void digest_record(void *arg, const struct cw_event *event, uint16_t kind
     *digest ^= *digest >> 29;
 }
 
-/* Two events per LP and drain, of which every fifth has a twin that is equal in all: legal. */
+/* Two events per LP and drain, of which every fifth has a twin that is equal in all: legal; and
+ * every seventh, if the model has such, one that is equal in all but its LP. */
 static int inject(struct cw_sim *sim, const struct random_model *m, uint64_t *number,
                   struct cw_error *error)
 {
     int result = CW_OK;
     for (uint32_t i = 0; i < 2 * m->lps && result == CW_OK; i++, ++*number) {
         const struct body body = {.value = i, .ttl = m->ttl};
+        if (m->twins && i % 7 == 0)
+            result = cw_inject(sim, (i + 1) % m->lps, cw_sim_now(sim) + i / 3, 1, 1000, *number,
+                               &body, sizeof body, error);
         for (uint32_t twin = 0; twin < 1 + (i % 5 == 0) && result == CW_OK; twin++)
             result = cw_inject(sim, i % m->lps, cw_sim_now(sim) + i / 3, 1, 1000, *number, &body,
                                sizeof body, error);
@@ -161,7 +171,8 @@ struct random_model random_model_draw(uint64_t seed, uint32_t lps_max, uint32_t 
                                  .spread_ps = 1 + cw_rng_below(&rng, 2000),
                                  .grid_ps = grids[cw_rng_below(&rng, 4)],
                                  .fail_ps = CW_TIME_MAX,
-                                 .ttl = ttl};
+                                 .ttl = ttl,
+                                 .twins = true};
 }
 
 bool random_model_runs(const struct random_model *model, enum cw_sync sync, uint32_t workers)
