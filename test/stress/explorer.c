@@ -24,7 +24,7 @@
 
 enum { STACK_BYTES = COROUTINE_STACK_FACTOR * (64 << 10), WAITS_MAX = 100 };
 #define NOBODY    UINT32_MAX
-#define STEPS_MAX 20000000u /* of one exploration; what ends takes a hundredth of that */
+#define STEPS_MAX 200000000u /* of one exploration; what ends takes far fewer */
 
 const char *const explorer_policy_name[EXPLORE_POLICIES] = {"uniform", "runs", "priorities",
                                                             "stalls"};
