@@ -311,6 +311,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
                                 .window_ps = options->window_ps,
                                 .pin_workers = !options->no_pin,
                                 .memory_bytes_max = options->memory_bytes_max,
+                                .trace = options->trace,
+                                .trace_arg = options->trace_arg,
                                 .no_data = options->no_data || !session.program->collective,
                                 .check_changes = getenv("CUBEWARP_CHECK_CHANGES") != NULL};
     dist.arg = &session;

@@ -29,28 +29,36 @@ static const struct {
      "Names the cases that became slower beyond the noise of both runs; exit code 1 if there are\n"
      "any. BASE and NEW are JSON files of 'perf run', or numbers of runs in the history; by\n"
      "default the last two of this machine that measured the same set.\n"},
+    {PERF_PART_PROJECT, "project", perf_project_main,
+     "Usage: cubewarp perf project [OPTION]... [-- phold|run OPTION...]\n"
+     "Runs the given command on one thread, keeps each event with its cause, and works out what\n"
+     "more threads could gain at most: a projection, not a measurement.\n"},
 };
 #define PARTS (sizeof parts / sizeof *parts)
 
 #define RUN     PERF_PART_RUN
 #define COMPARE PERF_PART_COMPARE
+#define PROJECT PERF_PART_PROJECT
 
 static const struct row {
     unsigned parts;
     const char *name, *argument, *help;
 } rows[] = {
     {RUN, "set", "NAME", ""}, /* listed from the table of sets */
-    {RUN, "rounds", "N", "measurements of each case (5)"},
+    {RUN | PROJECT, "rounds", "N", "measurements of each case (5)"},
     {RUN, "repeats", "N", "how often one is repeated while it is disturbed (2)"},
-    {RUN, "json", "FILE", "write the result as JSON; - for standard output"},
+    {RUN | PROJECT, "json", "FILE", "write the result as JSON; - for standard output"},
     {RUN | COMPARE, "history", "FILE",
      "the SQLite file that keeps all runs ($XDG_DATA_HOME/cubewarp/perf.sqlite, or the same in "
      "~/.local/share)"},
     {RUN, "no-history", NULL, "do not keep this run"},
     {RUN | COMPARE, "list", NULL, "list the cases of the set, or the runs in the history, instead"},
     {COMPARE, "force", NULL, "compare runs of different machines"},
-    {RUN, "quiet", NULL, "say nothing while it runs"},
-    {RUN | COMPARE, "help", NULL, "this text"},
+    {PROJECT, "workers", "LIST", "for how many threads (2,4,8,16,32,64)"},
+    {PROJECT, "events", "N", "how many events to keep at most, at 26 bytes each (4000000)"},
+    {PROJECT, "no-measure", NULL, "do not measure what two threads gain in fact"},
+    {RUN | PROJECT, "quiet", NULL, "say nothing while it runs"},
+    {RUN | COMPARE | PROJECT, "help", NULL, "this text"},
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -74,6 +82,24 @@ static void print_part_help(size_t part)
 /* ---- options ----------------------------------------------------------------------------------
  */
 
+static int read_workers(struct perf_options *options, const char *text, struct cw_error *error)
+{
+    char copy[256], *rest = NULL;
+    snprintf(copy, sizeof copy, "%s", text);
+    options->worker_count = 0;
+    for (char *word = strtok_r(copy, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest)) {
+        if (options->worker_count == PERF_WORKERS_MAX)
+            return options_usage(error, "--workers %.200s: at most %d numbers", text,
+                                 PERF_WORKERS_MAX);
+        uint32_t *const worker = &options->workers[options->worker_count++];
+        if (options_u32(error, "workers", word, 1, 1024, worker) != CW_OK)
+            return CW_USAGE;
+    }
+    return options->worker_count > 0
+               ? CW_OK
+               : options_reject(error, "workers", text, "expected numbers such as 2,4,8");
+}
+
 static int read_option(struct perf_options *options, const char *name, const char *text,
                        struct cw_error *error)
 {
@@ -87,8 +113,14 @@ static int read_option(struct perf_options *options, const char *name, const cha
         return options_file(error, name, text, &options->json);
     else if (strcmp(name, "history") == 0)
         return options_file(error, name, text, &options->history);
+    else if (strcmp(name, "workers") == 0)
+        return read_workers(options, text, error);
+    else if (strcmp(name, "events") == 0)
+        return options_count(error, name, text, 1, UINT32_MAX - 1, &options->events);
     else if (strcmp(name, "no-history") == 0)
         options->no_history = true;
+    else if (strcmp(name, "no-measure") == 0)
+        options->no_measure = true;
     else if (strcmp(name, "list") == 0)
         options->list = true;
     else if (strcmp(name, "force") == 0)
@@ -104,6 +136,11 @@ static int read_option(struct perf_options *options, const char *name, const cha
 static int read_operands(struct perf_options *options, enum perf_part part, int argc, char **argv,
                          struct cw_error *error)
 {
+    if (part == PERF_PART_PROJECT) {
+        options->command = argv + optind;
+        options->command_count = argc - optind;
+        return CW_OK;
+    }
     for (; optind < argc; optind++) {
         if (part != PERF_PART_COMPARE || options->operand_count == PERF_OPERANDS_MAX)
             return options_usage(error, "unexpected argument '%.200s'", argv[optind]);
@@ -118,7 +155,12 @@ int perf_options_parse(struct perf_options *options, enum perf_part part, int ar
     struct option known[OPTIONS_MAX] = {{0}};
     const char *names[OPTIONS_MAX];
     size_t count = 0;
-    *options = (struct perf_options){.set = perf_set_name(0), .rounds = 5, .repeats = 2};
+    *options = (struct perf_options){.set = perf_set_name(0),
+                                     .rounds = 5,
+                                     .repeats = 2,
+                                     .workers = {2, 4, 8, 16, 32, 64},
+                                     .worker_count = 6,
+                                     .events = 4000000};
     for (size_t i = 0; i < ROWS; i++) {
         if ((rows[i].parts & part) == 0)
             continue;
@@ -150,11 +192,11 @@ int perf_options_parse(struct perf_options *options, enum perf_part part, int ar
 
 static int print_help(void)
 {
-    puts("Usage: cubewarp perf PART [OPTION]...\nThroughput: measured, kept, "
-         "compared.\n\n"
+    puts("Usage: cubewarp perf PART [OPTION]...\nThroughput: measured, kept, compared, "
+         "projected.\n\n"
          "  run      measure a set of cases\n"
          "  compare  name what became slower than in an earlier run\n"
-         "\n"
+         "  project  what more threads than this machine has could gain at most\n\n"
          "'cubewarp perf PART --help' lists a part's options.");
     return cli_end("perf", CW_OK);
 }
@@ -169,8 +211,8 @@ int perf_main(int argc, char **argv)
     while (part < PARTS && (argc < 2 || strcmp(argv[1], parts[part].name) != 0))
         part++;
     if (part == PARTS) {
-        options_usage(&error, argc < 2 ? "a part is missing: run or compare"
-                                       : "no such part; there are run and compare");
+        options_usage(&error, argc < 2 ? "a part is missing: run, compare or project"
+                                       : "no such part; there are run, compare and project");
         cli_fail("perf", &error);
         fputs("Try 'cubewarp perf --help'.\n", stderr);
         return CW_USAGE;

@@ -64,6 +64,9 @@ struct run_options {
     const char *svg;                 /* of `topo --svg FILE` */
     bool keys;                       /* of `config --keys` */
     bool help;                       /* --help was given: nothing else counts */
+
+    cw_trace_fn trace; /* no option's: what `perf project` keeps; NULL: nobody wants to know */
+    void *trace_arg;
 };
 
 /*

@@ -231,13 +231,23 @@ static int inject_all(struct cw_sim *sim, const struct phold_options *options,
     return CW_OK;
 }
 
+uint32_t phold_worker_of(const struct phold_options *options, uint32_t lp, uint32_t threads)
+{
+    return (uint32_t)((uint64_t)lp * threads / options->lps);
+}
+
+int64_t phold_least_delay_ps(const struct phold_options *options)
+{
+    return options->traffic == PHOLD_MESH ? 1000 : options->lookahead_ps;
+}
+
 /* [threads x threads]: every send has at least this delay. NULL if there is no memory for it. */
 static int64_t *least_delays(const struct phold_options *options, uint32_t threads)
 {
     const size_t pairs = (size_t)threads * threads;
     int64_t *const least_ps = calloc(pairs, sizeof *least_ps);
     for (size_t i = 0; least_ps != NULL && i < pairs; i++)
-        least_ps[i] = options->traffic == PHOLD_MESH ? 1000 : options->lookahead_ps;
+        least_ps[i] = phold_least_delay_ps(options);
     return least_ps;
 }
 
@@ -270,6 +280,8 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
         .end_ps = options->end_ps,
         .memory_bytes_max = options->memory_bytes_max,
         .pin_workers = options->pin_workers,
+        .trace = options->trace,
+        .trace_arg = options->trace_arg,
         .stress_seed = options->seed,
         .stress_rate_p32 = STRESS_RATE_P32,
     };

@@ -30,6 +30,8 @@ struct phold_options {
     uint64_t seed;
     bool pin_workers;          /* struct cw_config */
     uint64_t memory_bytes_max; /* 0: the engine's default */
+    cw_trace_fn trace;         /* cw.h; NULL: nobody wants to know */
+    void *trace_arg;
 };
 
 enum { PHOLD_STATE_BYTES_MIN = 16, PHOLD_STATE_BYTES_MAX = 1 << 24 };
@@ -41,6 +43,13 @@ struct phold_options phold_defaults(void);
 int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t threads,
               struct cw_stats *stats, double *setup_s, struct cw_error *error);
 
+/* LP's worker, and the least delay between workers, as phold_run() gives them to the engine. */
+uint32_t phold_worker_of(const struct phold_options *options, uint32_t lp, uint32_t threads);
+int64_t phold_least_delay_ps(const struct phold_options *options);
+
+/* Reads the options of the command, of which only those of the model count. */
+int phold_options_parse(struct phold_options *options, int argc, char **argv,
+                        struct cw_error *error);
 /* The `cubewarp phold` command; argv[0] is "phold". Returns an exit code. */
 int phold_main(int argc, char **argv);
 

@@ -237,6 +237,16 @@ static int parse(struct phold_command *command, int argc, char **argv, struct cw
     return CW_OK;
 }
 
+int phold_options_parse(struct phold_options *options, int argc, char **argv,
+                        struct cw_error *error)
+{
+    struct phold_command command = {
+        .options = phold_defaults(), .sync = CW_SEQUENTIAL, .threads = 1};
+    const int result = parse(&command, argc, argv, error);
+    *options = command.options;
+    return result;
+}
+
 /* ---- reports -------------------------------------------------------------------------------- */
 
 struct outcome {

@@ -260,6 +260,8 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
                                               .pin_workers = options->pin_workers,
                                               .check_changes = options->check_changes,
                                               .progress = on_progress,
+                                              .trace = options->trace,
+                                              .trace_arg = options->trace_arg,
                                               .op = wants_ops ? on_op : NULL,
                                               .kernel_ended = on_kernel_ended,
                                               .arg = dist};

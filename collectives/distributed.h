@@ -53,6 +53,8 @@ struct dist_options {
     bool check_changes; /* the engine's debug mode */
     uint32_t pair[2];   /* PEs joined by a queue of their own; equal: none */
     FILE *ccl_trace;    /* each committed send and receive: "rank, t, dir, nbytes"; NULL: none */
+    cw_trace_fn trace;  /* the engine's; NULL: nobody wants to know */
+    void *trace_arg;
     /* Called now and then while the machine runs; NULL: not wanted. */
     void (*progress)(void *arg, struct dist *dist, const struct cw_progress *progress);
     /* Called after each collective, before any rank goes on. Non-zero ends the run. */

@@ -212,6 +212,19 @@ struct cw_progress {
  */
 typedef void (*cw_progress_fn)(void *arg, const struct cw_progress *progress);
 
+/*
+ * One committed event, as a trace sees it: what it takes to say how long any engine must take at
+ * least. Sequential mode only, and slow: for models to be looked at, not for runs.
+ */
+#define CW_NO_CAUSE UINT64_MAX
+struct cw_trace {
+    uint64_t index; /* in order of commitment, from 0, over all drains */
+    uint64_t cause; /* the event whose handler sent it; CW_NO_CAUSE: it was injected */
+    uint64_t drain; /* from 0 */
+    double cost_s;  /* what it took, queue and commitment included; < 0: not sampled, as most */
+};
+typedef void (*cw_trace_fn)(void *arg, const struct cw_event *event, const struct cw_trace *trace);
+
 struct cw_config {
     enum cw_sync sync;
     uint32_t worker_count;         /* CW_SEQUENTIAL: 1; or more, to check a partition's promises */
@@ -222,6 +235,8 @@ struct cw_config {
     void *record_arg;
     cw_progress_fn progress; /* NULL: nobody wants to know */
     void *progress_arg;
+    cw_trace_fn trace; /* CW_SEQUENTIAL only; NULL: nobody wants to know */
+    void *trace_arg;
     uint64_t memory_bytes_max;    /* engine-accounted; 0: 80 % of what there is */
     uint32_t sends_per_event_max; /* 0: 65,536; as many records */
     int64_t window_ps;            /* optimistic modes: no event this far beyond GVT; 0: any */

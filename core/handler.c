@@ -125,6 +125,13 @@ static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
                     (unsigned)to);
 }
 
+/* Notes an event that was sent, for whoever has to know of it later. */
+static void note_sent(struct worker *worker, const struct cw_event *event)
+{
+    if (worker->sim->trace.fn != NULL && !trace_sent(&worker->sim->trace, event, worker->committed))
+        worker_fail_for_memory(worker);
+}
+
 void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, uint32_t entity,
              uint64_t number, const void *payload, uint16_t payload_bytes)
 {
@@ -165,6 +172,8 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
         memcpy(event->payload, payload, payload_bytes);
     if (__builtin_expect(!pending_push(&worker->pending, entry_of(&header, event)), 0))
         worker_fail_for_memory(worker);
+    if (__builtin_expect(ctx->keep, 0))
+        note_sent(worker, event);
 }
 
 void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t bytes)

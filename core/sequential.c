@@ -20,10 +20,10 @@ static inline void handle(struct cw_sim *sim, struct worker *worker, struct lp_b
     ctx->event = event;
     worker->sends_left = sim->config.sends_per_event_max;
     worker->records_left = sim->config.sends_per_event_max;
-    if (__builtin_expect(ctx->keep, 0))
+    if (__builtin_expect(ctx->keep, 0) && worker->undo.before != NULL)
         undo_begin(&worker->undo, block->state, block->state_bytes);
     sim->model.handle(ctx, block->state, event);
-    if (__builtin_expect(ctx->keep, 0))
+    if (__builtin_expect(ctx->keep, 0) && worker->undo.before != NULL)
         worker_check_changes(worker, block);
 }
 
@@ -80,6 +80,35 @@ static void run(struct cw_sim *sim, struct worker *worker)
         worker_fail_for_memory(worker);
 }
 
+/* The same, telling of each event. */
+static void run_traced(struct cw_sim *sim, struct worker *worker)
+{
+    struct trace *const trace = &sim->trace;
+    const int64_t end_ps = sim->config.end_ps;
+    for (;;) {
+        const uint64_t index = worker->committed;
+        trace_begin(trace, index);
+        const struct entry *const least = pending_peek(&worker->pending);
+        if (least == NULL || least->time_ps >= end_ps)
+            break;
+        struct cw_event *const event = least->event;
+        struct lp_block *const block = sim->lps.blocks[entry_lp(least)];
+        pending_pop(&worker->pending, least);
+        fetch_ahead(sim, worker);
+        const uint64_t cause = trace_take_cause(trace, event);
+        handle(sim, worker, block, event);
+        struct cw_event told;
+        memcpy(&told, event, offsetof(struct cw_event, payload) + event->payload_bytes);
+        commit(sim, worker, block, event);
+        trace_end(trace, &told, index, cause);
+        if (worker->committed % EVENTS_PER_PROGRESS == 0)
+            report_progress(sim, worker);
+    }
+    if (worker->pending.out_of_memory)
+        worker_fail_for_memory(worker);
+    trace->drain++;
+}
+
 int sequential_drain(struct cw_sim *sim, struct cw_error *error)
 {
     struct worker *const worker = &sim->workers[0];
@@ -88,6 +117,9 @@ int sequential_drain(struct cw_sim *sim, struct cw_error *error)
         *error = worker->failure;
         return error->exit_code;
     }
-    run(sim, worker);
+    if (sim->config.trace != NULL)
+        run_traced(sim, worker);
+    else
+        run(sim, worker);
     return CW_OK;
 }

@@ -58,6 +58,8 @@ static int check(const struct cw_config *config, const struct cw_model *model,
             return error_set(error, CW_BUG, "LP %u belongs to worker %u, but there are %u workers",
                              (unsigned)lp, (unsigned)config->lp_worker[lp],
                              (unsigned)config->worker_count);
+    if (config->trace != NULL && config->sync != CW_SEQUENTIAL)
+        return error_set(error, CW_BUG, "a trace is the sequential mode's only");
     return config->sync == CW_CONSERVATIVE ? check_lookahead(config, error) : CW_OK;
 }
 
@@ -124,6 +126,8 @@ static int build(struct cw_sim *sim, const struct cw_config *config, struct cw_e
         return memory_error(&sim->memory, error);
     for (uint32_t i = 0; i < sim->worker_count; i++)
         init_worker(sim, &sim->workers[i]);
+    trace_init(&sim->trace, &sim->memory, config->trace, config->trace_arg);
+    sim->workers[0].ctx.keep = config->trace != NULL; /* sends are noted */
     sim->config.check_changes |= config->sync == CW_STRESS;
     for (uint32_t i = 0; i < sim->worker_count && sim->config.check_changes; i++) {
         sim->workers[i].ctx.keep = true;
@@ -162,6 +166,7 @@ void cw_sim_free(struct cw_sim *sim)
     if (sim == NULL)
         return;
     parallel_free(sim);
+    trace_free(&sim->trace);
     for (uint32_t i = 0; i < sim->worker_count && sim->workers != NULL; i++) {
         struct worker *const worker = &sim->workers[i];
         undo_free(&worker->undo);

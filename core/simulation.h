@@ -9,6 +9,7 @@
 
 #include "core/gvt.h"
 #include "core/outbox.h"
+#include "core/trace.h"
 #include "core/pin.h"
 #include "core/worker.h"
 
@@ -19,6 +20,7 @@ struct cw_sim {
     struct lps lps;
     struct worker *workers; /* [worker_count] */
     uint32_t worker_count;
+    struct trace trace; /* of the sequential mode */
     /* the parallel modes' */
     struct gvt_slot *slots;  /* [worker_count] */
     int64_t *path_delays_ps; /* [from * worker_count + to]: D of I-SAFE-1 */

@@ -169,6 +169,8 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
                                      .record_arg = system,
                                      .progress = options->progress,
                                      .progress_arg = options->arg,
+                                     .trace = options->trace,
+                                     .trace_arg = options->trace_arg,
                                      .memory_bytes_max = options->memory_bytes_max,
                                      .pin_workers = options->pin_workers,
                                      .check_changes = options->check_changes};

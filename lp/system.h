@@ -20,6 +20,8 @@ struct lp_system_options {
     bool pin_workers;          /* struct cw_config */
     bool check_changes;        /* debug: prove that handlers change only what they asked for */
     cw_progress_fn progress;   /* with `arg`; NULL: not wanted */
+    cw_trace_fn trace;         /* the engine's; NULL: not wanted */
+    void *trace_arg;
     /* Receives each committed data operation, in order; NULL: none wanted. */
     void (*op)(void *arg, const struct lp_op *op);
     /* Told that a PE's kernel has ended: its received tiles are dead. NULL: not wanted. */

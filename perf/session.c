@@ -50,6 +50,17 @@ static int run_rounds(const struct perf_session *session, const struct perf_case
     return result;
 }
 
+int perf_session_measure(const struct perf_session *session, const struct perf_case *cases,
+                         size_t count, struct perf_run *run, struct cw_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (perf_run_add(run, cases[i].name, cases[i].command, cases[i].threads) == NULL) {
+            snprintf(error->text, sizeof error->text, "out of memory for the cases");
+            return error->exit_code = CW_NO_RESOURCE;
+        }
+    return run_rounds(session, cases, run, error);
+}
+
 int perf_session_run(const struct perf_session *session, struct perf_run *run,
                      struct cw_error *error)
 {
@@ -57,17 +68,11 @@ int perf_session_run(const struct perf_session *session, struct perf_run *run,
     size_t count = 0, kept = 0;
     perf_run_begin(run, session->set);
     int result = perf_set_cases(session->set, run->machine.cores, &cases, &count, error);
-    for (size_t i = 0; i < count && result == CW_OK; i++) {
-        if (!perf_has_program(cases[i].program))
-            continue;
-        cases[kept++] = cases[i];
-        if (perf_run_add(run, cases[i].name, cases[i].command, cases[i].threads) == NULL) {
-            snprintf(error->text, sizeof error->text, "out of memory for the cases");
-            result = error->exit_code = CW_NO_RESOURCE;
-        }
-    }
+    for (size_t i = 0; i < count && result == CW_OK; i++)
+        if (perf_has_program(cases[i].program))
+            cases[kept++] = cases[i];
     if (result == CW_OK)
-        result = run_rounds(session, cases, run, error);
+        result = perf_session_measure(session, cases, kept, run, error);
     free(cases);
     return result;
 }

@@ -9,7 +9,7 @@
 #include "perf/sets.h"
 
 struct perf_session {
-    const char *set;
+    const char *set; /* of perf_session_run() */
     uint32_t rounds;
     uint32_t repeats_max; /* of one measurement; after that it stays, and says so */
     /* Told before each measurement; NULL: nobody wants to know. */
@@ -19,7 +19,11 @@ struct perf_session {
     void *arg;
 };
 
-/* Fills *run, which the caller frees whatever the result. */
+/* Measures cases of the caller's own, and adds them to *run, which has begun (perf_run_begin). */
+int perf_session_measure(const struct perf_session *session, const struct perf_case *cases,
+                         size_t count, struct perf_run *run, struct cw_error *error);
+
+/* Measures the set. Fills *run, which the caller frees whatever the result. */
 int perf_session_run(const struct perf_session *session, struct perf_run *run,
                      struct cw_error *error);
 

@@ -82,19 +82,60 @@ static void compare_exits_with_1_if_something_became_slower(void **state)
     remove_temporary(after);
 }
 
+static void a_projection_is_shown_as_one_beside_what_was_measured(void **state)
+{
+    (void)state;
+    char path[64];
+    temporary(path, "projection.json");
+    struct run_output output = run_line(
+        0, "perf project --rounds 1 --workers 1,2,4 --json %s -- phold --lps 64 --end 20", path);
+    assert_non_null(strstr(output.out, "PROJECTED upper bounds"));
+    assert_non_null(strstr(output.out, "MEASURED at 2 threads"));
+    run_output_free(&output);
+    json_t *const root = json_load_file(path, 0, NULL);
+    assert_string_equal(json_string_value(json_object_get(root, "kind")),
+                        "upper bounds, not measurements");
+    assert_true(json_integer_value(json_object_get(root, "events")) > 0);
+    const double critical = json_number_value(json_object_get(root, "critical_path_speed_up"));
+    const json_t *const bounds = json_object_get(root, "bounds");
+    assert_int_equal(json_array_size(bounds), 3);
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *const bound = json_array_get(bounds, i);
+        const double workers = json_number_value(json_object_get(bound, "workers"));
+        const double ordered = json_number_value(json_object_get(bound, "ordered_speed_up"));
+        const double windowed = json_number_value(json_object_get(bound, "windowed_speed_up"));
+        assert_true(ordered <= workers * 1.000001 && ordered <= critical * 1.000001);
+        assert_true(windowed <= ordered * 1.000001 && windowed > 0.999999);
+        if (workers == 1)
+            assert_true(ordered > 0.999999);
+    }
+    assert_true(json_number_value(json_object_get(json_object_get(root, "measured"), "speed_up")) >
+                0);
+    json_decref(root);
+    remove_temporary(path);
+    output = run_line(0, "perf project --no-measure --events 1000 -- run --bench ipcq_pingpong");
+    assert_non_null(strstr(output.out, "# run --bench ipcq_pingpong: "));
+    assert_null(strstr(output.out, "MEASURED"));
+    run_output_free(&output);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
     static const struct {
         const char *line, *message;
     } lines[] = {
-        {"perf", "a part is missing: run or compare"},
+        {"perf", "a part is missing: run, compare or project"},
         {"perf measure", "no such part"},
         {"perf run --set none", "--set none: no such set"},
         {"perf run --rounds 0", "--rounds '0'"},
         {"perf run extra", "unexpected argument 'extra'"},
         {"perf run --history", "--history needs a value"},
         {"perf run --sett quick", "did you mean '--set'?"},
+        {"perf project -- phold --threads 2", "--threads: the projection runs the command on one"},
+        {"perf project -- phold --lps 0", "--lps '0'"},
+        {"perf project -- sweep", "'sweep': phold or run can be projected"},
+        {"perf project --workers 2,x", "--workers 'x'"},
         {"perf compare /nowhere/a.json /nowhere/b.json", "/nowhere/b.json:1:1: unable to open"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -110,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tiny_set_is_measured_kept_and_compared),
         cmocka_unit_test(compare_exits_with_1_if_something_became_slower),
+        cmocka_unit_test(a_projection_is_shown_as_one_beside_what_was_measured),
         cmocka_unit_test(what_cannot_be_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
