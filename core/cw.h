@@ -36,8 +36,9 @@
 
 /* ---- limits ------------------------------------------------------------------------------- */
 
-#define CW_PAYLOAD_BYTES_MAX 64u    /* inline payload of an event, and of a commit record */
-#define CW_DEPTH_MAX         65535u /* deepest chain of zero-delay events at one time */
+#define CW_PAYLOAD_BYTES_MAX 64u /* inline payload of an event, and of a commit record */
+#define CW_STATE_BYTES_MAX   ((1u << 29) - 1)   /* state of an LP */
+#define CW_DEPTH_MAX         65535u             /* deepest chain of zero-delay events at one time */
 #define CW_NUMBER_MAX        ((1ull << 48) - 1) /* greatest number an entity may give an event */
 #define CW_TIME_MAX          INT64_MAX          /* "never"; no event may be sent to this time */
 

@@ -99,6 +99,13 @@ static inline struct entry entry_of_words(const struct event_words *words, struc
     };
 }
 
+/* Clears what the engine has noted in `reserved`, by its whole word: the hash reads that next. */
+static inline void event_clear_notes(struct cw_event *event)
+{
+    event_word *const words = (event_word *)(void *)event;
+    words[3] &= UINT64_MAX >> 16;
+}
+
 /* The order of entries whose time, depth, entity and number are equal: type, payload, LP. */
 bool entry_before_tied(const struct entry *a, const struct entry *b);
 

@@ -1,87 +1,53 @@
 /*
- * fossil.c: fossil collection: what GVT has passed becomes known and is freed (timewarp.h).
+ * fossil.c: fossil collection: what is final becomes known and is freed (timewarp.h).
  *
- * Processed events are noted as they are handled: in a queue, as long as that is in the total
- * order. What was rolled back is gone from there, and, handled again behind later events of other
- * LPs, is noted in a second list, without order. GVT takes from the front of the first, and from
- * anywhere in the second, and commits both merged: so each LP's events commit in order, which is
- * what the trace hash needs. Records find their order in the outbox.
+ * An event is final when GVT has passed it, and also when it is before all that its worker has
+ * pending and all that may still arrive there: before what the worker can promise. The history is
+ * gone through from its oldest block on; a block whose least event is not final is skipped, and one
+ * without a live log is used again. So each LP's events commit in their order (I-HIST-2), which is
+ * what the trace hash needs; events of different LPs may not, and their records find their order in
+ * the outbox.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/hash.h"
+#include "core/commit.h"
+#include "core/promise.h"
 #include "core/simulation.h"
 #include "core/timewarp.h"
 
-/* The records that an event's log holds, one after the other as records.h has them. */
-static void hand_over_records(struct timewarp *tw, const struct cw_event *event, struct log *log)
-{
-    size_t bytes = 0;
-    for (struct item *item = log_first(log); item != NULL; item = log_next(log, item))
-        if (item->kind == ITEM_RECORD)
-            bytes += item->bytes;
-    uint8_t *to = worker_need(tw->worker, outbox_add(&tw->outbox, event, bytes));
-    for (struct item *item = log_first(log); item != NULL; item = log_next(log, item))
-        if (item->kind == ITEM_RECORD) {
-            memcpy(to, item->data, item->bytes);
-            to += item->bytes;
-        }
-}
+/* Logs whose events are fetched ahead of their turn. */
+enum { AHEAD = 4 };
 
-/* The event is final: counted, hashed, and its record free. */
-static void finish(struct timewarp *tw, struct cw_event *event)
+/* What is final: everything before `time_ps`, and what is before `gvt`. */
+struct limit {
+    int64_t time_ps;
+    struct key gvt;
+};
+
+static inline bool is_final(const struct limit *limit, struct cw_event *event)
 {
-    struct worker *const worker = tw->worker;
-    struct lp_block *const block = worker->sim->lps.blocks[event->lp];
-    if (event->time_ps > worker->now_ps)
-        worker->now_ps = event->time_ps;
-    worker->committed++;
-    if (!worker->sim->config.hash_off)
-        block->hash = hash_event(block->hash, event);
-    pool_put(&worker->pool, event);
+    if (event->time_ps != limit->gvt.time_ps)
+        return event->time_ps < limit->time_ps;
+    const struct entry entry = entry_of_event(event);
+    return event->time_ps < limit->time_ps || key_before(key_of(&entry), limit->gvt);
 }
 
 /* A processed event commits: the oldest of its LP. */
-static void commit_processed(struct timewarp *tw, struct log *log)
+static inline void commit_log(struct timewarp *tw, struct log *log)
 {
+    struct worker *const worker = tw->worker;
     struct cw_event *const event = log->event;
-    event->reserved = 0;
-    if (log->records > 0)
-        hand_over_records(tw, event, log);
+    event_clear_notes(event);
+    if (log->records > 0) {
+        uint8_t *const to = worker_need(worker, outbox_add(&tw->outbox, event, log->records));
+        memcpy(to, log_records(log), log->records);
+    }
     if (log->newer != NULL)
         log->newer->older = NULL;
     else
-        tw->newest[event->lp] = NULL;
+        tw->newest[log->lp] = NULL;
     history_drop(&tw->history, log);
-    tw->speculated--;
-    finish(tw, event);
-}
-
-void fossil_commit(struct timewarp *tw, struct cw_event *event)
-{
-    struct records *const records = &tw->worker->records;
-    if (event->reserved != 0) /* or else unwritten: the hash reads it as part of a word */
-        event->reserved = 0;
-    if (records->used > 0) {
-        uint8_t *const to = worker_need(tw->worker, outbox_add(&tw->outbox, event, records->used));
-        memcpy(to, records->bytes, records->used);
-        records->used = 0;
-    }
-    tw->safe_events++;
-    finish(tw, event);
-}
-
-static struct processed *item_of(struct timewarp *tw, const struct log *log)
-{
-    struct processed_list *const list = log->late ? &tw->late : &tw->ascending;
-    return &list->items[log->place - list->moved];
-}
-
-void fossil_forget(struct timewarp *tw, const struct log *log)
-{
-    item_of(tw, log)->log = NULL;
-    tw->speculated--;
+    commit_free(worker, event);
 }
 
 void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
@@ -93,121 +59,58 @@ void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
         log = log->older;
     while (log != NULL) {
         struct log *const newer = log->newer;
-        item_of(tw, log)->log = NULL;
-        commit_processed(tw, log);
+        commit_log(tw, log);
         log = newer;
     }
 }
 
-/* Room for one more at the end: moves the items to the front of the array, or to a larger one. */
-static void make_room(struct timewarp *tw, struct processed_list *list)
+/* Commits what is final in a block, and finds the least of the rest. */
+static void collect_block(struct timewarp *tw, struct history_block *block,
+                          const struct limit *limit)
 {
-    struct memory *const memory = &tw->worker->sim->memory;
-    const size_t count = list->end - list->first;
-    if (list->end < list->capacity)
-        return;
-    if (count <= list->capacity / 2 && list->capacity > 0) {
-        memmove(list->items, list->items + list->first, count * sizeof *list->items);
-    } else {
-        const size_t capacity = list->capacity == 0 ? 4096 : 2 * list->capacity;
-        struct processed *const items =
-            worker_need(tw->worker, memory_take(memory, capacity * sizeof *items));
-        if (count > 0)
-            memcpy(items, list->items + list->first, count * sizeof *items);
-        memory_give(memory, list->items, list->capacity * sizeof *items);
-        list->items = items;
-        list->capacity = capacity;
-    }
-    list->moved += list->first;
-    list->first = 0;
-    list->end = count;
-}
-
-void fossil_note(struct timewarp *tw, const struct entry *entry, struct log *log)
-{
-    struct processed_list *list = &tw->ascending;
-    while (list->end > list->first && list->items[list->end - 1].log == NULL)
-        list->end--;
-    log->late = list->end > list->first && entry_before(entry, &list->items[list->end - 1].entry);
-    if (log->late)
-        list = &tw->late;
-    make_room(tw, list);
-    log->place = list->end + list->moved;
-    list->items[list->end++] = (struct processed){*entry, log};
-    tw->speculated++;
-}
-
-void fossil_free(struct timewarp *tw)
-{
-    struct memory *const memory = &tw->worker->sim->memory;
-    memory_give(memory, tw->ascending.items, tw->ascending.capacity * sizeof *tw->ascending.items);
-    memory_give(memory, tw->late.items, tw->late.capacity * sizeof *tw->late.items);
-}
-
-/* The order in which events commit: equal ones as they were handled. */
-static bool processed_before(const struct processed *a, const struct processed *b)
-{
-    if (entry_before(&a->entry, &b->entry))
-        return true;
-    return !entry_before(&b->entry, &a->entry) && a->log->serial < b->log->serial;
-}
-
-static int compare_processed(const void *a, const void *b)
-{
-    return processed_before(a, b) ? -1 : processed_before(b, a) ? 1 : 0;
-}
-
-/* Puts what is due of the late list to its front, sorted, and drops what is gone. How many. */
-static size_t sort_late(struct timewarp *tw)
-{
-    struct processed_list *const late = &tw->late;
-    size_t due = 0, kept = 0;
-    for (size_t i = 0; i < late->end; i++) {
-        const struct processed item = late->items[i];
-        if (item.log == NULL)
-            continue;
-        late->items[kept++] = item;
-        if (key_before(key_of(&item.entry), tw->gvt.now)) {
-            late->items[kept - 1] = late->items[due];
-            late->items[due++] = item;
+    const size_t end = history_block_end(&tw->history, block);
+    size_t ahead = block->first, first = end;
+    block->least_ps = CW_TIME_MAX;
+    for (unsigned i = 0; i < AHEAD && ahead < end; i++)
+        ahead += ((const struct log *)(const void *)(block->data + ahead))->bytes;
+    for (size_t at = block->first; at < end;) {
+        struct log *const log = (struct log *)(void *)(block->data + at);
+        if (ahead < end) {
+            const struct log *const later = (const struct log *)(const void *)(block->data + ahead);
+            __builtin_prefetch(later->event);
+            ahead += later->bytes;
         }
+        if (log->event == NULL) {
+            /* a gap */
+        } else if (is_final(limit, log->event)) {
+            commit_log(tw, log);
+        } else {
+            first = at < first ? at : first;
+            block->least_ps =
+                log->event->time_ps < block->least_ps ? log->event->time_ps : block->least_ps;
+        }
+        at += log->bytes;
     }
-    late->end = kept;
-    if (due > 1)
-        qsort(late->items, due, sizeof *late->items, compare_processed);
-    return due;
-}
-
-/* The first `due` items of the late list have been committed. */
-static void drop_late(struct timewarp *tw, size_t due)
-{
-    struct processed_list *const late = &tw->late;
-    late->end -= due;
-    memmove(late->items, late->items + due, late->end * sizeof *late->items);
-    for (size_t i = 0; i < late->end; i++)
-        late->items[i].log->place = i + late->moved;
+    block->first = first;
 }
 
 void fossil_collect(struct timewarp *tw)
 {
-    struct processed_list *const ascending = &tw->ascending, *const late = &tw->late;
-    const size_t due = late->end > 0 ? sort_late(tw) : 0;
-    size_t next = 0;
-    while (ascending->first < ascending->end) {
-        const struct processed item = ascending->items[ascending->first];
-        if (item.log == NULL) {
-            ascending->first++;
-        } else if (!key_before(key_of(&item.entry), tw->gvt.now)) {
-            break;
-        } else if (next < due && processed_before(&late->items[next], &item)) {
-            commit_processed(tw, late->items[next++].log);
+    struct history *const history = &tw->history;
+    const struct limit limit = {.time_ps = promise_ps(tw), .gvt = tw->gvt.now};
+    struct history_block *older = NULL, *block = history->oldest;
+    tw->collected_ps = limit.time_ps;
+    while (block != NULL) {
+        if (block->live > 0 &&
+            (block->least_ps < limit.time_ps || block->least_ps <= limit.gvt.time_ps))
+            collect_block(tw, block, &limit);
+        if (block->live == 0) {
+            block = history_retire(history, older, block);
         } else {
-            ascending->first++;
-            commit_processed(tw, item.log);
+            older = block;
+            block = block->next;
         }
     }
-    while (next < due)
-        commit_processed(tw, late->items[next++].log);
-    if (late->end > 0)
-        drop_late(tw, due);
+    if (history->live == 0)
+        tw->front.time_ps = INT64_MIN;
 }

@@ -6,6 +6,12 @@
 #include "core/simulation.h"
 #include "core/timewarp.h"
 
+enum {
+    LOOKS_BEFORE_ROUND = 16,     /* that found nothing to do */
+    LIVE_BEFORE_ROUND = 256,     /* logs */
+    EVENTS_BEFORE_ROUND = 16384, /* committed: somebody wants to know, and see their records */
+};
+
 static int64_t add_saturating(int64_t a, int64_t b)
 {
     return a > CW_TIME_MAX - b ? CW_TIME_MAX : a + b;
@@ -104,12 +110,25 @@ static void compute(struct timewarp *tw)
     gvt->over = gvt->failed_by >= 0 || gvt->now.time_ps >= sim->config.end_ps;
 }
 
+/* A round costs every worker some cache lines: it is for those who cannot go on without, and for
+ * what has to be committed. */
+static bool is_wanted(const struct timewarp *tw)
+{
+    return tw->gvt.called || tw->looks >= LOOKS_BEFORE_ROUND ||
+           tw->history.live >= LIVE_BEFORE_ROUND ||
+           tw->worker->committed - tw->committed_by >= EVENTS_BEFORE_ROUND || tw->failed ||
+           tw->stuck;
+}
+
 bool gvt_step(struct timewarp *tw)
 {
     struct cw_sim *const sim = tw->worker->sim;
     struct gvt *const gvt = &tw->gvt;
     struct gvt_slot *const slot = &sim->slots[tw->index];
     if (gvt->stage == GVT_BEGIN) {
+        if (!is_wanted(tw))
+            return false;
+        gvt->called = false;
         gvt->round++;
         first_cut(tw, slot);
     }
@@ -124,8 +143,10 @@ bool gvt_step(struct timewarp *tw)
         return false;
     compute(tw);
     timewarp_receive(tw); /* all that was published before the reports (I-SAFE-1) */
-    gvt->safe_ps = gvt->next_safe_ps;
+    if (gvt->next_safe_ps > gvt->safe_ps)
+        gvt->safe_ps = gvt->next_safe_ps;
     gvt->rounds++;
+    tw->committed_by = tw->worker->committed;
     gvt->stage = GVT_BEGIN;
     return true;
 }

@@ -49,12 +49,15 @@ static inline bool key_before(struct key a, struct key b)
 
 /* What a worker tells the others; it alone writes. */
 struct gvt_slot {
-    _Alignas(64) struct sync_u64 first_cut; /* the last round whose first cut it has made */
-    struct sync_u64 second_cut;             /* likewise; releases the fields below */
-    struct key least;                       /* pending */
-    bool failed;                            /* its least event has failed for good */
-    struct sealed_outbox *sealed;           /* records handed over at the first cut */
-    struct key *sent;                       /* [to] the least sent between the cuts */
+    /* line 0: what the others look at again and again */
+    _Alignas(64) struct sync_u64 promise_ps; /* promise.h */
+    struct sync_u64 first_cut;               /* the last round whose first cut it has made */
+    struct sync_u64 second_cut;              /* likewise; releases the fields below */
+    /* line 1: the report */
+    _Alignas(64) struct key least; /* pending */
+    bool failed;                   /* its least event has failed for good */
+    struct sealed_outbox *sealed;  /* records handed over at the first cut */
+    struct key *sent;              /* [to] the least sent between the cuts */
 };
 
 enum gvt_stage { GVT_BEGIN, GVT_FIRST_CUT, GVT_SECOND_CUT };
@@ -62,9 +65,10 @@ enum gvt_stage { GVT_BEGIN, GVT_FIRST_CUT, GVT_SECOND_CUT };
 struct gvt {
     uint64_t round;
     enum gvt_stage stage;
+    bool called;    /* another worker has begun a round */
     struct key now; /* GVT */
     int64_t next_safe_ps;
-    int64_t safe_ps;   /* events strictly before this are safe */
+    int64_t safe_ps;   /* events strictly before this are safe; not before GVT's time */
     bool over;         /* nothing is left before the end, or a failure is certain */
     int32_t failed_by; /* worker whose failure ends the run; -1: none */
     uint64_t rounds;
@@ -72,8 +76,8 @@ struct gvt {
 
 struct timewarp;
 
-/* Goes on with the round as far as possible without waiting. True: a round has ended, and `now`
- * and `safe_ps` are new. */
+/* Goes on with the round as far as possible without waiting, or begins one, if another worker has
+ * or this one has a use for it. True: a round has ended, and `now` and `safe_ps` are new. */
 bool gvt_step(struct timewarp *tw);
 
 /* D: the least delay of any non-empty path between workers, from that of the direct ones. */

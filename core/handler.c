@@ -70,8 +70,9 @@ void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes)
 {
     struct worker *const worker = worker_of(ctx);
     const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
-    if (worker->timewarp != NULL && worker->timewarp->speculative)
-        timewarp_keep(worker, offset, part, bytes);
+    if (worker->timewarp != NULL && worker->timewarp->speculative &&
+        !history_add_image(&worker->timewarp->history, offset, part, bytes))
+        worker_fail_for_memory(worker);
     if (worker->undo.before != NULL && !undo_keep(&worker->undo, offset, bytes))
         worker_fail_for_memory(worker);
 }
@@ -116,7 +117,7 @@ static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
 {
     const struct cw_config *const config = &worker->sim->config;
     const uint32_t from = config->lp_worker[worker->ctx.event->lp], to = config->lp_worker[lp];
-    const int64_t least_ps = worker->least_delay_ps[(size_t)from * config->worker_count + to];
+    const int64_t least_ps = config->least_delay_ps[(size_t)from * config->worker_count + to];
     if (delay_ps < least_ps)
         worker_fail(worker, CW_BUG,
                     "send to LP %u with a delay of %lld ps; the partition promised at least %lld "
@@ -125,9 +126,12 @@ static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
                     (unsigned)to);
 }
 
-/* Notes an event that was sent, for whoever has to know of it later. */
+/* Notes an event that was sent to an own LP, for whoever has to know of it later. */
 static void note_sent(struct worker *worker, const struct cw_event *event)
 {
+    struct timewarp *const tw = worker->timewarp;
+    if (tw != NULL && tw->speculative && !history_add_local(&tw->history, event))
+        worker_fail_for_memory(worker);
     if (worker->sim->trace.fn != NULL && !trace_sent(&worker->sim->trace, event, worker->committed))
         worker_fail_for_memory(worker);
 }
@@ -158,8 +162,9 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
         .type = type,
         .payload_bytes = payload_bytes,
     };
-    if (__builtin_expect(worker->lp_worker != NULL, 0) &&
-        (worker->timewarp->speculative || worker->lp_worker[lp] != worker->timewarp->index)) {
+    if (__builtin_expect(worker->lp_worker != NULL, 0) && worker->lp_worker[lp] != worker->index) {
+        if (worker->sim->config.least_delay_ps != NULL)
+            check_promise(worker, lp, delay_ps);
         const struct event_words words = words_of(&header);
         timewarp_send(worker, words.word[0], words.word[1], words.word[2], words.word[3], payload);
         return;

@@ -1,13 +1,16 @@
 /*
- * history.h: what it takes to undo an event, and to make it known: for each event that was handled
- * speculatively one log, with the before-images of the parts it changed, the events it sent and
- * the records it emitted, in the order in which it did so.
+ * history.h: the undo log. For each event that was handled speculatively one log, with the
+ * before-images of the parts it changed, the events it sent and the records it emitted, in the
+ * order in which it did so: what it takes to undo the event, and to make it known.
  *
- * Logs lie one after the other in blocks. A block that holds no live log is used again, the one
- * freed last first, so that the history stays in the cache while it is short and grows while it
- * must be long. One worker owns it; no other thread enters.
+ * Logs lie one after the other, in the order of handling, in blocks. What has been undone or
+ * committed stays as a gap until its block holds nothing else; the block freed last is used first,
+ * so that the history stays in the cache while it is short and grows while it must be long.
+ * One worker owns it; no other thread enters.
  *
  * I-HIST-1: undoing the items of a log, newest first, restores the LP's state of before the event.
+ * I-HIST-2: of one LP's logs, what was written later belongs to a later event, or to an equal one:
+ * going through the blocks from the oldest on, each LP's events come in their order.
  */
 #ifndef CORE_HISTORY_H
 #define CORE_HISTORY_H
@@ -15,74 +18,162 @@
 #include "core/event.h"
 #include "core/memory.h"
 
-enum { HISTORY_BLOCK_BYTES = 128 << 10 };
+enum { HISTORY_BLOCK_BYTES = 32 << 10 };
 
+/* The head of a log; its items follow. */
+struct log {
+    struct cw_event *event;    /* NULL: undone or committed */
+    struct log *older, *newer; /* of the same LP; NULL: none that is not committed */
+    uint32_t place;            /* in its block's data */
+    uint32_t bytes;            /* this head and all items */
+    uint32_t lp;
+    uint32_t records; /* bytes of records (records.h): the newest item, if there are any */
+    uint64_t hash;    /* the LP's trace hash before the event */
+};
+_Static_assert(sizeof(struct log) == 48, "little to write for each event");
+
+/*
+ * An item: its data, if it has any, in whole words, and then a word that says what it is. So items
+ * are read from the newest to the oldest, which is how they are undone.
+ */
 enum item_kind {
-    ITEM_IMAGE = 1, /* struct image, then the bytes as they were */
-    ITEM_LOCAL,     /* struct cw_event *: an event sent to an LP of this worker */
-    ITEM_REMOTE,    /* struct remote_send; `arg` is the worker it was sent to */
-    ITEM_RECORD,    /* its bytes; `arg` is the kind */
+    ITEM_LOCAL = 1, /* rest of the word: the event that was sent to an LP of this worker */
+    ITEM_IMAGE,     /* bytes << 3 | offset << 32; data: a part of the state as it was */
+    ITEM_REMOTE,    /* worker << 3; data: struct remote_send */
+    ITEM_RECORDS,   /* bytes << 3; data: records (records.h) */
+    ITEM_KIND_MASK = 7,
+};
+_Static_assert(CW_STATE_BYTES_MAX < 1u << 29, "an image's bytes have 29 bits");
+
+/* An event that was sent to another worker: what a cancellation needs to say. */
+struct remote_send {
+    uint64_t seq;
+    int64_t time_ps;
+    uint64_t key_high, key_low; /* as an entry has them */
 };
 
-struct item {
-    uint32_t previous; /* offset in the log of the item before; 0: this is the first */
-    uint16_t kind;
-    uint16_t arg;
-    uint32_t bytes; /* of what follows */
-    uint32_t reserved;
+struct history_block {
+    struct history_block *next; /* newer; or in the list of free ones */
+    size_t bytes;               /* of data */
+    size_t first, end;          /* the logs that are needed lie in [first, end) */
+    size_t live;                /* how many they are */
+    int64_t least_ps;           /* no event of theirs is before this */
+    uint64_t reserved[2];
     uint8_t data[];
 };
-
-struct image {
-    uint64_t offset; /* in the LP's state */
-    uint8_t before[];
-};
-
-struct remote_send {
-    struct entry entry; /* the event's key */
-    uint64_t seq;
-};
-
-struct history_block;
-
-struct log {
-    struct history_block *block;
-    struct cw_event *event;
-    struct log *older, *newer; /* of the same LP; NULL: none that is not committed */
-    uint64_t place;            /* in the list of processed events (fossil.c) */
-    uint32_t bytes;            /* this head and all items */
-    uint32_t newest;           /* offset of the newest item; 0: none */
-    uint32_t records;          /* of the items */
-    uint32_t late;             /* in which of the two lists */
-    uint64_t serial;           /* of handling: orders events that are equal */
-};
-_Static_assert(sizeof(struct log) % 16 == 0, "items are aligned as logs are");
+_Static_assert(sizeof(struct history_block) == 64, "logs start on a line");
 
 struct history {
-    struct memory *memory;
-    struct history_block *current, *free, *all;
-    struct log *open;     /* being written; NULL: none */
+    uint8_t *at;      /* where the next word goes */
+    uint8_t *end;     /* of the current block */
+    struct log *open; /* being written; NULL: none */
+    struct history_block *oldest, *current, *free;
+    size_t live;          /* logs that are needed */
     uint64_t image_bytes; /* written, ever */
+    struct memory *memory;
 };
 
 void history_init(struct history *history, struct memory *memory);
 void history_free(struct history *history);
 
-/* Opens a log. False: out of memory. */
-bool history_open(struct history *history);
-/* Adds an item to the open log; returns where its data go. NULL: out of memory. */
-void *history_add(struct history *history, enum item_kind kind, uint16_t arg, size_t bytes);
-/* Ends the open log and returns it. */
-struct log *history_close(struct history *history);
-/* The log is not needed any more. */
-void history_drop(struct history *history, struct log *log);
+/* The slow way of history_room(): goes on in another block, with what is open. */
+bool history_move(struct history *history, size_t bytes);
 
-static inline struct item *log_item(struct log *log, uint32_t offset)
+/* True: the next `bytes` at history->at may be written. False: out of memory. */
+static inline bool history_room(struct history *history, size_t bytes)
 {
-    return (struct item *)(void *)((uint8_t *)log + offset);
+    return __builtin_expect((size_t)(history->end - history->at) >= bytes, 1) ||
+           history_move(history, bytes);
 }
-/* The oldest item, and the one after; NULL: none. */
-struct item *log_first(struct log *log);
-struct item *log_next(struct log *log, struct item *item);
+
+/* Opens a log. False: out of memory. */
+static inline bool history_open(struct history *history)
+{
+    if (!history_room(history, sizeof(struct log)))
+        return false;
+    history->open = (struct log *)(void *)history->at;
+    history->open->records = 0;
+    history->at += sizeof(struct log);
+    return true;
+}
+
+static inline void history_put(struct history *history, uint64_t word)
+{
+    *(uint64_t *)(void *)history->at = word;
+    history->at += sizeof word;
+}
+
+/* Adds to the open log an event that was sent to an own LP. False: out of memory. */
+static inline bool history_add_local(struct history *history, const struct cw_event *event)
+{
+    if (!history_room(history, sizeof(uint64_t)))
+        return false;
+    history_put(history, (uint64_t)(uintptr_t)event | ITEM_LOCAL);
+    return true;
+}
+
+static inline size_t history_words(size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+/* Adds the before-image of `bytes` of a state, from `offset` on. */
+bool history_add_image(struct history *history, size_t offset, const void *part, size_t bytes);
+bool history_add_remote(struct history *history, uint32_t to, const struct remote_send *sent);
+/* Adds all of an event's records; at most once, at its end. */
+bool history_add_records(struct history *history, const void *records, size_t bytes);
+
+/* Ends the open log, of that event, and returns it. */
+static inline struct log *history_close(struct history *history, struct cw_event *event,
+                                        int64_t time_ps, uint32_t lp)
+{
+    struct log *const log = history->open;
+    struct history_block *const block = history->current;
+    history->open = NULL;
+    log->event = event;
+    log->place = (uint32_t)((uint8_t *)log - block->data);
+    log->bytes = (uint32_t)(history->at - (uint8_t *)log);
+    log->lp = lp;
+    block->least_ps = time_ps < block->least_ps ? time_ps : block->least_ps;
+    block->live++;
+    history->live++;
+    return log;
+}
+
+/* Forgets the open log. */
+static inline void history_discard(struct history *history)
+{
+    history->at = (uint8_t *)history->open;
+    history->open = NULL;
+}
+
+static inline struct history_block *history_block_of(struct log *log)
+{
+    return (struct history_block *)(void *)((uint8_t *)log - log->place -
+                                            sizeof(struct history_block));
+}
+
+/* The log is not needed any more. */
+static inline void history_drop(struct history *history, struct log *log)
+{
+    log->event = NULL;
+    history_block_of(log)->live--;
+    history->live--;
+}
+
+/* Where the logs of a block end. */
+static inline size_t history_block_end(const struct history *history,
+                                       const struct history_block *block)
+{
+    return block == history->current ? (size_t)(history->at - block->data) : block->end;
+}
+
+/* Takes a block that holds no needed log out of the list; `older` comes before it there, or is
+ * NULL. No log is open. Returns the block after it. */
+struct history_block *history_retire(struct history *history, struct history_block *older,
+                                     struct history_block *block);
+
+/* Where the records of a log lie that has some. */
+static inline const uint8_t *log_records(const struct log *log)
+{
+    return (const uint8_t *)log + log->bytes - sizeof(uint64_t) - history_words(log->records);
+}
 
 #endif

@@ -31,7 +31,7 @@ static int measure(struct lps *lps, const struct cw_model *model, size_t *sizes,
     size_t total = 0;
     for (uint32_t lp = 0; lp < lps->count; lp++) {
         sizes[lp] = model->state_bytes(model->data, lp);
-        if (sizes[lp] > SIZE_MAX / 4 || total > SIZE_MAX / 4) {
+        if (sizes[lp] > CW_STATE_BYTES_MAX || total > SIZE_MAX / 4) {
             sync_store_release(&lps->memory->needed, UINT64_MAX); /* a figure for a message */
             return memory_error(lps->memory, error);
         }

@@ -45,6 +45,7 @@ static inline struct cw_event *pool_get(struct pool *pool, size_t payload_bytes)
     if (__builtin_expect(record != NULL, 1)) {
         MEMORY_UNPOISON(record, class->record_bytes);
         class->free = *(void **)record;
+        __builtin_prefetch(class->free, 1);
     } else {
         record = pool_fresh(pool, class);
         if (record == NULL)

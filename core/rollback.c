@@ -28,28 +28,30 @@ static void cancel_later(struct timewarp *tw, struct cw_event *event)
     tw->cancels[tw->cancel_count++] = event;
 }
 
-static void undo_item(struct timewarp *tw, const struct item *item, uint8_t *state)
+/* Undoes the items of a log up to `end` on its LP's state, newest first (I-HIST-1). */
+static void undo(struct timewarp *tw, const struct log *log, const uint8_t *end, uint8_t *state)
 {
-    if (item->kind == ITEM_IMAGE) {
-        const struct image *const image = (const struct image *)(const void *)item->data;
-        memcpy(state + image->offset, image->before, item->bytes - sizeof *image);
-    } else if (item->kind == ITEM_LOCAL) {
-        struct cw_event *event;
-        memcpy(&event, item->data, sizeof event);
-        cancel_later(tw, event);
-    } else if (item->kind == ITEM_REMOTE) {
-        timewarp_send_cancel(tw, item->arg, (const struct remote_send *)(const void *)item->data);
-    }
-}
-
-/* Undoes a log on its LP's state, newest item first (I-HIST-1). */
-static void undo(struct timewarp *tw, struct log *log, uint32_t lp)
-{
-    uint8_t *const state = tw->worker->sim->lps.blocks[lp]->state;
-    for (uint32_t at = log->newest; at != 0;) {
-        const struct item *const item = log_item(log, at);
-        undo_item(tw, item, state);
-        at = item->previous;
+    const uint64_t *const first = (const uint64_t *)(const void *)(log + 1);
+    const uint64_t *at = (const uint64_t *)(const void *)end;
+    while (at > first) {
+        const uint64_t word = *--at;
+        const size_t bytes = (uint32_t)word >> 3;
+        switch ((enum item_kind)(word & ITEM_KIND_MASK)) {
+        case ITEM_LOCAL:
+            cancel_later(tw, (struct cw_event *)(uintptr_t)(word & ~(uint64_t)ITEM_KIND_MASK));
+            break;
+        case ITEM_IMAGE:
+            at -= history_words(bytes) / sizeof *at;
+            memcpy(state + (word >> 32), at, bytes);
+            break;
+        case ITEM_REMOTE:
+            at -= sizeof(struct remote_send) / sizeof *at;
+            timewarp_send_cancel(tw, (uint32_t)(word >> 3),
+                                 (const struct remote_send *)(const void *)at);
+            break;
+        default: /* records: they go with the log */
+            at -= history_words(bytes) / sizeof *at;
+        }
     }
 }
 
@@ -58,8 +60,9 @@ static void undo_newest(struct timewarp *tw, uint32_t lp)
 {
     struct log *const log = tw->newest[lp];
     struct cw_event *const event = log->event;
-    undo(tw, log, lp);
-    fossil_forget(tw, log);
+    struct lp_block *const block = tw->worker->sim->lps.blocks[lp];
+    undo(tw, log, (const uint8_t *)log + log->bytes, block->state);
+    block->hash = log->hash;
     tw->newest[lp] = log->older;
     if (log->older != NULL)
         log->older->newer = NULL;
@@ -117,11 +120,11 @@ void rollback_event(struct timewarp *tw, const struct cw_event *event)
 
 void rollback_open(struct timewarp *tw)
 {
-    struct log *const log = tw->history.open;
+    const struct log *const log = tw->history.open;
     if (log == NULL)
         return;
-    undo(tw, log, tw->handling->lp);
-    tw->history.open = NULL;
+    undo(tw, log, tw->history.at, tw->worker->sim->lps.blocks[tw->handling->lp]->state);
+    history_discard(&tw->history);
     work_off_cancels(tw);
 }
 

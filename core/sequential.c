@@ -5,7 +5,7 @@
  * soon as its handler returns. When one fails the drain ends there, so nothing is undone: what
  * that handler changed and sent stays, for diagnosis, and no later drain is possible.
  */
-#include "core/hash.h"
+#include "core/commit.h"
 #include "core/simulation.h"
 
 enum { EVENTS_PER_PROGRESS = 1 << 16 };
@@ -31,13 +31,10 @@ static inline void handle(struct cw_sim *sim, struct worker *worker, struct lp_b
 static inline void commit(struct cw_sim *sim, struct worker *worker, struct lp_block *block,
                           struct cw_event *event)
 {
-    worker->now_ps = event->time_ps;
-    worker->committed++;
-    if (!sim->config.hash_off)
-        block->hash = hash_event(block->hash, event);
     if (__builtin_expect(worker->records.used > 0, 0))
         records_deliver(&worker->records, event, sim->config.record, sim->config.record_arg);
-    pool_put(&worker->pool, event);
+    commit_hash(worker, block, event);
+    commit_free(worker, event);
 }
 
 /* Asks for the memory that a soon handled event will need. */

@@ -104,7 +104,12 @@ static void init_worker(struct cw_sim *sim, struct worker *worker)
 {
     worker->sim = sim;
     worker->lp_count = sim->model.lp_count;
-    worker->least_delay_ps = sim->config.least_delay_ps;
+    worker->index = (uint32_t)(worker - sim->workers);
+    worker->hash_off = sim->config.hash_off;
+    if (sim->config.sync == CW_SEQUENTIAL)
+        worker->least_delay_ps = sim->config.least_delay_ps;
+    else if (sim->worker_count > 1)
+        worker->lp_worker = sim->config.lp_worker;
     worker->ctx.model_data = sim->model.data;
     pool_init(&worker->pool, &sim->memory);
     pending_init(&worker->pending, &sim->memory);

@@ -30,18 +30,6 @@ enum event_note {
     EVENT_INJECTED = 4,  /* lowest bit of: times that the stress mode has undone it */
 };
 
-/* An event that was handled speculatively; its log is NULL when it has been undone or committed. */
-struct processed {
-    struct entry entry;
-    struct log *log;
-};
-
-struct processed_list {
-    struct processed *items; /* [first .. end) of [capacity] */
-    size_t first, end, capacity;
-    uint64_t moved; /* an item's place is its index + this */
-};
-
 /* Events from one worker that it may still cancel, by their number. Those before GVT are as good
  * as gone: I-GVT-1 says that no cancellation of them can come. */
 struct arrival {
@@ -59,10 +47,8 @@ struct timewarp {
     uint32_t index;
     struct log **newest; /* [LP] of the last event processed and not committed; NULL: none */
     struct history history;
-    struct processed_list ascending; /* in the total order; a queue */
-    struct processed_list late;      /* handled behind a later one of `ascending`; unordered */
-    size_t speculated;               /* of both, those that are not gone */
-    uint64_t serial;                 /* logs written: the order of events that are equal */
+    struct key front; /* of the latest event that was handled speculatively: what is behind it
+                         cannot be a straggler; a time of INT64_MIN: none */
 
     struct mailbox *in, **out; /* in[from], *out[to]; one's own is unused */
     uint64_t *numbers;         /* [to] cancellable messages sent */
@@ -72,7 +58,11 @@ struct timewarp {
     size_t cancel_count, cancel_capacity;
 
     struct gvt gvt;
+    int64_t promised_ps;  /* promise.h */
+    int64_t collected_ps; /* what was before this is committed (fossil.c) */
     struct outbox outbox;
+    uint64_t looks;        /* in a row that found nothing to do */
+    uint64_t committed_by; /* events committed up to the last round */
 
     const struct cw_event *handling; /* the event under way */
     bool speculative;                /* and how it is handled */
@@ -81,9 +71,9 @@ struct timewarp {
     bool failed;                     /* a safe event failed: the run will end there */
     struct cw_error failure;
 
-    size_t budget;        /* events that may be speculated at a time (window.c) */
-    unsigned patience;    /* looks at the others before the next speculative event (window.c) */
-    uint64_t safe_before; /* safe events up to the last round */
+    size_t budget;          /* events that may be speculated at a time (window.c) */
+    unsigned patience;      /* looks at the others before the next speculative event */
+    unsigned patience_full; /* what it is set to (window.c) */
     struct window_usage {
         uint64_t processed, rolled_back;
     } usage;
@@ -97,12 +87,10 @@ struct timewarp {
 /* timewarp.c */
 bool timewarp_create(struct cw_sim *sim, struct worker *worker, uint32_t index);
 void timewarp_free(struct cw_sim *sim, struct worker *worker);
-/* Sends from a handler: to an own LP, or into a mailbox. The words (event.h) come in registers: a
+/* Sends from a handler to another worker's LP. The words (event.h) come in registers: a
  * wide load right behind four narrow stores would wait for them. */
 void timewarp_send(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_t word_2,
                    uint64_t word_3, const void *payload);
-/* Keeps a part's before-image. */
-void timewarp_keep(struct worker *worker, size_t offset, const void *part, size_t bytes);
 void timewarp_send_cancel(struct timewarp *tw, uint32_t to, const struct remote_send *sent);
 /* Takes what has arrived. */
 void timewarp_receive(struct timewarp *tw);
@@ -119,24 +107,17 @@ void rollback_open(struct timewarp *tw);
 void rollback_cancel(struct timewarp *tw, struct cw_event *event);
 
 /* fossil.c */
-void fossil_free(struct timewarp *tw);
-/* Commits everything before GVT. */
+/* Commits what is final: what GVT or the safe bound has passed. */
 void fossil_collect(struct timewarp *tw);
 /* Commits the LP's processed events: a safe event comes next there. */
 void fossil_commit_lp(struct timewarp *tw, uint32_t lp);
-/* Adds an event to the list of processed ones. */
-void fossil_note(struct timewarp *tw, const struct entry *entry, struct log *log);
-/* Takes it from there: it has been undone. */
-void fossil_forget(struct timewarp *tw, const struct log *log);
-/* Makes a safe event that was just handled known. */
-void fossil_commit(struct timewarp *tw, struct cw_event *event);
 
 /* window.c */
 void window_init(struct timewarp *tw);
 void window_adjust(struct timewarp *tw);
 
-/* parallel.c: the worker's loop */
-void *parallel_worker(void *worker);
+/* worker.c: the worker's loop, until the run ends */
+void worker_run(struct worker *worker);
 
 static inline struct entry entry_of_event(struct cw_event *event)
 {

@@ -12,8 +12,8 @@ enum {
     BUDGET_MAX = 1 << 12,        /* more of history than the cache holds costs more than it gains */
     BUDGET_OPTIMISTIC = 1 << 20, /* a bound on memory, not a window */
     USAGE_MIN = 256,             /* events by which to judge */
-    SAFE_MANY = 64,
-    LOOKS = 128,
+    PATIENCE_MIN = 2,            /* looks at the others */
+    PATIENCE_MAX = 256,
 };
 
 void window_init(struct timewarp *tw)
@@ -24,18 +24,24 @@ void window_init(struct timewarp *tw)
                                          : BUDGET_OPTIMISTIC;
 }
 
-/* A round that has brought many safe events promises as many with the next: it is better to look
- * out for that than to fill the cache with history. */
-static void be_patient(struct timewarp *tw)
+/*
+ * Where the safe bound rises while one waits, it is better to look out for that than to fill the
+ * cache with history; where waiting was in vain, to speculate sooner the next time.
+ */
+static void adjust_patience(struct timewarp *tw)
 {
-    const uint64_t safe = tw->safe_events - tw->safe_before;
-    tw->safe_before = tw->safe_events;
-    tw->patience = tw->worker->sim->config.sync == CW_ADAPTIVE && safe > SAFE_MANY ? LOOKS : 0;
+    if (tw->worker->sim->config.sync != CW_ADAPTIVE)
+        return;
+    const bool in_vain = tw->patience == 0;
+    unsigned patience = in_vain ? tw->patience_full / 2 : 2 * tw->patience_full;
+    patience = patience < PATIENCE_MIN ? PATIENCE_MIN : patience;
+    tw->patience_full = patience > PATIENCE_MAX ? PATIENCE_MAX : patience;
+    tw->patience = tw->patience_full;
 }
 
 void window_adjust(struct timewarp *tw)
 {
-    be_patient(tw);
+    adjust_patience(tw);
     struct window_usage *const usage = &tw->usage;
     if (tw->worker->sim->config.sync != CW_ADAPTIVE || usage->processed < USAGE_MIN)
         return;

@@ -19,7 +19,10 @@ struct worker {
     struct cw_ctx ctx;
     uint32_t sends_left, records_left; /* of the handler call that runs */
     uint32_t lp_count;
-    const int64_t *least_delay_ps; /* NULL: nothing was promised */
+    uint32_t index;
+    bool hash_off;
+    const uint32_t *lp_worker;     /* who owns each LP; NULL: this worker, all of them */
+    const int64_t *least_delay_ps; /* what sends are checked against; NULL: nothing was promised */
     struct cw_sim *sim;
     int64_t now_ps; /* time of the last committed event */
     uint64_t committed;
@@ -28,7 +31,6 @@ struct worker {
     struct records records;
     struct undo undo;
     struct timewarp *timewarp; /* NULL: CW_SEQUENTIAL */
-    const uint32_t *lp_worker; /* who owns each LP; NULL: CW_SEQUENTIAL */
     jmp_buf failed;            /* cw_fail() jumps here, out of the handler */
     struct cw_error failure;   /* filled before that jump */
 };

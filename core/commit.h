@@ -1,0 +1,27 @@
+/*
+ * commit.h: what becomes of an event that was handled, in every mode: its LP's trace hash takes it
+ * in, and once it is final it is counted and its record free again. On the worker that owns its LP.
+ */
+#ifndef CORE_COMMIT_H
+#define CORE_COMMIT_H
+
+#include "core/hash.h"
+#include "core/worker.h"
+
+/* Right after the handler, while the event is in the nearest cache. Its `reserved` must be 0. */
+static inline void commit_hash(const struct worker *worker, struct lp_block *block,
+                               const struct cw_event *event)
+{
+    if (!worker->hash_off)
+        block->hash = hash_event(block->hash, event);
+}
+
+/* Once it is final. */
+static inline void commit_free(struct worker *worker, struct cw_event *event)
+{
+    worker->now_ps = event->time_ps > worker->now_ps ? event->time_ps : worker->now_ps;
+    worker->committed++;
+    pool_put(&worker->pool, event);
+}
+
+#endif

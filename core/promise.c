@@ -1,0 +1,67 @@
+/*
+ * promise.c: see promise.h.
+ */
+#include "core/promise.h"
+
+#include "core/simulation.h"
+#include "core/timewarp.h"
+
+static int64_t add_saturating(int64_t a, int64_t b)
+{
+    return a > CW_TIME_MAX - b ? CW_TIME_MAX : a + b;
+}
+
+/* The safe bound that the others' promises give. Notes whether one of them has begun a round. */
+static int64_t bound_of_promises(struct timewarp *tw)
+{
+    const struct cw_sim *const sim = tw->worker->sim;
+    const uint32_t n = sim->worker_count;
+    const int64_t *const least_ps = sim->config.least_delay_ps;
+    int64_t bound_ps = CW_TIME_MAX;
+    for (uint32_t from = 0; from < n; from++) {
+        const struct gvt_slot *const slot = &sim->slots[from];
+        if (from == tw->index)
+            continue;
+        /* acquire: what was published before is in our mailbox; pairs with promise_renew() */
+        const int64_t promised_ps = (int64_t)sync_load_acquire(&slot->promise_ps);
+        const int64_t arrival_ps = add_saturating(
+            promised_ps, least_ps == NULL ? 0 : least_ps[(size_t)from * n + tw->index]);
+        bound_ps = arrival_ps < bound_ps ? arrival_ps : bound_ps;
+        tw->gvt.called |= sync_load_acquire(&slot->first_cut) > tw->gvt.round; /* as all_have() */
+    }
+    return bound_ps;
+}
+
+bool promise_look(struct timewarp *tw)
+{
+    const int64_t bound_ps = bound_of_promises(tw);
+    timewarp_receive(tw);
+    if (bound_ps <= tw->gvt.safe_ps)
+        return false;
+    tw->gvt.safe_ps = bound_ps;
+    return true;
+}
+
+int64_t promise_ps(struct timewarp *tw)
+{
+    const struct entry *const least = pending_peek(&tw->worker->pending);
+    if (least == NULL && tw->worker->pending.out_of_memory)
+        worker_fail_for_memory(tw->worker);
+    int64_t promise_ps = tw->gvt.safe_ps;
+    if (least != NULL && least->time_ps < promise_ps)
+        promise_ps = least->time_ps;
+    if (tw->failed && tw->stuck_at.time_ps < promise_ps)
+        promise_ps = tw->stuck_at.time_ps;
+    return promise_ps;
+}
+
+void promise_renew(struct timewarp *tw)
+{
+    const int64_t now_ps = promise_ps(tw);
+    timewarp_flush(tw);
+    if (now_ps == tw->promised_ps)
+        return;
+    tw->promised_ps = now_ps;
+    /* release: all that we have sent is published; pairs with bound_of_promises() */
+    sync_store_release(&tw->worker->sim->slots[tw->index].promise_ps, (uint64_t)now_ps);
+}

@@ -1,0 +1,385 @@
+/*
+ * worker.c: the worker's loop: look at what the others have promised and sent, go on with GVT,
+ * collect fossils, handle what may be handled, make known what was sent.
+ *
+ * Entered by each worker's own thread. They share the mailboxes and the GVT slots, const
+ * configuration, and the memory account.
+ */
+#include <string.h>
+#include <xxhash.h>
+
+#include "core/commit.h"
+#include "core/pin.h"
+#include "core/promise.h"
+#include "core/simulation.h"
+#include "core/timewarp.h"
+
+enum {
+    BATCH = 256, /* events between two looks at the others */
+    ROUNDS_PER_PROGRESS = 256,
+};
+
+enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
+
+static bool keeps_all(const struct timewarp *tw)
+{
+    const enum cw_sync sync = tw->worker->sim->config.sync;
+    return sync == CW_OPTIMISTIC || sync == CW_STRESS;
+}
+
+/* How far speculation may reach: the window beyond GVT, the end, and where an event failed. */
+static int64_t horizon_ps(const struct timewarp *tw)
+{
+    const struct cw_config *const config = &tw->worker->sim->config;
+    int64_t horizon_ps = config->end_ps;
+    if (config->window_ps > 0 && tw->gvt.now.time_ps < horizon_ps - config->window_ps)
+        horizon_ps = tw->gvt.now.time_ps + config->window_ps;
+    return horizon_ps;
+}
+
+/* What may be done with the least event. */
+static enum verdict judge(const struct timewarp *tw, const struct entry *least)
+{
+    const struct cw_config *const config = &tw->worker->sim->config;
+    if (least == NULL || least->time_ps >= config->end_ps)
+        return NOTHING;
+    if (tw->failed && !key_before(key_of(least), tw->stuck_at))
+        return BLOCKED;
+    if ((least->time_ps < tw->gvt.safe_ps && !keeps_all(tw)) ||
+        !key_before(tw->gvt.now, key_of(least)))
+        return SAFE;
+    if (tw->patience > 0 || tw->history.live >= tw->budget || least->time_ps >= horizon_ps(tw) ||
+        (tw->stuck && !key_before(key_of(least), tw->stuck_at)))
+        return BLOCKED;
+    return SPECULATIVE;
+}
+
+/* ---- one event, with all precautions --------------------------------------------------------- */
+
+static void enter_handler(struct timewarp *tw, const struct entry *entry, bool speculative)
+{
+    struct worker *const worker = tw->worker;
+    struct lp_block *const block = worker->sim->lps.blocks[entry_lp(entry)];
+    worker->ctx.state = block->state;
+    worker->ctx.state_bytes = block->state_bytes;
+    worker->ctx.event = entry->event;
+    worker->ctx.keep = speculative || worker->sim->config.check_changes;
+    worker->sends_left = worker->records_left = worker->sim->config.sends_per_event_max;
+    tw->handling = entry->event;
+    tw->speculative = speculative;
+    if (__builtin_expect(worker->sim->config.check_changes, 0)) {
+        undo_begin(&worker->undo, block->state, block->state_bytes);
+        tw->state_hash = XXH3_64bits(block->state, block->state_bytes);
+    }
+    worker->sim->model.handle(&worker->ctx, block->state, entry->event);
+    if (__builtin_expect(worker->sim->config.check_changes, 0))
+        worker_check_changes(worker, block);
+    tw->handling = NULL;
+    tw->speculative = false;
+    tw->events_processed++;
+}
+
+/* Makes a safe event that was just handled known. */
+static inline void commit_safe(struct timewarp *tw, struct lp_block *block, struct cw_event *event)
+{
+    struct worker *const worker = tw->worker;
+    struct records *const records = &worker->records;
+    if (event->reserved != 0) /* or else unwritten: the hash reads it as part of a word */
+        event->reserved = 0;
+    if (__builtin_expect(records->used > 0, 0)) {
+        uint8_t *const to = worker_need(worker, outbox_add(&tw->outbox, event, records->used));
+        memcpy(to, records->bytes, records->used);
+        records->used = 0;
+    }
+    tw->safe_events++;
+    commit_hash(worker, block, event);
+    commit_free(worker, event);
+}
+
+static void handle_safe(struct timewarp *tw, const struct entry *entry)
+{
+    enter_handler(tw, entry, false);
+    commit_safe(tw, tw->worker->sim->lps.blocks[entry_lp(entry)], entry->event);
+}
+
+/* The stress mode undoes what it has just done, at random, and at most twice. */
+static void inject_rollback(struct timewarp *tw, const struct entry *entry)
+{
+    struct cw_event *const event = entry->event;
+    if (event->reserved >= 2 * EVENT_INJECTED ||
+        !cw_rng_chance(&tw->chaos, tw->worker->sim->config.stress_rate_p32))
+        return;
+    event->reserved += EVENT_INJECTED;
+    tw->rollbacks_injected++;
+    rollback_event(tw, entry->event);
+    const struct lp_block *const block = tw->worker->sim->lps.blocks[entry_lp(entry)];
+    if (XXH3_64bits(block->state, block->state_bytes) != tw->state_hash)
+        worker_bug(tw->worker, "I-HIST-1: LP %u is not as it was before an event that was undone",
+                   (unsigned)entry_lp(entry));
+}
+
+/* The open log is that of an event that was just handled: it is the newest of its LP. */
+static inline void close_log(struct timewarp *tw, struct lp_block *block, struct cw_event *event,
+                             int64_t time_ps, uint32_t lp)
+{
+    struct records *const records = &tw->worker->records;
+    if (__builtin_expect(records->used > 0, 0)) {
+        if (!history_add_records(&tw->history, records->bytes, records->used))
+            worker_fail_for_memory(tw->worker);
+        records->used = 0;
+    }
+    struct log *const log = history_close(&tw->history, event, time_ps, lp);
+    log->hash = block->hash;
+    log->newer = NULL;
+    log->older = tw->newest[lp];
+    if (log->older != NULL)
+        log->older->newer = log;
+    tw->newest[lp] = log;
+    commit_hash(tw->worker, block, event);
+}
+
+static void handle_speculative(struct timewarp *tw, const struct entry *entry)
+{
+    struct cw_event *const event = entry->event;
+    if (!history_open(&tw->history))
+        worker_fail_for_memory(tw->worker);
+    enter_handler(tw, entry, true);
+    const uint16_t notes = event->reserved;
+    event->reserved = 0;
+    close_log(tw, tw->worker->sim->lps.blocks[entry_lp(entry)], event, entry->time_ps,
+              entry_lp(entry));
+    event->reserved = notes | EVENT_PROCESSED;
+    tw->usage.processed++;
+    if (key_before(tw->front, key_of(entry)))
+        tw->front = key_of(entry);
+    if (tw->worker->sim->config.sync == CW_STRESS)
+        inject_rollback(tw, entry);
+}
+
+/* Asks for the memory that a soon handled event will need; returns its entry. */
+static inline const struct entry *fetch_ahead(struct worker *worker)
+{
+    const struct entry *const entry = pending_look_ahead(&worker->pending);
+    __builtin_prefetch(entry->event);
+    __builtin_prefetch((const uint8_t *)entry->event + 64); /* a payload reaches further */
+    __builtin_prefetch(worker->sim->lps.blocks[entry_lp(entry)]);
+    return entry;
+}
+
+/* Handles the least event, if it may be handled. */
+static enum verdict step(struct timewarp *tw)
+{
+    struct pending *const pending = &tw->worker->pending;
+    const struct entry *const least = pending_peek(pending);
+    if (least == NULL && pending->out_of_memory)
+        worker_fail_for_memory(tw->worker);
+    if (least != NULL && least->event->reserved & EVENT_CANCELLED) {
+        struct cw_event *const event = least->event;
+        pending_pop(pending, least);
+        pool_put(&tw->worker->pool, event);
+        return SAFE;
+    }
+    const enum verdict verdict = judge(tw, least);
+    if (verdict != SAFE && verdict != SPECULATIVE)
+        return verdict;
+    const struct entry entry = *least;
+    pending_pop(pending, least);
+    (void)fetch_ahead(tw->worker);
+    tw->stuck = false;
+    if (tw->newest[entry_lp(&entry)] != NULL) /* is it a straggler? */
+        rollback_straggler(tw, &entry);
+    if (verdict == SAFE) {
+        fossil_commit_lp(tw, entry_lp(&entry));
+        handle_safe(tw, &entry);
+    } else {
+        handle_speculative(tw, &entry);
+    }
+    return verdict;
+}
+
+/* ---- the usual cases, without a detour --------------------------------------------------------
+ */
+
+static inline void call_handler(struct timewarp *tw, struct worker *worker, struct lp_block *block,
+                                const struct cw_event *event)
+{
+    worker->ctx.state = block->state;
+    worker->ctx.state_bytes = block->state_bytes;
+    worker->ctx.event = event;
+    worker->sends_left = worker->records_left = worker->sim->config.sends_per_event_max;
+    tw->handling = event;
+    worker->sim->model.handle(&worker->ctx, block->state, event);
+}
+
+/* Safe events of LPs that have no history. Handles at most `most`, and returns how many. */
+static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
+{
+    struct worker *const worker = tw->worker;
+    const struct cw_sim *const sim = worker->sim;
+    const int64_t end_ps = sim->config.end_ps;
+    const int64_t bound_ps = tw->gvt.safe_ps < end_ps ? tw->gvt.safe_ps : end_ps;
+    const bool history = tw->history.live > 0;
+    const struct entry *least;
+    unsigned handled = 0;
+    worker->ctx.keep = false;
+    while (handled < most && (least = pending_peek(&worker->pending)) != NULL &&
+           least->time_ps < bound_ps) {
+        struct cw_event *const event = least->event;
+        const uint32_t lp = entry_lp(least);
+        struct lp_block *const block = sim->lps.blocks[lp];
+        if (__builtin_expect(event->reserved != 0 || (history && tw->newest[lp] != NULL), 0))
+            break;
+        pending_pop(&worker->pending, least);
+        (void)fetch_ahead(worker);
+        call_handler(tw, worker, block, event);
+        tw->events_processed++;
+        commit_safe(tw, block, event);
+        handled++;
+    }
+    tw->handling = NULL;
+    return handled;
+}
+
+/* Events beyond all that were handled ahead of the safe bound: none of them is a straggler, nor is
+ * what they send, or what is next. Likewise. */
+static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
+{
+    struct worker *const worker = tw->worker;
+    const struct cw_sim *const sim = worker->sim;
+    const int64_t bound_ps = horizon_ps(tw);
+    const struct entry *least = pending_peek(&worker->pending);
+    unsigned handled = 0;
+    if (least == NULL || !key_before(tw->front, key_of(least)) || tw->history.live >= tw->budget)
+        return 0;
+    if (most > tw->budget - tw->history.live)
+        most = (unsigned)(tw->budget - tw->history.live);
+    worker->ctx.keep = true;
+    tw->speculative = true;
+    while (handled < most && (least = pending_peek(&worker->pending)) != NULL &&
+           least->time_ps < bound_ps && least->event->reserved == 0) {
+        struct cw_event *const event = least->event;
+        const int64_t time_ps = least->time_ps;
+        const uint32_t lp = entry_lp(least);
+        struct lp_block *const block = sim->lps.blocks[lp];
+        tw->front = key_of(least);
+        pending_pop(&worker->pending, least);
+        __builtin_prefetch(&tw->newest[entry_lp(fetch_ahead(worker))]);
+        if (!history_open(&tw->history))
+            worker_fail_for_memory(worker);
+        call_handler(tw, worker, block, event);
+        close_log(tw, block, event, time_ps, lp);
+        event->reserved = EVENT_PROCESSED;
+        tw->events_processed++;
+        handled++;
+    }
+    tw->handling = NULL;
+    tw->speculative = false;
+    tw->usage.processed += handled;
+    return handled;
+}
+
+/* Handles up to a batch of events: returns how many. */
+static unsigned handle_batch(struct timewarp *tw)
+{
+    const struct cw_config *const config = &tw->worker->sim->config;
+    const bool runs = !config->check_changes && !tw->failed && !tw->stuck;
+    unsigned handled = 0;
+    for (enum verdict verdict = SAFE; handled < BATCH;) {
+        if (runs && !keeps_all(tw))
+            handled += handle_safe_run(tw, BATCH - handled);
+        if (runs && tw->patience == 0)
+            handled += handle_speculative_run(tw, BATCH - handled);
+        verdict = step(tw);
+        if (verdict != SAFE && verdict != SPECULATIVE)
+            break;
+        handled++;
+    }
+    return handled;
+}
+
+/* ---- the loop ---------------------------------------------------------------------------------
+ */
+
+/* A handler has failed. Speculatively: it is undone, and waits until it is safe. For good: it
+ * stays the least event of this worker, and the run ends when GVT gets there. */
+static void take_failure(struct timewarp *tw)
+{
+    struct worker *const worker = tw->worker;
+    struct cw_event *const event = (struct cw_event *)(uintptr_t)tw->handling;
+    const bool speculative = tw->speculative;
+    const struct entry entry = entry_of_event(event);
+    tw->stuck_at = key_of(&entry);
+    tw->speculative = false;
+    worker->records.used = 0;
+    if (speculative) {
+        rollback_open(tw);
+        tw->stuck = true;
+        if (!pending_push(&worker->pending, entry))
+            worker_fail_for_memory(worker);
+    } else {
+        tw->failed = true;
+        tw->failure = worker->failure;
+    }
+    tw->handling = NULL;
+}
+
+/* By worker 0, for all: its own share of the events, times the workers. */
+static void report_progress(const struct timewarp *tw)
+{
+    const struct cw_sim *const sim = tw->worker->sim;
+    const struct cw_progress progress = {
+        .gvt_ps = tw->gvt.now.time_ps,
+        .events_committed = tw->worker->committed * sim->worker_count,
+        .memory_bytes = sync_load_acquire(&sim->memory.taken), /* a figure to show */
+    };
+    if (sim->config.progress != NULL)
+        sim->config.progress(sim->config.progress_arg, &progress);
+}
+
+/* Looks at the others. True: the run is over. */
+static bool look_around(struct timewarp *tw)
+{
+    const bool risen = promise_look(tw);
+    const bool round_ended = gvt_step(tw);
+    if (tw->history.live > 0 && (round_ended || promise_ps(tw) > tw->collected_ps))
+        fossil_collect(tw);
+    if (risen || round_ended)
+        window_adjust(tw);
+    if (round_ended && tw->index == 0 && tw->gvt.rounds % ROUNDS_PER_PROGRESS == 0)
+        report_progress(tw);
+    return round_ended && tw->gvt.over;
+}
+
+__attribute__((noinline)) static void
+run(struct timewarp *tw) /* not into what setjmp() makes slow */
+{
+    unsigned waits = 0;
+    while (!simulation_aborted(tw->worker->sim)) {
+        if (look_around(tw))
+            return;
+        const unsigned handled = handle_batch(tw);
+        promise_renew(tw);
+        if (handled > 0) {
+            waits = 0;
+            tw->looks = 0;
+        } else {
+            tw->looks++;
+            tw->patience -= tw->patience > 0;
+            sync_wait(&waits);
+        }
+    }
+}
+
+void worker_run(struct worker *worker)
+{
+    pin_worker(worker->sim->pin, worker->index);
+    /* Nothing here is read after a jump but `worker`, which does not change. */
+    if (setjmp(worker->failed) != 0) {
+        if (worker->timewarp->handling == NULL) { /* not a handler's: memory, or a bug */
+            simulation_abort(worker->sim, worker);
+            return;
+        }
+        take_failure(worker->timewarp);
+    }
+    run(worker->timewarp);
+}
