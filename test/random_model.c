@@ -7,10 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Parts of whole words and of odd sizes, short and long. */
 struct state {
     struct cw_rng rng;
     uint64_t number, sum;
     uint64_t counts[5];
+    struct long_part {
+        uint64_t sums[10];
+    } sums;
+    struct odd_part {
+        uint32_t sums[3];
+    } odd[3];
+    uint8_t bytes[12];
 };
 
 struct body {
@@ -68,6 +76,11 @@ static void handle(struct cw_ctx *ctx, const void *state_, const struct cw_event
     uint64_t *const sum = CW_MUT(ctx, &state->sum);
     *sum = *sum * 31 + body.value + (uint64_t)event->time_ps;
     ++*CW_MUT(ctx, &state->counts[event->type % 5]);
+    *CW_MUT(ctx, &state->bytes[event->type]) ^= (uint8_t)*sum;
+    CW_MUT(ctx, &state->odd[event->type % 3])->sums[*sum % 3] += (uint32_t)event->time_ps;
+    if (event->type == 0)
+        CW_MUT(ctx, &state->sums)->sums[*sum % 10] += *sum;
+    *sum += state->bytes[event->type] + state->odd[0].sums[1] + state->sums.sums[4];
     if (cw_rng_below(rng, 2) == 0)
         cw_emit(ctx, (uint16_t)(*sum % 3), sum, 8);
     if (body.ttl == 0)
