@@ -36,7 +36,7 @@ static int list_cases(const struct perf_options *options, struct cw_error *error
     size_t count;
     const int result = perf_set_cases(options->set, perf_cores(), &cases, &count, error);
     for (size_t i = 0; i < count && result == CW_OK; i++)
-        printf("%-26s %s %s\n", cases[i].name,
+        printf("%-28s %s %s\n", cases[i].name,
                cases[i].program == PERF_BARE ? "perf/bare/baseline" : "cubewarp", cases[i].command);
     free(cases);
     return result;

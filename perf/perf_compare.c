@@ -98,7 +98,7 @@ static void print_difference(FILE *file, const struct perf_difference *differenc
 {
     static const char *const words[] = {"same",           "faster",      "SLOWER",
                                         "not comparable", "only before", "only after"};
-    fprintf(file, "%-26s", difference->name);
+    fprintf(file, "%-28s", difference->name);
     if (before != NULL && after != NULL)
         fprintf(file, " %8.2f %8.2f %+7.1f%% %6.1f%%", difference->before * 1e-6,
                 difference->after * 1e-6, 100 * difference->change, 100 * difference->noise);
@@ -129,7 +129,7 @@ size_t perf_compare_print(FILE *file, const struct perf_run *before, const struc
     print_run(file, "before", before);
     print_run(file, "after", after);
     warn(file, before, after);
-    fprintf(file, "%-26s %8s %8s %8s %7s\n", "# millions of events/s", "before", "after", "change",
+    fprintf(file, "%-28s %8s %8s %8s %7s\n", "# millions of events/s", "before", "after", "change",
             "noise");
     for (size_t i = 0; i < before->case_count + after->case_count; i++) {
         const struct perf_case_run *b = NULL, *a = NULL;

@@ -156,7 +156,8 @@ struct perf_spread perf_ratio_of(const struct perf_case_run *measured,
         const struct perf_sample *const other = sample_of_round(to, mine->round);
         if (!is_in(mine, state) || other == NULL || other->events_per_s <= 0)
             continue;
-        const double scale = scaled && measured->threads > 1 ? 2 / gain_of(mine) : 1;
+        const bool scales = scaled && measured->threads > 1 && state_of(mine) != PERF_ONE_CORE;
+        const double scale = scales ? 2 / gain_of(mine) : 1;
         any.figure[any.count++] = mine->events_per_s / other->events_per_s * scale;
         if (!mine->disturbed && !other->disturbed)
             calm.figure[calm.count++] = any.figure[any.count - 1];

@@ -72,8 +72,8 @@ struct perf_summary perf_summary_of(const struct perf_case_run *measured, enum p
 /*
  * The ratio of a case to another, round by round, since a shared machine changes its speed within
  * minutes; over the rounds in which the case found that state. `scaled`: for cases on several
- * threads, what it would be if two bare loops gained 2 over one. Rounds count as in
- * perf_summary_of(). `count` 0: no round had both.
+ * threads, what it would be if two bare loops gained 2 over one; as measured where there is one
+ * core. Rounds count as in perf_summary_of(). `count` 0: no round had both.
  */
 struct perf_spread perf_ratio_of(const struct perf_case_run *measured,
                                  const struct perf_case_run *to, bool scaled,

@@ -53,33 +53,25 @@ struct remarks {
     size_t used;
 };
 
-static void append_list(struct remarks *remarks, const char *format, va_list arguments)
-{
-    const int length = vsnprintf(remarks->text + remarks->used,
-                                 sizeof remarks->text - remarks->used, format, arguments);
-    remarks->used += (size_t)length;
-    if (remarks->used >= sizeof remarks->text)
-        remarks->used = sizeof remarks->text - 1;
-}
-
 __attribute__((format(printf, 2, 3))) static void append(struct remarks *remarks,
                                                          const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    append_list(remarks, format, arguments);
+    const int length = vsnprintf(remarks->text + remarks->used,
+                                 sizeof remarks->text - remarks->used, format, arguments);
     va_end(arguments);
+    remarks->used += (size_t)length;
+    if (remarks->used >= sizeof remarks->text)
+        remarks->used = sizeof remarks->text - 1;
 }
 
-__attribute__((format(printf, 2, 3))) static void remark(struct remarks *remarks,
-                                                         const char *format, ...)
+/* Another remark begins. */
+static struct remarks *next(struct remarks *remarks)
 {
-    va_list arguments;
     if (remarks->used > 0)
         append(remarks, "; ");
-    va_start(arguments, format);
-    append_list(remarks, format, arguments);
-    va_end(arguments);
+    return remarks;
 }
 
 static const char *met(bool is) { return is ? "met" : "NOT MET"; }
@@ -90,7 +82,7 @@ static void judge_ratio_in(struct remarks *remarks, const struct perf_spread *ra
 {
     if (ratio->count == 0)
         return;
-    remark(remarks, "goal %.2f x", least);
+    append(next(remarks), "goal %.2f x", least);
     if (mode != NULL)
         append(remarks, " %.*s", (int)strcspn(mode, "/"), mode);
     if (state != NULL)
@@ -130,15 +122,15 @@ static void judge(struct remarks *remarks, const struct perf_run *run,
     const struct perf_goal *goal;
     for (size_t i = 0; (goal = perf_goal_of(measured->name, i)) != NULL; i++) {
         if (goal->events_per_s > 0)
-            remark(remarks, "goal %.0f: %s", goal->events_per_s * 1e-6,
+            append(next(remarks), "goal %.0f: %s", goal->events_per_s * 1e-6,
                    met(summary->events_per_s.median >= goal->events_per_s));
         if (goal->ratio_near > 0)
             judge_ratio(remarks, run, measured, goal);
         if (goal->rss_bytes_max > 0)
-            remark(remarks, "goal %.0f MiB: %s", (double)goal->rss_bytes_max / 1048576,
+            append(next(remarks), "goal %.0f MiB: %s", (double)goal->rss_bytes_max / 1048576,
                    met(summary->rss_bytes <= goal->rss_bytes_max));
         if (goal->efficiency > 0 && summary->efficiency < goal->efficiency)
-            remark(remarks, "goal efficiency %.2f: NOT MET", goal->efficiency);
+            append(next(remarks), "goal efficiency %.2f: NOT MET", goal->efficiency);
     }
 }
 
@@ -172,9 +164,9 @@ static void print_case(FILE *file, const struct perf_run *run, const struct perf
     struct remarks remarks = {.used = 0};
     judge(&remarks, run, measured, &summary);
     if (summary.disturbed > 0)
-        remark(&remarks, "%u of %zu rounds disturbed", (unsigned)summary.disturbed,
+        append(next(&remarks), "%u of %zu rounds disturbed", (unsigned)summary.disturbed,
                measured->sample_count);
-    fprintf(file, "%-26s %8.2f %8.2f %8.2f", measured->name, rate->median * 1e-6,
+    fprintf(file, "%-28s %8.2f %8.2f %8.2f", measured->name, rate->median * 1e-6,
             rate->least * 1e-6, rate->most * 1e-6);
     print_ratio(file, run, measured);
     fprintf(file, " %6.1f %8.1f  %-6s %s\n", 100 * summary.efficiency,
@@ -204,7 +196,7 @@ void perf_table_print(FILE *file, const struct perf_run *run)
     fprintf(file,
             "# committed events in millions per second; /seq: ratio to sequential, scaled: if "
             "two bare loops gained 2\n");
-    fprintf(file, "%-26s %8s %8s %8s %6s %6s %6s %8s  %s\n", "# case", "median", "least", "most",
+    fprintf(file, "%-28s %8s %8s %8s %6s %6s %6s %8s  %s\n", "# case", "median", "least", "most",
             "/seq", "scaled", "eff(%)", "RSS(MiB)", "line");
     for (size_t i = 0; i < run->case_count; i++)
         print_case(file, run, &run->cases[i]);
