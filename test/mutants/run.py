@@ -17,7 +17,7 @@ import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SCRATCH = TOP / "build" / "mutants"
-TIMEOUT_S = 120
+TIMEOUT_S = 60
 
 # (variant, program, environment), the cheap ones first. Those of core/ only: what they do not
 # find, no test of a model has to.
