@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "perf/perf_table.h"
+#include "perf/sets.h"
 
 enum { ROUNDS_MIN = 3 };
 
@@ -37,8 +38,27 @@ static const char *not_comparable(const struct perf_case_run *before, const stru
     return NULL;
 }
 
+static double differs_by(double before, double after)
+{
+    return before > 0 && after > 0 ? fabs(after / before - 1) : 0;
+}
+
+double perf_drift(const struct perf_run *before, const struct perf_run *after)
+{
+    double drift =
+        differs_by(perf_calibration_of(before).loop_ns, perf_calibration_of(after).loop_ns);
+    for (size_t i = 0; i < before->case_count; i++) {
+        const struct perf_case_run *const b = &before->cases[i];
+        const struct perf_case_run *const a = perf_run_find(after, b->name);
+        if (a != NULL && perf_is_bare(b->name) && strcmp(a->command, b->command) == 0)
+            drift = fmax(drift, differs_by(perf_summary_of(b, PERF_MIXED).events_per_s.median,
+                                           perf_summary_of(a, PERF_MIXED).events_per_s.median));
+    }
+    return drift;
+}
+
 struct perf_difference perf_compare_case(const struct perf_case_run *before,
-                                         const struct perf_case_run *after)
+                                         const struct perf_case_run *after, double drift)
 {
     struct perf_difference difference = {.verdict = PERF_SAME};
     if (before == NULL || after == NULL) {
@@ -56,13 +76,13 @@ struct perf_difference perf_compare_case(const struct perf_case_run *before,
     if (was->median > 0) {
         difference.change = is->median / was->median - 1;
         difference.noise =
-            fmax(PERF_LEAST_LOSS, PERF_NOISE_MADS * (was->mad + is->mad) / was->median);
+            drift + fmax(PERF_LEAST_LOSS, PERF_NOISE_MADS * (was->mad + is->mad) / was->median);
     }
     if (difference.why != NULL)
         difference.verdict = PERF_NOT_COMPARABLE;
-    else if (perf_is_lower(was, is))
+    else if (perf_is_lower(was, is, drift))
         difference.verdict = PERF_SLOWER;
-    else if (perf_is_lower(is, was))
+    else if (perf_is_lower(is, was, drift))
         difference.verdict = PERF_FASTER;
     else
         difference.verdict = PERF_SAME;
@@ -125,10 +145,14 @@ static void warn(FILE *file, const struct perf_run *before, const struct perf_ru
 
 size_t perf_compare_print(FILE *file, const struct perf_run *before, const struct perf_run *after)
 {
+    const double drift = perf_drift(before, after);
     size_t slower = 0;
     print_run(file, "before", before);
     print_run(file, "after", after);
     warn(file, before, after);
+    fprintf(file,
+            "# what knows nothing of the engine differs by %.1f %%: part of each case's noise\n",
+            100 * drift);
     fprintf(file, "%-28s %8s %8s %8s %7s\n", "# millions of events/s", "before", "after", "change",
             "noise");
     for (size_t i = 0; i < before->case_count + after->case_count; i++) {
@@ -141,7 +165,7 @@ size_t perf_compare_print(FILE *file, const struct perf_run *before, const struc
             if (perf_run_find(before, a->name) != NULL)
                 continue;
         }
-        const struct perf_difference difference = perf_compare_case(b, a);
+        const struct perf_difference difference = perf_compare_case(b, a, drift);
         slower += difference.verdict == PERF_SLOWER;
         print_difference(file, &difference, b, a);
     }

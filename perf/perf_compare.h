@@ -27,9 +27,15 @@ struct perf_difference {
     const char *why;      /* of PERF_NOT_COMPARABLE */
 };
 
-/* One case in two runs; either may be NULL, not both. */
+/*
+ * How much faster or slower the machine itself was, as a share: the most that the calibrations'
+ * loop, or a case over bare loops, which know nothing of the engine, differs.
+ */
+double perf_drift(const struct perf_run *before, const struct perf_run *after);
+
+/* One case in two runs of that drift; either may be NULL, not both. */
 struct perf_difference perf_compare_case(const struct perf_case_run *before,
-                                         const struct perf_case_run *after);
+                                         const struct perf_case_run *after, double drift);
 
 /* NULL, or what differs between the machines of two runs. */
 const char *perf_machines_differ(const struct perf_run *before, const struct perf_run *after);

@@ -154,6 +154,16 @@ const struct perf_goal *perf_goal_of(const char *name, size_t i)
     return NULL;
 }
 
+bool perf_is_bare(const char *name)
+{
+    const char *const mode = name + strcspn(name, "/");
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (modes[i].bare != NULL && *mode == '/' &&
+            strncmp(mode + 1, modes[i].name, strlen(modes[i].name)) == 0)
+            return true;
+    return false;
+}
+
 void perf_reference_of(const char *name, char reference[PERF_NAME_BYTES])
 {
     snprintf(reference, PERF_NAME_BYTES, "%.*s/sequential/1", (int)strcspn(name, "/"), name);

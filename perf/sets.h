@@ -45,6 +45,8 @@ int perf_set_cases(const char *set, uint32_t cores, struct perf_case **cases, si
 
 /* The i-th goal of a case; NULL after its last. */
 const struct perf_goal *perf_goal_of(const char *name, size_t i);
+/* Whether a case of that name is one over bare loops. */
+bool perf_is_bare(const char *name);
 /* The name of the sequential case of the same model. */
 void perf_reference_of(const char *name, char reference[PERF_NAME_BYTES]);
 

@@ -54,9 +54,9 @@ double perf_median(const double *figures, size_t count)
     return perf_spread_of(figures, count).median;
 }
 
-int perf_is_lower(const struct perf_spread *before, const struct perf_spread *after)
+int perf_is_lower(const struct perf_spread *before, const struct perf_spread *after, double drift)
 {
-    const double loss = before->median - after->median;
+    const double loss = before->median - after->median - drift * before->median;
     return before->count > 0 && after->count > 0 && loss > PERF_LEAST_LOSS * before->median &&
            loss > PERF_NOISE_MADS * (before->mad + after->mad) &&
            after->third_quartile < before->first_quartile;

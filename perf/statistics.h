@@ -23,10 +23,11 @@ double perf_median(const double *figures, size_t count);
 /*
  * Whether `after` is lower than `before` by more than the noise of both: the medians differ by
  * more than PERF_LEAST_LOSS of the earlier one and by more than PERF_NOISE_MADS times the sum of
- * both MADs, and the ranges between the quartiles do not meet.
+ * both MADs, in either case on top of `drift`, the share by which what did not change at all
+ * differs between the two; and the ranges between the quartiles do not meet.
  */
 #define PERF_LEAST_LOSS 0.03
 #define PERF_NOISE_MADS 3.0
-int perf_is_lower(const struct perf_spread *before, const struct perf_spread *after);
+int perf_is_lower(const struct perf_spread *before, const struct perf_spread *after, double drift);
 
 #endif

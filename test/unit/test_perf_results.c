@@ -199,7 +199,7 @@ static void a_file_that_is_no_history_is_refused_and_left_alone(void **state)
 
 static enum perf_verdict verdict(const struct perf_run *before, const struct perf_run *after)
 {
-    return perf_compare_case(&before->cases[0], &after->cases[0]).verdict;
+    return perf_compare_case(&before->cases[0], &after->cases[0], 0).verdict;
 }
 
 static void a_case_is_slower_faster_or_the_same(void **state)
@@ -208,13 +208,13 @@ static void a_case_is_slower_faster_or_the_same(void **state)
     struct perf_run fast = made_up_run(), late = made_up_run();
     add_case(&fast, "m/adaptive/2", 2, calm);
     add_case(&late, "m/adaptive/2", 2, slow);
-    const struct perf_difference difference = perf_compare_case(&fast.cases[0], &late.cases[0]);
+    const struct perf_difference difference = perf_compare_case(&fast.cases[0], &late.cases[0], 0);
     assert_int_equal(difference.verdict, PERF_SLOWER);
     assert_true(difference.change < -0.1999 && difference.change > -0.2001);
     assert_int_equal(verdict(&late, &fast), PERF_FASTER);
     assert_int_equal(verdict(&fast, &fast), PERF_SAME);
-    assert_int_equal(perf_compare_case(&fast.cases[0], NULL).verdict, PERF_ONLY_BEFORE);
-    assert_int_equal(perf_compare_case(NULL, &fast.cases[0]).verdict, PERF_ONLY_AFTER);
+    assert_int_equal(perf_compare_case(&fast.cases[0], NULL, 0).verdict, PERF_ONLY_BEFORE);
+    assert_int_equal(perf_compare_case(NULL, &fast.cases[0], 0).verdict, PERF_ONLY_AFTER);
     perf_run_free(&fast);
     perf_run_free(&late);
 }
@@ -252,6 +252,28 @@ static void rounds_in_a_state_that_both_runs_found_are_compared(void **state)
         add_round(measured, 50, &far_line, false);
     }
     assert_int_equal(verdict(&fast, &late), PERF_SAME);
+    perf_run_free(&fast);
+    perf_run_free(&late);
+}
+
+static void what_bare_loops_lost_is_noise_of_all_cases(void **state)
+{
+    (void)state;
+    struct perf_run fast = made_up_run(), late = made_up_run();
+    static const double less[] = {92, 92, 92, 92, 92};
+    add_case(&fast, "a/sequential/1", 1, calm);
+    add_case(&late, "a/sequential/1", 1, less);
+    assert_true(perf_drift(&fast, &late) == 0);
+    assert_int_equal(
+        perf_compare_case(&fast.cases[0], &late.cases[0], perf_drift(&fast, &late)).verdict,
+        PERF_SLOWER);
+    /* bare loops that ran at 93 of 100: 8 % less is no more than 7 % and 3 % */
+    static const double bare[] = {93, 93, 93, 93, 93};
+    add_case(&fast, "a/calendar/1", 1, calm);
+    add_case(&late, "a/calendar/1", 1, bare);
+    const double drift = perf_drift(&fast, &late);
+    assert_true(drift > 0.0699 && drift < 0.0701);
+    assert_int_equal(perf_compare_case(&fast.cases[0], &late.cases[0], drift).verdict, PERF_SAME);
     perf_run_free(&fast);
     perf_run_free(&late);
 }
@@ -346,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_case_is_slower_faster_or_the_same),
         cmocka_unit_test(other_commands_other_states_and_disturbed_rounds_are_not_compared),
         cmocka_unit_test(rounds_in_a_state_that_both_runs_found_are_compared),
+        cmocka_unit_test(what_bare_loops_lost_is_noise_of_all_cases),
         cmocka_unit_test(a_comparison_counts_and_names_what_is_slower),
         cmocka_unit_test(the_table_holds_ratios_against_the_goal_of_their_state),
         cmocka_unit_test(every_set_has_cases_of_different_names_and_goals_name_cases),
