@@ -69,9 +69,6 @@ static void handle(struct cw_ctx *ctx, const void *state_, const struct cw_event
     struct body body = {0};
     memcpy(&body, event->payload,
            event->payload_bytes < sizeof body ? event->payload_bytes : sizeof body);
-    if (event->time_ps >= m->fail_ps)
-        cw_fail(ctx, CW_PROGRAM_FAILED, "LP %u gives up at %lld", event->lp,
-                (long long)event->time_ps);
     struct cw_rng *const rng = CW_MUT(ctx, &state->rng);
     uint64_t *const sum = CW_MUT(ctx, &state->sum);
     *sum = *sum * 31 + body.value + (uint64_t)event->time_ps;
@@ -83,11 +80,14 @@ static void handle(struct cw_ctx *ctx, const void *state_, const struct cw_event
     *sum += state->bytes[event->type] + state->odd[0].sums[1] + state->sums.sums[4];
     if (cw_rng_below(rng, 2) == 0)
         cw_emit(ctx, (uint16_t)(*sum % 3), sum, 8);
-    if (body.ttl == 0)
-        return;
-    send_on(ctx, m, rng, state, body.ttl - 1, *sum);
-    if (cw_rng_below(rng, 8) == 0)
+    if (body.ttl > 0)
+        send_on(ctx, m, rng, state, body.ttl - 1, *sum);
+    if (body.ttl > 0 && cw_rng_below(rng, 8) == 0)
         send_on(ctx, m, rng, state, body.ttl / 2, *sum ^ 1);
+    /* Last, so that there is something to undo. */
+    if (event->time_ps >= m->fail_ps)
+        cw_fail(ctx, CW_PROGRAM_FAILED, "LP %u gives up at %lld", event->lp,
+                (long long)event->time_ps);
 }
 
 static void digest_record(void *arg, const struct cw_event *event, uint16_t kind,
