@@ -191,7 +191,8 @@ enum cw_sync {
     CW_CONSERVATIVE, /* only events that nothing can precede any more; no undo */
     CW_OPTIMISTIC,   /* Time Warp: keeps undo for every event */
     CW_ADAPTIVE,     /* safe events without undo; beyond them as far as speculation pays */
-    CW_STRESS,       /* Time Warp that also undoes events at random */
+    CW_STRESS,       /* Time Warp that makes itself a hard life at random: it undoes events, holds
+                        messages back, moves states, and checks what handlers and undoing change */
     CW_SYNCS
 };
 extern const char *const cw_sync_name[CW_SYNCS]; /* "sequential", ... */
@@ -240,9 +241,11 @@ struct cw_config {
     void *trace_arg;
     uint64_t memory_bytes_max;    /* engine-accounted; 0: 80 % of what there is */
     uint32_t sends_per_event_max; /* 0: 65,536; as many records */
-    int64_t window_ps;            /* optimistic modes: no event this far beyond GVT; 0: any */
+    int64_t window_ps;            /* optimistic modes: no event this far beyond GVT; 0: any.
+                                     CW_STRESS: and half of the safe events run without undo */
     uint64_t stress_seed;         /* CW_STRESS: what its random decisions come from */
-    uint64_t stress_rate_p32;     /* and how often it undoes an event, times 2^32 */
+    uint64_t stress_rate_p32;     /* and how often it undoes an event, times 2^32; 0: one in ten.
+                                     Each event at most twice, and each worker's first always */
     bool pin_workers;             /* each on a hardware thread of its own, of those the caller may
                                      run on, while a drain lasts; where they do not suffice: none */
     bool hash_off;                /* leave the trace hash out */
@@ -252,7 +255,7 @@ struct cw_config {
 
 struct cw_stats {
     uint64_t events_committed, events_processed, events_rolled_back, rollbacks, anti_messages;
-    uint64_t rollbacks_injected; /* CW_STRESS */
+    uint64_t rollbacks_injected, states_moved, looks_held_back; /* CW_STRESS */
     uint64_t gvt_rounds, undo_bytes, safe_events;
     uint64_t events_alive, events_alive_max;
     uint64_t trace_hash;
@@ -277,7 +280,8 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error);
 
 /* Time of the last committed event; 0 before the first. */
 int64_t cw_sim_now(const struct cw_sim *sim);
-const void *cw_state(const struct cw_sim *sim, uint32_t lp); /* NULL: there is no such LP */
+/* Valid until the next drain. NULL: there is no such LP. */
+const void *cw_state(const struct cw_sim *sim, uint32_t lp);
 void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
 
 #endif

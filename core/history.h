@@ -41,6 +41,7 @@ enum item_kind {
     ITEM_IMAGE,     /* bytes << 3 | offset << 32; data: a part of the state as it was */
     ITEM_REMOTE,    /* worker << 3; data: struct remote_send */
     ITEM_RECORDS,   /* bytes << 3; data: records (records.h) */
+    ITEM_STATE,     /* data: the state's hash before the event; the oldest, in the stress mode */
     ITEM_KIND_MASK = 7,
 };
 _Static_assert(CW_STATE_BYTES_MAX < 1u << 29, "an image's bytes have 29 bits");
@@ -113,6 +114,16 @@ static inline bool history_add_local(struct history *history, const struct cw_ev
 }
 
 static inline size_t history_words(size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+/* Adds what the state of before the event is held against once it is restored (chaos.h). */
+static inline bool history_add_state_hash(struct history *history, uint64_t state_hash)
+{
+    if (!history_room(history, 2 * sizeof(uint64_t)))
+        return false;
+    history_put(history, state_hash);
+    history_put(history, ITEM_STATE);
+    return true;
+}
 
 /* Adds the before-image of `bytes` of a state, from `offset` on. */
 bool history_add_image(struct history *history, size_t offset, const void *part, size_t bytes);

@@ -4,6 +4,8 @@
  */
 #include "core/lps.h"
 
+#include <string.h>
+
 enum { LINE_BYTES = 64 };
 
 static size_t block_bytes(size_t state_bytes)
@@ -90,4 +92,28 @@ void lps_free(struct lps *lps)
         return;
     memory_give(lps->memory, lps->blocks, lps->count * sizeof(struct lp_block *));
     memory_give(lps->memory, lps->arena, lps->arena_bytes);
+    memory_give(lps->memory, lps->other, lps->arena_bytes);
+}
+
+bool lps_make_movable(struct lps *lps)
+{
+    lps->other = memory_take(lps->memory, lps->arena_bytes);
+    if (lps->other != NULL)
+        MEMORY_POISON(lps->other, lps->arena_bytes);
+    return lps->other != NULL;
+}
+
+void lps_move(struct lps *lps, uint32_t lp)
+{
+    struct lp_block *const old = lps->blocks[lp];
+    const size_t bytes = block_bytes(old->state_bytes);
+    const size_t offset = (size_t)((uintptr_t)old - (uintptr_t)lps->arena);
+    uint8_t *const to = offset < lps->arena_bytes
+                            ? lps->other + offset
+                            : lps->arena + ((uintptr_t)old - (uintptr_t)lps->other);
+    MEMORY_UNPOISON(to, bytes);
+    memcpy(to, old, bytes);
+    memset(old, LPS_STALE, bytes);
+    MEMORY_POISON(old, bytes);
+    lps->blocks[lp] = (struct lp_block *)(void *)to;
 }

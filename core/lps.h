@@ -2,6 +2,7 @@
  * lps.h: the logical processes: where each one's state and trace hash lie.
  *
  * The engine's own few bytes sit right before the state, so that both come with one cache line.
+ * A block belongs to the worker that owns its LP.
  */
 #ifndef CORE_LPS_H
 #define CORE_LPS_H
@@ -20,6 +21,7 @@ struct lps {
     struct memory *memory;
     struct lp_block **blocks;
     uint8_t *arena;
+    uint8_t *other; /* a second place for each block, laid out as the arena is; NULL: none moves */
     size_t arena_bytes;
     uint32_t count;
     size_t state_bytes_max;
@@ -29,5 +31,12 @@ struct lps {
 int lps_create(struct lps *lps, struct memory *memory, const struct cw_model *model,
                struct cw_error *error);
 void lps_free(struct lps *lps);
+
+/* Gives each block a second place. False: out of memory. */
+bool lps_make_movable(struct lps *lps);
+/* Moves the LP's block to its other place. The one that it leaves is filled with LPS_STALE, and
+ * AddressSanitizer reports who looks there. */
+void lps_move(struct lps *lps, uint32_t lp);
+#define LPS_STALE 0xA5
 
 #endif

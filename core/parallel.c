@@ -93,7 +93,7 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
     if (simulation_aborted(sim))
         return memory_error(&sim->memory, error);
     if (gvt->failed_by < 0)
-        return CW_OK;
+        return chaos_judge(sim, error);
     *error = sim->workers[gvt->failed_by].timewarp->failure;
     return error->exit_code;
 }

@@ -35,8 +35,8 @@ static int64_t bound_of_promises(struct timewarp *tw)
 bool promise_look(struct timewarp *tw)
 {
     const int64_t bound_ps = bound_of_promises(tw);
-    timewarp_receive(tw);
-    if (bound_ps <= tw->gvt.safe_ps)
+    const bool all = timewarp_look(tw);
+    if (!all || bound_ps <= tw->gvt.safe_ps) /* not all: I-CHAOS-2 */
         return false;
     tw->gvt.safe_ps = bound_ps;
     return true;

@@ -78,23 +78,43 @@ static void take_cancel(struct timewarp *tw, uint32_t from, const struct message
     rollback_cancel(tw, arrivals->items[message->seq & (arrivals->capacity - 1)].event);
 }
 
+/* Takes at most that many messages from one mailbox. True: it was then empty. */
+static inline bool take_from(struct timewarp *tw, uint32_t from, uint64_t most)
+{
+    struct mailbox *const mailbox = &tw->in[from];
+    const struct message *message;
+    uint64_t taken = 0;
+    while (taken < most && (message = mailbox_read(mailbox)) != NULL) {
+        taken++;
+        if (message->kind == MESSAGE_EVENT)
+            take_event(tw, from, message);
+        else
+            take_cancel(tw, from, message);
+    }
+    if (taken > 0)
+        mailbox_release(mailbox);
+    return taken < most;
+}
+
 void timewarp_receive(struct timewarp *tw)
 {
     const uint32_t n = tw->worker->sim->worker_count;
-    for (uint32_t from = 0; from < n; from++) {
-        if (from == tw->index)
-            continue;
-        struct mailbox *const mailbox = &tw->in[from];
-        const struct message *message;
-        bool any = false;
-        while ((message = mailbox_read(mailbox)) != NULL) {
-            any = true;
-            if (message->kind == MESSAGE_EVENT)
-                take_event(tw, from, message);
-            else
-                take_cancel(tw, from, message);
-        }
-        if (any)
-            mailbox_release(mailbox);
+    for (uint32_t from = 0; from < n; from++)
+        if (from != tw->index)
+            (void)take_from(tw, from, UINT64_MAX);
+}
+
+bool timewarp_look(struct timewarp *tw)
+{
+    if (__builtin_expect(!tw->chaos.on, 1)) {
+        timewarp_receive(tw);
+        return true;
     }
+    const uint32_t n = tw->worker->sim->worker_count;
+    bool all = true;
+    for (uint32_t from = 0; from < n; from++)
+        if (from != tw->index)
+            all &= take_from(tw, from, chaos_delivery(tw));
+    tw->chaos.held_back += !all;
+    return all;
 }

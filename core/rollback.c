@@ -29,8 +29,9 @@ static void cancel_later(struct timewarp *tw, struct cw_event *event)
 }
 
 /* Undoes the items of a log up to `end` on its LP's state, newest first (I-HIST-1). */
-static void undo(struct timewarp *tw, const struct log *log, const uint8_t *end, uint8_t *state)
+static void undo(struct timewarp *tw, const struct log *log, const uint8_t *end, uint32_t lp)
 {
+    uint8_t *const state = tw->worker->sim->lps.blocks[lp]->state;
     const uint64_t *const first = (const uint64_t *)(const void *)(log + 1);
     const uint64_t *at = (const uint64_t *)(const void *)end;
     while (at > first) {
@@ -49,6 +50,9 @@ static void undo(struct timewarp *tw, const struct log *log, const uint8_t *end,
             timewarp_send_cancel(tw, (uint32_t)(word >> 3),
                                  (const struct remote_send *)(const void *)at);
             break;
+        case ITEM_STATE:
+            chaos_check_state(tw, lp, *--at);
+            break;
         default: /* records: they go with the log */
             at -= history_words(bytes) / sizeof *at;
         }
@@ -61,7 +65,7 @@ static void undo_newest(struct timewarp *tw, uint32_t lp)
     struct log *const log = tw->newest[lp];
     struct cw_event *const event = log->event;
     struct lp_block *const block = tw->worker->sim->lps.blocks[lp];
-    undo(tw, log, (const uint8_t *)log + log->bytes, block->state);
+    undo(tw, log, (const uint8_t *)log + log->bytes, lp);
     block->hash = log->hash;
     tw->newest[lp] = log->older;
     if (log->older != NULL)
@@ -123,7 +127,7 @@ void rollback_open(struct timewarp *tw)
     const struct log *const log = tw->history.open;
     if (log == NULL)
         return;
-    undo(tw, log, tw->history.at, tw->worker->sim->lps.blocks[tw->handling->lp]->state);
+    undo(tw, log, tw->history.at, tw->handling->lp);
     history_discard(&tw->history);
     work_off_cancels(tw);
 }

@@ -60,6 +60,8 @@ static int check(const struct cw_config *config, const struct cw_model *model,
                              (unsigned)config->worker_count);
     if (config->trace != NULL && config->sync != CW_SEQUENTIAL)
         return error_set(error, CW_BUG, "a trace is the sequential mode's only");
+    if (config->stress_rate_p32 > UINT64_C(1) << 32)
+        return error_set(error, CW_BUG, "a stress rate above 1");
     return config->sync == CW_CONSERVATIVE ? check_lookahead(config, error) : CW_OK;
 }
 
@@ -124,6 +126,8 @@ static int build(struct cw_sim *sim, const struct cw_config *config, struct cw_e
         result = lps_create(&sim->lps, &sim->memory, &sim->model, error);
     if (result != CW_OK)
         return result;
+    if (config->sync == CW_STRESS && !lps_make_movable(&sim->lps))
+        return memory_error(&sim->memory, error);
     const bool sequential = config->sync == CW_SEQUENTIAL;
     sim->worker_count = sequential ? 1 : config->worker_count;
     sim->workers = memory_take(&sim->memory, sim->worker_count * sizeof *sim->workers);
@@ -291,7 +295,9 @@ static void add_worker(struct cw_stats *stats, const struct worker *worker)
         return;
     stats->events_rolled_back += tw->events_rolled_back;
     stats->rollbacks += tw->rollbacks;
-    stats->rollbacks_injected += tw->rollbacks_injected;
+    stats->rollbacks_injected += tw->chaos.injected;
+    stats->states_moved += tw->chaos.moved;
+    stats->looks_held_back += tw->chaos.held_back;
     stats->anti_messages += tw->anti_messages;
     stats->undo_bytes += tw->history.image_bytes;
     stats->gvt_rounds = tw->gvt.rounds;

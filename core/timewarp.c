@@ -43,7 +43,7 @@ bool timewarp_create(struct cw_sim *sim, struct worker *worker, uint32_t index)
     tw->newest = sim->newest;
     tw->front.time_ps = INT64_MIN;
     tw->outbox.memory = &sim->memory;
-    tw->chaos = cw_rng_seeded(sim->config.stress_seed, index);
+    chaos_init(tw);
     history_init(&tw->history, &sim->memory);
     window_init(tw);
     return create_mailboxes(sim, tw);

@@ -17,6 +17,7 @@
 #ifndef CORE_TIMEWARP_H
 #define CORE_TIMEWARP_H
 
+#include "core/chaos.h"
 #include "core/gvt.h"
 #include "core/history.h"
 #include "core/mailbox.h"
@@ -77,11 +78,9 @@ struct timewarp {
     struct window_usage {
         uint64_t processed, rolled_back;
     } usage;
-    struct cw_rng chaos; /* the stress mode's */
-    uint64_t state_hash; /* and of the LP's state before the event under way */
+    struct chaos chaos; /* the stress mode's */
 
     uint64_t events_processed, events_rolled_back, rollbacks, anti_messages, safe_events;
-    uint64_t rollbacks_injected;
 };
 
 /* timewarp.c */
@@ -94,6 +93,8 @@ void timewarp_send(struct worker *worker, uint64_t word_0, uint64_t word_1, uint
 void timewarp_send_cancel(struct timewarp *tw, uint32_t to, const struct remote_send *sent);
 /* Takes what has arrived. */
 void timewarp_receive(struct timewarp *tw);
+/* Likewise, but in the stress mode not always all of it: then false. */
+bool timewarp_look(struct timewarp *tw);
 void timewarp_flush(struct timewarp *tw);
 
 /* rollback.c */

@@ -6,7 +6,6 @@
  * configuration, and the memory account.
  */
 #include <string.h>
-#include <xxhash.h>
 
 #include "core/commit.h"
 #include "core/pin.h"
@@ -24,7 +23,7 @@ enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
 static bool keeps_all(const struct timewarp *tw)
 {
     const enum cw_sync sync = tw->worker->sim->config.sync;
-    return sync == CW_OPTIMISTIC || sync == CW_STRESS;
+    return sync == CW_OPTIMISTIC || (sync == CW_STRESS && tw->chaos.keep_all);
 }
 
 /* How far speculation may reach: the window beyond GVT, the end, and where an event failed. */
@@ -38,7 +37,7 @@ static int64_t horizon_ps(const struct timewarp *tw)
 }
 
 /* What may be done with the least event. */
-static enum verdict judge(const struct timewarp *tw, const struct entry *least)
+static enum verdict judge(struct timewarp *tw, const struct entry *least)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
     if (least == NULL || least->time_ps >= config->end_ps)
@@ -47,7 +46,7 @@ static enum verdict judge(const struct timewarp *tw, const struct entry *least)
         return BLOCKED;
     if ((least->time_ps < tw->gvt.safe_ps && !keeps_all(tw)) ||
         !key_before(tw->gvt.now, key_of(least)))
-        return SAFE;
+        return tw->chaos.on && chaos_keeps_undo(tw, least) ? SPECULATIVE : SAFE;
     if (tw->patience > 0 || tw->history.live >= tw->budget || least->time_ps >= horizon_ps(tw) ||
         (tw->stuck && !key_before(key_of(least), tw->stuck_at)))
         return BLOCKED;
@@ -59,6 +58,8 @@ static enum verdict judge(const struct timewarp *tw, const struct entry *least)
 static void enter_handler(struct timewarp *tw, const struct entry *entry, bool speculative)
 {
     struct worker *const worker = tw->worker;
+    if (tw->chaos.on)
+        chaos_move(tw, entry_lp(entry));
     struct lp_block *const block = worker->sim->lps.blocks[entry_lp(entry)];
     worker->ctx.state = block->state;
     worker->ctx.state_bytes = block->state_bytes;
@@ -67,10 +68,8 @@ static void enter_handler(struct timewarp *tw, const struct entry *entry, bool s
     worker->sends_left = worker->records_left = worker->sim->config.sends_per_event_max;
     tw->handling = entry->event;
     tw->speculative = speculative;
-    if (__builtin_expect(worker->sim->config.check_changes, 0)) {
+    if (__builtin_expect(worker->sim->config.check_changes, 0))
         undo_begin(&worker->undo, block->state, block->state_bytes);
-        tw->state_hash = XXH3_64bits(block->state, block->state_bytes);
-    }
     worker->sim->model.handle(&worker->ctx, block->state, entry->event);
     if (__builtin_expect(worker->sim->config.check_changes, 0))
         worker_check_changes(worker, block);
@@ -102,22 +101,6 @@ static void handle_safe(struct timewarp *tw, const struct entry *entry)
     commit_safe(tw, tw->worker->sim->lps.blocks[entry_lp(entry)], entry->event);
 }
 
-/* The stress mode undoes what it has just done, at random, and at most twice. */
-static void inject_rollback(struct timewarp *tw, const struct entry *entry)
-{
-    struct cw_event *const event = entry->event;
-    if (event->reserved >= 2 * EVENT_INJECTED ||
-        !cw_rng_chance(&tw->chaos, tw->worker->sim->config.stress_rate_p32))
-        return;
-    event->reserved += EVENT_INJECTED;
-    tw->rollbacks_injected++;
-    rollback_event(tw, entry->event);
-    const struct lp_block *const block = tw->worker->sim->lps.blocks[entry_lp(entry)];
-    if (XXH3_64bits(block->state, block->state_bytes) != tw->state_hash)
-        worker_bug(tw->worker, "I-HIST-1: LP %u is not as it was before an event that was undone",
-                   (unsigned)entry_lp(entry));
-}
-
 /* The open log is that of an event that was just handled: it is the newest of its LP. */
 static inline void close_log(struct timewarp *tw, struct lp_block *block, struct cw_event *event,
                              int64_t time_ps, uint32_t lp)
@@ -143,6 +126,8 @@ static void handle_speculative(struct timewarp *tw, const struct entry *entry)
     struct cw_event *const event = entry->event;
     if (!history_open(&tw->history))
         worker_fail_for_memory(tw->worker);
+    if (tw->chaos.on)
+        chaos_note_state(tw, entry_lp(entry));
     enter_handler(tw, entry, true);
     const uint16_t notes = event->reserved;
     event->reserved = 0;
@@ -152,8 +137,8 @@ static void handle_speculative(struct timewarp *tw, const struct entry *entry)
     tw->usage.processed++;
     if (key_before(tw->front, key_of(entry)))
         tw->front = key_of(entry);
-    if (tw->worker->sim->config.sync == CW_STRESS)
-        inject_rollback(tw, entry);
+    if (tw->chaos.on)
+        chaos_inject(tw, entry);
 }
 
 /* Asks for the memory that a soon handled event will need; returns its entry. */
