@@ -309,6 +309,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
                                 .threads = options->threads,
                                 .partition = options->partition,
                                 .window_ps = options->window_ps,
+                                .stress_rate_p32 = options->stress_rate_p32,
                                 .pin_workers = !options->no_pin,
                                 .memory_bytes_max = options->memory_bytes_max,
                                 .trace = options->trace,

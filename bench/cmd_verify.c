@@ -126,6 +126,7 @@ static int compare_results(const struct result *a, const struct result *b, struc
     const size_t count = a->row_count < b->row_count ? a->row_count : b->row_count;
     for (size_t i = 0; i < count; i++)
         compare_rows(&comparison, i, &a->rows[i], &b->rows[i]);
+    report_stress(stdout, &b->engine.stats);
     if (comparison.differences == 0) {
         puts("identical");
         return CW_OK;

@@ -49,6 +49,7 @@ struct run_options {
     const char *partition;     /* a partitioner's name; NULL: the default */
     bool no_pin;               /* leave the placing of threads to the system */
     int64_t window_ps;         /* 0: any */
+    uint64_t stress_rate_p32;  /* 0: the engine's default */
     uint64_t memory_bytes_max; /* 0: the engine's default */
 
     struct hw_place from, to; /* of ipcq_pingpong */
@@ -110,6 +111,13 @@ int options_count(struct cw_error *error, const char *name, const char *text, ui
 int options_u32(struct cw_error *error, const char *name, const char *text, uint32_t least,
                 uint32_t most, uint32_t *value);
 int options_size(struct cw_error *error, const char *name, const char *text, uint64_t *size);
+/* A decimal fraction at the start of `text`, times `unit`, a power of ten; exact. Returns what is
+ * behind it. NULL: there is none, or it is too large. */
+const char *options_decimal(const char *text, int64_t unit, int64_t *value);
+/* 0.25 or 25%, times 2^32. */
+int options_probability(struct cw_error *error, const char *name, const char *text, uint64_t *p32);
+/* Likewise, but not 0. */
+int options_stress_rate(struct cw_error *error, const char *name, const char *text, uint64_t *p32);
 /* An output file's name, or - for standard output. */
 int options_file(struct cw_error *error, const char *name, const char *text, const char **path);
 /* An argument that getopt_long does not know: `letter` is its optopt, `names` the long names.

@@ -342,6 +342,8 @@ int options_read(struct options_parse *parse, const struct option_row *row, cons
         return CW_OK;
     case OPTION_WINDOW:
         return read_window(parse, row, text);
+    case OPTION_STRESS_RATE:
+        return options_stress_rate(parse->error, row->name, text, &options->stress_rate_p32);
     case OPTION_MAX_MEMORY:
         return read_size(parse, row, text, &options->memory_bytes_max);
     default:
@@ -437,6 +439,8 @@ int options_finish(struct options_parse *parse)
     if (options->sync == CW_SEQUENTIAL && options->threads > 1)
         return options_usage(parse->error, "--sync sequential runs on 1 thread, not on %" PRIu32,
                              options->threads);
+    if (options->stress_rate_p32 != 0 && options->sync != CW_STRESS)
+        return options_usage(parse->error, "--stress-rate is for --sync stress");
     if (options->no_data && options->verify_data)
         return options_usage(parse->error,
                              "--no-data leaves nothing to verify: drop it or --verify-data");

@@ -15,7 +15,6 @@
 /* ---- the models ----------------------------------------------------------------------------- */
 
 enum { MESH_HOPS = 16 };
-#define STRESS_RATE_P32 ((UINT64_C(1) << 32) / 10) /* the stress mode undoes one event in ten */
 static const int64_t mesh_round_ps = 1000000;
 
 struct phold_data {
@@ -283,7 +282,7 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
         .trace = options->trace,
         .trace_arg = options->trace_arg,
         .stress_seed = options->seed,
-        .stress_rate_p32 = STRESS_RATE_P32,
+        .stress_rate_p32 = options->stress_rate_p32,
     };
     const double start_s = clock_s();
     struct cw_sim *const sim = cw_sim_create(&config, &model, error);

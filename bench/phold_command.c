@@ -43,6 +43,7 @@ static const char help_text[] =
     "  --seed N           (1)\n"
     "  --sync MODE        sequential (default on one thread), adaptive (on several),\n"
     "                     conservative, optimistic, stress\n"
+    "  --stress-rate P    share of events that --sync stress undoes: 0.5 or 50% (10%)\n"
     "  --threads N        worker threads (1)\n"
     "  --no-pin           do not bind threads to cores (where there are enough)\n"
     "  --max-memory SIZE  limit on the engine's memory, such as 512MiB (80 % of the machine's)\n"
@@ -53,29 +54,6 @@ static const char help_text[] =
     "TIME is a number and ps, ns, us, ms or s; a bare number counts units of 1 us.\n";
 
 enum { OPTIONS_MAX = 32, LONG_VALUE = 256 }; /* getopt values are this plus the row */
-
-/* A decimal fraction times `unit`, which is a power of ten; exact. NULL: not one, or too large. */
-static const char *parse_decimal(const char *text, int64_t unit, int64_t *value)
-{
-    if (*text < '0' || *text > '9')
-        return NULL;
-    int64_t sum = 0;
-    for (; *text >= '0' && *text <= '9'; text++)
-        if (__builtin_mul_overflow(sum, 10, &sum) || __builtin_add_overflow(sum, *text - '0', &sum))
-            return NULL;
-    if (__builtin_mul_overflow(sum, unit, &sum))
-        return NULL;
-    if (*text == '.')
-        for (text++; *text >= '0' && *text <= '9'; text++) {
-            if (unit < 10 && *text != '0')
-                return NULL;
-            unit /= 10;
-            if (__builtin_add_overflow(sum, (*text - '0') * unit, &sum))
-                return NULL;
-        }
-    *value = sum;
-    return text;
-}
 
 static int parse_time(const char *name, const char *text, int64_t *time_ps, struct cw_error *error)
 {
@@ -88,7 +66,7 @@ static int parse_time(const char *name, const char *text, int64_t *time_ps, stru
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (strcmp(suffix, units[i].suffix) != 0)
             continue;
-        if (parse_decimal(text, units[i].ps, time_ps) == suffix)
+        if (options_decimal(text, units[i].ps, time_ps) == suffix)
             return CW_OK;
     }
     return options_usage(
@@ -96,22 +74,6 @@ static int parse_time(const char *name, const char *text, int64_t *time_ps, stru
         "--%s %s: a time is needed: a number of whole ps below 2^63, with a suffix ps, ns, "
         "us, ms, s, or none for units of 1 us",
         name, text);
-}
-
-static int parse_probability(const char *name, const char *text, uint64_t *p32,
-                             struct cw_error *error)
-{
-    const size_t length = strlen(text);
-    const int64_t billion = 1000000000;
-    const bool percent = length > 0 && text[length - 1] == '%';
-    int64_t billionths = 0; /* of a per cent, or of 1 */
-    const char *const end = parse_decimal(text, billion, &billionths);
-    const int64_t whole = percent ? 100 * billion : billion;
-    if (end != text + length - percent || billionths > whole)
-        return options_usage(error, "--%s %s: a probability is needed: 0 to 1, or 0%% to 100%%",
-                             name, text);
-    *p32 = (uint64_t)(((unsigned __int128)billionths << 32) / (unsigned __int128)whole);
-    return CW_OK;
 }
 
 static int parse_name(const char *name, const char *text, const char *const *names, size_t count,
@@ -140,7 +102,9 @@ static int parse_option(struct phold_command *command, const char *name, const c
     if (strcmp(name, "population") == 0)
         return options_u32(error, name, text, 0, UINT32_MAX, &options->population);
     if (strcmp(name, "remote") == 0)
-        return parse_probability(name, text, &options->remote_p32, error);
+        return options_probability(error, name, text, &options->remote_p32);
+    if (strcmp(name, "stress-rate") == 0)
+        return options_stress_rate(error, name, text, &options->stress_rate_p32);
     if (strcmp(name, "mean") == 0)
         return parse_time(name, text, &options->mean_ps, error);
     if (strcmp(name, "lookahead") == 0)
@@ -206,6 +170,7 @@ static int parse(struct phold_command *command, int argc, char **argv, struct cw
         {.name = "traffic", .has_arg = required_argument},
         {.name = "seed", .has_arg = required_argument},
         {.name = "sync", .has_arg = required_argument},
+        {.name = "stress-rate", .has_arg = required_argument},
         {.name = "threads", .has_arg = required_argument},
         {.name = "max-memory", .has_arg = required_argument},
         {.name = "json", .has_arg = required_argument},
@@ -234,6 +199,8 @@ static int parse(struct phold_command *command, int argc, char **argv, struct cw
     if (command->sync == CW_SEQUENTIAL && command->threads > 1)
         return options_usage(error, "--sync sequential runs on 1 thread, not on %" PRIu32,
                              command->threads);
+    if (command->options.stress_rate_p32 != 0 && command->sync != CW_STRESS)
+        return options_usage(error, "--stress-rate is for --sync stress");
     return CW_OK;
 }
 
@@ -276,6 +243,7 @@ static void print_table(const struct phold_command *command, const struct outcom
            ratio((double)stats->events_committed, stats->run_s),
            ratio((double)stats->events_committed, (double)stats->events_processed), stats->run_s,
            outcome->setup_s, (double)outcome->peak_rss_bytes / 1048576.0, stats->trace_hash);
+    report_stress(stdout, stats);
 }
 
 static json_t *engine_json(const struct phold_command *command, const struct outcome *outcome)

@@ -156,6 +156,15 @@ static void print_engine(FILE *file, const struct result *result)
             (double)engine->peak_rss_bytes / 1048576, data, engine->stats.trace_hash);
 }
 
+void report_stress(FILE *file, const struct cw_stats *stats)
+{
+    if (stats->rollbacks_injected > 0)
+        fprintf(file,
+                "# stress: %" PRIu64 " rollbacks injected, %" PRIu64 " states moved, %" PRIu64
+                " looks at mailboxes held back\n",
+                stats->rollbacks_injected, stats->states_moved, stats->looks_held_back);
+}
+
 /* What the partition made of the machine. */
 static void print_cut(FILE *file, const struct result_engine *engine)
 {
@@ -196,6 +205,7 @@ void report_table(FILE *file, const struct result *result)
             print_links(file, row);
     }
     print_engine(file, result);
+    report_stress(file, &result->engine.stats);
     if (result->engine.has_cut)
         print_cut(file, &result->engine);
 }

@@ -26,6 +26,8 @@ void report_table(FILE *file, const struct result *result);
  * could not be written is known to the stream, as it is with the other two. */
 int report_json(FILE *file, const struct result *result, struct cw_error *error);
 void report_csv(FILE *file, const struct result *result);
+/* What the stress mode did, as a line behind '#'; nothing in other modes. */
+void report_stress(FILE *file, const struct cw_stats *stats);
 
 /* The parts of JSON that commands share: the object `engine` (NULL: out of memory), and writing an
  * object, which is released. `digits`: of numbers with decimals. As report_json(). */

@@ -130,6 +130,7 @@ json_t *report_engine_json(const struct result_engine *engine)
     put(&object, "events_processed", whole(stats->events_processed));
     put(&object, "rollbacks", whole(stats->rollbacks));
     put(&object, "rolled_back_events", whole(stats->events_rolled_back));
+    put(&object, "rollbacks_injected", whole(stats->rollbacks_injected));
     put(&object, "anti_messages", whole(stats->anti_messages));
     put(&object, "efficiency", json_real(report_efficiency(stats)));
     put(&object, "gvt_rounds", whole(stats->gvt_rounds));

@@ -13,9 +13,6 @@
 #include "core/clock.h"
 #include "partition/partition.h"
 
-/* The stress mode undoes one event in ten. */
-#define STRESS_RATE_P32 ((UINT64_C(1) << 32) / 10)
-
 /* What a rank has submitted to the collective under way. */
 struct submission {
     struct tensor *tensor;
@@ -254,7 +251,7 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
                                               .threads = options->threads,
                                               .cube_worker = cube_worker,
                                               .window_ps = options->window_ps,
-                                              .stress_rate_p32 = STRESS_RATE_P32,
+                                              .stress_rate_p32 = options->stress_rate_p32,
                                               .stress_seed = 1,
                                               .memory_bytes_max = options->memory_bytes_max,
                                               .pin_workers = options->pin_workers,

@@ -45,8 +45,9 @@ struct dist_options {
     const struct config *config;
     enum cw_sync sync;
     uint32_t threads;
-    const char *partition; /* NULL: the default */
-    int64_t window_ps;     /* 0: any */
+    const char *partition;    /* NULL: the default */
+    int64_t window_ps;        /* 0: any */
+    uint64_t stress_rate_p32; /* 0: the engine's default */
     uint64_t memory_bytes_max;
     bool pin_workers;   /* struct cw_config */
     bool no_data;       /* leave out the data pass: timing alone */

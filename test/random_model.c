@@ -129,6 +129,8 @@ static void finish(struct cw_sim *sim, const struct cw_error *error, struct rand
     outcome->committed = stats.events_committed;
     outcome->rolled_back = stats.events_rolled_back;
     outcome->injected = stats.rollbacks_injected;
+    outcome->moved = stats.states_moved;
+    outcome->held_back = stats.looks_held_back;
     outcome->now_ps = cw_sim_now(sim);
     cw_sim_free(sim);
 }
@@ -159,7 +161,9 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
                                      .record = digest_record,
                                      .record_arg = &outcome.records,
                                      .stress_seed = run->seed,
-                                     .stress_rate_p32 = (UINT64_C(1) << 32) / 4};
+                                     .stress_rate_p32 = run->stress_rate_p32 != 0
+                                                            ? run->stress_rate_p32
+                                                            : (UINT64_C(1) << 32) / 4};
     struct cw_error error = {.exit_code = CW_OK};
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     outcome.exit_code = error.exit_code;

@@ -32,12 +32,13 @@ struct random_run {
     uint32_t workers;
     uint64_t seed; /* of the partition, and of the stress mode */
     int64_t window_ps;
+    uint64_t stress_rate_p32;  /* 0: a quarter */
     uint64_t memory_bytes_max; /* 0: the engine's default */
 };
 
 struct random_outcome {
     int exit_code;
-    uint64_t trace_hash, records, committed, rolled_back, injected;
+    uint64_t trace_hash, records, committed, rolled_back, injected, moved, held_back;
     int64_t now_ps;
     char text[1020]; /* of the failure */
 };

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -75,6 +76,53 @@ static void a_window_only_bounds_speculation(void **state)
     run_output_free(&output);
 }
 
+/* Rollbacks that the line on the stress mode counts. */
+static unsigned long long injected(const struct run_output *output)
+{
+    const char *const line = strstr(output->out, "# stress: ");
+    unsigned long long count = 0;
+    assert_non_null(line);
+    assert_int_equal(sscanf(line, "# stress: %llu rollbacks injected", &count), 1);
+    return count;
+}
+
+static void stress_undoes_at_every_rate_with_and_without_a_window(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {
+        "", "--preset six_3x2 --set sip.cube_mesh.w=2 --set sip.cube_mesh.h=2"};
+    static const char *const rates[] = {"1%", "10%", "0.5"};
+    static const char *const windows[] = {"", "--window 100"};
+    for (size_t m = 0; m < 2; m++) {
+        unsigned long long before = 0;
+        for (size_t i = 0; i < 6; i++) {
+            struct run_output output =
+                run_line(0, "verify %s --n-elem 800 --sync stress --threads 3 --stress-rate %s %s",
+                         machines[m], rates[i / 2], windows[i % 2]);
+            assert_non_null(strstr(output.out, "\nidentical\n"));
+            const unsigned long long count = injected(&output);
+            assert_true(i % 2 == 1 || count > 2 * before); /* ten times, then five times the rate */
+            assert_true(count > 0);
+            before = i % 2 == 0 ? count : before;
+            run_output_free(&output);
+        }
+    }
+}
+
+static void a_stress_run_says_how_often_it_undid(void **state)
+{
+    (void)state;
+    static const char line[] = "run --preset six_3x2 --sync stress --stress-rate 0.1";
+    struct run_output table = run_line(0, line);
+    json_t *const root = run_json(line);
+    const json_t *const count =
+        json_object_get(json_object_get(root, "engine"), "rollbacks_injected");
+    assert_true(json_integer_value(count) > 0); /* one thread: the same each time */
+    assert_int_equal(json_integer_value(count), injected(&table));
+    run_output_free(&table);
+    json_decref(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +131,8 @@ int main(void)
         cmocka_unit_test(chunks_polling_and_slots_in_hbm_make_no_difference),
         cmocka_unit_test(the_machine_as_shipped_is_no_exception),
         cmocka_unit_test(a_window_only_bounds_speculation),
+        cmocka_unit_test(stress_undoes_at_every_rate_with_and_without_a_window),
+        cmocka_unit_test(a_stress_run_says_how_often_it_undid),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
 }

@@ -56,6 +56,8 @@ static struct schedule draw(uint64_t seed)
     while (!random_model_runs(&schedule.model, schedule.run.sync, schedule.run.workers));
     if (cw_rng_below(&rng, 4) == 0)
         schedule.run.window_ps = 1 + cw_rng_below(&rng, 1000);
+    static const unsigned percents[] = {1, 10, 25, 50, 100};
+    schedule.run.stress_rate_p32 = percents[cw_rng_below(&rng, 5)] * (UINT64_C(1) << 32) / 100;
     return schedule;
 }
 
@@ -69,7 +71,7 @@ static void describe(const struct schedule *s, const char *test)
 
 /* What one test has seen. */
 static struct {
-    uint64_t schedules, steps, rolled_back;
+    uint64_t schedules, steps, rolled_back, injected, held_back;
 } seen;
 
 static struct random_outcome run_schedule(const struct schedule *s)
@@ -80,6 +82,8 @@ static struct random_outcome run_schedule(const struct schedule *s)
     seen.steps += explorer_end();
     seen.schedules++;
     seen.rolled_back += outcome.rolled_back;
+    seen.injected += outcome.injected;
+    seen.held_back += outcome.held_back;
     return outcome;
 }
 
@@ -97,6 +101,8 @@ static void every_schedule_commits_what_the_sequential_engine_does(void **state)
                 &s.model, &(struct random_run){.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed});
         expected_model = seed / SCHEDULES_PER_MODEL;
         const struct random_outcome got = run_schedule(&s);
+        if (s.run.sync == CW_STRESS && got.exit_code == CW_OK)
+            assert_true(got.injected > 0);
         char text[2500];
         if (random_outcome_differs(&got, &expected, text, sizeof text))
             fail_msg("%s\nschedule %llu: %s on %u workers, policy %s\n"
@@ -104,10 +110,11 @@ static void every_schedule_commits_what_the_sequential_engine_does(void **state)
                      text, (unsigned long long)seed, cw_sync_name[s.run.sync], s.run.workers,
                      explorer_policy_name[s.policy], (unsigned long long)seed);
     }
-    print_message("%llu schedules, %llu steps, %llu events rolled back\n",
+    print_message("%llu schedules, %llu steps, %llu events rolled back, %llu rollbacks injected\n",
                   (unsigned long long)seen.schedules, (unsigned long long)seen.steps,
-                  (unsigned long long)seen.rolled_back);
-    assert_true(seeds < SCHEDULES_PER_MODEL || seen.rolled_back > 0);
+                  (unsigned long long)seen.rolled_back, (unsigned long long)seen.injected);
+    const bool enough = seeds >= SCHEDULES_PER_MODEL;
+    assert_true(!enough || (seen.rolled_back > 0 && seen.injected > 0 && seen.held_back > 0));
 }
 
 /* The same seed shows the same again, or a failure could not be replayed. */

@@ -234,6 +234,10 @@ static void bad_options_say_what_would_be_legal(void **state)
     expect_usage_error("--remote", "101%",
                        "cubewarp phold: --remote 101%: a probability is needed: 0 to 1, or 0% to "
                        "100%");
+    expect_usage_error("--stress-rate", "0",
+                       "cubewarp phold: --stress-rate '0': expected a share above 0, up to 1 or "
+                       "100%; a stress run that undoes nothing proves nothing");
+    expect_usage_error("--stress-rate", "5%", "cubewarp phold: --stress-rate is for --sync stress");
     expect_usage_error("--end", "0.0000001",
                        "cubewarp phold: --end 0.0000001: a time is needed: a number of whole ps "
                        "below 2^63, with a suffix ps, ns, us, ms, s, or none for units of 1 us");
@@ -287,7 +291,7 @@ static const char *const engine_keys[] = {
     "sync",       "threads",       "partition",   "events_committed", "events_processed",
     "rollbacks",  "anti_messages", "efficiency",  "gvt_rounds",       "rolled_back_events",
     "undo_bytes", "safe_events",   "peak_events", "peak_rss_bytes",   "committed_events_per_s",
-    "setup_s",    "run_s",         "trace_hash",  "ipcq_messages",
+    "setup_s",    "run_s",         "trace_hash",  "ipcq_messages",    "rollbacks_injected",
 };
 
 static void the_json_result_has_every_key(void **state)

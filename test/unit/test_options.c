@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "bench/options.h"
@@ -274,6 +275,20 @@ static void threads_choose_the_mode_unless_it_is_given(void **state)
                 "--sync sequential runs on 1 thread, not on 2");
     refuse_line("run --sync fast", "--sync 'fast': expected sequential, conservative, optimistic, "
                                    "adaptive or stress");
+    char rate[] = "verify --sync stress --stress-rate 12.5% --window 7";
+    accept_line(&options, rate);
+    assert_int_equal(options.stress_rate_p32, 1 << 29);
+    refuse_line("run --stress-rate 0.5", "--stress-rate is for --sync stress");
+    static const char *const no_rates[] = {"0", "0.0000000001", "101%", "some"};
+    for (size_t i = 0; i < COUNT_OF(no_rates); i++) {
+        char line[96], expected[192];
+        snprintf(line, sizeof line, "run --sync stress --stress-rate %s", no_rates[i]);
+        snprintf(expected, sizeof expected,
+                 "--stress-rate '%s': expected a share above 0, up to 1 or 100%%; a stress run "
+                 "that undoes nothing proves nothing",
+                 no_rates[i]);
+        refuse_line(line, expected);
+    }
     refuse_line("run --partition x", "--partition 'x': expected one of sip, block, metis");
 }
 

@@ -237,6 +237,7 @@ static void json_has_the_schema_s_keys_in_order(void **state)
                                          "events_processed",
                                          "rollbacks",
                                          "rolled_back_events",
+                                         "rollbacks_injected",
                                          "anti_messages",
                                          "efficiency",
                                          "gvt_rounds",
