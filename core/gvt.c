@@ -5,6 +5,7 @@
 
 #include "core/simulation.h"
 #include "core/timewarp.h"
+#include "core/wait.h"
 
 enum {
     LOOKS_BEFORE_ROUND = 16,     /* that found nothing to do */
@@ -40,6 +41,15 @@ static bool all_have(const struct cw_sim *sim, bool second, uint64_t round)
     return true;
 }
 
+bool gvt_is_called(const struct timewarp *tw)
+{
+    const struct cw_sim *const sim = tw->worker->sim;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        if (sync_load_acquire(&sim->slots[i].first_cut) > tw->gvt.round) /* as in all_have() */
+            return true;
+    return false;
+}
+
 static void first_cut(struct timewarp *tw, struct gvt_slot *slot)
 {
     const struct cw_sim *const sim = tw->worker->sim;
@@ -50,6 +60,7 @@ static void first_cut(struct timewarp *tw, struct gvt_slot *slot)
     /* release: our messages are published; pairs with the acquire in all_have() */
     sync_store_release(&slot->first_cut, tw->gvt.round);
     tw->gvt.stage = GVT_FIRST_CUT;
+    wait_ring(tw, true);
 }
 
 /* The least event that this worker has to handle; those that were cancelled are freed here. */
@@ -83,6 +94,7 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
     /* release: the report; pairs with the acquire in all_have() */
     sync_store_release(&slot->second_cut, tw->gvt.round);
     tw->gvt.stage = GVT_SECOND_CUT;
+    wait_ring(tw, true);
 }
 
 /* All have reported: everybody computes the same. */

@@ -53,7 +53,9 @@ struct gvt_slot {
     _Alignas(64) struct sync_u64 promise_ps; /* promise.h */
     struct sync_u64 first_cut;               /* the last round whose first cut it has made */
     struct sync_u64 second_cut;              /* likewise; releases the fields below */
-    /* line 1: the report */
+    /* line 1: whom it sleeps for (wait.h): 1 + its index; 0: it is awake. Set to 0 by that one */
+    _Alignas(64) struct sync_u64 waits_for;
+    /* line 2: the report */
     _Alignas(64) struct key least; /* pending */
     bool failed;                   /* its least event has failed for good */
     struct sealed_outbox *sealed;  /* records handed over at the first cut */
@@ -75,6 +77,9 @@ struct gvt {
 };
 
 struct timewarp;
+
+/* Whether another worker has begun a round that this one has not. */
+bool gvt_is_called(const struct timewarp *tw);
 
 /* Goes on with the round as far as possible without waiting, or begins one, if another worker has
  * or this one has a use for it. True: a round has ended, and `now` and `safe_ps` are new. */

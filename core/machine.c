@@ -3,8 +3,10 @@
  * a group and all groups above it holds. In a container the path of the group may be the host's,
  * of which only the root is visible, so the root's own file is asked as well.
  */
+#define _GNU_SOURCE
 #include "core/machine.h"
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,4 +74,13 @@ uint64_t machine_memory_bytes(void)
     if (pages > 0 && page_bytes > 0)
         bytes = least(bytes, (uint64_t)pages * (uint64_t)page_bytes);
     return bytes;
+}
+
+uint32_t machine_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return (uint32_t)CPU_COUNT(&set);
+    const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more than a cpu_set_t has room for */
+    return online > 0 ? (uint32_t)online : 1;
 }

@@ -2,15 +2,19 @@
  * parallel.c: the host's side of the modes that handle events out of order: what the workers need,
  * starting them, and what they leave behind (simulation.h). The workers' own loop is worker.c's.
  */
+#include "core/machine.h"
 #include "core/outbox.h"
 #include "core/pin.h"
 #include "core/simulation.h"
 #include "core/threads.h"
 #include "core/timewarp.h"
+#include "core/wait.h"
 
 void simulation_abort(struct cw_sim *sim, const struct worker *worker)
 {
-    (void)sync_claim(&sim->aborted, 1 + (uint64_t)(worker - sim->workers));
+    if (sync_claim(&sim->aborted, 1 + (uint64_t)(worker - sim->workers)) && sim->slots != NULL &&
+        worker->timewarp != NULL)
+        wait_ring(worker->timewarp, true);
 }
 
 int parallel_create(struct cw_sim *sim, struct cw_error *error)
@@ -22,6 +26,7 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
     sim->newest = memory_take(&sim->memory, sim->model.lp_count * sizeof(struct log *));
     if (sim->slots == NULL || sim->path_delays_ps == NULL || sim->newest == NULL)
         return memory_error(&sim->memory, error);
+    sim->cores = machine_cores();
     const int64_t *const least_ps = sim->config.least_delay_ps;
     for (size_t i = 0; i < delays; i++)
         sim->path_delays_ps[i] = i / n == i % n ? CW_TIME_MAX : least_ps == NULL ? 0 : least_ps[i];

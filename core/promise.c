@@ -5,28 +5,34 @@
 
 #include "core/simulation.h"
 #include "core/timewarp.h"
+#include "core/wait.h"
 
 static int64_t add_saturating(int64_t a, int64_t b)
 {
     return a > CW_TIME_MAX - b ? CW_TIME_MAX : a + b;
 }
 
-/* The safe bound that the others' promises give. Notes whether one of them has begun a round. */
+/* The safe bound that the others' promises give, and who holds it down: of several, the one that
+ * comes last after us, as cores take turns. Notes whether one of them has begun a round. */
 static int64_t bound_of_promises(struct timewarp *tw)
 {
     const struct cw_sim *const sim = tw->worker->sim;
     const uint32_t n = sim->worker_count;
     const int64_t *const least_ps = sim->config.least_delay_ps;
     int64_t bound_ps = CW_TIME_MAX;
-    for (uint32_t from = 0; from < n; from++) {
+    tw->blocked_by = tw->index;
+    for (uint32_t i = 1; i < n; i++) {
+        const uint32_t from = tw->index + i < n ? tw->index + i : tw->index + i - n;
         const struct gvt_slot *const slot = &sim->slots[from];
-        if (from == tw->index)
-            continue;
         /* acquire: what was published before is in our mailbox; pairs with promise_renew() */
         const int64_t promised_ps = (int64_t)sync_load_acquire(&slot->promise_ps);
         const int64_t arrival_ps = add_saturating(
             promised_ps, least_ps == NULL ? 0 : least_ps[(size_t)from * n + tw->index]);
-        bound_ps = arrival_ps < bound_ps ? arrival_ps : bound_ps;
+        if (arrival_ps <= bound_ps) {
+            bound_ps = arrival_ps;
+            tw->blocked_by = from;
+            tw->blocked_by_ps = promised_ps;
+        }
         tw->gvt.called |= sync_load_acquire(&slot->first_cut) > tw->gvt.round; /* as all_have() */
     }
     return bound_ps;
@@ -64,4 +70,5 @@ void promise_renew(struct timewarp *tw)
     tw->promised_ps = now_ps;
     /* release: all that we have sent is published; pairs with bound_of_promises() */
     sync_store_release(&tw->worker->sim->slots[tw->index].promise_ps, (uint64_t)now_ps);
+    wait_ring(tw, false);
 }

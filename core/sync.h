@@ -122,24 +122,41 @@ static inline bool sync_claim(struct sync_u64 *shared, uint64_t value)
     return claimed;
 }
 
-/* One turn of waiting: spins at first, then gives the core away. */
-static inline void sync_wait(unsigned *turns)
+/* A moment of waiting that costs nobody anything: for the thread that shares the core, if any. */
+static inline void sync_pause(void)
+{
+#if defined(SYNC_EXPLORE)
+    sync_step(true);
+#elif defined(SYNC_BUILTINS)
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+#else
+    ck_pr_stall();
+#endif
+}
+
+/* Gives the core to another thread, if one is ready. */
+static inline void sync_yield(void)
 {
 #ifdef SYNC_EXPLORE
-    ++*turns;
     sync_step(true);
 #else
-    enum { SPINS = 64 };
-    if (++*turns < SPINS) {
-#ifdef SYNC_BUILTINS
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-#else
-        ck_pr_stall();
-#endif
-        return;
-    }
     sched_yield();
 #endif
 }
+
+/* Orders all earlier accesses before all later ones, stores before loads included. */
+static inline void sync_fence(void)
+{
+#if defined(SYNC_BUILTINS) || defined(SYNC_EXPLORE)
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#else
+    ck_pr_fence_memory();
+#endif
+}
+
+/* Sleeps while the word is `value`, until sync_wake(), or for so long; may wake for no reason. */
+void sync_sleep(struct sync_u64 *shared, uint64_t value, long ns_max);
+/* Sets the word to 0 and wakes who sleeps on it. */
+void sync_wake(struct sync_u64 *shared);
 
 #endif

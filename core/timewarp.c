@@ -45,6 +45,7 @@ bool timewarp_create(struct cw_sim *sim, struct worker *worker, uint32_t index)
     tw->outbox.memory = &sim->memory;
     chaos_init(tw);
     history_init(&tw->history, &sim->memory);
+    tw->crowded = sim->worker_count > sim->cores;
     window_init(tw);
     return create_mailboxes(sim, tw);
 }

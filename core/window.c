@@ -13,6 +13,7 @@ enum {
     BUDGET_OPTIMISTIC = 1 << 20, /* a bound on memory, not a window */
     USAGE_MIN = 256,             /* events by which to judge */
     PATIENCE_MIN = 2,            /* looks at the others */
+    PATIENCE_MIN_CROWDED = 64,   /* looks that give the core to another worker */
     PATIENCE_MAX = 256,
 };
 
@@ -34,7 +35,8 @@ static void adjust_patience(struct timewarp *tw)
         return;
     const bool in_vain = tw->patience == 0;
     unsigned patience = in_vain ? tw->patience_full / 2 : 2 * tw->patience_full;
-    patience = patience < PATIENCE_MIN ? PATIENCE_MIN : patience;
+    const unsigned least = tw->crowded ? PATIENCE_MIN_CROWDED : PATIENCE_MIN;
+    patience = patience < least ? least : patience;
     tw->patience_full = patience > PATIENCE_MAX ? PATIENCE_MAX : patience;
     tw->patience = tw->patience_full;
 }

@@ -12,6 +12,7 @@
 #include "core/promise.h"
 #include "core/simulation.h"
 #include "core/timewarp.h"
+#include "core/wait.h"
 
 enum {
     BATCH = 256, /* events between two looks at the others */
@@ -338,19 +339,18 @@ static bool look_around(struct timewarp *tw)
 __attribute__((noinline)) static void
 run(struct timewarp *tw) /* not into what setjmp() makes slow */
 {
-    unsigned waits = 0;
     while (!simulation_aborted(tw->worker->sim)) {
         if (look_around(tw))
             return;
         const unsigned handled = handle_batch(tw);
         promise_renew(tw);
         if (handled > 0) {
-            waits = 0;
+            tw->turns = 0;
             tw->looks = 0;
         } else {
             tw->looks++;
             tw->patience -= tw->patience > 0;
-            sync_wait(&waits);
+            wait_turn(tw);
         }
     }
 }

@@ -1,0 +1,63 @@
+/*
+ * wait.c: see wait.h.
+ */
+#include "core/wait.h"
+
+#include "core/simulation.h"
+#include "core/timewarp.h"
+
+enum {
+    TURNS_SPUN = 64,    /* a microsecond or some */
+    TURNS_AWAKE = 2048, /* then the others are far from done */
+    TURNS_CROWDED = 16,
+    SLEEP_NS_MAX = 2000000,
+};
+
+/* 0 in `waits_for` is awake; 1 + the worker. */
+static bool is_asleep(const struct gvt_slot *slot)
+{
+    return sync_load_acquire(&slot->waits_for) != 0;
+}
+
+/* Says that it sleeps; then, unless something has come or the other sleeps too, does. */
+static void sleep_for(struct timewarp *tw, uint32_t other)
+{
+    struct cw_sim *const sim = tw->worker->sim;
+    struct gvt_slot *const slot = &sim->slots[tw->index], *const theirs = &sim->slots[other];
+    const uint64_t word = 1 + (uint64_t)other;
+    (void)sync_add_relaxed(&sim->sleepers, 1);
+    sync_store_release(&slot->waits_for, word);
+    sync_fence(); /* before the looks below: I-WAIT-1, I-WAIT-2 */
+    if (!is_asleep(theirs) &&
+        (int64_t)sync_load_acquire(&theirs->promise_ps) == tw->blocked_by_ps &&
+        !gvt_is_called(tw) && !simulation_aborted(sim))
+        sync_sleep(&slot->waits_for, word, SLEEP_NS_MAX);
+    sync_store_release(&slot->waits_for, 0); /* our own word: orders nothing that matters */
+    (void)sync_add_relaxed(&sim->sleepers, UINT64_MAX);
+}
+
+void wait_turn(struct timewarp *tw)
+{
+    const unsigned turns = ++tw->turns;
+    if (turns < TURNS_SPUN && !tw->crowded)
+        sync_pause();
+    else if (turns < (tw->crowded ? TURNS_CROWDED : TURNS_AWAKE) ||
+             is_asleep(&tw->worker->sim->slots[tw->blocked_by]) || tw->blocked_by == tw->index)
+        sync_yield();
+    else
+        sleep_for(tw, tw->blocked_by);
+}
+
+void wait_ring(struct timewarp *tw, bool all)
+{
+    struct cw_sim *const sim = tw->worker->sim;
+    sync_fence(); /* what was made known, before the looks below: I-WAIT-2 */
+    if (sync_load_acquire(&sim->sleepers) == 0)
+        return;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        struct gvt_slot *const slot = &sim->slots[i];
+        const uint64_t word = sync_load_acquire(&slot->waits_for);
+        if (i != tw->index && word != 0 && (all || word == 1 + (uint64_t)tw->index))
+            sync_wake(&slot->waits_for);
+    }
+}

@@ -1,0 +1,26 @@
+/*
+ * wait.h: how a worker waits that has nothing to do: it spins, then gives its core away, then
+ * sleeps until the worker that holds it up has made something known. With more workers than cores
+ * it does not spin, and sleeps soon: a core is better used by whom one waits for.
+ *
+ * I-WAIT-1: of workers that wait for each other in a circle one stays awake: each says that it
+ * sleeps before it looks whether the one it waits for does, with a full fence between, so the last
+ * of a circle to say so finds the next one asleep. It goes on looking, and calls a GVT round,
+ * which wakes all.
+ * I-WAIT-2: a worker that sleeps misses nothing that the one it waits for makes known: that one
+ * publishes, then looks for sleepers; the sleeper says that it sleeps, then looks once more; each
+ * with a full fence between. A time-out bounds what a wrong argument could cost.
+ */
+#ifndef CORE_WAIT_H
+#define CORE_WAIT_H
+
+#include <stdbool.h>
+
+struct timewarp;
+
+/* One turn of waiting. */
+void wait_turn(struct timewarp *tw);
+/* After something was made known: wakes who waits for this worker, or with `all` everybody. */
+void wait_ring(struct timewarp *tw, bool all);
+
+#endif
