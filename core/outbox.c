@@ -77,20 +77,52 @@ void outbox_free(struct outbox *outbox)
 static bool reserve_due(struct cw_sim *sim, size_t more)
 {
     struct merger *const merger = &sim->merger;
-    if (merger->capacity - merger->count >= more)
+    const size_t count = merger->end - merger->first;
+    if (merger->capacity - merger->end >= more)
         return true;
-    size_t capacity = merger->capacity == 0 ? 1024 : 2 * merger->capacity;
-    while (capacity < merger->count + more)
+    size_t capacity = merger->capacity == 0 ? 1024 : merger->capacity;
+    while (capacity < 2 * count + more)
         capacity *= 2;
     struct due *const due = memory_take(&sim->memory, capacity * sizeof *due);
-    if (due == NULL)
+    struct due *const scratch = memory_take(&sim->memory, capacity * sizeof *due);
+    if (due == NULL || scratch == NULL) {
+        memory_give(&sim->memory, due, capacity * sizeof *due);
+        memory_give(&sim->memory, scratch, capacity * sizeof *due);
         return false;
-    if (merger->count > 0)
-        memcpy(due, merger->due, merger->count * sizeof *due);
+    }
+    if (count > 0)
+        memcpy(due, merger->due + merger->first, count * sizeof *due);
     memory_give(&sim->memory, merger->due, merger->capacity * sizeof *due);
-    merger->due = due;
-    merger->capacity = capacity;
+    memory_give(&sim->memory, merger->scratch, merger->capacity * sizeof *due);
+    *merger = (struct merger){
+        .due = due, .scratch = scratch, .end = count, .capacity = capacity, .taken = merger->taken};
     return true;
+}
+
+static int compare_due(const void *a, const void *b)
+{
+    const struct due *const x = a, *const y = b;
+    if (entry_before(&x->entry, &y->entry))
+        return -1;
+    return entry_before(&y->entry, &x->entry) || x->index > y->index ? 1 : -1;
+}
+
+/* Brings [first .. middle) and [middle .. end), each in order, into one order. Of what is equal
+ * the first comes first, so it was taken first. */
+static void merge(struct merger *merger, size_t middle)
+{
+    struct due *const due = merger->due, *const scratch = merger->scratch;
+    size_t a = merger->first, b = middle, to = merger->first;
+    if (a == middle || b == merger->end || !entry_before(&due[b].entry, &due[middle - 1].entry))
+        return;
+    while (a < middle && !entry_before(&due[b].entry, &due[a].entry))
+        a++; /* stays where it is */
+    to = a;
+    const size_t from = a;
+    while (a < middle && b < merger->end)
+        scratch[to++] = entry_before(&due[b].entry, &due[a].entry) ? due[b++] : due[a++];
+    memcpy(scratch + to, due + a, (middle - a) * sizeof *due);
+    memcpy(due + from, scratch + from, (to + middle - a - from) * sizeof *due);
 }
 
 /* Takes what a worker has handed over; the batch is the merger's from here on. */
@@ -101,19 +133,26 @@ static bool take_batch(struct cw_sim *sim, struct gvt_slot *slot)
     if (!reserve_due(sim, batch->left))
         return false;
     slot->sealed = NULL;
+    const size_t start = merger->end;
+    bool ordered = true;
     for (size_t at = 0; at < batch->used;) {
         struct outbox_event head;
         memcpy(&head, batch->data + at, sizeof head);
         at += sizeof head;
-        merger->due[merger->count++] = (struct due){
+        struct due *const due = &merger->due[merger->end++];
+        *due = (struct due){
             .entry = entry_of_event((struct cw_event *)(void *)(batch->data + at)),
             .batch = batch,
             .records = batch->data + at + head.event_bytes,
             .records_bytes = head.records_bytes,
             .index = merger->taken++,
         };
+        ordered &= merger->end == start + 1 || !entry_before(&due->entry, &due[-1].entry);
         at += head.event_bytes + round_up(head.records_bytes);
     }
+    if (!ordered)
+        qsort(merger->due + start, merger->end - start, sizeof *merger->due, compare_due);
+    merge(merger, start);
     return true;
 }
 
@@ -121,14 +160,6 @@ void outbox_discard(struct sealed_outbox *batch, struct memory *memory)
 {
     if (batch != NULL)
         memory_give(memory, batch, batch_bytes(batch->bytes));
-}
-
-static int compare_due(const void *a, const void *b)
-{
-    const struct due *const x = a, *const y = b;
-    if (entry_before(&x->entry, &y->entry))
-        return -1;
-    return entry_before(&y->entry, &x->entry) || x->index > y->index ? 1 : -1;
 }
 
 static void deliver(struct cw_sim *sim, const struct due *due)
@@ -143,29 +174,25 @@ static void deliver(struct cw_sim *sim, const struct due *due)
 void outbox_merge(struct cw_sim *sim, struct key gvt)
 {
     struct merger *const merger = &sim->merger;
-    const size_t before = merger->count;
     for (uint32_t i = 0; i < sim->worker_count; i++)
         if (sim->slots[i].sealed != NULL && !take_batch(sim, &sim->slots[i])) {
             (void)memory_error(&sim->memory, &sim->workers[0].failure);
             simulation_abort(sim, &sim->workers[0]);
             return;
         }
-    if (merger->count == 0)
-        return;
-    if (merger->count > before)
-        qsort(merger->due, merger->count, sizeof *merger->due, compare_due);
-    size_t delivered = 0;
-    while (delivered < merger->count && key_before(key_of(&merger->due[delivered].entry), gvt))
-        deliver(sim, &merger->due[delivered++]);
-    merger->count -= delivered;
-    memmove(merger->due, merger->due + delivered, merger->count * sizeof *merger->due);
+    while (merger->first < merger->end &&
+           key_before(key_of(&merger->due[merger->first].entry), gvt))
+        deliver(sim, &merger->due[merger->first++]);
+    if (merger->first == merger->end)
+        merger->first = merger->end = 0;
 }
 
 void merger_free(struct merger *merger, struct memory *memory)
 {
-    for (size_t i = 0; i < merger->count; i++)
+    for (size_t i = merger->first; i < merger->end; i++)
         if (--merger->due[i].batch->left == 0)
             memory_give(memory, merger->due[i].batch, batch_bytes(merger->due[i].batch->bytes));
     memory_give(memory, merger->due, merger->capacity * sizeof *merger->due);
+    memory_give(memory, merger->scratch, merger->capacity * sizeof *merger->due);
     *merger = (struct merger){.due = NULL};
 }

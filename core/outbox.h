@@ -38,8 +38,9 @@ struct due {
 };
 
 struct merger {
-    struct due *due; /* not delivered yet */
-    size_t count, capacity;
+    struct due *due;     /* [first .. end) of [capacity] is not delivered yet, in order */
+    struct due *scratch; /* [capacity] too */
+    size_t first, end, capacity;
     uint64_t taken; /* ever */
 };
 

@@ -75,6 +75,8 @@ struct timewarp {
     size_t budget;          /* events that may be speculated at a time (window.c) */
     unsigned patience;      /* looks at the others before the next speculative event */
     unsigned patience_full; /* what it is set to (window.c) */
+    unsigned waited;        /* looks since then */
+    uint64_t safe_before;   /* safe events up to then */
     bool crowded;           /* there are more workers than cores */
     unsigned turns;         /* of waiting, in a row (wait.h) */
     uint32_t blocked_by;    /* who holds the safe bound down (promise.h); this one: nobody */

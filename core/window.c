@@ -12,8 +12,8 @@ enum {
     BUDGET_MAX = 1 << 12,        /* more of history than the cache holds costs more than it gains */
     BUDGET_OPTIMISTIC = 1 << 20, /* a bound on memory, not a window */
     USAGE_MIN = 256,             /* events by which to judge */
-    PATIENCE_MIN = 2,            /* looks at the others */
-    PATIENCE_MIN_CROWDED = 64,   /* looks that give the core to another worker */
+    EVENTS_PER_LOOK = 4,
+    PATIENCE_MIN = 1, /* looks at the others */
     PATIENCE_MAX = 256,
 };
 
@@ -23,21 +23,28 @@ void window_init(struct timewarp *tw)
     tw->budget = sync == CW_CONSERVATIVE ? 0
                  : sync == CW_ADAPTIVE   ? BUDGET_START
                                          : BUDGET_OPTIMISTIC;
+    tw->patience_full = PATIENCE_MAX;
 }
 
 /*
- * Where the safe bound rises while one waits, it is better to look out for that than to fill the
- * cache with history; where waiting was in vain, to speculate sooner the next time.
+ * Where waiting brings many safe events it is better to wait than to fill the cache with history;
+ * where it brings few, to speculate at once. What a look costs is worth some events.
  */
 static void adjust_patience(struct timewarp *tw)
 {
+    const uint64_t gained = tw->safe_events - tw->safe_before;
+    tw->safe_before = tw->safe_events;
     if (tw->worker->sim->config.sync != CW_ADAPTIVE)
         return;
-    const bool in_vain = tw->patience == 0;
-    unsigned patience = in_vain ? tw->patience_full / 2 : 2 * tw->patience_full;
-    const unsigned least = tw->crowded ? PATIENCE_MIN_CROWDED : PATIENCE_MIN;
-    patience = patience < least ? least : patience;
-    tw->patience_full = patience > PATIENCE_MAX ? PATIENCE_MAX : patience;
+    if (tw->waited > 0) {
+        const bool pays = gained >= (uint64_t)EVENTS_PER_LOOK * tw->waited;
+        tw->patience_full = pays ? 2 * tw->patience_full : tw->patience_full / 2;
+    }
+    if (tw->patience_full < PATIENCE_MIN)
+        tw->patience_full = PATIENCE_MIN;
+    if (tw->patience_full > PATIENCE_MAX)
+        tw->patience_full = PATIENCE_MAX;
+    tw->waited = 0;
     tw->patience = tw->patience_full;
 }
 

@@ -349,6 +349,7 @@ run(struct timewarp *tw) /* not into what setjmp() makes slow */
             tw->looks = 0;
         } else {
             tw->looks++;
+            tw->waited += tw->patience > 0;
             tw->patience -= tw->patience > 0;
             wait_turn(tw);
         }
