@@ -281,6 +281,9 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
         .pin_workers = options->pin_workers,
         .trace = options->trace,
         .trace_arg = options->trace_arg,
+        .progress = options->progress,
+        .each_round = options->each_round,
+        .progress_arg = options->progress_arg,
         .stress_seed = options->seed,
         .stress_rate_p32 = options->stress_rate_p32,
     };
@@ -293,6 +296,8 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
         result = cw_drain(sim, error);
     if (sim != NULL)
         cw_sim_stats(sim, stats);
+    for (uint32_t i = 0; sim != NULL && options->workers != NULL && i < threads; i++)
+        cw_sim_worker_stats(sim, i, &options->workers[i]);
     cw_sim_free(sim);
     return result;
 }

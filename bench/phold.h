@@ -33,6 +33,9 @@ struct phold_options {
     uint64_t memory_bytes_max; /* 0: the engine's default */
     cw_trace_fn trace;         /* cw.h; NULL: nobody wants to know */
     void *trace_arg;
+    cw_progress_fn progress, each_round; /* likewise, both with progress_arg */
+    void *progress_arg;
+    struct cw_stats *workers; /* [threads], to be filled with each worker's; NULL: likewise */
 };
 
 enum { PHOLD_STATE_BYTES_MIN = 16, PHOLD_STATE_BYTES_MAX = 1 << 24 };

@@ -204,14 +204,20 @@ extern const char *const cw_sync_name[CW_SYNCS]; /* "sequential", ... */
 typedef void (*cw_record_fn)(void *arg, const struct cw_event *event, uint16_t kind,
                              const void *record, uint16_t bytes);
 
-/* How far a drain is. */
+/* How far a drain is; figures of all workers, and since the simulation was created. */
 struct cw_progress {
-    int64_t gvt_ps; /* everything before is committed */
-    uint64_t events_committed;
-    uint64_t memory_bytes; /* engine-accounted */
+    uint64_t round;  /* of GVT; CW_SEQUENTIAL: of such looks */
+    double run_s;    /* wall time inside drains */
+    int64_t gvt_ps;  /* nothing before is undone any more; never falls */
+    int64_t safe_ps; /* what is before needs no undo; not before GVT; CW_TIME_MAX: all */
+    uint64_t events_committed, events_processed, events_rolled_back;
+    uint64_t window_events;  /* that may be speculated at a time */
+    uint64_t history_events; /* that were, and may yet be undone */
+    int64_t ahead_ps;        /* how far the latest of them is beyond GVT */
+    uint64_t memory_bytes;   /* engine-accounted */
+    double idle_share;       /* of the workers' time, since it was last sampled */
 };
-/* Called now and then, every some 2^16 events, on a thread that drains. Must not call the engine.
- */
+/* On the thread that drains. Must not call the engine. */
 typedef void (*cw_progress_fn)(void *arg, const struct cw_progress *progress);
 
 /*
@@ -235,9 +241,10 @@ struct cw_config {
     int64_t end_ps;                /* exclusive; CW_TIME_MAX: until no event is left */
     cw_record_fn record;           /* NULL: records are dropped */
     void *record_arg;
-    cw_progress_fn progress; /* NULL: nobody wants to know */
-    void *progress_arg;
-    cw_trace_fn trace; /* CW_SEQUENTIAL only; NULL: nobody wants to know */
+    cw_progress_fn progress;   /* now and then: every 2^16 events, or every few rounds of GVT */
+    cw_progress_fn each_round; /* every round of GVT, and the end of each drain */
+    void *progress_arg;        /* of both, of which any may be NULL: nobody wants to know */
+    cw_trace_fn trace;         /* CW_SEQUENTIAL only; NULL: nobody wants to know */
     void *trace_arg;
     uint64_t memory_bytes_max;    /* engine-accounted; 0: 80 % of what there is */
     uint32_t sends_per_event_max; /* 0: 65,536; as many records */
@@ -253,11 +260,30 @@ struct cw_config {
                                      parts it asked for (slow; exit 5 if it did) */
 };
 
+/* What a worker's time goes to. */
+enum cw_activity {
+    CW_HANDLING, /* handlers, with what they send, and committing what is safe */
+    CW_QUEUE,    /* finding and taking the next event */
+    CW_ROLLBACK, /* undoing and cancelling */
+    CW_GVT,      /* GVT, fossil collection, records, messages between workers */
+    CW_IDLE,     /* waiting for the other workers */
+    CW_ACTIVITIES
+};
+extern const char *const cw_activity_name[CW_ACTIVITIES]; /* "handling", ... */
+
 struct cw_stats {
-    uint64_t events_committed, events_processed, events_rolled_back, rollbacks, anti_messages;
+    uint64_t events_committed, events_processed, events_rolled_back, anti_messages;
+    uint64_t rollbacks; /* of an LP, by any number of events: primary, secondary and injected */
+    uint64_t rollbacks_primary;   /* by a straggler, or by a cancellation from another worker */
+    uint64_t rollbacks_secondary; /* because an event was cancelled within a worker */
     uint64_t rollbacks_injected, states_moved, looks_held_back; /* CW_STRESS */
+    uint64_t rollback_events_max;                               /* undone by one rollback */
     uint64_t gvt_rounds, undo_bytes, safe_events;
     uint64_t events_alive, events_alive_max;
+    uint64_t window_first, window_last; /* events that a worker may speculate at a time */
+    double window_mean;                 /* over the rounds of GVT; of several workers, the mean */
+    double gvt_round_mean_s;            /* wall time from a worker's first cut to its new GVT */
+    double time_share[CW_ACTIVITIES];   /* sampled; their sum is 1, or 0: nothing was */
     uint64_t trace_hash;
     uint32_t workers_pinned; /* all, or none */
     double run_s;            /* wall time inside cw_drain, all drains */
@@ -282,6 +308,10 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error);
 int64_t cw_sim_now(const struct cw_sim *sim);
 /* Valid until the next drain. NULL: there is no such LP. */
 const void *cw_state(const struct cw_sim *sim, uint32_t lp);
+/* Between drains. */
 void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
+uint32_t cw_sim_worker_count(const struct cw_sim *sim);
+/* Of one worker; what is the simulation's alone (trace hash, pinning, wall time) is 0. */
+void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t worker, struct cw_stats *stats);
 
 #endif

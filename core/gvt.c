@@ -91,6 +91,7 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
         slot->least = key_before(key, slot->least) ? key : slot->least;
         slot->failed = !key_before(slot->least, key);
     }
+    stats_report(tw, &slot->report);
     /* release: the report; pairs with the acquire in all_have() */
     sync_store_release(&slot->second_cut, tw->gvt.round);
     tw->gvt.stage = GVT_SECOND_CUT;
@@ -142,6 +143,7 @@ bool gvt_step(struct timewarp *tw)
             return false;
         gvt->called = false;
         gvt->round++;
+        gvt->begun = clock_ticks();
         first_cut(tw, slot);
     }
     if (gvt->stage == GVT_FIRST_CUT) {
@@ -158,6 +160,7 @@ bool gvt_step(struct timewarp *tw)
     if (gvt->next_safe_ps > gvt->safe_ps)
         gvt->safe_ps = gvt->next_safe_ps;
     gvt->rounds++;
+    gvt->ticks += clock_ticks() - gvt->begun;
     tw->committed_by = tw->worker->committed;
     gvt->stage = GVT_BEGIN;
     return true;

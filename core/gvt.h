@@ -27,6 +27,7 @@
 #define CORE_GVT_H
 
 #include "core/event.h"
+#include "core/stats.h"
 #include "core/sync.h"
 
 /* A key without its LP; type and payload never decide between workers. */
@@ -47,12 +48,12 @@ static inline bool key_before(struct key a, struct key b)
 }
 #define KEY_NEVER ((struct key){CW_TIME_MAX, UINT64_MAX, UINT64_MAX})
 
-/* What a worker tells the others; it alone writes. */
+/* What a worker tells the others; it alone writes. Lines are fetched in pairs: slots share none. */
 struct gvt_slot {
     /* line 0: what the others look at again and again */
-    _Alignas(64) struct sync_u64 promise_ps; /* promise.h */
-    struct sync_u64 first_cut;               /* the last round whose first cut it has made */
-    struct sync_u64 second_cut;              /* likewise; releases the fields below */
+    _Alignas(128) struct sync_u64 promise_ps; /* promise.h */
+    struct sync_u64 first_cut;                /* the last round whose first cut it has made */
+    struct sync_u64 second_cut;               /* likewise; releases the fields below */
     /* line 1: whom it sleeps for (wait.h): 1 + its index; 0: it is awake. Set to 0 by that one */
     _Alignas(64) struct sync_u64 waits_for;
     /* line 2: the report */
@@ -60,6 +61,8 @@ struct gvt_slot {
     bool failed;                   /* its least event has failed for good */
     struct sealed_outbox *sealed;  /* records handed over at the first cut */
     struct key *sent;              /* [to] the least sent between the cuts */
+    /* line 3: likewise; read by worker 0 only, and only if the host wants to know */
+    _Alignas(64) struct stats_report report;
 };
 
 enum gvt_stage { GVT_BEGIN, GVT_FIRST_CUT, GVT_SECOND_CUT };
@@ -74,7 +77,14 @@ struct gvt {
     bool over;         /* nothing is left before the end, or a failure is certain */
     int32_t failed_by; /* worker whose failure ends the run; -1: none */
     uint64_t rounds;
+    uint64_t begun, ticks; /* stats.h: when this round began; what all rounds took */
 };
+
+/* Differs at any two moments between which this worker has gone on with a round. */
+static inline uint64_t gvt_moment(const struct gvt *gvt)
+{
+    return gvt->round * 4 + (uint64_t)gvt->stage;
+}
 
 struct timewarp;
 

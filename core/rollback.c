@@ -78,48 +78,62 @@ static void undo_newest(struct timewarp *tw, uint32_t lp)
         worker_fail_for_memory(tw->worker);
 }
 
-/* The LP's events behind `straggler`. One that is equal to it may stay: they are interchangeable.
- */
-static void undo_behind(struct timewarp *tw, uint32_t lp, const struct entry *straggler)
+static void note_rollback(struct timewarp *tw, enum rollback_cause cause, uint64_t events)
 {
-    bool any = false;
-    while (tw->newest[lp] != NULL) {
-        const struct entry newest = entry_of_event(tw->newest[lp]->event);
-        if (!entry_before(straggler, &newest))
-            break;
-        undo_newest(tw, lp);
-        any = true;
-    }
-    tw->rollbacks += any;
+    tw->rollbacks[cause]++;
+    if (events > tw->rollback_events_max)
+        tw->rollback_events_max = events;
 }
 
-/* The event, and what its LP has handled since. */
-static void undo_event(struct timewarp *tw, const struct cw_event *event)
+/* Whether the LP has handled an event that comes after this one. One that is equal to it may stay:
+ * they are interchangeable. */
+static bool is_straggler(const struct timewarp *tw, const struct entry *entry)
 {
-    tw->rollbacks += (event->reserved & EVENT_PROCESSED) != 0;
-    while (event->reserved & EVENT_PROCESSED)
+    const struct log *const log = tw->newest[entry_lp(entry)];
+    if (log == NULL)
+        return false;
+    const struct entry newest = entry_of_event(log->event);
+    return entry_before(entry, &newest);
+}
+
+/* The event, if it was handled, and what its LP has handled since. */
+static void undo_event(struct timewarp *tw, const struct cw_event *event, enum rollback_cause cause)
+{
+    uint64_t undone = 0;
+    for (; event->reserved & EVENT_PROCESSED; undone++)
         undo_newest(tw, event->lp);
+    if (undone > 0)
+        note_rollback(tw, cause, undone);
 }
 
 static void work_off_cancels(struct timewarp *tw)
 {
     while (tw->cancel_count > 0) {
         struct cw_event *const event = tw->cancels[--tw->cancel_count];
-        undo_event(tw, event);
+        undo_event(tw, event, ROLLBACK_SECONDARY);
         event->reserved |= EVENT_CANCELLED;
     }
 }
 
 void rollback_straggler(struct timewarp *tw, const struct entry *straggler)
 {
-    undo_behind(tw, entry_lp(straggler), straggler);
+    if (!is_straggler(tw, straggler))
+        return;
+    const unsigned activity = activity_go(&tw->worker->clock, CW_ROLLBACK);
+    uint64_t undone = 0;
+    for (; is_straggler(tw, straggler); undone++)
+        undo_newest(tw, entry_lp(straggler));
+    note_rollback(tw, ROLLBACK_PRIMARY, undone);
     work_off_cancels(tw);
+    (void)activity_go(&tw->worker->clock, activity);
 }
 
 void rollback_event(struct timewarp *tw, const struct cw_event *event)
 {
-    undo_event(tw, event);
+    const unsigned activity = activity_go(&tw->worker->clock, CW_ROLLBACK);
+    undo_event(tw, event, ROLLBACK_INJECTED);
     work_off_cancels(tw);
+    (void)activity_go(&tw->worker->clock, activity);
 }
 
 void rollback_open(struct timewarp *tw)
@@ -134,6 +148,9 @@ void rollback_open(struct timewarp *tw)
 
 void rollback_cancel(struct timewarp *tw, struct cw_event *event)
 {
-    cancel_later(tw, event);
+    const unsigned activity = activity_go(&tw->worker->clock, CW_ROLLBACK);
+    undo_event(tw, event, ROLLBACK_PRIMARY);
+    event->reserved |= EVENT_CANCELLED;
     work_off_cancels(tw);
+    (void)activity_go(&tw->worker->clock, activity);
 }

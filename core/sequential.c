@@ -8,7 +8,8 @@
 #include "core/commit.h"
 #include "core/simulation.h"
 
-enum { EVENTS_PER_PROGRESS = 1 << 16 };
+/* In a look EVENTS_PER_SAMPLE events are timed: one in 1,024. */
+enum { EVENTS_PER_LOOK = 1024 * EVENTS_PER_SAMPLE, EVENTS_PER_PROGRESS = 1 << 16 };
 
 /* Calls the handler. Returns only if it did not fail. */
 static inline void handle(struct cw_sim *sim, struct worker *worker, struct lp_block *block,
@@ -46,33 +47,45 @@ static inline void fetch_ahead(const struct cw_sim *sim, struct worker *worker)
     __builtin_prefetch(sim->lps.blocks[entry_lp(entry)]);
 }
 
-/* Apart from the function that sets the jump, so that its variables can live in registers. */
-__attribute__((noinline)) static void report_progress(const struct cw_sim *sim,
-                                                      const struct worker *worker)
+/* Handles the least event, if there is one before the end. */
+static inline bool step(struct cw_sim *sim, struct worker *worker, bool timed)
 {
-    const struct cw_progress progress = {
-        .gvt_ps = worker->now_ps,
-        .events_committed = worker->committed,
-        .memory_bytes = sync_load_acquire(&sim->memory.taken), /* a figure to show */
-    };
-    if (sim->config.progress != NULL)
-        sim->config.progress(sim->config.progress_arg, &progress);
+    const struct entry *const least = pending_peek(&worker->pending);
+    if (least == NULL || least->time_ps >= sim->config.end_ps)
+        return false;
+    struct cw_event *const event = least->event;
+    struct lp_block *const block = sim->lps.blocks[entry_lp(least)];
+    pending_pop(&worker->pending, least);
+    fetch_ahead(sim, worker);
+    if (timed)
+        (void)activity_go(&worker->clock, CW_HANDLING);
+    handle(sim, worker, block, event);
+    commit(sim, worker, block, event);
+    if (timed)
+        (void)activity_go(&worker->clock, CW_QUEUE);
+    return true;
+}
+
+/* Now and then: times a few events, and tells how far the run is. Returns when to look again.
+ * Apart from the function that sets the jump, so that its variables can live in registers. */
+__attribute__((noinline)) static uint64_t look(struct cw_sim *sim, struct worker *worker)
+{
+    const uint64_t before = worker->committed;
+    if (before % EVENTS_PER_PROGRESS == 0)
+        stats_tell_sequential(sim);
+    activity_begin(&worker->clock, CW_QUEUE, 0);
+    for (int i = 0; i < EVENTS_PER_SAMPLE && step(sim, worker, true); i++) {
+    }
+    activity_end(&worker->clock, false);
+    return before - before % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
 }
 
 static void run(struct cw_sim *sim, struct worker *worker)
 {
-    const int64_t end_ps = sim->config.end_ps;
-    const struct entry *least;
-    while ((least = pending_peek(&worker->pending)) != NULL && least->time_ps < end_ps) {
-        struct cw_event *const event = least->event;
-        struct lp_block *const block = sim->lps.blocks[entry_lp(least)];
-        pending_pop(&worker->pending, least);
-        fetch_ahead(sim, worker);
-        handle(sim, worker, block, event);
-        commit(sim, worker, block, event);
-        if (__builtin_expect(worker->committed % EVENTS_PER_PROGRESS == 0, 0))
-            report_progress(sim, worker);
-    }
+    uint64_t next = worker->committed - worker->committed % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
+    while (step(sim, worker, false))
+        if (__builtin_expect(worker->committed == next, 0))
+            next = look(sim, worker);
     if (worker->pending.out_of_memory)
         worker_fail_for_memory(worker);
 }
@@ -99,7 +112,7 @@ static void run_traced(struct cw_sim *sim, struct worker *worker)
         commit(sim, worker, block, event);
         trace_end(trace, &told, index, cause);
         if (worker->committed % EVENTS_PER_PROGRESS == 0)
-            report_progress(sim, worker);
+            stats_tell_sequential(sim);
     }
     if (worker->pending.out_of_memory)
         worker_fail_for_memory(worker);

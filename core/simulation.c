@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "core/hash.h"
 #include "core/timewarp.h"
 
 enum { SENDS_PER_EVENT_MAX_DEFAULT = 65536, WORKERS_MAX = 1024 };
@@ -113,6 +112,7 @@ static void init_worker(struct cw_sim *sim, struct worker *worker)
     else if (sim->worker_count > 1)
         worker->lp_worker = sim->config.lp_worker;
     worker->ctx.model_data = sim->model.data;
+    activity_init(&worker->clock);
     pool_init(&worker->pool, &sim->memory);
     pending_init(&worker->pending, &sim->memory);
     records_init(&worker->records, &sim->memory);
@@ -250,12 +250,16 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
         *error = sim->failure;
         return error->exit_code;
     }
-    const double start_s = clock_s();
+    const uint64_t start_ticks = clock_ticks();
+    sim->drain_start_s = clock_s();
     const int result = sim->config.sync == CW_SEQUENTIAL ? sequential_drain(sim, &sim->failure)
                                                          : parallel_drain(sim, &sim->failure);
-    sim->run_s += clock_s() - start_s;
+    sim->run_s += clock_s() - sim->drain_start_s;
+    sim->run_ticks += clock_ticks() - start_ticks;
     if (result != CW_OK)
         *error = sim->failure;
+    else
+        stats_tell_drained(sim);
     return result;
 }
 
@@ -271,42 +275,4 @@ int64_t cw_sim_now(const struct cw_sim *sim)
 const void *cw_state(const struct cw_sim *sim, uint32_t lp)
 {
     return lp < sim->lps.count ? sim->lps.blocks[lp]->state : NULL;
-}
-
-static uint64_t trace_hash(const struct cw_sim *sim)
-{
-    if (sim->config.hash_off)
-        return 0;
-    uint64_t sum = 0;
-    for (uint32_t lp = 0; lp < sim->lps.count; lp++)
-        sum += hash_lp(lp, sim->lps.blocks[lp]->hash);
-    return sum;
-}
-
-static void add_worker(struct cw_stats *stats, const struct worker *worker)
-{
-    const struct timewarp *const tw = worker->timewarp;
-    stats->events_committed += worker->committed;
-    stats->events_alive += worker->pool.alive;
-    stats->events_alive_max += worker->pool.alive_max;
-    stats->events_processed += tw == NULL ? worker->committed : tw->events_processed;
-    stats->safe_events += tw == NULL ? worker->committed : tw->safe_events;
-    if (tw == NULL)
-        return;
-    stats->events_rolled_back += tw->events_rolled_back;
-    stats->rollbacks += tw->rollbacks;
-    stats->rollbacks_injected += tw->chaos.injected;
-    stats->states_moved += tw->chaos.moved;
-    stats->looks_held_back += tw->chaos.held_back;
-    stats->anti_messages += tw->anti_messages;
-    stats->undo_bytes += tw->history.image_bytes;
-    stats->gvt_rounds = tw->gvt.rounds;
-}
-
-void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)
-{
-    *stats = (struct cw_stats){
-        .trace_hash = trace_hash(sim), .workers_pinned = pin_count(sim->pin), .run_s = sim->run_s};
-    for (uint32_t i = 0; i < sim->worker_count; i++)
-        add_worker(stats, &sim->workers[i]);
 }

@@ -32,6 +32,9 @@ struct cw_sim {
     struct sync_u64 aborted;  /* 1 + the worker that ran out of memory, or found a bug; 0: none */
     struct cw_error failure;  /* of the drain that failed; exit_code CW_OK: none did */
     double run_s;
+    double drain_start_s; /* of this drain, or the last */
+    uint64_t run_ticks;   /* in drains, as run_s */
+    struct stats_told told;
 };
 
 /* Runs until no event before the end is left (sequential.c). Returns an enum cw_exit. */

@@ -86,7 +86,9 @@ struct timewarp {
     } usage;
     struct chaos chaos; /* the stress mode's */
 
-    uint64_t events_processed, events_rolled_back, rollbacks, anti_messages, safe_events;
+    uint64_t events_processed, events_rolled_back, anti_messages, safe_events;
+    uint64_t rollbacks[ROLLBACK_CAUSES], rollback_events_max;
+    uint64_t window_first, window_sum; /* of budgets: at first; after each round */
 };
 
 /* timewarp.c */
@@ -106,11 +108,11 @@ void timewarp_flush(struct timewarp *tw);
 /* rollback.c */
 /* Undoes what the LP has handled that comes after this event; it is pending again. */
 void rollback_straggler(struct timewarp *tw, const struct entry *straggler);
-/* Undoes an event that was handled, and what its LP has handled since. */
+/* Undoes an event that was handled, and what its LP has handled since: the stress mode. */
 void rollback_event(struct timewarp *tw, const struct cw_event *event);
 /* Undoes the open log of a handler that failed. */
 void rollback_open(struct timewarp *tw);
-/* Cancels an event of this worker: it will not be handled, or not have been. */
+/* Cancels an event for another worker: it will not be handled, or not have been. */
 void rollback_cancel(struct timewarp *tw, struct cw_event *event);
 
 /* fossil.c */

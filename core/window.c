@@ -24,6 +24,7 @@ void window_init(struct timewarp *tw)
                  : sync == CW_ADAPTIVE   ? BUDGET_START
                                          : BUDGET_OPTIMISTIC;
     tw->patience_full = PATIENCE_MAX;
+    tw->window_first = tw->budget;
 }
 
 /*

@@ -14,10 +14,7 @@
 #include "core/timewarp.h"
 #include "core/wait.h"
 
-enum {
-    BATCH = 256, /* events between two looks at the others */
-    ROUNDS_PER_PROGRESS = 256,
-};
+enum { BATCH = 256 }; /* events between two looks at the others */
 
 enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
 
@@ -152,10 +149,12 @@ static inline const struct entry *fetch_ahead(struct worker *worker)
     return entry;
 }
 
-/* Handles the least event, if it may be handled. */
-static enum verdict step(struct timewarp *tw)
+/* Handles the least event, if it may be handled. `timed`: in a sampled turn (stats.h). */
+static inline enum verdict step(struct timewarp *tw, bool timed)
 {
     struct pending *const pending = &tw->worker->pending;
+    if (timed)
+        (void)activity_go(&tw->worker->clock, CW_QUEUE);
     const struct entry *const least = pending_peek(pending);
     if (least == NULL && pending->out_of_memory)
         worker_fail_for_memory(tw->worker);
@@ -171,6 +170,8 @@ static enum verdict step(struct timewarp *tw)
     const struct entry entry = *least;
     pending_pop(pending, least);
     (void)fetch_ahead(tw->worker);
+    if (timed)
+        (void)activity_go(&tw->worker->clock, CW_HANDLING);
     tw->stuck = false;
     if (tw->newest[entry_lp(&entry)] != NULL) /* is it a straggler? */
         rollback_straggler(tw, &entry);
@@ -264,18 +265,34 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
     return handled;
 }
 
+/* A few events one by one, if this turn is sampled. Returns how many. */
+static unsigned handle_timed(struct timewarp *tw)
+{
+    unsigned handled = 0;
+    if (__builtin_expect(!tw->worker->clock.on, 1))
+        return 0;
+    while (handled < EVENTS_PER_SAMPLE) {
+        const enum verdict verdict = step(tw, true);
+        if (verdict != SAFE && verdict != SPECULATIVE)
+            break;
+        handled++;
+    }
+    (void)activity_go(&tw->worker->clock, ACTIVITY_BATCH);
+    return handled;
+}
+
 /* Handles up to a batch of events: returns how many. */
 static unsigned handle_batch(struct timewarp *tw)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
+    unsigned handled = handle_timed(tw);
     const bool runs = !config->check_changes && !tw->failed && !tw->stuck;
-    unsigned handled = 0;
     for (enum verdict verdict = SAFE; handled < BATCH;) {
         if (runs && !keeps_all(tw))
             handled += handle_safe_run(tw, BATCH - handled);
         if (runs && tw->patience == 0)
             handled += handle_speculative_run(tw, BATCH - handled);
-        verdict = step(tw);
+        verdict = step(tw, false);
         if (verdict != SAFE && verdict != SPECULATIVE)
             break;
         handled++;
@@ -309,19 +326,6 @@ static void take_failure(struct timewarp *tw)
     tw->handling = NULL;
 }
 
-/* By worker 0, for all: its own share of the events, times the workers. */
-static void report_progress(const struct timewarp *tw)
-{
-    const struct cw_sim *const sim = tw->worker->sim;
-    const struct cw_progress progress = {
-        .gvt_ps = tw->gvt.now.time_ps,
-        .events_committed = tw->worker->committed * sim->worker_count,
-        .memory_bytes = sync_load_acquire(&sim->memory.taken), /* a figure to show */
-    };
-    if (sim->config.progress != NULL)
-        sim->config.progress(sim->config.progress_arg, &progress);
-}
-
 /* Looks at the others. True: the run is over. */
 static bool look_around(struct timewarp *tw)
 {
@@ -331,18 +335,25 @@ static bool look_around(struct timewarp *tw)
         fossil_collect(tw);
     if (risen || round_ended)
         window_adjust(tw);
-    if (round_ended && tw->index == 0 && tw->gvt.rounds % ROUNDS_PER_PROGRESS == 0)
-        report_progress(tw);
-    return round_ended && tw->gvt.over;
+    if (!round_ended)
+        return false;
+    tw->window_sum += tw->budget;
+    if (tw->index == 0 && !tw->gvt.over)
+        stats_tell_round(tw);
+    return tw->gvt.over;
 }
 
 __attribute__((noinline)) static void
 run(struct timewarp *tw) /* not into what setjmp() makes slow */
 {
+    struct activity_clock *const clock = &tw->worker->clock;
     while (!simulation_aborted(tw->worker->sim)) {
+        if (--clock->turns_left == 0)
+            activity_begin(clock, CW_GVT, gvt_moment(&tw->gvt));
         if (look_around(tw))
             return;
         const unsigned handled = handle_batch(tw);
+        (void)activity_go(clock, CW_GVT);
         promise_renew(tw);
         if (handled > 0) {
             tw->turns = 0;
@@ -351,8 +362,11 @@ run(struct timewarp *tw) /* not into what setjmp() makes slow */
             tw->looks++;
             tw->waited += tw->patience > 0;
             tw->patience -= tw->patience > 0;
+            (void)activity_go(clock, CW_IDLE);
             wait_turn(tw);
         }
+        if (__builtin_expect(clock->on, 0))
+            activity_end(clock, handled == 0 && gvt_moment(&tw->gvt) == clock->moment);
     }
 }
 

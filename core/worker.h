@@ -13,6 +13,7 @@
 #include "core/pending.h"
 #include "core/pool.h"
 #include "core/records.h"
+#include "core/stats.h"
 #include "core/undo.h"
 
 struct worker {
@@ -30,6 +31,7 @@ struct worker {
     struct pending pending;
     struct records records;
     struct undo undo;
+    struct activity_clock clock;
     struct timewarp *timewarp; /* NULL: CW_SEQUENTIAL */
     jmp_buf failed;            /* cw_fail() jumps here, out of the handler */
     struct cw_error failure;   /* filled before that jump */

@@ -1,0 +1,288 @@
+/*
+ * stats.c: see stats.h. The sampled clock is its worker's; reports are the workers'; telling is on
+ * worker 0's thread; what is read after a drain is the host's.
+ */
+#include "core/stats.h"
+
+#include "core/hash.h"
+#include "core/simulation.h"
+#include "core/timewarp.h"
+
+enum { FIRST_SAMPLE = 16, CLOCK_TRIALS = 16, CLOCK_READS = 16 };
+
+const char *const cw_activity_name[CW_ACTIVITIES] = {"handling", "queue", "rollback", "gvt",
+                                                     "idle"};
+
+/* ---- the sampled clock ----------------------------------------------------------------------- */
+
+void activity_init(struct activity_clock *clock)
+{
+    uint64_t last = 0, least = UINT64_MAX; /* of several times many: one alone may seem free */
+    *clock = (struct activity_clock){.turns_left = FIRST_SAMPLE};
+    for (int i = 0; i < CLOCK_TRIALS; i++) {
+        const uint64_t start = clock_ticks();
+        for (int k = 0; k < CLOCK_READS; k++)
+            last = clock_ticks();
+        least = last - start < least ? last - start : least;
+    }
+    clock->cost = least / CLOCK_READS;
+}
+
+void activity_begin(struct activity_clock *clock, enum cw_activity activity, uint64_t moment)
+{
+    clock->turns_left = TURNS_PER_SAMPLE;
+    for (int i = 0; i < ACTIVITIES; i++) /* a turn that a failure cut short */
+        clock->turn[i] = 0;
+    clock->on = true;
+    clock->now = (uint8_t)activity;
+    clock->moment = moment;
+    clock->since = clock_ticks();
+}
+
+void activity_end(struct activity_clock *clock, bool idle)
+{
+    (void)activity_go(clock, CW_IDLE);
+    clock->on = false;
+    for (int i = 0; i < ACTIVITIES; i++)
+        clock->sum[idle && i != CW_ROLLBACK ? CW_IDLE : i] += clock->turn[i];
+}
+
+static uint64_t ticks_of(const struct activity_clock *clock)
+{
+    uint64_t ticks = 0;
+    for (int i = 0; i < ACTIVITIES; i++)
+        ticks += clock->sum[i];
+    return ticks;
+}
+
+/* Batches are told apart as the events that were timed one by one. */
+static void share_time(const struct activity_clock *clock, double share[CW_ACTIVITIES])
+{
+    const double all = (double)ticks_of(clock);
+    const double handling = (double)clock->sum[CW_HANDLING], queue = (double)clock->sum[CW_QUEUE];
+    const double batch = (double)clock->sum[ACTIVITY_BATCH];
+    const double queue_part = handling + queue > 0 ? queue / (handling + queue) : 0;
+    for (int i = 0; i < CW_ACTIVITIES; i++)
+        share[i] = all > 0 ? (double)clock->sum[i] / all : 0;
+    if (all == 0)
+        return;
+    share[CW_HANDLING] += batch * (1 - queue_part) / all;
+    share[CW_QUEUE] += batch * queue_part / all;
+}
+
+/* ---- while a drain lasts --------------------------------------------------------------------- */
+
+void stats_report(const struct timewarp *tw, struct stats_report *report)
+{
+    const struct worker *const worker = tw->worker;
+    *report = (struct stats_report){
+        .committed = worker->committed,
+        .processed = tw->events_processed,
+        .rolled_back = tw->events_rolled_back,
+        .idle_ticks = worker->clock.sum[CW_IDLE],
+        .ticks = ticks_of(&worker->clock),
+        .safe_ps = tw->gvt.safe_ps,
+        .reached_ps = tw->history.live > 0 ? tw->front.time_ps : INT64_MIN,
+        .history = (uint32_t)tw->history.live,
+        .window = (uint32_t)tw->budget,
+    };
+}
+
+/* What the host is told never falls: that an event is cancelled may leave nothing at a GVT that
+ * only its cancellation was at. */
+static struct cw_progress new_progress(struct cw_sim *sim, int64_t gvt_ps)
+{
+    if (gvt_ps > sim->told.gvt_ps)
+        sim->told.gvt_ps = gvt_ps;
+    return (struct cw_progress){
+        .round = ++sim->told.calls,
+        .run_s = sim->run_s,
+        .gvt_ps = sim->told.gvt_ps,
+        .safe_ps = CW_TIME_MAX,
+        .memory_bytes = sync_load_acquire(&sim->memory.taken), /* a figure to show */
+    };
+}
+
+/* All that the workers have reported. */
+static struct cw_progress sum_reports(struct cw_sim *sim, int64_t gvt_ps)
+{
+    struct cw_progress progress = new_progress(sim, gvt_ps);
+    struct stats_told *const told = &sim->told;
+    uint64_t idle_ticks = 0, ticks = 0;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        const struct stats_report *const report = &sim->slots[i].report;
+        progress.events_committed += report->committed;
+        progress.events_processed += report->processed;
+        progress.events_rolled_back += report->rolled_back;
+        progress.window_events += report->window;
+        progress.history_events += report->history;
+        if (report->safe_ps < progress.safe_ps)
+            progress.safe_ps = report->safe_ps;
+        if (report->reached_ps > progress.gvt_ps + progress.ahead_ps)
+            progress.ahead_ps = report->reached_ps - progress.gvt_ps;
+        idle_ticks += report->idle_ticks;
+        ticks += report->ticks;
+    }
+    if (progress.safe_ps < progress.gvt_ps) /* of before the round; it raises all of them */
+        progress.safe_ps = progress.gvt_ps;
+    if (ticks > told->ticks)
+        told->idle_share = (double)(idle_ticks - told->idle_ticks) / (double)(ticks - told->ticks);
+    told->idle_ticks = idle_ticks;
+    told->ticks = ticks;
+    progress.idle_share = told->idle_share;
+    return progress;
+}
+
+void stats_tell_round(struct timewarp *tw)
+{
+    enum { ROUNDS_PER_PROGRESS = 16 };
+    struct cw_sim *const sim = tw->worker->sim;
+    const struct cw_config *const config = &sim->config;
+    const bool now = config->progress != NULL && tw->gvt.rounds % ROUNDS_PER_PROGRESS == 0;
+    if (!now && config->each_round == NULL)
+        return;
+    struct cw_progress progress = sum_reports(sim, tw->gvt.now.time_ps);
+    progress.round = tw->gvt.rounds;
+    progress.run_s += clock_s() - sim->drain_start_s;
+    if (now)
+        config->progress(config->progress_arg, &progress);
+    if (config->each_round != NULL)
+        config->each_round(config->progress_arg, &progress);
+}
+
+static struct cw_progress sequential_progress(struct cw_sim *sim)
+{
+    struct cw_progress progress = new_progress(sim, sim->workers[0].now_ps);
+    progress.events_committed = progress.events_processed = sim->workers[0].committed;
+    return progress;
+}
+
+void stats_tell_sequential(struct cw_sim *sim)
+{
+    const struct cw_config *const config = &sim->config;
+    if (config->progress == NULL && config->each_round == NULL)
+        return;
+    struct cw_progress progress = sequential_progress(sim);
+    progress.run_s += clock_s() - sim->drain_start_s;
+    if (config->progress != NULL)
+        config->progress(config->progress_arg, &progress);
+    if (config->each_round != NULL)
+        config->each_round(config->progress_arg, &progress);
+}
+
+void stats_tell_drained(struct cw_sim *sim)
+{
+    const struct cw_config *const config = &sim->config;
+    struct cw_progress progress;
+    if (config->each_round == NULL)
+        return;
+    if (config->sync == CW_SEQUENTIAL) {
+        progress = sequential_progress(sim);
+    } else {
+        for (uint32_t i = 0; i < sim->worker_count; i++)
+            stats_report(sim->workers[i].timewarp, &sim->slots[i].report);
+        progress = sum_reports(sim, cw_sim_now(sim));
+        progress.round = sim->workers[0].timewarp->gvt.rounds;
+    }
+    config->each_round(config->progress_arg, &progress);
+}
+
+/* ---- after a drain --------------------------------------------------------------------------- */
+
+static uint64_t trace_hash(const struct cw_sim *sim)
+{
+    if (sim->config.hash_off)
+        return 0;
+    uint64_t sum = 0;
+    for (uint32_t lp = 0; lp < sim->lps.count; lp++)
+        sum += hash_lp(lp, sim->lps.blocks[lp]->hash);
+    return sum;
+}
+
+static void fill_timewarp(struct cw_stats *stats, const struct timewarp *tw)
+{
+    const struct cw_sim *const sim = tw->worker->sim;
+    const double rounds = (double)tw->gvt.rounds;
+    stats->events_processed = tw->events_processed;
+    stats->safe_events = tw->safe_events;
+    stats->events_rolled_back = tw->events_rolled_back;
+    stats->rollbacks_primary = tw->rollbacks[ROLLBACK_PRIMARY];
+    stats->rollbacks_secondary = tw->rollbacks[ROLLBACK_SECONDARY];
+    for (int cause = 0; cause < ROLLBACK_CAUSES; cause++)
+        stats->rollbacks += tw->rollbacks[cause];
+    stats->rollbacks_injected = tw->chaos.injected;
+    stats->states_moved = tw->chaos.moved;
+    stats->looks_held_back = tw->chaos.held_back;
+    stats->rollback_events_max = tw->rollback_events_max;
+    stats->anti_messages = tw->anti_messages;
+    stats->undo_bytes = tw->history.image_bytes;
+    stats->gvt_rounds = tw->gvt.rounds;
+    stats->window_first = tw->window_first;
+    stats->window_last = tw->budget;
+    stats->window_mean = rounds > 0 ? (double)tw->window_sum / rounds : (double)tw->budget;
+    if (rounds > 0 && sim->run_ticks > 0)
+        stats->gvt_round_mean_s =
+            (double)tw->gvt.ticks / rounds * sim->run_s / (double)sim->run_ticks;
+}
+
+uint32_t cw_sim_worker_count(const struct cw_sim *sim) { return sim->worker_count; }
+
+void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t index, struct cw_stats *stats)
+{
+    const struct worker *const worker = &sim->workers[index];
+    *stats = (struct cw_stats){
+        .events_committed = worker->committed,
+        .events_processed = worker->committed,
+        .safe_events = worker->committed,
+        .events_alive = worker->pool.alive,
+        .events_alive_max = worker->pool.alive_max,
+    };
+    share_time(&worker->clock, stats->time_share);
+    if (worker->timewarp != NULL)
+        fill_timewarp(stats, worker->timewarp);
+}
+
+static void add_counts(struct cw_stats *sum, const struct cw_stats *stats)
+{
+    sum->events_committed += stats->events_committed;
+    sum->events_processed += stats->events_processed;
+    sum->events_rolled_back += stats->events_rolled_back;
+    sum->anti_messages += stats->anti_messages;
+    sum->rollbacks += stats->rollbacks;
+    sum->rollbacks_primary += stats->rollbacks_primary;
+    sum->rollbacks_secondary += stats->rollbacks_secondary;
+    sum->rollbacks_injected += stats->rollbacks_injected;
+    sum->states_moved += stats->states_moved;
+    sum->looks_held_back += stats->looks_held_back;
+    sum->undo_bytes += stats->undo_bytes;
+    sum->safe_events += stats->safe_events;
+    sum->events_alive += stats->events_alive;
+    sum->events_alive_max += stats->events_alive_max;
+    if (stats->rollback_events_max > sum->rollback_events_max)
+        sum->rollback_events_max = stats->rollback_events_max;
+    sum->gvt_rounds = stats->gvt_rounds; /* all take part in each */
+}
+
+void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)
+{
+    const double n = sim->worker_count;
+    double timed = 0; /* workers of which a turn was sampled */
+    *stats = (struct cw_stats){
+        .trace_hash = trace_hash(sim), .workers_pinned = pin_count(sim->pin), .run_s = sim->run_s};
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        struct cw_stats one;
+        cw_sim_worker_stats(sim, i, &one);
+        add_counts(stats, &one);
+        stats->window_first += one.window_first;
+        stats->window_last += one.window_last;
+        stats->window_mean += one.window_mean / n;
+        stats->gvt_round_mean_s += one.gvt_round_mean_s / n;
+        for (int k = 0; k < CW_ACTIVITIES; k++)
+            stats->time_share[k] += one.time_share[k];
+        timed += ticks_of(&sim->workers[i].clock) > 0;
+    }
+    stats->window_first /= sim->worker_count;
+    stats->window_last /= sim->worker_count;
+    for (int k = 0; k < CW_ACTIVITIES && timed > 0; k++)
+        stats->time_share[k] /= timed;
+}
