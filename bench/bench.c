@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bench/atomic_file.h"
+#include "bench/engine_log.h"
 #include "bench/program.h"
 #include "bench/progress.h"
 #include "lp/deadlock.h"
@@ -188,6 +189,16 @@ int bench_run_tiles(struct bench_session *session,
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
+/* What each worker has counted; without memory for it, none. */
+static void fill_workers(struct result_engine *engine, const struct cw_sim *sim)
+{
+    const uint32_t count = cw_sim_worker_count(sim);
+    engine->workers = calloc(count, sizeof *engine->workers);
+    engine->worker_count = engine->workers == NULL ? 0 : count;
+    for (uint32_t i = 0; i < engine->worker_count; i++)
+        cw_sim_worker_stats(sim, i, &engine->workers[i]);
+}
+
 static void fill_result(struct bench_session *session)
 {
     struct result *result = session->result;
@@ -214,6 +225,7 @@ static void fill_result(struct bench_session *session)
     if (cut != NULL)
         result->engine.cut = *cut;
     cw_sim_stats(lp_system_sim(system), &result->engine.stats);
+    fill_workers(&result->engine, lp_system_sim(system));
     const struct cw_stats *stats = &result->engine.stats;
     result->engine.run_s = stats->run_s - dist_install_run_s(session->dist);
     result->engine.events_per_s =
@@ -279,6 +291,22 @@ static int open_trace(const struct run_options *options, struct atomic_file *fil
     return CW_OK;
 }
 
+/* What share of what was submitted has come back: installations, then kernels of this batch. */
+static void show_progress(void *argument, struct dist *dist, const struct cw_progress *progress)
+{
+    struct bench_session *session = argument;
+    const struct lp_times *times = dist_times(dist);
+    const uint32_t done = times->ended > times->returned ? times->ended : times->returned;
+    progress_show(&session->progress, progress,
+                  times->submitted > 0 ? 100.0 * done / times->submitted : 0, "this step's PEs");
+}
+
+static void log_round(void *argument, const struct cw_progress *progress)
+{
+    struct bench_session *session = argument;
+    engine_log_row(&session->engine_log, progress);
+}
+
 /* Creates the machine, runs the program on it, and says what came of it. */
 static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
                           struct cw_error *error)
@@ -317,18 +345,24 @@ int bench_run(const struct run_options *options, const struct config *config, st
                                 .no_data = options->no_data || !session.program->collective,
                                 .check_changes = getenv("CUBEWARP_CHECK_CHANGES") != NULL};
     dist.arg = &session;
-    dist.progress = isatty(STDERR_FILENO) && !options->quiet ? progress_show : NULL;
+    dist.progress = isatty(STDERR_FILENO) && !options->quiet ? show_progress : NULL;
+    dist.each_round = options->engine_log != NULL ? log_round : NULL;
     int code = session.program->prepare ? session.program->prepare(&session, &dist, error) : CW_OK;
     struct atomic_file trace = {0};
     if (code == CW_OK)
         code = open_trace(options, &trace, &dist.ccl_trace, error);
     if (trace.stream != NULL)
         dist.ccl_trace = trace.stream;
+    if (code == CW_OK && options->engine_log != NULL)
+        code = engine_log_open(&session.engine_log, options->engine_log, error);
     if (code == CW_OK)
         code = run_on_machine(&session, &dist, error);
     if (code == CW_OK && trace.stream != NULL)
         code = atomic_file_commit(&trace, error);
+    if (code == CW_OK && session.engine_log.stream != NULL)
+        code = atomic_file_commit(&session.engine_log, error);
     atomic_file_discard(&trace);
+    atomic_file_discard(&session.engine_log);
     if (code != CW_OK)
         result_free(result);
     return code;

@@ -69,6 +69,8 @@ static const struct option_row rows[] = {
     {"ccl-trace", 0, COMMAND_RUN, OPTION_CCL_TRACE, "FILE",
      "write each committed send and receive; - for standard output (standard error beside JSON or "
      "CSV)"},
+    {"engine-log", 0, COMMAND_RUN, OPTION_ENGINE_LOG, "FILE",
+     "write a row per round of GVT as CSV: how the parallel engine went"},
     {"dump-pointers", 0, COMMAND_RUN, OPTION_DUMP_POINTERS, NULL,
      "print the queues at the end (on standard error beside JSON or CSV on standard output)"},
     {"path", 0, COMMAND_TOPO, OPTION_PATH, "A B", "the path from PE A to PE B, each S.C.P"},

@@ -58,6 +58,7 @@ struct run_options {
 
     const char *json, *csv; /* NULL: none; "-": standard output */
     const char *ccl_trace;  /* NULL: none; "-": standard output, or error beside JSON or CSV */
+    const char *engine_log; /* NULL: none */
     bool dump_pointers;
     bool quiet; /* no progress line */
 
@@ -120,6 +121,9 @@ int options_probability(struct cw_error *error, const char *name, const char *te
 int options_stress_rate(struct cw_error *error, const char *name, const char *text, uint64_t *p32);
 /* An output file's name, or - for standard output. */
 int options_file(struct cw_error *error, const char *name, const char *text, const char **path);
+/* An output file's name: standard output is not for it. */
+int options_regular_file(struct cw_error *error, const char *name, const char *text,
+                         const char **path);
 /* An argument that getopt_long does not know: `letter` is its optopt, `names` the long names.
  * Always CW_USAGE. */
 int options_unknown(struct cw_error *error, const char *argument, int letter,

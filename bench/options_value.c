@@ -82,6 +82,16 @@ int options_file(struct cw_error *error, const char *name, const char *text, con
     return CW_OK;
 }
 
+int options_regular_file(struct cw_error *error, const char *name, const char *text,
+                         const char **path)
+{
+    if (text[0] == '\0' || strcmp(text, "-") == 0)
+        return options_reject(error, name, text,
+                              "expected a file's name: standard output has the result");
+    *path = text;
+    return CW_OK;
+}
+
 static int reject(struct options_parse *parse, const struct option_row *row, const char *text,
                   const char *expected)
 {
@@ -236,6 +246,8 @@ static int read_common(struct options_parse *parse, const struct option_row *row
         return options_file(parse->error, row->name, text, &options->csv);
     case OPTION_CCL_TRACE:
         return options_file(parse->error, row->name, text, &options->ccl_trace);
+    case OPTION_ENGINE_LOG:
+        return options_regular_file(parse->error, row->name, text, &options->engine_log);
     case OPTION_DUMP_POINTERS:
         options->dump_pointers = true;
         break;
@@ -419,7 +431,8 @@ static int check_outputs(struct options_parse *parse)
         const char *name, *path;
     } outputs[] = {{"json", parse->options->json},
                    {"csv", parse->options->csv},
-                   {"ccl-trace", parse->options->ccl_trace}};
+                   {"ccl-trace", parse->options->ccl_trace},
+                   {"engine-log", parse->options->engine_log}};
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
         for (size_t k = 0; k < i; k++)
             if (outputs[i].path != NULL && outputs[k].path != NULL &&

@@ -7,11 +7,15 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/atomic_file.h"
 #include "bench/cli.h"
+#include "bench/engine_log.h"
 #include "bench/options.h"
+#include "bench/progress.h"
 #include "bench/report.h"
 #include "bench/result.h"
 
@@ -21,7 +25,8 @@ struct phold_command {
     struct phold_options options;
     enum cw_sync sync;
     uint32_t threads;
-    const char *json; /* NULL: none; "-": standard output */
+    const char *json;       /* NULL: none; "-": standard output */
+    const char *engine_log; /* NULL: none */
     bool sync_given, quiet, help;
 };
 
@@ -48,6 +53,7 @@ static const char help_text[] =
     "  --no-pin           do not bind threads to cores (where there are enough)\n"
     "  --max-memory SIZE  limit on the engine's memory, such as 512MiB (80 % of the machine's)\n"
     "  --json FILE        write the result as JSON to FILE, or to standard output for -\n"
+    "  --engine-log FILE  write a row per round of GVT as CSV: how the parallel engine went\n"
     "  --quiet            show no progress line\n"
     "  -h, --help         this text\n"
     "\n"
@@ -131,6 +137,8 @@ static int parse_option(struct phold_command *command, const char *name, const c
         command->sync_given = true;
     } else if (strcmp(name, "json") == 0) {
         result = options_file(error, name, text, &command->json);
+    } else if (strcmp(name, "engine-log") == 0) {
+        result = options_regular_file(error, name, text, &command->engine_log);
     } else if (strcmp(name, "no-pin") == 0) {
         options->pin_workers = false;
     } else if (strcmp(name, "quiet") == 0) {
@@ -174,6 +182,7 @@ static int parse(struct phold_command *command, int argc, char **argv, struct cw
         {.name = "threads", .has_arg = required_argument},
         {.name = "max-memory", .has_arg = required_argument},
         {.name = "json", .has_arg = required_argument},
+        {.name = "engine-log", .has_arg = required_argument},
         {.name = "no-pin"},
         {.name = "quiet"},
         {.name = "help"},
@@ -201,6 +210,10 @@ static int parse(struct phold_command *command, int argc, char **argv, struct cw
                              command->threads);
     if (command->options.stress_rate_p32 != 0 && command->sync != CW_STRESS)
         return options_usage(error, "--stress-rate is for --sync stress");
+    if (command->json != NULL && command->engine_log != NULL && strcmp(command->json, "-") != 0 &&
+        atomic_file_same(command->json, command->engine_log))
+        return options_usage(error, "--json and --engine-log name one file; give each a file of "
+                                    "its own");
     return CW_OK;
 }
 
@@ -218,6 +231,7 @@ int phold_options_parse(struct phold_options *options, int argc, char **argv,
 
 struct outcome {
     struct cw_stats stats;
+    struct cw_stats *workers; /* [threads]; NULL: unknown */
     double setup_s;
     uint64_t peak_rss_bytes;
 };
@@ -246,20 +260,22 @@ static void print_table(const struct phold_command *command, const struct outcom
     report_stress(stdout, stats);
 }
 
-static json_t *engine_json(const struct phold_command *command, const struct outcome *outcome)
+static struct result_engine engine_of(const struct phold_command *command,
+                                      const struct outcome *outcome)
 {
     const struct cw_stats *const stats = &outcome->stats;
-    const struct result_engine engine = {
+    return (struct result_engine){
         .sync = cw_sync_name[command->sync],
         .partition = "block",
         .threads = command->threads,
         .stats = *stats,
+        .workers = outcome->workers,
+        .worker_count = outcome->workers == NULL ? 0 : command->threads,
         .peak_rss_bytes = outcome->peak_rss_bytes,
         .setup_s = outcome->setup_s,
         .run_s = stats->run_s,
         .events_per_s = ratio((double)stats->events_committed, stats->run_s),
     };
-    return report_engine_json(&engine);
 }
 
 static json_t *options_json(const struct phold_options *options)
@@ -276,9 +292,10 @@ static json_t *options_json(const struct phold_options *options)
 static int write_json(FILE *file, const struct phold_command *command,
                       const struct outcome *outcome, struct cw_error *error)
 {
+    const struct result_engine engine = engine_of(command, outcome);
     json_t *const object = json_pack(
         "{s:s, s:s, s:s, s:o, s:o}", "schema", "cubewarp.phold/1", "version", CW_VERSION, "command",
-        "phold", "phold", options_json(&command->options), "engine", engine_json(command, outcome));
+        "phold", "phold", options_json(&command->options), "engine", report_engine_json(&engine));
     return report_json_object(file, object, 15, error);
 }
 
@@ -288,28 +305,71 @@ static int report(const struct phold_command *command, const struct outcome *out
 {
     if (command->json != NULL && json->stream == NULL)
         return write_json(stdout, command, outcome, error);
+    const struct result_engine engine = engine_of(command, outcome);
     print_table(command, outcome);
+    report_threads(stdout, &engine);
     if (command->json == NULL)
         return CW_OK;
     const int result = write_json(json->stream, command, outcome, error);
     return result == CW_OK ? atomic_file_commit(json, error) : result;
 }
 
-/* The file is opened before the run, so that a path that cannot be written is known at once. */
+/* A run in progress. */
+struct session {
+    const struct phold_options *options;
+    struct progress_line line;
+    struct atomic_file json, engine_log;
+};
+
+static void show_progress(void *argument, const struct cw_progress *progress)
+{
+    struct session *const session = argument;
+    progress_show(&session->line, progress,
+                  100 * ratio((double)progress->gvt_ps, (double)session->options->end_ps),
+                  "the time");
+}
+
+static void log_round(void *argument, const struct cw_progress *progress)
+{
+    struct session *const session = argument;
+    engine_log_row(&session->engine_log, progress);
+}
+
+static int run_session(const struct phold_command *command, struct session *session,
+                       struct outcome *outcome, struct cw_error *error)
+{
+    struct phold_options options = command->options;
+    options.progress = isatty(STDERR_FILENO) && !command->quiet ? show_progress : NULL;
+    options.each_round = command->engine_log != NULL ? log_round : NULL;
+    options.progress_arg = session;
+    options.workers = outcome->workers;
+    const int result = phold_run(&options, command->sync, command->threads, &outcome->stats,
+                                 &outcome->setup_s, error);
+    if (options.progress != NULL)
+        progress_clear();
+    outcome->peak_rss_bytes = peak_rss_bytes();
+    return result;
+}
+
+/* Files are opened before the run, so that a path that cannot be written is known at once. */
 static int run(const struct phold_command *command, struct cw_error *error)
 {
-    struct atomic_file json = {.stream = NULL};
-    struct outcome outcome = {.setup_s = 0};
+    struct session session = {.options = &command->options};
+    struct outcome outcome = {.workers = calloc(command->threads, sizeof *outcome.workers)};
     int result = CW_OK;
     if (command->json != NULL && strcmp(command->json, "-") != 0)
-        result = atomic_file_open(&json, command->json, error);
+        result = atomic_file_open(&session.json, command->json, error);
+    if (result == CW_OK && command->engine_log != NULL)
+        result = engine_log_open(&session.engine_log, command->engine_log, error);
     if (result == CW_OK)
-        result = phold_run(&command->options, command->sync, command->threads, &outcome.stats,
-                           &outcome.setup_s, error);
-    outcome.peak_rss_bytes = peak_rss_bytes();
+        result = run_session(command, &session, &outcome, error);
     if (result == CW_OK)
-        result = report(command, &outcome, &json, error);
-    atomic_file_discard(&json);
+        result = report(command, &outcome, &session.json, error);
+    if (result == CW_OK && session.engine_log.stream != NULL)
+        result = atomic_file_commit(&session.engine_log, error);
+    atomic_file_discard(&session.json);
+    atomic_file_discard(&session.engine_log);
+    free(outcome.workers);
     return result;
 }
 

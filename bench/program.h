@@ -5,7 +5,9 @@
 #ifndef BENCH_PROGRAM_H
 #define BENCH_PROGRAM_H
 
+#include "bench/atomic_file.h"
 #include "bench/options.h"
+#include "bench/progress.h"
 #include "bench/result.h"
 #include "collectives/config.h"
 #include "collectives/distributed.h"
@@ -17,9 +19,9 @@ struct bench_session {
     struct dist *dist; /* NULL in prepare() */
     struct result *result;
     const struct bench_program *program;
-    void *own;             /* the program's, from prepare() on */
-    double shown_s;        /* progress.c: when the line was last written */
-    uint64_t shown_events; /* and how many events there were then */
+    void *own; /* the program's, from prepare() on */
+    struct progress_line progress;
+    struct atomic_file engine_log;
 };
 
 struct bench_program {

@@ -5,10 +5,17 @@
 #ifndef BENCH_PROGRESS_H
 #define BENCH_PROGRESS_H
 
-#include "collectives/distributed.h"
+#include "core/cw.h"
 
-/* dist_options.progress, with the session as its argument. */
-void progress_show(void *session, struct dist *dist, const struct cw_progress *progress);
+/* What the line said last. Zero-initialised: nothing yet. */
+struct progress_line {
+    double shown_s;
+    uint64_t shown_events;
+};
+
+/* `done_percent` of `what`: how much of the run, or of its present step. */
+void progress_show(struct progress_line *line, const struct cw_progress *progress,
+                   double done_percent, const char *what);
 void progress_clear(void);
 
 #endif

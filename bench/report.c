@@ -28,6 +28,11 @@ double report_efficiency(const struct cw_stats *stats)
                : (double)stats->events_committed / (double)stats->events_processed;
 }
 
+double report_rollback_mean(const struct cw_stats *stats)
+{
+    return ratio((double)stats->events_rolled_back, (double)stats->rollbacks);
+}
+
 static const char *print_decimals(int64_t value, uint64_t unit, int places,
                                   char buf[REPORT_NUMBER_BYTES])
 {
@@ -189,6 +194,28 @@ static void print_cut(FILE *file, const struct result_engine *engine)
     fputs(engine->stats.workers_pinned > 0 ? "; pinned\n" : "; not pinned\n", file);
 }
 
+void report_threads(FILE *file, const struct result_engine *engine)
+{
+    const struct cw_stats *const stats = &engine->stats;
+    if (engine->threads < 2)
+        return;
+    double timed = 0;
+    for (int i = 0; i < CW_ACTIVITIES; i++)
+        timed += stats->time_share[i];
+    fputs("# time of the threads:", file);
+    for (int i = 0; i < CW_ACTIVITIES && timed > 0; i++)
+        fprintf(file, "%s %s %.1f %%", i == 0 ? "" : ",", cw_activity_name[i],
+                100 * stats->time_share[i]);
+    fputs(timed > 0 ? " (sampled)\n" : " the run was too short for a sample\n", file);
+    fprintf(file,
+            "# rollbacks: primary %" PRIu64 ", secondary %" PRIu64
+            ", events in one: mean %.1f, most %" PRIu64 "; anti-messages %" PRIu64
+            "; window: mean %.0f events; GVT: %" PRIu64 " rounds of %.1f us\n",
+            stats->rollbacks_primary, stats->rollbacks_secondary, report_rollback_mean(stats),
+            stats->rollback_events_max, stats->anti_messages, stats->window_mean, stats->gvt_rounds,
+            1e6 * stats->gvt_round_mean_s);
+}
+
 void report_table(FILE *file, const struct result *result)
 {
     print_head(file, result);
@@ -208,4 +235,5 @@ void report_table(FILE *file, const struct result *result)
     report_stress(file, &result->engine.stats);
     if (result->engine.has_cut)
         print_cut(file, &result->engine);
+    report_threads(file, &result->engine);
 }

@@ -17,11 +17,15 @@ double report_algbw_gbs(const struct result_row *row);
 double report_busbw_gbs(const struct result_row *row);
 double report_efficiency(const struct cw_stats *stats); /* committed / processed; 1 for no event */
 
+double report_rollback_mean(const struct cw_stats *stats); /* events per rollback */
+
 /* ps as ns ("1403.107") and as us ("1.403107"), all decimals, exact. Return buf. */
 const char *report_ns(int64_t ps, char buf[REPORT_NUMBER_BYTES]);
 const char *report_us(int64_t ps, char buf[REPORT_NUMBER_BYTES]);
 
 void report_table(FILE *file, const struct result *result);
+/* Where the time of several threads went, and what they undid; nothing for one thread. */
+void report_threads(FILE *file, const struct result_engine *engine);
 /* Schema cubewarp.run/1. CW_NO_RESOURCE, with *error filled, if there is no memory for it. What
  * could not be written is known to the stream, as it is with the other two. */
 int report_json(FILE *file, const struct result *result, struct cw_error *error);

@@ -119,6 +119,55 @@ static void put_cut(json_t **object, const struct result_engine *engine)
     put(object, "pinned", json_boolean(engine->stats.workers_pinned > 0));
 }
 
+static json_t *time_json(const struct cw_stats *stats)
+{
+    json_t *object = json_object();
+    for (int i = 0; i < CW_ACTIVITIES; i++)
+        put(&object, cw_activity_name[i], json_real(stats->time_share[i]));
+    return object;
+}
+
+/* What is counted per worker, and of all of them. */
+static void put_counts(json_t **object, const struct cw_stats *stats)
+{
+    put(object, "rollbacks_primary", whole(stats->rollbacks_primary));
+    put(object, "rollbacks_secondary", whole(stats->rollbacks_secondary));
+    put(object, "rollback_events_mean", json_real(report_rollback_mean(stats)));
+    put(object, "rollback_events_max", whole(stats->rollback_events_max));
+    put(object, "window_first", whole(stats->window_first));
+    put(object, "window_last", whole(stats->window_last));
+    put(object, "window_mean", json_real(stats->window_mean));
+    put(object, "gvt_round_mean_us", json_real(1e6 * stats->gvt_round_mean_s));
+    put(object, "time_share", time_json(stats));
+}
+
+static json_t *worker_json(const struct cw_stats *stats)
+{
+    json_t *object = json_object();
+    put(&object, "events_committed", whole(stats->events_committed));
+    put(&object, "events_processed", whole(stats->events_processed));
+    put(&object, "rolled_back_events", whole(stats->events_rolled_back));
+    put(&object, "anti_messages", whole(stats->anti_messages));
+    put(&object, "undo_bytes", whole(stats->undo_bytes));
+    put(&object, "safe_events", whole(stats->safe_events));
+    put(&object, "peak_events", whole(stats->events_alive_max));
+    put_counts(&object, stats);
+    return object;
+}
+
+static json_t *workers_json(const struct result_engine *engine)
+{
+    json_t *const list = json_array();
+    for (uint32_t i = 0; i < engine->worker_count && list != NULL; i++) {
+        json_t *const object = worker_json(&engine->workers[i]);
+        if (object == NULL || json_array_append_new(list, object) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
 json_t *report_engine_json(const struct result_engine *engine)
 {
     const struct cw_stats *const stats = &engine->stats;
@@ -143,6 +192,8 @@ json_t *report_engine_json(const struct result_engine *engine)
     put(&object, "committed_events_per_s", json_real(engine->events_per_s));
     put(&object, "ipcq_messages", whole(engine->ipcq_messages));
     put(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
+    put_counts(&object, stats);
+    put(&object, "workers", workers_json(engine));
     if (engine->has_cut)
         put_cut(&object, engine);
     return object;

@@ -14,6 +14,9 @@ void result_free(struct result *result)
     for (size_t i = 0; i < result->row_count; i++)
         free(result->rows[i].phases);
     free(result->rows);
+    free(result->engine.workers);
+    result->engine.workers = NULL;
+    result->engine.worker_count = 0;
     result->rows = NULL;
     result->row_count = 0;
 }

@@ -52,6 +52,8 @@ struct result_engine {
     bool has_cut;      /* false: one thread, or a model that is no machine */
     struct lp_cut cut; /* what the partition made of the machine */
     struct cw_stats stats;
+    struct cw_stats *workers; /* [worker_count], of each; the result's */
+    uint32_t worker_count;
     uint64_t peak_rss_bytes;
     double setup_s;         /* wall time to build the machine and to install its queues */
     double run_s;           /* wall time in the engine after that, the data pass included */

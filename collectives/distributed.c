@@ -74,6 +74,12 @@ static void on_progress(void *arg, const struct cw_progress *progress)
         dist->options.progress(dist->options.arg, dist, progress);
 }
 
+static void on_round(void *arg, const struct cw_progress *progress)
+{
+    struct dist *dist = arg;
+    dist->options.each_round(dist->options.arg, progress);
+}
+
 static void on_kernel_ended(void *arg, uint32_t pe)
 {
     struct dist *dist = arg;
@@ -257,6 +263,7 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
                                               .pin_workers = options->pin_workers,
                                               .check_changes = options->check_changes,
                                               .progress = on_progress,
+                                              .each_round = options->each_round ? on_round : NULL,
                                               .trace = options->trace,
                                               .trace_arg = options->trace_arg,
                                               .op = wants_ops ? on_op : NULL,

@@ -58,6 +58,7 @@ struct dist_options {
     void *trace_arg;
     /* Called now and then while the machine runs; NULL: not wanted. */
     void (*progress)(void *arg, struct dist *dist, const struct cw_progress *progress);
+    cw_progress_fn each_round; /* struct cw_config, with `arg`; NULL: not wanted */
     /* Called after each collective, before any rank goes on. Non-zero ends the run. */
     int (*completed)(void *arg, const struct dist_completion *completion, struct cw_error *error);
     void *arg;

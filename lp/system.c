@@ -168,6 +168,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
                                      .record = sink,
                                      .record_arg = system,
                                      .progress = options->progress,
+                                     .each_round = options->each_round,
                                      .progress_arg = options->arg,
                                      .trace = options->trace,
                                      .trace_arg = options->trace_arg,

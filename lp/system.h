@@ -19,8 +19,8 @@ struct lp_system_options {
     uint64_t memory_bytes_max; /* 0: the engine's default */
     bool pin_workers;          /* struct cw_config */
     bool check_changes;        /* debug: prove that handlers change only what they asked for */
-    cw_progress_fn progress;   /* with `arg`; NULL: not wanted */
-    cw_trace_fn trace;         /* the engine's; NULL: not wanted */
+    cw_progress_fn progress, each_round; /* struct cw_config, with `arg`; NULL: not wanted */
+    cw_trace_fn trace;                   /* the engine's; NULL: not wanted */
     void *trace_arg;
     /* Receives each committed data operation, in order; NULL: none wanted. */
     void (*op)(void *arg, const struct lp_op *op);

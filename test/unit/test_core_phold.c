@@ -254,6 +254,9 @@ static void bad_options_say_what_would_be_legal(void **state)
     expect_usage_error("--json", "",
                        "cubewarp phold: --json '': expected a file's name, or - for standard "
                        "output");
+    expect_usage_error("--engine-log", "-",
+                       "cubewarp phold: --engine-log '-': expected a file's name: standard output "
+                       "has the result");
     expect_usage_error("now", NULL, "cubewarp phold: now: phold takes options only");
 }
 
@@ -288,10 +291,36 @@ static void a_device_stays_one(void **state)
 }
 
 static const char *const engine_keys[] = {
-    "sync",       "threads",       "partition",   "events_committed", "events_processed",
-    "rollbacks",  "anti_messages", "efficiency",  "gvt_rounds",       "rolled_back_events",
-    "undo_bytes", "safe_events",   "peak_events", "peak_rss_bytes",   "committed_events_per_s",
-    "setup_s",    "run_s",         "trace_hash",  "ipcq_messages",    "rollbacks_injected",
+    "sync",
+    "threads",
+    "partition",
+    "events_committed",
+    "events_processed",
+    "rollbacks",
+    "anti_messages",
+    "efficiency",
+    "gvt_rounds",
+    "rolled_back_events",
+    "undo_bytes",
+    "safe_events",
+    "peak_events",
+    "peak_rss_bytes",
+    "committed_events_per_s",
+    "setup_s",
+    "run_s",
+    "trace_hash",
+    "ipcq_messages",
+    "rollbacks_primary",
+    "rollbacks_secondary",
+    "rollbacks_injected",
+    "rollback_events_mean",
+    "rollback_events_max",
+    "window_first",
+    "window_last",
+    "window_mean",
+    "gvt_round_mean_us",
+    "time_share",
+    "workers",
 };
 
 static void the_json_result_has_every_key(void **state)
@@ -322,6 +351,69 @@ static void the_json_result_has_every_key(void **state)
     json_decref(json);
     unlink(path);
     assert_int_equal(rmdir(folder), 0); /* nothing else was left there */
+}
+
+/* The rows of an engine log: their number; each is checked against the one before. */
+static size_t rows_in_order(const char *path, long long *committed)
+{
+    char line[512];
+    FILE *const file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_string_equal(line,
+                        "round,wall_s,gvt_ps,safe_ps,events_committed,events_processed,"
+                        "rolled_back_events,window_events,history_events,ahead_ps,memory_bytes,"
+                        "idle_share\n");
+    size_t count = 0;
+    long long round = 0, gvt_ps = -1;
+    *committed = 0;
+    for (; fgets(line, sizeof line, file) != NULL; count++) {
+        size_t commas = 0;
+        for (const char *at = line; *at != '\0'; at++)
+            commas += *at == ',';
+        assert_int_equal(commas, 11);
+        char *field[12], *rest = line;
+        for (size_t i = 0; i < 12; i++)
+            field[i] = strsep(&rest, ",\n");
+        assert_true(atoll(field[0]) == round + 1);
+        assert_true(atoll(field[2]) >= gvt_ps);
+        assert_true(atoll(field[4]) >= *committed);
+        round = atoll(field[0]);
+        gvt_ps = atoll(field[2]);
+        *committed = atoll(field[4]);
+    }
+    fclose(file);
+    return count;
+}
+
+static void the_engine_log_has_a_row_per_round_of_gvt(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/test_core_phold.XXXXXX", path[64], json_path[64], message[1024];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/log.csv", folder);
+    snprintf(json_path, sizeof json_path, "%s/result.json", folder);
+    for (int threads = 1; threads <= 2; threads++) {
+        const char *const arguments[] = {
+            "--engine-log",           path, "--json", json_path, "--end", "20us", "--threads",
+            threads == 1 ? "1" : "2", NULL};
+        if (command(arguments, message, sizeof message) != CW_OK)
+            fail_msg("%s", message);
+        json_t *const json = json_load_file(json_path, 0, NULL);
+        const json_t *const engine = json_object_get(json, "engine");
+        long long committed;
+        const size_t rows = rows_in_order(path, &committed);
+        assert_int_equal(committed,
+                         json_integer_value(json_object_get(engine, "events_committed")));
+        const json_int_t rounds = json_integer_value(json_object_get(engine, "gvt_rounds"));
+        assert_int_equal(json_array_size(json_object_get(engine, "workers")), threads);
+        /* Sequential: every 65,536 events, and at the end. */
+        assert_int_equal(rows, threads == 1 ? committed / 65536 + 1 : rounds);
+        json_decref(json);
+    }
+    unlink(path);
+    unlink(json_path);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 static void a_result_that_cannot_be_written_leaves_nothing(void **state)
@@ -355,6 +447,7 @@ int main(void)
         cmocka_unit_test(too_little_memory_is_exit_code_4),
         cmocka_unit_test(a_device_stays_one),
         cmocka_unit_test(the_json_result_has_every_key),
+        cmocka_unit_test(the_engine_log_has_a_row_per_round_of_gvt),
         cmocka_unit_test(a_result_that_cannot_be_written_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -249,7 +249,17 @@ static void json_has_the_schema_s_keys_in_order(void **state)
                                          "run_s",
                                          "committed_events_per_s",
                                          "ipcq_messages",
-                                         "trace_hash"};
+                                         "trace_hash",
+                                         "rollbacks_primary",
+                                         "rollbacks_secondary",
+                                         "rollback_events_mean",
+                                         "rollback_events_max",
+                                         "window_first",
+                                         "window_last",
+                                         "window_mean",
+                                         "gvt_round_mean_us",
+                                         "time_share",
+                                         "workers"};
     static const char *const row[] = {"collective",    "algorithm", "bytes",     "count",
                                       "dtype",         "redop",     "time_ns",   "host_time_ns",
                                       "start_skew_ns", "algbw_gbs", "busbw_gbs", "bound_ns",
