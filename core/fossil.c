@@ -97,8 +97,9 @@ static void collect_block(struct timewarp *tw, struct history_block *block,
 void fossil_collect(struct timewarp *tw)
 {
     struct history *const history = &tw->history;
-    const struct limit limit = {.time_ps = promise_ps(tw), .gvt = tw->gvt.now};
+    struct limit limit = {.time_ps = promise_ps(tw), .gvt = tw->gvt.now};
     struct history_block *older = NULL, *block = history->oldest;
+    limit.gvt.low += tw->gvt.failed; /* the run ends: nothing else comes at GVT */
     tw->collected_ps = limit.time_ps;
     while (block != NULL) {
         if (block->live > 0 &&

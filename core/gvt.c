@@ -98,6 +98,24 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
     wait_ring(tw, true);
 }
 
+/* Whether what is left at GVT has failed for good, all of it: events of one key may be in several
+ * workers, and those that come before the failed one, by type, payload or LP, are to be committed.
+ * The failed one is the least of its own worker: nothing at GVT can arrive any more. */
+static bool is_failure_certain(const struct cw_sim *sim, struct key now)
+{
+    bool any = false;
+    for (uint32_t b = 0; b < sim->worker_count; b++) {
+        const struct gvt_slot *const slot = &sim->slots[b];
+        if (!slot->failed && !key_before(now, slot->least))
+            return false;
+        any |= slot->failed && !key_before(now, slot->least);
+        for (uint32_t to = 0; to < sim->worker_count; to++)
+            if (!key_before(now, slot->sent[to]))
+                return false;
+    }
+    return any;
+}
+
 /* All have reported: everybody computes the same. */
 static void compute(struct timewarp *tw)
 {
@@ -105,7 +123,6 @@ static void compute(struct timewarp *tw)
     const uint32_t n = sim->worker_count;
     struct gvt *const gvt = &tw->gvt;
     gvt->now = KEY_NEVER;
-    gvt->failed_by = -1;
     gvt->next_safe_ps = CW_TIME_MAX;
     for (uint32_t b = 0; b < n; b++) {
         struct key least = sim->slots[b].least;
@@ -117,10 +134,8 @@ static void compute(struct timewarp *tw)
         gvt->next_safe_ps = bound_ps < gvt->next_safe_ps ? bound_ps : gvt->next_safe_ps;
         gvt->now = key_before(least, gvt->now) ? least : gvt->now;
     }
-    for (uint32_t b = 0; b < n; b++)
-        if (sim->slots[b].failed && !key_before(gvt->now, sim->slots[b].least))
-            gvt->failed_by = (int32_t)b;
-    gvt->over = gvt->failed_by >= 0 || gvt->now.time_ps >= sim->config.end_ps;
+    gvt->failed = is_failure_certain(sim, gvt->now);
+    gvt->over = gvt->failed || gvt->now.time_ps >= sim->config.end_ps;
 }
 
 /* A round costs every worker some cache lines: it is for those who cannot go on without, and for
@@ -150,7 +165,7 @@ bool gvt_step(struct timewarp *tw)
         if (!all_have(sim, false, gvt->round))
             return false;
         if (tw->index == 0) /* all have collected up to the last round's GVT */
-            outbox_merge(sim, gvt->now);
+            outbox_merge(sim, gvt->now, NULL);
         second_cut(tw, slot);
     }
     if (!all_have(sim, true, gvt->round))

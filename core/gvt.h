@@ -30,7 +30,8 @@
 #include "core/stats.h"
 #include "core/sync.h"
 
-/* A key without its LP; type and payload never decide between workers. */
+/* A key without type, payload and LP. Where they decide between workers, which is in a failed run
+ * only, the events themselves are compared (parallel.c). */
 struct key {
     int64_t time_ps;
     uint64_t high, low;
@@ -73,9 +74,9 @@ struct gvt {
     bool called;    /* another worker has begun a round */
     struct key now; /* GVT */
     int64_t next_safe_ps;
-    int64_t safe_ps;   /* events strictly before this are safe; not before GVT's time */
-    bool over;         /* nothing is left before the end, or a failure is certain */
-    int32_t failed_by; /* worker whose failure ends the run; -1: none */
+    int64_t safe_ps; /* events strictly before this are safe; not before GVT's time */
+    bool over;       /* nothing is left before the end, or a failure is certain */
+    bool failed;     /* likewise; what has failed is at GVT (timewarp.h) */
     uint64_t rounds;
     uint64_t begun, ticks; /* stats.h: when this round began; what all rounds took */
 };

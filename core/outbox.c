@@ -171,7 +171,7 @@ static void deliver(struct cw_sim *sim, const struct due *due)
         memory_give(&sim->memory, batch, batch_bytes(batch->bytes));
 }
 
-void outbox_merge(struct cw_sim *sim, struct key gvt)
+void outbox_merge(struct cw_sim *sim, struct key gvt, const struct entry *failed)
 {
     struct merger *const merger = &sim->merger;
     for (uint32_t i = 0; i < sim->worker_count; i++)
@@ -181,7 +181,8 @@ void outbox_merge(struct cw_sim *sim, struct key gvt)
             return;
         }
     while (merger->first < merger->end &&
-           key_before(key_of(&merger->due[merger->first].entry), gvt))
+           (failed != NULL ? entry_before(&merger->due[merger->first].entry, failed)
+                           : key_before(key_of(&merger->due[merger->first].entry), gvt)))
         deliver(sim, &merger->due[merger->first++]);
     if (merger->first == merger->end)
         merger->first = merger->end = 0;

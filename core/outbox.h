@@ -51,8 +51,9 @@ void outbox_free(struct outbox *outbox);
 /* A batch that nobody takes any more; accepts NULL. */
 void outbox_discard(struct sealed_outbox *batch, struct memory *memory);
 
-/* Worker 0: takes what the workers have handed over, delivers what is before `gvt`. */
-void outbox_merge(struct cw_sim *sim, struct key gvt);
+/* Worker 0: takes what the workers have handed over, delivers what is before `gvt`, or before the
+ * event that ends the run, which is at `gvt`; NULL: none does. */
+void outbox_merge(struct cw_sim *sim, struct key gvt, const struct entry *failed);
 void merger_free(struct merger *merger, struct memory *memory);
 
 #endif

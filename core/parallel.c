@@ -87,6 +87,23 @@ static int run_workers(struct cw_sim *sim, struct cw_error *error)
     return CW_OK;
 }
 
+/* The least event that has failed at GVT, in the total order: what a sequential run fails at. */
+static const struct timewarp *least_failed(const struct cw_sim *sim, struct entry *least)
+{
+    const struct timewarp *by = NULL;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        const struct timewarp *const tw = sim->workers[i].timewarp;
+        if (!tw->failed)
+            continue;
+        const struct entry entry = entry_of_event((struct cw_event *)(uintptr_t)tw->failed_event);
+        if (by == NULL || entry_before(&entry, least)) {
+            by = tw;
+            *least = entry;
+        }
+    }
+    return by;
+}
+
 /* Delivers what is left of the records. After a failure the states stay as speculation left them.
  */
 static int settle(struct cw_sim *sim, struct cw_error *error)
@@ -94,12 +111,14 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
     const struct gvt *const gvt = &sim->workers[0].timewarp->gvt;
     for (uint32_t i = 0; i < sim->worker_count; i++)
         sim->slots[i].sealed = outbox_seal(&sim->workers[i].timewarp->outbox);
-    outbox_merge(sim, gvt->now);
+    struct entry entry;
+    const struct timewarp *const failed = gvt->failed ? least_failed(sim, &entry) : NULL;
+    outbox_merge(sim, gvt->now, failed == NULL ? NULL : &entry);
     if (simulation_aborted(sim))
         return memory_error(&sim->memory, error);
-    if (gvt->failed_by < 0)
+    if (failed == NULL)
         return chaos_judge(sim, error);
-    *error = sim->workers[gvt->failed_by].timewarp->failure;
+    *error = failed->failure;
     return error->exit_code;
 }
 

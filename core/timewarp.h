@@ -70,6 +70,7 @@ struct timewarp {
     bool stuck;                      /* a speculative event failed: */
     struct key stuck_at;             /* nothing from here on is tried before it is safe */
     bool failed;                     /* a safe event failed: the run will end there */
+    const struct cw_event *failed_event;
     struct cw_error failure;
 
     size_t budget;          /* events that may be speculated at a time (window.c) */

@@ -321,6 +321,7 @@ static void take_failure(struct timewarp *tw)
             worker_fail_for_memory(worker);
     } else {
         tw->failed = true;
+        tw->failed_event = event;
         tw->failure = worker->failure;
     }
     tw->handling = NULL;

@@ -47,10 +47,8 @@ static struct schedule draw(uint64_t seed)
         .model = random_model_draw(seed / SCHEDULES_PER_MODEL, LPS_MAX, ttl),
         .run = {.workers = 2 + cw_rng_below(&rng, 3), .seed = seed, .memory_bytes_max = 1 << 30},
     };
-    if (cw_rng_below(&of_model, 4) == 0) {
+    if (cw_rng_below(&of_model, 4) == 0)
         schedule.model.fail_ps = 1 + cw_rng_below(&of_model, 4000);
-        schedule.model.twins = false; /* or two could fail at one key */
-    }
     do
         schedule.run.sync = CW_CONSERVATIVE + cw_rng_below(&rng, CW_SYNCS - CW_CONSERVATIVE);
     while (!random_model_runs(&schedule.model, schedule.run.sync, schedule.run.workers));

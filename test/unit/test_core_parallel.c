@@ -58,7 +58,6 @@ static void every_mode_reports_the_least_failure_and_the_records_before_it(void 
     for (uint64_t seed = first; seed < first + seeds; seed++) {
         struct random_model m = random_model_draw(seed, RANDOM_LPS_MAX, TTL);
         m.fail_ps = 1500 + (int64_t)(seed * 37);
-        m.twins = false; /* or two could fail at one key */
         compare_all(&m, seed);
     }
 }
