@@ -73,7 +73,8 @@ void chaos_check_state(struct timewarp *tw, uint32_t lp, uint64_t before)
 bool chaos_keeps_undo(struct timewarp *tw, const struct entry *entry)
 {
     struct chaos *const chaos = &tw->chaos;
-    if (tw->history.live >= tw->budget || (tw->stuck && !key_before(key_of(entry), tw->stuck_at)))
+    if (tw->history.live >= tw->allowance ||
+        (tw->stuck && !key_before(key_of(entry), tw->stuck_at)))
         return false;
     return chaos->keep_all || chaos->injected == 0 || cw_rng_below(&chaos->rng, 2) == 0;
 }

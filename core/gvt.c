@@ -72,6 +72,7 @@ static struct key least_pending(struct timewarp *tw)
         struct cw_event *const event = least->event;
         pending_pop(pending, least);
         pool_put(&tw->worker->pool, event);
+        tw->cancelled--;
     }
     if (least == NULL && pending->out_of_memory)
         worker_fail_for_memory(tw->worker);
@@ -144,6 +145,7 @@ static bool is_wanted(const struct timewarp *tw)
 {
     return tw->gvt.called || tw->looks >= LOOKS_BEFORE_ROUND ||
            tw->history.live >= LIVE_BEFORE_ROUND ||
+           (tw->level >= MEMORY_TIGHT && tw->history.live > 0) ||
            tw->worker->committed - tw->committed_by >= EVENTS_BEFORE_ROUND || tw->failed ||
            tw->stuck;
 }

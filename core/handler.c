@@ -41,6 +41,15 @@ void worker_fail_for_memory(struct worker *worker)
     longjmp(worker->failed, 1);
 }
 
+void worker_starve(struct worker *worker)
+{
+    struct timewarp *const tw = worker->timewarp;
+    if (tw == NULL || !tw->speculative || tw->handling == NULL)
+        worker_fail_for_memory(worker);
+    tw->starved = true;
+    longjmp(worker->failed, 1);
+}
+
 void worker_bug(struct worker *worker, const char *format, ...)
 {
     va_list arguments;
@@ -72,9 +81,9 @@ void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes)
     const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
     if (worker->timewarp != NULL && worker->timewarp->speculative &&
         !history_add_image(&worker->timewarp->history, offset, part, bytes))
-        worker_fail_for_memory(worker);
+        worker_starve(worker);
     if (worker->undo.before != NULL && !undo_keep(&worker->undo, offset, bytes))
-        worker_fail_for_memory(worker);
+        worker_starve(worker);
 }
 
 void cw_mut_outside(struct cw_ctx *ctx, const void *part, size_t bytes)
@@ -126,12 +135,21 @@ static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
                     (unsigned)to);
 }
 
+/* Room for the note of a send, before anything of it has happened. */
+static void reserve_note(struct worker *worker)
+{
+    struct timewarp *const tw = worker->timewarp;
+    if (tw != NULL && tw->speculative &&
+        !history_room(&tw->history, sizeof(struct remote_send) + sizeof(uint64_t)))
+        worker_starve(worker);
+}
+
 /* Notes an event that was sent to an own LP, for whoever has to know of it later. */
 static void note_sent(struct worker *worker, const struct cw_event *event)
 {
     struct timewarp *const tw = worker->timewarp;
     if (tw != NULL && tw->speculative && !history_add_local(&tw->history, event))
-        worker_fail_for_memory(worker);
+        worker_fail_for_memory(worker); /* there was room before it was sent */
     if (worker->sim->trace.fn != NULL && !trace_sent(&worker->sim->trace, event, worker->committed))
         worker_fail_for_memory(worker);
 }
@@ -152,6 +170,8 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
     if (__builtin_expect(worker->least_delay_ps != NULL, 0))
         check_promise(worker, lp, delay_ps);
     worker->sends_left--;
+    if (__builtin_expect(ctx->keep, 0))
+        reserve_note(worker);
 
     const struct event_header header = {
         .time_ps = cause->time_ps + delay_ps,
@@ -169,9 +189,8 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
         timewarp_send(worker, words.word[0], words.word[1], words.word[2], words.word[3], payload);
         return;
     }
-    struct cw_event *const event = pool_get(&worker->pool, payload_bytes);
-    if (__builtin_expect(event == NULL, 0))
-        worker_fail_for_memory(worker);
+    struct cw_event *const event =
+        worker_need_or_starve(worker, pool_get(&worker->pool, payload_bytes));
     event_write(event, &header);
     if (payload_bytes > 0)
         memcpy(event->payload, payload, payload_bytes);
@@ -194,5 +213,5 @@ void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t byt
     if (worker->sim->config.record == NULL)
         return;
     if (__builtin_expect(!records_add(&worker->records, kind, record, bytes), 0))
-        worker_fail_for_memory(worker);
+        worker_starve(worker);
 }

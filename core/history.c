@@ -50,11 +50,17 @@ static void free_list(struct history *history, struct history_block *block)
     }
 }
 
+void history_trim(struct history *history)
+{
+    free_list(history, history->free);
+    history->free = NULL;
+}
+
 void history_free(struct history *history)
 {
+    history_trim(history);
     free_list(history, history->oldest);
-    free_list(history, history->free);
-    history->oldest = history->current = history->free = NULL;
+    history->oldest = history->current = NULL;
 }
 
 bool history_move(struct history *history, size_t bytes)

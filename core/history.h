@@ -181,6 +181,9 @@ static inline size_t history_block_end(const struct history *history,
 struct history_block *history_retire(struct history *history, struct history_block *older,
                                      struct history_block *block);
 
+/* Gives the free blocks back. */
+void history_trim(struct history *history);
+
 /* Where the records of a log lie that has some. */
 static inline const uint8_t *log_records(const struct log *log)
 {

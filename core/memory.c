@@ -88,6 +88,15 @@ void memory_give(struct memory *memory, void *block, size_t bytes)
     (void)sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
 }
 
+enum memory_level memory_level(const struct memory *memory)
+{
+    const uint64_t taken = sync_load_acquire(&memory->taken); /* a figure: orders nothing */
+    const uint64_t share = memory->bytes_max / 20;            /* 5 % */
+    if (taken < 14 * share)
+        return MEMORY_PLENTY;
+    return taken < 17 * share ? MEMORY_TIGHT : taken < 19 * share ? MEMORY_SCARCE : MEMORY_NO_MORE;
+}
+
 int memory_error(const struct memory *memory, struct cw_error *error)
 {
     const uint64_t needed = sync_load_acquire(&memory->needed);

@@ -31,6 +31,15 @@ void memory_init(struct memory *memory, uint64_t bytes_max);
 void *memory_take(struct memory *memory, size_t bytes);
 void memory_give(struct memory *memory, void *block, size_t bytes); /* accepts NULL */
 
+/* How much of the limit is taken: the watermarks of 10-engine.md. */
+enum memory_level {
+    MEMORY_PLENTY,
+    MEMORY_TIGHT,   /* 70 %: speculate less */
+    MEMORY_SCARCE,  /* 85 %: not at all */
+    MEMORY_NO_MORE, /* 95 %: undo what was speculated */
+};
+enum memory_level memory_level(const struct memory *memory);
+
 /* Fills `error` after memory_take() returned NULL. Returns CW_NO_RESOURCE. */
 int memory_error(const struct memory *memory, struct cw_error *error);
 

@@ -123,7 +123,13 @@ static bool open_at(struct pending *pending, uint64_t first_ps, unsigned shift)
     return open_fine(pending) && open_coarse(pending);
 }
 
-static bool move_far(struct pending *pending, struct chain *chain)
+/* Which entries are to go for good; NULL: none. */
+struct purge {
+    pending_drop_fn drop;
+    void *arg;
+};
+
+static bool move_far(struct pending *pending, struct chain *chain, const struct purge *purge)
 {
     const struct chain old = *chain;
     struct chunk *chunk = chain_newest(&old);
@@ -131,9 +137,12 @@ static bool move_far(struct pending *pending, struct chain *chain)
     chain->next = NULL;
     do {
         struct chunk *const previous = chunk->previous;
-        for (size_t i = 0; i < count; i++)
-            if (!push_far(pending, chunk->entries[i]))
+        for (size_t i = 0; i < count; i++) {
+            if (purge != NULL && purge->drop(purge->arg, chunk->entries[i].event))
+                pending->count--;
+            else if (!push_far(pending, chunk->entries[i]))
                 return false;
+        }
         chunk_put(&pending->chunks, chunk);
         count = CHUNK_ENTRIES;
         chunk = previous;
@@ -142,13 +151,13 @@ static bool move_far(struct pending *pending, struct chain *chain)
 }
 
 /* All buckets' entries go to `far`. */
-static bool move_all_far(struct pending *pending)
+static bool move_all_far(struct pending *pending, const struct purge *purge)
 {
     for (size_t i = 0; i < FINE_BUCKETS; i++)
-        if (pending->fine[i].next != NULL && !move_far(pending, &pending->fine[i]))
+        if (pending->fine[i].next != NULL && !move_far(pending, &pending->fine[i], purge))
             return false;
     for (size_t i = 0; i < COARSE_BUCKETS; i++)
-        if (pending->coarse[i].next != NULL && !move_far(pending, &pending->coarse[i]))
+        if (pending->coarse[i].next != NULL && !move_far(pending, &pending->coarse[i], purge))
             return false;
     memset(pending->fine_used, 0, sizeof pending->fine_used);
     memset(pending->coarse_used, 0, sizeof pending->coarse_used);
@@ -158,7 +167,7 @@ static bool move_all_far(struct pending *pending)
 /* Changes the width. `sorted` and `late` are empty, so that no entry is before `first`. */
 static bool set_shift(struct pending *pending, unsigned shift)
 {
-    return move_all_far(pending) && open_at(pending, pending->first << pending->shift, shift);
+    return move_all_far(pending, NULL) && open_at(pending, pending->first << pending->shift, shift);
 }
 
 static uint64_t between(uint64_t least, uint64_t x, uint64_t most)
@@ -225,7 +234,7 @@ static bool reopen_with(struct pending *pending, struct entry entry)
     pending->count += pending->late.count;
     pending->late.count = 0;
     pending->soon = NULL;
-    return well && move_all_far(pending) &&
+    return well && move_all_far(pending, NULL) &&
            open_at(pending, pending->far_first_ps, shift_for_far(pending));
 }
 
@@ -259,6 +268,15 @@ bool pending_push_elsewhere(struct pending *pending, struct entry entry)
     const uint64_t place = coarse % COARSE_BUCKETS;
     pending->coarse_used[place / 64] |= 1ull << place % 64;
     return chain_append(&pending->chunks, &pending->coarse[place], entry);
+}
+
+bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg)
+{
+    const struct purge purge = {drop, arg};
+    pending->soon = NULL;
+    return (pending->far.next == NULL || move_far(pending, &pending->far, &purge)) &&
+           move_all_far(pending, &purge) &&
+           open_at(pending, pending->first << pending->shift, pending->shift);
 }
 
 /* Brings the first entry into a fine bucket. Returns that bucket; fine_end: out of memory. */

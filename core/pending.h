@@ -64,6 +64,14 @@ struct pending {
 void pending_init(struct pending *pending, struct memory *memory);
 void pending_free(struct pending *pending);
 
+/*
+ * Drops all entries that `drop` says yes to, and then no longer knows, but for those whose turn is
+ * next (in `sorted` and `late`). Takes time for all that is pending. False: out of memory, and
+ * entries are lost.
+ */
+typedef bool (*pending_drop_fn)(void *arg, struct cw_event *event);
+bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg);
+
 /* The rarer ways of pending_push() and pending_peek(). */
 bool pending_push_elsewhere(struct pending *pending, struct entry entry);
 const struct entry *pending_turn(struct pending *pending);

@@ -112,6 +112,7 @@ static void work_off_cancels(struct timewarp *tw)
         struct cw_event *const event = tw->cancels[--tw->cancel_count];
         undo_event(tw, event, ROLLBACK_SECONDARY);
         event->reserved |= EVENT_CANCELLED;
+        tw->cancelled++;
     }
 }
 
@@ -153,4 +154,27 @@ void rollback_cancel(struct timewarp *tw, struct cw_event *event)
     event->reserved |= EVENT_CANCELLED;
     work_off_cancels(tw);
     (void)activity_go(&tw->worker->clock, activity);
+}
+
+/* Whether nobody has relied on it: it is not before GVT, the promise, or the last report. */
+static bool may_undo(const struct timewarp *tw, struct cw_event *event)
+{
+    const struct entry entry = entry_of_event(event);
+    const struct key key = key_of(&entry);
+    return event->time_ps >= tw->promised_ps && !key_before(key, tw->gvt.now) &&
+           !key_before(key, tw->worker->sim->slots[tw->index].least);
+}
+
+void rollback_all(struct timewarp *tw)
+{
+    struct history *const history = &tw->history;
+    for (struct history_block *block = history->oldest; block != NULL; block = block->next) {
+        const size_t end = history_block_end(history, block);
+        for (size_t at = block->first; at < end && block->live > 0;) {
+            const struct log *const log = (const struct log *)(const void *)(block->data + at);
+            if (log->event != NULL && may_undo(tw, log->event))
+                rollback_event(tw, log->event);
+            at += log->bytes;
+        }
+    }
 }

@@ -31,7 +31,11 @@ void *slabs_more(struct slabs *slabs, size_t *bytes)
     size_t slab_bytes = slabs->newest == NULL ? SLAB_BYTES_MIN : slabs->newest->bytes * 2;
     if (slab_bytes > SLAB_BYTES_MAX)
         slab_bytes = SLAB_BYTES_MAX;
-    struct slab *const slab = memory_take(slabs->memory, slab_bytes);
+    struct slab *slab = memory_take(slabs->memory, slab_bytes);
+    while (slab == NULL && slab_bytes > SLAB_BYTES_MIN) { /* near the limit */
+        slab_bytes /= 2;
+        slab = memory_take(slabs->memory, slab_bytes);
+    }
     if (slab == NULL)
         return NULL;
     slab->older = slabs->newest;

@@ -93,7 +93,8 @@ void timewarp_send(struct worker *worker, uint64_t word_0, uint64_t word_1, uint
     const uint32_t to = worker->lp_worker[words_lp(&words)];
     const uint16_t payload_bytes = words_payload_bytes(&words);
     const size_t bytes = offsetof(struct cw_event, payload) + payload_bytes;
-    struct message *const message = worker_need(worker, mailbox_write(tw->out[to], bytes));
+    struct message *const message =
+        worker_need_or_starve(worker, mailbox_write(tw->out[to], bytes));
     struct cw_event *const event = (struct cw_event *)(void *)message->body;
     words_write(event, &words);
     if (payload_bytes > 0)
@@ -107,7 +108,7 @@ void timewarp_send(struct worker *worker, uint64_t word_0, uint64_t word_1, uint
         return;
     const struct remote_send sent = {message->seq, entry.time_ps, entry.key_high, entry.key_low};
     if (!history_add_remote(&tw->history, to, &sent))
-        worker_fail_for_memory(worker);
+        worker_fail_for_memory(worker); /* there was room before it was sent */
 }
 
 void timewarp_send_cancel(struct timewarp *tw, uint32_t to, const struct remote_send *sent)

@@ -73,7 +73,12 @@ struct timewarp {
     const struct cw_event *failed_event;
     struct cw_error failure;
 
-    size_t budget;          /* events that may be speculated at a time (window.c) */
+    size_t budget;    /* events that may be speculated at a time (window.c), */
+    size_t allowance; /* as far as memory allows */
+    enum memory_level level;
+    bool starved;           /* speculation has asked for memory in vain; */
+    uint64_t starved_until; /* there is none before so many events are committed */
+    uint64_t cancelled;     /* events that are cancelled and still pending */
     unsigned patience;      /* looks at the others before the next speculative event */
     unsigned patience_full; /* what it is set to (window.c) */
     unsigned waited;        /* looks since then */
@@ -111,6 +116,9 @@ void timewarp_flush(struct timewarp *tw);
 void rollback_straggler(struct timewarp *tw, const struct entry *straggler);
 /* Undoes an event that was handled, and what its LP has handled since: the stress mode. */
 void rollback_event(struct timewarp *tw, const struct cw_event *event);
+/* Undoes all that was handled and is not committed, as far as nobody relies on it: neither GVT, nor
+ * this worker's promise or report. */
+void rollback_all(struct timewarp *tw);
 /* Undoes the open log of a handler that failed. */
 void rollback_open(struct timewarp *tw);
 /* Cancels an event for another worker: it will not be handled, or not have been. */
@@ -125,6 +133,8 @@ void fossil_commit_lp(struct timewarp *tw, uint32_t lp);
 /* window.c */
 void window_init(struct timewarp *tw);
 void window_adjust(struct timewarp *tw);
+/* Before events are handled: what memory allows, and what it asks for. */
+void window_heed_memory(struct timewarp *tw);
 
 /* worker.c: the worker's loop, until the run ends */
 void worker_run(struct worker *worker);

@@ -1,7 +1,10 @@
 /*
  * window.c: how far a worker speculates (timewarp.h). The window is counted in events: what may be
  * handled and not committed at a time. A controller per worker moves it by what speculation pays:
- * as long as next to nothing is rolled back it widens, when a quarter is, it halves.
+ * as long as next to nothing is rolled back it widens, when a quarter is, it halves. Memory comes
+ * first: from 70 % of the limit on the window halves with every round, from 85 % on only safe
+ * events are handled, at 95 % what was speculated is undone. So what a sequential run needs, and
+ * the mailboxes, is enough.
  */
 #include "core/simulation.h"
 #include "core/timewarp.h"
@@ -11,6 +14,8 @@ enum {
     BUDGET_START = 512,
     BUDGET_MAX = 1 << 12,        /* more of history than the cache holds costs more than it gains */
     BUDGET_OPTIMISTIC = 1 << 20, /* a bound on memory, not a window */
+    PURGE_MIN = 1024,            /* cancelled events */
+    EVENTS_STARVED = 256,        /* to commit before speculating again */
     USAGE_MIN = 256,             /* events by which to judge */
     EVENTS_PER_LOOK = 4,
     PATIENCE_MIN = 1, /* looks at the others */
@@ -49,15 +54,73 @@ static void adjust_patience(struct timewarp *tw)
     tw->patience = tw->patience_full;
 }
 
+static void narrow(struct timewarp *tw)
+{
+    tw->budget = tw->budget / 2 < BUDGET_MIN ? BUDGET_MIN : tw->budget / 2;
+}
+
+static void widen(struct timewarp *tw)
+{
+    const bool adaptive = tw->worker->sim->config.sync == CW_ADAPTIVE;
+    const size_t most = adaptive ? BUDGET_MAX : BUDGET_OPTIMISTIC;
+    tw->budget = tw->budget * 2 > most ? most : tw->budget * 2;
+}
+
 void window_adjust(struct timewarp *tw)
 {
     adjust_patience(tw);
     struct window_usage *const usage = &tw->usage;
-    if (tw->worker->sim->config.sync != CW_ADAPTIVE || usage->processed < USAGE_MIN)
+    const enum cw_sync sync = tw->worker->sim->config.sync;
+    if (sync == CW_CONSERVATIVE)
+        return;
+    if (tw->level >= MEMORY_TIGHT) { /* half of what there is, rather than of what there might be */
+        tw->budget = tw->history.live < tw->budget ? tw->history.live : tw->budget;
+        narrow(tw);
+        return;
+    }
+    if (sync != CW_ADAPTIVE) {
+        widen(tw);
+        return;
+    }
+    if (usage->processed < USAGE_MIN)
         return;
     if (usage->rolled_back * 4 > usage->processed)
-        tw->budget = tw->budget / 2 < BUDGET_MIN ? BUDGET_MIN : tw->budget / 2;
+        narrow(tw);
     else if (usage->rolled_back * 20 < usage->processed)
-        tw->budget = tw->budget * 2 > BUDGET_MAX ? BUDGET_MAX : tw->budget * 2;
+        widen(tw);
     *usage = (struct window_usage){0};
+}
+
+/* Frees an event that was cancelled, as its turn would. */
+static bool drop_cancelled(void *arg, struct cw_event *event)
+{
+    struct timewarp *const tw = arg;
+    if (!(event->reserved & EVENT_CANCELLED))
+        return false;
+    pool_put(&tw->worker->pool, event);
+    tw->cancelled--;
+    return true;
+}
+
+void window_heed_memory(struct timewarp *tw)
+{
+    const uint64_t committed = tw->worker->committed;
+    tw->level = memory_level(&tw->worker->sim->memory);
+    if (tw->starved)
+        tw->starved_until = committed + EVENTS_STARVED;
+    if (tw->level < MEMORY_SCARCE && committed < tw->starved_until)
+        tw->level = MEMORY_SCARCE;
+    tw->allowance = tw->level >= MEMORY_SCARCE ? 0 : tw->budget;
+    if (tw->level < MEMORY_TIGHT)
+        return;
+    if (tw->cancelled > PURGE_MIN && tw->cancelled > tw->worker->pool.alive / 4 &&
+        !pending_purge(&tw->worker->pending, drop_cancelled, tw))
+        worker_fail_for_memory(tw->worker);
+    if ((tw->level == MEMORY_NO_MORE || tw->starved) && tw->history.live > 0) {
+        rollback_all(tw);
+        fossil_collect(tw); /* frees the blocks that hold no log any more */
+    }
+    if (tw->level >= MEMORY_SCARCE)
+        history_trim(&tw->history);
+    tw->starved = false;
 }

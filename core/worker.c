@@ -21,7 +21,8 @@ enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
 static bool keeps_all(const struct timewarp *tw)
 {
     const enum cw_sync sync = tw->worker->sim->config.sync;
-    return sync == CW_OPTIMISTIC || (sync == CW_STRESS && tw->chaos.keep_all);
+    return tw->level < MEMORY_SCARCE &&
+           (sync == CW_OPTIMISTIC || (sync == CW_STRESS && tw->chaos.keep_all));
 }
 
 /* How far speculation may reach: the window beyond GVT, the end, and where an event failed. */
@@ -45,7 +46,7 @@ static enum verdict judge(struct timewarp *tw, const struct entry *least)
     if ((least->time_ps < tw->gvt.safe_ps && !keeps_all(tw)) ||
         !key_before(tw->gvt.now, key_of(least)))
         return tw->chaos.on && chaos_keeps_undo(tw, least) ? SPECULATIVE : SAFE;
-    if (tw->patience > 0 || tw->history.live >= tw->budget || least->time_ps >= horizon_ps(tw) ||
+    if (tw->patience > 0 || tw->history.live >= tw->allowance || least->time_ps >= horizon_ps(tw) ||
         (tw->stuck && !key_before(key_of(least), tw->stuck_at)))
         return BLOCKED;
     return SPECULATIVE;
@@ -122,8 +123,7 @@ static inline void close_log(struct timewarp *tw, struct lp_block *block, struct
 static void handle_speculative(struct timewarp *tw, const struct entry *entry)
 {
     struct cw_event *const event = entry->event;
-    if (!history_open(&tw->history))
-        worker_fail_for_memory(tw->worker);
+    (void)history_open(&tw->history); /* there is room */
     if (tw->chaos.on)
         chaos_note_state(tw, entry_lp(entry));
     enter_handler(tw, entry, true);
@@ -162,11 +162,16 @@ static inline enum verdict step(struct timewarp *tw, bool timed)
         struct cw_event *const event = least->event;
         pending_pop(pending, least);
         pool_put(&tw->worker->pool, event);
+        tw->cancelled--;
         return SAFE;
     }
     const enum verdict verdict = judge(tw, least);
     if (verdict != SAFE && verdict != SPECULATIVE)
         return verdict;
+    if (verdict == SPECULATIVE && !history_room(&tw->history, sizeof(struct log))) {
+        tw->starved = true;
+        return BLOCKED;
+    }
     const struct entry entry = *least;
     pending_pop(pending, least);
     (void)fetch_ahead(tw->worker);
@@ -236,14 +241,15 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
     const int64_t bound_ps = horizon_ps(tw);
     const struct entry *least = pending_peek(&worker->pending);
     unsigned handled = 0;
-    if (least == NULL || !key_before(tw->front, key_of(least)) || tw->history.live >= tw->budget)
+    if (least == NULL || !key_before(tw->front, key_of(least)) || tw->history.live >= tw->allowance)
         return 0;
-    if (most > tw->budget - tw->history.live)
-        most = (unsigned)(tw->budget - tw->history.live);
+    if (most > tw->allowance - tw->history.live)
+        most = (unsigned)(tw->allowance - tw->history.live);
     worker->ctx.keep = true;
     tw->speculative = true;
     while (handled < most && (least = pending_peek(&worker->pending)) != NULL &&
-           least->time_ps < bound_ps && least->event->reserved == 0) {
+           least->time_ps < bound_ps && least->event->reserved == 0 &&
+           history_room(&tw->history, sizeof(struct log))) {
         struct cw_event *const event = least->event;
         const int64_t time_ps = least->time_ps;
         const uint32_t lp = entry_lp(least);
@@ -251,8 +257,7 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
         tw->front = key_of(least);
         pending_pop(&worker->pending, least);
         __builtin_prefetch(&tw->newest[entry_lp(fetch_ahead(worker))]);
-        if (!history_open(&tw->history))
-            worker_fail_for_memory(worker);
+        (void)history_open(&tw->history); /* there is room */
         call_handler(tw, worker, block, event);
         close_log(tw, block, event, time_ps, lp);
         event->reserved = EVENT_PROCESSED;
@@ -336,6 +341,7 @@ static bool look_around(struct timewarp *tw)
         fossil_collect(tw);
     if (risen || round_ended)
         window_adjust(tw);
+    window_heed_memory(tw);
     if (!round_ended)
         return false;
     tw->window_sum += tw->budget;

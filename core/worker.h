@@ -43,11 +43,21 @@ static inline struct worker *worker_of(struct cw_ctx *ctx) { return (struct work
 _Noreturn void worker_fail(struct worker *worker, enum cw_exit exit_code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 _Noreturn void worker_fail_for_memory(struct worker *worker);
+/* Likewise, from a handler: an event that was handled ahead is undone, and waits until it is safe;
+ * otherwise the run ends. */
+_Noreturn void worker_starve(struct worker *worker);
 /* `memory`, unless there was none to be had: then the run ends. */
 static inline void *worker_need(struct worker *worker, void *memory)
 {
     if (__builtin_expect(memory == NULL, 0))
         worker_fail_for_memory(worker);
+    return memory;
+}
+/* Likewise, from a handler. */
+static inline void *worker_need_or_starve(struct worker *worker, void *memory)
+{
+    if (__builtin_expect(memory == NULL, 0))
+        worker_starve(worker);
     return memory;
 }
 /* Proves, after undo_begin() and the handler, that it changed nothing but the parts it asked for.
