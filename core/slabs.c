@@ -3,7 +3,7 @@
  */
 #include "core/slabs.h"
 
-enum { SLAB_BYTES_MIN = 64 << 10, SLAB_BYTES_MAX = 2 << 20 };
+enum { SLAB_BYTES_MIN = 64 << 10, SLAB_BYTES_MAX = 2 << 20, LIMIT_PER_SLAB = 64 };
 
 struct slab {
     struct slab *older;
@@ -31,6 +31,8 @@ void *slabs_more(struct slabs *slabs, size_t *bytes)
     size_t slab_bytes = slabs->newest == NULL ? SLAB_BYTES_MIN : slabs->newest->bytes * 2;
     if (slab_bytes > SLAB_BYTES_MAX)
         slab_bytes = SLAB_BYTES_MAX;
+    while (slab_bytes > SLAB_BYTES_MIN && slab_bytes > slabs->memory->bytes_max / LIMIT_PER_SLAB)
+        slab_bytes /= 2; /* what a worker leaves unused, others may need */
     struct slab *slab = memory_take(slabs->memory, slab_bytes);
     while (slab == NULL && slab_bytes > SLAB_BYTES_MIN) { /* near the limit */
         slab_bytes /= 2;

@@ -149,6 +149,39 @@ static void under_any_memory_limit_a_run_ends_well_or_with_exit_code_4(void **st
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
+/* The least limit, to 1 %, under which the sequential mode ends well. */
+static uint64_t sequential_need(struct phold_options options)
+{
+    uint64_t too_little = 1 << 20, enough = 64 << 20;
+    while (enough - too_little > enough / 100) {
+        struct cw_stats stats;
+        struct cw_error error;
+        double setup_s;
+        options.memory_bytes_max = (too_little + enough) / 2;
+        const int result = phold_run(&options, CW_SEQUENTIAL, 1, &stats, &setup_s, &error);
+        *(result == CW_OK ? &enough : &too_little) = options.memory_bytes_max;
+    }
+    return enough;
+}
+
+static void a_fifth_more_memory_than_the_sequential_mode_needs_is_enough(void **state)
+{
+    (void)state;
+    struct phold_options options = phold_defaults();
+    options.end_ps = 3000000;
+    const uint64_t expected = run(&options).trace_hash;
+    options.memory_bytes_max = sequential_need(options) / 5 * 6;
+    for (enum cw_sync sync = CW_CONSERVATIVE; sync <= CW_ADAPTIVE; sync++)
+        for (uint32_t threads = 1; threads <= 2; threads++) {
+            struct cw_stats stats;
+            struct cw_error error;
+            double setup_s;
+            if (phold_run(&options, sync, threads, &stats, &setup_s, &error) != CW_OK)
+                fail_msg("%s, %u threads: %s", cw_sync_name[sync], threads, error.text);
+            assert_int_equal(stats.trace_hash, expected);
+        }
+}
+
 static void refuse(const struct phold_options *options, const char *text)
 {
     struct cw_stats stats;
@@ -442,6 +475,7 @@ int main(void)
         cmocka_unit_test(without_remote_events_every_lp_keeps_its_own),
         cmocka_unit_test(mesh_tokens_go_in_rounds),
         cmocka_unit_test(under_any_memory_limit_a_run_ends_well_or_with_exit_code_4),
+        cmocka_unit_test(a_fifth_more_memory_than_the_sequential_mode_needs_is_enough),
         cmocka_unit_test(impossible_options_are_refused),
         cmocka_unit_test(bad_options_say_what_would_be_legal),
         cmocka_unit_test(too_little_memory_is_exit_code_4),
