@@ -17,8 +17,9 @@
 #include "core/cw.h"
 
 /* A prime: rounds of GVT, which come every so many events, must not always meet the sampled turn,
- * or never. Times 256 events in a turn, of which 16 one by one: one event in 1,000. */
-enum { TURNS_PER_SAMPLE = 61, EVENTS_PER_SAMPLE = 16 };
+ * or never. The shorter the turns, the greater the part of events that are timed one by one: of
+ * turns of 64 events, one in 1,000. */
+enum { TURNS_PER_SAMPLE = 127, EVENTS_PER_SAMPLE = 8 };
 
 /* Beside those of enum cw_activity: */
 enum { ACTIVITY_BATCH = CW_ACTIVITIES, /* handling and queue, not told apart */ ACTIVITIES };
