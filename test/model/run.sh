@@ -44,5 +44,13 @@ for bug in NO_SENT_LEAST SAFE_BEFORE_RECEIVE ONE_CUT NO_FLUSH REPORT_UNPUBLISHED
     NO_ROUND_TRIP; do
     check fails gvt "-DBUG_$bug"
 done
+check holds promise
+check holds promise -DNEAR=0
+check holds promise -DSENDS=2 -DJUMPS=0 -DSTRICT
+check holds promise -DWORKERS=3 -DJUMPS=0 -DSTRICT
+for bug in STORE_BEFORE_PUBLISH MAIL_BEFORE_PROMISES NO_PENDING NO_BOUND CANCEL_UNPUBLISHED LEFT_OUT \
+    OWN_PROMISE OWN_DELAY FOSSIL_NO_PENDING FOSSIL_NO_BOUND FOSSIL_AT; do
+    check fails promise "-DBUG_$bug"
+done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
