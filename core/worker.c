@@ -174,7 +174,8 @@ static inline enum verdict step(struct timewarp *tw, bool timed)
     }
     const struct entry entry = *least;
     pending_pop(pending, least);
-    (void)fetch_ahead(tw->worker);
+    if (!tw->chaos.on) /* another worker's LP, read ahead in vain, may be moving */
+        (void)fetch_ahead(tw->worker);
     if (timed)
         (void)activity_go(&tw->worker->clock, CW_HANDLING);
     tw->stuck = false;
