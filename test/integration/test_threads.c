@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -76,6 +77,31 @@ static void a_window_only_bounds_speculation(void **state)
     run_output_free(&output);
 }
 
+static const char sizes[] = "run --preset six_3x2 --verify-data --quiet --bytes 64:1KiB:x4";
+
+static void results_and_csv_are_the_same_to_the_byte_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    char *result = NULL, *csv = NULL;
+    for (int threads = 1; threads <= 4; threads++) {
+        json_t *const root = run_json("%s --threads %d", sizes, threads);
+        assert_int_equal(json_object_del(root, "engine"), 0);
+        char *const text = json_dumps(root, 0);
+        json_decref(root);
+        struct run_output output = run_line(0, "%s --threads %d --csv -", sizes, threads);
+        if (threads == 1) {
+            result = strdup(text);
+            csv = strdup(output.out);
+        }
+        assert_string_equal(text, result);
+        assert_string_equal(output.out, csv);
+        free(text);
+        run_output_free(&output);
+    }
+    free(result);
+    free(csv);
+}
+
 /* Rollbacks that the line on the stress mode counts. */
 static unsigned long long injected(const struct run_output *output)
 {
@@ -131,6 +157,7 @@ int main(void)
         cmocka_unit_test(chunks_polling_and_slots_in_hbm_make_no_difference),
         cmocka_unit_test(the_machine_as_shipped_is_no_exception),
         cmocka_unit_test(a_window_only_bounds_speculation),
+        cmocka_unit_test(results_and_csv_are_the_same_to_the_byte_for_any_number_of_threads),
         cmocka_unit_test(stress_undoes_at_every_rate_with_and_without_a_window),
         cmocka_unit_test(a_stress_run_says_how_often_it_undid),
     };

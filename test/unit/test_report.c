@@ -199,13 +199,13 @@ static void csv_has_no_padding_and_empty_fields_for_what_is_not_known(void **sta
     const struct result result = sample(rows);
     char *const text = written_by(report_csv, &result);
     assert_string_equal(
-        text, "bench,collective,algorithm,config_digest,sips,cubes,pes,sync,threads,partition,seed,"
+        text, "bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
               "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
               "bound_ns,wrong,data_hash\n"
               "ccl_allreduce,all_reduce,lrab_hierarchical_allreduce,0123456789abcdef,4,64,512,"
-              "sequential,1,block,1,f16,sum,32,16,1403.107,2169.549,333.270,0.0228065286539088,"
+              "1,f16,sum,32,16,1403.107,2169.549,333.270,0.0228065286539088,"
               "0.0342097929808632,700.000,0,0dcdf015ff6e7fd8\n"
-              "ccl_allreduce,,,0123456789abcdef,4,64,512,sequential,1,block,1,f32,,1024,512,57.406,"
+              "ccl_allreduce,,,0123456789abcdef,4,64,512,1,f32,,1024,512,57.406,"
               "0.000,0.000,17.8378566700345,0,0.000,,\n");
     free(text);
 }
