@@ -27,7 +27,7 @@ struct phold_command {
     uint32_t threads;
     const char *json;       /* NULL: none; "-": standard output */
     const char *engine_log; /* NULL: none */
-    bool sync_given, quiet, help;
+    bool sync_given, verify, quiet, help;
 };
 
 static const char *const traffic_names[] = {"random", "mesh"};
@@ -54,6 +54,7 @@ static const char help_text[] =
     "  --max-memory SIZE  limit on the engine's memory, such as 512MiB (80 % of the machine's)\n"
     "  --json FILE        write the result as JSON to FILE, or to standard output for -\n"
     "  --engine-log FILE  write a row per round of GVT as CSV: how the parallel engine went\n"
+    "  --verify           run sequentially, too, and compare what was committed\n"
     "  --quiet            show no progress line\n"
     "  -h, --help         this text\n"
     "\n"
@@ -141,6 +142,8 @@ static int parse_option(struct phold_command *command, const char *name, const c
         result = options_regular_file(error, name, text, &command->engine_log);
     } else if (strcmp(name, "no-pin") == 0) {
         options->pin_workers = false;
+    } else if (strcmp(name, "verify") == 0) {
+        command->verify = true;
     } else if (strcmp(name, "quiet") == 0) {
         command->quiet = true;
     } else {
@@ -184,6 +187,7 @@ static int parse(struct phold_command *command, int argc, char **argv, struct cw
         {.name = "json", .has_arg = required_argument},
         {.name = "engine-log", .has_arg = required_argument},
         {.name = "no-pin"},
+        {.name = "verify"},
         {.name = "quiet"},
         {.name = "help"},
     };
@@ -351,6 +355,32 @@ static int run_session(const struct phold_command *command, struct session *sess
     return result;
 }
 
+/* Runs the same model sequentially: what it commits must be the same. */
+static int verify(const struct phold_command *command, const struct outcome *outcome,
+                  struct cw_error *error)
+{
+    struct cw_stats expected = {0};
+    const struct cw_stats *const got = &outcome->stats;
+    double setup_s;
+    const int result = phold_run(&command->options, CW_SEQUENTIAL, 1, &expected, &setup_s, error);
+    if (result != CW_OK)
+        return result;
+    if (got->trace_hash == expected.trace_hash &&
+        got->events_committed == expected.events_committed) {
+        fprintf(command->json != NULL && strcmp(command->json, "-") == 0 ? stderr : stdout,
+                "# verify: the sequential mode commits the same %" PRIu64 " events, identical\n",
+                expected.events_committed);
+        return CW_OK;
+    }
+    snprintf(error->text, sizeof error->text,
+             "verify: %s on %" PRIu32 " threads commits %" PRIu64 " events, trace hash %016" PRIx64
+             "; sequential %" PRIu64 ", %016" PRIx64,
+             cw_sync_name[command->sync], command->threads, got->events_committed, got->trace_hash,
+             expected.events_committed, expected.trace_hash);
+    error->exit_code = CW_BUG;
+    return CW_BUG;
+}
+
 /* Files are opened before the run, so that a path that cannot be written is known at once. */
 static int run(const struct phold_command *command, struct cw_error *error)
 {
@@ -367,6 +397,8 @@ static int run(const struct phold_command *command, struct cw_error *error)
         result = report(command, &outcome, &session.json, error);
     if (result == CW_OK && session.engine_log.stream != NULL)
         result = atomic_file_commit(&session.engine_log, error);
+    if (result == CW_OK && command->verify)
+        result = verify(command, &outcome, error);
     atomic_file_discard(&session.json);
     atomic_file_discard(&session.engine_log);
     free(outcome.workers);

@@ -366,6 +366,8 @@ run(struct timewarp *tw) /* not into what setjmp() makes slow */
         if (handled > 0) {
             tw->turns = 0;
             tw->looks = 0;
+            if (tw->crowded && tw->history.live > 0)
+                sync_yield(); /* who shares the core is behind: it may send something earlier */
         } else {
             tw->looks++;
             tw->waited += tw->patience > 0;

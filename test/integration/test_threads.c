@@ -1,6 +1,6 @@
 /*
  * test_threads.c: the same events, times and bits on any number of threads: `cubewarp verify` in
- * every mode, through all partitioners, over topologies with and without a switch.
+ * every mode, through all partitioners, over topologies with and without a switch; and PHOLD.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,6 +75,25 @@ static void a_window_only_bounds_speculation(void **state)
         run_line(0, "verify --preset six_3x2 --sync optimistic --threads 2 --window 20");
     assert_non_null(strstr(output.out, "\nidentical\n"));
     run_output_free(&output);
+}
+
+static void phold_commits_what_it_commits_on_one_thread(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"", "--lookahead 0", "--traffic mesh",
+                                         "--population 1 --lookahead 0.01 --remote 50%"};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++)
+        for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+            if (m == 1 && i == 0)
+                continue; /* refused: no lookahead */
+            for (int threads = 1; threads <= 8; threads += threads < 4 ? 1 : 4) {
+                struct run_output output =
+                    run_line(0, "phold --lps 256 --end 5us %s --sync %s --threads %d --verify",
+                             models[m], modes[i], threads);
+                assert_non_null(strstr(output.out, "identical\n"));
+                run_output_free(&output);
+            }
+        }
 }
 
 static const char sizes[] = "run --preset six_3x2 --verify-data --quiet --bytes 64:1KiB:x4";
@@ -157,6 +176,7 @@ int main(void)
         cmocka_unit_test(chunks_polling_and_slots_in_hbm_make_no_difference),
         cmocka_unit_test(the_machine_as_shipped_is_no_exception),
         cmocka_unit_test(a_window_only_bounds_speculation),
+        cmocka_unit_test(phold_commits_what_it_commits_on_one_thread),
         cmocka_unit_test(results_and_csv_are_the_same_to_the_byte_for_any_number_of_threads),
         cmocka_unit_test(stress_undoes_at_every_rate_with_and_without_a_window),
         cmocka_unit_test(a_stress_run_says_how_often_it_undid),
