@@ -91,7 +91,7 @@ static bool may_undo_still(const struct timewarp *tw, struct cw_event *event)
     const struct key key = key_of(&entry);
     return !was_undone_enough(event) && event->time_ps >= tw->promised_ps &&
            !key_before(key, tw->worker->sim->slots[tw->index].least) &&
-           key_before(tw->gvt.now, key) &&
+           key_before(tw->gvt.now, key) && key_before(tw->chaos.final, key) &&
            (tw->chaos.keep_all || event->time_ps >= tw->gvt.safe_ps);
 }
 

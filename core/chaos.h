@@ -23,14 +23,15 @@
 #ifndef CORE_CHAOS_H
 #define CORE_CHAOS_H
 
-#include "core/event.h"
+#include "core/gvt.h"
 
 struct cw_sim;
 struct timewarp;
 
 struct chaos {
-    bool on;       /* the stress mode's */
-    bool keep_all; /* keep undo for every event; else for some of the safe ones */
+    bool on;          /* the stress mode's */
+    bool keep_all;    /* keep undo for every event; else for some of the safe ones */
+    struct key final; /* of the latest event that was handled for good */
     uint64_t rate_p32;
     struct cw_rng rng;
     uint64_t injected, moved, held_back; /* rollbacks, states, looks */

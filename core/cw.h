@@ -247,7 +247,7 @@ struct cw_config {
     cw_trace_fn trace;         /* CW_SEQUENTIAL only; NULL: nobody wants to know */
     void *trace_arg;
     uint64_t memory_bytes_max;    /* engine-accounted; 0: 80 % of what there is */
-    uint32_t sends_per_event_max; /* 0: 65,536; as many records */
+    uint32_t sends_per_event_max; /* 0: 65,536; at most 2^22; as many records */
     int64_t window_ps;            /* optimistic modes: no event this far beyond GVT; 0: any.
                                      CW_STRESS: and half of the safe events run without undo */
     uint64_t stress_seed;         /* CW_STRESS: what its random decisions come from */

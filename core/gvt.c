@@ -41,9 +41,11 @@ static bool all_have(const struct cw_sim *sim, bool second, uint64_t round)
     return true;
 }
 
-bool gvt_is_called(const struct timewarp *tw)
+bool gvt_can_go_on(const struct timewarp *tw)
 {
     const struct cw_sim *const sim = tw->worker->sim;
+    if (tw->gvt.stage != GVT_BEGIN)
+        return all_have(sim, tw->gvt.stage == GVT_SECOND_CUT, tw->gvt.round);
     for (uint32_t i = 0; i < sim->worker_count; i++)
         if (sync_load_acquire(&sim->slots[i].first_cut) > tw->gvt.round) /* as in all_have() */
             return true;
@@ -53,7 +55,7 @@ bool gvt_is_called(const struct timewarp *tw)
 static void first_cut(struct timewarp *tw, struct gvt_slot *slot)
 {
     const struct cw_sim *const sim = tw->worker->sim;
-    timewarp_flush(tw);
+    (void)timewarp_flush(tw);
     slot->sealed = outbox_seal(&tw->outbox);
     for (uint32_t to = 0; to < sim->worker_count; to++)
         tw->sent_least[to] = KEY_NEVER;
@@ -82,7 +84,7 @@ static struct key least_pending(struct timewarp *tw)
 static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
 {
     timewarp_receive(tw);
-    timewarp_flush(tw);
+    (void)timewarp_flush(tw);
     slot->least = least_pending(tw);
     for (uint32_t to = 0; to < tw->worker->sim->worker_count; to++)
         slot->sent[to] = tw->sent_least[to];
@@ -145,7 +147,7 @@ static bool is_wanted(const struct timewarp *tw)
 {
     return tw->gvt.called || tw->looks >= LOOKS_BEFORE_ROUND ||
            tw->history.live >= LIVE_BEFORE_ROUND ||
-           (tw->level >= MEMORY_TIGHT && tw->history.live > 0) ||
+           (tw->level >= MEMORY_TIGHT && (tw->history.live > 0 || tw->outbox.open != NULL)) ||
            tw->worker->committed - tw->committed_by >= EVENTS_BEFORE_ROUND || tw->failed ||
            tw->stuck;
 }

@@ -89,8 +89,8 @@ static inline uint64_t gvt_moment(const struct gvt *gvt)
 
 struct timewarp;
 
-/* Whether another worker has begun a round that this one has not. */
-bool gvt_is_called(const struct timewarp *tw);
+/* Whether this worker can go on with the round, or another one has begun the next. */
+bool gvt_can_go_on(const struct timewarp *tw);
 
 /* Goes on with the round as far as possible without waiting, or begins one, if another worker has
  * or this one has a use for it. True: a round has ended, and `now` and `safe_ps` are new. */

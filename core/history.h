@@ -176,6 +176,13 @@ static inline size_t history_block_end(const struct history *history,
     return block == history->current ? (size_t)(history->at - block->data) : block->end;
 }
 
+/* Whether there are blocks, or a part of one, that no log needs any more. */
+static inline bool history_is_idle(const struct history *history)
+{
+    return history->live == 0 && history->current != NULL &&
+           (history->oldest != history->current || history->at != history->current->data);
+}
+
 /* Takes a block that holds no needed log out of the list; `older` comes before it there, or is
  * NULL. No log is open. Returns the block after it. */
 struct history_block *history_retire(struct history *history, struct history_block *older,

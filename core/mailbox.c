@@ -36,13 +36,14 @@ void mailbox_free(struct mailbox *mailbox)
     mailbox->reading = mailbox->writing = NULL;
 }
 
-void mailbox_publish(struct mailbox *mailbox)
+bool mailbox_publish(struct mailbox *mailbox)
 {
     if (mailbox->published == mailbox->written)
-        return;
+        return false;
     mailbox->published = mailbox->written;
     /* release: publishes the messages' bytes; pairs with the acquire of `tail` in mailbox_read() */
     sync_store_release(&mailbox->writing->tail, mailbox->written);
+    return true;
 }
 
 static uint64_t room(struct mailbox *mailbox)
@@ -58,7 +59,7 @@ static bool extend(struct mailbox *mailbox)
     struct mailbox_ring *const ring = ring_create(mailbox->memory, 2 * old->bytes);
     if (ring == NULL)
         return false;
-    mailbox_publish(mailbox);
+    (void)mailbox_publish(mailbox);
     /* release: publishes the ring and, before it, the old ring's last tail (I-MAIL-2); pairs with
      * the acquire of `next` in mailbox_read() */
     sync_store_pointer_release(&old->next, ring);

@@ -70,8 +70,8 @@ void mailbox_free(struct mailbox *mailbox); /* when nobody uses it */
 /* Sender: room for a message with that much body, to be filled before the next call. NULL: out of
  * memory. The message is counted and numbered by the caller. */
 struct message *mailbox_write(struct mailbox *mailbox, size_t body_bytes);
-/* Sender: makes all messages known. */
-void mailbox_publish(struct mailbox *mailbox);
+/* Sender: makes all messages known. Returns whether there were any. */
+bool mailbox_publish(struct mailbox *mailbox);
 
 /* Receiver: the next message, valid until the next call; NULL: there is none. */
 const struct message *mailbox_read(struct mailbox *mailbox);

@@ -43,15 +43,14 @@ static void *map(size_t bytes)
 /* Adds to what is taken, unless that would pass the limit. */
 static bool account(struct memory *memory, size_t bytes)
 {
+    uint64_t needed = UINT64_MAX;
     if (bytes <= SIZE_MAX / 2) {
-        const uint64_t total = sync_add_relaxed(&memory->taken, bytes) + bytes;
-        sync_store_release(&memory->needed, total); /* nobody acquires it: a figure for a message */
-        if (total <= memory->bytes_max)
+        needed = sync_add_relaxed(&memory->taken, bytes) + bytes;
+        if (needed <= memory->bytes_max)
             return true;
         (void)sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
-    } else {
-        sync_store_release(&memory->needed, UINT64_MAX); /* likewise */
     }
+    sync_store_release(&memory->needed, needed); /* nobody acquires it: a figure for a message */
     return false;
 }
 
@@ -70,7 +69,8 @@ void *memory_take(struct memory *memory, size_t bytes)
         block = NULL;
     }
     if (block == NULL)
-        (void)sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
+        sync_store_release(&memory->needed, /* likewise */
+                           sync_add_relaxed(&memory->taken, -(uint64_t)bytes));
     return block;
 }
 

@@ -4,7 +4,8 @@
  * Every block that the engine allocates is taken here and counted against a limit, so that a run
  * that outgrows the machine ends with an exit code and a figure instead of being killed.
  *
- * I-MEM-1: what has been handed out is at most bytes_max, always. Any worker may take and give.
+ * I-MEM-1: what has been handed out, as asked for, is at most bytes_max. Any worker may take and
+ * give; a request that is refused may for a moment have another one refused.
  */
 #ifndef CORE_MEMORY_H
 #define CORE_MEMORY_H
@@ -25,7 +26,7 @@ void memory_init(struct memory *memory, uint64_t bytes_max);
 
 /*
  * A zeroed block, aligned to MEMORY_ALIGN, or from 2 MiB on to a huge page. NULL if it would pass
- * the limit or the allocator has no more; memory->bytes_needed then says what would have been
+ * the limit or the allocator has no more; memory->needed then says what would have been
  * needed.
  */
 void *memory_take(struct memory *memory, size_t bytes);

@@ -256,18 +256,22 @@ bool pending_push_elsewhere(struct pending *pending, struct entry entry)
     const uint64_t bucket = (uint64_t)entry.time_ps >> pending->shift;
     if (bucket < pending->first)
         return push_late(pending, &entry);
-    pending->count++;
-    if (bucket < pending->fine_end) {
-        const uint64_t place = bucket % FINE_BUCKETS;
-        pending->fine_used[place / 64] |= 1ull << place % 64;
-        return chain_append(&pending->chunks, &pending->fine[place], entry);
-    }
     const uint64_t coarse = bucket >> FINE_PER_COARSE_SHIFT;
-    if (coarse >= pending->coarse_end)
-        return push_far(pending, entry);
-    const uint64_t place = coarse % COARSE_BUCKETS;
-    pending->coarse_used[place / 64] |= 1ull << place % 64;
-    return chain_append(&pending->chunks, &pending->coarse[place], entry);
+    const uint64_t fine_place = bucket % FINE_BUCKETS, coarse_place = coarse % COARSE_BUCKETS;
+    bool well;
+    if (bucket < pending->fine_end) {
+        well = chain_append(&pending->chunks, &pending->fine[fine_place], entry);
+        if (well)
+            pending->fine_used[fine_place / 64] |= 1ull << fine_place % 64;
+    } else if (coarse < pending->coarse_end) {
+        well = chain_append(&pending->chunks, &pending->coarse[coarse_place], entry);
+        if (well)
+            pending->coarse_used[coarse_place / 64] |= 1ull << coarse_place % 64;
+    } else {
+        well = push_far(pending, entry);
+    }
+    pending->count += well;
+    return well;
 }
 
 bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg)

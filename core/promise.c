@@ -64,11 +64,11 @@ int64_t promise_ps(struct timewarp *tw)
 void promise_renew(struct timewarp *tw)
 {
     const int64_t now_ps = promise_ps(tw);
-    timewarp_flush(tw);
-    if (now_ps == tw->promised_ps)
-        return;
+    const bool sent = timewarp_flush(tw), risen = now_ps != tw->promised_ps;
     tw->promised_ps = now_ps;
-    /* release: all that we have sent is published; pairs with bound_of_promises() */
-    sync_store_release(&tw->worker->sim->slots[tw->index].promise_ps, (uint64_t)now_ps);
-    wait_ring(tw, false);
+    if (risen)
+        /* release: all that we have sent is published; pairs with bound_of_promises() */
+        sync_store_release(&tw->worker->sim->slots[tw->index].promise_ps, (uint64_t)now_ps);
+    if (sent || risen)
+        wait_ring(tw, false);
 }

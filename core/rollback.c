@@ -129,12 +129,18 @@ void rollback_straggler(struct timewarp *tw, const struct entry *straggler)
     (void)activity_go(&tw->worker->clock, activity);
 }
 
-void rollback_event(struct timewarp *tw, const struct cw_event *event)
+static void undo_and_cancel(struct timewarp *tw, const struct cw_event *event,
+                            enum rollback_cause cause)
 {
     const unsigned activity = activity_go(&tw->worker->clock, CW_ROLLBACK);
-    undo_event(tw, event, ROLLBACK_INJECTED);
+    undo_event(tw, event, cause);
     work_off_cancels(tw);
     (void)activity_go(&tw->worker->clock, activity);
+}
+
+void rollback_event(struct timewarp *tw, const struct cw_event *event)
+{
+    undo_and_cancel(tw, event, ROLLBACK_INJECTED);
 }
 
 void rollback_open(struct timewarp *tw)
@@ -152,16 +158,21 @@ void rollback_cancel(struct timewarp *tw, struct cw_event *event)
     const unsigned activity = activity_go(&tw->worker->clock, CW_ROLLBACK);
     undo_event(tw, event, ROLLBACK_PRIMARY);
     event->reserved |= EVENT_CANCELLED;
+    tw->cancelled++;
     work_off_cancels(tw);
     (void)activity_go(&tw->worker->clock, activity);
 }
 
-/* Whether nobody has relied on it: it is not before GVT, the promise, or the last report. */
+/*
+ * Whether nobody has relied on it: it is not before GVT, the promise, or the last report; nor
+ * before the safe bound, or else what it sent to own LPs may have been handled for good.
+ */
 static bool may_undo(const struct timewarp *tw, struct cw_event *event)
 {
     const struct entry entry = entry_of_event(event);
     const struct key key = key_of(&entry);
-    return event->time_ps >= tw->promised_ps && !key_before(key, tw->gvt.now) &&
+    return event->time_ps >= tw->promised_ps && event->time_ps >= tw->gvt.safe_ps &&
+           !key_before(key, tw->gvt.now) &&
            !key_before(key, tw->worker->sim->slots[tw->index].least);
 }
 
@@ -173,7 +184,7 @@ void rollback_all(struct timewarp *tw)
         for (size_t at = block->first; at < end && block->live > 0;) {
             const struct log *const log = (const struct log *)(const void *)(block->data + at);
             if (log->event != NULL && may_undo(tw, log->event))
-                rollback_event(tw, log->event);
+                undo_and_cancel(tw, log->event, ROLLBACK_SECONDARY);
             at += log->bytes;
         }
     }

@@ -12,7 +12,7 @@
 #include "core/clock.h"
 #include "core/timewarp.h"
 
-enum { SENDS_PER_EVENT_MAX_DEFAULT = 65536, WORKERS_MAX = 1024 };
+enum { SENDS_PER_EVENT_MAX_DEFAULT = 65536, SENDS_PER_EVENT_MAX = 1 << 22, WORKERS_MAX = 1024 };
 
 const char *const cw_sync_name[CW_SYNCS] = {"sequential", "conservative", "optimistic", "adaptive",
                                             "stress"};
@@ -52,6 +52,14 @@ static int check(const struct cw_config *config, const struct cw_model *model,
                          (unsigned)config->worker_count, (unsigned)WORKERS_MAX);
     if (model->lp_count == 0)
         return error_set(error, CW_BUG, "model %s has no LPs", model->name);
+    if (config->sends_per_event_max > SENDS_PER_EVENT_MAX)
+        return error_set(error, CW_USAGE, "%u sends from one event; at most %u can be allowed",
+                         (unsigned)config->sends_per_event_max, (unsigned)SENDS_PER_EVENT_MAX);
+    const size_t pairs = (size_t)config->worker_count * config->worker_count;
+    for (size_t i = 0; i < pairs && config->least_delay_ps != NULL; i++)
+        if (config->least_delay_ps[i] < 0)
+            return error_set(error, CW_BUG, "a least delay of %lld ps between workers",
+                             (long long)config->least_delay_ps[i]);
     for (uint32_t lp = 0; lp < model->lp_count && config->lp_worker != NULL; lp++)
         if (config->lp_worker[lp] >= config->worker_count)
             return error_set(error, CW_BUG, "LP %u belongs to worker %u, but there are %u workers",

@@ -125,9 +125,11 @@ void timewarp_send_cancel(struct timewarp *tw, uint32_t to, const struct remote_
     tw->anti_messages++;
 }
 
-void timewarp_flush(struct timewarp *tw)
+bool timewarp_flush(struct timewarp *tw)
 {
+    bool any = false;
     for (uint32_t i = 0; i < tw->worker->sim->worker_count; i++)
         if (i != tw->index)
-            mailbox_publish(tw->out[i]);
+            any |= mailbox_publish(tw->out[i]);
+    return any;
 }

@@ -78,7 +78,8 @@ struct timewarp {
     enum memory_level level;
     bool starved;           /* speculation has asked for memory in vain; */
     uint64_t starved_until; /* there is none before so many events are committed */
-    uint64_t cancelled;     /* events that are cancelled and still pending */
+    uint64_t cancelled;     /* events that are cancelled and still pending; */
+    uint64_t purge_from;    /* from here on it pays to look for them */
     unsigned patience;      /* looks at the others before the next speculative event */
     unsigned patience_full; /* what it is set to (window.c) */
     unsigned waited;        /* looks since then */
@@ -109,15 +110,16 @@ void timewarp_send_cancel(struct timewarp *tw, uint32_t to, const struct remote_
 void timewarp_receive(struct timewarp *tw);
 /* Likewise, but in the stress mode not always all of it: then false. */
 bool timewarp_look(struct timewarp *tw);
-void timewarp_flush(struct timewarp *tw);
+/* Makes known all that was sent; returns whether there was anything. */
+bool timewarp_flush(struct timewarp *tw);
 
 /* rollback.c */
 /* Undoes what the LP has handled that comes after this event; it is pending again. */
 void rollback_straggler(struct timewarp *tw, const struct entry *straggler);
 /* Undoes an event that was handled, and what its LP has handled since: the stress mode. */
 void rollback_event(struct timewarp *tw, const struct cw_event *event);
-/* Undoes all that was handled and is not committed, as far as nobody relies on it: neither GVT, nor
- * this worker's promise or report. */
+/* Undoes all that was handled and is not committed, as far as nobody relies on it: not GVT, the
+ * safe bound, or this worker's promise or report. */
 void rollback_all(struct timewarp *tw);
 /* Undoes the open log of a handler that failed. */
 void rollback_open(struct timewarp *tw);
@@ -132,7 +134,7 @@ void fossil_commit_lp(struct timewarp *tw, uint32_t lp);
 
 /* window.c */
 void window_init(struct timewarp *tw);
-void window_adjust(struct timewarp *tw);
+void window_adjust(struct timewarp *tw, bool round_ended);
 /* Before events are handled: what memory allows, and what it asks for. */
 void window_heed_memory(struct timewarp *tw);
 

@@ -30,7 +30,7 @@ static void sleep_for(struct timewarp *tw, uint32_t other)
     sync_fence(); /* before the looks below: I-WAIT-1, I-WAIT-2 */
     if (!is_asleep(theirs) &&
         (int64_t)sync_load_acquire(&theirs->promise_ps) == tw->blocked_by_ps &&
-        !gvt_is_called(tw) && !simulation_aborted(sim)) {
+        !gvt_can_go_on(tw) && !simulation_aborted(sim)) {
         const uint64_t start = clock_ticks();
         sync_sleep(&slot->waits_for, word, SLEEP_NS_MAX);
         activity_slept(&tw->worker->clock, start);

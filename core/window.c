@@ -29,6 +29,7 @@ void window_init(struct timewarp *tw)
                  : sync == CW_ADAPTIVE   ? BUDGET_START
                                          : BUDGET_OPTIMISTIC;
     tw->patience_full = PATIENCE_MAX;
+    tw->purge_from = PURGE_MIN;
     tw->window_first = tw->budget;
 }
 
@@ -66,7 +67,7 @@ static void widen(struct timewarp *tw)
     tw->budget = tw->budget * 2 > most ? most : tw->budget * 2;
 }
 
-void window_adjust(struct timewarp *tw)
+void window_adjust(struct timewarp *tw, bool round_ended)
 {
     adjust_patience(tw);
     struct window_usage *const usage = &tw->usage;
@@ -74,8 +75,11 @@ void window_adjust(struct timewarp *tw)
     if (sync == CW_CONSERVATIVE)
         return;
     if (tw->level >= MEMORY_TIGHT) { /* half of what there is, rather than of what there might be */
-        tw->budget = tw->history.live < tw->budget ? tw->history.live : tw->budget;
-        narrow(tw);
+        if (round_ended) {
+            tw->budget = tw->history.live < tw->budget ? tw->history.live : tw->budget;
+            narrow(tw);
+        }
+        *usage = (struct window_usage){0}; /* what memory asks for says nothing of what pays */
         return;
     }
     if (sync != CW_ADAPTIVE) {
@@ -113,14 +117,18 @@ void window_heed_memory(struct timewarp *tw)
     tw->allowance = tw->level >= MEMORY_SCARCE ? 0 : tw->budget;
     if (tw->level < MEMORY_TIGHT)
         return;
-    if (tw->cancelled > PURGE_MIN && tw->cancelled > tw->worker->pool.alive / 4 &&
-        !pending_purge(&tw->worker->pending, drop_cancelled, tw))
-        worker_fail_for_memory(tw->worker);
+    if (tw->level >= MEMORY_SCARCE)
+        history_trim(&tw->history);
     if ((tw->level == MEMORY_NO_MORE || tw->starved) && tw->history.live > 0) {
         rollback_all(tw);
         fossil_collect(tw); /* frees the blocks that hold no log any more */
-    }
-    if (tw->level >= MEMORY_SCARCE)
         history_trim(&tw->history);
+    }
     tw->starved = false;
+    if (tw->cancelled < tw->purge_from)
+        return;
+    if (!pending_purge(&tw->worker->pending, drop_cancelled, tw))
+        worker_fail_for_memory(tw->worker);
+    /* those left are about to have their turn */
+    tw->purge_from = tw->cancelled + tw->worker->pool.alive / 4 + PURGE_MIN;
 }

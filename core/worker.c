@@ -98,6 +98,8 @@ static void handle_safe(struct timewarp *tw, const struct entry *entry)
 {
     enter_handler(tw, entry, false);
     commit_safe(tw, tw->worker->sim->lps.blocks[entry_lp(entry)], entry->event);
+    if (tw->chaos.on && key_before(tw->chaos.final, key_of(entry)))
+        tw->chaos.final = key_of(entry);
 }
 
 /* The open log is that of an event that was just handled: it is the newest of its LP. */
@@ -107,7 +109,7 @@ static inline void close_log(struct timewarp *tw, struct lp_block *block, struct
     struct records *const records = &tw->worker->records;
     if (__builtin_expect(records->used > 0, 0)) {
         if (!history_add_records(&tw->history, records->bytes, records->used))
-            worker_fail_for_memory(tw->worker);
+            worker_starve(tw->worker);
         records->used = 0;
     }
     struct log *const log = history_close(&tw->history, event, time_ps, lp);
@@ -168,7 +170,8 @@ static inline enum verdict step(struct timewarp *tw, bool timed)
     const enum verdict verdict = judge(tw, least);
     if (verdict != SAFE && verdict != SPECULATIVE)
         return verdict;
-    if (verdict == SPECULATIVE && !history_room(&tw->history, sizeof(struct log))) {
+    if (verdict == SPECULATIVE &&
+        !history_room(&tw->history, sizeof(struct log) + 2 * sizeof(uint64_t))) { /* chaos.c */
         tw->starved = true;
         return BLOCKED;
     }
@@ -338,10 +341,11 @@ static bool look_around(struct timewarp *tw)
 {
     const bool risen = promise_look(tw);
     const bool round_ended = gvt_step(tw);
-    if (tw->history.live > 0 && (round_ended || promise_ps(tw) > tw->collected_ps))
+    if ((tw->history.live > 0 && (round_ended || promise_ps(tw) > tw->collected_ps)) ||
+        history_is_idle(&tw->history))
         fossil_collect(tw);
     if (risen || round_ended)
-        window_adjust(tw);
+        window_adjust(tw, round_ended);
     window_heed_memory(tw);
     if (!round_ended)
         return false;

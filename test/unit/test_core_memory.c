@@ -86,25 +86,29 @@ static void the_default_limit_is_four_fifths_of_the_machine(void **state)
     assert_true(memory.bytes_max <= machine && memory.bytes_max >= machine / 10 * 7);
 }
 
+/* ... and to a sixty-fourth of the limit. */
 static void slabs_double_up_to_2_mib(void **state)
 {
     (void)state;
-    struct memory memory;
-    struct slabs slabs;
-    memory_init(&memory, 64 << 20);
-    slabs_init(&slabs, &memory);
-    size_t expected = 64 << 10;
-    for (int i = 0; i < 8; i++) {
-        size_t bytes = 0;
-        uint8_t *const block = slabs_more(&slabs, &bytes);
-        assert_non_null(block);
-        assert_int_equal((uintptr_t)block % SLAB_ALIGN, 0);
-        assert_in_range(bytes, expected - SLAB_ALIGN, expected);
-        memset(block, 1, bytes);
-        expected = expected < 2 << 20 ? 2 * expected : expected;
+    for (uint64_t limit = 16 << 20; limit <= 256 << 20; limit *= 4) {
+        const size_t most = limit / 64 < 2 << 20 ? limit / 64 : 2 << 20;
+        struct memory memory;
+        struct slabs slabs;
+        memory_init(&memory, limit);
+        slabs_init(&slabs, &memory);
+        size_t expected = 64 << 10;
+        for (int i = 0; i < 8; i++) {
+            size_t bytes = 0;
+            uint8_t *const block = slabs_more(&slabs, &bytes);
+            assert_non_null(block);
+            assert_int_equal((uintptr_t)block % SLAB_ALIGN, 0);
+            assert_in_range(bytes, expected - SLAB_ALIGN, expected);
+            memset(block, 1, bytes);
+            expected = expected < most ? 2 * expected : expected;
+        }
+        slabs_free(&slabs);
+        assert_int_equal(memory.taken.word, 0);
     }
-    slabs_free(&slabs);
-    assert_int_equal(memory.taken.word, 0);
 }
 
 static void records_are_recycled_last_in_first_out(void **state)
