@@ -215,11 +215,14 @@ static void fill_result(struct bench_session *session)
     result->pes = hw_pe_count(&m->hw);
     result->queue_pairs = lp_system_queue_pairs(system);
     result->lps = m->lp_count;
-    result->engine = (struct result_engine){.sync = cw_sync_name[session->options->sync],
-                                            .partition = dist_partition(session->dist),
-                                            .threads = session->options->threads,
-                                            .peak_rss_bytes = peak_rss_bytes(),
-                                            .setup_s = dist_setup_s(session->dist)};
+    result->engine =
+        (struct result_engine){.sync = cw_sync_name[session->options->sync],
+                               .cancellation = result_cancellation(
+                                   session->options->sync, session->options->lazy_cancellation),
+                               .partition = dist_partition(session->dist),
+                               .threads = session->options->threads,
+                               .peak_rss_bytes = peak_rss_bytes(),
+                               .setup_s = dist_setup_s(session->dist)};
     const struct lp_cut *const cut = lp_system_cut(system);
     result->engine.has_cut = cut != NULL;
     if (cut != NULL)
@@ -338,6 +341,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
                                 .partition = options->partition,
                                 .window_ps = options->window_ps,
                                 .stress_rate_p32 = options->stress_rate_p32,
+                                .lazy_cancellation = options->lazy_cancellation,
                                 .pin_workers = !options->no_pin,
                                 .memory_bytes_max = options->memory_bytes_max,
                                 .trace = options->trace,

@@ -58,6 +58,8 @@ static const struct option_row rows[] = {
      "do not bind threads to cores (where there are enough)"},
     {"window", 0, RUN_COMMANDS, OPTION_WINDOW, "NS",
      "speculate at most so many simulated ns beyond GVT"},
+    {"cancellation", 0, RUN_COMMANDS, OPTION_CANCELLATION, "HOW",
+     "of what an undone event sent: aggressive (at once, default) or lazy (if not sent again)"},
     {"stress-rate", 0, RUN_COMMANDS, OPTION_STRESS_RATE, "P",
      "share of events that --sync stress undoes: 0.5 or 50% (10%)"},
     {"max-memory", 0, RUN_COMMANDS, OPTION_MAX_MEMORY, "SIZE",

@@ -49,6 +49,7 @@ struct run_options {
     const char *partition;     /* a partitioner's name; NULL: the default */
     bool no_pin;               /* leave the placing of threads to the system */
     int64_t window_ps;         /* 0: any */
+    bool lazy_cancellation;    /* else aggressive */
     uint64_t stress_rate_p32;  /* 0: the engine's default */
     uint64_t memory_bytes_max; /* 0: the engine's default */
 
@@ -119,6 +120,10 @@ const char *options_decimal(const char *text, int64_t unit, int64_t *value);
 int options_probability(struct cw_error *error, const char *name, const char *text, uint64_t *p32);
 /* Likewise, but not 0. */
 int options_stress_rate(struct cw_error *error, const char *name, const char *text, uint64_t *p32);
+/* aggressive, or lazy. */
+int options_cancellation(struct cw_error *error, const char *name, const char *text, bool *lazy);
+/* Whether the mode has anything to cancel. */
+int options_cancellation_fits(struct cw_error *error, enum cw_sync sync, bool lazy);
 /* An output file's name, or - for standard output. */
 int options_file(struct cw_error *error, const char *name, const char *text, const char **path);
 /* An output file's name: standard output is not for it. */

@@ -182,6 +182,24 @@ static int read_sync(struct options_parse *parse, const struct option_row *row, 
                   "expected sequential, conservative, optimistic, adaptive or stress");
 }
 
+int options_cancellation(struct cw_error *error, const char *name, const char *text, bool *lazy)
+{
+    *lazy = strcmp(text, "lazy") == 0;
+    return *lazy || strcmp(text, "aggressive") == 0
+               ? CW_OK
+               : options_reject(error, name, text, "expected aggressive or lazy");
+}
+
+int options_cancellation_fits(struct cw_error *error, enum cw_sync sync, bool lazy)
+{
+    if (lazy && (sync == CW_SEQUENTIAL || sync == CW_CONSERVATIVE))
+        return options_usage(error,
+                             "--cancellation lazy is for the modes that undo events: adaptive, "
+                             "optimistic, stress; not for %s",
+                             cw_sync_name[sync]);
+    return CW_OK;
+}
+
 static int read_partition(struct options_parse *parse, const struct option_row *row,
                           const char *text)
 {
@@ -354,6 +372,8 @@ int options_read(struct options_parse *parse, const struct option_row *row, cons
         return CW_OK;
     case OPTION_WINDOW:
         return read_window(parse, row, text);
+    case OPTION_CANCELLATION:
+        return options_cancellation(parse->error, row->name, text, &options->lazy_cancellation);
     case OPTION_STRESS_RATE:
         return options_stress_rate(parse->error, row->name, text, &options->stress_rate_p32);
     case OPTION_MAX_MEMORY:
@@ -454,6 +474,8 @@ int options_finish(struct options_parse *parse)
                              options->threads);
     if (options->stress_rate_p32 != 0 && options->sync != CW_STRESS)
         return options_usage(parse->error, "--stress-rate is for --sync stress");
+    if (options_cancellation_fits(parse->error, options->sync, options->lazy_cancellation) != CW_OK)
+        return CW_USAGE;
     if (options->no_data && options->verify_data)
         return options_usage(parse->error,
                              "--no-data leaves nothing to verify: drop it or --verify-data");

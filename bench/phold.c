@@ -279,6 +279,7 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
         .end_ps = options->end_ps,
         .memory_bytes_max = options->memory_bytes_max,
         .pin_workers = options->pin_workers,
+        .lazy_cancellation = options->lazy_cancellation,
         .trace = options->trace,
         .trace_arg = options->trace_arg,
         .progress = options->progress,

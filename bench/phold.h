@@ -29,6 +29,7 @@ struct phold_options {
     int64_t end_ps;       /* exclusive */
     uint64_t seed;
     bool pin_workers;          /* struct cw_config */
+    bool lazy_cancellation;    /* likewise */
     uint64_t stress_rate_p32;  /* likewise; 0: the engine's default */
     uint64_t memory_bytes_max; /* 0: the engine's default */
     cw_trace_fn trace;         /* cw.h; NULL: nobody wants to know */

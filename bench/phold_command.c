@@ -48,6 +48,8 @@ static const char help_text[] =
     "  --seed N           (1)\n"
     "  --sync MODE        sequential (default on one thread), adaptive (on several),\n"
     "                     conservative, optimistic, stress\n"
+    "  --cancellation HOW of what an undone event sent: aggressive (at once, default) or\n"
+    "                     lazy (if it is not sent again)\n"
     "  --stress-rate P    share of events that --sync stress undoes: 0.5 or 50% (10%)\n"
     "  --threads N        worker threads (1)\n"
     "  --no-pin           do not bind threads to cores (where there are enough)\n"
@@ -110,6 +112,8 @@ static int parse_option(struct phold_command *command, const char *name, const c
         return options_u32(error, name, text, 0, UINT32_MAX, &options->population);
     if (strcmp(name, "remote") == 0)
         return options_probability(error, name, text, &options->remote_p32);
+    if (strcmp(name, "cancellation") == 0)
+        return options_cancellation(error, name, text, &options->lazy_cancellation);
     if (strcmp(name, "stress-rate") == 0)
         return options_stress_rate(error, name, text, &options->stress_rate_p32);
     if (strcmp(name, "mean") == 0)
@@ -181,6 +185,7 @@ static int parse(struct phold_command *command, int argc, char **argv, struct cw
         {.name = "traffic", .has_arg = required_argument},
         {.name = "seed", .has_arg = required_argument},
         {.name = "sync", .has_arg = required_argument},
+        {.name = "cancellation", .has_arg = required_argument},
         {.name = "stress-rate", .has_arg = required_argument},
         {.name = "threads", .has_arg = required_argument},
         {.name = "max-memory", .has_arg = required_argument},
@@ -218,7 +223,7 @@ static int parse(struct phold_command *command, int argc, char **argv, struct cw
         atomic_file_same(command->json, command->engine_log))
         return options_usage(error, "--json and --engine-log name one file; give each a file of "
                                     "its own");
-    return CW_OK;
+    return options_cancellation_fits(error, command->sync, command->options.lazy_cancellation);
 }
 
 int phold_options_parse(struct phold_options *options, int argc, char **argv,
@@ -271,6 +276,7 @@ static struct result_engine engine_of(const struct phold_command *command,
     return (struct result_engine){
         .sync = cw_sync_name[command->sync],
         .partition = "block",
+        .cancellation = result_cancellation(command->sync, command->options.lazy_cancellation),
         .threads = command->threads,
         .stats = *stats,
         .workers = outcome->workers,

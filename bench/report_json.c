@@ -175,6 +175,10 @@ json_t *report_engine_json(const struct result_engine *engine)
     put(&object, "sync", json_string(engine->sync));
     put(&object, "threads", whole(engine->threads));
     put(&object, "partition", json_string(engine->partition));
+    if (engine->cancellation != NULL) {
+        put(&object, "cancellation", json_string(engine->cancellation));
+        put(&object, "sends_reused", whole(stats->sends_reused));
+    }
     put(&object, "events_committed", whole(stats->events_committed));
     put(&object, "events_processed", whole(stats->events_processed));
     put(&object, "rollbacks", whole(stats->rollbacks));

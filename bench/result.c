@@ -58,3 +58,10 @@ int result_judge(const struct result *result, bool bound_holds, struct cw_error 
     error->exit_code = CW_DATA_WRONG;
     return CW_DATA_WRONG;
 }
+
+const char *result_cancellation(enum cw_sync sync, bool lazy)
+{
+    if (sync == CW_SEQUENTIAL || sync == CW_CONSERVATIVE)
+        return NULL;
+    return lazy ? "lazy" : "aggressive";
+}

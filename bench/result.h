@@ -48,6 +48,7 @@ struct result_row {
 
 struct result_engine {
     const char *sync, *partition;
+    const char *cancellation; /* NULL: in this mode nothing is undone */
     uint32_t threads;
     bool has_cut;      /* false: one thread, or a model that is no machine */
     struct lp_cut cut; /* what the partition made of the machine */
@@ -72,6 +73,9 @@ struct result {
     size_t row_count;
     int64_t sim_time_ps, init_time_ps;
 };
+
+/* NULL, aggressive or lazy. */
+const char *result_cancellation(enum cw_sync sync, bool lazy);
 
 void result_free(struct result *result); /* frees what it owns, not the struct */
 

@@ -259,6 +259,7 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
                                               .window_ps = options->window_ps,
                                               .stress_rate_p32 = options->stress_rate_p32,
                                               .stress_seed = 1,
+                                              .lazy_cancellation = options->lazy_cancellation,
                                               .memory_bytes_max = options->memory_bytes_max,
                                               .pin_workers = options->pin_workers,
                                               .check_changes = options->check_changes,

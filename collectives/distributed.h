@@ -49,12 +49,12 @@ struct dist_options {
     int64_t window_ps;        /* 0: any */
     uint64_t stress_rate_p32; /* 0: the engine's default */
     uint64_t memory_bytes_max;
-    bool pin_workers;   /* struct cw_config */
-    bool no_data;       /* leave out the data pass: timing alone */
-    bool check_changes; /* the engine's debug mode */
-    uint32_t pair[2];   /* PEs joined by a queue of their own; equal: none */
-    FILE *ccl_trace;    /* each committed send and receive: "rank, t, dir, nbytes"; NULL: none */
-    cw_trace_fn trace;  /* the engine's; NULL: nobody wants to know */
+    bool lazy_cancellation, pin_workers; /* struct cw_config */
+    bool no_data;                        /* leave out the data pass: timing alone */
+    bool check_changes;                  /* the engine's debug mode */
+    uint32_t pair[2];                    /* PEs joined by a queue of their own; equal: none */
+    FILE *ccl_trace;   /* each committed send and receive: "rank, t, dir, nbytes"; NULL: none */
+    cw_trace_fn trace; /* the engine's; NULL: nobody wants to know */
     void *trace_arg;
     /* Called now and then while the machine runs; NULL: not wanted. */
     void (*progress)(void *arg, struct dist *dist, const struct cw_progress *progress);

@@ -253,6 +253,8 @@ struct cw_config {
     uint64_t stress_seed;         /* CW_STRESS: what its random decisions come from */
     uint64_t stress_rate_p32;     /* and how often it undoes an event, times 2^32; 0: one in ten.
                                      Each event at most twice, and each worker's first always */
+    bool lazy_cancellation;       /* optimistic modes: what an undone event sent stays until it is
+                                     known that it is not sent again; else it is cancelled at once */
     bool pin_workers;             /* each on a hardware thread of its own, of those the caller may
                                      run on, while a drain lasts; where they do not suffice: none */
     bool hash_off;                /* leave the trace hash out */
@@ -279,6 +281,7 @@ struct cw_stats {
     uint64_t rollbacks_injected, states_moved, looks_held_back; /* CW_STRESS */
     uint64_t rollback_events_max;                               /* undone by one rollback */
     uint64_t gvt_rounds, undo_bytes, safe_events;
+    uint64_t sends_reused; /* cw_config.lazy_cancellation: that were kept and sent again */
     uint64_t events_alive, events_alive_max;
     uint64_t window_first, window_last; /* events that a worker may speculate at a time */
     double window_mean;                 /* over the rounds of GVT; of several workers, the mean */

@@ -139,8 +139,7 @@ static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
 static void reserve_note(struct worker *worker)
 {
     struct timewarp *const tw = worker->timewarp;
-    if (tw != NULL && tw->speculative &&
-        !history_room(&tw->history, sizeof(struct remote_send) + sizeof(uint64_t)))
+    if (tw != NULL && tw->speculative && !history_room(&tw->history, HISTORY_SEND_BYTES_MAX))
         worker_starve(worker);
 }
 
@@ -154,50 +153,101 @@ static void note_sent(struct worker *worker, const struct cw_event *event)
         worker_fail_for_memory(worker);
 }
 
+/* What a handler gave to cw_send(). */
+struct send {
+    uint32_t lp, entity;
+    int64_t delay_ps;
+    uint64_t number;
+    const void *payload;
+    uint16_t type, payload_bytes;
+};
+
+static inline bool is_within_limits(const struct worker *worker, const struct send *send)
+{
+    const struct cw_event *const cause = worker->ctx.event;
+    /* As unsigned numbers, so that one comparison also catches a negative delay. */
+    const uint64_t room_ps = (uint64_t)(CW_TIME_MAX - cause->time_ps);
+    const unsigned depth = send->delay_ps == 0 ? cause->depth + 1u : 0u;
+    return send->lp < worker->lp_count && send->payload_bytes <= CW_PAYLOAD_BYTES_MAX &&
+           send->number <= CW_NUMBER_MAX && (uint64_t)send->delay_ps < room_ps &&
+           depth <= CW_DEPTH_MAX;
+}
+
+static inline struct event_header header_of(const struct worker *worker, const struct send *send)
+{
+    const struct cw_event *const cause = worker->ctx.event;
+    return (struct event_header){
+        .time_ps = cause->time_ps + send->delay_ps,
+        .number = send->number,
+        .entity = send->entity,
+        .lp = send->lp,
+        .depth = send->delay_ps == 0 ? (uint16_t)(cause->depth + 1) : 0,
+        .type = send->type,
+        .payload_bytes = send->payload_bytes,
+    };
+}
+
+/* Sends what has been found within the limits. */
+static inline __attribute__((always_inline)) void send_checked(struct worker *worker,
+                                                               const struct send *send)
+{
+    const uint32_t lp = send->lp;
+    if (__builtin_expect(worker->least_delay_ps != NULL, 0))
+        check_promise(worker, lp, send->delay_ps);
+    worker->sends_left--;
+    if (__builtin_expect(worker->ctx.keep, 0))
+        reserve_note(worker);
+
+    const struct event_header header = header_of(worker, send);
+    if (__builtin_expect(worker->lp_worker != NULL, 0) && worker->lp_worker[lp] != worker->index) {
+        if (worker->sim->config.least_delay_ps != NULL)
+            check_promise(worker, lp, send->delay_ps);
+        const struct event_words words = words_of(&header);
+        timewarp_send(worker, words.word[0], words.word[1], words.word[2], words.word[3],
+                      send->payload);
+        return;
+    }
+    struct cw_event *const event =
+        worker_need_or_starve(worker, pool_get(&worker->pool, send->payload_bytes));
+    event_write(event, &header);
+    if (send->payload_bytes > 0)
+        memcpy(event->payload, send->payload, send->payload_bytes);
+    if (__builtin_expect(!pending_push(&worker->pending, entry_of(&header, event)), 0))
+        worker_fail_for_memory(worker);
+    if (__builtin_expect(worker->ctx.keep, 0))
+        note_sent(worker, event);
+}
+
+/* A send that breaks a limit, or one of an event that has kept what it sent before: that one has
+ * no sends left, as far as cw_send() sees. */
+static __attribute__((noinline)) void send_specially(struct worker *worker, uint32_t lp,
+                                                     int64_t delay_ps, uint16_t type,
+                                                     uint32_t entity, uint64_t number,
+                                                     const void *payload, uint16_t payload_bytes)
+{
+    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    struct lazy *const lazy = worker->timewarp == NULL ? NULL : &worker->timewarp->lazy;
+    if (!is_within_limits(worker, &send) || lazy == NULL || lazy->log == NULL ||
+        lazy->sends_left == 0)
+        fail_send(worker, lp, delay_ps, number, payload_bytes);
+    lazy->sends_left--;
+    reserve_note(worker);
+    const struct event_header header = header_of(worker, &send);
+    if (lazy_reuse(worker->timewarp, &header, payload))
+        return;
+    worker->sends_left = 1;
+    send_checked(worker, &send);
+}
+
 void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, uint32_t entity,
              uint64_t number, const void *payload, uint16_t payload_bytes)
 {
     struct worker *const worker = worker_of(ctx);
-    const struct cw_event *const cause = ctx->event;
-    /* As unsigned numbers, so that one comparison also catches a negative delay. */
-    const uint64_t room_ps = (uint64_t)(CW_TIME_MAX - cause->time_ps);
-    const unsigned depth = delay_ps == 0 ? cause->depth + 1u : 0u;
-    if (__builtin_expect(lp >= worker->lp_count || payload_bytes > CW_PAYLOAD_BYTES_MAX ||
-                             number > CW_NUMBER_MAX || (uint64_t)delay_ps >= room_ps ||
-                             depth > CW_DEPTH_MAX || worker->sends_left == 0,
-                         0))
-        fail_send(worker, lp, delay_ps, number, payload_bytes);
-    if (__builtin_expect(worker->least_delay_ps != NULL, 0))
-        check_promise(worker, lp, delay_ps);
-    worker->sends_left--;
-    if (__builtin_expect(ctx->keep, 0))
-        reserve_note(worker);
-
-    const struct event_header header = {
-        .time_ps = cause->time_ps + delay_ps,
-        .number = number,
-        .entity = entity,
-        .lp = lp,
-        .depth = (uint16_t)depth,
-        .type = type,
-        .payload_bytes = payload_bytes,
-    };
-    if (__builtin_expect(worker->lp_worker != NULL, 0) && worker->lp_worker[lp] != worker->index) {
-        if (worker->sim->config.least_delay_ps != NULL)
-            check_promise(worker, lp, delay_ps);
-        const struct event_words words = words_of(&header);
-        timewarp_send(worker, words.word[0], words.word[1], words.word[2], words.word[3], payload);
-        return;
-    }
-    struct cw_event *const event =
-        worker_need_or_starve(worker, pool_get(&worker->pool, payload_bytes));
-    event_write(event, &header);
-    if (payload_bytes > 0)
-        memcpy(event->payload, payload, payload_bytes);
-    if (__builtin_expect(!pending_push(&worker->pending, entry_of(&header, event)), 0))
-        worker_fail_for_memory(worker);
-    if (__builtin_expect(ctx->keep, 0))
-        note_sent(worker, event);
+    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    if (__builtin_expect(!is_within_limits(worker, &send) || worker->sends_left == 0, 0))
+        send_specially(worker, lp, delay_ps, type, entity, number, payload, payload_bytes);
+    else
+        send_checked(worker, &send);
 }
 
 void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t bytes)

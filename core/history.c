@@ -120,13 +120,18 @@ bool history_add_image(struct history *history, size_t offset, const void *part,
     return true;
 }
 
-bool history_add_remote(struct history *history, uint32_t to, const struct remote_send *sent)
+bool history_add_remote(struct history *history, uint32_t to, const struct remote_send *sent,
+                        const void *rest, size_t rest_bytes)
 {
-    if (!history_room(history, sizeof *sent + sizeof(uint64_t)))
+    const size_t room = history_words(rest_bytes);
+    if (!history_room(history, sizeof *sent + room + sizeof(uint64_t)))
         return false;
     memcpy(history->at, sent, sizeof *sent);
     history->at += sizeof *sent;
-    history_put(history, (uint64_t)to << 3 | ITEM_REMOTE);
+    if (rest_bytes > 0)
+        memcpy(history->at, rest, rest_bytes);
+    history->at += room;
+    history_put(history, (uint64_t)(room / 8) << 32 | (uint64_t)to << 3 | ITEM_REMOTE);
     return true;
 }
 

@@ -39,9 +39,10 @@ _Static_assert(sizeof(struct log) == 48, "little to write for each event");
 enum item_kind {
     ITEM_LOCAL = 1, /* rest of the word: the event that was sent to an LP of this worker */
     ITEM_IMAGE,     /* bytes << 3 | offset << 32; data: a part of the state as it was */
-    ITEM_REMOTE,    /* worker << 3; data: struct remote_send */
-    ITEM_RECORDS,   /* bytes << 3; data: records (records.h) */
-    ITEM_STATE,     /* data: the state's hash before the event; the oldest, in the stress mode */
+    ITEM_REMOTE,  /* worker << 3 | words of the rest << 32; data: struct remote_send, and the rest:
+                     nothing, or, if it may be kept (lazy.h), type and payload */
+    ITEM_RECORDS, /* bytes << 3; data: records (records.h) */
+    ITEM_STATE,   /* data: the state's hash before the event; the oldest, in the stress mode */
     ITEM_KIND_MASK = 7,
 };
 _Static_assert(CW_STATE_BYTES_MAX < 1u << 29, "an image's bytes have 29 bits");
@@ -53,11 +54,34 @@ struct remote_send {
     uint64_t key_high, key_low; /* as an entry has them */
 };
 
+static inline size_t history_words(size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+/* The data of an item, in words. */
+static inline size_t item_words(uint64_t word)
+{
+    switch ((enum item_kind)(word & ITEM_KIND_MASK)) {
+    case ITEM_LOCAL:
+        return 0;
+    case ITEM_REMOTE:
+        return sizeof(struct remote_send) / sizeof word + (word >> 32);
+    case ITEM_STATE:
+        return 1;
+    default:
+        return history_words((uint32_t)word >> 3) / sizeof word;
+    }
+}
+
+/* What an item of a send takes at most. */
+enum {
+    HISTORY_SEND_BYTES_MAX =
+        sizeof(struct remote_send) + sizeof(uint64_t) + CW_PAYLOAD_BYTES_MAX + sizeof(uint64_t),
+};
+
 struct history_block {
     struct history_block *next; /* newer; or in the list of free ones */
     size_t bytes;               /* of data */
     size_t first, end;          /* the logs that are needed lie in [first, end) */
-    size_t live;                /* how many they are */
+    size_t live;                /* how many they are, and those whose sends are kept */
     int64_t least_ps;           /* no event of theirs is before this */
     uint64_t reserved[2];
     uint8_t data[];
@@ -113,8 +137,6 @@ static inline bool history_add_local(struct history *history, const struct cw_ev
     return true;
 }
 
-static inline size_t history_words(size_t bytes) { return (bytes + 7) / 8 * 8; }
-
 /* Adds what the state of before the event is held against once it is restored (chaos.h). */
 static inline bool history_add_state_hash(struct history *history, uint64_t state_hash)
 {
@@ -127,7 +149,8 @@ static inline bool history_add_state_hash(struct history *history, uint64_t stat
 
 /* Adds the before-image of `bytes` of a state, from `offset` on. */
 bool history_add_image(struct history *history, size_t offset, const void *part, size_t bytes);
-bool history_add_remote(struct history *history, uint32_t to, const struct remote_send *sent);
+bool history_add_remote(struct history *history, uint32_t to, const struct remote_send *sent,
+                        const void *rest, size_t rest_bytes);
 /* Adds all of an event's records; at most once, at its end. */
 bool history_add_records(struct history *history, const void *records, size_t bytes);
 
@@ -168,6 +191,15 @@ static inline void history_drop(struct history *history, struct log *log)
     history_block_of(log)->live--;
     history->live--;
 }
+
+/* The log's event is pending again, but what it sent is kept: the log stays where it is, until
+ * history_release(). */
+static inline void history_keep(struct history *history, struct log *log)
+{
+    log->event = NULL;
+    history->live--;
+}
+static inline void history_release(struct log *log) { history_block_of(log)->live--; }
 
 /* Where the logs of a block end. */
 static inline size_t history_block_end(const struct history *history,

@@ -3,9 +3,10 @@
  * (timewarp.h).
  *
  * An LP rolls back to a point by undoing its events, newest first: their before-images go back,
- * what they sent is cancelled, and they are pending again. Cancelling an event of this worker that
- * was handled rolls its LP back in turn; those are worked off from a list, not by recursion.
- * A cancelled event stays where it is and is freed when its turn comes in the pending set.
+ * what they sent is cancelled, or kept for them (lazy.h), and they are pending again. Cancelling an
+ * event of this worker that was handled rolls its LP back in turn; those are worked off from a
+ * list, not by recursion. A cancelled event stays where it is and is freed when its turn comes in
+ * the pending set.
  */
 #include <string.h>
 
@@ -28,35 +29,45 @@ static void cancel_later(struct timewarp *tw, struct cw_event *event)
     tw->cancels[tw->cancel_count++] = event;
 }
 
-/* Undoes the items of a log up to `end` on its LP's state, newest first (I-HIST-1). */
-static void undo(struct timewarp *tw, const struct log *log, const uint8_t *end, uint32_t lp)
+void rollback_cancel_send(struct timewarp *tw, const uint64_t *data, uint64_t word)
+{
+    if ((word & ITEM_KIND_MASK) == ITEM_LOCAL)
+        cancel_later(tw, (struct cw_event *)(uintptr_t)(word & ~(uint64_t)ITEM_KIND_MASK));
+    else
+        timewarp_send_cancel(tw, (uint32_t)word >> 3,
+                             (const struct remote_send *)(const void *)data);
+}
+
+/* Undoes the items of a log up to `end` on its LP's state, newest first (I-HIST-1); what was sent
+ * is cancelled, unless it is kept. Returns whether any of it is. */
+static bool undo(struct timewarp *tw, const struct log *log, const uint8_t *end, uint32_t lp,
+                 bool keep)
 {
     uint8_t *const state = tw->worker->sim->lps.blocks[lp]->state;
     const uint64_t *const first = (const uint64_t *)(const void *)(log + 1);
     const uint64_t *at = (const uint64_t *)(const void *)end;
+    bool any_kept = false;
     while (at > first) {
         const uint64_t word = *--at;
-        const size_t bytes = (uint32_t)word >> 3;
+        at -= item_words(word);
         switch ((enum item_kind)(word & ITEM_KIND_MASK)) {
         case ITEM_LOCAL:
-            cancel_later(tw, (struct cw_event *)(uintptr_t)(word & ~(uint64_t)ITEM_KIND_MASK));
+        case ITEM_REMOTE:
+            if (!keep)
+                rollback_cancel_send(tw, at, word);
+            any_kept = keep;
             break;
         case ITEM_IMAGE:
-            at -= history_words(bytes) / sizeof *at;
-            memcpy(state + (word >> 32), at, bytes);
-            break;
-        case ITEM_REMOTE:
-            at -= sizeof(struct remote_send) / sizeof *at;
-            timewarp_send_cancel(tw, (uint32_t)(word >> 3),
-                                 (const struct remote_send *)(const void *)at);
+            memcpy(state + (word >> 32), at, (uint32_t)word >> 3);
             break;
         case ITEM_STATE:
-            chaos_check_state(tw, lp, *--at);
+            chaos_check_state(tw, lp, *at);
             break;
         default: /* records: they go with the log */
-            at -= history_words(bytes) / sizeof *at;
+            break;
         }
     }
+    return any_kept;
 }
 
 /* Undoes the LP's newest event; it is pending again. */
@@ -65,12 +76,15 @@ static void undo_newest(struct timewarp *tw, uint32_t lp)
     struct log *const log = tw->newest[lp];
     struct cw_event *const event = log->event;
     struct lp_block *const block = tw->worker->sim->lps.blocks[lp];
-    undo(tw, log, (const uint8_t *)log + log->bytes, lp);
+    const bool any_kept = undo(tw, log, (const uint8_t *)log + log->bytes, lp, lazy_may_keep(tw));
     block->hash = log->hash;
     tw->newest[lp] = log->older;
     if (log->older != NULL)
         log->older->newer = NULL;
-    history_drop(&tw->history, log);
+    if (any_kept)
+        lazy_keep(tw, event, log);
+    else
+        history_drop(&tw->history, log);
     event->reserved &= (uint16_t)~EVENT_PROCESSED;
     tw->events_rolled_back++;
     tw->usage.rolled_back++;
@@ -106,13 +120,20 @@ static void undo_event(struct timewarp *tw, const struct cw_event *event, enum r
         note_rollback(tw, cause, undone);
 }
 
-static void work_off_cancels(struct timewarp *tw)
+static void cancel(struct timewarp *tw, struct cw_event *event, enum rollback_cause cause)
+{
+    undo_event(tw, event, cause);
+    if (event->reserved & EVENT_LAZY)
+        lazy_drop(tw, event);
+    event->reserved |= EVENT_CANCELLED;
+    tw->cancelled++;
+}
+
+void rollback_work_off(struct timewarp *tw)
 {
     while (tw->cancel_count > 0) {
-        struct cw_event *const event = tw->cancels[--tw->cancel_count];
-        undo_event(tw, event, ROLLBACK_SECONDARY);
-        event->reserved |= EVENT_CANCELLED;
-        tw->cancelled++;
+        tw->cancel_count--;
+        cancel(tw, tw->cancels[tw->cancel_count], ROLLBACK_SECONDARY);
     }
 }
 
@@ -125,7 +146,7 @@ void rollback_straggler(struct timewarp *tw, const struct entry *straggler)
     for (; is_straggler(tw, straggler); undone++)
         undo_newest(tw, entry_lp(straggler));
     note_rollback(tw, ROLLBACK_PRIMARY, undone);
-    work_off_cancels(tw);
+    rollback_work_off(tw);
     (void)activity_go(&tw->worker->clock, activity);
 }
 
@@ -134,7 +155,7 @@ static void undo_and_cancel(struct timewarp *tw, const struct cw_event *event,
 {
     const unsigned activity = activity_go(&tw->worker->clock, CW_ROLLBACK);
     undo_event(tw, event, cause);
-    work_off_cancels(tw);
+    rollback_work_off(tw);
     (void)activity_go(&tw->worker->clock, activity);
 }
 
@@ -148,18 +169,16 @@ void rollback_open(struct timewarp *tw)
     const struct log *const log = tw->history.open;
     if (log == NULL)
         return;
-    undo(tw, log, tw->history.at, tw->handling->lp);
+    (void)undo(tw, log, tw->history.at, tw->handling->lp, false);
     history_discard(&tw->history);
-    work_off_cancels(tw);
+    rollback_work_off(tw);
 }
 
 void rollback_cancel(struct timewarp *tw, struct cw_event *event)
 {
     const unsigned activity = activity_go(&tw->worker->clock, CW_ROLLBACK);
-    undo_event(tw, event, ROLLBACK_PRIMARY);
-    event->reserved |= EVENT_CANCELLED;
-    tw->cancelled++;
-    work_off_cancels(tw);
+    cancel(tw, event, ROLLBACK_PRIMARY);
+    rollback_work_off(tw);
     (void)activity_go(&tw->worker->clock, activity);
 }
 
@@ -179,6 +198,7 @@ static bool may_undo(const struct timewarp *tw, struct cw_event *event)
 void rollback_all(struct timewarp *tw)
 {
     struct history *const history = &tw->history;
+    lazy_drop_all(tw);
     for (struct history_block *block = history->oldest; block != NULL; block = block->next) {
         const size_t end = history_block_end(history, block);
         for (size_t at = block->first; at < end && block->live > 0;) {

@@ -215,6 +215,7 @@ static void fill_timewarp(struct cw_stats *stats, const struct timewarp *tw)
     stats->looks_held_back = tw->chaos.held_back;
     stats->rollback_events_max = tw->rollback_events_max;
     stats->anti_messages = tw->anti_messages;
+    stats->sends_reused = tw->lazy.reused;
     stats->undo_bytes = tw->history.image_bytes;
     stats->gvt_rounds = tw->gvt.rounds;
     stats->window_first = tw->window_first;
@@ -248,6 +249,7 @@ static void add_counts(struct cw_stats *sum, const struct cw_stats *stats)
     sum->events_processed += stats->events_processed;
     sum->events_rolled_back += stats->events_rolled_back;
     sum->anti_messages += stats->anti_messages;
+    sum->sends_reused += stats->sends_reused;
     sum->rollbacks += stats->rollbacks;
     sum->rollbacks_primary += stats->rollbacks_primary;
     sum->rollbacks_secondary += stats->rollbacks_secondary;

@@ -44,6 +44,7 @@ bool timewarp_create(struct cw_sim *sim, struct worker *worker, uint32_t index)
     tw->front.time_ps = INT64_MIN;
     tw->outbox.memory = &sim->memory;
     chaos_init(tw);
+    tw->lazy.on = sim->config.lazy_cancellation;
     history_init(&tw->history, &sim->memory);
     tw->crowded = sim->worker_count > sim->cores;
     window_init(tw);
@@ -68,6 +69,7 @@ void timewarp_free(struct cw_sim *sim, struct worker *worker)
     memory_give(&sim->memory, tw->arrivals, n * sizeof *tw->arrivals);
     memory_give(&sim->memory, sim->slots[tw->index].sent, n * sizeof *sim->slots[tw->index].sent);
     memory_give(&sim->memory, tw->cancels, tw->cancel_capacity * sizeof(struct cw_event *));
+    lazy_free(&tw->lazy, &sim->memory);
     outbox_free(&tw->outbox);
     history_free(&tw->history);
     memory_give(&sim->memory, tw, sizeof *tw);
@@ -107,7 +109,8 @@ void timewarp_send(struct worker *worker, uint64_t word_0, uint64_t word_1, uint
     if (!tw->speculative)
         return;
     const struct remote_send sent = {message->seq, entry.time_ps, entry.key_high, entry.key_low};
-    if (!history_add_remote(&tw->history, to, &sent))
+    if (!history_add_remote(&tw->history, to, &sent, (const uint8_t *)event + LAZY_REST,
+                            tw->lazy.on ? bytes - LAZY_REST : 0))
         worker_fail_for_memory(worker); /* there was room before it was sent */
 }
 

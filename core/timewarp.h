@@ -20,6 +20,7 @@
 #include "core/chaos.h"
 #include "core/gvt.h"
 #include "core/history.h"
+#include "core/lazy.h"
 #include "core/mailbox.h"
 #include "core/outbox.h"
 #include "core/worker.h"
@@ -28,7 +29,8 @@
 enum event_note {
     EVENT_PROCESSED = 1, /* handled speculatively; else pending */
     EVENT_CANCELLED = 2, /* to be freed instead of handled */
-    EVENT_INJECTED = 4,  /* lowest bit of: times that the stress mode has undone it */
+    EVENT_LAZY = 4,      /* pending again, and what it sent is kept (lazy.h) */
+    EVENT_INJECTED = 8,  /* lowest bit of: times that the stress mode has undone it */
 };
 
 /* Events from one worker that it may still cancel, by their number. Those before GVT are as good
@@ -57,6 +59,7 @@ struct timewarp {
     struct arrivals *arrivals; /* [from] */
     struct cw_event **cancels; /* to be cancelled */
     size_t cancel_count, cancel_capacity;
+    struct lazy lazy;
 
     struct gvt gvt;
     int64_t promised_ps;  /* promise.h */
@@ -123,6 +126,9 @@ void rollback_event(struct timewarp *tw, const struct cw_event *event);
 void rollback_all(struct timewarp *tw);
 /* Undoes the open log of a handler that failed. */
 void rollback_open(struct timewarp *tw);
+/* Will cancel what a log's item says was sent; rollback_work_off() does. */
+void rollback_cancel_send(struct timewarp *tw, const uint64_t *data, uint64_t word);
+void rollback_work_off(struct timewarp *tw);
 /* Cancels an event for another worker: it will not be handled, or not have been. */
 void rollback_cancel(struct timewarp *tw, struct cw_event *event);
 
@@ -140,6 +146,13 @@ void window_heed_memory(struct timewarp *tw);
 
 /* worker.c: the worker's loop, until the run ends */
 void worker_run(struct worker *worker);
+
+/* After the handler, or its failure: what it has not sent again is cancelled. */
+static inline void lazy_end(struct timewarp *tw)
+{
+    if (__builtin_expect(tw->lazy.log != NULL, 0))
+        lazy_cancel_rest(tw);
+}
 
 static inline struct entry entry_of_event(struct cw_event *event)
 {

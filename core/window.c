@@ -119,7 +119,8 @@ void window_heed_memory(struct timewarp *tw)
         return;
     if (tw->level >= MEMORY_SCARCE)
         history_trim(&tw->history);
-    if ((tw->level == MEMORY_NO_MORE || tw->starved) && tw->history.live > 0) {
+    if ((tw->level == MEMORY_NO_MORE || tw->starved) &&
+        (tw->history.live > 0 || tw->lazy.count > 0)) {
         rollback_all(tw);
         fossil_collect(tw); /* frees the blocks that hold no log any more */
         history_trim(&tw->history);

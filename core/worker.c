@@ -65,6 +65,8 @@ static void enter_handler(struct timewarp *tw, const struct entry *entry, bool s
     worker->ctx.event = entry->event;
     worker->ctx.keep = speculative || worker->sim->config.check_changes;
     worker->sends_left = worker->records_left = worker->sim->config.sends_per_event_max;
+    if (entry->event->reserved & EVENT_LAZY)
+        lazy_begin(tw, entry->event);
     tw->handling = entry->event;
     tw->speculative = speculative;
     if (__builtin_expect(worker->sim->config.check_changes, 0))
@@ -100,6 +102,7 @@ static void handle_safe(struct timewarp *tw, const struct entry *entry)
     commit_safe(tw, tw->worker->sim->lps.blocks[entry_lp(entry)], entry->event);
     if (tw->chaos.on && key_before(tw->chaos.final, key_of(entry)))
         tw->chaos.final = key_of(entry);
+    lazy_end(tw);
 }
 
 /* The open log is that of an event that was just handled: it is the newest of its LP. */
@@ -137,6 +140,7 @@ static void handle_speculative(struct timewarp *tw, const struct entry *entry)
     tw->usage.processed++;
     if (key_before(tw->front, key_of(entry)))
         tw->front = key_of(entry);
+    lazy_end(tw);
     if (tw->chaos.on)
         chaos_inject(tw, entry);
 }
@@ -323,6 +327,7 @@ static void take_failure(struct timewarp *tw)
     tw->stuck_at = key_of(&entry);
     tw->speculative = false;
     worker->records.used = 0;
+    lazy_end(tw);
     if (speculative) {
         rollback_open(tw);
         tw->stuck = true;

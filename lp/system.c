@@ -164,6 +164,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
                                      .window_ps = options->window_ps,
                                      .stress_rate_p32 = options->stress_rate_p32,
                                      .stress_seed = options->stress_seed,
+                                     .lazy_cancellation = options->lazy_cancellation,
                                      .end_ps = CW_TIME_MAX,
                                      .record = sink,
                                      .record_arg = system,

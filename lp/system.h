@@ -16,6 +16,7 @@ struct lp_system_options {
     const uint32_t *cube_worker; /* [sip_count * cubes] partition.h; NULL with one thread */
     int64_t window_ps;           /* 0: any; for the optimistic modes */
     uint64_t stress_rate_p32, stress_seed;
+    bool lazy_cancellation;    /* struct cw_config */
     uint64_t memory_bytes_max; /* 0: the engine's default */
     bool pin_workers;          /* struct cw_config */
     bool check_changes;        /* debug: prove that handlers change only what they asked for */

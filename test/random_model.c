@@ -134,6 +134,7 @@ static void finish(struct cw_sim *sim, const struct cw_error *error, struct rand
     outcome->injected = stats.rollbacks_injected;
     outcome->moved = stats.states_moved;
     outcome->held_back = stats.looks_held_back;
+    outcome->reused = stats.sends_reused;
     outcome->now_ps = cw_sim_now(sim);
     cw_sim_free(sim);
 }
@@ -164,6 +165,7 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
                                      .record = digest_record,
                                      .record_arg = &outcome.records,
                                      .stress_seed = run->seed,
+                                     .lazy_cancellation = run->lazy,
                                      .stress_rate_p32 = run->stress_rate_p32 != 0
                                                             ? run->stress_rate_p32
                                                             : (UINT64_C(1) << 32) / 4};

@@ -56,20 +56,23 @@ static struct schedule draw(uint64_t seed)
         schedule.run.window_ps = 1 + cw_rng_below(&rng, 1000);
     static const unsigned percents[] = {1, 10, 25, 50, 100};
     schedule.run.stress_rate_p32 = percents[cw_rng_below(&rng, 5)] * (UINT64_C(1) << 32) / 100;
+    schedule.run.lazy = seed % 2 == 0;
     return schedule;
 }
 
 static void describe(const struct schedule *s, const char *test)
 {
-    explorer_note("schedule %llu: %s on %u workers, policy %s\nreplay: EXPLORE_SEED=%llu "
-                  "EXPLORE_SEEDS=1 EXPLORE_TEST=%s " PROGRAM,
-                  (unsigned long long)s->seed, cw_sync_name[s->run.sync], s->run.workers,
-                  explorer_policy_name[s->policy], (unsigned long long)s->seed, test);
+    explorer_note(
+        "schedule %llu: %s on %u workers, %s cancellation, policy %s\nreplay: EXPLORE_SEED=%llu "
+        "EXPLORE_SEEDS=1 EXPLORE_TEST=%s " PROGRAM,
+        (unsigned long long)s->seed, cw_sync_name[s->run.sync], s->run.workers,
+        s->run.lazy ? "lazy" : "aggressive", explorer_policy_name[s->policy],
+        (unsigned long long)s->seed, test);
 }
 
 /* What one test has seen. */
 static struct {
-    uint64_t schedules, steps, rolled_back, injected, held_back;
+    uint64_t schedules, steps, rolled_back, injected, held_back, reused;
 } seen;
 
 static struct random_outcome run_schedule(const struct schedule *s)
@@ -82,6 +85,7 @@ static struct random_outcome run_schedule(const struct schedule *s)
     seen.rolled_back += outcome.rolled_back;
     seen.injected += outcome.injected;
     seen.held_back += outcome.held_back;
+    seen.reused += outcome.reused;
     return outcome;
 }
 
@@ -112,7 +116,8 @@ static void every_schedule_commits_what_the_sequential_engine_does(void **state)
                   (unsigned long long)seen.schedules, (unsigned long long)seen.steps,
                   (unsigned long long)seen.rolled_back, (unsigned long long)seen.injected);
     const bool enough = seeds >= SCHEDULES_PER_MODEL;
-    assert_true(!enough || (seen.rolled_back > 0 && seen.injected > 0 && seen.held_back > 0));
+    assert_true(!enough || (seen.rolled_back > 0 && seen.injected > 0 && seen.held_back > 0 &&
+                            seen.reused > 0));
 }
 
 /* The same seed shows the same again, or a failure could not be replayed. */

@@ -29,7 +29,7 @@ static void random_models_are_undone_at_every_rate_and_end_the_same(void **state
 {
     (void)state;
     static const int64_t windows_ps[] = {0, 300};
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (uint64_t seed = 1; seed <= 4; seed++) {
         const struct random_model m = random_model_draw(seed, RANDOM_LPS_MAX, 30);
         const struct random_outcome expected = random_model_run(
             &m, &(struct random_run){.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed});
@@ -39,6 +39,7 @@ static void random_models_are_undone_at_every_rate_and_end_the_same(void **state
                     const struct random_run run = {.sync = CW_STRESS,
                                                    .workers = workers,
                                                    .seed = seed,
+                                                   .lazy = seed % 2 == 0,
                                                    .window_ps = windows_ps[w],
                                                    .stress_rate_p32 = percents[i] * P32_ONE / 100};
                     const struct random_outcome got = random_model_run(&m, &run);
@@ -50,6 +51,7 @@ static void random_models_are_undone_at_every_rate_and_end_the_same(void **state
                     assert_true(got.injected > 0);
                     assert_true(got.rolled_back >= got.injected);
                     assert_true(got.moved > 0);
+                    assert_int_equal(got.reused > 0, run.lazy);
                     assert_true(workers == 1 || got.held_back > 0);
                 }
     }
