@@ -154,6 +154,23 @@ static void stress_undoes_at_every_rate_with_and_without_a_window(void **state)
     }
 }
 
+static void lazy_cancellation_changes_no_result_and_is_reported(void **state)
+{
+    (void)state;
+    static const char *const lazy[] = {"optimistic", "adaptive", "stress"};
+    for (size_t i = 0; i < 3; i++) {
+        struct run_output output =
+            run_line(0, "verify --n-elem 800 --sync %s --threads 3 --cancellation lazy", lazy[i]);
+        assert_non_null(strstr(output.out, "\nidentical\n"));
+        run_output_free(&output);
+    }
+    json_t *const root = run_json("run --preset six_3x2 --sync stress --cancellation lazy");
+    const json_t *const engine = json_object_get(root, "engine");
+    assert_string_equal(json_string_value(json_object_get(engine, "cancellation")), "lazy");
+    assert_true(json_integer_value(json_object_get(engine, "sends_reused")) > 0);
+    json_decref(root);
+}
+
 static void a_stress_run_says_how_often_it_undid(void **state)
 {
     (void)state;
@@ -179,6 +196,7 @@ int main(void)
         cmocka_unit_test(phold_commits_what_it_commits_on_one_thread),
         cmocka_unit_test(results_and_csv_are_the_same_to_the_byte_for_any_number_of_threads),
         cmocka_unit_test(stress_undoes_at_every_rate_with_and_without_a_window),
+        cmocka_unit_test(lazy_cancellation_changes_no_result_and_is_reported),
         cmocka_unit_test(a_stress_run_says_how_often_it_undid),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);

@@ -271,6 +271,9 @@ static void bad_options_say_what_would_be_legal(void **state)
                        "cubewarp phold: --stress-rate '0': expected a share above 0, up to 1 or "
                        "100%; a stress run that undoes nothing proves nothing");
     expect_usage_error("--stress-rate", "5%", "cubewarp phold: --stress-rate is for --sync stress");
+    expect_usage_error("--cancellation", "lazy",
+                       "cubewarp phold: --cancellation lazy is for the modes that undo events: "
+                       "adaptive, optimistic, stress; not for sequential");
     expect_usage_error("--end", "0.0000001",
                        "cubewarp phold: --end 0.0000001: a time is needed: a number of whole ps "
                        "below 2^63, with a suffix ps, ns, us, ms, s, or none for units of 1 us");

@@ -279,6 +279,15 @@ static void threads_choose_the_mode_unless_it_is_given(void **state)
     accept_line(&options, rate);
     assert_int_equal(options.stress_rate_p32, 1 << 29);
     refuse_line("run --stress-rate 0.5", "--stress-rate is for --sync stress");
+    char lazily[] = "run --sync stress --cancellation lazy";
+    assert_false(options.lazy_cancellation);
+    accept_line(&options, lazily);
+    assert_true(options.lazy_cancellation);
+    refuse_line("run --threads 2 --cancellation late",
+                "--cancellation 'late': expected aggressive or lazy");
+    refuse_line("verify --cancellation lazy", "--cancellation lazy is for the modes that undo "
+                                              "events: adaptive, optimistic, stress; not for "
+                                              "sequential");
     static const char *const no_rates[] = {"0", "0.0000000001", "101%", "some"};
     for (size_t i = 0; i < COUNT_OF(no_rates); i++) {
         char line[96], expected[192];
