@@ -21,7 +21,7 @@ TIMEOUT_S = 60
 
 # (variant, program, environment), the cheap ones first. Those of core/ only: what they do not
 # find, no test of a model has to.
-UNIT = ["memory", "errors", "sim", "rng", "pending", "random", "phold", "stress"]
+UNIT = ["memory", "errors", "sim", "rng", "pending", "random", "phold", "stress", "lazy"]
 TESTS = [("asan", f"test/unit/test_core_{name}", {}) for name in UNIT] + [
     ("explore-asan", "test/stress/test_explore", {"EXPLORE_SEEDS": "300"}),
     ("explore-asan", "test/stress/test_alloc_faults", {"FAULTS_SEEDS": "1"}),

@@ -97,6 +97,7 @@ static void for_all_modes(fault_fn fault)
                           &(struct random_run){.sync = sync,
                                                .workers = workers,
                                                .seed = seed,
+                                               .lazy = (seed + workers) % 2 == 0,
                                                .memory_bytes_max = UINT64_C(1) << 30},
                           &expected);
     }
