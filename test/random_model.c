@@ -39,15 +39,24 @@ static void init(const void *data, uint32_t lp, void *state)
     *(struct state *)state = (struct state){.rng = cw_rng_seeded(1, lp)};
 }
 
+static bool is_near(const struct random_model *m, uint32_t a, uint32_t b)
+{
+    return a == b || (m->near > 1 && a / m->near == b / m->near);
+}
+
 static void send_on(struct cw_ctx *ctx, const struct random_model *m, struct cw_rng *rng,
                     const struct state *state, uint32_t ttl, uint64_t value)
 {
     const uint32_t me = ctx->event->lp;
-    const uint32_t to = cw_rng_below(rng, 3) == 0 ? me : cw_rng_below(rng, m->lps);
+    uint32_t to = cw_rng_below(rng, 3) == 0 ? me : cw_rng_below(rng, m->lps);
+    if (m->near > 1 && to == me)
+        to = cw_rng_below(rng, m->near) + me / m->near * m->near;
+    to = to < m->lps ? to : me;
+    const bool near = is_near(m, me, to);
     int64_t delay_ps = (int64_t)cw_rng_below(rng, m->spread_ps) / m->grid_ps * m->grid_ps;
-    if (to == me && cw_rng_below(rng, 100) < m->zero_p)
+    if (near && cw_rng_below(rng, 100) < m->zero_p)
         delay_ps = 0;
-    if (to != me)
+    if (!near)
         delay_ps += m->lookahead_ps;
     uint64_t *const number = CW_MUT(ctx, &state->number);
     /* Where events fail there are many twins, of which some do not, and nothing comes after them.
@@ -59,8 +68,8 @@ static void send_on(struct cw_ctx *ctx, const struct random_model *m, struct cw_
     const uint16_t sent = (uint16_t)(bytes > sizeof body ? sizeof body : bytes);
     cw_send(ctx, to, delay_ps, type, me, *number, &body, sent);
     const uint32_t other = (to + 1) % m->lps;
-    if (m->twins && (late || (ttl < 3 && value % 3 == 0)) && to != me &&
-        other != me) /* its LP alone tells it apart */
+    if (m->twins && (late || (ttl < 3 && value % 3 == 0)) && !near &&
+        !is_near(m, me, other)) /* its LP alone tells it apart */
         cw_send(ctx, other, delay_ps, type, me, *number, &body, sent);
     ++*number;
 }
@@ -146,7 +155,8 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
     int64_t least_ps[RANDOM_WORKERS_MAX * RANDOM_WORKERS_MAX];
     struct cw_rng rng = cw_rng_seeded(run->seed, 99);
     for (uint32_t i = 0; i < m->lps; i++)
-        lp_worker[i] = cw_rng_below(&rng, run->workers);
+        lp_worker[i] =
+            i > 0 && is_near(m, i, i - 1) ? lp_worker[i - 1] : cw_rng_below(&rng, run->workers);
     for (uint32_t i = 0; i < run->workers * run->workers; i++)
         least_ps[i] = i / run->workers == i % run->workers ? 0 : m->lookahead_ps;
     const struct cw_model model = {.name = "random",
@@ -194,6 +204,7 @@ struct random_model random_model_draw(uint64_t seed, uint32_t lps_max, uint32_t 
                                  .grid_ps = grids[cw_rng_below(&rng, 4)],
                                  .fail_ps = CW_TIME_MAX,
                                  .ttl = ttl,
+                                 .near = cw_rng_below(&rng, 3) == 0 ? 4 : 1,
                                  .twins = true};
 }
 

@@ -24,6 +24,7 @@ struct random_model {
     int64_t grid_ps;      /* times are multiples: bursts */
     int64_t fail_ps;      /* an event from here on fails; CW_TIME_MAX: none */
     uint32_t ttl;         /* how many events follow each other */
+    uint32_t near;        /* so many LPs in a row are in one worker: no lookahead among them */
     bool twins;           /* some events are equal in all but their LP */
 };
 
