@@ -8,9 +8,11 @@
 #include "core/wait.h"
 
 enum {
-    LOOKS_BEFORE_ROUND = 16,     /* that found nothing to do */
-    LIVE_BEFORE_ROUND = 256,     /* logs */
-    EVENTS_BEFORE_ROUND = 16384, /* committed: somebody wants to know, and see their records */
+    LOOKS_BEFORE_ROUND = 16, /* that found nothing to do */
+    LIVE_BEFORE_ROUND = 256, /* logs */
+    /* Events handled: somebody wants to see their records; and what is handled and undone again
+     * and again, to save memory, would never commit. */
+    EVENTS_BEFORE_ROUND = 16384,
 };
 
 static int64_t add_saturating(int64_t a, int64_t b)
@@ -148,7 +150,7 @@ static bool is_wanted(const struct timewarp *tw)
     return tw->gvt.called || tw->looks >= LOOKS_BEFORE_ROUND ||
            tw->history.live >= LIVE_BEFORE_ROUND ||
            (tw->level >= MEMORY_TIGHT && (tw->history.live > 0 || tw->outbox.open != NULL)) ||
-           tw->worker->committed - tw->committed_by >= EVENTS_BEFORE_ROUND || tw->failed ||
+           tw->events_processed - tw->processed_by >= EVENTS_BEFORE_ROUND || tw->failed ||
            tw->stuck;
 }
 
@@ -180,7 +182,7 @@ bool gvt_step(struct timewarp *tw)
         gvt->safe_ps = gvt->next_safe_ps;
     gvt->rounds++;
     gvt->ticks += clock_ticks() - gvt->begun;
-    tw->committed_by = tw->worker->committed;
+    tw->processed_by = tw->events_processed;
     gvt->stage = GVT_BEGIN;
     return true;
 }

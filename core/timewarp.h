@@ -66,7 +66,7 @@ struct timewarp {
     int64_t collected_ps; /* what was before this is committed (fossil.c) */
     struct outbox outbox;
     uint64_t looks;        /* in a row that found nothing to do */
-    uint64_t committed_by; /* events committed up to the last round */
+    uint64_t processed_by; /* events_processed at the last round */
 
     const struct cw_event *handling; /* the event under way */
     bool speculative;                /* and how it is handled */
