@@ -17,7 +17,7 @@ enum {
     PURGE_MIN = 1024,            /* cancelled events */
     EVENTS_STARVED = 256,        /* to commit before speculating again */
     USAGE_MIN = 256,             /* events by which to judge */
-    EVENTS_PER_LOOK = 4,
+    SAFE_MANY = 16,
     PATIENCE_MIN = 1, /* looks at the others */
     PATIENCE_MAX = 256,
 };
@@ -34,8 +34,9 @@ void window_init(struct timewarp *tw)
 }
 
 /*
- * Where waiting brings many safe events it is better to wait than to fill the cache with history;
- * where it brings few, to speculate at once. What a look costs is worth some events.
+ * Where the safe bound, when it rises, lets many events through, it is better to wait for that than
+ * to fill the cache with history; where it lets few, or the wait was in vain, to speculate at once.
+ * A rise that lets none through says nothing: there may be a gap in the model's time.
  */
 static void adjust_patience(struct timewarp *tw)
 {
@@ -43,10 +44,10 @@ static void adjust_patience(struct timewarp *tw)
     tw->safe_before = tw->safe_events;
     if (tw->worker->sim->config.sync != CW_ADAPTIVE)
         return;
-    if (tw->waited > 0) {
-        const bool pays = gained >= (uint64_t)EVENTS_PER_LOOK * tw->waited;
-        tw->patience_full = pays ? 2 * tw->patience_full : tw->patience_full / 2;
-    }
+    if (gained >= SAFE_MANY)
+        tw->patience_full *= 2;
+    else if (tw->waited > 0 && (gained > 0 || tw->patience == 0))
+        tw->patience_full /= 2;
     if (tw->patience_full < PATIENCE_MIN)
         tw->patience_full = PATIENCE_MIN;
     if (tw->patience_full > PATIENCE_MAX)
