@@ -17,6 +17,9 @@
  * three workers the third has no event at the start, none sends to itself, and all delays are the
  * least.
  *
+ * With LAZY, what an undone event sent stays (core/lazy.h) until that is handled again, and perhaps
+ * sends the same, or is cancelled itself.
+ *
  * A round of GVT is coarse, and for one worker alone: at one moment all publish, it takes what has
  * arrived, and its safe bound rises to what follows from all that is pending or on its way. That a
  * real round gives no greater bound is what gvt.pml checks.
@@ -131,10 +134,9 @@ inline put(cancels, event)
     c = 0
 }
 
-inline undo(event)
+/* Cancels what an event sent. */
+inline drop(event)
 {
-    assert(state[event] == PROCESSED);
-    state[event] = PENDING;
     if
     :: child[event] != NONE ->
         if
@@ -144,6 +146,15 @@ inline undo(event)
         child[event] = NONE
     :: else
     fi
+}
+
+inline undo(event)
+{
+    assert(state[event] == PROCESSED);
+    state[event] = PENDING;
+#ifndef LAZY
+    drop(event)
+#endif
 }
 
 inline undo_later(than)
@@ -160,6 +171,9 @@ inline undo_later(than)
 
 inline forget(event)
 {
+#ifdef LAZY
+    drop(event);
+#endif
     state[event] = UNUSED;
     time[event] = 0;
     owner[event] = 0;
@@ -270,7 +284,8 @@ inline receive()
 #endif
 }
 
-/* Handles the least event, at equal times one from elsewhere; safe ones are committed at once. */
+/* Handles the least event, at equal times one from elsewhere, then the oldest; safe ones are
+ * committed at once. */
 inline handle()
 {
     atomic {
@@ -279,7 +294,7 @@ inline handle()
             for (k : 0 .. EVENTS - 1) {
                 if
                 :: state[k] == PENDING && owner[k] == me && time[k] == least[me] &&
-                    (e == NONE || e / EACH == me) -> e = k
+                    (e == NONE || (e / EACH == me && k / EACH != me)) -> e = k
                 :: else
                 fi
             }
@@ -304,9 +319,32 @@ inline handle()
             equal = false;
             k = 0
         }
+#ifdef LAZY
+        kept = false;
+        if
+        :: child[e] != NONE -> kept = true /* and sent again */
+        :: child[e] != NONE && speculated[me] && owner[child[e]] == me -> all = true
+        :: true
+        fi;
+        d_step {
+            if
+            :: kept && safely -> child[e] = NONE
+            :: !kept && child[e] != NONE ->
+                if
+                :: all -> undo_later(time[child[e]])
+                :: else
+                fi;
+                drop(e);
+                work_off_cancels()
+            :: else
+            fi;
+            all = false;
+            k = 0
+        }
+#endif
         if
         :: true
-        :: used[me] < EACH ->
+        :: used[me] < EACH && !kept ->
             if
             :: to = OTHER(1)
 #if WORKERS == 2
@@ -343,6 +381,7 @@ inline handle()
             to = 0;
             extra = 0;
             safely = false;
+            kept = false;
             collect()
         }
     }
@@ -449,7 +488,7 @@ inline jump()
 proctype worker(byte me)
 {
     byte e, k, c, to, extra, bound;
-    bool cancels, all, equal, safely;
+    bool cancels, all, equal, safely, kept;
 end:
     do
     :: least[me] < TOP -> handle()

@@ -46,6 +46,8 @@ for bug in NO_SENT_LEAST SAFE_BEFORE_RECEIVE ONE_CUT NO_FLUSH REPORT_UNPUBLISHED
 done
 check holds promise
 check holds promise -DNEAR=0
+check holds promise -DLAZY
+check holds promise -DLAZY -DNEAR=0
 check holds promise -DSENDS=2 -DJUMPS=0 -DSTRICT
 check holds promise -DWORKERS=3 -DJUMPS=0 -DSTRICT
 for bug in STORE_BEFORE_PUBLISH MAIL_BEFORE_PROMISES NO_PENDING NO_BOUND CANCEL_UNPUBLISHED LEFT_OUT \
