@@ -99,7 +99,8 @@ static inline struct entry entry_of_words(const struct event_words *words, struc
     };
 }
 
-/* Clears what the engine has noted in `reserved`, by its whole word: the hash reads that next. */
+/* Clears what the engine has noted in `reserved`, by its whole word: what copies the event reads
+ * that next. */
 static inline void event_clear_notes(struct cw_event *event)
 {
     event_word *const words = (event_word *)(void *)event;

@@ -3,8 +3,8 @@
  * handled and not committed at a time. A controller per worker moves it by what speculation pays:
  * as long as next to nothing is rolled back it widens, when a quarter is, it halves. Memory comes
  * first: from 70 % of the limit on the window halves with every round, from 85 % on only safe
- * events are handled, at 95 % what was speculated is undone. So what a sequential run needs, and
- * the mailboxes, is enough.
+ * events are handled, at 95 % what was speculated is undone. That aims at what a sequential run
+ * needs and a little more; undoing may itself need memory, for cancellations.
  */
 #include "core/simulation.h"
 #include "core/timewarp.h"

@@ -25,7 +25,7 @@ static bool keeps_all(const struct timewarp *tw)
            (sync == CW_OPTIMISTIC || (sync == CW_STRESS && tw->chaos.keep_all));
 }
 
-/* How far speculation may reach: the window beyond GVT, the end, and where an event failed. */
+/* How far speculation may reach: to the end, and no further than the window beyond GVT. */
 static int64_t horizon_ps(const struct timewarp *tw)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
