@@ -4,13 +4,14 @@
  * kernel emits one of these records, and the data pass executes them, in the order of commitment,
  * on a sparse memory.
  *
- * Causality: a PE's records come in program order, and the record of a receive, or of anything
- * that uses a received tile, comes after the record of the send that made the tile.
+ * Causality: the records of one of a PE's contexts come in program order; the record of a receive,
+ * or of anything that uses a received tile, comes after the record of the send that made the tile;
+ * a LAND comes after its PUT, and everything that uses what landed after the LAND.
  *
  * Values (30-ipcq.md, "Value semantics"): a send binds its source's value when its record comes;
  * a received tile is named by (receiving PE, direction, sequence number) and keeps its value,
  * whatever happens to the slot, until the record that uses it carries LP_LAST_USE, or until the
- * PE's kernel ends.
+ * PE's kernel ends. A put's value is bound when its PUT comes, and written when its LAND comes.
  */
 #ifndef LP_RECORD_H
 #define LP_RECORD_H
@@ -26,11 +27,27 @@ enum lp_record_kind {
 
 enum lp_op_kind {
     LP_OP_SEND = 1, /* a -> the tile (peer, peer_dir, seq) */
-    LP_OP_RECV,     /* (pe, dir, seq) was received; moves nothing */
+    LP_OP_RECV,     /* (pe, dir, seq) was received. dst: LP_SPACE_NONE, the kernel has the slot's
+                       address and nothing moves, or where the tile is copied to (copy_to_dst) */
     LP_OP_LOAD,     /* a (HBM, SRAM or a tile) -> dst (TCM) */
     LP_OP_STORE,    /* a (TCM or a tile) -> dst (HBM or SRAM) */
     LP_OP_COPY,     /* a -> dst */
     LP_OP_MATH,     /* a (math) b -> dst, element by element, one rounding each */
+    LP_OP_PUT,      /* a is bound as put number `seq` of this PE, for dst in memories of `peer` and
+                       its cube. math: 0 = plain, else LAND reduces. The puts of one PE are numbered
+                       from 0 without gaps, whatever their peers; they land in any order */
+    LP_OP_LAND,     /* at the destination, when the put is visible: put number `seq` of `peer`.
+                       Plain: dst <- value; else dst <- dst (math) value, one rounding per element.
+                       dst, math, bytes and dtype are those of its PUT */
+    LP_OP_NOTIFY,   /* notification number `seq` of this PE goes to `peer`, tag in `dir`; moves
+                       nothing */
+    LP_OP_WAIT_NOTIFY, /* this PE consumed a notification of `peer`, tag in `dir`; moves nothing */
+    LP_OP_CAST,        /* a (dtype) -> dst (dtype in `math`: enum lp_dtype); bytes are the source's.
+                          Through f32, one rounding */
+    LP_OP_GEMM, /* dst[rows][cols] <- a[rows][inner] . b[inner][cols], row-major, rows in `seq`,
+                   inner in `peer`, bytes those of dst. math = LP_MATH_SUM: added to dst, else 0.
+                   Products and sums in f32, a rounding each, in order of inner, from dst's value
+                   or +0; one rounding to the dtype at the end */
 };
 enum lp_math { LP_MATH_SUM = 1, LP_MATH_MAX, LP_MATH_MIN, LP_MATH_PROD };
 enum lp_dtype { LP_F16 = 1, LP_BF16, LP_F32 };
@@ -58,15 +75,17 @@ struct lp_op {
     int64_t t_start_ps, t_end_ps; /* a send's t_end is when the kernel went on */
     uint32_t pe;
     uint8_t kind;  /* enum lp_op_kind */
-    uint8_t math;  /* enum lp_math, for LP_OP_MATH */
+    uint8_t math;  /* enum lp_math; CAST: enum lp_dtype of dst */
     uint8_t dtype; /* enum lp_dtype */
-    uint8_t dir;   /* send, recv: this PE's direction */
+    uint8_t dir;   /* send, recv: this PE's direction; notify, wait_notify: tag */
     uint32_t bytes;
-    uint32_t seq;     /* send, recv: the tile's sequence number in its queue, from 0 */
-    uint32_t peer;    /* send: the receiving PE */
+    uint32_t seq;     /* send, recv: the tile's number in its queue, from 0; put, notify: see above;
+                         gemm: rows */
+    uint32_t peer;    /* send, put, notify: the receiving PE; land, wait_notify: the sending one;
+                         gemm: inner */
     uint8_t peer_dir; /* send: the direction there */
     uint8_t reserved[3];
-    struct lp_operand a, b, dst; /* send: dst is the slot at the peer */
+    struct lp_operand a, b, dst; /* send, put: dst is at the peer */
 };
 _Static_assert(sizeof(struct lp_op) == 64, "a record is at most 64 bytes, without padding");
 
