@@ -1,0 +1,89 @@
+/*
+ * mesh_steps.h: the steps that the all-reduces on cubes and SIPs are made of (50-collectives.md):
+ * reduce a line of a grid to its root, broadcast along it, exchange between the SIPs' roots; and
+ * the scalars and checks that go with them. Each kernel puts them together: whole tensors
+ * (lrab_hierarchical_allreduce), tile by tile (lrab_pipelined_allreduce), on the PEs' grid, too
+ * (pe_hierarchical_allreduce).
+ *
+ * A step works on `tiles` tiles of the tensor from tile `first` on: mesh_take() says which. They
+ * start as mesh_frame.value, and that is where the step leaves them. In TCM they are contiguous,
+ * from offset 0; received ones follow each other in their queue.
+ *
+ * Resumable functions of kernels: speculative, their only state is the frame. The host's part is
+ * pure.
+ */
+#ifndef COLLECTIVES_MESH_STEPS_H
+#define COLLECTIVES_MESH_STEPS_H
+
+#include "collectives/algorithm.h"
+
+enum mesh_scalar {
+    MESH_CUBE_W,
+    MESH_CUBE_H,
+    MESH_ROOT_X,
+    MESH_ROOT_Y,
+    MESH_TOPO_KIND,
+    MESH_TOPO_W, /* of a ring: its length, with MESH_TOPO_H 1 */
+    MESH_TOPO_H,
+    MESH_RANK_INVARIANT,
+    MESH_SCALARS /* a kernel's own follow */
+};
+
+enum mesh_topo_kind { MESH_TOPO_RING, MESH_TOPO_TORUS, MESH_TOPO_MESH }; /* ADR-0032 D1 */
+
+struct mesh_frame {
+    uint16_t line, level, part, leaf; /* where the kernel, its part, ... are */
+    uint32_t first, tiles;            /* of the tensor: the tiles under way */
+    uint32_t i;                       /* tile, counted from `first` */
+    uint32_t r, k;                    /* round; tensor of a row */
+    struct lp_operand value;          /* the tiles so far: in TCM, or as they were received */
+    struct lp_operand row, ring;      /* first tile that a row, a column ring brought */
+    uint32_t sum;                     /* rank_invariant: offset in TCM of the sum so far */
+};
+_Static_assert(sizeof(struct mesh_frame) <= TL_FRAME_BYTES, "the frame fits in a kernel's state");
+
+/* A line of a grid: this place is `at` of `n`; `low` and `high` lead to at - 1 and at + 1. */
+struct mesh_line {
+    uint32_t at, n, root;
+    enum hw_dir low, high;
+};
+
+static inline int64_t mesh_scalar(const struct tl *tl, uint32_t index)
+{
+    return tl_args(tl)->scalar[index];
+}
+/* This cube's row and column of the cube mesh. */
+struct mesh_line mesh_row(const struct tl *tl);
+struct mesh_line mesh_column(const struct tl *tl);
+static inline bool mesh_at_root(struct mesh_line line) { return line.at == line.root; }
+
+/* The steps are about these tiles from here on; where they are in the shard, and their bytes. */
+void mesh_take(struct mesh_frame *f, uint32_t first, uint32_t tiles);
+uint32_t mesh_offset(const struct tl *tl, const struct mesh_frame *f);
+uint32_t mesh_bytes(const struct tl *tl, const struct mesh_frame *f);
+
+/* ---- steps: each is one TL_RUN --------------------------------------------------------------- */
+
+/* Both ends towards the root: what comes from `low` is added first, then what comes from `high`. */
+enum tl_status mesh_reduce(struct tl *tl, struct mesh_frame *f, struct mesh_line line);
+/* The root's value to all: towards `low` first. */
+enum tl_status mesh_broadcast(struct tl *tl, struct mesh_frame *f, struct mesh_line line);
+/* Phase 3, at the root of every SIP: along the SIPs' rows (dimension 0), then the columns (1). */
+enum tl_status mesh_exchange(struct tl *tl, struct mesh_frame *f, int dimension);
+
+/* Phases 1 to 5: rows, root column, between SIPs, and back, marked as phases `phase` and the four
+ * after it. */
+enum tl_status mesh_all_reduce(struct tl *tl, struct mesh_frame *f, uint32_t phase);
+#define MESH_PHASE_NAMES                                                                           \
+    "row reduce", "column reduce", "between SIPs", "column broadcast", "row broadcast"
+enum { MESH_PHASES = 5 };
+
+/* ---- host side ------------------------------------------------------------------------------- */
+
+void mesh_kernel_args(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX]);
+/* What the exchange between SIPs asks of the machine: struct ccl_algorithm's check(). */
+int mesh_check(const struct ccl_call *call, const char **key, struct cw_error *error);
+/* TCM for `bytes` under way: rank_invariant adds in a second place. */
+uint64_t mesh_tcm_bytes(const struct ccl_call *call, uint64_t bytes);
+
+#endif
