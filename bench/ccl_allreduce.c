@@ -12,6 +12,7 @@
 struct allreduce {
     struct bench_session *session;
     uint64_t n_elem;
+    struct dp_policy policy;
     struct result_row *row;
     struct expect *expect; /* NULL: not verified */
     uint32_t completed;    /* collectives of this size, warm-up included */
@@ -22,7 +23,7 @@ static void worker(int rank, void *arg)
 {
     const struct allreduce *allreduce = arg;
     const struct run_options *options = allreduce->session->options;
-    const struct dp_policy policy = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+    const struct dp_policy policy = allreduce->policy;
 
     dist_init_process_group("ahbm");
     ahbm_set_device(rank);
@@ -64,12 +65,22 @@ static int completed(void *arg, const struct dist_completion *completion, struct
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
 }
 
+/* One shard per cube, at its PE 0, or one per PE: what the algorithm reduces. */
+static struct dp_policy policy_for(const struct config *config)
+{
+    const struct ccl_algorithm *algorithm = ccl_algorithm_find(config->ccl.module);
+    if (algorithm != NULL && algorithm->pe_shards)
+        return (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE};
+    return (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+}
+
 static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_error *error)
 {
     const struct run_options *options = session->options;
     const struct config *config = session->config;
     const double n = dist_world_size_of(session->dist);
-    struct allreduce allreduce = {.session = session, .n_elem = n_elem};
+    struct allreduce allreduce = {
+        .session = session, .n_elem = n_elem, .policy = policy_for(config)};
     allreduce.row = bench_add_row(session, "all_reduce", n_elem, 2 * (n - 1) / n, error);
     if (allreduce.row == NULL)
         return error->exit_code;

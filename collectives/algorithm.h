@@ -33,6 +33,7 @@ struct ccl_algorithm {
     uint64_t (*tcm_bytes)(const struct ccl_call *call);
     /* The PE takes part. */
     bool (*takes_part)(const struct ccl_call *call, uint32_t cube, uint32_t pe);
+    bool pe_shards; /* reduces a shard of each PE, else one of each cube, at its PE 0 */
 };
 
 /* By module name; NULL: unknown. */
@@ -43,6 +44,6 @@ const struct ccl_algorithm *ccl_algorithm_at(uint32_t i);
 /* For messages that recommend a module: "" if it is registered, else " (not in this version)". */
 const char *ccl_algorithm_note(const char *module);
 
-extern const struct ccl_algorithm ccl_lrab_hierarchical_allreduce;
+extern const struct ccl_algorithm ccl_lrab_hierarchical_allreduce, ccl_pe_hierarchical_allreduce;
 
 #endif

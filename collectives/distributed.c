@@ -429,7 +429,8 @@ static int launch_rank(struct dist *dist, uint32_t rank, struct cw_error *error)
                            .n_elem = tensor->shard_elems,
                            .rank = rank,
                            .dtype = (uint8_t)call.dtype,
-                           .math = (uint8_t)call.math};
+                           .math = (uint8_t)call.math,
+                           .pe_shards = tensor->policy.pe == DP_COLUMN_WISE};
     dist->algorithm->kernel_args(&call, args.scalar);
     for (uint32_t cube = 0; cube < hw_cubes(hw); cube++)
         for (uint32_t pe = 0; pe < hw_pes(hw); pe++) {

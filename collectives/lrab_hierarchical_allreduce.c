@@ -17,21 +17,16 @@
 enum phase { LOAD, REDUCE, STORE = REDUCE + MESH_PHASES };
 static const char *const phase_name[] = {"launch, load", MESH_PHASE_NAMES, "store"};
 
-static uint64_t own_shard(const struct tl *tl)
-{
-    return tl_args(tl)->tensor + tl_place(tl).cube * tl_args(tl)->shard_bytes;
-}
-
 static enum tl_status run(struct tl *tl, void *state)
 {
     struct mesh_frame *f = state;
     TL_BEGIN(&f->line);
     tl_phase(tl, LOAD);
     mesh_take(f, 0, tl_tiles(tl));
-    TL_CALL(&f->line, tl_load(tl, 0, own_shard(tl), mesh_bytes(tl, f)));
+    TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), mesh_bytes(tl, f)));
     TL_RUN(&f->line, mesh_all_reduce(tl, f, REDUCE));
     tl_phase(tl, STORE);
-    TL_CALL(&f->line, tl_store(tl, own_shard(tl), tl_last(f->value), mesh_bytes(tl, f)));
+    TL_CALL(&f->line, tl_store(tl, tl_shard(tl), tl_last(f->value), mesh_bytes(tl, f)));
     TL_END(&f->line);
 }
 

@@ -57,6 +57,14 @@ struct hw_place tl_place(const struct tl *tl)
     return (struct hw_place){tl->run->sip, tl->run->cube_in_sip, tl->pe};
 }
 
+uint64_t tl_shard(const struct tl *tl)
+{
+    const struct tl_args *args = tl_args(tl);
+    const uint32_t cube = tl->run->cube_in_sip;
+    return args->tensor +
+           (args->pe_shards ? cube * tl->run->m->pes + tl->pe : cube) * args->shard_bytes;
+}
+
 uint32_t tl_num_pes(const struct tl *tl) { return tl->run->m->pes; }
 uint32_t tl_slot_bytes(const struct tl *tl) { return tl->run->m->config.slot_bytes; }
 
@@ -127,11 +135,11 @@ static struct lp_call *start(struct tl *tl, enum tl_call_kind kind, uint32_t byt
     return call;
 }
 
-/* PE_MMU: virtual to physical. The launch maps the SIP's tensor, this cube's shard of it here. */
+/* PE_MMU: virtual to physical. The launch maps the SIP's tensor, this PE's shard of it here. */
 static uint32_t translate(struct tl *tl, enum tl_call_kind kind, uint64_t va, uint32_t bytes)
 {
     const struct tl_args *args = tl_args(tl);
-    const uint64_t shard = args->tensor + tl->run->cube_in_sip * args->shard_bytes;
+    const uint64_t shard = tl_shard(tl);
     const uint64_t page = tl->run->m->hw.mmu_page_bytes;
     const uint64_t mapped = (args->shard_bytes + page - 1) / page * page;
     if (va < shard || va - shard >= mapped || bytes > mapped - (va - shard))

@@ -56,14 +56,15 @@ enum tl_status { TL_WAITING, TL_ENDED };
 
 /* What a launch passes to a kernel: the tensor pointer and the scalars that follow it. */
 struct tl_args {
-    uint64_t tensor;    /* virtual address of the SIP's tensor: cube c's shard is behind c others */
+    uint64_t tensor;    /* virtual address of the SIP's tensor: see tl_shard() */
     uint64_t tensor_pa; /* byte offset of the shard in the PE's HBM slice: what the MMU maps to */
     uint64_t shard_bytes;
     uint64_t n_elem; /* per shard */
     uint32_t rank;
-    uint8_t dtype; /* enum lp_dtype */
-    uint8_t math;  /* enum lp_math */
-    uint8_t reserved[2];
+    uint8_t dtype;  /* enum lp_dtype */
+    uint8_t math;   /* enum lp_math */
+    bool pe_shards; /* each PE has a shard of its own, not each cube */
+    uint8_t reserved;
     int64_t scalar[TL_SCALARS_MAX]; /* from the algorithm's kernel_args() */
 };
 
@@ -81,6 +82,8 @@ struct tl_kernel {
 
 const struct tl_args *tl_args(const struct tl *tl);
 struct hw_place tl_place(const struct tl *tl);
+/* Virtual address of this PE's shard: shards follow each other in the order of (cube, PE). */
+uint64_t tl_shard(const struct tl *tl);
 uint32_t tl_num_pes(const struct tl *tl); /* per cube */
 uint32_t tl_slot_bytes(const struct tl *tl);
 bool tl_installed(const struct tl *tl, enum hw_dir dir);

@@ -1,8 +1,8 @@
 /*
  * test_allreduce.c: the bits of all-reduce (50-collectives.md, 60-cli.md "Inputs"). For f32 the
- * result is computed here a second time, element by element in the specified order, and compared by
- * its hash; the other types and operations are compared with the program's own expectation
- * (--verify-data), over topologies, memories and contention modes, and degenerate shapes.
+ * result is computed a second time (allreduce_order.h), and compared by its hash; the other types
+ * and operations are compared with the program's own expectation (--verify-data), over topologies,
+ * memories and contention modes, and degenerate shapes.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <xxhash.h>
 
+#include "test/integration/allreduce_order.h"
 #include "test/integration/run_cubewarp.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -31,88 +31,7 @@ static const json_t *result_of(const json_t *root, const char *key)
 /* ---- the result of lrab, computed here ---------------------------------------------------------
  */
 
-enum topo { RING, TORUS, MESH };
-struct shape {
-    enum topo topo;
-    uint32_t sip_w, sip_h; /* ring: its length, 1 */
-    uint32_t cube_w, cube_h, root_x, root_y;
-    bool rank_invariant;
-};
-enum { ELEMENTS = 37, SIPS_MAX = 16, CUBES_MAX = 25 };
-
-/* Element g of the seed's stream. */
-static float input(uint64_t seed, uint64_t g)
-{
-    uint64_t z = (seed * (1ull << 32) + g + 1) * 0x9E3779B97F4A7C15ull;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    z ^= z >> 31;
-    return ((float)(z >> 48) - 32768.0f) / 32768.0f;
-}
-
-/* From both ends of a line to its root: lower indices first. */
-static float reduce_line(const float *x, uint32_t n, uint32_t stride, uint32_t root)
-{
-    float low = 0, high = 0, acc = x[root * stride];
-    for (uint32_t i = 0; i < root; i++)
-        low = i == 0 ? x[0] : x[i * stride] + low;
-    for (uint32_t i = n - 1; i > root; i--)
-        high = i == n - 1 ? x[i * stride] : x[i * stride] + high;
-    if (root > 0)
-        acc += low;
-    if (root < n - 1)
-        acc += high;
-    return acc;
-}
-
-static float reduce_cubes(const struct shape *s, const float *cube)
-{
-    float row[CUBES_MAX];
-    for (uint32_t y = 0; y < s->cube_h; y++)
-        row[y] = reduce_line(cube + y * s->cube_w, s->cube_w, 1, s->root_x);
-    return reduce_line(row, s->cube_h, 1, s->root_y);
-}
-
-/* n places, `stride` apart: each adds what arrives from the one before it, then from the one before
- * that, ... */
-static void reduce_ring(float *x, uint32_t n, uint32_t stride)
-{
-    float out[SIPS_MAX];
-    for (uint32_t i = 0; i < n; i++) {
-        out[i] = x[i * stride];
-        for (uint32_t k = 1; k < n; k++)
-            out[i] += x[(i + n - k) % n * stride];
-    }
-    for (uint32_t i = 0; i < n; i++)
-        x[i * stride] = out[i];
-}
-
-/* To the last place, then back to all. */
-static void reduce_chain(float *x, uint32_t n, uint32_t stride)
-{
-    float acc = x[0];
-    for (uint32_t i = 1; i < n; i++)
-        acc = x[i * stride] + acc;
-    for (uint32_t i = 0; i < n; i++)
-        x[i * stride] = acc;
-}
-
-static void reduce_sips(const struct shape *s, float *sip)
-{
-    void (*const line)(float *, uint32_t, uint32_t) = s->topo == MESH ? reduce_chain : reduce_ring;
-    if (s->rank_invariant) {
-        float acc = sip[0];
-        for (uint32_t i = 1; i < s->sip_w * s->sip_h; i++)
-            acc += sip[i];
-        for (uint32_t i = 0; i < s->sip_w * s->sip_h; i++)
-            sip[i] = acc;
-        return;
-    }
-    for (uint32_t y = 0; y < s->sip_h; y++)
-        line(sip + y * s->sip_w, s->sip_w, 1);
-    for (uint32_t x = 0; x < s->sip_w; x++)
-        line(sip + x, s->sip_h, s->sip_w);
-}
+enum { ELEMENTS = 37 };
 
 /* Of all ranks' tensors in rank, shard order. */
 static void expected_hash(const struct shape *s, uint64_t seed, char hash[17])
@@ -124,18 +43,15 @@ static void expected_hash(const struct shape *s, uint64_t seed, char hash[17])
         float sip[SIPS_MAX], cube[CUBES_MAX];
         for (uint32_t i = 0; i < sips; i++) {
             for (uint32_t c = 0; c < cubes; c++)
-                cube[c] = input(seed, (i * cubes + c) * ELEMENTS + e);
-            sip[i] = reduce_cubes(s, cube);
+                cube[c] = order_input(seed, (i * cubes + c) * ELEMENTS + e);
+            sip[i] = order_reduce_grid(cube, s->cube_w, s->cube_h, s->root_x, s->root_y);
         }
-        reduce_sips(s, sip);
+        order_reduce_sips(s, sip);
         for (uint32_t i = 0; i < sips * cubes; i++)
             out[i * ELEMENTS + e] = sip[i / cubes];
     }
-    snprintf(hash, 17, "%016llx",
-             (unsigned long long)XXH3_64bits(out, sips * cubes * ELEMENTS * sizeof *out));
+    order_hash(out, sips * cubes * ELEMENTS, hash);
 }
-
-static const char *const topo_name[] = {"ring_1d", "torus_2d", "mesh_2d_no_wrap"};
 
 static void check_hash(const struct shape *s, uint64_t seed, const char *more)
 {
@@ -147,15 +63,15 @@ static void check_hash(const struct shape *s, uint64_t seed, const char *more)
         "--set sip.cube_mesh.w=%u --set sip.cube_mesh.h=%u "
         "--set algorithms.lrab_hierarchical_allreduce.root=%u,%u --set defaults.rank_invariant=%s "
         "--set defaults.slot_size=64 %s",
-        ELEMENTS, (unsigned long long)seed, topo_name[s->topo], s->sip_w * s->sip_h, s->sip_w,
+        ELEMENTS, (unsigned long long)seed, order_topo_name[s->topo], s->sip_w * s->sip_h, s->sip_w,
         s->sip_h, s->cube_w, s->cube_h, s->root_x, s->root_y, s->rank_invariant ? "true" : "false",
         more);
     const char *got = json_string_value(result_of(root, "data_hash"));
     if (got == NULL || strcmp(got, hash) != 0)
         fail_msg("%s of %u x %u SIPs, %u x %u cubes, root %u,%u, rank_invariant %d: hash %s, "
                  "expected %s",
-                 topo_name[s->topo], s->sip_w, s->sip_h, s->cube_w, s->cube_h, s->root_x, s->root_y,
-                 s->rank_invariant, got ? got : "null", hash);
+                 order_topo_name[s->topo], s->sip_w, s->sip_h, s->cube_w, s->cube_h, s->root_x,
+                 s->root_y, s->rank_invariant, got ? got : "null", hash);
     json_decref(root);
 }
 

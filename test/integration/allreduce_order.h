@@ -1,0 +1,33 @@
+/*
+ * allreduce_order.h: what an f32 all-reduce ends with, element by element in the order that
+ * 50-collectives.md specifies; written from the specification, sharing nothing with the program.
+ * Pure functions.
+ */
+#ifndef ALLREDUCE_ORDER_H
+#define ALLREDUCE_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum topo { RING, TORUS, MESH };
+extern const char *const order_topo_name[]; /* as in topology.yaml */
+
+struct shape {
+    enum topo topo;
+    uint32_t sip_w, sip_h; /* ring: its length, 1 */
+    uint32_t cube_w, cube_h, root_x, root_y;
+    bool rank_invariant;
+};
+enum { SIPS_MAX = 16, CUBES_MAX = 25 };
+
+/* Element g of the seed's stream. */
+float order_input(uint64_t seed, uint64_t g);
+/* Rows to the root's column, that column to the root: what the root ends with. At most CUBES_MAX
+ * rows. */
+float order_reduce_grid(const float *x, uint32_t w, uint32_t h, uint32_t root_x, uint32_t root_y);
+/* Phase 3, in place: each SIP's value before and after. */
+void order_reduce_sips(const struct shape *s, float *sip);
+/* data_hash of these elements. */
+void order_hash(const float *x, uint64_t count, char hash[17]);
+
+#endif
