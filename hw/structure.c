@@ -7,13 +7,14 @@
 
 const char hw_port_letter[HW_PORTS] = {'N', 'S', 'E', 'W'};
 
-static const char *const dir_name[HW_DIR_BUILT_IN + 1] = {
-    "N",        "S",       "E",       "W",       "global_N", "global_S", "global_E",
-    "global_W", "intra_N", "intra_S", "intra_E", "intra_W",  "peer"};
+static const char *const dir_name[HW_DIRS_MAX] = {
+    "N",        "S",        "E",          "W",          "global_N", "global_S",
+    "global_E", "global_W", "intra_N",    "intra_S",    "intra_E",  "intra_W",
+    "peer",     "parent",   "child_left", "child_right"};
 
 const char *hw_dir_name(enum hw_dir dir)
 {
-    return (unsigned)dir <= HW_DIR_BUILT_IN ? dir_name[dir] : "?";
+    return (unsigned)dir < HW_DIRS_MAX ? dir_name[dir] : "?";
 }
 
 int hw_dir_by_name(const char *name)

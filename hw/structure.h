@@ -37,7 +37,10 @@ enum hw_dir {
     HW_DIR_INTRA_W,
     HW_DIR_BUILT_IN,
     HW_DIR_PEER = HW_DIR_BUILT_IN, /* the one partner of a point-to-point bench */
-    HW_DIRS_MAX = 16
+    HW_DIR_PARENT,                 /* of a logical tree */
+    HW_DIR_CHILD_LEFT,
+    HW_DIR_CHILD_RIGHT,
+    HW_DIRS_MAX
 };
 
 struct hw_place {
@@ -73,7 +76,8 @@ bool hw_pe_neighbour(const struct hw_config *hw, uint32_t pe, enum hw_port port,
 bool hw_dir_neighbour(const struct hw_config *hw, struct hw_place from, enum hw_dir dir,
                       struct hw_place *to);
 
-/* Name of a built-in direction ("global_E"), "peer", or "?"; and back (-1: unknown). */
+/* Name of a direction ("global_E", "peer", "parent"), "?" beyond; and back (-1: not built in). A
+ * logical topology may use an index under another name: lp_dir_name() in lp/model.h knows. */
 const char *hw_dir_name(enum hw_dir dir);
 int hw_dir_by_name(const char *name);
 

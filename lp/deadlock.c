@@ -68,9 +68,9 @@ static void append_wait(struct text *text, const struct lp_model *m, const struc
     if (kernel->wait == LP_WAIT_DATA && kernel->any)
         append(text, " waits for data from any direction");
     else if (kernel->wait == LP_WAIT_DATA)
-        append(text, " waits for data from %s", hw_dir_name((enum hw_dir)kernel->call.dir));
+        append(text, " waits for data from %s", lp_dir_name(m, pe, (enum hw_dir)kernel->call.dir));
     else
-        append(text, " waits for room in %s", hw_dir_name((enum hw_dir)kernel->call.dir));
+        append(text, " waits for room in %s", lp_dir_name(m, pe, (enum hw_dir)kernel->call.dir));
 }
 
 /* The start of the shortest cycle and its length; NOBODY: there is none. */
@@ -186,8 +186,8 @@ void lp_pointer_dump(const struct lp_model *m, const struct cw_sim *sim, size_t 
             if (lines++ < lines_max)
                 fprintf(out,
                         "%u.%u.%u %s my_head=%u my_tail=%u peer_head_cache=%u peer_tail_cache=%u\n",
-                        place.sip, place.cube, place.pe, hw_dir_name(dir), q->my_head, q->my_tail,
-                        q->peer_head_cache, q->peer_tail_cache);
+                        place.sip, place.cube, place.pe, lp_dir_name(m, pe, dir), q->my_head,
+                        q->my_tail, q->peer_head_cache, q->peer_tail_cache);
         }
     }
     if (lines > lines_max)

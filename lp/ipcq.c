@@ -1,6 +1,6 @@
 /*
  * ipcq.c: a PE's queue block: pointers, arrivals, credits (30-ipcq.md; seed ADR-0023). Who is at
- * the other end of a queue is computed from coordinates, not stored.
+ * the other end of a queue says wiring.c.
  *
  * I-IPCQ-1 (seed I6, I7): a tile's data and the new peer_head_cache become visible in one event.
  * I-IPCQ-2 (seed I2): no pointer ever goes back.
@@ -8,44 +8,6 @@
  * predecessor on the way; it then waits in `early` for its turn.
  */
 #include "lp/model.h"
-
-bool lp_queue_peer(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
-                   enum hw_dir *peer_dir)
-{
-    if (dir == HW_DIR_PEER) {
-        const uint32_t *pair = m->config.pair;
-        if (pair[0] == pair[1] || (pe_index != pair[0] && pe_index != pair[1]))
-            return false;
-        *peer = pe_index == pair[0] ? pair[1] : pair[0];
-        *peer_dir = HW_DIR_PEER;
-        return true;
-    }
-    struct hw_place to;
-    if (!hw_dir_neighbour(&m->hw, hw_place_of(&m->hw, pe_index), dir, &to))
-        return false;
-    *peer = hw_pe_index(&m->hw, to);
-    *peer_dir = (enum hw_dir)(dir ^ 1);
-    return true;
-}
-
-bool lp_is_wired(const struct lp_model *m, uint32_t pe)
-{
-    return m->config.wire_all_pes || pe == 0;
-}
-
-uint16_t lp_directions(const struct lp_model *m, uint32_t pe_index)
-{
-    uint16_t directions = 0;
-    for (enum hw_dir dir = 0; dir <= HW_DIR_PEER; dir++) {
-        uint32_t peer;
-        enum hw_dir peer_dir;
-        if (dir >= HW_DIR_INTRA_N && dir <= HW_DIR_INTRA_W && !m->config.wire_all_pes)
-            continue;
-        if (lp_queue_peer(m, pe_index, dir, &peer, &peer_dir))
-            directions |= (uint16_t)(1u << dir);
-    }
-    return directions;
-}
 
 void lp_ipcq_install(struct lp_run *run, uint32_t pe)
 {
@@ -108,13 +70,6 @@ void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
     queue->peer_tail_cache = signal->arg;
     if (p->kernel.wait == LP_WAIT_CREDIT && p->kernel.call.dir == signal->dir)
         tl_pointer_arrived(run, signal->pe);
-}
-
-int64_t lp_credit_ps(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
-{
-    if (dir == HW_DIR_PEER)
-        return m->pair_credit_ps[pe_index == m->config.pair[1]];
-    return m->credit_ps[pe_index % (m->cubes * m->pes) * HW_DIR_BUILT_IN + dir];
 }
 
 int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir)

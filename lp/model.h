@@ -19,6 +19,7 @@
 #include "hw/timing.h"
 #include "lp/record.h"
 #include "lp/tl.h"
+#include "lp/wiring.h"
 
 /* ---- parameters ----------------------------------------------------------------------------- */
 
@@ -32,7 +33,8 @@ struct lp_config {
     uint32_t credit_bytes;
     uint32_t vc_chunk_bytes;
     uint32_t vc_weight[HW_VCS];
-    uint32_t pair[2]; /* the PEs joined by direction `peer`; equal: none */
+    uint32_t pair[2];               /* the PEs joined by direction `peer`; equal: none */
+    const struct lp_wiring *wiring; /* a logical topology; NULL: as the machine is built */
 };
 
 /* A kernel launch, as the host has prepared it: const while the engine runs. */
@@ -63,6 +65,7 @@ struct lp_model {
     uint8_t port_router[HW_PORTS]; /* NoC router of each UCIe port */
     uint8_t centre_router;
     uint8_t pe_router[64];
+    /* of queues as the machine is built; those of a logical topology are in config.wiring */
     int64_t *credit_ps;  /* [cube][pe][dir]: T(path to the sender's PE_DMA, credit), all SIPs */
     uint8_t *ring_index; /* [cube][pe][dir]: place of the receive ring among the PE's */
     uint32_t rings_max;  /* most receive rings that one PE has */
@@ -349,11 +352,19 @@ bool lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_o
 void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation);
 void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load);
 
-/* ---- ipcq.c ---------------------------------------------------------------------------------- */
+/* ---- wiring.c -------------------------------------------------------------------------------- */
 
 /* The other end of a PE's queue: the PE's global index, and its direction there. */
 bool lp_queue_peer(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
                    enum hw_dir *peer_dir);
+/* Port by which what a PE sends in a direction must leave its SIP, or HW_PORT_NONE: as routed. */
+enum hw_port lp_queue_exit(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir);
+/* A logical topology may have queues that only send or only receive. */
+bool lp_queue_goes(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir, bool sending);
+/* What a PE calls a direction. */
+const char *lp_dir_name(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir);
+/* The direction that a PE calls so; HW_DIRS_MAX: none is installed there under this name. */
+enum hw_dir lp_dir_named(const struct lp_model *m, uint32_t pe_index, const char *name);
 /* The other end of a queue as a sender sees it (30-ipcq.md, "Queue pair"). */
 struct lp_endpoint {
     struct hw_place place;
@@ -366,14 +377,20 @@ struct lp_endpoint {
 struct lp_endpoint lp_endpoint_of(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir);
 /* Directions that an IpcqInitMsg installs on this PE, one bit each. */
 uint16_t lp_directions(const struct lp_model *m, uint32_t pe_index);
-bool lp_is_wired(const struct lp_model *m, uint32_t pe); /* gets an IpcqInitMsg; pe in its cube */
+bool lp_is_wired(const struct lp_model *m, uint32_t pe_index); /* gets an IpcqInitMsg */
+/* How long a credit takes from this PE to the sender of its queue. */
+int64_t lp_credit_ps(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir);
+/* Computes the tables of credits and rings. False: out of memory. */
+bool lp_queues_init(struct lp_model *m);
+void lp_queues_free(struct lp_model *m);
+
+/* ---- ipcq.c ---------------------------------------------------------------------------------- */
+
 void lp_ipcq_install(struct lp_run *run, uint32_t pe);
 void lp_ipcq_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
                      struct lp_transfer transfer, uint32_t router);
 void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer);
 void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal);
-/* How long a credit takes from this PE to the sender of its queue. */
-int64_t lp_credit_ps(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir);
 /* Receives the first tile of a queue: my_tail += 1, the credit leaves. Returns its latency. */
 int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir);
 

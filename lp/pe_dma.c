@@ -122,14 +122,12 @@ static void depart(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op, 
                                        .epoch = flight.epoch,
                                        .kind = LP_TRANSFER_TILE,
                                        .flags = last ? LP_TRANSFER_LAST : 0,
-                                       .memory = (uint8_t)m->config.slots,
-                                       .exit = HW_PORT_NONE};
+                                       .memory = (uint8_t)m->config.slots};
         enum hw_dir peer_dir = HW_DIRS_MAX;
         cw_check(run->ctx,
                  lp_queue_peer(m, transfer.src, (enum hw_dir)op->dir, &transfer.dst, &peer_dir));
         transfer.dir = (uint8_t)peer_dir;
-        if (op->dir >= HW_DIR_GLOBAL_N && op->dir <= HW_DIR_GLOBAL_W)
-            transfer.exit = (uint8_t)hw_route_global_exit(&m->hw, (enum hw_dir)op->dir);
+        transfer.exit = (uint8_t)lp_queue_exit(m, transfer.src, (enum hw_dir)op->dir);
         lp_route_on(run, sender, &flight, transfer, m->pe_router[pe]);
         return;
     }

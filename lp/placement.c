@@ -51,7 +51,7 @@ static void allow_credits(const struct place *p, uint32_t sip, uint32_t cube)
 {
     const struct lp_model *m = p->m;
     for (uint32_t pe = 0; pe < m->pes; pe++)
-        for (enum hw_dir dir = 0; dir <= HW_DIR_PEER; dir++) {
+        for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
             const uint32_t index = hw_pe_index(&m->hw, (struct hw_place){sip, cube, pe});
             uint32_t peer;
             enum hw_dir peer_dir;

@@ -232,7 +232,7 @@ int lp_system_submit_install(struct lp_system *system, struct cw_error *error)
     const uint32_t pe_count = hw_pe_count(&system->model.hw);
     reset_times(system);
     for (uint32_t pe = 0; pe < pe_count; pe++) {
-        if (!lp_is_wired(&system->model, pe % system->model.pes))
+        if (!lp_is_wired(&system->model, pe))
             continue;
         const int code = submit(system, pe, LP_TRANSFER_INIT, 0, error);
         if (code)

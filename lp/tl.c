@@ -73,6 +73,11 @@ bool tl_installed(const struct tl *tl, enum hw_dir dir)
     return (unsigned)dir < HW_DIRS_MAX && (tl->p->installed >> dir & 1);
 }
 
+enum hw_dir tl_dir(const struct tl *tl, const char *name)
+{
+    return lp_dir_named(tl->run->m, lp_pe_index(tl->run, tl->pe), name);
+}
+
 uint32_t tl_tile_elems(const struct tl *tl)
 {
     return tl_slot_bytes(tl) / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
@@ -237,19 +242,23 @@ static void wait_for(struct tl *tl, enum lp_wait wait)
 static void check_direction(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
-    if (tl_installed(tl, (enum hw_dir)call->dir))
+    const struct lp_model *m = tl->run->m;
+    const uint32_t self = lp_pe_index(tl->run, tl->pe);
+    const bool there = tl_installed(tl, (enum hw_dir)call->dir);
+    if (there && lp_queue_goes(m, self, (enum hw_dir)call->dir, call->kind == CALL_SEND))
         return;
     char installed[160] = "";
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
         if (tl_installed(tl, dir)) {
             strncat(installed, *installed ? ", " : "", sizeof installed - strlen(installed) - 1);
-            strncat(installed, hw_dir_name(dir), sizeof installed - strlen(installed) - 1);
+            strncat(installed, lp_dir_name(m, self, dir), sizeof installed - strlen(installed) - 1);
         }
     cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
-            "IpcqInvalidDirection: PE %u.%u.%u, kernel %s: %s in direction %s, which is not "
-            "installed there; installed: %s",
+            "IpcqInvalidDirection: PE %u.%u.%u, kernel %s: %s in direction %s, which %s; "
+            "installed: %s",
             tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name,
-            call_name[call->kind], hw_dir_name((enum hw_dir)call->dir),
+            call_name[call->kind], lp_dir_name(m, self, (enum hw_dir)call->dir),
+            there ? "goes the other way only" : "is not installed there",
             *installed ? installed : "none");
 }
 

@@ -87,6 +87,8 @@ uint64_t tl_shard(const struct tl *tl);
 uint32_t tl_num_pes(const struct tl *tl); /* per cube */
 uint32_t tl_slot_bytes(const struct tl *tl);
 bool tl_installed(const struct tl *tl, enum hw_dir dir);
+/* The direction of this name (of a logical topology, or built in); HW_DIRS_MAX: not installed. */
+enum hw_dir tl_dir(const struct tl *tl, const char *name);
 static inline uint32_t tl_itemsize(enum lp_dtype dtype) { return dtype == LP_F32 ? 4 : 2; }
 
 /* Tiles: a tensor of n elements travels in tiles of at most one slot. */

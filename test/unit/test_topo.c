@@ -15,7 +15,7 @@ static uint64_t counted_one_by_one(const struct config *config)
     assert_true(lp_layout_init(&model, &config->hw, &queues));
     uint64_t pairs = 0;
     for (uint32_t pe = 0; pe < hw_pe_count(&config->hw); pe++)
-        if (lp_is_wired(&model, pe % model.pes))
+        if (lp_is_wired(&model, pe))
             pairs += (uint64_t)__builtin_popcount(lp_directions(&model, pe));
     lp_layout_free(&model);
     return pairs;
