@@ -243,21 +243,29 @@ static void end_all(struct launcher *launcher)
     }
 }
 
+/* Gives every worker that can go on a turn, in rank order; `waiting`: only those that wait for what
+ * has come. Returns how many had one. */
+static uint32_t run_round(struct launcher *launcher, bool waiting)
+{
+    uint32_t resumed = 0;
+    for (uint32_t rank = 0; rank < launcher->nprocs; rank++) {
+        struct worker *worker = &launcher->workers[rank];
+        if (worker->ended || (waiting && !worker->wait) ||
+            (worker->wait && !worker->wait->ready(worker->wait->arg)))
+            continue;
+        worker->wait = NULL;
+        resume(worker);
+        resumed++;
+        launcher->alive -= worker->ended;
+        launcher->failed += worker->exit_code != CW_OK;
+    }
+    return resumed;
+}
+
 static int run(struct launcher *launcher, struct cw_error *error)
 {
     while (launcher->alive && !launcher->failed) {
-        uint32_t resumed = 0;
-        for (uint32_t rank = 0; rank < launcher->nprocs; rank++) {
-            struct worker *worker = &launcher->workers[rank];
-            if (worker->ended || (worker->wait && !worker->wait->ready(worker->wait->arg)))
-                continue;
-            worker->wait = NULL;
-            resume(worker);
-            resumed++;
-            launcher->alive -= worker->ended;
-            launcher->failed += worker->exit_code != CW_OK;
-        }
-        if (!resumed) {
+        if (!run_round(launcher, false)) {
             const int code = report_stuck(launcher, error);
             end_all(launcher);
             return code;
@@ -265,6 +273,7 @@ static int run(struct launcher *launcher, struct cw_error *error)
     }
     if (!launcher->failed)
         return CW_OK;
+    (void)run_round(launcher, true);
     end_all(launcher);
     return list_errors(launcher, error);
 }

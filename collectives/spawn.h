@@ -22,8 +22,9 @@ typedef void (*mp_worker_fn)(int rank, void *arg);
 
 /*
  * Runs fn(rank, arg) for every rank below nprocs and returns when all have ended. When a worker
- * fails, those that have not had their turn in this round get it, so that an error all ranks make
- * is everybody's; then the others are ended where they are: what they alone hold is lost, so
+ * fails, those that have not had their turn in this round get it, and so do those whose wait ended
+ * meanwhile (a barrier's last rank goes on before the others), so that an error all ranks make is
+ * everybody's; then the others are ended where they are: what they alone hold is lost, so
  * tensors and the like belong to the runtime, not to a worker's stack. Returns CW_OK, or the
  * gravest (greatest) of the workers' exit codes, with *error listing every rank's.
  * Stacks: CUBEWARP_STACK_KIB, default 64; running over one is a fault (SIGSEGV), not a

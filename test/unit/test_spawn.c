@@ -432,6 +432,24 @@ static void some_skip_the_second(int rank, void *arg)
     join(arg, (uint32_t)rank);
 }
 
+static void fails_after_the_first(int rank, void *arg)
+{
+    join(arg, (uint32_t)rank);
+    mp_fail(CW_USAGE, "bad shape");
+}
+
+/* The last to arrive is ahead of the others by its drain. */
+static void an_error_all_ranks_make_after_a_barrier_is_everybody_s(void **state)
+{
+    (void)state;
+    struct scene scene;
+    set_scene(&scene, 3);
+    spawn_badly(fails_after_the_first, 3, &scene, CW_USAGE,
+                "3 of 3 ranks failed\n  ranks 0-2: bad shape");
+    expect_usable(&scene);
+    barrier_free(scene.barrier);
+}
+
 static void a_rank_that_ends_while_others_wait_is_missed_by_name(void **state)
 {
     (void)state;
@@ -550,6 +568,7 @@ int main(void)
         cmocka_unit_test(nothing_is_drained_before_everything_is_submitted),
         cmocka_unit_test(one_rank_needs_no_worker),
         cmocka_unit_test(joining_an_epoch_twice_is_an_error),
+        cmocka_unit_test(an_error_all_ranks_make_after_a_barrier_is_everybody_s),
         cmocka_unit_test(a_rank_that_ends_while_others_wait_is_missed_by_name),
         cmocka_unit_test(a_long_list_of_missing_ranks_is_cut),
         cmocka_unit_test(a_failed_drain_or_submission_fails_the_program_and_resets_the_barrier),
