@@ -19,6 +19,24 @@ enum ccl_credit_mode { CCL_CREDIT_FAST_PATH, CCL_CREDIT_FABRIC };
 enum ccl_host_copy { CCL_HOST_COPY_INSTANT, CCL_HOST_COPY_SIMULATED };
 enum ccl_root { CCL_ROOT_CENTER, CCL_ROOT_CORNER, CCL_ROOT_XY };
 
+/*
+ * Where ranks are on paired dies (pair_switch), when an algorithm's `mate` or `package` says so:
+ * rank r is on the SIP sip_of[r]. Not mapped: rank = SIP, whatever their number.
+ */
+#define CCL_RANKS_MAX 128u
+struct ccl_ranks {
+    bool mapped;
+    uint16_t sip_of[CCL_RANKS_MAX], rank_on[CCL_RANKS_MAX];
+};
+static inline uint32_t ccl_sip_of(const struct ccl_ranks *ranks, uint32_t rank)
+{
+    return ranks->mapped ? ranks->sip_of[rank] : rank;
+}
+static inline uint32_t ccl_rank_on(const struct ccl_ranks *ranks, uint32_t sip)
+{
+    return ranks->mapped ? ranks->rank_on[sip] : sip;
+}
+
 struct ccl_config {
     char algorithm[CCL_NAME_BYTES];   /* the key under `algorithms` */
     char module[256];                 /* built-in module, or ./file.so:symbol */
@@ -47,6 +65,8 @@ struct ccl_config {
     bool birs_enable;         /* `auto` may choose birs */
     uint64_t mesh_max_bytes;  /* `auto` takes mesh below this */
     uint32_t min_slice_align; /* bytes; scratch slots' stride is a multiple of it */
+    bool slice_rounding;      /* false: slices must be multiples of it themselves */
+    struct ccl_ranks ranks;
 };
 
 #endif

@@ -92,6 +92,7 @@ static void fill_ccl(const struct config_tree *tree, struct ccl_config *ccl)
     ccl->root = root->list_count == 2 ? CCL_ROOT_XY : (enum ccl_root)root->number.mantissa;
     ccl->root_x = root->list[0];
     ccl->root_y = root->list[1];
+    config_fill_ranks(tree, &ccl->ranks);
 }
 
 void config_fill(struct config *config)

@@ -25,6 +25,7 @@ enum config_type {
     CONFIG_ROOT,    /* center, corner or x,y */
     CONFIG_CORNERS, /* a list of different corners */
     CONFIG_WEIGHTS, /* a list of two whole numbers */
+    CONFIG_RANKS,   /* a list of whole numbers, one per rank */
 };
 
 /* How a value becomes a field. CONFIG_STORE_HAND: config_fill.c does it, with other values. */
@@ -65,8 +66,9 @@ struct config_value {
     const char *text;          /* canonical, as config_print() writes it */
     struct decimal number;     /* of counts too; the choice's index; 0 or 1 of a bool */
     uint32_t list[CONFIG_LIST_MAX];
-    uint32_t list_count; /* CONFIG_ROOT: 2 if it is x,y */
-    bool wrong;          /* given and refused: then not given, and no rule complains of that */
+    uint32_t list_count; /* CONFIG_ROOT: 2 if it is x,y; CONFIG_RANKS: of ranks */
+    const uint16_t *ranks;
+    bool wrong; /* given and refused: then not given, and no rule complains of that */
 };
 
 static inline bool config_given(const struct config_value *value)

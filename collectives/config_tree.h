@@ -5,6 +5,7 @@
 #ifndef COLLECTIVES_CONFIG_TREE_H
 #define COLLECTIVES_CONFIG_TREE_H
 
+#include "collectives/ccl_config.h"
 #include "collectives/config_schema.h"
 
 #define CONFIG_ALGORITHMS_MAX 1024u
@@ -50,6 +51,9 @@ const struct config_value *config_machine_value(const struct config_tree *tree, 
  */
 void config_check_algorithms(struct config_loader *loader, struct config_tree *tree);
 void config_check_machine(struct config_loader *loader, struct config_tree *tree);
+/* The chosen algorithm's `mate` and `package` (config_ranks.c). */
+void config_check_ranks(struct config_loader *loader, const struct config_tree *tree);
+void config_fill_ranks(const struct config_tree *tree, struct ccl_ranks *ranks);
 void config_fill(struct config *config);
 /* Fills config->digest; CW_NO_RESOURCE without memory. */
 int config_digest(struct config *config);

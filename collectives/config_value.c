@@ -3,6 +3,7 @@
  * is rewritten in one canonical spelling, so that equal configurations have equal texts and
  * digests.
  */
+#include "collectives/ccl_config.h"
 #include "collectives/config_schema.h"
 
 #include <inttypes.h>
@@ -72,6 +73,10 @@ const char *config_legal(const struct config_key *key, char *buf, size_t size)
     case CONFIG_WEIGHTS:
         snprintf(buf, size, "a list of two whole numbers from %s to %s: [compute, comm]", key->min,
                  key->max);
+        break;
+    case CONFIG_RANKS:
+        snprintf(buf, size, "a list of at most %u whole numbers from %s to %s, one per rank",
+                 CCL_RANKS_MAX, key->min, key->max);
         break;
     }
     return buf;
@@ -305,6 +310,31 @@ static bool read_weights(const struct reader *reader, const struct config_node *
     return store_text(reader, value, text);
 }
 
+static bool read_ranks(const struct reader *reader, const struct config_node *node,
+                       struct config_value *value)
+{
+    char text[8 * CCL_RANKS_MAX] = "[";
+    uint16_t *const ranks =
+        config_arena_alloc(reader->loader->arena, CCL_RANKS_MAX * sizeof *ranks);
+    if (node->kind != CONFIG_SEQUENCE || node->first == NULL || ranks == NULL)
+        return reject(reader, node, "");
+    for (const struct config_node *item = node->first; item != NULL; item = item->next) {
+        struct decimal number;
+        if (value->list_count == CCL_RANKS_MAX)
+            return reject(reader, node, "");
+        if (!read_number(reader, item, 0, &number))
+            return false;
+        char digits[16];
+        snprintf(digits, sizeof digits, "%s%u", value->list_count == 0 ? "" : ", ",
+                 (unsigned)number.mantissa);
+        append(text, sizeof text, digits);
+        ranks[value->list_count++] = (uint16_t)number.mantissa;
+    }
+    append(text, sizeof text, "]");
+    value->ranks = ranks;
+    return store_text(reader, value, text);
+}
+
 static bool read_any(const struct reader *reader, const struct config_node *node,
                      struct config_value *value)
 {
@@ -329,6 +359,8 @@ static bool read_any(const struct reader *reader, const struct config_node *node
         return read_corners(reader, node, value);
     case CONFIG_WEIGHTS:
         return read_weights(reader, node, value);
+    case CONFIG_RANKS:
+        return read_ranks(reader, node, value);
     }
     return false;
 }

@@ -3,6 +3,8 @@
  * each optional: the PEs of a cube, the cubes of a SIP, the SIPs. A level is a grid that is
  * reduced to its root (rows, then the root's column); the SIPs exchange by the rules of their
  * topology. Broadcasts need no arithmetic: every shard of a rank ends with its SIP's bits.
+ * Reductions on paired dies have one shard per rank and one order for all ranks; of a
+ * reduce-scatter, element e of rank r's result is made of elements r * (n_elem / ranks) + e.
  *
  * Work: one operation per input element, and phase 3: for a ring, n - 1 operations per element for
  * each of n ranks, because each rank adds in an order of its own.
@@ -25,7 +27,7 @@
 #define VECTOR_ALIGN   64u
 
 /* How the ranks' values become results, once each SIP has its own. */
-enum between { BETWEEN_SIPS, BETWEEN_RING, BETWEEN_TREE };
+enum between { BETWEEN_SIPS, BETWEEN_RING, BETWEEN_TREE, BETWEEN_NEIGHBOURS, BETWEEN_HALVES };
 
 /* What each module's order is made of. */
 static const struct algorithm {
@@ -33,12 +35,22 @@ static const struct algorithm {
     bool pe_grid;   /* every PE has a shard, and a cube's are reduced first */
     bool cube_mesh; /* every cube has a shard (at least) */
     enum between between;
+    bool scatters; /* a rank's result is its slice alone */
+    bool by_place; /* ranks are added in the order of the SIPs that they are on */
 } algorithms[] = {
-    {"lrab_hierarchical_allreduce", false, true, BETWEEN_SIPS},
-    {"lrab_pipelined_allreduce", false, true, BETWEEN_SIPS},
-    {"pe_hierarchical_allreduce", true, true, BETWEEN_SIPS},
-    {"ring_allreduce", false, false, BETWEEN_RING},
-    {"tree_allreduce", false, false, BETWEEN_TREE},
+    {.module = "lrab_hierarchical_allreduce", .cube_mesh = true, .between = BETWEEN_SIPS},
+    {.module = "lrab_pipelined_allreduce", .cube_mesh = true, .between = BETWEEN_SIPS},
+    {.module = "pe_hierarchical_allreduce",
+     .pe_grid = true,
+     .cube_mesh = true,
+     .between = BETWEEN_SIPS},
+    {.module = "ring_allreduce", .between = BETWEEN_RING},
+    {.module = "tree_allreduce", .between = BETWEEN_TREE},
+    {.module = "birs", .between = BETWEEN_NEIGHBOURS, .scatters = true, .by_place = true},
+    {.module = "birs_inter", .between = BETWEEN_NEIGHBOURS, .scatters = true, .by_place = true},
+    {.module = "birs_allreduce", .between = BETWEEN_NEIGHBOURS, .by_place = true},
+    {.module = "mesh", .between = BETWEEN_NEIGHBOURS, .scatters = true},
+    {.module = "rhd", .between = BETWEEN_HALVES, .scatters = true},
 };
 
 /* A grid and its root. */
@@ -51,7 +63,8 @@ struct expect {
     const struct algorithm *algorithm;
     struct grid pe_grid, cube_mesh; /* 1 x 1 where the algorithm has no such level */
     uint32_t sips;
-    uint64_t step; /* elements of one evaluation, at most */
+    uint64_t result_elems; /* of each shard's result */
+    uint64_t step;         /* elements of one evaluation, at most */
     struct expect_math math;
     uint8_t *pes, *cubes; /* vectors of one cube's PEs, of one SIP's cubes */
     uint8_t *values;      /* [sips]: each SIP's own */
@@ -84,11 +97,23 @@ static const struct algorithm *find_algorithm(const char *module)
     return NULL;
 }
 
+static uint32_t ranks_of(const struct expect_request *request)
+{
+    return request->ccl->world_size ? request->ccl->world_size : request->hw->sip_count;
+}
+
 static bool check_sips(const struct expect_request *request, const struct algorithm *algorithm,
                        struct cw_error *error)
 {
     const struct hw_config *hw = request->hw;
     const bool grid = hw->sip_topology == HW_TORUS_2D || hw->sip_topology == HW_MESH_2D_NO_WRAP;
+    if (algorithm->between >= BETWEEN_NEIGHBOURS) {
+        if (request->n_elem % ranks_of(request) == 0)
+            return true;
+        usage(error, "%llu elements are no multiple of %u ranks",
+              (unsigned long long)request->n_elem, ranks_of(request));
+        return false;
+    }
     if (request->ccl->world_size && request->ccl->world_size != hw->sip_count) {
         usage(error, "verification: world_size %u is not the number of SIPs, %u",
               request->ccl->world_size, hw->sip_count);
@@ -151,7 +176,7 @@ static bool take_memory(struct expect *expect, struct cw_error *error)
     const size_t itemsize = dtype_bytes(expect->request.dtype);
     uint64_t step = STEP_BYTES / itemsize / expect->sips;
     step = step < STEP_ELEMS_MIN ? STEP_ELEMS_MIN : step > STEP_ELEMS_MAX ? STEP_ELEMS_MAX : step;
-    expect->step = step < expect->request.n_elem ? step : expect->request.n_elem;
+    expect->step = step < expect->result_elems ? step : expect->result_elems;
     const size_t vector_bytes =
         ((size_t)expect->step * itemsize + VECTOR_ALIGN - 1) / VECTOR_ALIGN * VECTOR_ALIGN;
     expect->math = (struct expect_math){
@@ -174,13 +199,15 @@ static bool take_memory(struct expect *expect, struct cw_error *error)
 struct expect *expect_create(const struct expect_request *request, struct cw_error *error)
 {
     assert(dtype_is_known(request->dtype) && redop_is_known(request->op) && request->n_elem);
-    const struct algorithm *algorithm = find_algorithm(request->ccl->module);
+    const char *const module = request->module ? request->module : request->ccl->module;
+    const struct algorithm *algorithm = find_algorithm(module);
     if (!algorithm) {
         usage(error,
               "verification: module %s has no specified order of additions; one of "
               "lrab_hierarchical_allreduce, lrab_pipelined_allreduce, "
-              "pe_hierarchical_allreduce, ring_allreduce, tree_allreduce has",
-              request->ccl->module);
+              "pe_hierarchical_allreduce, ring_allreduce, tree_allreduce, birs, birs_inter, "
+              "birs_allreduce, mesh, rhd has",
+              module);
         return NULL;
     }
     if (!check_sips(request, algorithm, error))
@@ -193,7 +220,8 @@ struct expect *expect_create(const struct expect_request *request, struct cw_err
     }
     expect->request = *request;
     expect->algorithm = algorithm;
-    expect->sips = request->hw->sip_count;
+    expect->sips = ranks_of(request);
+    expect->result_elems = algorithm->scatters ? request->n_elem / expect->sips : request->n_elem;
     if (!make_grids(expect, error) || !take_memory(expect, error)) {
         expect_free(expect);
         return NULL;
@@ -214,6 +242,8 @@ void expect_free(struct expect *expect)
 }
 
 uint32_t expect_ranks(const struct expect *expect) { return expect->sips; }
+
+uint64_t expect_result_elems(const struct expect *expect) { return expect->result_elems; }
 
 uint32_t expect_shards(const struct expect *expect)
 {
@@ -340,12 +370,41 @@ static void exchange(struct expect *expect)
         expect_ring(&expect->math, expect->results, expect->values, all);
 }
 
+/* One order for all ranks: elements `from` on of the inputs, into `result`. */
+static void evaluate_elements(const struct expect *expect, uint64_t from, uint8_t *result)
+{
+    const struct expect_math *math = &expect->math;
+    const struct ccl_ranks *places = &expect->request.ccl->ranks;
+    for (uint32_t i = 0; i < expect->sips; i++)
+        fill(expect, vector(expect, expect->values, i),
+             expect->algorithm->by_place ? ccl_rank_on(places, i) : i, 0, from);
+    if (expect->algorithm->between == BETWEEN_HALVES)
+        expect_halving(math, expect->values, expect->sips);
+    else
+        expect_tree(math, expect->values, expect->sips);
+    memcpy(result, expect->values, math->count * dtype_bytes(math->dtype));
+}
+
+static void evaluate_by_elements(struct expect *expect, uint64_t first)
+{
+    evaluate_elements(expect, first, expect->results);
+    if (!expect->algorithm->scatters)
+        expect_spread(&expect->math, expect->results, (struct expect_line){0, 1, expect->sips}, 0);
+    for (uint32_t rank = 1; rank < expect->sips && expect->algorithm->scatters; rank++)
+        evaluate_elements(expect, rank * expect->result_elems + first,
+                          vector(expect, expect->results, rank));
+}
+
 uint64_t expect_evaluate(struct expect *expect, uint64_t first)
 {
-    if (first >= expect->request.n_elem)
+    if (first >= expect->result_elems)
         return 0;
-    const uint64_t left = expect->request.n_elem - first;
+    const uint64_t left = expect->result_elems - first;
     expect->math.count = left < expect->step ? left : expect->step;
+    if (expect->algorithm->between >= BETWEEN_NEIGHBOURS) {
+        evaluate_by_elements(expect, first);
+        return expect->math.count;
+    }
     for (uint32_t rank = 0; rank < expect->sips; rank++)
         evaluate_sip(expect, rank, first);
     exchange(expect);

@@ -17,13 +17,14 @@
 
 struct expect;
 
-/* An all-reduce. hw and ccl must outlive the expectation. */
+/* An all-reduce or a reduce-scatter. hw and ccl must outlive the expectation. */
 struct expect_request {
     const struct hw_config *hw;
     const struct ccl_config *ccl;
+    const char *module; /* whose order; NULL: ccl->module's */
     enum dtype dtype;
     enum redop op;
-    uint64_t n_elem; /* per shard; > 0 */
+    uint64_t n_elem; /* per shard, of the inputs; > 0 */
     uint64_t seed;
 };
 
@@ -31,13 +32,16 @@ struct expect_request {
 struct expect *expect_create(const struct expect_request *request, struct cw_error *error);
 void expect_free(struct expect *expect); /* accepts NULL */
 
-/* Ranks, and shards of each rank's tensor. All shards of a rank end with the same bits. */
+/* Ranks, shards of each rank's result, and elements of a shard. All shards of a rank end with the
+ * same bits. */
 uint32_t expect_ranks(const struct expect *expect);
 uint32_t expect_shards(const struct expect *expect);
+uint64_t expect_result_elems(const struct expect *expect);
 
 /*
  * Evaluates all ranks' elements from `first` on, and returns how many: as many as fit, at least
- * one where first < n_elem. expect_bits() gives a rank's, valid until the next evaluation.
+ * one where first is less than a shard's elements. expect_bits() gives a rank's, valid until the
+ * next evaluation.
  */
 uint64_t expect_evaluate(struct expect *expect, uint64_t first);
 const void *expect_bits(const struct expect *expect, uint32_t rank);

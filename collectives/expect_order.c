@@ -62,3 +62,29 @@ void expect_in_order(const struct expect_math *math, uint8_t *results, const uin
         add(math, acc, at_const(math, vectors, line, i));
     expect_spread(math, results, line, 0);
 }
+
+void expect_tree(const struct expect_math *math, uint8_t *vectors, uint32_t n)
+{
+    const struct expect_line all = {0, 1, n};
+    for (uint32_t s = 1; s < n; s *= 2)
+        for (uint32_t i = s; i < n; i += 2 * s)
+            add(math, at(math, vectors, all, i - s), at(math, vectors, all, i));
+}
+
+void expect_halving(const struct expect_math *math, uint8_t *vectors, uint32_t n)
+{
+    const struct expect_line all = {0, 1, n};
+    uint32_t p = 1;
+    while (2 * p <= n)
+        p *= 2;
+    const uint32_t folded = n - p;
+    for (uint32_t i = 0; i < p; i++) {
+        const uint32_t from = i < folded ? 2 * i : i + folded;
+        copy(math, at(math, vectors, all, i), at(math, vectors, all, from));
+        if (i < folded)
+            add(math, at(math, vectors, all, i), at(math, vectors, all, from + 1));
+    }
+    for (uint32_t d = p / 2; d > 0; d /= 2)
+        for (uint32_t i = 0; i < d; i++)
+            add(math, at(math, vectors, all, i), at(math, vectors, all, i + d));
+}

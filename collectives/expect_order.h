@@ -38,5 +38,17 @@ void expect_ring(const struct expect_math *math, uint8_t *results, const uint8_t
 /* Vector 0, plus vector 1, plus vector 2 ..., into every result. As above. */
 void expect_in_order(const struct expect_math *math, uint8_t *results, const uint8_t *vectors,
                      struct expect_line line);
+/*
+ * A tree over the first n vectors, into vector 0: neighbours first, then pairs of pairs:
+ * v[i - s] <- v[i - s] + v[i] for i = s, 3s, 5s ... < n, for s = 1, 2, 4 ... < n. The others are
+ * left as partial results.
+ */
+void expect_tree(const struct expect_math *math, uint8_t *vectors, uint32_t n);
+/*
+ * Recursive halving over n vectors, into vector 0: with p the largest power of two <= n, the first
+ * 2 (n - p) vectors are added in pairs; then vector i + d is added to vector i of those p, for
+ * distances d = p/2, p/4 ... 1. The others are left as partial results.
+ */
+void expect_halving(const struct expect_math *math, uint8_t *vectors, uint32_t n);
 
 #endif

@@ -29,15 +29,24 @@ static int64_t out_of_cube_ps(const struct hw_config *hw)
            hw->overhead_ps[HW_NODE_UCIE_PORT];
 }
 
+/* Between IO ports, both included: of the dies of a package, of SIPs of one parity. */
+static int64_t sio_hop_ps(const struct hw_config *hw)
+{
+    return 2 * hw->overhead_ps[HW_NODE_IO_PORT] + hw->link[HW_LINK_SIO].prop_ps;
+}
+static int64_t hccs_hop_ps(const struct hw_config *hw)
+{
+    return 2 * hw->overhead_ps[HW_NODE_IO_PORT] + 2 * hw->link[HW_LINK_HCCS].prop_ps +
+           hw->overhead_ps[HW_NODE_SWITCH];
+}
+
 /* From one SIP's IO port to its neighbour's, both included. */
 static int64_t sip_hop_ps(const struct hw_config *hw)
 {
     const struct hw_link_class *link = &hw->link[HW_LINK_SIP_LINK];
     const int64_t ports_ps = 2 * hw->overhead_ps[HW_NODE_IO_PORT];
-    if (hw->sip_topology == HW_PAIR_SWITCH) /* the cheapest link of this topology */
-        return ports_ps + (hw->link[HW_LINK_SIO].prop_ps < hw->link[HW_LINK_HCCS].prop_ps
-                               ? hw->link[HW_LINK_SIO].prop_ps
-                               : hw->link[HW_LINK_HCCS].prop_ps);
+    if (hw->sip_topology == HW_PAIR_SWITCH) /* the cheaper of the two */
+        return sio_hop_ps(hw) < hccs_hop_ps(hw) ? sio_hop_ps(hw) : hccs_hop_ps(hw);
     if (hw->sip_topology == HW_SWITCH)
         return ports_ps + 2 * link->prop_ps + hw->overhead_ps[HW_NODE_SWITCH];
     return ports_ps + link->prop_ps;
@@ -130,4 +139,52 @@ int64_t hw_bound_all_reduce_ps(const struct hw_config *hw, uint64_t bytes)
     const uint32_t w = grid ? hw->sip_w : hw->sip_count, h = grid ? hw->sip_h : 1;
     ps = max_ps(ps, cut_ps(hw, HW_LINK_SIP_LINK, bisection_links(w, h, wrap), bytes));
     return max_ps(ps, cut_ps(hw, HW_LINK_SIP_LINK, bisection_links(h, w, wrap), bytes));
+}
+
+/* Bytes over a SIP's sio and hccs links together, each taking what it can in the same time. */
+static int64_t two_links_ps(const struct hw_config *hw, uint64_t bytes)
+{
+    const struct hw_rate a = hw->link[HW_LINK_SIO].rate, b = hw->link[HW_LINK_HCCS].rate;
+    const unsigned __int128 both = (unsigned __int128)a.num * b.num;
+    const unsigned __int128 per =
+        (unsigned __int128)a.num * b.den + (unsigned __int128)b.num * a.den;
+    return per == 0 ? 0 : (int64_t)(bytes * both / per);
+}
+
+/* Of paired dies: dies, packages, and all dies of one parity. */
+static int64_t scatter_pairs_ps(const struct hw_config *hw, uint32_t ranks, uint64_t slice_bytes)
+{
+    if (ranks <= 2)
+        return cut_ps(hw, HW_LINK_SIO, 1, (ranks - 1) * slice_bytes);
+    /* to the other die of another package */
+    int64_t ps =
+        latency_ps(hw) - sip_hop_ps(hw) + hccs_hop_ps(hw) + through_sip_ps(hw) + sio_hop_ps(hw);
+    ps = max_ps(ps, cut_ps(hw, HW_LINK_UCIE, hw->cube_w + hw->cube_h, (ranks - 1) * slice_bytes));
+    ps = max_ps(ps, two_links_ps(hw, (ranks - 1) * slice_bytes));
+    ps = max_ps(ps, cut_ps(hw, HW_LINK_HCCS, 2, (ranks - 2) * slice_bytes));
+    return max_ps(ps, cut_ps(hw, HW_LINK_SIO, ranks / 2, ranks / 2 * slice_bytes));
+}
+
+int64_t hw_bound_reduce_scatter_ps(const struct hw_config *hw, uint32_t ranks, uint64_t bytes)
+{
+    if (ranks < 2)
+        return 0;
+    const uint64_t slice_bytes = bytes / ranks;
+    int64_t ps = cut_ps(hw, HW_LINK_UCIE, HW_PORTS * hw_cubes(hw), (ranks - 1) * slice_bytes);
+    if (hw->sip_topology == HW_PAIR_SWITCH)
+        return max_ps(ps, scatter_pairs_ps(hw, ranks, slice_bytes));
+    const uint32_t ports = hw->sip_topology == HW_SWITCH ? 1 : HW_PORTS;
+    ps = max_ps(ps, cut_ps(hw, HW_LINK_SIP_LINK, ports, (ranks - 1) * slice_bytes));
+    if (ranks < hw->sip_count)
+        return ps;
+    ps = max_ps(ps, latency_ps(hw));
+    ps = max_ps(ps, cut_ps(hw, HW_LINK_SIP_LINK, sip_ports_min(hw), (ranks - 1) * slice_bytes));
+    if (hw->sip_topology == HW_SWITCH)
+        return ps;
+    const bool grid = hw_sips_are_grid(hw), wrap = hw->sip_topology != HW_MESH_2D_NO_WRAP;
+    const uint32_t w = grid ? hw->sip_w : hw->sip_count, h = grid ? hw->sip_h : 1;
+    ps = max_ps(ps, cut_ps(hw, HW_LINK_SIP_LINK, bisection_links(w, h, wrap),
+                           (uint64_t)(w + 1) / 2 * h * slice_bytes));
+    return max_ps(ps, cut_ps(hw, HW_LINK_SIP_LINK, bisection_links(h, w, wrap),
+                             (uint64_t)(h + 1) / 2 * w * slice_bytes));
 }

@@ -17,4 +17,11 @@
  */
 int64_t hw_bound_all_reduce_ps(const struct hw_config *hw, uint64_t bytes);
 
+/*
+ * Of a reduce-scatter over the first `ranks` SIPs, each with an input of `bytes`: every rank's
+ * result depends on every other's input, so on each side of a cut there is something to send for
+ * every rank on the other side, at least as long as that rank's result, a slice of bytes / ranks.
+ */
+int64_t hw_bound_reduce_scatter_ps(const struct hw_config *hw, uint32_t ranks, uint64_t bytes);
+
 #endif

@@ -258,9 +258,69 @@ static void set_has_the_same_checks(void **state)
                "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, vc_chunk_size, "
                "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
                "strict_validation, host_copy, world_size, root, rank_invariant, n_elem, "
-               "birs_enable, mesh_max_bytes, min_slice_align\n");
+               "birs_enable, mesh_max_bytes, min_slice_align, slice_rounding, mate, package\n");
     static const char *const sets[] = {"system.sips.count=6", "system.sips.w=3", "system.sips.h=2"};
     config_free(load_with(NULL, sets, COUNT_OF(sets)));
+}
+
+static void expect_ranks(const char *list, const char *expected)
+{
+    char set[128], line[512];
+    snprintf(set, sizeof set, "algorithms.birs.%s", list);
+    snprintf(line, sizeof line, "--set %s: %s", set, expected);
+    expect_errors(&(struct config_request){.preset = "a3_4",
+                                           .algorithm = "rhd",
+                                           .sets = (const char *const[]){set},
+                                           .set_count = 1},
+                  line);
+}
+
+static void lists_of_ranks_are_whole_and_agree(void **state)
+{
+    (void)state;
+    expect_ranks("mate=[1,0,3]", "mate: 3 entries for 4 ranks; one per rank is legal\n");
+    expect_ranks("mate=[1,0,2,3]", "mate: rank 2 has 2, which is itself; legal is another rank "
+                                   "below 4 whose mate is 2\n");
+    expect_ranks("mate=[1,0,4,2]", "mate: rank 2 has 4, which is no rank; legal is another rank "
+                                   "below 4 whose mate is 2\n");
+    expect_ranks("mate=[1,2,3,0]", "mate: rank 0 has 1, which is another's mate; legal is another "
+                                   "rank below 4 whose mate is 0\n");
+    expect_ranks("mate=1", "algorithms.birs.mate: expected a list of at most 128 whole numbers "
+                           "from 0 to 127, one per rank; found '1'\n");
+    expect_ranks("package=[0,1,1,1]", "package: 1 rank in package 0; with 4 ranks legal are two in "
+                                      "each of the packages 0 to 1\n");
+    expect_ranks("package=[0,0,2,2]", "package: 0 ranks in package 1; with 4 ranks legal are two "
+                                      "in each of the packages 0 to 1\n");
+    static const char *const sets[] = {"algorithms.birs.mate=[3,2,1,0]",
+                                       "algorithms.birs.package=[1,1,0,0]"};
+    expect_errors(
+        &(struct config_request){
+            .preset = "a3_4", .algorithm = "birs", .sets = sets, .set_count = 2},
+        "--set algorithms.birs.mate=[3,2,1,0]: mate: ranks 0 and 3 are mates, but package "
+        "has them in packages 1 and 0; legal are mates of one package, or one of the two "
+        "lists alone\n");
+}
+
+static void check_sips(const char *list, const uint16_t *sip_of)
+{
+    char set[128];
+    snprintf(set, sizeof set, "algorithms.birs.%s", list);
+    const char *const sets[] = {"defaults.algorithm=mesh", set};
+    struct config *const config = load_with("a3_4", sets, COUNT_OF(sets));
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        assert_int_equal(ccl_sip_of(&config->ccl.ranks, rank), sip_of[rank]);
+        assert_int_equal(ccl_rank_on(&config->ccl.ranks, sip_of[rank]), rank);
+    }
+    config_free(config);
+}
+
+static void mates_and_packages_say_where_ranks_are(void **state)
+{
+    (void)state;
+    check_sips("mate=[3,2,1,0]", (const uint16_t[]){0, 2, 3, 1});
+    check_sips("mate=[2,3,0,1]", (const uint16_t[]){0, 2, 1, 3});
+    check_sips("package=[1,0,0,1]", (const uint16_t[]){2, 0, 1, 3});
+    check_sips("mate=null", (const uint16_t[]){0, 1, 2, 3});
 }
 
 static void algorithms_refer_to_algorithms_that_exist(void **state)
@@ -377,6 +437,8 @@ int main(void)
         cmocka_unit_test(an_unknown_preset_lists_the_known_ones),
         cmocka_unit_test(all_errors_of_all_files_come_in_order_of_place),
         cmocka_unit_test(set_has_the_same_checks),
+        cmocka_unit_test(lists_of_ranks_are_whole_and_agree),
+        cmocka_unit_test(mates_and_packages_say_where_ranks_are),
         cmocka_unit_test(algorithms_refer_to_algorithms_that_exist),
         cmocka_unit_test(options_of_algorithms_fit_the_machine),
         cmocka_unit_test(hostile_files_end_soon),

@@ -61,6 +61,42 @@ static void many_bytes_are_bound_by_the_narrowest_cut(void **state)
     assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 50000000);
 }
 
+static void a_reduce_scatter_sends_every_other_rank_a_slice(void **state)
+{
+    (void)state;
+    const uint64_t slice = 12800000;
+    struct hw_config hw = sips_of(HW_PAIR_SWITCH, 8, 1);
+    hw.link[HW_LINK_UCIE] = link_class(20, 1600);
+    hw.link[HW_LINK_SIO] = link_class(100, 256);
+    hw.link[HW_LINK_HCCS] = link_class(3500, 64);
+    /* a package's dies send three slices each to other packages: 38.4 MB at 64 GB/s */
+    assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 8, 8 * slice), 600000000);
+    hw.link[HW_LINK_HCCS] = link_class(3500, 1024);
+    hw.link[HW_LINK_SIO] = link_class(100, 8); /* each die sends its mate a slice at least */
+    assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 8, 8 * slice), 1600000000);
+    hw.link[HW_LINK_SIO] = link_class(100, 64);
+    hw.link[HW_LINK_HCCS] = link_class(3500, 192); /* a die sends seven slices at 256 GB/s */
+    assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 8, 8 * slice), 350000000);
+    assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 2, 2 * slice), 200000000);
+    assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 1, slice), 0);
+    hw = sips_of(HW_RING_1D, 8, 1); /* four slices must cross the two links in the middle */
+    assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 8, 8 * slice), 448000000);
+    hw = sips_of(HW_SWITCH, 8, 1); /* seven leave by one link */
+    assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 8, 8 * slice), 896000000);
+}
+
+static void an_empty_reduce_scatter_is_bound_by_the_way_to_another_packages_other_die(void **state)
+{
+    (void)state;
+    struct hw_config hw = sips_of(HW_PAIR_SWITCH, 4, 1);
+    hw.cube_w = hw.cube_h = 1;
+    const struct hw_place from = {0, 0, 0}, to = {3, 0, 0};
+    const int64_t path_ps = hw_path_ps(&hw, from, to, HW_MEMORY_NONE, HW_PORT_NONE, 0);
+    const int64_t bound_ps = hw_bound_reduce_scatter_ps(&hw, 4, 0);
+    assert_true(bound_ps <= path_ps);
+    assert_true(bound_ps > path_ps * 9 / 10);
+}
+
 static struct hw_config random_machine(struct cw_rng *rng)
 {
     struct hw_config hw = sips_of((enum hw_sip_topology)cw_rng_below(rng, HW_PAIR_SWITCH),
@@ -133,6 +169,8 @@ static void a_slow_hub_can_be_gone_round(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_reduce_scatter_sends_every_other_rank_a_slice),
+        cmocka_unit_test(an_empty_reduce_scatter_is_bound_by_the_way_to_another_packages_other_die),
         cmocka_unit_test(a_slow_hub_can_be_gone_round),
         cmocka_unit_test(one_cube_has_nothing_to_cross),
         cmocka_unit_test(few_bytes_are_bound_by_the_longest_shortest_path),
