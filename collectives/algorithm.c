@@ -24,6 +24,26 @@ const struct ccl_algorithm *ccl_algorithm_find(const char *module)
     return NULL;
 }
 
+const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
+                                              enum ccl_collective collective)
+{
+    const struct ccl_algorithm *const configured = ccl_algorithm_find(ccl->module);
+    if (configured == NULL || configured->collective == collective)
+        return configured;
+    const struct ccl_algorithm *algorithm;
+    for (uint32_t i = 0; (algorithm = ccl_algorithm_at(i)); i++)
+        if (algorithm->collective == collective)
+            return algorithm;
+    return NULL;
+}
+
+const char *ccl_collective_name(enum ccl_collective collective)
+{
+    static const char *const name[CCL_COLLECTIVES] = {"all_reduce", "reduce_scatter", "all_gather",
+                                                      "broadcast", "barrier"};
+    return (unsigned)collective < CCL_COLLECTIVES ? name[collective] : "?";
+}
+
 const char *ccl_algorithm_note(const char *module)
 {
     return ccl_algorithm_find(module) != NULL ? "" : " (not in this version)";

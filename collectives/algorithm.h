@@ -10,12 +10,24 @@
 #include "core/cw.h"
 #include "lp/tl.h"
 
+enum ccl_collective {
+    CCL_ALL_REDUCE,
+    CCL_REDUCE_SCATTER,
+    CCL_ALL_GATHER,
+    CCL_BROADCAST,
+    CCL_BARRIER,
+    CCL_COLLECTIVES
+};
+const char *ccl_collective_name(enum ccl_collective collective); /* "all_reduce" */
+
 /* A call of a collective, as the host sees it. */
 struct ccl_call {
     const struct hw_config *hw;
     const struct ccl_config *ccl;
+    enum ccl_collective collective;
     uint32_t rank, world_size;
-    uint64_t n_elem; /* per shard */
+    uint32_t root;   /* rank whose tensor a broadcast sends */
+    uint64_t n_elem; /* per shard of the input */
     enum lp_dtype dtype;
     enum lp_math math;
 };
@@ -23,6 +35,7 @@ struct ccl_call {
 /* All hooks run on the host, between drains, and are pure. */
 struct ccl_algorithm {
     const char *name;
+    enum ccl_collective collective; /* what it does */
     const struct tl_kernel *kernel;
     /* The scalars that follow the tensor pointer. */
     void (*kernel_args)(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX]);
@@ -38,6 +51,10 @@ struct ccl_algorithm {
 
 /* By module name; NULL: unknown. */
 const struct ccl_algorithm *ccl_algorithm_find(const char *module);
+/* The one for a collective: the configured module if it does that, else the first registered one
+ * that does. NULL: there is none, or the module is unknown. */
+const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
+                                              enum ccl_collective collective);
 /* For messages: the i-th registered one, NULL after the last. */
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i);
 

@@ -35,10 +35,13 @@ struct dist;
 /* A collective that has just completed on all ranks; valid during the callback. */
 struct dist_completion {
     struct dist *dist;
+    enum ccl_collective collective;
+    const struct ccl_algorithm *algorithm; /* that carried it out */
     const struct lp_times *times;
-    struct tensor *const *tensors; /* [world size] by rank */
+    struct tensor *const *tensors; /* [world size] by rank: the results; NULL of a barrier */
     uint32_t world_size;
     enum redop op;
+    uint32_t root; /* of a broadcast */
 };
 
 struct dist_options {

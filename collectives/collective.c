@@ -1,0 +1,158 @@
+/*
+ * collective.c: a collective call, from the ranks' submissions to its launches and completion
+ * (40-runtime.md). Between drains, one thread.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "collectives/world.h"
+
+/* The tensor whose shards the kernels are launched on. */
+static const struct tensor *launch_tensor(const struct submission *submission)
+{
+    return submission->in != NULL ? submission->in : submission->out;
+}
+
+static struct ccl_call call_of(const struct dist *dist, uint32_t rank)
+{
+    const struct submission *submission = &dist->submissions[rank];
+    const struct tensor *tensor = launch_tensor(submission);
+    return (struct ccl_call){.hw = &dist->options.config->hw,
+                             .ccl = &dist->options.config->ccl,
+                             .collective = submission->collective,
+                             .rank = rank,
+                             .world_size = dist->world_size,
+                             .root = submission->root,
+                             .n_elem = tensor->shard_elems,
+                             .dtype = (enum lp_dtype)tensor->dtype,
+                             .math = (enum lp_math)submission->op};
+}
+
+/* ---- launching ------------------------------------------------------------------------------- */
+
+/* One KernelLaunchMsg for each PE of the rank's SIP that takes part, in order of (cube, pe). */
+static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t rank,
+                       struct cw_error *error)
+{
+    const struct hw_config *hw = &dist->options.config->hw;
+    const struct tensor *tensor = launch_tensor(&dist->submissions[rank]);
+    const struct ccl_call call = call_of(dist, rank);
+    struct tl_args args = {.tensor = tensor->va_base,
+                           .tensor_pa = tensor->hbm_offset,
+                           .shard_bytes = tensor->shard_bytes,
+                           .n_elem = tensor->shard_elems,
+                           .rank = rank,
+                           .dtype = (uint8_t)call.dtype,
+                           .math = (uint8_t)call.math,
+                           .pe_shards = tensor->policy.pe == DP_COLUMN_WISE};
+    algorithm->kernel_args(&call, args.scalar);
+    for (uint32_t cube = 0; cube < hw_cubes(hw); cube++)
+        for (uint32_t pe = 0; pe < hw_pes(hw); pe++) {
+            if (!algorithm->takes_part(&call, cube, pe))
+                continue;
+            const int code = dist_launch(dist, (struct hw_place){tensor->sip, cube, pe},
+                                         algorithm->kernel, args, error);
+            if (code != CW_OK)
+                return code;
+        }
+    return CW_OK;
+}
+
+int dist_drain_collective(void *arg, struct cw_error *error)
+{
+    struct dist *dist = arg;
+    const struct submission *first = &dist->submissions[0];
+    const struct ccl_algorithm *algorithm =
+        ccl_algorithm_for(&dist->options.config->ccl, first->collective);
+    dist->submitted = 0;
+    int code = dist_begin_launch(dist, algorithm->kernel, error);
+    for (uint32_t rank = 0; rank < dist->world_size && code == CW_OK; rank++)
+        code = launch_rank(dist, algorithm, rank, error);
+    if (code == CW_OK)
+        code = dist_drain(dist, error);
+    if (code != CW_OK || dist->options.completed == NULL)
+        return code;
+    for (uint32_t rank = 0; rank < dist->world_size; rank++)
+        dist->tensors[rank] = dist->submissions[rank].out;
+    const struct dist_completion completion = {.dist = dist,
+                                               .collective = first->collective,
+                                               .algorithm = algorithm,
+                                               .times = dist_times(dist),
+                                               .tensors = dist->tensors,
+                                               .world_size = dist->world_size,
+                                               .op = first->op,
+                                               .root = first->root};
+    return dist->options.completed(dist->options.arg, &completion, error);
+}
+
+/* ---- submitting ------------------------------------------------------------------------------ */
+
+/* What a rank hands to the barrier. */
+struct handover {
+    struct dist *dist;
+    uint32_t rank;
+    struct submission submission;
+};
+
+__attribute__((format(printf, 2, 3))) static int differs(struct cw_error *error, const char *format,
+                                                         ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    return error->exit_code = CW_PROGRAM_FAILED;
+}
+
+/* All ranks make the same call. */
+static int check_same(const struct dist *dist, uint32_t rank, struct cw_error *error)
+{
+    const struct ccl_call one = call_of(dist, dist->first_rank), other = call_of(dist, rank);
+    if (one.collective != other.collective)
+        return differs(error, "rank %u calls %s where rank %u called %s", rank,
+                       ccl_collective_name(other.collective), dist->first_rank,
+                       ccl_collective_name(one.collective));
+    const char *const name = ccl_collective_name(one.collective);
+    if (one.dtype != other.dtype || one.n_elem != other.n_elem)
+        return differs(error,
+                       "%s: rank %u has shards of %llu elements of %s, rank %u of %llu of %s; all "
+                       "ranks' tensors must be alike",
+                       name, rank, (unsigned long long)other.n_elem,
+                       dtype_name((enum dtype)other.dtype), dist->first_rank,
+                       (unsigned long long)one.n_elem, dtype_name((enum dtype)one.dtype));
+    if (one.math != other.math || one.root != other.root)
+        return differs(error, "%s: rank %u and rank %u do not name the same operation and root",
+                       name, rank, dist->first_rank);
+    return CW_OK;
+}
+
+static int submit(void *arg, struct cw_error *error)
+{
+    const struct handover *handover = arg;
+    struct dist *dist = handover->dist;
+    dist->submissions[handover->rank] = handover->submission;
+    if (dist->submitted++ == 0)
+        dist->first_rank = handover->rank;
+    const struct ccl_call call = call_of(dist, handover->rank);
+    const int code = check_same(dist, handover->rank, error);
+    return code == CW_OK ? dist_check_call(dist->options.config, &call, error) : code;
+}
+
+void dist_submit(const struct submission *submission)
+{
+    struct handover handover = {dist_current(), (uint32_t)dist_get_rank(), *submission};
+    struct cw_error error;
+    if (!handover.dist->installed)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_%s before dist_init_process_group: the queues are not installed",
+                ccl_collective_name(submission->collective));
+    if (barrier_submit_and_drain(handover.dist->barrier, handover.rank, submit, &handover,
+                                 &error) != CW_OK)
+        mp_fail(error.exit_code, "%s", error.text);
+}
+
+void dist_all_reduce(struct tensor *tensor, enum redop op)
+{
+    dist_submit(
+        &(struct submission){.collective = CCL_ALL_REDUCE, .in = tensor, .out = tensor, .op = op});
+}

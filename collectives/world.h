@@ -1,0 +1,52 @@
+/*
+ * world.h: the inside of struct dist, shared by the files of the host runtime: distributed.c (the
+ * world), call_check.c (what is refused), group_tensor.c (tensors), collective.c (the calls).
+ * Entered between drains, on one thread.
+ */
+#ifndef COLLECTIVES_WORLD_H
+#define COLLECTIVES_WORLD_H
+
+#include "collectives/barrier.h"
+#include "collectives/distributed.h"
+
+/* What a rank has submitted to the collective under way. */
+struct submission {
+    enum ccl_collective collective;
+    struct tensor *in, *out; /* the same, where the call works in place; NULL: none */
+    enum redop op;
+    uint32_t root; /* rank, of a broadcast */
+};
+
+struct dist {
+    struct dist_options options;
+    struct lp_system *system;
+    struct data_pass *data; /* NULL with no_data */
+    const struct ccl_algorithm *algorithm;
+    struct barrier *init_barrier, *barrier;
+    uint32_t world_size;
+    bool installed;
+    int64_t init_ps;
+    double setup_s, install_run_s;
+    struct submission *submissions; /* [world_size] */
+    uint32_t submitted, first_rank; /* of the epoch that is open: how many, and who began it */
+    struct tensor **tensors;        /* [world_size] of the last collective: its results */
+    struct tensor_space *space;
+    struct tensor **owned; /* the workers' tensors: freed when all workers have ended */
+    size_t owned_count, owned_capacity;
+    bool recycled;              /* tensors have been freed: new ones may find old contents */
+    struct cw_error data_error; /* the first record that could not be executed */
+};
+
+int dist_no_memory(struct cw_error *error);
+/* The calling worker's world; ends the worker if there is none. */
+struct dist *dist_current(void);
+
+/* What ccl.yaml asks for and this version does not do is refused, with its place. */
+int dist_check_features(const struct config *config, struct cw_error *error);
+void dist_free_tensors(struct dist *dist);
+/* Joins the open collective call as the calling rank; ends the worker if that fails. */
+void dist_submit(const struct submission *submission);
+/* The last rank has submitted: launches all at one moment, runs the machine, tells the bench. */
+int dist_drain_collective(void *dist, struct cw_error *error);
+
+#endif
