@@ -46,6 +46,9 @@ struct ccl_algorithm {
     uint64_t (*tcm_bytes)(const struct ccl_call *call);
     /* The PE takes part. */
     bool (*takes_part)(const struct ccl_call *call, uint32_t cube, uint32_t pe);
+    /* Most PEs with which one exchanges puts and notifications, of all calls on this machine;
+     * NULL: none. The call gives hw, ccl and world_size only. */
+    uint32_t (*peers)(const struct ccl_call *call);
     bool pe_shards; /* reduces a shard of each PE, else one of each cube, at its PE 0 */
 };
 

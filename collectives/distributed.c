@@ -100,6 +100,23 @@ static bool allocate(struct dist *dist)
            dist->barrier && (dist->data || dist->options.no_data);
 }
 
+/* Contexts and peers of a PE: as many as the algorithm's kernel, or another one, needs. */
+static void reserve(const struct dist *dist, struct lp_config *queues)
+{
+    const struct ccl_algorithm *algorithm = dist->algorithm;
+    const struct ccl_call call = {.hw = &dist->options.config->hw,
+                                  .ccl = &dist->options.config->ccl,
+                                  .world_size = dist->world_size};
+    queues->contexts = dist->options.contexts;
+    queues->peers = dist->options.peers;
+    if (algorithm == NULL)
+        return;
+    const uint32_t contexts = 1 + algorithm->kernel->stream_count;
+    const uint32_t peers = algorithm->peers ? algorithm->peers(&call) : 0;
+    queues->contexts = contexts > queues->contexts ? contexts : queues->contexts;
+    queues->peers = peers > queues->peers ? peers : queues->peers;
+}
+
 struct dist *dist_create(const struct dist_options *options, struct cw_error *error)
 {
     const double begin_s = clock_s();
@@ -121,6 +138,7 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
     }
     struct lp_config queues = dist_queue_config(&config->ccl);
     memcpy(queues.pair, options->pair, sizeof queues.pair);
+    reserve(dist, &queues);
     const struct partitioner *const partitioner = partitioner_find(dist_partition(dist));
     uint32_t *const cube_worker =
         calloc((size_t)config->hw.sip_count * hw_cubes(&config->hw), sizeof *cube_worker);

@@ -56,6 +56,7 @@ struct dist_options {
     bool no_data;                        /* leave out the data pass: timing alone */
     bool check_changes;                  /* the engine's debug mode */
     uint32_t pair[2];                    /* PEs joined by a queue of their own; equal: none */
+    uint32_t contexts, peers; /* struct lp_config: what kernels beside the algorithm's need */
     FILE *ccl_trace;   /* each committed send and receive: "rank, t, dir, nbytes"; NULL: none */
     cw_trace_fn trace; /* the engine's; NULL: nobody wants to know */
     void *trace_arg;

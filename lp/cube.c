@@ -14,6 +14,7 @@ static void cube_init(const struct lp_model *m, uint32_t lp, void *state)
         struct lp_pe *pe = (struct lp_pe *)((uint8_t *)state + m->pe_offset + i * m->pe_bytes);
         hw_dma_init(&pe->dma);
         pe->last_polled = HW_DIRS_MAX - 1;
+        pe->served = 0xfedcba9876543210u;
     }
 }
 
@@ -98,8 +99,10 @@ static void pe_signal(struct lp_run *run, const struct cw_event *event)
         lp_dma_engine(run, signal->pe, signal->arg);
     else if (event->type == LP_EVENT_CREDIT)
         lp_ipcq_credit(run, signal);
+    else if (event->type == LP_EVENT_DMA_DONE)
+        tl_move_done(run, signal->pe, signal->context, signal->arg);
     else
-        tl_resume(run, signal->pe);
+        tl_resume(run, signal->pe, signal->context);
 }
 
 static void cube_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
@@ -113,6 +116,9 @@ static void cube_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
         break;
     case LP_EVENT_VISIBLE:
         lp_ipcq_visible(&run, LP_PAYLOAD(ctx, event, struct lp_transfer));
+        break;
+    case LP_EVENT_LAND:
+        lp_one_sided_land(&run, LP_PAYLOAD(ctx, event, struct lp_transfer));
         break;
     case LP_EVENT_MEMORY:
         lp_dma_memory(&run, event, *LP_PAYLOAD(ctx, event, struct lp_load));

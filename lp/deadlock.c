@@ -20,18 +20,44 @@ static const struct lp_pe *pe_state(const struct lp_model *m, const struct cw_si
     return lp_pe(m, cw_state(sim, lp_of_cube(m, place.sip, place.cube)), place.pe);
 }
 
-static bool waits(const struct lp_pe *pe) { return pe->kernel.launch != 0; }
+static bool waits(const struct lp_model *m, const struct lp_pe *pe)
+{
+    return lp_context(m, pe, 0)->kernel.launch != 0;
+}
+
+/* A wait for one direction, or for the notification of one PE. */
+static bool waits_for_one(const struct lp_kernel *kernel)
+{
+    return kernel->wait == LP_WAIT_CREDIT || kernel->wait == LP_WAIT_NOTIFY ||
+           (kernel->wait == LP_WAIT_DATA && kernel->call.dir < HW_DIRS_MAX);
+}
+
+/* The context that speaks for a waiting PE: one that waits for somebody in particular, if any. */
+static const struct lp_kernel *kernel_of(const struct lp_model *m, const struct lp_pe *pe)
+{
+    const struct lp_kernel *speaks = &lp_context(m, pe, 0)->kernel;
+    for (uint32_t i = 0; i < m->config.contexts; i++) {
+        const struct lp_kernel *kernel = &lp_context(m, pe, i)->kernel;
+        if (kernel->launch == 0)
+            continue;
+        if (waits_for_one(kernel))
+            return kernel;
+        if (kernel->wait == LP_WAIT_DATA)
+            speaks = kernel;
+    }
+    return speaks;
+}
 
 static uint32_t waits_for(const struct lp_model *m, const struct lp_pe *state, uint32_t pe)
 {
     uint32_t peer;
     enum hw_dir peer_dir;
-    const bool on_queue = state->kernel.wait == LP_WAIT_CREDIT ||
-                          (state->kernel.wait == LP_WAIT_DATA && !state->kernel.any);
-    if (!waits(state) || !on_queue ||
-        !lp_queue_peer(m, pe, (enum hw_dir)state->kernel.call.dir, &peer, &peer_dir))
+    const struct lp_kernel *kernel = kernel_of(m, state);
+    if (!waits(m, state) || !waits_for_one(kernel))
         return NOBODY;
-    return peer;
+    if (kernel->wait == LP_WAIT_NOTIFY)
+        return kernel->call.peer;
+    return lp_queue_peer(m, pe, (enum hw_dir)kernel->call.dir, &peer, &peer_dir) ? peer : NOBODY;
 }
 
 /* A text being appended to, never beyond its end. */
@@ -62,15 +88,25 @@ static void append_pe(struct text *text, const struct lp_model *m, uint32_t pe)
 static void append_wait(struct text *text, const struct lp_model *m, const struct cw_sim *sim,
                         uint32_t pe)
 {
-    const struct lp_kernel *kernel = &pe_state(m, sim, pe)->kernel;
+    const struct lp_kernel *kernel = kernel_of(m, pe_state(m, sim, pe));
+    const enum hw_dir dir = (enum hw_dir)kernel->call.dir;
     append(text, "PE ");
     append_pe(text, m, pe);
-    if (kernel->wait == LP_WAIT_DATA && kernel->any)
-        append(text, " waits for data from any direction");
-    else if (kernel->wait == LP_WAIT_DATA)
-        append(text, " waits for data from %s", lp_dir_name(m, pe, (enum hw_dir)kernel->call.dir));
-    else
-        append(text, " waits for room in %s", lp_dir_name(m, pe, (enum hw_dir)kernel->call.dir));
+    switch (kernel->wait) {
+    case LP_WAIT_DATA:
+        append(text, " waits for data from %s",
+               dir < HW_DIRS_MAX ? lp_dir_name(m, pe, dir) : "any direction");
+        break;
+    case LP_WAIT_CREDIT:
+        append(text, " waits for room in %s", lp_dir_name(m, pe, dir));
+        break;
+    case LP_WAIT_NOTIFY:
+        append(text, " waits for a notification from PE ");
+        append_pe(text, m, kernel->call.peer);
+        break;
+    default:
+        append(text, " waits at a barrier of its contexts");
+    }
 }
 
 /* The start of the shortest cycle and its length; NOBODY: there is none. */
@@ -123,7 +159,7 @@ static void append_orphans(struct text *text, const struct lp_model *m, const st
     uint32_t shown = 0, all = 0;
     for (uint32_t pe = 0; pe < count; pe++) {
         const struct lp_pe *state = pe_state(m, sim, pe);
-        if (!waits(state) || (next[pe] != NOBODY && waits(pe_state(m, sim, next[pe]))))
+        if (!waits(m, state) || (next[pe] != NOBODY && waits(m, pe_state(m, sim, next[pe]))))
             continue;
         if (all++ >= 4)
             continue;
@@ -155,7 +191,7 @@ void lp_deadlock_summary(const struct lp_model *m, const struct cw_sim *sim, cha
     for (uint32_t pe = 0; pe < count; pe++) {
         const struct lp_pe *state = pe_state(m, sim, pe);
         next[pe] = waits_for(m, state, pe);
-        waiting += waits(state);
+        waiting += waits(m, state);
     }
     append(&text, "IpcqDeadlock: %u kernel%s and nothing is left to happen: ", waiting,
            waiting == 1 ? " waits" : "s wait");
@@ -168,6 +204,18 @@ void lp_deadlock_summary(const struct lp_model *m, const struct cw_sim *sim, cha
     free(next);
 }
 
+/* A context waits for data or a credit of this direction. */
+static bool is_waited_for(const struct lp_model *m, const struct lp_pe *pe, enum hw_dir dir)
+{
+    for (uint32_t i = 0; i < m->config.contexts; i++) {
+        const struct lp_kernel *kernel = &lp_context(m, pe, i)->kernel;
+        if (kernel->launch != 0 && kernel->call.dir == dir &&
+            (kernel->wait == LP_WAIT_DATA || kernel->wait == LP_WAIT_CREDIT))
+            return true;
+    }
+    return false;
+}
+
 void lp_pointer_dump(const struct lp_model *m, const struct cw_sim *sim, size_t lines_max,
                      FILE *out)
 {
@@ -178,9 +226,7 @@ void lp_pointer_dump(const struct lp_model *m, const struct cw_sim *sim, size_t 
         const struct hw_place place = hw_place_of(&m->hw, pe);
         for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
             const struct lp_queue *q = &state->queue[dir];
-            const bool waited_for =
-                waits(state) && state->kernel.call.dir == dir &&
-                (state->kernel.wait == LP_WAIT_DATA || state->kernel.wait == LP_WAIT_CREDIT);
+            const bool waited_for = is_waited_for(m, state, dir);
             if (q->my_head == q->peer_tail_cache && q->my_tail == q->peer_head_cache && !waited_for)
                 continue;
             if (lines++ < lines_max)

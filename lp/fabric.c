@@ -160,6 +160,6 @@ void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *
         lp_cross_m_cpu(run, flight, true);
         lp_forward(run->ctx, run->lp, LP_EVENT_CPU_ARRIVAL, sender, transfer, flight);
     } else {
-        lp_ipcq_arrived(run, sender, flight, transfer, router);
+        lp_data_arrived(run, sender, flight, transfer, router);
     }
 }

@@ -21,25 +21,6 @@ void lp_ipcq_install(struct lp_run *run, uint32_t pe)
     *CW_MUT(run->ctx, &p->installed) = lp_directions(run->m, lp_pe_index(run, pe));
 }
 
-void lp_ipcq_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                     struct lp_transfer transfer, uint32_t router)
-{
-    const struct lp_model *m = run->m;
-    const uint32_t pe = transfer.dst % m->pes;
-    lp_cross_noc(run, flight, router, m->pe_router[pe]);
-    lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
-    if (transfer.memory == HW_MEMORY_TCM) {
-        lp_cross_tcm(run, flight, pe);
-    } else {
-        lp_cross_pe_out(run, flight, pe);
-        lp_cross_to_memory(run, flight, m->pe_router[pe], (enum hw_memory)transfer.memory, pe);
-    }
-    if (!(transfer.flags & LP_TRANSFER_LAST))
-        return;
-    flight->tau_ps += m->hw.ipcq_wire_ps;
-    lp_forward(run->ctx, run->lp, LP_EVENT_VISIBLE, sender, transfer, flight);
-}
-
 void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
 {
     const uint32_t pe = transfer->dst % run->m->pes;
@@ -56,9 +37,9 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
     for (; queue->early & 1; queue->peer_head_cache++)
         queue->early >>= 1;
     queue->early >>= 1;
-    const struct lp_kernel *kernel = &p->kernel;
-    if (kernel->wait == LP_WAIT_DATA && (kernel->any || kernel->call.dir == transfer->dir))
-        tl_pointer_arrived(run, pe);
+    const uint32_t context = tl_waiting_for(run, pe, LP_WAIT_DATA, (enum hw_dir)transfer->dir);
+    if (context != UINT32_MAX)
+        tl_pointer_arrived(run, pe, context);
 }
 
 void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
@@ -68,14 +49,25 @@ void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
     struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[signal->dir]);
     cw_check(run->ctx, signal->arg == queue->peer_tail_cache + 1); /* I-IPCQ-2 */
     queue->peer_tail_cache = signal->arg;
-    if (p->kernel.wait == LP_WAIT_CREDIT && p->kernel.call.dir == signal->dir)
-        tl_pointer_arrived(run, signal->pe);
+    const uint32_t context =
+        tl_waiting_for(run, signal->pe, LP_WAIT_CREDIT, (enum hw_dir)signal->dir);
+    if (context != UINT32_MAX)
+        tl_pointer_arrived(run, signal->pe, context);
 }
 
 int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir)
 {
     const struct lp_model *m = run->m;
     struct lp_queue *queue = CW_MUT(run->ctx, &lp_pe(m, run->cube, pe)->queue[dir]);
+    if (m->config.credit_fabric) {
+        const struct hw_dma_op op = {.bytes = m->config.credit_bytes,
+                                     .number = (uint32_t)lp_next_sender(run, pe).number,
+                                     .seq = ++queue->my_tail,
+                                     .kind = LP_DMA_CREDIT,
+                                     .dir = (uint8_t)dir};
+        lp_dma_push(run, pe, lp_vc(m, HW_VC_COMM), op);
+        return 0;
+    }
     const int64_t latency_ps = lp_credit_ps(m, lp_pe_index(run, pe), dir);
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;

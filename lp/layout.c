@@ -17,6 +17,7 @@ static void number_links(struct lp_model *m)
     m->link_m_cpu = next, next += 2;
     m->link_sram = next, next += 2;
     m->link_pe = next, next += m->pes * LP_PE_LINKS;
+    m->link_reduce = next, next += m->config.peers > 0 ? m->pes : 0;
     m->cube_links = next;
 
     next = 0;
@@ -50,6 +51,7 @@ bool lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     *m = (struct lp_model){.hw = *hw, .config = *config};
     m->cubes = hw_cubes(hw);
     m->pes = hw_pes(hw);
+    m->config.contexts = config->contexts > 0 ? config->contexts : 1;
     number_lps(m);
     number_links(m);
     m->dma = (struct hw_dma_params){.rate = hw->link[HW_LINK_PE_NOC].rate,
@@ -57,8 +59,13 @@ bool lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
                                     .weight = {config->vc_weight[0], config->vc_weight[1]},
                                     .whole_chunks = hw->contention == HW_CONTENTION_CHUNK};
     m->pe_offset = round_up(sizeof(struct lp_cube) + m->cube_links * sizeof(struct hw_link));
-    m->pe_bytes = round_up(sizeof(struct lp_pe) +
-                           (size_t)HW_VCS * hw->dma_queue_depth * sizeof(struct hw_dma_op));
+    m->context_offset = round_up(sizeof(struct lp_pe) +
+                                 (size_t)HW_VCS * hw->dma_queue_depth * sizeof(struct hw_dma_op));
+    m->one_sided_offset = m->context_offset + m->config.contexts * sizeof(struct lp_context);
+    m->pe_bytes = m->one_sided_offset;
+    if (config->peers > 0)
+        m->pe_bytes = round_up(m->pe_bytes + sizeof(struct lp_one_sided) +
+                               config->peers * sizeof(struct lp_peer));
     m->cube_bytes = m->pe_offset + m->pes * m->pe_bytes;
     for (enum hw_port port = 0; port < HW_PORTS; port++)
         m->port_router[port] = (uint8_t)hw_port_router(hw, port);

@@ -35,6 +35,11 @@ struct lp_config {
     uint32_t vc_weight[HW_VCS];
     uint32_t pair[2];               /* the PEs joined by direction `peer`; equal: none */
     const struct lp_wiring *wiring; /* a logical topology; NULL: as the machine is built */
+    uint32_t contexts;    /* of a PE, up to TL_CONTEXTS_MAX: what the kernels need; 0 is 1 */
+    uint32_t peers;       /* most PEs with which one exchanges puts and notifies; 0: none */
+    bool single_vc;       /* PE_DMA has one channel, for both kinds of work */
+    bool credit_fabric;   /* credits go through vc_comm instead of wires of their own */
+    bool fairness_strict; /* recv_any serves the direction served least recently */
 };
 
 /* A kernel launch, as the host has prepared it: const while the engine runs. */
@@ -57,7 +62,9 @@ struct lp_model {
     /* where things are in a cube's state: links first, then PEs */
     uint32_t link_noc, link_in, link_out, link_ucie, link_m_cpu, link_sram, link_pe;
     uint32_t cube_links;
+    uint32_t link_reduce; /* one per PE, if there are puts: the reduce unit behind its memories */
     size_t pe_offset, pe_bytes, cube_bytes;
+    size_t context_offset, one_sided_offset; /* in a PE's part */
     /* in an IO die's state */
     uint32_t link_hub_in, link_hub_out, link_outer, link_io_cpu, link_pcie, link_edge[HW_PORTS];
     uint32_t io_links;
@@ -95,10 +102,14 @@ enum lp_wait {
     LP_WAIT_DATA,    /* recv on an empty queue */
     LP_WAIT_CREDIT,  /* send on a full ring */
     LP_WAIT_CHANNEL, /* PE_DMA's channel is full */
-    LP_WAIT_DMA,     /* a blocking load or store is under way */
+    LP_WAIT_DMA,     /* a load, a store or a copy is under way */
+    LP_WAIT_NOTIFY,  /* wait_notify */
+    LP_WAIT_JOIN,    /* for the contexts it has forked */
+    LP_WAIT_BARRIER, /* for the other contexts of its PE */
+    LP_WAIT_START,   /* for its turn in this event: just forked, or let go on by another context */
 };
 
-/* What the kernel asked for last: an operation that lp/tl.c carries out step by step. */
+/* What the kernel asked for last: an operation that is carried out step by step (tl_call.h). */
 struct lp_call {
     uint8_t kind; /* enum tl_call_kind */
     uint8_t step; /* enum tl_step: where it is */
@@ -106,24 +117,80 @@ struct lp_call {
     uint8_t operand; /* next operand to load from a slot, 0 or 1 */
     uint32_t bytes;
     uint32_t tile; /* next tile of that operand */
+    uint16_t dirs; /* of a receive: the directions that it still takes a tile from */
+    uint8_t move;  /* of a load, store, copy: which struct lp_move */
+    uint8_t tag;   /* of a notification; of a fork: the streams */
+    uint32_t peer; /* global index; of dot: its inner dimension */
+    uint32_t rows; /* of dot */
+    uint32_t reserved;
     int64_t start_ps;
+    int64_t until_ps; /* recv_all: when the last credit so far has been emitted */
     struct lp_operand a, b, dst;
 };
 
-/* A kernel under way on a PE. */
+/* A kernel under way, or one of its streams: what a context of a PE runs. */
 struct lp_kernel {
-    uint32_t launch;    /* index + 1 in the launch table; 0: none */
-    uint8_t wait;       /* enum lp_wait */
-    uint8_t any;        /* waits for data from any direction */
-    uint8_t load_parts; /* of a load: 1 the response is known, 2 the engine has passed it */
-    uint8_t received_dir;
-    uint32_t received_seq; /* the tile that the last receive returned */
-    uint32_t load_stamp;   /* the grant whose request is on its way to the memory */
-    int64_t wait_ps;       /* since when it waits (polling counts from there) */
-    int64_t load_ps;       /* when the last response arrives */
+    uint32_t launch;       /* index + 1 in the launch table; 0: the context is free */
+    uint8_t stream;        /* 0: the kernel itself, else it runs stream[stream - 1] */
+    uint8_t wait;          /* enum lp_wait */
+    uint8_t wait_vc;       /* LP_WAIT_CHANNEL: which one (enum hw_vc) */
+    uint8_t received_dir;  /* of the tile that the last receive returned */
+    uint32_t received_seq; /* and its number */
+    uint32_t reserved;
+    int64_t wait_ps; /* since when it waits (polling counts from there) */
     struct lp_call call;
     _Alignas(8) uint8_t frame[TL_FRAME_BYTES];
 };
+
+/* A load, store or copy under way: number 0 is the one that its context waits for, the others
+ * are asynchronous. */
+struct lp_move {
+    int64_t done_ps; /* of a load: when the last part so far is done */
+    uint8_t parts;   /* of a load: 1 the response is known, 2 the engine has passed it */
+    uint8_t state;   /* enum lp_move_state */
+    uint8_t reserved[6];
+};
+enum lp_move_state { LP_MOVE_FREE, LP_MOVE_UNDER_WAY, LP_MOVE_DONE };
+enum { LP_MOVES = 1 + TL_HANDLES };
+
+struct lp_context {
+    struct lp_kernel kernel;
+    struct lp_move move[LP_MOVES];
+};
+
+/* What a PE knows of one with which it exchanges puts and notifications (one_sided.c). */
+struct lp_peer {
+    uint32_t pe;              /* global index + 1; 0: the place is free */
+    uint32_t sent;            /* puts and notifications to it that have passed the engine */
+    uint32_t seen;            /* of those from it that have become visible */
+    uint8_t pending[TL_TAGS]; /* of its notifications, by tag: not yet consumed */
+};
+
+/* A put or a notification that has come before its turn. */
+struct lp_early {
+    uint32_t src, order, seq, bytes;
+    uint8_t kind; /* enum lp_transfer_kind */
+    uint8_t tag;
+    uint8_t reserved[2];
+};
+enum { LP_EARLY_MAX = 16 };
+
+/* The one-sided part of a PE; there only if lp_config.peers says so. */
+struct lp_one_sided {
+    uint32_t puts_issued, puts_passed; /* by the kernel, and by the engine */
+    uint32_t notifies_issued;
+    uint32_t early_count;
+    struct lp_early early[LP_EARLY_MAX];
+    struct lp_peer peer[]; /* [lp_config.peers], found by hashing */
+};
+
+/* A grant that was taken back at the instant it was made: its request to a memory is void. */
+struct lp_void_grant {
+    int64_t until_ps; /* when the void request gets there */
+    uint32_t generation;
+    uint32_t reserved;
+};
+enum { LP_VOID_GRANTS = 2 };
 
 struct lp_pe {
     struct lp_queue queue[HW_DIRS_MAX];
@@ -134,8 +201,9 @@ struct lp_pe {
     uint8_t wired;        /* an IpcqInitMsg has taken effect */
     uint8_t last_polled;  /* recv from any direction starts after this one */
     uint8_t reserved[4];
-    struct lp_kernel kernel;
-    struct hw_dma_op op[]; /* [HW_VCS][queue_depth] */
+    uint64_t served; /* strict fairness: directions, least recently served first, 4 bits each */
+    struct lp_void_grant void_grant[LP_VOID_GRANTS];
+    struct hw_dma_op op[]; /* [HW_VCS][queue_depth]; then the contexts; then struct lp_one_sided */
 };
 
 /* Links of a PE, in its part of the cube's link array. */
@@ -165,6 +233,16 @@ static inline const struct lp_pe *lp_pe(const struct lp_model *m, const struct l
 {
     return (const struct lp_pe *)((const uint8_t *)cube + m->pe_offset + pe * m->pe_bytes);
 }
+static inline const struct lp_context *lp_context(const struct lp_model *m, const struct lp_pe *pe,
+                                                  uint32_t context)
+{
+    return (const struct lp_context *)((const uint8_t *)pe + m->context_offset) + context;
+}
+static inline const struct lp_one_sided *lp_one_sided(const struct lp_model *m,
+                                                      const struct lp_pe *pe)
+{
+    return (const struct lp_one_sided *)((const uint8_t *)pe + m->one_sided_offset);
+}
 
 /* ---- events --------------------------------------------------------------------------------- */
 
@@ -178,8 +256,9 @@ enum lp_event_type {
     LP_EVENT_CREDIT,       /* struct lp_signal: arg = the receiver's new tail */
     LP_EVENT_ENGINE,       /* struct lp_signal: a run of PE_DMA's engine ends; arg = generation */
     LP_EVENT_MEMORY,       /* struct lp_load: a load's request is at the memory */
-    LP_EVENT_DMA_DONE,     /* struct lp_signal: a blocking load or store is complete */
+    LP_EVENT_DMA_DONE,     /* struct lp_signal: a load, store or copy is complete; arg = move */
     LP_EVENT_KERNEL,       /* struct lp_signal: the kernel goes on */
+    LP_EVENT_LAND,         /* struct lp_transfer: a put or a notification is complete */
 };
 
 enum lp_transfer_kind {
@@ -188,8 +267,14 @@ enum lp_transfer_kind {
     LP_TRANSFER_LAUNCH,   /* control: KernelLaunchMsg; seq = launch index */
     LP_TRANSFER_ACK,      /* control, to the host: an install has taken effect */
     LP_TRANSFER_DONE,     /* control, to the host: a kernel has ended; seq = launch index */
+    LP_TRANSFER_PUT,      /* seq: number of the put */
+    LP_TRANSFER_NOTIFY,   /* dir: its tag; seq: number of the notification */
+    LP_TRANSFER_CREDIT,   /* credit_fabric; seq: the receiver's new tail */
+    LP_TRANSFER_STORE,    /* a store into another PE's memory */
+    LP_TRANSFER_STORE_ACK /* and its acknowledgement; seq: of the storing PE, context and move */
 };
-enum { LP_TRANSFER_LAST = 1 }; /* flag: the last chunk, or the whole, of its transfer */
+enum { LP_TRANSFER_LAST = 1 };   /* flag: the last chunk, or the whole, of its transfer */
+enum { LP_TRANSFER_REDUCE = 2 }; /* flag: a put_reduce */
 
 /* A transfer between two LPs; the event's time is its tail's. 40 bytes. */
 struct lp_transfer {
@@ -202,7 +287,8 @@ struct lp_transfer {
     uint8_t memory; /* enum hw_memory at the destination */
     uint8_t port;   /* by which it enters the LP */
     uint8_t exit;   /* port by which it must leave the first SIP, or HW_PORT_NONE */
-    uint8_t reserved[6];
+    uint8_t reserved[2];
+    uint32_t order; /* puts and notifications: number among those from src to dst */
 };
 _Static_assert(sizeof(struct lp_transfer) == 40, "72 bytes with the event's header");
 
@@ -210,18 +296,28 @@ struct lp_signal {
     uint32_t pe; /* in its cube */
     uint32_t arg;
     uint8_t dir;
-    uint8_t reserved[7];
+    uint8_t context;
+    uint8_t reserved[6];
 };
 _Static_assert(sizeof(struct lp_signal) == 16, "without padding");
 
-/* A load's request at the memory, or (contention chunk) the moment the next piece is offered. */
+/* A request at a memory, or (contention chunk) the moment the next piece is offered: of a load, of
+ * a copy, of a put whose source is not TCM. */
 struct lp_load {
-    uint32_t pe, stamp;
-    uint32_t bytes, sent; /* of the load, and of it in earlier pieces */
-    uint8_t memory, slice;
+    uint32_t pe, stamp;        /* stamp: the generation of the engine's grant */
+    uint32_t bytes, sent;      /* of it all, and of it in earlier pieces */
+    uint32_t seq, order, peer; /* of a put */
+    uint8_t memory, slice;     /* where it comes from */
+    uint8_t to;                /* memory: enum hw_memory */
+    uint8_t kind;              /* enum lp_dma_kind */
+    uint8_t owner;             /* context and move: LP_OWNER */
+    uint8_t flags;             /* of a put */
     uint8_t reserved[6];
 };
-_Static_assert(sizeof(struct lp_load) == 24, "without padding");
+_Static_assert(sizeof(struct lp_load) == 40, "without padding");
+
+/* Who waits for a move, in one byte. */
+#define LP_OWNER(context, move) ((uint8_t)((context) << 4 | (move)))
 
 /* What a kernel leaves outside: its start, its end, its phase marks. */
 enum lp_mark { LP_MARK_START = 1, LP_MARK_END, LP_MARK_PHASE };
@@ -310,7 +406,7 @@ static inline bool lp_to_host(const struct lp_transfer *transfer)
 }
 static inline bool lp_is_control(const struct lp_transfer *transfer)
 {
-    return transfer->kind != LP_TRANSFER_TILE;
+    return transfer->kind >= LP_TRANSFER_INIT && transfer->kind <= LP_TRANSFER_DONE;
 }
 
 /* ---- fabric.c: links inside a cube ----------------------------------------------------------- */
@@ -322,6 +418,9 @@ static inline uint32_t lp_pe_index(const struct lp_run *run, uint32_t pe)
     return (run->sip * run->m->cubes + run->cube_in_sip) * run->m->pes + pe;
 }
 void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to);
+/* Data, or what concerns it, reaches its destination's router: on to the PE's queue or memory. */
+void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                     struct lp_transfer transfer, uint32_t router);
 /* router -> pe_dma or pe_cpu; and the memory leg of an arriving tile: pe_dma -> memory. */
 void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
                     enum hw_node_kind node);
@@ -345,12 +444,43 @@ enum hw_node_kind lp_memory_node(enum hw_memory memory);
 
 /* ---- pe_dma.c -------------------------------------------------------------------------------- */
 
-enum lp_dma_kind { LP_DMA_TILE = 1, LP_DMA_LOAD, LP_DMA_STORE };
+/*
+ * What an operation in a channel is, and what its other fields then say:
+ *   TILE      dir: the queue's; seq: the tile's number
+ *   LOAD      memory, slice: the source; dir: owner (LP_OWNER). To the PE's TCM
+ *   STORE     memory, slice: the destination; dir: owner
+ *   COPY      memory: source | destination << 4; slice: of both; dir: owner
+ *   PUT       seq: the peer; memory: source | destination << 4; dir: enum lp_math, 0: plain
+ *   NOTIFY    seq: the peer; dir: the tag
+ *   CREDIT    dir: the queue's; seq: the new tail
+ *   STORE_TO  seq: the peer; memory: the destination; dir: owner
+ */
+enum lp_dma_kind {
+    LP_DMA_TILE = 1,
+    LP_DMA_LOAD,
+    LP_DMA_STORE,
+    LP_DMA_COPY,
+    LP_DMA_PUT,
+    LP_DMA_NOTIFY,
+    LP_DMA_CREDIT,
+    LP_DMA_STORE_TO
+};
+enum { LP_NOTIFY_BYTES = 16 }; /* 30-ipcq.md, "Kernel API" */
 
-/* Puts an operation into a channel; false if the channel is full. */
-bool lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_op op);
+/* The channel that a kind of work uses: the one there is, with vc: single. */
+static inline enum hw_vc lp_vc(const struct lp_model *m, enum hw_vc vc)
+{
+    return m->config.single_vc ? HW_VC_COMPUTE : vc;
+}
+bool lp_dma_has_room(const struct lp_run *run, uint32_t pe, enum hw_vc vc);
+
+/* Puts an operation into a channel that has room. */
+void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_op op);
 void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation);
 void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load);
+/* A load, store or copy of a PE of this cube will be complete at `at_ps`. */
+void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uint32_t pe,
+                 uint8_t owner);
 
 /* ---- wiring.c -------------------------------------------------------------------------------- */
 
@@ -387,20 +517,32 @@ void lp_queues_free(struct lp_model *m);
 /* ---- ipcq.c ---------------------------------------------------------------------------------- */
 
 void lp_ipcq_install(struct lp_run *run, uint32_t pe);
-void lp_ipcq_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                     struct lp_transfer transfer, uint32_t router);
 void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer);
 void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal);
-/* Receives the first tile of a queue: my_tail += 1, the credit leaves. Returns its latency. */
+/* Receives the first tile of a queue: my_tail += 1, the credit leaves. Returns how long its
+ * emission takes. With credit_fabric it needs room in vc_comm. */
 int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir);
+
+/* ---- one_sided.c ----------------------------------------------------------------------------- */
+
+/* The place of a peer, which this PE may not have met yet. */
+const struct lp_peer *lp_peer_of(struct lp_run *run, uint32_t pe, uint32_t peer);
+/* A put's or a notification's last byte is at its destination. */
+void lp_one_sided_land(struct lp_run *run, const struct lp_transfer *transfer);
 
 /* ---- tl.c ------------------------------------------------------------------------------------ */
 
 void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch);
-/* What the kernel waited for has come: it goes on. */
-void tl_resume(struct lp_run *run, uint32_t pe);
+/* What the kernel in this context waited for has come: it goes on. */
+void tl_resume(struct lp_run *run, uint32_t pe, uint32_t context);
 /* ... at the next poll if it polls. */
-void tl_pointer_arrived(struct lp_run *run, uint32_t pe);
+void tl_pointer_arrived(struct lp_run *run, uint32_t pe, uint32_t context);
+/* A move is complete. */
+void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t move);
+/* A place in a channel has become free: the call that waits longest for one takes it. */
+void tl_channel_freed(struct lp_run *run, uint32_t pe, enum hw_vc vc);
+/* The context that waits for data from `dir`, for a credit of it; UINT32_MAX: none. */
+uint32_t tl_waiting_for(const struct lp_run *run, uint32_t pe, enum lp_wait wait, enum hw_dir dir);
 
 /* ---- cube.c ---------------------------------------------------------------------------------- */
 

@@ -30,26 +30,74 @@ static struct lp_sender op_sender(const struct lp_run *run, uint32_t pe, const s
     return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), op->number};
 }
 
-/* The engine grants a load's first chunk at `grant_ps`: the request leaves for the memory then. */
+/* When the request of an operation granted at `grant_ps` is at its memory. */
+static int64_t request_ps(const struct lp_model *m, uint32_t pe, const struct hw_dma_op *op,
+                          int64_t grant_ps)
+{
+    const enum hw_memory memory = (enum hw_memory)(op->memory & 15);
+    return grant_ps + m->hw.overhead_ps[HW_NODE_PE_DMA] +
+           lp_memory_way_ps(m, pe, memory, op->slice) + m->hw.overhead_ps[lp_memory_node(memory)];
+}
+
+/* An operation whose data comes from a memory other than TCM: it begins with a request to it. */
+static bool asks_memory(const struct hw_dma_op *op)
+{
+    return op->kind == LP_DMA_LOAD || op->kind == LP_DMA_COPY ||
+           (op->kind == LP_DMA_PUT && (op->memory & 15) != HW_MEMORY_TCM);
+}
+
+/* The engine grants such an operation its first chunk at `grant_ps`: the request leaves for the
+ * memory then. A put's numbers are those that it will have when it has passed the engine, since
+ * all before it in the channel have. */
 static void request(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
                     uint32_t generation, int64_t grant_ps)
 {
     const struct lp_model *m = run->m;
-    const enum hw_memory memory = (enum hw_memory)op->memory;
-    const int64_t delay_ps = grant_ps - cw_now(run->ctx) + m->hw.overhead_ps[HW_NODE_PE_DMA] +
-                             lp_memory_way_ps(m, pe, memory, op->slice) +
-                             m->hw.overhead_ps[lp_memory_node(memory)];
-    const struct lp_load load = {.pe = pe,
-                                 .stamp = generation,
-                                 .bytes = op->bytes,
-                                 .memory = op->memory,
-                                 .slice = op->slice};
+    const struct lp_pe *p = lp_pe(m, run->cube, pe);
+    const enum hw_memory memory = (enum hw_memory)(op->memory & 15);
+    struct lp_load load = {.pe = pe,
+                           .stamp = generation,
+                           .bytes = op->bytes,
+                           .memory = (uint8_t)memory,
+                           .slice = op->slice,
+                           .to = op->kind == LP_DMA_LOAD ? HW_MEMORY_TCM : op->memory >> 4,
+                           .kind = op->kind};
+    if (op->kind == LP_DMA_PUT) {
+        load.peer = op->seq;
+        load.seq = lp_one_sided(m, p)->puts_passed;
+        load.order = lp_peer_of(run, pe, op->seq)->sent;
+        load.flags = op->dir ? LP_TRANSFER_REDUCE : 0;
+    } else {
+        load.owner = op->dir;
+        struct lp_move *move =
+            CW_MUT(run->ctx, &lp_context(m, p, op->dir >> 4)->move[op->dir & 15]);
+        move->parts = 0;
+    }
     const struct lp_sender sender = op_sender(run, pe, op);
-    struct lp_kernel *kernel = CW_MUT(run->ctx, &lp_pe(m, run->cube, pe)->kernel);
-    kernel->load_stamp = generation;
-    kernel->load_parts = 0;
-    cw_send(run->ctx, run->lp, delay_ps, LP_EVENT_MEMORY, sender.entity, sender.number, &load,
-            sizeof load);
+    cw_send(run->ctx, run->lp, request_ps(m, pe, op, grant_ps) - cw_now(run->ctx), LP_EVENT_MEMORY,
+            sender.entity, sender.number, &load, sizeof load);
+}
+
+/* A grant is taken back at the instant it was made: its request, if there is one, is void. */
+static void void_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
+                         uint32_t generation)
+{
+    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
+    const struct lp_void_grant *place = &p->void_grant[0];
+    for (uint32_t i = 1; i < LP_VOID_GRANTS; i++)
+        if (p->void_grant[i].until_ps < place->until_ps)
+            place = &p->void_grant[i];
+    cw_check(run->ctx, place->generation == 0 || place->until_ps < cw_now(run->ctx));
+    *CW_MUT(run->ctx, place) =
+        (struct lp_void_grant){request_ps(run->m, pe, op, cw_now(run->ctx)), generation, 0};
+}
+
+static bool is_void(const struct lp_pe *p, uint32_t generation)
+{
+    for (uint32_t i = 0; i < LP_VOID_GRANTS; i++)
+        if (p->void_grant[i].generation == generation)
+            return true;
+    return false;
 }
 
 /* Gives the idle engine to whoever is next, if anybody waits. */
@@ -67,25 +115,29 @@ static void grant(struct lp_run *run, uint32_t pe)
         hw_dma_grant(dma, &m->dma, first_bytes, cw_now(run->ctx), run->ctx->event->depth, grant_ps);
     signal(run, LP_EVENT_ENGINE, op_sender(run, pe, first_op(m, p, (enum hw_vc)dma->last)), end_ps,
            pe, dma->generation);
-    const struct hw_dma_op *op = first_op(m, p, HW_VC_COMPUTE);
-    if (grant_ps[HW_VC_COMPUTE] >= 0 && op->kind == LP_DMA_LOAD && dma->passed[HW_VC_COMPUTE] == 0)
-        request(run, pe, op, dma->generation, grant_ps[HW_VC_COMPUTE]);
+    for (enum hw_vc vc = 0; vc < HW_VCS; vc++)
+        if (grant_ps[vc] >= 0 && dma->passed[vc] == 0 && asks_memory(first_op(m, p, vc)))
+            request(run, pe, first_op(m, p, vc), dma->generation, grant_ps[vc]);
 }
 
-bool lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_op op)
+bool lp_dma_has_room(const struct lp_run *run, uint32_t pe, enum hw_vc vc)
+{
+    return lp_pe(run->m, run->cube, pe)->dma.count[vc] < run->m->hw.dma_queue_depth;
+}
+
+void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_op op)
 {
     const struct lp_model *m = run->m;
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
-    if (p->dma.count[vc] >= m->hw.dma_queue_depth)
-        return false;
+    cw_check(run->ctx, lp_dma_has_room(run, pe, vc));
     struct hw_dma *dma = CW_MUT(run->ctx, &p->dma);
     *CW_MUT(run->ctx, op_at(m, p, vc, dma->head[vc] + (uint32_t)dma->count[vc])) = op;
     if (dma->count[vc]++ > 0)
-        return true;
+        return;
     dma->passed[vc] = 0;
     if (dma->running == HW_VC_IDLE) {
         grant(run, pe);
-        return true;
+        return;
     }
     bool regrant;
     const enum hw_vc running = vc == HW_VC_COMPUTE ? HW_VC_COMM : HW_VC_COMPUTE;
@@ -93,16 +145,60 @@ bool lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_o
         hw_dma_newcomer(dma, &m->dma, vc, cw_now(run->ctx), run->ctx->event->depth, &regrant);
     const struct hw_dma_op *first = first_op(m, p, running);
     if (regrant) {
-        if (first->kind == LP_DMA_LOAD && dma->passed[running] == 0)
-            CW_MUT(run->ctx, &p->kernel)->load_stamp = 0; /* the request has not left after all */
+        if (dma->passed[running] == 0 && asks_memory(first))
+            void_request(run, pe, first, dma->generation);
         grant(run, pe);
     } else if (end_ps >= 0) {
         signal(run, LP_EVENT_ENGINE, op_sender(run, pe, first), end_ps, pe, dma->generation);
     }
-    return true;
 }
 
-/* Bytes of an operation have passed the engine and go their way, as one message. */
+/* What leaves for another place: the transfer that an operation becomes. */
+static struct lp_transfer transfer_of(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
+                                      uint32_t bytes, bool last)
+{
+    const struct lp_model *m = run->m;
+    const struct lp_pe *p = lp_pe(m, run->cube, pe);
+    struct lp_transfer transfer = {.src = lp_pe_index(run, pe),
+                                   .bytes = bytes,
+                                   .seq = op->seq,
+                                   .epoch = p->epoch,
+                                   .flags = last ? LP_TRANSFER_LAST : 0,
+                                   .exit = HW_PORT_NONE};
+    switch (op->kind) {
+    case LP_DMA_TILE:
+    case LP_DMA_CREDIT: {
+        enum hw_dir peer_dir = HW_DIRS_MAX;
+        cw_check(run->ctx,
+                 lp_queue_peer(m, transfer.src, (enum hw_dir)op->dir, &transfer.dst, &peer_dir));
+        transfer.kind = op->kind == LP_DMA_TILE ? LP_TRANSFER_TILE : LP_TRANSFER_CREDIT;
+        transfer.dir = (uint8_t)peer_dir;
+        transfer.memory = (uint8_t)m->config.slots;
+        transfer.exit = (uint8_t)lp_queue_exit(m, transfer.src, (enum hw_dir)op->dir);
+        return transfer;
+    }
+    case LP_DMA_STORE_TO:
+        transfer.kind = LP_TRANSFER_STORE;
+        transfer.dst = op->seq;
+        transfer.seq = op->dir;
+        transfer.memory = op->memory;
+        return transfer;
+    default:
+        cw_check(run->ctx, op->kind == LP_DMA_PUT || op->kind == LP_DMA_NOTIFY);
+        transfer.kind = op->kind == LP_DMA_PUT ? LP_TRANSFER_PUT : LP_TRANSFER_NOTIFY;
+        transfer.dst = op->seq;
+        transfer.order = lp_peer_of(run, pe, op->seq)->sent;
+        transfer.seq = lp_one_sided(m, p)->puts_passed;
+        transfer.memory = op->memory >> 4;
+        if (op->kind == LP_DMA_NOTIFY)
+            transfer.dir = op->dir;
+        else if (op->dir)
+            transfer.flags |= LP_TRANSFER_REDUCE;
+        return transfer;
+    }
+}
+
+/* Bytes of an operation from TCM have passed the engine and go their way, as one message. */
 static void depart(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op, uint32_t bytes,
                    bool last)
 {
@@ -115,41 +211,52 @@ static void depart(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op, 
                                .sigma_ps = hw_ser_ps(&m->hw.link[HW_LINK_PE_NOC], bytes),
                                .bytes = bytes,
                                .epoch = p->epoch};
-    if (op->kind == LP_DMA_TILE) {
-        struct lp_transfer transfer = {.src = lp_pe_index(run, pe),
-                                       .bytes = bytes,
-                                       .seq = op->seq,
-                                       .epoch = flight.epoch,
-                                       .kind = LP_TRANSFER_TILE,
-                                       .flags = last ? LP_TRANSFER_LAST : 0,
-                                       .memory = (uint8_t)m->config.slots};
-        enum hw_dir peer_dir = HW_DIRS_MAX;
-        cw_check(run->ctx,
-                 lp_queue_peer(m, transfer.src, (enum hw_dir)op->dir, &transfer.dst, &peer_dir));
-        transfer.dir = (uint8_t)peer_dir;
-        transfer.exit = (uint8_t)lp_queue_exit(m, transfer.src, (enum hw_dir)op->dir);
-        lp_route_on(run, sender, &flight, transfer, m->pe_router[pe]);
+    if (op->kind != LP_DMA_STORE) {
+        lp_route_on(run, sender, &flight, transfer_of(run, pe, op, bytes, last), m->pe_router[pe]);
         return;
     }
-    cw_check(run->ctx, op->kind == LP_DMA_STORE);
     lp_cross_to_memory(run, &flight, m->pe_router[pe], (enum hw_memory)op->memory, op->slice);
     if (last) /* the acknowledgement, back over the same path with 0 bytes */
-        signal(run, LP_EVENT_DMA_DONE, sender,
-               flight.tau_ps + lp_memory_way_ps(m, pe, (enum hw_memory)op->memory, op->slice) +
-                   m->hw.overhead_ps[HW_NODE_PE_DMA],
-               pe, 0);
+        lp_dma_done(run, sender,
+                    flight.tau_ps + lp_memory_way_ps(m, pe, (enum hw_memory)op->memory, op->slice) +
+                        m->hw.overhead_ps[HW_NODE_PE_DMA],
+                    pe, op->dir);
 }
 
-/* The engine has passed a load's last byte, or its response is known: complete at the later. */
-static void load_part(struct lp_run *run, uint32_t pe, struct lp_sender sender, uint8_t part,
-                      int64_t at_ps)
+void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uint32_t pe,
+                 uint8_t owner)
 {
-    struct lp_kernel *kernel = CW_MUT(run->ctx, &lp_pe(run->m, run->cube, pe)->kernel);
-    if (kernel->load_parts == 0 || at_ps > kernel->load_ps)
-        kernel->load_ps = at_ps;
-    kernel->load_parts |= part;
-    if (kernel->load_parts == 3)
-        signal(run, LP_EVENT_DMA_DONE, sender, kernel->load_ps, pe, 0);
+    const struct lp_signal s = {.pe = pe, .arg = owner & 15, .context = owner >> 4};
+    cw_send(run->ctx, run->lp, at_ps - cw_now(run->ctx), LP_EVENT_DMA_DONE, sender.entity,
+            sender.number, &s, sizeof s);
+}
+
+/* The engine has passed the last byte of a load or a copy, or the data's arrival is known: complete
+ * at the later. */
+static void part_done(struct lp_run *run, uint32_t pe, struct lp_sender sender, uint8_t owner,
+                      uint8_t part, int64_t at_ps)
+{
+    struct lp_move *move = CW_MUT(
+        run->ctx, &lp_context(run->m, lp_pe(run->m, run->cube, pe), owner >> 4)->move[owner & 15]);
+    if (move->parts == 0 || at_ps > move->done_ps)
+        move->done_ps = at_ps;
+    move->parts |= part;
+    if (move->parts == 3)
+        lp_dma_done(run, sender, move->done_ps, pe, owner);
+}
+
+/* The last byte of an operation has passed the engine. */
+static void passed(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op)
+{
+    const struct lp_model *m = run->m;
+    const struct lp_pe *p = lp_pe(m, run->cube, pe);
+    if (op->kind == LP_DMA_LOAD || op->kind == LP_DMA_COPY)
+        part_done(run, pe, op_sender(run, pe, op), op->dir, 2, cw_now(run->ctx));
+    if (op->kind != LP_DMA_PUT && op->kind != LP_DMA_NOTIFY)
+        return;
+    CW_MUT(run->ctx, lp_peer_of(run, pe, op->seq))->sent++;
+    if (op->kind == LP_DMA_PUT)
+        (*CW_MUT(run->ctx, &lp_one_sided(m, p)->puts_passed))++;
 }
 
 void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation)
@@ -163,23 +270,51 @@ void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation)
     const enum hw_vc vc = hw_dma_run_end(dma, &before);
     const struct hw_dma_op op = *first_op(m, p, vc);
     const bool last = dma->passed[vc] >= op.bytes;
-    if (op.kind == LP_DMA_LOAD) {
-        if (last)
-            load_part(run, pe, op_sender(run, pe, &op), 2, cw_now(run->ctx));
-    } else if (m->hw.contention == HW_CONTENTION_CHUNK) {
-        depart(run, pe, &op, dma->passed[vc] - before, last);
-    } else if (last) {
-        depart(run, pe, &op, op.bytes, true);
+    if (!asks_memory(&op)) {
+        if (m->hw.contention == HW_CONTENTION_CHUNK)
+            depart(run, pe, &op, dma->passed[vc] - before, last);
+        else if (last)
+            depart(run, pe, &op, op.bytes, true);
     }
     if (last) {
+        passed(run, pe, &op);
         dma->passed[vc] = 0;
         dma->head[vc] = (uint16_t)((dma->head[vc] + 1u) % m->hw.dma_queue_depth);
         dma->count[vc]--;
-        if (p->kernel.wait == LP_WAIT_CHANNEL)
-            tl_resume(run, pe); /* the call that found a channel full tries again */
+        tl_channel_freed(run, pe, vc); /* the call that found it full tries again */
     }
     if (dma->running == HW_VC_IDLE)
         grant(run, pe);
+}
+
+/* A piece of data has left its memory and crosses PE_DMA on its way out, of a copy or a put. */
+static void go_through(struct lp_run *run, const struct cw_event *event, const struct lp_load *load,
+                       struct hw_flight *flight, bool last)
+{
+    const struct lp_model *m = run->m;
+    const struct lp_sender sender = lp_sender_of(event);
+    lp_cross_pe_out(run, flight, load->pe);
+    if (load->kind == LP_DMA_COPY) {
+        const enum hw_memory to = (enum hw_memory)load->to;
+        lp_cross_to_memory(run, flight, m->pe_router[load->pe], to, load->slice);
+        if (last)
+            part_done(run, load->pe, sender, load->owner, 1,
+                      flight->tau_ps + lp_memory_way_ps(m, load->pe, to, load->slice) +
+                          m->hw.overhead_ps[HW_NODE_PE_DMA]);
+        return;
+    }
+    const struct lp_transfer transfer = {.src = lp_pe_index(run, load->pe),
+                                         .dst = load->peer,
+                                         .bytes = flight->bytes,
+                                         .seq = load->seq,
+                                         .epoch = flight->epoch,
+                                         .kind = LP_TRANSFER_PUT,
+                                         .flags =
+                                             (uint8_t)(load->flags | (last ? LP_TRANSFER_LAST : 0)),
+                                         .memory = load->to,
+                                         .exit = HW_PORT_NONE,
+                                         .order = load->order};
+    lp_route_on(run, sender, flight, transfer, m->pe_router[load->pe]);
 }
 
 void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load)
@@ -188,8 +323,8 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     cw_check(run->ctx,
              load.pe < m->pes && load.slice < m->pes && load.sent < load.bytes + (load.bytes == 0));
     const struct lp_pe *p = lp_pe(m, run->cube, load.pe);
-    if (p->kernel.load_stamp != load.stamp)
-        return; /* the grant was taken back at the instant it was made */
+    if (load.sent == 0 && is_void(p, load.stamp))
+        return;
     const enum hw_memory memory = (enum hw_memory)load.memory;
     const uint32_t left = load.bytes - load.sent;
     const bool piecewise = m->hw.contention == HW_CONTENTION_CHUNK;
@@ -199,11 +334,16 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     const int64_t first_left_ps =
         lp_cross_from_memory(run, &flight, m->pe_router[load.pe], memory, load.slice);
     lp_cross_pe_in(run, &flight, load.pe, HW_NODE_PE_DMA);
-    lp_cross_tcm(run, &flight, load.pe);
     load.sent += bytes;
-    if (load.sent == load.bytes)
-        load_part(run, load.pe, lp_sender_of(event), 1, flight.tau_ps);
-    else /* the next piece is offered when this one has left its first link */
+    const bool last = load.sent == load.bytes;
+    if (load.kind != LP_DMA_LOAD) {
+        go_through(run, event, &load, &flight, last);
+    } else {
+        lp_cross_tcm(run, &flight, load.pe);
+        if (last)
+            part_done(run, load.pe, lp_sender_of(event), load.owner, 1, flight.tau_ps);
+    }
+    if (!last) /* the next piece is offered when this one has left its first link */
         cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_MEMORY, event->entity,
                 event->number, &load, sizeof load);
 }

@@ -44,10 +44,12 @@ enum lp_op_kind {
     LP_OP_WAIT_NOTIFY, /* this PE consumed a notification of `peer`, tag in `dir`; moves nothing */
     LP_OP_CAST,        /* a (dtype) -> dst (dtype in `math`: enum lp_dtype); bytes are the source's.
                           Through f32, one rounding */
-    LP_OP_GEMM, /* dst[rows][cols] <- a[rows][inner] . b[inner][cols], row-major, rows in `seq`,
-                   inner in `peer`, bytes those of dst. math = LP_MATH_SUM: added to dst, else 0.
-                   Products and sums in f32, a rounding each, in order of inner, from dst's value
-                   or +0; one rounding to the dtype at the end */
+    LP_OP_GEMM,     /* dst[rows][cols] <- a[rows][inner] . b[inner][cols], row-major, rows in `seq`,
+                       inner in `peer`, bytes those of dst. math = LP_MATH_SUM: added to dst, else 0.
+                       Products and sums in f32, a rounding each, in order of inner, from dst's value
+                       or +0; one rounding to the dtype at the end */
+    LP_OP_STORE_TO, /* a (TCM or a tile) -> dst in memories of `peer` and its cube; the record comes
+                       when the acknowledgement is back */
 };
 enum lp_math { LP_MATH_SUM = 1, LP_MATH_MAX, LP_MATH_MIN, LP_MATH_PROD };
 enum lp_dtype { LP_F16 = 1, LP_BF16, LP_F32 };

@@ -1,51 +1,41 @@
 /*
- * tl.c: the kernel runtime: carries out what kernels ask for (tl.h) and says what it costs
- * (20-hardware.md, "Blocks of a PE, and what a kernel call costs"; 30-ipcq.md).
+ * tl.c: the kernel runtime: carries out what kernels ask for (tl.h), step by step (tl_call.h). What
+ * a kind of call does and costs is in tl_memory.c, tl_queue.c, tl_one_sided.c, tl_compute.c and
+ * tl_context.c.
  *
  * A kernel runs ahead of the clock: `local_ps` is its own time. An operation that concerns nobody
  * else (an addition, the overhead of a call, the wait for a credit's emission) only moves it on;
  * where a kernel must meet the world (its queues, its PE_DMA, its end) at a later local time, it
  * waits for an event at that time. So a stretch of private work costs one event, whatever
- * it consists of. Invariant I-TL-1: a kernel has at most one LP_EVENT_KERNEL or
- * LP_EVENT_DMA_DONE on its way, and none while it waits for data, credit or a channel.
+ * it consists of. Invariant I-TL-1: a context has at most one LP_EVENT_KERNEL, and one
+ * LP_EVENT_DMA_DONE of its blocking move, on its way, and none while it waits for anything else.
  */
-#include "lp/model.h"
+#include "lp/tl_call.h"
 
-#include <string.h>
-
-enum tl_call_kind {
-    CALL_NONE,
-    CALL_LOAD,
-    CALL_STORE,
-    CALL_SEND,
-    CALL_RECV,
-    CALL_RECV_ANY,
-    CALL_RECV_ASYNC,
-    CALL_WAIT,
-    CALL_MATH,
-    CALL_END /* the kernel's last act: its completion message */
-};
-
-static const char *const call_name[] = {"",         "load",       "store", "send", "recv",
-                                        "recv_any", "recv_async", "wait",  "add",  "end"};
-
-enum tl_step {
-    STEP_OPERANDS,    /* operands in slots that are not in TCM are loaded first */
-    STEP_OPERAND,     /* one of them: its load enters PE_DMA */
-    STEP_OPERAND_DMA, /* and is under way */
-    STEP_ISSUE,       /* the call's overheads */
-    STEP_EFFECT,      /* what it does, now */
-    STEP_DMA,         /* PE_DMA works for it */
-    STEP_DONE
-};
-
-struct tl {
-    struct lp_run *run;
-    uint32_t pe;
-    const struct lp_pe *p;
-    struct lp_kernel *kernel;
-    const struct lp_launch *launch;
-    int64_t local_ps; /* the kernel's own time, >= now */
+const struct tl_call_ops tl_call_ops[CALL_KINDS] = {
+    [CALL_LOAD] = {"load", ISSUE_MEMORY, false, tl_effect_load},
+    [CALL_STORE] = {"store", ISSUE_MEMORY, false, tl_effect_store},
+    [CALL_COPY] = {"copy", ISSUE_MEMORY, false, tl_effect_copy},
+    [CALL_STORE_TO] = {"store_to", ISSUE_MEMORY, false, tl_effect_store_to},
+    [CALL_WAIT_DMA] = {"wait_dma", ISSUE_CPU, false, tl_effect_wait_dma},
+    [CALL_SEND] = {"send", ISSUE_IPCQ, false, tl_effect_send},
+    [CALL_RECV] = {"recv", ISSUE_IPCQ, false, tl_effect_recv},
+    [CALL_RECV_ANY] = {"recv_any", ISSUE_IPCQ, false, tl_effect_recv},
+    [CALL_RECV_ALL] = {"recv_all", ISSUE_IPCQ, false, tl_effect_recv_all},
+    [CALL_RECV_INTO] = {"recv_into", ISSUE_IPCQ, false, tl_effect_recv},
+    [CALL_MOVE_TILE] = {"recv_into", ISSUE_FREE, true, tl_effect_move_tile},
+    [CALL_RECV_ASYNC] = {"recv_async", ISSUE_IPCQ, false, tl_effect_recv_async},
+    [CALL_WAIT] = {"wait", ISSUE_CPU, false, tl_effect_recv},
+    [CALL_PUT] = {"put", ISSUE_IPCQ, false, tl_effect_put},
+    [CALL_NOTIFY] = {"notify", ISSUE_IPCQ, false, tl_effect_notify},
+    [CALL_WAIT_NOTIFY] = {"wait_notify", ISSUE_CPU, false, tl_effect_wait_notify},
+    [CALL_MATH] = {"add", ISSUE_FREE, true, tl_effect_math},
+    [CALL_CAST] = {"cast", ISSUE_FREE, true, tl_effect_cast},
+    [CALL_DOT] = {"dot", ISSUE_FREE, true, tl_effect_dot},
+    [CALL_FORK] = {"fork", ISSUE_CPU, false, tl_effect_fork},
+    [CALL_JOIN] = {"join", ISSUE_CPU, false, tl_effect_join},
+    [CALL_BARRIER] = {"barrier", ISSUE_CPU, false, tl_effect_barrier},
+    [CALL_END] = {"end", ISSUE_FREE, false, tl_effect_end},
 };
 
 /* ---- queries --------------------------------------------------------------------------------- */
@@ -65,7 +55,17 @@ uint64_t tl_shard(const struct tl *tl)
            (args->pe_shards ? cube * tl->run->m->pes + tl->pe : cube) * args->shard_bytes;
 }
 
+uint32_t tl_pe_id(const struct tl *tl) { return tl->pe; }
 uint32_t tl_num_pes(const struct tl *tl) { return tl->run->m->pes; }
+uint32_t tl_program_id(const struct tl *tl)
+{
+    return tl->run->cube_in_sip * tl->run->m->pes + tl->pe;
+}
+uint32_t tl_num_programs(const struct tl *tl) { return tl->run->m->cubes * tl->run->m->pes; }
+uint32_t tl_pe_index(const struct tl *tl, struct hw_place place)
+{
+    return hw_pe_index(&tl->run->m->hw, place);
+}
 uint32_t tl_slot_bytes(const struct tl *tl) { return tl->run->m->config.slot_bytes; }
 
 bool tl_installed(const struct tl *tl, enum hw_dir dir)
@@ -83,8 +83,7 @@ uint32_t tl_tile_elems(const struct tl *tl)
     return tl_slot_bytes(tl) / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
 }
 
-/* Bytes of a full tile: whole elements. */
-static uint32_t full_tile_bytes(const struct tl *tl)
+uint32_t tl_full_tile_bytes(const struct tl *tl)
 {
     return tl_tile_elems(tl) * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
 }
@@ -103,122 +102,36 @@ uint32_t tl_tile_bytes(const struct tl *tl, uint32_t tile)
            tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
 }
 
-struct lp_operand tl_received(const struct tl *tl)
-{
-    return (struct lp_operand){
-        .space = LP_SPACE_TILE, .dir = tl->kernel->received_dir, .at = tl->kernel->received_seq};
-}
-
 /* ---- records --------------------------------------------------------------------------------- */
 
-static void emit_op(struct tl *tl, struct lp_op op)
+void tl_emit_op(struct tl *tl, struct lp_op op)
 {
     if (!tl->run->m->emit_ops)
         return;
     op.pe = lp_pe_index(tl->run, tl->pe);
-    op.dtype = tl_args(tl)->dtype;
+    op.dtype = op.dtype ? op.dtype : tl_args(tl)->dtype;
     op.t_start_ps = tl->kernel->call.start_ps;
     op.t_end_ps = tl->local_ps;
     cw_emit(tl->run->ctx, LP_RECORD_OP, &op, sizeof op);
 }
 
-static void emit_mark(struct tl *tl, enum lp_mark mark, uint32_t phase)
+void tl_emit_mark(struct tl *tl, enum lp_mark mark, uint32_t phase)
 {
     const struct lp_kernel_record record = {tl->local_ps, lp_pe_index(tl->run, tl->pe),
                                             tl->kernel->launch, mark, phase};
     cw_emit(tl->run->ctx, LP_RECORD_KERNEL, &record, sizeof record);
 }
 
-void tl_phase(struct tl *tl, uint32_t index) { emit_mark(tl, LP_MARK_PHASE, index); }
+void tl_phase(struct tl *tl, uint32_t index) { tl_emit_mark(tl, LP_MARK_PHASE, index); }
 
-/* ---- starting a call ------------------------------------------------------------------------- */
+/* ---- a call's steps -------------------------------------------------------------------------- */
 
-static struct lp_call *start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes)
+struct lp_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes)
 {
     struct lp_call *call = &tl->kernel->call;
     *call = (struct lp_call){.kind = (uint8_t)kind, .bytes = bytes, .start_ps = tl->local_ps};
     return call;
 }
-
-/* PE_MMU: virtual to physical. The launch maps the SIP's tensor, this PE's shard of it here. */
-static uint32_t translate(struct tl *tl, enum tl_call_kind kind, uint64_t va, uint32_t bytes)
-{
-    const struct tl_args *args = tl_args(tl);
-    const uint64_t shard = tl_shard(tl);
-    const uint64_t page = tl->run->m->hw.mmu_page_bytes;
-    const uint64_t mapped = (args->shard_bytes + page - 1) / page * page;
-    if (va < shard || va - shard >= mapped || bytes > mapped - (va - shard))
-        cw_fail(
-            tl->run->ctx, CW_PROGRAM_FAILED,
-            "page fault: PE %u.%u.%u, kernel %s: %s of %u bytes at address 0x%llx, which is not "
-            "mapped there (its shard is 0x%llx to 0x%llx)",
-            tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name, call_name[kind],
-            bytes, (unsigned long long)va, (unsigned long long)shard,
-            (unsigned long long)(shard + args->shard_bytes));
-    return (uint32_t)(args->tensor_pa + (va - shard));
-}
-
-void tl_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes)
-{
-    struct lp_call *call = start(tl, CALL_LOAD, bytes);
-    call->memory = HW_MEMORY_HBM;
-    call->slice = (uint8_t)tl->pe;
-    call->a = (struct lp_operand){.space = LP_SPACE_HBM, .at = translate(tl, CALL_LOAD, va, bytes)};
-    call->dst = tl_tcm(tcm);
-}
-
-void tl_store(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes)
-{
-    struct lp_call *call = start(tl, CALL_STORE, bytes);
-    call->memory = HW_MEMORY_HBM;
-    call->slice = (uint8_t)tl->pe;
-    call->a = src;
-    call->dst =
-        (struct lp_operand){.space = LP_SPACE_HBM, .at = translate(tl, CALL_STORE, va, bytes)};
-}
-
-void tl_send(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes)
-{
-    struct lp_call *call = start(tl, CALL_SEND, bytes);
-    call->dir = (uint8_t)dir;
-    call->a = src;
-}
-
-static void start_receive(struct tl *tl, enum tl_call_kind kind, enum hw_dir dir, uint32_t bytes)
-{
-    struct lp_call *call = start(tl, kind, bytes);
-    call->dir = (uint8_t)dir;
-}
-
-void tl_recv(struct tl *tl, enum hw_dir dir, uint32_t bytes)
-{
-    start_receive(tl, CALL_RECV, dir, bytes);
-}
-void tl_recv_any(struct tl *tl, uint32_t bytes)
-{
-    start_receive(tl, CALL_RECV_ANY, HW_DIRS_MAX, bytes);
-}
-void tl_recv_async(struct tl *tl, enum hw_dir dir, uint32_t bytes)
-{
-    start_receive(tl, CALL_RECV_ASYNC, dir, bytes);
-}
-void tl_wait(struct tl *tl, enum hw_dir dir, uint32_t bytes)
-{
-    start_receive(tl, CALL_WAIT, dir, bytes);
-}
-
-void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a,
-             struct lp_operand b, uint32_t elements)
-{
-    struct lp_call *call =
-        start(tl, CALL_MATH, elements * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));
-    call->math = (uint8_t)math;
-    call->a = a;
-    call->b = b;
-    call->dst = tl_tcm(dst);
-}
-
-/* ---- carrying it out ------------------------------------------------------------------------- */
 
 /* True when the kernel's time is now; else an event at its time is on its way. */
 static bool in_step(struct tl *tl)
@@ -226,56 +139,34 @@ static bool in_step(struct tl *tl)
     const int64_t delay_ps = tl->local_ps - cw_now(tl->run->ctx);
     if (delay_ps == 0)
         return true;
-    const struct lp_signal signal = {.pe = tl->pe};
+    const struct lp_signal signal = {.pe = tl->pe, .context = (uint8_t)tl->context};
     const struct lp_sender sender = lp_next_sender(tl->run, tl->pe);
     cw_send(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender.entity, sender.number,
             &signal, sizeof signal);
     return false;
 }
 
-static void wait_for(struct tl *tl, enum lp_wait wait)
+void tl_wait_for(struct tl *tl, enum lp_wait wait)
 {
     tl->kernel->wait = (uint8_t)wait;
     tl->kernel->wait_ps = tl->local_ps;
 }
 
-static void check_direction(struct tl *tl)
+void tl_wait_for_channel(struct tl *tl, enum hw_vc vc)
 {
-    const struct lp_call *call = &tl->kernel->call;
-    const struct lp_model *m = tl->run->m;
-    const uint32_t self = lp_pe_index(tl->run, tl->pe);
-    const bool there = tl_installed(tl, (enum hw_dir)call->dir);
-    if (there && lp_queue_goes(m, self, (enum hw_dir)call->dir, call->kind == CALL_SEND))
-        return;
-    char installed[160] = "";
-    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
-        if (tl_installed(tl, dir)) {
-            strncat(installed, *installed ? ", " : "", sizeof installed - strlen(installed) - 1);
-            strncat(installed, lp_dir_name(m, self, dir), sizeof installed - strlen(installed) - 1);
-        }
-    cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
-            "IpcqInvalidDirection: PE %u.%u.%u, kernel %s: %s in direction %s, which %s; "
-            "installed: %s",
-            tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name,
-            call_name[call->kind], lp_dir_name(m, self, (enum hw_dir)call->dir),
-            there ? "goes the other way only" : "is not installed there",
-            *installed ? installed : "none");
-}
-
-static const struct lp_operand *next_operand(const struct lp_call *call)
-{
-    return call->operand == 0 ? &call->a : &call->b;
+    tl_wait_for(tl, LP_WAIT_CHANNEL);
+    tl->kernel->wait_vc = (uint8_t)vc;
 }
 
 /* Operands in slots in HBM or SRAM: each tile is loaded, first operand first. True: none left. */
 static bool load_operands(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
-    const uint32_t full = full_tile_bytes(tl);
+    const uint32_t full = tl_full_tile_bytes(tl);
     if (tl->run->m->config.slots == HW_MEMORY_TCM)
         return true;
     while (call->operand < 2) {
-        const struct lp_operand *operand = next_operand(call);
+        const struct lp_operand *operand = call->operand == 0 ? &call->a : &call->b;
         if (operand->space == LP_SPACE_TILE && (uint64_t)call->tile * full < call->bytes) {
             tl->local_ps += tl->run->m->kernel_issue_ps;
             call->step = STEP_OPERAND;
@@ -287,220 +178,38 @@ static bool load_operands(struct tl *tl)
     return true;
 }
 
-static bool push_operand_load(struct tl *tl)
+static void load_operand(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
     const struct lp_model *m = tl->run->m;
-    const uint32_t full = full_tile_bytes(tl), left = call->bytes - call->tile * full;
+    const enum hw_vc vc = lp_vc(m, HW_VC_COMPUTE);
+    const uint32_t full = tl_full_tile_bytes(tl), left = call->bytes - call->tile * full;
+    if (!lp_dma_has_room(tl->run, tl->pe, vc)) {
+        tl_wait_for_channel(tl, vc);
+        return;
+    }
     const struct hw_dma_op op = {.bytes = left < full ? left : full,
-                                 .number = (uint32_t)lp_next_sender(tl->run, tl->pe).number,
+                                 .number = tl_next_number(tl),
                                  .kind = LP_DMA_LOAD,
+                                 .dir = LP_OWNER(tl->context, 0),
                                  .memory = (uint8_t)m->config.slots,
                                  .slice = (uint8_t)tl->pe};
-    return lp_dma_push(tl->run, tl->pe, HW_VC_COMPUTE, op);
+    lp_dma_push(tl->run, tl->pe, vc, op);
+    call->step = STEP_OPERAND_DMA;
+    tl_wait_for(tl, LP_WAIT_DMA);
 }
 
-/* The overheads before a call's effect (20-hardware.md, the paragraph after the table). */
-static int64_t issue_ps(const struct tl *tl)
+static int64_t issue_ps(const struct lp_model *m, enum tl_issue issue)
 {
-    const struct lp_model *m = tl->run->m;
-    switch (tl->kernel->call.kind) {
-    case CALL_LOAD:
-    case CALL_STORE:
-        return m->kernel_issue_ps;
-    case CALL_SEND:
-    case CALL_RECV:
-    case CALL_RECV_ANY:
-    case CALL_RECV_ASYNC:
-        return m->ipcq_issue_ps;
-    case CALL_WAIT:
+    switch (issue) {
+    case ISSUE_CPU:
         return m->hw.overhead_ps[HW_NODE_PE_CPU];
+    case ISSUE_IPCQ:
+        return m->ipcq_issue_ps;
+    case ISSUE_MEMORY:
+        return m->kernel_issue_ps;
     default:
         return 0;
-    }
-}
-
-static void effect_math(struct tl *tl)
-{
-    struct lp_call *call = &tl->kernel->call;
-    const struct hw_config *hw = &tl->run->m->hw;
-    const uint32_t elements = call->bytes / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
-    tl->local_ps += hw->overhead_ps[HW_NODE_PE_CPU] + hw->overhead_ps[HW_NODE_PE_SCHEDULER] +
-                    hw_fetch_ps(hw, 2ull * call->bytes) + hw_math_ps(hw, elements) +
-                    hw_fetch_ps(hw, call->bytes);
-    emit_op(tl, (struct lp_op){.kind = LP_OP_MATH,
-                               .math = call->math,
-                               .bytes = call->bytes,
-                               .a = call->a,
-                               .b = call->b,
-                               .dst = call->dst});
-    call->step = STEP_DONE;
-}
-
-/* A load or a store is complete. A run of received tiles is several values, a record each. */
-static void emit_moves(struct tl *tl)
-{
-    const struct lp_call *call = &tl->kernel->call;
-    const uint32_t full = full_tile_bytes(tl);
-    const bool tiles = call->a.space == LP_SPACE_TILE;
-    for (uint32_t done = 0; done < call->bytes;) {
-        const uint32_t left = call->bytes - done;
-        struct lp_op record = {.kind = call->kind == CALL_LOAD ? LP_OP_LOAD : LP_OP_STORE,
-                               .bytes = tiles && left > full ? full : left,
-                               .a = call->a,
-                               .dst = call->dst};
-        record.a.at += tiles ? done / full : done;
-        record.dst.at += done;
-        emit_op(tl, record);
-        done += record.bytes;
-    }
-}
-
-/* A load or a store enters PE_DMA. */
-static void effect_dma(struct tl *tl, enum lp_dma_kind kind)
-{
-    struct lp_call *call = &tl->kernel->call;
-    const struct hw_dma_op op = {.bytes = call->bytes,
-                                 .number = (uint32_t)lp_next_sender(tl->run, tl->pe).number,
-                                 .kind = (uint8_t)kind,
-                                 .memory = call->memory,
-                                 .slice = call->slice};
-    if (!lp_dma_push(tl->run, tl->pe, HW_VC_COMPUTE, op)) {
-        wait_for(tl, LP_WAIT_CHANNEL);
-        return;
-    }
-    call->step = STEP_DMA;
-    wait_for(tl, LP_WAIT_DMA);
-}
-
-static uint8_t slot_space(enum hw_memory memory)
-{
-    return memory == HW_MEMORY_TCM   ? LP_SPACE_TCM
-           : memory == HW_MEMORY_HBM ? LP_SPACE_HBM
-                                     : LP_SPACE_SRAM;
-}
-
-static void effect_send(struct tl *tl)
-{
-    struct lp_call *call = &tl->kernel->call;
-    const struct lp_model *m = tl->run->m;
-    const struct lp_queue *queue = &tl->p->queue[call->dir];
-    check_direction(tl);
-    if (call->bytes > m->config.slot_bytes)
-        cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
-                "IpcqTileTooLarge: PE %u.%u.%u, kernel %s: a tile of %u bytes does not fit in a "
-                "slot of %u (defaults.slot_size)",
-                tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name, call->bytes,
-                m->config.slot_bytes);
-    if (queue->my_head - queue->peer_tail_cache >= m->config.n_slots) {
-        wait_for(tl, LP_WAIT_CREDIT);
-        return;
-    }
-    if (tl->p->dma.count[HW_VC_COMM] >= m->hw.dma_queue_depth) {
-        wait_for(tl, LP_WAIT_CHANNEL);
-        return;
-    }
-    const struct hw_dma_op op = {.bytes = call->bytes,
-                                 .number = (uint32_t)lp_next_sender(tl->run, tl->pe).number,
-                                 .seq = queue->my_head,
-                                 .kind = LP_DMA_TILE,
-                                 .dir = call->dir};
-    cw_check(tl->run->ctx, lp_dma_push(tl->run, tl->pe, HW_VC_COMM, op));
-    uint32_t peer = 0;
-    enum hw_dir peer_dir = HW_DIRS_MAX;
-    cw_check(tl->run->ctx, lp_queue_peer(m, lp_pe_index(tl->run, tl->pe), (enum hw_dir)call->dir,
-                                         &peer, &peer_dir));
-    const struct lp_endpoint endpoint = lp_endpoint_of(m, peer, peer_dir);
-    const uint32_t slot = op.seq % endpoint.n_slots * endpoint.slot_size;
-    emit_op(tl, (struct lp_op){.kind = LP_OP_SEND,
-                               .dir = call->dir,
-                               .bytes = call->bytes,
-                               .seq = op.seq,
-                               .peer = peer,
-                               .peer_dir = (uint8_t)peer_dir,
-                               .a = call->a,
-                               .dst = {.space = slot_space(endpoint.buffer_kind),
-                                       .at = endpoint.rx_base_offset + slot}});
-    CW_MUT(tl->run->ctx, queue)->my_head++;
-    call->step = STEP_DONE;
-}
-
-/* The direction that a receive takes its tile from now, or HW_DIRS_MAX: there is none. */
-static enum hw_dir direction_with_data(const struct tl *tl)
-{
-    const struct lp_call *call = &tl->kernel->call;
-    const struct lp_queue *queue = tl->p->queue;
-    if (call->kind != CALL_RECV_ANY) {
-        const struct lp_queue *q = &queue[call->dir];
-        return q->peer_head_cache != q->my_tail ? (enum hw_dir)call->dir : HW_DIRS_MAX;
-    }
-    for (uint32_t i = 1; i <= HW_DIRS_MAX; i++) {
-        const enum hw_dir dir = (enum hw_dir)((tl->p->last_polled + i) % HW_DIRS_MAX);
-        if (tl_installed(tl, dir) && queue[dir].peer_head_cache != queue[dir].my_tail)
-            return dir;
-    }
-    return HW_DIRS_MAX;
-}
-
-static void effect_receive(struct tl *tl)
-{
-    struct lp_call *call = &tl->kernel->call;
-    const bool any = call->kind == CALL_RECV_ANY;
-    if (!any)
-        check_direction(tl);
-    const enum hw_dir dir = direction_with_data(tl);
-    if (dir == HW_DIRS_MAX) {
-        tl->kernel->any = any;
-        wait_for(tl, LP_WAIT_DATA);
-        return;
-    }
-    if (any)
-        *CW_MUT(tl->run->ctx, &tl->p->last_polled) = (uint8_t)dir;
-    tl->kernel->received_dir = (uint8_t)dir;
-    tl->kernel->received_seq = tl->p->queue[dir].my_tail;
-    const int64_t credit_ps = lp_ipcq_consume(tl->run, tl->pe, dir);
-    if (tl->run->m->config.credit_blocks)
-        tl->local_ps += credit_ps;
-    emit_op(tl, (struct lp_op){.kind = LP_OP_RECV,
-                               .dir = (uint8_t)dir,
-                               .bytes = call->bytes,
-                               .seq = tl->kernel->received_seq});
-    call->step = STEP_DONE;
-}
-
-static void effect_end(struct tl *tl)
-{
-    const uint32_t launch = tl->kernel->launch;
-    emit_mark(tl, LP_MARK_END, 0);
-    lp_send_to_host(tl->run, tl->pe, LP_TRANSFER_DONE, launch);
-    tl->kernel->launch = 0;
-    tl->kernel->call.kind = CALL_NONE;
-}
-
-static void effect(struct tl *tl)
-{
-    switch (tl->kernel->call.kind) {
-    case CALL_LOAD:
-        effect_dma(tl, LP_DMA_LOAD);
-        break;
-    case CALL_STORE:
-        effect_dma(tl, LP_DMA_STORE);
-        break;
-    case CALL_SEND:
-        effect_send(tl);
-        break;
-    case CALL_RECV:
-    case CALL_RECV_ANY:
-    case CALL_WAIT:
-        effect_receive(tl);
-        break;
-    case CALL_RECV_ASYNC:
-        check_direction(tl);
-        tl->kernel->call.step = STEP_DONE;
-        break;
-    default:
-        cw_check(tl->run->ctx, tl->kernel->call.kind == CALL_END);
-        effect_end(tl);
     }
 }
 
@@ -509,6 +218,7 @@ static bool advance(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
     for (;;) {
+        const struct tl_call_ops *ops = &tl_call_ops[call->kind];
         switch (call->step) {
         case STEP_OPERANDS:
             if (load_operands(tl))
@@ -517,34 +227,25 @@ static bool advance(struct tl *tl)
         case STEP_OPERAND:
             if (!in_step(tl))
                 return false;
-            if (!push_operand_load(tl)) {
-                wait_for(tl, LP_WAIT_CHANNEL);
-                return false;
-            }
-            call->step = STEP_OPERAND_DMA;
-            wait_for(tl, LP_WAIT_DMA);
+            load_operand(tl);
             return false;
         case STEP_OPERAND_DMA:
             call->tile++;
             call->step = STEP_OPERANDS;
             break;
         case STEP_ISSUE:
-            if (call->kind == CALL_MATH) {
-                effect_math(tl);
-                break;
-            }
-            tl->local_ps += issue_ps(tl);
+            tl->local_ps += issue_ps(tl->run->m, ops->issue);
             call->step = STEP_EFFECT;
             break;
         case STEP_EFFECT:
-            if (!in_step(tl))
+            if (!ops->alone && !in_step(tl))
                 return false;
-            effect(tl);
+            ops->effect(tl);
             if (tl->kernel->wait != LP_WAIT_NONE || call->kind == CALL_NONE)
                 return false;
             break;
         case STEP_DMA:
-            emit_moves(tl);
+            tl_moved(tl);
             call->step = STEP_DONE;
             break;
         default:
@@ -553,55 +254,126 @@ static bool advance(struct tl *tl)
     }
 }
 
-/* Runs the kernel until it waits or has ended. */
+/* Runs the kernel, or stream, until it waits or has ended. */
 static void run_kernel(struct tl *tl)
 {
+    const struct tl_kernel *kernel = tl->launch->kernel;
+    enum tl_status (*const enter)(struct tl *, void *) =
+        tl->kernel->stream == 0 ? kernel->run : kernel->stream[tl->kernel->stream - 1];
     while (advance(tl))
-        if (tl->launch->kernel->run(tl, tl->kernel->frame) == TL_ENDED)
-            *start(tl, CALL_END, 0) = (struct lp_call){.kind = CALL_END, .step = STEP_EFFECT};
+        if (enter(tl, tl->kernel->frame) == TL_ENDED)
+            tl_start(tl, CALL_END, 0)->step = STEP_EFFECT;
 }
 
-static struct tl enter(struct lp_run *run, uint32_t pe)
+/* ---- entries --------------------------------------------------------------------------------- */
+
+static struct tl view(struct lp_run *run, uint32_t pe, uint32_t context)
 {
-    struct tl tl = {.run = run, .pe = pe, .p = lp_pe(run->m, run->cube, pe)};
-    tl.kernel = CW_MUT(run->ctx, &tl.p->kernel);
+    cw_check(run->ctx, context < run->m->config.contexts);
+    struct tl tl = {.run = run, .pe = pe, .context = context, .p = lp_pe(run->m, run->cube, pe)};
+    tl.kernel = CW_MUT(run->ctx, &lp_context(run->m, tl.p, context)->kernel);
     tl.local_ps = cw_now(run->ctx);
     return tl;
 }
 
-void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch)
+static void go_on(struct lp_run *run, uint32_t pe, uint32_t context)
 {
-    struct tl tl = enter(run, pe);
-    cw_check(run->ctx, launch > 0 && launch <= run->m->launch_count);
-    cw_check(run->ctx, tl.kernel->launch == 0);
-    *tl.kernel = (struct lp_kernel){.launch = launch};
-    tl.kernel->call.step = STEP_DONE;
-    tl.launch = &run->m->launches[launch - 1];
-    *CW_MUT(run->ctx, &tl.p->epoch) = tl.launch->batch;
-    emit_mark(&tl, LP_MARK_START, 0);
-    run_kernel(&tl);
-}
-
-void tl_resume(struct lp_run *run, uint32_t pe)
-{
-    struct tl tl = enter(run, pe);
+    struct tl tl = view(run, pe, context);
     cw_check(run->ctx, tl.kernel->launch > 0 && tl.kernel->launch <= run->m->launch_count);
     tl.launch = &run->m->launches[tl.kernel->launch - 1];
     tl.kernel->wait = LP_WAIT_NONE;
     run_kernel(&tl);
 }
 
-void tl_pointer_arrived(struct lp_run *run, uint32_t pe)
+/* Contexts that another one has started, or has let go on, run now: lowest first. */
+static void run_started(struct lp_run *run, uint32_t pe)
+{
+    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
+    for (uint32_t i = 0; i < run->m->config.contexts;)
+        if (lp_context(run->m, p, i)->kernel.wait == LP_WAIT_START) {
+            go_on(run, pe, i);
+            i = 0;
+        } else {
+            i++;
+        }
+}
+
+void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch)
+{
+    struct tl tl = view(run, pe, 0);
+    cw_check(run->ctx, launch > 0 && launch <= run->m->launch_count);
+    cw_check(run->ctx, tl.kernel->launch == 0);
+    *tl.kernel = (struct lp_kernel){.launch = launch};
+    tl.kernel->call.step = STEP_DONE;
+    tl.launch = &run->m->launches[launch - 1];
+    *CW_MUT(run->ctx, &tl.p->epoch) = tl.launch->batch;
+    tl_emit_mark(&tl, LP_MARK_START, 0);
+    run_kernel(&tl);
+    if (run->m->config.contexts > 1)
+        run_started(run, pe);
+}
+
+void tl_resume(struct lp_run *run, uint32_t pe, uint32_t context)
+{
+    go_on(run, pe, context);
+    if (run->m->config.contexts > 1)
+        run_started(run, pe);
+}
+
+void tl_pointer_arrived(struct lp_run *run, uint32_t pe, uint32_t context)
 {
     const int64_t interval_ps = run->m->hw.ipcq_poll_ps;
     if (!run->m->config.poll || interval_ps == 0) {
-        tl_resume(run, pe);
+        tl_resume(run, pe, context);
         return;
     }
-    struct tl tl = enter(run, pe);
+    struct tl tl = view(run, pe, context);
     const int64_t waited_ps = cw_now(run->ctx) - tl.kernel->wait_ps;
     tl.local_ps = tl.kernel->wait_ps + (waited_ps + interval_ps - 1) / interval_ps * interval_ps;
     tl.kernel->wait = LP_WAIT_NONE;
     if (in_step(&tl))
-        tl_resume(run, pe);
+        tl_resume(run, pe, context);
+}
+
+void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t move)
+{
+    cw_check(run->ctx, context < run->m->config.contexts && move < LP_MOVES);
+    const struct lp_context *c = lp_context(run->m, lp_pe(run->m, run->cube, pe), context);
+    if (move == 0) {
+        tl_resume(run, pe, context);
+        return;
+    }
+    CW_MUT(run->ctx, &c->move[move])->state = LP_MOVE_DONE;
+    if (c->kernel.wait == LP_WAIT_DMA && c->kernel.call.kind == CALL_WAIT_DMA &&
+        c->kernel.call.move == move)
+        tl_resume(run, pe, context);
+}
+
+void tl_channel_freed(struct lp_run *run, uint32_t pe, enum hw_vc vc)
+{
+    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
+    uint32_t longest = UINT32_MAX;
+    int64_t since_ps = INT64_MAX;
+    for (uint32_t i = 0; i < run->m->config.contexts; i++) {
+        const struct lp_kernel *kernel = &lp_context(run->m, p, i)->kernel;
+        if (kernel->wait == LP_WAIT_CHANNEL && kernel->wait_vc == vc &&
+            kernel->wait_ps < since_ps) {
+            longest = i;
+            since_ps = kernel->wait_ps;
+        }
+    }
+    if (longest != UINT32_MAX)
+        tl_resume(run, pe, longest);
+}
+
+uint32_t tl_waiting_for(const struct lp_run *run, uint32_t pe, enum lp_wait wait, enum hw_dir dir)
+{
+    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
+    for (uint32_t i = 0; i < run->m->config.contexts; i++) {
+        const struct lp_kernel *kernel = &lp_context(run->m, p, i)->kernel;
+        if (kernel->wait == wait &&
+            (wait == LP_WAIT_DATA ? (kernel->call.dirs >> dir & 1) != 0 : kernel->call.dir == dir))
+            return i;
+    }
+    return UINT32_MAX;
 }

@@ -4,7 +4,8 @@
  * A kernel is a resumable function in protothread style. Each call below starts one operation; the
  * kernel then returns to the runtime by TL_CALL and is entered again, at the next line, when the
  * operation is done. So its locals do not survive a call: what must, lives in the kernel's frame,
- * a struct of at most TL_FRAME_BYTES that is part of the LP's state and rolls back with it.
+ * a struct of at most TL_FRAME_BYTES that begins with its lines, is part of the LP's state and
+ * rolls back with it.
  *
  *     struct my_frame { uint16_t line; uint32_t i; };
  *     static enum tl_status my_kernel(struct tl *tl, void *frame)
@@ -27,7 +28,14 @@
 #include "lp/record.h"
 
 #define TL_FRAME_BYTES 96u
+#define TL_LINES_BYTES 8u /* a frame begins with its lines: up to 4 of uint16_t */
 #define TL_SCALARS_MAX 12
+enum {
+    TL_CONTEXTS_MAX = 4, /* of a PE: the kernel and its streams */
+    TL_HANDLES = 2,      /* asynchronous loads, stores and copies under way in a context */
+    TL_TAGS = 4,         /* kinds of notifications between two PEs */
+    TL_REGIONS = 2
+};
 
 enum tl_status { TL_WAITING, TL_ENDED };
 
@@ -54,6 +62,13 @@ enum tl_status { TL_WAITING, TL_ENDED };
     *(line) = 0;                                                                                   \
     return TL_ENDED
 
+/* A range of virtual addresses beside the tensor, mapped alike on each PE that takes part. */
+struct tl_region {
+    uint64_t va;
+    uint64_t pa;    /* byte offset in the PE's HBM slice */
+    uint64_t bytes; /* 0: none */
+};
+
 /* What a launch passes to a kernel: the tensor pointer and the scalars that follow it. */
 struct tl_args {
     uint64_t tensor;    /* virtual address of the SIP's tensor: see tl_shard() */
@@ -65,7 +80,8 @@ struct tl_args {
     uint8_t math;   /* enum lp_math */
     bool pe_shards; /* each PE has a shard of its own, not each cube */
     uint8_t reserved;
-    int64_t scalar[TL_SCALARS_MAX]; /* from the algorithm's kernel_args() */
+    struct tl_region region[TL_REGIONS]; /* output, scratch: as the algorithm says */
+    int64_t scalar[TL_SCALARS_MAX];      /* from the algorithm's kernel_args() */
 };
 
 struct tl; /* a kernel's view of its PE, valid during one entry */
@@ -76,6 +92,8 @@ struct tl_kernel {
     enum tl_status (*run)(struct tl *tl, void *frame); /* frame: zeroed at launch. Speculative */
     const char *const *phase;                          /* names of the phases that it marks */
     uint32_t phase_count;
+    uint32_t stream_count; /* < TL_CONTEXTS_MAX: what tl_fork() can start */
+    enum tl_status (*const *stream)(struct tl *tl, void *frame);
 };
 
 /* ---- queries: free -------------------------------------------------------------------------- */
@@ -84,7 +102,11 @@ const struct tl_args *tl_args(const struct tl *tl);
 struct hw_place tl_place(const struct tl *tl);
 /* Virtual address of this PE's shard: shards follow each other in the order of (cube, PE). */
 uint64_t tl_shard(const struct tl *tl);
-uint32_t tl_num_pes(const struct tl *tl); /* per cube */
+uint32_t tl_pe_id(const struct tl *tl);        /* in its cube */
+uint32_t tl_num_pes(const struct tl *tl);      /* per cube */
+uint32_t tl_program_id(const struct tl *tl);   /* of this PE in its SIP: cube * num_pes + pe_id */
+uint32_t tl_num_programs(const struct tl *tl); /* per SIP */
+uint32_t tl_pe_index(const struct tl *tl, struct hw_place place); /* global index */
 uint32_t tl_slot_bytes(const struct tl *tl);
 bool tl_installed(const struct tl *tl, enum hw_dir dir);
 /* The direction of this name (of a logical topology, or built in); HW_DIRS_MAX: not installed. */
@@ -102,6 +124,14 @@ static inline struct lp_operand tl_tcm(uint32_t offset)
 {
     return (struct lp_operand){.space = LP_SPACE_TCM, .at = offset};
 }
+static inline struct lp_operand tl_hbm(uint32_t offset) /* of the PE's slice */
+{
+    return (struct lp_operand){.space = LP_SPACE_HBM, .at = offset};
+}
+static inline struct lp_operand tl_sram(uint32_t offset) /* of the cube's */
+{
+    return (struct lp_operand){.space = LP_SPACE_SRAM, .at = offset};
+}
 /* The received tile `tiles` after `first`, of the same direction. */
 static inline struct lp_operand tl_tile_after(struct lp_operand first, uint32_t tiles)
 {
@@ -117,11 +147,31 @@ static inline struct lp_operand tl_last(struct lp_operand operand)
 
 /* ---- operations: each is one TL_CALL -------------------------------------------------------- */
 
+/* The virtual address of a byte of the cube's SRAM: mapped on every PE. */
+static inline uint64_t tl_sram_va(uint32_t offset) { return 1ull << 62 | offset; }
+
 /* dst (TCM) <- memory at virtual address `va`. Blocks until the data is there. */
 void tl_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes);
 /* memory at `va` <- src: TCM, or a received tile and those after it, one per slot. Blocks until
  * acknowledged. */
 void tl_store(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes);
+/* memory at `dst_va` <- memory at `src_va`, both of this cube. Blocks until acknowledged. */
+void tl_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes);
+/*
+ * The same without waiting: handle 0 .. TL_HANDLES - 1 names the operation until tl_wait_dma() has
+ * returned; one operation per handle at a time. The operation's values are bound when it is issued.
+ */
+void tl_load_async(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes, uint32_t handle);
+void tl_store_async(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes,
+                    uint32_t handle);
+void tl_copy_async(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes,
+                   uint32_t handle);
+void tl_wait_dma(struct tl *tl, uint32_t handle);
+/* Memory of another PE (`dst`: its TCM or HBM slice, physical) <- src (TCM, or a received tile),
+ * over vc_compute. Blocks until the acknowledgement is back. */
+void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
+                 uint32_t bytes);
+
 /* Sends src (TCM, or a received tile) in a direction. Blocks while the peer's ring is full. */
 void tl_send(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes);
 /* Receives the next tile from a direction; tl_received() names it afterwards. */
@@ -132,9 +182,54 @@ void tl_recv_any(struct tl *tl, uint32_t bytes);
 void tl_recv_async(struct tl *tl, enum hw_dir dir, uint32_t bytes);
 void tl_wait(struct tl *tl, enum hw_dir dir, uint32_t bytes);
 struct lp_operand tl_received(const struct tl *tl);
+/* One tile from each of a set of directions (one bit each), in any order of arrival;
+ * tl_received_from() names them afterwards. */
+void tl_recv_all(struct tl *tl, uint32_t dirs, uint32_t bytes);
+struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir);
+/* Receives a tile and copies it into TCM (recv_mode copy_to_dst). */
+void tl_recv_into(struct tl *tl, enum hw_dir dir, uint32_t bytes, uint32_t tcm);
 /* dst (TCM) <- a (math) b, element by element; dst may be a. */
 void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a,
              struct lp_operand b, uint32_t elements);
+
+/* dst (TCM) <- a, converted, element by element. */
+void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype from, enum lp_dtype to,
+             uint32_t elements);
+/* dst[m][n] (TCM) <- a[m][k] . b[k][n], row-major; `add`: added to what is there. */
+void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand b, uint32_t m,
+            uint32_t n, uint32_t k, bool add);
+
+/* ---- one-sided: into another PE's memories, over vc_comm --------------------------------------
+ */
+
+/*
+ * Memory of PE `peer` (global index; `dst`: its TCM, its HBM slice or its cube's SRAM, physical)
+ * <- src: TCM, a received tile, or memory of this PE or its cube (tl_hbm(), tl_sram()). The value
+ * is bound now; the kernel goes on when the operation has its place in PE_DMA's channel. The
+ * reducing form combines it there with what the memory holds, in order of arrival.
+ */
+void tl_put(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
+            uint32_t bytes);
+void tl_put_reduce(struct tl *tl, uint32_t peer, enum lp_math math, struct lp_operand dst,
+                   struct lp_operand src, uint32_t bytes);
+/* Notifies a PE: becomes visible there no earlier than every earlier put from this PE to it. */
+void tl_notify(struct tl *tl, uint32_t peer, uint32_t tag);
+/* Waits for, and consumes, one notification with this tag from a PE. */
+void tl_wait_notify(struct tl *tl, uint32_t peer, uint32_t tag);
+
+/* ---- contexts: parallel streams on one PE ------------------------------------------------------
+ */
+
+/*
+ * Bit i of `streams`: stream i of the kernel begins in a context of its own, with a copy of this
+ * frame in which the lines (its first TL_LINES_BYTES) are zero. The streams contend for PE_DMA
+ * only. Only the kernel itself forks.
+ */
+void tl_fork(struct tl *tl, uint32_t streams);
+/* Waits until all that was forked has ended. The kernel must, before it ends. */
+void tl_join(struct tl *tl);
+/* Waits until the kernel and all its streams that have not ended are here. */
+void tl_barrier(struct tl *tl);
 
 /* From here on the kernel is in phase `index` of its kernel's phase names. Free; not a TL_CALL. */
 void tl_phase(struct tl *tl, uint32_t index);

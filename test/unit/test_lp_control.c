@@ -173,8 +173,11 @@ static void a_rank_leaves_a_phase_when_its_last_pe_does(void **state)
 {
     (void)state;
     static const char *const names[] = {"one", "two", "never"};
-    static const struct tl_kernel phased = {"phased", sizeof(struct phased_frame), run_phased,
-                                            names, 3};
+    static const struct tl_kernel phased = {.name = "phased",
+                                            .frame_bytes = sizeof(struct phased_frame),
+                                            .run = run_phased,
+                                            .phase = names,
+                                            .phase_count = 3};
     struct machine *m = small_machine(2, 1, 1); /* PEs 0 and 1 start together */
     machine_start(m);
     assert_int_equal(lp_system_begin_batch(m->system, &phased, &m->error), CW_OK);

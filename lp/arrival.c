@@ -1,0 +1,99 @@
+/*
+ * arrival.c: data at its destination: the way from the router of its PE to the queue, the memory
+ * or the waiting kernel (20-hardware.md, "The legs of a path"). The data of a send or a put
+ * passes the destination's PE_DMA, then goes to its memory; a credit, a notification and an
+ * acknowledgement end at PE_DMA. Runs in handlers only, on the destination's cube.
+ */
+#include "lp/model.h"
+
+/* The memory leg. */
+static void cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
+                            enum hw_memory memory)
+{
+    if (memory == HW_MEMORY_TCM) {
+        lp_cross_tcm(run, flight, pe);
+        return;
+    }
+    lp_cross_pe_out(run, flight, pe);
+    lp_cross_to_memory(run, flight, run->m->pe_router[pe], memory, pe);
+}
+
+/* A put_reduce: the unit is one more link behind the memory, without distance or overhead. */
+static void cross_reduce(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
+{
+    const struct lp_model *m = run->m;
+    const struct hw_link_class unit = {.prop_ps = 0, .rate = m->hw.dma_reduce};
+    hw_flight_cross(flight, &unit,
+                    lp_link(run->ctx, m, &run->cube->link[m->link_reduce + pe], flight), 0);
+}
+
+/* A raw store is in its memory: its acknowledgement goes back over the same path with 0 bytes, the
+ * memory's overhead not counted again. */
+static void acknowledge(struct lp_run *run, struct lp_sender sender, int64_t stored_ps,
+                        const struct lp_transfer *store)
+{
+    const struct lp_model *m = run->m;
+    const struct hw_config *hw = &m->hw;
+    const uint32_t pe = store->dst % m->pes;
+    const enum hw_memory memory = (enum hw_memory)store->memory;
+    const int64_t back_ps = memory == HW_MEMORY_TCM ? hw->link[HW_LINK_TCM].prop_ps
+                                                    : lp_memory_way_ps(m, pe, memory, pe);
+    struct hw_flight flight = {.tau_ps = stored_ps + back_ps + hw->overhead_ps[HW_NODE_PE_DMA] +
+                                         hw->link[HW_LINK_PE_NOC].prop_ps +
+                                         hw->overhead_ps[HW_NODE_ROUTER]};
+    const struct lp_transfer ack = {.src = store->dst,
+                                    .dst = store->src,
+                                    .seq = store->seq,
+                                    .kind = LP_TRANSFER_STORE_ACK,
+                                    .flags = LP_TRANSFER_LAST,
+                                    .exit = HW_PORT_NONE};
+    lp_route_on(run, sender, &flight, ack, m->pe_router[pe]);
+}
+
+static void credit_arrived(struct lp_run *run, struct lp_sender sender,
+                           const struct hw_flight *flight, const struct lp_transfer *transfer)
+{
+    const struct lp_signal signal = {
+        .pe = transfer->dst % run->m->pes, .arg = transfer->seq, .dir = transfer->dir};
+    cw_send(run->ctx, run->lp, flight->tau_ps - cw_now(run->ctx), LP_EVENT_CREDIT, sender.entity,
+            sender.number, &signal, sizeof signal);
+}
+
+void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                     struct lp_transfer transfer, uint32_t router)
+{
+    const struct lp_model *m = run->m;
+    const uint32_t pe = transfer.dst % m->pes;
+    const bool last = transfer.flags & LP_TRANSFER_LAST;
+    lp_cross_noc(run, flight, router, m->pe_router[pe]);
+    lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
+    if (transfer.kind == LP_TRANSFER_TILE || transfer.kind == LP_TRANSFER_PUT ||
+        transfer.kind == LP_TRANSFER_STORE)
+        cross_to_memory(run, flight, pe, (enum hw_memory)transfer.memory);
+    if (transfer.flags & LP_TRANSFER_REDUCE)
+        cross_reduce(run, flight, pe);
+    if (!last)
+        return;
+    switch (transfer.kind) {
+    case LP_TRANSFER_TILE:
+        flight->tau_ps += m->hw.ipcq_wire_ps;
+        lp_forward(run->ctx, run->lp, LP_EVENT_VISIBLE, sender, transfer, flight);
+        break;
+    case LP_TRANSFER_NOTIFY:
+        flight->tau_ps += m->hw.ipcq_wire_ps;
+        lp_forward(run->ctx, run->lp, LP_EVENT_LAND, sender, transfer, flight);
+        break;
+    case LP_TRANSFER_PUT:
+        lp_forward(run->ctx, run->lp, LP_EVENT_LAND, sender, transfer, flight);
+        break;
+    case LP_TRANSFER_CREDIT:
+        credit_arrived(run, sender, flight, &transfer);
+        break;
+    case LP_TRANSFER_STORE:
+        acknowledge(run, sender, flight->tau_ps, &transfer);
+        break;
+    default:
+        cw_check(run->ctx, transfer.kind == LP_TRANSFER_STORE_ACK);
+        lp_dma_done(run, sender, flight->tau_ps, pe, (uint8_t)transfer.seq);
+    }
+}

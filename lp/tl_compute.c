@@ -1,0 +1,97 @@
+/*
+ * tl_compute.c: the kernel calls that compute: PE_MATH and PE_GEMM, with what PE_FETCH_STORE takes
+ * to bring operands to them and the result back (20-hardware.md, "Blocks of a PE"). They concern
+ * nobody else, so they only move the kernel's own time on. Runs in handlers only.
+ */
+#include "lp/tl_call.h"
+
+void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a,
+             struct lp_operand b, uint32_t elements)
+{
+    struct lp_call *call =
+        tl_start(tl, CALL_MATH, elements * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));
+    call->math = (uint8_t)math;
+    call->a = a;
+    call->b = b;
+    call->dst = tl_tcm(dst);
+}
+
+void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype from, enum lp_dtype to,
+             uint32_t elements)
+{
+    struct lp_call *call = tl_start(tl, CALL_CAST, elements * tl_itemsize(from));
+    call->dtype = (uint8_t)from;
+    call->math = (uint8_t)to;
+    call->a = a;
+    call->dst = tl_tcm(dst);
+}
+
+void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand b, uint32_t m,
+            uint32_t n, uint32_t k, bool add)
+{
+    struct lp_call *call =
+        tl_start(tl, CALL_DOT, m * n * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));
+    call->math = add ? LP_MATH_SUM : 0;
+    call->a = a;
+    call->b = b;
+    call->dst = tl_tcm(dst);
+    call->rows = m;
+    call->peer = k;
+}
+
+/* Overheads of an operation that PE_SCHEDULER issues, and its operands' and result's ways. */
+static int64_t around_ps(const struct tl *tl, uint64_t operand_bytes, uint64_t result_bytes)
+{
+    const struct hw_config *hw = &tl->run->m->hw;
+    return hw->overhead_ps[HW_NODE_PE_CPU] + hw->overhead_ps[HW_NODE_PE_SCHEDULER] +
+           hw_fetch_ps(hw, operand_bytes) + hw_fetch_ps(hw, result_bytes);
+}
+
+void tl_effect_math(struct tl *tl)
+{
+    struct lp_call *call = &tl->kernel->call;
+    const uint32_t elements = call->bytes / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+    tl->local_ps +=
+        around_ps(tl, 2ull * call->bytes, call->bytes) + hw_math_ps(&tl->run->m->hw, elements);
+    tl_emit_op(tl, (struct lp_op){.kind = LP_OP_MATH,
+                                  .math = call->math,
+                                  .bytes = call->bytes,
+                                  .a = call->a,
+                                  .b = call->b,
+                                  .dst = call->dst});
+    call->step = STEP_DONE;
+}
+
+void tl_effect_cast(struct tl *tl)
+{
+    struct lp_call *call = &tl->kernel->call;
+    const uint32_t elements = call->bytes / tl_itemsize((enum lp_dtype)call->dtype);
+    const uint64_t result = (uint64_t)elements * tl_itemsize((enum lp_dtype)call->math);
+    tl->local_ps += around_ps(tl, call->bytes, result) + hw_math_ps(&tl->run->m->hw, elements);
+    tl_emit_op(tl, (struct lp_op){.kind = LP_OP_CAST,
+                                  .math = call->math,
+                                  .dtype = call->dtype,
+                                  .bytes = call->bytes,
+                                  .a = call->a,
+                                  .dst = call->dst});
+    call->step = STEP_DONE;
+}
+
+void tl_effect_dot(struct tl *tl)
+{
+    struct lp_call *call = &tl->kernel->call;
+    const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+    const uint64_t m = call->rows, k = call->peer, n = m ? call->bytes / itemsize / m : 0;
+    const uint64_t operands = (m * k + k * n + (call->math ? m * n : 0)) * itemsize;
+    tl->local_ps += around_ps(tl, operands, call->bytes) +
+                    hw_gemm_ps(&tl->run->m->hw, (uint32_t)m, (uint32_t)n, (uint32_t)k);
+    tl_emit_op(tl, (struct lp_op){.kind = LP_OP_GEMM,
+                                  .math = call->math,
+                                  .bytes = call->bytes,
+                                  .seq = call->rows,
+                                  .peer = call->peer,
+                                  .a = call->a,
+                                  .b = call->b,
+                                  .dst = call->dst});
+    call->step = STEP_DONE;
+}
