@@ -295,12 +295,10 @@ static void go_through(struct lp_run *run, const struct cw_event *event, const s
     const struct lp_sender sender = lp_sender_of(event);
     lp_cross_pe_out(run, flight, load->pe);
     if (load->kind == LP_DMA_COPY) {
-        const enum hw_memory to = (enum hw_memory)load->to;
-        lp_cross_to_memory(run, flight, m->pe_router[load->pe], to, load->slice);
+        lp_cross_to_memory(run, flight, m->pe_router[load->pe], (enum hw_memory)load->to,
+                           load->slice);
         if (last)
-            part_done(run, load->pe, sender, load->owner, 1,
-                      flight->tau_ps + lp_memory_way_ps(m, load->pe, to, load->slice) +
-                          m->hw.overhead_ps[HW_NODE_PE_DMA]);
+            part_done(run, load->pe, sender, load->owner, 1, flight->tau_ps);
         return;
     }
     const struct lp_transfer transfer = {.src = lp_pe_index(run, load->pe),

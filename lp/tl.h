@@ -155,7 +155,8 @@ void tl_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes);
 /* memory at `va` <- src: TCM, or a received tile and those after it, one per slot. Blocks until
  * acknowledged. */
 void tl_store(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes);
-/* memory at `dst_va` <- memory at `src_va`, both of this cube. Blocks until acknowledged. */
+/* memory at `dst_va` <- memory at `src_va`, both of this cube. Blocks until the data is
+ * there. */
 void tl_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes);
 /*
  * The same without waiting: handle 0 .. TL_HANDLES - 1 names the operation until tl_wait_dma() has
