@@ -1,6 +1,6 @@
 /*
- * logical.c: tables of logical topologies (wiring.h): 16 ends of queues for each rank, and which
- * PEs are installed. Built and checked by the host; handlers only look things up.
+ * logical.c: tables of logical topologies (wiring.h): 16 ends of queues for each rank. Built and
+ * checked by the host; handlers only look things up.
  */
 #include "lp/wiring.h"
 
@@ -18,7 +18,6 @@ struct lp_wiring {
     uint32_t rings_max;
     void *names;          /* JudySL: name -> its copy; the copies live as long as the table */
     struct lp_wire *wire; /* [rank * HW_DIRS_MAX + direction] */
-    uint64_t *installed;  /* [rank * cubes + cube]: PEs that get an IpcqInitMsg, one bit each */
 };
 
 static const uint32_t nobody = UINT32_MAX;
@@ -40,7 +39,6 @@ void lp_wiring_free(struct lp_wiring *wiring)
         free(*copy);
     JudySLFreeArray(&wiring->names, PJE0);
     free(wiring->wire);
-    free(wiring->installed);
     free(wiring);
 }
 
@@ -244,11 +242,6 @@ static int build(struct lp_wiring *wiring, const struct lp_wiring_request *reque
             code = add_rank(wiring, rank, &map, error);
         if (code != CW_OK)
             return code;
-        wiring->installed[(size_t)rank * wiring->cubes] = 1;
-        for (uint32_t cube = 0; request->participates && cube < wiring->cubes; cube++)
-            for (uint32_t pe = 0; pe < wiring->pes; pe++)
-                if (request->participates(request->arg, rank, cube, pe))
-                    wiring->installed[(size_t)rank * wiring->cubes + cube] |= 1ull << pe;
     }
     for (uint32_t rank = 0; rank < wiring->ranks; rank++) {
         map = (struct lp_neighbours){0};
@@ -279,8 +272,7 @@ int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring *
     wiring->pes = hw_pes(request->hw);
     const size_t wires = (size_t)wiring->ranks * HW_DIRS_MAX;
     wiring->wire = calloc(wires, sizeof *wiring->wire);
-    wiring->installed = calloc((size_t)wiring->ranks * wiring->cubes, sizeof *wiring->installed);
-    int code = wiring->wire == NULL || wiring->installed == NULL ? no_memory(error) : CW_OK;
+    int code = wiring->wire == NULL ? no_memory(error) : CW_OK;
     for (size_t i = 0; code == CW_OK && i < wires; i++)
         wiring->wire[i].peer_rank = nobody;
     if (code == CW_OK)
@@ -303,13 +295,6 @@ const struct lp_wire *lp_wiring_at(const struct lp_wiring *wiring, uint32_t pe_i
         return NULL;
     const struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX + dir];
     return wire->peer_rank != nobody ? wire : NULL;
-}
-
-bool lp_wiring_has(const struct lp_wiring *wiring, uint32_t pe_index)
-{
-    const uint32_t cube_index = pe_index / wiring->pes;
-    return cube_index / wiring->cubes < wiring->ranks &&
-           (wiring->installed[cube_index] >> pe_index % wiring->pes & 1) != 0;
 }
 
 uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir)

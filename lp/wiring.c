@@ -83,8 +83,9 @@ enum hw_dir lp_dir_named(const struct lp_model *m, uint32_t pe_index, const char
 
 bool lp_is_wired(const struct lp_model *m, uint32_t pe_index)
 {
-    if (m->config.wiring != NULL)
-        return lp_wiring_has(m->config.wiring, pe_index) || of_pair(m, pe_index, HW_DIR_PEER);
+    const struct lp_wiring *const wiring = m->config.wiring;
+    if (wiring != NULL && pe_index / (m->cubes * m->pes) >= lp_wiring_ranks(wiring))
+        return of_pair(m, pe_index, HW_DIR_PEER);
     return m->config.wire_all_pes || pe_index % m->pes == 0;
 }
 

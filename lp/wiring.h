@@ -1,8 +1,10 @@
 /*
  * wiring.h: the queues of a logical topology (40-runtime.md, "Install plans"): who is whose
- * neighbour between PE (0, 0) of the ranks, under which names. Made by the host before the machine
- * is, const from then on, and shared by all its threads. Without one, queues are those that the
- * machine is built for, and nothing is stored.
+ * neighbour between PE (0, 0) of the ranks, under which names. Which PEs are wired, hence get an
+ * IpcqInitMsg, says `wiring: all_pes | pe0` as ever, also where they have no neighbour
+ * (20-hardware.md, "Control plane"): those of every SIP that is a rank. Made by the host before the
+ * machine is, const from then on, and shared by all its threads. Without one, queues are those that
+ * the machine is built for, and nothing is stored.
  *
  * A rank is a SIP. A PE's directions have indices (enum hw_dir) from 0 to HW_DIRS_MAX - 1; the
  * names that hw_dir_name() knows keep theirs, others take what is free on their PE.
@@ -36,9 +38,6 @@ struct lp_wiring_request {
     uint32_t credit_bytes;
     /* Fills a rank's directions, opposites given or left empty. Not CW_OK: *error is filled. */
     int (*neighbours)(void *arg, uint32_t rank, struct lp_neighbours *out, struct cw_error *error);
-    /* The PE gets an IpcqInitMsg even where it has no neighbour (PE (0, 0) always does). NULL: no
-     * other. */
-    bool (*participates)(void *arg, uint32_t rank, uint32_t cube, uint32_t pe);
     void *arg;
 };
 
@@ -63,8 +62,7 @@ struct lp_wire {
     int64_t credit_ps; /* from here to the peer's PE_DMA */
 };
 const struct lp_wire *lp_wiring_at(const struct lp_wiring *wiring, uint32_t pe_index,
-                                   enum hw_dir dir);                   /* NULL: none */
-bool lp_wiring_has(const struct lp_wiring *wiring, uint32_t pe_index); /* gets an IpcqInitMsg */
+                                   enum hw_dir dir); /* NULL: none */
 /* Receive rings of a PE before that of `dir`; of HW_DIRS_MAX: all. */
 uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir);
 uint32_t lp_wiring_rings_max(const struct lp_wiring *wiring); /* of any PE */
