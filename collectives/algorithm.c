@@ -8,6 +8,7 @@
 static const struct ccl_algorithm *const registry[] = {
     &ccl_lrab_hierarchical_allreduce,
     &ccl_pe_hierarchical_allreduce,
+    &ccl_lrab_pipelined_allreduce,
 };
 
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i)

@@ -64,6 +64,7 @@ const struct ccl_algorithm *ccl_algorithm_at(uint32_t i);
 /* For messages that recommend a module: "" if it is registered, else " (not in this version)". */
 const char *ccl_algorithm_note(const char *module);
 
-extern const struct ccl_algorithm ccl_lrab_hierarchical_allreduce, ccl_pe_hierarchical_allreduce;
+extern const struct ccl_algorithm ccl_lrab_hierarchical_allreduce, ccl_lrab_pipelined_allreduce,
+    ccl_pe_hierarchical_allreduce;
 
 #endif

@@ -45,8 +45,9 @@ struct ccl_config {
     enum ccl_root root;
     uint32_t root_x, root_y; /* for CCL_ROOT_XY */
     bool rank_invariant;
-    uint64_t n_elem;     /* default elements per shard */
-    uint32_t world_size; /* 0: not overridden, the SIP count */
+    bool overlap_exchange; /* of lrab_pipelined_allreduce */
+    uint64_t n_elem;       /* default elements per shard */
+    uint32_t world_size;   /* 0: not overridden, the SIP count */
 
     enum ccl_wiring wiring;
     enum ccl_buffer_kind buffer_kind;

@@ -191,6 +191,8 @@ const struct config_key config_ccl_keys[] = {
     KEY(CCL, "root", ROOT, "cube where the reduction meets", CHOICES(roots)),
     KEY(CCL, "rank_invariant", BOOL, "every rank ends with the same bits",
         TO_CCL(BOOL, rank_invariant)),
+    KEY(CCL, "overlap_exchange", BOOL, "lrab_pipelined's root exchanges in a context of its own",
+        TO_CCL(BOOL, overlap_exchange)),
     KEY(CCL, "n_elem", COUNT, "elements per shard when no size is asked for",
         RANGE("1", "2147483648", "elements"), TO_CCL(U64, n_elem)),
     KEY(CCL, "birs_enable", BOOL, "auto may choose birs", TO_CCL(BOOL, birs_enable)),

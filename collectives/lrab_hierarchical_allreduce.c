@@ -22,7 +22,7 @@ static enum tl_status run(struct tl *tl, void *state)
     struct mesh_frame *f = state;
     TL_BEGIN(&f->line);
     tl_phase(tl, LOAD);
-    mesh_take(f, 0, tl_tiles(tl));
+    mesh_take(f, 0, tl_tiles(tl), 0);
     TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), mesh_bytes(tl, f)));
     TL_RUN(&f->line, mesh_all_reduce(tl, f, REDUCE));
     tl_phase(tl, STORE);

@@ -5,11 +5,12 @@
 
 _Static_assert(MESH_SCALARS <= TL_SCALARS_MAX, "the scalars fit in a launch");
 
-void mesh_take(struct mesh_frame *f, uint32_t first, uint32_t tiles)
+void mesh_take(struct mesh_frame *f, uint32_t first, uint32_t tiles, uint32_t acc)
 {
     f->first = first;
     f->tiles = tiles;
-    f->value = tl_tcm(0);
+    f->acc = acc;
+    f->value = tl_tcm(acc);
 }
 
 static uint32_t full_tile_bytes(const struct tl *tl)
@@ -64,16 +65,16 @@ static void add(struct tl *tl, const struct mesh_frame *f, uint32_t dst, struct 
 
 /* ---- along a line ---------------------------------------------------------------------------- */
 
-/* acc = acc + what comes from `dir`. acc is at 0 in TCM afterwards. */
+/* acc = acc + what comes from `dir`. The value is in TCM afterwards. */
 static enum tl_status reduce_from(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
 {
     TL_BEGIN(&f->leaf);
     for (f->i = 0; f->i < f->tiles; f->i++) {
         TL_CALL(&f->leaf, tl_recv(tl, dir, bytes_of(tl, f, f->i)));
         TL_CALL(&f->leaf,
-                add(tl, f, 0, tl_last(tile_of(tl, f->value, f->i)), tl_last(tl_received(tl))));
+                add(tl, f, f->acc, tl_last(tile_of(tl, f->value, f->i)), tl_last(tl_received(tl))));
     }
-    f->value = tl_tcm(0);
+    f->value = tl_tcm(f->acc);
     TL_END(&f->leaf);
 }
 
@@ -138,7 +139,7 @@ static enum tl_status ring(struct tl *tl, struct mesh_frame *f, uint32_t n, enum
             TL_CALL(&f->part, tl_recv(tl, from, bytes_of(tl, f, f->i)));
             if (f->r == 0 && f->i == 0)
                 f->ring = tl_received(tl);
-            TL_CALL(&f->part, add(tl, f, 0, tile_of(tl, f->value, f->i),
+            TL_CALL(&f->part, add(tl, f, f->acc, tile_of(tl, f->value, f->i),
                                   f->r + 2 < n ? tl_received(tl) : tl_last(tl_received(tl))));
         }
     TL_END(&f->part);
@@ -233,7 +234,7 @@ static enum tl_status gather_column(struct tl *tl, struct mesh_frame *f)
 static enum tl_status add_in_rank_order(struct tl *tl, struct mesh_frame *f)
 {
     TL_BEGIN(&f->leaf);
-    f->sum = (mesh_bytes(tl, f) + 63) & ~63u;
+    f->sum = f->acc + ((mesh_bytes(tl, f) + 63) & ~63u);
     for (f->r = 1; f->r < (uint32_t)(mesh_scalar(tl, MESH_TOPO_W) * mesh_scalar(tl, MESH_TOPO_H));
          f->r++)
         for (f->i = 0; f->i < f->tiles; f->i++)

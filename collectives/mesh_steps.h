@@ -5,9 +5,9 @@
  * (lrab_hierarchical_allreduce), tile by tile (lrab_pipelined_allreduce), on the PEs' grid, too
  * (pe_hierarchical_allreduce).
  *
- * A step works on `tiles` tiles of the tensor from tile `first` on: mesh_take() says which. They
- * start as mesh_frame.value, and that is where the step leaves them. In TCM they are contiguous,
- * from offset 0; received ones follow each other in their queue.
+ * A step works on `tiles` tiles of the tensor from tile `first` on: mesh_take() says which, and
+ * where in TCM they are and are reduced to. They start as mesh_frame.value, and that is where the
+ * step leaves them. In TCM they are contiguous; received ones follow each other in their queue.
  *
  * Resumable functions of kernels: speculative, their only state is the frame. The host's part is
  * pure.
@@ -34,6 +34,7 @@ enum mesh_topo_kind { MESH_TOPO_RING, MESH_TOPO_TORUS, MESH_TOPO_MESH }; /* ADR-
 struct mesh_frame {
     uint16_t line, level, part, leaf; /* where the kernel, its part, ... are */
     uint32_t first, tiles;            /* of the tensor: the tiles under way */
+    uint32_t acc;                     /* where they are in TCM */
     uint32_t i;                       /* tile, counted from `first` */
     uint32_t r, k;                    /* round; tensor of a row */
     struct lp_operand value;          /* the tiles so far: in TCM, or as they were received */
@@ -58,7 +59,7 @@ struct mesh_line mesh_column(const struct tl *tl);
 static inline bool mesh_at_root(struct mesh_line line) { return line.at == line.root; }
 
 /* The steps are about these tiles from here on; where they are in the shard, and their bytes. */
-void mesh_take(struct mesh_frame *f, uint32_t first, uint32_t tiles);
+void mesh_take(struct mesh_frame *f, uint32_t first, uint32_t tiles, uint32_t acc);
 uint32_t mesh_offset(const struct tl *tl, const struct mesh_frame *f);
 uint32_t mesh_bytes(const struct tl *tl, const struct mesh_frame *f);
 

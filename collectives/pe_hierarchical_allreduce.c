@@ -62,7 +62,7 @@ static enum tl_status run(struct tl *tl, void *state)
     const bool root_column = mesh_at_root(row);
     TL_BEGIN(&f->line);
     tl_phase(tl, LOAD);
-    mesh_take(f, 0, tl_tiles(tl));
+    mesh_take(f, 0, tl_tiles(tl), 0);
     TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), mesh_bytes(tl, f)));
     tl_phase(tl, PE_ROW_REDUCE);
     TL_RUN(&f->line, mesh_reduce(tl, f, row));

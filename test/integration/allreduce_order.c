@@ -1,8 +1,16 @@
 /* allreduce_order.c: the specified orders of additions, by hand (allreduce_order.h). */
 #include "test/integration/allreduce_order.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
 #include <xxhash.h>
+
+#include "test/integration/run_cubewarp.h"
 
 const char *const order_topo_name[] = {"ring_1d", "torus_2d", "mesh_2d_no_wrap"};
 
@@ -82,4 +90,49 @@ void order_reduce_sips(const struct shape *s, float *sip)
 void order_hash(const float *x, uint64_t count, char hash[17])
 {
     snprintf(hash, 17, "%016llx", (unsigned long long)XXH3_64bits(x, count * sizeof *x));
+}
+
+enum { ELEMENTS = 37 };
+
+/* Of all ranks' tensors in rank, shard order. */
+static void expected_hash(const struct shape *s, uint64_t seed, char hash[17])
+{
+    static float out[SIPS_MAX * CUBES_MAX * ELEMENTS];
+    const uint32_t sips = s->sip_w * s->sip_h, cubes = s->cube_w * s->cube_h;
+    assert_true(sips <= SIPS_MAX && cubes <= CUBES_MAX);
+    for (uint32_t e = 0; e < ELEMENTS; e++) {
+        float sip[SIPS_MAX], cube[CUBES_MAX];
+        for (uint32_t i = 0; i < sips; i++) {
+            for (uint32_t c = 0; c < cubes; c++)
+                cube[c] = order_input(seed, (i * cubes + c) * ELEMENTS + e);
+            sip[i] = order_reduce_grid(cube, s->cube_w, s->cube_h, s->root_x, s->root_y);
+        }
+        order_reduce_sips(s, sip);
+        for (uint32_t i = 0; i < sips * cubes; i++)
+            out[i * ELEMENTS + e] = sip[i / cubes];
+    }
+    order_hash(out, sips * cubes * ELEMENTS, hash);
+}
+
+void order_check(const char *algorithm, const struct shape *s, uint64_t seed, const char *more)
+{
+    char hash[17];
+    expected_hash(s, seed, hash);
+    json_t *root = run_json(
+        "run --algorithm %s --n-elem %d --dtype f32 --seed %llu --set system.sips.topology=%s "
+        "--set system.sips.count=%u --set system.sips.w=%u --set system.sips.h=%u "
+        "--set sip.cube_mesh.w=%u --set sip.cube_mesh.h=%u "
+        "--set algorithms.%s.root=%u,%u --set defaults.rank_invariant=%s "
+        "--set defaults.slot_size=64 %s",
+        algorithm, ELEMENTS, (unsigned long long)seed, order_topo_name[s->topo],
+        s->sip_w * s->sip_h, s->sip_w, s->sip_h, s->cube_w, s->cube_h, algorithm, s->root_x,
+        s->root_y, s->rank_invariant ? "true" : "false", more);
+    const json_t *result = json_array_get(json_object_get(root, "results"), 0);
+    const char *got = json_string_value(json_object_get(result, "data_hash"));
+    if (got == NULL || strcmp(got, hash) != 0)
+        fail_msg("%s: %s of %u x %u SIPs, %u x %u cubes, root %u,%u, rank_invariant %d: hash %s, "
+                 "expected %s",
+                 algorithm, order_topo_name[s->topo], s->sip_w, s->sip_h, s->cube_w, s->cube_h,
+                 s->root_x, s->root_y, s->rank_invariant, got ? got : "null", hash);
+    json_decref(root);
 }

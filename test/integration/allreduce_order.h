@@ -1,7 +1,7 @@
 /*
  * allreduce_order.h: what an f32 all-reduce ends with, element by element in the order that
  * 50-collectives.md specifies; written from the specification, sharing nothing with the program.
- * Pure functions.
+ * Pure functions, and a check by them.
  */
 #ifndef ALLREDUCE_ORDER_H
 #define ALLREDUCE_ORDER_H
@@ -29,5 +29,8 @@ float order_reduce_grid(const float *x, uint32_t w, uint32_t h, uint32_t root_x,
 void order_reduce_sips(const struct shape *s, float *sip);
 /* data_hash of these elements. */
 void order_hash(const float *x, uint64_t count, char hash[17]);
+/* Runs an all-reduce of several tiles with one shard per cube on such a machine, with more options,
+ * and fails the test if its hash is another. */
+void order_check(const char *algorithm, const struct shape *s, uint64_t seed, const char *more);
 
 #endif

@@ -28,52 +28,13 @@ static const json_t *result_of(const json_t *root, const char *key)
     return value;
 }
 
-/* ---- the result of lrab, computed here ---------------------------------------------------------
- */
-
-enum { ELEMENTS = 37 };
-
-/* Of all ranks' tensors in rank, shard order. */
-static void expected_hash(const struct shape *s, uint64_t seed, char hash[17])
-{
-    static float out[SIPS_MAX * CUBES_MAX * ELEMENTS];
-    const uint32_t sips = s->sip_w * s->sip_h, cubes = s->cube_w * s->cube_h;
-    assert_true(sips <= SIPS_MAX && cubes <= CUBES_MAX);
-    for (uint32_t e = 0; e < ELEMENTS; e++) {
-        float sip[SIPS_MAX], cube[CUBES_MAX];
-        for (uint32_t i = 0; i < sips; i++) {
-            for (uint32_t c = 0; c < cubes; c++)
-                cube[c] = order_input(seed, (i * cubes + c) * ELEMENTS + e);
-            sip[i] = order_reduce_grid(cube, s->cube_w, s->cube_h, s->root_x, s->root_y);
-        }
-        order_reduce_sips(s, sip);
-        for (uint32_t i = 0; i < sips * cubes; i++)
-            out[i * ELEMENTS + e] = sip[i / cubes];
-    }
-    order_hash(out, sips * cubes * ELEMENTS, hash);
-}
-
 static void check_hash(const struct shape *s, uint64_t seed, const char *more)
 {
-    char hash[17];
-    expected_hash(s, seed, hash);
-    json_t *root = run_json(
-        "run --n-elem %d --dtype f32 --seed %llu --set system.sips.topology=%s "
-        "--set system.sips.count=%u --set system.sips.w=%u --set system.sips.h=%u "
-        "--set sip.cube_mesh.w=%u --set sip.cube_mesh.h=%u "
-        "--set algorithms.lrab_hierarchical_allreduce.root=%u,%u --set defaults.rank_invariant=%s "
-        "--set defaults.slot_size=64 %s",
-        ELEMENTS, (unsigned long long)seed, order_topo_name[s->topo], s->sip_w * s->sip_h, s->sip_w,
-        s->sip_h, s->cube_w, s->cube_h, s->root_x, s->root_y, s->rank_invariant ? "true" : "false",
-        more);
-    const char *got = json_string_value(result_of(root, "data_hash"));
-    if (got == NULL || strcmp(got, hash) != 0)
-        fail_msg("%s of %u x %u SIPs, %u x %u cubes, root %u,%u, rank_invariant %d: hash %s, "
-                 "expected %s",
-                 order_topo_name[s->topo], s->sip_w, s->sip_h, s->cube_w, s->cube_h, s->root_x,
-                 s->root_y, s->rank_invariant, got ? got : "null", hash);
-    json_decref(root);
+    order_check("lrab_hierarchical_allreduce", s, seed, more);
 }
+
+/* ---- the bits ----------------------------------------------------------------------------------
+ */
 
 static void f32_sums_have_the_bits_of_the_specified_order(void **state)
 {

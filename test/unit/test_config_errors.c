@@ -252,13 +252,14 @@ static void set_has_the_same_checks(void **state)
     expect_set("system.sips.count=010",
                "--set system.sips.count=010: system.sips.count: expected a whole number from 1 to "
                "16384; found '010'; a leading zero may mean another base: leave it out\n");
-    expect_set("algorithms.birs.modul=x",
-               "--set algorithms.birs.modul=x: unknown key 'modul' in algorithms.birs; did you "
-               "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
-               "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, vc_chunk_size, "
-               "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
-               "strict_validation, host_copy, world_size, root, rank_invariant, n_elem, "
-               "birs_enable, mesh_max_bytes, min_slice_align, slice_rounding, mate, package\n");
+    expect_set(
+        "algorithms.birs.modul=x",
+        "--set algorithms.birs.modul=x: unknown key 'modul' in algorithms.birs; did you "
+        "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
+        "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, vc_chunk_size, "
+        "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
+        "strict_validation, host_copy, world_size, root, rank_invariant, overlap_exchange, n_elem, "
+        "birs_enable, mesh_max_bytes, min_slice_align, slice_rounding, mate, package\n");
     static const char *const sets[] = {"system.sips.count=6", "system.sips.w=3", "system.sips.h=2"};
     config_free(load_with(NULL, sets, COUNT_OF(sets)));
 }
@@ -330,8 +331,8 @@ static void algorithms_refer_to_algorithms_that_exist(void **state)
                   "--algorithm ring_alreduce: defaults.algorithm: no algorithm 'ring_alreduce'; "
                   "did you mean 'ring_allreduce' (not in this version)? known: "
                   "lrab_hierarchical_allreduce, intercube_allreduce, "
-                  "pe_hierarchical_allreduce; not in this version: "
-                  "lrab_pipelined_allreduce, ring_allreduce, "
+                  "lrab_pipelined_allreduce, pe_hierarchical_allreduce; not in this version: "
+                  "ring_allreduce, "
                   "tree_allreduce, birs, birs_inter, rhd, mesh, auto, birs_allreduce\n");
     expect_ccl("algorithms:\n  mine: { extends: b }\n  b: { extends: c }\n  c: { extends: b }\n",
                "ccl.yaml:3:17: algorithms.b.extends: a cycle: b -> c -> b; an entry must not "
