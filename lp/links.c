@@ -14,19 +14,25 @@ struct visit {
     char place[40]; /* "sip 3 cube 5" */
 };
 
-static void visit_link(const struct visit *v, const struct hw_link *link, enum hw_link_kind kind,
-                       const char *detail, uint32_t number)
+static void visit_server(const struct visit *v, const struct hw_link *link, struct hw_rate rate,
+                         const char *name, const char *detail, uint32_t number)
 {
     if (link->epoch != v->epoch || link->bytes == 0)
         return;
     struct lp_link_use use = {.bytes = link->bytes,
-                              .busy_ps = hw_ser_ps(&v->m->hw.link[kind], link->bytes),
+                              .busy_ps = hw_rate_ps(rate, link->bytes),
                               .queue_ps_max = link->queue_ps_max};
     char which[16] = "";
     if (number != UINT32_MAX)
         snprintf(which, sizeof which, "%u", number);
-    snprintf(use.name, sizeof use.name, "%s %s %s%s", v->place, hw_link_name[kind], detail, which);
+    snprintf(use.name, sizeof use.name, "%s %s %s%s", v->place, name, detail, which);
     v->fn(v->arg, &use);
+}
+
+static void visit_link(const struct visit *v, const struct hw_link *link, enum hw_link_kind kind,
+                       const char *detail, uint32_t number)
+{
+    visit_server(v, link, v->m->hw.link[kind].rate, hw_link_name[kind], detail, number);
 }
 
 static void visit_ports(const struct visit *v, const struct hw_link *links, enum hw_link_kind kind,
@@ -64,6 +70,9 @@ static void visit_cube(const struct visit *v, const struct lp_cube *cube)
         visit_link(v, &link[LP_LINK_TCM], HW_LINK_TCM, "write PE ", pe);
         visit_link(v, &link[LP_LINK_HBM_IN], HW_LINK_HBM, "write PE ", pe);
         visit_link(v, &link[LP_LINK_HBM_OUT], HW_LINK_HBM, "read PE ", pe);
+        if (m->config.peers > 0)
+            visit_server(v, &cube->link[m->link_reduce + pe], m->hw.dma_reduce, "reduce", "PE ",
+                         pe);
     }
 }
 
