@@ -103,8 +103,19 @@ static void end_stream(struct tl *tl)
     pass_barrier(tl);
 }
 
+static void check_handles(struct tl *tl)
+{
+    const struct lp_context *own = lp_context(tl->run->m, tl->p, tl->context);
+    for (uint32_t i = 1; i < LP_MOVES; i++)
+        if (own->move[i].state != LP_MOVE_FREE)
+            cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
+                    "PE %u.%u.%u, kernel %s ends without having waited for handle %u (wait_dma)",
+                    tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name, i - 1);
+}
+
 void tl_effect_end(struct tl *tl)
 {
+    check_handles(tl);
     if (tl->context != 0) {
         end_stream(tl);
         return;
