@@ -273,8 +273,7 @@ static int run_program(struct bench_session *session, struct cw_error *error)
     }
     if (session->options->dump_pointers) {
         struct lp_system *system = dist_system(session->dist);
-        lp_pointer_dump(lp_system_model(system), lp_system_sim(system), SIZE_MAX,
-                        listing(session->options));
+        lp_pointer_list(lp_system_model(system), lp_system_sim(system), listing(session->options));
     }
     return code;
 }

@@ -216,6 +216,26 @@ static bool is_waited_for(const struct lp_model *m, const struct lp_pe *pe, enum
     return false;
 }
 
+static void print_pointers(FILE *out, const struct lp_model *m, uint32_t pe, enum hw_dir dir,
+                           const struct lp_queue *q)
+{
+    const struct hw_place place = hw_place_of(&m->hw, pe);
+    fprintf(out, "%u.%u.%u %s my_head=%u my_tail=%u peer_head_cache=%u peer_tail_cache=%u\n",
+            place.sip, place.cube, place.pe, lp_dir_name(m, pe, dir), q->my_head, q->my_tail,
+            q->peer_head_cache, q->peer_tail_cache);
+}
+
+void lp_pointer_list(const struct lp_model *m, const struct cw_sim *sim, FILE *out)
+{
+    const uint32_t count = hw_pe_count(&m->hw);
+    for (uint32_t pe = 0; pe < count; pe++) {
+        const struct lp_pe *state = pe_state(m, sim, pe);
+        for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
+            if (state->installed >> dir & 1)
+                print_pointers(out, m, pe, dir, &state->queue[dir]);
+    }
+}
+
 void lp_pointer_dump(const struct lp_model *m, const struct cw_sim *sim, size_t lines_max,
                      FILE *out)
 {
@@ -223,17 +243,13 @@ void lp_pointer_dump(const struct lp_model *m, const struct cw_sim *sim, size_t 
     size_t lines = 0;
     for (uint32_t pe = 0; pe < count; pe++) {
         const struct lp_pe *state = pe_state(m, sim, pe);
-        const struct hw_place place = hw_place_of(&m->hw, pe);
         for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
             const struct lp_queue *q = &state->queue[dir];
             const bool waited_for = is_waited_for(m, state, dir);
             if (q->my_head == q->peer_tail_cache && q->my_tail == q->peer_head_cache && !waited_for)
                 continue;
             if (lines++ < lines_max)
-                fprintf(out,
-                        "%u.%u.%u %s my_head=%u my_tail=%u peer_head_cache=%u peer_tail_cache=%u\n",
-                        place.sip, place.cube, place.pe, lp_dir_name(m, pe, dir), q->my_head,
-                        q->my_tail, q->peer_head_cache, q->peer_tail_cache);
+                print_pointers(out, m, pe, dir, q);
         }
     }
     if (lines > lines_max)

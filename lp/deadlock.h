@@ -14,8 +14,9 @@
 void lp_deadlock_summary(const struct lp_model *m, const struct cw_sim *sim, char *text,
                          size_t bytes);
 
-/* The pointers of every queue that is not idle, a line each, at most `lines_max`; the rest is
- * counted. */
+/* The pointers of every installed queue, a line each. */
+void lp_pointer_list(const struct lp_model *m, const struct cw_sim *sim, FILE *out);
+/* Those of every queue that is not idle, at most `lines_max`; the rest is counted. */
 void lp_pointer_dump(const struct lp_model *m, const struct cw_sim *sim, size_t lines_max,
                      FILE *out);
 
