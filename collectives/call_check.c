@@ -33,9 +33,6 @@ int dist_check_features(const struct config *config, struct cw_error *error)
         bool asked;
         const char *key, *legal;
     } absent[] = {
-        {ccl->recv_fairness != CCL_FAIRNESS_WEAK, "defaults.recv_fairness", "weak"},
-        {ccl->credit_return_mode != CCL_CREDIT_FAST_PATH, "defaults.credit_return_mode",
-         "fast_path"},
         {ccl->strict_validation, "defaults.strict_validation", "false"},
         {ccl->host_copy != CCL_HOST_COPY_INSTANT, "defaults.host_copy", "instant"},
         {strcmp(ccl->topology, "none") != 0, "defaults.topology", "none"},

@@ -16,6 +16,7 @@ enum ccl_buffer_kind { CCL_BUFFER_TCM, CCL_BUFFER_HBM, CCL_BUFFER_SRAM };
 enum ccl_backpressure { CCL_SLEEP, CCL_POLL };
 enum ccl_fairness { CCL_FAIRNESS_WEAK, CCL_FAIRNESS_STRICT };
 enum ccl_credit_mode { CCL_CREDIT_FAST_PATH, CCL_CREDIT_FABRIC };
+enum ccl_channels { CCL_VC_DUAL, CCL_VC_SINGLE };
 enum ccl_host_copy { CCL_HOST_COPY_INSTANT, CCL_HOST_COPY_SIMULATED };
 enum ccl_root { CCL_ROOT_CENTER, CCL_ROOT_CORNER, CCL_ROOT_XY };
 
@@ -56,6 +57,7 @@ struct ccl_config {
     enum ccl_credit_mode credit_return_mode;
     enum ccl_host_copy host_copy;
     uint32_t n_slots, slot_bytes;
+    enum ccl_channels vc; /* of PE_DMA: one for each kind of work, or one for both */
     uint32_t vc_chunk_bytes;
     uint32_t vc_weight[2]; /* compute, comm */
     uint32_t credit_bytes;

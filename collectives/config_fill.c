@@ -104,5 +104,6 @@ void config_fill(struct config *config)
     fill_structure(tree, &config->hw);
     for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
         fill_link(tree, kind, &config->hw);
+    config_fill_jitter(tree, &config->hw);
     fill_ccl(tree, &config->ccl);
 }

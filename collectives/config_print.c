@@ -101,7 +101,7 @@ static void print_machine(struct printer *printer)
                        value->place, "");
         else if (strncmp(path, "links.", 6) == 0)
             print_absent_link_key(printer, path);
-        else
+        else if (strncmp(path, "system.sips.", 12) == 0)
             print_absent_grid(printer, path);
     }
 }

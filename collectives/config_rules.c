@@ -327,6 +327,7 @@ void config_check_machine(struct config_loader *loader, struct config_tree *tree
         require_all(loader, tree);
     check_sips(loader, tree);
     check_address_limits(loader, tree);
+    config_check_jitter(loader, tree);
     if (tree->chosen != NULL) {
         check_algorithm_fits(loader, tree);
         config_check_ranks(loader, tree);

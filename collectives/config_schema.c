@@ -18,7 +18,10 @@ static const char *const buffer_kinds[] = {"tcm", "hbm", "sram"};
 static const char *const backpressures[] = {"sleep", "poll"};
 static const char *const fairnesses[] = {"weak", "strict"};
 static const char *const credit_modes[] = {"fast_path", "fabric"};
+static const char *const channels[] = {"dual", "single"};
 static const char *const host_copies[] = {"instant", "simulated"};
+static const char *const distributions[] = {"none", "fixed", "uniform", "normal", "exponential"};
+static const char *const draws[] = {"operation", "instance"};
 static const char *const corners[] = {"NW", "NE", "SW", "SE"};
 static const char *const roots[] = {"center", "corner"};
 static const char *const topologies[] = {"ring_1d",         "ring_1d_unidir", "mesh_2d", "torus_2d",
@@ -50,6 +53,32 @@ static const char *const validators[] = {"single_shard_per_rank", "multi_pe_sip_
             RANGE("0", "1000", "ns per mm"), .flags = CONFIG_OPTIONAL),                            \
         KEY(COMPONENTS, "links." name ".latency_ns", DECIMAL, "added to the flight time",          \
             RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL)
+
+/* What one kind of block or link adds to its operations (hw/jitter.h). */
+#define JITTER(group, name, field, kind)                                                           \
+    KEY(COMPONENTS, "jitter." group "." name ".distribution", CHOICE,                              \
+        "of the time added to each operation", CHOICES(distributions), .flags = CONFIG_OPTIONAL,   \
+        JITTER_TO(ENUM, field, kind, distribution)),                                               \
+        KEY(COMPONENTS, "jitter." group "." name ".mean_ns", DECIMAL, "its mean",                  \
+            RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL,                              \
+            JITTER_TO(PS, field, kind, mean_ps)),                                                  \
+        KEY(COMPONENTS, "jitter." group "." name ".spread_ns", DECIMAL,                            \
+            "uniform: half its width; normal: its standard deviation",                             \
+            RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL,                              \
+            JITTER_TO(PS, field, kind, spread_ps)),                                                \
+        KEY(COMPONENTS, "jitter." group "." name ".slower_percent", COUNT,                         \
+            "added to each operation, of its own time", RANGE("0", "1000000", "percent"),          \
+            .flags = CONFIG_OPTIONAL, JITTER_TO(U32, field, kind, slower_percent)),                \
+        KEY(COMPONENTS, "jitter." group "." name ".each", CHOICE, "what gets a draw of its own",   \
+            CHOICES(draws), .flags = CONFIG_OPTIONAL),                                             \
+        KEY(COMPONENTS, "jitter." group "." name ".only", PLACE, "where; not given: everywhere",   \
+            .flags = CONFIG_OPTIONAL)
+#define JITTER_TO(how, field, kind, part)                                                          \
+    .store = CONFIG_STORE_##how, .offset = offsetof(struct hw_config, field) +                     \
+                                           (kind) * sizeof(struct hw_jitter_kind) +                \
+                                           offsetof(struct hw_jitter_kind, part)
+#define NODE_JITTER(name, kind) JITTER("nodes", name, node_jitter, kind)
+#define LINK_JITTER(name, kind) JITTER("links", name, link_jitter, kind)
 
 const struct config_key config_machine_keys[] = {
     /* topology.yaml */
@@ -144,6 +173,30 @@ const struct config_key config_machine_keys[] = {
     LINK("pcie"),
     LINK("sio"),
     LINK("hccs"),
+    KEY(COMPONENTS, "jitter.seed", COUNT, "of all draws; 1 if not given",
+        RANGE("0", "999999999999999999", NULL), .flags = CONFIG_OPTIONAL, TO_HW(U64, jitter_seed)),
+    NODE_JITTER("pe_cpu", HW_NODE_PE_CPU),
+    NODE_JITTER("pe_scheduler", HW_NODE_PE_SCHEDULER),
+    NODE_JITTER("pe_dma", HW_NODE_PE_DMA),
+    NODE_JITTER("pe_ipcq", HW_NODE_PE_IPCQ),
+    NODE_JITTER("pe_fetch_store", HW_NODE_PE_FETCH_STORE),
+    NODE_JITTER("pe_math", HW_NODE_PE_MATH),
+    NODE_JITTER("pe_gemm", HW_NODE_PE_GEMM),
+    NODE_JITTER("pe_tcm", HW_NODE_PE_TCM),
+    NODE_JITTER("pe_mmu", HW_NODE_PE_MMU),
+    LINK_JITTER("pe_noc", HW_LINK_PE_NOC),
+    LINK_JITTER("tcm", HW_LINK_TCM),
+    LINK_JITTER("noc", HW_LINK_NOC),
+    LINK_JITTER("hbm", HW_LINK_HBM),
+    LINK_JITTER("sram", HW_LINK_SRAM),
+    LINK_JITTER("m_cpu", HW_LINK_M_CPU),
+    LINK_JITTER("noc_ucie", HW_LINK_NOC_UCIE),
+    LINK_JITTER("ucie", HW_LINK_UCIE),
+    LINK_JITTER("hub", HW_LINK_HUB),
+    LINK_JITTER("sip_link", HW_LINK_SIP_LINK),
+    LINK_JITTER("pcie", HW_LINK_PCIE),
+    LINK_JITTER("sio", HW_LINK_SIO),
+    LINK_JITTER("hccs", HW_LINK_HCCS),
 };
 const uint32_t config_machine_key_count = COUNT_OF(config_machine_keys);
 _Static_assert(COUNT_OF(config_machine_keys) <= CONFIG_MACHINE_KEYS_MAX, "values have room");
@@ -173,6 +226,8 @@ const struct config_key config_ccl_keys[] = {
     KEY(CCL, "n_slots", COUNT, "depth of a ring", RANGE("1", "65536", NULL), TO_CCL(U32, n_slots)),
     KEY(CCL, "slot_size", COUNT, "one tile", RANGE("4", "1073741824", "bytes"),
         TO_CCL(U32, slot_bytes)),
+    KEY(CCL, "vc", CHOICE, "dual: compute and communication each have a channel of PE_DMA",
+        CHOICES(channels), .flags = CONFIG_OPTIONAL, TO_CCL(ENUM, vc)),
     KEY(CCL, "vc_chunk_size", COUNT, "what the DMA engine moves between two choices",
         RANGE("1", "1073741824", "bytes"), TO_CCL(U32, vc_chunk_bytes)),
     KEY(CCL, "vc_weights", WEIGHTS, "shares of the DMA engine", RANGE("1", "1024", "chunks")),

@@ -26,6 +26,7 @@ enum config_type {
     CONFIG_CORNERS, /* a list of different corners */
     CONFIG_WEIGHTS, /* a list of two whole numbers */
     CONFIG_RANKS,   /* a list of whole numbers, one per rank */
+    CONFIG_PLACE,   /* s, s.c or s.c.p: a SIP, a cube, a PE */
 };
 
 /* How a value becomes a field. CONFIG_STORE_HAND: config_fill.c does it, with other values. */
@@ -66,7 +67,8 @@ struct config_value {
     const char *text;          /* canonical, as config_print() writes it */
     struct decimal number;     /* of counts too; the choice's index; 0 or 1 of a bool */
     uint32_t list[CONFIG_LIST_MAX];
-    uint32_t list_count; /* CONFIG_ROOT: 2 if it is x,y; CONFIG_RANKS: of ranks */
+    uint32_t
+        list_count; /* CONFIG_ROOT: 2 if x,y; CONFIG_PLACE: its parts; CONFIG_RANKS: of ranks */
     const uint16_t *ranks;
     bool wrong; /* given and refused: then not given, and no rule complains of that */
 };
@@ -76,7 +78,7 @@ static inline bool config_given(const struct config_value *value)
     return value->place.source != 0;
 }
 
-#define CONFIG_MACHINE_KEYS_MAX 128u
+#define CONFIG_MACHINE_KEYS_MAX 256u
 #define CONFIG_CCL_KEYS_MAX     40u
 
 extern const struct config_key config_machine_keys[];

@@ -54,7 +54,9 @@ void config_check_machine(struct config_loader *loader, struct config_tree *tree
 /* The chosen algorithm's `mate` and `package` (config_ranks.c). */
 void config_check_ranks(struct config_loader *loader, const struct config_tree *tree);
 void config_fill_ranks(const struct config_tree *tree, struct ccl_ranks *ranks);
+void config_check_jitter(struct config_loader *loader, const struct config_tree *tree);
 void config_fill(struct config *config);
+void config_fill_jitter(const struct config_tree *tree, struct hw_config *hw);
 /* Fills config->digest; CW_NO_RESOURCE without memory. */
 int config_digest(struct config *config);
 void config_check_rings(struct config *config, struct config_errors *errors);

@@ -78,6 +78,9 @@ const char *config_legal(const struct config_key *key, char *buf, size_t size)
         snprintf(buf, size, "a list of at most %u whole numbers from %s to %s, one per rank",
                  CCL_RANKS_MAX, key->min, key->max);
         break;
+    case CONFIG_PLACE:
+        snprintf(buf, size, "a place: sip, sip.cube or sip.cube.pe, as in 0.5.0");
+        break;
     }
     return buf;
 }
@@ -335,6 +338,34 @@ static bool read_ranks(const struct reader *reader, const struct config_node *no
     return store_text(reader, value, text);
 }
 
+/* "0", "0.5" or "0.5.0". */
+static bool read_place(const struct reader *reader, const struct config_node *node,
+                       struct config_value *value)
+{
+    if (node->kind != CONFIG_SCALAR)
+        return reject(reader, node, "");
+    const char *at = node->text;
+    char text[40] = "\"";
+    while (value->list_count < 3 && is_digit(*at)) {
+        uint32_t part = 0;
+        for (; is_digit(*at); at++) {
+            part = part * 10 + (uint32_t)(*at - '0');
+            if (part >= 16384)
+                return reject(reader, node, "");
+        }
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%" PRIu32,
+                 value->list_count == 0 ? "" : ".", part);
+        value->list[value->list_count++] = part;
+        if (*at != '.' || !is_digit(at[1]))
+            break;
+        at++;
+    }
+    if (value->list_count == 0 || at != node->text + node->bytes)
+        return reject(reader, node, "");
+    append(text, sizeof text, "\"");
+    return store_text(reader, value, text);
+}
+
 static bool read_any(const struct reader *reader, const struct config_node *node,
                      struct config_value *value)
 {
@@ -361,6 +392,8 @@ static bool read_any(const struct reader *reader, const struct config_node *node
         return read_weights(reader, node, value);
     case CONFIG_RANKS:
         return read_ranks(reader, node, value);
+    case CONFIG_PLACE:
+        return read_place(reader, node, value);
     }
     return false;
 }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hw/jitter.h"
+
 enum hw_sip_topology {
     HW_RING_1D,
     HW_TORUS_2D,
@@ -104,6 +106,11 @@ struct hw_config {
     uint32_t math_lanes;
     uint32_t gemm_m, gemm_n, gemm_k;
     uint64_t mmu_page_bytes;
+
+    /* what single operations take beyond that; blocks of a PE and links only */
+    uint64_t jitter_seed;
+    struct hw_jitter_kind node_jitter[HW_NODE_KINDS];
+    struct hw_jitter_kind link_jitter[HW_LINK_KINDS];
 };
 
 #endif

@@ -41,7 +41,8 @@ _Static_assert(sizeof(struct hw_link) == 24, "72 links make 216 bytes per PE");
 struct hw_flight {
     int64_t tau_ps, sigma_ps;
     uint32_t bytes;
-    uint32_t epoch; /* what links count it under; 0: not counted (control messages) */
+    uint32_t epoch;     /* what links count it under; 0: not counted (control messages) */
+    uint64_t operation; /* what jitter numbers it by */
 };
 
 /* Pays what `link_class` costs beyond what was paid. */
@@ -75,21 +76,30 @@ static inline void hw_link_count(struct hw_link *link, const struct hw_flight *f
 
 /*
  * Sends the flight over a link to the node behind it, whose overhead it pays. `link` is NULL where
- * nothing is reserved: contention `none`, and transfers of 0 bytes.
+ * nothing is reserved: contention `none`, and transfers of 0 bytes. `late_ps`: jitter, by which the
+ * flight leaves the link later and the link is free later, so that nothing overtakes it there.
  */
-static inline void hw_flight_cross(struct hw_flight *flight, const struct hw_link_class *link_class,
-                                   struct hw_link *link, int64_t next_overhead_ps)
+static inline void hw_flight_cross_late(struct hw_flight *flight,
+                                        const struct hw_link_class *link_class,
+                                        struct hw_link *link, int64_t next_overhead_ps,
+                                        int64_t late_ps)
 {
     const int64_t ser_ps = hw_flight_serialise(flight, link_class);
     if (link) {
         const int64_t wait_ps = link->free_ps + ser_ps - flight->tau_ps;
         if (wait_ps > 0)
             flight->tau_ps += wait_ps;
-        link->free_ps = flight->tau_ps;
+        link->free_ps = flight->tau_ps + late_ps;
         if (flight->epoch > 0)
             hw_link_count(link, flight, wait_ps);
     }
-    flight->tau_ps += link_class->prop_ps + next_overhead_ps;
+    flight->tau_ps += late_ps + link_class->prop_ps + next_overhead_ps;
+}
+
+static inline void hw_flight_cross(struct hw_flight *flight, const struct hw_link_class *link_class,
+                                   struct hw_link *link, int64_t next_overhead_ps)
+{
+    hw_flight_cross_late(flight, link_class, link, next_overhead_ps, 0);
 }
 
 /* Durations of the blocks of a PE (20-hardware.md, "Blocks of a PE"). */

@@ -40,7 +40,8 @@ static void acknowledge(struct lp_run *run, struct lp_sender sender, int64_t sto
                                                     : lp_memory_way_ps(m, pe, memory, pe);
     struct hw_flight flight = {.tau_ps = stored_ps + back_ps + hw->overhead_ps[HW_NODE_PE_DMA] +
                                          hw->link[HW_LINK_PE_NOC].prop_ps +
-                                         hw->overhead_ps[HW_NODE_ROUTER]};
+                                         hw->overhead_ps[HW_NODE_ROUTER],
+                               .operation = lp_operation(sender.entity, sender.number)};
     const struct lp_transfer ack = {.src = store->dst,
                                     .dst = store->src,
                                     .seq = store->seq,

@@ -25,9 +25,11 @@ static void transfer_enters(struct lp_run *run, const struct cw_event *event)
     cw_check(run->ctx, transfer.port < HW_PORTS);
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     const struct lp_model *m = run->m;
-    hw_flight_cross(&flight, &m->hw.link[HW_LINK_NOC_UCIE],
-                    lp_link(run->ctx, m, &run->cube->link[m->link_in + transfer.port], &flight),
-                    m->hw.overhead_ps[HW_NODE_ROUTER]);
+    const uint32_t index = m->link_in + transfer.port;
+    hw_flight_cross_late(&flight, &m->hw.link[HW_LINK_NOC_UCIE],
+                         lp_link(run->ctx, m, &run->cube->link[index], &flight),
+                         m->hw.overhead_ps[HW_NODE_ROUTER],
+                         lp_late_ps(run, &flight, HW_LINK_NOC_UCIE, index));
     lp_route_on(run, lp_sender_of(event), &flight, transfer, m->port_router[transfer.port]);
 }
 

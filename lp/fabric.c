@@ -21,13 +21,35 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
             &transfer, sizeof transfer);
 }
 
-/* Crosses link number `index` of this cube. */
+/* Where link number `index` of this cube is. */
+static struct hw_jitter_place place_of(const struct lp_run *run, uint32_t index)
+{
+    const uint32_t of_pe = index - run->m->link_pe; /* wraps round for a link that is no PE's */
+    const uint32_t pe = of_pe / LP_PE_LINKS;
+    return (struct hw_jitter_place){run->sip, run->cube_in_sip,
+                                    pe < run->m->pes ? pe : HW_JITTER_ANY, index};
+}
+
+int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enum hw_link_kind kind,
+                   uint32_t index)
+{
+    return lp_late_link_ps(&run->m->hw, kind, place_of(run, index), flight);
+}
+
+/* Crosses link number `index` of this cube. A late PE_DMA or PE_TCM holds the link to it, so that
+ * data for a PE keeps its order. */
 static void cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
                   uint32_t index, enum hw_node_kind next)
 {
-    hw_flight_cross(flight, &run->m->hw.link[kind],
-                    lp_link(run->ctx, run->m, &run->cube->link[index], flight),
-                    run->m->hw.overhead_ps[next]);
+    const struct hw_config *hw = &run->m->hw;
+    const int64_t overhead_ps = hw->overhead_ps[next];
+    const int64_t late_ps =
+        lp_late_node_ps(hw, next, place_of(run, index), flight->operation, overhead_ps);
+    const bool holds = next == HW_NODE_PE_DMA || next == HW_NODE_PE_TCM;
+    hw_flight_cross_late(flight, &hw->link[kind],
+                         lp_link(run->ctx, run->m, &run->cube->link[index], flight),
+                         overhead_ps + (holds ? 0 : late_ps),
+                         lp_late_ps(run, flight, kind, index) + (holds ? late_ps : 0));
 }
 
 void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to)
@@ -64,8 +86,10 @@ void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
 {
     if (to_m_cpu) /* a server: its time is not a node's overhead */
-        hw_flight_cross(flight, &run->m->hw.link[HW_LINK_M_CPU],
-                        lp_link(run->ctx, run->m, &run->cube->link[run->m->link_m_cpu], flight), 0);
+        hw_flight_cross_late(
+            flight, &run->m->hw.link[HW_LINK_M_CPU],
+            lp_link(run->ctx, run->m, &run->cube->link[run->m->link_m_cpu], flight), 0,
+            lp_late_ps(run, flight, HW_LINK_M_CPU, run->m->link_m_cpu));
     else
         cross(run, flight, HW_LINK_M_CPU, run->m->link_m_cpu + 1, HW_NODE_ROUTER);
 }

@@ -3,6 +3,7 @@
  * host, which only collects (20-hardware.md, "Structure", "Routing", "Control plane"). A
  * crossing is one event, at the time the transfer's tail enters.
  */
+#include "lp/lateness.h"
 #include "lp/model.h"
 
 /* ---- IO die ---------------------------------------------------------------------------------- */
@@ -27,8 +28,10 @@ struct die_run {
 static void cross(struct die_run *run, struct hw_flight *flight, enum hw_link_kind kind,
                   uint32_t index, int64_t next_overhead_ps)
 {
-    hw_flight_cross(flight, &run->m->hw.link[kind],
-                    lp_link(run->ctx, run->m, &run->die->link[index], flight), next_overhead_ps);
+    const struct hw_jitter_place place = {run->sip, HW_JITTER_ANY, HW_JITTER_ANY, index};
+    hw_flight_cross_late(flight, &run->m->hw.link[kind],
+                         lp_link(run->ctx, run->m, &run->die->link[index], flight),
+                         next_overhead_ps, lp_late_link_ps(&run->m->hw, kind, place, flight));
 }
 
 /* From the IO port into the SIP: to the edge cube of the destination's row or column. */
@@ -162,8 +165,11 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     if (m->hw.sip_topology == HW_PAIR_SWITCH && (to_sip & 1) != number)
         to_sip ^= 1; /* this switch reaches the destination's mate */
     cw_check(ctx, to_sip < m->hw.sip_count);
-    hw_flight_cross(&flight, &m->hw.link[hw_route_outer_link(&m->hw, (enum hw_port)transfer.port)],
-                    lp_link(ctx, m, &s->link[to_sip], &flight), m->hw.overhead_ps[HW_NODE_IO_PORT]);
+    const enum hw_link_kind link = hw_route_outer_link(&m->hw, (enum hw_port)transfer.port);
+    const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};
+    hw_flight_cross_late(&flight, &m->hw.link[link], lp_link(ctx, m, &s->link[to_sip], &flight),
+                         m->hw.overhead_ps[HW_NODE_IO_PORT],
+                         lp_late_link_ps(&m->hw, link, place, &flight));
     lp_forward(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER, lp_sender_of(event), transfer,
                &flight);
 }

@@ -72,9 +72,6 @@ bool lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     m->centre_router = (uint8_t)hw_centre_router(hw);
     for (uint32_t pe = 0; pe < m->pes; pe++)
         m->pe_router[pe] = (uint8_t)hw_pe_router(hw, pe);
-    m->ipcq_issue_ps = hw->overhead_ps[HW_NODE_PE_CPU] + hw->overhead_ps[HW_NODE_PE_IPCQ];
-    m->kernel_issue_ps = hw->overhead_ps[HW_NODE_PE_CPU] + hw->overhead_ps[HW_NODE_PE_SCHEDULER] +
-                         hw->overhead_ps[HW_NODE_PE_MMU];
     return lp_queues_init(m);
 }
 

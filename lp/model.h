@@ -17,6 +17,7 @@
 #include "hw/route.h"
 #include "hw/structure.h"
 #include "hw/timing.h"
+#include "lp/lateness.h"
 #include "lp/record.h"
 #include "lp/tl.h"
 #include "lp/wiring.h"
@@ -77,8 +78,6 @@ struct lp_model {
     uint8_t *ring_index; /* [cube][pe][dir]: place of the receive ring among the PE's */
     uint32_t rings_max;  /* most receive rings that one PE has */
     int64_t pair_credit_ps[2];
-    int64_t kernel_issue_ps; /* pe_cpu + pe_scheduler + pe_mmu */
-    int64_t ipcq_issue_ps;   /* pe_cpu + pe_ipcq */
 
     bool emit_ops; /* somebody wants the records of data operations */
     struct lp_launch *launches;
@@ -136,8 +135,8 @@ struct lp_kernel {
     uint8_t wait_vc;       /* LP_WAIT_CHANNEL: which one (enum hw_vc) */
     uint8_t received_dir;  /* of the tile that the last receive returned */
     uint32_t received_seq; /* and its number */
-    uint32_t reserved;
-    int64_t wait_ps; /* since when it waits (polling counts from there) */
+    uint32_t calls;        /* made so far: numbers the current one */
+    int64_t wait_ps;       /* since when it waits (polling counts from there) */
     struct lp_call call;
     _Alignas(8) uint8_t frame[TL_FRAME_BYTES];
 };
@@ -398,7 +397,8 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                 const struct hw_flight *flight);
 static inline struct hw_flight lp_flight(struct cw_ctx *ctx, const struct lp_transfer *transfer)
 {
-    return (struct hw_flight){cw_now(ctx), transfer->sigma_ps, transfer->bytes, transfer->epoch};
+    return (struct hw_flight){cw_now(ctx), transfer->sigma_ps, transfer->bytes, transfer->epoch,
+                              lp_operation(ctx->event->entity, ctx->event->number)};
 }
 static inline bool lp_to_host(const struct lp_transfer *transfer)
 {
@@ -417,6 +417,9 @@ static inline uint32_t lp_pe_index(const struct lp_run *run, uint32_t pe)
 {
     return (run->sip * run->m->cubes + run->cube_in_sip) * run->m->pes + pe;
 }
+/* What jitter adds to the flight on link number `index` of this cube. */
+int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enum hw_link_kind kind,
+                   uint32_t index);
 void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to);
 /* Data, or what concerns it, reaches its destination's router: on to the PE's queue or memory. */
 void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,

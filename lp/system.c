@@ -216,10 +216,12 @@ static int submit(struct lp_system *system, uint32_t pe, enum lp_transfer_kind k
                                    .kind = (uint8_t)kind,
                                    .exit = HW_PORT_NONE};
     struct hw_flight flight = {system->times.submitted_ps + hw->overhead_ps[HW_NODE_HOST], 0,
-                               transfer.bytes, 0};
+                               transfer.bytes, 0, lp_operation(0, system->next_number)};
     struct hw_link link = {.free_ps = system->pcie_free_ps[sip]};
     const bool reserves = hw->contention != HW_CONTENTION_NONE && transfer.bytes > 0;
-    hw_flight_cross(&flight, &hw->link[HW_LINK_PCIE], reserves ? &link : NULL, 0);
+    const struct hw_jitter_place place = {sip, HW_JITTER_ANY, HW_JITTER_ANY, HW_JITTER_ANY};
+    hw_flight_cross_late(&flight, &hw->link[HW_LINK_PCIE], reserves ? &link : NULL, 0,
+                         lp_late_link_ps(hw, HW_LINK_PCIE, place, &flight));
     system->pcie_free_ps[sip] = link.free_ps;
     transfer.sigma_ps = flight.sigma_ps;
     system->times.submitted++;

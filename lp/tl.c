@@ -129,6 +129,7 @@ void tl_phase(struct tl *tl, uint32_t index) { tl_emit_mark(tl, LP_MARK_PHASE, i
 struct lp_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes)
 {
     struct lp_call *call = &tl->kernel->call;
+    tl->kernel->calls++;
     *call = (struct lp_call){.kind = (uint8_t)kind, .bytes = bytes, .start_ps = tl->local_ps};
     return call;
 }
@@ -168,7 +169,7 @@ static bool load_operands(struct tl *tl)
     while (call->operand < 2) {
         const struct lp_operand *operand = call->operand == 0 ? &call->a : &call->b;
         if (operand->space == LP_SPACE_TILE && (uint64_t)call->tile * full < call->bytes) {
-            tl->local_ps += tl->run->m->kernel_issue_ps;
+            tl->local_ps += tl_issue_ps(tl, ISSUE_MEMORY, 1 + 2 * call->tile + call->operand);
             call->step = STEP_OPERAND;
             return false;
         }
@@ -199,20 +200,6 @@ static void load_operand(struct tl *tl)
     tl_wait_for(tl, LP_WAIT_DMA);
 }
 
-static int64_t issue_ps(const struct lp_model *m, enum tl_issue issue)
-{
-    switch (issue) {
-    case ISSUE_CPU:
-        return m->hw.overhead_ps[HW_NODE_PE_CPU];
-    case ISSUE_IPCQ:
-        return m->ipcq_issue_ps;
-    case ISSUE_MEMORY:
-        return m->kernel_issue_ps;
-    default:
-        return 0;
-    }
-}
-
 /* Takes the current call as far as it gets now. True: it is done. */
 static bool advance(struct tl *tl)
 {
@@ -234,7 +221,7 @@ static bool advance(struct tl *tl)
             call->step = STEP_OPERANDS;
             break;
         case STEP_ISSUE:
-            tl->local_ps += issue_ps(tl->run->m, ops->issue);
+            tl->local_ps += tl_issue_ps(tl, ops->issue, 0);
             call->step = STEP_EFFECT;
             break;
         case STEP_EFFECT:

@@ -54,6 +54,7 @@ enum tl_issue {
     ISSUE_CPU,    /* pe_cpu */
     ISSUE_IPCQ,   /* pe_cpu + pe_ipcq */
     ISSUE_MEMORY, /* pe_cpu + pe_scheduler + pe_mmu */
+    ISSUE_COMPUTE /* pe_cpu + pe_scheduler: part of what it takes */
 };
 
 /* A kernel's view of its PE during one entry. */
@@ -95,6 +96,15 @@ static inline uint32_t tl_next_number(struct tl *tl)
 {
     return (uint32_t)lp_next_sender(tl->run, tl->pe).number;
 }
+
+/* ---- tl_cost.c ---------------------------------------------------------------------------------
+ */
+
+/* What a block of this PE takes for a part of the current call that costs `cost_ps`. */
+int64_t tl_block_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part, int64_t cost_ps);
+int64_t tl_issue_ps(const struct tl *tl, enum tl_issue issue, uint32_t part);
+/* PE_FETCH_STORE: all source operands together, then the result. */
+int64_t tl_fetch_ps(const struct tl *tl, uint64_t operand_bytes, uint64_t result_bytes);
 
 /* ---- the effects ------------------------------------------------------------------------------
  */

@@ -42,17 +42,19 @@ void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand 
 /* Overheads of an operation that PE_SCHEDULER issues, and its operands' and result's ways. */
 static int64_t around_ps(const struct tl *tl, uint64_t operand_bytes, uint64_t result_bytes)
 {
-    const struct hw_config *hw = &tl->run->m->hw;
-    return hw->overhead_ps[HW_NODE_PE_CPU] + hw->overhead_ps[HW_NODE_PE_SCHEDULER] +
-           hw_fetch_ps(hw, operand_bytes) + hw_fetch_ps(hw, result_bytes);
+    return tl_issue_ps(tl, ISSUE_COMPUTE, 0) + tl_fetch_ps(tl, operand_bytes, result_bytes);
+}
+
+static int64_t math_ps(const struct tl *tl, uint32_t elements)
+{
+    return tl_block_ps(tl, HW_NODE_PE_MATH, 0, hw_math_ps(&tl->run->m->hw, elements));
 }
 
 void tl_effect_math(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
     const uint32_t elements = call->bytes / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
-    tl->local_ps +=
-        around_ps(tl, 2ull * call->bytes, call->bytes) + hw_math_ps(&tl->run->m->hw, elements);
+    tl->local_ps += around_ps(tl, 2ull * call->bytes, call->bytes) + math_ps(tl, elements);
     tl_emit_op(tl, (struct lp_op){.kind = LP_OP_MATH,
                                   .math = call->math,
                                   .bytes = call->bytes,
@@ -67,7 +69,7 @@ void tl_effect_cast(struct tl *tl)
     struct lp_call *call = &tl->kernel->call;
     const uint32_t elements = call->bytes / tl_itemsize((enum lp_dtype)call->dtype);
     const uint64_t result = (uint64_t)elements * tl_itemsize((enum lp_dtype)call->math);
-    tl->local_ps += around_ps(tl, call->bytes, result) + hw_math_ps(&tl->run->m->hw, elements);
+    tl->local_ps += around_ps(tl, call->bytes, result) + math_ps(tl, elements);
     tl_emit_op(tl, (struct lp_op){.kind = LP_OP_CAST,
                                   .math = call->math,
                                   .dtype = call->dtype,
@@ -84,7 +86,8 @@ void tl_effect_dot(struct tl *tl)
     const uint64_t m = call->rows, k = call->peer, n = m ? call->bytes / itemsize / m : 0;
     const uint64_t operands = (m * k + k * n + (call->math ? m * n : 0)) * itemsize;
     tl->local_ps += around_ps(tl, operands, call->bytes) +
-                    hw_gemm_ps(&tl->run->m->hw, (uint32_t)m, (uint32_t)n, (uint32_t)k);
+                    tl_block_ps(tl, HW_NODE_PE_GEMM, 0,
+                                hw_gemm_ps(&tl->run->m->hw, (uint32_t)m, (uint32_t)n, (uint32_t)k));
     tl_emit_op(tl, (struct lp_op){.kind = LP_OP_GEMM,
                                   .math = call->math,
                                   .bytes = call->bytes,

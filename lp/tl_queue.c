@@ -290,9 +290,8 @@ void tl_effect_recv_async(struct tl *tl)
 void tl_effect_move_tile(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
-    const struct hw_config *hw = &tl->run->m->hw;
     if (tl->run->m->config.slots == HW_MEMORY_TCM)
-        tl->local_ps += 2 * hw_fetch_ps(hw, call->bytes);
+        tl->local_ps += tl_fetch_ps(tl, call->bytes, call->bytes);
     emit_recv(tl);
     call->step = STEP_DONE;
 }

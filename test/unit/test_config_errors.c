@@ -6,7 +6,8 @@
 
 #define TOPOLOGY_KEYS "system, sip, cube, memory, fabric"
 #define ALL_KEYS                                                                                   \
-    "system, sip, cube, memory, fabric, ns_per_mm, control_msg_bytes, nodes, links, defaults, "    \
+    "system, sip, cube, memory, fabric, ns_per_mm, control_msg_bytes, nodes, links, jitter, "      \
+    "defaults, "                                                                                   \
     "algorithms"
 
 static void expect_topology(const char *text, const char *expected)
@@ -256,7 +257,7 @@ static void set_has_the_same_checks(void **state)
         "algorithms.birs.modul=x",
         "--set algorithms.birs.modul=x: unknown key 'modul' in algorithms.birs; did you "
         "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
-        "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, vc_chunk_size, "
+        "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, vc, vc_chunk_size, "
         "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
         "strict_validation, host_copy, world_size, root, rank_invariant, overlap_exchange, n_elem, "
         "birs_enable, mesh_max_bytes, min_slice_align, slice_rounding, mate, package\n");

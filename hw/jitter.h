@@ -1,0 +1,55 @@
+/*
+ * jitter.h: how much longer than its cost an operation takes: what blocks of a PE and links add in
+ * a machine that is not the same everywhere and always (`jitter` in components.yaml). Each draw is
+ * a pure function of (seed, kind, instance, operation), in whole numbers only, so a run is the
+ * same on any number of threads, however often it is rolled back, and on any processor. It is never
+ * below 0: delays only grow, so every lookahead and every lower bound holds.
+ */
+#ifndef HW_JITTER_H
+#define HW_JITTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum hw_jitter_distribution {
+    HW_JITTER_NONE,
+    HW_JITTER_FIXED,       /* mean */
+    HW_JITTER_UNIFORM,     /* from mean - spread to mean + spread */
+    HW_JITTER_NORMAL,      /* mean + spread * (the sum of twelve uniform numbers, less 6) */
+    HW_JITTER_EXPONENTIAL, /* mean * -ln(u) */
+};
+
+#define HW_JITTER_ANY UINT32_MAX
+
+/* What operations have in common: where they happen. HW_JITTER_ANY: not in a cube, not in a PE. */
+struct hw_jitter_place {
+    uint32_t sip, cube, pe;
+    uint32_t index; /* of a link, among those of its cube, IO die or switch */
+};
+
+/* One kind of block or link. All zero: it has no jitter. */
+struct hw_jitter_kind {
+    bool active;
+    bool per_instance;     /* one draw for all operations of an instance */
+    uint8_t only_parts;    /* how much of `only` counts: 0 none, 1 sip, 2 and cube, 3 and pe */
+    uint8_t salt;          /* tells kinds apart */
+    uint32_t distribution; /* enum hw_jitter_distribution */
+    uint32_t slower_percent;
+    uint32_t only[3];
+    int64_t mean_ps, spread_ps; /* both <= 10^12 */
+};
+
+/* hw_jitter_ps() of an active kind. */
+int64_t hw_jitter_draw_ps(const struct hw_jitter_kind *kind, uint64_t seed,
+                          const struct hw_jitter_place *place, uint64_t operation, int64_t cost_ps);
+
+/* What an operation that costs `cost_ps` at this place takes beyond that; `operation` numbers the
+ * instance's operations. 0 where `kind` has no jitter, or only elsewhere. */
+static inline int64_t hw_jitter_ps(const struct hw_jitter_kind *kind, uint64_t seed,
+                                   const struct hw_jitter_place *place, uint64_t operation,
+                                   int64_t cost_ps)
+{
+    return kind->active ? hw_jitter_draw_ps(kind, seed, place, operation, cost_ps) : 0;
+}
+
+#endif

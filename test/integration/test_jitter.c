@@ -1,0 +1,265 @@
+/*
+ * test_jitter.c: what late blocks and links cost. Figures are counted by hand from the machine as
+ * shipped; whatever the draws, results do not depend on threads, nor do tensors on time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/integration/run_cubewarp.h"
+
+#define NODE(node, rest) "--set jitter.nodes." node "." rest " "
+#define LINK(link, rest) "--set jitter.links." link "." rest " "
+#define PING_PONG                                                                                  \
+    "--bench ipcq_pingpong --n-elem 2048 --from 0.0.0 --to 0.1.0 --set fabric.contention=none "
+#define FIXED(group, ns) group("distribution=fixed") group("mean_ns=" ns)
+#define SLOW_MATH(ns)    NODE("pe_math", "distribution=fixed") NODE("pe_math", "mean_ns=" ns)
+#define AT(node, place)  NODE(node, "only=" place)
+
+static long long time_of(const char *args)
+{
+    json_t *root = run_json("run %s", args);
+    const long long ps = json_ps(root, "time_ns");
+    json_decref(root);
+    return ps;
+}
+
+/* JSON's engine.trace_hash, config_digest, ...: a string to be freed. */
+static char *text_of(const char *args, const char *object, const char *key)
+{
+    json_t *root = run_json("run %s", args);
+    json_t *in = object == NULL ? root : json_object_get(root, object);
+    const char *text = json_string_value(json_object_get(in, key));
+    assert_non_null(text);
+    char *copy = strdup(text);
+    json_decref(root);
+    return copy;
+}
+
+static void jitter_of_nothing_changes_nothing(void **state)
+{
+    (void)state;
+    static const char zero[] =
+        NODE("pe_math", "distribution=exponential") NODE("pe_math", "mean_ns=0")
+            LINK("ucie", "slower_percent=0") LINK("noc", "distribution=none") "--set jitter.seed=7";
+    char *with = text_of(zero, "engine", "trace_hash");
+    char *without = text_of("", "engine", "trace_hash");
+    assert_string_equal(with, without);
+    free(with);
+    free(without);
+}
+
+/* 16 KiB are four tiles; cube 5 (column 1, row 1 of 4 x 4) adds what comes from the west to each,
+ * before it sends them on towards the root in column 2. */
+static void one_slow_pe_costs_as_often_as_it_adds(void **state)
+{
+    (void)state;
+    const long long alone_ps = time_of("--n-elem 8192 --no-data");
+    const long long late_ps =
+        time_of("--n-elem 8192 --no-data " SLOW_MATH("250") AT("pe_math", "0.5.0"));
+    assert_int_equal(late_ps - alone_ps, 4 * 250000);
+    /* PE 1 of the cube has no part in it */
+    assert_int_equal(time_of("--n-elem 8192 --no-data " SLOW_MATH("250") AT("pe_math", "0.5.1")),
+                     alone_ps);
+    /* at half its speed: 4 ns and 2048 elements on 64 lanes at 1 GHz, once more for each tile */
+    assert_int_equal(time_of("--n-elem 8192 --no-data " NODE("pe_math", "slower_percent=100")
+                                 AT("pe_math", "0.5.0")),
+                     alone_ps + 4 * 36000);
+}
+
+/* A ping-pong's first PE sends, its partner receives (its call is issued meanwhile) and sends. */
+static void each_block_and_link_on_the_way_is_late_once_for_each_use(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *args;
+        int times;
+    } uses[] = {
+        {NODE("pe_cpu", "only=0.1.0"), 1},  /* its send */
+        {NODE("pe_ipcq", "only=0.1.0"), 1}, /* likewise */
+        {NODE("pe_dma", "only=0.1.0"), 2},  /* the tile arrives, and leaves */
+        {NODE("pe_tcm", "only=0.1.0"), 1},  /* the tile arrives */
+        {NODE("pe_math", "only=0.1.0"), 0}, /* nobody adds */
+        {NODE("pe_mmu", "only=0.1.0"), 0},  /* nor loads */
+        {LINK("ucie", "only=0.0"), 1},      /* the way there; the way back leaves from cube 1 */
+        {LINK("ucie", "only=0"), 2},        /* both */
+        {LINK("noc_ucie", "only=0.0"), 2},  /* out of the cube, and in on the way back */
+        {LINK("noc", "only=0.0"), 4},       /* (0,0) to (1,0) to (1,1), the port; back over (0,1) */
+        {LINK("pe_noc", "only=0.1.0"), 1},  /* in; the engine passes what goes out */
+        {LINK("tcm", "only=0.1.0"), 1},     {LINK("sip_link", "only=0"), 0},
+        {LINK("hbm", "only=0.1.0"), 0},
+    };
+    const long long alone_ps = time_of(PING_PONG);
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        char args[400], kind[40];
+        /* "--set jitter.nodes.pe_cpu.only=..." names the kind */
+        const char *name = uses[i].args + strlen("--set ");
+        snprintf(kind, sizeof kind, "%.*s", (int)(strstr(name, ".only") - name), name);
+        snprintf(args, sizeof args, PING_PONG "%s --set %s.distribution=fixed --set %s.mean_ns=3",
+                 uses[i].args, kind, kind);
+        const long long late_ps = time_of(args) - alone_ps;
+        if (late_ps != uses[i].times * 3000)
+            fail_msg("%s: %lld ps later, expected %d x 3000", kind, late_ps, uses[i].times);
+    }
+}
+
+static void the_later_the_longer(void **state)
+{
+    (void)state;
+    long long before_ps = time_of("--n-elem 8192 --no-data");
+    static const char *const means[] = {"1", "20", "400", "8000"};
+    for (size_t i = 0; i < 4; i++) {
+        char args[300];
+        snprintf(args, sizeof args,
+                 "--n-elem 8192 --no-data " NODE("pe_ipcq", "distribution=exponential")
+                     NODE("pe_ipcq", "mean_ns=%s"),
+                 means[i]);
+        const long long ps = time_of(args);
+        assert_true(ps > before_ps);
+        before_ps = ps;
+    }
+}
+
+#define N "--set jitter.nodes."
+#define L "--set jitter.links."
+#define MUCH                                                                                       \
+    N "pe_cpu.distribution=uniform " N "pe_cpu.mean_ns=3 " N "pe_cpu.spread_ns=3 " N               \
+      "pe_math.distribution=exponential " N "pe_math.mean_ns=50 " N                                \
+      "pe_dma.distribution=normal " N "pe_dma.mean_ns=10 " N "pe_dma.spread_ns=10 " L              \
+      "ucie.distribution=exponential " L "ucie.mean_ns=40 " L "sip_link.distribution=normal " L    \
+      "sip_link.mean_ns=100 " L "sip_link.spread_ns=60 " L                                         \
+      "tcm.slower_percent=40 --set jitter.seed=3 "
+
+static void threads_make_no_difference_however_often_they_roll_back(void **state)
+{
+    (void)state;
+    static const char *const how[] = {"conservative --threads 2", "optimistic --threads 2",
+                                      "adaptive --threads 8", "stress --threads 3",
+                                      "stress --threads 1"};
+    static const char *const machines[] = {
+        "--preset six_3x2 --set sip.cube_mesh.w=2 --set sip.cube_mesh.h=2",
+        "--preset six_3x2 --set sip.cube_mesh.w=2 --set sip.cube_mesh.h=2 "
+        "--set fabric.contention=chunk --set defaults.buffer_kind=hbm --set defaults.n_slots=1"};
+    for (size_t m = 0; m < 2; m++)
+        for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+            struct run_output output = run_line(0,
+                                                "verify %s " MUCH "--n-elem 2500 --verify-data "
+                                                "--sync %s",
+                                                machines[m], how[i]);
+            assert_non_null(strstr(output.out, "\nidentical\n"));
+            run_output_free(&output);
+        }
+}
+
+static void tensors_do_not_depend_on_it(void **state)
+{
+    (void)state;
+    json_t *late = run_json("run --preset tiny --n-elem 5000 --verify-data " MUCH);
+    json_t *alone = run_json("run --preset tiny --n-elem 5000 --verify-data");
+    const char *hash[2];
+    json_t *const roots[2] = {late, alone};
+    for (int i = 0; i < 2; i++) {
+        json_t *row = json_array_get(json_object_get(roots[i], "results"), 0);
+        assert_int_equal(json_integer_value(json_object_get(row, "wrong")), 0);
+        hash[i] = json_string_value(json_object_get(row, "data_hash"));
+    }
+    assert_string_equal(hash[0], hash[1]);
+    assert_true(json_ps(late, "time_ns") > json_ps(alone, "time_ns"));
+    json_decref(late);
+    json_decref(alone);
+}
+
+static void a_seed_is_other_draws(void **state)
+{
+    (void)state;
+#define DRAWN                                                                                      \
+    PING_PONG NODE("pe_ipcq", "distribution=uniform") NODE("pe_ipcq", "mean_ns=500")               \
+        NODE("pe_ipcq", "spread_ns=500") "--set jitter.seed="
+    const long long one_ps = time_of(DRAWN "1");
+    assert_int_equal(time_of(DRAWN "1"), one_ps);
+    assert_int_not_equal(time_of(DRAWN "2"), one_ps);
+    /* 1 is the seed of those who give none */
+    assert_int_equal(time_of(PING_PONG NODE("pe_ipcq", "distribution=uniform")
+                                 NODE("pe_ipcq", "mean_ns=500") NODE("pe_ipcq", "spread_ns=500")),
+                     one_ps);
+}
+
+/* Of an instance, every iteration is late by the same; of an operation, each by its own. */
+static void a_draw_is_for_each_operation_or_for_each_instance(void **state)
+{
+    (void)state;
+#define SENDS PING_PONG NODE("pe_ipcq", "distribution=exponential") NODE("pe_ipcq", "mean_ns=500")
+    const long long once_ps = time_of(SENDS NODE("pe_ipcq", "each=instance"));
+    assert_int_equal(time_of(SENDS NODE("pe_ipcq", "each=instance") "--iters 5"), once_ps);
+    assert_int_not_equal(time_of(SENDS "--iters 5"), time_of(SENDS));
+}
+
+static void refused(const char *args, const char *expected)
+{
+    struct run_output output = run_line(2, "run %s", args);
+    if (strstr(output.err, expected) == NULL)
+        fail_msg("%s: expected \"%s\", got \"%s\"", args, expected, output.err);
+    run_output_free(&output);
+}
+
+static void what_makes_no_sense_is_refused_with_its_place(void **state)
+{
+    (void)state;
+    refused(NODE("pe_maths", "mean_ns=1"), "unknown key 'jitter.nodes.pe_maths.mean_ns'; did you "
+                                           "mean 'jitter.nodes.pe_math.mean_ns'?");
+    refused(NODE("router", "mean_ns=1"), "unknown key 'jitter.nodes.router.mean_ns'");
+    refused(NODE("pe_math", "mean_ns=-1") NODE("pe_math", "distribution=fixed"),
+            "--set jitter.nodes.pe_math.mean_ns=-1: jitter.nodes.pe_math.mean_ns: expected a "
+            "number of ns from 0 to 1000000000 with at most 9 decimal places; found '-1'");
+    refused(NODE("pe_math", "distribution=gauss"),
+            "expected one of none, fixed, uniform, normal, exponential; found 'gauss'");
+    refused(NODE("pe_math", "distribution=normal") NODE("pe_math", "mean_ns=1"),
+            "jitter.nodes.pe_math: distribution normal needs spread_ns beside it");
+    refused(NODE("pe_math", "distribution=fixed"),
+            "jitter.nodes.pe_math: distribution fixed needs mean_ns beside it");
+    refused(NODE("pe_math", "mean_ns=3"), "without a distribution it means nothing");
+    refused(SLOW_MATH("1") NODE("pe_math", "spread_ns=1"),
+            "only the distributions uniform and normal have it");
+    refused(SLOW_MATH("1") AT("pe_math", "4.0.0"),
+            "jitter.nodes.pe_math.only: \"4.0.0\" is outside the machine of 4 SIPs with 16 cubes "
+            "of 8 PEs; each is counted from 0");
+    refused(SLOW_MATH("1") AT("pe_math", "0.0.8"), "\"0.0.8\" is outside");
+    refused(SLOW_MATH("1") AT("pe_math", "0.5.0.1"),
+            "expected a place: sip, sip.cube or sip.cube.pe, as in 0.5.0; found '0.5.0.1'");
+    refused(SLOW_MATH("1") AT("pe_math", "here"), "expected a place");
+    refused(SLOW_MATH("1") AT("pe_math", "99999999999999999999"), "expected a place");
+    refused(LINK("hub", "slower_percent=3") LINK("hub", "only=0.5"),
+            "jitter.links.hub.only: expected a SIP: there are none for each cube; found \"0.5\"");
+    refused(LINK("ucie", "slower_percent=3") LINK("ucie", "only=0.5.1"),
+            "expected a SIP or a cube: there are none for each PE");
+    refused(LINK("ucie", "distribution=exponential")
+                LINK("ucie", "mean_ns=3") "--set fabric.contention=none",
+            "jitter.links.ucie.distribution: with fabric.contention none a draw for each operation "
+            "would let tiles overtake each other");
+    struct run_output output =
+        run_line(0, "run --set fabric.contention=none " LINK("ucie", "distribution=exponential")
+                        LINK("ucie", "mean_ns=3") LINK("ucie", "each=instance"));
+    run_output_free(&output);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jitter_of_nothing_changes_nothing),
+        cmocka_unit_test(one_slow_pe_costs_as_often_as_it_adds),
+        cmocka_unit_test(each_block_and_link_on_the_way_is_late_once_for_each_use),
+        cmocka_unit_test(the_later_the_longer),
+        cmocka_unit_test(threads_make_no_difference_however_often_they_roll_back),
+        cmocka_unit_test(tensors_do_not_depend_on_it),
+        cmocka_unit_test(a_seed_is_other_draws),
+        cmocka_unit_test(a_draw_is_for_each_operation_or_for_each_instance),
+        cmocka_unit_test(what_makes_no_sense_is_refused_with_its_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
