@@ -37,6 +37,16 @@ done
 repeated=$(printf '%s\n' $sources | xargs -n1 basename | sort | uniq -d)
 [ -z "$repeated" ] || complain "file names that stand twice: $repeated"
 
+# The table of decisions names files and tests that are there.
+decisions=collectives/DECISIONS.md
+for name in $(grep -oE '`[a-z]+/[a-z_0-9]+\.[a-z]+`' $decisions | tr -d '`' | sort -u); do
+    [ -f "$name" ] || complain "$decisions: there is no $name"
+done
+for name in $(grep -oE '`test_[a-z_0-9]+:[a-z_0-9]+`' $decisions | tr -d '`' | sort -u); do
+    grep -q "^static void ${name#*:}(void \*\*state)" test/*/"${name%%:*}.c" 2>/dev/null ||
+        complain "$decisions: there is no test $name"
+done
+
 cppcheck --quiet --std=c11 --language=c --enable=warning,portability --inline-suppr \
     --suppressions-list=test/cppcheck.txt --error-exitcode=1 -j2 -I. \
     core hw lp partition collectives bench perf || complain "cppcheck found something"
