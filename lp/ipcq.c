@@ -37,9 +37,7 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
     for (; queue->early & 1; queue->peer_head_cache++)
         queue->early >>= 1;
     queue->early >>= 1;
-    const uint32_t context = tl_waiting_for(run, pe, LP_WAIT_DATA, (enum hw_dir)transfer->dir);
-    if (context != UINT32_MAX)
-        tl_pointer_arrived(run, pe, context);
+    tl_arrived(run, pe, LP_WAIT_DATA, transfer->dir, 0);
 }
 
 void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
@@ -49,10 +47,7 @@ void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
     struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[signal->dir]);
     cw_check(run->ctx, signal->arg == queue->peer_tail_cache + 1); /* I-IPCQ-2 */
     queue->peer_tail_cache = signal->arg;
-    const uint32_t context =
-        tl_waiting_for(run, signal->pe, LP_WAIT_CREDIT, (enum hw_dir)signal->dir);
-    if (context != UINT32_MAX)
-        tl_pointer_arrived(run, signal->pe, context);
+    tl_arrived(run, signal->pe, LP_WAIT_CREDIT, signal->dir, 0);
 }
 
 int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir)

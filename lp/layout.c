@@ -64,8 +64,9 @@ bool lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     m->one_sided_offset = m->context_offset + m->config.contexts * sizeof(struct lp_context);
     m->pe_bytes = m->one_sided_offset;
     if (config->peers > 0)
-        m->pe_bytes = round_up(m->pe_bytes + sizeof(struct lp_one_sided) +
-                               config->peers * sizeof(struct lp_peer));
+        m->pe_bytes = round_up(
+            m->pe_bytes + sizeof(struct lp_one_sided) +
+            config->peers * (sizeof(struct lp_peer) + LP_EARLY_PER_PEER * sizeof(struct lp_early)));
     m->cube_bytes = m->pe_offset + m->pes * m->pe_bytes;
     for (enum hw_port port = 0; port < HW_PORTS; port++)
         m->port_router[port] = (uint8_t)hw_port_router(hw, port);

@@ -115,13 +115,14 @@ struct lp_call {
     uint8_t dir, math, dtype, memory, slice;
     uint8_t operand; /* next operand to load from a slot, 0 or 1 */
     uint32_t bytes;
-    uint32_t tile; /* next tile of that operand */
-    uint16_t dirs; /* of a receive: the directions that it still takes a tile from */
-    uint8_t move;  /* of a load, store, copy: which struct lp_move */
-    uint8_t tag;   /* of a notification; of a fork: the streams */
-    uint32_t peer; /* global index; of dot: its inner dimension */
-    uint32_t rows; /* of dot */
-    uint32_t reserved;
+    uint32_t tile;  /* next tile of that operand */
+    uint16_t dirs;  /* of a receive: the directions that it still takes a tile from */
+    uint8_t move;   /* of a load, store, copy: which struct lp_move */
+    uint8_t tag;    /* of a notification; of a fork: the streams */
+    uint32_t peer;  /* global index; of dot: its inner dimension */
+    uint32_t rows;  /* of dot */
+    uint8_t waited; /* enum lp_wait: for what it has waited last */
+    uint8_t reserved[3];
     int64_t start_ps;
     int64_t until_ps; /* recv_all: when the last credit so far has been emitted */
     struct lp_operand a, b, dst;
@@ -159,27 +160,28 @@ struct lp_context {
 
 /* What a PE knows of one with which it exchanges puts and notifications (one_sided.c). */
 struct lp_peer {
-    uint32_t pe;              /* global index + 1; 0: the place is free */
-    uint32_t sent;            /* puts and notifications to it that have passed the engine */
-    uint32_t seen;            /* of those from it that have become visible */
-    uint8_t pending[TL_TAGS]; /* of its notifications, by tag: not yet consumed */
+    uint32_t pe;               /* global index + 1; 0: the place is free */
+    uint32_t sent;             /* puts and notifications to it that have passed the engine */
+    uint32_t seen;             /* of those from it that have become visible */
+    uint32_t pending[TL_TAGS]; /* of its notifications, by tag: not yet consumed */
 };
 
-/* A put or a notification that has come before its turn. */
+/* A put or a notification that has come before its turn, and alike ones that follow it. */
 struct lp_early {
-    uint32_t src, order, seq, bytes;
+    uint32_t src, order, seq; /* of the first: number among its sender's, number as a put */
+    uint32_t count;
     uint8_t kind; /* enum lp_transfer_kind */
     uint8_t tag;
     uint8_t reserved[2];
 };
-enum { LP_EARLY_MAX = 16 };
+enum { LP_EARLY_PER_PEER = 8 };
 
-/* The one-sided part of a PE; there only if lp_config.peers says so. */
+/* The one-sided part of a PE; there only if lp_config.peers says so. Behind the peers are the
+ * places for what comes early, LP_EARLY_PER_PEER for each. */
 struct lp_one_sided {
     uint32_t puts_issued, puts_passed; /* by the kernel, and by the engine */
     uint32_t notifies_issued;
     uint32_t early_count;
-    struct lp_early early[LP_EARLY_MAX];
     struct lp_peer peer[]; /* [lp_config.peers], found by hashing */
 };
 
@@ -241,6 +243,11 @@ static inline const struct lp_one_sided *lp_one_sided(const struct lp_model *m,
                                                       const struct lp_pe *pe)
 {
     return (const struct lp_one_sided *)((const uint8_t *)pe + m->one_sided_offset);
+}
+static inline const struct lp_early *lp_early(const struct lp_model *m,
+                                              const struct lp_one_sided *own)
+{
+    return (const struct lp_early *)&own->peer[m->config.peers];
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -538,15 +545,17 @@ void lp_one_sided_land(struct lp_run *run, const struct lp_transfer *transfer);
 void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch);
 /* What the kernel in this context waited for has come: it goes on. */
 void tl_resume(struct lp_run *run, uint32_t pe, uint32_t context);
-/* ... at the next poll if it polls. */
-void tl_pointer_arrived(struct lp_run *run, uint32_t pe, uint32_t context);
+/*
+ * Something that contexts wait for has come: LP_WAIT_DATA or LP_WAIT_CREDIT of direction `which`,
+ * LP_WAIT_NOTIFY from `peer` with tag `which`. Each of them looks, the one that has waited longest
+ * first, now or at its next poll; who finds nothing left goes on waiting.
+ */
+void tl_arrived(struct lp_run *run, uint32_t pe, enum lp_wait wait, uint32_t which, uint32_t peer);
 /* A move is complete. */
 void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t move);
-/* A place in a channel has become free: the call that waits longest for one takes it. */
+/* A place in a channel has become free: the call that waits longest for one takes it. If it then
+ * waits for something else, the next does. */
 void tl_channel_freed(struct lp_run *run, uint32_t pe, enum hw_vc vc);
-/* The context that waits for data from `dir`, for a credit of it; UINT32_MAX: none. */
-uint32_t tl_waiting_for(const struct lp_run *run, uint32_t pe, enum lp_wait wait, enum hw_dir dir);
-
 /* ---- cube.c ---------------------------------------------------------------------------------- */
 
 /* A message from a PE to the host, issued now by its pe_cpu. */

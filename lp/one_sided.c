@@ -28,57 +28,69 @@ const struct lp_peer *lp_peer_of(struct lp_run *run, uint32_t pe, uint32_t peer)
             run->sip, run->cube_in_sip, pe, places);
 }
 
-/* It is its turn. */
+/* It is the turn of those kept here, or of this one. */
 static void land(struct lp_run *run, uint32_t pe, const struct lp_early *what)
 {
-    const struct lp_model *m = run->m;
-    const struct lp_peer *from = lp_peer_of(run, pe, what->src);
-    struct lp_peer *peer = CW_MUT(run->ctx, from);
-    peer->seen++;
-    if (what->kind == LP_TRANSFER_PUT) {
-        if (!m->emit_ops)
-            return;
+    struct lp_peer *peer = CW_MUT(run->ctx, lp_peer_of(run, pe, what->src));
+    peer->seen += what->count;
+    if (what->kind == LP_TRANSFER_NOTIFY) {
+        cw_check(run->ctx, what->tag < TL_TAGS);
+        peer->pending[what->tag] += what->count;
+        tl_arrived(run, pe, LP_WAIT_NOTIFY, what->tag, what->src);
+        return;
+    }
+    for (uint32_t i = 0; run->m->emit_ops && i < what->count; i++) {
         const struct lp_op op = {.t_start_ps = cw_now(run->ctx),
                                  .t_end_ps = cw_now(run->ctx),
                                  .pe = lp_pe_index(run, pe),
                                  .kind = LP_OP_LAND,
-                                 .bytes = what->bytes,
-                                 .seq = what->seq,
+                                 .seq = what->seq + i,
                                  .peer = what->src};
         cw_emit(run->ctx, LP_RECORD_OP, &op, sizeof op);
-        return;
     }
-    cw_check(run->ctx, what->tag < TL_TAGS && peer->pending[what->tag] < UINT8_MAX);
-    peer->pending[what->tag]++;
-    const struct lp_pe *p = lp_pe(m, run->cube, pe);
-    for (uint32_t i = 0; i < m->config.contexts; i++) {
-        const struct lp_kernel *kernel = &lp_context(m, p, i)->kernel;
-        if (kernel->wait == LP_WAIT_NOTIFY && kernel->call.peer == what->src &&
-            kernel->call.tag == what->tag) {
-            tl_pointer_arrived(run, pe, i);
+}
+
+/* Whether `next` comes right behind those kept here, and is like them. */
+static bool continues(const struct lp_early *kept, const struct lp_early *next)
+{
+    return kept->src == next->src && kept->kind == next->kind &&
+           kept->order + kept->count == next->order &&
+           (kept->kind == LP_TRANSFER_PUT ? kept->seq + kept->count == next->seq
+                                          : kept->tag == next->tag);
+}
+
+static void keep(struct lp_run *run, uint32_t pe, const struct lp_one_sided *own,
+                 const struct lp_early *what)
+{
+    const struct lp_early *early = lp_early(run->m, own);
+    const uint32_t places = run->m->config.peers * LP_EARLY_PER_PEER;
+    for (uint32_t i = 0; i < own->early_count; i++)
+        if (continues(&early[i], what)) {
+            CW_MUT(run->ctx, &early[i])->count++;
             return;
         }
-    }
+    if (own->early_count == places)
+        cw_fail(run->ctx, CW_PROGRAM_FAILED,
+                "PE %u.%u.%u: puts and notifications of its peers wait for earlier puts in more "
+                "than the %u places there are (%u for each PE that the algorithm declares); let a "
+                "put from HBM or SRAM become visible before many others follow it, or declare "
+                "more peers",
+                run->sip, run->cube_in_sip, pe, places, LP_EARLY_PER_PEER);
+    *CW_MUT(run->ctx, &early[own->early_count]) = *what;
+    (*CW_MUT(run->ctx, &own->early_count))++;
 }
 
-static void keep(struct lp_run *run, const struct lp_one_sided *own, const struct lp_early *what)
-{
-    uint32_t *count = CW_MUT(run->ctx, &own->early_count);
-    cw_check(run->ctx, *count < LP_EARLY_MAX);
-    *CW_MUT(run->ctx, &own->early[(*count)++]) = *what;
-}
-
-/* Takes the one that is next of its sender's out of those kept. False: none is. */
+/* Takes those that are next of their sender's out of those kept. False: none are. */
 static bool take_next(struct lp_run *run, uint32_t pe, const struct lp_one_sided *own,
                       struct lp_early *next)
 {
+    const struct lp_early *early = lp_early(run->m, own);
     for (uint32_t i = 0; i < own->early_count; i++) {
-        const struct lp_early *early = &own->early[i];
-        if (early->order != lp_peer_of(run, pe, early->src)->seen)
+        if (early[i].order != lp_peer_of(run, pe, early[i].src)->seen)
             continue;
-        *next = *early;
+        *next = early[i];
         uint32_t *count = CW_MUT(run->ctx, &own->early_count);
-        *CW_MUT(run->ctx, early) = own->early[--*count];
+        *CW_MUT(run->ctx, &early[i]) = early[--*count];
         return true;
     }
     return false;
@@ -93,11 +105,11 @@ void lp_one_sided_land(struct lp_run *run, const struct lp_transfer *transfer)
     struct lp_early what = {.src = transfer->src,
                             .order = transfer->order,
                             .seq = transfer->seq,
-                            .bytes = transfer->bytes,
+                            .count = 1,
                             .kind = transfer->kind,
                             .tag = transfer->dir};
     if (what.order != lp_peer_of(run, pe, what.src)->seen) {
-        keep(run, own, &what);
+        keep(run, pe, own, &what);
         return;
     }
     do

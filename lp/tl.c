@@ -147,9 +147,13 @@ static bool in_step(struct tl *tl)
     return false;
 }
 
+/* A call that waits again for the same keeps its place among those that wait. */
 void tl_wait_for(struct tl *tl, enum lp_wait wait)
 {
     tl->kernel->wait = (uint8_t)wait;
+    if (tl->kernel->call.waited == wait)
+        return;
+    tl->kernel->call.waited = (uint8_t)wait;
     tl->kernel->wait_ps = tl->local_ps;
 }
 
@@ -307,7 +311,8 @@ void tl_resume(struct lp_run *run, uint32_t pe, uint32_t context)
         run_started(run, pe);
 }
 
-void tl_pointer_arrived(struct lp_run *run, uint32_t pe, uint32_t context)
+/* What this context waited for may have come: it looks now, or at the next poll. */
+static void look(struct lp_run *run, uint32_t pe, uint32_t context)
 {
     const int64_t interval_ps = run->m->hw.ipcq_poll_ps;
     if (!run->m->config.poll || interval_ps == 0) {
@@ -320,6 +325,50 @@ void tl_pointer_arrived(struct lp_run *run, uint32_t pe, uint32_t context)
     tl.kernel->wait = LP_WAIT_NONE;
     if (in_step(&tl))
         tl_resume(run, pe, context);
+}
+
+static bool waits_for(const struct lp_kernel *kernel, enum lp_wait wait, uint32_t which,
+                      uint32_t peer)
+{
+    if (kernel->wait != wait)
+        return false;
+    switch (wait) {
+    case LP_WAIT_DATA:
+        return (kernel->call.dirs >> which & 1) != 0;
+    case LP_WAIT_CREDIT:
+        return kernel->call.dir == which;
+    case LP_WAIT_CHANNEL:
+        return kernel->wait_vc == which;
+    default:
+        return kernel->call.tag == which && kernel->call.peer == peer;
+    }
+}
+
+/* Of these contexts, the one that has waited longest for this; UINT32_MAX: none does. */
+static uint32_t waits_longest(const struct lp_run *run, uint32_t pe, uint32_t contexts,
+                              enum lp_wait wait, uint32_t which, uint32_t peer)
+{
+    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
+    uint32_t longest = UINT32_MAX;
+    int64_t since_ps = INT64_MAX;
+    for (uint32_t i = 0; i < run->m->config.contexts; i++) {
+        const struct lp_kernel *kernel = &lp_context(run->m, p, i)->kernel;
+        if ((contexts >> i & 1) && waits_for(kernel, wait, which, peer) &&
+            kernel->wait_ps < since_ps) {
+            longest = i;
+            since_ps = kernel->wait_ps;
+        }
+    }
+    return longest;
+}
+
+void tl_arrived(struct lp_run *run, uint32_t pe, enum lp_wait wait, uint32_t which, uint32_t peer)
+{
+    uint32_t contexts = (1u << TL_CONTEXTS_MAX) - 1;
+    for (uint32_t i; (i = waits_longest(run, pe, contexts, wait, which, peer)) != UINT32_MAX;) {
+        contexts &= ~(1u << i);
+        look(run, pe, i);
+    }
 }
 
 void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t move)
@@ -338,29 +387,10 @@ void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t mo
 
 void tl_channel_freed(struct lp_run *run, uint32_t pe, enum hw_vc vc)
 {
-    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
-    uint32_t longest = UINT32_MAX;
-    int64_t since_ps = INT64_MAX;
-    for (uint32_t i = 0; i < run->m->config.contexts; i++) {
-        const struct lp_kernel *kernel = &lp_context(run->m, p, i)->kernel;
-        if (kernel->wait == LP_WAIT_CHANNEL && kernel->wait_vc == vc &&
-            kernel->wait_ps < since_ps) {
-            longest = i;
-            since_ps = kernel->wait_ps;
-        }
+    for (uint32_t i; lp_dma_has_room(run, pe, vc);) {
+        i = waits_longest(run, pe, UINT32_MAX, LP_WAIT_CHANNEL, (uint32_t)vc, 0);
+        if (i == UINT32_MAX)
+            return;
+        tl_resume(run, pe, i);
     }
-    if (longest != UINT32_MAX)
-        tl_resume(run, pe, longest);
-}
-
-uint32_t tl_waiting_for(const struct lp_run *run, uint32_t pe, enum lp_wait wait, enum hw_dir dir)
-{
-    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
-    for (uint32_t i = 0; i < run->m->config.contexts; i++) {
-        const struct lp_kernel *kernel = &lp_context(run->m, p, i)->kernel;
-        if (kernel->wait == wait &&
-            (wait == LP_WAIT_DATA ? (kernel->call.dirs >> dir & 1) != 0 : kernel->call.dir == dir))
-            return i;
-    }
-    return UINT32_MAX;
 }

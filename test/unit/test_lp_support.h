@@ -24,9 +24,29 @@ enum call {
     DO_RECV_ANY,
     DO_RECV_ASYNC,
     DO_WAIT,
+    DO_RECV_INTO, /* `at`: where in TCM */
+    DO_RECV_ALL,  /* `at`: the directions */
     DO_LOAD,
     DO_STORE,
-    DO_STORE_TILES, /* ... the tiles received since `first`, one per slot */
+    DO_STORE_TILES,      /* ... the tiles received since `first`, one per slot */
+    DO_STORE_TILE_ASYNC, /* ... the tile received last */
+    DO_COPY,             /* `to` <- `at` */
+    DO_LOAD_ASYNC,       /* `index`: the handle */
+    DO_STORE_ASYNC,
+    DO_COPY_ASYNC,
+    DO_WAIT_DMA,
+    DO_STORE_TO,
+    DO_PUT,
+    DO_PUT_TILE, /* ... the tile received last */
+    DO_PUT_REDUCE,
+    DO_NOTIFY, /* `index`: the tag */
+    DO_WAIT_NOTIFY,
+    DO_FORK,
+    DO_FORK_BITS, /* `at`: the streams, whatever they are */
+    DO_JOIN,
+    DO_BARRIER,
+    DO_DOT,  /* `n` x `to`, inner dimension `at`; `index`: added */
+    DO_CAST, /* `n` elements, from `at` to `to` */
     DO_ADD,
     DO_ADD_TILE, /* adds the tile received last to what is in TCM */
     DO_ADD_TILES /* adds the last tile and the one before it */
@@ -35,34 +55,136 @@ struct line {
     enum call call;
     enum hw_dir dir;
     uint32_t n; /* bytes; of an addition: elements */
-    uint64_t at;
+    uint64_t at, to;
+    uint32_t peer, index;
+    struct lp_operand dst, src;
+    const struct line *stream[TL_CONTEXTS_MAX - 1];
 };
-#define LINE(...)                                                                                  \
+#define LINE(call_, ...)                                                                           \
     {                                                                                              \
-        __VA_ARGS__                                                                                \
+        .call = (call_), __VA_ARGS__                                                               \
     }
-#define DONE               LINE(END, HW_DIR_N, 0, 0)
-#define SEND(dir, n)       LINE(DO_SEND, dir, n, 0)
-#define FORWARD(dir, n)    LINE(DO_FORWARD, dir, n, 0)
-#define RECV(dir, n)       LINE(DO_RECV, dir, n, 0)
-#define RECV_ANY(n)        LINE(DO_RECV_ANY, HW_DIR_N, n, 0)
-#define RECV_ASYNC(dir, n) LINE(DO_RECV_ASYNC, dir, n, 0)
-#define WAIT(dir, n)       LINE(DO_WAIT, dir, n, 0)
-#define LOAD(va, n)        LINE(DO_LOAD, HW_DIR_N, n, va)
-#define STORE(va, n)       LINE(DO_STORE, HW_DIR_N, n, va)
-#define STORE_TILES(va, n) LINE(DO_STORE_TILES, HW_DIR_N, n, va)
-#define ADD(n)             LINE(DO_ADD, HW_DIR_N, n, 0)
-#define ADD_TILE(n)        LINE(DO_ADD_TILE, HW_DIR_N, n, 0)
-#define ADD_TILES(n)       LINE(DO_ADD_TILES, HW_DIR_N, n, 0)
+#define DONE                      LINE(END)
+#define SEND(dir_, n_)            LINE(DO_SEND, .dir = (dir_), .n = (n_))
+#define FORWARD(dir_, n_)         LINE(DO_FORWARD, .dir = (dir_), .n = (n_))
+#define RECV(dir_, n_)            LINE(DO_RECV, .dir = (dir_), .n = (n_))
+#define RECV_ANY(n_)              LINE(DO_RECV_ANY, .n = (n_))
+#define RECV_ASYNC(dir_, n_)      LINE(DO_RECV_ASYNC, .dir = (dir_), .n = (n_))
+#define WAIT(dir_, n_)            LINE(DO_WAIT, .dir = (dir_), .n = (n_))
+#define RECV_INTO(dir_, n_, tcm_) LINE(DO_RECV_INTO, .dir = (dir_), .n = (n_), .at = (tcm_))
+#define RECV_ALL(dirs_, n_)       LINE(DO_RECV_ALL, .at = (dirs_), .n = (n_))
+#define LOAD(va_, n_)             LINE(DO_LOAD, .n = (n_), .at = (va_))
+#define STORE(va_, n_)            LINE(DO_STORE, .n = (n_), .at = (va_))
+#define STORE_TILES(va_, n_)      LINE(DO_STORE_TILES, .n = (n_), .at = (va_))
+#define STORE_TILE_ASYNC(va_, n_, handle_)                                                         \
+    LINE(DO_STORE_TILE_ASYNC, .n = (n_), .at = (va_), .index = (handle_))
+#define COPY(dst_va, src_va, n_)     LINE(DO_COPY, .to = (dst_va), .at = (src_va), .n = (n_))
+#define LOAD_ASYNC(va_, n_, handle_) LINE(DO_LOAD_ASYNC, .n = (n_), .at = (va_), .index = (handle_))
+#define STORE_ASYNC(va_, n_, handle_)                                                              \
+    LINE(DO_STORE_ASYNC, .n = (n_), .at = (va_), .index = (handle_))
+#define COPY_ASYNC(dst_va, src_va, n_, handle_)                                                    \
+    LINE(DO_COPY_ASYNC, .to = (dst_va), .at = (src_va), .n = (n_), .index = (handle_))
+#define WAIT_DMA(handle_) LINE(DO_WAIT_DMA, .index = (handle_))
+#define STORE_TO(peer_, dst_, n_)                                                                  \
+    LINE(DO_STORE_TO, .peer = (peer_), .dst = dst_, .src = TCM(0), .n = (n_))
+#define PUT(peer_, dst_, src_, n_)                                                                 \
+    LINE(DO_PUT, .peer = (peer_), .dst = dst_, .src = src_, .n = (n_))
+#define PUT_TILE(peer_, dst_, n_) LINE(DO_PUT_TILE, .peer = (peer_), .dst = dst_, .n = (n_))
+#define PUT_REDUCE(peer_, dst_, src_, n_)                                                          \
+    LINE(DO_PUT_REDUCE, .peer = (peer_), .dst = dst_, .src = src_, .n = (n_))
+#define NOTIFY(peer_, tag_)      LINE(DO_NOTIFY, .peer = (peer_), .index = (tag_))
+#define WAIT_NOTIFY(peer_, tag_) LINE(DO_WAIT_NOTIFY, .peer = (peer_), .index = (tag_))
+/* Streams 0, 1, ... run these scripts. */
+#define FORK(...)             LINE(DO_FORK, .stream = {__VA_ARGS__})
+#define FORK_BITS(bits_)      LINE(DO_FORK_BITS, .at = (bits_))
+#define JOIN                  LINE(DO_JOIN)
+#define BARRIER               LINE(DO_BARRIER)
+#define DOT(m_, n_, k_, add_) LINE(DO_DOT, .n = (m_), .to = (n_), .at = (k_), .index = (add_))
+#define CAST(from_, to_, n_)  LINE(DO_CAST, .n = (n_), .at = (from_), .to = (to_))
+#define ADD(n_)               LINE(DO_ADD, .n = (n_))
+#define ADD_TILE(n_)          LINE(DO_ADD_TILE, .n = (n_))
+#define ADD_TILES(n_)         LINE(DO_ADD_TILES, .n = (n_))
 /* Takes so many ns on small_machine(): an addition of ns - 9 elements, one per cycle of 1 ns, and
  * overheads pe_cpu 2, pe_scheduler 1, pe_fetch_store 1 and 1, pe_math 4. */
 #define DELAY(ns) ADD((ns)-9)
+/* Operands, as initialisers. */
+#define TCM(at_)                                                                                   \
+    {                                                                                              \
+        .space = LP_SPACE_TCM, .at = (at_)                                                         \
+    }
+#define HBM(at_)                                                                                   \
+    {                                                                                              \
+        .space = LP_SPACE_HBM, .at = (at_)                                                         \
+    }
+#define SRAM(at_)                                                                                  \
+    {                                                                                              \
+        .space = LP_SPACE_SRAM, .at = (at_)                                                        \
+    }
 
 struct script_frame {
     uint16_t line, reserved;
     uint32_t i;
     struct lp_operand last, before, first;
+    const struct line *stream[TL_CONTEXTS_MAX - 1]; /* what the streams of the fork run */
 };
+_Static_assert(sizeof(struct script_frame) <= TL_FRAME_BYTES, "it is a frame");
+
+static inline void start_memory_call(struct tl *tl, struct script_frame *f, const struct line *line)
+{
+    switch (line->call) {
+    case DO_LOAD:
+        tl_load(tl, 64, line->at, line->n);
+        break;
+    case DO_STORE:
+        tl_store(tl, line->at, tl_tcm(128), line->n);
+        break;
+    case DO_STORE_TILES:
+        tl_store(tl, line->at, tl_last(f->first), line->n);
+        break;
+    case DO_STORE_TILE_ASYNC:
+        tl_store_async(tl, line->at, tl_last(f->last), line->n, line->index);
+        break;
+    case DO_COPY:
+        tl_copy(tl, line->to, line->at, line->n);
+        break;
+    case DO_LOAD_ASYNC:
+        tl_load_async(tl, 64, line->at, line->n, line->index);
+        break;
+    case DO_STORE_ASYNC:
+        tl_store_async(tl, line->at, tl_tcm(128), line->n, line->index);
+        break;
+    case DO_COPY_ASYNC:
+        tl_copy_async(tl, line->to, line->at, line->n, line->index);
+        break;
+    case DO_WAIT_DMA:
+        tl_wait_dma(tl, line->index);
+        break;
+    case DO_STORE_TO:
+        tl_store_to(tl, line->peer, line->dst, line->src, line->n);
+        break;
+    case DO_PUT:
+        tl_put(tl, line->peer, line->dst, line->src, line->n);
+        break;
+    case DO_PUT_TILE:
+        tl_put(tl, line->peer, line->dst, tl_last(f->last), line->n);
+        break;
+    case DO_PUT_REDUCE:
+        tl_put_reduce(tl, line->peer, LP_MATH_SUM, line->dst, line->src, line->n);
+        break;
+    default:
+        fail_msg("call %d is not in the language", line->call);
+    }
+}
+
+static inline void start_fork(struct tl *tl, struct script_frame *f, const struct line *line)
+{
+    uint32_t streams = (uint32_t)line->at;
+    for (uint32_t i = 0; line->call == DO_FORK && i < COUNT_OF(line->stream); i++) {
+        f->stream[i] = line->stream[i];
+        streams |= (uint32_t)(line->stream[i] != NULL) << i;
+    }
+    tl_fork(tl, streams);
+}
 
 static inline void start_call(struct tl *tl, struct script_frame *f, const struct line *line)
 {
@@ -85,14 +207,34 @@ static inline void start_call(struct tl *tl, struct script_frame *f, const struc
     case DO_WAIT:
         tl_wait(tl, line->dir, line->n);
         break;
-    case DO_LOAD:
-        tl_load(tl, 64, line->at, line->n);
+    case DO_RECV_INTO:
+        tl_recv_into(tl, line->dir, line->n, (uint32_t)line->at);
         break;
-    case DO_STORE:
-        tl_store(tl, line->at, tl_tcm(128), line->n);
+    case DO_RECV_ALL:
+        tl_recv_all(tl, (uint32_t)line->at, line->n);
         break;
-    case DO_STORE_TILES:
-        tl_store(tl, line->at, tl_last(f->first), line->n);
+    case DO_NOTIFY:
+        tl_notify(tl, line->peer, line->index);
+        break;
+    case DO_WAIT_NOTIFY:
+        tl_wait_notify(tl, line->peer, line->index);
+        break;
+    case DO_FORK:
+    case DO_FORK_BITS:
+        start_fork(tl, f, line);
+        break;
+    case DO_JOIN:
+        tl_join(tl);
+        break;
+    case DO_BARRIER:
+        tl_barrier(tl);
+        break;
+    case DO_DOT:
+        tl_dot(tl, 0, tl_tcm(4096), tl_tcm(65536), line->n, (uint32_t)line->to, (uint32_t)line->at,
+               line->index);
+        break;
+    case DO_CAST:
+        tl_cast(tl, 0, tl_tcm(65536), (enum lp_dtype)line->at, (enum lp_dtype)line->to, line->n);
         break;
     case DO_ADD:
         tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_tcm(4096), line->n);
@@ -100,15 +242,17 @@ static inline void start_call(struct tl *tl, struct script_frame *f, const struc
     case DO_ADD_TILE:
         tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_last(f->last), line->n);
         break;
-    default:
+    case DO_ADD_TILES:
         tl_math(tl, LP_MATH_MAX, 256, f->before, tl_last(f->last), line->n);
+        break;
+    default:
+        start_memory_call(tl, f, line);
     }
 }
 
-static inline enum tl_status run_script(struct tl *tl, void *state)
+static inline enum tl_status run_lines(struct tl *tl, struct script_frame *f,
+                                       const struct line *script)
 {
-    struct script_frame *f = state;
-    const struct line *script = (const struct line *)(uintptr_t)tl_args(tl)->scalar[0];
     TL_BEGIN(&f->line);
     for (f->i = 0; script[f->i].call != END; f->i++) {
         TL_CALL(&f->line, start_call(tl, f, &script[f->i]));
@@ -123,8 +267,30 @@ static inline enum tl_status run_script(struct tl *tl, void *state)
     TL_END(&f->line);
 }
 
-static const struct tl_kernel script_kernel = {
-    .name = "script", .frame_bytes = sizeof(struct script_frame), .run = run_script};
+static inline enum tl_status run_script(struct tl *tl, void *frame)
+{
+    return run_lines(tl, frame, (const struct line *)(uintptr_t)tl_args(tl)->scalar[0]);
+}
+static inline enum tl_status run_stream_0(struct tl *tl, void *frame)
+{
+    return run_lines(tl, frame, ((struct script_frame *)frame)->stream[0]);
+}
+static inline enum tl_status run_stream_1(struct tl *tl, void *frame)
+{
+    return run_lines(tl, frame, ((struct script_frame *)frame)->stream[1]);
+}
+static inline enum tl_status run_stream_2(struct tl *tl, void *frame)
+{
+    return run_lines(tl, frame, ((struct script_frame *)frame)->stream[2]);
+}
+
+static enum tl_status (*const script_stream[])(struct tl *, void *) = {run_stream_0, run_stream_1,
+                                                                       run_stream_2};
+static const struct tl_kernel script_kernel = {.name = "script",
+                                               .frame_bytes = sizeof(struct script_frame),
+                                               .run = run_script,
+                                               .stream_count = COUNT_OF(script_stream),
+                                               .stream = script_stream};
 
 /* ---- machines ---------------------------------------------------------------------------------
  */
@@ -136,6 +302,7 @@ struct machine {
     struct lp_config config;
     struct lp_system *system;
     struct lp_system_options engine; /* sync, threads and what belongs to them; else sequential */
+    struct tl_region region[TL_REGIONS]; /* of every launch */
     struct cw_error error;
     uint32_t op_count;
     struct lp_op op[OPS_MAX];
@@ -221,6 +388,7 @@ static inline int try_scripts(struct machine *m, const struct part *parts, size_
                                      .n_elem = 2048,
                                      .rank = hw_place_of(&m->hw, parts[i].pe).sip,
                                      .dtype = LP_F16,
+                                     .region = {m->region[0], m->region[1]},
                                      .scalar = {(int64_t)(uintptr_t)parts[i].script}};
         assert_int_equal(
             lp_system_submit_launch(m->system, parts[i].pe, &script_kernel, &args, &m->error),
