@@ -17,11 +17,15 @@
 #include "lp/record.h"
 
 struct data_pass;
+struct op_log;
 
 /* hw must outlive the pass. bytes_max: storage for all contents; 0: as much as there is. NULL: out
  * of memory. */
 struct data_pass *data_pass_create(const struct hw_config *hw, uint64_t bytes_max);
 void data_pass_free(struct data_pass *pass); /* accepts NULL */
+
+/* From here on the log hears of everything that changes contents or tiles (op_log.h). */
+void data_pass_log(struct data_pass *pass, struct op_log *log);
 
 /*
  * Executes one operation. Non-zero, with *error filled: CW_BUG, the record is impossible (a PE, an

@@ -134,8 +134,11 @@ static struct queue *find_queue(struct tiles *tiles, uint32_t pe, uint8_t dir)
     return *value;
 }
 
-static struct queue *make_queue(struct tiles *tiles, uint32_t pe, uint8_t dir)
+static struct queue *make_queue(struct tiles *tiles, uint32_t pe, uint8_t dir, uint64_t bytes_max)
 {
+    const size_t bytes = sizeof(struct queue) + RING_MIN * sizeof(struct tile);
+    if (tiles->bytes + bytes > bytes_max)
+        return NULL;
     struct queue *queue = calloc(1, sizeof *queue);
     struct tile *ring = calloc(RING_MIN, sizeof *ring);
     void **value = queue && ring ? JudyLIns(&tiles->queues, queue_key(pe, dir), PJE0) : NULL;
@@ -144,6 +147,7 @@ static struct queue *make_queue(struct tiles *tiles, uint32_t pe, uint8_t dir)
         free(ring);
         return NULL;
     }
+    tiles->bytes += bytes;
     queue->capacity = RING_MIN;
     queue->ring = ring;
     *value = queue;
@@ -155,9 +159,12 @@ static struct tile *slot(struct queue *queue, uint32_t seq)
     return &queue->ring[seq & (queue->capacity - 1)];
 }
 
-static bool grow(struct queue *queue)
+static bool grow(struct tiles *tiles, struct queue *queue, uint64_t bytes_max)
 {
     const uint32_t capacity = queue->capacity * 2;
+    const uint64_t more = (uint64_t)queue->capacity * sizeof(struct tile);
+    if (capacity == 0 || tiles->bytes + more > bytes_max)
+        return false;
     struct tile *ring = calloc(capacity, sizeof *ring);
     if (!ring)
         return false;
@@ -166,19 +173,20 @@ static bool grow(struct queue *queue)
     free(queue->ring);
     queue->ring = ring;
     queue->capacity = capacity;
+    tiles->bytes += more;
     return true;
 }
 
 bool tiles_send(struct tiles *tiles, struct tile_name name, struct tile_buffer *buffer,
-                uint32_t bytes, uint32_t *expected)
+                uint32_t bytes, uint64_t bytes_max, uint32_t *expected)
 {
     struct queue *queue = find_queue(tiles, name.pe, name.dir);
     *expected = queue ? queue->next : 0;
     if (name.seq != *expected)
         return false;
     if (!queue)
-        queue = make_queue(tiles, name.pe, name.dir);
-    if (!queue || (queue->next - queue->first == queue->capacity && !grow(queue)))
+        queue = make_queue(tiles, name.pe, name.dir, bytes_max);
+    if (!queue || (queue->next - queue->first == queue->capacity && !grow(tiles, queue, bytes_max)))
         return false;
     *slot(queue, name.seq) = (struct tile){.buffer = buffer, .bytes = bytes};
     queue->next++;

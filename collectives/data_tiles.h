@@ -49,10 +49,11 @@ void tiles_release(struct tiles *tiles, struct tile_buffer *buffer);
 
 /*
  * Names the buffer's first `bytes` bytes; the tile is one more holder. False, with *expected, if
- * another sequence number is the queue's next; false with *expected == name.seq: out of memory.
+ * another sequence number is the queue's next; false with *expected == name.seq: storage would pass
+ * bytes_max, or is out.
  */
 bool tiles_send(struct tiles *tiles, struct tile_name name, struct tile_buffer *buffer,
-                uint32_t bytes, uint32_t *expected);
+                uint32_t bytes, uint64_t bytes_max, uint32_t *expected);
 /* *tile is valid until the next tiles_send(). */
 enum tile_state tiles_find(struct tiles *tiles, struct tile_name name, struct tile **tile);
 void tiles_drop(struct tiles *tiles, struct tile_name name); /* a tile that is there */
