@@ -13,7 +13,11 @@
 #include "bench/engine_log.h"
 #include "bench/program.h"
 #include "bench/progress.h"
+#include "bench/run_logs.h"
 #include "lp/deadlock.h"
+
+/* Queues that a dump of pointers shows to a person. */
+#define LINES_MAX 64u
 
 static const struct bench_program *const registry[] = {&bench_ccl_allreduce, &bench_ipcq_pingpong,
                                                        &bench_ipcq_shift};
@@ -253,15 +257,7 @@ static void dump_after_failure(struct bench_session *session, const struct cw_er
     struct lp_system *system = dist_system(session->dist);
     if (error->exit_code == CW_PROGRAM_FAILED && is_deadlocked(system))
         lp_pointer_dump(lp_system_model(system), lp_system_sim(system),
-                        session->options->json ? SIZE_MAX : 64, stderr);
-}
-
-static bool is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
-
-/* Where a trace and pointers go: they must not mix with JSON or CSV. */
-static FILE *listing(const struct run_options *options)
-{
-    return is_stdout(options->json) || is_stdout(options->csv) ? stderr : stdout;
+                        session->options->json ? SIZE_MAX : LINES_MAX, stderr);
 }
 
 static int run_program(struct bench_session *session, struct cw_error *error)
@@ -273,24 +269,10 @@ static int run_program(struct bench_session *session, struct cw_error *error)
     }
     if (session->options->dump_pointers) {
         struct lp_system *system = dist_system(session->dist);
-        lp_pointer_list(lp_system_model(system), lp_system_sim(system), listing(session->options));
+        lp_pointer_list(lp_system_model(system), lp_system_sim(system),
+                        run_logs_listing(session->options));
     }
     return code;
-}
-
-/* --ccl-trace, or CUBEWARP_CCL_TRACE=1, which is --ccl-trace -. */
-static int open_trace(const struct run_options *options, struct atomic_file *file, FILE **trace,
-                      struct cw_error *error)
-{
-    const char *wanted = getenv("CUBEWARP_CCL_TRACE");
-    *trace = NULL;
-    if (options->ccl_trace == NULL)
-        *trace = wanted != NULL && strcmp(wanted, "1") == 0 ? listing(options) : NULL;
-    else if (is_stdout(options->ccl_trace))
-        *trace = listing(options);
-    else
-        return atomic_file_open(file, options->ccl_trace, error);
-    return CW_OK;
 }
 
 /* What share of what was submitted has come back: installations, then kernels of this batch. */
@@ -303,6 +285,14 @@ static void show_progress(void *argument, struct dist *dist, const struct cw_pro
                   times->submitted > 0 ? 100.0 * done / times->submitted : 0, "this step's PEs");
 }
 
+static void warn(void *argument, const char *text)
+{
+    const struct bench_session *session = argument;
+    if (!session->options->quiet && isatty(STDERR_FILENO))
+        progress_clear();
+    fprintf(stderr, "cubewarp: warning: %s\n", text);
+}
+
 static void log_round(void *argument, const struct cw_progress *progress)
 {
     struct bench_session *session = argument;
@@ -311,10 +301,14 @@ static void log_round(void *argument, const struct cw_progress *progress)
 
 /* Creates the machine, runs the program on it, and says what came of it. */
 static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
-                          struct cw_error *error)
+                          struct run_logs *logs, struct cw_error *error)
 {
     session->dist = dist_create(dist, error);
-    const int code = session->dist ? run_program(session, error) : error->exit_code;
+    int code = session->dist ? run_logs_begin(logs, session->dist, error) : error->exit_code;
+    if (code == CW_OK)
+        code = run_program(session, error);
+    if (code == CW_OK)
+        code = run_logs_end(logs, session->dist, error);
     if (dist->progress != NULL)
         progress_clear();
     if (code == CW_OK)
@@ -334,37 +328,38 @@ int bench_run(const struct run_options *options, const struct config *config, st
         snprintf(error->text, sizeof error->text, "--bench %s: no such bench", options->bench);
         return CW_USAGE;
     }
-    struct dist_options dist = {.config = config,
-                                .sync = options->sync,
-                                .threads = options->threads,
-                                .partition = options->partition,
-                                .window_ps = options->window_ps,
-                                .stress_rate_p32 = options->stress_rate_p32,
-                                .lazy_cancellation = options->lazy_cancellation,
-                                .pin_workers = !options->no_pin,
-                                .memory_bytes_max = options->memory_bytes_max,
-                                .trace = options->trace,
-                                .trace_arg = options->trace_arg,
-                                .no_data = options->no_data || !session.program->collective,
-                                .check_changes = getenv("CUBEWARP_CHECK_CHANGES") != NULL};
+    struct dist_options dist = {
+        .config = config,
+        .sync = options->sync,
+        .threads = options->threads,
+        .partition = options->partition,
+        .window_ps = options->window_ps,
+        .stress_rate_p32 = options->stress_rate_p32,
+        .lazy_cancellation = options->lazy_cancellation,
+        .pin_workers = !options->no_pin,
+        .memory_bytes_max = options->memory_bytes_max,
+        .trace = options->trace,
+        .trace_arg = options->trace_arg,
+        .no_data = options->no_data || (!session.program->collective && options->op_log == NULL),
+        .warn = warn,
+        .check_changes = getenv("CUBEWARP_CHECK_CHANGES") != NULL};
     dist.arg = &session;
     dist.progress = isatty(STDERR_FILENO) && !options->quiet ? show_progress : NULL;
     dist.each_round = options->engine_log != NULL ? log_round : NULL;
     int code = session.program->prepare ? session.program->prepare(&session, &dist, error) : CW_OK;
-    struct atomic_file trace = {0};
+    struct run_logs logs = {0};
     if (code == CW_OK)
-        code = open_trace(options, &trace, &dist.ccl_trace, error);
-    if (trace.stream != NULL)
-        dist.ccl_trace = trace.stream;
+        code = run_logs_open(&logs, options, config, error);
+    dist.listener = run_logs_listener(&logs);
     if (code == CW_OK && options->engine_log != NULL)
         code = engine_log_open(&session.engine_log, options->engine_log, error);
     if (code == CW_OK)
-        code = run_on_machine(&session, &dist, error);
-    if (code == CW_OK && trace.stream != NULL)
-        code = atomic_file_commit(&trace, error);
+        code = run_on_machine(&session, &dist, &logs, error);
+    if (code == CW_OK)
+        code = run_logs_commit(&logs, error);
     if (code == CW_OK && session.engine_log.stream != NULL)
         code = atomic_file_commit(&session.engine_log, error);
-    atomic_file_discard(&trace);
+    run_logs_discard(&logs);
     atomic_file_discard(&session.engine_log);
     if (code != CW_OK)
         result_free(result);

@@ -24,10 +24,10 @@ static const struct cli_command commands[] = {
     {"config", config_main, "print the resolved configuration and where values come from"},
     {"topo", topo_main, "show what a configuration builds"},
     {"verify", verify_main, "run twice and compare every result: reproducibility"},
+    {"replay", replay_main, "execute an op log again: the same memory"},
     {"perf", perf_main, "measure throughput, compare with earlier runs, project more threads"},
     {"sweep", NULL, NULL},
     {"report", NULL, NULL},
-    {"replay", NULL, NULL},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

@@ -70,7 +70,11 @@ static const struct option_row rows[] = {
      "write one row per size as CSV; - for standard output"},
     {"ccl-trace", 0, COMMAND_RUN, OPTION_CCL_TRACE, "FILE",
      "write each committed send and receive; - for standard output (standard error beside JSON or "
-     "CSV)"},
+     "CSV there), as does CUBEWARP_CCL_TRACE=1"},
+    {"op-log", 0, COMMAND_RUN, OPTION_OP_LOG, "FILE",
+     "write every committed data operation, for cubewarp replay (Zstandard)"},
+    {"trace", 0, COMMAND_RUN, OPTION_TRACE, "FILE",
+     "write a timeline of kernels and operations as Chrome trace JSON (ui.perfetto.dev)"},
     {"engine-log", 0, COMMAND_RUN, OPTION_ENGINE_LOG, "FILE",
      "write a row per round of GVT as CSV: how the parallel engine went"},
     {"dump-pointers", 0, COMMAND_RUN, OPTION_DUMP_POINTERS, NULL,
@@ -81,8 +85,6 @@ static const struct option_row rows[] = {
     {"quiet", 0, CONFIG_COMMANDS, OPTION_QUIET, NULL, "show no progress line"},
     {"help", 'h', CONFIG_COMMANDS, OPTION_HELP, NULL, "this text"},
     {"cancellation", 0, RUN_COMMANDS, OPTION_ABSENT, "NAME", NULL},
-    {"op-log", 0, RUN_COMMANDS, OPTION_ABSENT, "FILE", NULL},
-    {"trace", 0, RUN_COMMANDS, OPTION_ABSENT, "FILE", NULL},
 };
 #define ROWS (sizeof rows / sizeof *rows)
 

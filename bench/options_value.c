@@ -264,6 +264,10 @@ static int read_common(struct options_parse *parse, const struct option_row *row
         return options_file(parse->error, row->name, text, &options->csv);
     case OPTION_CCL_TRACE:
         return options_file(parse->error, row->name, text, &options->ccl_trace);
+    case OPTION_OP_LOG:
+        return options_regular_file(parse->error, row->name, text, &options->op_log);
+    case OPTION_TRACE:
+        return options_regular_file(parse->error, row->name, text, &options->timeline);
     case OPTION_ENGINE_LOG:
         return options_regular_file(parse->error, row->name, text, &options->engine_log);
     case OPTION_DUMP_POINTERS:
@@ -449,10 +453,10 @@ static int check_outputs(struct options_parse *parse)
 {
     const struct {
         const char *name, *path;
-    } outputs[] = {{"json", parse->options->json},
-                   {"csv", parse->options->csv},
-                   {"ccl-trace", parse->options->ccl_trace},
-                   {"engine-log", parse->options->engine_log}};
+    } outputs[] = {
+        {"json", parse->options->json},           {"csv", parse->options->csv},
+        {"ccl-trace", parse->options->ccl_trace}, {"op-log", parse->options->op_log},
+        {"trace", parse->options->timeline},      {"engine-log", parse->options->engine_log}};
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
         for (size_t k = 0; k < i; k++)
             if (outputs[i].path != NULL && outputs[k].path != NULL &&
@@ -479,6 +483,9 @@ int options_finish(struct options_parse *parse)
     if (options->no_data && options->verify_data)
         return options_usage(parse->error,
                              "--no-data leaves nothing to verify: drop it or --verify-data");
+    if (options->no_data && options->op_log != NULL)
+        return options_usage(parse->error, "--no-data leaves nothing for --op-log to replay: drop "
+                                           "one of the two");
     if (options->json != NULL && options->csv != NULL && strcmp(options->json, "-") == 0 &&
         strcmp(options->csv, "-") == 0)
         return options_usage(parse->error, "--json - and --csv - cannot share standard output");

@@ -33,7 +33,6 @@ int dist_check_features(const struct config *config, struct cw_error *error)
         bool asked;
         const char *key, *legal;
     } absent[] = {
-        {ccl->strict_validation, "defaults.strict_validation", "false"},
         {ccl->host_copy != CCL_HOST_COPY_INSTANT, "defaults.host_copy", "instant"},
         {strcmp(ccl->topology, "none") != 0, "defaults.topology", "none"},
         {ccl->mapper[0] != 0, "defaults.mapper", "no mapper"},

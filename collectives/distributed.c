@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/strict_check.h"
 #include "collectives/world.h"
 #include "core/clock.h"
 #include "partition/partition.h"
@@ -19,24 +20,29 @@ int dist_no_memory(struct cw_error *error)
 
 /* ---- what the machine commits ---------------------------------------------------------------- */
 
-static void trace_op(FILE *trace, const struct hw_config *hw, const struct lp_op *op)
-{
-    if (op->kind != LP_OP_SEND && op->kind != LP_OP_RECV)
-        return;
-    const struct hw_place place = hw_place_of(hw, op->pe);
-    fprintf(trace, "rank %u, t %lld.%03lld ns, %s %s, %u bytes, PE %u.%u.%u\n", place.sip,
-            (long long)(op->t_end_ps / 1000), (long long)(op->t_end_ps % 1000),
-            op->kind == LP_OP_SEND ? "send" : "recv", hw_dir_name((enum hw_dir)op->dir), op->bytes,
-            place.sip, place.cube, place.pe);
-}
-
 static void on_op(void *arg, const struct lp_op *op)
 {
     struct dist *dist = arg;
-    if (dist->options.ccl_trace != NULL)
-        trace_op(dist->options.ccl_trace, &dist->options.config->hw, op);
+    const struct dist_listener *listener = dist->options.listener;
+    if (listener != NULL && listener->op != NULL)
+        listener->op(listener->arg, op);
+    if (dist->strict != NULL && dist->data_error.exit_code == CW_OK)
+        (void)strict_check_op(dist->strict, op, &dist->data_error);
     if (dist->data != NULL && dist->data_error.exit_code == CW_OK)
         (void)data_pass_apply(dist->data, op, &dist->data_error);
+}
+
+static void on_arrival(void *arg, const struct lp_arrival *arrival)
+{
+    struct dist *dist = arg;
+    if (dist->data_error.exit_code == CW_OK)
+        (void)strict_check_arrival(dist->strict, arrival, &dist->data_error);
+}
+
+static void on_kernel(void *arg, const struct lp_kernel_record *record)
+{
+    const struct dist_listener *listener = ((struct dist *)arg)->options.listener;
+    listener->kernel(listener->arg, record);
 }
 
 static void on_progress(void *arg, const struct cw_progress *progress)
@@ -99,8 +105,13 @@ static bool allocate(struct dist *dist)
     dist->barrier = barrier_create(dist->world_size, dist_drain_collective, dist);
     if (!dist->options.no_data)
         dist->data = data_pass_create(&dist->options.config->hw, dist->options.memory_bytes_max);
+    const struct config *config = dist->options.config;
+    if (config->ccl.strict_validation)
+        dist->strict = strict_check_create(&config->hw, config->ccl.n_slots, dist->options.warn,
+                                           dist->options.arg);
     return dist->submissions && dist->tensors && dist->space && dist->init_barrier &&
-           dist->barrier && (dist->data || dist->options.no_data);
+           dist->barrier && (dist->data || dist->options.no_data) &&
+           (dist->strict || !config->ccl.strict_validation);
 }
 
 /* Contexts and peers of a PE: as many as the algorithm's kernel, or another one, needs. */
@@ -156,7 +167,10 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
         dist_free(dist);
         return NULL;
     }
-    const bool wants_ops = dist->data != NULL || options->ccl_trace != NULL;
+    const struct dist_listener *listener = options->listener;
+    const bool wants_ops =
+        dist->data != NULL || dist->strict != NULL || (listener != NULL && listener->op != NULL);
+    const bool wants_kernels = listener != NULL && listener->kernel != NULL;
     const struct lp_system_options machine = {.hw = &config->hw,
                                               .config = &queues,
                                               .sync = options->sync,
@@ -174,6 +188,8 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
                                               .trace = options->trace,
                                               .trace_arg = options->trace_arg,
                                               .op = wants_ops ? on_op : NULL,
+                                              .arrival = dist->strict ? on_arrival : NULL,
+                                              .kernel = wants_kernels ? on_kernel : NULL,
                                               .kernel_ended = on_kernel_ended,
                                               .arg = dist};
     dist->system = lp_system_create(&machine, error);
@@ -197,6 +213,7 @@ void dist_free(struct dist *dist)
     barrier_free(dist->barrier);
     lp_system_free(dist->system);
     data_pass_free(dist->data);
+    strict_check_free(dist->strict);
     free(dist->submissions);
     free(dist->tensors);
     free(dist);
@@ -205,7 +222,8 @@ void dist_free(struct dist *dist)
 int dist_drain(struct dist *dist, struct cw_error *error)
 {
     const int code = lp_system_drain(dist->system, error);
-    if (code != CW_OK || dist->data_error.exit_code == CW_OK)
+    /* Records come before the end of a run that failed: what is wrong with them goes first. */
+    if (dist->data_error.exit_code == CW_OK)
         return code;
     *error = dist->data_error;
     return error->exit_code;
@@ -261,6 +279,7 @@ const char *dist_partition(const struct dist *dist)
 double dist_install_run_s(const struct dist *dist) { return dist->install_run_s; }
 uint64_t dist_messages(const struct dist *dist) { return lp_system_messages(dist->system); }
 struct lp_system *dist_system(struct dist *dist) { return dist->system; }
+struct data_pass *dist_data(struct dist *dist) { return dist->data; }
 uint32_t dist_world_size_of(const struct dist *dist) { return dist->world_size; }
 
 /* ---- for workers ----------------------------------------------------------------------------- */

@@ -44,6 +44,13 @@ struct dist_completion {
     uint32_t root; /* of a broadcast */
 };
 
+/* Hears of what the machine commits, in its order. Hooks may be NULL. */
+struct dist_listener {
+    void (*op)(void *arg, const struct lp_op *op);
+    void (*kernel)(void *arg, const struct lp_kernel_record *record); /* start, phase, end */
+    void *arg;
+};
+
 struct dist_options {
     const struct config *config;
     enum cw_sync sync;
@@ -57,7 +64,9 @@ struct dist_options {
     bool check_changes;                  /* the engine's debug mode */
     uint32_t pair[2];                    /* PEs joined by a queue of their own; equal: none */
     uint32_t contexts, peers; /* struct lp_config: what kernels beside the algorithm's need */
-    FILE *ccl_trace;   /* each committed send and receive: "rank, t, dir, nbytes"; NULL: none */
+    const struct dist_listener *listener; /* outlives the world; NULL: none */
+    /* Told of what is worth a warning (IpcqSlotReuse), in an order of its own; NULL: nobody. */
+    void (*warn)(void *arg, const char *text);
     cw_trace_fn trace; /* the engine's; NULL: nobody wants to know */
     void *trace_arg;
     /* Called now and then while the machine runs; NULL: not wanted. */
@@ -98,6 +107,7 @@ double dist_setup_s(const struct dist *dist); /* wall time: building, and instal
 double dist_install_run_s(const struct dist *dist); /* of that, in the engine */
 uint64_t dist_messages(const struct dist *dist);    /* tiles sent so far */
 struct lp_system *dist_system(struct dist *dist);
+struct data_pass *dist_data(struct dist *dist);      /* NULL with no_data */
 const char *dist_partition(const struct dist *dist); /* the partitioner's name */
 uint32_t dist_world_size_of(const struct dist *dist);
 /* How the machine's queues are to be set up, and the memory in which receive slots are. */

@@ -90,14 +90,16 @@ static int fill(struct op_log_reader *reader, size_t want, struct cw_error *erro
         if (reader->input_over && reader->expected == 0)
             return CW_OK;
         const size_t left = ZSTD_decompressStream(reader->zstd, &out, &in);
+        const bool foreign =
+            reader->offset == 0 && reader->end == 0 &&
+            (reader->input_end < 4 || memcmp(reader->input, "\x28\xb5\x2f\xfd", 4) != 0);
         const uint64_t content_end = reader->offset + (out.pos - reader->begin);
         if (ZSTD_isError(left))
             return refuse_at(reader, content_end, error,
                              "%s (%s); expected an op log, a Zstandard stream with a window of at "
                              "most %u MiB, as cubewarp run --op-log writes it",
-                             reader->offset == 0 && reader->end == 0
-                                 ? "this is no op log"
-                                 : "the compressed data is damaged behind here",
+                             foreign ? "this is no op log"
+                                     : "the compressed data is damaged behind here",
                              ZSTD_getErrorName(left), 1u << (WINDOW_LOG_MAX - 20));
         if (reader->input_over && out.pos == reader->end)
             return refuse_at(reader, content_end, error,

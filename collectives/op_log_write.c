@@ -57,7 +57,7 @@ static void put(struct op_log *log, uint64_t n)
 
 static void put_signed(struct op_log *log, int64_t n)
 {
-    put(log, (uint64_t)n << 1 ^ (uint64_t)(n >> 63));
+    put(log, (uint64_t)n << 1 ^ (n < 0 ? UINT64_MAX : 0));
 }
 
 static void put_operand(struct op_log *log, const struct lp_operand *operand)

@@ -20,7 +20,8 @@ struct submission {
 struct dist {
     struct dist_options options;
     struct lp_system *system;
-    struct data_pass *data; /* NULL with no_data */
+    struct data_pass *data;      /* NULL with no_data */
+    struct strict_check *strict; /* NULL without strict_validation */
     const struct ccl_algorithm *algorithm;
     struct barrier *init_barrier, *barrier;
     uint32_t world_size;

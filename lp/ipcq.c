@@ -27,6 +27,13 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
     const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
     cw_check(run->ctx, transfer->dir < HW_DIRS_MAX);
     struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[transfer->dir]);
+    if (run->m->emit_arrivals) {
+        const struct lp_arrival arrival = {.t_ps = cw_now(run->ctx),
+                                           .pe = transfer->dst,
+                                           .seq = transfer->seq,
+                                           .dir = transfer->dir};
+        cw_emit(run->ctx, LP_RECORD_ARRIVAL, &arrival, sizeof arrival);
+    }
     const uint32_t ahead = transfer->seq - queue->peer_head_cache;
     if (ahead > 0) {
         cw_check(run->ctx, ahead <= 64);

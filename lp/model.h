@@ -79,7 +79,8 @@ struct lp_model {
     uint32_t rings_max;  /* most receive rings that one PE has */
     int64_t pair_credit_ps[2];
 
-    bool emit_ops; /* somebody wants the records of data operations */
+    bool emit_ops;      /* somebody wants the records of data operations */
+    bool emit_arrivals; /* ... and those of tiles that become visible */
     struct lp_launch *launches;
     uint32_t launch_count;
 };

@@ -20,9 +20,10 @@
 
 /* Kinds of commit records that lp/ emits (cw_emit's `kind`). */
 enum lp_record_kind {
-    LP_RECORD_OP = 1, /* struct lp_op */
-    LP_RECORD_KERNEL, /* struct lp_kernel_record: a kernel's start, end, phase marks */
-    LP_RECORD_HOST,   /* struct lp_host_record: an acknowledgement or completion at the host */
+    LP_RECORD_OP = 1,  /* struct lp_op */
+    LP_RECORD_KERNEL,  /* struct lp_kernel_record: a kernel's start, end, phase marks */
+    LP_RECORD_ARRIVAL, /* struct lp_arrival, if somebody wants them */
+    LP_RECORD_HOST,    /* struct lp_host_record: an acknowledgement or completion at the host */
 };
 
 enum lp_op_kind {
@@ -89,6 +90,14 @@ struct lp_op {
     uint8_t reserved[3];
     struct lp_operand a, b, dst; /* send, put: dst is at the peer */
 };
+/* A tile has become visible in its slot: what was there before is gone. */
+struct lp_arrival {
+    int64_t t_ps;
+    uint32_t pe, seq; /* the receiver; the tile's number in its queue */
+    uint8_t dir;
+    uint8_t reserved[7];
+};
+_Static_assert(sizeof(struct lp_arrival) == 24, "without padding");
 _Static_assert(sizeof(struct lp_op) == 64, "a record is at most 64 bytes, without padding");
 
 #endif

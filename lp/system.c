@@ -96,7 +96,12 @@ static void sink(void *arg, const struct cw_event *event, uint16_t kind, const v
         if (system->options.op)
             system->options.op(system->options.arg, record);
         break;
+    case LP_RECORD_ARRIVAL:
+        system->options.arrival(system->options.arg, record);
+        break;
     case LP_RECORD_KERNEL:
+        if (system->options.kernel)
+            system->options.kernel(system->options.arg, record);
         kernel_record(system, record);
         break;
     default:
@@ -138,6 +143,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     }
     memset(system->phase_of_pe, 255, pe_count);
     system->model.emit_ops = options->op != NULL;
+    system->model.emit_arrivals = options->arrival != NULL;
     system->hooks = (struct cw_model){.name = "hardware",
                                       .data = &system->model,
                                       .lp_count = system->model.lp_count,

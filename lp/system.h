@@ -25,6 +25,10 @@ struct lp_system_options {
     void *trace_arg;
     /* Receives each committed data operation, in order; NULL: none wanted. */
     void (*op)(void *arg, const struct lp_op *op);
+    /* Receives each tile's arrival in its slot; NULL: not wanted. */
+    void (*arrival)(void *arg, const struct lp_arrival *arrival);
+    /* Receives each start, phase and end of a kernel; NULL: not wanted. */
+    void (*kernel)(void *arg, const struct lp_kernel_record *record);
     /* Told that a PE's kernel has ended: its received tiles are dead. NULL: not wanted. */
     void (*kernel_ended)(void *arg, uint32_t pe);
     void *arg;

@@ -304,15 +304,22 @@ static void threads_choose_the_mode_unless_it_is_given(void **state)
 static void what_this_version_lacks_is_refused_by_name(void **state)
 {
     (void)state;
-    refuse_line("run --op-log f", "--op-log: not part of this version");
-    refuse_line("run --trace f", "--trace: not part of this version");
+    refuse_line("run --op-log f --no-data",
+                "--no-data leaves nothing for --op-log to replay: drop one of the two");
+    refuse_line("run --op-log -",
+                "--op-log '-': expected a file's name: standard output has the result");
+    refuse_line("run --trace f --op-log f",
+                "--op-log and --trace name one file; give each a file of its own");
     refuse_line("run --bench gemm", "--bench 'gemm': not part of this version; known: "
                                     "ccl_allreduce, ipcq_pingpong, ipcq_shift");
     struct run_options options;
-    char legal[] = "run --sync sequential --threads 1 --dump-pointers --ccl-trace t.txt";
+    char legal[] = "run --sync sequential --threads 1 --dump-pointers --ccl-trace t.txt "
+                   "--op-log o --trace t";
     accept_line(&options, legal);
     assert_true(options.dump_pointers);
     assert_string_equal(options.ccl_trace, "t.txt");
+    assert_string_equal(options.op_log, "o");
+    assert_string_equal(options.timeline, "t");
 }
 
 int main(void)

@@ -1,0 +1,25 @@
+/*
+ * timeline.h: --trace FILE: a run as Chrome trace-event JSON, for ui.perfetto.dev. A process is a
+ * SIP; each PE has a track for its kernels' phases and, below it, as many for operations as run at
+ * once. Times are simulated, in us with all their digits. One thread; no state of its own.
+ */
+#ifndef BENCH_TIMELINE_H
+#define BENCH_TIMELINE_H
+
+#include <stdio.h>
+
+#include "core/cw.h"
+#include "lp/model.h"
+
+struct timeline;
+
+/* The stream and the model outlive it. NULL, with *error filled: out of memory. */
+struct timeline *timeline_create(FILE *stream, const struct lp_model *model,
+                                 struct cw_error *error);
+void timeline_free(struct timeline *timeline); /* accepts NULL */
+/* In the order of commitment. */
+void timeline_op(struct timeline *timeline, const struct lp_op *op);
+void timeline_kernel(struct timeline *timeline, const struct lp_kernel_record *record);
+void timeline_finish(struct timeline *timeline);
+
+#endif
