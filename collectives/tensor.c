@@ -278,3 +278,34 @@ void tensor_free(struct tensor *tensor)
     give(&tensor->space->heap[tensor->sip], tensor->hbm_offset);
     free(tensor);
 }
+
+/* ---- views ----------------------------------------------------------------------------------- */
+
+int tensor_view_of(const struct tensor_group *group, uint32_t sip, struct tensor_view *view,
+                   struct cw_error *error)
+{
+    for (uint32_t rank = 0; rank < group->ranks; rank++) {
+        const struct tensor *const tensor = group->tensor[rank];
+        if (tensor->sip != sip || tensor->shard_count == 0)
+            continue;
+        *view = (struct tensor_view){tensor->shard, tensor->shard_count, tensor->va_base};
+        return CW_OK;
+    }
+    *view = (struct tensor_view){0};
+    fail(error, CW_PROGRAM_FAILED, "the tensor has no shard on SIP %u", sip);
+    return CW_PROGRAM_FAILED;
+}
+
+struct tensor_view tensor_view_of_pe(const struct tensor_view *view, uint32_t cube, uint32_t pe)
+{
+    uint32_t first = 0, last;
+    while (first < view->count &&
+           (view->shard[first].cube < cube ||
+            (view->shard[first].cube == cube && view->shard[first].pe < pe)))
+        first++;
+    for (last = first; last < view->count && view->shard[last].cube == cube &&
+                       view->shard[last].pe == pe;)
+        last++;
+    return (struct tensor_view){view->shard + first, last - first,
+                                last > first ? view->shard[first].va : 0};
+}

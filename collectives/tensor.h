@@ -78,4 +78,26 @@ void tensor_free(struct tensor *tensor); /* gives its range back; accepts NULL *
 /* Parts that are not copies of each other. */
 uint32_t tensor_parts(const struct tensor *tensor);
 
+/* What all ranks have submitted to one call: the tensor as the whole group sees it. */
+struct tensor_group {
+    struct tensor *const *tensor; /* [ranks] */
+    uint32_t ranks;
+};
+
+/*
+ * The shards of a group's tensor that are on one SIP, in ascending order of (cube, pe,
+ * offset_bytes): launches may rely on it (seed ADR-0024 D8).
+ */
+struct tensor_view {
+    const struct tensor_shard *shard;
+    uint32_t count;
+    uint64_t va_base; /* of the first part on this SIP */
+};
+
+/* CW_PROGRAM_FAILED: no shard is there. */
+int tensor_view_of(const struct tensor_group *group, uint32_t sip, struct tensor_view *view,
+                   struct cw_error *error);
+/* Those of one PE among them; count 0: none. */
+struct tensor_view tensor_view_of_pe(const struct tensor_view *view, uint32_t cube, uint32_t pe);
+
 #endif

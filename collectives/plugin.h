@@ -1,0 +1,32 @@
+/*
+ * plugin.h: what a configuration file names as `./file.so:symbol`: an algorithm (struct
+ * ccl_algorithm), a mapper or a validator (functions). Loaded with dlopen, resolved in the working
+ * directory as dlopen does, and never unloaded: kernels and messages may refer to it. The loader of
+ * the configuration has made sure that the path stands in a file and that --no-plugins is not
+ * given.
+ *
+ * A shared object says once, outside of any function, CCL_PLUGIN; it is compiled with the headers
+ * of the program that loads it (make prints how: collectives/README.md).
+ */
+#ifndef COLLECTIVES_PLUGIN_H
+#define COLLECTIVES_PLUGIN_H
+
+#include "collectives/algorithm.h"
+#include "lp/model.h"
+
+/* Changes with what a shared object and the program must agree on. */
+#define CCL_PLUGIN_ABI                                                                             \
+    (1u + 8u * (uint32_t)sizeof(struct ccl_algorithm) + 4096u * (uint32_t)sizeof(struct tl_args) + \
+     1048576u * (uint32_t)sizeof(struct tl_kernel))
+#define CCL_PLUGIN                                                                                 \
+    extern const uint32_t ccl_plugin_abi;                                                          \
+    const uint32_t ccl_plugin_abi = CCL_PLUGIN_ABI
+
+/* "./file.so:symbol", else a registry's name. */
+bool plugin_is_path(const char *name);
+
+/* The symbol's address; NULL with CW_USAGE and what is wrong: no such file, no such symbol, built
+ * for other headers. */
+void *plugin_symbol(const char *path_and_symbol, struct cw_error *error);
+
+#endif

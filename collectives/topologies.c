@@ -1,0 +1,142 @@
+/*
+ * topologies.c: the built-in logical topologies (topologies.h). A rank alone in a dimension has no
+ * neighbour there, like a SIP in a ring of one.
+ */
+#include "collectives/topologies.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    enum logical_kind kind;
+    bool wraps, one_way, square;
+} known[] = {
+    {"ring_1d", LOGICAL_LINE, true, false, false},
+    {"ring_1d_unidir", LOGICAL_LINE, true, true, false},
+    {"mesh_2d", LOGICAL_GRID, true, false, true},
+    {"torus_2d", LOGICAL_GRID, true, false, false},
+    {"mesh_2d_no_wrap", LOGICAL_GRID, false, false, false},
+    {"tree_binary", LOGICAL_TREE, false, false, false},
+    {"none", LOGICAL_NONE, false, false, false},
+};
+#define KNOWN (sizeof known / sizeof *known)
+
+static int unknown(const char *name, struct cw_error *error)
+{
+    size_t n = (size_t)snprintf(error->text, sizeof error->text,
+                                "topology: no logical topology '%.64s'; there are", name);
+    for (size_t i = 0; i < KNOWN && n < sizeof error->text; i++)
+        n += (size_t)snprintf(error->text + n, sizeof error->text - n, "%s %s", i ? "," : "",
+                              known[i].name);
+    return error->exit_code = CW_USAGE;
+}
+
+static int find_grid(struct logical *logical, bool square, const struct hw_config *hw,
+                     struct cw_error *error)
+{
+    if (!square && hw_sips_are_grid(hw) && logical->ranks == hw->sip_count) {
+        logical->w = hw->sip_w;
+        logical->h = hw->sip_h;
+        return CW_OK;
+    }
+    uint32_t side = 0;
+    while ((uint64_t)(side + 1) * (side + 1) <= logical->ranks)
+        side++;
+    logical->w = logical->h = side;
+    if (side * side == logical->ranks)
+        return CW_OK;
+    snprintf(error->text, sizeof error->text,
+             "topology: %s needs a perfect square of ranks%s, and there are %u; legal below: %u, "
+             "above: %u",
+             logical->name, square ? "" : " where they are not all SIPs of a w x h grid",
+             logical->ranks, side * side, (side + 1) * (side + 1));
+    return error->exit_code = CW_USAGE;
+}
+
+int logical_find(const char *name, uint32_t ranks, const struct hw_config *hw, struct logical *out,
+                 struct cw_error *error)
+{
+    for (size_t i = 0; i < KNOWN; i++) {
+        if (strcmp(name, known[i].name) != 0)
+            continue;
+        *out = (struct logical){.name = known[i].name,
+                                .kind = known[i].kind,
+                                .ranks = ranks,
+                                .w = ranks,
+                                .h = 1,
+                                .wraps = known[i].wraps,
+                                .one_way = known[i].one_way};
+        return out->kind == LOGICAL_GRID ? find_grid(out, known[i].square, hw, error) : CW_OK;
+    }
+    return unknown(name, error);
+}
+
+static void add(struct lp_neighbours *out, const char *dir, const char *opposite, uint32_t rank,
+                enum lp_way way)
+{
+    struct lp_neighbour *const entry = &out->at[out->count++];
+    snprintf(entry->dir, sizeof entry->dir, "%s", dir);
+    snprintf(entry->opposite, sizeof entry->opposite, "%s", opposite);
+    entry->rank = rank;
+    entry->way = (uint8_t)way;
+}
+
+/* The place before or after `at` among n; false where there is none. */
+static bool step(uint32_t at, uint32_t n, bool wraps, bool forward, uint32_t *to)
+{
+    if (n == 1 || (!wraps && at == (forward ? n - 1 : 0)))
+        return false;
+    *to = (at + (forward ? 1 : n - 1)) % n;
+    return true;
+}
+
+static void add_grid(const struct logical *logical, uint32_t rank, struct lp_neighbours *out)
+{
+    const uint32_t w = logical->w, x = rank % w, y = rank / w;
+    const enum lp_way east = logical->one_way ? LP_WAY_OUT : LP_WAY_BOTH;
+    const enum lp_way west = logical->one_way ? LP_WAY_IN : LP_WAY_BOTH;
+    uint32_t to;
+    if (step(y, logical->h, logical->wraps, false, &to))
+        add(out, "N", "S", to * w + x, LP_WAY_BOTH);
+    if (step(y, logical->h, logical->wraps, true, &to))
+        add(out, "S", "N", to * w + x, LP_WAY_BOTH);
+    if (step(x, w, logical->wraps, true, &to))
+        add(out, "E", "W", y * w + to, east);
+    if (step(x, w, logical->wraps, false, &to))
+        add(out, "W", "E", y * w + to, west);
+}
+
+static void add_tree(const struct logical *logical, uint32_t rank, struct lp_neighbours *out)
+{
+    if (rank > 0)
+        add(out, "parent", rank % 2 == 1 ? "child_left" : "child_right", (rank - 1) / 2,
+            LP_WAY_BOTH);
+    if (2 * rank + 1 < logical->ranks)
+        add(out, "child_left", "parent", 2 * rank + 1, LP_WAY_BOTH);
+    if (2 * rank + 2 < logical->ranks)
+        add(out, "child_right", "parent", 2 * rank + 2, LP_WAY_BOTH);
+}
+
+void logical_neighbours(const struct logical *logical, uint32_t rank, struct lp_neighbours *out)
+{
+    out->count = 0;
+    if (logical->kind == LOGICAL_LINE || logical->kind == LOGICAL_GRID)
+        add_grid(logical, rank, out);
+    else if (logical->kind == LOGICAL_TREE)
+        add_tree(logical, rank, out);
+}
+
+uint32_t logical_rings_max(const struct logical *logical)
+{
+    uint32_t most = 0;
+    for (uint32_t rank = 0; rank < logical->ranks; rank++) {
+        struct lp_neighbours map;
+        uint32_t rings = 0;
+        logical_neighbours(logical, rank, &map);
+        for (uint32_t i = 0; i < map.count; i++)
+            rings += map.at[i].way != LP_WAY_OUT;
+        most = rings > most ? rings : most;
+    }
+    return most;
+}

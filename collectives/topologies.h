@@ -1,0 +1,34 @@
+/*
+ * topologies.h: the built-in logical topologies (40-runtime.md, "Configuration"; seed ADR-0023 D3,
+ * D11): which rank is whose neighbour in which direction. Pure.
+ */
+#ifndef COLLECTIVES_TOPOLOGIES_H
+#define COLLECTIVES_TOPOLOGIES_H
+
+#include "lp/wiring.h"
+
+enum logical_kind { LOGICAL_NONE, LOGICAL_LINE, LOGICAL_GRID, LOGICAL_TREE };
+
+/* A logical topology of so many ranks. */
+struct logical {
+    const char *name;
+    enum logical_kind kind;
+    uint32_t ranks;
+    uint32_t w, h;       /* of a grid; of a line: ranks and 1 */
+    bool wraps, one_way; /* one_way: tiles go east only */
+};
+
+/*
+ * By name ("none" has no directions). CW_USAGE: unknown, with those that there are; or the ranks
+ * make no such grid: mesh_2d takes a perfect square; torus_2d and mesh_2d_no_wrap take the w x h of
+ * the machine's grid of SIPs where all of it takes part, else a perfect square.
+ */
+int logical_find(const char *name, uint32_t ranks, const struct hw_config *hw, struct logical *out,
+                 struct cw_error *error);
+
+/* The directions of a rank, sorted as enum hw_dir is. */
+void logical_neighbours(const struct logical *logical, uint32_t rank, struct lp_neighbours *out);
+/* Most directions that a rank has and receives in. */
+uint32_t logical_rings_max(const struct logical *logical);
+
+#endif
