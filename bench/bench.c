@@ -341,6 +341,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
         .trace = options->trace,
         .trace_arg = options->trace_arg,
         .no_data = options->no_data || (!session.program->collective && options->op_log == NULL),
+        .kernels_only = !session.program->collective,
         .warn = warn,
         .check_changes = getenv("CUBEWARP_CHECK_CHANGES") != NULL};
     dist.arg = &session;

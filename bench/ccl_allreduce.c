@@ -65,29 +65,23 @@ static int completed(void *arg, const struct dist_completion *completion, struct
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
 }
 
-/* One shard per cube, at its PE 0, or one per PE: what the algorithm reduces. */
-static struct dp_policy policy_for(const struct config *config)
-{
-    const struct ccl_algorithm *algorithm = ccl_algorithm_find(config->ccl.module);
-    if (algorithm != NULL && algorithm->pe_shards)
-        return (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE};
-    return (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
-}
-
 static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_error *error)
 {
     const struct run_options *options = session->options;
     const struct config *config = session->config;
     const double n = dist_world_size_of(session->dist);
     struct allreduce allreduce = {
-        .session = session, .n_elem = n_elem, .policy = policy_for(config)};
+        .session = session, .n_elem = n_elem, .policy = dist_policy(session->dist)};
     allreduce.row = bench_add_row(session, "all_reduce", n_elem, 2 * (n - 1) / n, error);
     if (allreduce.row == NULL)
         return error->exit_code;
     snprintf(allreduce.row->algorithm, sizeof allreduce.row->algorithm, "%s",
              config->ccl.algorithm);
     snprintf(allreduce.row->redop, sizeof allreduce.row->redop, "%s", redop_name(options->op));
-    allreduce.row->bound_ps = hw_bound_all_reduce_ps(&config->hw, allreduce.row->bytes);
+    allreduce.row->bound_ps =
+        allreduce.policy.num_cubes == 1
+            ? hw_bound_leaders_ps(&config->hw, allreduce.row->ranks, allreduce.row->bytes)
+            : hw_bound_all_reduce_ps(&config->hw, allreduce.row->bytes);
     if (options->verify_data) {
         const struct expect_request request = {.hw = &config->hw,
                                                .ccl = &config->ccl,
@@ -113,7 +107,7 @@ static int prepare(struct bench_session *session, struct dist_options *dist, str
     for (size_t i = 0; i < bench_size_count(session); i++) {
         const struct ccl_call call = {.hw = &session->config->hw,
                                       .ccl = &session->config->ccl,
-                                      .world_size = session->config->hw.sip_count,
+                                      .world_size = dist_world_size_for(session->config),
                                       .n_elem = bench_size(session, i),
                                       .dtype = (enum lp_dtype)session->options->dtype,
                                       .math = (enum lp_math)session->options->op};

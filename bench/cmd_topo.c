@@ -9,6 +9,7 @@
 #include "bench/cli.h"
 #include "bench/topo_svg.h"
 #include "collectives/distributed.h"
+#include "collectives/install_plan.h"
 #include "lp/layout.h"
 
 /* "S.C.P" within the machine. */
@@ -43,7 +44,7 @@ uint64_t topo_queue_pairs(const struct hw_config *hw, bool wire_all_pes)
     return between_pes * cubes * sips + between_cubes * wired * sips + between_sips * cubes * wired;
 }
 
-static void print_counts(const struct config *config, const struct lp_model *m)
+static void print_counts(const struct config *config, const struct lp_model *m, uint64_t pairs)
 {
     static const char *const corner[HW_CORNERS] = {"NW", "NE", "SW", "SE"};
     const struct hw_config *hw = &config->hw;
@@ -57,9 +58,8 @@ static void print_counts(const struct config *config, const struct lp_model *m)
         printf(" %s", corner[hw->corner[i]]);
     printf(" x %u\nNoC          %u x %u routers in a cube\n", hw->pe_per_corner, hw->noc_w,
            hw->noc_h);
-    printf("queue pairs  %llu, %u slots of %u bytes each\n",
-           (unsigned long long)topo_queue_pairs(hw, m->config.wire_all_pes), config->ccl.n_slots,
-           config->ccl.slot_bytes);
+    printf("queue pairs  %llu, %u slots of %u bytes each\n", (unsigned long long)pairs,
+           config->ccl.n_slots, config->ccl.slot_bytes);
     printf("LPs          %u: the host, cubes, IO dies and %u switches\n", m->lp_count,
            m->switch_count);
     printf("state        %zu bytes per PE, its cube's and links' included\n",
@@ -149,6 +149,24 @@ static int draw(const struct run_options *options, const struct config *config,
     return atomic_file_commit(&file, error);
 }
 
+/* Queue pairs that the algorithm's topology installs. */
+static int count_pairs(const struct config *config, uint64_t *pairs, struct cw_error *error)
+{
+    *pairs = topo_queue_pairs(&config->hw, config->ccl.wiring == CCL_WIRING_ALL_PES);
+    if (strcmp(config->ccl.topology, "none") == 0)
+        return CW_OK;
+    struct install_plans *plans;
+    const char *key;
+    const int code = build_install_plans(dist_world_size_for(config), config->ccl.algorithm,
+                                         &config->ccl, &config->hw, &plans, &key, error);
+    if (code != CW_OK)
+        return code == CW_USAGE ? dist_refuse(config, key, error) : code;
+    if (install_plans_wiring(plans) != NULL)
+        *pairs = lp_wiring_queue_pairs(install_plans_wiring(plans));
+    install_plans_free(plans);
+    return CW_OK;
+}
+
 static int topo(const struct run_options *options, const struct config *config,
                 struct cw_error *error)
 {
@@ -165,12 +183,16 @@ static int topo(const struct run_options *options, const struct config *config,
     }
     if (options->svg != NULL)
         return draw(options, config, error);
+    uint64_t pairs;
+    const int code = count_pairs(config, &pairs, error);
+    if (code != CW_OK)
+        return code;
     if (!lp_layout_init(&model, &config->hw, &queues)) {
         lp_layout_free(&model);
         snprintf(error->text, sizeof error->text, "out of memory");
         return error->exit_code = CW_NO_RESOURCE;
     }
-    print_counts(config, &model);
+    print_counts(config, &model, pairs);
     if (options->path_from != NULL)
         print_path(config, from, to);
     lp_layout_free(&model);

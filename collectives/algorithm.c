@@ -3,12 +3,17 @@
  */
 #include "collectives/algorithm.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "collectives/plugin.h"
 
 static const struct ccl_algorithm *const registry[] = {
     &ccl_lrab_hierarchical_allreduce,
     &ccl_pe_hierarchical_allreduce,
     &ccl_lrab_pipelined_allreduce,
+    &ccl_ring_allreduce,
+    &ccl_tree_allreduce,
 };
 
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i)
@@ -25,16 +30,42 @@ const struct ccl_algorithm *ccl_algorithm_find(const char *module)
     return NULL;
 }
 
-const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
-                                              enum ccl_collective collective)
+const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_error *error)
 {
-    const struct ccl_algorithm *const configured = ccl_algorithm_find(ccl->module);
+    const struct ccl_algorithm *algorithm = ccl_algorithm_find(module);
+    if (algorithm != NULL)
+        return algorithm;
+    if (plugin_is_path(module)) {
+        algorithm = plugin_symbol(module, error);
+        if (algorithm == NULL || (algorithm->name != NULL && algorithm->kernel != NULL))
+            return algorithm;
+        snprintf(error->text, sizeof error->text, "%s has no name or no kernel", module);
+        error->exit_code = CW_USAGE;
+        return NULL;
+    }
+    size_t n =
+        (size_t)snprintf(error->text, sizeof error->text,
+                         "algorithm module %.64s is not part of this version; there are:", module);
+    for (uint32_t i = 0; (algorithm = ccl_algorithm_at(i)) && n < sizeof error->text; i++)
+        n += (size_t)snprintf(error->text + n, sizeof error->text - n, " %s", algorithm->name);
+    error->exit_code = CW_USAGE;
+    return NULL;
+}
+
+const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
+                                              enum ccl_collective collective,
+                                              struct cw_error *error)
+{
+    const struct ccl_algorithm *const configured = ccl_algorithm_load(ccl->module, error);
     if (configured == NULL || configured->collective == collective)
         return configured;
     const struct ccl_algorithm *algorithm;
     for (uint32_t i = 0; (algorithm = ccl_algorithm_at(i)); i++)
         if (algorithm->collective == collective)
             return algorithm;
+    snprintf(error->text, sizeof error->text, "no algorithm for %s is part of this version",
+             ccl_collective_name(collective));
+    error->exit_code = CW_USAGE;
     return NULL;
 }
 

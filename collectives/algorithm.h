@@ -9,6 +9,7 @@
 #include "collectives/ccl_config.h"
 #include "core/cw.h"
 #include "lp/tl.h"
+#include "lp/wiring.h"
 
 enum ccl_collective {
     CCL_ALL_REDUCE,
@@ -32,32 +33,43 @@ struct ccl_call {
     enum lp_math math;
 };
 
-/* All hooks run on the host, between drains, and are pure. */
+/* What a neighbors() hook did. */
+enum ccl_neighbors { CCL_NEIGHBORS_KEPT, CCL_NEIGHBORS_CHANGED };
+
+/* All hooks run on the host, between drains, and are pure. A hook may be NULL where it says so. */
 struct ccl_algorithm {
     const char *name;
     enum ccl_collective collective; /* what it does */
     const struct tl_kernel *kernel;
-    /* The scalars that follow the tensor pointer. */
+    /* The scalars that follow the tensor pointer. NULL: none. */
     void (*kernel_args)(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX]);
     /* Refuses calls that the algorithm cannot run: CW_OK, or CW_USAGE with *error filled with
-     * "key: what is wrong, what would be legal" and `key` set to the configuration key at fault. */
+     * "key: what is wrong, what would be legal" and `key` set to the configuration key at fault.
+     * NULL: none is refused. */
     int (*check)(const struct ccl_call *call, const char **key, struct cw_error *error);
-    /* Bytes of TCM that the kernel uses beside the rings. */
+    /* Bytes of TCM that the kernel uses beside the rings. NULL: those of a shard. */
     uint64_t (*tcm_bytes)(const struct ccl_call *call);
-    /* The PE takes part. */
+    /* The PE takes part, unless ccl.yaml names a mapper. NULL: leader_only. */
     bool (*takes_part)(const struct ccl_call *call, uint32_t cube, uint32_t pe);
     /* Most PEs with which one exchanges puts and notifications, of all calls on this machine;
      * NULL: none. The call gives hw, ccl and world_size only. */
     uint32_t (*peers)(const struct ccl_call *call);
+    /* Tweaks the directions that the logical topology gives a rank, or replaces them, and says so;
+     * or keeps them. With `topology: none` there are none to begin with. NULL: keeps them, and
+     * `none` is the wiring of the machine. */
+    enum ccl_neighbors (*neighbors)(uint32_t rank, uint32_t world_size, struct lp_neighbours *map);
     bool pe_shards; /* reduces a shard of each PE, else one of each cube, at its PE 0 */
 };
 
-/* By module name; NULL: unknown. */
+/* By module name, of those that are registered; NULL: unknown. */
 const struct ccl_algorithm *ccl_algorithm_find(const char *module);
+/* The same, or from a shared object (./file.so:symbol). NULL: CW_USAGE, and what there is. */
+const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_error *error);
 /* The one for a collective: the configured module if it does that, else the first registered one
- * that does. NULL: there is none, or the module is unknown. */
+ * that does. NULL: CW_USAGE, there is none, or the module is unknown. */
 const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
-                                              enum ccl_collective collective);
+                                              enum ccl_collective collective,
+                                              struct cw_error *error);
 /* For messages: the i-th registered one, NULL after the last. */
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i);
 
@@ -66,5 +78,6 @@ const char *ccl_algorithm_note(const char *module);
 
 extern const struct ccl_algorithm ccl_lrab_hierarchical_allreduce, ccl_lrab_pipelined_allreduce,
     ccl_pe_hierarchical_allreduce;
+extern const struct ccl_algorithm ccl_ring_allreduce, ccl_tree_allreduce;
 
 #endif

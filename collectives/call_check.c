@@ -15,7 +15,7 @@ uint64_t dist_ring_bytes(const struct config *config, enum ccl_buffer_kind memor
 }
 
 /* A call is refused with the place of the value at fault. */
-static int refuse(const struct config *config, const char *key, struct cw_error *error)
+int dist_refuse(const struct config *config, const char *key, struct cw_error *error)
 {
     char where[512], text[sizeof error->text];
     memcpy(text, error->text, sizeof text);
@@ -34,9 +34,6 @@ int dist_check_features(const struct config *config, struct cw_error *error)
         const char *key, *legal;
     } absent[] = {
         {ccl->host_copy != CCL_HOST_COPY_INSTANT, "defaults.host_copy", "instant"},
-        {strcmp(ccl->topology, "none") != 0, "defaults.topology", "none"},
-        {ccl->mapper[0] != 0, "defaults.mapper", "no mapper"},
-        {ccl->validator[0] != 0, "defaults.validator", "no validator"},
     };
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
         if (!absent[i].asked)
@@ -44,7 +41,7 @@ int dist_check_features(const struct config *config, struct cw_error *error)
         snprintf(error->text, sizeof error->text,
                  "%s: this value is not part of this version, which has %s",
                  strchr(absent[i].key, '.') + 1, absent[i].legal);
-        return refuse(config, absent[i].key, error);
+        return dist_refuse(config, absent[i].key, error);
     }
     return CW_OK;
 }
@@ -52,37 +49,19 @@ int dist_check_features(const struct config *config, struct cw_error *error)
 int dist_check_call(const struct config *config, const struct ccl_call *call,
                     struct cw_error *error)
 {
-    const struct ccl_algorithm *algorithm = ccl_algorithm_find(config->ccl.module);
     const char *key = "defaults.module";
-    if (algorithm != NULL && algorithm->collective != call->collective) {
-        algorithm = ccl_algorithm_for(&config->ccl, call->collective);
-        if (algorithm == NULL) {
-            snprintf(error->text, sizeof error->text, "no algorithm for %s is part of this version",
-                     ccl_collective_name(call->collective));
-            return error->exit_code = CW_USAGE;
-        }
-    }
-    if (algorithm == NULL) {
-        size_t n = (size_t)snprintf(
-            error->text, sizeof error->text,
-            "algorithm module %s is not part of this version; there are:", config->ccl.module);
-        for (uint32_t i = 0; (algorithm = ccl_algorithm_at(i)) && n < sizeof error->text; i++)
-            n += (size_t)snprintf(error->text + n, sizeof error->text - n, " %s", algorithm->name);
-        return refuse(config, key, error);
-    }
+    const struct ccl_algorithm *const algorithm =
+        ccl_algorithm_for(&config->ccl, call->collective, error);
+    if (algorithm == NULL)
+        return dist_refuse(config, key, error);
     const int code = dist_check_features(config, error);
     if (code != CW_OK)
         return code;
-    if (config->ccl.world_size && config->ccl.world_size != config->hw.sip_count) {
-        snprintf(error->text, sizeof error->text,
-                 "world_size %u: %s takes all %u SIPs; leave it out", config->ccl.world_size,
-                 config->ccl.algorithm, config->hw.sip_count);
-        return refuse(config, "defaults.world_size", error);
-    }
-    if (algorithm->check(call, &key, error) != CW_OK)
-        return refuse(config, key, error);
+    if (algorithm->check != NULL && algorithm->check(call, &key, error) != CW_OK)
+        return dist_refuse(config, key, error);
     const uint64_t rings = dist_ring_bytes(config, CCL_BUFFER_TCM);
-    const uint64_t wanted = algorithm->tcm_bytes(call);
+    const uint64_t wanted = algorithm->tcm_bytes != NULL ? algorithm->tcm_bytes(call)
+                                                         : call->n_elem * tl_itemsize(call->dtype);
     if (wanted <= config->hw.tcm_bytes - rings)
         return CW_OK;
     snprintf(error->text, sizeof error->text,
@@ -92,5 +71,17 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
              (unsigned long long)(config->hw.tcm_bytes - rings),
              (unsigned long long)config->hw.tcm_bytes,
              ccl_algorithm_note("lrab_pipelined_allreduce"));
-    return refuse(config, "memory.tcm_kib", error);
+    return dist_refuse(config, "memory.tcm_kib", error);
+}
+
+int dist_check_rings(const struct config *config, const struct lp_wiring *wiring,
+                     struct cw_error *error)
+{
+    struct config_errors errors = {0};
+    if (wiring == NULL || config_rings_fit(config, lp_wiring_rings_max(wiring), 1, &errors))
+        return CW_OK;
+    snprintf(error->text, sizeof error->text, "%s",
+             errors.count > 0 ? errors.list[0].text : "the receive rings do not fit");
+    config_errors_free(&errors);
+    return error->exit_code = CW_USAGE;
 }

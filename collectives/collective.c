@@ -30,6 +30,16 @@ static struct ccl_call call_of(const struct dist *dist, uint32_t rank)
 
 /* ---- launching ------------------------------------------------------------------------------- */
 
+/* The plans say it of the configured algorithm; one for another collective says it itself. */
+static bool takes_part(const struct dist *dist, const struct ccl_algorithm *algorithm,
+                       const struct ccl_call *call, uint32_t cube, uint32_t pe)
+{
+    if (algorithm == install_plan_of(dist->plans, call->rank).algorithm)
+        return install_plan_participates(dist->plans, call->rank, cube, pe);
+    return algorithm->takes_part != NULL ? algorithm->takes_part(call, cube, pe)
+                                         : cube == 0 && pe == 0;
+}
+
 /* One KernelLaunchMsg for each PE of the rank's SIP that takes part, in order of (cube, pe). */
 static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t rank,
                        struct cw_error *error)
@@ -45,10 +55,11 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
                            .dtype = (uint8_t)call.dtype,
                            .math = (uint8_t)call.math,
                            .pe_shards = tensor->policy.pe == DP_COLUMN_WISE};
-    algorithm->kernel_args(&call, args.scalar);
+    if (algorithm->kernel_args != NULL)
+        algorithm->kernel_args(&call, args.scalar);
     for (uint32_t cube = 0; cube < hw_cubes(hw); cube++)
         for (uint32_t pe = 0; pe < hw_pes(hw); pe++) {
-            if (!algorithm->takes_part(&call, cube, pe))
+            if (!takes_part(dist, algorithm, &call, cube, pe))
                 continue;
             const int code = dist_launch(dist, (struct hw_place){tensor->sip, cube, pe},
                                          algorithm->kernel, args, error);
@@ -63,17 +74,26 @@ int dist_drain_collective(void *arg, struct cw_error *error)
     struct dist *dist = arg;
     const struct submission *first = &dist->submissions[0];
     const struct ccl_algorithm *algorithm =
-        ccl_algorithm_for(&dist->options.config->ccl, first->collective);
+        ccl_algorithm_for(&dist->options.config->ccl, first->collective, error);
     dist->submitted = 0;
-    int code = dist_begin_launch(dist, algorithm->kernel, error);
+    if (algorithm == NULL)
+        return error->exit_code;
+    for (uint32_t rank = 0; rank < dist->world_size; rank++)
+        dist->tensors[rank] = dist->submissions[rank].out;
+    const struct tensor_group group = {dist->tensors, dist->world_size};
+    int code = CW_OK;
+    if (algorithm == install_plan_of(dist->plans, 0).algorithm && first->out != NULL)
+        code = install_plans_validate(dist->plans, &group, error);
+    if (code == CW_USAGE)
+        dist_refuse(dist->options.config, "defaults.validator", error);
+    if (code == CW_OK)
+        code = dist_begin_launch(dist, algorithm->kernel, error);
     for (uint32_t rank = 0; rank < dist->world_size && code == CW_OK; rank++)
         code = launch_rank(dist, algorithm, rank, error);
     if (code == CW_OK)
         code = dist_drain(dist, error);
     if (code != CW_OK || dist->options.completed == NULL)
         return code;
-    for (uint32_t rank = 0; rank < dist->world_size; rank++)
-        dist->tensors[rank] = dist->submissions[rank].out;
     const struct dist_completion completion = {.dist = dist,
                                                .collective = first->collective,
                                                .algorithm = algorithm,
@@ -126,6 +146,19 @@ static int check_same(const struct dist *dist, uint32_t rank, struct cw_error *e
     return CW_OK;
 }
 
+/* A rank's tensor is on the rank's SIP. */
+static int check_place(const struct dist *dist, uint32_t rank, struct cw_error *error)
+{
+    const struct tensor *tensor = launch_tensor(&dist->submissions[rank]);
+    const uint32_t sip = install_plan_of(dist->plans, rank).sip;
+    if (tensor->sip == sip)
+        return CW_OK;
+    return differs(error,
+                   "rank %u's tensor is on SIP %u, and the rank is SIP %u: call "
+                   "ahbm_set_device(%u) before the tensor is made",
+                   rank, tensor->sip, sip, sip);
+}
+
 static int submit(void *arg, struct cw_error *error)
 {
     const struct handover *handover = arg;
@@ -134,7 +167,9 @@ static int submit(void *arg, struct cw_error *error)
     if (dist->submitted++ == 0)
         dist->first_rank = handover->rank;
     const struct ccl_call call = call_of(dist, handover->rank);
-    const int code = check_same(dist, handover->rank, error);
+    int code = check_place(dist, handover->rank, error);
+    if (code == CW_OK)
+        code = check_same(dist, handover->rank, error);
     return code == CW_OK ? dist_check_call(dist->options.config, &call, error) : code;
 }
 

@@ -121,18 +121,26 @@ static void apply_set(struct load *load, const char *text)
         config_apply_path(&load->loader, load->tree, source, path, node);
 }
 
+/* Code is loaded only if a configuration file says so, and never against --no-plugins. */
 static void check_plugins(struct load *load)
 {
     static const char *const keys[] = {"module", "mapper", "validator"};
-    if (!load->request->no_plugins || load->tree->chosen == NULL)
+    if (load->tree->chosen == NULL)
         return;
     for (uint32_t i = 0; i < 3; i++) {
         const struct config_value *const value =
             config_ccl_value(load->tree, load->tree->chosen, config_ccl_find(keys[i]));
-        if (config_given(value) && strchr(value->text, ':') != NULL)
+        if (!config_given(value) || strchr(value->text, ':') == NULL)
+            continue;
+        if (load->request->no_plugins)
             config_error(&load->loader, value->place,
                          "%s: %.200s is loaded from a file, which --no-plugins forbids", keys[i],
                          value->text);
+        else if (!load->loader.sources[value->place.source - 1].is_file)
+            config_error(&load->loader, value->place,
+                         "%s: %.200s would load code, which only a configuration file may ask for: "
+                         "write it in ccl.yaml and give --ccl",
+                         keys[i], value->text);
     }
 }
 

@@ -2,9 +2,11 @@
  * config_rings.c: whether the receive rings of a PE's queues fit in the memory that holds them.
  */
 #include "collectives/config_tree.h"
+#include "collectives/topologies.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Neighbours that the best placed node has in a line of `length`, wrapping or not. */
 static uint32_t line_neighbours(uint32_t length, bool wraps)
@@ -45,6 +47,12 @@ static uint32_t intra_directions(const struct hw_config *hw)
 
 uint32_t config_directions_max(const struct hw_config *hw, const struct ccl_config *ccl)
 {
+    struct logical logical;
+    struct cw_error error; /* a topology that cannot be is refused when it is installed */
+    const uint32_t world = ccl->world_size > 0 ? ccl->world_size : hw->sip_count;
+    if (logical_find(ccl->topology, world, hw, &logical, &error) == CW_OK &&
+        logical.kind != LOGICAL_NONE)
+        return logical_rings_max(&logical);
     const uint32_t cube = line_neighbours(hw->cube_w, false) + line_neighbours(hw->cube_h, false);
     const uint32_t intra = ccl->wiring == CCL_WIRING_ALL_PES ? intra_directions(hw) : 0;
     return intra + cube + sip_directions(hw);
@@ -77,7 +85,8 @@ bool config_rings_fit(const struct config *config, uint32_t directions, uint32_t
 
 void config_check_rings(struct config *config, struct config_errors *errors)
 {
-    const uint32_t pes = config->ccl.wiring == CCL_WIRING_ALL_PES
+    const bool logical = strcmp(config->ccl.topology, "none") != 0;
+    const uint32_t pes = config->ccl.wiring == CCL_WIRING_ALL_PES && !logical
                              ? config->hw.pe_per_corner * config->hw.corner_count
                              : 1;
     config_rings_fit(config, config_directions_max(&config->hw, &config->ccl), pes, errors);

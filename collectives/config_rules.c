@@ -43,7 +43,8 @@ static bool is_runnable(const struct config_algorithm *entry)
     const int key = config_ccl_find("module");
     for (uint32_t steps = 0; entry != NULL && steps < EXTENDS_STEPS_MAX; steps++) {
         if (config_given(&entry->value[key]))
-            return ccl_algorithm_find(entry->value[key].text) != NULL;
+            return ccl_algorithm_find(entry->value[key].text) != NULL ||
+                   strchr(entry->value[key].text, ':') != NULL;
         entry = entry->extends;
     }
     return false;
@@ -285,8 +286,11 @@ static void check_algorithm_fits(struct config_loader *loader, const struct conf
     const struct config_value *const topology = config_machine_value(tree, "system.sips.topology");
     const struct config_value *const invariant =
         config_ccl_value(tree, tree->chosen, config_ccl_find("rank_invariant"));
-    if (config_given(invariant) && invariant->number.mantissa != 0 && config_given(topology) &&
-        topology->number.mantissa == HW_MESH_2D_NO_WRAP &&
+    const struct config_value *const logical =
+        config_ccl_value(tree, tree->chosen, config_ccl_find("topology"));
+    const bool by_machine = config_given(logical) && strcmp(logical->text, "none") == 0;
+    if (by_machine && config_given(invariant) && invariant->number.mantissa != 0 &&
+        config_given(topology) && topology->number.mantissa == HW_MESH_2D_NO_WRAP &&
         machine_count(tree, "system.sips.count") > 1)
         config_error(loader, invariant->place,
                      "rank_invariant: not offered on mesh_2d_no_wrap; legal on ring_1d, torus_2d "

@@ -90,17 +90,31 @@ struct lp_config dist_queue_config(const struct ccl_config *ccl)
                               .vc_weight = {ccl->vc_weight[0], ccl->vc_weight[1]}};
 }
 
+uint32_t dist_world_size_for(const struct config *config)
+{
+    return config->ccl.world_size > 0 ? config->ccl.world_size : config->hw.sip_count;
+}
+
 static int drain_installation(void *arg, struct cw_error *error)
 {
     return dist_install(arg, error);
+}
+
+/* Of every HBM slice, for receive rings: a module's own topology is known by now. */
+static uint64_t reserved_bytes(const struct dist *dist)
+{
+    const struct ccl_config *ccl = &dist->options.config->ccl;
+    const struct lp_wiring *wiring = dist->plans ? install_plans_wiring(dist->plans) : NULL;
+    if (wiring == NULL || ccl->buffer_kind != CCL_BUFFER_HBM)
+        return dist_ring_bytes(dist->options.config, CCL_BUFFER_HBM);
+    return (uint64_t)lp_wiring_rings_max(wiring) * ccl->n_slots * ccl->slot_bytes;
 }
 
 static bool allocate(struct dist *dist)
 {
     dist->submissions = calloc(dist->world_size, sizeof *dist->submissions);
     dist->tensors = calloc(dist->world_size, sizeof *dist->tensors);
-    dist->space = tensor_space_create(&dist->options.config->hw,
-                                      dist_ring_bytes(dist->options.config, CCL_BUFFER_HBM));
+    dist->space = tensor_space_create(&dist->options.config->hw, reserved_bytes(dist));
     dist->init_barrier = barrier_create(dist->world_size, drain_installation, dist);
     dist->barrier = barrier_create(dist->world_size, dist_drain_collective, dist);
     if (!dist->options.no_data)
@@ -117,61 +131,69 @@ static bool allocate(struct dist *dist)
 /* Contexts and peers of a PE: as many as the algorithm's kernel, or another one, needs. */
 static void reserve(const struct dist *dist, struct lp_config *queues)
 {
-    const struct ccl_algorithm *algorithm = dist->algorithm;
+    queues->contexts = dist->options.contexts;
+    queues->peers = dist->options.peers;
+    if (dist->plans == NULL)
+        return;
+    const struct ccl_algorithm *algorithm = install_plan_of(dist->plans, 0).algorithm;
     const struct ccl_call call = {.hw = &dist->options.config->hw,
                                   .ccl = &dist->options.config->ccl,
                                   .world_size = dist->world_size};
-    queues->contexts = dist->options.contexts;
-    queues->peers = dist->options.peers;
-    if (algorithm == NULL)
-        return;
     const uint32_t contexts = 1 + algorithm->kernel->stream_count;
     const uint32_t peers = algorithm->peers ? algorithm->peers(&call) : 0;
     queues->contexts = contexts > queues->contexts ? contexts : queues->contexts;
     queues->peers = peers > queues->peers ? peers : queues->peers;
 }
 
-struct dist *dist_create(const struct dist_options *options, struct cw_error *error)
+/* What is installed and launched. A program of kernels alone uses the machine's own queues. */
+static int plan(struct dist *dist, struct cw_error *error)
 {
-    const double begin_s = clock_s();
-    const struct config *config = options->config;
-    if (dist_check_features(config, error) != CW_OK)
-        return NULL;
-    struct dist *dist = calloc(1, sizeof *dist);
-    if (!dist) {
-        dist_no_memory(error);
-        return NULL;
+    const struct config *config = dist->options.config;
+    const char *key = "defaults.topology";
+    if (dist->options.kernels_only && strcmp(config->ccl.topology, "none") == 0)
+        return CW_OK;
+    if (dist->options.kernels_only) {
+        snprintf(error->text, sizeof error->text,
+                 "topology: this bench uses the machine's own queues, which `none` is; %s has %s",
+                 config->ccl.algorithm, config->ccl.topology);
+        return dist_refuse(config, key, error);
     }
-    dist->options = *options;
-    dist->world_size = config->ccl.world_size ? config->ccl.world_size : config->hw.sip_count;
-    dist->algorithm = ccl_algorithm_find(config->ccl.module);
-    if (!allocate(dist)) {
-        dist_no_memory(error);
-        dist_free(dist);
-        return NULL;
-    }
-    struct lp_config queues = dist_queue_config(&config->ccl);
-    memcpy(queues.pair, options->pair, sizeof queues.pair);
-    reserve(dist, &queues);
+    int code = build_install_plans(dist->world_size, config->ccl.algorithm, &config->ccl,
+                                   &config->hw, &dist->plans, &key, error);
+    if (code != CW_OK)
+        return code == CW_USAGE ? dist_refuse(config, key, error) : code;
+    return dist_check_rings(config, install_plans_wiring(dist->plans), error);
+}
+
+/* Which worker has which cube; the caller frees. NULL: *error says why. */
+static uint32_t *place_cubes(const struct dist *dist, struct cw_error *error)
+{
+    const struct hw_config *hw = &dist->options.config->hw;
     const struct partitioner *const partitioner = partitioner_find(dist_partition(dist));
-    uint32_t *const cube_worker =
-        calloc((size_t)config->hw.sip_count * hw_cubes(&config->hw), sizeof *cube_worker);
-    if (partitioner == NULL || cube_worker == NULL) {
-        free(cube_worker);
+    uint32_t *const cube_worker = calloc((size_t)hw->sip_count * hw_cubes(hw), sizeof *cube_worker);
+    if (partitioner == NULL || cube_worker == NULL)
         dist_no_memory(error);
-        dist_free(dist);
+    else if (partitioner->place(hw, dist->options.threads, cube_worker, error) == CW_OK)
+        return cube_worker;
+    free(cube_worker);
+    return NULL;
+}
+
+static struct lp_system *build_machine(struct dist *dist, struct cw_error *error)
+{
+    const struct dist_options *options = &dist->options;
+    struct lp_config queues = dist_queue_config(&options->config->ccl);
+    memcpy(queues.pair, options->pair, sizeof queues.pair);
+    queues.wiring = dist->plans != NULL ? install_plans_wiring(dist->plans) : NULL;
+    reserve(dist, &queues);
+    uint32_t *const cube_worker = place_cubes(dist, error);
+    if (cube_worker == NULL)
         return NULL;
-    }
-    if (partitioner->place(&config->hw, options->threads, cube_worker, error) != CW_OK) {
-        free(cube_worker);
-        dist_free(dist);
-        return NULL;
-    }
     const struct dist_listener *listener = options->listener;
     const bool wants_ops =
         dist->data != NULL || dist->strict != NULL || (listener != NULL && listener->op != NULL);
     const bool wants_kernels = listener != NULL && listener->kernel != NULL;
-    const struct lp_system_options machine = {.hw = &config->hw,
+    const struct lp_system_options machine = {.hw = &options->config->hw,
                                               .config = &queues,
                                               .sync = options->sync,
                                               .threads = options->threads,
@@ -192,8 +214,34 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
                                               .kernel = wants_kernels ? on_kernel : NULL,
                                               .kernel_ended = on_kernel_ended,
                                               .arg = dist};
-    dist->system = lp_system_create(&machine, error);
+    struct lp_system *const system = lp_system_create(&machine, error);
     free(cube_worker);
+    return system;
+}
+
+struct dist *dist_create(const struct dist_options *options, struct cw_error *error)
+{
+    const double begin_s = clock_s();
+    const struct config *config = options->config;
+    if (dist_check_features(config, error) != CW_OK)
+        return NULL;
+    struct dist *dist = calloc(1, sizeof *dist);
+    if (!dist) {
+        dist_no_memory(error);
+        return NULL;
+    }
+    dist->options = *options;
+    dist->world_size = dist_world_size_for(config);
+    if (plan(dist, error) != CW_OK) {
+        dist_free(dist);
+        return NULL;
+    }
+    if (!allocate(dist)) {
+        dist_no_memory(error);
+        dist_free(dist);
+        return NULL;
+    }
+    dist->system = build_machine(dist, error);
     if (!dist->system) {
         dist_free(dist);
         return NULL;
@@ -214,6 +262,7 @@ void dist_free(struct dist *dist)
     lp_system_free(dist->system);
     data_pass_free(dist->data);
     strict_check_free(dist->strict);
+    install_plans_free(dist->plans);
     free(dist->submissions);
     free(dist->tensors);
     free(dist);
@@ -281,6 +330,7 @@ uint64_t dist_messages(const struct dist *dist) { return lp_system_messages(dist
 struct lp_system *dist_system(struct dist *dist) { return dist->system; }
 struct data_pass *dist_data(struct dist *dist) { return dist->data; }
 uint32_t dist_world_size_of(const struct dist *dist) { return dist->world_size; }
+struct dp_policy dist_policy(const struct dist *dist) { return install_plan_policy(dist->plans); }
 
 /* ---- for workers ----------------------------------------------------------------------------- */
 

@@ -61,6 +61,7 @@ struct dist_options {
     uint64_t memory_bytes_max;
     bool lazy_cancellation, pin_workers; /* struct cw_config */
     bool no_data;                        /* leave out the data pass: timing alone */
+    bool kernels_only;                   /* no collective is called: the machine's own queues */
     bool check_changes;                  /* the engine's debug mode */
     uint32_t pair[2];                    /* PEs joined by a queue of their own; equal: none */
     uint32_t contexts, peers; /* struct lp_config: what kernels beside the algorithm's need */
@@ -81,9 +82,13 @@ struct dist_options {
 struct dist *dist_create(const struct dist_options *options, struct cw_error *error);
 void dist_free(struct dist *dist); /* accepts NULL */
 
+/* Ranks: the algorithm's world_size, else that of `defaults`, else the number of SIPs. */
+uint32_t dist_world_size_for(const struct config *config);
 /* Bytes that a PE's receive rings take in a memory of this kind; 0 if they are elsewhere. */
 uint64_t dist_ring_bytes(const struct config *config, enum ccl_buffer_kind memory);
 
+/* Puts the place of the value at fault before an error's text. Returns CW_USAGE. */
+int dist_refuse(const struct config *config, const char *key, struct cw_error *error);
 /* Refuses a call that the algorithm or the machine's memories cannot carry out, with the place of
  * the value at fault. */
 int dist_check_call(const struct config *config, const struct ccl_call *call,
@@ -110,6 +115,8 @@ struct lp_system *dist_system(struct dist *dist);
 struct data_pass *dist_data(struct dist *dist);      /* NULL with no_data */
 const char *dist_partition(const struct dist *dist); /* the partitioner's name */
 uint32_t dist_world_size_of(const struct dist *dist);
+/* How tensors are laid out for the PEs that take part in the algorithm. */
+struct dp_policy dist_policy(const struct dist *dist);
 /* How the machine's queues are to be set up, and the memory in which receive slots are. */
 struct lp_config dist_queue_config(const struct ccl_config *ccl);
 enum hw_memory dist_slot_memory(const struct ccl_config *ccl);

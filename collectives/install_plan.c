@@ -52,18 +52,12 @@ static int neighbours(void *arg, uint32_t sip, struct lp_neighbours *out, struct
     return CW_OK;
 }
 
-static bool participates(void *arg, uint32_t sip, uint32_t cube, uint32_t pe)
-{
-    const struct install_plans *plans = arg;
-    return install_plan_participates(plans, ccl_rank_on(&plans->config->ranks, sip), cube, pe);
-}
-
 /* The ranks' own queues, where there are such. */
 static int wire(struct install_plans *plans, const char **key, struct cw_error *error)
 {
     *key = "defaults.topology";
-    int code = logical_find(plans->config->topology, plans->world_size, plans->hw, &plans->logical,
-                            error);
+    int code =
+        logical_find(plans->config->topology, plans->world_size, plans->hw, &plans->logical, error);
     if (code != CW_OK)
         return code;
     if (plans->logical.kind == LOGICAL_NONE && plans->algorithm->neighbors == NULL) {
@@ -81,7 +75,6 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
                                               .ranks = plans->world_size,
                                               .credit_bytes = plans->config->credit_bytes,
                                               .neighbours = neighbours,
-                                              .participates = participates,
                                               .arg = plans};
     return lp_wiring_create(&request, &plans->wiring, error);
 }
@@ -115,8 +108,8 @@ int build_install_plans(uint32_t world_size, const char *algorithm, const struct
     *out = NULL;
     *key = "defaults.world_size";
     if (world_size == 0 || world_size > spec->sip_count) {
-        snprintf(error->text, sizeof error->text,
-                 "world_size %u: a rank is a SIP; legal: 1 to %u", world_size, spec->sip_count);
+        snprintf(error->text, sizeof error->text, "world_size %u: a rank is a SIP; legal: 1 to %u",
+                 world_size, spec->sip_count);
         return error->exit_code = CW_USAGE;
     }
     struct install_plans *const plans = calloc(1, sizeof *plans);

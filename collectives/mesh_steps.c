@@ -66,7 +66,7 @@ static void add(struct tl *tl, const struct mesh_frame *f, uint32_t dst, struct 
 /* ---- along a line ---------------------------------------------------------------------------- */
 
 /* acc = acc + what comes from `dir`. The value is in TCM afterwards. */
-static enum tl_status reduce_from(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
+enum tl_status mesh_add_from(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
 {
     TL_BEGIN(&f->leaf);
     for (f->i = 0; f->i < f->tiles; f->i++) {
@@ -78,7 +78,7 @@ static enum tl_status reduce_from(struct tl *tl, struct mesh_frame *f, enum hw_d
     TL_END(&f->leaf);
 }
 
-static enum tl_status send_value(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
+enum tl_status mesh_send_to(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
 {
     TL_BEGIN(&f->leaf);
     for (f->i = 0; f->i < f->tiles; f->i++)
@@ -86,7 +86,7 @@ static enum tl_status send_value(struct tl *tl, struct mesh_frame *f, enum hw_di
     TL_END(&f->leaf);
 }
 
-static enum tl_status receive_value(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
+enum tl_status mesh_receive_from(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
 {
     TL_BEGIN(&f->leaf);
     for (f->i = 0; f->i < f->tiles; f->i++) {
@@ -101,11 +101,11 @@ enum tl_status mesh_reduce(struct tl *tl, struct mesh_frame *f, struct mesh_line
 {
     TL_BEGIN(&f->part);
     if (line.at <= line.root && line.at > 0)
-        TL_RUN(&f->part, reduce_from(tl, f, line.low));
+        TL_RUN(&f->part, mesh_add_from(tl, f, line.low));
     if (line.at >= line.root && line.at < line.n - 1)
-        TL_RUN(&f->part, reduce_from(tl, f, line.high));
+        TL_RUN(&f->part, mesh_add_from(tl, f, line.high));
     if (line.at != line.root)
-        TL_RUN(&f->part, send_value(tl, f, line.at < line.root ? line.high : line.low));
+        TL_RUN(&f->part, mesh_send_to(tl, f, line.at < line.root ? line.high : line.low));
     TL_END(&f->part);
 }
 
@@ -113,15 +113,21 @@ enum tl_status mesh_broadcast(struct tl *tl, struct mesh_frame *f, struct mesh_l
 {
     TL_BEGIN(&f->part);
     if (line.at != line.root)
-        TL_RUN(&f->part, receive_value(tl, f, line.at < line.root ? line.high : line.low));
+        TL_RUN(&f->part, mesh_receive_from(tl, f, line.at < line.root ? line.high : line.low));
     if (line.at <= line.root && line.at > 0)
-        TL_RUN(&f->part, send_value(tl, f, line.low));
+        TL_RUN(&f->part, mesh_send_to(tl, f, line.low));
     if (line.at >= line.root && line.at < line.n - 1)
-        TL_RUN(&f->part, send_value(tl, f, line.high));
+        TL_RUN(&f->part, mesh_send_to(tl, f, line.high));
     TL_END(&f->part);
 }
 
 /* ---- between SIPs ---------------------------------------------------------------------------- */
+
+/* The direction in which the exchange goes by a port: the machine's, or the logical topology's. */
+static enum hw_dir between(const struct tl *tl, enum hw_port port)
+{
+    return (enum hw_dir)((mesh_scalar(tl, MESH_LOGICAL) ? HW_DIR_N : HW_DIR_GLOBAL_N) + port);
+}
 
 /* n - 1 rounds: send own value, then what arrived last; add what arrives. */
 static enum tl_status ring(struct tl *tl, struct mesh_frame *f, uint32_t n, enum hw_dir to,
@@ -151,13 +157,13 @@ static enum tl_status chain(struct tl *tl, struct mesh_frame *f, uint32_t at, ui
 {
     TL_BEGIN(&f->part);
     if (at > 0)
-        TL_RUN(&f->part, reduce_from(tl, f, low));
+        TL_RUN(&f->part, mesh_add_from(tl, f, low));
     if (at < n - 1) {
-        TL_RUN(&f->part, send_value(tl, f, high));
-        TL_RUN(&f->part, receive_value(tl, f, high));
+        TL_RUN(&f->part, mesh_send_to(tl, f, high));
+        TL_RUN(&f->part, mesh_receive_from(tl, f, high));
     }
     if (at > 0)
-        TL_RUN(&f->part, send_value(tl, f, low));
+        TL_RUN(&f->part, mesh_send_to(tl, f, low));
     TL_END(&f->part);
 }
 
@@ -194,11 +200,11 @@ static enum tl_status gather_row(struct tl *tl, struct mesh_frame *f)
     for (f->r = 0; f->r + 1 < (uint32_t)mesh_scalar(tl, MESH_TOPO_W); f->r++)
         for (f->i = 0; f->i < f->tiles; f->i++) {
             TL_CALL(&f->leaf,
-                    tl_send(tl, HW_DIR_GLOBAL_E,
+                    tl_send(tl, between(tl, HW_PORT_E),
                             f->r == 0 ? tile_of(tl, f->value, f->i)
                                       : tl_tile_after(f->row, (f->r - 1) * f->tiles + f->i),
                             bytes_of(tl, f, f->i)));
-            TL_CALL(&f->leaf, tl_recv(tl, HW_DIR_GLOBAL_W, bytes_of(tl, f, f->i)));
+            TL_CALL(&f->leaf, tl_recv(tl, between(tl, HW_PORT_W), bytes_of(tl, f, f->i)));
             if (f->r == 0 && f->i == 0)
                 f->row = tl_received(tl);
         }
@@ -221,9 +227,9 @@ static enum tl_status gather_column(struct tl *tl, struct mesh_frame *f)
     for (f->r = 0; f->r + 1 < (uint32_t)mesh_scalar(tl, MESH_TOPO_H); f->r++)
         for (f->k = 0; f->k < (uint32_t)mesh_scalar(tl, MESH_TOPO_W); f->k++)
             for (f->i = 0; f->i < f->tiles; f->i++) {
-                TL_CALL(&f->leaf,
-                        tl_send(tl, HW_DIR_GLOBAL_S, column_tile(tl, f), bytes_of(tl, f, f->i)));
-                TL_CALL(&f->leaf, tl_recv(tl, HW_DIR_GLOBAL_N, bytes_of(tl, f, f->i)));
+                TL_CALL(&f->leaf, tl_send(tl, between(tl, HW_PORT_S), column_tile(tl, f),
+                                          bytes_of(tl, f, f->i)));
+                TL_CALL(&f->leaf, tl_recv(tl, between(tl, HW_PORT_N), bytes_of(tl, f, f->i)));
                 if (f->r == 0 && f->k == 0 && f->i == 0)
                     f->ring = tl_received(tl);
             }
@@ -266,10 +272,10 @@ enum tl_status mesh_exchange(struct tl *tl, struct mesh_frame *f, int dimension)
     if (mesh_scalar(tl, MESH_RANK_INVARIANT))
         return dimension == 0 ? gather_and_add(tl, f) : TL_ENDED;
     if (mesh_scalar(tl, MESH_TOPO_KIND) == MESH_TOPO_MESH)
-        return dimension == 0 ? chain(tl, f, x, w, HW_DIR_GLOBAL_W, HW_DIR_GLOBAL_E)
-                              : chain(tl, f, y, h, HW_DIR_GLOBAL_N, HW_DIR_GLOBAL_S);
-    return dimension == 0 ? ring(tl, f, w, HW_DIR_GLOBAL_E, HW_DIR_GLOBAL_W)
-                          : ring(tl, f, h, HW_DIR_GLOBAL_S, HW_DIR_GLOBAL_N);
+        return dimension == 0 ? chain(tl, f, x, w, between(tl, HW_PORT_W), between(tl, HW_PORT_E))
+                              : chain(tl, f, y, h, between(tl, HW_PORT_N), between(tl, HW_PORT_S));
+    return dimension == 0 ? ring(tl, f, w, between(tl, HW_PORT_E), between(tl, HW_PORT_W))
+                          : ring(tl, f, h, between(tl, HW_PORT_S), between(tl, HW_PORT_N));
 }
 
 enum tl_status mesh_all_reduce(struct tl *tl, struct mesh_frame *f, uint32_t phase)

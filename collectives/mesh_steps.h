@@ -26,7 +26,8 @@ enum mesh_scalar {
     MESH_TOPO_W, /* of a ring: its length, with MESH_TOPO_H 1 */
     MESH_TOPO_H,
     MESH_RANK_INVARIANT,
-    MESH_SCALARS /* a kernel's own follow */
+    MESH_LOGICAL, /* the exchange goes by N, S, E, W of a logical topology, not by global_* */
+    MESH_SCALARS  /* a kernel's own follow */
 };
 
 enum mesh_topo_kind { MESH_TOPO_RING, MESH_TOPO_TORUS, MESH_TOPO_MESH }; /* ADR-0032 D1 */
@@ -65,6 +66,11 @@ uint32_t mesh_bytes(const struct tl *tl, const struct mesh_frame *f);
 
 /* ---- steps: each is one TL_RUN --------------------------------------------------------------- */
 
+/* acc = acc + what comes from `dir`: the value is in TCM afterwards. Send the value in a direction;
+ * receive it, to be what was received. */
+enum tl_status mesh_add_from(struct tl *tl, struct mesh_frame *f, enum hw_dir dir);
+enum tl_status mesh_send_to(struct tl *tl, struct mesh_frame *f, enum hw_dir dir);
+enum tl_status mesh_receive_from(struct tl *tl, struct mesh_frame *f, enum hw_dir dir);
 /* Both ends towards the root: what comes from `low` is added first, then what comes from `high`. */
 enum tl_status mesh_reduce(struct tl *tl, struct mesh_frame *f, struct mesh_line line);
 /* The root's value to all: towards `low` first. */

@@ -299,12 +299,11 @@ int tensor_view_of(const struct tensor_group *group, uint32_t sip, struct tensor
 struct tensor_view tensor_view_of_pe(const struct tensor_view *view, uint32_t cube, uint32_t pe)
 {
     uint32_t first = 0, last;
-    while (first < view->count &&
-           (view->shard[first].cube < cube ||
-            (view->shard[first].cube == cube && view->shard[first].pe < pe)))
+    while (first < view->count && (view->shard[first].cube < cube ||
+                                   (view->shard[first].cube == cube && view->shard[first].pe < pe)))
         first++;
-    for (last = first; last < view->count && view->shard[last].cube == cube &&
-                       view->shard[last].pe == pe;)
+    for (last = first;
+         last < view->count && view->shard[last].cube == cube && view->shard[last].pe == pe;)
         last++;
     return (struct tensor_view){view->shard + first, last - first,
                                 last > first ? view->shard[first].va : 0};

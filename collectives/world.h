@@ -8,6 +8,7 @@
 
 #include "collectives/barrier.h"
 #include "collectives/distributed.h"
+#include "collectives/install_plan.h"
 
 /* What a rank has submitted to the collective under way. */
 struct submission {
@@ -22,7 +23,7 @@ struct dist {
     struct lp_system *system;
     struct data_pass *data;      /* NULL with no_data */
     struct strict_check *strict; /* NULL without strict_validation */
-    const struct ccl_algorithm *algorithm;
+    struct install_plans *plans;
     struct barrier *init_barrier, *barrier;
     uint32_t world_size;
     bool installed;
@@ -44,6 +45,9 @@ struct dist *dist_current(void);
 
 /* What ccl.yaml asks for and this version does not do is refused, with its place. */
 int dist_check_features(const struct config *config, struct cw_error *error);
+/* The rings of a module's own topology fit in their memory. */
+int dist_check_rings(const struct config *config, const struct lp_wiring *wiring,
+                     struct cw_error *error);
 void dist_free_tensors(struct dist *dist);
 /* Joins the open collective call as the calling rank; ends the worker if that fails. */
 void dist_submit(const struct submission *submission);

@@ -81,19 +81,27 @@ static int64_t through_sip_ps(const struct hw_config *hw)
     return hub_ps < cube_ps ? hub_ps : cube_ps;
 }
 
-static int64_t latency_ps(const struct hw_config *hw)
+/* From PE to PE over so many links between SIPs, at least one, and at least so many cubes to cross
+ * at both ends together. */
+static int64_t between_sips_ps(const struct hw_config *hw, uint32_t hops, uint32_t cubes)
 {
     const int64_t ends_ps =
-        2 * (hw->overhead_ps[HW_NODE_PE_DMA] + hw->link[HW_LINK_PE_NOC].prop_ps) +
-        hw->overhead_ps[HW_NODE_ROUTER];
+        2 * (hw->overhead_ps[HW_NODE_PE_DMA] + hw->link[HW_LINK_PE_NOC].prop_ps +
+             hw->overhead_ps[HW_NODE_ROUTER]);
+    return ends_ps + 2 * out_of_cube_ps(hw) + cubes * cube_hop_ps(hw) + hops * sip_hop_ps(hw) +
+           (hops - 1) * through_sip_ps(hw);
+}
+
+static int64_t latency_ps(const struct hw_config *hw)
+{
     const uint32_t hops = sip_diameter(hw);
     if (hops == 0) {
         const uint32_t cubes = hw->cube_w - 1 + hw->cube_h - 1;
-        return cubes ? ends_ps + cubes * cube_hop_ps(hw) : 0;
+        return cubes ? 2 * (hw->overhead_ps[HW_NODE_PE_DMA] + hw->link[HW_LINK_PE_NOC].prop_ps) +
+                           hw->overhead_ps[HW_NODE_ROUTER] + cubes * cube_hop_ps(hw)
+                     : 0;
     }
-    return ends_ps + hw->overhead_ps[HW_NODE_ROUTER] + 2 * out_of_cube_ps(hw) +
-           2 * edge_distance_max(hw) * cube_hop_ps(hw) + hops * sip_hop_ps(hw) +
-           (hops - 1) * through_sip_ps(hw);
+    return between_sips_ps(hw, hops, 2 * edge_distance_max(hw));
 }
 
 /* UCIe ports of the cube that has fewest; with other SIPs to reach, an edge has one to the IO die.
@@ -187,4 +195,40 @@ int64_t hw_bound_reduce_scatter_ps(const struct hw_config *hw, uint32_t ranks, u
                            (uint64_t)(w + 1) / 2 * h * slice_bytes));
     return max_ps(ps, cut_ps(hw, HW_LINK_SIP_LINK, bisection_links(h, w, wrap),
                              (uint64_t)(h + 1) / 2 * w * slice_bytes));
+}
+
+/* Links between a SIP and SIP 0, at least. */
+static uint32_t hops_from_first(const struct hw_config *hw, uint32_t sip)
+{
+    const uint32_t x = sip % hw->sip_w, y = sip / hw->sip_w;
+    switch (hw->sip_topology) {
+    case HW_RING_1D:
+        return min_u32(sip, hw->sip_count - sip);
+    case HW_TORUS_2D:
+        return min_u32(x, hw->sip_w - x) + min_u32(y, hw->sip_h - y);
+    case HW_MESH_2D_NO_WRAP:
+        return x + y;
+    default:
+        return sip > 0;
+    }
+}
+
+int64_t hw_bound_leaders_ps(const struct hw_config *hw, uint32_t ranks, uint64_t bytes)
+{
+    if (ranks < 2)
+        return 0;
+    uint32_t hops = 1;
+    for (uint32_t rank = 1; rank < ranks; rank++) {
+        const uint32_t distance = hops_from_first(hw, rank);
+        hops = distance > hops ? distance : hops;
+    }
+    if (ranks == hw->sip_count)
+        hops = sip_diameter(hw);
+    int64_t ps = between_sips_ps(hw, hops, 0);
+    ps = max_ps(ps, cut_ps(hw, HW_LINK_PE_NOC, 1, bytes));
+    if (hw->sip_topology == HW_PAIR_SWITCH)
+        return ps;
+    const uint32_t ports = hw->sip_topology == HW_SWITCH ? 1 : HW_PORTS;
+    return max_ps(ps, cut_ps(hw, HW_LINK_SIP_LINK,
+                             ranks == hw->sip_count ? sip_ports_min(hw) : ports, bytes));
 }

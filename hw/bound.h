@@ -24,4 +24,10 @@ int64_t hw_bound_all_reduce_ps(const struct hw_config *hw, uint64_t bytes);
  */
 int64_t hw_bound_reduce_scatter_ps(const struct hw_config *hw, uint32_t ranks, uint64_t bytes);
 
+/*
+ * Of an all-reduce of `bytes` in PE (0, 0) of the first `ranks` SIPs: every rank's result depends
+ * on every byte of the others.
+ */
+int64_t hw_bound_leaders_ps(const struct hw_config *hw, uint32_t ranks, uint64_t bytes);
+
 #endif
