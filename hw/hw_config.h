@@ -108,6 +108,7 @@ struct hw_config {
     uint64_t mmu_page_bytes;
 
     /* what single operations take beyond that; blocks of a PE and links only */
+    bool jittered; /* any of them; lp/layout.c sets it: most machines have none */
     uint64_t jitter_seed;
     struct hw_jitter_kind node_jitter[HW_NODE_KINDS];
     struct hw_jitter_kind link_jitter[HW_LINK_KINDS];

@@ -26,10 +26,7 @@ static void transfer_enters(struct lp_run *run, const struct cw_event *event)
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     const struct lp_model *m = run->m;
     const uint32_t index = m->link_in + transfer.port;
-    hw_flight_cross_late(&flight, &m->hw.link[HW_LINK_NOC_UCIE],
-                         lp_link(run->ctx, m, &run->cube->link[index], &flight),
-                         m->hw.overhead_ps[HW_NODE_ROUTER],
-                         lp_late_ps(run, &flight, HW_LINK_NOC_UCIE, index));
+    lp_cross(run, &flight, HW_LINK_NOC_UCIE, index, HW_NODE_ROUTER);
     lp_route_on(run, lp_sender_of(event), &flight, transfer, m->port_router[transfer.port]);
 }
 

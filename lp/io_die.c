@@ -28,10 +28,14 @@ struct die_run {
 static void cross(struct die_run *run, struct hw_flight *flight, enum hw_link_kind kind,
                   uint32_t index, int64_t next_overhead_ps)
 {
+    struct hw_link *const link = lp_link(run->ctx, run->m, &run->die->link[index], flight);
+    if (__builtin_expect(!run->m->hw.jittered, 1)) {
+        hw_flight_cross(flight, &run->m->hw.link[kind], link, next_overhead_ps);
+        return;
+    }
     const struct hw_jitter_place place = {run->sip, HW_JITTER_ANY, HW_JITTER_ANY, index};
-    hw_flight_cross_late(flight, &run->m->hw.link[kind],
-                         lp_link(run->ctx, run->m, &run->die->link[index], flight),
-                         next_overhead_ps, lp_late_link_ps(&run->m->hw, kind, place, flight));
+    hw_flight_cross_late(flight, &run->m->hw.link[kind], link, next_overhead_ps,
+                         lp_late_link_ps(&run->m->hw, kind, place, flight));
 }
 
 /* From the IO port into the SIP: to the edge cube of the destination's row or column. */

@@ -19,6 +19,8 @@ static inline int64_t lp_late_node_ps(const struct hw_config *hw, enum hw_node_k
                                       struct hw_jitter_place place, uint64_t operation,
                                       int64_t cost_ps)
 {
+    if (__builtin_expect(!hw->jittered, 1))
+        return 0;
     return hw_jitter_ps(&hw->node_jitter[node], hw->jitter_seed, &place, operation, cost_ps);
 }
 
@@ -26,7 +28,7 @@ static inline int64_t lp_late_link_ps(const struct hw_config *hw, enum hw_link_k
                                       struct hw_jitter_place place, const struct hw_flight *flight)
 {
     const struct hw_jitter_kind *const kind = &hw->link_jitter[link];
-    if (!kind->active)
+    if (__builtin_expect(!hw->jittered, 1) || !kind->active)
         return 0;
     return hw_jitter_ps(kind, hw->jitter_seed, &place, flight->operation,
                         hw_ser_ps(&hw->link[link], flight->bytes));

@@ -46,12 +46,30 @@ static void number_lps(struct lp_model *m)
 
 static size_t round_up(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
 
+/* The overheads of kernels' calls, and whether any block or link is ever late. */
+static void sum_costs(struct lp_model *m)
+{
+    struct hw_config *hw = &m->hw;
+    const int64_t cpu_ps = hw->overhead_ps[HW_NODE_PE_CPU];
+    const int64_t scheduler_ps = hw->overhead_ps[HW_NODE_PE_SCHEDULER];
+    m->issue_ps[ISSUE_CPU] = cpu_ps;
+    m->issue_ps[ISSUE_IPCQ] = cpu_ps + hw->overhead_ps[HW_NODE_PE_IPCQ];
+    m->issue_ps[ISSUE_MEMORY] = cpu_ps + scheduler_ps + hw->overhead_ps[HW_NODE_PE_MMU];
+    m->issue_ps[ISSUE_COMPUTE] = cpu_ps + scheduler_ps;
+    hw->jittered = false;
+    for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
+        hw->jittered |= hw->node_jitter[kind].active;
+    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
+        hw->jittered |= hw->link_jitter[kind].active;
+}
+
 bool lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config)
 {
     *m = (struct lp_model){.hw = *hw, .config = *config};
     m->cubes = hw_cubes(hw);
     m->pes = hw_pes(hw);
     m->config.contexts = config->contexts > 0 ? config->contexts : 1;
+    sum_costs(m);
     number_lps(m);
     number_links(m);
     m->dma = (struct hw_dma_params){.rate = hw->link[HW_LINK_PE_NOC].rate,

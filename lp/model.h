@@ -50,6 +50,16 @@ struct lp_launch {
     uint32_t batch; /* launches of one collective; links count what they carry by it */
 };
 
+/* Overheads at the start of a call (20-hardware.md, the paragraph after the table of blocks). */
+enum tl_issue {
+    ISSUE_FREE,
+    ISSUE_CPU,     /* pe_cpu */
+    ISSUE_IPCQ,    /* pe_cpu + pe_ipcq */
+    ISSUE_MEMORY,  /* pe_cpu + pe_scheduler + pe_mmu */
+    ISSUE_COMPUTE, /* pe_cpu + pe_scheduler: part of what it takes */
+    ISSUES
+};
+
 /* Model data: const while the engine runs; the host adds launches between drains. */
 struct lp_model {
     struct hw_config hw;
@@ -79,6 +89,7 @@ struct lp_model {
     uint32_t rings_max;  /* most receive rings that one PE has */
     int64_t pair_credit_ps[2];
 
+    int64_t issue_ps[ISSUES]; /* [enum tl_issue] without jitter */
     bool emit_ops;      /* somebody wants the records of data operations */
     bool emit_arrivals; /* ... and those of tiles that become visible */
     struct lp_launch *launches;
@@ -428,6 +439,9 @@ static inline uint32_t lp_pe_index(const struct lp_run *run, uint32_t pe)
 /* What jitter adds to the flight on link number `index` of this cube. */
 int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enum hw_link_kind kind,
                    uint32_t index);
+/* Crosses link number `index` of this cube, to a node of kind `next`. */
+void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
+              enum hw_node_kind next);
 void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to);
 /* Data, or what concerns it, reaches its destination's router: on to the PE's queue or memory. */
 void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,

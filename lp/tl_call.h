@@ -48,15 +48,6 @@ enum tl_step {
     STEP_DONE
 };
 
-/* Overheads at the start of a call (20-hardware.md, the paragraph after the table of blocks). */
-enum tl_issue {
-    ISSUE_FREE,
-    ISSUE_CPU,    /* pe_cpu */
-    ISSUE_IPCQ,   /* pe_cpu + pe_ipcq */
-    ISSUE_MEMORY, /* pe_cpu + pe_scheduler + pe_mmu */
-    ISSUE_COMPUTE /* pe_cpu + pe_scheduler: part of what it takes */
-};
-
 /* A kernel's view of its PE during one entry. */
 struct tl {
     struct lp_run *run;

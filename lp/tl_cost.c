@@ -7,6 +7,8 @@
 
 int64_t tl_block_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part, int64_t cost_ps)
 {
+    if (__builtin_expect(!tl->run->m->hw.jittered, 1))
+        return cost_ps;
     const struct hw_jitter_place place = {tl->run->sip, tl->run->cube_in_sip, tl->pe,
                                           part * TL_CONTEXTS_MAX + tl->kernel->stream};
     const uint64_t operation = lp_operation(tl->kernel->launch, tl->kernel->calls);
@@ -22,6 +24,8 @@ int64_t tl_issue_ps(const struct tl *tl, enum tl_issue issue, uint32_t part)
 {
     if (issue == ISSUE_FREE)
         return 0;
+    if (__builtin_expect(!tl->run->m->hw.jittered, 1))
+        return tl->run->m->issue_ps[issue];
     const int64_t cpu_ps = overhead_ps(tl, HW_NODE_PE_CPU, part);
     switch (issue) {
     case ISSUE_IPCQ:
