@@ -20,7 +20,7 @@
 #define LINES_MAX 64u
 
 static const struct bench_program *const registry[] = {&bench_ccl_allreduce, &bench_ipcq_pingpong,
-                                                       &bench_ipcq_shift};
+                                                       &bench_ipcq_shift, &bench_raw_store};
 
 const char *bench_name(size_t i)
 {
@@ -148,6 +148,17 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     return fill_phases(session, row, error);
 }
 
+int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error)
+{
+    const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
+    if (bytes <= session->config->ccl.slot_bytes)
+        return CW_OK;
+    snprintf(error->text, sizeof error->text,
+             "%s sends single tiles: %llu bytes do not fit in a slot of %u (defaults.slot_size)",
+             session->program->name, (unsigned long long)bytes, session->config->ccl.slot_bytes);
+    return error->exit_code = CW_USAGE;
+}
+
 /* One row of a bench that sends single tiles. */
 static int run_tile_size(struct bench_session *session, uint64_t n_elem,
                          int (*once)(struct bench_session *session, uint64_t n_elem,
@@ -157,14 +168,8 @@ static int run_tile_size(struct bench_session *session, uint64_t n_elem,
 {
     const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
     const uint32_t warmup = session->options->warmup, timed = session->options->iterations;
-    if (bytes > session->config->ccl.slot_bytes) {
-        snprintf(error->text, sizeof error->text,
-                 "%s sends single tiles: %llu bytes do not fit in a slot of %u "
-                 "(defaults.slot_size)",
-                 session->program->name, (unsigned long long)bytes,
-                 session->config->ccl.slot_bytes);
-        return error->exit_code = CW_USAGE;
-    }
+    if (bench_check_tile(session, n_elem, error) != CW_OK)
+        return error->exit_code;
     struct result_row *row = bench_add_row(session, session->program->name, n_elem, 1.0, error);
     if (row == NULL)
         return error->exit_code;

@@ -35,7 +35,8 @@ struct bench_program {
     int (*run)(struct bench_session *session, struct cw_error *error);
 };
 
-extern const struct bench_program bench_ccl_allreduce, bench_ipcq_pingpong, bench_ipcq_shift;
+extern const struct bench_program bench_ccl_allreduce, bench_ipcq_pingpong, bench_ipcq_shift,
+    bench_raw_store;
 
 /* The sizes asked for, in elements per shard, or the algorithm's own; their number. */
 size_t bench_size_count(const struct bench_session *session);
@@ -51,6 +52,9 @@ struct result_row *bench_add_row(struct bench_session *session, const char *coll
 void bench_row_sample(struct result_row *row, const struct lp_times *times);
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
                      struct cw_error *error);
+
+/* Refuses a tile that does not fit in a slot. */
+int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error);
 
 /*
  * The sizes of a bench that sends single tiles: installs the queues, then for each size a row of

@@ -216,16 +216,31 @@ void report_threads(FILE *file, const struct result_engine *engine)
             1e6 * stats->gvt_round_mean_s);
 }
 
+/* Not all rows are about the same: then each says what it is about. */
+static bool rows_differ(const struct result *result)
+{
+    for (size_t i = 1; i < result->row_count; i++)
+        if (result->rows[i].collective[0] != '\0' &&
+            strcmp(result->rows[i].collective, result->rows[0].collective) != 0)
+            return true;
+    return false;
+}
+
 void report_table(FILE *file, const struct result *result)
 {
+    const bool named = rows_differ(result);
     print_head(file, result);
-    for (size_t i = 0; i < result->row_count; i++)
+    for (size_t i = 0; i < result->row_count; i++) {
+        if (named)
+            fprintf(file, "# %s\n", result->rows[i].collective);
         print_row(file, &result->rows[i]);
+    }
     print_foot(file, result);
     for (size_t i = 0; i < result->row_count; i++) {
         const struct result_row *const row = &result->rows[i];
         if (result->row_count > 1 && row->phase_count + row->link_count > 0)
-            fprintf(file, "#\n# ---- %" PRIu64 " B\n", row->bytes);
+            fprintf(file, "#\n# ---- %s%s%" PRIu64 " B\n", named ? row->collective : "",
+                    named ? ", " : "", row->bytes);
         if (row->phase_count > 0)
             print_phases(file, row);
         if (row->link_count > 0)
