@@ -90,8 +90,8 @@ struct lp_model {
     int64_t pair_credit_ps[2];
 
     int64_t issue_ps[ISSUES]; /* [enum tl_issue] without jitter */
-    bool emit_ops;      /* somebody wants the records of data operations */
-    bool emit_arrivals; /* ... and those of tiles that become visible */
+    bool emit_ops;            /* somebody wants the records of data operations */
+    bool emit_arrivals;       /* ... and those of tiles that become visible */
     struct lp_launch *launches;
     uint32_t launch_count;
 };
