@@ -72,8 +72,11 @@ static int check_operand(const struct data_pass *pass, const struct lp_op *op,
         return CW_OK;
     }
     if (operand->space != LP_SPACE_TILE || operand == &op->dst || operand->dir >= HW_DIRS_MAX)
-        return data_impossible(pass, op, error, "%s is in space %u, direction %u", name,
-                               operand->space, operand->dir);
+        return data_impossible(pass, op, error,
+                               "%s is in space %u, direction %u; expected TCM (1), HBM (2), SRAM "
+                               "(3)%s",
+                               name, operand->space, operand->dir,
+                               operand == &op->dst ? "" : " or a tile (4)");
     struct tile *tile;
     const enum tile_state state =
         tiles_find(pass->tiles, (struct tile_name){op->pe, operand->at, operand->dir}, &tile);

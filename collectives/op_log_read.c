@@ -25,9 +25,10 @@ struct op_log_reader {
     FILE *stream;
     const char *name;
     ZSTD_DCtx *zstd;
-    size_t begin, end; /* of the content in the buffer that has not been read */
-    uint64_t offset;   /* of content[begin] */
-    uint64_t record_offset, count;
+    size_t begin, end;              /* of the content in the buffer that has not been read */
+    uint64_t offset;                /* of content[begin] */
+    uint64_t count;                 /* records read */
+    uint64_t record, record_offset; /* the one read last: its number, its place */
     size_t input_begin, input_end;
     size_t expected; /* what the decompressor said last: 0, a frame has ended */
     bool input_over;
@@ -59,7 +60,7 @@ int op_log_refuse(const struct op_log_reader *reader, struct cw_error *error, co
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     return refuse_at(reader, reader->record_offset, error, "record %llu: %s",
-                     (unsigned long long)reader->count, what);
+                     (unsigned long long)reader->record, what);
 }
 
 /* ---- content -------------------------------------------------------------------------------- */
@@ -374,6 +375,7 @@ int op_log_next(struct op_log_reader *reader, struct op_log_record *record, stru
     const uint8_t *const begin = reader->content + reader->begin;
     struct cursor cursor = {begin, reader->content + reader->end, NULL};
     reader->record_offset = reader->offset;
+    reader->record = reader->count;
     if (cursor.at == cursor.end)
         return refuse_at(reader, reader->offset, error,
                          "the content ends after %llu records without a trailer: it is truncated",

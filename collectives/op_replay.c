@@ -158,7 +158,9 @@ static int apply(struct data_pass *pass, const struct op_log_reader *reader,
         return code;
     char text[sizeof error->text];
     memcpy(text, error->text, sizeof text);
-    return op_log_refuse(reader, error, "%s", text);
+    static const char who[] = "data pass: ";
+    const bool led = strncmp(text, who, sizeof who - 1) == 0;
+    return op_log_refuse(reader, error, "%s", text + (led ? sizeof who - 1 : 0));
 }
 
 static int replay_records(struct op_log_reader *reader, struct op_log_replay *replay,
