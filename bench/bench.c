@@ -19,8 +19,9 @@
 /* Queues that a dump of pointers shows to a person. */
 #define LINES_MAX 64u
 
-static const struct bench_program *const registry[] = {&bench_ccl_allreduce, &bench_ipcq_pingpong,
-                                                       &bench_ipcq_shift, &bench_raw_store};
+static const struct bench_program *const registry[] = {
+    &bench_ccl_allreduce, &bench_ccl_reduce_scatter, &bench_ipcq_pingpong, &bench_ipcq_shift,
+    &bench_raw_store};
 
 const char *bench_name(size_t i)
 {

@@ -26,7 +26,7 @@ static void worker(int rank, void *arg)
     const struct dp_policy policy = allreduce->policy;
 
     dist_init_process_group("ahbm");
-    ahbm_set_device(rank);
+    ahbm_set_device(dist_device_of(rank));
     struct tensor *tensor = dist_tensor_zeros(allreduce->n_elem, options->dtype, &policy);
     for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
         dist_fill_input(tensor, options->seed);

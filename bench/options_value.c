@@ -131,7 +131,7 @@ static int read_place(struct options_parse *parse, const struct option_row *row,
 
 static int read_bench(struct options_parse *parse, const struct option_row *row, const char *text)
 {
-    static const char *const later[] = {"ccl_reduce_scatter", "gemm", "gemm_allreduce"};
+    static const char *const later[] = {"gemm", "gemm_allreduce"};
     struct config_nearest nearest = {0};
     const char *what = "no such bench";
     char known[200] = "";

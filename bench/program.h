@@ -35,8 +35,8 @@ struct bench_program {
     int (*run)(struct bench_session *session, struct cw_error *error);
 };
 
-extern const struct bench_program bench_ccl_allreduce, bench_ipcq_pingpong, bench_ipcq_shift,
-    bench_raw_store;
+extern const struct bench_program bench_ccl_allreduce, bench_ccl_reduce_scatter;
+extern const struct bench_program bench_ipcq_pingpong, bench_ipcq_shift, bench_raw_store;
 
 /* The sizes asked for, in elements per shard, or the algorithm's own; their number. */
 size_t bench_size_count(const struct bench_session *session);

@@ -14,6 +14,12 @@ static const struct ccl_algorithm *const registry[] = {
     &ccl_lrab_pipelined_allreduce,
     &ccl_ring_allreduce,
     &ccl_tree_allreduce,
+    &ccl_auto_scatter,
+    &ccl_birs,
+    &ccl_birs_inter,
+    &ccl_rhd,
+    &ccl_mesh,
+    &ccl_birs_allreduce,
 };
 
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i)
@@ -67,6 +73,16 @@ const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
              ccl_collective_name(collective));
     error->exit_code = CW_USAGE;
     return NULL;
+}
+
+const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, char *why,
+                                             size_t why_bytes, struct cw_error *error)
+{
+    const struct ccl_algorithm *const algorithm =
+        ccl_algorithm_for(call->ccl, call->collective, error);
+    why[0] = '\0';
+    return algorithm != NULL && algorithm->choose != NULL ? algorithm->choose(call, why, why_bytes)
+                                                          : algorithm;
 }
 
 const char *ccl_collective_name(enum ccl_collective collective)

@@ -36,6 +36,8 @@ struct ccl_call {
 /* What a neighbors() hook did. */
 enum ccl_neighbors { CCL_NEIGHBORS_KEPT, CCL_NEIGHBORS_CHANGED };
 
+#define CCL_WHY_BYTES 512u
+
 /* All hooks run on the host, between drains, and are pure. A hook may be NULL where it says so. */
 struct ccl_algorithm {
     const char *name;
@@ -58,6 +60,13 @@ struct ccl_algorithm {
      * or keeps them. With `topology: none` there are none to begin with. NULL: keeps them, and
      * `none` is the wiring of the machine. */
     enum ccl_neighbors (*neighbors)(uint32_t rank, uint32_t world_size, struct lp_neighbours *map);
+    /* Bytes of HBM beside the tensors in the slice of each rank's PE 0, region 1 of the launch;
+     * region 0 is then the rank's result. NULL: none. */
+    uint64_t (*scratch_bytes)(const struct ccl_call *call);
+    /* The algorithm that carries this call out, and why in a few words; NULL: this one. One that
+     * chooses leaves all hooks but this and peers to those it chooses; `kernel` is the one of them
+     * with most streams. */
+    const struct ccl_algorithm *(*choose)(const struct ccl_call *call, char *why, size_t why_bytes);
     bool pe_shards; /* reduces a shard of each PE, else one of each cube, at its PE 0 */
 };
 
@@ -70,6 +79,9 @@ const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_err
 const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
                                               enum ccl_collective collective,
                                               struct cw_error *error);
+/* ... that carries out a call, and why if it was chosen (else ""). NULL: as above. */
+const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, char *why,
+                                             size_t why_bytes, struct cw_error *error);
 /* For messages: the i-th registered one, NULL after the last. */
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i);
 
@@ -79,5 +91,7 @@ const char *ccl_algorithm_note(const char *module);
 extern const struct ccl_algorithm ccl_lrab_hierarchical_allreduce, ccl_lrab_pipelined_allreduce,
     ccl_pe_hierarchical_allreduce;
 extern const struct ccl_algorithm ccl_ring_allreduce, ccl_tree_allreduce;
+extern const struct ccl_algorithm ccl_auto_scatter, ccl_birs, ccl_birs_inter, ccl_rhd, ccl_mesh,
+    ccl_birs_allreduce;
 
 #endif

@@ -14,10 +14,12 @@ uint64_t dist_ring_bytes(const struct config *config, enum ccl_buffer_kind memor
     return (uint64_t)config_directions_max(&config->hw, ccl) * ccl->n_slots * ccl->slot_bytes;
 }
 
-/* A call is refused with the place of the value at fault. */
+/* A call is refused with the place of the value at fault; key NULL: it is the call's own. */
 int dist_refuse(const struct config *config, const char *key, struct cw_error *error)
 {
     char where[512], text[sizeof error->text];
+    if (key == NULL)
+        return error->exit_code = CW_USAGE;
     memcpy(text, error->text, sizeof text);
     config_where(config, key, where, sizeof where);
     if (snprintf(error->text, sizeof error->text, "%s: %s", where, text) < 0)
@@ -50,8 +52,8 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
                     struct cw_error *error)
 {
     const char *key = "defaults.module";
-    const struct ccl_algorithm *const algorithm =
-        ccl_algorithm_for(&config->ccl, call->collective, error);
+    char why[CCL_WHY_BYTES];
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(call, why, sizeof why, error);
     if (algorithm == NULL)
         return dist_refuse(config, key, error);
     const int code = dist_check_features(config, error);

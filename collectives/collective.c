@@ -57,6 +57,7 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
                            .pe_shards = tensor->policy.pe == DP_COLUMN_WISE};
     if (algorithm->kernel_args != NULL)
         algorithm->kernel_args(&call, args.scalar);
+    dist_map_regions(dist, rank, &args);
     for (uint32_t cube = 0; cube < hw_cubes(hw); cube++)
         for (uint32_t pe = 0; pe < hw_pes(hw); pe++) {
             if (!takes_part(dist, algorithm, &call, cube, pe))
@@ -69,12 +70,25 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
     return CW_OK;
 }
 
+/* The algorithm for a call. A choice is reported when it is another than the one before. */
+static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_call *call,
+                                          struct cw_error *error)
+{
+    char why[CCL_WHY_BYTES];
+    const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, why, sizeof why, error);
+    if (why[0] != '\0' && algorithm != dist->said) {
+        fprintf(stderr, "cubewarp: auto takes %s: %s\n", algorithm->name, why);
+        dist->said = algorithm;
+    }
+    return algorithm;
+}
+
 int dist_drain_collective(void *arg, struct cw_error *error)
 {
     struct dist *dist = arg;
     const struct submission *first = &dist->submissions[0];
-    const struct ccl_algorithm *algorithm =
-        ccl_algorithm_for(&dist->options.config->ccl, first->collective, error);
+    const struct ccl_call call = call_of(dist, 0);
+    const struct ccl_algorithm *algorithm = chosen(dist, &call, error);
     dist->submitted = 0;
     if (algorithm == NULL)
         return error->exit_code;
@@ -87,11 +101,14 @@ int dist_drain_collective(void *arg, struct cw_error *error)
     if (code == CW_USAGE)
         dist_refuse(dist->options.config, "defaults.validator", error);
     if (code == CW_OK)
+        code = dist_take_scratch(dist, algorithm, &call, error);
+    if (code == CW_OK)
         code = dist_begin_launch(dist, algorithm->kernel, error);
     for (uint32_t rank = 0; rank < dist->world_size && code == CW_OK; rank++)
         code = launch_rank(dist, algorithm, rank, error);
     if (code == CW_OK)
         code = dist_drain(dist, error);
+    dist_give_scratch(dist);
     if (code != CW_OK || dist->options.completed == NULL)
         return code;
     const struct dist_completion completion = {.dist = dist,

@@ -115,6 +115,7 @@ static bool allocate(struct dist *dist)
     dist->submissions = calloc(dist->world_size, sizeof *dist->submissions);
     dist->tensors = calloc(dist->world_size, sizeof *dist->tensors);
     dist->space = tensor_space_create(&dist->options.config->hw, reserved_bytes(dist));
+    dist->scratch = calloc(dist->world_size, sizeof *dist->scratch);
     dist->init_barrier = barrier_create(dist->world_size, drain_installation, dist);
     dist->barrier = barrier_create(dist->world_size, dist_drain_collective, dist);
     if (!dist->options.no_data)
@@ -123,8 +124,8 @@ static bool allocate(struct dist *dist)
     if (config->ccl.strict_validation)
         dist->strict = strict_check_create(&config->hw, config->ccl.n_slots, dist->options.warn,
                                            dist->options.arg);
-    return dist->submissions && dist->tensors && dist->space && dist->init_barrier &&
-           dist->barrier && (dist->data || dist->options.no_data) &&
+    return dist->submissions && dist->tensors && dist->scratch && dist->space &&
+           dist->init_barrier && dist->barrier && (dist->data || dist->options.no_data) &&
            (dist->strict || !config->ccl.strict_validation);
 }
 
@@ -265,6 +266,7 @@ void dist_free(struct dist *dist)
     install_plans_free(dist->plans);
     free(dist->submissions);
     free(dist->tensors);
+    free(dist->scratch);
     free(dist);
 }
 

@@ -138,7 +138,14 @@ int dist_get_world_size(void);
 struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct dp_policy *policy);
 /* Fills the rank's tensor from the seed's stream (60-cli.md, "Inputs"), at once. */
 void dist_fill_input(struct tensor *tensor, uint64_t seed);
+/* The SIP that a rank is to be on: its number, if the algorithm's `mate` or `package` do not say
+ * otherwise. */
+int dist_device_of(int rank);
 /* Reduces over all ranks, in place. */
 void dist_all_reduce(struct tensor *tensor, enum redop op);
+/* Reduces over all ranks; rank r's output becomes the r-th of as many parts as there are ranks.
+ * Both tensors have one shard, at PE 0 of the SIP's only cube, and are at the same place on every
+ * rank: ranks allocate alike. */
+void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op);
 
 #endif

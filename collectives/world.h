@@ -29,9 +29,11 @@ struct dist {
     bool installed;
     int64_t init_ps;
     double setup_s, install_run_s;
-    struct submission *submissions; /* [world_size] */
-    uint32_t submitted, first_rank; /* of the epoch that is open: how many, and who began it */
-    struct tensor **tensors;        /* [world_size] of the last collective: its results */
+    struct submission *submissions;   /* [world_size] */
+    uint32_t submitted, first_rank;   /* of the epoch that is open: how many, and who began it */
+    struct tensor **tensors;          /* [world_size] of the last collective: its results */
+    struct tensor **scratch;          /* [world_size] of the collective under way; or all NULL */
+    const struct ccl_algorithm *said; /* the last choice that was reported */
     struct tensor_space *space;
     struct tensor **owned; /* the workers' tensors: freed when all workers have ended */
     size_t owned_count, owned_capacity;
@@ -51,6 +53,13 @@ int dist_check_rings(const struct config *config, const struct lp_wiring *wiring
 void dist_free_tensors(struct dist *dist);
 /* Joins the open collective call as the calling rank; ends the worker if that fails. */
 void dist_submit(const struct submission *submission);
+/* Scratch for every rank's call, at the same offsets everywhere (group_scratch.c); given back when
+ * the call has ended. */
+int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
+                      const struct ccl_call *call, struct cw_error *error);
+void dist_give_scratch(struct dist *dist);
+/* Region 0: the rank's result; region 1: its scratch. */
+void dist_map_regions(const struct dist *dist, uint32_t rank, struct tl_args *args);
 /* The last rank has submitted: launches all at one moment, runs the machine, tells the bench. */
 int dist_drain_collective(void *dist, struct cw_error *error);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lp/deadlock.h"
+#include "lp/landing.h"
 #include "lp/layout.h"
 
 struct lp_system {
@@ -25,6 +26,8 @@ struct lp_system {
     struct lp_times times;
     struct lp_phases phases;
     uint8_t *phase_of_pe; /* [pe] the phase its kernel is in, 255: none yet */
+    struct lp_landing landing;
+    bool out_of_memory; /* while records were delivered */
 };
 
 /* ---- the engine's hooks ---------------------------------------------------------------------- */
@@ -54,6 +57,19 @@ static void handle(struct cw_ctx *ctx, const void *state, const struct cw_event 
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
+
+/* A landing gets what its put's record said. */
+static void deliver_op(struct lp_system *system, const struct lp_op *record)
+{
+    struct lp_op op = *record;
+    if (system->out_of_memory)
+        return;
+    if (op.kind == LP_OP_PUT)
+        system->out_of_memory = !lp_landing_put(&system->landing, &op);
+    else if (op.kind == LP_OP_LAND)
+        (void)lp_landing_land(&system->landing, &op); /* else the data pass finds it impossible */
+    system->options.op(system->options.arg, &op);
+}
 
 static void kernel_record(struct lp_system *system, const struct lp_kernel_record *record)
 {
@@ -94,7 +110,7 @@ static void sink(void *arg, const struct cw_event *event, uint16_t kind, const v
     switch (kind) {
     case LP_RECORD_OP:
         if (system->options.op)
-            system->options.op(system->options.arg, record);
+            deliver_op(system, record);
         break;
     case LP_RECORD_ARRIVAL:
         system->options.arrival(system->options.arg, record);
@@ -201,6 +217,7 @@ void lp_system_free(struct lp_system *system)
     lp_layout_free(&system->model);
     free(system->pcie_free_ps);
     free(system->phase_of_pe);
+    lp_landing_free(&system->landing);
     free(system->phases.start_ps);
     free(system->phases.exit_ps);
     free(system);
@@ -305,6 +322,10 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
     const int code = cw_drain(system->sim, error);
     if (code)
         return code;
+    if (system->out_of_memory) {
+        snprintf(error->text, sizeof error->text, "out of memory for the puts under way");
+        return error->exit_code = CW_NO_RESOURCE;
+    }
     if (system->times.returned == system->times.submitted)
         return CW_OK;
     error->exit_code = CW_PROGRAM_FAILED;
