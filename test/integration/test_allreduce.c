@@ -1,5 +1,5 @@
 /*
- * test_allreduce.c: the bits of all-reduce (50-collectives.md, 60-cli.md "Inputs"). For f32 the
+ * test_allreduce.c: the bits of all-reduce (50-collectives.md, 60-cli.md "Inputs"). For bf16 the
  * result is computed a second time (allreduce_order.h), and compared by its hash; the other types
  * and operations are compared with the program's own expectation (--verify-data), over topologies,
  * memories and contention modes, and degenerate shapes.
@@ -36,7 +36,7 @@ static void check_hash(const struct shape *s, uint64_t seed, const char *more)
 /* ---- the bits ----------------------------------------------------------------------------------
  */
 
-static void f32_sums_have_the_bits_of_the_specified_order(void **state)
+static void sums_have_the_bits_of_the_specified_order(void **state)
 {
     (void)state;
     static const struct shape shapes[] = {
@@ -321,7 +321,7 @@ static void the_machine_is_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(f32_sums_have_the_bits_of_the_specified_order),
+        cmocka_unit_test(sums_have_the_bits_of_the_specified_order),
         cmocka_unit_test(any_cube_may_be_the_root),
         cmocka_unit_test(rank_invariant_adds_in_rank_order_on_every_rank),
         cmocka_unit_test(timing_does_not_change_the_bits),

@@ -1,5 +1,5 @@
 /*
- * test_allreduce_pes.c: pe_hierarchical_allreduce: all-reduce of a shard of every PE. For f32 the
+ * test_allreduce_pes.c: pe_hierarchical_allreduce: all-reduce of a shard of every PE. For bf16 the
  * result is computed a second time (allreduce_order.h) and compared by its hash; the other types
  * and operations are compared with the program's own expectation (--verify-data).
  */
@@ -77,12 +77,12 @@ static void check_hash(const struct shape *s, const struct pe_grid *grid, const 
     const uint64_t seed = 5;
     expected_hash(s, grid, seed, hash);
     json_t *json = run_json(
-        "run --algorithm pe_hierarchical_allreduce --n-elem %d --dtype f32 --seed %llu "
+        "run --algorithm pe_hierarchical_allreduce --n-elem %d --dtype bf16 --seed %llu "
         "--set system.sips.topology=%s --set system.sips.count=%u --set system.sips.w=%u "
         "--set system.sips.h=%u --set sip.cube_mesh.w=%u --set sip.cube_mesh.h=%u "
         "--set cube.pe_layout.pe_per_corner=%u --set cube.pe_layout.corners=[%s,%s,%s,%s] "
         "--set algorithms.pe_hierarchical_allreduce.root=%s "
-        "--set algorithms.pe_hierarchical_allreduce.rank_invariant=%s --set defaults.slot_size=32",
+        "--set algorithms.pe_hierarchical_allreduce.rank_invariant=%s --set defaults.slot_size=16",
         ELEMENTS, (unsigned long long)seed, order_topo_name[s->topo], s->sip_w * s->sip_h, s->sip_w,
         s->sip_h, s->cube_w, s->cube_h, grid->per_corner, grid->corners[0], grid->corners[1],
         grid->corners[2], grid->corners[3], root, s->rank_invariant ? "true" : "false");
@@ -119,8 +119,8 @@ static void the_root_pe_is_at_the_centre_or_in_the_corner(void **state)
     (void)state;
     static const struct shape corner = {TORUS, 2, 1, 3, 2, 2, 1, false},
                               named = {TORUS, 2, 1, 3, 2, 0, 1, false};
-    static const struct pe_grid at_corner = {{"NW", "NE", "SW", "SE"}, 2, 3},
-                                at_centre = {{"NW", "NE", "SW", "SE"}, 2, 2};
+    static const struct pe_grid at_corner = {{"NW", "NE", "SW", "SE"}, 3, 5},
+                                at_centre = {{"NW", "NE", "SW", "SE"}, 3, 3};
     check_hash(&corner, &at_corner, "corner");
     check_hash(&named, &at_centre, "0,1");
 }

@@ -26,7 +26,7 @@ static const json_t *result_of(const json_t *root, const char *key)
 static const char *const options[] = {"--set defaults.overlap_exchange=false",
                                       "--set defaults.overlap_exchange=true"};
 
-static void f32_sums_have_the_bits_of_the_specified_order(void **state)
+static void sums_have_the_bits_of_the_specified_order(void **state)
 {
     (void)state;
     static const struct shape shapes[] = {
@@ -157,7 +157,7 @@ static void every_mode_gives_the_results_of_one_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(f32_sums_have_the_bits_of_the_specified_order),
+        cmocka_unit_test(sums_have_the_bits_of_the_specified_order),
         cmocka_unit_test(timing_does_not_change_the_bits),
         cmocka_unit_test(more_tiles_than_slots_flow),
         cmocka_unit_test(a_tensor_larger_than_tcm_is_reduced),
