@@ -46,8 +46,14 @@ else ifeq ($(VARIANT),clang)
   CFLAGS_VARIANT := -O2
   LDFLAGS_VARIANT :=
   LIBS_ALLOC := -ljemalloc
+else ifeq ($(VARIANT),fuzz)
+  OUT := $(BUILD)/fuzz
+  CFLAGS_VARIANT := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+                    -fno-omit-frame-pointer -DCW_SANITIZE
+  LDFLAGS_VARIANT := -fsanitize=address,undefined
+  LIBS_ALLOC :=
 else
-  $(error VARIANT is release, asan, tsan, clang, explore or explore-asan)
+  $(error VARIANT is release, asan, tsan, clang, fuzz, explore or explore-asan)
 endif
 
 LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc -lmetis -lsqlite3 -lzstd $(LIBS_ALLOC) -lm -ldl
@@ -68,7 +74,7 @@ EXPLORE_BINARIES := $(EXPLORE_TESTS:%.c=$(OUT)/%)
 BARE_SOURCES := $(wildcard perf/bare/*.c)
 BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 
-.PHONY: all help setup run test asan tsan stress nightly mutants model lint tidy clang check-all format perf compdb clean test-binaries
+.PHONY: all help setup run test asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -124,6 +130,17 @@ model: ## check the spin models of mailboxes, GVT and promises, and that planted
 	@.ci/setup.sh gcc spin
 	@test/model/run.sh
 
+# Seconds for each entry. What a run finds stays in build/fuzz/corpus.
+FUZZ_SECONDS ?= 60
+FUZZ_SOURCES := $(wildcard test/fuzz/fuzz_*.c)
+FUZZ_BINARIES := $(FUZZ_SOURCES:%.c=$(OUT)/%)
+fuzz: setup ## libFuzzer on op logs and configurations, from the corpus in test/fuzz
+	@.ci/setup.sh clang libclang-rt-14-dev
+	@$(MAKE) --no-print-directory CC=clang VARIANT=fuzz fuzz-binaries
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) test/fuzz/run.sh $(FUZZ_SOURCES:%.c=$(BUILD)/fuzz/%)
+
+fuzz-binaries: $(FUZZ_BINARIES)
+
 lint: ## include arrows, layout, cppcheck
 	@.ci/setup.sh git clang-format cppcheck
 	@test/lint.sh
@@ -137,7 +154,7 @@ clang: setup ## build everything with clang, into build/clang
 	@$(MAKE) --no-print-directory CC=clang VARIANT=clang all test-binaries
 
 check-all: ## everything but the nightly tests
-	@$(MAKE) --no-print-directory lint tidy clang asan tsan stress model test
+	@$(MAKE) --no-print-directory lint tidy clang asan tsan fuzz stress model test
 
 format: ## lay out every source with clang-format
 	clang-format -i $$(git ls-files '*.c' '*.h')
@@ -181,6 +198,11 @@ $(OUT)/obj/%.o: %.c
 $(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(TEST_SUPPORT_OBJECTS) $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
+
+# In the variant fuzz only.
+$(FUZZ_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libcubewarp.a
+	@mkdir -p $(@D)
+	@$(CC) -fsanitize=fuzzer $(LDFLAGS_VARIANT) -pthread -o $@ $^ $(LIBS)
 
 # In the variant tsan only.
 $(OUT)/test/race/test_race: $(OUT)/obj/test/race/test_race.o $(OUT)/libcubewarp.a

@@ -4,6 +4,9 @@
  */
 #include "collectives/data_internal.h"
 
+/* Products of one record: a minute's work, far beyond what fits in a TCM. */
+#define PRODUCTS_MAX (UINT64_C(1) << 37)
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -192,6 +195,9 @@ static int check_gemm(const struct data_pass *pass, const struct lp_op *op, stru
         return data_impossible(pass, op, error, "factors of %llu and %llu bytes; at most 4 GiB",
                                (unsigned long long)shape.a_bytes,
                                (unsigned long long)shape.b_bytes);
+    if ((uint64_t)shape.rows * shape.cols > PRODUCTS_MAX / (shape.inner ? shape.inner : 1))
+        return data_impossible(pass, op, error, "%u x %u x %u products; at most 2^37 at once",
+                               shape.rows, shape.cols, shape.inner);
     code = check_source(pass, op, shape.a_bytes, error);
     if (!code)
         code = check_operand(pass, op, &op->b, shape.b_bytes, "second source", error);

@@ -50,8 +50,8 @@ static void list_pe(FILE *out, const struct hw_config *hw, const char *label, ui
 static void list_operand(FILE *out, const char *label, const struct lp_operand *operand)
 {
     static const char *const space[] = {"none", "tcm", "hbm", "sram", "tile"};
-    if (operand->space == LP_SPACE_NONE)
-        return;
+    if (operand->space == LP_SPACE_NONE || operand->space > LP_SPACE_TILE)
+        return; /* not this kind's operand: nothing has looked at it */
     if (operand->space == LP_SPACE_TILE)
         fprintf(out, " %s tile %s %u%s", label, hw_dir_name((enum hw_dir)operand->dir), operand->at,
                 operand->flags & LP_LAST_USE ? " last" : "");

@@ -360,7 +360,9 @@ static void impossible_products_are_refused(void **state)
     op.seq = 2;
     op.peer = UINT32_MAX;
     refuse(f, op, "at most 4 GiB");
-    op.peer = 300000;
+    op = gemm(16384, 16384, 16384, LP_F16, hbm(0), hbm(0), hbm(100), false);
+    refuse(f, op, "16384 x 16384 x 16384 products; at most 2^37 at once");
+    op = gemm(2, 2, 300000, LP_F16, hbm(0), hbm(0), hbm(100), false);
     refuse(f, op, "source at 0, 1200000 bytes, passes");
     op.peer = 2;
     op.math = LP_MATH_MAX;
