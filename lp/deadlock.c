@@ -103,6 +103,7 @@ static void append_wait(struct text *text, const struct lp_model *m, const struc
     case LP_WAIT_NOTIFY:
         append(text, " waits for a notification from PE ");
         append_pe(text, m, kernel->call.peer);
+        append(text, ", tag %u", kernel->call.tag);
         break;
     default:
         append(text, " waits at a barrier of its contexts");

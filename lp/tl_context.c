@@ -23,18 +23,31 @@ static bool streams_alive(const struct tl *tl)
 /* ---- starting ----------------------------------------------------------------------------------
  */
 
+static void check_in_kernel(struct tl *tl, const char *call)
+{
+    if (tl->context != 0)
+        cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
+                "PE %u.%u.%u, kernel %s: %s in a stream; only the kernel itself %ss", tl->run->sip,
+                tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name, call, call);
+}
+
 void tl_fork(struct tl *tl, uint32_t streams)
 {
     struct lp_call *call = tl_start(tl, CALL_FORK, 0);
+    const uint32_t there = tl->launch->kernel->stream_count;
     call->tag = (uint8_t)streams;
-    cw_check(tl->run->ctx, streams < 1u << tl->launch->kernel->stream_count);
-    if (tl->context != 0)
+    check_in_kernel(tl, "fork");
+    if (streams >> there != 0)
         cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
-                "PE %u.%u.%u, kernel %s: fork in a stream; only the kernel itself forks",
-                tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name);
+                "PE %u.%u.%u, kernel %s: fork of streams 0x%x; the kernel has %u", tl->run->sip,
+                tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name, streams, there);
 }
 
-void tl_join(struct tl *tl) { (void)tl_start(tl, CALL_JOIN, 0); }
+void tl_join(struct tl *tl)
+{
+    (void)tl_start(tl, CALL_JOIN, 0);
+    check_in_kernel(tl, "join");
+}
 void tl_barrier(struct tl *tl) { (void)tl_start(tl, CALL_BARRIER, 0); }
 
 /* ---- effects -----------------------------------------------------------------------------------
@@ -90,6 +103,8 @@ static void pass_barrier(struct tl *tl)
 void tl_effect_barrier(struct tl *tl)
 {
     tl->kernel->call.step = STEP_DONE;
+    if (tl->context == 0 && !streams_alive(tl))
+        return;
     tl_wait_for(tl, LP_WAIT_BARRIER);
     pass_barrier(tl);
 }

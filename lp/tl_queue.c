@@ -271,6 +271,7 @@ void tl_effect_recv_all(struct tl *tl)
             call->until_ps = tl->local_ps + credit_ps;
     }
     if (call->dirs != 0) {
+        call->dir = (uint8_t)__builtin_ctz(call->dirs); /* one that is missing, for reports */
         tl_wait_for(tl, LP_WAIT_DATA);
         return;
     }
