@@ -99,6 +99,7 @@ static void write_args(struct timeline *timeline, const struct lp_op *op)
     case LP_OP_SEND:
     case LP_OP_PUT:
     case LP_OP_NOTIFY:
+    case LP_OP_STORE_TO:
         write_peer(timeline, "to", op->peer);
         break;
     case LP_OP_LAND:

@@ -13,9 +13,9 @@
 
 static const char *kind_name(uint8_t kind)
 {
-    static const char *const name[] = {"?",           "send", "recv", "load", "store",
-                                       "copy",        "math", "put",  "land", "notify",
-                                       "wait_notify", "cast", "gemm"};
+    static const char *const name[] = {"?",           "send", "recv", "load",    "store",
+                                       "copy",        "math", "put",  "land",    "notify",
+                                       "wait_notify", "cast", "gemm", "store_to"};
     return kind < sizeof name / sizeof name[0] ? name[kind] : "?";
 }
 
@@ -206,7 +206,8 @@ static int check_gemm(const struct data_pass *pass, const struct lp_op *op, stru
 
 static bool has_peer(const struct lp_op *op)
 {
-    return op->kind == LP_OP_SEND || (op->kind >= LP_OP_PUT && op->kind <= LP_OP_WAIT_NOTIFY);
+    return op->kind == LP_OP_SEND || (op->kind >= LP_OP_PUT && op->kind <= LP_OP_WAIT_NOTIFY) ||
+           op->kind == LP_OP_STORE_TO;
 }
 
 int data_check(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
@@ -227,6 +228,7 @@ int data_check(const struct data_pass *pass, const struct lp_op *op, struct cw_e
     case LP_OP_LOAD:
     case LP_OP_STORE:
     case LP_OP_COPY:
+    case LP_OP_STORE_TO:
         code = check_source(pass, op, op->bytes, error);
         return code ? code : check_destination(pass, op, op->bytes, error);
     case LP_OP_MATH:

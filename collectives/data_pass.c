@@ -218,10 +218,11 @@ static int apply_recv(struct data_pass *pass, const struct lp_op *op, struct cw_
                : data_out_of_storage(pass, error);
 }
 
-/* load, store, copy: they differ in time only. */
+/* load, store, copy, store_to: they differ in time, and whose memory they write. */
 static int apply_move(struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
 {
-    const struct target target = {data_operand_address(pass, op->pe, &op->dst), op->bytes, true};
+    const uint32_t to = op->kind == LP_OP_STORE_TO ? op->peer : op->pe;
+    const struct target target = {data_operand_address(pass, to, &op->dst), op->bytes, true};
     struct source a;
     const bool done = data_bind(pass, op, &op->a, op->bytes, &target, &a) &&
                       copy_all(pass, target.address, &a, op->bytes);

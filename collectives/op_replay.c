@@ -23,7 +23,8 @@ static const char *const kind_name[] = {[LP_OP_SEND] = "ipcq_send",
                                         [LP_OP_NOTIFY] = "notify",
                                         [LP_OP_CAST] = "cast",
                                         [LP_OP_WAIT_NOTIFY] = "wait_notify",
-                                        [LP_OP_GEMM] = "gemm"};
+                                        [LP_OP_GEMM] = "gemm",
+                                        [LP_OP_STORE_TO] = "store_to"};
 
 const char *op_log_kind_name(uint32_t kind)
 {
@@ -81,7 +82,8 @@ static void list_op(FILE *out, const struct hw_config *hw, const struct lp_op *o
         fprintf(out, " rows %u inner %u", op->seq, op->peer);
     else if (tile || notify || op->kind == LP_OP_PUT || op->kind == LP_OP_LAND)
         fprintf(out, " seq %u", op->seq);
-    if (op->kind == LP_OP_SEND || notify || op->kind == LP_OP_PUT || op->kind == LP_OP_LAND)
+    if (op->kind == LP_OP_SEND || notify || op->kind == LP_OP_PUT || op->kind == LP_OP_LAND ||
+        op->kind == LP_OP_STORE_TO)
         list_pe(out, hw, "peer", op->peer);
     if (op->kind == LP_OP_SEND)
         fprintf(out, " peer_dir %s", hw_dir_name((enum hw_dir)op->peer_dir));

@@ -39,7 +39,7 @@ enum lp_op_kind {
                        from 0 without gaps, whatever their peers; they land in any order */
     LP_OP_LAND,     /* at the destination, when the put is visible: put number `seq` of `peer`.
                        Plain: dst <- value; else dst <- dst (math) value, one rounding per element.
-                       dst, math, bytes and dtype are those of its PUT, and 0 here */
+                       dst, math, bytes and dtype are those of its PUT (filled in by landing.c) */
     LP_OP_NOTIFY,   /* notification number `seq` of this PE goes to `peer`, tag in `dir`; moves
                        nothing */
     LP_OP_WAIT_NOTIFY, /* this PE consumed a notification of `peer`, tag in `dir`; moves nothing */

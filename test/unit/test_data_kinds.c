@@ -161,6 +161,27 @@ static void a_put_binds_its_value_and_lands_later_in_any_order(void **state)
     assert_int_equal(data_pass_tiles(f->pass), 0);
 }
 
+/* PE 1 is in the same cube as PE 0: the SRAM is one. */
+static void a_raw_store_writes_its_peers_memories(void **state)
+{
+    const struct fixture *f = *state;
+    const enum lp_space spaces[3] = {LP_SPACE_TCM, LP_SPACE_HBM, LP_SPACE_SRAM};
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t value = 0x01020304 * (1 + i), nothing = 0;
+        struct lp_op op = copy(0, 4, in(LP_SPACE_TCM, 100), in(spaces[i], 2000));
+        write_hbm(f, 0, 4000, &value, 4);
+        apply(f, copy(0, 4, hbm(4000), in(LP_SPACE_TCM, 100)));
+        op.kind = LP_OP_STORE_TO;
+        op.peer = 1;
+        apply(f, op);
+        write_hbm(f, 1, 8000, &nothing, 4);
+        apply(f, copy(1, 4, in(spaces[i], 2000), hbm(8000)));
+        expect_hbm(f, 1, 8000, &value, 4);
+        op.peer = 1000000;
+        refuse(f, op, "there are");
+    }
+}
+
 static void impossible_puts_are_refused(void **state)
 {
     const struct fixture *f = *state;
@@ -380,6 +401,7 @@ int main(void)
         WITH_PASS(a_copy_goes_from_any_memory_to_any),
         WITH_PASS(a_receive_may_copy_its_tile),
         WITH_PASS(a_put_binds_its_value_and_lands_later_in_any_order),
+        WITH_PASS(a_raw_store_writes_its_peers_memories),
         WITH_PASS(impossible_puts_are_refused),
         WITH_PASS(a_put_reduces_where_it_lands),
         WITH_PASS(a_cast_rounds_once_and_keeps_signs_of_zero),

@@ -94,9 +94,12 @@ static void check_put(enum hw_contention contention, uint32_t from, uint32_t int
     assert_int_equal(op->seq, 0);
     assert_int_equal(land->seq, 0);
     assert_int_equal(op->math, 0);
+    assert_int_equal(land->math, 0);
     assert_int_equal(op->bytes, bytes);
+    assert_int_equal(land->bytes, bytes);
     expect_at(&op->a, space_of[from], 512);
     expect_at(&op->dst, space_of[into], 1024);
+    expect_at(&land->dst, space_of[into], 1024);
     machine_free(m);
 }
 
@@ -211,6 +214,8 @@ static void the_reduce_unit_is_one_more_link(void **state)
                              ISSUE + TO_PE_1 + into_ps[into] + (into == 1 ? 64000 : 32000));
             assert_int_equal(landed_ps(slow, 1, 0, 0), ISSUE + TO_PE_1 + into_ps[into] + 128000);
             assert_int_equal(nth(slow, 0, LP_OP_PUT, 0)->math, LP_MATH_SUM);
+            assert_int_equal(nth(slow, 1, LP_OP_LAND, 0)->math, LP_MATH_SUM);
+            assert_int_equal(nth(slow, 1, LP_OP_LAND, 0)->dtype, LP_F16);
             machine_free(fast);
             machine_free(slow);
         }

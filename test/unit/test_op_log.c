@@ -357,8 +357,8 @@ static void impossible_records_are_refused_with_their_number_and_place(void **st
     _Static_assert(sizeof HEADER - 1 == 207, "the places below count from there");
     REFUSE(HEADER, "f.zst:207: the content ends after 0 records without a trailer: it is "
                    "truncated");
-    REFUSE(HEADER "\x0d", "f.zst:207: record 0: kind 13; expected 1 to 12, 64 to 67, 127");
-    REFUSE(HEADER "\x00", "f.zst:207: record 0: kind 0; expected 1 to 12, 64 to 67, 127");
+    REFUSE(HEADER "\x0e", "f.zst:207: record 0: kind 14; expected 1 to 13, 64 to 67, 127");
+    REFUSE(HEADER "\x00", "f.zst:207: record 0: kind 0; expected 1 to 13, 64 to 67, 127");
     REFUSE(HEADER "\x40\x80", "f.zst:207: record 0: kind 64: the content ends in this record");
     REFUSE(HEADER "\x40\x01\x40\x02", "f.zst:209: record 1: there are 2 PEs, not 2");
     REFUSE(HEADER "\x40\x80\x80\x80\x80\x10",
