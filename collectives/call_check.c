@@ -27,27 +27,6 @@ int dist_refuse(const struct config *config, const char *key, struct cw_error *e
     return error->exit_code = CW_USAGE;
 }
 
-/* What ccl.yaml may ask for and this version does not do is refused, never passed over. */
-int dist_check_features(const struct config *config, struct cw_error *error)
-{
-    const struct ccl_config *ccl = &config->ccl;
-    const struct {
-        bool asked;
-        const char *key, *legal;
-    } absent[] = {
-        {ccl->host_copy != CCL_HOST_COPY_INSTANT, "defaults.host_copy", "instant"},
-    };
-    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
-        if (!absent[i].asked)
-            continue;
-        snprintf(error->text, sizeof error->text,
-                 "%s: this value is not part of this version, which has %s",
-                 strchr(absent[i].key, '.') + 1, absent[i].legal);
-        return dist_refuse(config, absent[i].key, error);
-    }
-    return CW_OK;
-}
-
 int dist_check_call(const struct config *config, const struct ccl_call *call,
                     struct cw_error *error)
 {
@@ -56,9 +35,6 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(call, why, sizeof why, error);
     if (algorithm == NULL)
         return dist_refuse(config, key, error);
-    const int code = dist_check_features(config, error);
-    if (code != CW_OK)
-        return code;
     if (algorithm->check != NULL && algorithm->check(call, &key, error) != CW_OK)
         return dist_refuse(config, key, error);
     const uint64_t rings = dist_ring_bytes(config, CCL_BUFFER_TCM);

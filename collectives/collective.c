@@ -103,6 +103,8 @@ int dist_drain_collective(void *arg, struct cw_error *error)
     if (code == CW_OK)
         code = dist_take_scratch(dist, algorithm, &call, error);
     if (code == CW_OK)
+        code = dist_drain_copies(dist, error);
+    if (code == CW_OK)
         code = dist_begin_launch(dist, algorithm->kernel, error);
     for (uint32_t rank = 0; rank < dist->world_size && code == CW_OK; rank++)
         code = launch_rank(dist, algorithm, rank, error);

@@ -224,8 +224,6 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
 {
     const double begin_s = clock_s();
     const struct config *config = options->config;
-    if (dist_check_features(config, error) != CW_OK)
-        return NULL;
     struct dist *dist = calloc(1, sizeof *dist);
     if (!dist) {
         dist_no_memory(error);
@@ -264,6 +262,7 @@ void dist_free(struct dist *dist)
     data_pass_free(dist->data);
     strict_check_free(dist->strict);
     install_plans_free(dist->plans);
+    free(dist->copies);
     free(dist->submissions);
     free(dist->tensors);
     free(dist->scratch);
@@ -302,6 +301,7 @@ int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_erro
 {
     void *const outer = mp_set_runtime(dist);
     dist->submitted = 0;
+    dist->copy_count = 0;
     const int code = mp_spawn(worker, dist->world_size, arg, error);
     (void)mp_set_runtime(outer);
     dist_free_tensors(dist);

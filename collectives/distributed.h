@@ -108,7 +108,8 @@ int dist_drain(struct dist *dist, struct cw_error *error);
 
 const struct lp_times *dist_times(const struct dist *dist); /* of the last batch */
 int64_t dist_init_ps(const struct dist *dist);              /* what the installation took */
-double dist_setup_s(const struct dist *dist); /* wall time: building, and installing the queues */
+int64_t dist_copy_ps(const struct dist *dist); /* host_copy: simulated: maps and fills so far */
+double dist_setup_s(const struct dist *dist);  /* wall time: building, and installing the queues */
 double dist_install_run_s(const struct dist *dist); /* of that, in the engine */
 uint64_t dist_messages(const struct dist *dist);    /* tiles sent so far */
 struct lp_system *dist_system(struct dist *dist);
@@ -136,7 +137,8 @@ int dist_get_world_size(void);
 /* A zeroed tensor of n_elem elements per shard on the current device (ahbm_set_device). It belongs
  * to the world. */
 struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct dp_policy *policy);
-/* Fills the rank's tensor from the seed's stream (60-cli.md, "Inputs"), at once. */
+/* Fills the rank's tensor from the seed's stream (60-cli.md, "Inputs"): at once, or with host_copy:
+ * simulated before the next collective begins. */
 void dist_fill_input(struct tensor *tensor, uint64_t seed);
 /* The SIP that a rank is to be on: its number, if the algorithm's `mate` or `package` do not say
  * otherwise. */

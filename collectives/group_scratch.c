@@ -78,7 +78,9 @@ int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
                 error->text[0] = 0;
             return error->exit_code;
         }
-        const int code = check_alike(dist, rank, error);
+        int code = bytes > 0 ? dist_note_copy(dist, dist->scratch[rank], true, error) : CW_OK;
+        if (code == CW_OK)
+            code = check_alike(dist, rank, error);
         if (code != CW_OK)
             return code;
     }

@@ -64,7 +64,7 @@ static int adopt(struct dist *dist, struct tensor *tensor, struct cw_error *erro
         dist->owned_capacity = capacity;
     }
     dist->owned[dist->owned_count++] = tensor;
-    int code = CW_OK;
+    int code = dist_note_copy(dist, tensor, true, error);
     for (uint32_t i = 0; code == CW_OK && i < tensor->shard_count; i++)
         if (dist->data != NULL && dist->recycled)
             code =
@@ -95,6 +95,8 @@ void dist_fill_input(struct tensor *tensor, uint64_t seed)
     struct dist *dist = dist_current();
     struct cw_error error;
     const uint32_t parts = tensor_parts(tensor);
+    if (dist_note_copy(dist, tensor, false, &error) != CW_OK)
+        mp_fail(error.exit_code, "%s", error.text);
     if (dist->data == NULL)
         return;
     for (uint32_t i = 0; i < tensor->shard_count; i++) {

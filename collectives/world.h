@@ -37,6 +37,9 @@ struct dist {
     struct tensor_space *space;
     struct tensor **owned; /* the workers' tensors: freed when all workers have ended */
     size_t owned_count, owned_capacity;
+    struct host_copy *copies; /* [copy_capacity] maps and writes not yet submitted */
+    size_t copy_count, copy_capacity;
+    int64_t copy_ps;            /* simulated time that they have taken */
     bool recycled;              /* tensors have been freed: new ones may find old contents */
     struct cw_error data_error; /* the first record that could not be executed */
 };
@@ -45,8 +48,6 @@ int dist_no_memory(struct cw_error *error);
 /* The calling worker's world; ends the worker if there is none. */
 struct dist *dist_current(void);
 
-/* What ccl.yaml asks for and this version does not do is refused, with its place. */
-int dist_check_features(const struct config *config, struct cw_error *error);
 /* The rings of a module's own topology fit in their memory. */
 int dist_check_rings(const struct config *config, const struct lp_wiring *wiring,
                      struct cw_error *error);
@@ -60,6 +61,11 @@ int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
 void dist_give_scratch(struct dist *dist);
 /* Region 0: the rank's result; region 1: its scratch. */
 void dist_map_regions(const struct dist *dist, uint32_t rank, struct tl_args *args);
+/* host_copy: simulated: a tensor has been made (map) or filled; else nothing. */
+int dist_note_copy(struct dist *dist, const struct tensor *tensor, bool map,
+                   struct cw_error *error);
+/* Carries out what has been noted. */
+int dist_drain_copies(struct dist *dist, struct cw_error *error);
 /* The last rank has submitted: launches all at one moment, runs the machine, tells the bench. */
 int dist_drain_collective(void *dist, struct cw_error *error);
 

@@ -84,6 +84,8 @@ static void pe_cpu_effect(struct lp_run *run, const struct lp_transfer *transfer
     if (transfer->kind == LP_TRANSFER_INIT) {
         lp_ipcq_install(run, pe);
         lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);
+    } else if (transfer->kind >= LP_TRANSFER_MAP) { /* what it says is in the host's tables */
+        lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);
     } else {
         cw_check(run->ctx, transfer->kind == LP_TRANSFER_LAUNCH);
         tl_launch(run, pe, transfer->seq);

@@ -280,16 +280,18 @@ enum lp_event_type {
 };
 
 enum lp_transfer_kind {
-    LP_TRANSFER_TILE = 1, /* an IPCQ send */
-    LP_TRANSFER_INIT,     /* control: IpcqInitMsg */
-    LP_TRANSFER_LAUNCH,   /* control: KernelLaunchMsg; seq = launch index */
-    LP_TRANSFER_ACK,      /* control, to the host: an install has taken effect */
-    LP_TRANSFER_DONE,     /* control, to the host: a kernel has ended; seq = launch index */
-    LP_TRANSFER_PUT,      /* seq: number of the put */
-    LP_TRANSFER_NOTIFY,   /* dir: its tag; seq: number of the notification */
-    LP_TRANSFER_CREDIT,   /* credit_fabric; seq: the receiver's new tail */
-    LP_TRANSFER_STORE,    /* a store into another PE's memory */
-    LP_TRANSFER_STORE_ACK /* and its acknowledgement; seq: of the storing PE, context and move */
+    LP_TRANSFER_TILE = 1,  /* an IPCQ send */
+    LP_TRANSFER_INIT,      /* control: IpcqInitMsg */
+    LP_TRANSFER_LAUNCH,    /* control: KernelLaunchMsg; seq = launch index */
+    LP_TRANSFER_ACK,       /* control, to the host: an install, map or write has taken effect */
+    LP_TRANSFER_DONE,      /* control, to the host: a kernel has ended; seq = launch index */
+    LP_TRANSFER_PUT,       /* seq: number of the put */
+    LP_TRANSFER_NOTIFY,    /* dir: its tag; seq: number of the notification */
+    LP_TRANSFER_CREDIT,    /* credit_fabric; seq: the receiver's new tail */
+    LP_TRANSFER_STORE,     /* a store into another PE's memory */
+    LP_TRANSFER_STORE_ACK, /* and its acknowledgement; seq: of the storing PE, context and move */
+    LP_TRANSFER_MAP,       /* control: MmuMapMsg */
+    LP_TRANSFER_WRITE      /* control: MemoryWriteMsg, its data with it */
 };
 enum { LP_TRANSFER_LAST = 1 };   /* flag: the last chunk, or the whole, of its transfer */
 enum { LP_TRANSFER_REDUCE = 2 }; /* flag: a put_reduce */
@@ -425,7 +427,8 @@ static inline bool lp_to_host(const struct lp_transfer *transfer)
 }
 static inline bool lp_is_control(const struct lp_transfer *transfer)
 {
-    return transfer->kind >= LP_TRANSFER_INIT && transfer->kind <= LP_TRANSFER_DONE;
+    return (transfer->kind >= LP_TRANSFER_INIT && transfer->kind <= LP_TRANSFER_DONE) ||
+           transfer->kind >= LP_TRANSFER_MAP;
 }
 
 /* ---- fabric.c: links inside a cube ----------------------------------------------------------- */

@@ -225,16 +225,17 @@ void lp_system_free(struct lp_system *system)
 
 /* ---- control messages ------------------------------------------------------------------------ */
 
-/* Submits a control message to a PE: reserves the host's link and injects its arrival. */
+/* Submits a control message with so much data to a PE: reserves the host's link and injects its
+ * arrival. */
 static int submit(struct lp_system *system, uint32_t pe, enum lp_transfer_kind kind, uint32_t seq,
-                  struct cw_error *error)
+                  uint32_t data_bytes, struct cw_error *error)
 {
     const struct lp_model *m = &system->model;
     const struct hw_config *hw = &m->hw;
     const uint32_t sip = pe / (m->cubes * m->pes);
     struct lp_transfer transfer = {.src = pe,
                                    .dst = pe,
-                                   .bytes = hw->control_msg_bytes,
+                                   .bytes = hw->control_msg_bytes + data_bytes,
                                    .seq = seq,
                                    .kind = (uint8_t)kind,
                                    .exit = HW_PORT_NONE};
@@ -259,11 +260,31 @@ int lp_system_submit_install(struct lp_system *system, struct cw_error *error)
     for (uint32_t pe = 0; pe < pe_count; pe++) {
         if (!lp_is_wired(&system->model, pe))
             continue;
-        const int code = submit(system, pe, LP_TRANSFER_INIT, 0, error);
+        const int code = submit(system, pe, LP_TRANSFER_INIT, 0, 0, error);
         if (code)
             return code;
     }
     return CW_OK;
+}
+
+void lp_system_begin_copy(struct lp_system *system) { reset_times(system); }
+
+int lp_system_submit_map(struct lp_system *system, uint32_t pe, struct cw_error *error)
+{
+    return submit(system, pe, LP_TRANSFER_MAP, 0, 0, error);
+}
+
+int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_bytes,
+                           struct cw_error *error)
+{
+    if (data_bytes > UINT32_MAX - system->model.hw.control_msg_bytes) {
+        error->exit_code = CW_NO_RESOURCE;
+        snprintf(error->text, sizeof error->text,
+                 "a MemoryWriteMsg of %llu bytes: one carries at most %u",
+                 (unsigned long long)data_bytes, UINT32_MAX - system->model.hw.control_msg_bytes);
+        return CW_NO_RESOURCE;
+    }
+    return submit(system, pe, LP_TRANSFER_WRITE, 0, (uint32_t)data_bytes, error);
 }
 
 int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kernel,
@@ -314,7 +335,7 @@ int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct 
     const uint32_t launch = add_launch(system, kernel, args);
     if (launch == 0)
         return no_memory(error);
-    return submit(system, pe, LP_TRANSFER_LAUNCH, launch, error);
+    return submit(system, pe, LP_TRANSFER_LAUNCH, launch, 0, error);
 }
 
 int lp_system_drain(struct lp_system *system, struct cw_error *error)

@@ -59,6 +59,16 @@ void lp_system_free(struct lp_system *system); /* accepts NULL */
 int lp_system_submit_install(struct lp_system *system, struct cw_error *error);
 
 /*
+ * The host's copies: begin, then an MmuMapMsg or a MemoryWriteMsg with its data per PE, all
+ * submitted at this moment, in order of (sip, cube, pe). Each is acknowledged when it has taken
+ * effect at the PE's pe_cpu. Timing only: contents and translations are the host's tables.
+ */
+void lp_system_begin_copy(struct lp_system *system);
+int lp_system_submit_map(struct lp_system *system, uint32_t pe, struct cw_error *error);
+int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_bytes,
+                           struct cw_error *error);
+
+/*
  * Starts a batch of launches, all submitted at this moment. Kernels of one batch mark phases of
  * `kernel`. Then submits one KernelLaunchMsg per call, in order of (sip, cube, pe).
  */

@@ -38,6 +38,7 @@ float order_input(uint64_t seed, uint64_t g)
 /* One rounding: an f32 has more than twice the bits, so that rounding to it first changes nothing.
  */
 static float plus(float a, float b) { return to_bf16(a + b); }
+float order_plus(float a, float b) { return plus(a, b); }
 
 /* From both ends of a line to its root: lower indices first. */
 static float reduce_line(const float *x, uint32_t n, uint32_t stride, uint32_t root)

@@ -23,6 +23,8 @@ enum { SIPS_MAX = 16, CUBES_MAX = 25 };
 
 /* Element g of the seed's stream. */
 float order_input(uint64_t seed, uint64_t g);
+/* One addition. */
+float order_plus(float a, float b);
 /* Rows to the root's column, that column to the root: what the root ends with. At most CUBES_MAX
  * rows. */
 float order_reduce_grid(const float *x, uint32_t w, uint32_t h, uint32_t root_x, uint32_t root_y);

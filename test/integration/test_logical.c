@@ -68,9 +68,9 @@ static void tree_hash(uint32_t ranks, uint32_t elements, char hash[17])
         for (uint32_t rank = ranks; rank-- > 0;) {
             value[rank] = order_input(1, (uint64_t)rank * elements + e);
             if (2 * rank + 1 < ranks)
-                value[rank] += value[2 * rank + 1];
+                value[rank] = order_plus(value[rank], value[2 * rank + 1]);
             if (2 * rank + 2 < ranks)
-                value[rank] += value[2 * rank + 2];
+                value[rank] = order_plus(value[rank], value[2 * rank + 2]);
         }
         for (uint32_t rank = 0; rank < ranks; rank++)
             out[rank * elements + e] = value[0];
@@ -86,7 +86,7 @@ static void the_tree_adds_the_left_then_the_right_child(void **state)
     for (size_t i = 0; i < COUNT_OF(ranks); i++) {
         char hash[17];
         tree_hash(ranks[i], 1500, hash);
-        json_t *root = run_json("run --algorithm tree_allreduce --dtype f32 --n-elem 1500 "
+        json_t *root = run_json("run --algorithm tree_allreduce --dtype bf16 --n-elem 1500 "
                                 "--set system.sips.topology=ring_1d --set system.sips.count=%u "
                                 "--verify-data",
                                 ranks[i]);

@@ -50,6 +50,57 @@ static void installing_one_pe_takes_the_way_there_and_back(void **state)
     }
 }
 
+static void a_map_takes_as_long_as_an_installation(void **state)
+{
+    (void)state;
+    struct machine *m = controlled(1, 1, 1);
+    machine_start(m);
+    const int64_t begin_ps = cw_sim_now(lp_system_sim(m->system));
+    lp_system_begin_copy(m->system);
+    assert_int_equal(lp_system_submit_map(m->system, 0, &m->error), CW_OK);
+    assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
+    const struct lp_times *times = lp_system_times(m->system);
+    assert_int_equal(times->submitted_ps, begin_ps);
+    assert_int_equal(times->host_ps - times->submitted_ps, DOWN + UP);
+    machine_free(m);
+}
+
+/* 64 + 4032 bytes: pcie 64 ns, of which the m_cpu link's 128 ns are paid beyond what it was; the
+ * acknowledgement is as short as ever. Two writes: the second waits for the first on pcie. */
+static void a_write_carries_its_data_to_the_pe(void **state)
+{
+    (void)state;
+    struct machine *m = controlled(1, 1, 2);
+    m->hw.overhead_ps[HW_NODE_IO_CPU] = m->hw.overhead_ps[HW_NODE_M_CPU] = 0;
+    machine_start(m);
+    lp_system_begin_copy(m->system);
+    assert_int_equal(lp_system_submit_write(m->system, 0, 4032, &m->error), CW_OK);
+    assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
+    const struct lp_times *times = lp_system_times(m->system);
+    const int64_t one_ps = DOWN + UP - 4 * 15000 - (2000 - 128000); /* 64 / 32 becomes 4096 / 32 */
+    assert_int_equal(times->host_ps - times->submitted_ps, one_ps);
+    lp_system_begin_copy(m->system);
+    for (uint32_t pe = 0; pe < 2; pe++)
+        assert_int_equal(lp_system_submit_write(m->system, pe, 4032, &m->error), CW_OK);
+    assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
+    times = lp_system_times(m->system);
+    assert_int_equal(times->returned, 2);
+    /* the m_cpu link, the slowest, is free for the second after another 128 */
+    assert_int_equal(times->host_ps - times->submitted_ps, one_ps + 128000);
+    machine_free(m);
+}
+
+static void a_write_longer_than_a_message_can_be_is_refused(void **state)
+{
+    (void)state;
+    struct machine *m = controlled(1, 1, 1);
+    machine_start(m);
+    lp_system_begin_copy(m->system);
+    assert_int_equal(lp_system_submit_write(m->system, 0, UINT32_MAX - 63, &m->error),
+                     CW_NO_RESOURCE);
+    machine_free(m);
+}
+
 static void io_cpu_serves_one_message_at_a_time(void **state)
 {
     (void)state;
@@ -203,6 +254,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(installing_one_pe_takes_the_way_there_and_back),
+        cmocka_unit_test(a_map_takes_as_long_as_an_installation),
+        cmocka_unit_test(a_write_carries_its_data_to_the_pe),
+        cmocka_unit_test(a_write_longer_than_a_message_can_be_is_refused),
         cmocka_unit_test(io_cpu_serves_one_message_at_a_time),
         cmocka_unit_test(m_cpu_serves_both_directions_together),
         cmocka_unit_test(the_host_s_overhead_is_paid_at_both_ends),
