@@ -257,13 +257,19 @@ static bool is_deadlocked(struct lp_system *system)
     return stats.events_alive == 0 && times->submitted != times->returned;
 }
 
-/* On a deadlock the pointers come with the message, on standard error. */
+/* On a deadlock the pointers follow the message: the caller prints both. */
 static void dump_after_failure(struct bench_session *session, const struct cw_error *error)
 {
     struct lp_system *system = dist_system(session->dist);
-    if (error->exit_code == CW_PROGRAM_FAILED && is_deadlocked(system))
-        lp_pointer_dump(lp_system_model(system), lp_system_sim(system),
-                        session->options->json ? SIZE_MAX : LINES_MAX, stderr);
+    size_t bytes = 0;
+    if (error->exit_code != CW_PROGRAM_FAILED || !is_deadlocked(system))
+        return;
+    FILE *const text = open_memstream(&session->pointers, &bytes);
+    if (text == NULL)
+        return;
+    lp_pointer_dump(lp_system_model(system), lp_system_sim(system),
+                    session->options->json ? SIZE_MAX : LINES_MAX, text);
+    (void)fclose(text);
 }
 
 static int run_program(struct bench_session *session, struct cw_error *error)
@@ -370,5 +376,6 @@ int bench_run(const struct run_options *options, const struct config *config, st
     atomic_file_discard(&session.engine_log);
     if (code != CW_OK)
         result_free(result);
+    result->pointers = session.pointers;
     return code;
 }

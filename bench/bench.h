@@ -14,9 +14,10 @@
  * Runs options->bench on the machine that `config` describes. On CW_OK *result is filled (one row
  * per size), and the caller releases it with result_free(); wrong data and times below the bound
  * are in it and no failure here. Otherwise returns an exit code, fills *error, and *result holds
- * nothing. Options that have been parsed are legal by themselves; what does not fit the
- * configuration (a tile size, an algorithm of another collective) is found here, and its message
- * begins with config_where(). Writes nothing to standard output, except what --ccl-trace - and
+ * nothing but a deadlock's pointers, which the caller prints after the message and releases.
+ * Options that have been parsed are legal by themselves; what does not fit the configuration (a
+ * tile size, an algorithm of another collective) is found here, and its message begins with
+ * config_where(). Writes nothing to standard output, except what --ccl-trace - and
  * --dump-pointers ask for, and that to standard error if JSON or CSV has standard output; progress
  * goes to standard error.
  */

@@ -148,8 +148,7 @@ static int trace_run(struct subject *subject, struct perf_trace *trace, struct c
     subject->run.trace = perf_trace_note;
     subject->run.trace_arg = trace;
     const int code = bench_run(&subject->run, subject->config, &result, error);
-    if (code == CW_OK)
-        result_free(&result);
+    result_free(&result);
     return code;
 }
 

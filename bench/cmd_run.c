@@ -3,6 +3,7 @@
  * so that a path that cannot be written is known at once, and appear after it, whole.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/atomic_file.h"
@@ -13,6 +14,7 @@
 struct outputs {
     struct atomic_file json, csv;
     bool json_to_stdout, csv_to_stdout;
+    char *pointers; /* of a deadlock: to be shown after its message */
 };
 
 static bool is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
@@ -60,6 +62,8 @@ static int run(const struct run_options *options, const struct config *config,
     int code = run_options_check(options, &config->hw, error);
     if (code == CW_OK)
         code = bench_run(options, config, &result, error);
+    outputs->pointers = result.pointers;
+    result.pointers = NULL;
     if (code == CW_OK) {
         code = write_outputs(outputs, &result, error);
         if (code == CW_OK)
@@ -85,5 +89,10 @@ int run_main(int argc, char **argv)
     atomic_file_discard(&outputs.csv);
     config_free(config);
     code = cli_end("run", code);
-    return error.exit_code != CW_OK ? cli_fail("run", &error) : code;
+    if (error.exit_code != CW_OK)
+        code = cli_fail("run", &error);
+    if (outputs.pointers != NULL)
+        fputs(outputs.pointers, stderr);
+    free(outputs.pointers);
+    return code;
 }

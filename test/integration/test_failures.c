@@ -1,0 +1,168 @@
+/*
+ * test_failures.c: how a run ends whose program fails (30-ipcq.md, "Failures"; seed ADR-0023, F1 to
+ * F5): exit code, message and hint as a user sees them, with kernels from a shared object that is
+ * built here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test/integration/run_cubewarp.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static char folder[64];
+
+static int build_plugin(void **state)
+{
+    char command[300];
+    (void)state;
+    strcpy(folder, "/tmp/cubewarp-test-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(command, sizeof command,
+             "${CC:-cc} -std=gnu17 -I. -shared -fPIC -o %s/broken.so test/plugins/broken_kernels.c",
+             folder);
+    return system(command);
+}
+
+static int remove_plugin(void **state)
+{
+    char command[100];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+/* A ccl.yaml whose algorithm `broken` is `module`, written as it stands. */
+static const char *write_ccl(const char *module)
+{
+    static char path[100];
+    snprintf(path, sizeof path, "%s/ccl.yaml", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "defaults:\n  algorithm: broken\nalgorithms:\n  broken:\n    module: %s\n"
+            "    topology: none\n",
+            module);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+/* Runs kernel `name` on 2 x 2 cubes; the message on standard error has these parts. */
+static void expect_failure(const char *name, const char *more, const char *const *parts,
+                           size_t count)
+{
+    char module[200];
+    snprintf(module, sizeof module, "%s/broken.so:%s", folder, name);
+    struct run_output output =
+        run_line(3, "run --preset tiny --ccl %s %s", write_ccl(module), more);
+    for (size_t i = 0; i < count; i++)
+        if (strstr(output.err, parts[i]) == NULL)
+            fail_msg("%s: not there: %s\nstandard error: %s", name, parts[i], output.err);
+    run_output_free(&output);
+}
+#define EXPECT_FAILURE(name, more, ...)                                                            \
+    expect_failure(name, more, (const char *const[]){__VA_ARGS__},                                 \
+                   COUNT_OF(((const char *const[]){__VA_ARGS__})))
+
+static void a_direction_that_is_not_installed(void **state)
+{
+    (void)state;
+    EXPECT_FAILURE("wrong_direction", "",
+                   "IpcqInvalidDirection: PE 0.0.0, kernel wrong_direction: send in direction "
+                   "global_E, which is not installed there; installed: S, E, intra_S, intra_E\n");
+}
+
+static void a_tile_of_another_size_than_its_receive(void **state)
+{
+    (void)state;
+    EXPECT_FAILURE("wrong_size", "--set defaults.strict_validation=true",
+                   "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 16 bytes of f16, and "
+                   "PE 0.1.0 received it from direction W, at ",
+                   " ns, as 8 bytes of f16; both ends must name one type and one shape");
+    char module[200];
+    snprintf(module, sizeof module, "%s/broken.so:wrong_size", folder);
+    struct run_output output = run_line(0, "run --preset tiny --ccl %s", write_ccl(module));
+    run_output_free(&output); /* it is looked for only where asked */
+}
+
+static void a_circle_of_receives(void **state)
+{
+    (void)state;
+    EXPECT_FAILURE(
+        "everybody_receives", "",
+        "IpcqDeadlock: 4 kernels wait and nothing is left to happen: a cycle of 4: PE 0.0.0 waits "
+        "for data from E, PE 0.1.0 waits for data from S, PE 0.3.0 waits for data from W, PE "
+        "0.2.0 waits for data from N, back to PE 0.0.0. Each send needs a receive on the other "
+        "side, in the opposite direction\n",
+        "\n0.0.0 E my_head=0 my_tail=0 peer_head_cache=0 peer_tail_cache=0\n",
+        "\n0.2.0 N my_head=0 my_tail=0 peer_head_cache=0 peer_tail_cache=0\n");
+}
+
+static void a_ring_that_nobody_empties(void **state)
+{
+    (void)state;
+    EXPECT_FAILURE("nobody_receives", "",
+                   "IpcqDeadlock: 1 kernel waits and nothing is left to happen: PE 0.0.0 waits for "
+                   "room in E: its peer, PE 0.1.0, has finished. Each send needs a receive",
+                   "\n0.0.0 E my_head=8 my_tail=0 peer_head_cache=0 peer_tail_cache=0\n",
+                   "\n0.1.0 W my_head=0 my_tail=0 peer_head_cache=8 peer_tail_cache=0\n");
+}
+
+static void a_tile_larger_than_its_slot(void **state)
+{
+    (void)state;
+    EXPECT_FAILURE("too_large", "--set defaults.slot_size=256",
+                   "IpcqTileTooLarge: PE 0.0.0, kernel too_large: a tile of 258 bytes does not fit "
+                   "in a slot of 256 (defaults.slot_size)");
+}
+
+static void an_address_that_is_not_mapped(void **state)
+{
+    (void)state;
+    EXPECT_FAILURE("null_pointer", "",
+                   "page fault: PE 0.0.0, kernel null_pointer: load of 16 bytes at "
+                   "address 0x0, which is not mapped there");
+}
+
+/* F4: before anything runs, with the place of the name. */
+static void expect_refusal(const char *module, const char *text)
+{
+    struct run_output output = run_line(2, "run --preset tiny --ccl %s", write_ccl(module));
+    if (strstr(output.err, "ccl.yaml:5:13: ") == NULL || strstr(output.err, text) == NULL)
+        fail_msg("%s: not there: %s\nstandard error: %s", module, text, output.err);
+    run_output_free(&output);
+}
+
+static void a_module_that_cannot_be_loaded(void **state)
+{
+    (void)state;
+    char module[200];
+    expect_refusal("no_such_allreduce", "there are: ");
+    expect_refusal("./no_such_file.so:kernel", "no_such_file.so: cannot open shared object file");
+    snprintf(module, sizeof module, "%s/broken.so:no_such_symbol", folder);
+    expect_refusal(module, "has no symbol no_such_symbol");
+    snprintf(module, sizeof module, "%s/ccl.yaml:kernel", folder);
+    expect_refusal(module, "ccl.yaml");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_direction_that_is_not_installed),
+        cmocka_unit_test(a_tile_of_another_size_than_its_receive),
+        cmocka_unit_test(a_circle_of_receives),
+        cmocka_unit_test(a_ring_that_nobody_empties),
+        cmocka_unit_test(a_tile_larger_than_its_slot),
+        cmocka_unit_test(an_address_that_is_not_mapped),
+        cmocka_unit_test(a_module_that_cannot_be_loaded),
+    };
+    return cmocka_run_group_tests_name("failures", tests, build_plugin, remove_plugin);
+}
