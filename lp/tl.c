@@ -163,6 +163,19 @@ void tl_wait_for_channel(struct tl *tl, enum hw_vc vc)
     tl->kernel->wait_vc = (uint8_t)vc;
 }
 
+/* Of the current operand: those of the call, or of a factor of a product. */
+static uint64_t operand_bytes(const struct tl *tl)
+{
+    const struct lp_call *call = &tl->kernel->call;
+    if (call->kind != CALL_DOT)
+        return call->bytes;
+    const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+    const uint64_t inner = call->peer;
+    if (call->operand == 0)
+        return call->rows * inner * itemsize;
+    return call->rows > 0 ? call->bytes / call->rows * inner : 0;
+}
+
 /* Operands in slots in HBM or SRAM: each tile is loaded, first operand first. True: none left. */
 static bool load_operands(struct tl *tl)
 {
@@ -172,7 +185,7 @@ static bool load_operands(struct tl *tl)
         return true;
     while (call->operand < 2) {
         const struct lp_operand *operand = call->operand == 0 ? &call->a : &call->b;
-        if (operand->space == LP_SPACE_TILE && (uint64_t)call->tile * full < call->bytes) {
+        if (operand->space == LP_SPACE_TILE && (uint64_t)call->tile * full < operand_bytes(tl)) {
             tl->local_ps += tl_issue_ps(tl, ISSUE_MEMORY, 1 + 2 * call->tile + call->operand);
             call->step = STEP_OPERAND;
             return false;
@@ -188,12 +201,13 @@ static void load_operand(struct tl *tl)
     struct lp_call *call = &tl->kernel->call;
     const struct lp_model *m = tl->run->m;
     const enum hw_vc vc = lp_vc(m, HW_VC_COMPUTE);
-    const uint32_t full = tl_full_tile_bytes(tl), left = call->bytes - call->tile * full;
+    const uint32_t full = tl_full_tile_bytes(tl);
+    const uint64_t left = operand_bytes(tl) - (uint64_t)call->tile * full;
     if (!lp_dma_has_room(tl->run, tl->pe, vc)) {
         tl_wait_for_channel(tl, vc);
         return;
     }
-    const struct hw_dma_op op = {.bytes = left < full ? left : full,
+    const struct hw_dma_op op = {.bytes = left < full ? (uint32_t)left : full,
                                  .number = tl_next_number(tl),
                                  .kind = LP_DMA_LOAD,
                                  .dir = LP_OWNER(tl->context, 0),

@@ -247,6 +247,7 @@ void tl_effect_recv(struct tl *tl)
     if (call->kind == CALL_RECV_INTO) {
         call->kind = CALL_MOVE_TILE;
         call->step = STEP_OPERANDS;
+        call->operand = 0; /* the tile is its first */
         call->a = tl_received(tl);
         return;
     }

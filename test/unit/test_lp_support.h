@@ -45,8 +45,9 @@ enum call {
     DO_FORK_BITS, /* `at`: the streams, whatever they are */
     DO_JOIN,
     DO_BARRIER,
-    DO_DOT,  /* `n` x `to`, inner dimension `at`; `index`: added */
-    DO_CAST, /* `n` elements, from `at` to `to` */
+    DO_DOT_TILES, /* the two tiles received last */
+    DO_DOT,       /* `n` x `to`, inner dimension `at`; `index`: added */
+    DO_CAST,      /* `n` elements, from `at` to `to` */
     DO_ADD,
     DO_ADD_TILE, /* adds the tile received last to what is in TCM */
     DO_ADD_TILES /* adds the last tile and the one before it */
@@ -100,6 +101,7 @@ struct line {
 #define JOIN                  LINE(DO_JOIN)
 #define BARRIER               LINE(DO_BARRIER)
 #define DOT(m_, n_, k_, add_) LINE(DO_DOT, .n = (m_), .to = (n_), .at = (k_), .index = (add_))
+#define DOT_TILES(m_, n_, k_) LINE(DO_DOT_TILES, .n = (m_), .to = (n_), .at = (k_))
 #define CAST(from_, to_, n_)  LINE(DO_CAST, .n = (n_), .at = (from_), .to = (to_))
 #define ADD(n_)               LINE(DO_ADD, .n = (n_))
 #define ADD_TILE(n_)          LINE(DO_ADD_TILE, .n = (n_))
@@ -232,6 +234,9 @@ static inline void start_call(struct tl *tl, struct script_frame *f, const struc
     case DO_DOT:
         tl_dot(tl, 0, tl_tcm(4096), tl_tcm(65536), line->n, (uint32_t)line->to, (uint32_t)line->at,
                line->index);
+        break;
+    case DO_DOT_TILES:
+        tl_dot(tl, 0, f->before, f->last, line->n, (uint32_t)line->to, (uint32_t)line->at, false);
         break;
     case DO_CAST:
         tl_cast(tl, 0, tl_tcm(65536), (enum lp_dtype)line->at, (enum lp_dtype)line->to, line->n);
