@@ -78,12 +78,27 @@ void bench_row_sample(struct result_row *row, const struct lp_times *times)
     row->start_skew_ps += times->last_start_ps - times->first_start_ps;
 }
 
+static void add_to_kind(struct result_row *row, const struct lp_link_use *use)
+{
+    size_t at = 0;
+    while (at < row->kind_count && strcmp(row->kinds[at].name, use->kind) != 0)
+        at++;
+    if (at == RESULT_LINK_KINDS_MAX)
+        return;
+    if (at == row->kind_count)
+        row->kinds[row->kind_count++] = (struct result_link_kind){.name = use->kind};
+    row->kinds[at].links++;
+    row->kinds[at].bytes += use->bytes;
+    row->kinds[at].busy_ps += use->busy_ps;
+}
+
 /* Keeps the five busiest, busiest first. */
 static void keep_busiest(void *arg, const struct lp_link_use *use)
 {
     struct result_row *row = arg;
     const size_t room = sizeof row->links / sizeof *row->links;
     size_t at = row->link_count;
+    add_to_kind(row, use);
     while (at > 0 && row->links[at - 1].busy_ps < use->busy_ps)
         at--;
     if (at >= room)
@@ -145,6 +160,7 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     row->host_time_ps = result_mean_ps(row->host_time_ps, iterations);
     row->start_skew_ps = result_mean_ps(row->start_skew_ps, iterations);
     row->link_count = 0;
+    row->kind_count = 0;
     lp_system_visit_links(dist_system(session->dist), keep_busiest, row);
     return fill_phases(session, row, error);
 }

@@ -56,6 +56,26 @@ static json_t *phases_json(const struct result_row *row)
     return list;
 }
 
+/* `busy`: mean share of the time that links of this kind, those that carried something, did. */
+static json_t *link_kinds_json(const struct result_row *row)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < row->kind_count && list != NULL; i++) {
+        const struct result_link_kind *const kind = &row->kinds[i];
+        const double busy_ps = (double)kind->busy_ps / (double)kind->links;
+        json_t *object = json_object();
+        put(&object, "kind", json_string(kind->name));
+        put(&object, "links", whole(kind->links));
+        put(&object, "bytes", whole(kind->bytes));
+        put(&object, "busy", json_real(row->time_ps > 0 ? busy_ps / (double)row->time_ps : 0));
+        if (object == NULL || json_array_append_new(list, object) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
 static json_t *row_json(const struct result_row *row)
 {
     json_t *object = json_object();
@@ -74,6 +94,7 @@ static json_t *row_json(const struct result_row *row)
     put(&object, "wrong", row->wrong < 0 ? json_null() : json_integer(row->wrong));
     put(&object, "data_hash", hash_or_null(row->has_hash, row->data_hash));
     put(&object, "phases", phases_json(row));
+    put(&object, "link_kinds", link_kinds_json(row));
     return object;
 }
 

@@ -28,6 +28,14 @@ struct result_link {
     int64_t queue_ps_max; /* the longest that a message waited for it */
 };
 
+/* All links of one kind that carried something, over one collective. */
+struct result_link_kind {
+    const char *name; /* "hccs"; static */
+    uint64_t links, bytes;
+    int64_t busy_ps; /* of all of them together */
+};
+#define RESULT_LINK_KINDS_MAX 24u
+
 /* One row: one collective at one size, means over the iterations. */
 struct result_row {
     char collective[32]; /* "all_reduce" */
@@ -43,6 +51,8 @@ struct result_row {
     struct result_phase *phases;
     size_t phase_count;
     struct result_link links[5]; /* the busiest */
+    struct result_link_kind kinds[RESULT_LINK_KINDS_MAX];
+    size_t kind_count;
     size_t link_count;
 };
 

@@ -19,7 +19,8 @@ static void visit_server(const struct visit *v, const struct hw_link *link, stru
 {
     if (link->epoch != v->epoch || link->bytes == 0)
         return;
-    struct lp_link_use use = {.bytes = link->bytes,
+    struct lp_link_use use = {.kind = name,
+                              .bytes = link->bytes,
                               .busy_ps = hw_rate_ps(rate, link->bytes),
                               .queue_ps_max = link->queue_ps_max};
     char which[16] = "";

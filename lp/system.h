@@ -92,7 +92,8 @@ uint64_t lp_system_messages(const struct lp_system *system);    /* tiles sent, e
 
 /* One directed link, over the last batch. */
 struct lp_link_use {
-    char name[96]; /* "sip 0 cube 1 ucie E" */
+    char name[96];    /* "sip 0 cube 1 ucie E" */
+    const char *kind; /* "ucie" */
     uint64_t bytes;
     int64_t busy_ps;      /* serialisation of those bytes */
     int64_t queue_ps_max; /* the longest that a message waited for it */

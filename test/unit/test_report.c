@@ -263,7 +263,7 @@ static void json_has_the_schema_s_keys_in_order(void **state)
     static const char *const row[] = {"collective",    "algorithm", "bytes",     "count",
                                       "dtype",         "redop",     "time_ns",   "host_time_ns",
                                       "start_skew_ns", "algbw_gbs", "busbw_gbs", "bound_ns",
-                                      "wrong",         "data_hash", "phases"};
+                                      "wrong",         "data_hash", "phases",    "link_kinds"};
     struct result_row rows[2];
     const struct result result = sample(rows);
     char *const text = written_by(write_json, &result);

@@ -1,0 +1,339 @@
+/*
+ * test_reduce_scatter.c: reduce-scatter on paired dies (50-collectives.md): bits of every
+ * algorithm, type and operation, on any number of threads; which algorithm runs, and what is said
+ * of it; what is refused, and how; and that birs keeps sio and hccs busy at once.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/integration/run_cubewarp.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#define SCATTER         "run --bench ccl_reduce_scatter --preset a3_16 "
+
+static const json_t *result_of(const json_t *root, size_t i, const char *key)
+{
+    const json_t *value = json_object_get(json_array_get(json_object_get(root, "results"), i), key);
+    assert_non_null(value);
+    return value;
+}
+
+static void check_bits(const char *line)
+{
+    json_t *root = run_json(SCATTER "--verify-data %s", line);
+    const json_t *results = json_object_get(root, "results");
+    assert_true(json_array_size(results) > 0);
+    for (size_t i = 0; i < json_array_size(results); i++) {
+        assert_int_equal(json_integer_value(result_of(root, i, "wrong")), 0);
+        assert_true(json_is_string(result_of(root, i, "data_hash")));
+    }
+    json_decref(root);
+}
+
+static void every_algorithm_gives_the_specified_bits(void **state)
+{
+    (void)state;
+    static const char *const algorithms[] = {"birs", "rhd", "mesh", "auto"};
+    static const unsigned counts[] = {4, 8, 16};
+    char line[256];
+    for (size_t a = 0; a < COUNT_OF(algorithms); a++)
+        for (size_t n = 0; n < COUNT_OF(counts); n++) {
+            snprintf(line, sizeof line,
+                     "--algorithm %s --set system.sips.count=%u --bytes 1KiB:1MiB:x32",
+                     algorithms[a], counts[n]);
+            check_bits(line);
+        }
+}
+
+static void every_type_and_operation_has_its_bits(void **state)
+{
+    (void)state;
+    static const char *const dtypes[] = {"f16", "bf16", "f32"};
+    static const char *const ops[] = {"sum", "max", "min", "prod"};
+    static const char *const algorithms[] = {"birs", "rhd", "mesh"};
+    char line[256];
+    for (size_t a = 0; a < COUNT_OF(algorithms); a++)
+        for (size_t d = 0; d < COUNT_OF(dtypes); d++)
+            for (size_t o = 0; o < COUNT_OF(ops); o++) {
+                snprintf(line, sizeof line, "--algorithm %s --dtype %s --op %s --bytes 64KiB",
+                         algorithms[a], dtypes[d], ops[o]);
+                check_bits(line);
+            }
+}
+
+static void more_than_16_ranks_merge_as_partials_come(void **state)
+{
+    (void)state;
+    check_bits("--algorithm birs_inter --set system.sips.count=32 --bytes 128KiB --dtype bf16");
+    check_bits("--algorithm birs_inter --set system.sips.count=64 --bytes 128KiB --op prod");
+    check_bits("--algorithm birs_inter --set system.sips.count=128 --bytes 128KiB");
+    check_bits("--algorithm birs_inter --set system.sips.count=128 --n-elem 640000 "
+               "--set defaults.slot_size=4096");
+}
+
+static void numbers_of_ranks_that_are_no_power_of_two(void **state)
+{
+    (void)state;
+    static const unsigned counts[] = {6, 10, 12, 14};
+    char line[256];
+    for (size_t n = 0; n < COUNT_OF(counts); n++) {
+        static const char *const algorithms[] = {"birs", "rhd", "mesh"};
+        for (size_t a = 0; a < COUNT_OF(algorithms); a++) {
+            snprintf(line, sizeof line,
+                     "--algorithm %s --set system.sips.count=%u --n-elem %u --dtype bf16",
+                     algorithms[a], counts[n], counts[n] * 1001);
+            check_bits(line);
+        }
+    }
+    check_bits("--algorithm rhd --set system.sips.count=2 --n-elem 2000");
+    check_bits("--algorithm rhd --set system.sips.topology=ring_1d --set system.sips.count=5 "
+               "--n-elem 5000");
+    check_bits("--algorithm mesh --set system.sips.topology=switch --set system.sips.count=7 "
+               "--n-elem 7000");
+    check_bits("--algorithm rhd --set system.sips.topology=ring_1d --set system.sips.count=1 "
+               "--n-elem 100");
+}
+
+static void all_modes_and_threads_agree(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"conservative", "optimistic", "adaptive", "stress"};
+    static const char *const algorithms[] = {"birs", "rhd", "mesh"};
+    for (size_t a = 0; a < COUNT_OF(algorithms); a++) {
+        json_t *one = run_json(SCATTER "--bytes 64KiB --algorithm %s", algorithms[a]);
+        const char *const trace =
+            json_string_value(json_object_get(json_object_get(one, "engine"), "trace_hash"));
+        for (size_t m = 0; m < COUNT_OF(modes); m++)
+            for (unsigned threads = 1; threads <= 4; threads++) {
+                json_t *other =
+                    run_json(SCATTER "--bytes 64KiB --algorithm %s --sync %s --threads %u",
+                             algorithms[a], modes[m], threads);
+                assert_string_equal(json_string_value(json_object_get(
+                                        json_object_get(other, "engine"), "trace_hash")),
+                                    trace);
+                assert_string_equal(json_string_value(result_of(other, 0, "data_hash")),
+                                    json_string_value(result_of(one, 0, "data_hash")));
+                assert_int_equal(json_ps(other, "time_ns"), json_ps(one, "time_ns"));
+                json_decref(other);
+            }
+        json_decref(one);
+    }
+}
+
+static void ranks_may_be_elsewhere_on_the_dies(void **state)
+{
+    (void)state;
+    static const char map[] = "--set algorithms.birs.mate=[4,5,6,7,0,1,2,3] "
+                              "--set system.sips.count=8 --bytes 1MiB --dtype bf16 ";
+    json_t *there = run_json(SCATTER "--algorithm birs --verify-data %s", map);
+    json_t *plain = run_json(SCATTER "--algorithm birs --verify-data --set system.sips.count=8 "
+                                     "--bytes 1MiB --dtype bf16");
+    assert_int_equal(json_integer_value(result_of(there, 0, "wrong")), 0);
+    /* as fast, since mates share a package; other pairs are added first, so other bits */
+    assert_int_equal(json_ps(there, "time_ns"), json_ps(plain, "time_ns"));
+    assert_string_not_equal(json_string_value(result_of(there, 0, "data_hash")),
+                            json_string_value(result_of(plain, 0, "data_hash")));
+    json_decref(there);
+    json_decref(plain);
+    char line[256];
+    snprintf(line, sizeof line, "--algorithm rhd %s", map);
+    check_bits(line);
+    snprintf(line, sizeof line, "--algorithm mesh %s", map);
+    check_bits(line);
+}
+
+static void birs_allreduce_gives_every_rank_birs_bits(void **state)
+{
+    (void)state;
+    static const unsigned counts[] = {4, 6, 16};
+    for (size_t n = 0; n < COUNT_OF(counts); n++) {
+        json_t *root =
+            run_json("run --bench ccl_allreduce --algorithm birs_allreduce --verify-data "
+                     "--preset a3_16 --set system.sips.count=%u --dtype bf16 "
+                     "--n-elem %u",
+                     counts[n], counts[n] * 3000);
+        assert_int_equal(json_integer_value(result_of(root, 0, "wrong")), 0);
+        json_decref(root);
+    }
+}
+
+/* ---- which one ------------------------------------------------------------------------------- */
+
+static void check_choice(const char *more, const char *algorithm, const char *said)
+{
+    char line[1024];
+    snprintf(line, sizeof line, SCATTER "--algorithm auto --no-data --json - %s", more);
+    struct run_output output = run_line(0, "%s", line);
+    json_t *root = json_loads(output.out, 0, NULL);
+    assert_non_null(root);
+    assert_string_equal(json_string_value(result_of(root, 0, "algorithm")), algorithm);
+    assert_string_equal(output.err, said);
+    json_decref(root);
+    run_output_free(&output);
+}
+
+static void auto_chooses_and_says_why_once(void **state)
+{
+    (void)state;
+    check_choice("--bytes 64KiB --iters 3", "mesh",
+                 "cubewarp: auto takes mesh: 65536 bytes per rank are below mesh_max_bytes, "
+                 "1048576\n");
+    check_choice("--bytes 1MiB:4MiB:x2", "birs",
+                 "cubewarp: auto takes birs: 1048576 bytes per rank, mesh_max_bytes being 1048576; "
+                 "birs is enabled and its conditions hold\n");
+    check_choice("--bytes 4MiB --set defaults.birs_enable=false", "rhd",
+                 "cubewarp: auto takes rhd: 4194304 bytes per rank, and birs is not enabled "
+                 "(birs_enable: true, or CUBEWARP_BIRS_ENABLE=TRUE)\n");
+    setenv("CUBEWARP_BIRS_ENABLE", "TRUE", 1);
+    check_choice("--bytes 4MiB --set defaults.birs_enable=false", "birs",
+                 "cubewarp: auto takes birs: 4194304 bytes per rank, mesh_max_bytes being 1048576; "
+                 "birs is enabled and its conditions hold\n");
+    unsetenv("CUBEWARP_BIRS_ENABLE");
+    check_choice("--bytes 4MiB --set system.sips.count=2", "rhd",
+                 "cubewarp: auto takes rhd: falls back from birs: birs takes an even number from 4 "
+                 "to 16 ranks, and there are 2; use rhd or mesh\n");
+    check_choice("--bytes 4MiB --set system.sips.count=32", "birs_inter",
+                 "cubewarp: auto takes birs_inter: 4194304 bytes per rank, mesh_max_bytes being "
+                 "1048576; birs is enabled and its conditions hold\n");
+    check_choice("--bytes 64KiB:4MiB:x64", "mesh",
+                 "cubewarp: auto takes mesh: 65536 bytes per rank are below mesh_max_bytes, "
+                 "1048576\n"
+                 "cubewarp: auto takes birs: 4194304 bytes per rank, mesh_max_bytes being 1048576; "
+                 "birs is enabled and its conditions hold\n");
+}
+
+/* ---- what is refused ------------------------------------------------------------------------- */
+
+static void refuse(const char *line, const char *expected)
+{
+    struct run_output output = run_line(2, SCATTER "--no-data %s", line);
+    if (strstr(output.err, expected) == NULL)
+        fail_msg("%s\nexpected: %s\nsaid: %s", line, expected, output.err);
+    run_output_free(&output);
+}
+
+static void a_named_algorithm_says_which_condition_fails(void **state)
+{
+    (void)state;
+    refuse("--algorithm birs --bytes 64KiB --set system.sips.count=2",
+           "--set system.sips.count=2: birs takes an even number from 4 to 16 ranks, and there are "
+           "2; use rhd or mesh\n");
+    refuse("--algorithm birs --bytes 64KiB --set system.sips.count=32",
+           "--set system.sips.count=32: birs takes an even number from 4 to 16 ranks, and there "
+           "are 32; use birs_inter, rhd or mesh\n");
+    refuse("--algorithm birs_inter --bytes 64KiB",
+           "configs/presets/a3_16.yaml:5:26: birs_inter takes a power of two from 32 to 128 ranks, "
+           "and there are 16; use birs, rhd or mesh\n");
+    refuse("--algorithm birs --bytes 40KiB --set system.sips.topology=ring_1d "
+           "--set system.sips.count=5",
+           "--set system.sips.topology=ring_1d: birs is for paired dies, topology pair_switch; "
+           "this is ring_1d; use rhd or mesh\n");
+    refuse("--algorithm birs --bytes 64KiB --set system.sips.count=5",
+           "--set system.sips.count=5: system.sips.count: pair_switch joins SIPs in pairs, so it "
+           "needs an even number; found 5\n");
+    refuse("--algorithm birs --bytes 64KiB --set system.sips.count=6 --set defaults.world_size=5",
+           "--set defaults.world_size=5: birs reduces over pairs of ranks, and 5 is odd; legal is "
+           "an even number from 4 to 16; use rhd or mesh\n");
+    refuse("--algorithm rhd --bytes 64KiB --set sip.cube_mesh.w=2",
+           "--set sip.cube_mesh.w=2: rhd takes one cube per SIP, and there are 2 x 1; set w and h "
+           "to 1\n");
+    refuse("--algorithm mesh --n-elem 1000",
+           "mesh cuts each rank's input into 16 slices, and 1000 elements are no multiple of that; "
+           "use 992 or 1008\n");
+    refuse("--algorithm birs --bytes 64KiB --set defaults.slice_rounding=false",
+           "--set defaults.slice_rounding=false: slices of 4096 bytes are no multiple of "
+           "min_slice_align, 16384, and slice_rounding is false; use whole multiples, or "
+           "slice_rounding: true\n");
+}
+
+static void what_does_not_fit_names_the_memory(void **state)
+{
+    (void)state;
+    refuse("--algorithm birs --bytes 256MiB --set memory.hbm_mib=512",
+           "--set memory.hbm_mib=512: HBM of PE 0: birs needs 268435456 bytes of scratch, 16 slots "
+           "for slices of 16777216, and 251658240 of 536870912 are free beside the input and the "
+           "output; use fewer elements or more HBM\n");
+    refuse("--algorithm birs --bytes 64KiB --set defaults.min_slice_align=16777216 "
+           "--set memory.hbm_mib=256",
+           "birs needs 268435456 bytes of scratch, 16 slots for slices of 4096, and 268304384 of "
+           "268435456 are free beside the input and the output; use fewer elements, a smaller "
+           "min_slice_align or more HBM\n");
+    refuse("--algorithm mesh --bytes 16MiB --set memory.tcm_kib=2048",
+           "--set memory.tcm_kib=2048: TCM of PE 0: the final reduction of mesh needs 4194304 "
+           "bytes, 16 pieces of slot_size, and 2097152 of 2097152 are free beside the receive "
+           "rings; use a smaller slot_size or more TCM\n");
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+/* Mean share of the time that links of a kind were busy. */
+static double busy(const json_t *root, const char *kind)
+{
+    const json_t *kinds = result_of(root, 0, "link_kinds");
+    for (size_t i = 0; i < json_array_size(kinds); i++) {
+        const json_t *const one = json_array_get(kinds, i);
+        if (strcmp(json_string_value(json_object_get(one, "kind")), kind) == 0)
+            return json_real_value(json_object_get(one, "busy"));
+    }
+    fail_msg("no %s links", kind);
+    return 0;
+}
+
+static double phase_share(const json_t *root, const char *name)
+{
+    const json_t *phases = result_of(root, 0, "phases");
+    for (size_t i = 0; i < json_array_size(phases); i++) {
+        const json_t *const one = json_array_get(phases, i);
+        if (strcmp(json_string_value(json_object_get(one, "name")), name) == 0)
+            return json_real_value(json_object_get(one, "mean_ns")) * 1000 /
+                   (double)json_ps(root, "time_ns");
+    }
+    fail_msg("no phase %s", name);
+    return 0;
+}
+
+/*
+ * Rounds 1 to Y - 1 are 7 of the 8 in which sio works, and all in which hccs does. Together the two
+ * are busy for longer than these rounds take, so they are busy at the same time; rhd's two, which
+ * take turns, are not even busy for the whole time.
+ */
+static void birs_keeps_both_kinds_of_links_busy_at_once(void **state)
+{
+    (void)state;
+    json_t *birs = run_json(SCATTER "--no-data --bytes 64MiB --algorithm birs");
+    const double rounds = phase_share(birs, "rounds 1 to Y-1");
+    assert_true(busy(birs, "hccs") + busy(birs, "sio") * 7 / 8 > 1.1 * rounds);
+    json_t *rhd = run_json(SCATTER "--no-data --bytes 64MiB --algorithm rhd");
+    /* one slice of 15 goes over sio; the steps before it use hccs alone */
+    assert_true(busy(rhd, "hccs") > 10 * busy(rhd, "sio"));
+    assert_true(busy(rhd, "hccs") + busy(rhd, "sio") < 1);
+    assert_true(json_ps(birs, "time_ns") < json_ps(rhd, "time_ns"));
+    json_decref(birs);
+    json_decref(rhd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_algorithm_gives_the_specified_bits),
+        cmocka_unit_test(every_type_and_operation_has_its_bits),
+        cmocka_unit_test(more_than_16_ranks_merge_as_partials_come),
+        cmocka_unit_test(numbers_of_ranks_that_are_no_power_of_two),
+        cmocka_unit_test(all_modes_and_threads_agree),
+        cmocka_unit_test(ranks_may_be_elsewhere_on_the_dies),
+        cmocka_unit_test(birs_allreduce_gives_every_rank_birs_bits),
+        cmocka_unit_test(auto_chooses_and_says_why_once),
+        cmocka_unit_test(a_named_algorithm_says_which_condition_fails),
+        cmocka_unit_test(what_does_not_fit_names_the_memory),
+        cmocka_unit_test(birs_keeps_both_kinds_of_links_busy_at_once),
+    };
+    return cmocka_run_group_tests_name("reduce-scatter", tests, NULL, NULL);
+}
