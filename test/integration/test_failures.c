@@ -8,61 +8,35 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "test/integration/built_plugin.h"
 #include "test/integration/run_cubewarp.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-static char folder[64];
+static struct built_plugin plugin;
 
-static int build_plugin(void **state)
+static int build(void **state)
 {
-    char command[300];
     (void)state;
-    strcpy(folder, "/tmp/cubewarp-test-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    snprintf(command, sizeof command,
-             "${CC:-cc} -std=gnu17 -I. -shared -fPIC -o %s/broken.so test/plugins/broken_kernels.c",
-             folder);
-    return system(command);
+    return built_plugin_make(&plugin, "broken_kernels");
 }
 
-static int remove_plugin(void **state)
+static int clean(void **state)
 {
-    char command[100];
     (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
-
-/* A ccl.yaml whose algorithm `broken` is `module`, written as it stands. */
-static const char *write_ccl(const char *module)
-{
-    static char path[100];
-    snprintf(path, sizeof path, "%s/ccl.yaml", folder);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fprintf(file,
-            "defaults:\n  algorithm: broken\nalgorithms:\n  broken:\n    module: %s\n"
-            "    topology: none\n",
-            module);
-    assert_int_equal(fclose(file), 0);
-    return path;
+    return built_plugin_remove(&plugin);
 }
 
 /* Runs kernel `name` on 2 x 2 cubes; the message on standard error has these parts. */
 static void expect_failure(const char *name, const char *more, const char *const *parts,
                            size_t count)
 {
-    char module[200];
-    snprintf(module, sizeof module, "%s/broken.so:%s", folder, name);
-    struct run_output output =
-        run_line(3, "run --preset tiny --ccl %s %s", write_ccl(module), more);
+    struct run_output output = run_line(3, "run --preset tiny --ccl %s %s",
+                                        built_plugin_name_symbol(&plugin, name, "none"), more);
     for (size_t i = 0; i < count; i++)
         if (strstr(output.err, parts[i]) == NULL)
             fail_msg("%s: not there: %s\nstandard error: %s", name, parts[i], output.err);
@@ -87,9 +61,8 @@ static void a_tile_of_another_size_than_its_receive(void **state)
                    "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 16 bytes of f16, and "
                    "PE 0.1.0 received it from direction W, at ",
                    " ns, as 8 bytes of f16; both ends must name one type and one shape");
-    char module[200];
-    snprintf(module, sizeof module, "%s/broken.so:wrong_size", folder);
-    struct run_output output = run_line(0, "run --preset tiny --ccl %s", write_ccl(module));
+    struct run_output output = run_line(0, "run --preset tiny --ccl %s",
+                                        built_plugin_name_symbol(&plugin, "wrong_size", "none"));
     run_output_free(&output); /* it is looked for only where asked */
 }
 
@@ -135,7 +108,8 @@ static void an_address_that_is_not_mapped(void **state)
 /* F4: before anything runs, with the place of the name. */
 static void expect_refusal(const char *module, const char *text)
 {
-    struct run_output output = run_line(2, "run --preset tiny --ccl %s", write_ccl(module));
+    struct run_output output = run_line(2, "run --preset tiny --ccl %s",
+                                        built_plugin_name_module(&plugin, module, "none"));
     if (strstr(output.err, "ccl.yaml:5:13: ") == NULL || strstr(output.err, text) == NULL)
         fail_msg("%s: not there: %s\nstandard error: %s", module, text, output.err);
     run_output_free(&output);
@@ -147,9 +121,9 @@ static void a_module_that_cannot_be_loaded(void **state)
     char module[200];
     expect_refusal("no_such_allreduce", "there are: ");
     expect_refusal("./no_such_file.so:kernel", "no_such_file.so: cannot open shared object file");
-    snprintf(module, sizeof module, "%s/broken.so:no_such_symbol", folder);
+    snprintf(module, sizeof module, "%s:no_such_symbol", plugin.path);
     expect_refusal(module, "has no symbol no_such_symbol");
-    snprintf(module, sizeof module, "%s/ccl.yaml:kernel", folder);
+    snprintf(module, sizeof module, "%s/ccl.yaml:kernel", plugin.folder);
     expect_refusal(module, "ccl.yaml");
 }
 
@@ -164,5 +138,5 @@ int main(void)
         cmocka_unit_test(an_address_that_is_not_mapped),
         cmocka_unit_test(a_module_that_cannot_be_loaded),
     };
-    return cmocka_run_group_tests_name("failures", tests, build_plugin, remove_plugin);
+    return cmocka_run_group_tests_name("failures", tests, build, clean);
 }
