@@ -2,15 +2,17 @@
  * deadlock.c: who waits for whom when nothing can move any more (deadlock.h). Reads the LPs' states
  * between drains.
  *
- * Each waiting kernel waits for one peer: an empty queue for its sender, a full ring for its
- * receiver. So the wait-for graph has one edge out of each node, and its cycles are found by
- * following edges once over all nodes. A receive from any direction has several edges; it
- * counts as waiting for nobody in particular.
+ * A node of the wait-for graph is a PE. Each of its contexts that waits for somebody else gives it
+ * edges: an empty queue to its sender, a full ring to its receiver, a notification to its PE; a
+ * receive from any direction to all its senders, any one of which would do. A join or a barrier
+ * waits for contexts of the same PE, whose own waits say why.
  */
 #include "lp/deadlock.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
+
+#include "lp/wait_graph.h"
 
 #define NOBODY UINT32_MAX
 
@@ -25,39 +27,78 @@ static bool waits(const struct lp_model *m, const struct lp_pe *pe)
     return lp_context(m, pe, 0)->kernel.launch != 0;
 }
 
-/* A wait for one direction, or for the notification of one PE. */
-static bool waits_for_one(const struct lp_kernel *kernel)
+/* For whom a context waits: their PEs, at most HW_DIRS_MAX, and how many. */
+static uint32_t waits_for(const struct lp_model *m, const struct lp_pe *state, uint32_t pe,
+                          const struct lp_kernel *kernel, uint32_t *peers)
 {
-    return kernel->wait == LP_WAIT_CREDIT || kernel->wait == LP_WAIT_NOTIFY ||
-           (kernel->wait == LP_WAIT_DATA && kernel->call.dir < HW_DIRS_MAX);
-}
-
-/* The context that speaks for a waiting PE: one that waits for somebody in particular, if any. */
-static const struct lp_kernel *kernel_of(const struct lp_model *m, const struct lp_pe *pe)
-{
-    const struct lp_kernel *speaks = &lp_context(m, pe, 0)->kernel;
-    for (uint32_t i = 0; i < m->config.contexts; i++) {
-        const struct lp_kernel *kernel = &lp_context(m, pe, i)->kernel;
-        if (kernel->launch == 0)
-            continue;
-        if (waits_for_one(kernel))
-            return kernel;
-        if (kernel->wait == LP_WAIT_DATA)
-            speaks = kernel;
-    }
-    return speaks;
-}
-
-static uint32_t waits_for(const struct lp_model *m, const struct lp_pe *state, uint32_t pe)
-{
-    uint32_t peer;
     enum hw_dir peer_dir;
-    const struct lp_kernel *kernel = kernel_of(m, state);
-    if (!waits(m, state) || !waits_for_one(kernel))
-        return NOBODY;
-    if (kernel->wait == LP_WAIT_NOTIFY)
-        return kernel->call.peer;
-    return lp_queue_peer(m, pe, (enum hw_dir)kernel->call.dir, &peer, &peer_dir) ? peer : NOBODY;
+    uint32_t count = 0;
+    if (kernel->launch == 0)
+        return 0;
+    if (kernel->wait == LP_WAIT_NOTIFY) {
+        peers[count++] = kernel->call.peer;
+        return count;
+    }
+    if (kernel->wait != LP_WAIT_CREDIT && kernel->wait != LP_WAIT_DATA)
+        return 0;
+    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
+        const bool meant = kernel->call.dir == dir ||
+                           (kernel->call.dir >= HW_DIRS_MAX && (state->installed >> dir & 1));
+        if (meant && lp_queue_peer(m, pe, dir, &peers[count], &peer_dir))
+            count++;
+    }
+    return count;
+}
+
+/* The context of a PE that waits for `peer`; if there is none, one that waits for somebody. */
+static const struct lp_kernel *kernel_of(const struct lp_model *m, const struct lp_pe *state,
+                                         uint32_t pe, uint32_t peer)
+{
+    const struct lp_kernel *speaks = NULL;
+    for (uint32_t i = 0; i < m->config.contexts; i++) {
+        const struct lp_kernel *kernel = &lp_context(m, state, i)->kernel;
+        uint32_t peers[HW_DIRS_MAX];
+        const uint32_t count = waits_for(m, state, pe, kernel, peers);
+        if (count > 0 && speaks == NULL)
+            speaks = kernel;
+        for (uint32_t k = 0; k < count; k++)
+            if (peers[k] == peer)
+                return kernel;
+    }
+    return speaks != NULL ? speaks : &lp_context(m, state, 0)->kernel;
+}
+
+/* The graph, its edges to be freed with `first`. False: out of memory. */
+static bool make_graph(const struct lp_model *m, const struct cw_sim *sim, struct wait_graph *graph,
+                       uint32_t **first, uint32_t *waiting)
+{
+    const uint32_t count = hw_pe_count(&m->hw);
+    const size_t most = (size_t)count * m->config.contexts * HW_DIRS_MAX;
+    uint32_t *edges = NULL, used = 0;
+    size_t room = 0;
+    *waiting = 0;
+    *first = malloc(((size_t)count + 1) * sizeof **first);
+    if (*first == NULL || most >= UINT32_MAX)
+        return false;
+    for (uint32_t pe = 0; pe < count; pe++) {
+        const struct lp_pe *state = pe_state(m, sim, pe);
+        (*first)[pe] = used;
+        if (used + (size_t)m->config.contexts * HW_DIRS_MAX > room) {
+            room = 2 * room + 1024;
+            uint32_t *more = realloc(edges, room * sizeof *more);
+            if (more == NULL) {
+                free(edges);
+                return false;
+            }
+            edges = more;
+        }
+        *waiting += waits(m, state);
+        for (uint32_t i = 0; waits(m, state) && i < m->config.contexts; i++)
+            used += waits_for(m, state, pe, &lp_context(m, state, i)->kernel, edges + used);
+    }
+    (*first)[count] = used;
+    *graph = (struct wait_graph){count, *first, edges};
+    return true;
 }
 
 /* A text being appended to, never beyond its end. */
@@ -85,10 +126,11 @@ static void append_pe(struct text *text, const struct lp_model *m, uint32_t pe)
     append(text, "%u.%u.%u", place.sip, place.cube, place.pe);
 }
 
+/* What the PE waits for from `peer`; NOBODY: from whomever. */
 static void append_wait(struct text *text, const struct lp_model *m, const struct cw_sim *sim,
-                        uint32_t pe)
+                        uint32_t pe, uint32_t peer)
 {
-    const struct lp_kernel *kernel = kernel_of(m, pe_state(m, sim, pe));
+    const struct lp_kernel *kernel = kernel_of(m, pe_state(m, sim, pe), pe, peer);
     const enum hw_dir dir = (enum hw_dir)kernel->call.dir;
     append(text, "PE ");
     append_pe(text, m, pe);
@@ -110,69 +152,51 @@ static void append_wait(struct text *text, const struct lp_model *m, const struc
     }
 }
 
-/* The start of the shortest cycle and its length; NOBODY: there is none. */
-static uint32_t shortest_cycle(const uint32_t *next, uint32_t count, uint32_t *seen,
-                               uint32_t *length)
-{
-    uint32_t best = NOBODY;
-    *length = UINT32_MAX;
-    for (uint32_t start = 0; start < count; start++)
-        seen[start] = NOBODY;
-    for (uint32_t start = 0; start < count; start++) {
-        uint32_t at = start;
-        while (at != NOBODY && seen[at] == NOBODY) {
-            seen[at] = start;
-            at = next[at];
-        }
-        if (at == NOBODY || seen[at] != start)
-            continue;
-        uint32_t steps = 1;
-        for (uint32_t i = next[at]; i != at; i = next[i])
-            steps++;
-        if (steps < *length) {
-            *length = steps;
-            best = at;
-        }
-    }
-    return best;
-}
-
 static void append_cycle(struct text *text, const struct lp_model *m, const struct cw_sim *sim,
-                         const uint32_t *next, uint32_t first, uint32_t length)
+                         const uint32_t *cycle, uint32_t length)
 {
     const uint32_t shown = length < 12 ? length : 12;
-    uint32_t at = first;
     append(text, "a cycle of %u: ", length);
-    for (uint32_t i = 0; i < shown; i++, at = next[at]) {
-        append_wait(text, m, sim, at);
+    for (uint32_t i = 0; i < shown; i++) {
+        append_wait(text, m, sim, cycle[i], cycle[(i + 1) % length]);
         append(text, ", ");
     }
     if (shown < length)
         append(text, "... ");
     append(text, "back to PE ");
-    append_pe(text, m, first);
+    append_pe(text, m, cycle[0]);
 }
 
-/* Those whose peer is not waiting itself: it has finished, or was never launched. */
+/* Nobody that the PE waits for is waiting itself: they have finished, or were never launched. */
+static bool is_orphan(const struct lp_model *m, const struct cw_sim *sim,
+                      const struct wait_graph *graph, uint32_t pe)
+{
+    if (!waits(m, pe_state(m, sim, pe)))
+        return false;
+    for (uint32_t i = graph->first[pe]; i < graph->first[pe + 1]; i++)
+        if (waits(m, pe_state(m, sim, graph->to[i])))
+            return false;
+    return true;
+}
+
 static void append_orphans(struct text *text, const struct lp_model *m, const struct cw_sim *sim,
-                           const uint32_t *next, uint32_t count)
+                           const struct wait_graph *graph)
 {
     uint32_t shown = 0, all = 0;
-    for (uint32_t pe = 0; pe < count; pe++) {
-        const struct lp_pe *state = pe_state(m, sim, pe);
-        if (!waits(m, state) || (next[pe] != NOBODY && waits(m, pe_state(m, sim, next[pe]))))
+    for (uint32_t pe = 0; pe < graph->count; pe++) {
+        if (!is_orphan(m, sim, graph, pe) || all++ >= 4)
             continue;
-        if (all++ >= 4)
-            continue;
+        const uint32_t peers = graph->first[pe + 1] - graph->first[pe];
+        const uint32_t peer = peers > 0 ? graph->to[graph->first[pe]] : NOBODY;
         append(text, shown++ ? "; " : "");
-        append_wait(text, m, sim, pe);
-        if (next[pe] == NOBODY)
+        append_wait(text, m, sim, pe, peer);
+        if (peers != 1)
             continue;
         append(text, ": its peer, PE ");
-        append_pe(text, m, next[pe]);
+        append_pe(text, m, peer);
         append(text, "%s",
-               pe_state(m, sim, next[pe])->epoch == state->epoch ? ", has finished"
-                                                                 : ", runs no kernel");
+               pe_state(m, sim, peer)->epoch == pe_state(m, sim, pe)->epoch ? ", has finished"
+                                                                            : ", runs no kernel");
     }
     if (all > shown)
         append(text, "; and %u more", all - shown);
@@ -181,28 +205,26 @@ static void append_orphans(struct text *text, const struct lp_model *m, const st
 void lp_deadlock_summary(const struct lp_model *m, const struct cw_sim *sim, char *buffer,
                          size_t bytes)
 {
-    const uint32_t count = hw_pe_count(&m->hw);
     struct text text = {buffer, bytes};
-    uint32_t *next = malloc(2 * (size_t)count * sizeof *next), waiting = 0, length;
-    if (!next) {
+    struct wait_graph graph = {0};
+    uint32_t *first, *cycle = NULL, waiting, length = 0;
+    if (!make_graph(m, sim, &graph, &first, &waiting) ||
+        !wait_graph_shortest_cycle(&graph, &cycle, &length)) {
         append(&text, "IpcqDeadlock: kernels wait and nothing is left to happen (no memory for "
                       "the wait-for graph)");
-        return;
-    }
-    for (uint32_t pe = 0; pe < count; pe++) {
-        const struct lp_pe *state = pe_state(m, sim, pe);
-        next[pe] = waits_for(m, state, pe);
-        waiting += waits(m, state);
+        goto done;
     }
     append(&text, "IpcqDeadlock: %u kernel%s and nothing is left to happen: ", waiting,
            waiting == 1 ? " waits" : "s wait");
-    const uint32_t first = shortest_cycle(next, count, next + count, &length);
-    if (first != NOBODY)
-        append_cycle(&text, m, sim, next, first, length);
+    if (length > 0)
+        append_cycle(&text, m, sim, cycle, length);
     else
-        append_orphans(&text, m, sim, next, count);
+        append_orphans(&text, m, sim, &graph);
     append(&text, ". Each send needs a receive on the other side, in the opposite direction");
-    free(next);
+done:
+    free(cycle);
+    free((uint32_t *)(uintptr_t)graph.to);
+    free(first);
 }
 
 /* A context waits for data or a credit of this direction. */

@@ -123,24 +123,6 @@ static void a_copy_goes_from_any_memory_to_any(void **state)
         }
 }
 
-static void a_store_to_a_peer_goes_to_its_memories(void **state)
-{
-    const struct fixture *f = *state;
-    write_hbm(f, 0, 0, "away", 5);
-    struct lp_op op = copy(0, 5, hbm(0), hbm(300));
-    op.kind = LP_OP_STORE_TO;
-    op.peer = 6;
-    apply(f, op);
-    expect_hbm(f, 6, 300, "away", 5);
-    expect_hbm(f, 0, 300, "\0\0\0\0", 5);
-    op.dst = in(LP_SPACE_SRAM, 0);
-    apply(f, op);
-    apply(f, copy(7, 5, in(LP_SPACE_SRAM, 0), hbm(0))); /* PE 7 shares PE 6's SRAM */
-    expect_hbm(f, 7, 0, "away", 5);
-    op.peer = 8;
-    refuse(f, op, "there are 8 PEs, not 8");
-}
-
 static void a_receive_may_copy_its_tile(void **state)
 {
     const struct fixture *f = *state;
@@ -417,7 +399,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_PASS(a_copy_goes_from_any_memory_to_any),
-        WITH_PASS(a_store_to_a_peer_goes_to_its_memories),
         WITH_PASS(a_receive_may_copy_its_tile),
         WITH_PASS(a_put_binds_its_value_and_lands_later_in_any_order),
         WITH_PASS(a_raw_store_writes_its_peers_memories),
