@@ -1,7 +1,8 @@
 /*
  * timeline.c: see timeline.h. Everything is written when its record comes: a phase when the next
- * one begins or the kernel ends, an operation at once, on the first track of its PE that is free
- * at its start.
+ * one begins or the kernel ends, an operation when the next record comes, on the first track of its
+ * PE that is free at its start. A store of several tiles is several records of one time: they are
+ * one operation here.
  */
 #include "bench/timeline.h"
 
@@ -23,7 +24,7 @@ struct pe_tracks {
 struct timeline {
     FILE *out;
     const struct lp_model *model;
-    bool any;
+    struct lp_op op; /* not yet written; kind 0: none */
     struct pe_tracks pe[];
 };
 
@@ -51,8 +52,6 @@ struct timeline *timeline_create(FILE *stream, const struct lp_model *model, str
 }
 
 void timeline_free(struct timeline *timeline) { free(timeline); }
-
-void timeline_finish(struct timeline *timeline) { fputs("\n]}\n", timeline->out); }
 
 /* ---- events --------------------------------------------------------------------------------- */
 
@@ -130,9 +129,12 @@ static uint32_t track_for(struct pe_tracks *tracks, int64_t start_ps, int64_t en
     return best;
 }
 
-void timeline_op(struct timeline *timeline, const struct lp_op *op)
+static void write_op(struct timeline *timeline)
 {
     FILE *const out = timeline->out;
+    const struct lp_op *const op = &timeline->op;
+    if (op->kind == 0)
+        return;
     const bool queue = op->kind == LP_OP_SEND || op->kind == LP_OP_RECV;
     begin_event(timeline, op->pe, track_for(&timeline->pe[op->pe], op->t_start_ps, op->t_end_ps),
                 'X');
@@ -141,6 +143,19 @@ void timeline_op(struct timeline *timeline, const struct lp_op *op)
     us(out, "ts", op->t_start_ps);
     us(out, "dur", op->t_end_ps - op->t_start_ps);
     write_args(timeline, op);
+}
+
+void timeline_op(struct timeline *timeline, const struct lp_op *op)
+{
+    struct lp_op *const last = &timeline->op;
+    if (op->kind == LP_OP_STORE && last->kind == LP_OP_STORE && op->pe == last->pe &&
+        op->t_start_ps == last->t_start_ps && op->t_end_ps == last->t_end_ps &&
+        op->bytes <= UINT32_MAX - last->bytes) {
+        last->bytes += op->bytes;
+        return;
+    }
+    write_op(timeline);
+    *last = *op;
 }
 
 static void write_phase(struct timeline *timeline, const struct lp_kernel_record *record)
@@ -165,4 +180,10 @@ void timeline_kernel(struct timeline *timeline, const struct lp_kernel_record *r
     tracks->runs = record->mark != LP_MARK_END;
     tracks->free_ps[0] = record->t_ps;
     tracks->phase = record->mark == LP_MARK_PHASE ? record->phase : UINT32_MAX;
+}
+
+void timeline_finish(struct timeline *timeline)
+{
+    write_op(timeline);
+    fputs("\n]}\n", timeline->out);
 }
