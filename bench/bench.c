@@ -20,8 +20,9 @@
 #define LINES_MAX 64u
 
 static const struct bench_program *const registry[] = {
-    &bench_ccl_allreduce, &bench_ccl_reduce_scatter, &bench_ipcq_pingpong, &bench_ipcq_shift,
-    &bench_raw_store};
+    &bench_ccl_allreduce, &bench_ccl_reduce_scatter, &bench_ipcq_pingpong,
+    &bench_ipcq_shift,    &bench_raw_store,          &bench_gemm,
+    &bench_gemm_allreduce};
 
 const char *bench_name(size_t i)
 {
@@ -233,7 +234,8 @@ static void fill_result(struct bench_session *session)
     const struct lp_model *m = lp_system_model(system);
     snprintf(result->bench, sizeof result->bench, "%s", session->program->name);
     snprintf(result->algorithm, sizeof result->algorithm, "%s",
-             session->program->collective ? config->ccl.algorithm : "");
+             session->program->collective && !session->program->no_algorithm ? config->ccl.algorithm
+                                                                             : "");
     memcpy(result->config_digest, config->digest, sizeof result->config_digest);
     result->seed = session->options->seed;
     result->sips = m->hw.sip_count;

@@ -51,6 +51,9 @@ static const struct option_row rows[] = {
     {"dir", 0, RUN_COMMANDS, OPTION_DIR, "D",
      "direction of ipcq_shift: N, S, E (default), W, global_*, intra_*"},
     {"tiles", 0, RUN_COMMANDS, OPTION_TILES, "N", "tiles that each PE sends in ipcq_shift (1)"},
+    {"gemm", 0, RUN_COMMANDS, OPTION_GEMM, "MxNxK",
+     "product of gemm and gemm_allreduce on PE 0 of each cube (128x128x512)"},
+    {"gemm-tile", 0, RUN_COMMANDS, OPTION_GEMM_TILE, "N", "side of its tiles (32)"},
     {"sync", 0, RUN_COMMANDS, OPTION_SYNC, "MODE",
      "sequential (default on one thread), adaptive (on several), conservative, optimistic, stress"},
     {"threads", 0, RUN_COMMANDS, OPTION_THREADS, "N", "worker threads (1)"},
@@ -186,7 +189,8 @@ int run_options_parse(struct run_options *options, enum command command, int arg
                                     .threads = 1,
                                     .to = {.cube = 1},
                                     .dir = HW_DIR_E,
-                                    .tiles = 1};
+                                    .tiles = 1,
+                                    .gemm = {.m = 128, .n = 128, .k = 512, .tile = 32}};
     options->config.sets = options->sets;
     struct options_parse parse = {.options = options, .error = error};
     struct getopt_tables tables;

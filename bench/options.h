@@ -12,6 +12,7 @@
 
 #include "collectives/config.h"
 #include "collectives/dtype.h"
+#include "collectives/matmul.h"
 #include "core/cw.h"
 #include "hw/structure.h"
 
@@ -53,7 +54,8 @@ struct run_options {
     uint64_t stress_rate_p32;  /* 0: the engine's default */
     uint64_t memory_bytes_max; /* 0: the engine's default */
 
-    struct hw_place from, to; /* of ipcq_pingpong */
+    struct matmul_shape gemm; /* of gemm, gemm_allreduce */
+    struct hw_place from, to; /* of ipcq_pingpong, raw_store */
     enum hw_dir dir;          /* of ipcq_shift */
     uint32_t tiles;
 

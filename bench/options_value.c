@@ -129,11 +129,22 @@ static int read_place(struct options_parse *parse, const struct option_row *row,
     return CW_OK;
 }
 
+static int read_gemm(struct options_parse *parse, const struct option_row *row, const char *text)
+{
+    struct matmul_shape *gemm = &parse->options->gemm;
+    unsigned m, n, k;
+    int used = 0;
+    if (strspn(text, "0123456789x") != strlen(text) || strlen(text) > 20 ||
+        sscanf(text, "%5ux%5ux%5u%n", &m, &n, &k, &used) != 3 || text[used] != '\0' || m == 0 ||
+        n == 0 || k == 0 || m > MATMUL_SIDE_MAX || n > MATMUL_SIDE_MAX || k > MATMUL_SIDE_MAX)
+        return reject(parse, row, text, "expected MxNxK, each from 1 to 65536, as in 128x128x512");
+    gemm->m = m, gemm->n = n, gemm->k = k;
+    return CW_OK;
+}
+
 static int read_bench(struct options_parse *parse, const struct option_row *row, const char *text)
 {
-    static const char *const later[] = {"gemm", "gemm_allreduce"};
     struct config_nearest nearest = {0};
-    const char *what = "no such bench";
     char known[200] = "";
     size_t used = 0;
     for (size_t i = 0; bench_name(i) != NULL; i++) {
@@ -146,13 +157,8 @@ static int read_bench(struct options_parse *parse, const struct option_row *row,
             used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
                                      bench_name(i));
     }
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-        if (strcmp(text, later[i]) == 0) {
-            what = "not part of this version";
-            nearest.best = NULL;
-        }
     char expected[400];
-    snprintf(expected, sizeof expected, "%s; %s%s%sknown: %s", what,
+    snprintf(expected, sizeof expected, "no such bench; %s%s%sknown: %s",
              nearest.best == NULL ? "" : "did you mean ", nearest.best == NULL ? "" : nearest.best,
              nearest.best == NULL ? "" : "? ", known);
     return reject(parse, row, text, expected);
@@ -363,6 +369,10 @@ int options_read(struct options_parse *parse, const struct option_row *row, cons
         options->dir = (enum hw_dir)dir;
         return CW_OK;
     }
+    case OPTION_GEMM:
+        return read_gemm(parse, row, text);
+    case OPTION_GEMM_TILE:
+        return read_u32(parse, row, text, 1, 4096, &options->gemm.tile);
     case OPTION_TILES:
         return read_u32(parse, row, text, 1, 1u << 24, &options->tiles);
     case OPTION_SYNC:

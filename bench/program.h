@@ -27,7 +27,8 @@ struct bench_session {
 
 struct bench_program {
     const char *name;
-    bool collective; /* has an algorithm and tensors: hence a data pass, a hash */
+    bool collective;   /* has an algorithm and tensors: hence a data pass, a hash */
+    bool no_algorithm; /* but none of ccl.yaml's: tensors alone */
     /* Checks what can be checked before the machine is built, and sets what it must have (a pair
      * of PEs with a queue of their own, a callback). NULL: nothing. */
     int (*prepare)(struct bench_session *session, struct dist_options *dist,
@@ -38,6 +39,7 @@ struct bench_program {
 
 extern const struct bench_program bench_ccl_allreduce, bench_ccl_reduce_scatter;
 extern const struct bench_program bench_ipcq_pingpong, bench_ipcq_shift, bench_raw_store;
+extern const struct bench_program bench_gemm, bench_gemm_allreduce;
 
 /* The sizes asked for, in elements per shard, or the algorithm's own; their number. */
 size_t bench_size_count(const struct bench_session *session);

@@ -88,7 +88,7 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, char *
 const char *ccl_collective_name(enum ccl_collective collective)
 {
     static const char *const name[CCL_COLLECTIVES] = {"all_reduce", "reduce_scatter", "all_gather",
-                                                      "broadcast", "barrier"};
+                                                      "broadcast",  "barrier",        "matmul"};
     return (unsigned)collective < CCL_COLLECTIVES ? name[collective] : "?";
 }
 

@@ -17,6 +17,7 @@ enum ccl_collective {
     CCL_ALL_GATHER,
     CCL_BROADCAST,
     CCL_BARRIER,
+    CCL_MATMUL, /* no collective: each cube's own matrix product (matmul.h) */
     CCL_COLLECTIVES
 };
 const char *ccl_collective_name(enum ccl_collective collective); /* "all_reduce" */

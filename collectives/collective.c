@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "collectives/matmul.h"
 #include "collectives/world.h"
 
 /* The tensor whose shards the kernels are launched on. */
@@ -30,14 +31,31 @@ static struct ccl_call call_of(const struct dist *dist, uint32_t rank)
 
 /* ---- launching ------------------------------------------------------------------------------- */
 
+/* A product runs where its matrices are. */
+static bool has_shard(const struct tensor *tensor, uint32_t cube, uint32_t pe)
+{
+    for (uint32_t i = 0; i < tensor->shard_count; i++)
+        if (tensor->shard[i].cube == cube && tensor->shard[i].pe == pe)
+            return true;
+    return false;
+}
+
 /* The plans say it of the configured algorithm; one for another collective says it itself. */
 static bool takes_part(const struct dist *dist, const struct ccl_algorithm *algorithm,
                        const struct ccl_call *call, uint32_t cube, uint32_t pe)
 {
+    if (algorithm == &dist_matmul_algorithm)
+        return has_shard(dist->submissions[call->rank].operands, cube, pe);
     if (algorithm == install_plan_of(dist->plans, call->rank).algorithm)
         return install_plan_participates(dist->plans, call->rank, cube, pe);
     return algorithm->takes_part != NULL ? algorithm->takes_part(call, cube, pe)
                                          : cube == 0 && pe == 0;
+}
+
+static const struct tl_kernel *kernel_of(const struct ccl_algorithm *algorithm,
+                                         const struct submission *submission)
+{
+    return submission->kernel != NULL ? submission->kernel : algorithm->kernel;
 }
 
 /* One KernelLaunchMsg for each PE of the rank's SIP that takes part, in order of (cube, pe). */
@@ -45,7 +63,8 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
                        struct cw_error *error)
 {
     const struct hw_config *hw = &dist->options.config->hw;
-    const struct tensor *tensor = launch_tensor(&dist->submissions[rank]);
+    const struct submission *submission = &dist->submissions[rank];
+    const struct tensor *tensor = launch_tensor(submission);
     const struct ccl_call call = call_of(dist, rank);
     struct tl_args args = {.tensor = tensor->va_base,
                            .tensor_pa = tensor->hbm_offset,
@@ -58,12 +77,18 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
     if (algorithm->kernel_args != NULL)
         algorithm->kernel_args(&call, args.scalar);
     dist_map_regions(dist, rank, &args);
+    if (submission->job != NULL) {
+        const struct tensor *operands = submission->operands;
+        args.more = submission->job;
+        args.region[MATMUL_REGION] =
+            (struct tl_region){operands->va_base, operands->hbm_offset, operands->shard_bytes};
+    }
     for (uint32_t cube = 0; cube < hw_cubes(hw); cube++)
         for (uint32_t pe = 0; pe < hw_pes(hw); pe++) {
             if (!takes_part(dist, algorithm, &call, cube, pe))
                 continue;
             const int code = dist_launch(dist, (struct hw_place){tensor->sip, cube, pe},
-                                         algorithm->kernel, args, error);
+                                         kernel_of(algorithm, submission), args, error);
             if (code != CW_OK)
                 return code;
         }
@@ -75,6 +100,8 @@ static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_ca
                                           struct cw_error *error)
 {
     char why[CCL_WHY_BYTES];
+    if (call->collective == CCL_MATMUL)
+        return &dist_matmul_algorithm;
     const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, why, sizeof why, error);
     if (why[0] != '\0' && algorithm != dist->said) {
         fprintf(stderr, "cubewarp: auto takes %s: %s\n", algorithm->name, why);
@@ -105,7 +132,7 @@ int dist_drain_collective(void *arg, struct cw_error *error)
     if (code == CW_OK)
         code = dist_drain_copies(dist, error);
     if (code == CW_OK)
-        code = dist_begin_launch(dist, algorithm->kernel, error);
+        code = dist_begin_launch(dist, kernel_of(algorithm, first), error);
     for (uint32_t rank = 0; rank < dist->world_size && code == CW_OK; rank++)
         code = launch_rank(dist, algorithm, rank, error);
     if (code == CW_OK)
@@ -120,7 +147,8 @@ int dist_drain_collective(void *arg, struct cw_error *error)
                                                .tensors = dist->tensors,
                                                .world_size = dist->world_size,
                                                .op = first->op,
-                                               .root = first->root};
+                                               .root = first->root,
+                                               .beside = first->kernel != NULL};
     return dist->options.completed(dist->options.arg, &completion, error);
 }
 
@@ -189,7 +217,9 @@ static int submit(void *arg, struct cw_error *error)
     int code = check_place(dist, handover->rank, error);
     if (code == CW_OK)
         code = check_same(dist, handover->rank, error);
-    return code == CW_OK ? dist_check_call(dist->options.config, &call, error) : code;
+    if (code != CW_OK || call.collective == CCL_MATMUL)
+        return code;
+    return dist_check_call(dist->options.config, &call, error);
 }
 
 void dist_submit(const struct submission *submission)

@@ -42,6 +42,7 @@ struct dist_completion {
     uint32_t world_size;
     enum redop op;
     uint32_t root; /* of a broadcast */
+    bool beside;   /* a matrix product ran beside it */
 };
 
 /* Hears of what the machine commits, in its order. Hooks may be NULL. */
@@ -149,5 +150,14 @@ void dist_all_reduce(struct tensor *tensor, enum redop op);
  * Both tensors have one shard, at PE 0 of the SIP's only cube, and are at the same place on every
  * rank: ranks allocate alike. */
 void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op);
+/*
+ * A matrix product on each PE that has a shard of `operands`, with A and B filled (matmul.h); and
+ * beside a reduction of `tensor` over all ranks, in place, for which dist_options.contexts is 2 and
+ * `kernel` is matmul_beside()'s. Job and kernel must outlive the call.
+ */
+struct matmul_job;
+void dist_matmul(struct tensor *operands, const struct matmul_job *job);
+void dist_all_reduce_beside(struct tensor *tensor, enum redop op, struct tensor *operands,
+                            const struct matmul_job *job, const struct tl_kernel *kernel);
 
 #endif

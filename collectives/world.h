@@ -16,6 +16,10 @@ struct submission {
     struct tensor *in, *out; /* the same, where the call works in place; NULL: none */
     enum redop op;
     uint32_t root; /* rank, of a broadcast */
+    /* A matrix product, beside the collective or alone (matmul.h); NULL: none. */
+    struct tensor *operands;
+    const struct matmul_job *job;
+    const struct tl_kernel *kernel; /* instead of the algorithm's: both; NULL: the algorithm's */
 };
 
 struct dist {
@@ -52,6 +56,7 @@ struct dist *dist_current(void);
 int dist_check_rings(const struct config *config, const struct lp_wiring *wiring,
                      struct cw_error *error);
 void dist_free_tensors(struct dist *dist);
+extern const struct ccl_algorithm dist_matmul_algorithm;
 /* Joins the open collective call as the calling rank; ends the worker if that fails. */
 void dist_submit(const struct submission *submission);
 /* Scratch for every rank's call, at the same offsets everywhere (group_scratch.c); given back when

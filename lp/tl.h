@@ -82,6 +82,7 @@ struct tl_args {
     uint8_t reserved;
     struct tl_region region[TL_REGIONS]; /* output, scratch: as the algorithm says */
     int64_t scalar[TL_SCALARS_MAX];      /* from the algorithm's kernel_args() */
+    const void *more; /* what else the kernel reads: const as long as it runs; NULL: nothing */
 };
 
 struct tl; /* a kernel's view of its PE, valid during one entry */

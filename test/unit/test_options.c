@@ -209,7 +209,8 @@ static void wrong_options_are_refused_with_what_is_legal(void **state)
                 "--seed '4294967296': expected a whole number from 0 to 4294967295");
     refuse_line("run --bench ipcq_shft",
                 "--bench 'ipcq_shft': no such bench; did you mean ipcq_shift? known: "
-                "ccl_allreduce, ccl_reduce_scatter, ipcq_pingpong, ipcq_shift, raw_store");
+                "ccl_allreduce, ccl_reduce_scatter, ipcq_pingpong, ipcq_shift, raw_store, gemm, "
+                "gemm_allreduce");
     refuse_line("run --from 0.0", "--from '0.0': expected SIP.cube.PE, as in 0.1.0");
     refuse_line("run --dir up",
                 "--dir 'up': expected N, S, E, W, or one of them behind global_ or intra_");
@@ -310,9 +311,6 @@ static void what_this_version_lacks_is_refused_by_name(void **state)
                 "--op-log '-': expected a file's name: standard output has the result");
     refuse_line("run --trace f --op-log f",
                 "--op-log and --trace name one file; give each a file of its own");
-    refuse_line("run --bench gemm",
-                "--bench 'gemm': not part of this version; known: "
-                "ccl_allreduce, ccl_reduce_scatter, ipcq_pingpong, ipcq_shift, raw_store");
     struct run_options options;
     char legal[] = "run --sync sequential --threads 1 --dump-pointers --ccl-trace t.txt "
                    "--op-log o --trace t";
