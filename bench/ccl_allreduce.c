@@ -80,7 +80,7 @@ static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_er
     snprintf(allreduce.row->redop, sizeof allreduce.row->redop, "%s", redop_name(options->op));
     allreduce.row->bound_ps =
         allreduce.policy.num_cubes == 1
-            ? hw_bound_leaders_ps(&config->hw, allreduce.row->ranks, allreduce.row->bytes)
+            ? hw_bound_leaders_ps(&config->hw, allreduce.row->ranks, 1, allreduce.row->bytes)
             : hw_bound_all_reduce_ps(&config->hw, allreduce.row->bytes);
     if (options->verify_data) {
         const struct expect_request request = {.hw = &config->hw,

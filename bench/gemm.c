@@ -103,7 +103,7 @@ static int add_rows(struct gemm *gemm, struct cw_error *error)
         row->wrong = options->verify_data ? 0 : -1;
         row->bound_ps = !reduction ? matmul_bound_ps(&config->hw, shape, itemsize)
                         : gemm->policy.num_cubes == 1
-                            ? hw_bound_leaders_ps(&config->hw, row->ranks, row->bytes)
+                            ? hw_bound_leaders_ps(&config->hw, row->ranks, 1, row->bytes)
                             : hw_bound_all_reduce_ps(&config->hw, row->bytes);
         if (reduction) {
             snprintf(row->algorithm, sizeof row->algorithm, "%s", config->ccl.algorithm);

@@ -14,6 +14,9 @@ static const struct ccl_algorithm *const registry[] = {
     &ccl_lrab_pipelined_allreduce,
     &ccl_ring_allreduce,
     &ccl_tree_allreduce,
+    &ccl_ring_all_gather,
+    &ccl_relay_broadcast,
+    &ccl_relay_barrier,
     &ccl_auto_scatter,
     &ccl_birs,
     &ccl_birs_inter,
@@ -75,14 +78,35 @@ const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
     return NULL;
 }
 
+/* Of those for a collective that nobody has configured, the first that accepts the call; one that
+ * other PEs write to needs room that only its own configuration makes. */
+static const struct ccl_algorithm *accepting(const struct ccl_call *call,
+                                             const struct ccl_algorithm *first)
+{
+    const struct ccl_algorithm *algorithm;
+    for (uint32_t i = 0; (algorithm = ccl_algorithm_at(i)); i++) {
+        const char *key;
+        struct cw_error error;
+        if (algorithm->collective != call->collective ||
+            (algorithm != first && algorithm->peers != NULL))
+            continue;
+        if (algorithm->check == NULL || algorithm->check(call, &key, &error) == CW_OK)
+            return algorithm;
+    }
+    return first;
+}
+
 const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, char *why,
                                              size_t why_bytes, struct cw_error *error)
 {
-    const struct ccl_algorithm *const algorithm =
-        ccl_algorithm_for(call->ccl, call->collective, error);
+    const struct ccl_algorithm *algorithm = ccl_algorithm_for(call->ccl, call->collective, error);
     why[0] = '\0';
-    return algorithm != NULL && algorithm->choose != NULL ? algorithm->choose(call, why, why_bytes)
-                                                          : algorithm;
+    if (algorithm != NULL && algorithm->choose != NULL)
+        return algorithm->choose(call, why, why_bytes);
+    if (algorithm != NULL && strcmp(algorithm->name, call->ccl->module) != 0 &&
+        !plugin_is_path(call->ccl->module))
+        return accepting(call, algorithm);
+    return algorithm;
 }
 
 const char *ccl_collective_name(enum ccl_collective collective)

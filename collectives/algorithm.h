@@ -22,20 +22,26 @@ enum ccl_collective {
 };
 const char *ccl_collective_name(enum ccl_collective collective); /* "all_reduce" */
 
+struct relay; /* relay.h */
+
 /* A call of a collective, as the host sees it. */
 struct ccl_call {
     const struct hw_config *hw;
     const struct ccl_config *ccl;
     enum ccl_collective collective;
     uint32_t rank, world_size;
-    uint32_t root;   /* rank whose tensor a broadcast sends */
-    uint64_t n_elem; /* per shard of the input */
+    uint32_t root;             /* rank whose tensor a broadcast sends */
+    const struct relay *relay; /* for kernel_args() of an algorithm that asks for it; else NULL */
+    uint64_t n_elem;           /* per shard of the input */
     enum lp_dtype dtype;
     enum lp_math math;
 };
 
 /* What a neighbors() hook did. */
 enum ccl_neighbors { CCL_NEIGHBORS_KEPT, CCL_NEIGHBORS_CHANGED };
+
+/* A spanning tree over the ranks, from the call's root: tiles go down only, or up, too. */
+enum ccl_relay { CCL_RELAY_NONE, CCL_RELAY_DOWN, CCL_RELAY_BOTH };
 
 #define CCL_WHY_BYTES 512u
 
@@ -68,6 +74,8 @@ struct ccl_algorithm {
      * chooses leaves all hooks but this and peers to those it chooses; `kernel` is the one of them
      * with most streams. */
     const struct ccl_algorithm *(*choose)(const struct ccl_call *call, char *why, size_t why_bytes);
+    enum ccl_relay relay; /* what kernel_args() needs */
+    bool lanes; /* runs on each PE that holds a shard, each for itself, whatever the mapper says */
     bool pe_shards; /* reduces a shard of each PE, else one of each cube, at its PE 0 */
 };
 
@@ -94,5 +102,6 @@ extern const struct ccl_algorithm ccl_lrab_hierarchical_allreduce, ccl_lrab_pipe
 extern const struct ccl_algorithm ccl_ring_allreduce, ccl_tree_allreduce;
 extern const struct ccl_algorithm ccl_auto_scatter, ccl_birs, ccl_birs_inter, ccl_rhd, ccl_mesh,
     ccl_birs_allreduce;
+extern const struct ccl_algorithm ccl_ring_all_gather, ccl_relay_broadcast, ccl_relay_barrier;
 
 #endif

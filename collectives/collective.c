@@ -8,7 +8,7 @@
 #include "collectives/matmul.h"
 #include "collectives/world.h"
 
-/* The tensor whose shards the kernels are launched on. */
+/* The tensor whose shards the kernels are launched on; NULL: a barrier has none. */
 static const struct tensor *launch_tensor(const struct submission *submission)
 {
     return submission->in != NULL ? submission->in : submission->out;
@@ -24,8 +24,9 @@ static struct ccl_call call_of(const struct dist *dist, uint32_t rank)
                              .rank = rank,
                              .world_size = dist->world_size,
                              .root = submission->root,
-                             .n_elem = tensor->shard_elems,
-                             .dtype = (enum lp_dtype)tensor->dtype,
+                             .relay = dist->relay.parent != NULL ? &dist->relay : NULL,
+                             .n_elem = tensor != NULL ? tensor->shard_elems : 1,
+                             .dtype = (enum lp_dtype)(tensor != NULL ? tensor->dtype : DTYPE_F32),
                              .math = (enum lp_math)submission->op};
 }
 
@@ -46,6 +47,8 @@ static bool takes_part(const struct dist *dist, const struct ccl_algorithm *algo
 {
     if (algorithm == &dist_matmul_algorithm)
         return has_shard(dist->submissions[call->rank].operands, cube, pe);
+    if (algorithm->lanes)
+        return has_shard(launch_tensor(&dist->submissions[call->rank]), cube, pe);
     if (algorithm == install_plan_of(dist->plans, call->rank).algorithm)
         return install_plan_participates(dist->plans, call->rank, cube, pe);
     return algorithm->takes_part != NULL ? algorithm->takes_part(call, cube, pe)
@@ -66,14 +69,17 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
     const struct submission *submission = &dist->submissions[rank];
     const struct tensor *tensor = launch_tensor(submission);
     const struct ccl_call call = call_of(dist, rank);
-    struct tl_args args = {.tensor = tensor->va_base,
-                           .tensor_pa = tensor->hbm_offset,
-                           .shard_bytes = tensor->shard_bytes,
-                           .n_elem = tensor->shard_elems,
+    const uint32_t sip = install_plan_of(dist->plans, rank).sip;
+    struct tl_args args = {.n_elem = call.n_elem,
                            .rank = rank,
                            .dtype = (uint8_t)call.dtype,
-                           .math = (uint8_t)call.math,
-                           .pe_shards = tensor->policy.pe == DP_COLUMN_WISE};
+                           .math = (uint8_t)call.math};
+    if (tensor != NULL) {
+        args.tensor = tensor->va_base;
+        args.tensor_pa = tensor->hbm_offset;
+        args.shard_bytes = tensor->shard_bytes;
+        args.pe_shards = tensor->policy.pe == DP_COLUMN_WISE;
+    }
     if (algorithm->kernel_args != NULL)
         algorithm->kernel_args(&call, args.scalar);
     dist_map_regions(dist, rank, &args);
@@ -87,7 +93,7 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
         for (uint32_t pe = 0; pe < hw_pes(hw); pe++) {
             if (!takes_part(dist, algorithm, &call, cube, pe))
                 continue;
-            const int code = dist_launch(dist, (struct hw_place){tensor->sip, cube, pe},
+            const int code = dist_launch(dist, (struct hw_place){sip, cube, pe},
                                          kernel_of(algorithm, submission), args, error);
             if (code != CW_OK)
                 return code;
@@ -127,6 +133,10 @@ int dist_drain_collective(void *arg, struct cw_error *error)
         code = install_plans_validate(dist->plans, &group, error);
     if (code == CW_USAGE)
         dist_refuse(dist->options.config, "defaults.validator", error);
+    if (code == CW_OK && algorithm->relay != CCL_RELAY_NONE)
+        code = relay_make(lp_system_model(dist->system), &dist->options.config->ccl.ranks,
+                          dist->world_size, first->root, algorithm->relay == CCL_RELAY_BOTH,
+                          &dist->relay, error);
     if (code == CW_OK)
         code = dist_take_scratch(dist, algorithm, &call, error);
     if (code == CW_OK)
@@ -138,6 +148,7 @@ int dist_drain_collective(void *arg, struct cw_error *error)
     if (code == CW_OK)
         code = dist_drain(dist, error);
     dist_give_scratch(dist);
+    relay_free(&dist->relay);
     if (code != CW_OK || dist->options.completed == NULL)
         return code;
     const struct dist_completion completion = {.dist = dist,
@@ -198,12 +209,33 @@ static int check_place(const struct dist *dist, uint32_t rank, struct cw_error *
 {
     const struct tensor *tensor = launch_tensor(&dist->submissions[rank]);
     const uint32_t sip = install_plan_of(dist->plans, rank).sip;
-    if (tensor->sip == sip)
+    if (tensor == NULL || tensor->sip == sip)
         return CW_OK;
     return differs(error,
                    "rank %u's tensor is on SIP %u, and the rank is SIP %u: call "
                    "ahbm_set_device(%u) before the tensor is made",
                    rank, tensor->sip, sip, sip);
+}
+
+/* Each shard goes a lane of its own, so its PE must have queues to other SIPs. */
+static int check_lanes(const struct dist *dist, uint32_t rank, struct cw_error *error)
+{
+    const struct tensor *tensor = launch_tensor(&dist->submissions[rank]);
+    const bool logical = install_plans_wiring(dist->plans) != NULL;
+    const bool pe0 = dist->options.config->ccl.wiring == CCL_WIRING_PE0;
+    for (uint32_t i = 0; tensor != NULL && i < tensor->shard_count; i++) {
+        const struct tensor_shard *shard = &tensor->shard[i];
+        if ((shard->pe == 0 || (!logical && !pe0)) && (shard->cube == 0 || !logical))
+            continue;
+        return differs(error,
+                       "%s: rank %u has a shard on PE %u of cube %u, which has no queues to other "
+                       "SIPs; %s",
+                       ccl_collective_name(dist->submissions[rank].collective), rank, shard->pe,
+                       shard->cube,
+                       logical ? "a logical topology joins PE 0 of cube 0 of each SIP"
+                               : "wiring: pe0 joins PE 0 of each cube");
+    }
+    return CW_OK;
 }
 
 static int submit(void *arg, struct cw_error *error)
@@ -219,7 +251,11 @@ static int submit(void *arg, struct cw_error *error)
         code = check_same(dist, handover->rank, error);
     if (code != CW_OK || call.collective == CCL_MATMUL)
         return code;
-    return dist_check_call(dist->options.config, &call, error);
+    char why[CCL_WHY_BYTES];
+    const struct ccl_algorithm *algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
+    if (algorithm != NULL && algorithm->lanes)
+        code = check_lanes(dist, handover->rank, error);
+    return code == CW_OK ? dist_check_call(dist->options.config, &call, error) : code;
 }
 
 void dist_submit(const struct submission *submission)
@@ -240,3 +276,30 @@ void dist_all_reduce(struct tensor *tensor, enum redop op)
     dist_submit(
         &(struct submission){.collective = CCL_ALL_REDUCE, .in = tensor, .out = tensor, .op = op});
 }
+
+void dist_all_gather(struct tensor *output, struct tensor *input)
+{
+    const uint64_t ranks = (uint64_t)dist_get_world_size();
+    if (output->shard_elems != input->shard_elems * ranks || output->dtype != input->dtype ||
+        output->shard_count != input->shard_count)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_all_gather: an output of %u shards of %llu elements of %s for an input of %u "
+                "of %llu of %s and %llu ranks; the output must have as many shards, and as many "
+                "times the input's elements as there are ranks",
+                output->shard_count, (unsigned long long)output->shard_elems,
+                dtype_name(output->dtype), input->shard_count,
+                (unsigned long long)input->shard_elems, dtype_name(input->dtype),
+                (unsigned long long)ranks);
+    dist_submit(&(struct submission){.collective = CCL_ALL_GATHER, .in = input, .out = output});
+}
+
+void dist_broadcast(struct tensor *tensor, uint32_t root)
+{
+    if (root >= (uint32_t)dist_get_world_size())
+        mp_fail(CW_PROGRAM_FAILED, "dist_broadcast: root %u; there are %d ranks", root,
+                dist_get_world_size());
+    dist_submit(&(struct submission){
+        .collective = CCL_BROADCAST, .in = tensor, .out = tensor, .root = root});
+}
+
+void dist_barrier(void) { dist_submit(&(struct submission){.collective = CCL_BARRIER}); }

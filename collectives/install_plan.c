@@ -222,7 +222,12 @@ int install_plans_validate(const struct install_plans *plans, const struct tenso
 
 struct dp_policy install_plan_policy(const struct install_plans *plans)
 {
+    const struct dp_policy one = {
+        .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
+    const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
     uint32_t count = 0, beyond_pe0 = 0;
+    if (plans->algorithm->lanes)
+        return plans->wiring != NULL ? one : rows;
     for (uint32_t cube = 0; cube < hw_cubes(plans->hw); cube++)
         for (uint32_t pe = 0; pe < hw_pes(plans->hw); pe++)
             if (install_plan_participates(plans, 0, cube, pe)) {
@@ -232,7 +237,6 @@ struct dp_policy install_plan_policy(const struct install_plans *plans)
     if (plans->algorithm->pe_shards || beyond_pe0 > 0)
         return (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE};
     if (count == 1 && install_plan_participates(plans, 0, 0, 0))
-        return (struct dp_policy){
-            .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
-    return (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+        return one;
+    return rows;
 }

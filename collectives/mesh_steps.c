@@ -2,6 +2,7 @@
 #include "collectives/mesh_steps.h"
 
 #include <stdio.h>
+#include <string.h>
 
 _Static_assert(MESH_SCALARS <= TL_SCALARS_MAX, "the scalars fit in a launch");
 
@@ -327,6 +328,13 @@ void mesh_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
 int mesh_check(const struct ccl_call *call, const char **key, struct cw_error *error)
 {
     error->exit_code = CW_USAGE;
+    if (call->ccl->topology[0] != '\0' && strcmp(call->ccl->topology, "none") != 0) {
+        *key = "defaults.topology";
+        snprintf(error->text, sizeof error->text,
+                 "topology: %s goes by the queues that the machine is built with; none is legal",
+                 call->ccl->algorithm);
+        return CW_USAGE;
+    }
     if (call->hw->sip_topology == HW_PAIR_SWITCH && call->hw->sip_count > 1) {
         *key = "system.sips.topology";
         snprintf(error->text, sizeof error->text,

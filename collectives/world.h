@@ -9,6 +9,7 @@
 #include "collectives/barrier.h"
 #include "collectives/distributed.h"
 #include "collectives/install_plan.h"
+#include "collectives/relay.h"
 
 /* What a rank has submitted to the collective under way. */
 struct submission {
@@ -37,6 +38,7 @@ struct dist {
     uint32_t submitted, first_rank;   /* of the epoch that is open: how many, and who began it */
     struct tensor **tensors;          /* [world_size] of the last collective: its results */
     struct tensor **scratch;          /* [world_size] of the collective under way; or all NULL */
+    struct relay relay;               /* of the collective under way, where it asks for one */
     const struct ccl_algorithm *said; /* the last choice that was reported */
     struct tensor_space *space;
     struct tensor **owned; /* the workers' tensors: freed when all workers have ended */

@@ -213,7 +213,8 @@ static uint32_t hops_from_first(const struct hw_config *hw, uint32_t sip)
     }
 }
 
-int64_t hw_bound_leaders_ps(const struct hw_config *hw, uint32_t ranks, uint64_t bytes)
+int64_t hw_bound_leaders_ps(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
+                            uint64_t bytes)
 {
     if (ranks < 2)
         return 0;
@@ -230,5 +231,5 @@ int64_t hw_bound_leaders_ps(const struct hw_config *hw, uint32_t ranks, uint64_t
         return ps;
     const uint32_t ports = hw->sip_topology == HW_SWITCH ? 1 : HW_PORTS;
     return max_ps(ps, cut_ps(hw, HW_LINK_SIP_LINK,
-                             ranks == hw->sip_count ? sip_ports_min(hw) : ports, bytes));
+                             ranks == hw->sip_count ? sip_ports_min(hw) : ports, shards * bytes));
 }

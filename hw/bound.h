@@ -25,9 +25,11 @@ int64_t hw_bound_all_reduce_ps(const struct hw_config *hw, uint64_t bytes);
 int64_t hw_bound_reduce_scatter_ps(const struct hw_config *hw, uint32_t ranks, uint64_t bytes);
 
 /*
- * Of an all-reduce of `bytes` in PE (0, 0) of the first `ranks` SIPs: every rank's result depends
- * on every byte of the others.
+ * Of a collective after which `bytes` that depend on other ranks have come to each of so many PEs
+ * of the first `ranks` SIPs, and from every rank something to every other: an all-reduce in PE
+ * (0, 0), an all-gather, a broadcast from rank 0 (whose own PEs get nothing, but all others do).
  */
-int64_t hw_bound_leaders_ps(const struct hw_config *hw, uint32_t ranks, uint64_t bytes);
+int64_t hw_bound_leaders_ps(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
+                            uint64_t bytes);
 
 #endif

@@ -333,8 +333,8 @@ static void algorithms_refer_to_algorithms_that_exist(void **state)
                   "did you mean 'ring_allreduce'? known: "
                   "lrab_hierarchical_allreduce, intercube_allreduce, "
                   "lrab_pipelined_allreduce, pe_hierarchical_allreduce, ring_allreduce, "
-                  "tree_allreduce, birs, birs_inter, rhd, mesh, auto, "
-                  "birs_allreduce\n");
+                  "tree_allreduce, ring_all_gather, relay_broadcast, relay_barrier, birs, "
+                  "birs_inter, rhd, mesh, auto, birs_allreduce\n");
     expect_ccl("algorithms:\n  mine: { extends: b }\n  b: { extends: c }\n  c: { extends: b }\n",
                "ccl.yaml:3:17: algorithms.b.extends: a cycle: b -> c -> b; an entry must not "
                "inherit from itself\n");

@@ -1,0 +1,94 @@
+/*
+ * relay.c: spanning trees by breadth-first search (relay.h).
+ */
+#include "collectives/relay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct search {
+    const struct lp_model *m;
+    const struct ccl_ranks *ranks;
+    bool both_ways;
+    struct relay *out;
+    uint32_t *queue; /* ranks in the order in which they were reached */
+    uint32_t reached;
+    bool *seen;
+};
+
+static uint32_t leader(const struct search *s, uint32_t rank)
+{
+    return ccl_sip_of(s->ranks, rank) * s->m->cubes * s->m->pes;
+}
+
+/* Takes in the ranks next to `rank` that have not been reached yet. */
+static void visit(struct search *s, uint32_t rank)
+{
+    const struct lp_model *m = s->m;
+    const uint32_t self = leader(s, rank);
+    const uint16_t installed = lp_directions(m, self);
+    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
+        uint32_t peer;
+        enum hw_dir back;
+        if ((installed >> dir & 1) == 0 || !lp_queue_peer(m, self, dir, &peer, &back))
+            continue;
+        const struct hw_place there = hw_place_of(&m->hw, peer);
+        const uint32_t next =
+            there.cube == 0 && there.pe == 0 && there.sip < m->hw.sip_count && peer != self
+                ? ccl_rank_on(s->ranks, there.sip)
+                : UINT32_MAX;
+        if (next >= s->out->ranks || s->seen[next] || !lp_queue_goes(m, self, dir, true) ||
+            (s->both_ways && !lp_queue_goes(m, peer, back, true)))
+            continue;
+        s->seen[next] = true;
+        s->queue[s->reached++] = next;
+        s->out->parent[next] = (uint8_t)back;
+        s->out->children[rank] |= (uint16_t)(1u << dir);
+    }
+}
+
+int relay_make(const struct lp_model *m, const struct ccl_ranks *ranks, uint32_t world_size,
+               uint32_t root, bool both_ways, struct relay *out, struct cw_error *error)
+{
+    *out = (struct relay){.ranks = world_size,
+                          .root = root,
+                          .parent = malloc(world_size),
+                          .children = calloc(world_size, sizeof *out->children)};
+    struct search s = {.m = m,
+                       .ranks = ranks,
+                       .both_ways = both_ways,
+                       .out = out,
+                       .queue = malloc(world_size * sizeof *s.queue),
+                       .seen = calloc(world_size, sizeof *s.seen)};
+    int code = CW_OK;
+    if (out->parent == NULL || out->children == NULL || s.queue == NULL || s.seen == NULL) {
+        snprintf(error->text, sizeof error->text, "out of memory for a spanning tree of the ranks");
+        code = error->exit_code = CW_NO_RESOURCE;
+    } else {
+        out->parent[root] = HW_DIRS_MAX;
+        s.seen[root] = true;
+        s.queue[s.reached++] = root;
+        for (uint32_t i = 0; i < s.reached; i++)
+            visit(&s, s.queue[i]);
+    }
+    for (uint32_t rank = 0; code == CW_OK && rank < world_size; rank++)
+        if (!s.seen[rank]) {
+            snprintf(error->text, sizeof error->text,
+                     "no queues lead from rank %u to rank %u%s; a logical topology that joins all "
+                     "ranks (ring_1d, tree_binary) is legal",
+                     root, rank, both_ways ? " and back" : "");
+            code = error->exit_code = CW_USAGE;
+        }
+    free(s.queue);
+    free(s.seen);
+    if (code != CW_OK)
+        relay_free(out);
+    return code;
+}
+
+void relay_free(struct relay *relay)
+{
+    free(relay->parent);
+    free(relay->children);
+    *relay = (struct relay){0};
+}

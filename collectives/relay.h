@@ -1,0 +1,28 @@
+/*
+ * relay.h: a spanning tree over the ranks along the queues that are installed between them: for
+ * each rank the direction towards the root, and those away from it. Shortest paths from the root;
+ * of several, the one found first when ranks are visited in order of distance and their directions
+ * in order of enum hw_dir. So broadcasts and barriers run on any topology.
+ *
+ * Const once made. Queues between SIPs only: every PE of a SIP that has such queues has the same
+ * ones (a lane), so the tree of PE (0, 0) is that of every lane.
+ */
+#ifndef COLLECTIVES_RELAY_H
+#define COLLECTIVES_RELAY_H
+
+#include "collectives/ccl_config.h"
+#include "lp/model.h"
+
+struct relay {
+    uint32_t ranks, root;
+    uint8_t *parent;    /* [rank] direction; HW_DIRS_MAX: the root */
+    uint16_t *children; /* [rank] directions, one bit each */
+};
+
+/* Fills *out; both_ways: tiles must be able to go up, too. CW_USAGE: some rank is not reached;
+ * CW_NO_RESOURCE. */
+int relay_make(const struct lp_model *m, const struct ccl_ranks *ranks, uint32_t world_size,
+               uint32_t root, bool both_ways, struct relay *out, struct cw_error *error);
+void relay_free(struct relay *relay); /* what it owns */
+
+#endif

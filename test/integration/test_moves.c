@@ -1,0 +1,119 @@
+/*
+ * test_moves.c: the benches ccl_all_gather, ccl_broadcast and ccl_barrier: bits, times against
+ * bounds, threads, over the machines there are.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/integration/run_cubewarp.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static const json_t *result_of(const json_t *root, const char *key)
+{
+    return json_object_get(json_array_get(json_object_get(root, "results"), 0), key);
+}
+
+static void tensors_arrive_bit_for_bit_on_every_machine(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {
+        "--preset six_3x2 --n-elem 6000",
+        "--set system.sips.topology=mesh_2d_no_wrap --set system.sips.count=9 --n-elem 9000",
+        "--set system.sips.topology=switch --set system.sips.count=5 --n-elem 5000",
+        "--set fabric.contention=chunk --n-elem 8000",
+        "--set fabric.contention=none --set defaults.n_slots=1 --n-elem 12000",
+        "--set defaults.buffer_kind=hbm --set defaults.backpressure=poll --n-elem 5000",
+        "--set defaults.buffer_kind=sram --set defaults.wiring=pe0 --n-elem 5000",
+        "--algorithm ring_allreduce --set system.sips.topology=pair_switch --n-elem 7000",
+        "--preset tiny --n-elem 100",
+    };
+    static const char *const benches[] = {"ccl_all_gather", "ccl_broadcast"};
+    for (size_t i = 0; i < COUNT_OF(machines) * COUNT_OF(benches); i++) {
+        json_t *root = run_json("run --bench %s %s --dtype bf16 --iters 2 --verify-data",
+                                benches[i % 2], machines[i / 2]);
+        assert_int_equal(json_integer_value(result_of(root, "wrong")), 0);
+        assert_non_null(json_string_value(result_of(root, "data_hash")));
+        assert_true(json_ps(root, "bound_ns") <= json_ps(root, "time_ns"));
+        assert_string_equal(json_string_value(result_of(root, "collective")),
+                            i % 2 == 0 ? "all_gather" : "broadcast");
+        json_decref(root);
+    }
+}
+
+static void a_barrier_has_no_tensor(void **state)
+{
+    (void)state;
+    json_t *root = run_json("run --bench ccl_barrier --preset pod64");
+    assert_true(json_is_null(result_of(root, "data_hash")));
+    assert_int_equal(json_integer_value(result_of(root, "bytes")), 0);
+    assert_string_equal(json_string_value(result_of(root, "algorithm")), "relay_barrier");
+    assert_true(json_ps(root, "bound_ns") < json_ps(root, "time_ns"));
+    json_decref(root);
+}
+
+static void the_topology_of_the_configured_algorithm_is_used(void **state)
+{
+    (void)state;
+    json_t *tree = run_json("run --bench ccl_broadcast --algorithm relay_broadcast --preset pod64 "
+                            "--set algorithms.relay_broadcast.topology=tree_binary --n-elem 64");
+    json_t *machine = run_json("run --bench ccl_broadcast --algorithm relay_broadcast "
+                               "--preset pod64 --n-elem 64");
+    const json_t *one = json_object_get(json_object_get(tree, "topology"), "ipcq_queue_pairs");
+    assert_int_equal(json_integer_value(one), 2 * 63);
+    assert_int_not_equal(json_ps(tree, "time_ns"), json_ps(machine, "time_ns"));
+    json_decref(tree);
+    json_decref(machine);
+}
+
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    static const char *const benches[] = {"ccl_all_gather", "ccl_broadcast", "ccl_barrier"};
+    for (size_t i = 0; i < COUNT_OF(benches); i++) {
+        struct run_output output = run_line(0,
+                                            "verify --bench %s --n-elem 6000 --threads 3 "
+                                            "--sync stress --preset six_3x2",
+                                            benches[i]);
+        run_output_free(&output);
+    }
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"run --bench ccl_all_gather --n-elem 10",
+         "all_gather: 10 elements are no multiple of 4 ranks"},
+        {"run --bench ccl_all_gather --set system.sips.topology=pair_switch",
+         "topology: an all-gather goes along lines of ranks"},
+        {"run --bench ccl_broadcast --set system.sips.topology=pair_switch",
+         "no queues lead from rank 0 to rank 1; a logical topology that joins all ranks (ring_1d, "
+         "tree_binary) is legal"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct run_output output = run_line(2, "%s", cases[i][0]);
+        if (strstr(output.err, cases[i][1]) == NULL)
+            fail_msg("%s said %s", cases[i][0], output.err);
+        run_output_free(&output);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tensors_arrive_bit_for_bit_on_every_machine),
+        cmocka_unit_test(a_barrier_has_no_tensor),
+        cmocka_unit_test(the_topology_of_the_configured_algorithm_is_used),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+    };
+    return cmocka_run_group_tests_name("moves", tests, NULL, NULL);
+}
