@@ -74,7 +74,7 @@ EXPLORE_BINARIES := $(EXPLORE_TESTS:%.c=$(OUT)/%)
 BARE_SOURCES := $(wildcard perf/bare/*.c)
 BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 
-.PHONY: all help setup run test asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf compdb clean test-binaries
+.PHONY: all help setup run test asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -162,6 +162,11 @@ format: ## lay out every source with clang-format
 perf: setup ## measure throughput (PERF_OPTIONS="--set phold --rounds 7"), with the bare loops
 	@$(MAKE) --no-print-directory all $(BARE_BINARIES)
 	$(OUT)/cubewarp perf run $(PERF_OPTIONS)
+
+scatter-sweep: setup ## birs, rhd and mesh from 16 KiB to 256 MiB per rank: table and plot in bench/
+	@.ci/setup.sh gnuplot-nox python3
+	@$(MAKE) --no-print-directory all
+	bench/scatter_sweep.py $(OUT)/cubewarp
 
 compdb: ## compile_commands.json, for editors
 	@.ci/setup.sh bear

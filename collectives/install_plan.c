@@ -62,7 +62,8 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
         return code;
     if (plans->logical.kind == LOGICAL_NONE && plans->algorithm->neighbors == NULL) {
         *key = "defaults.world_size";
-        if (plans->world_size == plans->hw->sip_count)
+        /* one that puts into its peers' memories needs no queues: its ranks are the first SIPs */
+        if (plans->world_size == plans->hw->sip_count || plans->algorithm->peers != NULL)
             return CW_OK;
         snprintf(error->text, sizeof error->text,
                  "world_size %u: %s takes all %u SIPs; leave it out", plans->world_size,

@@ -94,6 +94,8 @@ static void numbers_of_ranks_that_are_no_power_of_two(void **state)
         }
     }
     check_bits("--algorithm rhd --set system.sips.count=2 --n-elem 2000");
+    check_bits("--algorithm birs --set defaults.world_size=6 --n-elem 6000");
+    check_bits("--algorithm rhd --set defaults.world_size=7 --n-elem 7000");
     check_bits("--algorithm rhd --set system.sips.topology=ring_1d --set system.sips.count=5 "
                "--n-elem 5000");
     check_bits("--algorithm mesh --set system.sips.topology=switch --set system.sips.count=7 "
