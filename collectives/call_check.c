@@ -27,6 +27,13 @@ int dist_refuse(const struct config *config, const char *key, struct cw_error *e
     return error->exit_code = CW_USAGE;
 }
 
+/* TCM that the kernel uses beside the rings. */
+static uint64_t tcm_bytes(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
+{
+    return algorithm->tcm_bytes != NULL ? algorithm->tcm_bytes(call)
+                                        : call->n_elem * tl_itemsize(call->dtype);
+}
+
 int dist_check_call(const struct config *config, const struct ccl_call *call,
                     struct cw_error *error)
 {
@@ -38,17 +45,24 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
     if (algorithm->check != NULL && algorithm->check(call, &key, error) != CW_OK)
         return dist_refuse(config, key, error);
     const uint64_t rings = dist_ring_bytes(config, CCL_BUFFER_TCM);
-    const uint64_t wanted = algorithm->tcm_bytes != NULL ? algorithm->tcm_bytes(call)
-                                                         : call->n_elem * tl_itemsize(call->dtype);
-    if (wanted <= config->hw.tcm_bytes - rings)
+    const uint64_t wanted = tcm_bytes(algorithm, call), left = config->hw.tcm_bytes - rings;
+    if (wanted <= left)
         return CW_OK;
-    snprintf(error->text, sizeof error->text,
-             "a tensor of %llu elements needs %llu bytes of TCM, and %llu of %llu are free beside "
-             "the receive rings; use fewer elements, smaller rings, or lrab_pipelined_allreduce%s",
-             (unsigned long long)call->n_elem, (unsigned long long)wanted,
-             (unsigned long long)(config->hw.tcm_bytes - rings),
-             (unsigned long long)config->hw.tcm_bytes,
-             ccl_algorithm_note("lrab_pipelined_allreduce"));
+    struct ccl_call least = *call;
+    least.n_elem = 1;
+    if (tcm_bytes(algorithm, &least) > left)
+        snprintf(error->text, sizeof error->text,
+                 "%s needs %llu bytes of TCM for any tensor, and %llu of %llu are free beside the "
+                 "receive rings; use fewer or smaller slots, or a larger TCM",
+                 call->ccl->algorithm, (unsigned long long)wanted, (unsigned long long)left,
+                 (unsigned long long)config->hw.tcm_bytes);
+    else
+        snprintf(error->text, sizeof error->text,
+                 "a tensor of %llu elements needs %llu bytes of TCM, and %llu of %llu are free "
+                 "beside the receive rings; use fewer elements, smaller rings, or "
+                 "lrab_pipelined_allreduce",
+                 (unsigned long long)call->n_elem, (unsigned long long)wanted,
+                 (unsigned long long)left, (unsigned long long)config->hw.tcm_bytes);
     return dist_refuse(config, "memory.tcm_kib", error);
 }
 

@@ -84,7 +84,7 @@ static void more_tiles_than_slots_flow(void **state)
         }
 }
 
-/* A TCM of 512 KiB, of which the rings take 384: the plain algorithm names this one. */
+/* A TCM of 512 KiB, of which the rings take 352: the plain algorithm names this one. */
 static void a_tensor_larger_than_tcm_is_reduced(void **state)
 {
     (void)state;
@@ -100,6 +100,20 @@ static void a_tensor_larger_than_tcm_is_reduced(void **state)
         assert_true(json_ps(root, "bound_ns") <= json_ps(root, "time_ns"));
         json_decref(root);
     }
+}
+
+/* The rings of 11 directions, a slot each, leave 5 KiB of 49. */
+static void a_tcm_without_room_for_a_tile_is_refused(void **state)
+{
+    (void)state;
+    struct run_output refused =
+        run_line(2, "run --algorithm lrab_pipelined_allreduce --n-elem 8 --set memory.tcm_kib=49 "
+                    "--set defaults.n_slots=1 --set defaults.overlap_exchange=true");
+    if (strstr(refused.err, "--set memory.tcm_kib=49: lrab_pipelined_allreduce needs 8192 bytes of "
+                            "TCM for any tensor, and 5120 of 50176 are free beside the receive "
+                            "rings; use fewer or smaller slots, or a larger TCM\n") == NULL)
+        fail_msg("%s", refused.err);
+    run_output_free(&refused);
 }
 
 static long long time_of(const char *args)
@@ -161,6 +175,7 @@ int main(void)
         cmocka_unit_test(timing_does_not_change_the_bits),
         cmocka_unit_test(more_tiles_than_slots_flow),
         cmocka_unit_test(a_tensor_larger_than_tcm_is_reduced),
+        cmocka_unit_test(a_tcm_without_room_for_a_tile_is_refused),
         cmocka_unit_test(long_tensors_take_less_time_than_whole_ones),
         cmocka_unit_test(a_lone_cube_takes_a_tile_at_a_time),
         cmocka_unit_test(every_mode_gives_the_results_of_one_thread),
