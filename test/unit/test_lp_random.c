@@ -1,25 +1,34 @@
 /*
  * test_lp_random.c: random kernels on random small machines, with the engine proving that handlers
  * change only what they asked for. Whatever the machine, each tile that was sent is received once
- * and in order, no earlier than its path allows, the pointers agree at the end, and every other
- * run, in any mode, on any number of workers and wherever the cubes are, is the same to the
+ * and in order, no earlier than its path allows, puts land in order and before the notifications
+ * behind them, the data pass can carry all of it out, the pointers agree at the end, and every
+ * other run, in any mode, on any number of workers and wherever the cubes are, is the same to the
  * picosecond.
  *
- * In each round every queue carries a tile or not, as a hash of seed, round, PE and direction says;
- * so receivers know what to expect. All sends of a round come before its receives, which cannot
- * deadlock even with one slot.
+ * In each round every queue carries a tile or not, and every PE puts to some PE and notifies it, or
+ * not, as a hash of seed, round and place says; so receivers know what to expect. All that is sent
+ * in a round is sent before its receives, which cannot deadlock even with one slot. The receives
+ * are shared out among the kernel and its streams.
  */
 #include "test_lp_support.h"
 
-enum { PES_MAX = 64, TILES_MAX = 16 };
+#include "collectives/data_pass.h"
+
+enum { PES_MAX = 64, TILES_MAX = 16, ROUNDS = 4, PUTS_MAX = 4 };
 
 struct random_frame {
-    uint16_t line, reserved;
-    uint32_t round, i;
+    uint16_t line, part, reserved[2];
+    uint32_t round, i, peer;
+    uint8_t share, shares; /* of the round's receives: which is this context's, of how many */
+    uint8_t handles;       /* asynchronous operations under way, one bit each */
+    uint8_t reserved_too;
+    uint32_t last_bytes; /* of the tile received last */
     struct lp_operand last;
 };
+_Static_assert(offsetof(struct random_frame, round) == TL_LINES_BYTES, "its lines come first");
 
-enum scalar { SEED, ROUNDS };
+enum scalar { SEED, CONTEXTS };
 
 /* The machine that kernels look their neighbours up in; const while they run. */
 static struct hw_config plan_hw;
@@ -30,17 +39,38 @@ static uint64_t draw(uint64_t seed, uint64_t a, uint64_t b, uint64_t c)
     return cw_rng_u64(&rng);
 }
 
+/* ---- the plan ---------------------------------------------------------------------------------
+ */
+
+enum what { SIZE = 1000, TURN, STEP, PUT_TO, PUT_WHAT, STREAMS };
+
+/* All tiles of such a round have one size: any receive may take any of them. */
+static bool is_uniform(uint64_t seed, uint32_t round)
+{
+    return round == ROUNDS - 1 || draw(seed, round, 0, SIZE) % 2;
+}
+
 /* Bytes of the tile that PE `pe` sends by `dir` in this round; 0: none. */
 static uint32_t planned(uint64_t seed, uint32_t round, uint32_t pe, uint32_t dir, uint32_t slot)
 {
     const uint64_t z = draw(seed, round, pe, dir);
-    if (z % 3 == 0)
-        return 0;
-    return 2 + (uint32_t)((z >> 8) % (slot / 2)) * 2;
+    const uint64_t size = is_uniform(seed, round) ? draw(seed, round, 1, SIZE) : z >> 8;
+    return z % 3 == 0 ? 0 : 2 + (uint32_t)(size % (slot / 2)) * 2;
 }
 
-static uint32_t my_index(const struct tl *tl) { return hw_pe_index(&plan_hw, tl_place(tl)); }
+/* The PE that `pe` puts to, and notifies, in this round; UINT32_MAX: none. */
+static uint32_t put_peer(uint64_t seed, uint32_t round, uint32_t pe)
+{
+    const uint64_t z = draw(seed, round, pe, PUT_TO);
+    const uint32_t peer = (uint32_t)(z >> 8) % hw_pe_count(&plan_hw);
+    return z % 4 == 0 || peer == pe ? UINT32_MAX : peer;
+}
+static uint32_t put_tag(uint64_t seed, uint32_t round, uint32_t pe)
+{
+    return (uint32_t)draw(seed, round, pe, PUT_WHAT) % TL_TAGS;
+}
 
+static uint32_t my_index(const struct tl *tl) { return tl_pe_index(tl, tl_place(tl)); }
 static uint64_t seed_of(const struct tl *tl) { return (uint64_t)tl_args(tl)->scalar[SEED]; }
 
 static uint32_t to_send(const struct tl *tl, const struct random_frame *f, enum hw_dir dir)
@@ -61,12 +91,14 @@ static uint32_t to_receive(const struct tl *tl, const struct random_frame *f, en
 /* Directions in an order of this PE's own. */
 static enum hw_dir turn(const struct tl *tl, const struct random_frame *f)
 {
-    return (enum hw_dir)((f->i + draw(seed_of(tl), f->round, my_index(tl), 100)) % HW_DIR_BUILT_IN);
+    return (enum hw_dir)((f->i + draw(seed_of(tl), f->round, my_index(tl), TURN)) %
+                         HW_DIR_BUILT_IN);
 }
 
+/* What this context does at this point, beside the plan: 0 to 31. */
 static uint32_t something(const struct tl *tl, const struct random_frame *f)
 {
-    return (uint32_t)draw(seed_of(tl), f->round, my_index(tl), 101 + f->i) % 8;
+    return (uint32_t)draw(seed_of(tl), f->round << 8 | f->share, my_index(tl), STEP + f->i) % 32;
 }
 
 static uint64_t own_shard(const struct tl *tl)
@@ -74,42 +106,230 @@ static uint64_t own_shard(const struct tl *tl)
     return TENSOR_VA + tl_place(tl).cube * (uint64_t)SHARD_BYTES;
 }
 
+/* ---- kernels ----------------------------------------------------------------------------------
+ */
+
+static const struct lp_operand memories[] = {{.space = LP_SPACE_TCM, .at = 64},
+                                             {.space = LP_SPACE_HBM, .at = TENSOR_PA},
+                                             {.space = LP_SPACE_SRAM, .at = 4096}};
+
+/* One put of the round, from anywhere to anywhere. */
+static void random_put(struct tl *tl, const struct random_frame *f)
+{
+    const uint64_t z = draw(seed_of(tl), f->round, my_index(tl) << 4 | f->i, PUT_WHAT);
+    const struct lp_operand src = z % 5 == 0 && f->last.space == LP_SPACE_TILE
+                                      ? f->last
+                                      : memories[(z >> 8) % COUNT_OF(memories)];
+    const struct lp_operand dst = memories[(z >> 16) % COUNT_OF(memories)];
+    const uint32_t bytes = src.space == LP_SPACE_TILE ? 2 : 2 + (uint32_t)(z >> 24) % 700 * 2;
+    if (z & 1ull << 40)
+        tl_put_reduce(tl, f->peer, LP_MATH_MAX, dst, src, bytes);
+    else
+        tl_put(tl, f->peer, dst, src, bytes);
+}
+
+/* A move, blocking or with a free handle, which *f then notes. */
+static void random_move(struct tl *tl, struct random_frame *f)
+{
+    const uint64_t z = draw(seed_of(tl), f->round << 8 | f->share, my_index(tl), STEP + 100 + f->i);
+    const uint32_t bytes = 2 + (uint32_t)(z >> 8) % 1500 * 2;
+    const uint64_t hbm = own_shard(tl), sram = tl_sram_va(8192);
+    const uint32_t handle = f->handles & 1;
+    const bool beside = (z & 8) && f->handles != 3;
+    if (beside)
+        f->handles |= (uint8_t)(1u << handle);
+    switch (z % 3) {
+    case 0:
+        if (beside)
+            tl_load_async(tl, 0, z & 16 ? hbm : sram, bytes, handle);
+        else
+            tl_load(tl, 0, z & 16 ? hbm : sram, bytes);
+        break;
+    case 1:
+        if (beside)
+            tl_store_async(tl, z & 16 ? hbm : sram, tl_tcm(0), bytes, handle);
+        else
+            tl_store(tl, z & 16 ? hbm : sram, tl_tcm(0), bytes);
+        break;
+    default:
+        if (beside)
+            tl_copy_async(tl, z & 16 ? hbm + 8192 : sram, z & 32 ? hbm : sram + 8192, bytes,
+                          handle);
+        else
+            tl_copy(tl, z & 16 ? hbm + 8192 : sram, z & 32 ? hbm : sram + 8192, bytes);
+    }
+}
+
+/* What a send takes: TCM, or the tile received last if it is large enough. */
+static struct lp_operand random_tile(const struct tl *tl, const struct random_frame *f)
+{
+    return something(tl, f) & 1 && f->last_bytes >= to_send(tl, f, turn(tl, f)) ? f->last
+                                                                                : tl_tcm(0);
+}
+
+/* All that this PE sends in this round. */
+static enum tl_status send_part(struct tl *tl, struct random_frame *f)
+{
+    TL_BEGIN(&f->part);
+    for (f->i = 0; f->i < HW_DIR_BUILT_IN; f->i++) {
+        if (to_send(tl, f, turn(tl, f)) > 0)
+            TL_CALL(&f->part,
+                    tl_send(tl, turn(tl, f), random_tile(tl, f), to_send(tl, f, turn(tl, f))));
+        if (something(tl, f) < 6)
+            TL_CALL(&f->part, random_move(tl, f));
+        if (something(tl, f) == 6)
+            TL_CALL(&f->part, tl_store_to(tl,
+                                          (uint32_t)draw(seed_of(tl), f->round, f->i, PUT_TO) %
+                                              hw_pe_count(&plan_hw),
+                                          memories[f->i % 2], tl_tcm(0), 2 + f->i * 100));
+    }
+    f->peer = put_peer(seed_of(tl), f->round, my_index(tl));
+    for (f->i = 0; f->peer != UINT32_MAX && f->i < PUTS_MAX; f->i++)
+        if (something(tl, f) & 1)
+            TL_CALL(&f->part, random_put(tl, f));
+    if (f->peer != UINT32_MAX)
+        TL_CALL(&f->part, tl_notify(tl, f->peer, put_tag(seed_of(tl), f->round, my_index(tl))));
+    TL_END(&f->part);
+}
+
+/* This context's directions that a tile comes from, one bit each. */
+static uint32_t my_directions(const struct tl *tl, const struct random_frame *f)
+{
+    uint32_t dirs = 0;
+    for (uint32_t dir = 0; dir < HW_DIR_BUILT_IN; dir++)
+        if (dir % f->shares == f->share && to_receive(tl, f, (enum hw_dir)dir) > 0)
+            dirs |= 1u << dir;
+    return dirs;
+}
+
+static bool is_mine(const struct tl *tl, const struct random_frame *f)
+{
+    return my_directions(tl, f) >> turn(tl, f) & 1;
+}
+
+static uint32_t uniform_bytes(const struct tl *tl, const struct random_frame *f)
+{
+    return to_receive(tl, f, (enum hw_dir)__builtin_ctz(my_directions(tl, f)));
+}
+
+/* How this context receives in this round: 0: one by one, 1: recv_all, 2: recv_any (only where no
+ * tile of a later round can come in between, and no other context takes one). */
+static uint32_t how(const struct tl *tl, const struct random_frame *f)
+{
+    const uint64_t z = draw(seed_of(tl), f->round << 8 | f->share, my_index(tl), STREAMS + 1);
+    if (!is_uniform(seed_of(tl), f->round) || my_directions(tl, f) == 0 || z % 3 == 0)
+        return 0;
+    return f->round == ROUNDS - 1 && f->shares == 1 ? 1 + z % 2 : 1;
+}
+
+static uint32_t count_of_bits(uint32_t bits) { return (uint32_t)__builtin_popcount(bits); }
+
+static bool notifies_me(const struct tl *tl, const struct random_frame *f)
+{
+    return f->i % f->shares == f->share && put_peer(seed_of(tl), f->round, f->i) == my_index(tl);
+}
+
+/* This context's part of what comes in this round. */
+static enum tl_status receive_part(struct tl *tl, struct random_frame *f)
+{
+    TL_BEGIN(&f->part);
+    if (how(tl, f) == 1)
+        TL_CALL(&f->part, tl_recv_all(tl, my_directions(tl, f), uniform_bytes(tl, f)));
+    for (f->i = 0; how(tl, f) == 2 && f->i < count_of_bits(my_directions(tl, f)); f->i++)
+        TL_CALL(&f->part, tl_recv_any(tl, uniform_bytes(tl, f)));
+    for (f->i = 0; how(tl, f) == 0 && f->i < HW_DIR_BUILT_IN; f->i++) {
+        if (!is_mine(tl, f))
+            continue;
+        if (something(tl, f) < 8)
+            TL_CALL(&f->part, tl_recv_async(tl, turn(tl, f), to_receive(tl, f, turn(tl, f))));
+        if (something(tl, f) < 8)
+            TL_CALL(&f->part, tl_wait(tl, turn(tl, f), to_receive(tl, f, turn(tl, f))));
+        else if (something(tl, f) < 16)
+            TL_CALL(&f->part, tl_recv_into(tl, turn(tl, f), to_receive(tl, f, turn(tl, f)), 32768));
+        else
+            TL_CALL(&f->part, tl_recv(tl, turn(tl, f), to_receive(tl, f, turn(tl, f))));
+        f->last = tl_received(tl);
+        f->last_bytes = to_receive(tl, f, turn(tl, f));
+        if (something(tl, f) % 8 == 4)
+            TL_CALL(&f->part, tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), f->last, 1));
+        if (something(tl, f) % 8 == 5)
+            TL_CALL(&f->part, tl_store(tl, own_shard(tl), f->last, 2));
+        if (something(tl, f) % 8 == 6)
+            TL_CALL(&f->part, tl_cast(tl, 1024, f->last, LP_F16, LP_F32, 1));
+        if (something(tl, f) % 8 == 7)
+            TL_CALL(&f->part, tl_dot(tl, 2048, f->last, tl_tcm(0), 1, 1 + f->i, 1, f->i & 1));
+        if (something(tl, f) % 4 == 3)
+            TL_CALL(&f->part, random_move(tl, f));
+    }
+    for (f->i = 0; f->i < hw_pe_count(&plan_hw); f->i++)
+        if (notifies_me(tl, f))
+            TL_CALL(&f->part, tl_wait_notify(tl, f->i, put_tag(seed_of(tl), f->round, f->i)));
+    for (f->i = 0; f->i < TL_HANDLES; f->i++)
+        if (f->handles >> f->i & 1)
+            TL_CALL(&f->part, tl_wait_dma(tl, f->i));
+    f->handles = 0;
+    TL_END(&f->part);
+}
+
+static uint32_t streams_of(const struct tl *tl, const struct random_frame *f)
+{
+    return (uint32_t)draw(seed_of(tl), f->round, my_index(tl), STREAMS) %
+           (uint32_t)tl_args(tl)->scalar[CONTEXTS];
+}
+/* Kernel and streams meet in such a round: at once, or when the stream has received its part. */
+static bool they_meet(const struct tl *tl, const struct random_frame *f)
+{
+    return f->shares > 1 && draw(seed_of(tl), f->round, my_index(tl), STREAMS + 2) % 2;
+}
+
+static enum tl_status run_stream(struct tl *tl, struct random_frame *f, uint8_t share)
+{
+    TL_BEGIN(&f->line);
+    f->share = share;
+    f->handles = 0;
+    TL_RUN(&f->line, receive_part(tl, f));
+    if (they_meet(tl, f) && something(tl, f) & 1)
+        TL_CALL(&f->line, tl_barrier(tl));
+    TL_END(&f->line);
+}
+static enum tl_status run_stream_1_of_random(struct tl *tl, void *f)
+{
+    return run_stream(tl, f, 1);
+}
+static enum tl_status run_stream_2_of_random(struct tl *tl, void *f)
+{
+    return run_stream(tl, f, 2);
+}
+static enum tl_status run_stream_3_of_random(struct tl *tl, void *f)
+{
+    return run_stream(tl, f, 3);
+}
+
 static enum tl_status run_random(struct tl *tl, void *state)
 {
     struct random_frame *f = state;
     TL_BEGIN(&f->line);
-    for (f->round = 0; f->round < tl_args(tl)->scalar[ROUNDS]; f->round++) {
-        for (f->i = 0; f->i < HW_DIR_BUILT_IN; f->i++) {
-            if (to_send(tl, f, turn(tl, f)) > 0)
-                TL_CALL(&f->line,
-                        tl_send(tl, turn(tl, f),
-                                something(tl, f) & 1 && f->last.space != LP_SPACE_NONE ? f->last
-                                                                                       : tl_tcm(0),
-                                to_send(tl, f, turn(tl, f))));
-            if (something(tl, f) == 2)
-                TL_CALL(&f->line, tl_load(tl, 0, own_shard(tl), 2 + f->i * 700));
-        }
-        for (f->i = 0; f->i < HW_DIR_BUILT_IN; f->i++) {
-            if (to_receive(tl, f, turn(tl, f)) == 0)
-                continue;
-            if (something(tl, f) == 3)
-                TL_CALL(&f->line, tl_recv_async(tl, turn(tl, f), to_receive(tl, f, turn(tl, f))));
-            if (something(tl, f) == 3)
-                TL_CALL(&f->line, tl_wait(tl, turn(tl, f), to_receive(tl, f, turn(tl, f))));
-            else
-                TL_CALL(&f->line, tl_recv(tl, turn(tl, f), to_receive(tl, f, turn(tl, f))));
-            f->last = tl_received(tl);
-            if (something(tl, f) == 4)
-                TL_CALL(&f->line, tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), f->last, 1 + f->i));
-            if (something(tl, f) == 5)
-                TL_CALL(&f->line, tl_store(tl, own_shard(tl), f->last, 2));
-        }
+    for (f->round = 0; f->round < ROUNDS; f->round++) {
+        TL_RUN(&f->line, send_part(tl, f));
+        f->shares = (uint8_t)(1 + streams_of(tl, f));
+        if (f->shares > 1)
+            TL_CALL(&f->line, tl_fork(tl, (1u << (f->shares - 1)) - 1));
+        if (they_meet(tl, f))
+            TL_CALL(&f->line, tl_barrier(tl));
+        TL_RUN(&f->line, receive_part(tl, f));
+        if (f->shares > 1)
+            TL_CALL(&f->line, tl_join(tl));
     }
     TL_END(&f->line);
 }
 
-static const struct tl_kernel random_kernel = {
-    .name = "random", .frame_bytes = sizeof(struct random_frame), .run = run_random};
+static enum tl_status (*const random_stream[])(struct tl *, void *) = {
+    run_stream_1_of_random, run_stream_2_of_random, run_stream_3_of_random};
+static const struct tl_kernel random_kernel = {.name = "random",
+                                               .frame_bytes = sizeof(struct random_frame),
+                                               .run = run_random,
+                                               .stream_count = COUNT_OF(random_stream),
+                                               .stream = random_stream};
 
 /* ---- machines ---------------------------------------------------------------------------------
  */
@@ -144,6 +364,12 @@ static struct machine *random_machine(uint64_t seed)
     m->config.vc_chunk_bytes = 1 + cw_rng_below(&rng, 300);
     m->config.vc_weight[HW_VC_COMPUTE] = 1 + cw_rng_below(&rng, 3);
     m->config.vc_weight[HW_VC_COMM] = 1 + cw_rng_below(&rng, 3);
+    m->config.contexts = 1 + cw_rng_below(&rng, TL_CONTEXTS_MAX);
+    m->config.peers = PES_MAX;
+    m->config.single_vc = cw_rng_below(&rng, 4) == 0;
+    m->config.credit_fabric = cw_rng_below(&rng, 4) == 0;
+    m->config.fairness_strict = cw_rng_below(&rng, 2);
+    m->hw.dma_reduce = per_ns(1 + cw_rng_below(&rng, 200), 1);
     plan_hw = m->hw;
     return m;
 }
@@ -152,12 +378,13 @@ static void run_random_kernels(struct machine *m, uint64_t seed)
 {
     assert_int_equal(lp_system_begin_batch(m->system, &random_kernel, &m->error), CW_OK);
     for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++) {
-        const struct tl_args args = {.tensor = TENSOR_VA,
-                                     .tensor_pa = TENSOR_PA,
-                                     .shard_bytes = SHARD_BYTES,
-                                     .rank = hw_place_of(&m->hw, pe).sip,
-                                     .dtype = LP_F16,
-                                     .scalar = {[SEED] = (int64_t)seed, [ROUNDS] = 4}};
+        const struct tl_args args = {
+            .tensor = TENSOR_VA,
+            .tensor_pa = TENSOR_PA,
+            .shard_bytes = SHARD_BYTES,
+            .rank = hw_place_of(&m->hw, pe).sip,
+            .dtype = LP_F16,
+            .scalar = {[SEED] = (int64_t)seed, [CONTEXTS] = m->config.contexts}};
         assert_int_equal(lp_system_submit_launch(m->system, pe, &random_kernel, &args, &m->error),
                          CW_OK);
     }
@@ -228,6 +455,59 @@ static void check_tiles(const struct machine *m, uint64_t seed)
         }
 }
 
+/* A put is there no earlier than its path allows, the puts of one PE to another are there in their
+ * order, and a notification is there after the puts before it. */
+static void check_one_sided(const struct machine *m, uint64_t seed)
+{
+    static struct {
+        uint32_t made, landed, notified[TL_TAGS], waited[TL_TAGS];
+        struct lp_op put[ROUNDS * PUTS_MAX];
+        uint32_t before[TL_TAGS][ROUNDS]; /* each notification: how many puts */
+    } pair[PES_MAX][PES_MAX];
+    memset(pair, 0, sizeof pair);
+    for (uint32_t i = 0; i < m->op_count; i++) {
+        const struct lp_op *op = &m->op[i];
+        const bool there = op->kind == LP_OP_LAND || op->kind == LP_OP_WAIT_NOTIFY;
+        if (!there && op->kind != LP_OP_PUT && op->kind != LP_OP_NOTIFY)
+            continue;
+        const uint32_t from = there ? op->peer : op->pe, to = there ? op->pe : op->peer;
+        const uint32_t made = pair[from][to].made, landed = pair[from][to].landed;
+        if (op->kind == LP_OP_PUT) {
+            pair[from][to].put[pair[from][to].made++] = *op;
+        } else if (op->kind == LP_OP_NOTIFY) {
+            pair[from][to].before[op->dir][pair[from][to].notified[op->dir]++] = made;
+        } else if (op->kind == LP_OP_LAND) {
+            const struct lp_op *put = &pair[from][to].put[landed];
+            pair[from][to].landed++;
+            if (landed >= made || put->seq != op->seq)
+                fail_at(seed, op, "a put landed out of order");
+            const enum hw_memory memory = put->dst.space == LP_SPACE_TCM   ? HW_MEMORY_TCM
+                                          : put->dst.space == LP_SPACE_HBM ? HW_MEMORY_HBM
+                                                                           : HW_MEMORY_SRAM;
+            if (op->t_end_ps < put->t_end_ps + hw_path_ps(&m->hw, hw_place_of(&m->hw, from),
+                                                          hw_place_of(&m->hw, to), memory,
+                                                          HW_PORT_NONE, put->bytes))
+                fail_at(seed, op, "a put landed earlier than its path allows");
+        } else {
+            const uint32_t n = pair[from][to].waited[op->dir]++;
+            if (n >= pair[from][to].notified[op->dir] || pair[from][to].before[op->dir][n] > landed)
+                fail_at(seed, op, "notified before the puts before it have landed");
+        }
+    }
+}
+
+/* Nothing is used before it is there. */
+static void check_data(const struct machine *m, uint64_t seed)
+{
+    struct cw_error error;
+    struct data_pass *pass = data_pass_create(&m->hw, 0);
+    assert_non_null(pass);
+    for (uint32_t i = 0; i < m->op_count; i++)
+        if (data_pass_apply(pass, &m->op[i], &error) != CW_OK)
+            fail_at(seed, &m->op[i], error.text);
+    data_pass_free(pass);
+}
+
 /* ---- the same in every mode --------------------------------------------------------------------
  */
 
@@ -237,13 +517,14 @@ static const char *const mode_name[] = {[CW_SEQUENTIAL] = "sequential",
                                         [CW_ADAPTIVE] = "adaptive",
                                         [CW_STRESS] = "stress"};
 
-/* The machine again, on 1 to 4 workers, its cubes anywhere. */
+/* The machine again, on 1 to 8 workers, its cubes anywhere. */
 static struct machine *elsewhere(uint64_t seed, enum cw_sync sync, uint32_t *cube_worker)
 {
     struct machine *m = random_machine(seed);
     struct cw_rng rng = cw_rng_seeded(seed, 1 + (uint64_t)sync);
     m->engine.sync = sync;
-    m->engine.threads = 1 + cw_rng_below(&rng, 4);
+    m->engine.threads = 1 + cw_rng_below(&rng, 8);
+    m->engine.lazy_cancellation = cw_rng_below(&rng, 2);
     for (uint32_t cube = 0; cube < m->hw.sip_count * hw_cubes(&m->hw); cube++)
         cube_worker[cube] = cw_rng_below(&rng, m->engine.threads);
     m->engine.cube_worker = cube_worker;
@@ -288,6 +569,8 @@ static void check_seed(uint64_t seed)
     machine_start(first);
     run_random_kernels(first, seed);
     check_tiles(first, seed);
+    check_one_sided(first, seed);
+    check_data(first, seed);
     for (enum cw_sync sync = CW_SEQUENTIAL; sync <= CW_STRESS; sync++)
         check_mode(first, seed, sync);
     machine_free(first);

@@ -300,7 +300,7 @@ static const struct tl_kernel script_kernel = {.name = "script",
 /* ---- machines ---------------------------------------------------------------------------------
  */
 
-enum { OPS_MAX = 8192, TENSOR_VA = 0x10000, SHARD_BYTES = 65536, TENSOR_PA = 0x4000 };
+enum { OPS_MAX = 16384, TENSOR_VA = 0x10000, SHARD_BYTES = 65536, TENSOR_PA = 0x4000 };
 
 struct machine {
     struct hw_config hw;
