@@ -37,11 +37,14 @@ done
 repeated=$(printf '%s\n' $sources | xargs -n1 basename | sort | uniq -d)
 [ -z "$repeated" ] || complain "file names that stand twice: $repeated"
 
-# The table of decisions names files and tests that are there.
+# The table of decisions names files, what is in them, and tests that are there.
 decisions=collectives/DECISIONS.md
 for name in $(grep -oE '`[a-z]+/[a-z_0-9]+\.[a-z]+`' $decisions | tr -d '`' | sort -u); do
     [ -f "$name" ] || complain "$decisions: there is no $name"
 done
+while IFS='|' read -r file name; do
+    grep -qw -- "$name" "$file" || complain "$decisions: there is no $name in $file"
+done < <(grep -oE '`[a-z]+/[a-z_0-9]+\.[ch]` \(`[a-z_ ]+`' $decisions | sed -E 's/`([^`]+)` \(`([^`]+)`/\1|\2/')
 for name in $(grep -oE '`test_[a-z_0-9]+:[a-z_0-9]+`' $decisions | tr -d '`' | sort -u); do
     grep -q "^static void ${name#*:}(void \*\*state)" test/*/"${name%%:*}.c" 2>/dev/null ||
         complain "$decisions: there is no test $name"
