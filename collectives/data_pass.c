@@ -14,6 +14,8 @@
 #include "collectives/op_log.h"
 
 #define PIECE_BYTES 4096u
+/* An input that long is made when it is read: one that is only read takes no storage. */
+#define LAZY_BYTES_MIN (64u * 1024)
 
 struct data_pass *data_pass_create(const struct hw_config *hw, uint64_t bytes_max)
 {
@@ -366,17 +368,51 @@ int data_pass_write(struct data_pass *pass, uint32_t pe, uint64_t offset, const 
     return CW_OK;
 }
 
-int data_pass_fill_input(struct data_pass *pass, uint32_t pe, uint64_t offset, enum dtype dtype,
-                         uint64_t seed, uint64_t first, uint64_t count, struct cw_error *error)
+/* Bytes of the seed's stream, from any byte on. */
+static void make_input(const struct sparse_content *content, uint64_t at, void *dst, size_t bytes)
+{
+    const enum dtype dtype = (enum dtype)content->word[0];
+    const size_t itemsize = dtype_bytes(dtype);
+    uint8_t *to = dst;
+    while (bytes > 0) {
+        uint8_t element[DTYPE_BYTES_MAX];
+        const uint64_t g = content->word[2] + at / itemsize;
+        const size_t skip = at % itemsize, left = itemsize - skip;
+        size_t n = bytes / itemsize * itemsize;
+        if (skip == 0 && n > 0) {
+            input_fill(dtype, content->word[1], g, to, n / itemsize);
+        } else {
+            n = bytes < left ? bytes : left;
+            input_fill(dtype, content->word[1], g, element, 1);
+            memcpy(to, element + skip, n);
+        }
+        at += n, to += n, bytes -= n;
+    }
+}
+
+static bool write_input(struct data_pass *pass, uint64_t address, enum dtype dtype, uint64_t seed,
+                        uint64_t first, uint64_t count)
 {
     const size_t itemsize = dtype_bytes(dtype);
     uint8_t piece[PIECE_BYTES];
     for (uint64_t done = 0, n; done < count; done += n) {
         n = count - done < PIECE_BYTES / itemsize ? count - done : PIECE_BYTES / itemsize;
         input_fill(dtype, seed, first + done, piece, n);
-        if (!store(pass, pe, offset + done * itemsize, piece, n * itemsize))
-            return data_out_of_storage(pass, error);
+        if (!sparse_memory_write(pass->memory, address + done * itemsize, piece, n * itemsize))
+            return false;
     }
+    return true;
+}
+
+int data_pass_fill_input(struct data_pass *pass, uint32_t pe, uint64_t offset, enum dtype dtype,
+                         uint64_t seed, uint64_t first, uint64_t count, struct cw_error *error)
+{
+    const struct sparse_content content = {.make = make_input, .word = {dtype, seed, first}};
+    const struct sparse_range range = data_pass_range(pass, pe, offset, count * dtype_bytes(dtype));
+    if (count * dtype_bytes(dtype) < LAZY_BYTES_MIN
+            ? !write_input(pass, range.address, dtype, seed, first, count)
+            : !sparse_memory_fill(pass->memory, range, content))
+        return data_out_of_storage(pass, error);
     if (pass->log)
         op_log_fill_input(pass->log, pe, offset, dtype, seed, first, count);
     return CW_OK;

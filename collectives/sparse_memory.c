@@ -8,10 +8,12 @@
  * When an allocation fails inside of Judy (1.0.5), it says so, but may lose a node of its own: a
  * leak checker sees that once, in a run that ends for lack of memory anyway.
  *
+ * Fills (sparse_fills.h) say what untouched pages show; a page that is touched begins with that.
+ *
  * Pages are cut from chunks one after the other, so pages that are touched together are neighbours
  * here as well, and stretches are as long as a block.
  */
-#include "collectives/sparse_memory.h"
+#include "collectives/sparse_fills.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +51,9 @@ struct sparse_memory {
         uint64_t number;
         struct block *block; /* NULL: nothing remembered */
     } cache[CACHE_WAYS];
+    struct sparse_fills fills;
+    uint8_t *shown; /* [SPARSE_LOOKS] blocks that the last looks at untouched places have shown */
+    uint32_t shown_next;
 };
 
 static const uint8_t zeros[BLOCK_BYTES];
@@ -71,6 +76,8 @@ void sparse_memory_free(struct sparse_memory *memory)
         free(memory->chunks);
         memory->chunks = next;
     }
+    sparse_fills_free(&memory->fills);
+    free(memory->shown);
     free(memory);
 }
 
@@ -133,6 +140,18 @@ static struct block *find_or_make(struct sparse_memory *memory, uint64_t address
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
+/* Untouched bytes, at most a block of them. */
+static const uint8_t *show(struct sparse_memory *memory, uint64_t address, size_t bytes)
+{
+    if (memory->fills.count == 0)
+        return zeros;
+    uint8_t *at = memory->shown + memory->shown_next * BLOCK_BYTES;
+    if (!sparse_fills_show(&memory->fills, address, at, bytes))
+        return zeros;
+    memory->shown_next = (memory->shown_next + 1) % SPARSE_LOOKS;
+    return at;
+}
+
 const uint8_t *sparse_memory_look(struct sparse_memory *memory, uint64_t address, size_t want,
                                   size_t *run)
 {
@@ -140,7 +159,7 @@ const uint8_t *sparse_memory_look(struct sparse_memory *memory, uint64_t address
     const struct block *block = find(memory, address);
     if (!block) {
         *run = end - offset;
-        return zeros;
+        return show(memory, address, *run);
     }
     const size_t first = offset / SPARSE_PAGE_BYTES, in_page = offset % SPARSE_PAGE_BYTES;
     const uint8_t *start = block->page[first];
@@ -149,7 +168,16 @@ const uint8_t *sparse_memory_look(struct sparse_memory *memory, uint64_t address
            block->page[page] == (start ? start + (page - first) * SPARSE_PAGE_BYTES : NULL))
         page++;
     *run = least(page * SPARSE_PAGE_BYTES, end) - offset;
-    return start ? start + in_page : zeros;
+    return start ? start + in_page : show(memory, address, *run);
+}
+
+/* A page with what its place has shown so far. */
+static uint8_t *make_page(struct sparse_memory *memory, uint64_t address)
+{
+    uint8_t *page = cut(memory, &memory->page_cutter, SPARSE_PAGE_BYTES);
+    if (page && memory->fills.count > 0)
+        (void)sparse_fills_show(&memory->fills, address, page, SPARSE_PAGE_BYTES);
+    return page;
 }
 
 uint8_t *sparse_memory_touch(struct sparse_memory *memory, uint64_t address, size_t want,
@@ -164,7 +192,7 @@ uint8_t *sparse_memory_touch(struct sparse_memory *memory, uint64_t address, siz
     size_t page = first;
     for (; page * SPARSE_PAGE_BYTES < end; page++) {
         if (!block->page[page])
-            block->page[page] = cut(memory, &memory->page_cutter, SPARSE_PAGE_BYTES);
+            block->page[page] = make_page(memory, address - offset + page * SPARSE_PAGE_BYTES);
         if (page == first)
             start = block->page[page];
         if (!start || block->page[page] != start + (page - first) * SPARSE_PAGE_BYTES)
@@ -211,24 +239,73 @@ uint64_t sparse_memory_hash(struct sparse_memory *memory, const struct sparse_ra
     return XXH3_64bits_digest(&state);
 }
 
+/* Writes the content to the touched pages of a block, from first to last. */
+static void fill_block(struct block *block, uint64_t start, uint64_t first, uint64_t last,
+                       const struct sparse_content *content, uint64_t base)
+{
+    for (size_t i = 0; i < PAGES_PER_BLOCK; i++) {
+        const uint64_t page = start + i * SPARSE_PAGE_BYTES, end = page + (SPARSE_PAGE_BYTES - 1);
+        if (!block->page[i] || end < first || page > last)
+            continue;
+        const uint64_t from = page > first ? page : first, to = end < last ? end : last;
+        content->make(content, from - base, block->page[i] + (from - page),
+                      (size_t)(to - from) + 1);
+    }
+}
+
+bool sparse_memory_fill(struct sparse_memory *memory, struct sparse_range range,
+                        struct sparse_content content)
+{
+    const uint64_t last = range.address + (range.bytes - 1);
+    if (!memory->shown)
+        memory->shown = malloc(SPARSE_LOOKS * BLOCK_BYTES);
+    if (!memory->shown || !sparse_fills_add(&memory->fills, range, content))
+        return false;
+    Word_t number = range.address / BLOCK_BYTES;
+    for (void *const *value = JudyLFirst(memory->blocks, &number, PJE0);
+         value && number <= last / BLOCK_BYTES; value = JudyLNext(memory->blocks, &number, PJE0))
+        fill_block(*value, number * BLOCK_BYTES, range.address, last, &content, range.address);
+    return true;
+}
+
+/* The pages of a block that are not all zeros; block NULL: untouched. */
+static void digest_block(const struct sparse_memory *memory, const struct block *block,
+                         uint64_t start, XXH3_state_t *state)
+{
+    for (size_t i = 0; i < PAGES_PER_BLOCK; i++) {
+        uint8_t shown[SPARSE_PAGE_BYTES], little_endian[8];
+        const uint64_t address = start + i * SPARSE_PAGE_BYTES;
+        const uint8_t *page = block ? block->page[i] : NULL;
+        if (!page && sparse_fills_show(&memory->fills, address, shown, sizeof shown))
+            page = shown;
+        if (!page || !memcmp(page, zeros, SPARSE_PAGE_BYTES))
+            continue;
+        for (size_t k = 0; k < sizeof little_endian; k++)
+            little_endian[k] = (uint8_t)(address >> 8 * k);
+        XXH3_64bits_update(state, little_endian, sizeof little_endian);
+        XXH3_64bits_update(state, page, SPARSE_PAGE_BYTES);
+    }
+}
+
 uint64_t sparse_memory_digest(const struct sparse_memory *memory)
 {
     XXH3_state_t state;
     XXH3_64bits_reset(&state);
     Word_t number = 0;
-    for (void *const *value = JudyLFirst(memory->blocks, &number, PJE0); value;
-         value = JudyLNext(memory->blocks, &number, PJE0)) {
-        const struct block *block = *value;
-        for (size_t i = 0; i < PAGES_PER_BLOCK; i++) {
-            if (!block->page[i] || !memcmp(block->page[i], zeros, SPARSE_PAGE_BYTES))
-                continue;
-            const uint64_t address = number * BLOCK_BYTES + i * SPARSE_PAGE_BYTES;
-            uint8_t little_endian[8];
-            for (size_t k = 0; k < sizeof little_endian; k++)
-                little_endian[k] = (uint8_t)(address >> 8 * k);
-            XXH3_64bits_update(&state, little_endian, sizeof little_endian);
-            XXH3_64bits_update(&state, block->page[i], SPARSE_PAGE_BYTES);
-        }
+    for (;;) { /* blocks that were touched, or that a fill has */
+        uint64_t address;
+        Word_t touched = number;
+        void *const *value = JudyLFirst(memory->blocks, &touched, PJE0);
+        const bool filled =
+            sparse_fills_next(&memory->fills, (uint64_t)number * BLOCK_BYTES, &address);
+        if (!value && !filled)
+            break;
+        const bool here = value && (!filled || touched <= address / BLOCK_BYTES);
+        number = here ? touched : address / BLOCK_BYTES;
+        digest_block(memory, here ? *value : NULL, (uint64_t)number * BLOCK_BYTES, &state);
+        if (number == UINT64_MAX / BLOCK_BYTES)
+            break;
+        number++;
     }
     return XXH3_64bits_digest(&state);
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define SPARSE_PAGE_BYTES ((size_t)1024)
+#define SPARSE_LOOKS      4u
 
 struct sparse_memory;
 
@@ -27,8 +28,8 @@ void sparse_memory_limit(struct sparse_memory *memory, uint64_t bytes_max);
 /*
  * A stretch of the memory itself: the bytes from `address` on, and in *run how many of them lie one
  * after the other here: at least 1, at most `want`, which is > 0. The address range of a call does
- * not pass 2^64. Valid until the memory is freed, but _look's of an untouched place shows zeros
- * that later writes do not change.
+ * not pass 2^64. Valid until the memory is freed, but _look's of an untouched place is valid for
+ * the next SPARSE_LOOKS - 1 looks only, and later writes do not change it.
  */
 const uint8_t *sparse_memory_look(struct sparse_memory *memory, uint64_t address, size_t want,
                                   size_t *run);
@@ -44,6 +45,20 @@ bool sparse_memory_write(struct sparse_memory *memory, uint64_t address, const v
 struct sparse_range {
     uint64_t address, bytes;
 };
+
+/* Bytes that a function gives: those from byte `at` of the content on. Pure. */
+struct sparse_content {
+    void (*make)(const struct sparse_content *content, uint64_t at, void *dst, size_t bytes);
+    uint64_t word[3]; /* whatever it needs */
+};
+
+/*
+ * The range, which is not empty, has this content from now on. What is untouched stays so, and
+ * shows it; so a range that is only read takes no storage. False: out of storage, and nothing is
+ * changed.
+ */
+bool sparse_memory_fill(struct sparse_memory *memory, struct sparse_range range,
+                        struct sparse_content content);
 
 /* XXH3 (64 bits) over the ranges' bytes, one range after the other. */
 uint64_t sparse_memory_hash(struct sparse_memory *memory, const struct sparse_range *ranges,

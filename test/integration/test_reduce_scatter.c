@@ -322,6 +322,20 @@ static void birs_keeps_both_kinds_of_links_busy_at_once(void **state)
     json_decref(rhd);
 }
 
+/* Inputs of 512 MiB in all: what is only read takes no storage, and neither does what is under way
+ * for long. */
+static void memory_stays_far_below_the_inputs(void **state)
+{
+    (void)state;
+    json_t *root = run_json(SCATTER "--verify-data --algorithm birs_inter --bytes 4MiB "
+                                    "--set system.sips.count=128");
+    assert_int_equal(json_integer_value(result_of(root, 0, "wrong")), 0);
+    const json_t *engine = json_object_get(root, "engine");
+    const json_int_t rss = json_integer_value(json_object_get(engine, "peak_rss_bytes"));
+    assert_true(rss > 0 && rss < 300 << 20);
+    json_decref(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +350,7 @@ int main(void)
         cmocka_unit_test(a_named_algorithm_says_which_condition_fails),
         cmocka_unit_test(what_does_not_fit_names_the_memory),
         cmocka_unit_test(birs_keeps_both_kinds_of_links_busy_at_once),
+        cmocka_unit_test(memory_stays_far_below_the_inputs),
     };
     return cmocka_run_group_tests_name("reduce-scatter", tests, NULL, NULL);
 }
