@@ -36,7 +36,13 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
     }
     const uint32_t ahead = transfer->seq - queue->peer_head_cache;
     if (ahead > 0) {
-        cw_check(run->ctx, ahead <= 64);
+        if (ahead > 64)
+            cw_fail(run->ctx, CW_PROGRAM_FAILED,
+                    "PE %u.%u.%u: more than 64 tiles from %s have overtaken one, which happens "
+                    "with fabric.contention none only; take message, or fewer slots "
+                    "(defaults.n_slots)",
+                    run->sip, run->cube_in_sip, pe,
+                    lp_dir_name(run->m, transfer->dst, (enum hw_dir)transfer->dir));
         queue->early |= 1ull << (ahead - 1);
         return;
     }

@@ -106,6 +106,37 @@ static void a_second_install_on_a_pe_is_an_error(void **state)
     machine_free(m);
 }
 
+/* 4096 bytes take 512 over a link between cubes of 8 GB/s; of the short tiles behind them, one
+ * every 4, the 65th has arrived before them. */
+static void more_tiles_than_can_be_kept_may_not_overtake_one(void **state)
+{
+    (void)state;
+    enum { SENDS = 100 };
+    static struct line send[SENDS + 1];
+    send[0] = (struct line)SEND(HW_DIR_E, 4096);
+    for (uint32_t i = 1; i < SENDS; i++)
+        send[i] = (struct line)SEND(HW_DIR_E, 2);
+    struct machine *m = small_machine(1, 2, 1);
+    m->hw.contention = HW_CONTENTION_NONE;
+    m->hw.link[HW_LINK_UCIE] = link_class(20, 8);
+    m->config.n_slots = 128;
+    machine_start(m);
+    EXPECT_FAILURE(m,
+                   "PE 0.1.0: more than 64 tiles from W have overtaken one, which happens with "
+                   "fabric.contention none only; take message, or fewer slots (defaults.n_slots)",
+                   {0, send});
+    machine_free(m);
+    m = small_machine(1, 2, 1);
+    m->hw.contention = HW_CONTENTION_NONE;
+    m->hw.link[HW_LINK_UCIE] = link_class(20, 8);
+    m->config.n_slots = 65; /* 64 behind the first */
+    machine_start(m);
+    send[65].call = END;
+    RUN(m, {0, send}, {8, (const struct line[]){RECV(HW_DIR_W, 4096), DONE}});
+    assert_int_equal(queue_of(m, 8, HW_DIR_W)->peer_head_cache, 65);
+    machine_free(m);
+}
+
 /* ---- page faults -------------------------------------------------------------------------------
  */
 
@@ -367,6 +398,7 @@ int main(void)
         cmocka_unit_test(a_pe_without_queues_has_none_installed),
         cmocka_unit_test(a_tile_larger_than_a_slot_names_both_sizes),
         cmocka_unit_test(the_largest_tile_that_fits_is_sent),
+        cmocka_unit_test(more_tiles_than_can_be_kept_may_not_overtake_one),
         cmocka_unit_test(a_second_install_on_a_pe_is_an_error),
         cmocka_unit_test(an_unmapped_address_names_pe_address_and_operation),
         cmocka_unit_test(the_first_and_the_last_byte_of_a_page_are_mapped),
