@@ -147,7 +147,7 @@ lint: ## include arrows, layout, cppcheck
 
 tidy: ## clang-tidy over the product's sources (slow)
 	@.ci/setup.sh $(PACKAGES) clang clang-tidy
-	clang-tidy --quiet $(filter-out $(TEST_SOURCES),$(LIB_SOURCES)) -- $(CFLAGS_COMMON) $(ARCH)
+	clang-tidy --quiet $(filter-out $(TEST_SOURCES),$(LIB_SOURCES)) -- $(CFLAGS_COMMON) -I$(OUT)/obj $(ARCH)
 
 clang: setup ## build everything with clang, into build/clang
 	@.ci/setup.sh clang
@@ -191,6 +191,15 @@ $(shell mkdir -p $(OUT)/obj && { echo $(COMMIT) | cmp -s - $(OUT)/obj/commit || 
         echo $(COMMIT) >$(OUT)/obj/commit; })
 $(OUT)/obj/bench/build_commit.o: CFLAGS_VARIANT += -DCW_COMMIT='"$(COMMIT)"'
 $(OUT)/obj/bench/build_commit.o: $(OUT)/obj/commit
+
+# The registry of algorithms (collectives/algorithm.c): those that the files define, by name.
+ALGORITHM_LIST := $(OUT)/obj/algorithm_list.inc
+$(shell grep -hoE '^const struct ccl_algorithm ccl_[a-z0-9_]+' collectives/*.c | \
+        sed 's/.* \(.*\)/ALGORITHM(\1)/' | LC_ALL=C sort >$(ALGORITHM_LIST).new; \
+        cmp -s $(ALGORITHM_LIST).new $(ALGORITHM_LIST) || \
+        cp $(ALGORITHM_LIST).new $(ALGORITHM_LIST))
+$(OUT)/obj/collectives/algorithm.o: CFLAGS_COMMON += -I$(OUT)/obj
+$(OUT)/obj/collectives/algorithm.o: $(ALGORITHM_LIST)
 
 # main.c runs before the CPU is known to be new enough, so it is built for any x86-64.
 $(OUT)/obj/bench/main.o: ARCH :=

@@ -8,21 +8,23 @@
 
 #include "collectives/plugin.h"
 
+/* make writes the list: every `const struct ccl_algorithm ccl_...` in a file of this folder. */
+#define ALGORITHM(name) extern const struct ccl_algorithm name;
+#include "algorithm_list.inc"
+#undef ALGORITHM
+#define ALGORITHM(name) &name,
 static const struct ccl_algorithm *const registry[] = {
-    &ccl_lrab_hierarchical_allreduce,
-    &ccl_pe_hierarchical_allreduce,
-    &ccl_lrab_pipelined_allreduce,
-    &ccl_ring_allreduce,
-    &ccl_tree_allreduce,
-    &ccl_ring_all_gather,
-    &ccl_relay_broadcast,
-    &ccl_relay_barrier,
-    &ccl_auto_scatter,
-    &ccl_birs,
-    &ccl_birs_inter,
-    &ccl_rhd,
-    &ccl_mesh,
-    &ccl_birs_allreduce,
+#include "algorithm_list.inc"
+};
+#undef ALGORITHM
+
+/* Who carries out a collective that the configured algorithm does not. */
+static const char *const preferred[CCL_COLLECTIVES] = {
+    [CCL_ALL_REDUCE] = "lrab_hierarchical_allreduce",
+    [CCL_REDUCE_SCATTER] = "auto",
+    [CCL_ALL_GATHER] = "ring_all_gather",
+    [CCL_BROADCAST] = "relay_broadcast",
+    [CCL_BARRIER] = "relay_barrier",
 };
 
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i)
@@ -68,23 +70,21 @@ const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
     const struct ccl_algorithm *const configured = ccl_algorithm_load(ccl->module, error);
     if (configured == NULL || configured->collective == collective)
         return configured;
-    const struct ccl_algorithm *algorithm;
-    for (uint32_t i = 0; (algorithm = ccl_algorithm_at(i)); i++)
-        if (algorithm->collective == collective)
-            return algorithm;
+    if (preferred[collective] != NULL)
+        return ccl_algorithm_find(preferred[collective]);
     snprintf(error->text, sizeof error->text, "no algorithm for %s is part of this version",
              ccl_collective_name(collective));
     error->exit_code = CW_USAGE;
     return NULL;
 }
 
-/* Of those for a collective that nobody has configured, the first that accepts the call; one that
- * other PEs write to needs room that only its own configuration makes. */
+/* Of those for a collective that nobody has configured, the preferred one, or else one that accepts
+ * the call. One that other PEs write to needs room that only its own configuration makes. */
 static const struct ccl_algorithm *accepting(const struct ccl_call *call,
                                              const struct ccl_algorithm *first)
 {
-    const struct ccl_algorithm *algorithm;
-    for (uint32_t i = 0; (algorithm = ccl_algorithm_at(i)); i++) {
+    const struct ccl_algorithm *algorithm = first;
+    for (uint32_t i = 0; algorithm != NULL; algorithm = ccl_algorithm_at(i++)) {
         const char *key;
         struct cw_error error;
         if (algorithm->collective != call->collective ||

@@ -1,7 +1,7 @@
 /*
  * algorithm.h: what a collective algorithm is to the runtime (40-runtime.md, "Algorithm modules").
- * One `const struct ccl_algorithm` in one file under collectives/, found through one registry;
- * which one runs, with which options, says ccl.yaml.
+ * One `const struct ccl_algorithm ccl_...` in one file under collectives/, which the build puts in
+ * the registry; which one runs, with which options, says ccl.yaml.
  */
 #ifndef COLLECTIVES_ALGORITHM_H
 #define COLLECTIVES_ALGORITHM_H
@@ -97,11 +97,7 @@ const struct ccl_algorithm *ccl_algorithm_at(uint32_t i);
 /* For messages that recommend a module: "" if it is registered, else " (not in this version)". */
 const char *ccl_algorithm_note(const char *module);
 
-extern const struct ccl_algorithm ccl_lrab_hierarchical_allreduce, ccl_lrab_pipelined_allreduce,
-    ccl_pe_hierarchical_allreduce;
-extern const struct ccl_algorithm ccl_ring_allreduce, ccl_tree_allreduce;
-extern const struct ccl_algorithm ccl_auto_scatter, ccl_birs, ccl_birs_inter, ccl_rhd, ccl_mesh,
-    ccl_birs_allreduce;
-extern const struct ccl_algorithm ccl_ring_all_gather, ccl_relay_broadcast, ccl_relay_barrier;
+/* Those that `auto` chooses from. */
+extern const struct ccl_algorithm ccl_birs, ccl_birs_inter, ccl_rhd, ccl_mesh;
 
 #endif

@@ -1,0 +1,122 @@
+/*
+ * test_loaded_mappers.c: mappers and validators from a shared object that a configuration file
+ * names (40-runtime.md, "Install plans"; 70-quality.md, "Bad input"), and what cannot be loaded.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test/integration/built_plugin.h"
+#include "test/integration/run_cubewarp.h"
+
+static int make(void **state)
+{
+    struct built_plugin *const plugin = calloc(1, sizeof *plugin);
+    assert_non_null(plugin);
+    *state = plugin;
+    return built_plugin_make(plugin, "choose");
+}
+
+static int clean(void **state)
+{
+    const int code = built_plugin_remove(*state);
+    free(*state);
+    return code;
+}
+
+/* The ring, with a mapper and a validator of the object. Returns the file's path. */
+static const char *configure(struct built_plugin *plugin, const char *mapper, const char *validator)
+{
+    snprintf(plugin->config, sizeof plugin->config, "%s/ccl.yaml", plugin->folder);
+    FILE *const file = fopen(plugin->config, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "defaults:\n  algorithm: mine\nalgorithms:\n  mine:\n    extends: ring_allreduce\n"
+            "    mapper: %s:%s\n    validator: %s:%s\n",
+            plugin->path, mapper, plugin->path, validator);
+    assert_int_equal(fclose(file), 0);
+    return plugin->config;
+}
+
+static void refuse(const char *text, const char *format, const char *path)
+{
+    char line[300];
+    snprintf(line, sizeof line, format, path);
+    struct run_output output = run_line(2, "%s", line);
+    if (strstr(output.err, text) == NULL)
+        fail_msg("%s\nsaid %s\ninstead of %s", line, output.err, text);
+    run_output_free(&output);
+}
+
+static void a_loaded_mapper_and_validator_do_their_work(void **state)
+{
+    struct built_plugin *plugin = *state;
+    const char *const path = configure(plugin, "leader", "small");
+    struct run_output output = run_line(0, "run --ccl %s --n-elem 100 --verify-data", path);
+    run_output_free(&output);
+    refuse("ccl.yaml:7:16: 101 elements are too many for me; at most 100",
+           "run --ccl %s --n-elem 101", path);
+}
+
+static void a_symbol_that_is_not_there_is_named(void **state)
+{
+    refuse("choose.so has no symbol nobody", "run --ccl %s", configure(*state, "nobody", "small"));
+    refuse("choose.so has no symbol anything", "run --ccl %s",
+           configure(*state, "leader", "anything"));
+}
+
+/* The command line cannot load code that no file has asked for. */
+static void code_is_loaded_only_if_a_file_says_so(void **state)
+{
+    struct built_plugin *plugin = *state;
+    refuse("loaded from a file, which --no-plugins forbids", "run --no-plugins --ccl %s",
+           configure(plugin, "leader", "small"));
+    static const char *const keys[] = {"module", "mapper", "validator"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        char format[160];
+        snprintf(format, sizeof format,
+                 "run --algorithm ring_allreduce --set algorithms.ring_allreduce.%s=%%s:leader",
+                 keys[i]);
+        refuse("would load code, which only a configuration file may ask for: write it in ccl.yaml "
+               "and give --ccl",
+               format, plugin->path);
+    }
+}
+
+static void objects_of_other_kinds_are_refused(void **state)
+{
+    struct built_plugin *plugin = *state;
+    char command[300];
+    const char *const path = configure(plugin, "leader", "small");
+    static const char build[] = "${CC:-cc} -std=gnu17 -I. -shared -fPIC %s -o %s "
+                                "test/plugins/choose.c";
+    snprintf(command, sizeof command, build, "-DNO_PLUGIN", plugin->path);
+    assert_int_equal(system(command), 0);
+    refuse("choose.so does not say CCL_PLUGIN", "run --ccl %s", path);
+    snprintf(command, sizeof command, build, "-DOTHER_HEADERS", plugin->path);
+    assert_int_equal(system(command), 0);
+    refuse("choose.so was built with the headers of another version; build it again",
+           "run --ccl %s", path);
+    assert_int_equal(unlink(plugin->path), 0);
+    refuse("choose.so: cannot open shared object file: No such file or directory", "run --ccl %s",
+           path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loaded_mapper_and_validator_do_their_work),
+        cmocka_unit_test(a_symbol_that_is_not_there_is_named),
+        cmocka_unit_test(code_is_loaded_only_if_a_file_says_so),
+        cmocka_unit_test(objects_of_other_kinds_are_refused),
+    };
+    return cmocka_run_group_tests_name("loaded_mappers", tests, make, clean);
+}
