@@ -336,11 +336,16 @@ int mesh_check(const struct ccl_call *call, const char **key, struct cw_error *e
         return CW_USAGE;
     }
     if (call->hw->sip_topology == HW_PAIR_SWITCH && call->hw->sip_count > 1) {
+        /* the configured one may do another collective: then this is the default's kernel */
+        const struct ccl_algorithm *configured = ccl_algorithm_find(call->ccl->module);
         *key = "system.sips.topology";
         snprintf(error->text, sizeof error->text,
                  "pair_switch has no global directions, which %s needs; use ring_allreduce%s, or "
                  "ring_1d, torus_2d, mesh_2d_no_wrap or switch",
-                 call->ccl->algorithm, ccl_algorithm_note("ring_allreduce"));
+                 configured != NULL && configured->collective != CCL_ALL_REDUCE
+                     ? "lrab_hierarchical_allreduce"
+                     : call->ccl->algorithm,
+                 ccl_algorithm_note("ring_allreduce"));
         return CW_USAGE;
     }
     if (call->ccl->rank_invariant && call->hw->sip_topology == HW_MESH_2D_NO_WRAP) {

@@ -160,11 +160,10 @@ int ccl_rs_check(const struct ccl_call *call, const struct ccl_rs_needs *needs, 
                       "%s takes one cube per SIP, and there are %u x %u; set w and h to 1", name,
                       call->hw->cube_w, call->hw->cube_h);
     if (call->n_elem % n != 0)
-        return refuse(key, NULL, error,
+        return refuse(key, call->n_elem == call->ccl->n_elem ? "defaults.n_elem" : NULL, error,
                       "%s cuts each rank's input into %u slices, and %" PRIu64
-                      " elements are no multiple of that; use %" PRIu64 " or %" PRIu64,
-                      name, n, call->n_elem, call->n_elem / n > 0 ? call->n_elem / n * n : n,
-                      (call->n_elem / n + 1) * n);
+                      " elements are no multiple of that; use %" PRIu64 ", or another multiple",
+                      name, n, call->n_elem, (call->n_elem / n + 1) * n);
     if (call->n_elem * tl_itemsize(call->dtype) > UINT32_MAX)
         return refuse(key, "memory.hbm_mib", error,
                       "an input of %" PRIu64 " elements has more bytes than an address of HBM "

@@ -249,7 +249,10 @@ static void a_named_algorithm_says_which_condition_fails(void **state)
            "to 1\n");
     refuse("--algorithm mesh --n-elem 1000",
            "mesh cuts each rank's input into 16 slices, and 1000 elements are no multiple of that; "
-           "use 992 or 1008\n");
+           "use 1008, or another multiple\n");
+    refuse("--algorithm mesh --set algorithms.mesh.n_elem=8",
+           "--set algorithms.mesh.n_elem=8: mesh cuts each rank's input into 16 slices, and 8 "
+           "elements are no multiple of that; use 16, or another multiple\n");
     refuse("--algorithm birs --bytes 64KiB --set defaults.slice_rounding=false",
            "--set defaults.slice_rounding=false: slices of 4096 bytes are no multiple of "
            "min_slice_align, 16384, and slice_rounding is false; use whole multiples, or "
