@@ -262,7 +262,7 @@ void dist_submit(const struct submission *submission)
 {
     struct handover handover = {dist_current(), (uint32_t)dist_get_rank(), *submission};
     struct cw_error error;
-    if (!handover.dist->installed)
+    if (!handover.dist->open)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_%s before dist_init_process_group: the queues are not installed",
                 ccl_collective_name(submission->collective));

@@ -97,7 +97,18 @@ uint32_t dist_world_size_for(const struct config *config)
 
 static int drain_installation(void *arg, struct cw_error *error)
 {
-    return dist_install(arg, error);
+    struct dist *dist = arg;
+    const int code = dist_install(dist, error);
+    dist->open = code == CW_OK;
+    return code;
+}
+
+static int close_group(void *arg, struct cw_error *error)
+{
+    struct dist *dist = arg;
+    (void)error;
+    dist->open = false;
+    return CW_OK;
 }
 
 /* Of every HBM slice, for receive rings: a module's own topology is known by now. */
@@ -118,6 +129,7 @@ static bool allocate(struct dist *dist)
     dist->scratch = calloc(dist->world_size, sizeof *dist->scratch);
     dist->init_barrier = barrier_create(dist->world_size, drain_installation, dist);
     dist->barrier = barrier_create(dist->world_size, dist_drain_collective, dist);
+    dist->end_barrier = barrier_create(dist->world_size, close_group, dist);
     if (!dist->options.no_data)
         dist->data = data_pass_create(&dist->options.config->hw, dist->options.memory_bytes_max);
     const struct config *config = dist->options.config;
@@ -125,7 +137,8 @@ static bool allocate(struct dist *dist)
         dist->strict = strict_check_create(&config->hw, config->ccl.n_slots, dist->options.warn,
                                            dist->options.arg);
     return dist->submissions && dist->tensors && dist->scratch && dist->space &&
-           dist->init_barrier && dist->barrier && (dist->data || dist->options.no_data) &&
+           dist->init_barrier && dist->barrier && dist->end_barrier &&
+           (dist->data || dist->options.no_data) &&
            (dist->strict || !config->ccl.strict_validation);
 }
 
@@ -258,6 +271,7 @@ void dist_free(struct dist *dist)
     tensor_space_free(dist->space);
     barrier_free(dist->init_barrier);
     barrier_free(dist->barrier);
+    barrier_free(dist->end_barrier);
     lp_system_free(dist->system);
     data_pass_free(dist->data);
     strict_check_free(dist->strict);
@@ -302,6 +316,7 @@ int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_erro
     void *const outer = mp_set_runtime(dist);
     dist->submitted = 0;
     dist->copy_count = 0;
+    dist->open = false;
     const int code = mp_spawn(worker, dist->world_size, arg, error);
     (void)mp_set_runtime(outer);
     dist_free_tensors(dist);
@@ -351,6 +366,17 @@ void dist_init_process_group(const char *backend)
     if (strcmp(backend, "ahbm") != 0)
         mp_fail(CW_USAGE, "dist_init_process_group: unknown backend %s; there is ahbm", backend);
     if (barrier_submit_and_drain(dist->init_barrier, (uint32_t)dist_get_rank(), NULL, NULL,
+                                 &error) != CW_OK)
+        mp_fail(error.exit_code, "%s", error.text);
+}
+
+void dist_destroy_process_group(void)
+{
+    struct dist *dist = dist_current();
+    struct cw_error error;
+    if (!dist->open)
+        mp_fail(CW_PROGRAM_FAILED, "dist_destroy_process_group: there is no process group");
+    if (barrier_submit_and_drain(dist->end_barrier, (uint32_t)dist_get_rank(), NULL, NULL,
                                  &error) != CW_OK)
         mp_fail(error.exit_code, "%s", error.text);
 }

@@ -134,6 +134,9 @@ int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
 /* Joins the process group; returns when every PE_IPCQ of the group is installed, having taken
  * simulated time. The backend is "ahbm". */
 void dist_init_process_group(const char *backend);
+/* Leaves the process group when all ranks do. A program may then begin another one: the queues are
+ * there, so that it takes no simulated time. */
+void dist_destroy_process_group(void);
 int dist_get_world_size(void);
 /* A zeroed tensor of n_elem elements per shard on the current device (ahbm_set_device). It belongs
  * to the world. */

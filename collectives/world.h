@@ -29,9 +29,10 @@ struct dist {
     struct data_pass *data;      /* NULL with no_data */
     struct strict_check *strict; /* NULL without strict_validation */
     struct install_plans *plans;
-    struct barrier *init_barrier, *barrier;
+    struct barrier *init_barrier, *barrier, *end_barrier;
     uint32_t world_size;
     bool installed;
+    bool open; /* there is a process group */
     int64_t init_ps;
     double setup_s, install_run_s;
     struct submission *submissions;   /* [world_size] */

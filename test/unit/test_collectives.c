@@ -246,6 +246,30 @@ static void all_gather_goes_along_any_grid(void **state)
     }
 }
 
+static void has_two_groups(int rank, void *arg)
+{
+    (void)arg;
+    begin(rank);
+    struct tensor *t = dist_tensor_zeros(N, DTYPE_F32, &rows);
+    dist_fill_input(t, SEED);
+    dist_broadcast(t, 2);
+    dist_destroy_process_group();
+    dist_init_process_group("ahbm");
+    dist_barrier();
+    dist_destroy_process_group();
+}
+
+static void groups_follow_each_other(void **state)
+{
+    (void)state;
+    struct world *world = make_world(NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        run_well(world, has_two_groups);
+        assert_int_equal(world->completed, 2);
+    }
+    free_world(world);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------- */
 
 static void calls_different_collectives(int rank, void *arg)
@@ -295,6 +319,14 @@ static void puts_the_tensor_elsewhere(int rank, void *arg)
     dist_all_reduce(dist_tensor_zeros(8, DTYPE_F16, &rows), REDOP_SUM);
 }
 
+static void goes_on_without_a_group(int rank, void *arg)
+{
+    (void)arg;
+    begin(rank);
+    dist_destroy_process_group();
+    dist_barrier();
+}
+
 static void calls_that_do_not_fit_each_other_are_refused(void **state)
 {
     (void)state;
@@ -311,6 +343,8 @@ static void calls_that_do_not_fit_each_other_are_refused(void **state)
         {gathers_into_too_little,
          "dist_all_gather: an output of 16 shards of 8 elements of f16 for an input of 16 of 8 of "
          "f16 and 4 ranks"},
+        {goes_on_without_a_group,
+         "dist_barrier before dist_init_process_group: the queues are not installed"},
         {puts_the_tensor_elsewhere,
          "rank 2's tensor is on SIP 0, and the rank is SIP 2: call ahbm_set_device(2) before the "
          "tensor is made"},
@@ -368,6 +402,7 @@ int main(void)
         cmocka_unit_test(one_program_calls_several_collectives_with_several_types),
         cmocka_unit_test(every_rank_can_be_the_root_on_every_logical_topology),
         cmocka_unit_test(all_gather_goes_along_any_grid),
+        cmocka_unit_test(groups_follow_each_other),
         cmocka_unit_test(calls_that_do_not_fit_each_other_are_refused),
         cmocka_unit_test(shards_without_queues_are_refused),
         cmocka_unit_test(an_all_gather_does_not_go_along_a_tree),
