@@ -66,11 +66,13 @@ int64_t hw_jitter_draw_ps(const struct hw_jitter_kind *kind, uint64_t seed,
     for (uint32_t i = 0; i < kind->only_parts; i++)
         if (at[i] != kind->only[i])
             return 0;
+    const int64_t slower_ps =
+        (int64_t)(((u128)(uint64_t)cost_ps * kind->slower_percent + 99) / 100);
+    if (operation == HW_JITTER_PIECE)
+        return slower_ps;
     uint64_t hash = combine(combine(seed, kind->salt), (uint64_t)place->sip << 32 | place->cube);
     hash = combine(hash, (uint64_t)place->pe << 32 | place->index);
     hash = combine(hash, kind->per_instance ? 0 : operation);
-    const int64_t slower_ps =
-        (int64_t)(((u128)(uint64_t)cost_ps * kind->slower_percent + 99) / 100);
     switch ((enum hw_jitter_distribution)kind->distribution) {
     case HW_JITTER_FIXED:
         return slower_ps + kind->mean_ps;

@@ -20,6 +20,8 @@ enum hw_jitter_distribution {
 };
 
 #define HW_JITTER_ANY UINT32_MAX
+/* The operation of a piece of a transfer that is not its last: only the last has the draw. */
+#define HW_JITTER_PIECE UINT64_MAX
 
 /* What operations have in common: where they happen. HW_JITTER_ANY: not in a cube, not in a PE. */
 struct hw_jitter_place {

@@ -15,11 +15,18 @@ static inline uint64_t lp_operation(uint32_t entity, uint64_t number)
     return (uint64_t)entity << 32 ^ number;
 }
 
+/* The same of a piece of it. */
+static inline uint64_t lp_piece(uint32_t entity, uint64_t number, bool last)
+{
+    return last ? lp_operation(entity, number) : HW_JITTER_PIECE;
+}
+
+/* A piece has the node's own time as the whole has, but only the last is late. */
 static inline int64_t lp_late_node_ps(const struct hw_config *hw, enum hw_node_kind node,
                                       struct hw_jitter_place place, uint64_t operation,
                                       int64_t cost_ps)
 {
-    if (__builtin_expect(!hw->jittered, 1))
+    if (__builtin_expect(!hw->jittered, 1) || operation == HW_JITTER_PIECE)
         return 0;
     return hw_jitter_ps(&hw->node_jitter[node], hw->jitter_seed, &place, operation, cost_ps);
 }

@@ -416,11 +416,6 @@ static inline struct lp_sender lp_sender_of(const struct cw_event *event)
 void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                 struct lp_sender sender, struct lp_transfer transfer,
                 const struct hw_flight *flight);
-static inline struct hw_flight lp_flight(struct cw_ctx *ctx, const struct lp_transfer *transfer)
-{
-    return (struct hw_flight){cw_now(ctx), transfer->sigma_ps, transfer->bytes, transfer->epoch,
-                              lp_operation(ctx->event->entity, ctx->event->number)};
-}
 static inline bool lp_to_host(const struct lp_transfer *transfer)
 {
     return transfer->kind == LP_TRANSFER_ACK || transfer->kind == LP_TRANSFER_DONE;
@@ -429,6 +424,12 @@ static inline bool lp_is_control(const struct lp_transfer *transfer)
 {
     return (transfer->kind >= LP_TRANSFER_INIT && transfer->kind <= LP_TRANSFER_DONE) ||
            transfer->kind >= LP_TRANSFER_MAP;
+}
+static inline struct hw_flight lp_flight(struct cw_ctx *ctx, const struct lp_transfer *transfer)
+{
+    const bool last = lp_is_control(transfer) || (transfer->flags & LP_TRANSFER_LAST);
+    return (struct hw_flight){cw_now(ctx), transfer->sigma_ps, transfer->bytes, transfer->epoch,
+                              lp_piece(ctx->event->entity, ctx->event->number, last)};
 }
 
 /* ---- fabric.c: links inside a cube ----------------------------------------------------------- */

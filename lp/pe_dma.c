@@ -199,12 +199,11 @@ static struct lp_transfer transfer_of(struct lp_run *run, uint32_t pe, const str
 }
 
 /* PE_DMA's overhead when data leaves it. */
-static int64_t pe_dma_ps(const struct lp_run *run, uint32_t pe, struct lp_sender sender)
+static int64_t pe_dma_ps(const struct lp_run *run, uint32_t pe, uint64_t operation)
 {
     const struct hw_jitter_place place = {run->sip, run->cube_in_sip, pe, HW_JITTER_ANY};
     const int64_t ps = run->m->hw.overhead_ps[HW_NODE_PE_DMA];
-    return ps + lp_late_node_ps(&run->m->hw, HW_NODE_PE_DMA, place,
-                                lp_operation(sender.entity, sender.number), ps);
+    return ps + lp_late_node_ps(&run->m->hw, HW_NODE_PE_DMA, place, operation, ps);
 }
 
 /* Bytes of an operation from TCM have passed the engine and go their way, as one message. */
@@ -214,13 +213,14 @@ static void depart(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op, 
     const struct lp_model *m = run->m;
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
     const struct lp_sender sender = op_sender(run, pe, op);
-    struct hw_flight flight = {.tau_ps = cw_now(run->ctx) + pe_dma_ps(run, pe, sender) +
+    const uint64_t operation = lp_piece(sender.entity, sender.number, last);
+    struct hw_flight flight = {.tau_ps = cw_now(run->ctx) + pe_dma_ps(run, pe, operation) +
                                          m->hw.link[HW_LINK_PE_NOC].prop_ps +
                                          m->hw.overhead_ps[HW_NODE_ROUTER],
                                .sigma_ps = hw_ser_ps(&m->hw.link[HW_LINK_PE_NOC], bytes),
                                .bytes = bytes,
                                .epoch = p->epoch,
-                               .operation = lp_operation(sender.entity, sender.number)};
+                               .operation = operation};
     if (op->kind != LP_DMA_STORE) {
         lp_route_on(run, sender, &flight, transfer_of(run, pe, op, bytes, last), m->pe_router[pe]);
         return;
@@ -338,13 +338,13 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     const bool piecewise = m->hw.contention == HW_CONTENTION_CHUNK;
     const uint32_t bytes = piecewise && left > m->dma.chunk_bytes ? m->dma.chunk_bytes : left;
     const int64_t ser_ps = hw_ser_ps(&m->hw.link[lp_memory_link(memory)], bytes);
+    const bool last = load.sent + bytes == load.bytes;
     struct hw_flight flight = {cw_now(run->ctx) + ser_ps, ser_ps, bytes, p->epoch,
-                               lp_operation(event->entity, event->number)};
+                               lp_piece(event->entity, event->number, last)};
     const int64_t first_left_ps =
         lp_cross_from_memory(run, &flight, m->pe_router[load.pe], memory, load.slice);
     lp_cross_pe_in(run, &flight, load.pe, HW_NODE_PE_DMA);
     load.sent += bytes;
-    const bool last = load.sent == load.bytes;
     if (load.kind != LP_DMA_LOAD) {
         go_through(run, event, &load, &flight, last);
     } else {

@@ -109,6 +109,30 @@ static void each_block_and_link_on_the_way_is_late_once_for_each_use(void **stat
     }
 }
 
+/* The middle one of three round trips meets nobody else's messages. Each way crosses pe_noc, noc,
+ * ucie and tcm as often in every mode, whether in one piece or in sixteen. */
+static void on_an_idle_machine_lateness_is_the_same_in_every_contention_mode(void **state)
+{
+    (void)state;
+    static const char late[] =
+        "--bench raw_store --n-elem 2048 --from 0.0.0 --to 0.3.2 "
+        "--set jitter.nodes.pe_dma.distribution=fixed --set jitter.nodes.pe_dma.mean_ns=7 "
+        "--set jitter.nodes.pe_tcm.distribution=fixed --set jitter.nodes.pe_tcm.mean_ns=11 "
+        "--set jitter.links.ucie.distribution=fixed --set jitter.links.ucie.mean_ns=13 "
+        "--set jitter.links.noc.distribution=fixed --set jitter.links.noc.mean_ns=3 "
+        "--set jitter.links.pe_noc.distribution=fixed --set jitter.links.pe_noc.mean_ns=5";
+    static const char *const modes[] = {"none", "message", "chunk"};
+    long long ps[3];
+    for (size_t i = 0; i < 3; i++) {
+        char args[900];
+        snprintf(args, sizeof args, "%s --set fabric.contention=%s", late, modes[i]);
+        ps[i] = time_of(args);
+    }
+    assert_int_equal(ps[1], ps[0]);
+    assert_int_equal(ps[2], ps[0]);
+    assert_true(ps[0] > time_of("--bench raw_store --n-elem 2048 --from 0.0.0 --to 0.3.2"));
+}
+
 static void the_later_the_longer(void **state)
 {
     (void)state;
@@ -254,6 +278,7 @@ int main(void)
         cmocka_unit_test(jitter_of_nothing_changes_nothing),
         cmocka_unit_test(one_slow_pe_costs_as_often_as_it_adds),
         cmocka_unit_test(each_block_and_link_on_the_way_is_late_once_for_each_use),
+        cmocka_unit_test(on_an_idle_machine_lateness_is_the_same_in_every_contention_mode),
         cmocka_unit_test(the_later_the_longer),
         cmocka_unit_test(threads_make_no_difference_however_often_they_roll_back),
         cmocka_unit_test(tensors_do_not_depend_on_it),

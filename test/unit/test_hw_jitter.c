@@ -40,6 +40,8 @@ static void fixed_adds_its_mean_and_a_slower_block_a_share_rounded_up(void **sta
     assert_int_equal(draw(&both, 1), 7100);
     assert_int_equal(hw_jitter_ps(&slower, 1, &here, 1, 7001), 2101);
     assert_int_equal(hw_jitter_ps(&slower, 1, &here, 1, 0), 0);
+    /* a piece of a transfer is slower, but not late */
+    assert_int_equal(hw_jitter_ps(&both, 1, &here, HW_JITTER_PIECE, 7000), 2100);
 }
 
 static void only_the_place_that_is_named_is_late(void **state)
