@@ -147,7 +147,12 @@ int dist_drain_collective(void *arg, struct cw_error *error)
         code = launch_rank(dist, algorithm, rank, error);
     if (code == CW_OK)
         code = dist_drain(dist, error);
-    dist_give_scratch(dist);
+    struct cw_error late;
+    const int given = dist_give_scratch(dist, &late);
+    if (code == CW_OK && given != CW_OK) {
+        *error = late;
+        code = given;
+    }
     relay_free(&dist->relay);
     if (code != CW_OK || dist->options.completed == NULL)
         return code;

@@ -418,6 +418,18 @@ int data_pass_fill_input(struct data_pass *pass, uint32_t pe, uint64_t offset, e
     return CW_OK;
 }
 
+int data_pass_forget(struct data_pass *pass, uint32_t pe, uint64_t offset, uint64_t bytes,
+                     struct cw_error *error)
+{
+    const struct sparse_content zeros = {.make = NULL};
+    if (bytes > 0 &&
+        !sparse_memory_fill(pass->memory, data_pass_range(pass, pe, offset, bytes), zeros))
+        return data_out_of_storage(pass, error);
+    if (pass->log)
+        op_log_fill(pass->log, pe, offset, DTYPE_F16, 0, bytes / dtype_bytes(DTYPE_F16));
+    return CW_OK;
+}
+
 int data_pass_fill(struct data_pass *pass, uint32_t pe, uint64_t offset, enum dtype dtype,
                    float value, uint64_t count, struct cw_error *error)
 {

@@ -87,12 +87,18 @@ int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
     return CW_OK;
 }
 
-void dist_give_scratch(struct dist *dist)
+int dist_give_scratch(struct dist *dist, struct cw_error *error)
 {
+    int code = CW_OK;
     for (uint32_t rank = 0; rank < dist->world_size; rank++) {
+        const struct tensor *const scratch = dist->scratch[rank];
+        if (scratch != NULL && dist->data != NULL && code == CW_OK)
+            code = data_pass_forget(dist->data, scratch->shard[0].pe_index, scratch->hbm_offset,
+                                    scratch->shard_bytes, error);
         tensor_free(dist->scratch[rank]);
         dist->scratch[rank] = NULL;
     }
+    return code;
 }
 
 static struct tl_region region_of(const struct tensor *tensor)

@@ -66,7 +66,8 @@ bool sparse_fills_add(struct sparse_fills *fills, struct sparse_range range,
         new[n].bytes = range.address - new[n].address;
         n++;
     }
-    new[n++] = (struct sparse_fill){range.address, range.bytes, 0, content};
+    if (content.make)
+        new[n++] = (struct sparse_fill){range.address, range.bytes, 0, content};
     if (first < end && last_of(&fills->list[end - 1]) > last)
         new[n++] = tail_of(fills->list[end - 1], last + 1);
     memmove(&fills->list[first + n], &fills->list[end], (fills->count - end) * sizeof new[0]);

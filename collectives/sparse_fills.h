@@ -21,7 +21,8 @@ struct sparse_fills {
 };
 
 void sparse_fills_free(struct sparse_fills *fills);
-/* The range shows this content from now on. False: out of memory, and nothing is changed. */
+/* The range shows this content from now on; no function: zeros. False: out of memory, and nothing
+ * is changed. */
 bool sparse_fills_add(struct sparse_fills *fills, struct sparse_range range,
                       struct sparse_content content);
 /* Bytes from `address` on as the fills have them, zeros where there is none. False: all zeros, and

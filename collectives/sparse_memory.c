@@ -42,10 +42,16 @@ struct cutter {
     size_t left;
 };
 
+/* A page that is nobody's. */
+struct free_page {
+    struct free_page *next;
+};
+
 struct sparse_memory {
     void *blocks; /* JudyL: block number -> struct block * */
     struct chunk *chunks;
     struct cutter page_cutter, block_cutter;
+    struct free_page *free_pages;
     uint64_t bytes, bytes_max;
     struct {
         uint64_t number;
@@ -174,7 +180,13 @@ const uint8_t *sparse_memory_look(struct sparse_memory *memory, uint64_t address
 /* A page with what its place has shown so far. */
 static uint8_t *make_page(struct sparse_memory *memory, uint64_t address)
 {
-    uint8_t *page = cut(memory, &memory->page_cutter, SPARSE_PAGE_BYTES);
+    uint8_t *page = (uint8_t *)memory->free_pages;
+    if (page) {
+        memory->free_pages = memory->free_pages->next;
+        memset(page, 0, SPARSE_PAGE_BYTES);
+    } else {
+        page = cut(memory, &memory->page_cutter, SPARSE_PAGE_BYTES);
+    }
     if (page && memory->fills.count > 0)
         (void)sparse_fills_show(&memory->fills, address, page, SPARSE_PAGE_BYTES);
     return page;
@@ -239,17 +251,27 @@ uint64_t sparse_memory_hash(struct sparse_memory *memory, const struct sparse_ra
     return XXH3_64bits_digest(&state);
 }
 
-/* Writes the content to the touched pages of a block, from first to last. */
-static void fill_block(struct block *block, uint64_t start, uint64_t first, uint64_t last,
-                       const struct sparse_content *content, uint64_t base)
+/* Touched pages of a block between first and last are free; those that are there in part get the
+ * content. */
+static void fill_block(struct sparse_memory *memory, struct block *block, uint64_t start,
+                       uint64_t first, uint64_t last, const struct sparse_content *content)
 {
     for (size_t i = 0; i < PAGES_PER_BLOCK; i++) {
         const uint64_t page = start + i * SPARSE_PAGE_BYTES, end = page + (SPARSE_PAGE_BYTES - 1);
         if (!block->page[i] || end < first || page > last)
             continue;
         const uint64_t from = page > first ? page : first, to = end < last ? end : last;
-        content->make(content, from - base, block->page[i] + (from - page),
-                      (size_t)(to - from) + 1);
+        uint8_t *bytes = block->page[i] + (from - page);
+        if (from == page && to == end) {
+            struct free_page *free_page = (struct free_page *)(void *)bytes;
+            free_page->next = memory->free_pages;
+            memory->free_pages = free_page;
+            block->page[i] = NULL;
+        } else if (content->make) {
+            content->make(content, from - first, bytes, (size_t)(to - from) + 1);
+        } else {
+            memset(bytes, 0, (size_t)(to - from) + 1);
+        }
     }
 }
 
@@ -264,7 +286,7 @@ bool sparse_memory_fill(struct sparse_memory *memory, struct sparse_range range,
     Word_t number = range.address / BLOCK_BYTES;
     for (void *const *value = JudyLFirst(memory->blocks, &number, PJE0);
          value && number <= last / BLOCK_BYTES; value = JudyLNext(memory->blocks, &number, PJE0))
-        fill_block(*value, number * BLOCK_BYTES, range.address, last, &content, range.address);
+        fill_block(memory, *value, number * BLOCK_BYTES, range.address, last, &content);
     return true;
 }
 

@@ -28,8 +28,9 @@ void sparse_memory_limit(struct sparse_memory *memory, uint64_t bytes_max);
 /*
  * A stretch of the memory itself: the bytes from `address` on, and in *run how many of them lie one
  * after the other here: at least 1, at most `want`, which is > 0. The address range of a call does
- * not pass 2^64. Valid until the memory is freed, but _look's of an untouched place is valid for
- * the next SPARSE_LOOKS - 1 looks only, and later writes do not change it.
+ * not pass 2^64. Valid until the memory is freed or the place is filled, but _look's of an
+ * untouched place is valid for the next SPARSE_LOOKS - 1 looks only, and later writes do not change
+ * it.
  */
 const uint8_t *sparse_memory_look(struct sparse_memory *memory, uint64_t address, size_t want,
                                   size_t *run);
@@ -53,9 +54,9 @@ struct sparse_content {
 };
 
 /*
- * The range, which is not empty, has this content from now on. What is untouched stays so, and
- * shows it; so a range that is only read takes no storage. False: out of storage, and nothing is
- * changed.
+ * The range, which is not empty, has this content from now on; zeros, if there is no function. It
+ * counts as untouched, and its storage is given back; so a range that is only read takes none.
+ * False: out of storage, and nothing is changed.
  */
 bool sparse_memory_fill(struct sparse_memory *memory, struct sparse_range range,
                         struct sparse_content content);

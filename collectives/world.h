@@ -66,7 +66,7 @@ void dist_submit(const struct submission *submission);
  * the call has ended. */
 int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
                       const struct ccl_call *call, struct cw_error *error);
-void dist_give_scratch(struct dist *dist);
+int dist_give_scratch(struct dist *dist, struct cw_error *error);
 /* Region 0: the rank's result; region 1: its scratch. */
 void dist_map_regions(const struct dist *dist, uint32_t rank, struct tl_args *args);
 /* host_copy: simulated: a tensor has been made (map) or filled; else nothing. */

@@ -22,7 +22,7 @@ enum { WINDOW = 200000 };
 static uint8_t content_byte(uint64_t seed, uint64_t at)
 {
     const uint64_t z = (seed + at) * 0x9e3779b97f4a7c15u;
-    return seed == 0 ? 0 : (uint8_t)(z >> 56); /* seed 0: zeros, as if nothing were there */
+    return seed == 0 ? 0 : (uint8_t)(z >> 56); /* seed 0: forgotten */
 }
 
 static void make(const struct sparse_content *content, uint64_t at, void *dst, size_t bytes)
@@ -55,7 +55,8 @@ static void filled_ranges_are_as_if_written(void **state)
             const uint64_t address = bases[b] + at, what = cw_rng_below(&rng, 4);
             if (what == 0) {
                 const uint64_t seed = cw_rng_below(&rng, 6);
-                const struct sparse_content content = {.make = make, .word = {seed}};
+                const struct sparse_content content = {.make = seed == 0 ? NULL : make,
+                                                       .word = {seed}};
                 for (size_t k = 0; k < bytes; k++)
                     array[at + k] = content_byte(seed, k);
                 assert_true(
@@ -100,6 +101,26 @@ static void looks_stay_for_a_few_more(void **state)
     sparse_memory_free(memory);
 }
 
+static void what_is_forgotten_makes_room(void **state)
+{
+    (void)state;
+    struct sparse_memory *memory = sparse_memory_create(0);
+    static uint8_t bytes[WINDOW];
+    memset(bytes, 1, sizeof bytes);
+    uint64_t taken = 0;
+    for (int i = 0; i < 50; i++) {
+        const struct sparse_range range = {(uint64_t)i << 30, WINDOW};
+        assert_true(sparse_memory_write(memory, range.address, bytes, WINDOW));
+        assert_true(sparse_memory_fill(memory, range, (struct sparse_content){.make = NULL}));
+        taken = i == 0 ? sparse_memory_bytes(memory) : taken;
+    }
+    assert_true(sparse_memory_bytes(memory) < 2 * taken);
+    struct sparse_memory *empty = sparse_memory_create(0);
+    assert_int_equal(sparse_memory_digest(memory), sparse_memory_digest(empty));
+    sparse_memory_free(empty);
+    sparse_memory_free(memory);
+}
+
 static void an_input_that_is_only_read_takes_no_storage(void **state)
 {
     (void)state;
@@ -134,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filled_ranges_are_as_if_written),
         cmocka_unit_test(looks_stay_for_a_few_more),
+        cmocka_unit_test(what_is_forgotten_makes_room),
         cmocka_unit_test(an_input_that_is_only_read_takes_no_storage),
     };
     return cmocka_run_group_tests_name("sparse fills", tests, NULL, NULL);
