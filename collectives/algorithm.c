@@ -115,8 +115,3 @@ const char *ccl_collective_name(enum ccl_collective collective)
                                                       "broadcast",  "barrier",        "matmul"};
     return (unsigned)collective < CCL_COLLECTIVES ? name[collective] : "?";
 }
-
-const char *ccl_algorithm_note(const char *module)
-{
-    return ccl_algorithm_find(module) != NULL ? "" : " (not in this version)";
-}

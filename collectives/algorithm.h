@@ -94,9 +94,6 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, char *
 /* For messages: the i-th registered one, NULL after the last. */
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i);
 
-/* For messages that recommend a module: "" if it is registered, else " (not in this version)". */
-const char *ccl_algorithm_note(const char *module);
-
 /* Those that `auto` chooses from. */
 extern const struct ccl_algorithm ccl_birs, ccl_birs_inter, ccl_rhd, ccl_mesh;
 

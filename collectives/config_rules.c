@@ -10,9 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LIST_BYTES        600u
-#define PAIRS_MAX         24u
-#define EXTENDS_STEPS_MAX 32u /* that a message follows */
+#define LIST_BYTES 600u
+#define PAIRS_MAX  24u
 
 const struct config_value *config_machine_value(const struct config_tree *tree, const char *path)
 {
@@ -28,46 +27,20 @@ const struct config_value *config_ccl_value(const struct config_tree *tree,
     return &tree->defaults[key];
 }
 
-static void list_join(char list[LIST_BYTES], const char *separator, const char *text)
+static void list_add(char list[LIST_BYTES], const char *text)
 {
     const size_t used = strlen(list);
-    snprintf(list + used, LIST_BYTES - used, "%s%s", used == 0 ? "" : separator, text);
+    snprintf(list + used, LIST_BYTES - used, "%s%s", used == 0 ? "" : ", ", text);
 }
 
-static void list_add(char list[LIST_BYTES], const char *text) { list_join(list, ", ", text); }
-
-/* Its module is there. Entries may still inherit in a cycle, or not be linked: that has an error
- * of its own. */
-static bool is_runnable(const struct config_algorithm *entry)
-{
-    const int key = config_ccl_find("module");
-    for (uint32_t steps = 0; entry != NULL && steps < EXTENDS_STEPS_MAX; steps++) {
-        if (config_given(&entry->value[key]))
-            return ccl_algorithm_find(entry->value[key].text) != NULL ||
-                   strchr(entry->value[key].text, ':') != NULL;
-        entry = entry->extends;
-    }
-    return false;
-}
-
-/* "a, b; not in this version: c, d" */
 static void list_algorithms(const struct config_tree *tree, char list[LIST_BYTES])
 {
     list[0] = '\0';
     for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
          entry = entry->next)
-        if (is_runnable(entry))
-            list_add(list, entry->name);
+        list_add(list, entry->name);
     if (list[0] == '\0')
         list_add(list, "none");
-    const char *separator = "; not in this version: ";
-    for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
-         entry = entry->next) {
-        if (is_runnable(entry))
-            continue;
-        list_join(list, separator, entry->name);
-        separator = ", ";
-    }
 }
 
 /* "PATH: no algorithm 'x'; did you mean 'y'? known: ..." */
@@ -82,9 +55,7 @@ static void unknown_algorithm(struct config_loader *loader, const struct config_
         config_nearest_try(&nearest, value->text, entry->name);
     char hint[CCL_NAME_BYTES + 48] = "";
     if (nearest.best != NULL)
-        snprintf(hint, sizeof hint, "did you mean '%s'%s? ", nearest.best,
-                 is_runnable(config_algorithm_find(tree, nearest.best)) ? ""
-                                                                        : " (not in this version)");
+        snprintf(hint, sizeof hint, "did you mean '%s'? ", nearest.best);
     config_error(loader, value->place, "%s: no algorithm '%s'; %sknown: %s", path, value->text,
                  hint, known);
 }

@@ -340,12 +340,11 @@ int mesh_check(const struct ccl_call *call, const char **key, struct cw_error *e
         const struct ccl_algorithm *configured = ccl_algorithm_find(call->ccl->module);
         *key = "system.sips.topology";
         snprintf(error->text, sizeof error->text,
-                 "pair_switch has no global directions, which %s needs; use ring_allreduce%s, or "
+                 "pair_switch has no global directions, which %s needs; use ring_allreduce, or "
                  "ring_1d, torus_2d, mesh_2d_no_wrap or switch",
                  configured != NULL && configured->collective != CCL_ALL_REDUCE
                      ? "lrab_hierarchical_allreduce"
-                     : call->ccl->algorithm,
-                 ccl_algorithm_note("ring_allreduce"));
+                     : call->ccl->algorithm);
         return CW_USAGE;
     }
     if (call->ccl->rank_invariant && call->hw->sip_topology == HW_MESH_2D_NO_WRAP) {
