@@ -339,6 +339,32 @@ static void memory_stays_far_below_the_inputs(void **state)
     json_decref(root);
 }
 
+/* The table behind the plot in the README (make scatter-sweep), at the sizes its text speaks of. */
+static void the_published_sweep_is_what_runs_give(void **state)
+{
+    (void)state;
+    FILE *const table = fopen("bench/reduce_scatter.tsv", "r");
+    assert_non_null(table);
+    char line[256], algorithm[16];
+    unsigned long long bytes;
+    double us, busbw, sio, hccs;
+    unsigned checked = 0;
+    while (fgets(line, sizeof line, table) != NULL) {
+        if (sscanf(line, "%llu %15s %lf %lf %lf %lf", &bytes, algorithm, &us, &busbw, &sio,
+                   &hccs) != 6 ||
+            (bytes != 1 << 20 && bytes != 16 << 20 && bytes != 64 << 20))
+            continue;
+        json_t *root = run_json(SCATTER "--no-data --algorithm %s --bytes %llu", algorithm, bytes);
+        if (json_ps(root, "time_ns") != (long long)(us * 1e6 + 0.5))
+            fail_msg("%s has %.6f us; another time now: make scatter-sweep, and the README's text",
+                     line, us);
+        json_decref(root);
+        checked++;
+    }
+    fclose(table);
+    assert_int_equal(checked, 9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +380,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_names_the_memory),
         cmocka_unit_test(birs_keeps_both_kinds_of_links_busy_at_once),
         cmocka_unit_test(memory_stays_far_below_the_inputs),
+        cmocka_unit_test(the_published_sweep_is_what_runs_give),
     };
     return cmocka_run_group_tests_name("reduce-scatter", tests, NULL, NULL);
 }
