@@ -38,7 +38,7 @@ int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enu
     return lp_late_link_ps(&run->m->hw, kind, place_of(run, index), flight);
 }
 
-/* The same as lp_cross() where jitter may make link or node late. A late PE_DMA or PE_TCM holds the
+/* The same as cross() where jitter may make link or node late. A late PE_DMA or PE_TCM holds the
  * link to it, so that data for a PE keeps its order. */
 static __attribute__((noinline, cold)) void cross_late(struct lp_run *run, struct hw_flight *flight,
                                                        enum hw_link_kind kind, uint32_t index,
@@ -55,8 +55,12 @@ static __attribute__((noinline, cold)) void cross_late(struct lp_run *run, struc
                          lp_late_ps(run, flight, kind, index) + (holds ? late_ps : 0));
 }
 
-void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
-              enum hw_node_kind next)
+/* Inlined where the link's and the node's kinds are known: a transfer crosses several links in each
+ * event. */
+static inline __attribute__((always_inline)) void cross(struct lp_run *run,
+                                                        struct hw_flight *flight,
+                                                        enum hw_link_kind kind, uint32_t index,
+                                                        enum hw_node_kind next)
 {
     const struct hw_config *hw = &run->m->hw;
     if (__builtin_expect(hw->jittered, 0))
@@ -67,13 +71,18 @@ void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind ki
                         hw->overhead_ps[next]);
 }
 
+void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
+              enum hw_node_kind next)
+{
+    cross(run, flight, kind, index, next);
+}
+
 void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to)
 {
     while (from != to) {
         uint32_t next;
         const enum hw_port port = hw_route_noc(&run->m->hw, from, to, &next);
-        lp_cross(run, flight, HW_LINK_NOC, run->m->link_noc + from * HW_PORTS + port,
-                 HW_NODE_ROUTER);
+        cross(run, flight, HW_LINK_NOC, run->m->link_noc + from * HW_PORTS + port, HW_NODE_ROUTER);
         from = next;
     }
 }
@@ -86,17 +95,17 @@ static uint32_t pe_link(const struct lp_model *m, uint32_t pe, uint32_t which)
 void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
                     enum hw_node_kind node)
 {
-    lp_cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINK_IN), node);
+    cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINK_IN), node);
 }
 
 void lp_cross_pe_out(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 {
-    lp_cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINK_OUT), HW_NODE_ROUTER);
+    cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINK_OUT), HW_NODE_ROUTER);
 }
 
 void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 {
-    lp_cross(run, flight, HW_LINK_TCM, pe_link(run->m, pe, LP_LINK_TCM), HW_NODE_PE_TCM);
+    cross(run, flight, HW_LINK_TCM, pe_link(run->m, pe, LP_LINK_TCM), HW_NODE_PE_TCM);
 }
 
 void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
@@ -107,7 +116,7 @@ void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
             lp_link(run->ctx, run->m, &run->cube->link[run->m->link_m_cpu], flight), 0,
             lp_late_ps(run, flight, HW_LINK_M_CPU, run->m->link_m_cpu));
     else
-        lp_cross(run, flight, HW_LINK_M_CPU, run->m->link_m_cpu + 1, HW_NODE_ROUTER);
+        cross(run, flight, HW_LINK_M_CPU, run->m->link_m_cpu + 1, HW_NODE_ROUTER);
 }
 
 enum hw_link_kind lp_memory_link(enum hw_memory memory)
@@ -130,9 +139,9 @@ void lp_cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t r
 {
     const struct lp_model *m = run->m;
     lp_cross_noc(run, flight, router, memory_router(m, memory, pe));
-    lp_cross(run, flight, lp_memory_link(memory),
-             memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_IN) : m->link_sram,
-             lp_memory_node(memory));
+    cross(run, flight, lp_memory_link(memory),
+          memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_IN) : m->link_sram,
+          lp_memory_node(memory));
 }
 
 int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
@@ -140,9 +149,9 @@ int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint3
 {
     const struct lp_model *m = run->m;
     const enum hw_link_kind kind = lp_memory_link(memory);
-    lp_cross(run, flight, kind,
-             memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_OUT) : m->link_sram + 1,
-             HW_NODE_ROUTER);
+    cross(run, flight, kind,
+          memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_OUT) : m->link_sram + 1,
+          HW_NODE_ROUTER);
     const int64_t left_ps =
         flight->tau_ps - m->hw.link[kind].prop_ps - m->hw.overhead_ps[HW_NODE_ROUTER];
     lp_cross_noc(run, flight, memory_router(m, memory, pe), router);
@@ -170,9 +179,9 @@ static void leave(struct lp_run *run, struct lp_sender sender, struct hw_flight 
     uint32_t to_cube;
     const bool to_io_die = !hw_cube_neighbour(&m->hw, run->cube_in_sip, port, &to_cube);
     lp_cross_noc(run, flight, router, m->port_router[port]);
-    lp_cross(run, flight, HW_LINK_NOC_UCIE, m->link_out + port, HW_NODE_UCIE_PORT);
-    lp_cross(run, flight, HW_LINK_UCIE, m->link_ucie + port,
-             to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
+    cross(run, flight, HW_LINK_NOC_UCIE, m->link_out + port, HW_NODE_UCIE_PORT);
+    cross(run, flight, HW_LINK_UCIE, m->link_ucie + port,
+          to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
     transfer.port = (uint8_t)(to_io_die ? port : hw_port_opposite(port));
     lp_forward(run->ctx, to_io_die ? lp_of_io_die(m, run->sip) : lp_of_cube(m, run->sip, to_cube),
                LP_EVENT_TRANSFER, sender, transfer, flight);
