@@ -97,6 +97,9 @@ int64_t tl_issue_ps(const struct tl *tl, enum tl_issue issue, uint32_t part);
 /* PE_FETCH_STORE: all source operands together, then the result. */
 int64_t tl_fetch_ps(const struct tl *tl, uint64_t operand_bytes, uint64_t result_bytes);
 
+/* A physical range that a call names must lie within its memory; anything else passes. */
+void tl_check_range(struct tl *tl, enum tl_call_kind kind, struct lp_operand at, uint32_t bytes);
+
 /* ---- the effects ------------------------------------------------------------------------------
  */
 

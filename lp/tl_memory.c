@@ -60,16 +60,22 @@ static uint8_t memory_of(struct lp_operand operand)
 /* ---- starting ----------------------------------------------------------------------------------
  */
 
-/* `move`: 0, or handle + 1. */
+/* The move that a handle names. */
+static uint32_t move_of(struct tl *tl, enum tl_call_kind kind, uint32_t handle)
+{
+    if (handle >= TL_HANDLES)
+        cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
+                "PE %u.%u.%u, kernel %s: %s with handle %u; there are 0 to %u", tl->run->sip,
+                tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name, tl_call_ops[kind].name,
+                handle, TL_HANDLES - 1);
+    return handle + 1;
+}
+
+/* `move`: 0, or that of a handle. */
 static struct lp_call *start_move(struct tl *tl, enum tl_call_kind kind, uint32_t bytes,
                                   uint32_t move)
 {
     struct lp_call *call = tl_start(tl, kind, bytes);
-    if (move >= LP_MOVES)
-        cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
-                "PE %u.%u.%u, kernel %s: %s with handle %u; there are 0 to %u", tl->run->sip,
-                tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name, tl_call_ops[kind].name,
-                move - 1, TL_HANDLES - 1);
     call->move = (uint8_t)move;
     call->slice = (uint8_t)tl->pe;
     return call;
@@ -115,26 +121,27 @@ void tl_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes)
 }
 void tl_load_async(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes, uint32_t handle)
 {
-    start_load(tl, tcm, va, bytes, handle + 1);
+    start_load(tl, tcm, va, bytes, move_of(tl, CALL_LOAD, handle));
 }
 void tl_store_async(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes,
                     uint32_t handle)
 {
-    start_store(tl, va, src, bytes, handle + 1);
+    start_store(tl, va, src, bytes, move_of(tl, CALL_STORE, handle));
 }
 void tl_copy_async(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes, uint32_t handle)
 {
-    start_copy(tl, dst_va, src_va, bytes, handle + 1);
+    start_copy(tl, dst_va, src_va, bytes, move_of(tl, CALL_COPY, handle));
 }
 void tl_wait_dma(struct tl *tl, uint32_t handle)
 {
-    (void)start_move(tl, CALL_WAIT_DMA, 0, handle + 1);
+    (void)start_move(tl, CALL_WAIT_DMA, 0, move_of(tl, CALL_WAIT_DMA, handle));
 }
 
 void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
                  uint32_t bytes)
 {
     struct lp_call *call = start_move(tl, CALL_STORE_TO, bytes, 0);
+    tl_check_range(tl, CALL_STORE_TO, dst, bytes);
     call->peer = peer;
     call->a = src;
     call->dst = dst;

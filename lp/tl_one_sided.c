@@ -21,10 +21,29 @@ static struct lp_call *start_to(struct tl *tl, enum tl_call_kind kind, uint32_t 
     return call;
 }
 
+void tl_check_range(struct tl *tl, enum tl_call_kind kind, struct lp_operand at, uint32_t bytes)
+{
+    const struct hw_config *hw = &tl->run->m->hw;
+    const char *const name = at.space == LP_SPACE_TCM    ? "TCM"
+                             : at.space == LP_SPACE_HBM  ? "HBM slice"
+                             : at.space == LP_SPACE_SRAM ? "SRAM"
+                                                         : NULL;
+    const uint64_t size = at.space == LP_SPACE_TCM   ? hw->tcm_bytes
+                          : at.space == LP_SPACE_HBM ? hw->hbm_bytes
+                                                     : hw->sram_bytes;
+    if (name != NULL && (at.at > size || bytes > size - at.at))
+        cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
+                "PE %u.%u.%u, kernel %s: %s of %u bytes at offset %u of %s, which has %llu",
+                tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name,
+                tl_call_ops[kind].name, bytes, at.at, name, (unsigned long long)size);
+}
+
 static void start_put(struct tl *tl, uint32_t peer, uint8_t math, struct lp_operand dst,
                       struct lp_operand src, uint32_t bytes)
 {
     struct lp_call *call = start_to(tl, CALL_PUT, peer, bytes);
+    tl_check_range(tl, CALL_PUT, dst, bytes);
+    tl_check_range(tl, CALL_PUT, src, bytes);
     call->math = math;
     call->a = src;
     call->dst = dst;

@@ -539,6 +539,22 @@ static void puts_are_numbered_over_all_peers(void **state)
     machine_free(m);
 }
 
+static void a_put_outside_of_a_memory_fails(void **state)
+{
+    (void)state;
+    struct machine *m = small_machine(1, 1, 1);
+    m->config.peers = 4;
+    machine_start(m);
+    const uint32_t end = (uint32_t)m->hw.tcm_bytes;
+    const struct line script[] = {PUT(1, TCM(end - 15), TCM(0), 16), DONE};
+    const struct part parts[] = {{0, script}};
+    assert_int_equal(try_scripts(m, parts, COUNT_OF(parts)), CW_PROGRAM_FAILED);
+    char text[128];
+    snprintf(text, sizeof text, "put of 16 bytes at offset %u of TCM, which has %u", end - 15, end);
+    assert_non_null(strstr(m->error.text, text));
+    machine_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -565,6 +581,7 @@ int main(void)
         cmocka_unit_test(any_number_of_puts_may_overtake_one),
         cmocka_unit_test(puts_and_notifications_may_overtake_one),
         cmocka_unit_test(puts_are_numbered_over_all_peers),
+        cmocka_unit_test(a_put_outside_of_a_memory_fails),
     };
     return cmocka_run_group_tests_name("lp_one_sided", tests, NULL, NULL);
 }
