@@ -82,7 +82,7 @@ void bench_row_sample(struct result_row *row, const struct lp_times *times)
 static void add_to_kind(struct result_row *row, const struct lp_link_use *use)
 {
     size_t at = 0;
-    while (at < row->kind_count && strcmp(row->kinds[at].name, use->kind) != 0)
+    while (at < row->kind_count && row->kinds[at].name != use->kind)
         at++;
     if (at == RESULT_LINK_KINDS_MAX)
         return;
@@ -109,7 +109,7 @@ static void keep_busiest(void *arg, const struct lp_link_use *use)
     memmove(&row->links[at + 1], &row->links[at], (row->link_count - 1 - at) * sizeof *row->links);
     row->links[at] = (struct result_link){
         .bytes = use->bytes, .busy_ps = use->busy_ps, .queue_ps_max = use->queue_ps_max};
-    snprintf(row->links[at].name, sizeof row->links[at].name, "%s", use->name);
+    lp_link_name(use, row->links[at].name, sizeof row->links[at].name);
 }
 
 /* Time that each phase adds to a rank: from the last leaving of the phases before it to its own.

@@ -14,26 +14,32 @@ struct visit {
     char place[40]; /* "sip 3 cube 5" */
 };
 
+void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes)
+{
+    char number[16] = "";
+    if (use->number != UINT32_MAX)
+        snprintf(number, sizeof number, "%u", use->number);
+    snprintf(text, bytes, "%s %s %s%s%s", use->place, use->kind, use->detail, number, use->behind);
+}
+
 static void visit_server(const struct visit *v, const struct hw_link *link, struct hw_rate rate,
-                         const char *name, const char *detail, uint32_t number)
+                         struct lp_link_use use)
 {
     if (link->epoch != v->epoch || link->bytes == 0)
         return;
-    struct lp_link_use use = {.kind = name,
-                              .bytes = link->bytes,
-                              .busy_ps = hw_rate_ps(rate, link->bytes),
-                              .queue_ps_max = link->queue_ps_max};
-    char which[16] = "";
-    if (number != UINT32_MAX)
-        snprintf(which, sizeof which, "%u", number);
-    snprintf(use.name, sizeof use.name, "%s %s %s%s", v->place, name, detail, which);
+    use.place = v->place;
+    use.bytes = link->bytes;
+    use.busy_ps = hw_rate_ps(rate, link->bytes);
+    use.queue_ps_max = link->queue_ps_max;
     v->fn(v->arg, &use);
 }
 
 static void visit_link(const struct visit *v, const struct hw_link *link, enum hw_link_kind kind,
                        const char *detail, uint32_t number)
 {
-    visit_server(v, link, v->m->hw.link[kind].rate, hw_link_name[kind], detail, number);
+    visit_server(v, link, v->m->hw.link[kind].rate,
+                 (struct lp_link_use){
+                     .kind = hw_link_name[kind], .detail = detail, .number = number, .behind = ""});
 }
 
 static void visit_ports(const struct visit *v, const struct hw_link *links, enum hw_link_kind kind,
@@ -46,17 +52,20 @@ static void visit_ports(const struct visit *v, const struct hw_link *links, enum
 static const char *const out_port[HW_PORTS] = {"out N", "out S", "out E", "out W"};
 static const char *const in_port[HW_PORTS] = {"in N", "in S", "in E", "in W"};
 static const char *const to_port[HW_PORTS] = {"N", "S", "E", "W"};
+static const char *const behind_port[HW_PORTS] = {" N", " S", " E", " W"};
+static const char *const lane_port[HW_PORTS] = {"N lane ", "S lane ", "E lane ", "W lane "};
 
 static void visit_cube(const struct visit *v, const struct lp_cube *cube)
 {
     const struct lp_model *m = v->m;
     for (uint32_t router = 0; router < m->hw.noc_w * m->hw.noc_h; router++)
-        for (enum hw_port port = 0; port < HW_PORTS; port++) {
-            char detail[32];
-            snprintf(detail, sizeof detail, "router %u %s", router, to_port[port]);
-            visit_link(v, &cube->link[m->link_noc + router * HW_PORTS + port], HW_LINK_NOC, detail,
-                       UINT32_MAX);
-        }
+        for (enum hw_port port = 0; port < HW_PORTS; port++)
+            visit_server(v, &cube->link[m->link_noc + router * HW_PORTS + port],
+                         m->hw.link[HW_LINK_NOC].rate,
+                         (struct lp_link_use){.kind = hw_link_name[HW_LINK_NOC],
+                                              .detail = "router ",
+                                              .number = router,
+                                              .behind = behind_port[port]});
     visit_ports(v, &cube->link[m->link_in], HW_LINK_NOC_UCIE, in_port);
     visit_ports(v, &cube->link[m->link_out], HW_LINK_NOC_UCIE, out_port);
     visit_ports(v, &cube->link[m->link_ucie], HW_LINK_UCIE, to_port);
@@ -72,8 +81,9 @@ static void visit_cube(const struct visit *v, const struct lp_cube *cube)
         visit_link(v, &link[LP_LINK_HBM_IN], HW_LINK_HBM, "write PE ", pe);
         visit_link(v, &link[LP_LINK_HBM_OUT], HW_LINK_HBM, "read PE ", pe);
         if (m->config.peers > 0)
-            visit_server(v, &cube->link[m->link_reduce + pe], m->hw.dma_reduce, "reduce", "PE ",
-                         pe);
+            visit_server(v, &cube->link[m->link_reduce + pe], m->hw.dma_reduce,
+                         (struct lp_link_use){
+                             .kind = "reduce", .detail = "PE ", .number = pe, .behind = ""});
     }
 }
 
@@ -86,11 +96,9 @@ static void visit_io_die(const struct visit *v, const struct lp_io_die *die)
         visit_link(v, &die->link[m->link_outer + port], hw_route_outer_link(&m->hw, port),
                    to_port[port], UINT32_MAX);
         const uint32_t lanes = port == HW_PORT_E || port == HW_PORT_W ? m->hw.cube_h : m->hw.cube_w;
-        for (uint32_t lane = 0; lane < lanes; lane++) {
-            char detail[16];
-            snprintf(detail, sizeof detail, "%s lane ", to_port[port]);
-            visit_link(v, &die->link[m->link_edge[port] + lane], HW_LINK_UCIE, detail, lane);
-        }
+        for (uint32_t lane = 0; lane < lanes; lane++)
+            visit_link(v, &die->link[m->link_edge[port] + lane], HW_LINK_UCIE, lane_port[port],
+                       lane);
     }
     visit_link(v, &die->link[m->link_io_cpu], HW_LINK_HUB, "to io_cpu", UINT32_MAX);
     visit_link(v, &die->link[m->link_io_cpu + 1], HW_LINK_HUB, "from io_cpu", UINT32_MAX);

@@ -92,12 +92,18 @@ uint64_t lp_system_messages(const struct lp_system *system);    /* tiles sent, e
 
 /* One directed link, over the last batch. */
 struct lp_link_use {
-    char name[96];    /* "sip 0 cube 1 ucie E" */
-    const char *kind; /* "ucie" */
+    const char *place;  /* "sip 0 cube 1" */
+    const char *kind;   /* "noc": the same pointer for all links of a kind */
+    const char *detail; /* "router " */
+    uint32_t number;    /* 3, UINT32_MAX: none */
+    const char *behind; /* " E" */
     uint64_t bytes;
     int64_t busy_ps;      /* serialisation of those bytes */
     int64_t queue_ps_max; /* the longest that a message waited for it */
 };
+
+/* "sip 0 cube 1 noc router 3 E": links are many, and few are shown. */
+void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes);
 
 /* Visits every link that carried something in the last batch. Nothing is reserved, hence nothing
  * counted, with contention `none`. */
