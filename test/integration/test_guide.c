@@ -89,8 +89,8 @@ static void the_worked_example_reduces(void **state)
 {
     (void)state;
     static const char *const tensors[] = {"--n-elem 1", "--bytes 64KiB --dtype bf16",
-                                          "--n-elem 5001 --set defaults.n_slots=1 "
-                                          "--set defaults.buffer_kind=hbm",
+                                          ("--n-elem 5001 --set defaults.n_slots=1 "
+                                           "--set defaults.buffer_kind=hbm"),
                                           "--n-elem 700 --set system.sips.count=1",
                                           "--preset six_3x2 --n-elem 3000 --dtype f32 --op prod"};
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
