@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "test_dist_support.h"
+
 #include "collectives/distributed.h"
 #include "collectives/expect_moves.h"
 #include "collectives/input.h"
@@ -69,22 +71,15 @@ static int completed(void *arg, const struct dist_completion *completion, struct
 static struct world *make_world(const char *const *sets, size_t count)
 {
     const struct config_request request = {.sets = sets, .set_count = count};
-    struct config_errors errors = {0};
-    struct cw_error error;
     struct world *world = calloc(1, sizeof *world);
     assert_non_null(world);
-    if (config_load(&request, &world->config, &errors) != CW_OK) {
-        config_errors_print(stderr, &errors);
-        fail();
-    }
+    world->config = must_load(&request);
     const struct dist_options options = {.config = world->config,
                                          .sync = CW_SEQUENTIAL,
                                          .threads = 1,
                                          .completed = completed,
                                          .arg = world};
-    world->dist = dist_create(&options, &error);
-    if (world->dist == NULL)
-        fail_msg("%s", error.text);
+    world->dist = must_create(&options);
     return world;
 }
 

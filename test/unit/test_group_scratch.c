@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "test_dist_support.h"
+
 #include "collectives/distributed.h"
 
 enum { RANKS = 4, EACH = 6 };
@@ -44,21 +46,15 @@ static struct cw_error run(struct world *world, mp_worker_fn worker)
                                 "defaults.slot_size=4096"};
     const struct config_request request = {
         .preset = "a3_16", .algorithm = "birs", .sets = sets, .set_count = 4};
-    struct config_errors errors = {0};
     struct cw_error error = {.exit_code = CW_OK};
     *world = (struct world){0};
-    if (config_load(&request, &world->config, &errors) != CW_OK) {
-        config_errors_print(stderr, &errors);
-        fail();
-    }
+    world->config = must_load(&request);
     const struct dist_options options = {.config = world->config,
                                          .sync = CW_SEQUENTIAL,
                                          .threads = 1,
                                          .completed = completed,
                                          .arg = world};
-    world->dist = dist_create(&options, &error);
-    if (world->dist == NULL)
-        fail_msg("%s", error.text);
+    world->dist = must_create(&options);
     (void)dist_spawn(world->dist, worker, world, &error);
     dist_free(world->dist);
     config_free(world->config);

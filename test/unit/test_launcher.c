@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "test_dist_support.h"
+
 #include "collectives/distributed.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -58,26 +60,19 @@ static struct world *make_world(uint32_t w, uint32_t h, const char *more, bool n
                                 more};
     const struct config_request request = {.sets = sets,
                                            .set_count = COUNT_OF(sets) - (more == NULL)};
-    struct config_errors errors = {0};
-    struct cw_error error;
     struct world *world = calloc(1, sizeof *world);
     assert_non_null(world);
     world->fails = -1;
     world->n_elem = N;
     world->no_data = no_data;
-    if (config_load(&request, &world->config, &errors) != CW_OK) {
-        config_errors_print(stderr, &errors);
-        fail();
-    }
+    world->config = must_load(&request);
     const struct dist_options options = {.config = world->config,
                                          .sync = CW_SEQUENTIAL,
                                          .threads = 1,
                                          .no_data = no_data,
                                          .completed = completed,
                                          .arg = world};
-    world->dist = dist_create(&options, &error);
-    if (world->dist == NULL)
-        fail_msg("%s", error.text);
+    world->dist = must_create(&options);
     return world;
 }
 

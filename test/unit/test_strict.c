@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "test_dist_support.h"
+
 #include "collectives/distributed.h"
 
 enum { SLOTS = 3, BYTES = 64 };
@@ -55,23 +57,17 @@ static struct world *make_world(struct mode mode)
                                 mode.lenient ? "defaults.strict_validation=false"
                                              : "defaults.strict_validation=true"};
     const struct config_request request = {.sets = sets, .set_count = sizeof sets / sizeof *sets};
-    struct config_errors errors = {0};
     struct cw_error error;
     struct world *world = calloc(1, sizeof *world);
     assert_non_null(world);
-    if (config_load(&request, &world->config, &errors) != CW_OK) {
-        config_errors_print(stderr, &errors);
-        fail();
-    }
+    world->config = must_load(&request);
     const struct dist_options options = {.config = world->config,
                                          .sync = mode.sync,
                                          .threads = mode.threads,
                                          .no_data = mode.no_data,
                                          .warn = warn,
                                          .arg = world};
-    world->dist = dist_create(&options, &error);
-    if (world->dist == NULL)
-        fail_msg("%s", error.text);
+    world->dist = must_create(&options);
     if (dist_install(world->dist, &error) != CW_OK)
         fail_msg("%s", error.text);
     return world;
