@@ -12,13 +12,19 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prot
         -Wmissing-prototypes -Wvla -Wno-ignored-qualifiers
 # -ffp-contract=off: results must not depend on whether the compiler fuses operations.
 CFLAGS_COMMON := -std=gnu17 -g $(WARN) -I. -pthread -ffp-contract=off -MMD -MP
-ARCH := -march=x86-64-v3
+# -mprfchw: what another core has read is fetched for writing, not to be read; where a processor does
+# not know how, it does nothing.
+ARCH := -march=x86-64-v3 -mprfchw
+
+# Needed in any case: calls of malloc() come out of the link-time optimiser too late for --as-needed,
+# the default of some linkers, to see them.
+LIBS_JEMALLOC := -Wl,--push-state,--no-as-needed -ljemalloc -Wl,--pop-state
 
 ifeq ($(VARIANT),release)
   OUT := $(BUILD)
   CFLAGS_VARIANT := -O3 -flto=auto -fno-semantic-interposition
   LDFLAGS_VARIANT := -O3 -flto=auto
-  LIBS_ALLOC := -ljemalloc
+  LIBS_ALLOC := $(LIBS_JEMALLOC)
 else ifeq ($(VARIANT),asan)
   OUT := $(BUILD)/asan
   CFLAGS_VARIANT := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
@@ -34,7 +40,7 @@ else ifeq ($(VARIANT),explore)
   OUT := $(BUILD)/explore
   CFLAGS_VARIANT := -O2 -DSYNC_EXPLORE
   LDFLAGS_VARIANT :=
-  LIBS_ALLOC := -ljemalloc
+  LIBS_ALLOC := $(LIBS_JEMALLOC)
 else ifeq ($(VARIANT),explore-asan)
   OUT := $(BUILD)/explore-asan
   CFLAGS_VARIANT := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
@@ -45,7 +51,7 @@ else ifeq ($(VARIANT),clang)
   OUT := $(BUILD)/clang
   CFLAGS_VARIANT := -O2
   LDFLAGS_VARIANT :=
-  LIBS_ALLOC := -ljemalloc
+  LIBS_ALLOC := $(LIBS_JEMALLOC)
 else ifeq ($(VARIANT),fuzz)
   OUT := $(BUILD)/fuzz
   CFLAGS_VARIANT := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
