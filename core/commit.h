@@ -16,11 +16,17 @@ static inline void commit_hash(const struct worker *worker, struct lp_block *blo
         block->hash = hash_event(block->hash, event);
 }
 
+/* So many events are final, the latest at `latest_ps`. */
+static inline void commit_count(struct worker *worker, uint64_t events, int64_t latest_ps)
+{
+    worker->now_ps = latest_ps > worker->now_ps ? latest_ps : worker->now_ps;
+    worker->committed += events;
+}
+
 /* Once it is final. */
 static inline void commit_free(struct worker *worker, struct cw_event *event)
 {
-    worker->now_ps = event->time_ps > worker->now_ps ? event->time_ps : worker->now_ps;
-    worker->committed++;
+    commit_count(worker, 1, event->time_ps);
     pool_put(&worker->pool, event);
 }
 

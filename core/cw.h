@@ -100,13 +100,20 @@ struct cw_model {
     void (*handle)(struct cw_ctx *ctx, const void *state, const struct cw_event *event);
 };
 
+/* Where before-images go (core/history.h); here, since each change of a state adds one. */
+struct cw_undo {
+    uint8_t *at, *end;
+};
+enum { CW_UNDO_IMAGE = 2, CW_UNDO_BYTES_MAX = 64 }; /* of one that is added without a call */
+
 /* The context of one handler call. The fields are the engine's; models use the functions. */
 struct cw_ctx {
     const uint8_t *state; /* of the LP whose event this is */
     size_t state_bytes;
     const struct cw_event *event;
     const void *model_data;
-    bool keep; /* before-images are wanted: undo is on, or changes are being checked */
+    bool keep;            /* before-images are wanted: undo is on, or changes are being checked */
+    struct cw_undo *undo; /* if undo alone is on */
 };
 
 static inline const void *cw_model_data(const struct cw_ctx *ctx) { return ctx->model_data; }
@@ -115,12 +122,33 @@ static inline int64_t cw_now(const struct cw_ctx *ctx) { return ctx->event->time
 void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes);
 _Noreturn void cw_mut_outside(struct cw_ctx *ctx, const void *part, size_t bytes);
 
+/* Adds a part as it is, word by word: it was likely written a moment ago, and a wider load would
+ * wait for the stores. False: there is no room, or it is too large. */
+static inline bool cw_undo_add(struct cw_undo *undo, size_t offset, const void *part, size_t bytes)
+{
+    const size_t room = (bytes + 7) / 8 * 8;
+    uint8_t *const to = undo->at;
+    if (bytes > CW_UNDO_BYTES_MAX || (size_t)(undo->end - to) < room + sizeof(uint64_t))
+        return false;
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t word = 0;
+        __builtin_memcpy(&word, (const uint8_t *)part + i, bytes - i < 8 ? bytes - i : 8);
+        __asm__("" : "+r"(word)); /* no vector */
+        __builtin_memcpy(to + i, &word, 8);
+    }
+    const uint64_t what = (uint64_t)offset << 32 | (uint64_t)bytes << 3 | CW_UNDO_IMAGE;
+    __builtin_memcpy(to + room, &what, 8);
+    undo->at = to + room + 8;
+    return true;
+}
+
 static inline void *cw_mut(struct cw_ctx *ctx, const void *part, size_t bytes)
 {
     const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
     if (__builtin_expect(offset > ctx->state_bytes || bytes > ctx->state_bytes - offset, 0))
         cw_mut_outside(ctx, part, bytes); /* exit 5: the part is not in this LP's state */
-    if (__builtin_expect(ctx->keep, 0))
+    if (__builtin_expect(ctx->keep, 0) &&
+        (ctx->undo == NULL || !cw_undo_add(ctx->undo, offset, part, bytes)))
         cw_mut_keep(ctx, part, bytes);
     return (void *)(uintptr_t)part;
 }
@@ -236,6 +264,8 @@ typedef void (*cw_trace_fn)(void *arg, const struct cw_event *event, const struc
 struct cw_config {
     enum cw_sync sync;
     uint32_t worker_count;         /* CW_SEQUENTIAL: 1; or more, to check a partition's promises */
+    uint32_t thread_count;         /* that workers run on, some taking turns on one; 0: one for each
+                                      worker, but no more than cores, unless it is CW_STRESS */
     const uint32_t *lp_worker;     /* [lp_count] who owns each LP; NULL: block partition */
     const int64_t *least_delay_ps; /* [from * worker_count + to]; NULL: all 0 */
     int64_t end_ps;                /* exclusive; CW_TIME_MAX: until no event is left */
@@ -255,11 +285,11 @@ struct cw_config {
                                      Each event at most twice, and each worker's first always */
     bool lazy_cancellation;       /* optimistic modes: what an undone event sent stays until it is
                                      known that it is not sent again; else it is cancelled at once */
-    bool pin_workers;             /* each on a hardware thread of its own, of those the caller may
-                                     run on, while a drain lasts; where they do not suffice: none */
-    bool hash_off;                /* leave the trace hash out */
-    bool check_changes;           /* after each handler, prove that it changed nothing but the
-                                     parts it asked for (slow; exit 5 if it did) */
+    bool pin_workers;   /* each thread to a hardware thread of its own, of those the caller
+                           may run on, while a drain lasts; where they do not suffice: none */
+    bool hash_off;      /* leave the trace hash out */
+    bool check_changes; /* after each handler, prove that it changed nothing but the
+                           parts it asked for (slow; exit 5 if it did) */
 };
 
 /* What a worker's time goes to. */

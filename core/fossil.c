@@ -32,13 +32,13 @@ static inline bool is_final(const struct limit *limit, struct cw_event *event)
     return event->time_ps < limit->time_ps || key_before(key_of(&entry), limit->gvt);
 }
 
-/* A processed event commits: the oldest of its LP. */
+/* A processed event commits: the oldest of its LP. The caller counts. */
 static inline void commit_log(struct timewarp *tw, struct log *log)
 {
     struct worker *const worker = tw->worker;
     struct cw_event *const event = log->event;
-    event_clear_notes(event);
     if (log->records > 0) {
+        event_clear_notes(event);
         uint8_t *const to = worker_need(worker, outbox_add(&tw->outbox, event, log->records));
         memcpy(to, log_records(log), log->records);
     }
@@ -46,8 +46,8 @@ static inline void commit_log(struct timewarp *tw, struct log *log)
         log->newer->older = NULL;
     else
         tw->newest[log->lp] = NULL;
-    history_drop(&tw->history, log);
-    commit_free(worker, event);
+    log->event = NULL;
+    pool_put(&worker->pool, event);
 }
 
 void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
@@ -59,6 +59,8 @@ void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
         log = log->older;
     while (log != NULL) {
         struct log *const newer = log->newer;
+        commit_count(tw->worker, 1, log->event->time_ps);
+        history_forget(&tw->history, history_block_of(log), 1);
         commit_log(tw, log);
         log = newer;
     }
@@ -69,7 +71,10 @@ static void collect_block(struct timewarp *tw, struct history_block *block,
                           const struct limit *limit)
 {
     const size_t end = history_block_end(&tw->history, block);
-    size_t ahead = block->first, first = end;
+    const int64_t last_ps =
+        limit->time_ps > limit->gvt.time_ps ? limit->time_ps : limit->gvt.time_ps;
+    size_t ahead = block->first, first = end, committed = 0;
+    int64_t latest_ps = INT64_MIN;
     block->least_ps = CW_TIME_MAX;
     for (unsigned i = 0; i < AHEAD && ahead < end; i++)
         ahead += ((const struct log *)(const void *)(block->data + ahead))->bytes;
@@ -83,15 +88,21 @@ static void collect_block(struct timewarp *tw, struct history_block *block,
         if (log->event == NULL) {
             /* a gap */
         } else if (is_final(limit, log->event)) {
+            latest_ps = log->event->time_ps > latest_ps ? log->event->time_ps : latest_ps;
+            committed++;
             commit_log(tw, log);
         } else {
             first = at < first ? at : first;
             block->least_ps =
                 log->event->time_ps < block->least_ps ? log->event->time_ps : block->least_ps;
+            if (!block->descends && log->event->time_ps > last_ps)
+                break; /* nor is what follows */
         }
         at += log->bytes;
     }
     block->first = first;
+    history_forget(&tw->history, block, committed);
+    commit_count(tw->worker, committed, latest_ps);
 }
 
 void fossil_collect(struct timewarp *tw)

@@ -8,8 +8,8 @@
 #include "core/wait.h"
 
 enum {
-    LOOKS_BEFORE_ROUND = 16, /* that found nothing to do */
-    LIVE_BEFORE_ROUND = 256, /* logs */
+    LOOKS_BEFORE_ROUND = 64,  /* that found nothing to do */
+    LIVE_BEFORE_ROUND = 1024, /* logs */
     /* Events handled: somebody wants to see their records; and what is handled and undone again
      * and again, to save memory, would never commit. */
     EVENTS_BEFORE_ROUND = 16384,
@@ -58,6 +58,7 @@ static void first_cut(struct timewarp *tw, struct gvt_slot *slot)
 {
     const struct cw_sim *const sim = tw->worker->sim;
     (void)timewarp_flush(tw);
+    outbox_take_back(&tw->outbox, &slot->spent);
     slot->sealed = outbox_seal(&tw->outbox);
     for (uint32_t to = 0; to < sim->worker_count; to++)
         tw->sent_least[to] = KEY_NEVER;

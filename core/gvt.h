@@ -22,6 +22,10 @@
  * I-GVT-2: a slot's fields of round r are not written again before all have read them: a worker
  * enters the first cut of r + 1 after it has computed r, and the second when all have entered
  * the first.
+ *
+ * I-GVT-3: the lists `sealed` and `spent` are worker 0's between everybody's first cut, which it
+ * acquires, and its own second, and their slot's owner's between everybody's second cut, which it
+ * acquires, and its own first.
  */
 #ifndef CORE_GVT_H
 #define CORE_GVT_H
@@ -61,6 +65,7 @@ struct gvt_slot {
     _Alignas(64) struct key least; /* pending */
     bool failed;                   /* its least event has failed for good */
     struct sealed_outbox *sealed;  /* records handed over at the first cut */
+    struct sealed_outbox *spent;   /* and what worker 0 gives back (I-GVT-3) */
     struct key *sent;              /* [to] the least sent between the cuts */
     /* line 3: likewise; read by worker 0 only, and only if the host wants to know */
     _Alignas(64) struct stats_report report;

@@ -75,12 +75,13 @@ void worker_check_changes(struct worker *worker, struct lp_block *block)
                 offset);
 }
 
+/* What cw_undo_add() cannot do: no room, a large part, changes to be checked, nothing to undo. */
 void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes)
 {
     struct worker *const worker = worker_of(ctx);
+    struct timewarp *const tw = worker->timewarp;
     const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
-    if (worker->timewarp != NULL && worker->timewarp->speculative &&
-        !history_add_image(&worker->timewarp->history, offset, part, bytes))
+    if (tw != NULL && tw->speculative && !history_add_image(&tw->history, offset, part, bytes))
         worker_starve(worker);
     if (worker->undo.before != NULL && !undo_keep(&worker->undo, offset, bytes))
         worker_starve(worker);
@@ -136,21 +137,38 @@ static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
 }
 
 /* Room for the note of a send, before anything of it has happened. */
-static void reserve_note(struct worker *worker)
+static __attribute__((noinline)) void reserve_specially(struct worker *worker)
 {
     struct timewarp *const tw = worker->timewarp;
     if (tw != NULL && tw->speculative && !history_room(&tw->history, HISTORY_SEND_BYTES_MAX))
         worker_starve(worker);
 }
 
+static inline void reserve_note(struct worker *worker)
+{
+    const struct cw_undo *const undo = worker->ctx.undo;
+    if (__builtin_expect(undo == NULL || undo->end - undo->at < HISTORY_SEND_BYTES_MAX, 0))
+        reserve_specially(worker);
+}
+
 /* Notes an event that was sent to an own LP, for whoever has to know of it later. */
-static void note_sent(struct worker *worker, const struct cw_event *event)
+static __attribute__((noinline)) void note_specially(struct worker *worker,
+                                                     const struct cw_event *event)
 {
     struct timewarp *const tw = worker->timewarp;
-    if (tw != NULL && tw->speculative && !history_add_local(&tw->history, event))
-        worker_fail_for_memory(worker); /* there was room before it was sent */
-    if (worker->sim->trace.fn != NULL && !trace_sent(&worker->sim->trace, event, worker->committed))
+    if (tw != NULL && tw->speculative)
+        history_add_local(&tw->history.undo, event);
+    else if (worker->sim->trace.fn != NULL &&
+             !trace_sent(&worker->sim->trace, event, worker->committed))
         worker_fail_for_memory(worker);
+}
+
+static inline void note_sent(struct worker *worker, const struct cw_event *event)
+{
+    if (__builtin_expect(worker->ctx.undo != NULL, 1))
+        history_add_local(worker->ctx.undo, event);
+    else
+        note_specially(worker, event);
 }
 
 /* What a handler gave to cw_send(). */

@@ -12,6 +12,14 @@ void history_init(struct history *history, struct memory *memory)
     *history = (struct history){.memory = memory};
 }
 
+static void block_clear(struct history_block *block)
+{
+    block->first = block->live = 0;
+    block->least_ps = CW_TIME_MAX;
+    block->latest_ps = INT64_MIN;
+    block->descends = 0;
+}
+
 static struct history_block *block_create(struct history *history, size_t bytes)
 {
     struct history_block *block = history->free;
@@ -25,8 +33,8 @@ static struct history_block *block_create(struct history *history, size_t bytes)
         block->bytes = size;
     }
     block->next = NULL;
-    block->first = block->end = block->live = 0;
-    block->least_ps = CW_TIME_MAX;
+    block->end = 0;
+    block_clear(block);
     return block;
 }
 
@@ -67,7 +75,7 @@ bool history_move(struct history *history, size_t bytes)
 {
     struct history_block *const old = history->current;
     const size_t written =
-        history->open == NULL ? 0 : (size_t)(history->at - (uint8_t *)history->open);
+        history->open == NULL ? 0 : (size_t)(history->undo.at - (uint8_t *)history->open);
     /* An open log may grow further: room for twice of it. */
     struct history_block *const block = block_create(history, 2 * (written + bytes));
     if (block == NULL)
@@ -75,14 +83,14 @@ bool history_move(struct history *history, size_t bytes)
     if (written > 0)
         memcpy(block->data, history->open, written);
     if (old != NULL) {
-        old->end = (size_t)(history->at - old->data) - written;
+        old->end = (size_t)(history->undo.at - old->data) - written;
         old->next = block;
     } else {
         history->oldest = block;
     }
     history->current = block;
-    history->at = block->data + written;
-    history->end = block->data + block->bytes;
+    history->undo.at = block->data + written;
+    history->undo.end = block->data + block->bytes;
     if (history->open != NULL)
         history->open = (struct log *)(void *)block->data;
     return true;
@@ -93,9 +101,8 @@ struct history_block *history_retire(struct history *history, struct history_blo
 {
     struct history_block *const next = block->next;
     if (block == history->current) {
-        block->first = 0;
-        block->least_ps = CW_TIME_MAX;
-        history->at = block->data;
+        block_clear(block);
+        history->undo.at = block->data;
         return NULL;
     }
     *(older == NULL ? &history->oldest : &older->next) = next;
@@ -108,15 +115,9 @@ bool history_add_image(struct history *history, size_t offset, const void *part,
     const size_t room = history_words(bytes);
     if (!history_room(history, room + sizeof(uint64_t)))
         return false;
-    if (bytes % 8 == 0 && bytes <= 64) { /* the usual: no call */
-        for (size_t i = 0; i < bytes; i += 8)
-            memcpy(history->at + i, (const uint8_t *)part + i, 8);
-    } else {
-        memcpy(history->at, part, bytes);
-    }
-    history->at += room;
-    history_put(history, (uint64_t)offset << 32 | (uint64_t)bytes << 3 | ITEM_IMAGE);
-    history->image_bytes += bytes;
+    memcpy(history->undo.at, part, bytes);
+    history->undo.at += room;
+    history_put(&history->undo, (uint64_t)offset << 32 | (uint64_t)bytes << 3 | ITEM_IMAGE);
     return true;
 }
 
@@ -126,12 +127,12 @@ bool history_add_remote(struct history *history, uint32_t to, const struct remot
     const size_t room = history_words(rest_bytes);
     if (!history_room(history, sizeof *sent + room + sizeof(uint64_t)))
         return false;
-    memcpy(history->at, sent, sizeof *sent);
-    history->at += sizeof *sent;
+    memcpy(history->undo.at, sent, sizeof *sent);
+    history->undo.at += sizeof *sent;
     if (rest_bytes > 0)
-        memcpy(history->at, rest, rest_bytes);
-    history->at += room;
-    history_put(history, (uint64_t)(room / 8) << 32 | (uint64_t)to << 3 | ITEM_REMOTE);
+        memcpy(history->undo.at, rest, rest_bytes);
+    history->undo.at += room;
+    history_put(&history->undo, (uint64_t)(room / 8) << 32 | (uint64_t)to << 3 | ITEM_REMOTE);
     return true;
 }
 
@@ -140,9 +141,9 @@ bool history_add_records(struct history *history, const void *records, size_t by
     const size_t room = history_words(bytes);
     if (!history_room(history, room + sizeof(uint64_t)))
         return false;
-    memcpy(history->at, records, bytes);
+    memcpy(history->undo.at, records, bytes);
     history->open->records = (uint32_t)bytes;
-    history->at += room;
-    history_put(history, (uint64_t)bytes << 3 | ITEM_RECORDS);
+    history->undo.at += room;
+    history_put(&history->undo, (uint64_t)bytes << 3 | ITEM_RECORDS);
     return true;
 }

@@ -38,7 +38,7 @@ _Static_assert(sizeof(struct log) == 48, "little to write for each event");
  */
 enum item_kind {
     ITEM_LOCAL = 1, /* rest of the word: the event that was sent to an LP of this worker */
-    ITEM_IMAGE,     /* bytes << 3 | offset << 32; data: a part of the state as it was */
+    ITEM_IMAGE = CW_UNDO_IMAGE, /* bytes << 3 | offset << 32; data: a part of the state as it was */
     ITEM_REMOTE,  /* worker << 3 | words of the rest << 32; data: struct remote_send, and the rest:
                      nothing, or, if it may be kept (lazy.h), type and payload */
     ITEM_RECORDS, /* bytes << 3; data: records (records.h) */
@@ -83,18 +83,18 @@ struct history_block {
     size_t first, end;          /* the logs that are needed lie in [first, end) */
     size_t live;                /* how many they are, and those whose sends are kept */
     int64_t least_ps;           /* no event of theirs is before this */
-    uint64_t reserved[2];
+    int64_t latest_ps;          /* of the log closed last */
+    uint64_t descends;          /* not 0: not all came in the order of their times */
     uint8_t data[];
 };
 _Static_assert(sizeof(struct history_block) == 64, "logs start on a line");
 
 struct history {
-    uint8_t *at;      /* where the next word goes */
-    uint8_t *end;     /* of the current block */
-    struct log *open; /* being written; NULL: none */
+    struct cw_undo undo; /* where the next word goes, and the end of the current block */
+    struct log *open;    /* being written; NULL: none */
     struct history_block *oldest, *current, *free;
-    size_t live;          /* logs that are needed */
-    uint64_t image_bytes; /* written, ever */
+    size_t live;    /* logs that are needed */
+    uint64_t bytes; /* of logs, ever */
     struct memory *memory;
 };
 
@@ -104,37 +104,31 @@ void history_free(struct history *history);
 /* The slow way of history_room(): goes on in another block, with what is open. */
 bool history_move(struct history *history, size_t bytes);
 
-/* True: the next `bytes` at history->at may be written. False: out of memory. */
+/* True: the next `bytes` at history->undo.at may be written. False: out of memory. */
 static inline bool history_room(struct history *history, size_t bytes)
 {
-    return __builtin_expect((size_t)(history->end - history->at) >= bytes, 1) ||
+    return __builtin_expect((size_t)(history->undo.end - history->undo.at) >= bytes, 1) ||
            history_move(history, bytes);
 }
 
-/* Opens a log. False: out of memory. */
-static inline bool history_open(struct history *history)
+/* Opens a log; there is room. */
+static inline void history_open(struct history *history)
 {
-    if (!history_room(history, sizeof(struct log)))
-        return false;
-    history->open = (struct log *)(void *)history->at;
+    history->open = (struct log *)(void *)history->undo.at;
     history->open->records = 0;
-    history->at += sizeof(struct log);
-    return true;
+    history->undo.at += sizeof(struct log);
 }
 
-static inline void history_put(struct history *history, uint64_t word)
+static inline void history_put(struct cw_undo *undo, uint64_t word)
 {
-    *(uint64_t *)(void *)history->at = word;
-    history->at += sizeof word;
+    *(uint64_t *)(void *)undo->at = word;
+    undo->at += sizeof word;
 }
 
-/* Adds to the open log an event that was sent to an own LP. False: out of memory. */
-static inline bool history_add_local(struct history *history, const struct cw_event *event)
+/* Adds to the open log an event that was sent to an own LP; there is room. */
+static inline void history_add_local(struct cw_undo *undo, const struct cw_event *event)
 {
-    if (!history_room(history, sizeof(uint64_t)))
-        return false;
-    history_put(history, (uint64_t)(uintptr_t)event | ITEM_LOCAL);
-    return true;
+    history_put(undo, (uint64_t)(uintptr_t)event | ITEM_LOCAL);
 }
 
 /* Adds what the state of before the event is held against once it is restored (chaos.h). */
@@ -142,12 +136,13 @@ static inline bool history_add_state_hash(struct history *history, uint64_t stat
 {
     if (!history_room(history, 2 * sizeof(uint64_t)))
         return false;
-    history_put(history, state_hash);
-    history_put(history, ITEM_STATE);
+    history_put(&history->undo, state_hash);
+    history_put(&history->undo, ITEM_STATE);
     return true;
 }
 
-/* Adds the before-image of `bytes` of a state, from `offset` on. */
+/* Adds the before-image of a part of a state. False: out of memory. cw_undo_add() does the same,
+ * where it is short and there is room. */
 bool history_add_image(struct history *history, size_t offset, const void *part, size_t bytes);
 bool history_add_remote(struct history *history, uint32_t to, const struct remote_send *sent,
                         const void *rest, size_t rest_bytes);
@@ -163,9 +158,12 @@ static inline struct log *history_close(struct history *history, struct cw_event
     history->open = NULL;
     log->event = event;
     log->place = (uint32_t)((uint8_t *)log - block->data);
-    log->bytes = (uint32_t)(history->at - (uint8_t *)log);
+    log->bytes = (uint32_t)(history->undo.at - (uint8_t *)log);
+    history->bytes += log->bytes;
     log->lp = lp;
     block->least_ps = time_ps < block->least_ps ? time_ps : block->least_ps;
+    block->descends |= time_ps < block->latest_ps;
+    block->latest_ps = time_ps;
     block->live++;
     history->live++;
     return log;
@@ -174,7 +172,7 @@ static inline struct log *history_close(struct history *history, struct cw_event
 /* Forgets the open log. */
 static inline void history_discard(struct history *history)
 {
-    history->at = (uint8_t *)history->open;
+    history->undo.at = (uint8_t *)history->open;
     history->open = NULL;
 }
 
@@ -184,12 +182,18 @@ static inline struct history_block *history_block_of(struct log *log)
                                             sizeof(struct history_block));
 }
 
+/* So many logs of the block are not needed any more. */
+static inline void history_forget(struct history *history, struct history_block *block, size_t logs)
+{
+    block->live -= logs;
+    history->live -= logs;
+}
+
 /* The log is not needed any more. */
 static inline void history_drop(struct history *history, struct log *log)
 {
     log->event = NULL;
-    history_block_of(log)->live--;
-    history->live--;
+    history_forget(history, history_block_of(log), 1);
 }
 
 /* The log's event is pending again, but what it sent is kept: the log stays where it is, until
@@ -205,14 +209,14 @@ static inline void history_release(struct log *log) { history_block_of(log)->liv
 static inline size_t history_block_end(const struct history *history,
                                        const struct history_block *block)
 {
-    return block == history->current ? (size_t)(history->at - block->data) : block->end;
+    return block == history->current ? (size_t)(history->undo.at - block->data) : block->end;
 }
 
 /* Whether there are blocks, or a part of one, that no log needs any more. */
 static inline bool history_is_idle(const struct history *history)
 {
     return history->live == 0 && history->current != NULL &&
-           (history->oldest != history->current || history->at != history->current->data);
+           (history->oldest != history->current || history->undo.at != history->current->data);
 }
 
 /* Takes a block that holds no needed log out of the list; `older` comes before it there, or is

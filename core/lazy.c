@@ -198,20 +198,19 @@ static bool is_same(const uint64_t *item, const struct event_words *words, const
            (payload_bytes == 0 || memcmp(rest + 1, payload, payload_bytes) == 0);
 }
 
-/* The new log says what was sent, as if it had been sent by this handler. */
+/* The new log says what was sent, as if it had been sent by this handler. There is room for an
+ * own event (reserve_note() in handler.c). */
 static void note_again(struct timewarp *tw, const uint64_t *item)
 {
     struct remote_send sent;
-    bool noted;
     if ((*item & ITEM_KIND_MASK) == ITEM_LOCAL) {
-        noted = history_add_local(
-            &tw->history, (const struct cw_event *)(uintptr_t)(*item & ~(uint64_t)ITEM_KIND_MASK));
-    } else {
-        memcpy(&sent, data_of(item), sizeof sent);
-        noted = history_add_remote(&tw->history, (uint32_t)*item >> 3, &sent,
-                                   data_of(item) + sizeof sent / sizeof *item, (*item >> 32) * 8);
+        history_add_local(&tw->history.undo,
+                          (const struct cw_event *)(uintptr_t)(*item & ~(uint64_t)ITEM_KIND_MASK));
+        return;
     }
-    if (!noted)
+    memcpy(&sent, data_of(item), sizeof sent);
+    if (!history_add_remote(&tw->history, (uint32_t)*item >> 3, &sent,
+                            data_of(item) + sizeof sent / sizeof *item, (*item >> 32) * 8))
         worker_fail_for_memory(tw->worker);
 }
 

@@ -9,7 +9,7 @@
 #include "core/simulation.h"
 #include "core/timewarp.h"
 
-enum { BATCH_BYTES_MIN = 64 << 10 };
+enum { BATCH_BYTES_MIN = 16 << 10, SPARES_MAX = 4, AHEAD_BYTES = 512 };
 
 /* Before each event in a batch. */
 struct outbox_event {
@@ -23,9 +23,16 @@ static size_t batch_bytes(size_t bytes) { return sizeof(struct sealed_outbox) + 
 
 static bool reserve(struct outbox *outbox, size_t bytes)
 {
-    struct sealed_outbox *const old = outbox->open;
+    struct sealed_outbox *const old = outbox->open, *const spare = outbox->spare;
     if (old != NULL && old->bytes - old->used >= bytes)
         return true;
+    if (old == NULL && spare != NULL && spare->bytes >= bytes) {
+        outbox->spare = spare->next;
+        outbox->spares--;
+        spare->used = 0;
+        outbox->open = spare;
+        return true;
+    }
     size_t capacity = old == NULL ? BATCH_BYTES_MIN : 2 * old->bytes;
     while (capacity < (old == NULL ? 0 : old->used) + bytes)
         capacity *= 2;
@@ -39,6 +46,7 @@ static bool reserve(struct outbox *outbox, size_t bytes)
         memory_give(outbox->memory, old, batch_bytes(old->bytes));
     }
     batch->bytes = capacity;
+    batch->owner = outbox->owner;
     outbox->open = batch;
     return true;
 }
@@ -53,6 +61,8 @@ uint8_t *outbox_add(struct outbox *outbox, const struct cw_event *event, size_t 
         return NULL;
     struct sealed_outbox *const batch = outbox->open;
     uint8_t *const at = batch->data + batch->used;
+    for (size_t line = 0; line < bytes; line += 64) /* worker 0 has read it the last time */
+        __builtin_prefetch(at + AHEAD_BYTES + line, 1);
     memcpy(at, &head, sizeof head);
     memcpy(at + sizeof head, event, copied);
     batch->used += bytes;
@@ -64,13 +74,37 @@ struct sealed_outbox *outbox_seal(struct outbox *outbox)
 {
     struct sealed_outbox *const sealed = outbox->open;
     outbox->open = NULL;
+    if (sealed != NULL)
+        sealed->next = NULL;
     return sealed;
+}
+
+void outbox_discard(struct sealed_outbox *batch, struct memory *memory)
+{
+    while (batch != NULL) {
+        struct sealed_outbox *const next = batch->next;
+        memory_give(memory, batch, batch_bytes(batch->bytes));
+        batch = next;
+    }
+}
+
+void outbox_take_back(struct outbox *outbox, struct sealed_outbox **spent)
+{
+    while (*spent != NULL && outbox->spares < SPARES_MAX) {
+        struct sealed_outbox *const batch = *spent;
+        *spent = batch->next;
+        batch->next = outbox->spare;
+        outbox->spare = batch;
+        outbox->spares++;
+    }
+    outbox_discard(*spent, outbox->memory);
+    *spent = NULL;
 }
 
 void outbox_free(struct outbox *outbox)
 {
-    if (outbox->open != NULL)
-        memory_give(outbox->memory, outbox->open, batch_bytes(outbox->open->bytes));
+    outbox_discard(outbox_seal(outbox), outbox->memory);
+    outbox_discard(outbox->spare, outbox->memory);
 }
 
 /* Room for that many more. */
@@ -156,19 +190,16 @@ static bool take_batch(struct cw_sim *sim, struct gvt_slot *slot)
     return true;
 }
 
-void outbox_discard(struct sealed_outbox *batch, struct memory *memory)
-{
-    if (batch != NULL)
-        memory_give(memory, batch, batch_bytes(batch->bytes));
-}
-
 static void deliver(struct cw_sim *sim, const struct due *due)
 {
     records_deliver_bytes(due->records, due->records_bytes, due->entry.event, sim->config.record,
                           sim->config.record_arg);
     struct sealed_outbox *const batch = due->batch;
-    if (--batch->left == 0)
-        memory_give(&sim->memory, batch, batch_bytes(batch->bytes));
+    if (--batch->left > 0)
+        return;
+    struct gvt_slot *const slot = &sim->slots[batch->owner];
+    batch->next = slot->spent;
+    slot->spent = batch;
 }
 
 void outbox_merge(struct cw_sim *sim, struct key gvt, const struct entry *failed)

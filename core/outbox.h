@@ -3,7 +3,8 @@
  *
  * A worker appends what it commits. At the first cut of each GVT round it hands over what it has;
  * worker 0 takes it after all have made that cut, and delivers, merged, what is before the GVT of
- * the round before: by then everybody has committed all of it.
+ * the round before: by then everybody has committed all of it. The batch that is then empty goes
+ * back the same way, and is filled again.
  */
 #ifndef CORE_OUTBOX_H
 #define CORE_OUTBOX_H
@@ -16,15 +17,19 @@ struct cw_sim;
 
 /* A batch of committed events with records. */
 struct sealed_outbox {
-    struct sealed_outbox *next; /* in the merger's list */
+    struct sealed_outbox *next; /* in a list of empty ones */
     size_t bytes;               /* allocated, of data */
     size_t used;
-    size_t left; /* events not yet delivered */
+    size_t left;    /* events not yet delivered */
+    uint64_t owner; /* whose outbox it is */
     _Alignas(16) uint8_t data[];
 };
 
 struct outbox {
     struct memory *memory;
+    uint64_t owner;
+    struct sealed_outbox *spare; /* empty, to be filled next */
+    size_t spares;
     struct sealed_outbox *open; /* NULL: nothing committed since the last hand-over */
 };
 
@@ -47,8 +52,10 @@ struct merger {
 /* Room for an event's records, which the caller fills. NULL: out of memory. */
 uint8_t *outbox_add(struct outbox *outbox, const struct cw_event *event, size_t records_bytes);
 struct sealed_outbox *outbox_seal(struct outbox *outbox);
+/* Takes back the list of batches that worker 0 has emptied, and keeps a few. */
+void outbox_take_back(struct outbox *outbox, struct sealed_outbox **spent);
 void outbox_free(struct outbox *outbox);
-/* A batch that nobody takes any more; accepts NULL. */
+/* Batches that nobody takes any more: a list. */
 void outbox_discard(struct sealed_outbox *batch, struct memory *memory);
 
 /* Worker 0: takes what the workers have handed over, delivers what is before `gvt`, or before the

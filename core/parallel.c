@@ -17,6 +17,16 @@ void simulation_abort(struct cw_sim *sim, const struct worker *worker)
         wait_ring(worker->timewarp, true);
 }
 
+/* Workers beyond the number of cores take turns on a thread: the system's turns are long, and
+ * whoever has none holds the others up. */
+static uint32_t thread_count(const struct cw_sim *sim, uint32_t cores)
+{
+    const uint32_t n = sim->worker_count, given = sim->config.thread_count;
+    if (given > 0)
+        return given < n ? given : n;
+    return sim->config.sync == CW_STRESS || n < cores ? n : cores;
+}
+
 int parallel_create(struct cw_sim *sim, struct cw_error *error)
 {
     const uint32_t n = sim->worker_count;
@@ -26,7 +36,10 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
     sim->newest = memory_take(&sim->memory, sim->model.lp_count * sizeof(struct log *));
     if (sim->slots == NULL || sim->path_delays_ps == NULL || sim->newest == NULL)
         return memory_error(&sim->memory, error);
-    sim->cores = machine_cores();
+    const uint32_t cores = machine_cores();
+    sim->thread_count = thread_count(sim, cores);
+    sim->crowded = sim->thread_count > cores;
+    sim->can_fence_all = sync_can_fence_all();
     const int64_t *const least_ps = sim->config.least_delay_ps;
     for (size_t i = 0; i < delays; i++)
         sim->path_delays_ps[i] = i / n == i % n ? CW_TIME_MAX : least_ps == NULL ? 0 : least_ps[i];
@@ -37,7 +50,7 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
     for (uint32_t from = 0; from < n; from++)
         for (uint32_t to = 0; to < n; to++)
             sim->workers[from].timewarp->out[to] = &sim->workers[to].timewarp->in[from];
-    sim->pin = sim->config.pin_workers ? pin_create(n) : NULL;
+    sim->pin = sim->config.pin_workers ? pin_create(sim->thread_count) : NULL;
     return CW_OK;
 }
 
@@ -46,8 +59,10 @@ void parallel_free(struct cw_sim *sim)
     const uint32_t n = sim->worker_count;
     if (sim->config.sync == CW_SEQUENTIAL || sim->workers == NULL)
         return;
+    threads_end(sim->threads);
     for (uint32_t i = 0; i < n && sim->slots != NULL; i++) {
         outbox_discard(sim->slots[i].sealed, &sim->memory);
+        outbox_discard(sim->slots[i].spent, &sim->memory);
         timewarp_free(sim, &sim->workers[i]);
     }
     pin_free(sim->pin);
@@ -70,20 +85,32 @@ static void forget_bounds(struct cw_sim *sim)
     }
 }
 
-static void enter_worker(void *sim, uint32_t index)
+/* What a thread does: neighbours among the workers share one. */
+static void enter_workers(void *argument, uint32_t index)
 {
-    worker_run(&((struct cw_sim *)sim)->workers[index]);
+    struct cw_sim *const sim = argument;
+    const uint64_t n = sim->worker_count;
+    const uint32_t first = (uint32_t)(n * index / sim->thread_count);
+    const uint32_t end = (uint32_t)(n * (index + 1) / sim->thread_count);
+    pin_worker(sim->pin, index);
+    if (end - first == 1)
+        worker_run(&sim->workers[first]);
+    else
+        worker_run_in_turn(&sim->workers[first], end - first);
 }
 
 static int run_workers(struct cw_sim *sim, struct cw_error *error)
 {
-    const uint32_t n = sim->worker_count;
-    const uint32_t started = threads_run(&sim->memory, n, enter_worker, sim);
-    if (started == 0)
+    const uint32_t n = sim->thread_count;
+    uint32_t started;
+    if (sim->threads == NULL)
+        sim->threads = threads_start(&sim->memory, n, &started);
+    if (sim->threads == NULL && started == 0)
         return memory_error(&sim->memory, error);
-    if (started < n)
+    if (sim->threads == NULL)
         return error_set(error, CW_NO_RESOURCE, "the system starts no more than %u of %u threads",
                          (unsigned)started, (unsigned)n);
+    threads_run(sim->threads, enter_workers, sim);
     return CW_OK;
 }
 

@@ -169,7 +169,7 @@ void rollback_open(struct timewarp *tw)
     const struct log *const log = tw->history.open;
     if (log == NULL)
         return;
-    (void)undo(tw, log, tw->history.at, tw->handling->lp, false);
+    (void)undo(tw, log, tw->history.undo.at, tw->handling->lp, false);
     history_discard(&tw->history);
     rollback_work_off(tw);
 }

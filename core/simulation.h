@@ -11,6 +11,7 @@
 #include "core/outbox.h"
 #include "core/trace.h"
 #include "core/pin.h"
+#include "core/threads.h"
 #include "core/worker.h"
 
 struct cw_sim {
@@ -26,7 +27,10 @@ struct cw_sim {
     int64_t *path_delays_ps;  /* [from * worker_count + to]: D of I-SAFE-1 */
     struct log **newest;      /* [LP]: timewarp.h */
     struct merger merger;     /* worker 0's */
-    uint32_t cores;           /* that the process may run on */
+    uint32_t thread_count;    /* that the workers run on */
+    bool crowded;             /* there are more threads than cores */
+    bool can_fence_all;       /* sync.h */
+    struct threads *threads;  /* NULL before the first drain */
     struct pin *pin;          /* NULL: the system places the threads */
     struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
     struct sync_u64 aborted;  /* 1 + the worker that ran out of memory, or found a bug; 0: none */

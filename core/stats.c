@@ -216,7 +216,7 @@ static void fill_timewarp(struct cw_stats *stats, const struct timewarp *tw)
     stats->rollback_events_max = tw->rollback_events_max;
     stats->anti_messages = tw->anti_messages;
     stats->sends_reused = tw->lazy.reused;
-    stats->undo_bytes = tw->history.image_bytes;
+    stats->undo_bytes = tw->history.bytes;
     stats->gvt_rounds = tw->gvt.rounds;
     stats->window_first = tw->window_first;
     stats->window_last = tw->budget;

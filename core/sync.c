@@ -1,10 +1,12 @@
 /*
- * sync.c: sleeping on a shared word (sync.h): Linux' futex on its low half.
+ * sync.c: what the system does for sync.h: sleeping on a shared word, by Linux' futex on its low
+ * half, and a fence on all threads.
  */
 #define _GNU_SOURCE
 #include "core/sync.h"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,3 +31,15 @@ void sync_wake(struct sync_u64 *shared)
     (void)syscall(SYS_futex, &shared->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 #endif
 }
+
+#if defined(SYNC_BUILTINS) || defined(SYNC_EXPLORE)
+/* ThreadSanitizer does not know the call, and the explorer has one thread. */
+bool sync_can_fence_all(void) { return false; }
+#else
+bool sync_can_fence_all(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+#endif
+
+void sync_fence_all(void) { (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }

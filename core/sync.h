@@ -157,6 +157,21 @@ static inline void sync_fence(void)
 #endif
 }
 
+/*
+ * The same for two sides of which one comes here often and the other rarely: the first needs no
+ * more than that the compiler keeps the order, and the other one makes all threads of the process
+ * order what they do (membarrier(2)). False: the system cannot; then both need sync_fence().
+ */
+bool sync_can_fence_all(void);
+void sync_fence_all(void);
+static inline void sync_fence_often(bool can_fence_all)
+{
+    if (can_fence_all)
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    else
+        sync_fence();
+}
+
 /* Sleeps while the word is `value`, until sync_wake(), or for so long; may wake for no reason. */
 void sync_sleep(struct sync_u64 *shared, uint64_t value, long ns_max);
 /* Sets the word to 0 and wakes who sleeps on it. */

@@ -1,57 +1,111 @@
 /*
- * threads.c: see threads.h. Started threads wait at a gate until it is known whether all of them
- * are there.
+ * threads.c: see threads.h.
+ *
+ * Each thread has two words, both set by one side and cleared by the other: `parked`, by the thread
+ * before it waits and by the caller to let it go on, and `busy`, by the caller before it lets it go
+ * on and by the thread when it has returned. Whoever waits for a word to be 0 acquires it, and
+ * whoever clears it releases what it has written: so the job is read after it was written, and the
+ * next one is not written before this one has been done (I-THREADS-1).
  */
 #include "core/threads.h"
 
 #include <pthread.h>
 
-struct gate {
-    pthread_mutex_t closed; /* held until `open` is decided, then only to read it */
-    bool open;
-    threads_main main;
-    void *shared;
+#include "core/machine.h"
+#include "core/sync.h"
+
+enum {
+    LOOKS = 16384, /* before it sleeps, where each has a core: some hundred microseconds */
+    SLEEP_NS_MAX = 100000000,
 };
 
 struct thread {
-    pthread_t handle;
-    struct gate *gate;
+    _Alignas(128) struct sync_u64 parked;
+    struct sync_u64 busy;
+    struct threads *team;
     uint32_t index;
+    pthread_t handle;
 };
+
+struct threads {
+    struct memory *memory;
+    size_t bytes; /* of this */
+    uint32_t count;
+    unsigned looks;
+    threads_main main; /* NULL: the threads are to end */
+    void *shared;
+    struct thread members[]; /* [count]; the first is unused */
+};
+
+/* Until the other side has cleared the word. */
+static void await(const struct threads *team, struct sync_u64 *word)
+{
+    for (unsigned looks = 0; sync_load_acquire(word) != 0; looks++) {
+        if (looks < team->looks)
+            sync_pause();
+        else
+            sync_sleep(word, 1, SLEEP_NS_MAX);
+    }
+}
 
 static void *enter(void *argument)
 {
-    const struct thread *const thread = argument;
-    struct gate *const gate = thread->gate;
-    pthread_mutex_lock(&gate->closed);
-    const bool open = gate->open;
-    pthread_mutex_unlock(&gate->closed);
-    if (open)
-        gate->main(gate->shared, thread->index);
+    struct thread *const thread = argument;
+    struct threads *const team = thread->team;
+    for (;;) {
+        await(team, &thread->parked);
+        if (team->main == NULL)
+            return NULL;
+        team->main(team->shared, thread->index);
+        sync_store_release(&thread->parked, 1);
+        sync_wake(&thread->busy);
+    }
+}
+
+struct threads *threads_start(struct memory *memory, uint32_t count, uint32_t *started)
+{
+    *started = 0;
+    const size_t bytes = sizeof(struct threads) + count * sizeof(struct thread);
+    struct threads *const team = memory_take(memory, bytes);
+    if (team == NULL)
+        return NULL;
+    team->memory = memory;
+    team->bytes = bytes;
+    team->looks = count > machine_cores() ? 0 : LOOKS;
+    for (team->count = 1; team->count < count; team->count++) {
+        struct thread *const thread = &team->members[team->count];
+        *thread = (struct thread){.parked.word = 1, .team = team, .index = team->count};
+        if (pthread_create(&thread->handle, NULL, enter, thread) != 0)
+            break;
+    }
+    *started = team->count;
+    if (team->count == count)
+        return team;
+    threads_end(team);
     return NULL;
 }
 
-uint32_t threads_run(struct memory *memory, uint32_t count, threads_main main, void *shared)
+void threads_run(struct threads *threads, threads_main main, void *shared)
 {
-    struct thread *const threads = memory_take(memory, count * sizeof *threads);
-    if (threads == NULL)
-        return 0;
-    struct gate gate = {.closed = PTHREAD_MUTEX_INITIALIZER, .main = main, .shared = shared};
-    pthread_mutex_lock(&gate.closed);
-    uint32_t started = 1;
-    for (; started < count; started++) {
-        threads[started].gate = &gate;
-        threads[started].index = started;
-        if (pthread_create(&threads[started].handle, NULL, enter, &threads[started]) != 0)
-            break;
+    threads->main = main;
+    threads->shared = shared;
+    for (uint32_t i = 1; i < threads->count; i++) {
+        sync_store_release(&threads->members[i].busy, 1);
+        sync_wake(&threads->members[i].parked);
     }
-    gate.open = started == count;
-    pthread_mutex_unlock(&gate.closed);
-    if (gate.open)
-        main(shared, 0);
-    for (uint32_t i = 1; i < started; i++)
-        pthread_join(threads[i].handle, NULL);
-    pthread_mutex_destroy(&gate.closed);
-    memory_give(memory, threads, count * sizeof *threads);
-    return started;
+    main(shared, 0);
+    for (uint32_t i = 1; i < threads->count; i++)
+        await(threads, &threads->members[i].busy);
+}
+
+void threads_end(struct threads *threads)
+{
+    if (threads == NULL)
+        return;
+    threads->main = NULL;
+    for (uint32_t i = 1; i < threads->count; i++) {
+        sync_wake(&threads->members[i].parked);
+        pthread_join(threads->members[i].handle, NULL);
+    }
+    memory_give(threads->memory, threads, threads->bytes);
 }

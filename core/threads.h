@@ -1,9 +1,13 @@
 /*
- * threads.h: the threads of a drain: starts one for each worker but the first, which is the calling
- * one, and joins them. Owns nothing between two calls.
+ * threads.h: the threads that a simulation's workers run on: one for each but the first, which runs
+ * on the calling thread. They are started once, for the first drain, and sleep between two drains:
+ * a drain may last a millisecond, and to start a thread takes a good part of one.
  *
  * The one place that starts threads: a test that is to decide who runs when links its own
- * threads_run() instead of this one.
+ * functions instead of these.
+ *
+ * I-THREADS-1: what the caller wrote before threads_run() is seen by all of main(), and what main()
+ * wrote by the caller when threads_run() has returned.
  */
 #ifndef CORE_THREADS_H
 #define CORE_THREADS_H
@@ -12,14 +16,22 @@
 
 #include "core/memory.h"
 
+struct threads;
+
 /* What thread `index` does; 0 is the calling thread's. */
 typedef void (*threads_main)(void *shared, uint32_t index);
 
 /*
- * Runs main(shared, index) for each index < count, each on a thread of its own, and returns when
- * all have returned. Returns how many threads there were: if it is less than `count`, the system
- * (0: the memory account) granted no more, and main() has not been called at all.
+ * Starts the threads for `count` workers. NULL if the system does not grant so many, or the memory
+ * account has no room; *started is then how many there could be, the calling one included (0: the
+ * account).
  */
-uint32_t threads_run(struct memory *memory, uint32_t count, threads_main main, void *shared);
+struct threads *threads_start(struct memory *memory, uint32_t count, uint32_t *started);
+
+/* Runs main(shared, index) for each index < count, and returns when all have returned. */
+void threads_run(struct threads *threads, threads_main main, void *shared);
+
+/* Ends them. Accepts NULL. */
+void threads_end(struct threads *threads);
 
 #endif

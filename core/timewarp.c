@@ -43,10 +43,10 @@ bool timewarp_create(struct cw_sim *sim, struct worker *worker, uint32_t index)
     tw->newest = sim->newest;
     tw->front.time_ps = INT64_MIN;
     tw->outbox.memory = &sim->memory;
+    tw->outbox.owner = index;
     chaos_init(tw);
     tw->lazy.on = sim->config.lazy_cancellation;
     history_init(&tw->history, &sim->memory);
-    tw->crowded = sim->worker_count > sim->cores;
     window_init(tw);
     return create_mailboxes(sim, tw);
 }

@@ -83,11 +83,11 @@ struct timewarp {
     uint64_t starved_until; /* there is none before so many events are committed */
     uint64_t cancelled;     /* events that are cancelled and still pending; */
     uint64_t purge_from;    /* from here on it pays to look for them */
+    unsigned batch;         /* events between two looks at the others (worker.c) */
     unsigned patience;      /* looks at the others before the next speculative event */
     unsigned patience_full; /* what it is set to (window.c) */
     unsigned waited;        /* looks since then */
     uint64_t safe_before;   /* safe events up to then */
-    bool crowded;           /* there are more workers than cores */
     unsigned turns;         /* of waiting, in a row (wait.h) */
     uint32_t blocked_by;    /* who holds the safe bound down (promise.h); this one: nobody */
     int64_t blocked_by_ps;  /* with that promise */
@@ -146,6 +146,8 @@ void window_heed_memory(struct timewarp *tw);
 
 /* worker.c: the worker's loop, until the run ends */
 void worker_run(struct worker *worker);
+/* Likewise, of several workers on one thread. */
+void worker_run_in_turn(struct worker *first, uint32_t count);
 
 /* After the handler, or its failure: what it has not sent again is cancelled. */
 static inline void lazy_end(struct timewarp *tw)

@@ -11,6 +11,7 @@ enum {
     TURNS_AWAKE = 2048, /* then the others are far from done */
     TURNS_CROWDED = 16,
     SLEEP_NS_MAX = 2000000,
+    SLEEP_NS_TOGETHER = 50000,
 };
 
 /* 0 in `waits_for` is awake; 1 + the worker. */
@@ -27,7 +28,10 @@ static void sleep_for(struct timewarp *tw, uint32_t other)
     const uint64_t word = 1 + (uint64_t)other;
     (void)sync_add_relaxed(&sim->sleepers, 1);
     sync_store_release(&slot->waits_for, word);
-    sync_fence(); /* before the looks below: I-WAIT-1, I-WAIT-2 */
+    if (sim->can_fence_all) /* before the looks below: I-WAIT-1, I-WAIT-2 */
+        sync_fence_all();
+    else
+        sync_fence();
     if (!is_asleep(theirs) &&
         (int64_t)sync_load_acquire(&theirs->promise_ps) == tw->blocked_by_ps &&
         !gvt_can_go_on(tw) && !simulation_aborted(sim)) {
@@ -42,19 +46,31 @@ static void sleep_for(struct timewarp *tw, uint32_t other)
 void wait_turn(struct timewarp *tw)
 {
     const unsigned turns = ++tw->turns;
-    if (turns < TURNS_SPUN && !tw->crowded)
+    const bool crowded = tw->worker->sim->crowded;
+    if (turns < TURNS_SPUN && !crowded)
         sync_pause();
-    else if (turns < (tw->crowded ? TURNS_CROWDED : TURNS_AWAKE) ||
+    else if (turns < (crowded ? TURNS_CROWDED : TURNS_AWAKE) ||
              is_asleep(&tw->worker->sim->slots[tw->blocked_by]) || tw->blocked_by == tw->index)
         sync_yield();
     else
         sleep_for(tw, tw->blocked_by);
 }
 
+void wait_all(unsigned turns)
+{
+    struct sync_u64 nobody = {1};
+    if (turns < TURNS_SPUN)
+        sync_pause();
+    else if (turns < TURNS_AWAKE)
+        sync_yield();
+    else
+        sync_sleep(&nobody, 1, SLEEP_NS_TOGETHER);
+}
+
 void wait_ring(struct timewarp *tw, bool all)
 {
     struct cw_sim *const sim = tw->worker->sim;
-    sync_fence(); /* what was made known, before the looks below: I-WAIT-2 */
+    sync_fence_often(sim->can_fence_all); /* what was made known, before the look below: I-WAIT-2 */
     if (sync_load_acquire(&sim->sleepers) == 0)
         return;
     for (uint32_t i = 0; i < sim->worker_count; i++) {

@@ -10,6 +10,7 @@
 #include "core/timewarp.h"
 
 enum {
+    BATCH_START = 256,
     BUDGET_MIN = 16,
     BUDGET_START = 512,
     BUDGET_MAX = 1 << 12,        /* more of history than the cache holds costs more than it gains */
@@ -28,6 +29,7 @@ void window_init(struct timewarp *tw)
     tw->budget = sync == CW_CONSERVATIVE ? 0
                  : sync == CW_ADAPTIVE   ? BUDGET_START
                                          : BUDGET_OPTIMISTIC;
+    tw->batch = BATCH_START;
     tw->patience_full = PATIENCE_MAX;
     tw->purge_from = PURGE_MIN;
     tw->window_first = tw->budget;

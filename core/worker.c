@@ -14,7 +14,8 @@
 #include "core/timewarp.h"
 #include "core/wait.h"
 
-enum { BATCH = 256 }; /* events between two looks at the others */
+/* Events between two looks at the others, and how many of them may be speculative. */
+enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
 
 enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
 
@@ -64,6 +65,7 @@ static void enter_handler(struct timewarp *tw, const struct entry *entry, bool s
     worker->ctx.state_bytes = block->state_bytes;
     worker->ctx.event = entry->event;
     worker->ctx.keep = speculative || worker->sim->config.check_changes;
+    worker->ctx.undo = speculative && !worker->sim->config.check_changes ? &tw->history.undo : NULL;
     worker->sends_left = worker->records_left = worker->sim->config.sends_per_event_max;
     if (entry->event->reserved & EVENT_LAZY)
         lazy_begin(tw, entry->event);
@@ -128,7 +130,7 @@ static inline void close_log(struct timewarp *tw, struct lp_block *block, struct
 static void handle_speculative(struct timewarp *tw, const struct entry *entry)
 {
     struct cw_event *const event = entry->event;
-    (void)history_open(&tw->history); /* there is room */
+    history_open(&tw->history);
     if (tw->chaos.on)
         chaos_note_state(tw, entry_lp(entry));
     enter_handler(tw, entry, true);
@@ -253,7 +255,9 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
         return 0;
     if (most > tw->allowance - tw->history.live)
         most = (unsigned)(tw->allowance - tw->history.live);
+    struct key front = tw->front;
     worker->ctx.keep = true;
+    worker->ctx.undo = &tw->history.undo;
     tw->speculative = true;
     while (handled < most && (least = pending_peek(&worker->pending)) != NULL &&
            least->time_ps < bound_ps && least->event->reserved == 0 &&
@@ -262,16 +266,17 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
         const int64_t time_ps = least->time_ps;
         const uint32_t lp = entry_lp(least);
         struct lp_block *const block = sim->lps.blocks[lp];
-        tw->front = key_of(least);
+        front = key_of(least);
         pending_pop(&worker->pending, least);
         __builtin_prefetch(&tw->newest[entry_lp(fetch_ahead(worker))]);
-        (void)history_open(&tw->history); /* there is room */
+        history_open(&tw->history);
         call_handler(tw, worker, block, event);
         close_log(tw, block, event, time_ps, lp);
         event->reserved = EVENT_PROCESSED;
         tw->events_processed++;
         handled++;
     }
+    tw->front = front; /* or, after a failure, what failed: take_failure() */
     tw->handling = NULL;
     tw->speculative = false;
     tw->usage.processed += handled;
@@ -294,23 +299,35 @@ static unsigned handle_timed(struct timewarp *tw)
     return handled;
 }
 
+/* Where the safe bound stops a worker, the others wait for what it promises next: several batches
+ * should fit between two stops, so that all go on at once instead of taking turns. */
+static void adjust_batch(struct timewarp *tw, bool stopped)
+{
+    const unsigned batch = stopped ? tw->batch / 2 : tw->batch + tw->batch / 8;
+    tw->batch = batch < BATCH_MIN ? BATCH_MIN : batch > BATCH_MAX ? BATCH_MAX : batch;
+}
+
 /* Handles up to a batch of events: returns how many. */
 static unsigned handle_batch(struct timewarp *tw)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
-    unsigned handled = handle_timed(tw);
+    unsigned handled = handle_timed(tw), ahead = 0;
     const bool runs = !config->check_changes && !tw->failed && !tw->stuck;
-    for (enum verdict verdict = SAFE; handled < BATCH;) {
+    enum verdict verdict = SAFE;
+    while (handled < tw->batch && ahead < BATCH_SPECULATIVE) {
         if (runs && !keeps_all(tw))
-            handled += handle_safe_run(tw, BATCH - handled);
+            handled += handle_safe_run(tw, tw->batch - handled);
         if (runs && tw->patience == 0)
-            handled += handle_speculative_run(tw, BATCH - handled);
+            ahead += handle_speculative_run(tw, BATCH_SPECULATIVE - ahead);
         verdict = step(tw, false);
         if (verdict != SAFE && verdict != SPECULATIVE)
             break;
         handled++;
+        ahead += verdict == SPECULATIVE;
     }
-    return handled;
+    if (handled > 0)
+        adjust_batch(tw, verdict == BLOCKED);
+    return handled + ahead;
 }
 
 /* ---- the loop ---------------------------------------------------------------------------------
@@ -329,6 +346,8 @@ static void take_failure(struct timewarp *tw)
     worker->records.used = 0;
     lazy_end(tw);
     if (speculative) {
+        if (key_before(tw->front, tw->stuck_at))
+            tw->front = tw->stuck_at;
         rollback_open(tw);
         tw->stuck = true;
         if (!pending_push(&worker->pending, entry))
@@ -360,45 +379,103 @@ static bool look_around(struct timewarp *tw)
     return tw->gvt.over;
 }
 
+/* One turn. Afterwards tw->looks is 0 if there was something to do. True: the run is over. */
+static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
+{
+    struct activity_clock *const clock = &tw->worker->clock;
+    if (--clock->turns_left == 0)
+        activity_begin(clock, CW_GVT, gvt_moment(&tw->gvt));
+    if (look_around(tw))
+        return true;
+    const unsigned handled = handle_batch(tw);
+    (void)activity_go(clock, CW_GVT);
+    promise_renew(tw);
+    if (handled > 0) {
+        tw->turns = 0;
+        tw->looks = 0;
+    } else {
+        tw->looks++;
+        tw->waited += tw->patience > 0;
+        tw->patience -= tw->patience > 0;
+    }
+    return false;
+}
+
+/* The turn's end, after whatever waiting it took. */
+static inline void end_turn(struct timewarp *tw)
+{
+    struct activity_clock *const clock = &tw->worker->clock;
+    if (__builtin_expect(clock->on, 0))
+        activity_end(clock, tw->looks > 0 && gvt_moment(&tw->gvt) == clock->moment);
+}
+
 __attribute__((noinline)) static void
 run(struct timewarp *tw) /* not into what setjmp() makes slow */
 {
-    struct activity_clock *const clock = &tw->worker->clock;
-    while (!simulation_aborted(tw->worker->sim)) {
-        if (--clock->turns_left == 0)
-            activity_begin(clock, CW_GVT, gvt_moment(&tw->gvt));
-        if (look_around(tw))
+    const struct cw_sim *const sim = tw->worker->sim;
+    while (!simulation_aborted(sim)) {
+        if (turn(tw))
             return;
-        const unsigned handled = handle_batch(tw);
-        (void)activity_go(clock, CW_GVT);
-        promise_renew(tw);
-        if (handled > 0) {
-            tw->turns = 0;
-            tw->looks = 0;
-            if (tw->crowded && tw->history.live > 0)
-                sync_yield(); /* who shares the core is behind: it may send something earlier */
-        } else {
-            tw->looks++;
-            tw->waited += tw->patience > 0;
-            tw->patience -= tw->patience > 0;
-            (void)activity_go(clock, CW_IDLE);
+        if (tw->looks > 0) {
+            (void)activity_go(&tw->worker->clock, CW_IDLE);
             wait_turn(tw);
+        } else if (sim->crowded && tw->history.live > 0) {
+            sync_yield(); /* who shares the core is behind: it may send something earlier */
         }
-        if (__builtin_expect(clock->on, 0))
-            activity_end(clock, handled == 0 && gvt_moment(&tw->gvt) == clock->moment);
+        end_turn(tw);
     }
+}
+
+/* After a jump out of a handler, or of what surrounds it. False: the run ends. */
+static bool go_on(struct worker *worker)
+{
+    if (worker->timewarp->handling == NULL) { /* not a handler's: memory, or a bug */
+        simulation_abort(worker->sim, worker);
+        return false;
+    }
+    take_failure(worker->timewarp);
+    return true;
 }
 
 void worker_run(struct worker *worker)
 {
-    pin_worker(worker->sim->pin, worker->index);
     /* Nothing here is read after a jump but `worker`, which does not change. */
-    if (setjmp(worker->failed) != 0) {
-        if (worker->timewarp->handling == NULL) { /* not a handler's: memory, or a bug */
-            simulation_abort(worker->sim, worker);
-            return;
-        }
-        take_failure(worker->timewarp);
-    }
+    if (setjmp(worker->failed) != 0 && !go_on(worker))
+        return;
     run(worker->timewarp);
+}
+
+__attribute__((noinline)) static bool turn_of_one(struct timewarp *tw)
+{
+    const bool over = turn(tw);
+    if (!over)
+        end_turn(tw);
+    return over;
+}
+
+/* True: the run is over for this worker. */
+static bool take_turn(struct worker *worker)
+{
+    if (setjmp(worker->failed) != 0) /* likewise */
+        return !go_on(worker);
+    return turn_of_one(worker->timewarp);
+}
+
+void worker_run_in_turn(struct worker *first, uint32_t count)
+{
+    uint32_t left = count;
+    unsigned idle = 0; /* rounds in a row in which nobody had anything to do */
+    while (left > 0 && !simulation_aborted(first->sim)) {
+        bool any = false;
+        for (uint32_t i = 0; i < count; i++) {
+            struct timewarp *const tw = first[i].timewarp;
+            if (tw->gvt.over)
+                continue;
+            left -= take_turn(&first[i]);
+            any |= tw->looks == 0;
+        }
+        idle = any ? 0 : idle + 1;
+        if (idle > 0)
+            wait_all(idle);
+    }
 }

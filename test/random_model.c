@@ -165,20 +165,22 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
                                    .state_bytes = state_bytes,
                                    .init = init,
                                    .handle = handle};
-    const struct cw_config config = {.sync = run->sync,
-                                     .worker_count = run->workers,
-                                     .lp_worker = lp_worker,
-                                     .least_delay_ps = least_ps,
-                                     .end_ps = CW_TIME_MAX,
-                                     .window_ps = run->window_ps,
-                                     .memory_bytes_max = run->memory_bytes_max,
-                                     .record = digest_record,
-                                     .record_arg = &outcome.records,
-                                     .stress_seed = run->seed,
-                                     .lazy_cancellation = run->lazy,
-                                     .stress_rate_p32 = run->stress_rate_p32 != 0
-                                                            ? run->stress_rate_p32
-                                                            : (UINT64_C(1) << 32) / 4};
+    const struct cw_config config = {
+        .sync = run->sync,
+        .worker_count = run->workers,
+        .thread_count =
+            run->seed % 2 == 0 ? run->workers : 1 + (uint32_t)(run->seed / 2 % run->workers),
+        .lp_worker = lp_worker,
+        .least_delay_ps = least_ps,
+        .end_ps = CW_TIME_MAX,
+        .window_ps = run->window_ps,
+        .memory_bytes_max = run->memory_bytes_max,
+        .record = digest_record,
+        .record_arg = &outcome.records,
+        .stress_seed = run->seed,
+        .lazy_cancellation = run->lazy,
+        .stress_rate_p32 =
+            run->stress_rate_p32 != 0 ? run->stress_rate_p32 : (UINT64_C(1) << 32) / 4};
     struct cw_error error = {.exit_code = CW_OK};
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     outcome.exit_code = error.exit_code;

@@ -249,8 +249,12 @@ static int run_case(const char *name)
         if (!mailbox_init(&pair.shared.box, &pair.shared.memory, 128))
             return EXIT_FAILURE;
         pair.shared.bytes = 6;
-        if (threads_run(&pair.shared.memory, 2, enter, &pair) != 2)
+        uint32_t started;
+        struct threads *const threads = threads_start(&pair.shared.memory, 2, &started);
+        if (threads == NULL)
             return EXIT_FAILURE;
+        threads_run(threads, enter, &pair);
+        threads_end(threads);
         mailbox_free(&pair.shared.box);
         return pair.shared.bytes == 6 || pair.shared.bytes == 7 ? EXIT_SUCCESS : EXIT_FAILURE;
     }

@@ -173,9 +173,29 @@ static void draw_priorities(uint32_t count)
         explorer.priorities[i] = explorer.lowest + 1 + (cw_rng_u64(&explorer.rng) >> 2);
 }
 
-uint32_t threads_run(struct memory *memory, uint32_t count, threads_main main, void *shared)
+struct threads {
+    struct memory *memory;
+    uint32_t count;
+};
+
+struct threads *threads_start(struct memory *memory, uint32_t count, uint32_t *started)
 {
-    (void)memory;
+    struct threads *const threads = memory_take(memory, sizeof *threads);
+    *started = threads == NULL ? 0 : count;
+    if (threads != NULL)
+        *threads = (struct threads){memory, count};
+    return threads;
+}
+
+void threads_end(struct threads *threads)
+{
+    if (threads != NULL)
+        memory_give(threads->memory, threads, sizeof *threads);
+}
+
+void threads_run(struct threads *threads, threads_main main, void *shared)
+{
+    const uint32_t count = threads->count;
     if (count > EXPLORER_WORKERS_MAX || !explorer.on)
         abort();
     explorer.main = main;
@@ -192,7 +212,6 @@ uint32_t threads_run(struct memory *memory, uint32_t count, threads_main main, v
     go_on_with(&explorer.home, explorer.current, false);
     for (uint32_t i = 0; i < count; i++)
         coroutine_free(&explorer.workers[i]);
-    return count;
 }
 
 void explorer_begin(enum explorer_policy policy, uint64_t seed)

@@ -5,8 +5,8 @@
  *
  * It explores interleavings, not weak orderings: a step is atomic and everybody sees it at once.
  *
- * It defines sync_step() and threads_run() instead of core/threads.c. One exploration at a time in
- * a process, and one thread.
+ * It defines sync_step(), and threads_run() and the like instead of core/threads.c. One exploration
+ * at a time in a process, and one thread.
  */
 #ifndef TEST_STRESS_EXPLORER_H
 #define TEST_STRESS_EXPLORER_H

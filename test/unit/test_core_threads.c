@@ -1,5 +1,6 @@
 /*
- * test_core_threads.c: the threads of a drain: all of them run, or none does.
+ * test_core_threads.c: a simulation's threads: all of them start, or none; they run once for each
+ * call.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -53,40 +55,47 @@ static void each_index_runs_once_and_the_first_on_the_calling_thread(void **stat
     struct memory memory;
     memory_init(&memory, 1 << 20);
     for (uint32_t count = 1; count <= THREADS; count++) {
-        struct seen seen = {.calls = {{0}}};
-        assert_int_equal(threads_run(&memory, count, note, &seen), count);
-        for (uint32_t i = 0; i < THREADS; i++)
-            assert_int_equal(seen.calls[i].word, i < count);
-        assert_true(pthread_equal(seen.first, pthread_self()));
+        uint32_t started;
+        struct threads *const threads = threads_start(&memory, count, &started);
+        assert_non_null(threads);
+        assert_int_equal(started, count);
+        for (uint64_t runs = 1; runs <= 3; runs++) {
+            struct seen seen = {.calls = {{0}}};
+            threads_run(threads, note, &seen);
+            for (uint32_t i = 0; i < THREADS; i++)
+                assert_int_equal(seen.calls[i].word, i < count);
+            assert_true(pthread_equal(seen.first, pthread_self()));
+            if (runs == 2)
+                usleep(2000); /* long enough for them to go to sleep */
+        }
+        threads_end(threads);
     }
     assert_int_equal(memory.taken.word, 0);
 }
 
-static void where_the_system_starts_too_few_nothing_runs(void **state)
+static void where_the_system_starts_too_few_there_are_none(void **state)
 {
     (void)state;
     struct memory memory;
     memory_init(&memory, 1 << 20);
     for (uint32_t granted = 0; granted < THREADS - 1; granted++) {
-        struct seen seen = {.calls = {{0}}};
+        uint32_t started;
         startable = granted;
-        const uint32_t started = threads_run(&memory, THREADS, note, &seen);
+        assert_null(threads_start(&memory, THREADS, &started));
         startable = UINT32_MAX;
         assert_int_equal(started, 1 + granted);
-        for (uint32_t i = 0; i < THREADS; i++)
-            assert_int_equal(seen.calls[i].word, 0);
     }
     assert_int_equal(memory.taken.word, 0);
 }
 
-static void without_memory_nothing_runs(void **state)
+static void without_memory_there_are_none(void **state)
 {
     (void)state;
     struct memory memory;
     memory_init(&memory, 1);
-    struct seen seen = {.calls = {{0}}};
-    assert_int_equal(threads_run(&memory, THREADS, note, &seen), 0);
-    assert_int_equal(seen.calls[0].word, 0);
+    uint32_t started;
+    assert_null(threads_start(&memory, THREADS, &started));
+    assert_int_equal(started, 0);
 }
 
 /* ---- a drain -------------------------------------------------------------------------------- */
@@ -113,7 +122,7 @@ static void a_drain_says_how_many_threads_the_system_starts(void **state)
     const struct cw_model model = {
         .name = "idle", .lp_count = 4, .state_bytes = no_bytes, .init = no_init, .handle = nothing};
     const struct cw_config config = {
-        .sync = CW_OPTIMISTIC, .worker_count = 4, .end_ps = CW_TIME_MAX};
+        .sync = CW_OPTIMISTIC, .worker_count = 4, .thread_count = 4, .end_ps = CW_TIME_MAX};
     struct cw_error error;
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     assert_non_null(sim);
@@ -130,8 +139,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_index_runs_once_and_the_first_on_the_calling_thread),
-        cmocka_unit_test(where_the_system_starts_too_few_nothing_runs),
-        cmocka_unit_test(without_memory_nothing_runs),
+        cmocka_unit_test(where_the_system_starts_too_few_there_are_none),
+        cmocka_unit_test(without_memory_there_are_none),
         cmocka_unit_test(a_drain_says_how_many_threads_the_system_starts),
     };
     return cmocka_run_group_tests_name("threads of a drain", tests, NULL, NULL);
