@@ -9,9 +9,13 @@
 
 static int check_algorithm(const struct config *config, struct cw_error *error)
 {
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, error);
+    if (algorithm == NULL)
+        return error->exit_code;
     const struct ccl_call call = {.hw = &config->hw,
                                   .ccl = &config->ccl,
-                                  .world_size = config->hw.sip_count,
+                                  .collective = algorithm->collective,
+                                  .world_size = dist_world_size_for(config),
                                   .n_elem = config->ccl.n_elem,
                                   .dtype = LP_F16,
                                   .math = LP_MATH_SUM};
