@@ -191,7 +191,7 @@ static void print_cut(FILE *file, const struct result_engine *engine)
         fprintf(file, "; lookahead %s ns", report_ns(cut->lookahead_ps, lookahead));
     if (cut->idle > 0)
         fprintf(file, "; %" PRIu32 " of %" PRIu32 " threads idle", cut->idle, engine->threads);
-    fputs(engine->stats.workers_pinned > 0 ? "; pinned\n" : "; not pinned\n", file);
+    fputs(engine->stats.threads_pinned > 0 ? "; pinned\n" : "; not pinned\n", file);
 }
 
 void report_threads(FILE *file, const struct result_engine *engine)

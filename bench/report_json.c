@@ -137,7 +137,7 @@ static void put_cut(json_t **object, const struct result_engine *engine)
     put(object, "cut_links", whole(cut));
     if (engine->cut.lookahead_ps != CW_TIME_MAX)
         put(object, "lookahead_ns", ns(engine->cut.lookahead_ps));
-    put(object, "pinned", json_boolean(engine->stats.workers_pinned > 0));
+    put(object, "pinned", json_boolean(engine->stats.threads_pinned > 0));
 }
 
 static json_t *time_json(const struct cw_stats *stats)

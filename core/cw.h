@@ -286,7 +286,8 @@ struct cw_config {
     bool lazy_cancellation;       /* optimistic modes: what an undone event sent stays until it is
                                      known that it is not sent again; else it is cancelled at once */
     bool pin_workers;   /* each thread to a hardware thread of its own, of those the caller
-                           may run on, while a drain lasts; where they do not suffice: none */
+                           may run on; the caller itself while a drain lasts; where they do not
+                           suffice: none */
     bool hash_off;      /* leave the trace hash out */
     bool check_changes; /* after each handler, prove that it changed nothing but the
                            parts it asked for (slow; exit 5 if it did) */
@@ -310,7 +311,8 @@ struct cw_stats {
     uint64_t rollbacks_secondary; /* because an event was cancelled within a worker */
     uint64_t rollbacks_injected, states_moved, looks_held_back; /* CW_STRESS */
     uint64_t rollback_events_max;                               /* undone by one rollback */
-    uint64_t gvt_rounds, undo_bytes, safe_events;
+    uint64_t gvt_rounds, safe_events;
+    uint64_t undo_bytes; /* written to undo logs: before-images, sends, records, and their heads */
     uint64_t sends_reused; /* cw_config.lazy_cancellation: that were kept and sent again */
     uint64_t events_alive, events_alive_max;
     uint64_t window_first, window_last; /* events that a worker may speculate at a time */
@@ -318,7 +320,7 @@ struct cw_stats {
     double gvt_round_mean_s;            /* wall time from a worker's first cut to its new GVT */
     double time_share[CW_ACTIVITIES];   /* sampled; their sum is 1, or 0: nothing was */
     uint64_t trace_hash;
-    uint32_t workers_pinned; /* all, or none */
+    uint32_t threads_pinned; /* all, or none */
     double run_s;            /* wall time inside cw_drain, all drains */
 };
 

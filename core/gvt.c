@@ -150,6 +150,7 @@ static bool is_wanted(const struct timewarp *tw)
 {
     return tw->gvt.called || tw->looks >= LOOKS_BEFORE_ROUND ||
            tw->history.live >= LIVE_BEFORE_ROUND ||
+           (tw->history.live > 0 && tw->history.live >= tw->allowance) ||
            (tw->level >= MEMORY_TIGHT && (tw->history.live > 0 || tw->outbox.open != NULL)) ||
            tw->events_processed - tw->processed_by >= EVENTS_BEFORE_ROUND || tw->failed ||
            tw->stuck;

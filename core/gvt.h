@@ -53,7 +53,8 @@ static inline bool key_before(struct key a, struct key b)
 }
 #define KEY_NEVER ((struct key){CW_TIME_MAX, UINT64_MAX, UINT64_MAX})
 
-/* What a worker tells the others; it alone writes. Lines are fetched in pairs: slots share none. */
+/* What a worker tells the others; it alone writes, but for `sealed` and `spent`. Lines are fetched
+ * in pairs: slots share none. */
 struct gvt_slot {
     /* line 0: what the others look at again and again */
     _Alignas(128) struct sync_u64 promise_ps; /* promise.h */

@@ -10,6 +10,8 @@
 #include "core/timewarp.h"
 
 enum { BATCH_BYTES_MIN = 16 << 10, SPARES_MAX = 4, AHEAD_BYTES = 512 };
+/* Of all memory, what an empty batch that is kept may have at most. */
+enum { SPARE_SHARE = 4096 };
 
 /* Before each event in a batch. */
 struct outbox_event {
@@ -88,23 +90,38 @@ void outbox_discard(struct sealed_outbox *batch, struct memory *memory)
     }
 }
 
+static bool is_worth_keeping(const struct outbox *outbox, const struct sealed_outbox *batch)
+{
+    return outbox->spares < SPARES_MAX && (batch->bytes <= BATCH_BYTES_MIN ||
+                                           batch->bytes <= outbox->memory->bytes_max / SPARE_SHARE);
+}
+
 void outbox_take_back(struct outbox *outbox, struct sealed_outbox **spent)
 {
-    while (*spent != NULL && outbox->spares < SPARES_MAX) {
+    while (*spent != NULL) {
         struct sealed_outbox *const batch = *spent;
         *spent = batch->next;
-        batch->next = outbox->spare;
-        outbox->spare = batch;
-        outbox->spares++;
+        if (is_worth_keeping(outbox, batch)) {
+            batch->next = outbox->spare;
+            outbox->spare = batch;
+            outbox->spares++;
+        } else {
+            memory_give(outbox->memory, batch, batch_bytes(batch->bytes));
+        }
     }
-    outbox_discard(*spent, outbox->memory);
-    *spent = NULL;
+}
+
+void outbox_trim(struct outbox *outbox)
+{
+    outbox_discard(outbox->spare, outbox->memory);
+    outbox->spare = NULL;
+    outbox->spares = 0;
 }
 
 void outbox_free(struct outbox *outbox)
 {
     outbox_discard(outbox_seal(outbox), outbox->memory);
-    outbox_discard(outbox->spare, outbox->memory);
+    outbox_trim(outbox);
 }
 
 /* Room for that many more. */

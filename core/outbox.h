@@ -52,8 +52,10 @@ struct merger {
 /* Room for an event's records, which the caller fills. NULL: out of memory. */
 uint8_t *outbox_add(struct outbox *outbox, const struct cw_event *event, size_t records_bytes);
 struct sealed_outbox *outbox_seal(struct outbox *outbox);
-/* Takes back the list of batches that worker 0 has emptied, and keeps a few. */
+/* Takes back the list of batches that worker 0 has emptied, and keeps a few that are not large. */
 void outbox_take_back(struct outbox *outbox, struct sealed_outbox **spent);
+/* Gives back those that are kept. */
+void outbox_trim(struct outbox *outbox);
 void outbox_free(struct outbox *outbox);
 /* Batches that nobody takes any more: a list. */
 void outbox_discard(struct sealed_outbox *batch, struct memory *memory);

@@ -92,7 +92,7 @@ static void enter_workers(void *argument, uint32_t index)
     const uint64_t n = sim->worker_count;
     const uint32_t first = (uint32_t)(n * index / sim->thread_count);
     const uint32_t end = (uint32_t)(n * (index + 1) / sim->thread_count);
-    pin_worker(sim->pin, index);
+    pin_thread(sim->pin, index);
     if (end - first == 1)
         worker_run(&sim->workers[first]);
     else
@@ -104,7 +104,7 @@ static int run_workers(struct cw_sim *sim, struct cw_error *error)
     const uint32_t n = sim->thread_count;
     uint32_t started;
     if (sim->threads == NULL)
-        sim->threads = threads_start(&sim->memory, n, &started);
+        sim->threads = threads_start(&sim->memory, n, !sim->crowded, &started);
     if (sim->threads == NULL && started == 0)
         return memory_error(&sim->memory, error);
     if (sim->threads == NULL)

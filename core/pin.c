@@ -1,5 +1,5 @@
 /*
- * pin.c: which hardware thread each worker gets (pin.h), by hwloc.
+ * pin.c: which hardware thread each thread gets (pin.h), by hwloc.
  *
  * The map of the machine is read once per simulation and only if somebody is to be pinned. Reading
  * it leaves out all that is not asked for here (caches, devices, memories): that is most of
@@ -13,8 +13,8 @@
 struct pin {
     hwloc_topology_t topology;
     hwloc_bitmap_t before; /* what the calling thread was bound to; empty: unknown */
-    uint32_t workers;
-    hwloc_obj_t pu[]; /* [workers] */
+    uint32_t threads;
+    hwloc_obj_t pu[]; /* [threads] */
 };
 
 static bool load(hwloc_topology_t topology)
@@ -58,7 +58,7 @@ static hwloc_obj_t pu_of_core(hwloc_topology_t topology, hwloc_obj_t core,
     return NULL;
 }
 
-/* Gives each worker its hardware thread; false: there are too few. `scratch` is overwritten. */
+/* Gives each thread its hardware thread; false: there are too few. `scratch` is overwritten. */
 static bool assign(struct pin *pin, hwloc_bitmap_t scratch)
 {
     const hwloc_topology_t topology = pin->topology;
@@ -69,9 +69,9 @@ static bool assign(struct pin *pin, hwloc_bitmap_t scratch)
     if (count <= 0 || hwloc_get_cpubind(topology, scratch, HWLOC_CPUBIND_THREAD) != 0)
         return false;
     uint32_t given = 0;
-    for (unsigned nth = 0; given < pin->workers; nth++) {
+    for (unsigned nth = 0; given < pin->threads; nth++) {
         const uint32_t before = given;
-        for (int i = 0; i < count && given < pin->workers; i++) {
+        for (int i = 0; i < count && given < pin->threads; i++) {
             const hwloc_obj_t core =
                 hwloc_get_obj_by_type(topology, cores, (unsigned)((first + i) % count));
             const hwloc_obj_t pu = pu_of_core(topology, core, scratch, nth);
@@ -84,14 +84,14 @@ static bool assign(struct pin *pin, hwloc_bitmap_t scratch)
     return true;
 }
 
-struct pin *pin_create(uint32_t workers)
+struct pin *pin_create(uint32_t threads)
 {
-    if (workers < 2)
+    if (threads < 2)
         return NULL;
-    struct pin *const pin = calloc(1, sizeof *pin + workers * sizeof *pin->pu);
+    struct pin *const pin = calloc(1, sizeof *pin + threads * sizeof *pin->pu);
     if (pin == NULL)
         return NULL;
-    pin->workers = workers;
+    pin->threads = threads;
     pin->before = hwloc_bitmap_alloc();
     if (pin->before != NULL && hwloc_topology_init(&pin->topology) == 0 && load(pin->topology) &&
         assign(pin, pin->before))
@@ -116,9 +116,9 @@ void pin_begin(struct pin *pin)
         hwloc_bitmap_zero(pin->before);
 }
 
-void pin_worker(const struct pin *pin, uint32_t index)
+void pin_thread(const struct pin *pin, uint32_t index)
 {
-    if (pin != NULL && index < pin->workers && !hwloc_bitmap_iszero(pin->before))
+    if (pin != NULL && index < pin->threads && !hwloc_bitmap_iszero(pin->before))
         (void)hwloc_set_cpubind(pin->topology, pin->pu[index]->cpuset, HWLOC_CPUBIND_THREAD);
 }
 
@@ -128,4 +128,4 @@ void pin_end(struct pin *pin)
         (void)hwloc_set_cpubind(pin->topology, pin->before, HWLOC_CPUBIND_THREAD);
 }
 
-uint32_t pin_count(const struct pin *pin) { return pin == NULL ? 0 : pin->workers; }
+uint32_t pin_count(const struct pin *pin) { return pin == NULL ? 0 : pin->threads; }

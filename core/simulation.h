@@ -53,7 +53,8 @@ void parallel_free(struct cw_sim *sim);
 void simulation_abort(struct cw_sim *sim, const struct worker *worker);
 static inline bool simulation_aborted(const struct cw_sim *sim)
 {
-    /* acquire: pairs with simulation_abort(), whose failure the host reads after the join anyway */
+    /* acquire: pairs with simulation_abort(), whose failure the host reads after the drain anyway
+     */
     return sync_load_acquire(&sim->aborted) != 0;
 }
 

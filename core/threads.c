@@ -11,7 +11,6 @@
 
 #include <pthread.h>
 
-#include "core/machine.h"
 #include "core/sync.h"
 
 enum {
@@ -62,7 +61,7 @@ static void *enter(void *argument)
     }
 }
 
-struct threads *threads_start(struct memory *memory, uint32_t count, uint32_t *started)
+struct threads *threads_start(struct memory *memory, uint32_t count, bool spin, uint32_t *started)
 {
     *started = 0;
     const size_t bytes = sizeof(struct threads) + count * sizeof(struct thread);
@@ -71,7 +70,7 @@ struct threads *threads_start(struct memory *memory, uint32_t count, uint32_t *s
         return NULL;
     team->memory = memory;
     team->bytes = bytes;
-    team->looks = count > machine_cores() ? 0 : LOOKS;
+    team->looks = spin ? LOOKS : 0;
     for (team->count = 1; team->count < count; team->count++) {
         struct thread *const thread = &team->members[team->count];
         *thread = (struct thread){.parked.word = 1, .team = team, .index = team->count};

@@ -56,10 +56,10 @@ void wait_turn(struct timewarp *tw)
         sleep_for(tw, tw->blocked_by);
 }
 
-void wait_all(unsigned turns)
+void wait_all(const struct timewarp *tw, unsigned turns)
 {
     struct sync_u64 nobody = {1};
-    if (turns < TURNS_SPUN)
+    if (turns < TURNS_SPUN && !tw->worker->sim->crowded)
         sync_pause();
     else if (turns < TURNS_AWAKE)
         sync_yield();

@@ -120,6 +120,7 @@ void window_heed_memory(struct timewarp *tw)
     tw->allowance = tw->level >= MEMORY_SCARCE ? 0 : tw->budget;
     if (tw->level < MEMORY_TIGHT)
         return;
+    outbox_trim(&tw->outbox);
     if (tw->level >= MEMORY_SCARCE)
         history_trim(&tw->history);
     if ((tw->level == MEMORY_NO_MORE || tw->starved) &&

@@ -2,7 +2,7 @@
  * worker.c: the worker's loop: look at what the others have promised and sent, go on with GVT,
  * collect fossils, handle what may be handled, make known what was sent.
  *
- * Entered by each worker's own thread. They share the mailboxes and the GVT slots, const
+ * Entered by the thread that a worker runs on. Workers share the mailboxes and the GVT slots, const
  * configuration, and the memory account.
  */
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "core/timewarp.h"
 #include "core/wait.h"
 
-/* Events between two looks at the others, and how many of them may be speculative. */
+/* Events between two looks at the others: safe ones, and others beside them. */
 enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
 
 enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
@@ -307,8 +307,8 @@ static void adjust_batch(struct timewarp *tw, bool stopped)
     tw->batch = batch < BATCH_MIN ? BATCH_MIN : batch > BATCH_MAX ? BATCH_MAX : batch;
 }
 
-/* Handles up to a batch of events: returns how many. */
-static unsigned handle_batch(struct timewarp *tw)
+/* Handles up to a batch of events. Returns whether there were any. */
+static bool handle_batch(struct timewarp *tw)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
     unsigned handled = handle_timed(tw), ahead = 0;
@@ -322,12 +322,12 @@ static unsigned handle_batch(struct timewarp *tw)
         verdict = step(tw, false);
         if (verdict != SAFE && verdict != SPECULATIVE)
             break;
-        handled++;
+        handled += verdict == SAFE;
         ahead += verdict == SPECULATIVE;
     }
-    if (handled > 0)
+    if (handled + ahead > 0)
         adjust_batch(tw, verdict == BLOCKED);
-    return handled + ahead;
+    return handled + ahead > 0;
 }
 
 /* ---- the loop ---------------------------------------------------------------------------------
@@ -387,10 +387,10 @@ static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
         activity_begin(clock, CW_GVT, gvt_moment(&tw->gvt));
     if (look_around(tw))
         return true;
-    const unsigned handled = handle_batch(tw);
+    const bool handled = handle_batch(tw);
     (void)activity_go(clock, CW_GVT);
     promise_renew(tw);
-    if (handled > 0) {
+    if (handled) {
         tw->turns = 0;
         tw->looks = 0;
     } else {
@@ -401,7 +401,7 @@ static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
     return false;
 }
 
-/* The turn's end, after whatever waiting it took. */
+/* The turn's end, and that of the waiting that was part of it. */
 static inline void end_turn(struct timewarp *tw)
 {
     struct activity_clock *const clock = &tw->worker->clock;
@@ -429,6 +429,7 @@ run(struct timewarp *tw) /* not into what setjmp() makes slow */
 /* After a jump out of a handler, or of what surrounds it. False: the run ends. */
 static bool go_on(struct worker *worker)
 {
+    worker->clock.on = false;                 /* the turn is not timed to its end */
     if (worker->timewarp->handling == NULL) { /* not a handler's: memory, or a bug */
         simulation_abort(worker->sim, worker);
         return false;
@@ -461,6 +462,15 @@ static bool take_turn(struct worker *worker)
     return turn_of_one(worker->timewarp);
 }
 
+/* None of a thread's workers has anything to do: the `turns`-th time in a row. */
+static void wait_together(struct worker *first, uint32_t count, unsigned turns)
+{
+    const uint64_t start = clock_ticks();
+    wait_all(first->timewarp, turns);
+    for (uint32_t i = 0; i < count; i++)
+        activity_slept(&first[i].clock, start);
+}
+
 void worker_run_in_turn(struct worker *first, uint32_t count)
 {
     uint32_t left = count;
@@ -476,6 +486,8 @@ void worker_run_in_turn(struct worker *first, uint32_t count)
         }
         idle = any ? 0 : idle + 1;
         if (idle > 0)
-            wait_all(idle);
+            wait_together(first, count, idle);
+        else if (first->sim->crowded)
+            sync_yield(); /* as in run() */
     }
 }

@@ -169,7 +169,7 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
         .sync = run->sync,
         .worker_count = run->workers,
         .thread_count =
-            run->seed % 2 == 0 ? run->workers : 1 + (uint32_t)(run->seed / 2 % run->workers),
+            run->seed / 2 % 2 == 0 ? run->workers : 1 + (uint32_t)(run->seed / 4 % run->workers),
         .lp_worker = lp_worker,
         .least_delay_ps = least_ps,
         .end_ps = CW_TIME_MAX,

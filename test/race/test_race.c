@@ -250,7 +250,7 @@ static int run_case(const char *name)
             return EXIT_FAILURE;
         pair.shared.bytes = 6;
         uint32_t started;
-        struct threads *const threads = threads_start(&pair.shared.memory, 2, &started);
+        struct threads *const threads = threads_start(&pair.shared.memory, 2, true, &started);
         if (threads == NULL)
             return EXIT_FAILURE;
         threads_run(threads, enter, &pair);

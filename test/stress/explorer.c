@@ -178,8 +178,9 @@ struct threads {
     uint32_t count;
 };
 
-struct threads *threads_start(struct memory *memory, uint32_t count, uint32_t *started)
+struct threads *threads_start(struct memory *memory, uint32_t count, bool spin, uint32_t *started)
 {
+    (void)spin;
     struct threads *const threads = memory_take(memory, sizeof *threads);
     *started = threads == NULL ? 0 : count;
     if (threads != NULL)

@@ -212,7 +212,7 @@ static void messages_arrive_whole_once_and_in_order_through_rings_that_are_full(
             assert_true(mailbox_init(&mail.boxes[i], &mail.memory, 128));
         describe(&s, "mailbox");
         uint32_t started;
-        struct threads *const threads = threads_start(&mail.memory, 2, &started);
+        struct threads *const threads = threads_start(&mail.memory, 2, true, &started);
         assert_non_null(threads);
         explorer_begin(s.policy, seed);
         threads_run(threads, correspond, &mail);

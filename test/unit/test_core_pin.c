@@ -40,7 +40,7 @@ struct thread {
 static void *enter(void *argument)
 {
     struct thread *const thread = argument;
-    pin_worker(thread->pin, thread->index);
+    pin_thread(thread->pin, thread->index);
     if (sched_getaffinity(0, sizeof thread->seen, &thread->seen) != 0)
         CPU_ZERO(&thread->seen);
     return NULL;
@@ -161,7 +161,7 @@ static struct counted run(uint32_t workers, bool pin, uint32_t *stats_pinned)
     }
     struct cw_stats stats;
     cw_sim_stats(sim, &stats);
-    *stats_pinned = stats.workers_pinned;
+    *stats_pinned = stats.threads_pinned;
     cw_sim_free(sim);
     return counted;
 }
