@@ -41,19 +41,29 @@ const struct ccl_algorithm *ccl_algorithm_find(const char *module)
     return NULL;
 }
 
+/* What its author has left out, or made too large. */
+static int check(const struct ccl_algorithm *algorithm, const char *module, struct cw_error *error)
+{
+    if (algorithm->name != NULL && algorithm->kernel != NULL &&
+        (unsigned)algorithm->collective < CCL_COLLECTIVES)
+        return tl_kernel_check(algorithm->kernel, error);
+    snprintf(error->text, sizeof error->text, "%.200s has no %s", module,
+             algorithm->name == NULL     ? "name"
+             : algorithm->kernel == NULL ? "kernel"
+                                         : "collective that there is (enum ccl_collective)");
+    return error->exit_code = CW_USAGE;
+}
+
 const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_error *error)
 {
     const struct ccl_algorithm *algorithm = ccl_algorithm_find(module);
-    if (algorithm != NULL)
-        return algorithm;
-    if (plugin_is_path(module)) {
-        algorithm = plugin_symbol(module, error);
-        if (algorithm == NULL || (algorithm->name != NULL && algorithm->kernel != NULL))
-            return algorithm;
-        snprintf(error->text, sizeof error->text, "%s has no name or no kernel", module);
-        error->exit_code = CW_USAGE;
-        return NULL;
+    if (algorithm == NULL && plugin_is_path(module)) {
+        algorithm = plugin_object(module, "struct ccl_algorithm", sizeof *algorithm, error);
+        if (algorithm == NULL)
+            return NULL;
     }
+    if (algorithm != NULL)
+        return check(algorithm, module, error) == CW_OK ? algorithm : NULL;
     size_t n =
         (size_t)snprintf(error->text, sizeof error->text,
                          "algorithm module %.64s is not part of this version; there are:", module);

@@ -101,7 +101,7 @@ ccl_mapper_fn ccl_mapper_find(const char *name, struct cw_error *error)
             return mappers[i].map;
     ccl_mapper_fn found = NULL;
     if (plugin_is_path(name)) {
-        void *const symbol = plugin_symbol(name, error);
+        void *const symbol = plugin_function(name, error);
         memcpy(&found, &symbol, sizeof found);
         return found;
     }
@@ -122,7 +122,7 @@ ccl_validator_fn ccl_validator_find(const char *name, struct cw_error *error)
             return validators[i].validate;
     ccl_validator_fn found = NULL;
     if (plugin_is_path(name)) {
-        void *const symbol = plugin_symbol(name, error);
+        void *const symbol = plugin_function(name, error);
         memcpy(&found, &symbol, sizeof found);
         return found;
     }

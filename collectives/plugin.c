@@ -2,9 +2,12 @@
  * plugin.c: shared objects that the user's configuration names (plugin.h). The only place that
  * calls dlopen. One thread at a time.
  */
+#define _GNU_SOURCE /* dladdr1() */
 #include "collectives/plugin.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +25,7 @@ __attribute__((format(printf, 2, 3))) static void *refuse(struct cw_error *error
     return NULL;
 }
 
-void *plugin_symbol(const char *path_and_symbol, struct cw_error *error)
+static void *find_symbol(const char *path_and_symbol, struct cw_error *error)
 {
     const char *const colon = strrchr(path_and_symbol, ':');
     char path[256];
@@ -42,5 +45,48 @@ void *plugin_symbol(const char *path_and_symbol, struct cw_error *error)
     void *const symbol = dlsym(object, colon + 1);
     if (symbol == NULL)
         return refuse(error, "%s has no symbol %s", path, colon + 1);
+    return symbol;
+}
+
+/* What the shared object's symbol table says of the address that dlsym() gave: its kind, STT_...,
+ * and size. False: it is in no shared object (a variable of each thread). */
+static bool describe(const void *address, unsigned *type, size_t *bytes)
+{
+    Dl_info info;
+    void *entry = NULL;
+    if (dladdr1(address, &info, &entry, RTLD_DL_SYMENT) == 0)
+        return false;
+    const ElfW(Sym) *const symbol = entry;
+    /* A function that is chosen at load time has the address of the chosen one, which needs no
+     * entry. */
+    *type = symbol != NULL ? ELF64_ST_TYPE(symbol->st_info) : STT_FUNC;
+    *bytes = symbol != NULL ? symbol->st_size : 0;
+    return true;
+}
+
+void *plugin_function(const char *path_and_symbol, struct cw_error *error)
+{
+    void *const symbol = find_symbol(path_and_symbol, error);
+    unsigned type;
+    size_t bytes;
+    if (symbol != NULL && (!describe(symbol, &type, &bytes) || type == STT_OBJECT))
+        return refuse(error, "%.200s is a variable; a function is wanted", path_and_symbol);
+    return symbol;
+}
+
+void *plugin_object(const char *path_and_symbol, const char *what, size_t wanted,
+                    struct cw_error *error)
+{
+    void *const symbol = find_symbol(path_and_symbol, error);
+    unsigned type = STT_NOTYPE;
+    size_t bytes;
+    if (symbol == NULL)
+        return NULL;
+    if (!describe(symbol, &type, &bytes) || type != STT_OBJECT)
+        return refuse(error, "%.200s is %s; a %s is wanted", path_and_symbol,
+                      type == STT_FUNC ? "a function" : "no object", what);
+    if (bytes < wanted)
+        return refuse(error, "%.200s is an object of %zu bytes; a %s is wanted, which has %zu",
+                      path_and_symbol, bytes, what, wanted);
     return symbol;
 }

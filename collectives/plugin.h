@@ -6,7 +6,8 @@
  * given.
  *
  * A shared object says once, outside of any function, CCL_PLUGIN; it is compiled with the headers
- * of the program that loads it (make prints how: collectives/README.md).
+ * of the program that loads it (collectives/README.md, "Writing an algorithm", has the
+ * command).
  */
 #ifndef COLLECTIVES_PLUGIN_H
 #define COLLECTIVES_PLUGIN_H
@@ -26,7 +27,10 @@
 bool plugin_is_path(const char *name);
 
 /* The symbol's address; NULL with CW_USAGE and what is wrong: no such file, no such symbol, built
- * for other headers. */
-void *plugin_symbol(const char *path_and_symbol, struct cw_error *error);
+ * for other headers, a symbol of another kind. */
+void *plugin_function(const char *path_and_symbol, struct cw_error *error);
+/* ... of an object of at least so many bytes; `what`, for the message: "struct ccl_algorithm". */
+void *plugin_object(const char *path_and_symbol, const char *what, size_t bytes,
+                    struct cw_error *error);
 
 #endif

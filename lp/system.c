@@ -332,6 +332,9 @@ static uint32_t add_launch(struct lp_system *system, const struct tl_kernel *ker
 int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct tl_kernel *kernel,
                             const struct tl_args *args, struct cw_error *error)
 {
+    const int code = tl_kernel_check(kernel, error);
+    if (code != CW_OK)
+        return code;
     const uint32_t launch = add_launch(system, kernel, args);
     if (launch == 0)
         return no_memory(error);

@@ -24,6 +24,7 @@
 #ifndef LP_TL_H
 #define LP_TL_H
 
+#include "core/cw.h"
 #include "hw/structure.h"
 #include "lp/record.h"
 
@@ -89,13 +90,17 @@ struct tl; /* a kernel's view of its PE, valid during one entry */
 
 struct tl_kernel {
     const char *name;
-    uint32_t frame_bytes;                              /* <= TL_FRAME_BYTES */
+    uint32_t frame_bytes; /* of its lines at least, <= TL_FRAME_BYTES */
     enum tl_status (*run)(struct tl *tl, void *frame); /* frame: zeroed at launch. Speculative */
     const char *const *phase;                          /* names of the phases that it marks */
     uint32_t phase_count;
     uint32_t stream_count; /* < TL_CONTEXTS_MAX: what tl_fork() can start */
     enum tl_status (*const *stream)(struct tl *tl, void *frame);
 };
+
+/* What a kernel may not be: a frame or a number of streams beyond the limits, no function to run.
+ * CW_OK, or CW_USAGE and why. Whatever is launched has passed it. */
+int tl_kernel_check(const struct tl_kernel *kernel, struct cw_error *error);
 
 /* ---- queries: free -------------------------------------------------------------------------- */
 

@@ -127,6 +127,42 @@ static void a_module_that_cannot_be_loaded(void **state)
     expect_refusal(module, "ccl.yaml");
 }
 
+static void refuse_symbol(const char *symbol, const char *text)
+{
+    char module[200];
+    snprintf(module, sizeof module, "%s:%s", plugin.path, symbol);
+    expect_refusal(module, text);
+}
+
+static void a_kernel_beyond_its_limits_is_refused(void **state)
+{
+    (void)state;
+    refuse_symbol("large_frame", "kernel large_frame has a frame of 98 bytes; legal: 2 (its line) "
+                                 "to 96 (TL_FRAME_BYTES)");
+    refuse_symbol("frame_just_too_large", "a frame of 97 bytes");
+    refuse_symbol("no_frame", "a frame of 0 bytes");
+    refuse_symbol("no_function", "kernel no_function has no function to run: its `run` is NULL");
+    refuse_symbol("many_streams", "kernel many_streams has 4 streams; legal: 0 to 3");
+    refuse_symbol("no_stream", "kernel no_stream has 1 streams, and no function of stream 0");
+    refuse_symbol("no_phases", "kernel no_phases has 1 phases, and no names of them");
+    refuse_symbol("no_kernel", "no_kernel has no kernel");
+    refuse_symbol("no_name", "no_name has no name");
+    refuse_symbol("no_collective", "has no collective that there is");
+    struct run_output output =
+        run_line(0, "run --preset tiny --set fabric.contention=none --ccl %s",
+                 built_plugin_name_symbol(&plugin, "frame_just_right", "none"));
+    run_output_free(&output);
+}
+
+static void a_symbol_that_is_no_algorithm_is_refused(void **state)
+{
+    (void)state;
+    refuse_symbol("a_function", ":a_function is a function; a struct ccl_algorithm is wanted");
+    refuse_symbol("small_object", ":small_object is an object of 4 bytes; a struct ccl_algorithm "
+                                  "is wanted, which has ");
+    refuse_symbol("of_a_thread", ":of_a_thread is no object; a struct ccl_algorithm is wanted");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +173,8 @@ int main(void)
         cmocka_unit_test(a_tile_larger_than_its_slot),
         cmocka_unit_test(an_address_that_is_not_mapped),
         cmocka_unit_test(a_module_that_cannot_be_loaded),
+        cmocka_unit_test(a_kernel_beyond_its_limits_is_refused),
+        cmocka_unit_test(a_symbol_that_is_no_algorithm_is_refused),
     };
     return cmocka_run_group_tests_name("failures", tests, build, clean);
 }

@@ -73,6 +73,16 @@ static void a_symbol_that_is_not_there_is_named(void **state)
            configure(*state, "leader", "anything"));
 }
 
+static void a_symbol_that_is_no_function_is_refused(void **state)
+{
+    refuse("ccl.yaml:6:13: ", "run --ccl %s", configure(*state, "a_number", "small"));
+    refuse("choose.so:a_number is a variable; a function is wanted", "run --ccl %s",
+           configure(*state, "a_number", "small"));
+    refuse("ccl.yaml:7:16: ", "run --ccl %s", configure(*state, "leader", "a_number"));
+    refuse("choose.so:of_a_thread is a variable; a function is wanted", "run --ccl %s",
+           configure(*state, "leader", "of_a_thread"));
+}
+
 /* The command line cannot load code that no file has asked for. */
 static void code_is_loaded_only_if_a_file_says_so(void **state)
 {
@@ -115,6 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loaded_mapper_and_validator_do_their_work),
         cmocka_unit_test(a_symbol_that_is_not_there_is_named),
+        cmocka_unit_test(a_symbol_that_is_no_function_is_refused),
         cmocka_unit_test(code_is_loaded_only_if_a_file_says_so),
         cmocka_unit_test(objects_of_other_kinds_are_refused),
     };

@@ -89,3 +89,40 @@ ALGORITHM(everybody_receives);
 ALGORITHM(nobody_receives);
 ALGORITHM(too_large);
 ALGORITHM(null_pointer);
+
+/* What its author says of a kernel is checked before it runs. */
+struct large_frame {
+    uint16_t line;
+    uint8_t rest[TL_FRAME_BYTES];
+};
+static enum tl_status ends(struct tl *tl, void *state)
+{
+    (void)tl, (void)state;
+    return TL_ENDED;
+}
+#define REFUSED(name_, ...)                                                                        \
+    static const struct tl_kernel name_##_kernel = {.name = #name_, __VA_ARGS__};                  \
+    extern const struct ccl_algorithm name_;                                                       \
+    const struct ccl_algorithm name_ = {                                                           \
+        .name = #name_, .collective = CCL_ALL_REDUCE, .kernel = &name_##_kernel}
+REFUSED(large_frame, .frame_bytes = sizeof(struct large_frame), .run = ends);
+REFUSED(frame_just_too_large, .frame_bytes = TL_FRAME_BYTES + 1, .run = ends);
+REFUSED(frame_just_right, .frame_bytes = TL_FRAME_BYTES, .run = ends);
+REFUSED(no_frame, .run = ends);
+REFUSED(no_function, .frame_bytes = 2);
+REFUSED(many_streams, .frame_bytes = 2, .run = ends, .stream_count = TL_CONTEXTS_MAX);
+REFUSED(no_stream, .frame_bytes = 2, .run = ends, .stream_count = 1);
+REFUSED(no_phases, .frame_bytes = 2, .run = ends, .phase_count = 1);
+
+extern const struct ccl_algorithm no_kernel, no_name, no_collective;
+const struct ccl_algorithm no_kernel = {.name = "no_kernel"};
+const struct ccl_algorithm no_name = {.kernel = &no_phases_kernel};
+const struct ccl_algorithm no_collective = {
+    .name = "x", .kernel = &frame_just_right_kernel, .collective = CCL_COLLECTIVES};
+
+void a_function(void);
+void a_function(void) {}
+extern const int small_object;
+const int small_object = 1;
+extern __thread int of_a_thread;
+__thread int of_a_thread = 1;

@@ -28,3 +28,8 @@ int small(const struct tensor_group *group, const struct hw_config *hw, struct c
              (unsigned long long)group->tensor[0]->shard_elems);
     return error->exit_code = CW_USAGE;
 }
+
+extern const int a_number;
+const int a_number = 1;
+extern __thread int of_a_thread;
+__thread int of_a_thread = 1;
