@@ -37,13 +37,13 @@ int data_out_of_storage(const struct data_pass *pass, struct cw_error *error)
 {
     if (pass->bytes_max == UINT64_MAX)
         snprintf(error->text, sizeof error->text,
-                 "out of memory: tensors and tiles have taken %llu bytes; --no-data leaves the "
-                 "data out",
+                 "out of memory: tensors and tiles have taken %llu bytes; `run --no-data` leaves "
+                 "the data out",
                  (unsigned long long)data_pass_bytes(pass));
     else
         snprintf(error->text, sizeof error->text,
-                 "out of memory: tensors and tiles have taken %llu of %llu bytes; allow more "
-                 "(--max-memory), or leave the data out (--no-data)",
+                 "out of memory: tensors and tiles have taken %llu of %llu bytes, and need more; "
+                 "allow it (--max-memory); `run --no-data` leaves the data out",
                  (unsigned long long)data_pass_bytes(pass), (unsigned long long)pass->bytes_max);
     return error->exit_code = CW_NO_RESOURCE;
 }

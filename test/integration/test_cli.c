@@ -290,6 +290,26 @@ static void check_says_ok_and_names_the_configuration(void **state)
     run_output_free(&other);
 }
 
+/* For the collective that its algorithm does, in the world that it asks for. */
+static void check_agrees_with_what_run_accepts(void **state)
+{
+    (void)state;
+    static const char *const accepted[] = {
+        "--preset a3_16", "--preset a3_4 --algorithm birs", "--algorithm ring_all_gather",
+        "--preset a3_8 --algorithm birs_allreduce --set system.sips.count=32 --set "
+        "defaults.world_size=16"};
+    for (size_t i = 0; i < COUNT_OF(accepted); i++) {
+        struct run_output output = run_line(0, "check %s", accepted[i]);
+        run_output_free(&output);
+    }
+    static const struct refusal refused[] = {
+        {"check --algorithm birs", {"birs", "pair_switch"}},
+        {"check --preset a3_8 --algorithm birs_allreduce --set defaults.world_size=3",
+         {"defaults.world_size", "3 is odd"}},
+    };
+    expect_refusals(2, refused, COUNT_OF(refused));
+}
+
 static void a_printed_configuration_loads_again_as_the_same(void **state)
 {
     (void)state;
@@ -489,6 +509,7 @@ int main(void)
         cmocka_unit_test(errors_of_several_files_are_reported_together),
         cmocka_unit_test(what_is_no_configuration_file_is_refused),
         cmocka_unit_test(check_says_ok_and_names_the_configuration),
+        cmocka_unit_test(check_agrees_with_what_run_accepts),
         cmocka_unit_test(a_printed_configuration_loads_again_as_the_same),
         cmocka_unit_test(json_on_standard_output_is_nothing_but_json),
         cmocka_unit_test(a_json_file_says_what_standard_output_would),
