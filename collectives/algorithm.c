@@ -119,6 +119,14 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, char *
     return algorithm;
 }
 
+bool ccl_goes_by_machine(const struct ccl_config *ccl)
+{
+    struct cw_error error;
+    const struct ccl_algorithm *const configured = ccl_algorithm_load(ccl->module, &error);
+    return (ccl->topology[0] == '\0' || strcmp(ccl->topology, "none") == 0) &&
+           (configured == NULL || configured->neighbors == NULL);
+}
+
 const char *ccl_collective_name(enum ccl_collective collective)
 {
     static const char *const name[CCL_COLLECTIVES] = {"all_reduce", "reduce_scatter", "all_gather",

@@ -43,6 +43,13 @@ enum ccl_neighbors { CCL_NEIGHBORS_KEPT, CCL_NEIGHBORS_CHANGED };
 /* A spanning tree over the ranks, from the call's root: tiles go down only, or up, too. */
 enum ccl_relay { CCL_RELAY_NONE, CCL_RELAY_DOWN, CCL_RELAY_BOTH };
 
+/* The built-in mappers (mapper.h), as a set. */
+enum ccl_mappers {
+    CCL_MAPPER_LEADER_ONLY = 1,
+    CCL_MAPPER_ALL_PES = 2,
+    CCL_MAPPER_PE0_ALL_CUBES = 4
+};
+
 #define CCL_WHY_BYTES 512u
 
 /* All hooks run on the host, between drains, and are pure. A hook may be NULL where it says so. */
@@ -75,7 +82,9 @@ struct ccl_algorithm {
      * with most streams. */
     const struct ccl_algorithm *(*choose)(const struct ccl_call *call, char *why, size_t why_bytes);
     enum ccl_relay relay; /* what kernel_args() needs */
-    bool lanes; /* runs on each PE that holds a shard, each for itself, whatever the mapper says */
+    uint32_t mappers;     /* enum ccl_mappers: those whose PEs the kernel can run on; 0: any */
+    bool by_sip; /* on the machine's own queues rank r must be SIP r: no `mate`, no `package` */
+    bool lanes;  /* runs on each PE that holds a shard, each for itself, whatever the mapper says */
     bool pe_shards; /* reduces a shard of each PE, else one of each cube, at its PE 0 */
 };
 
@@ -91,6 +100,8 @@ const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
 /* ... that carries out a call, and why if it was chosen (else ""). NULL: as above. */
 const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, char *why,
                                              size_t why_bytes, struct cw_error *error);
+/* Queues are those that the machine is built with: no logical topology, no neighbors() hook. */
+bool ccl_goes_by_machine(const struct ccl_config *ccl);
 /* For messages: the i-th registered one, NULL after the last. */
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i);
 

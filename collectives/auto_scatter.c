@@ -66,4 +66,5 @@ const struct ccl_algorithm ccl_auto_scatter = {.name = "auto",
                                                .collective = CCL_REDUCE_SCATTER,
                                                .kernel = &birs_inter_kernel,
                                                .peers = peers,
-                                               .choose = choose};
+                                               .choose = choose,
+                                               .mappers = CCL_RS_MAPPERS};

@@ -94,4 +94,5 @@ const struct ccl_algorithm ccl_birs_allreduce = {.name = "birs_allreduce",
                                                  .tcm_bytes = birs_tcm_bytes,
                                                  .scratch_bytes = birs_scratch_bytes,
                                                  .peers = birs_peers,
-                                                 .takes_part = ccl_rs_takes_part};
+                                                 .takes_part = ccl_rs_takes_part,
+                                                 .mappers = CCL_RS_MAPPERS};

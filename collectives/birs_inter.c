@@ -220,4 +220,5 @@ const struct ccl_algorithm ccl_birs_inter = {.name = "birs_inter",
                                              .tcm_bytes = tcm_bytes,
                                              .scratch_bytes = scratch_bytes,
                                              .peers = birs_peers,
-                                             .takes_part = ccl_rs_takes_part};
+                                             .takes_part = ccl_rs_takes_part,
+                                             .mappers = CCL_RS_MAPPERS};

@@ -34,6 +34,45 @@ static uint64_t tcm_bytes(const struct ccl_algorithm *algorithm, const struct cc
                                         : call->n_elem * tl_itemsize(call->dtype);
 }
 
+/* A kernel runs on the PEs that it is written for. What runs beside the configured algorithm
+ * chooses its own. */
+static int check_mapper(const struct config *config, const struct ccl_call *call,
+                        struct cw_error *error)
+{
+    const struct ccl_algorithm *const configured = ccl_algorithm_load(config->ccl.module, error);
+    if (configured == NULL || configured->collective != call->collective)
+        return CW_OK;
+    return ccl_mapper_check(config->ccl.mapper, configured, call->hw, error);
+}
+
+/* Rank r is SIP r, or the algorithm does without. */
+static int check_ranks(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                       struct cw_error *error)
+{
+    const struct ccl_ranks *const ranks = &call->ccl->ranks;
+    uint32_t same = 0;
+    while (same < call->world_size && ccl_sip_of(ranks, same) == same)
+        same++;
+    if (!algorithm->by_sip || same == call->world_size || !ccl_goes_by_machine(call->ccl))
+        return CW_OK;
+    size_t n = (size_t)snprintf(
+        error->text, sizeof error->text,
+        "%s: %s goes by the machine's own queues, where rank r is SIP r, and here rank %u is SIP "
+        "%u; leave mate and package out, or use",
+        ranks->by_mate ? "mate" : "package", algorithm->name, same, ccl_sip_of(ranks, same));
+    const size_t before = n;
+    const struct ccl_algorithm *other;
+    for (uint32_t i = 0; (other = ccl_algorithm_at(i)) && n < sizeof error->text; i++)
+        if (other->collective == algorithm->collective && !other->by_sip)
+            n += (size_t)snprintf(
+                error->text + n, sizeof error->text - n, "%s %s",
+                n > before ? "," : " an algorithm that goes by rank:", other->name);
+    if (n == before)
+        snprintf(error->text + n, sizeof error->text - n,
+                 " a logical topology, which goes by rank, such as ring_1d");
+    return error->exit_code = CW_USAGE;
+}
+
 int dist_check_call(const struct config *config, const struct ccl_call *call,
                     struct cw_error *error)
 {
@@ -42,6 +81,11 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(call, why, sizeof why, error);
     if (algorithm == NULL)
         return dist_refuse(config, key, error);
+    if (check_mapper(config, call, error) != CW_OK)
+        return dist_refuse(config, "defaults.mapper", error);
+    if (check_ranks(algorithm, call, error) != CW_OK)
+        return dist_refuse(config, call->ccl->ranks.by_mate ? "defaults.mate" : "defaults.package",
+                           error);
     if (algorithm->check != NULL && algorithm->check(call, &key, error) != CW_OK)
         return dist_refuse(config, key, error);
     const uint64_t rings = dist_ring_bytes(config, CCL_BUFFER_TCM);

@@ -26,7 +26,7 @@ enum ccl_root { CCL_ROOT_CENTER, CCL_ROOT_CORNER, CCL_ROOT_XY };
  */
 #define CCL_RANKS_MAX 128u
 struct ccl_ranks {
-    bool mapped;
+    bool mapped, by_mate; /* by_mate: `mate` is given, else `package` alone */
     uint16_t sip_of[CCL_RANKS_MAX], rank_on[CCL_RANKS_MAX];
 };
 static inline uint32_t ccl_sip_of(const struct ccl_ranks *ranks, uint32_t rank)

@@ -107,7 +107,8 @@ void config_fill_ranks(const struct config_tree *tree, struct ccl_ranks *ranks)
     const struct config_value *const package = list_of(tree, "package");
     uint16_t first_of[CCL_RANKS_MAX];
     uint32_t packages = 0;
-    ranks->mapped = config_given(mate) || config_given(package);
+    ranks->by_mate = config_given(mate);
+    ranks->mapped = ranks->by_mate || config_given(package);
     if (!ranks->mapped)
         return;
     memset(first_of, 0xff, sizeof first_of);

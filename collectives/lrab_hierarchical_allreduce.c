@@ -52,4 +52,6 @@ const struct ccl_algorithm ccl_lrab_hierarchical_allreduce = {.name = "lrab_hier
                                                               .kernel_args = mesh_kernel_args,
                                                               .check = mesh_check,
                                                               .tcm_bytes = tcm_bytes,
-                                                              .takes_part = takes_part};
+                                                              .takes_part = takes_part,
+                                                              .mappers = CCL_MAPPER_PE0_ALL_CUBES,
+                                                              .by_sip = true};

@@ -31,9 +31,48 @@ static bool pe0_all_cubes(const struct hw_config *hw, uint32_t rank, uint32_t cu
 static const struct {
     const char *name;
     ccl_mapper_fn map;
-} mappers[] = {
-    {"leader_only", leader_only}, {"all_pes", all_pes}, {"pe0_all_cubes", pe0_all_cubes}};
+    enum ccl_mappers member;
+} mappers[] = {{"leader_only", leader_only, CCL_MAPPER_LEADER_ONLY},
+               {"all_pes", all_pes, CCL_MAPPER_ALL_PES},
+               {"pe0_all_cubes", pe0_all_cubes, CCL_MAPPER_PE0_ALL_CUBES}};
 #define MAPPERS (sizeof mappers / sizeof *mappers)
+
+/* PEs of a SIP that take part. */
+static uint32_t pes_of(const struct hw_config *hw, enum ccl_mappers mapper)
+{
+    return mapper == CCL_MAPPER_LEADER_ONLY ? 1
+           : mapper == CCL_MAPPER_ALL_PES   ? hw_cubes(hw) * hw_pes(hw)
+                                            : hw_cubes(hw);
+}
+
+/* The sets of PEs are nested, so those of one size are the same one. */
+static bool is_among(const struct hw_config *hw, enum ccl_mappers mapper, uint32_t legal)
+{
+    for (size_t i = 0; i < MAPPERS; i++)
+        if ((legal & mappers[i].member) != 0 && pes_of(hw, mappers[i].member) == pes_of(hw, mapper))
+            return true;
+    return false;
+}
+
+int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
+                     const struct hw_config *hw, struct cw_error *error)
+{
+    size_t given = 0;
+    while (given < MAPPERS && strcmp(name, mappers[given].name) != 0)
+        given++;
+    if (given == MAPPERS || algorithm->mappers == 0 ||
+        is_among(hw, mappers[given].member, algorithm->mappers))
+        return CW_OK;
+    size_t n = (size_t)snprintf(
+        error->text, sizeof error->text,
+        "mapper: %s cannot run on the PEs that %s chooses; legal:", algorithm->name, name);
+    for (size_t i = 0; i < MAPPERS && n < sizeof error->text; i++)
+        if ((algorithm->mappers & mappers[i].member) != 0)
+            n += (size_t)snprintf(error->text + n, sizeof error->text - n, " %s,", mappers[i].name);
+    if (n < sizeof error->text)
+        snprintf(error->text + n, sizeof error->text - n, " ./file.so:symbol");
+    return error->exit_code = CW_USAGE;
+}
 
 /* ---- validators ------------------------------------------------------------------------------ */
 

@@ -17,6 +17,11 @@ typedef bool (*ccl_mapper_fn)(const struct hw_config *hw, uint32_t rank, uint32_
  * those that there are. */
 ccl_mapper_fn ccl_mapper_find(const char *name, struct cw_error *error);
 
+/* Refuses a built-in mapper whose PEs the algorithm's kernel cannot run on: CW_OK, or CW_USAGE. */
+struct ccl_algorithm;
+int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
+                     const struct hw_config *hw, struct cw_error *error);
+
 /*
  * Accepts what all ranks have submitted: CW_OK, or CW_USAGE with *error->text filled: what is
  * wrong, what would be legal.

@@ -141,4 +141,6 @@ const struct ccl_algorithm ccl_pe_hierarchical_allreduce = {.name = "pe_hierarch
                                                             .check = check,
                                                             .tcm_bytes = tcm_bytes,
                                                             .takes_part = takes_part,
+                                                            .mappers = CCL_MAPPER_ALL_PES,
+                                                            .by_sip = true,
                                                             .pe_shards = true};

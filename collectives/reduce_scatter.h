@@ -37,6 +37,8 @@ uint64_t ccl_rs_scratch_bytes(const struct ccl_call *call, const struct ccl_rs_n
 uint64_t ccl_rs_tcm_bytes(const struct ccl_call *call, uint32_t tiles);
 void ccl_rs_kernel_args(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX]);
 /* PE 0 of the only cube. */
+/* One cube per SIP, its PE 0. */
+enum { CCL_RS_MAPPERS = CCL_MAPPER_LEADER_ONLY | CCL_MAPPER_PE0_ALL_CUBES };
 bool ccl_rs_takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe);
 
 extern const struct tl_kernel birs_inter_kernel;

@@ -57,4 +57,5 @@ const struct ccl_algorithm ccl_relay_barrier = {.name = "relay_barrier",
                                                 .collective = CCL_BARRIER,
                                                 .kernel = &kernel,
                                                 .kernel_args = kernel_args,
-                                                .relay = CCL_RELAY_BOTH};
+                                                .relay = CCL_RELAY_BOTH,
+                                                .mappers = CCL_MAPPER_LEADER_ONLY};

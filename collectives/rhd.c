@@ -274,4 +274,5 @@ const struct ccl_algorithm ccl_rhd = {.name = "rhd",
                                       .tcm_bytes = tcm_bytes,
                                       .scratch_bytes = scratch_bytes,
                                       .peers = peers,
-                                      .takes_part = ccl_rs_takes_part};
+                                      .takes_part = ccl_rs_takes_part,
+                                      .mappers = CCL_RS_MAPPERS};

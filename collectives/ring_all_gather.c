@@ -203,4 +203,5 @@ const struct ccl_algorithm ccl_ring_all_gather = {.name = "ring_all_gather",
                                                   .kernel = &kernel,
                                                   .kernel_args = kernel_args,
                                                   .check = check,
+                                                  .by_sip = true,
                                                   .lanes = true};

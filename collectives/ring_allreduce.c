@@ -63,4 +63,5 @@ const struct ccl_algorithm ccl_ring_allreduce = {.name = "ring_allreduce",
                                                  .kernel = &kernel,
                                                  .kernel_args = kernel_args,
                                                  .check = check,
-                                                 .tcm_bytes = tcm_bytes};
+                                                 .tcm_bytes = tcm_bytes,
+                                                 .mappers = CCL_MAPPER_LEADER_ONLY};

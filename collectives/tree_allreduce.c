@@ -59,4 +59,4 @@ static int check(const struct ccl_call *call, const char **key, struct cw_error 
 }
 
 const struct ccl_algorithm ccl_tree_allreduce = {
-    .name = "tree_allreduce", .kernel = &kernel, .check = check};
+    .name = "tree_allreduce", .kernel = &kernel, .check = check, .mappers = CCL_MAPPER_LEADER_ONLY};

@@ -1,6 +1,7 @@
 /*
  * test_loaded_mappers.c: mappers and validators from a shared object that a configuration file
- * names (40-runtime.md, "Install plans"; 70-quality.md, "Bad input"), and what cannot be loaded.
+ * names (40-runtime.md, "Install plans"; 70-quality.md, "Bad input"), what cannot be loaded, and
+ * built-in mappers that an algorithm cannot do with.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,6 +121,72 @@ static void objects_of_other_kinds_are_refused(void **state)
            path);
 }
 
+/* The line, with the mapper in a file's line 5 from column 13. */
+static void refuse_mapper(struct built_plugin *plugin, const char *algorithm, const char *mapper,
+                          const char *line, const char *legal)
+{
+    char text[300];
+    snprintf(plugin->config, sizeof plugin->config, "%s/ccl.yaml", plugin->folder);
+    FILE *const file = fopen(plugin->config, "w");
+    assert_non_null(file);
+    fprintf(file, "# of one algorithm\n\nalgorithms:\n  %s:\n    mapper: %s\n    validator: null\n",
+            algorithm, mapper);
+    assert_int_equal(fclose(file), 0);
+    snprintf(text, sizeof text,
+             "ccl.yaml:5:13: mapper: %s cannot run on the PEs that %s chooses; legal: %s, "
+             "./file.so:symbol\n",
+             algorithm, mapper, legal);
+    char format[200];
+    snprintf(format, sizeof format, "run --n-elem 64 --ccl %%s --algorithm %s %s", algorithm, line);
+    refuse(text, format, plugin->config);
+}
+
+static void a_mapper_whose_pes_the_kernel_cannot_run_on_is_refused(void **state)
+{
+    static const struct {
+        const char *algorithm, *mapper, *line, *legal;
+    } cases[] = {{"lrab_hierarchical_allreduce", "all_pes", "", "pe0_all_cubes"},
+                 {"lrab_hierarchical_allreduce", "leader_only", "", "pe0_all_cubes"},
+                 {"lrab_pipelined_allreduce", "all_pes", "", "pe0_all_cubes"},
+                 {"pe_hierarchical_allreduce", "pe0_all_cubes", "", "all_pes"},
+                 {"tree_allreduce", "pe0_all_cubes", "", "leader_only"},
+                 {"tree_allreduce", "all_pes", "", "leader_only"},
+                 {"ring_allreduce", "pe0_all_cubes", "", "leader_only"},
+                 {"ring_allreduce", "all_pes", "", "leader_only"},
+                 {"relay_barrier", "all_pes", "--bench ccl_barrier", "leader_only"},
+                 {"birs", "all_pes", "--preset a3_8 --bench ccl_reduce_scatter",
+                  "leader_only, pe0_all_cubes"},
+                 {"birs_inter", "all_pes",
+                  "--preset a3_16 --set system.sips.count=32 --bench ccl_reduce_scatter",
+                  "leader_only, pe0_all_cubes"},
+                 {"rhd", "all_pes", "--preset a3_8 --bench ccl_reduce_scatter",
+                  "leader_only, pe0_all_cubes"},
+                 {"mesh", "all_pes", "--preset a3_8 --bench ccl_reduce_scatter",
+                  "leader_only, pe0_all_cubes"},
+                 {"auto", "all_pes", "--preset a3_8 --bench ccl_reduce_scatter",
+                  "leader_only, pe0_all_cubes"},
+                 {"birs_allreduce", "all_pes", "--preset a3_8", "leader_only, pe0_all_cubes"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        refuse_mapper(*state, cases[i].algorithm, cases[i].mapper, cases[i].line, cases[i].legal);
+}
+
+static void a_mapper_of_the_same_pes_is_as_good(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "--set algorithms.lrab_hierarchical_allreduce.mapper=pe0_all_cubes",
+        "--set algorithms.lrab_hierarchical_allreduce.mapper=leader_only "
+        "--set sip.cube_mesh.w=1 --set sip.cube_mesh.h=1",
+        "--algorithm ring_allreduce --set algorithms.ring_allreduce.mapper=pe0_all_cubes "
+        "--set sip.cube_mesh.w=1 --set sip.cube_mesh.h=1",
+        "--algorithm pe_hierarchical_allreduce "
+        "--set algorithms.pe_hierarchical_allreduce.mapper=all_pes"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct run_output output = run_line(0, "run --n-elem 64 --verify-data %s", lines[i]);
+        run_output_free(&output);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +195,8 @@ int main(void)
         cmocka_unit_test(a_symbol_that_is_no_function_is_refused),
         cmocka_unit_test(code_is_loaded_only_if_a_file_says_so),
         cmocka_unit_test(objects_of_other_kinds_are_refused),
+        cmocka_unit_test(a_mapper_whose_pes_the_kernel_cannot_run_on_is_refused),
+        cmocka_unit_test(a_mapper_of_the_same_pes_is_as_good),
     };
     return cmocka_run_group_tests_name("loaded_mappers", tests, make, clean);
 }

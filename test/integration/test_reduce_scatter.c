@@ -152,6 +152,58 @@ static void ranks_may_be_elsewhere_on_the_dies(void **state)
     check_bits(line);
 }
 
+static void refuse_elsewhere(const char *line, const char *where, const char *legal)
+{
+    struct run_output output = run_line(2, "run --n-elem 64 %s", line);
+    if (strstr(output.err, where) == NULL || strstr(output.err, legal) == NULL)
+        fail_msg("%s said %s", line, output.err);
+    run_output_free(&output);
+}
+
+/* On the machine's own queues rank r must be SIP r. */
+static void what_goes_by_sip_refuses_other_enumerations(void **state)
+{
+    (void)state;
+    static const char all_reduce[] = "leave mate and package out, or use an algorithm that goes by "
+                                     "rank: birs_allreduce, ring_allreduce, tree_allreduce\n";
+    static const char *const by_sip[] = {"lrab_hierarchical_allreduce", "intercube_allreduce",
+                                         "lrab_pipelined_allreduce", "pe_hierarchical_allreduce"};
+    char line[256];
+    for (size_t i = 0; i < COUNT_OF(by_sip); i++) {
+        snprintf(line, sizeof line, "--algorithm %s --set algorithms.%s.mate=[2,3,0,1]", by_sip[i],
+                 by_sip[i]);
+        refuse_elsewhere(line, ".mate=[2,3,0,1]: mate: ", all_reduce);
+    }
+    refuse_elsewhere("--set algorithms.lrab_hierarchical_allreduce.package=[1,1,0,0]",
+                     ".package=[1,1,0,0]: package: lrab_hierarchical_allreduce goes by the "
+                     "machine's own queues, where rank r is SIP r, and here rank 0 is SIP 2; ",
+                     all_reduce);
+    refuse_elsewhere("--preset a3_4 --set system.sips.topology=ring_1d --algorithm rhd "
+                     "--set algorithms.rhd.mate=[2,3,0,1]",
+                     ".mate=[2,3,0,1]: mate: lrab_hierarchical_allreduce goes", all_reduce);
+    refuse_elsewhere("--set algorithms.lrab_hierarchical_allreduce.mate=[2,3,0,1] "
+                     "--bench ccl_all_gather",
+                     ".mate=[2,3,0,1]: mate: ring_all_gather goes",
+                     "or use a logical topology, which goes by rank, such as ring_1d\n");
+}
+
+static void what_goes_by_rank_takes_other_enumerations(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "--set algorithms.lrab_hierarchical_allreduce.mate=[1,0,3,2]", /* rank r on SIP r */
+        "--algorithm ring_allreduce --set algorithms.ring_allreduce.mate=[2,3,0,1]",
+        "--algorithm tree_allreduce --set algorithms.tree_allreduce.mate=[2,3,0,1]",
+        "--bench ccl_all_gather --algorithm ring_allreduce "
+        "--set algorithms.ring_allreduce.mate=[2,3,0,1]",
+        "--bench ccl_broadcast --set algorithms.lrab_hierarchical_allreduce.mate=[2,3,0,1]"};
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        json_t *root = run_json("run --n-elem 64 --verify-data %s", lines[i]);
+        assert_int_equal(json_integer_value(result_of(root, 0, "wrong")), 0);
+        json_decref(root);
+    }
+}
+
 static void birs_allreduce_gives_every_rank_birs_bits(void **state)
 {
     (void)state;
@@ -390,6 +442,8 @@ int main(void)
         cmocka_unit_test(numbers_of_ranks_that_are_no_power_of_two),
         cmocka_unit_test(all_modes_and_threads_agree),
         cmocka_unit_test(ranks_may_be_elsewhere_on_the_dies),
+        cmocka_unit_test(what_goes_by_sip_refuses_other_enumerations),
+        cmocka_unit_test(what_goes_by_rank_takes_other_enumerations),
         cmocka_unit_test(birs_allreduce_gives_every_rank_birs_bits),
         cmocka_unit_test(auto_chooses_and_says_why_once),
         cmocka_unit_test(a_named_algorithm_says_which_condition_fails),
