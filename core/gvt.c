@@ -13,6 +13,7 @@ enum {
     /* Events handled: somebody wants to see their records; and what is handled and undone again
      * and again, to save memory, would never commit. */
     EVENTS_BEFORE_ROUND = 16384,
+    RECORD_BYTES_BEFORE_ROUND = 1 << 20, /* that nobody has read yet: they are memory */
 };
 
 static int64_t add_saturating(int64_t a, int64_t b)
@@ -151,6 +152,7 @@ static bool is_wanted(const struct timewarp *tw)
     return tw->gvt.called || tw->looks >= LOOKS_BEFORE_ROUND ||
            tw->history.live >= LIVE_BEFORE_ROUND ||
            (tw->history.live > 0 && tw->history.live >= tw->allowance) ||
+           outbox_bytes(&tw->outbox) >= RECORD_BYTES_BEFORE_ROUND ||
            (tw->level >= MEMORY_TIGHT && (tw->history.live > 0 || tw->outbox.open != NULL)) ||
            tw->events_processed - tw->processed_by >= EVENTS_BEFORE_ROUND || tw->failed ||
            tw->stuck;

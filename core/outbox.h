@@ -49,6 +49,11 @@ struct merger {
     uint64_t taken; /* ever */
 };
 
+/* What has been appended since the last hand-over. */
+static inline size_t outbox_bytes(const struct outbox *outbox)
+{
+    return outbox->open == NULL ? 0 : outbox->open->used;
+}
 /* Room for an event's records, which the caller fills. NULL: out of memory. */
 uint8_t *outbox_add(struct outbox *outbox, const struct cw_event *event, size_t records_bytes);
 struct sealed_outbox *outbox_seal(struct outbox *outbox);

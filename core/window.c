@@ -11,6 +11,7 @@
 
 enum {
     BATCH_START = 256,
+    BATCH_TIGHT = 16,
     BUDGET_MIN = 16,
     BUDGET_START = 512,
     BUDGET_MAX = 1 << 12,        /* more of history than the cache holds costs more than it gains */
@@ -120,6 +121,7 @@ void window_heed_memory(struct timewarp *tw)
     tw->allowance = tw->level >= MEMORY_SCARCE ? 0 : tw->budget;
     if (tw->level < MEMORY_TIGHT)
         return;
+    tw->batch = BATCH_TIGHT; /* to be back here soon */
     outbox_trim(&tw->outbox);
     if (tw->level >= MEMORY_SCARCE)
         history_trim(&tw->history);
