@@ -102,6 +102,19 @@ static void describe(const void *arg, char *text, size_t size)
              barrier->world_size);
 }
 
+/* The engine is deeper than a worker's stack may be. */
+struct draining {
+    const struct barrier *barrier;
+    struct cw_error *error;
+    int code;
+};
+
+static void drain(void *arg)
+{
+    struct draining *draining = arg;
+    draining->code = draining->barrier->drain(draining->barrier->arg, draining->error);
+}
+
 int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn submit,
                              void *submit_arg, struct cw_error *error)
 {
@@ -117,8 +130,11 @@ int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn 
     barrier->joined[rank] = barrier->epoch + 1;
     int code = submit ? submit(submit_arg, error) : CW_OK;
     const bool last = !code && ++barrier->submitted == barrier->world_size;
-    if (last)
-        code = barrier->drain(barrier->arg, error);
+    if (last) {
+        struct draining draining = {barrier, error, CW_OK};
+        mp_run_outside(drain, &draining);
+        code = draining.code;
+    }
     if (code) {
         barrier_reset(barrier);
         return code;

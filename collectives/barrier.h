@@ -19,7 +19,8 @@ typedef int (*barrier_fn)(void *arg, struct cw_error *error);
 
 struct barrier;
 
-/* drain runs in the worker that arrives last, and may not join the barrier. NULL: out of memory. */
+/* drain runs for the worker that arrives last, on the launcher's stack (mp_run_outside()), and may
+ * not join the barrier. NULL: out of memory. */
 struct barrier *barrier_create(uint32_t world_size, barrier_fn drain, void *arg);
 void barrier_free(struct barrier *barrier); /* accepts NULL */
 

@@ -1,6 +1,6 @@
 /*
  * spawn.c: workers as coroutines (spawn.h, coroutine.h): one mapping for all stacks, in which every
- * stack has an inaccessible page below it. Only pages that a worker has touched cost memory: 8,192
+ * stack has inaccessible pages below it. Only pages that a worker has touched cost memory: 8,192
  * ranks take some 70 MB.
  *
  * A worker that waits for a condition is not resumed to look at it: the scheduler asks. When it
@@ -19,15 +19,24 @@
 #include "collectives/coroutine.h"
 
 #define STACK_KIB_DEFAULT 64u
-#define STACK_KIB_MIN     16u
+#define STACK_KIB_MIN     32u /* of which this library's calls take up to 11, measured */
 #define STACK_KIB_MAX     (64u * 1024u)
-#define ERROR_BYTES_MIN   80u /* of one error in the list of all */
+/* Below each stack: no function of the program has a frame that could step over it. */
+#define GUARD_BYTES     (64u * 1024u)
+#define ERROR_BYTES_MIN 80u /* of one error in the list of all */
+
+/* What a worker wants done on its launcher's stack. */
+struct errand {
+    void (*fn)(void *arg);
+    void *arg;
+};
 
 struct worker {
     struct coroutine coroutine;
     struct launcher *launcher;
-    const struct mp_wait *wait; /* on its stack; NULL: it can be resumed */
-    char *error;                /* owned; NULL: it has not failed */
+    const struct mp_wait *wait;  /* on its stack; NULL: it can be resumed */
+    const struct errand *errand; /* on its stack; NULL: none */
+    char *error;                 /* owned; NULL: it has not failed */
     uint32_t rank;
     int exit_code; /* CW_OK: it has not failed */
     int device;
@@ -72,12 +81,20 @@ static void enter(void)
     leave(worker, true);
 }
 
+/* Runs a worker until it waits, yields or ends; its errands meanwhile, here. */
 static void resume(struct worker *worker)
 {
     struct worker *outer = here.worker;
-    here.worker = worker;
-    coroutine_switch(&worker->launcher->scheduler, &worker->coroutine, false);
-    here.worker = outer;
+    for (;;) {
+        here.worker = worker;
+        coroutine_switch(&worker->launcher->scheduler, &worker->coroutine, false);
+        here.worker = outer;
+        const struct errand *const errand = worker->errand;
+        if (errand == NULL)
+            return;
+        worker->errand = NULL;
+        mp_run_outside(errand->fn, errand->arg); /* this may be a worker's stack, too */
+    }
 }
 
 /* ---- setting up ----------------------------------------------------------------------------- */
@@ -112,10 +129,10 @@ static int stack_size(size_t *bytes, struct cw_error *error)
     return CW_OK;
 }
 
-/* Stacks grow down: the page below each, at its lower end, stays inaccessible. */
+/* Stacks grow down: what is below each, at its lower end, stays inaccessible. */
 static int map_stacks(struct launcher *launcher, struct cw_error *error)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), each = launcher->stack_bytes + page;
+    const size_t each = launcher->stack_bytes + GUARD_BYTES;
     launcher->stacks_bytes = launcher->nprocs * each;
     void *stacks = mmap(NULL, launcher->stacks_bytes, PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -126,7 +143,7 @@ static int map_stacks(struct launcher *launcher, struct cw_error *error)
                     launcher->nprocs, launcher->stack_bytes, strerror(errno));
     launcher->stacks = stacks;
     for (uint32_t rank = 0; rank < launcher->nprocs; rank++)
-        if (mprotect(launcher->stacks + rank * each + page, launcher->stack_bytes,
+        if (mprotect(launcher->stacks + rank * each + GUARD_BYTES, launcher->stack_bytes,
                      PROT_READ | PROT_WRITE))
             return fail(error, CW_NO_RESOURCE,
                         "no room for the stack of rank %u of %u: %s; the system's limit "
@@ -323,6 +340,18 @@ void mp_wait_until(const struct mp_wait *wait)
     if (wait->ready(wait->arg))
         return;
     worker->wait = wait;
+    leave(worker, false);
+}
+
+void mp_run_outside(void (*fn)(void *arg), void *arg)
+{
+    struct worker *worker = here.worker;
+    if (!worker) {
+        fn(arg);
+        return;
+    }
+    const struct errand errand = {fn, arg};
+    worker->errand = &errand;
     leave(worker, false);
 }
 

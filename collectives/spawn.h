@@ -27,8 +27,10 @@ typedef void (*mp_worker_fn)(int rank, void *arg);
  * everybody's; then the others are ended where they are: what they alone hold is lost, so
  * tensors and the like belong to the runtime, not to a worker's stack. Returns CW_OK, or the
  * gravest (greatest) of the workers' exit codes, with *error listing every rank's.
- * Stacks: CUBEWARP_STACK_KIB, default 64; running over one is a fault (SIGSEGV), not a
- * corruption. May be called in a worker.
+ * Stacks: CUBEWARP_STACK_KIB, 32 to 65536, default 64, of which the calls of this library take
+ * some 11; the machine runs on the caller's stack, not on these. Below each are 64 KiB that nobody
+ * may touch: running over a stack is a fault (SIGSEGV), not a corruption, for functions with
+ * frames below 64 KiB. May be called in a worker.
  */
 int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error);
 
@@ -62,6 +64,13 @@ _Noreturn void mp_fail(int exit_code, const char *format, ...)
  */
 void *mp_set_runtime(void *runtime);
 void *mp_runtime(void);
+
+/*
+ * Calls fn(arg) on the stack of whoever has called mp_spawn(), which is not as small as a worker's,
+ * and goes on when it has returned; no other worker runs meanwhile. fn runs outside of workers: it
+ * may not wait, and has no rank. Outside of workers it is just called.
+ */
+void mp_run_outside(void (*fn)(void *arg), void *arg);
 
 /* A condition that a worker waits for. The functions are called between workers' turns. */
 struct mp_wait {

@@ -498,9 +498,30 @@ static void verify_finds_two_runs_identical(void **state)
     run_output_free(&output);
 }
 
+/* The machine runs elsewhere, whoever drains it and with as many threads as it likes. */
+static void the_smallest_legal_stack_is_enough(void **state)
+{
+    static const char *const lines[] = {
+        "run --bench gemm_allreduce --n-elem 4096",
+        "run --preset a3_8 --bench ccl_reduce_scatter --bytes 64KiB --verify-data",
+        "run --preset pod64 --threads 2 --bytes 1KiB"};
+    (void)state;
+    setenv("CUBEWARP_STACK_KIB", "32", 1);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct run_output output = run_line(0, "%s", lines[i]);
+        run_output_free(&output);
+    }
+    setenv("CUBEWARP_STACK_KIB", "31", 1);
+    struct run_output output = run_line(2, "run --preset tiny");
+    assert_non_null(strstr(output.err, "CUBEWARP_STACK_KIB=31: a whole number of KiB from 32"));
+    run_output_free(&output);
+    unsetenv("CUBEWARP_STACK_KIB");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_smallest_legal_stack_is_enough),
         cmocka_unit_test(a_wrong_command_line_names_what_is_wrong_and_what_is_legal),
         cmocka_unit_test(help_and_version_are_on_standard_output),
         cmocka_unit_test(a_pipe_gets_no_progress),

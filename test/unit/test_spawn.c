@@ -2,9 +2,7 @@
  * test_spawn.c: workers, their order, their errors and their barrier. Workers write what they do
  * into a log, which is compared as a whole.
  */
-#include <fcntl.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -213,75 +210,6 @@ static void errors_that_do_not_fit_are_counted(void **state)
     assert_int_equal(mp_spawn(fails_at_length, 2, NULL, &error), CW_USAGE);
     assert_non_null(strstr(error.text, "\n  rank 1: rank 1 000"));
     assert_null(strstr(error.text, "more"));
-}
-
-static void calls_the_runtime(int rank, void *arg)
-{
-    (void)rank;
-    dist_cooperative_yield();
-    (void)arg;
-}
-
-static void a_bad_stack_size_is_refused(void **state)
-{
-    (void)state;
-    const char *const bad[] = {"", "x", "64k", "-64", "8", "99999999", "18446744073709551617"};
-    struct cw_error error;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        setenv("CUBEWARP_STACK_KIB", bad[i], 1);
-        assert_int_equal(mp_spawn(calls_the_runtime, 2, NULL, &error), CW_USAGE);
-        assert_non_null(strstr(error.text, "CUBEWARP_STACK_KIB="));
-        assert_non_null(strstr(error.text, "16 to 65536"));
-    }
-    setenv("CUBEWARP_STACK_KIB", "128", 1);
-    spawn_well(calls_the_runtime, 2, NULL);
-    unsetenv("CUBEWARP_STACK_KIB");
-}
-
-__attribute__((noinline)) static uint32_t touch_stack(uint32_t depth)
-{
-    volatile uint8_t page[4096];
-    memset((uint8_t *)(uintptr_t)page, 1, sizeof page);
-    return depth ? touch_stack(depth - 1) + page[depth] : page[0];
-}
-
-/* A quarter more than the stack: without its guard, it would end in rank 1's. */
-#if defined(__SANITIZE_ADDRESS__)
-enum { TOO_DEEP = 80 };
-#else
-enum { TOO_DEEP = 20 };
-#endif
-
-static void overflows(int rank, void *arg)
-{
-    if (rank == 2)
-        *(uint32_t *)arg += touch_stack(TOO_DEEP);
-}
-
-static void runs_deep(int rank, void *arg)
-{
-    (void)rank;
-    *(uint32_t *)arg += touch_stack(10);
-}
-
-static void a_stack_that_overflows_faults_instead_of_corrupting_its_neighbour(void **state)
-{
-    (void)state;
-    uint32_t sum = 0;
-    spawn_well(runs_deep, 3, &sum);
-    assert_int_equal(sum, 33);
-    const pid_t child = fork();
-    if (child == 0) {
-        const int null = open("/dev/null", O_WRONLY);
-        struct cw_error error;
-        signal(SIGSEGV, SIG_DFL);
-        dup2(null, STDERR_FILENO);
-        mp_spawn(overflows, 3, &sum, &error);
-        _exit(0);
-    }
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) != 0);
 }
 
 /* ---- the barrier ---------------------------------------------------------------------------- */
@@ -520,6 +448,13 @@ static void a_failure_while_others_wait_resets_their_barrier(void **state)
 
 /* ---- scale ---------------------------------------------------------------------------------- */
 
+__attribute__((noinline)) static uint32_t touch_stack(uint32_t depth)
+{
+    volatile uint8_t page[4096];
+    memset((uint8_t *)(uintptr_t)page, 1, sizeof page);
+    return depth ? touch_stack(depth - 1) + page[depth] : page[0];
+}
+
 #if defined(__SANITIZE_THREAD__)
 enum { MANY = 4096, MANY_KIB = 1 << 22 }; /* it allows 8,128, and keeps a lot about each */
 #else
@@ -562,8 +497,6 @@ int main(void)
         cmocka_unit_test(a_worker_that_fails_ends_the_others),
         cmocka_unit_test(the_error_lists_every_ranks),
         cmocka_unit_test(errors_that_do_not_fit_are_counted),
-        cmocka_unit_test(a_bad_stack_size_is_refused),
-        cmocka_unit_test(a_stack_that_overflows_faults_instead_of_corrupting_its_neighbour),
         cmocka_unit_test(the_last_rank_to_arrive_drains_for_all),
         cmocka_unit_test(nothing_is_drained_before_everything_is_submitted),
         cmocka_unit_test(one_rank_needs_no_worker),
