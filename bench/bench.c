@@ -233,9 +233,7 @@ static void fill_result(struct bench_session *session)
     struct lp_system *system = dist_system(session->dist);
     const struct lp_model *m = lp_system_model(system);
     snprintf(result->bench, sizeof result->bench, "%s", session->program->name);
-    snprintf(result->algorithm, sizeof result->algorithm, "%s",
-             session->program->collective && !session->program->no_algorithm ? config->ccl.algorithm
-                                                                             : "");
+    bench_algorithm_name(session, result->algorithm, sizeof result->algorithm);
     memcpy(result->config_digest, config->digest, sizeof result->config_digest);
     result->seed = session->options->seed;
     result->sips = m->hw.sip_count;
@@ -334,7 +332,10 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
                           struct run_logs *logs, struct cw_error *error)
 {
     session->dist = dist_create(dist, error);
-    int code = session->dist ? run_logs_begin(logs, session->dist, error) : error->exit_code;
+    char algorithm[CCL_NAME_BYTES];
+    bench_algorithm_name(session, algorithm, sizeof algorithm);
+    int code =
+        session->dist ? run_logs_begin(logs, session->dist, algorithm, error) : error->exit_code;
     if (code == CW_OK)
         code = run_program(session, error);
     if (code == CW_OK)
@@ -377,7 +378,9 @@ int bench_run(const struct run_options *options, const struct config *config, st
     dist.arg = &session;
     dist.progress = isatty(STDERR_FILENO) && !options->quiet ? show_progress : NULL;
     dist.each_round = options->engine_log != NULL ? log_round : NULL;
-    int code = session.program->prepare ? session.program->prepare(&session, &dist, error) : CW_OK;
+    int code = bench_algorithm_check(&session, error);
+    if (code == CW_OK && session.program->prepare != NULL)
+        code = session.program->prepare(&session, &dist, error);
     struct run_logs logs = {0};
     if (code == CW_OK)
         code = run_logs_open(&logs, options, config, error);

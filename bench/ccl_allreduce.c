@@ -65,18 +65,34 @@ static int completed(void *arg, const struct dist_completion *completion, struct
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
 }
 
+static struct ccl_call call_for(const struct bench_session *session, uint64_t n_elem)
+{
+    return (struct ccl_call){.hw = &session->config->hw,
+                             .ccl = &session->config->ccl,
+                             .collective = CCL_ALL_REDUCE,
+                             .world_size = dist_world_size_for(session->config),
+                             .n_elem = n_elem,
+                             .dtype = (enum lp_dtype)session->options->dtype,
+                             .math = (enum lp_math)session->options->op};
+}
+
 static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_error *error)
 {
     const struct run_options *options = session->options;
     const struct config *config = session->config;
     const double n = dist_world_size_of(session->dist);
+    const struct ccl_call call = call_for(session, n_elem);
+    char why[CCL_WHY_BYTES];
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
+    if (algorithm == NULL)
+        return error->exit_code;
     struct allreduce allreduce = {
         .session = session, .n_elem = n_elem, .policy = dist_policy(session->dist)};
     allreduce.row = bench_add_row(session, "all_reduce", n_elem, 2 * (n - 1) / n, error);
     if (allreduce.row == NULL)
         return error->exit_code;
     snprintf(allreduce.row->algorithm, sizeof allreduce.row->algorithm, "%s",
-             config->ccl.algorithm);
+             ccl_algorithm_label(&config->ccl, algorithm));
     snprintf(allreduce.row->redop, sizeof allreduce.row->redop, "%s", redop_name(options->op));
     allreduce.row->bound_ps =
         allreduce.policy.num_cubes == 1
@@ -85,6 +101,7 @@ static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_er
     if (options->verify_data) {
         const struct expect_request request = {.hw = &config->hw,
                                                .ccl = &config->ccl,
+                                               .module = bench_order(session, algorithm),
                                                .dtype = options->dtype,
                                                .op = options->op,
                                                .n_elem = n_elem,
@@ -105,12 +122,7 @@ static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_er
 static int prepare(struct bench_session *session, struct dist_options *dist, struct cw_error *error)
 {
     for (size_t i = 0; i < bench_size_count(session); i++) {
-        const struct ccl_call call = {.hw = &session->config->hw,
-                                      .ccl = &session->config->ccl,
-                                      .world_size = dist_world_size_for(session->config),
-                                      .n_elem = bench_size(session, i),
-                                      .dtype = (enum lp_dtype)session->options->dtype,
-                                      .math = (enum lp_math)session->options->op};
+        const struct ccl_call call = call_for(session, bench_size(session, i));
         const int code = dist_check_call(session->config, &call, error);
         if (code != CW_OK)
             return code;
@@ -129,5 +141,8 @@ static int run_allreduce(struct bench_session *session, struct cw_error *error)
     return CW_OK;
 }
 
-const struct bench_program bench_ccl_allreduce = {
-    .name = "ccl_allreduce", .collective = true, .prepare = prepare, .run = run_allreduce};
+const struct bench_program bench_ccl_allreduce = {.name = "ccl_allreduce",
+                                                  .collective = true,
+                                                  .does = CCL_ALL_REDUCE,
+                                                  .prepare = prepare,
+                                                  .run = run_allreduce};

@@ -210,11 +210,16 @@ static int run_barrier(struct bench_session *session, struct cw_error *error)
 
 const struct bench_program bench_ccl_all_gather = {.name = "ccl_all_gather",
                                                    .collective = true,
+                                                   .does = CCL_ALL_GATHER,
                                                    .prepare = prepare_all_gather,
                                                    .run = run_all_gather};
 const struct bench_program bench_ccl_broadcast = {.name = "ccl_broadcast",
                                                   .collective = true,
+                                                  .does = CCL_BROADCAST,
                                                   .prepare = prepare_broadcast,
                                                   .run = run_broadcast};
-const struct bench_program bench_ccl_barrier = {
-    .name = "ccl_barrier", .collective = true, .prepare = prepare_barrier, .run = run_barrier};
+const struct bench_program bench_ccl_barrier = {.name = "ccl_barrier",
+                                                .collective = true,
+                                                .does = CCL_BARRIER,
+                                                .prepare = prepare_barrier,
+                                                .run = run_barrier};

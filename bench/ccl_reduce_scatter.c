@@ -145,7 +145,7 @@ static int prepare(struct bench_session *session, struct dist_options *dist, str
     if (algorithm == NULL)
         return error->exit_code;
     dist->contexts = 1 + algorithm->kernel->stream_count;
-    dist->peers = algorithm->peers(&call);
+    dist->peers = algorithm->peers != NULL ? algorithm->peers(&call) : 0;
     dist->completed = completed;
     return CW_OK;
 }
@@ -160,5 +160,8 @@ static int run(struct bench_session *session, struct cw_error *error)
     return CW_OK;
 }
 
-const struct bench_program bench_ccl_reduce_scatter = {
-    .name = "ccl_reduce_scatter", .collective = true, .prepare = prepare, .run = run};
+const struct bench_program bench_ccl_reduce_scatter = {.name = "ccl_reduce_scatter",
+                                                       .collective = true,
+                                                       .does = CCL_REDUCE_SCATTER,
+                                                       .prepare = prepare,
+                                                       .run = run};

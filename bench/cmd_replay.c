@@ -73,9 +73,10 @@ static void print_summary(const struct op_log_replay *replay)
     uint64_t records = 0;
     for (uint32_t kind = 0; kind < OP_LOG_TRAILER; kind++)
         records += replay->counts[kind];
-    printf("# op log of cubewarp %s: %s %s, %s %s, seed %" PRIu64 ", configuration %s\n",
-           header->version, header->bench, header->algorithm, dtype_name(header->dtype),
-           redop_name(header->redop), header->seed, header->config_digest);
+    printf("# op log of cubewarp %s: %s%s%s, %s %s, seed %" PRIu64 ", configuration %s\n",
+           header->version, header->bench, header->algorithm[0] == '\0' ? "" : " ",
+           header->algorithm, dtype_name(header->dtype), redop_name(header->redop), header->seed,
+           header->config_digest);
     printf("# machine: %" PRIu32 " SIPs, %" PRIu32 " cubes and %" PRIu64 " PEs in all\n",
            hw->sip_count, hw->sip_count * hw_cubes(hw), (uint64_t)hw_pe_count(hw));
     printf("# records: %" PRIu64, records);

@@ -22,6 +22,7 @@ struct gemm {
     enum stage stage;        /* under way */
     uint64_t n_elem;         /* of the all-reduce */
     struct dp_policy policy; /* of its tensors; products run on PE 0 of the cubes that have one */
+    const struct ccl_algorithm *algorithm; /* of the all-reduce; NULL: there is none */
     struct matmul_job job;
     struct matmul_beside beside;
     uint32_t collective_phases;
@@ -106,7 +107,8 @@ static int add_rows(struct gemm *gemm, struct cw_error *error)
                             ? hw_bound_leaders_ps(&config->hw, row->ranks, 1, row->bytes)
                             : hw_bound_all_reduce_ps(&config->hw, row->bytes);
         if (reduction) {
-            snprintf(row->algorithm, sizeof row->algorithm, "%s", config->ccl.algorithm);
+            snprintf(row->algorithm, sizeof row->algorithm, "%s",
+                     ccl_algorithm_label(&config->ccl, gemm->algorithm));
             snprintf(row->redop, sizeof row->redop, "%s", redop_name(options->op));
         }
     }
@@ -312,12 +314,14 @@ static int run_both_size(struct bench_session *session, uint64_t n_elem, struct 
     const struct run_options *options = session->options;
     const struct config *config = session->config;
     const struct ccl_call call = call_of(session, n_elem);
-    const struct ccl_algorithm *algorithm = ccl_algorithm_for(&config->ccl, CCL_ALL_REDUCE, error);
+    char why[CCL_WHY_BYTES];
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
     struct gemm gemm = {.session = session,
                         .first = REDUCE,
                         .last = BOTH,
                         .n_elem = n_elem,
-                        .policy = dist_policy(session->dist)};
+                        .policy = dist_policy(session->dist),
+                        .algorithm = algorithm};
     if (algorithm == NULL)
         return error->exit_code;
     gemm.job = (struct matmul_job){.shape = options->gemm,
@@ -329,6 +333,7 @@ static int run_both_size(struct bench_session *session, uint64_t n_elem, struct 
     if (options->verify_data) {
         const struct expect_request request = {.hw = &config->hw,
                                                .ccl = &config->ccl,
+                                               .module = bench_order(session, algorithm),
                                                .dtype = options->dtype,
                                                .op = options->op,
                                                .n_elem = n_elem,
@@ -360,11 +365,13 @@ static int prepare_gemm(struct bench_session *session, struct dist_options *dist
     return check_shape(session, 0, error);
 }
 
-static int prepare_both(struct bench_session *session, struct dist_options *dist,
-                        struct cw_error *error)
+static int check_both_size(const struct bench_session *session, uint64_t n_elem,
+                           struct cw_error *error)
 {
     const struct config *config = session->config;
-    const struct ccl_algorithm *algorithm = ccl_algorithm_for(&config->ccl, CCL_ALL_REDUCE, error);
+    const struct ccl_call call = call_of(session, n_elem);
+    char why[CCL_WHY_BYTES];
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
     struct matmul_beside beside;
     if (algorithm == NULL)
         return error->exit_code;
@@ -372,14 +379,18 @@ static int prepare_both(struct bench_session *session, struct dist_options *dist
         snprintf(error->text, sizeof error->text,
                  "gemm_allreduce: %s has streams of its own, or too large a frame, and leaves no "
                  "context for the product; use lrab_hierarchical_allreduce",
-                 config->ccl.algorithm);
+                 ccl_algorithm_label(&config->ccl, algorithm));
         return error->exit_code = CW_USAGE;
     }
+    const int code = dist_check_call(config, &call, error);
+    return code == CW_OK ? check_shape(session, collective_tcm(algorithm, &call), error) : code;
+}
+
+static int prepare_both(struct bench_session *session, struct dist_options *dist,
+                        struct cw_error *error)
+{
     for (size_t i = 0; i < bench_size_count(session); i++) {
-        const struct ccl_call call = call_of(session, bench_size(session, i));
-        int code = dist_check_call(config, &call, error);
-        if (code == CW_OK)
-            code = check_shape(session, collective_tcm(algorithm, &call), error);
+        const int code = check_both_size(session, bench_size(session, i), error);
         if (code != CW_OK)
             return code;
     }
@@ -393,5 +404,8 @@ const struct bench_program bench_gemm = {.name = "gemm",
                                          .no_algorithm = true,
                                          .prepare = prepare_gemm,
                                          .run = run_gemm};
-const struct bench_program bench_gemm_allreduce = {
-    .name = "gemm_allreduce", .collective = true, .prepare = prepare_both, .run = run_both};
+const struct bench_program bench_gemm_allreduce = {.name = "gemm_allreduce",
+                                                   .collective = true,
+                                                   .does = CCL_ALL_REDUCE,
+                                                   .prepare = prepare_both,
+                                                   .run = run_both};

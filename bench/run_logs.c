@@ -91,7 +91,8 @@ const struct dist_listener *run_logs_listener(const struct run_logs *logs)
     return logs->listener.op != NULL ? &logs->listener : NULL;
 }
 
-static int begin_op_log(struct run_logs *logs, struct dist *dist, struct cw_error *error)
+static int begin_op_log(struct run_logs *logs, struct dist *dist, const char *algorithm,
+                        struct cw_error *error)
 {
     const struct run_options *options = logs->options;
     struct op_log_header header = {.dtype = options->dtype,
@@ -101,7 +102,7 @@ static int begin_op_log(struct run_logs *logs, struct dist *dist, struct cw_erro
     snprintf(header.version, sizeof header.version, "%s", CW_VERSION);
     snprintf(header.config_digest, sizeof header.config_digest, "%s", logs->config->digest);
     snprintf(header.bench, sizeof header.bench, "%s", options->bench);
-    snprintf(header.algorithm, sizeof header.algorithm, "%s", logs->config->ccl.algorithm);
+    snprintf(header.algorithm, sizeof header.algorithm, "%s", algorithm);
     logs->op_log = op_log_create(logs->op_log_file.stream, &header, error);
     if (logs->op_log == NULL)
         return error->exit_code;
@@ -109,10 +110,11 @@ static int begin_op_log(struct run_logs *logs, struct dist *dist, struct cw_erro
     return CW_OK;
 }
 
-int run_logs_begin(struct run_logs *logs, struct dist *dist, struct cw_error *error)
+int run_logs_begin(struct run_logs *logs, struct dist *dist, const char *algorithm,
+                   struct cw_error *error)
 {
     logs->system = dist_system(dist);
-    if (logs->options->op_log != NULL && begin_op_log(logs, dist, error) != CW_OK)
+    if (logs->options->op_log != NULL && begin_op_log(logs, dist, algorithm, error) != CW_OK)
         return error->exit_code;
     if (logs->options->timeline == NULL)
         return CW_OK;

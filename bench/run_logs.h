@@ -31,7 +31,8 @@ int run_logs_open(struct run_logs *logs, const struct run_options *options,
 /* For struct dist_options; NULL: nothing is to be heard. *logs stays where it is. */
 const struct dist_listener *run_logs_listener(const struct run_logs *logs);
 /* The world is there, and nothing has happened in it; and: all has, and well. */
-int run_logs_begin(struct run_logs *logs, struct dist *dist, struct cw_error *error);
+int run_logs_begin(struct run_logs *logs, struct dist *dist, const char *algorithm,
+                   struct cw_error *error);
 int run_logs_end(struct run_logs *logs, struct dist *dist, struct cw_error *error);
 /* Makes the files appear. */
 int run_logs_commit(struct run_logs *logs, struct cw_error *error);

@@ -73,6 +73,12 @@ const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_err
     return NULL;
 }
 
+const char *ccl_algorithm_label(const struct ccl_config *ccl, const struct ccl_algorithm *algorithm)
+{
+    struct cw_error error;
+    return algorithm == ccl_algorithm_load(ccl->module, &error) ? ccl->algorithm : algorithm->name;
+}
+
 const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
                                               enum ccl_collective collective,
                                               struct cw_error *error)

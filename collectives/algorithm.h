@@ -102,6 +102,9 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, char *
                                              size_t why_bytes, struct cw_error *error);
 /* Queues are those that the machine is built with: no logical topology, no neighbors() hook. */
 bool ccl_goes_by_machine(const struct ccl_config *ccl);
+/* What results and messages call it: its entry's name if it is the configured one, else its own. */
+const char *ccl_algorithm_label(const struct ccl_config *ccl,
+                                const struct ccl_algorithm *algorithm);
 /* For messages: the i-th registered one, NULL after the last. */
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i);
 

@@ -31,7 +31,7 @@ static const struct ccl_algorithm *choose(const struct ccl_call *call, char *why
     const uint64_t mesh_max = call->ccl->mesh_max_bytes;
     const struct ccl_algorithm *const birs =
         call->world_size > BIRS_RANKS_MAX ? &ccl_birs_inter : &ccl_birs;
-    char small[128] = "";
+    char small[256] = "";
     struct cw_error error = {.exit_code = CW_OK};
     if (bytes < mesh_max) {
         if (can(&ccl_mesh, call, &error)) {
@@ -40,7 +40,8 @@ static const struct ccl_algorithm *choose(const struct ccl_call *call, char *why
                      mesh_max);
             return &ccl_mesh;
         }
-        snprintf(small, sizeof small, "mesh cannot: %.100s; ", error.text);
+        /* what is wrong, without what would be legal: it is not asked for by name */
+        snprintf(small, sizeof small, "%.*s; ", (int)strcspn(error.text, ";"), error.text);
     }
     if (!enabled(call)) {
         snprintf(why, why_bytes,

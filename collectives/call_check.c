@@ -73,6 +73,43 @@ static int check_ranks(const struct ccl_algorithm *algorithm, const struct ccl_c
     return error->exit_code = CW_USAGE;
 }
 
+/* An all-reduce whose tensors may be larger than TCM, if this machine can run it. */
+static const char *alternative(const struct ccl_call *call, const struct ccl_algorithm *algorithm,
+                               uint64_t left)
+{
+    static const char name[] = "lrab_pipelined_allreduce";
+    const struct ccl_algorithm *const pipelined = ccl_algorithm_find(name);
+    const char *key;
+    struct cw_error error;
+    struct ccl_config ccl = *call->ccl;
+    struct ccl_call other = *call;
+    if (call->collective != CCL_ALL_REDUCE || pipelined == NULL || pipelined == algorithm ||
+        call->world_size != call->hw->sip_count)
+        return "";
+    snprintf(ccl.topology, sizeof ccl.topology, "none");
+    other.ccl = &ccl;
+    if (pipelined->check(&other, &key, &error) != CW_OK || tcm_bytes(pipelined, &other) > left)
+        return "";
+    return ", or lrab_pipelined_allreduce";
+}
+
+/* A call's own algorithm refuses it; of one that was chosen the message says why it was. */
+static int refuse_call(const struct config *config, const char *key, const char *name,
+                       const char *why, struct cw_error *error)
+{
+    char text[sizeof error->text];
+    if (why[0] != '\0') {
+        /* what would be legal says the end of the sentence, for the algorithm that was chosen */
+        const char *const advice = strstr(why, "; use ");
+        const int bytes = (int)(advice != NULL ? (size_t)(advice - why) : strlen(why));
+        memcpy(text, error->text, sizeof text);
+        if (snprintf(error->text, sizeof error->text, "auto chose %s (%.*s): %s", name, bytes, why,
+                     text) < 0)
+            error->text[0] = '\0';
+    }
+    return dist_refuse(config, key, error);
+}
+
 int dist_check_call(const struct config *config, const struct ccl_call *call,
                     struct cw_error *error)
 {
@@ -87,7 +124,7 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
         return dist_refuse(config, call->ccl->ranks.by_mate ? "defaults.mate" : "defaults.package",
                            error);
     if (algorithm->check != NULL && algorithm->check(call, &key, error) != CW_OK)
-        return dist_refuse(config, key, error);
+        return refuse_call(config, key, algorithm->name, why, error);
     const uint64_t rings = dist_ring_bytes(config, CCL_BUFFER_TCM);
     const uint64_t wanted = tcm_bytes(algorithm, call), left = config->hw.tcm_bytes - rings;
     if (wanted <= left)
@@ -98,15 +135,17 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
         snprintf(error->text, sizeof error->text,
                  "%s needs %llu bytes of TCM for any tensor, and %llu of %llu are free beside the "
                  "receive rings; use fewer or smaller slots, or a larger TCM",
-                 call->ccl->algorithm, (unsigned long long)wanted, (unsigned long long)left,
-                 (unsigned long long)config->hw.tcm_bytes);
-    else
+                 ccl_algorithm_label(call->ccl, algorithm), (unsigned long long)wanted,
+                 (unsigned long long)left, (unsigned long long)config->hw.tcm_bytes);
+    else {
+        const char *const other = alternative(call, algorithm, left);
         snprintf(error->text, sizeof error->text,
                  "a tensor of %llu elements needs %llu bytes of TCM, and %llu of %llu are free "
-                 "beside the receive rings; use fewer elements, smaller rings, or "
-                 "lrab_pipelined_allreduce",
+                 "beside the receive rings; use fewer elements%s%s",
                  (unsigned long long)call->n_elem, (unsigned long long)wanted,
-                 (unsigned long long)left, (unsigned long long)config->hw.tcm_bytes);
+                 (unsigned long long)left, (unsigned long long)config->hw.tcm_bytes,
+                 other[0] != '\0' ? ", smaller rings" : " or smaller rings", other);
+    }
     return dist_refuse(config, "memory.tcm_kib", error);
 }
 

@@ -69,6 +69,9 @@ void config_free(struct config *config); /* accepts NULL */
  */
 const char *config_where(const struct config *config, const char *path, char *buf, size_t size);
 
+/* Whether that value was given by an option rather than by a file. */
+bool config_is_from_option(const struct config *config, const char *path);
+
 /* Adds an error of a later check, in the form of the loader's: "<where>: <path>: <text>". */
 void config_error_at(struct config_errors *errors, const struct config *config, const char *path,
                      const char *format, ...) __attribute__((format(printf, 4, 5)));

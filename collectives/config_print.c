@@ -210,6 +210,12 @@ const char *config_where(const struct config *config, const char *path, char *bu
     return config_place_text(config->tree->sources, place_of_value(config->tree, path), buf, size);
 }
 
+bool config_is_from_option(const struct config *config, const char *path)
+{
+    const struct config_place place = place_of_value(config->tree, path);
+    return place.source != 0 && !config->tree->sources[place.source - 1].is_file;
+}
+
 void config_error_at(struct config_errors *errors, const struct config *config, const char *path,
                      const char *format, ...)
 {

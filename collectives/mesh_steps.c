@@ -337,7 +337,8 @@ int mesh_check(const struct ccl_call *call, const char **key, struct cw_error *e
     }
     if (call->hw->sip_topology == HW_PAIR_SWITCH && call->hw->sip_count > 1) {
         /* the configured one may do another collective: then this is the default's kernel */
-        const struct ccl_algorithm *configured = ccl_algorithm_find(call->ccl->module);
+        struct cw_error ignored;
+        const struct ccl_algorithm *configured = ccl_algorithm_load(call->ccl->module, &ignored);
         *key = "system.sips.topology";
         snprintf(error->text, sizeof error->text,
                  "pair_switch has no global directions, which %s needs; use ring_allreduce, or "

@@ -71,6 +71,18 @@ static const char *ranks_key(const struct ccl_call *call)
     return call->ccl->world_size ? "defaults.world_size" : "system.sips.count";
 }
 
+/* Algorithms of the same collective that run where this one does not. */
+static const char *others(const struct ccl_call *call)
+{
+    const uint32_t n = call->world_size;
+    const bool pairs = call->hw->sip_topology == HW_PAIR_SWITCH;
+    if (call->collective == CCL_ALL_REDUCE)
+        return "ring_allreduce or tree_allreduce";
+    if (pairs && n > 16 && n <= CCL_RANKS_MAX && (n & (n - 1)) == 0)
+        return "birs_inter, rhd or mesh";
+    return pairs && n <= 16 && n >= 4 && n % 2 == 0 ? "birs, rhd or mesh" : "rhd or mesh";
+}
+
 static int check_ranks(const struct ccl_call *call, const struct ccl_rs_needs *needs,
                        const char *name, const char **key, struct cw_error *error)
 {
@@ -78,21 +90,18 @@ static int check_ranks(const struct ccl_call *call, const struct ccl_rs_needs *n
     const char *const at = ranks_key(call);
     if (needs->pairs && call->hw->sip_topology != HW_PAIR_SWITCH)
         return refuse(key, "system.sips.topology", error,
-                      "%s is for paired dies, topology pair_switch; this is %s; use rhd or mesh",
-                      name, hw_sip_topology_name[call->hw->sip_topology]);
+                      "%s is for paired dies, topology pair_switch; this is %s; use %s", name,
+                      hw_sip_topology_name[call->hw->sip_topology], others(call));
     if (needs->pairs && n % 2 != 0)
         return refuse(key, at, error,
                       "%s reduces over pairs of ranks, and %u is odd; legal is an even number from "
-                      "%u to %u; use rhd or mesh",
-                      name, n, needs->ranks_min, needs->ranks_max);
+                      "%u to %u; use %s",
+                      name, n, needs->ranks_min, needs->ranks_max, others(call));
     if (n < needs->ranks_min || (needs->ranks_max > 0 && n > needs->ranks_max) ||
         (needs->power_of_two && (n & (n - 1)) != 0))
         return refuse(key, at, error, "%s takes %s from %u to %u ranks, and there are %u; use %s",
                       name, needs->power_of_two ? "a power of two" : "an even number",
-                      needs->ranks_min, needs->ranks_max, n,
-                      n > needs->ranks_max && !needs->power_of_two ? "birs_inter, rhd or mesh"
-                      : n <= 16 && n >= 4 && needs->power_of_two   ? "birs, rhd or mesh"
-                                                                   : "rhd or mesh");
+                      needs->ranks_min, needs->ranks_max, n, others(call));
     return CW_OK;
 }
 

@@ -54,6 +54,21 @@ static void a_direction_that_is_not_installed(void **state)
                    "global_E, which is not installed there; installed: S, E, intra_S, intra_E\n");
 }
 
+static void a_loaded_algorithm_of_another_collective(void **state)
+{
+    (void)state;
+    const char *const ccl = built_plugin_name_symbol(&plugin, "wrong_direction", "none");
+    struct run_output named =
+        run_line(2, "run --preset tiny --ccl %s --bench ccl_all_gather --algorithm built", ccl);
+    if (strstr(named.err, "--algorithm built: built does all_reduce, and ccl_all_gather is a bench "
+                          "of all_gather, for which there are: ring_all_gather\n") == NULL)
+        fail_msg("%s", named.err);
+    run_output_free(&named);
+    json_t *root = run_json("run --preset tiny --ccl %s --bench ccl_all_gather", ccl);
+    assert_string_equal(json_string_value(json_object_get(root, "algorithm")), "ring_all_gather");
+    json_decref(root);
+}
+
 static void a_tile_of_another_size_than_its_receive(void **state)
 {
     (void)state;
@@ -167,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_direction_that_is_not_installed),
+        cmocka_unit_test(a_loaded_algorithm_of_another_collective),
         cmocka_unit_test(a_tile_of_another_size_than_its_receive),
         cmocka_unit_test(a_circle_of_receives),
         cmocka_unit_test(a_ring_that_nobody_empties),

@@ -32,7 +32,9 @@ static void tensors_arrive_bit_for_bit_on_every_machine(void **state)
         "--set fabric.contention=none --set defaults.n_slots=1 --n-elem 12000",
         "--set defaults.buffer_kind=hbm --set defaults.backpressure=poll --n-elem 5000",
         "--set defaults.buffer_kind=sram --set defaults.wiring=pe0 --n-elem 5000",
-        "--algorithm ring_allreduce --set system.sips.topology=pair_switch --n-elem 7000",
+        "--set algorithms.lrab_hierarchical_allreduce.topology=ring_1d "
+        "--set algorithms.lrab_hierarchical_allreduce.mapper=leader_only "
+        "--set system.sips.topology=pair_switch --n-elem 7000",
         "--preset tiny --n-elem 100",
     };
     static const char *const benches[] = {"ccl_all_gather", "ccl_broadcast"};

@@ -178,8 +178,8 @@ static void what_goes_by_sip_refuses_other_enumerations(void **state)
                      ".package=[1,1,0,0]: package: lrab_hierarchical_allreduce goes by the "
                      "machine's own queues, where rank r is SIP r, and here rank 0 is SIP 2; ",
                      all_reduce);
-    refuse_elsewhere("--preset a3_4 --set system.sips.topology=ring_1d --algorithm rhd "
-                     "--set algorithms.rhd.mate=[2,3,0,1]",
+    refuse_elsewhere("--preset a3_4 --set system.sips.topology=ring_1d "
+                     "--set algorithms.auto.mate=[2,3,0,1]",
                      ".mate=[2,3,0,1]: mate: lrab_hierarchical_allreduce goes", all_reduce);
     refuse_elsewhere("--set algorithms.lrab_hierarchical_allreduce.mate=[2,3,0,1] "
                      "--bench ccl_all_gather",
@@ -194,8 +194,9 @@ static void what_goes_by_rank_takes_other_enumerations(void **state)
         "--set algorithms.lrab_hierarchical_allreduce.mate=[1,0,3,2]", /* rank r on SIP r */
         "--algorithm ring_allreduce --set algorithms.ring_allreduce.mate=[2,3,0,1]",
         "--algorithm tree_allreduce --set algorithms.tree_allreduce.mate=[2,3,0,1]",
-        "--bench ccl_all_gather --algorithm ring_allreduce "
-        "--set algorithms.ring_allreduce.mate=[2,3,0,1]",
+        "--bench ccl_all_gather --algorithm ring_all_gather "
+        "--set algorithms.ring_all_gather.topology=ring_1d "
+        "--set algorithms.ring_all_gather.mate=[2,3,0,1]",
         "--bench ccl_broadcast --set algorithms.lrab_hierarchical_allreduce.mate=[2,3,0,1]"};
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         json_t *root = run_json("run --n-elem 64 --verify-data %s", lines[i]);
@@ -327,6 +328,53 @@ static void a_named_algorithm_says_which_condition_fails(void **state)
            "slice_rounding: true\n");
 }
 
+static void refuse_reduction(const char *more, const char *expected)
+{
+    struct run_output output =
+        run_line(2, "run --preset a3_16 --algorithm birs_allreduce --n-elem 64000 %s", more);
+    if (strstr(output.err, expected) == NULL)
+        fail_msg("%s\nexpected: %s\nsaid: %s", more, expected, output.err);
+    run_output_free(&output);
+}
+
+/* ... and what it advises runs. */
+static void what_is_advised_does_the_same_collective(void **state)
+{
+    (void)state;
+    static const char *const machines[][2] = {
+        {"--set system.sips.count=2",
+         "birs_allreduce takes an even number from 4 to 16 ranks, and there are 2; use "
+         "ring_allreduce or tree_allreduce\n"},
+        {"--set system.sips.count=32", "and there are 32; use ring_allreduce or tree_allreduce\n"},
+        {"--set system.sips.topology=ring_1d --set system.sips.count=5",
+         "this is ring_1d; use ring_allreduce or tree_allreduce\n"},
+        {"--set system.sips.count=6 --set defaults.world_size=5",
+         "legal is an even number from 4 to 16; use ring_allreduce or tree_allreduce\n"},
+    };
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
+        refuse_reduction(machines[i][0], machines[i][1]);
+        json_decref(
+            run_json("run --preset a3_16 --no-data --algorithm ring_allreduce %s", machines[i][0]));
+        json_decref(
+            run_json("run --preset a3_16 --no-data --algorithm tree_allreduce %s", machines[i][0]));
+    }
+    refuse("--algorithm birs --set system.sips.count=18 --n-elem 18000",
+           "and there are 18; use rhd or mesh\n"); /* birs_inter takes powers of two */
+}
+
+static void what_auto_chose_is_refused_with_why_it_did(void **state)
+{
+    (void)state;
+    refuse("--set system.sips.count=4 --n-elem 1",
+           "cubewarp run: auto chose rhd (mesh cuts each rank's input into 4 slices, and 1 "
+           "elements are no multiple of that; falls back from birs: birs cuts each rank's input "
+           "into 4 slices, and 1 elements are no multiple of that): rhd cuts each rank's input "
+           "into 4 slices, and 1 elements are no multiple of that; use 4, or another multiple\n");
+    refuse("--set system.sips.count=4 --n-elem 2000001 --set defaults.birs_enable=false",
+           "cubewarp run: auto chose rhd (4000002 bytes per rank, and birs is not enabled "
+           "(birs_enable: true, or CUBEWARP_BIRS_ENABLE=TRUE)): rhd cuts ");
+}
+
 static void what_does_not_fit_names_the_memory(void **state)
 {
     (void)state;
@@ -447,6 +495,8 @@ int main(void)
         cmocka_unit_test(birs_allreduce_gives_every_rank_birs_bits),
         cmocka_unit_test(auto_chooses_and_says_why_once),
         cmocka_unit_test(a_named_algorithm_says_which_condition_fails),
+        cmocka_unit_test(what_is_advised_does_the_same_collective),
+        cmocka_unit_test(what_auto_chose_is_refused_with_why_it_did),
         cmocka_unit_test(what_does_not_fit_names_the_memory),
         cmocka_unit_test(birs_keeps_both_kinds_of_links_busy_at_once),
         cmocka_unit_test(memory_stays_far_below_the_inputs),

@@ -185,6 +185,9 @@ static void later_layers_win_and_places_say_which(void **state)
                         "--set sip.cube_mesh.w=2");
     assert_string_equal(config_where(config, "defaults.algorithm", where, sizeof where),
                         "--algorithm intercube_allreduce");
+    assert_true(config_is_from_option(config, "defaults.algorithm"));
+    assert_true(config_is_from_option(config, "sip.cube_mesh.w"));
+    assert_false(config_is_from_option(config, "system.sips.count"));
     config_free(config);
     config_errors_free(&errors);
 }

@@ -1,0 +1,162 @@
+/*
+ * test_algorithm_names.c: the algorithm that an option names does the bench's collective, one that
+ * a file gives may make room for another, and results, logs and messages name what ran or could
+ * (50-collectives.md, 60-cli.md).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test/integration/run_cubewarp.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static char folder[] = "/tmp/cubewarp-names-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+/* A ccl.yaml of one line; its path is valid until the next one. */
+static const char *write_ccl(const char *text)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/ccl.yaml", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+struct refusal {
+    const char *args;
+    const char *words[2];
+};
+
+/* Nothing on standard output, and a message with all these words. */
+static void refuse_all(const struct refusal *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct run_output output = run_line(2, "%s", cases[i].args);
+        assert_string_equal(output.out, "");
+        for (size_t w = 0; w < 2 && cases[i].words[w] != NULL; w++)
+            if (strstr(output.err, cases[i].words[w]) == NULL)
+                fail_msg("cubewarp %s says\n%sand not '%s'", cases[i].args, output.err,
+                         cases[i].words[w]);
+        run_output_free(&output);
+    }
+}
+
+static void a_named_algorithm_does_the_collective_of_the_bench(void **state)
+{
+    (void)state;
+    static const char reductions[] =
+        "a bench of all_reduce, for which there are: birs_allreduce, lrab_hierarchical_allreduce, "
+        "lrab_pipelined_allreduce, pe_hierarchical_allreduce, ring_allreduce, tree_allreduce\n";
+    static const char scatters[] = "ccl_reduce_scatter is a bench of reduce_scatter, for which "
+                                   "there are: auto, birs, birs_inter, mesh, rhd\n";
+    const struct refusal cases[] = {
+        {"run --algorithm rhd --n-elem 64 --verify-data",
+         {"--algorithm rhd: rhd does reduce_scatter, and ccl_allreduce is ", reductions}},
+        {"run --algorithm auto", {"--algorithm auto: auto does reduce_scatter", reductions}},
+        {"run --algorithm ring_all_gather", {"ring_all_gather does all_gather", reductions}},
+        {"run --algorithm relay_broadcast", {"relay_broadcast does broadcast", reductions}},
+        {"run --set defaults.algorithm=mesh",
+         {"--set defaults.algorithm=mesh: mesh does reduce_scatter", reductions}},
+        {"run --preset a3_8 --algorithm birs --bytes 64KiB",
+         {"--algorithm birs: birs does reduce_scatter", reductions}},
+        {"run --bench gemm_allreduce --algorithm rhd",
+         {"--algorithm rhd: rhd does reduce_scatter, and gemm_allreduce is ", reductions}},
+        {"run --preset a3_8 --bench ccl_reduce_scatter --algorithm lrab_hierarchical_allreduce",
+         {"lrab_hierarchical_allreduce does all_reduce, and ", scatters}},
+        {"run --preset a3_8 --bench ccl_reduce_scatter --algorithm birs_allreduce",
+         {"--algorithm birs_allreduce: birs_allreduce does all_reduce, and ", scatters}},
+        {"verify --bench ccl_barrier --algorithm ring_allreduce",
+         {"ring_allreduce does all_reduce, and ccl_barrier is a bench of barrier, for which there "
+          "are: relay_barrier\n"}},
+    };
+    refuse_all(cases, COUNT_OF(cases));
+}
+
+/* Runs what follows with a default that a file gives; both names are those of what ran. */
+static void check_names(const char *ccl, const char *args, const char *head, const char *row)
+{
+    json_t *root = run_json("run --ccl %s --verify-data %s", ccl, args);
+    const json_t *first = json_array_get(json_object_get(root, "results"), 0);
+    assert_string_equal(json_string_value(json_object_get(root, "algorithm")), head);
+    assert_string_equal(json_string_value(json_object_get(first, "algorithm")), row);
+    const json_t *wrong = json_object_get(first, "wrong");
+    if (!json_is_null(wrong))
+        assert_int_equal(json_integer_value(wrong), 0);
+    json_decref(root);
+}
+
+static void a_default_of_another_collective_gives_way_and_is_not_named(void **state)
+{
+    (void)state;
+    static const char lrab[] = "lrab_hierarchical_allreduce";
+    const char *ccl = write_ccl("defaults: { algorithm: rhd }\n");
+    check_names(ccl, "--n-elem 64", lrab, lrab);
+    check_names(ccl, "--n-elem 64 --bench gemm_allreduce --gemm 16x16x16", lrab, lrab);
+    check_names(ccl, "--n-elem 64 --bench ccl_all_gather", "ring_all_gather", "ring_all_gather");
+    check_names(ccl, "--bench ccl_barrier", "relay_barrier", "relay_barrier");
+    check_names(ccl,
+                "--n-elem 64 --preset a3_4 --set defaults.algorithm=rhd "
+                "--bench ccl_reduce_scatter",
+                "rhd", "rhd");
+    ccl = write_ccl("defaults: { algorithm: intercube_allreduce }\n");
+    check_names(ccl, "--n-elem 64", "intercube_allreduce", "intercube_allreduce");
+    check_names(ccl,
+                "--n-elem 64 --bench ccl_reduce_scatter --set sip.cube_mesh.w=1 "
+                "--set sip.cube_mesh.h=1",
+                "auto", "mesh");
+    char log[128];
+    snprintf(log, sizeof log, "%s/op.log", folder);
+    struct run_output run =
+        run_line(0, "run --bench ccl_broadcast --n-elem 64 --quiet --op-log %s", log);
+    assert_non_null(strstr(run.out, ": ccl_broadcast relay_broadcast, 4 SIPs"));
+    run_output_free(&run);
+    struct run_output replay = run_line(0, "replay %s", log);
+    assert_non_null(strstr(replay.out, ": ccl_broadcast relay_broadcast, f16 "));
+    run_output_free(&replay);
+}
+
+static void larger_tensors_are_advised_where_they_are_legal(void **state)
+{
+    (void)state;
+    static const char all_gather[] = "run --bench ccl_all_gather --n-elem 4000000";
+    static const char paired[] = "run --algorithm ring_allreduce --n-elem 5000000 "
+                                 "--set system.sips.topology=pair_switch";
+    static const char end[] = "receive rings; use fewer elements or smaller rings\n";
+    const struct refusal cases[] = {{all_gather, {end}}, {paired, {end}}};
+    refuse_all(cases, COUNT_OF(cases));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_named_algorithm_does_the_collective_of_the_bench),
+        cmocka_unit_test(a_default_of_another_collective_gives_way_and_is_not_named),
+        cmocka_unit_test(larger_tensors_are_advised_where_they_are_legal),
+    };
+    return cmocka_run_group_tests_name("algorithm names", tests, make_folder, remove_folder);
+}
