@@ -10,6 +10,7 @@
 #include "bench/bench.h"
 #include "bench/cli.h"
 #include "bench/report.h"
+#include "collectives/plugin.h"
 
 struct outputs {
     struct atomic_file json, csv;
@@ -67,7 +68,8 @@ static int run(const struct run_options *options, const struct config *config,
     if (code == CW_OK) {
         code = write_outputs(outputs, &result, error);
         if (code == CW_OK)
-            code = result_judge(&result, config->hw.contention != HW_CONTENTION_NONE, error);
+            code = result_judge(&result, config->hw.contention != HW_CONTENTION_NONE,
+                                plugin_is_path(config->ccl.module), error);
     }
     result_free(&result);
     return code;

@@ -10,6 +10,7 @@
 #include "bench/bench.h"
 #include "bench/cli.h"
 #include "bench/report.h"
+#include "collectives/plugin.h"
 
 #define VALUE_BYTES 80u
 
@@ -158,7 +159,8 @@ static int verify(struct run_options *options, const struct config *config, stru
     if (code == CW_OK)
         code = compare_results(&sequential, &given, error);
     if (code == CW_OK) /* identical, but it may be identically wrong */
-        code = result_judge(&given, config->hw.contention != HW_CONTENTION_NONE, error);
+        code = result_judge(&given, config->hw.contention != HW_CONTENTION_NONE,
+                            plugin_is_path(config->ccl.module), error);
     result_free(&sequential);
     result_free(&given);
     return code;

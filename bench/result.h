@@ -97,8 +97,10 @@ uint64_t peak_rss_bytes(void);
 
 /*
  * What the figures themselves say about the run: CW_BUG with *error filled for a time below its
- * bound, if the bound holds; CW_DATA_WRONG for elements that verification found wrong.
+ * bound, if the bound holds, or CW_PROGRAM_FAILED if the algorithm was `loaded` from a shared
+ * object; CW_DATA_WRONG for elements that verification found wrong.
  */
-int result_judge(const struct result *result, bool bound_holds, struct cw_error *error);
+int result_judge(const struct result *result, bool bound_holds, bool loaded,
+                 struct cw_error *error);
 
 #endif

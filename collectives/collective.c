@@ -265,6 +265,12 @@ static int submit(void *arg, struct cw_error *error)
 
 void dist_submit(const struct submission *submission)
 {
+    const bool reduces =
+        submission->collective == CCL_ALL_REDUCE || submission->collective == CCL_REDUCE_SCATTER;
+    if (reduces && (submission->op < REDOP_SUM || submission->op > REDOP_PROD))
+        mp_fail(CW_USAGE, "dist_%s: operation %u; legal: %d (sum) to %d (prod)",
+                ccl_collective_name(submission->collective), (unsigned)submission->op, REDOP_SUM,
+                REDOP_PROD);
     struct handover handover = {dist_current(), (uint32_t)dist_get_rank(), *submission};
     struct cw_error error;
     if (!handover.dist->open)

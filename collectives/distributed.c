@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/plugin.h"
 #include "collectives/strict_check.h"
 #include "collectives/world.h"
 #include "core/clock.h"
@@ -29,7 +30,10 @@ static void on_op(void *arg, const struct lp_op *op)
     if (dist->strict != NULL && dist->data_error.exit_code == CW_OK)
         (void)strict_check_op(dist->strict, op, &dist->data_error);
     if (dist->data != NULL && dist->data_error.exit_code == CW_OK)
-        (void)data_pass_apply(dist->data, op, &dist->data_error);
+        if (data_pass_apply(dist->data, op, &dist->data_error) == CW_BUG &&
+            plugin_is_path(dist->options.config->ccl.module))
+            dist->data_error.exit_code =
+                CW_PROGRAM_FAILED; /* a kernel of the user's asked for it */
 }
 
 static void on_arrival(void *arg, const struct lp_arrival *arrival)

@@ -98,7 +98,9 @@ int64_t tl_issue_ps(const struct tl *tl, enum tl_issue issue, uint32_t part);
 int64_t tl_fetch_ps(const struct tl *tl, uint64_t operand_bytes, uint64_t result_bytes);
 
 /* A physical range that a call names must lie within its memory; anything else passes. */
-void tl_check_range(struct tl *tl, enum tl_call_kind kind, struct lp_operand at, uint32_t bytes);
+void tl_check_range(struct tl *tl, enum tl_call_kind kind, struct lp_operand at, uint64_t bytes);
+/* What a call does with elements must be in enum lp_math. */
+void tl_check_math(struct tl *tl, enum tl_call_kind kind, uint32_t math);
 
 /* ---- the effects ------------------------------------------------------------------------------
  */

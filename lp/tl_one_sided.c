@@ -21,7 +21,7 @@ static struct lp_call *start_to(struct tl *tl, enum tl_call_kind kind, uint32_t 
     return call;
 }
 
-void tl_check_range(struct tl *tl, enum tl_call_kind kind, struct lp_operand at, uint32_t bytes)
+void tl_check_range(struct tl *tl, enum tl_call_kind kind, struct lp_operand at, uint64_t bytes)
 {
     const struct hw_config *hw = &tl->run->m->hw;
     const char *const name = at.space == LP_SPACE_TCM    ? "TCM"
@@ -33,9 +33,10 @@ void tl_check_range(struct tl *tl, enum tl_call_kind kind, struct lp_operand at,
                                                      : hw->sram_bytes;
     if (name != NULL && (at.at > size || bytes > size - at.at))
         cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
-                "PE %u.%u.%u, kernel %s: %s of %u bytes at offset %u of %s, which has %llu",
+                "PE %u.%u.%u, kernel %s: %s of %llu bytes at offset %u of %s, which has %llu",
                 tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name,
-                tl_call_ops[kind].name, bytes, at.at, name, (unsigned long long)size);
+                tl_call_ops[kind].name, (unsigned long long)bytes, at.at, name,
+                (unsigned long long)size);
 }
 
 static void start_put(struct tl *tl, uint32_t peer, uint8_t math, struct lp_operand dst,
@@ -58,18 +59,28 @@ void tl_put(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_opera
 void tl_put_reduce(struct tl *tl, uint32_t peer, enum lp_math math, struct lp_operand dst,
                    struct lp_operand src, uint32_t bytes)
 {
+    tl_check_math(tl, CALL_PUT, math);
     start_put(tl, peer, (uint8_t)math, dst, src, bytes);
+}
+
+static void check_tag(struct tl *tl, enum tl_call_kind kind, uint32_t tag)
+{
+    if (tag >= TL_TAGS)
+        cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
+                "PE %u.%u.%u, kernel %s: %s with tag %u; there are 0 to %d", tl->run->sip,
+                tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name, tl_call_ops[kind].name, tag,
+                TL_TAGS - 1);
 }
 
 void tl_notify(struct tl *tl, uint32_t peer, uint32_t tag)
 {
-    cw_check(tl->run->ctx, tag < TL_TAGS);
+    check_tag(tl, CALL_NOTIFY, tag);
     start_to(tl, CALL_NOTIFY, peer, LP_NOTIFY_BYTES)->tag = (uint8_t)tag;
 }
 
 void tl_wait_notify(struct tl *tl, uint32_t peer, uint32_t tag)
 {
-    cw_check(tl->run->ctx, tag < TL_TAGS);
+    check_tag(tl, CALL_WAIT_NOTIFY, tag);
     start_to(tl, CALL_WAIT_NOTIFY, peer, 0)->tag = (uint8_t)tag;
 }
 

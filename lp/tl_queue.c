@@ -62,7 +62,11 @@ struct lp_operand tl_received(const struct tl *tl)
 
 struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir)
 {
-    cw_check(tl->run->ctx, tl_installed(tl, dir));
+    if (!tl_installed(tl, dir))
+        cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
+                "PE %u.%u.%u, kernel %s: received_from direction %u, which is not installed there",
+                tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name,
+                (unsigned)dir);
     return (struct lp_operand){
         .space = LP_SPACE_TILE, .dir = (uint8_t)dir, .at = tl->p->queue[dir].my_tail - 1};
 }

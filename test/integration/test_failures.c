@@ -120,6 +120,39 @@ static void an_address_that_is_not_mapped(void **state)
                    "address 0x0, which is not mapped there");
 }
 
+#define AT "PE 0.0.0, kernel "
+
+static void an_illegal_value_in_a_call_is_the_kernels_fault(void **state)
+{
+    (void)state;
+    EXPECT_FAILURE("notify_tag", "", AT "notify_tag: notify with tag 4; there are 0 to 3");
+    EXPECT_FAILURE("wait_notify_tag", "", AT "wait_notify_tag: wait_notify with tag 77; there are");
+    EXPECT_FAILURE("put_operation", "",
+                   AT "put_operation: put with operation 5; legal: 1 (sum) to 4 (prod)");
+    EXPECT_FAILURE("store_to_peer", "",
+                   AT "store_to_peer: store_to PE 1073741824, which does not exist");
+    EXPECT_FAILURE("math_operation", "",
+                   AT "math_operation: math with operation 0; legal: 1 (sum) to 4 (prod)");
+    EXPECT_FAILURE("math_range", "", AT "math_range: math of 16 bytes at offset 1073741824 of TCM");
+    EXPECT_FAILURE("cast_from", "", AT "cast_from: cast from type 9; legal: 1 (f16) to 3 (f32)");
+    EXPECT_FAILURE("cast_to", "", AT "cast_to: cast to type 0; legal: 1 (f16) to 3 (f32)");
+    EXPECT_FAILURE("dot_no_rows", "", AT "dot_no_rows: dot of 0 x 8 elements, inner dimension 8");
+    EXPECT_FAILURE("dot_many_rows", "", AT "dot_many_rows: dot of 2147483648 x 2 elements");
+    EXPECT_FAILURE("dot_range", "", AT "dot_range: dot of 2199023255552 bytes at offset 0 of TCM");
+    EXPECT_FAILURE("received_from", "", AT "received_from: received_from direction ",
+                   "which is not installed there");
+    EXPECT_FAILURE("load_range", "",
+                   "data pass: PE 0.0.0: load of 16 bytes: destination at "
+                   "1073741824, 16 bytes, passes the memory's end");
+}
+
+static void an_algorithm_that_does_too_little_is_not_our_bug(void **state)
+{
+    (void)state;
+    EXPECT_FAILURE("nothing", "--bytes 64KiB", "below its lower bound",
+                   "does less than its collective needs");
+}
+
 /* F4: before anything runs, with the place of the name. */
 static void expect_refusal(const char *module, const char *text)
 {
@@ -189,6 +222,8 @@ int main(void)
         cmocka_unit_test(a_tile_larger_than_its_slot),
         cmocka_unit_test(an_address_that_is_not_mapped),
         cmocka_unit_test(a_module_that_cannot_be_loaded),
+        cmocka_unit_test(an_illegal_value_in_a_call_is_the_kernels_fault),
+        cmocka_unit_test(an_algorithm_that_does_too_little_is_not_our_bug),
         cmocka_unit_test(a_kernel_beyond_its_limits_is_refused),
         cmocka_unit_test(a_symbol_that_is_no_algorithm_is_refused),
     };

@@ -69,6 +69,40 @@ static enum tl_status null_pointer_run(struct tl *tl, void *state)
     TL_END(&f->line);
 }
 
+/* One call each with an illegal value; `tcm`: more than any has. */
+enum { TCM = 1 << 30 };
+#define CALLS(name_, call_)                                                                        \
+    static enum tl_status name_##_run(struct tl *tl, void *state)                                  \
+    {                                                                                              \
+        struct frame *f = state;                                                                   \
+        TL_BEGIN(&f->line);                                                                        \
+        TL_CALL(&f->line, call_);                                                                  \
+        TL_END(&f->line);                                                                          \
+    }
+CALLS(notify_tag, tl_notify(tl, 0, TL_TAGS))
+CALLS(wait_notify_tag, tl_wait_notify(tl, 0, 77))
+CALLS(put_operation, tl_put_reduce(tl, 0, (enum lp_math)5, tl_tcm(0), tl_tcm(0), 16))
+CALLS(store_to_peer, tl_store_to(tl, 1u << 30, tl_tcm(0), tl_tcm(0), 16))
+CALLS(math_operation, tl_math(tl, (enum lp_math)0, 0, tl_tcm(0), tl_tcm(0), 8))
+CALLS(math_range, tl_math(tl, LP_MATH_SUM, TCM, tl_tcm(0), tl_tcm(0), 8))
+CALLS(cast_from, tl_cast(tl, 0, tl_tcm(0), (enum lp_dtype)9, LP_F32, 8))
+CALLS(cast_to, tl_cast(tl, 0, tl_tcm(0), LP_F32, (enum lp_dtype)0, 8))
+CALLS(dot_no_rows, tl_dot(tl, 0, tl_tcm(0), tl_tcm(0), 0, 8, 8, false))
+CALLS(dot_many_rows, tl_dot(tl, 0, tl_tcm(0), tl_tcm(0), 1u << 31, 2, 1, false))
+CALLS(dot_range, tl_dot(tl, 0, tl_tcm(0), tl_tcm(0), 1u << 20, 1u << 20, 1, false))
+CALLS(load_range, tl_load(tl, TCM, tl_shard(tl), 16))
+static enum tl_status received_from_run(struct tl *tl, void *state)
+{
+    (void)state;
+    (void)tl_received_from(tl, HW_DIR_GLOBAL_E);
+    return TL_ENDED;
+}
+static enum tl_status nothing_run(struct tl *tl, void *state)
+{
+    (void)tl, (void)state;
+    return TL_ENDED;
+}
+
 static bool takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
 {
     (void)call, (void)cube;
@@ -89,30 +123,39 @@ ALGORITHM(everybody_receives);
 ALGORITHM(nobody_receives);
 ALGORITHM(too_large);
 ALGORITHM(null_pointer);
+ALGORITHM(notify_tag);
+ALGORITHM(wait_notify_tag);
+ALGORITHM(put_operation);
+ALGORITHM(store_to_peer);
+ALGORITHM(math_operation);
+ALGORITHM(math_range);
+ALGORITHM(cast_from);
+ALGORITHM(cast_to);
+ALGORITHM(dot_no_rows);
+ALGORITHM(dot_many_rows);
+ALGORITHM(dot_range);
+ALGORITHM(load_range);
+ALGORITHM(received_from);
+ALGORITHM(nothing);
 
 /* What its author says of a kernel is checked before it runs. */
 struct large_frame {
     uint16_t line;
     uint8_t rest[TL_FRAME_BYTES];
 };
-static enum tl_status ends(struct tl *tl, void *state)
-{
-    (void)tl, (void)state;
-    return TL_ENDED;
-}
 #define REFUSED(name_, ...)                                                                        \
     static const struct tl_kernel name_##_kernel = {.name = #name_, __VA_ARGS__};                  \
     extern const struct ccl_algorithm name_;                                                       \
     const struct ccl_algorithm name_ = {                                                           \
         .name = #name_, .collective = CCL_ALL_REDUCE, .kernel = &name_##_kernel}
-REFUSED(large_frame, .frame_bytes = sizeof(struct large_frame), .run = ends);
-REFUSED(frame_just_too_large, .frame_bytes = TL_FRAME_BYTES + 1, .run = ends);
-REFUSED(frame_just_right, .frame_bytes = TL_FRAME_BYTES, .run = ends);
-REFUSED(no_frame, .run = ends);
+REFUSED(large_frame, .frame_bytes = sizeof(struct large_frame), .run = nothing_run);
+REFUSED(frame_just_too_large, .frame_bytes = TL_FRAME_BYTES + 1, .run = nothing_run);
+REFUSED(frame_just_right, .frame_bytes = TL_FRAME_BYTES, .run = nothing_run);
+REFUSED(no_frame, .run = nothing_run);
 REFUSED(no_function, .frame_bytes = 2);
-REFUSED(many_streams, .frame_bytes = 2, .run = ends, .stream_count = TL_CONTEXTS_MAX);
-REFUSED(no_stream, .frame_bytes = 2, .run = ends, .stream_count = 1);
-REFUSED(no_phases, .frame_bytes = 2, .run = ends, .phase_count = 1);
+REFUSED(many_streams, .frame_bytes = 2, .run = nothing_run, .stream_count = TL_CONTEXTS_MAX);
+REFUSED(no_stream, .frame_bytes = 2, .run = nothing_run, .stream_count = 1);
+REFUSED(no_phases, .frame_bytes = 2, .run = nothing_run, .phase_count = 1);
 
 extern const struct ccl_algorithm no_kernel, no_name, no_collective;
 const struct ccl_algorithm no_kernel = {.name = "no_kernel"};

@@ -297,6 +297,28 @@ static void a_program_without_a_group_or_with_another_backend_is_told(void **sta
     free_world(world);
 }
 
+static void names_no_operation(int rank, void *arg)
+{
+    struct world *world = arg;
+    (void)rank;
+    dist_init_process_group("ahbm");
+    const struct dp_policy policy = dist_policy(world->dist);
+    ahbm_set_device(rank);
+    dist_all_reduce(dist_tensor_zeros(N, DTYPE_F32, &policy), (enum redop)55);
+}
+
+static void an_operation_that_there_is_not_is_refused_and_the_world_goes_on(void **state)
+{
+    (void)state;
+    struct world *world = make_world(2, 1, NULL, false);
+    run_badly(
+        world, names_no_operation, CW_USAGE,
+        "2 of 2 ranks failed\n  ranks 0-1: dist_all_reduce: operation 55; legal: 1 (sum) to 4 "
+        "(prod)");
+    run_well(world, reduces_twice);
+    free_world(world);
+}
+
 /* ---- a collective that fails on the machine ---------------------------------------------------
  */
 
@@ -376,6 +398,7 @@ int main(void)
         cmocka_unit_test(a_rank_that_ends_before_the_collective_is_missed_by_name),
         cmocka_unit_test(one_error_lists_every_rank_s),
         cmocka_unit_test(a_program_without_a_group_or_with_another_backend_is_told),
+        cmocka_unit_test(an_operation_that_there_is_not_is_refused_and_the_world_goes_on),
         cmocka_unit_test(a_failed_drain_is_the_error_of_the_rank_that_drained),
         cmocka_unit_test(eight_thousand_ranks_reduce_in_less_than_a_gigabyte),
     };

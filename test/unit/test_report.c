@@ -491,18 +491,22 @@ static void wrong_data_and_times_below_the_bound_are_judged(void **state)
     struct result_row rows[2];
     struct cw_error error = {.exit_code = CW_OK};
     const struct result result = sample(rows);
-    assert_int_equal(result_judge(&result, true, &error), CW_OK);
+    assert_int_equal(result_judge(&result, true, false, &error), CW_OK);
     rows[0].wrong = 3;
     rows[1].wrong = 4;
-    assert_int_equal(result_judge(&result, true, &error), CW_DATA_WRONG);
+    assert_int_equal(result_judge(&result, true, false, &error), CW_DATA_WRONG);
     assert_int_equal(error.exit_code, CW_DATA_WRONG);
     assert_string_equal(error.text, "7 elements have other bits than the specified order of "
                                     "operations gives");
     rows[0].bound_ps = rows[0].time_ps + 1;
-    assert_int_equal(result_judge(&result, true, &error), CW_BUG);
+    assert_int_equal(result_judge(&result, true, false, &error), CW_BUG);
     assert_string_equal(error.text, "all_reduce of 32 bytes took 1403.107 ns, which is below its "
                                     "lower bound of 1403.108 ns");
-    assert_int_equal(result_judge(&result, false, &error), CW_DATA_WRONG);
+    assert_int_equal(result_judge(&result, true, true, &error), CW_PROGRAM_FAILED);
+    assert_int_equal(error.exit_code, CW_PROGRAM_FAILED);
+    assert_non_null(strstr(error.text, "1403.108 ns: the algorithm, from a shared object, does "
+                                       "less than its collective needs"));
+    assert_int_equal(result_judge(&result, false, false, &error), CW_DATA_WRONG);
 }
 
 static void one_of_a_kind_is_singular(void **state)
