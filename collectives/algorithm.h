@@ -60,8 +60,9 @@ struct ccl_algorithm {
     /* The scalars that follow the tensor pointer. NULL: none. */
     void (*kernel_args)(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX]);
     /* Refuses calls that the algorithm cannot run: CW_OK, or CW_USAGE with *error filled with
-     * "key: what is wrong, what would be legal" and `key` set to the configuration key at fault.
-     * NULL: none is refused. */
+     * "key: what is wrong, what would be legal" and `key` set to the configuration key at fault,
+     * with its section (`defaults.root`): the message then begins with its place. NULL: none is
+     * refused. */
     int (*check)(const struct ccl_call *call, const char **key, struct cw_error *error);
     /* Bytes of TCM that the kernel uses beside the rings. NULL: those of a shard. */
     uint64_t (*tcm_bytes)(const struct ccl_call *call);

@@ -123,8 +123,13 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
     if (check_ranks(algorithm, call, error) != CW_OK)
         return dist_refuse(config, call->ccl->ranks.by_mate ? "defaults.mate" : "defaults.package",
                            error);
-    if (algorithm->check != NULL && algorithm->check(call, &key, error) != CW_OK)
+    error->text[0] = '\0';
+    if (algorithm->check != NULL && algorithm->check(call, &key, error) != CW_OK) {
+        if (error->text[0] == '\0')
+            snprintf(error->text, sizeof error->text,
+                     "%s refuses this call, and does not say why (its check())", algorithm->name);
         return refuse_call(config, key, algorithm->name, why, error);
+    }
     const uint64_t rings = dist_ring_bytes(config, CCL_BUFFER_TCM);
     const uint64_t wanted = tcm_bytes(algorithm, call), left = config->hw.tcm_bytes - rings;
     if (wanted <= left)

@@ -38,7 +38,8 @@ struct dist_completion {
     enum ccl_collective collective;
     const struct ccl_algorithm *algorithm; /* that carried it out */
     const struct lp_times *times;
-    struct tensor *const *tensors; /* [world size] by rank: the results; NULL of a barrier */
+    struct tensor *const *tensors; /* [world size] by rank: the results; a barrier has
+                                      none: each is NULL */
     uint32_t world_size;
     enum redop op;
     uint32_t root; /* of a broadcast */

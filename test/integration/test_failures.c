@@ -202,6 +202,12 @@ static void a_kernel_beyond_its_limits_is_refused(void **state)
     run_output_free(&output);
 }
 
+static void a_check_that_says_nothing_is_named(void **state)
+{
+    (void)state;
+    refuse_symbol("silent", "silent refuses this call, and does not say why (its check())");
+}
+
 static void a_symbol_that_is_no_algorithm_is_refused(void **state)
 {
     (void)state;
@@ -225,6 +231,7 @@ int main(void)
         cmocka_unit_test(an_illegal_value_in_a_call_is_the_kernels_fault),
         cmocka_unit_test(an_algorithm_that_does_too_little_is_not_our_bug),
         cmocka_unit_test(a_kernel_beyond_its_limits_is_refused),
+        cmocka_unit_test(a_check_that_says_nothing_is_named),
         cmocka_unit_test(a_symbol_that_is_no_algorithm_is_refused),
     };
     return cmocka_run_group_tests_name("failures", tests, build, clean);
