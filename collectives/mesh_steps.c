@@ -325,6 +325,16 @@ void mesh_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
     s[MESH_RANK_INVARIANT] = ccl->rank_invariant;
 }
 
+/* The configured algorithm may do another collective: then this is the default's kernel. */
+static const char *name_of(const struct ccl_call *call)
+{
+    struct cw_error ignored;
+    const struct ccl_algorithm *const configured = ccl_algorithm_load(call->ccl->module, &ignored);
+    return configured != NULL && configured->collective != call->collective
+               ? "lrab_hierarchical_allreduce"
+               : call->ccl->algorithm;
+}
+
 int mesh_check(const struct ccl_call *call, const char **key, struct cw_error *error)
 {
     error->exit_code = CW_USAGE;
@@ -332,20 +342,15 @@ int mesh_check(const struct ccl_call *call, const char **key, struct cw_error *e
         *key = "defaults.topology";
         snprintf(error->text, sizeof error->text,
                  "topology: %s goes by the queues that the machine is built with; none is legal",
-                 call->ccl->algorithm);
+                 name_of(call));
         return CW_USAGE;
     }
     if (call->hw->sip_topology == HW_PAIR_SWITCH && call->hw->sip_count > 1) {
-        /* the configured one may do another collective: then this is the default's kernel */
-        struct cw_error ignored;
-        const struct ccl_algorithm *configured = ccl_algorithm_load(call->ccl->module, &ignored);
         *key = "system.sips.topology";
         snprintf(error->text, sizeof error->text,
                  "pair_switch has no global directions, which %s needs; use ring_allreduce, or "
                  "ring_1d, torus_2d, mesh_2d_no_wrap or switch",
-                 configured != NULL && configured->collective != CCL_ALL_REDUCE
-                     ? "lrab_hierarchical_allreduce"
-                     : call->ccl->algorithm);
+                 name_of(call));
         return CW_USAGE;
     }
     if (call->ccl->rank_invariant && call->hw->sip_topology == HW_MESH_2D_NO_WRAP) {

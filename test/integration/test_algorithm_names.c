@@ -140,6 +140,18 @@ static void a_default_of_another_collective_gives_way_and_is_not_named(void **st
     run_output_free(&replay);
 }
 
+static void a_default_that_cannot_give_way_is_not_blamed(void **state)
+{
+    (void)state;
+    const char *ccl = write_ccl("defaults: { algorithm: rhd }\n"
+                                "algorithms: { rhd: { topology: mesh_2d } }\n");
+    struct run_output output = run_line(2, "run --ccl %s", ccl);
+    assert_non_null(strstr(output.err, "ccl.yaml:2:32: topology: lrab_hierarchical_allreduce goes "
+                                       "by the queues that the machine is built with; none is "
+                                       "legal\n"));
+    run_output_free(&output);
+}
+
 static void larger_tensors_are_advised_where_they_are_legal(void **state)
 {
     (void)state;
@@ -156,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_named_algorithm_does_the_collective_of_the_bench),
         cmocka_unit_test(a_default_of_another_collective_gives_way_and_is_not_named),
+        cmocka_unit_test(a_default_that_cannot_give_way_is_not_blamed),
         cmocka_unit_test(larger_tensors_are_advised_where_they_are_legal),
     };
     return cmocka_run_group_tests_name("algorithm names", tests, make_folder, remove_folder);
