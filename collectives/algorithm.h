@@ -84,8 +84,8 @@ struct ccl_algorithm {
     const struct ccl_algorithm *(*choose)(const struct ccl_call *call, char *why, size_t why_bytes);
     enum ccl_relay relay; /* what kernel_args() needs */
     uint32_t mappers;     /* enum ccl_mappers: those whose PEs the kernel can run on; 0: any */
-    bool by_sip; /* on the machine's own queues rank r must be SIP r: no `mate`, no `package` */
-    bool lanes;  /* runs on each PE that holds a shard, each for itself, whatever the mapper says */
+    bool by_sip;          /* on the machine's own queues rank r must be SIP r, and all SIPs ranks */
+    bool lanes; /* runs on each PE that holds a shard, each for itself, whatever the mapper says */
     bool pe_shards; /* reduces a shard of each PE, else one of each cube, at its PE 0 */
 };
 

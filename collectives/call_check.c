@@ -45,22 +45,41 @@ static int check_mapper(const struct config *config, const struct ccl_call *call
     return ccl_mapper_check(config->ccl.mapper, configured, call->hw, error);
 }
 
-/* Rank r is SIP r, or the algorithm does without. */
-static int check_ranks(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
-                       struct cw_error *error)
+/* What an algorithm that goes by SIP cannot have: "key: what is wrong", in *error. */
+static const char *not_by_sip(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                              struct cw_error *error)
 {
     const struct ccl_ranks *const ranks = &call->ccl->ranks;
     uint32_t same = 0;
     while (same < call->world_size && ccl_sip_of(ranks, same) == same)
         same++;
-    if (!algorithm->by_sip || same == call->world_size || !ccl_goes_by_machine(call->ccl))
+    if (same < call->world_size) {
+        snprintf(error->text, sizeof error->text,
+                 "%s: %s goes by the machine's own queues, where rank r is SIP r, and here rank %u "
+                 "is SIP %u; leave mate and package out, or use",
+                 ranks->by_mate ? "mate" : "package", algorithm->name, same,
+                 ccl_sip_of(ranks, same));
+        return ranks->by_mate ? "defaults.mate" : "defaults.package";
+    }
+    if (call->world_size == call->hw->sip_count)
+        return NULL;
+    snprintf(error->text, sizeof error->text,
+             "world_size %u: %s takes all %u SIPs; leave it out, or use", call->world_size,
+             algorithm->name, call->hw->sip_count);
+    return "defaults.world_size";
+}
+
+/* Rank r is SIP r and all SIPs are ranks, or the algorithm does without. */
+static int check_ranks(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                       const char **key, struct cw_error *error)
+{
+    const char *const at = algorithm->by_sip && ccl_goes_by_machine(call->ccl)
+                               ? not_by_sip(algorithm, call, error)
+                               : NULL;
+    if (at == NULL)
         return CW_OK;
-    size_t n = (size_t)snprintf(
-        error->text, sizeof error->text,
-        "%s: %s goes by the machine's own queues, where rank r is SIP r, and here rank %u is SIP "
-        "%u; leave mate and package out, or use",
-        ranks->by_mate ? "mate" : "package", algorithm->name, same, ccl_sip_of(ranks, same));
-    const size_t before = n;
+    const size_t before = strlen(error->text);
+    size_t n = before;
     const struct ccl_algorithm *other;
     for (uint32_t i = 0; (other = ccl_algorithm_at(i)) && n < sizeof error->text; i++)
         if (other->collective == algorithm->collective && !other->by_sip)
@@ -70,6 +89,7 @@ static int check_ranks(const struct ccl_algorithm *algorithm, const struct ccl_c
     if (n == before)
         snprintf(error->text + n, sizeof error->text - n,
                  " a logical topology, which goes by rank, such as ring_1d");
+    *key = at;
     return error->exit_code = CW_USAGE;
 }
 
@@ -120,9 +140,8 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
         return dist_refuse(config, key, error);
     if (check_mapper(config, call, error) != CW_OK)
         return dist_refuse(config, "defaults.mapper", error);
-    if (check_ranks(algorithm, call, error) != CW_OK)
-        return dist_refuse(config, call->ccl->ranks.by_mate ? "defaults.mate" : "defaults.package",
-                           error);
+    if (check_ranks(algorithm, call, &key, error) != CW_OK)
+        return dist_refuse(config, key, error);
     error->text[0] = '\0';
     if (algorithm->check != NULL && algorithm->check(call, &key, error) != CW_OK) {
         if (error->text[0] == '\0')

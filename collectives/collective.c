@@ -116,6 +116,19 @@ static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_ca
     return algorithm;
 }
 
+/* Ranks that queues do not join: whoever has laid them is at fault. */
+static int make_relay(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t root,
+                      struct cw_error *error)
+{
+    const struct config *config = dist->options.config;
+    const bool hooked = install_plan_of(dist->plans, 0).algorithm->neighbors != NULL;
+    const int code = relay_make(lp_system_model(dist->system), &config->ccl.ranks, dist->world_size,
+                                root, algorithm->relay == CCL_RELAY_BOTH, &dist->relay, error);
+    if (code == CW_USAGE)
+        dist_refuse(config, hooked ? "defaults.module" : "defaults.topology", error);
+    return code;
+}
+
 int dist_drain_collective(void *arg, struct cw_error *error)
 {
     struct dist *dist = arg;
@@ -134,9 +147,7 @@ int dist_drain_collective(void *arg, struct cw_error *error)
     if (code == CW_USAGE)
         dist_refuse(dist->options.config, "defaults.validator", error);
     if (code == CW_OK && algorithm->relay != CCL_RELAY_NONE)
-        code = relay_make(lp_system_model(dist->system), &dist->options.config->ccl.ranks,
-                          dist->world_size, first->root, algorithm->relay == CCL_RELAY_BOTH,
-                          &dist->relay, error);
+        code = make_relay(dist, algorithm, first->root, error);
     if (code == CW_OK)
         code = dist_take_scratch(dist, algorithm, &call, error);
     if (code == CW_OK)

@@ -40,12 +40,7 @@ static int neighbours(void *arg, uint32_t sip, struct lp_neighbours *out, struct
     const struct ccl_ranks *ranks = &plans->config->ranks;
     const uint32_t rank = ccl_rank_on(ranks, sip);
     (void)error;
-    logical_neighbours(&plans->logical, rank, out);
-    if (plans->algorithm->neighbors != NULL) {
-        struct lp_neighbours map = *out;
-        if (plans->algorithm->neighbors(rank, plans->world_size, &map) == CCL_NEIGHBORS_CHANGED)
-            *out = map;
-    }
+    logical_neighbours_of(plans->algorithm, &plans->logical, rank, out);
     for (uint32_t i = 0; i < out->count && i < HW_DIRS_MAX; i++)
         if (out->at[i].rank < plans->world_size)
             out->at[i].rank = ccl_sip_of(ranks, out->at[i].rank);

@@ -10,7 +10,7 @@
 #ifndef COLLECTIVES_RELAY_H
 #define COLLECTIVES_RELAY_H
 
-#include "collectives/ccl_config.h"
+#include "collectives/algorithm.h"
 #include "lp/model.h"
 
 struct relay {
@@ -23,6 +23,8 @@ struct relay {
  * CW_NO_RESOURCE. */
 int relay_make(const struct lp_model *m, const struct ccl_ranks *ranks, uint32_t world_size,
                uint32_t root, bool both_ways, struct relay *out, struct cw_error *error);
+/* A check() for algorithms that go along such a tree: there are queues at all. */
+int relay_check(const struct ccl_call *call, const char **key, struct cw_error *error);
 void relay_free(struct relay *relay); /* what it owns */
 
 #endif

@@ -57,5 +57,6 @@ const struct ccl_algorithm ccl_relay_barrier = {.name = "relay_barrier",
                                                 .collective = CCL_BARRIER,
                                                 .kernel = &kernel,
                                                 .kernel_args = kernel_args,
+                                                .check = relay_check,
                                                 .relay = CCL_RELAY_BOTH,
                                                 .mappers = CCL_MAPPER_LEADER_ONLY};

@@ -70,6 +70,7 @@ const struct ccl_algorithm ccl_relay_broadcast = {.name = "relay_broadcast",
                                                   .collective = CCL_BROADCAST,
                                                   .kernel = &kernel,
                                                   .kernel_args = kernel_args,
+                                                  .check = relay_check,
                                                   .tcm_bytes = tcm_bytes,
                                                   .relay = CCL_RELAY_DOWN,
                                                   .lanes = true};

@@ -159,20 +159,87 @@ static const struct tl_kernel kernel = {.name = "ring_all_gather",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-/* The grid of ranks: that of the logical topology, or of the machine. False: there is none. */
-static bool find_grid(const struct ccl_call *call, struct logical *grid)
+/* The configured algorithm, if it has a hook that lays the queues. */
+static const struct ccl_algorithm *hooked(const struct ccl_call *call)
+{
+    struct cw_error error;
+    const struct ccl_algorithm *const configured = ccl_algorithm_load(call->ccl->module, &error);
+    return configured != NULL && configured->neighbors != NULL ? configured : NULL;
+}
+
+/* The logical topology's grid, if it is one. */
+static bool logical_grid(const struct ccl_call *call, struct logical *grid)
+{
+    struct cw_error error;
+    return logical_find(call->ccl->topology, call->world_size, call->hw, grid, &error) == CW_OK &&
+           (grid->kind == LOGICAL_LINE || grid->kind == LOGICAL_GRID);
+}
+
+static struct logical machine_grid(const struct ccl_call *call)
 {
     const struct hw_config *hw = call->hw;
-    struct cw_error error;
-    if (strcmp(call->ccl->topology, "none") != 0)
-        return logical_find(call->ccl->topology, call->world_size, hw, grid, &error) == CW_OK &&
-               (grid->kind == LOGICAL_LINE || grid->kind == LOGICAL_GRID);
     const bool plane = hw_sips_are_grid(hw);
-    *grid = (struct logical){.kind = LOGICAL_NONE,
-                             .w = plane ? hw->sip_w : hw->sip_count,
-                             .h = plane ? hw->sip_h : 1,
-                             .wraps = hw->sip_topology != HW_MESH_2D_NO_WRAP};
-    return hw->sip_topology != HW_PAIR_SWITCH || hw->sip_count == 1;
+    return (struct logical){.kind = LOGICAL_NONE,
+                            .w = plane ? hw->sip_w : hw->sip_count,
+                            .h = plane ? hw->sip_h : 1,
+                            .wraps = hw->sip_topology != HW_MESH_2D_NO_WRAP};
+}
+
+/* A queue of those that is `wanted`; an opposite left out is the usual one. */
+static bool leads(const struct lp_neighbours *map, const struct lp_neighbour *wanted)
+{
+    for (uint32_t i = 0; i < map->count; i++)
+        if (strcmp(map->at[i].dir, wanted->dir) == 0 && map->at[i].rank == wanted->rank &&
+            (map->at[i].opposite[0] == '\0' ||
+             strcmp(map->at[i].opposite, wanted->opposite) == 0) &&
+            (map->at[i].way == LP_WAY_BOTH || map->at[i].way == wanted->way))
+            return true;
+    return false;
+}
+
+/* A rank's queues are those of the grid, or more. Else *missing is one that is not there. */
+static bool is_joined(const struct ccl_call *call, const struct ccl_algorithm *algorithm,
+                      const struct logical *grid, uint32_t rank, struct lp_neighbour *missing)
+{
+    struct logical laid, wanted = *grid;
+    struct lp_neighbours have, want;
+    struct cw_error error;
+    if (logical_find(call->ccl->topology, call->world_size, call->hw, &laid, &error) != CW_OK)
+        return false; /* build_install_plans() has refused it */
+    wanted.one_way = grid->wraps;
+    logical_neighbours_of(algorithm, &laid, rank, &have);
+    logical_neighbours(&wanted, rank, &want);
+    for (uint32_t i = 0; i < want.count; i++)
+        if (!leads(&have, &want.at[i])) {
+            *missing = want.at[i];
+            return false;
+        }
+    return true;
+}
+
+/* The grid of ranks: that of the logical topology, or of the machine. A hook may leave one that
+ * does not wrap, which rank 0 shows, since it is at the end of its row and of its column; of
+ * `none` it makes a line. False: there is no grid. */
+static bool find_grid(const struct ccl_call *call, struct logical *grid)
+{
+    const bool none = strcmp(call->ccl->topology, "none") == 0;
+    const struct ccl_algorithm *const algorithm = hooked(call);
+    struct lp_neighbour missing;
+    if (algorithm == NULL && none) {
+        *grid = machine_grid(call);
+        return call->hw->sip_topology != HW_PAIR_SWITCH || call->hw->sip_count == 1;
+    }
+    if (none)
+        *grid = (struct logical){.kind = LOGICAL_LINE,
+                                 .ranks = call->world_size,
+                                 .w = call->world_size,
+                                 .h = 1,
+                                 .wraps = true};
+    else if (!logical_grid(call, grid))
+        return false;
+    if (algorithm != NULL)
+        grid->wraps = grid->wraps && is_joined(call, algorithm, grid, 0, &missing);
+    return true;
 }
 
 static void kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
@@ -185,11 +252,33 @@ static void kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
     s[BASE] = grid.kind == LOGICAL_NONE ? HW_DIR_GLOBAL_N : HW_DIR_N;
 }
 
+/* What a hook has laid joins the ranks: seen once for all, in the call of rank 0. */
+static int check_hooked(const struct ccl_call *call, const struct logical *grid, const char **key,
+                        struct cw_error *error)
+{
+    const struct ccl_algorithm *const algorithm = hooked(call);
+    struct lp_neighbour missing;
+    uint32_t rank = 0;
+    if (algorithm == NULL || call->rank != 0)
+        return CW_OK;
+    while (rank < call->world_size && is_joined(call, algorithm, grid, rank, &missing))
+        rank++;
+    if (rank == call->world_size)
+        return CW_OK;
+    *key = "defaults.module";
+    snprintf(error->text, sizeof error->text,
+             "an all-gather goes along lines of ranks, and the neighbors() hook of %s leaves rank "
+             "%u without a direction %s to rank %u; legal is one that leaves the rows (E, W) and "
+             "columns (S, N) of the ranks, as rings or open lines, or none",
+             algorithm->name, rank, missing.dir, missing.rank);
+    return error->exit_code = CW_USAGE;
+}
+
 static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
 {
     struct logical grid;
     if (find_grid(call, &grid))
-        return CW_OK;
+        return check_hooked(call, &grid, key, error);
     *key = "defaults.topology";
     snprintf(error->text, sizeof error->text,
              "topology: an all-gather goes along lines of ranks; legal are the logical topologies "

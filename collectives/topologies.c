@@ -127,6 +127,16 @@ void logical_neighbours(const struct logical *logical, uint32_t rank, struct lp_
         add_tree(logical, rank, out);
 }
 
+void logical_neighbours_of(const struct ccl_algorithm *algorithm, const struct logical *logical,
+                           uint32_t rank, struct lp_neighbours *out)
+{
+    logical_neighbours(logical, rank, out);
+    struct lp_neighbours map = *out;
+    if (algorithm->neighbors != NULL &&
+        algorithm->neighbors(rank, logical->ranks, &map) == CCL_NEIGHBORS_CHANGED)
+        *out = map;
+}
+
 uint32_t logical_rings_max(const struct logical *logical)
 {
     uint32_t most = 0;

@@ -5,6 +5,7 @@
 #ifndef COLLECTIVES_TOPOLOGIES_H
 #define COLLECTIVES_TOPOLOGIES_H
 
+#include "collectives/algorithm.h"
 #include "lp/wiring.h"
 
 enum logical_kind { LOGICAL_NONE, LOGICAL_LINE, LOGICAL_GRID, LOGICAL_TREE };
@@ -28,6 +29,9 @@ int logical_find(const char *name, uint32_t ranks, const struct hw_config *hw, s
 
 /* The directions of a rank, sorted as enum hw_dir is. */
 void logical_neighbours(const struct logical *logical, uint32_t rank, struct lp_neighbours *out);
+/* The same, as the algorithm's neighbors() hook leaves them. */
+void logical_neighbours_of(const struct ccl_algorithm *algorithm, const struct logical *logical,
+                           uint32_t rank, struct lp_neighbours *out);
 /* Most directions that a rank has and receives in. */
 uint32_t logical_rings_max(const struct logical *logical);
 

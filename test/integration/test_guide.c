@@ -116,11 +116,23 @@ static void the_worked_example_rolls_back(void **state)
     run_output_free(&output);
 }
 
+static void other_collectives_run_on_the_wiring_of_the_worked_example(void **state)
+{
+    (void)state;
+    static const char *const benches[] = {"ccl_all_gather", "ccl_broadcast", "ccl_barrier"};
+    for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
+        struct run_output output = run_line(
+            0, "run --ccl %s/chain.yaml --bench %s --n-elem 16 --verify-data", folder, benches[i]);
+        run_output_free(&output);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_worked_example_reduces),
         cmocka_unit_test(the_worked_example_rolls_back),
+        cmocka_unit_test(other_collectives_run_on_the_wiring_of_the_worked_example),
     };
     return cmocka_run_group_tests_name("guide", tests, build, clean);
 }

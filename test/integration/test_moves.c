@@ -95,10 +95,19 @@ static void what_does_not_fit_is_refused(void **state)
         {"run --bench ccl_all_gather --n-elem 10",
          "all_gather: 10 elements are no multiple of 4 ranks"},
         {"run --bench ccl_all_gather --set system.sips.topology=pair_switch",
-         "topology: an all-gather goes along lines of ranks"},
+         "ccl.yaml:33:15: topology: an all-gather goes along lines of ranks"},
         {"run --bench ccl_broadcast --set system.sips.topology=pair_switch",
-         "no queues lead from rank 0 to rank 1; a logical topology that joins all ranks (ring_1d, "
-         "tree_binary) is legal"},
+         "run: configs/ccl.yaml:33:15: topology: a broadcast goes along queues that join all "
+         "ranks, "
+         "and pair_switch has none of its own; legal are the logical topologies ring_1d, "},
+        {"run --bench ccl_barrier --preset a3_8 "
+         "--set algorithms.auto.topology=none",
+         "run: --set algorithms.auto.topology=none: topology: a barrier goes along queues that "},
+        {"run --bench ccl_barrier --algorithm relay_barrier "
+         "--set algorithms.relay_barrier.topology=ring_1d_unidir",
+         ": --set algorithms.relay_barrier.topology=ring_1d_unidir: no queues lead from rank 0 to "
+         "rank 1 and back; a logical topology that joins all ranks (ring_1d, tree_binary) is "
+         "legal"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct run_output output = run_line(2, "%s", cases[i][0]);

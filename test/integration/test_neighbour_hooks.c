@@ -84,6 +84,44 @@ static void a_direction_dropped_at_one_end_is_refused(void **state)
     run_output_free(&output);
 }
 
+/* As what a line is made of: a ring, a ring cut open; not queues of other names, nor none. */
+static void an_all_gather_goes_by_what_the_hook_leaves(void **state)
+{
+    (void)state;
+    static const char *const lines[][2] = {
+        {"kept", "ring_1d"}, {"cut_ring", "ring_1d"}, {"cut_ring", "mesh_2d_no_wrap"}};
+    static const char *const none[][2] = {
+        {"replaced", "ring_1d"}, {"cut_ring", "ring_1d_unidir"}, {"kept", "none"}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct run_output output =
+            run_line(0, "run --bench ccl_all_gather --n-elem 9000 --verify-data --ccl %s",
+                     built_plugin_name_symbol(&plugin, lines[i][0], lines[i][1]));
+        run_output_free(&output);
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        char text[200];
+        struct run_output output =
+            run_line(2, "run --bench ccl_all_gather --ccl %s",
+                     built_plugin_name_symbol(&plugin, none[i][0], none[i][1]));
+        snprintf(text, sizeof text,
+                 "ccl.yaml:5:13: an all-gather goes along lines of ranks, and the neighbors() hook "
+                 "of %s leaves rank 0 without a direction E to rank 1; legal is ",
+                 none[i][0]);
+        if (strstr(output.err, text) == NULL)
+            fail_msg("%s over %s said %s", none[i][0], none[i][1], output.err);
+        run_output_free(&output);
+    }
+}
+
+static void a_broadcast_over_a_hook_without_queues_names_the_module(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(2, "run --bench ccl_broadcast --ccl %s",
+                                        built_plugin_name_symbol(&plugin, "kept", "none"));
+    assert_non_null(strstr(output.err, "ccl.yaml:5:13: no queues lead from rank 0 to rank 1; "));
+    run_output_free(&output);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +129,8 @@ int main(void)
         cmocka_unit_test(a_hook_may_keep_the_map),
         cmocka_unit_test(a_hook_may_drop_a_direction),
         cmocka_unit_test(a_direction_dropped_at_one_end_is_refused),
+        cmocka_unit_test(an_all_gather_goes_by_what_the_hook_leaves),
+        cmocka_unit_test(a_broadcast_over_a_hook_without_queues_names_the_module),
     };
     return cmocka_run_group_tests_name("neighbour hooks", tests, build, clean);
 }

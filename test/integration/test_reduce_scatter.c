@@ -185,6 +185,11 @@ static void what_goes_by_sip_refuses_other_enumerations(void **state)
                      "--bench ccl_all_gather",
                      ".mate=[2,3,0,1]: mate: ring_all_gather goes",
                      "or use a logical topology, which goes by rank, such as ring_1d\n");
+    refuse_elsewhere(
+        "--preset a3_4 --set system.sips.topology=ring_1d "
+        "--set algorithms.auto.world_size=2 --bench ccl_all_gather",
+        "auto.world_size=2: world_size 2: ring_all_gather takes all 4 SIPs; leave it out",
+        "or use a logical topology, which goes by rank, such as ring_1d\n");
 }
 
 static void what_goes_by_rank_takes_other_enumerations(void **state)
