@@ -1,7 +1,7 @@
 /*
  * test_core_parallel.c: random models (test/random_model.h) on several workers, in every mode,
  * against the sequential engine: the same trace hash, the same records in the same order, the same
- * failure.
+ * failure; and how far they speculate.
  *
  * PARALLEL_SEED=7 PARALLEL_SEEDS=1 replays one model; PARALLEL_SEEDS=2000 runs as many.
  */
@@ -86,9 +86,77 @@ static void the_conservative_mode_wants_a_least_delay(void **state)
                         "none from worker 0 to worker 1; use the adaptive mode");
 }
 
+/* ---- the window ------------------------------------------------------------------------------ */
+
+enum { STEP_PS = 10, WINDOW_PS = 500, STEPS = 20000 };
+
+static size_t no_state(const void *data, uint32_t lp)
+{
+    (void)data, (void)lp;
+    return 0;
+}
+
+static void no_init(const void *data, uint32_t lp, void *state)
+{
+    (void)data, (void)lp, (void)state;
+}
+
+/* Each LP goes its own way, without end as far as the others know. */
+static void go_on(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    (void)state;
+    if (event->number < STEPS)
+        cw_send(ctx, event->lp, STEP_PS, 0, event->lp, event->number + 1, NULL, 0);
+}
+
+struct farthest {
+    int64_t ahead_ps;
+};
+
+static void look(void *arg, const struct cw_progress *progress)
+{
+    struct farthest *const farthest = arg;
+    if (progress->ahead_ps > farthest->ahead_ps)
+        farthest->ahead_ps = progress->ahead_ps;
+}
+
+/* Two workers that take turns, so that one is ahead of the other by all that it may. */
+static int64_t farthest_ahead(int64_t window_ps)
+{
+    struct farthest farthest = {0};
+    const struct cw_model model = {.name = "two ways",
+                                   .lp_count = 2,
+                                   .state_bytes = no_state,
+                                   .init = no_init,
+                                   .handle = go_on};
+    const struct cw_config config = {.sync = CW_OPTIMISTIC,
+                                     .worker_count = 2,
+                                     .thread_count = 1,
+                                     .end_ps = CW_TIME_MAX,
+                                     .window_ps = window_ps,
+                                     .each_round = look,
+                                     .progress_arg = &farthest};
+    struct cw_error error;
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    assert_non_null(sim);
+    for (uint32_t lp = 0; lp < 2; lp++)
+        assert_int_equal(cw_inject(sim, lp, 0, 0, lp, 0, NULL, 0, &error), CW_OK);
+    assert_int_equal(cw_drain(sim, &error), CW_OK);
+    cw_sim_free(sim);
+    return farthest.ahead_ps;
+}
+
+static void speculation_stays_within_the_window(void **state)
+{
+    (void)state;
+    assert_true(farthest_ahead(WINDOW_PS) <= WINDOW_PS);
+    assert_true(farthest_ahead(0) > WINDOW_PS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(speculation_stays_within_the_window),
         cmocka_unit_test(every_mode_commits_what_the_sequential_one_does),
         cmocka_unit_test(every_mode_reports_the_least_failure_and_the_records_before_it),
         cmocka_unit_test(the_stress_mode_does_undo_events),
