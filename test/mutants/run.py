@@ -17,7 +17,8 @@ import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SCRATCH = TOP / "build" / "mutants"
-TIMEOUT_S = 60
+HANG_S_MIN, HANG_FACTOR = 60, 10
+hang_s = {}  # (variant, program): how long it may take, from how long it takes unchanged
 
 # (variant, program, environment), the cheap ones first. Those of core/ only: what they do not
 # find, no test of a model has to.
@@ -93,9 +94,11 @@ def find(tests):
         if built.returncode != 0:
             raise RuntimeError(built.stdout)
         how = f"{variant} {program.rsplit('/', 1)[1]}"
+        start = time.monotonic()
         try:
             done = subprocess.run(
-                [f"build/{variant}/{program}"], cwd=SCRATCH, timeout=TIMEOUT_S,
+                [f"build/{variant}/{program}"], cwd=SCRATCH,
+                timeout=hang_s.get((variant, program)),
                 env={**os.environ, **environment}, stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT, errors="replace", text=True)
         except subprocess.TimeoutExpired:
@@ -105,6 +108,8 @@ def find(tests):
                       if line.startswith("[  FAILED  ] ")]
             failed = [name for name in failed if not name[:1].isdigit()]
             return how + ": " + (failed[0] if failed else f"exit code {done.returncode}")
+        took = HANG_FACTOR * (time.monotonic() - start)
+        hang_s.setdefault((variant, program), max(HANG_S_MIN, took))
     return ""
 
 
