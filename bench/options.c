@@ -58,8 +58,7 @@ static const struct option_row rows[] = {
      "sequential (default on one thread), adaptive (on several), conservative, optimistic, stress"},
     {"threads", 0, RUN_COMMANDS, OPTION_THREADS, "N", "worker threads (1)"},
     {"partition", 0, RUN_COMMANDS, OPTION_PARTITION, "NAME", ""}, /* listed from the registry */
-    {"no-pin", 0, RUN_COMMANDS, OPTION_NO_PIN, NULL,
-     "do not bind threads to cores (where there are enough)"},
+    {"no-pin", 0, RUN_COMMANDS, OPTION_NO_PIN, NULL, "do not bind threads to cores"},
     {"window", 0, RUN_COMMANDS, OPTION_WINDOW, "NS",
      "speculate at most so many simulated ns beyond GVT"},
     {"cancellation", 0, RUN_COMMANDS, OPTION_CANCELLATION, "HOW",

@@ -52,7 +52,7 @@ static const char help_text[] =
     "                     lazy (if it is not sent again)\n"
     "  --stress-rate P    share of events that --sync stress undoes: 0.5 or 50% (10%)\n"
     "  --threads N        worker threads (1)\n"
-    "  --no-pin           do not bind threads to cores (where there are enough)\n"
+    "  --no-pin           do not bind threads to cores\n"
     "  --max-memory SIZE  limit on the engine's memory, such as 512MiB (80 % of the machine's)\n"
     "  --json FILE        write the result as JSON to FILE, or to standard output for -\n"
     "  --engine-log FILE  write a row per round of GVT as CSV: how the parallel engine went\n"

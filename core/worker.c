@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/commit.h"
-#include "core/pin.h"
 #include "core/promise.h"
 #include "core/simulation.h"
 #include "core/timewarp.h"
