@@ -47,18 +47,25 @@ int bench_algorithm_check(const struct bench_session *session, struct cw_error *
     return dist_refuse(config, "defaults.algorithm", error);
 }
 
-static struct ccl_call call_of(const struct bench_session *session, size_t i)
+struct ccl_call bench_call(const struct bench_session *session, enum ccl_collective collective,
+                           uint64_t n_elem)
 {
-    const enum ccl_collective collective = session->program->does;
-    const uint32_t ranks = dist_world_size_for(session->config);
-    const uint64_t n_elem = collective == CCL_BARRIER ? 1 : bench_size(session, i);
     return (struct ccl_call){.hw = &session->config->hw,
                              .ccl = &session->config->ccl,
                              .collective = collective,
-                             .world_size = ranks,
-                             .n_elem = collective == CCL_ALL_GATHER ? n_elem / ranks : n_elem,
+                             .world_size = dist_world_size_for(session->config),
+                             .n_elem = n_elem,
                              .dtype = (enum lp_dtype)session->options->dtype,
                              .math = (enum lp_math)session->options->op};
+}
+
+/* The program's own, of its i-th size. */
+static struct ccl_call call_of(const struct bench_session *session, size_t i)
+{
+    const enum ccl_collective collective = session->program->does;
+    const uint64_t n_elem = collective == CCL_BARRIER ? 1 : bench_size(session, i);
+    const uint32_t parts = collective == CCL_ALL_GATHER ? dist_world_size_for(session->config) : 1;
+    return bench_call(session, collective, n_elem / parts);
 }
 
 void bench_algorithm_name(const struct bench_session *session, char *buf, size_t size)

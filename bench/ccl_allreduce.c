@@ -65,23 +65,12 @@ static int completed(void *arg, const struct dist_completion *completion, struct
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
 }
 
-static struct ccl_call call_for(const struct bench_session *session, uint64_t n_elem)
-{
-    return (struct ccl_call){.hw = &session->config->hw,
-                             .ccl = &session->config->ccl,
-                             .collective = CCL_ALL_REDUCE,
-                             .world_size = dist_world_size_for(session->config),
-                             .n_elem = n_elem,
-                             .dtype = (enum lp_dtype)session->options->dtype,
-                             .math = (enum lp_math)session->options->op};
-}
-
 static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_error *error)
 {
     const struct run_options *options = session->options;
     const struct config *config = session->config;
     const double n = dist_world_size_of(session->dist);
-    const struct ccl_call call = call_for(session, n_elem);
+    const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
     char why[CCL_WHY_BYTES];
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
     if (algorithm == NULL)
@@ -122,7 +111,7 @@ static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_er
 static int prepare(struct bench_session *session, struct dist_options *dist, struct cw_error *error)
 {
     for (size_t i = 0; i < bench_size_count(session); i++) {
-        const struct ccl_call call = call_for(session, bench_size(session, i));
+        const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, bench_size(session, i));
         const int code = dist_check_call(session->config, &call, error);
         if (code != CW_OK)
             return code;

@@ -73,19 +73,6 @@ static int completed(void *arg, const struct dist_completion *completion, struct
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
 }
 
-static struct ccl_call call_for(const struct bench_session *session, uint64_t n_elem)
-{
-    const struct config *config = session->config;
-    return (struct ccl_call){.hw = &config->hw,
-                             .ccl = &config->ccl,
-                             .collective = CCL_REDUCE_SCATTER,
-                             .world_size = config->ccl.world_size ? config->ccl.world_size
-                                                                  : config->hw.sip_count,
-                             .n_elem = n_elem,
-                             .dtype = (enum lp_dtype)session->options->dtype,
-                             .math = (enum lp_math)session->options->op};
-}
-
 static int expect_size(struct reduce_scatter *scatter, struct cw_error *error)
 {
     const struct bench_session *session = scatter->session;
@@ -104,7 +91,7 @@ static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_er
 {
     const struct run_options *options = session->options;
     const double n = dist_world_size_of(session->dist);
-    const struct ccl_call call = call_for(session, n_elem);
+    const struct ccl_call call = bench_call(session, CCL_REDUCE_SCATTER, n_elem);
     char why[CCL_WHY_BYTES];
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
     if (algorithm == NULL)
@@ -135,12 +122,13 @@ static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_er
 static int prepare(struct bench_session *session, struct dist_options *dist, struct cw_error *error)
 {
     for (size_t i = 0; i < bench_size_count(session); i++) {
-        const struct ccl_call call = call_for(session, bench_size(session, i));
+        const struct ccl_call call =
+            bench_call(session, CCL_REDUCE_SCATTER, bench_size(session, i));
         const int code = dist_check_call(session->config, &call, error);
         if (code != CW_OK)
             return code;
     }
-    const struct ccl_call call = call_for(session, 0);
+    const struct ccl_call call = bench_call(session, CCL_REDUCE_SCATTER, 0);
     const struct ccl_algorithm *algorithm = ccl_algorithm_for(call.ccl, call.collective, error);
     if (algorithm == NULL)
         return error->exit_code;

@@ -266,17 +266,6 @@ static int check_shape(const struct bench_session *session, uint64_t tcm, struct
     return error->exit_code = CW_USAGE;
 }
 
-static struct ccl_call call_of(const struct bench_session *session, uint64_t n_elem)
-{
-    return (struct ccl_call){.hw = &session->config->hw,
-                             .ccl = &session->config->ccl,
-                             .collective = CCL_ALL_REDUCE,
-                             .world_size = dist_world_size_for(session->config),
-                             .n_elem = n_elem,
-                             .dtype = (enum lp_dtype)session->options->dtype,
-                             .math = (enum lp_math)session->options->op};
-}
-
 /* What the all-reduce uses of TCM, to a multiple of 64 bytes. */
 static uint64_t collective_tcm(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
 {
@@ -313,7 +302,7 @@ static int run_both_size(struct bench_session *session, uint64_t n_elem, struct 
 {
     const struct run_options *options = session->options;
     const struct config *config = session->config;
-    const struct ccl_call call = call_of(session, n_elem);
+    const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
     char why[CCL_WHY_BYTES];
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
     struct gemm gemm = {.session = session,
@@ -369,7 +358,7 @@ static int check_both_size(const struct bench_session *session, uint64_t n_elem,
                            struct cw_error *error)
 {
     const struct config *config = session->config;
-    const struct ccl_call call = call_of(session, n_elem);
+    const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
     char why[CCL_WHY_BYTES];
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
     struct matmul_beside beside;

@@ -47,6 +47,11 @@ extern const struct bench_program bench_gemm, bench_gemm_allreduce;
 size_t bench_size_count(const struct bench_session *session);
 uint64_t bench_size(const struct bench_session *session, size_t i);
 
+/* A call of a collective with that many elements (of each rank, for an all-gather), on the run's
+ * machine and with its options. */
+struct ccl_call bench_call(const struct bench_session *session, enum ccl_collective collective,
+                           uint64_t n_elem);
+
 /*
  * A row for a size, valid until the next one is added: add, sample after each timed iteration,
  * finish. Times become means; phases and links are the last iteration's. bound, wrong and hash
