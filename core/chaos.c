@@ -98,14 +98,17 @@ static bool may_undo_still(const struct timewarp *tw, struct cw_event *event)
 void chaos_inject(struct timewarp *tw, const struct entry *entry)
 {
     struct chaos *const chaos = &tw->chaos;
-    const struct log *log = tw->newest[entry_lp(entry)];
+    const struct lp_history *const of = &tw->histories[entry_lp(entry)];
+    const struct log *log = of->newest;
     if (was_undone_enough(log->event) ||
         (chaos->injected > 0 && !cw_rng_chance(&chaos->rng, chaos->rate_p32)))
         return;
-    uint32_t more =
+    uint64_t more =
         cw_rng_below(&chaos->rng, DEEP_ONE_IN) == 0 ? cw_rng_below(&chaos->rng, DEEP_EVENTS) : 0;
+    if (more > of->live - 1)
+        more = of->live - 1;
     log->event->reserved += EVENT_INJECTED;
-    for (; more > 0 && log->older != NULL && may_undo_still(tw, log->older->event); more--) {
+    for (; more > 0 && may_undo_still(tw, log->older->event); more--) {
         log = log->older;
         log->event->reserved += EVENT_INJECTED;
     }

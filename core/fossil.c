@@ -32,37 +32,41 @@ static inline bool is_final(const struct limit *limit, struct cw_event *event)
     return event->time_ps < limit->time_ps || key_before(key_of(&entry), limit->gvt);
 }
 
+static void emit_records(struct timewarp *tw, const struct log *log)
+{
+    size_t bytes;
+    const uint8_t *const records = log_records(log, &bytes);
+    event_clear_notes(log->event);
+    memcpy(worker_need(tw->worker, outbox_add(&tw->outbox, log->event, bytes)), records, bytes);
+}
+
 /* A processed event commits: the oldest of its LP. The caller counts. */
 static inline void commit_log(struct timewarp *tw, struct log *log)
 {
-    struct worker *const worker = tw->worker;
     struct cw_event *const event = log->event;
-    if (log->records > 0) {
-        event_clear_notes(event);
-        uint8_t *const to = worker_need(worker, outbox_add(&tw->outbox, event, log->records));
-        memcpy(to, log_records(log), log->records);
-    }
-    if (log->newer != NULL)
-        log->newer->older = NULL;
-    else
-        tw->newest[log->lp] = NULL;
+    if (__builtin_expect(log->has_records, 0))
+        emit_records(tw, log);
+    tw->histories[event->lp].live--;
     log->event = NULL;
-    pool_put(&worker->pool, event);
+    pool_put(&tw->worker->pool, event);
 }
 
 void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
 {
-    struct log *log = tw->newest[lp];
-    if (log == NULL)
-        return;
-    while (log->older != NULL)
-        log = log->older;
-    while (log != NULL) {
-        struct log *const newer = log->newer;
+    struct lp_history *const of = &tw->histories[lp];
+    struct log *log = of->newest, *oldest = NULL;
+    for (uint64_t i = of->live; i > 0; i--) { /* their links turn round */
+        struct log *const older = log->older;
+        log->older = oldest;
+        oldest = log;
+        log = older;
+    }
+    while (of->live > 0) {
+        log = oldest;
+        oldest = log->older;
         commit_count(tw->worker, 1, log->event->time_ps);
         history_forget(&tw->history, history_block_of(log), 1);
         commit_log(tw, log);
-        log = newer;
     }
 }
 
@@ -77,13 +81,13 @@ static void collect_block(struct timewarp *tw, struct history_block *block,
     int64_t latest_ps = INT64_MIN;
     block->least_ps = CW_TIME_MAX;
     for (unsigned i = 0; i < AHEAD && ahead < end; i++)
-        ahead += ((const struct log *)(const void *)(block->data + ahead))->bytes;
+        ahead += log_bytes((const struct log *)(const void *)(block->data + ahead));
     for (size_t at = block->first; at < end;) {
         struct log *const log = (struct log *)(void *)(block->data + at);
         if (ahead < end) {
             const struct log *const later = (const struct log *)(const void *)(block->data + ahead);
             __builtin_prefetch(later->event);
-            ahead += later->bytes;
+            ahead += log_bytes(later);
         }
         if (log->event == NULL) {
             /* a gap */
@@ -98,7 +102,7 @@ static void collect_block(struct timewarp *tw, struct history_block *block,
             if (!block->descends && log->event->time_ps > last_ps)
                 break; /* nor is what follows */
         }
-        at += log->bytes;
+        at += log_bytes(log);
     }
     block->first = first;
     history_forget(&tw->history, block, committed);

@@ -142,7 +142,7 @@ bool history_add_records(struct history *history, const void *records, size_t by
     if (!history_room(history, room + sizeof(uint64_t)))
         return false;
     memcpy(history->undo.at, records, bytes);
-    history->open->records = (uint32_t)bytes;
+    history->open->has_records = true;
     history->undo.at += room;
     history_put(&history->undo, (uint64_t)bytes << 3 | ITEM_RECORDS);
     return true;

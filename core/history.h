@@ -20,17 +20,25 @@
 
 enum { HISTORY_BLOCK_BYTES = 32 << 10 };
 
-/* The head of a log; its items follow. */
+/* The head of a log; its items follow. Lengths are in words of 8 bytes. */
 struct log {
-    struct cw_event *event;    /* NULL: undone or committed */
-    struct log *older, *newer; /* of the same LP; NULL: none that is not committed */
-    uint32_t place;            /* in its block's data */
-    uint32_t bytes;            /* this head and all items */
-    uint32_t lp;
-    uint32_t records; /* bytes of records (records.h): the newest item, if there are any */
-    uint64_t hash;    /* the LP's trace hash before the event */
+    struct cw_event *event;   /* NULL: undone or committed */
+    struct log *older;        /* of the same LP, if it has so many (struct lp_history) */
+    uint64_t hash;            /* the LP's trace hash before the event */
+    uint32_t place;           /* in its block's data */
+    uint32_t words : 31;      /* this head and all items */
+    uint32_t has_records : 1; /* its newest item is ITEM_RECORDS */
 };
-_Static_assert(sizeof(struct log) == 48, "little to write for each event");
+_Static_assert(sizeof(struct log) == 32, "little to write for each event");
+
+/*
+ * What is needed of one LP's logs: the newest, and from it along `older`, `live` in all. The link
+ * of the oldest of them may lead to what is gone: so a log is committed without a look at others.
+ */
+struct lp_history {
+    struct log *newest; /* if live > 0 */
+    uint64_t live;
+};
 
 /*
  * An item: its data, if it has any, in whole words, and then a word that says what it is. So items
@@ -115,7 +123,7 @@ static inline bool history_room(struct history *history, size_t bytes)
 static inline void history_open(struct history *history)
 {
     history->open = (struct log *)(void *)history->undo.at;
-    history->open->records = 0;
+    history->open->has_records = false;
     history->undo.at += sizeof(struct log);
 }
 
@@ -149,24 +157,29 @@ bool history_add_remote(struct history *history, uint32_t to, const struct remot
 /* Adds all of an event's records; at most once, at its end. */
 bool history_add_records(struct history *history, const void *records, size_t bytes);
 
-/* Ends the open log, of that event, and returns it. */
-static inline struct log *history_close(struct history *history, struct cw_event *event,
-                                        int64_t time_ps, uint32_t lp)
+static inline size_t log_bytes(const struct log *log) { return 8 * (size_t)log->words; }
+
+/* Ends the open log, of that event, which its LP has handled last. */
+static inline void history_close(struct history *history, struct lp_history *of,
+                                 struct cw_event *event, int64_t time_ps, uint64_t hash)
 {
     struct log *const log = history->open;
     struct history_block *const block = history->current;
+    const size_t bytes = (size_t)(history->undo.at - (uint8_t *)log);
     history->open = NULL;
     log->event = event;
-    log->place = (uint32_t)((uint8_t *)log - block->data);
-    log->bytes = (uint32_t)(history->undo.at - (uint8_t *)log);
-    history->bytes += log->bytes;
-    log->lp = lp;
+    log->older = of->newest;
+    log->hash = hash;
+    log->place = (uint32_t)(((uint8_t *)log - block->data) / 8);
+    log->words = (uint32_t)(bytes / 8) & INT32_MAX;
+    of->newest = log;
+    of->live++;
+    history->bytes += bytes;
     block->least_ps = time_ps < block->least_ps ? time_ps : block->least_ps;
     block->descends |= time_ps < block->latest_ps;
     block->latest_ps = time_ps;
     block->live++;
     history->live++;
-    return log;
 }
 
 /* Forgets the open log. */
@@ -178,7 +191,7 @@ static inline void history_discard(struct history *history)
 
 static inline struct history_block *history_block_of(struct log *log)
 {
-    return (struct history_block *)(void *)((uint8_t *)log - log->place -
+    return (struct history_block *)(void *)((uint8_t *)log - 8 * (size_t)log->place -
                                             sizeof(struct history_block));
 }
 
@@ -227,10 +240,12 @@ struct history_block *history_retire(struct history *history, struct history_blo
 /* Gives the free blocks back. */
 void history_trim(struct history *history);
 
-/* Where the records of a log lie that has some. */
-static inline const uint8_t *log_records(const struct log *log)
+/* The records of a log that has some: where they lie, and how long they are. */
+static inline const uint8_t *log_records(const struct log *log, size_t *bytes)
 {
-    return (const uint8_t *)log + log->bytes - sizeof(uint64_t) - history_words(log->records);
+    const uint8_t *const item = (const uint8_t *)log + log_bytes(log) - sizeof(uint64_t);
+    *bytes = *(const uint64_t *)(const void *)item >> 3;
+    return item - history_words(*bytes);
 }
 
 #endif

@@ -108,7 +108,7 @@ static const uint64_t *data_of(const uint64_t *item) { return item - item_words(
 /* Where a log ends, and its newest item with it. */
 static const uint64_t *end_of(const struct log *log)
 {
-    return (const uint64_t *)(const void *)((const uint8_t *)log + log->bytes);
+    return (const uint64_t *)(const void *)((const uint8_t *)log + log_bytes(log));
 }
 
 static void cancel_log(struct timewarp *tw, struct log *log)

@@ -33,8 +33,8 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
     const size_t delays = (size_t)n * n;
     sim->slots = memory_take(&sim->memory, n * sizeof *sim->slots);
     sim->path_delays_ps = memory_take(&sim->memory, delays * sizeof(int64_t));
-    sim->newest = memory_take(&sim->memory, sim->model.lp_count * sizeof(struct log *));
-    if (sim->slots == NULL || sim->path_delays_ps == NULL || sim->newest == NULL)
+    sim->histories = memory_take(&sim->memory, sim->model.lp_count * sizeof *sim->histories);
+    if (sim->slots == NULL || sim->path_delays_ps == NULL || sim->histories == NULL)
         return memory_error(&sim->memory, error);
     const uint32_t cores = machine_cores();
     sim->thread_count = thread_count(sim, cores);
@@ -69,7 +69,7 @@ void parallel_free(struct cw_sim *sim)
     merger_free(&sim->merger, &sim->memory);
     memory_give(&sim->memory, sim->slots, n * sizeof *sim->slots);
     memory_give(&sim->memory, sim->path_delays_ps, (size_t)n * n * sizeof(int64_t));
-    memory_give(&sim->memory, sim->newest, sim->model.lp_count * sizeof(struct log *));
+    memory_give(&sim->memory, sim->histories, sim->model.lp_count * sizeof *sim->histories);
 }
 
 /* What the last drain knew does not hold for what has been injected since. */

@@ -73,14 +73,15 @@ static bool undo(struct timewarp *tw, const struct log *log, const uint8_t *end,
 /* Undoes the LP's newest event; it is pending again. */
 static void undo_newest(struct timewarp *tw, uint32_t lp)
 {
-    struct log *const log = tw->newest[lp];
+    struct lp_history *const of = &tw->histories[lp];
+    struct log *const log = of->newest;
     struct cw_event *const event = log->event;
     struct lp_block *const block = tw->worker->sim->lps.blocks[lp];
-    const bool any_kept = undo(tw, log, (const uint8_t *)log + log->bytes, lp, lazy_may_keep(tw));
+    const bool any_kept =
+        undo(tw, log, (const uint8_t *)log + log_bytes(log), lp, lazy_may_keep(tw));
     block->hash = log->hash;
-    tw->newest[lp] = log->older;
-    if (log->older != NULL)
-        log->older->newer = NULL;
+    of->newest = log->older;
+    of->live--;
     if (any_kept)
         lazy_keep(tw, event, log);
     else
@@ -103,10 +104,10 @@ static void note_rollback(struct timewarp *tw, enum rollback_cause cause, uint64
  * they are interchangeable. */
 static bool is_straggler(const struct timewarp *tw, const struct entry *entry)
 {
-    const struct log *const log = tw->newest[entry_lp(entry)];
-    if (log == NULL)
+    const struct lp_history *const of = &tw->histories[entry_lp(entry)];
+    if (of->live == 0)
         return false;
-    const struct entry newest = entry_of_event(log->event);
+    const struct entry newest = entry_of_event(of->newest->event);
     return entry_before(entry, &newest);
 }
 
@@ -205,7 +206,7 @@ void rollback_all(struct timewarp *tw)
             const struct log *const log = (const struct log *)(const void *)(block->data + at);
             if (log->event != NULL && may_undo(tw, log->event))
                 undo_and_cancel(tw, log->event, ROLLBACK_SECONDARY);
-            at += log->bytes;
+            at += log_bytes(log);
         }
     }
 }

@@ -23,18 +23,18 @@ struct cw_sim {
     uint32_t worker_count;
     struct trace trace; /* of the sequential mode */
     /* the parallel modes' */
-    struct gvt_slot *slots;   /* [worker_count] */
-    int64_t *path_delays_ps;  /* [from * worker_count + to]: D of I-SAFE-1 */
-    struct log **newest;      /* [LP]: timewarp.h */
-    struct merger merger;     /* worker 0's */
-    uint32_t thread_count;    /* that the workers run on */
-    bool crowded;             /* there are more threads than cores */
-    bool can_fence_all;       /* sync.h */
-    struct threads *threads;  /* NULL before the first drain */
-    struct pin *pin;          /* NULL: the system places the threads */
-    struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
-    struct sync_u64 aborted;  /* 1 + the worker that ran out of memory, or found a bug; 0: none */
-    struct cw_error failure;  /* of the drain that failed; exit_code CW_OK: none did */
+    struct gvt_slot *slots;       /* [worker_count] */
+    int64_t *path_delays_ps;      /* [from * worker_count + to]: D of I-SAFE-1 */
+    struct lp_history *histories; /* [LP]: history.h */
+    struct merger merger;         /* worker 0's */
+    uint32_t thread_count;        /* that the workers run on */
+    bool crowded;                 /* there are more threads than cores */
+    bool can_fence_all;           /* sync.h */
+    struct threads *threads;      /* NULL before the first drain */
+    struct pin *pin;              /* NULL: the system places the threads */
+    struct sync_u64 sleepers;     /* workers that sleep, or are about to (wait.h) */
+    struct sync_u64 aborted; /* 1 + the worker that ran out of memory, or found a bug; 0: none */
+    struct cw_error failure; /* of the drain that failed; exit_code CW_OK: none did */
     double run_s;
     double drain_start_s; /* of this drain, or the last */
     uint64_t run_ticks;   /* in drains, as run_s */

@@ -40,7 +40,7 @@ bool timewarp_create(struct cw_sim *sim, struct worker *worker, uint32_t index)
     worker->timewarp = tw;
     tw->worker = worker;
     tw->index = index;
-    tw->newest = sim->newest;
+    tw->histories = sim->histories;
     tw->front.time_ps = INT64_MIN;
     tw->outbox.memory = &sim->memory;
     tw->outbox.owner = index;

@@ -10,9 +10,10 @@
  * handled like in a sequential run, and committed at once. Others are handled speculatively: their
  * log (history.h) allows to undo them, until GVT has passed them.
  *
- * I-TW-1: the logs from newest[lp] along `older` are those of the LP's events that are processed
- * and not committed, and descend in the order. I-TW-2: an event's record is freed once, by its
- * owner: when it commits, or when it is taken from the pending set and has been cancelled.
+ * I-TW-1: the logs of histories[lp] are those of the LP's events that are processed and not
+ * committed, and from the newest on they descend in the order. I-TW-2: an event's record is freed
+ * once, by its owner: when it commits, or when it is taken from the pending set and has been
+ * cancelled.
  */
 #ifndef CORE_TIMEWARP_H
 #define CORE_TIMEWARP_H
@@ -48,7 +49,7 @@ struct arrivals {
 struct timewarp {
     struct worker *worker;
     uint32_t index;
-    struct log **newest; /* [LP] of the last event processed and not committed; NULL: none */
+    struct lp_history *histories; /* [LP] */
     struct history history;
     struct key front; /* of the latest event that was handled speculatively: what is behind it
                          cannot be a straggler; a time of INT64_MIN: none */

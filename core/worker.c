@@ -106,7 +106,7 @@ static void handle_safe(struct timewarp *tw, const struct entry *entry)
     lazy_end(tw);
 }
 
-/* The open log is that of an event that was just handled: it is the newest of its LP. */
+/* The open log is that of an event that was just handled. */
 static inline void close_log(struct timewarp *tw, struct lp_block *block, struct cw_event *event,
                              int64_t time_ps, uint32_t lp)
 {
@@ -116,13 +116,7 @@ static inline void close_log(struct timewarp *tw, struct lp_block *block, struct
             worker_starve(tw->worker);
         records->used = 0;
     }
-    struct log *const log = history_close(&tw->history, event, time_ps, lp);
-    log->hash = block->hash;
-    log->newer = NULL;
-    log->older = tw->newest[lp];
-    if (log->older != NULL)
-        log->older->newer = log;
-    tw->newest[lp] = log;
+    history_close(&tw->history, &tw->histories[lp], event, time_ps, block->hash);
     commit_hash(tw->worker, block, event);
 }
 
@@ -187,7 +181,7 @@ static inline enum verdict step(struct timewarp *tw, bool timed)
     if (timed)
         (void)activity_go(&tw->worker->clock, CW_HANDLING);
     tw->stuck = false;
-    if (tw->newest[entry_lp(&entry)] != NULL) /* is it a straggler? */
+    if (tw->histories[entry_lp(&entry)].live > 0) /* is it a straggler? */
         rollback_straggler(tw, &entry);
     if (verdict == SAFE) {
         fossil_commit_lp(tw, entry_lp(&entry));
@@ -228,7 +222,7 @@ static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
         struct cw_event *const event = least->event;
         const uint32_t lp = entry_lp(least);
         struct lp_block *const block = sim->lps.blocks[lp];
-        if (__builtin_expect(event->reserved != 0 || (history && tw->newest[lp] != NULL), 0))
+        if (__builtin_expect(event->reserved != 0 || (history && tw->histories[lp].live > 0), 0))
             break;
         pending_pop(&worker->pending, least);
         (void)fetch_ahead(worker);
@@ -249,12 +243,12 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
     const struct cw_sim *const sim = worker->sim;
     const int64_t bound_ps = horizon_ps(tw);
     const struct entry *least = pending_peek(&worker->pending);
+    struct cw_event *latest = NULL;
     unsigned handled = 0;
     if (least == NULL || !key_before(tw->front, key_of(least)) || tw->history.live >= tw->allowance)
         return 0;
     if (most > tw->allowance - tw->history.live)
         most = (unsigned)(tw->allowance - tw->history.live);
-    struct key front = tw->front;
     worker->ctx.keep = true;
     worker->ctx.undo = &tw->history.undo;
     tw->speculative = true;
@@ -265,17 +259,20 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
         const int64_t time_ps = least->time_ps;
         const uint32_t lp = entry_lp(least);
         struct lp_block *const block = sim->lps.blocks[lp];
-        front = key_of(least);
         pending_pop(&worker->pending, least);
-        __builtin_prefetch(&tw->newest[entry_lp(fetch_ahead(worker))]);
+        __builtin_prefetch(&tw->histories[entry_lp(fetch_ahead(worker))]);
         history_open(&tw->history);
         call_handler(tw, worker, block, event);
         close_log(tw, block, event, time_ps, lp);
         event->reserved = EVENT_PROCESSED;
         tw->events_processed++;
+        latest = event;
         handled++;
     }
-    tw->front = front; /* or, after a failure, what failed: take_failure() */
+    if (latest != NULL) { /* or, after a failure, what failed: take_failure() */
+        const struct entry entry = entry_of_event(latest);
+        tw->front = key_of(&entry);
+    }
     tw->handling = NULL;
     tw->speculative = false;
     tw->usage.processed += handled;
