@@ -16,7 +16,7 @@ static void block_clear(struct history_block *block)
 {
     block->first = block->live = 0;
     block->least_ps = CW_TIME_MAX;
-    block->latest_ps = INT64_MIN;
+    block->latest_ps = CW_TIME_MAX;
     block->descends = 0;
 }
 

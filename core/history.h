@@ -91,7 +91,7 @@ struct history_block {
     size_t first, end;          /* the logs that are needed lie in [first, end) */
     size_t live;                /* how many they are, and those whose sends are kept */
     int64_t least_ps;           /* no event of theirs is before this */
-    int64_t latest_ps;          /* of the log closed last */
+    int64_t latest_ps;          /* of the log closed last; CW_TIME_MAX: none yet */
     uint64_t descends;          /* not 0: not all came in the order of their times */
     uint8_t data[];
 };
@@ -159,6 +159,13 @@ bool history_add_records(struct history *history, const void *records, size_t by
 
 static inline size_t log_bytes(const struct log *log) { return 8 * (size_t)log->words; }
 
+/* A block's first log, or one that is before the last. */
+static inline void history_descend(struct history_block *block, int64_t time_ps)
+{
+    block->descends |= block->latest_ps != CW_TIME_MAX;
+    block->least_ps = time_ps < block->least_ps ? time_ps : block->least_ps;
+}
+
 /* Ends the open log, of that event, which its LP has handled last. */
 static inline void history_close(struct history *history, struct lp_history *of,
                                  struct cw_event *event, int64_t time_ps, uint64_t hash)
@@ -175,8 +182,8 @@ static inline void history_close(struct history *history, struct lp_history *of,
     of->newest = log;
     of->live++;
     history->bytes += bytes;
-    block->least_ps = time_ps < block->least_ps ? time_ps : block->least_ps;
-    block->descends |= time_ps < block->latest_ps;
+    if (__builtin_expect(time_ps < block->latest_ps, 0))
+        history_descend(block, time_ps);
     block->latest_ps = time_ps;
     block->live++;
     history->live++;
