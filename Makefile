@@ -20,6 +20,9 @@ ARCH := -march=x86-64-v3 -mprfchw
 # the default of some linkers, to see them.
 LIBS_JEMALLOC := -Wl,--push-state,--no-as-needed -ljemalloc -Wl,--pop-state
 
+# For the builds that look for bugs: sizes whose limits short runs meet often.
+SMALL := -DHISTORY_BLOCK_BYTES=512u
+
 ifeq ($(VARIANT),release)
   OUT := $(BUILD)
   CFLAGS_VARIANT := -O3 -flto=auto -fno-semantic-interposition
@@ -28,23 +31,23 @@ ifeq ($(VARIANT),release)
 else ifeq ($(VARIANT),asan)
   OUT := $(BUILD)/asan
   CFLAGS_VARIANT := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
-                    -fno-omit-frame-pointer -DCW_SANITIZE
+                    -fno-omit-frame-pointer -DCW_SANITIZE $(SMALL)
   LDFLAGS_VARIANT := -fsanitize=address,undefined
   LIBS_ALLOC :=
 else ifeq ($(VARIANT),tsan)
   OUT := $(BUILD)/tsan
-  CFLAGS_VARIANT := -O1 -fsanitize=thread -fno-omit-frame-pointer
+  CFLAGS_VARIANT := -O1 -fsanitize=thread -fno-omit-frame-pointer $(SMALL)
   LDFLAGS_VARIANT := -fsanitize=thread
   LIBS_ALLOC :=
 else ifeq ($(VARIANT),explore)
   OUT := $(BUILD)/explore
-  CFLAGS_VARIANT := -O2 -DSYNC_EXPLORE
+  CFLAGS_VARIANT := -O2 -DSYNC_EXPLORE $(SMALL)
   LDFLAGS_VARIANT :=
   LIBS_ALLOC := $(LIBS_JEMALLOC)
 else ifeq ($(VARIANT),explore-asan)
   OUT := $(BUILD)/explore-asan
   CFLAGS_VARIANT := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
-                    -fno-omit-frame-pointer -DCW_SANITIZE -DSYNC_EXPLORE
+                    -fno-omit-frame-pointer -DCW_SANITIZE -DSYNC_EXPLORE $(SMALL)
   LDFLAGS_VARIANT := -fsanitize=address,undefined
   LIBS_ALLOC :=
 else ifeq ($(VARIANT),clang)

@@ -99,6 +99,22 @@ static inline struct entry entry_of_words(const struct event_words *words, struc
     };
 }
 
+/* Copies a payload word by word: the words of one that was built a moment ago are still on their
+ * way to the cache, where a load of several at once would have to wait for them. */
+static inline void payload_copy(void *to, const void *from, size_t bytes)
+{
+    uint8_t *at = to;
+    const uint8_t *source = from;
+    for (; bytes >= 8; bytes -= 8, at += 8, source += 8) {
+        uint64_t word;
+        memcpy(&word, source, 8);
+        __asm__("" : "+r"(word)); /* no vector */
+        memcpy(at, &word, 8);
+    }
+    if (bytes > 0)
+        memcpy(at, source, bytes);
+}
+
 /* Clears what the engine has noted in `reserved`, by its whole word: what copies the event reads
  * that next. */
 static inline void event_clear_notes(struct cw_event *event)

@@ -105,6 +105,8 @@ static void collect_block(struct timewarp *tw, struct history_block *block,
         at += log_bytes(log);
     }
     block->first = first;
+    if (block->latest_ps < block->least_ps) /* both as history_close() needs them */
+        block->latest_ps = block->least_ps;
     history_forget(&tw->history, block, committed);
     commit_count(tw->worker, committed, latest_ps);
 }

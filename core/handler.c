@@ -228,8 +228,7 @@ static inline __attribute__((always_inline)) void send_checked(struct worker *wo
     struct cw_event *const event =
         worker_need_or_starve(worker, pool_get(&worker->pool, send->payload_bytes));
     event_write(event, &header);
-    if (send->payload_bytes > 0)
-        memcpy(event->payload, send->payload, send->payload_bytes);
+    payload_copy(event->payload, send->payload, send->payload_bytes);
     if (__builtin_expect(!pending_push(&worker->pending, entry_of(&header, event)), 0))
         worker_fail_for_memory(worker);
     if (__builtin_expect(worker->ctx.keep, 0))

@@ -18,7 +18,10 @@
 #include "core/event.h"
 #include "core/memory.h"
 
-enum { HISTORY_BLOCK_BYTES = 32 << 10 };
+/* The builds that look for bugs set a small size, so that short runs fill many blocks. */
+#ifndef HISTORY_BLOCK_BYTES
+#define HISTORY_BLOCK_BYTES (32u << 10)
+#endif
 
 /* The head of a log; its items follow. Lengths are in words of 8 bytes. */
 struct log {
@@ -91,7 +94,7 @@ struct history_block {
     size_t first, end;          /* the logs that are needed lie in [first, end) */
     size_t live;                /* how many they are, and those whose sends are kept */
     int64_t least_ps;           /* no event of theirs is before this */
-    int64_t latest_ps;          /* of the log closed last; CW_TIME_MAX: none yet */
+    int64_t latest_ps;          /* of the log closed last, or least_ps, if that is later */
     uint64_t descends;          /* not 0: not all came in the order of their times */
     uint8_t data[];
 };

@@ -99,8 +99,7 @@ void timewarp_send(struct worker *worker, uint64_t word_0, uint64_t word_1, uint
         worker_need_or_starve(worker, mailbox_write(tw->out[to], bytes));
     struct cw_event *const event = (struct cw_event *)(void *)message->body;
     words_write(event, &words);
-    if (payload_bytes > 0)
-        memcpy(event->payload, payload, payload_bytes);
+    payload_copy(event->payload, payload, payload_bytes);
     message->kind = MESSAGE_EVENT;
     message->cancellable = tw->speculative;
     message->seq = tw->speculative ? tw->numbers[to]++ : 0;

@@ -42,13 +42,13 @@ static void acknowledge(struct lp_run *run, struct lp_sender sender, int64_t sto
                                          hw->link[HW_LINK_PE_NOC].prop_ps +
                                          hw->overhead_ps[HW_NODE_ROUTER],
                                .operation = lp_operation(sender.entity, sender.number)};
-    const struct lp_transfer ack = {.src = store->dst,
-                                    .dst = store->src,
-                                    .seq = store->seq,
-                                    .kind = LP_TRANSFER_STORE_ACK,
-                                    .flags = LP_TRANSFER_LAST,
-                                    .exit = HW_PORT_NONE};
-    lp_route_on(run, sender, &flight, ack, m->pe_router[pe]);
+    struct lp_transfer ack = {.src = store->dst,
+                              .dst = store->src,
+                              .seq = store->seq,
+                              .kind = LP_TRANSFER_STORE_ACK,
+                              .flags = LP_TRANSFER_LAST,
+                              .exit = HW_PORT_NONE};
+    lp_route_on(run, sender, &flight, &ack, m->pe_router[pe]);
 }
 
 static void credit_arrived(struct lp_run *run, struct lp_sender sender,
@@ -56,26 +56,26 @@ static void credit_arrived(struct lp_run *run, struct lp_sender sender,
 {
     const struct lp_signal signal = {
         .pe = transfer->dst % run->m->pes, .arg = transfer->seq, .dir = transfer->dir};
-    cw_send(run->ctx, run->lp, flight->tau_ps - cw_now(run->ctx), LP_EVENT_CREDIT, sender.entity,
-            sender.number, &signal, sizeof signal);
+    lp_send_signal(run->ctx, run->lp, flight->tau_ps - cw_now(run->ctx), LP_EVENT_CREDIT, sender,
+                   &signal);
 }
 
 void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                     struct lp_transfer transfer, uint32_t router)
+                     const struct lp_transfer *transfer, uint32_t router)
 {
     const struct lp_model *m = run->m;
-    const uint32_t pe = transfer.dst % m->pes;
-    const bool last = transfer.flags & LP_TRANSFER_LAST;
+    const uint32_t pe = transfer->dst % m->pes;
+    const bool last = transfer->flags & LP_TRANSFER_LAST;
     lp_cross_noc(run, flight, router, m->pe_router[pe]);
     lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
-    if (transfer.kind == LP_TRANSFER_TILE || transfer.kind == LP_TRANSFER_PUT ||
-        transfer.kind == LP_TRANSFER_STORE)
-        cross_to_memory(run, flight, pe, (enum hw_memory)transfer.memory);
-    if (transfer.flags & LP_TRANSFER_REDUCE)
+    if (transfer->kind == LP_TRANSFER_TILE || transfer->kind == LP_TRANSFER_PUT ||
+        transfer->kind == LP_TRANSFER_STORE)
+        cross_to_memory(run, flight, pe, (enum hw_memory)transfer->memory);
+    if (transfer->flags & LP_TRANSFER_REDUCE)
         cross_reduce(run, flight, pe);
     if (!last)
         return;
-    switch (transfer.kind) {
+    switch (transfer->kind) {
     case LP_TRANSFER_TILE:
         flight->tau_ps += m->hw.ipcq_wire_ps;
         lp_forward(run->ctx, run->lp, LP_EVENT_VISIBLE, sender, transfer, flight);
@@ -88,13 +88,13 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
         lp_forward(run->ctx, run->lp, LP_EVENT_LAND, sender, transfer, flight);
         break;
     case LP_TRANSFER_CREDIT:
-        credit_arrived(run, sender, flight, &transfer);
+        credit_arrived(run, sender, flight, transfer);
         break;
     case LP_TRANSFER_STORE:
-        acknowledge(run, sender, flight->tau_ps, &transfer);
+        acknowledge(run, sender, flight->tau_ps, transfer);
         break;
     default:
-        cw_check(run->ctx, transfer.kind == LP_TRANSFER_STORE_ACK);
-        lp_dma_done(run, sender, flight->tau_ps, pe, (uint8_t)transfer.seq);
+        cw_check(run->ctx, transfer->kind == LP_TRANSFER_STORE_ACK);
+        lp_dma_done(run, sender, flight->tau_ps, pe, (uint8_t)transfer->seq);
     }
 }

@@ -21,42 +21,42 @@ static void cube_init(const struct lp_model *m, uint32_t lp, void *state)
 /* A transfer's tail enters by a UCIe port. */
 static void transfer_enters(struct lp_run *run, const struct cw_event *event)
 {
-    const struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
+    struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
     cw_check(run->ctx, transfer.port < HW_PORTS);
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     const struct lp_model *m = run->m;
     const uint32_t index = m->link_in + transfer.port;
     lp_cross(run, &flight, HW_LINK_NOC_UCIE, index, HW_NODE_ROUTER);
-    lp_route_on(run, lp_sender_of(event), &flight, transfer, m->port_router[transfer.port]);
+    lp_route_on(run, lp_sender_of(event), &flight, &transfer, m->port_router[transfer.port]);
 }
 
 /* m_cpu serves one message at a time, in order of arrival. */
 static void m_cpu_arrival(struct lp_run *run, const struct cw_event *event)
 {
-    const struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
+    struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
     int64_t *free_ps = CW_MUT(run->ctx, &run->cube->m_cpu_free_ps);
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     if (*free_ps > flight.tau_ps)
         flight.tau_ps = *free_ps;
     flight.tau_ps += run->m->hw.overhead_ps[HW_NODE_M_CPU];
     *free_ps = flight.tau_ps;
-    lp_forward(run->ctx, run->lp, LP_EVENT_CPU_DONE, lp_sender_of(event), transfer, &flight);
+    lp_forward(run->ctx, run->lp, LP_EVENT_CPU_DONE, lp_sender_of(event), &transfer, &flight);
 }
 
 static void m_cpu_done(struct lp_run *run, const struct cw_event *event)
 {
-    const struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
+    struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
     const struct lp_model *m = run->m;
     const uint32_t pe = transfer.dst % m->pes;
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     lp_cross_m_cpu(run, &flight, false);
     if (lp_to_host(&transfer)) {
-        lp_route_on(run, lp_sender_of(event), &flight, transfer, m->centre_router);
+        lp_route_on(run, lp_sender_of(event), &flight, &transfer, m->centre_router);
         return;
     }
     lp_cross_noc(run, &flight, m->centre_router, m->pe_router[pe]);
     lp_cross_pe_in(run, &flight, pe, HW_NODE_PE_CPU);
-    lp_forward(run->ctx, run->lp, LP_EVENT_PE_CPU, lp_sender_of(event), transfer, &flight);
+    lp_forward(run->ctx, run->lp, LP_EVENT_PE_CPU, lp_sender_of(event), &transfer, &flight);
 }
 
 void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind, uint32_t launch)
@@ -74,7 +74,7 @@ void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind
     lp_cross_pe_out(run, &flight, pe);
     lp_cross_noc(run, &flight, m->pe_router[pe], m->centre_router);
     lp_cross_m_cpu(run, &flight, true);
-    lp_forward(run->ctx, run->lp, LP_EVENT_CPU_ARRIVAL, sender, transfer, &flight);
+    lp_forward(run->ctx, run->lp, LP_EVENT_CPU_ARRIVAL, sender, &transfer, &flight);
 }
 
 /* A control message takes effect at a PE. */

@@ -12,13 +12,31 @@ struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe)
     return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), (*next)++};
 }
 
+/* Reads one field on its own. Some have been written a moment ago, and one load of several of them
+ * would wait until all have reached the cache. */
+static inline uint64_t alone(uint64_t field)
+{
+    __asm__("" : "+r"(field));
+    return field;
+}
+
 void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
-                struct lp_sender sender, struct lp_transfer transfer,
+                struct lp_sender sender, const struct lp_transfer *transfer,
                 const struct hw_flight *flight)
 {
-    transfer.sigma_ps = flight->sigma_ps;
+    const struct lp_transfer *const t = transfer;
+    const uint64_t kind =
+        alone(t->kind) | alone(t->flags) << 8 | alone(t->dir) << 16 | alone(t->memory) << 24;
+    const uint64_t words[] = {
+        (uint64_t)flight->sigma_ps,
+        alone(t->dst) << 32 | alone(t->src),
+        alone(t->seq) << 32 | alone(t->bytes),
+        kind << 32 | alone(t->epoch),
+        alone(t->order) << 32 | alone(t->exit) << 8 | alone(t->port),
+    };
+    _Static_assert(sizeof words == sizeof *t, "all of it");
     cw_send(ctx, to_lp, flight->tau_ps - cw_now(ctx), (uint16_t)type, sender.entity, sender.number,
-            &transfer, sizeof transfer);
+            words, sizeof words);
 }
 
 /* Where link number `index` of this cube is. */
@@ -173,7 +191,7 @@ int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory m
 
 /* From `router` out of the cube by `port`, to the LP behind that port. */
 static void leave(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                  struct lp_transfer transfer, uint32_t router, enum hw_port port)
+                  struct lp_transfer *transfer, uint32_t router, enum hw_port port)
 {
     const struct lp_model *m = run->m;
     uint32_t to_cube;
@@ -182,29 +200,29 @@ static void leave(struct lp_run *run, struct lp_sender sender, struct hw_flight 
     cross(run, flight, HW_LINK_NOC_UCIE, m->link_out + port, HW_NODE_UCIE_PORT);
     cross(run, flight, HW_LINK_UCIE, m->link_ucie + port,
           to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
-    transfer.port = (uint8_t)(to_io_die ? port : hw_port_opposite(port));
+    transfer->port = (uint8_t)(to_io_die ? port : hw_port_opposite(port));
     lp_forward(run->ctx, to_io_die ? lp_of_io_die(m, run->sip) : lp_of_cube(m, run->sip, to_cube),
                LP_EVENT_TRANSFER, sender, transfer, flight);
 }
 
 void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                 struct lp_transfer transfer, uint32_t router)
+                 struct lp_transfer *transfer, uint32_t router)
 {
     const struct lp_model *m = run->m;
-    const struct hw_place dst = hw_place_of(&m->hw, transfer.dst);
-    if (lp_to_host(&transfer)) {
+    const struct hw_place dst = hw_place_of(&m->hw, transfer->dst);
+    if (lp_to_host(transfer)) {
         leave(run, sender, flight, transfer, router,
               hw_route_cube_exit(&m->hw, run->cube_in_sip, HW_PORT_W));
     } else if (dst.sip != run->sip) {
-        const enum hw_port exit = transfer.exit < HW_PORTS
-                                      ? (enum hw_port)transfer.exit
+        const enum hw_port exit = transfer->exit < HW_PORTS
+                                      ? (enum hw_port)transfer->exit
                                       : hw_route_sip(&m->hw, run->sip, dst.sip);
         leave(run, sender, flight, transfer, router,
               hw_route_cube_exit(&m->hw, run->cube_in_sip, exit));
     } else if (dst.cube != run->cube_in_sip) {
         leave(run, sender, flight, transfer, router,
               hw_route_cube(&m->hw, run->cube_in_sip, dst.cube));
-    } else if (lp_is_control(&transfer)) {
+    } else if (lp_is_control(transfer)) {
         lp_cross_noc(run, flight, router, m->centre_router);
         lp_cross_m_cpu(run, flight, true);
         lp_forward(run->ctx, run->lp, LP_EVENT_CPU_ARRIVAL, sender, transfer, flight);

@@ -84,7 +84,7 @@ int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir)
     const struct hw_place to = hw_place_of(&m->hw, peer);
     const struct lp_signal signal = {.pe = to.pe, .arg = queue->my_tail, .dir = (uint8_t)peer_dir};
     const struct lp_sender sender = lp_next_sender(run, pe);
-    cw_send(run->ctx, lp_of_cube(m, to.sip, to.cube), latency_ps, LP_EVENT_CREDIT, sender.entity,
-            sender.number, &signal, sizeof signal);
+    lp_send_signal(run->ctx, lp_of_cube(m, to.sip, to.cube), latency_ps, LP_EVENT_CREDIT, sender,
+                   &signal);
     return latency_ps;
 }

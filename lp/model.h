@@ -414,8 +414,19 @@ static inline struct lp_sender lp_sender_of(const struct cw_event *event)
 
 /* Sends a transfer on, to be at `to_lp` at flight->tau_ps. */
 void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
-                struct lp_sender sender, struct lp_transfer transfer,
+                struct lp_sender sender, const struct lp_transfer *transfer,
                 const struct hw_flight *flight);
+/* Sends a signal, which is put together in registers: a load of whole words right behind stores of
+ * their parts would wait until those have reached the cache. */
+static inline void lp_send_signal(struct cw_ctx *ctx, uint32_t to_lp, int64_t delay_ps,
+                                  enum lp_event_type type, struct lp_sender sender,
+                                  const struct lp_signal *signal)
+{
+    const uint64_t words[2] = {(uint64_t)signal->arg << 32 | signal->pe,
+                               (uint64_t)signal->context << 8 | signal->dir};
+    cw_send(ctx, to_lp, delay_ps, (uint16_t)type, sender.entity, sender.number, words,
+            sizeof words);
+}
 static inline bool lp_to_host(const struct lp_transfer *transfer)
 {
     return transfer->kind == LP_TRANSFER_ACK || transfer->kind == LP_TRANSFER_DONE;
@@ -449,7 +460,7 @@ void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind ki
 void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to);
 /* Data, or what concerns it, reaches its destination's router: on to the PE's queue or memory. */
 void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                     struct lp_transfer transfer, uint32_t router);
+                     const struct lp_transfer *transfer, uint32_t router);
 /* router -> pe_dma or pe_cpu; and the memory leg of an arriving tile: pe_dma -> memory. */
 void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
                     enum hw_node_kind node);
@@ -462,9 +473,10 @@ int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint3
                              enum hw_memory memory, uint32_t pe);
 void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe);
 void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu);
-/* From `router` to wherever the transfer goes: its PE in this cube, or out of the cube. */
+/* From `router` to wherever the transfer goes: its PE in this cube, or out of the cube, by a port
+ * that is noted in it. */
 void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                 struct lp_transfer transfer, uint32_t router);
+                 struct lp_transfer *transfer, uint32_t router);
 /* Time of 0 bytes between PE_DMA and a memory of its cube, without the two ends' overheads. */
 int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory memory,
                          uint32_t slice);

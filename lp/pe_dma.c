@@ -21,8 +21,7 @@ static void signal(struct lp_run *run, enum lp_event_type type, struct lp_sender
                    int64_t at_ps, uint32_t pe, uint32_t arg)
 {
     const struct lp_signal s = {.pe = pe, .arg = arg};
-    cw_send(run->ctx, run->lp, at_ps - cw_now(run->ctx), (uint16_t)type, sender.entity,
-            sender.number, &s, sizeof s);
+    lp_send_signal(run->ctx, run->lp, at_ps - cw_now(run->ctx), type, sender, &s);
 }
 
 static struct lp_sender op_sender(const struct lp_run *run, uint32_t pe, const struct hw_dma_op *op)
@@ -154,47 +153,47 @@ void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_o
 }
 
 /* What leaves for another place: the transfer that an operation becomes. */
-static struct lp_transfer transfer_of(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
-                                      uint32_t bytes, bool last)
+static void become_transfer(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
+                            uint32_t bytes, bool last, struct lp_transfer *transfer)
 {
     const struct lp_model *m = run->m;
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
-    struct lp_transfer transfer = {.src = lp_pe_index(run, pe),
-                                   .bytes = bytes,
-                                   .seq = op->seq,
-                                   .epoch = p->epoch,
-                                   .flags = last ? LP_TRANSFER_LAST : 0,
-                                   .exit = HW_PORT_NONE};
+    *transfer = (struct lp_transfer){.src = lp_pe_index(run, pe),
+                                     .bytes = bytes,
+                                     .seq = op->seq,
+                                     .epoch = p->epoch,
+                                     .flags = last ? LP_TRANSFER_LAST : 0,
+                                     .exit = HW_PORT_NONE};
     switch (op->kind) {
     case LP_DMA_TILE:
     case LP_DMA_CREDIT: {
         enum hw_dir peer_dir = HW_DIRS_MAX;
         cw_check(run->ctx,
-                 lp_queue_peer(m, transfer.src, (enum hw_dir)op->dir, &transfer.dst, &peer_dir));
-        transfer.kind = op->kind == LP_DMA_TILE ? LP_TRANSFER_TILE : LP_TRANSFER_CREDIT;
-        transfer.dir = (uint8_t)peer_dir;
-        transfer.memory = (uint8_t)m->config.slots;
-        transfer.exit = (uint8_t)lp_queue_exit(m, transfer.src, (enum hw_dir)op->dir);
-        return transfer;
+                 lp_queue_peer(m, transfer->src, (enum hw_dir)op->dir, &transfer->dst, &peer_dir));
+        transfer->kind = op->kind == LP_DMA_TILE ? LP_TRANSFER_TILE : LP_TRANSFER_CREDIT;
+        transfer->dir = (uint8_t)peer_dir;
+        transfer->memory = (uint8_t)m->config.slots;
+        transfer->exit = (uint8_t)lp_queue_exit(m, transfer->src, (enum hw_dir)op->dir);
+        return;
     }
     case LP_DMA_STORE_TO:
-        transfer.kind = LP_TRANSFER_STORE;
-        transfer.dst = op->seq;
-        transfer.seq = op->dir;
-        transfer.memory = op->memory;
-        return transfer;
+        transfer->kind = LP_TRANSFER_STORE;
+        transfer->dst = op->seq;
+        transfer->seq = op->dir;
+        transfer->memory = op->memory;
+        return;
     default:
         cw_check(run->ctx, op->kind == LP_DMA_PUT || op->kind == LP_DMA_NOTIFY);
-        transfer.kind = op->kind == LP_DMA_PUT ? LP_TRANSFER_PUT : LP_TRANSFER_NOTIFY;
-        transfer.dst = op->seq;
-        transfer.order = lp_peer_of(run, pe, op->seq)->sent;
-        transfer.seq = lp_one_sided(m, p)->puts_passed;
-        transfer.memory = op->memory >> 4;
+        transfer->kind = op->kind == LP_DMA_PUT ? LP_TRANSFER_PUT : LP_TRANSFER_NOTIFY;
+        transfer->dst = op->seq;
+        transfer->order = lp_peer_of(run, pe, op->seq)->sent;
+        transfer->seq = lp_one_sided(m, p)->puts_passed;
+        transfer->memory = op->memory >> 4;
         if (op->kind == LP_DMA_NOTIFY)
-            transfer.dir = op->dir;
+            transfer->dir = op->dir;
         else if (op->dir)
-            transfer.flags |= LP_TRANSFER_REDUCE;
-        return transfer;
+            transfer->flags |= LP_TRANSFER_REDUCE;
+        return;
     }
 }
 
@@ -222,7 +221,9 @@ static void depart(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op, 
                                .epoch = p->epoch,
                                .operation = operation};
     if (op->kind != LP_DMA_STORE) {
-        lp_route_on(run, sender, &flight, transfer_of(run, pe, op, bytes, last), m->pe_router[pe]);
+        struct lp_transfer transfer;
+        become_transfer(run, pe, op, bytes, last, &transfer);
+        lp_route_on(run, sender, &flight, &transfer, m->pe_router[pe]);
         return;
     }
     lp_cross_to_memory(run, &flight, m->pe_router[pe], (enum hw_memory)op->memory, op->slice);
@@ -237,8 +238,7 @@ void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uin
                  uint8_t owner)
 {
     const struct lp_signal s = {.pe = pe, .arg = owner & 15, .context = owner >> 4};
-    cw_send(run->ctx, run->lp, at_ps - cw_now(run->ctx), LP_EVENT_DMA_DONE, sender.entity,
-            sender.number, &s, sizeof s);
+    lp_send_signal(run->ctx, run->lp, at_ps - cw_now(run->ctx), LP_EVENT_DMA_DONE, sender, &s);
 }
 
 /* The engine has passed the last byte of a load or a copy, or the data's arrival is known: complete
@@ -311,18 +311,17 @@ static void go_through(struct lp_run *run, const struct cw_event *event, const s
             part_done(run, load->pe, sender, load->owner, 1, flight->tau_ps);
         return;
     }
-    const struct lp_transfer transfer = {.src = lp_pe_index(run, load->pe),
-                                         .dst = load->peer,
-                                         .bytes = flight->bytes,
-                                         .seq = load->seq,
-                                         .epoch = flight->epoch,
-                                         .kind = LP_TRANSFER_PUT,
-                                         .flags =
-                                             (uint8_t)(load->flags | (last ? LP_TRANSFER_LAST : 0)),
-                                         .memory = load->to,
-                                         .exit = HW_PORT_NONE,
-                                         .order = load->order};
-    lp_route_on(run, sender, flight, transfer, m->pe_router[load->pe]);
+    struct lp_transfer transfer = {.src = lp_pe_index(run, load->pe),
+                                   .dst = load->peer,
+                                   .bytes = flight->bytes,
+                                   .seq = load->seq,
+                                   .epoch = flight->epoch,
+                                   .kind = LP_TRANSFER_PUT,
+                                   .flags = (uint8_t)(load->flags | (last ? LP_TRANSFER_LAST : 0)),
+                                   .memory = load->to,
+                                   .exit = HW_PORT_NONE,
+                                   .order = load->order};
+    lp_route_on(run, sender, flight, &transfer, m->pe_router[load->pe]);
 }
 
 void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load)

@@ -104,15 +104,13 @@ uint32_t tl_tile_bytes(const struct tl *tl, uint32_t tile)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-void tl_emit_op(struct tl *tl, struct lp_op op)
+void tl_emit_op(struct tl *tl, struct lp_op *op)
 {
-    if (!tl->run->m->emit_ops)
-        return;
-    op.pe = lp_pe_index(tl->run, tl->pe);
-    op.dtype = op.dtype ? op.dtype : tl_args(tl)->dtype;
-    op.t_start_ps = tl->kernel->call.start_ps;
-    op.t_end_ps = tl->local_ps;
-    cw_emit(tl->run->ctx, LP_RECORD_OP, &op, sizeof op);
+    op->pe = lp_pe_index(tl->run, tl->pe);
+    op->dtype = op->dtype ? op->dtype : tl_args(tl)->dtype;
+    op->t_start_ps = tl->kernel->call.start_ps;
+    op->t_end_ps = tl->local_ps;
+    cw_emit(tl->run->ctx, LP_RECORD_OP, op, sizeof *op);
 }
 
 void tl_emit_mark(struct tl *tl, enum lp_mark mark, uint32_t phase)
@@ -142,8 +140,7 @@ static bool in_step(struct tl *tl)
         return true;
     const struct lp_signal signal = {.pe = tl->pe, .context = (uint8_t)tl->context};
     const struct lp_sender sender = lp_next_sender(tl->run, tl->pe);
-    cw_send(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender.entity, sender.number,
-            &signal, sizeof signal);
+    lp_send_signal(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);
     return false;
 }
 

@@ -79,7 +79,13 @@ struct lp_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes);
 void tl_wait_for(struct tl *tl, enum lp_wait wait);
 void tl_wait_for_channel(struct tl *tl, enum hw_vc vc); /* as lp_vc() has it */
 /* Fills in PE, dtype and times, and emits. */
-void tl_emit_op(struct tl *tl, struct lp_op op);
+void tl_emit_op(struct tl *tl, struct lp_op *op);
+/* Emits an operation with these members; does not build it if nobody looks at any. */
+#define TL_EMIT_OP(tl, ...)                                                                        \
+    do {                                                                                           \
+        if ((tl)->run->m->emit_ops)                                                                \
+            tl_emit_op((tl), &(struct lp_op){__VA_ARGS__});                                        \
+    } while (0)
 void tl_emit_mark(struct tl *tl, enum lp_mark mark, uint32_t phase);
 uint32_t tl_full_tile_bytes(const struct tl *tl); /* whole elements */
 /* The number of a context's next own event. */

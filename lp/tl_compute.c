@@ -104,12 +104,8 @@ void tl_effect_math(struct tl *tl)
     struct lp_call *call = &tl->kernel->call;
     const uint32_t elements = call->bytes / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
     tl->local_ps += around_ps(tl, 2ull * call->bytes, call->bytes) + math_ps(tl, elements);
-    tl_emit_op(tl, (struct lp_op){.kind = LP_OP_MATH,
-                                  .math = call->math,
-                                  .bytes = call->bytes,
-                                  .a = call->a,
-                                  .b = call->b,
-                                  .dst = call->dst});
+    TL_EMIT_OP(tl, .kind = LP_OP_MATH, .math = call->math, .bytes = call->bytes, .a = call->a,
+               .b = call->b, .dst = call->dst);
     call->step = STEP_DONE;
 }
 
@@ -119,12 +115,8 @@ void tl_effect_cast(struct tl *tl)
     const uint32_t elements = call->bytes / tl_itemsize((enum lp_dtype)call->dtype);
     const uint64_t result = (uint64_t)elements * tl_itemsize((enum lp_dtype)call->math);
     tl->local_ps += around_ps(tl, call->bytes, result) + math_ps(tl, elements);
-    tl_emit_op(tl, (struct lp_op){.kind = LP_OP_CAST,
-                                  .math = call->math,
-                                  .dtype = call->dtype,
-                                  .bytes = call->bytes,
-                                  .a = call->a,
-                                  .dst = call->dst});
+    TL_EMIT_OP(tl, .kind = LP_OP_CAST, .math = call->math, .dtype = call->dtype,
+               .bytes = call->bytes, .a = call->a, .dst = call->dst);
     call->step = STEP_DONE;
 }
 
@@ -137,13 +129,7 @@ void tl_effect_dot(struct tl *tl)
     tl->local_ps += around_ps(tl, operands, call->bytes) +
                     tl_block_ps(tl, HW_NODE_PE_GEMM, 0,
                                 hw_gemm_ps(&tl->run->m->hw, (uint32_t)m, (uint32_t)n, (uint32_t)k));
-    tl_emit_op(tl, (struct lp_op){.kind = LP_OP_GEMM,
-                                  .math = call->math,
-                                  .bytes = call->bytes,
-                                  .seq = call->rows,
-                                  .peer = call->peer,
-                                  .a = call->a,
-                                  .b = call->b,
-                                  .dst = call->dst});
+    TL_EMIT_OP(tl, .kind = LP_OP_GEMM, .math = call->math, .bytes = call->bytes, .seq = call->rows,
+               .peer = call->peer, .a = call->a, .b = call->b, .dst = call->dst);
     call->step = STEP_DONE;
 }

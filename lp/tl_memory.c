@@ -155,6 +155,8 @@ void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_
 static void emit_moves(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
+    if (!tl->run->m->emit_ops)
+        return;
     const uint32_t full = tl_full_tile_bytes(tl);
     const bool tiles = call->a.space == LP_SPACE_TILE;
     const uint8_t kind = call->kind == CALL_LOAD   ? LP_OP_LOAD
@@ -168,7 +170,7 @@ static void emit_moves(struct tl *tl)
                                .dst = call->dst};
         record.a.at += tiles ? done / full : done;
         record.dst.at += done;
-        tl_emit_op(tl, record);
+        tl_emit_op(tl, &record);
         done += record.bytes;
     }
 }
@@ -230,11 +232,8 @@ void tl_moved(struct tl *tl)
         emit_moves(tl);
         return;
     }
-    tl_emit_op(tl, (struct lp_op){.kind = LP_OP_STORE_TO,
-                                  .bytes = call->bytes,
-                                  .peer = call->peer,
-                                  .a = call->a,
-                                  .dst = call->dst});
+    TL_EMIT_OP(tl, .kind = LP_OP_STORE_TO, .bytes = call->bytes, .peer = call->peer, .a = call->a,
+               .dst = call->dst);
 }
 
 void tl_effect_wait_dma(struct tl *tl)

@@ -130,14 +130,9 @@ void tl_effect_put(struct tl *tl)
                                          (uint8_t)(memory_of(call->a) | memory_of(call->dst) << 4),
                                      .slice = (uint8_t)tl->pe}))
         return;
-    uint32_t *issued = CW_MUT(tl->run->ctx, &lp_one_sided(tl->run->m, tl->p)->puts_issued);
-    tl_emit_op(tl, (struct lp_op){.kind = LP_OP_PUT,
-                                  .math = call->math,
-                                  .bytes = call->bytes,
-                                  .seq = (*issued)++,
-                                  .peer = call->peer,
-                                  .a = call->a,
-                                  .dst = call->dst});
+    const uint32_t seq = (*CW_MUT(tl->run->ctx, &lp_one_sided(tl->run->m, tl->p)->puts_issued))++;
+    TL_EMIT_OP(tl, .kind = LP_OP_PUT, .math = call->math, .bytes = call->bytes, .seq = seq,
+               .peer = call->peer, .a = call->a, .dst = call->dst);
 }
 
 void tl_effect_notify(struct tl *tl)
@@ -149,12 +144,10 @@ void tl_effect_notify(struct tl *tl)
                                      .kind = LP_DMA_NOTIFY,
                                      .dir = call->tag}))
         return;
-    uint32_t *issued = CW_MUT(tl->run->ctx, &lp_one_sided(tl->run->m, tl->p)->notifies_issued);
-    tl_emit_op(tl, (struct lp_op){.kind = LP_OP_NOTIFY,
-                                  .dir = call->tag,
-                                  .bytes = LP_NOTIFY_BYTES,
-                                  .seq = (*issued)++,
-                                  .peer = call->peer});
+    const uint32_t seq =
+        (*CW_MUT(tl->run->ctx, &lp_one_sided(tl->run->m, tl->p)->notifies_issued))++;
+    TL_EMIT_OP(tl, .kind = LP_OP_NOTIFY, .dir = call->tag, .bytes = LP_NOTIFY_BYTES, .seq = seq,
+               .peer = call->peer);
 }
 
 void tl_effect_wait_notify(struct tl *tl)
@@ -167,6 +160,6 @@ void tl_effect_wait_notify(struct tl *tl)
         return;
     }
     CW_MUT(tl->run->ctx, peer)->pending[call->tag]--;
-    tl_emit_op(tl, (struct lp_op){.kind = LP_OP_WAIT_NOTIFY, .dir = call->tag, .peer = call->peer});
+    TL_EMIT_OP(tl, .kind = LP_OP_WAIT_NOTIFY, .dir = call->tag, .peer = call->peer);
     call->step = STEP_DONE;
 }

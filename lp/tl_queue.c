@@ -114,15 +114,10 @@ static void emit_send(struct tl *tl, uint32_t seq)
                                          &peer, &peer_dir));
     const struct lp_endpoint endpoint = lp_endpoint_of(m, peer, peer_dir);
     const uint32_t slot = seq % endpoint.n_slots * endpoint.slot_size;
-    tl_emit_op(tl, (struct lp_op){.kind = LP_OP_SEND,
-                                  .dir = call->dir,
-                                  .bytes = call->bytes,
-                                  .seq = seq,
-                                  .peer = peer,
-                                  .peer_dir = (uint8_t)peer_dir,
-                                  .a = call->a,
-                                  .dst = {.space = slot_space(endpoint.buffer_kind),
-                                          .at = endpoint.rx_base_offset + slot}});
+    TL_EMIT_OP(
+        tl, .kind = LP_OP_SEND, .dir = call->dir, .bytes = call->bytes, .seq = seq, .peer = peer,
+        .peer_dir = (uint8_t)peer_dir, .a = call->a,
+        .dst = {.space = slot_space(endpoint.buffer_kind), .at = endpoint.rx_base_offset + slot});
 }
 
 void tl_effect_send(struct tl *tl)
@@ -220,11 +215,8 @@ static bool take_tile(struct tl *tl, enum hw_dir dir, int64_t *credit_ps)
 static void emit_recv(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
-    tl_emit_op(tl, (struct lp_op){.kind = LP_OP_RECV,
-                                  .dir = tl->kernel->received_dir,
-                                  .bytes = call->bytes,
-                                  .seq = tl->kernel->received_seq,
-                                  .dst = call->dst}); /* none, or copy_to_dst */
+    TL_EMIT_OP(tl, .kind = LP_OP_RECV, .dir = tl->kernel->received_dir, .bytes = call->bytes,
+               .seq = tl->kernel->received_seq, .dst = call->dst); /* none, or copy_to_dst */
 }
 
 void tl_effect_recv(struct tl *tl)
