@@ -21,7 +21,7 @@ ARCH := -march=x86-64-v3 -mprfchw
 LIBS_JEMALLOC := -Wl,--push-state,--no-as-needed -ljemalloc -Wl,--pop-state
 
 # For the builds that look for bugs: sizes whose limits short runs meet often.
-SMALL := -DHISTORY_BLOCK_BYTES=512u
+SMALL := -DHISTORY_BLOCK_BYTES=2048u
 
 ifeq ($(VARIANT),release)
   OUT := $(BUILD)

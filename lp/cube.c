@@ -33,7 +33,7 @@ static void transfer_enters(struct lp_run *run, const struct cw_event *event)
 /* m_cpu serves one message at a time, in order of arrival. */
 static void m_cpu_arrival(struct lp_run *run, const struct cw_event *event)
 {
-    struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
+    const struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
     int64_t *free_ps = CW_MUT(run->ctx, &run->cube->m_cpu_free_ps);
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     if (*free_ps > flight.tau_ps)

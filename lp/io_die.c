@@ -102,7 +102,7 @@ static void transfer_enters(struct die_run *run, const struct cw_event *event)
 /* io_cpu serves one message at a time, both ways together, in order of arrival. */
 static void io_cpu_arrival(struct die_run *run, const struct cw_event *event)
 {
-    struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
+    const struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
     int64_t *free_ps = CW_MUT(run->ctx, &run->die->io_cpu_free_ps);
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     if (*free_ps > flight.tau_ps)
@@ -161,7 +161,7 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const struct lp_model *m = cw_model_data(ctx);
     const struct lp_switch *s = state;
     cw_check(ctx, event->type == LP_EVENT_TRANSFER);
-    struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
+    const struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
     cw_check(ctx, transfer.port < HW_PORTS);
     struct hw_flight flight = lp_flight(ctx, &transfer);
     uint32_t to_sip = transfer.dst / (m->pes * m->cubes);
