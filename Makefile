@@ -22,6 +22,7 @@ LIBS_JEMALLOC := -Wl,--push-state,--no-as-needed -ljemalloc -Wl,--pop-state
 
 # For the builds that look for bugs: sizes whose limits short runs meet often.
 SMALL := -DHISTORY_BLOCK_BYTES=2048u
+SMALLISH := -DHISTORY_BLOCK_BYTES=8192u # where each allocation fails in turn
 
 ifeq ($(VARIANT),release)
   OUT := $(BUILD)
@@ -41,13 +42,13 @@ else ifeq ($(VARIANT),tsan)
   LIBS_ALLOC :=
 else ifeq ($(VARIANT),explore)
   OUT := $(BUILD)/explore
-  CFLAGS_VARIANT := -O2 -DSYNC_EXPLORE $(SMALL)
+  CFLAGS_VARIANT := -O2 -DSYNC_EXPLORE $(SMALLISH)
   LDFLAGS_VARIANT :=
   LIBS_ALLOC := $(LIBS_JEMALLOC)
 else ifeq ($(VARIANT),explore-asan)
   OUT := $(BUILD)/explore-asan
   CFLAGS_VARIANT := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
-                    -fno-omit-frame-pointer -DCW_SANITIZE -DSYNC_EXPLORE $(SMALL)
+                    -fno-omit-frame-pointer -DCW_SANITIZE -DSYNC_EXPLORE $(SMALLISH)
   LDFLAGS_VARIANT := -fsanitize=address,undefined
   LIBS_ALLOC :=
 else ifeq ($(VARIANT),clang)
