@@ -37,6 +37,15 @@ static const struct bench_program *find(const char *name)
     return NULL;
 }
 
+bool bench_takes(const char *bench, const char *option)
+{
+    const char *const *const takes = find(bench)->takes;
+    for (size_t i = 0; takes[i] != NULL; i++)
+        if (strcmp(takes[i], option) == 0)
+            return true;
+    return false;
+}
+
 /* ---- what programs share --------------------------------------------------------------------- */
 
 size_t bench_size_count(const struct bench_session *session)

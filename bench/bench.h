@@ -5,6 +5,8 @@
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
+#include <stdbool.h>
+
 #include "bench/options.h"
 #include "bench/result.h"
 #include "collectives/config.h"
@@ -26,5 +28,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
 
 /* For options and messages: the name of the i-th bench, NULL after the last. */
 const char *bench_name(size_t i);
+/* Whether a bench takes an option that only some of them take; both by name, without dashes. */
+bool bench_takes(const char *bench, const char *option);
 
 #endif

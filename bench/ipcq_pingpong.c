@@ -54,4 +54,4 @@ static int run_pingpong(struct bench_session *session, struct cw_error *error)
 }
 
 const struct bench_program bench_ipcq_pingpong = {
-    .name = "ipcq_pingpong", .prepare = pair_prepare, .run = run_pingpong};
+    .name = "ipcq_pingpong", .takes = {"from", "to"}, .prepare = pair_prepare, .run = run_pingpong};

@@ -82,4 +82,5 @@ static int run_shift(struct bench_session *session, struct cw_error *error)
     return bench_run_tiles(session, once, bound_ps, error);
 }
 
-const struct bench_program bench_ipcq_shift = {.name = "ipcq_shift", .run = run_shift};
+const struct bench_program bench_ipcq_shift = {
+    .name = "ipcq_shift", .takes = {"dir", "tiles"}, .run = run_shift};

@@ -14,8 +14,9 @@
 
 #define CONFIG_COMMANDS                                                                            \
     (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK | COMMAND_CONFIG | COMMAND_TOPO)
-#define RUN_COMMANDS (COMMAND_RUN | COMMAND_VERIFY)
-#define LONG_VALUE   256 /* getopt values of options are this plus the row */
+#define RUN_COMMANDS    (COMMAND_RUN | COMMAND_VERIFY)
+#define OF_SOME_BENCHES 64  /* beside the commands: bench_takes() */
+#define LONG_VALUE      256 /* getopt values of options are this plus the row */
 
 static const struct option_row rows[] = {
     {"topology", 0, CONFIG_COMMANDS, OPTION_TOPOLOGY, "FILE",
@@ -41,19 +42,21 @@ static const struct option_row rows[] = {
     {"iters", 'n', RUN_COMMANDS, OPTION_ITERS, "N", "timed iterations (1)"},
     {"warmup_iters", 'w', RUN_COMMANDS, OPTION_WARMUP, "N", "untimed iterations before them (0)"},
     {"seed", 0, RUN_COMMANDS, OPTION_SEED, "N", "of the input data (1)"},
-    {"verify-data", 0, RUN_COMMANDS, OPTION_VERIFY_DATA, NULL,
+    {"verify-data", 0, RUN_COMMANDS | OF_SOME_BENCHES, OPTION_VERIFY_DATA, NULL,
      "compare the results' bits with the specified order's"},
     {"check", 'c', RUN_COMMANDS, OPTION_CHECK, "N", "as in nccl-tests: --verify-data unless 0"},
     {"no-data", 0, RUN_COMMANDS, OPTION_NO_DATA, NULL, "timing alone, without tensor data"},
-    {"from", 0, RUN_COMMANDS, OPTION_FROM, "S.C.P",
+    {"from", 0, RUN_COMMANDS | OF_SOME_BENCHES, OPTION_FROM, "S.C.P",
      "SIP.cube.PE of ipcq_pingpong, raw_store (0.0.0)"},
-    {"to", 0, RUN_COMMANDS, OPTION_TO, "S.C.P", "its partner (0.1.0)"},
-    {"dir", 0, RUN_COMMANDS, OPTION_DIR, "D",
+    {"to", 0, RUN_COMMANDS | OF_SOME_BENCHES, OPTION_TO, "S.C.P", "its partner (0.1.0)"},
+    {"dir", 0, RUN_COMMANDS | OF_SOME_BENCHES, OPTION_DIR, "D",
      "direction of ipcq_shift: N, S, E (default), W, global_*, intra_*"},
-    {"tiles", 0, RUN_COMMANDS, OPTION_TILES, "N", "tiles that each PE sends in ipcq_shift (1)"},
-    {"gemm", 0, RUN_COMMANDS, OPTION_GEMM, "MxNxK",
+    {"tiles", 0, RUN_COMMANDS | OF_SOME_BENCHES, OPTION_TILES, "N",
+     "tiles that each PE sends in ipcq_shift (1)"},
+    {"gemm", 0, RUN_COMMANDS | OF_SOME_BENCHES, OPTION_GEMM, "MxNxK",
      "product of gemm and gemm_allreduce on PE 0 of each cube (128x128x512)"},
-    {"gemm-tile", 0, RUN_COMMANDS, OPTION_GEMM_TILE, "N", "side of its tiles (32)"},
+    {"gemm-tile", 0, RUN_COMMANDS | OF_SOME_BENCHES, OPTION_GEMM_TILE, "N",
+     "side of its tiles (32)"},
     {"sync", 0, RUN_COMMANDS, OPTION_SYNC, "MODE",
      "sequential (default on one thread), adaptive (on several), conservative, optimistic, stress"},
     {"threads", 0, RUN_COMMANDS, OPTION_THREADS, "N", "worker threads (1)"},
@@ -87,7 +90,6 @@ static const struct option_row rows[] = {
     {"keys", 0, COMMAND_CONFIG, OPTION_KEYS, NULL, "list every key, and what is legal, instead"},
     {"quiet", 0, CONFIG_COMMANDS, OPTION_QUIET, NULL, "show no progress line"},
     {"help", 'h', CONFIG_COMMANDS, OPTION_HELP, NULL, "this text"},
-    {"cancellation", 0, RUN_COMMANDS, OPTION_ABSENT, "NAME", NULL},
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -176,6 +178,28 @@ static int read_operand(struct options_parse *parse, const char *text)
     return CW_OK;
 }
 
+/* An option that the bench does nothing with would be taken for one that has an effect. */
+static int check_taken(struct options_parse *parse, const bool *given)
+{
+    const char *const bench = parse->options->bench;
+    for (size_t i = 0; i < ROWS; i++) {
+        const bool wanted = rows[i].id == OPTION_VERIFY_DATA /* --check, too */
+                                ? parse->options->verify_data
+                                : given[i];
+        if (!(rows[i].commands & OF_SOME_BENCHES) || !wanted || bench_takes(bench, rows[i].name))
+            continue;
+        char takers[200] = "";
+        for (size_t k = 0; bench_name(k) != NULL; k++)
+            if (bench_takes(bench_name(k), rows[i].name))
+                snprintf(takers + strlen(takers), sizeof takers - strlen(takers), "%s%s",
+                         *takers ? ", " : "", bench_name(k));
+        return options_usage(parse->error,
+                             "--%s does nothing in the bench %s (--bench); it is for %s",
+                             rows[i].name, bench, takers);
+    }
+    return CW_OK;
+}
+
 int run_options_parse(struct run_options *options, enum command command, int argc, char **argv,
                       struct cw_error *error)
 {
@@ -193,6 +217,7 @@ int run_options_parse(struct run_options *options, enum command command, int arg
     options->config.sets = options->sets;
     struct options_parse parse = {.options = options, .error = error};
     struct getopt_tables tables;
+    bool given[ROWS] = {false};
     fill_tables(&tables, command);
     optind = 0; /* getopt: start anew */
     opterr = 0;
@@ -207,12 +232,17 @@ int run_options_parse(struct run_options *options, enum command command, int arg
             break;
         if (found == '?' || found == ':')
             return reject_argument(&parse, &tables, argv[optind - 1], found);
-        if (options_read(&parse, row_of(found), optarg) != CW_OK)
+        const struct option_row *const row = row_of(found);
+        if (options_read(&parse, row, optarg) != CW_OK)
             return CW_USAGE;
+        given[row - rows] = true;
     }
     if (options->path_from != NULL && options->path_to == NULL)
         return options_usage(error, "--path needs two PEs: --path 0.0.0 1.0.0");
-    return options->help ? CW_OK : options_finish(&parse);
+    if (options->help)
+        return CW_OK;
+    const int result = check_taken(&parse, given);
+    return result == CW_OK ? options_finish(&parse) : result;
 }
 
 static void list_partitioners(void)
@@ -244,7 +274,7 @@ void run_options_help(enum command command)
         if (intro[i].command == command)
             printf("%s\n", intro[i].text);
     for (size_t i = 0; i < ROWS; i++) {
-        if ((rows[i].commands & command) == 0 || rows[i].help == NULL)
+        if ((rows[i].commands & command) == 0)
             continue;
         char left[48];
         char letter[8] = "    ";

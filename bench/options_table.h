@@ -56,16 +56,15 @@ enum option_id {
     OPTION_KEYS,
     OPTION_QUIET,
     OPTION_HELP,
-    OPTION_ABSENT, /* known, and refused: not in this version */
 };
 
 struct option_row {
     const char *name; /* NULL: the letter alone */
     char letter;      /* 0: none */
-    uint8_t commands; /* enum command */
+    uint8_t commands; /* enum command; and options.c's own note */
     uint8_t id;
     const char *argument; /* NULL: takes none */
-    const char *help;     /* NULL: not listed */
+    const char *help;
 };
 
 /* What is put together from several options once all are read. */

@@ -161,4 +161,4 @@ static int run(struct bench_session *session, struct cw_error *error)
 }
 
 const struct bench_program bench_raw_store = {
-    .name = "raw_store", .prepare = pair_prepare, .run = run};
+    .name = "raw_store", .takes = {"from", "to"}, .prepare = pair_prepare, .run = run};

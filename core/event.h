@@ -111,6 +111,8 @@ static inline void payload_copy(void *to, const void *from, size_t bytes)
         __asm__("" : "+r"(word)); /* no vector */
         memcpy(at, &word, 8);
     }
+    __asm__(""
+            : "+r"(source)); /* a warning where the compiler knows what is read, but not how much */
     if (bytes > 0)
         memcpy(at, source, bytes);
 }
