@@ -21,6 +21,9 @@ struct state {
     uint8_t bytes[12];
 };
 
+/* An entity that all LPs send for, numbered by the time at which the event arrives. */
+enum { RIVAL = 5000 };
+
 struct body {
     uint64_t value;
     uint32_t ttl;
@@ -66,6 +69,10 @@ static void send_on(struct cw_ctx *ctx, const struct random_model *m, struct cw_
     const uint32_t bytes = 12 + 4 * cw_rng_below(rng, 14);
     const uint16_t type = (uint16_t)(value % 7);
     const uint16_t sent = (uint16_t)(bytes > sizeof body ? sizeof body : bytes);
+    if (m->rivals && value % 2 == 0) {
+        cw_send(ctx, to, delay_ps, type, RIVAL, (uint64_t)(cw_now(ctx) + delay_ps), &body, sent);
+        return;
+    }
     cw_send(ctx, to, delay_ps, type, me, *number, &body, sent);
     const uint32_t other = (to + 1) % m->lps;
     if (m->twins && (late || (ttl < 3 && value % 3 == 0)) && !near &&
@@ -207,7 +214,8 @@ struct random_model random_model_draw(uint64_t seed, uint32_t lps_max, uint32_t 
                                  .fail_ps = CW_TIME_MAX,
                                  .ttl = ttl,
                                  .near = cw_rng_below(&rng, 3) == 0 ? 4 : 1,
-                                 .twins = true};
+                                 .twins = true,
+                                 .rivals = cw_rng_below(&rng, 2) == 0};
 }
 
 bool random_model_runs(const struct random_model *model, enum cw_sync sync, uint32_t workers)
