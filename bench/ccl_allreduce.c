@@ -133,6 +133,5 @@ static int run_allreduce(struct bench_session *session, struct cw_error *error)
 const struct bench_program bench_ccl_allreduce = {.name = "ccl_allreduce",
                                                   .collective = true,
                                                   .does = CCL_ALL_REDUCE,
-                                                  .takes = {"verify-data"},
                                                   .prepare = prepare,
                                                   .run = run_allreduce};

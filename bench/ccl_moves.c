@@ -211,13 +211,11 @@ static int run_barrier(struct bench_session *session, struct cw_error *error)
 const struct bench_program bench_ccl_all_gather = {.name = "ccl_all_gather",
                                                    .collective = true,
                                                    .does = CCL_ALL_GATHER,
-                                                   .takes = {"verify-data"},
                                                    .prepare = prepare_all_gather,
                                                    .run = run_all_gather};
 const struct bench_program bench_ccl_broadcast = {.name = "ccl_broadcast",
                                                   .collective = true,
                                                   .does = CCL_BROADCAST,
-                                                  .takes = {"verify-data"},
                                                   .prepare = prepare_broadcast,
                                                   .run = run_broadcast};
 const struct bench_program bench_ccl_barrier = {.name = "ccl_barrier",

@@ -151,6 +151,5 @@ static int run(struct bench_session *session, struct cw_error *error)
 const struct bench_program bench_ccl_reduce_scatter = {.name = "ccl_reduce_scatter",
                                                        .collective = true,
                                                        .does = CCL_REDUCE_SCATTER,
-                                                       .takes = {"verify-data"},
                                                        .prepare = prepare,
                                                        .run = run};

@@ -391,12 +391,12 @@ static int prepare_both(struct bench_session *session, struct dist_options *dist
 const struct bench_program bench_gemm = {.name = "gemm",
                                          .collective = true,
                                          .no_algorithm = true,
-                                         .takes = {"verify-data", "gemm", "gemm-tile"},
+                                         .takes = {"gemm", "gemm-tile"},
                                          .prepare = prepare_gemm,
                                          .run = run_gemm};
 const struct bench_program bench_gemm_allreduce = {.name = "gemm_allreduce",
                                                    .collective = true,
                                                    .does = CCL_ALL_REDUCE,
-                                                   .takes = {"verify-data", "gemm", "gemm-tile"},
+                                                   .takes = {"gemm", "gemm-tile"},
                                                    .prepare = prepare_both,
                                                    .run = run_both};

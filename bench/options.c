@@ -42,7 +42,7 @@ static const struct option_row rows[] = {
     {"iters", 'n', RUN_COMMANDS, OPTION_ITERS, "N", "timed iterations (1)"},
     {"warmup_iters", 'w', RUN_COMMANDS, OPTION_WARMUP, "N", "untimed iterations before them (0)"},
     {"seed", 0, RUN_COMMANDS, OPTION_SEED, "N", "of the input data (1)"},
-    {"verify-data", 0, RUN_COMMANDS | OF_SOME_BENCHES, OPTION_VERIFY_DATA, NULL,
+    {"verify-data", 0, RUN_COMMANDS, OPTION_VERIFY_DATA, NULL,
      "compare the results' bits with the specified order's"},
     {"check", 'c', RUN_COMMANDS, OPTION_CHECK, "N", "as in nccl-tests: --verify-data unless 0"},
     {"no-data", 0, RUN_COMMANDS, OPTION_NO_DATA, NULL, "timing alone, without tensor data"},
@@ -183,10 +183,7 @@ static int check_taken(struct options_parse *parse, const bool *given)
 {
     const char *const bench = parse->options->bench;
     for (size_t i = 0; i < ROWS; i++) {
-        const bool wanted = rows[i].id == OPTION_VERIFY_DATA /* --check, too */
-                                ? parse->options->verify_data
-                                : given[i];
-        if (!(rows[i].commands & OF_SOME_BENCHES) || !wanted || bench_takes(bench, rows[i].name))
+        if (!(rows[i].commands & OF_SOME_BENCHES) || !given[i] || bench_takes(bench, rows[i].name))
             continue;
         char takers[200] = "";
         for (size_t k = 0; bench_name(k) != NULL; k++)

@@ -32,7 +32,7 @@ struct bench_program {
     enum ccl_collective does; /* of one with an algorithm */
     /* Of the options that only some programs take (options.c), those that this one does; then
      * NULL. */
-    const char *takes[5];
+    const char *takes[3];
     /* Checks what can be checked before the machine is built, and sets what it must have (a pair
      * of PEs with a queue of their own, a callback). NULL: nothing. */
     int (*prepare)(struct bench_session *session, struct dist_options *dist,

@@ -131,7 +131,6 @@ static void a_wrong_command_line_names_what_is_wrong_and_what_is_legal(void **st
         {"run --dir N", {"--dir does nothing", "ccl_allreduce", "ipcq_shift"}},
         {"run --gemm-tile 32 --bench ipcq_shift", {"--gemm-tile", "for gemm, gemm_allreduce"}},
         {"verify --bench gemm --from 0.0.0", {"--from does nothing", "raw_store"}},
-        {"run --bench ccl_barrier --check 1", {"--verify-data does nothing", "ccl_broadcast"}},
         {"run --bench ipcq_pingpong --to 4.0.0", {"--to 4.0.0", "SIPs are 0 to 3"}},
         {"run --bench ipcq_pingpong --from 0.1.0", {"the same PE"}},
         {"run --bench ipcq_pingpong --n-elem 4096", {"8192", "slot_size"}},
