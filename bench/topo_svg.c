@@ -1,6 +1,6 @@
 /*
  * topo_svg.c: the drawing (topo_svg.h). A link that wraps round a ring or a torus is drawn as a
- * stub at both edges.
+ * short line at both edges.
  */
 #include "bench/topo_svg.h"
 
@@ -48,22 +48,22 @@ static void draw_links(const struct drawing *d, uint32_t sip)
 {
     const int x = sip_x(d, sip), y = sip_y(d, sip);
     const int middle_x = x + d->sip_w_px / 2, middle_y = y + d->sip_h_px / 2;
-    const int stub_px = SIP_GAP_PX / 3;
+    const int short_px = SIP_GAP_PX / 3;
     uint32_t to;
     if (hw_sip_neighbour(d->hw, sip, HW_PORT_E, &to)) {
         const bool next_door = to == sip + 1 && to % d->columns != 0;
-        line(d, x + d->sip_w_px, middle_y, x + d->sip_w_px + (next_door ? SIP_GAP_PX : stub_px),
+        line(d, x + d->sip_w_px, middle_y, x + d->sip_w_px + (next_door ? SIP_GAP_PX : short_px),
              middle_y);
         if (!next_door)
-            line(d, sip_x(d, to) - stub_px, sip_y(d, to) + d->sip_h_px / 2, sip_x(d, to),
+            line(d, sip_x(d, to) - short_px, sip_y(d, to) + d->sip_h_px / 2, sip_x(d, to),
                  sip_y(d, to) + d->sip_h_px / 2);
     }
     if (hw_sip_neighbour(d->hw, sip, HW_PORT_S, &to)) {
         const bool next_door = to == sip + d->columns;
         line(d, middle_x, y + d->sip_h_px, middle_x,
-             y + d->sip_h_px + (next_door ? SIP_GAP_PX : stub_px));
+             y + d->sip_h_px + (next_door ? SIP_GAP_PX : short_px));
         if (!next_door)
-            line(d, middle_x, sip_y(d, to) - stub_px, middle_x, sip_y(d, to));
+            line(d, middle_x, sip_y(d, to) - short_px, middle_x, sip_y(d, to));
     }
     if (d->hw->sip_topology == HW_PAIR_SWITCH && sip % 2 == 0 && (sip + 1) % d->columns != 0)
         line(d, x + d->sip_w_px, middle_y, x + d->sip_w_px + SIP_GAP_PX, middle_y);
