@@ -302,7 +302,7 @@ static void threads_choose_the_mode_unless_it_is_given(void **state)
     refuse_line("run --partition x", "--partition 'x': expected one of sip, block, metis");
 }
 
-static void what_this_version_lacks_is_refused_by_name(void **state)
+static void outputs_that_exclude_each_other_are_refused(void **state)
 {
     (void)state;
     refuse_line("run --op-log f --no-data",
@@ -334,7 +334,7 @@ int main(void)
         cmocka_unit_test(wrong_options_are_refused_with_what_is_legal),
         cmocka_unit_test(each_output_has_a_file_of_its_own),
         cmocka_unit_test(threads_choose_the_mode_unless_it_is_given),
-        cmocka_unit_test(what_this_version_lacks_is_refused_by_name),
+        cmocka_unit_test(outputs_that_exclude_each_other_are_refused),
     };
     return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }
