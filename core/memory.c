@@ -20,9 +20,13 @@ void memory_init(struct memory *memory, uint64_t bytes_max)
         (struct memory){.bytes_max = bytes_max > 0 ? bytes_max : machine_memory_bytes() / 5 * 4};
 }
 
-static size_t whole_pages(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+}
 
-/* Maps a little more than needed and unmaps both ends, to start at a huge page. */
+/* Maps a little more than needed and unmaps both ends, to start at a huge page. What is behind the
+ * end of a block, which is not counted, is part of its last page. */
 static void *map(size_t bytes)
 {
     const size_t length = whole_pages(bytes), mapped = length + HUGE_PAGE_BYTES;

@@ -160,14 +160,13 @@ struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_mod
     *error = (struct cw_error){.exit_code = CW_OK};
     if (check(config, model, error) != CW_OK)
         return NULL;
-    struct cw_sim *const sim = calloc(1, sizeof *sim);
+    struct cw_sim *const sim = aligned_alloc(_Alignof(struct cw_sim), sizeof *sim);
     if (sim == NULL) {
         error_set(error, CW_NO_RESOURCE, "out of memory: a simulation needs %zu bytes",
                   sizeof *sim);
         return NULL;
     }
-    sim->config = *config;
-    sim->model = *model;
+    *sim = (struct cw_sim){.config = *config, .model = *model};
     if (sim->config.sends_per_event_max == 0)
         sim->config.sends_per_event_max = SENDS_PER_EVENT_MAX_DEFAULT;
     memory_init(&sim->memory, config->memory_bytes_max);

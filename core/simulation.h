@@ -14,31 +14,35 @@
 #include "core/threads.h"
 #include "core/worker.h"
 
+/* By who writes it while workers run: what they all read for each event must not lie on a line that
+ * one of them writes, nor on its neighbour, which is fetched along. */
 struct cw_sim {
+    /* nobody */
     struct cw_config config; /* its arrays are copies of the caller's */
     struct cw_model model;
-    struct memory memory;
     struct lps lps;
     struct worker *workers; /* [worker_count] */
     uint32_t worker_count;
-    struct trace trace; /* of the sequential mode */
-    /* the parallel modes' */
-    struct gvt_slot *slots;       /* [worker_count] */
+    struct gvt_slot *slots;       /* [worker_count]; like what follows, the parallel modes' */
     int64_t *path_delays_ps;      /* [from * worker_count + to]: D of I-SAFE-1 */
     struct lp_history *histories; /* [LP]: history.h */
-    struct merger merger;         /* worker 0's */
     uint32_t thread_count;        /* that the workers run on */
     bool crowded;                 /* there are more threads than cores */
     bool can_fence_all;           /* sync.h */
     struct threads *threads;      /* NULL before the first drain */
     struct pin *pin;              /* NULL: the system places the threads */
-    struct sync_u64 sleepers;     /* workers that sleep, or are about to (wait.h) */
-    struct sync_u64 aborted; /* 1 + the worker that ran out of memory, or found a bug; 0: none */
-    struct cw_error failure; /* of the drain that failed; exit_code CW_OK: none did */
+    double drain_start_s;         /* of this drain, or the last */
     double run_s;
-    double drain_start_s; /* of this drain, or the last */
-    uint64_t run_ticks;   /* in drains, as run_s */
+    uint64_t run_ticks; /* in drains, as run_s */
+    /* anybody, seldom */
+    _Alignas(128) struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
+    struct sync_u64 aborted; /* 1 + the worker that ran out of memory, or found a bug; 0: none */
+    struct memory memory;
+    struct cw_error failure; /* of the drain that failed; exit_code CW_OK: none did */
+    /* worker 0 */
+    _Alignas(128) struct merger merger;
     struct stats_told told;
+    struct trace trace; /* the sequential mode's */
 };
 
 /* Runs until no event before the end is left (sequential.c). Returns an enum cw_exit. */

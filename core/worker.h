@@ -17,7 +17,7 @@
 #include "core/undo.h"
 
 struct worker {
-    struct cw_ctx ctx;
+    _Alignas(128) struct cw_ctx ctx;   /* workers share no lines, nor neighbours of lines */
     uint32_t sends_left, records_left; /* of the handler call that runs */
     uint32_t lp_count;
     uint32_t index;
