@@ -97,6 +97,8 @@ static const char *command_name(enum command command)
         return "config";
     case COMMAND_TOPO:
         return "topo";
+    case COMMAND_PROJECT:
+        return "perf project";
     }
     return "?";
 }

@@ -56,19 +56,14 @@ static int out_of_memory(struct cw_error *error)
 
 static char *default_command[] = {"phold", "--end", "50", NULL};
 
-/* How it runs is not the command's to say here. */
+/* What is measured is the line split at blanks, with options behind it. */
 static int check_words(const struct subject *subject, struct cw_error *error)
 {
-    static const char *const refused[] = {"--threads", "--sync", "--json", "--csv", "--window"};
     for (int i = 1; i < subject->argc; i++) {
-        for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
-            if (strncmp(subject->argv[i], refused[k], strlen(refused[k])) == 0)
-                return options_usage(error,
-                                     "%s: the projection runs the command on one thread and "
-                                     "on two itself",
-                                     subject->argv[i]);
         if (strpbrk(subject->argv[i], " \t") != NULL)
             return options_usage(error, "'%.200s': no blanks, please", subject->argv[i]);
+        if (strcmp(subject->argv[i], "--") == 0)
+            return options_usage(error, "'--' stands before the command, not in it");
     }
     return CW_OK;
 }
@@ -87,9 +82,10 @@ static int join_words(struct subject *subject, struct cw_error *error)
 
 static int load_run(struct subject *subject, struct cw_error *error)
 {
-    int result = run_options_parse(&subject->run, COMMAND_RUN, subject->argc, subject->argv, error);
-    if (result != CW_OK || subject->run.help)
-        return result != CW_OK ? result : options_usage(error, "--help: try 'cubewarp run --help'");
+    int result =
+        run_options_parse(&subject->run, COMMAND_PROJECT, subject->argc, subject->argv, error);
+    if (result != CW_OK)
+        return result;
     struct config_errors errors = {0};
     result = config_load(&subject->run.config, &subject->config, &errors);
     config_errors_print(stderr, &errors);
@@ -98,7 +94,6 @@ static int load_run(struct subject *subject, struct cw_error *error)
         return options_usage(error, "the configuration of '%.300s' does not load", subject->line);
     subject->run.quiet = true;
     subject->run.no_data = true; /* what is projected is the engine's time */
-    subject->run.verify_data = false;
     result = run_options_check(&subject->run, &subject->config->hw, error);
     if (result != CW_OK)
         return result;

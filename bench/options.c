@@ -154,6 +154,30 @@ int options_unknown(struct cw_error *error, const char *argument, int letter,
                : options_usage(error, "unknown option %s; did you mean '--%s'?", quoted, nearest);
 }
 
+int options_projected(struct cw_error *error, const char *name)
+{
+    static const char threads[] = "the projection runs the command on one thread and on two itself";
+    static const char data[] = "the projection runs the command without tensor data, so that there "
+                               "is nothing to verify; drop it";
+    static const char output[] = "the projection has no use for what the command reports; drop it";
+    static const struct {
+        const char *name, *why;
+    } refused[] = {
+        {"threads", threads},      {"sync", threads},
+        {"window", threads},       {"cancellation", threads},
+        {"stress-rate", threads},  {"verify-data", data},
+        {"check", data},           {"verify", "the projection compares no results; drop it"},
+        {"json", output},          {"csv", output},
+        {"ccl-trace", output},     {"op-log", output},
+        {"trace", output},         {"engine-log", output},
+        {"dump-pointers", output}, {"help", "the projection needs a command that runs; drop it"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (strcmp(name, refused[i].name) == 0)
+            return options_usage(error, "--%s: %s", name, refused[i].why);
+    return CW_OK;
+}
+
 /* What getopt_long did not like about the argument that it saw last. */
 static int reject_argument(struct options_parse *parse, const struct getopt_tables *tables,
                            const char *argument, int found)
@@ -215,7 +239,7 @@ int run_options_parse(struct run_options *options, enum command command, int arg
     struct options_parse parse = {.options = options, .error = error};
     struct getopt_tables tables;
     bool given[ROWS] = {false};
-    fill_tables(&tables, command);
+    fill_tables(&tables, command == COMMAND_PROJECT ? COMMAND_RUN : command);
     optind = 0; /* getopt: start anew */
     opterr = 0;
     for (;;) {
@@ -230,6 +254,8 @@ int run_options_parse(struct run_options *options, enum command command, int arg
         if (found == '?' || found == ':')
             return reject_argument(&parse, &tables, argv[optind - 1], found);
         const struct option_row *const row = row_of(found);
+        if (command == COMMAND_PROJECT && options_projected(error, row->name) != CW_OK)
+            return CW_USAGE;
         if (options_read(&parse, row, optarg) != CW_OK)
             return CW_USAGE;
         given[row - rows] = true;

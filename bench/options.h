@@ -26,6 +26,7 @@ enum command {
     COMMAND_CHECK = 4,
     COMMAND_CONFIG = 8,
     COMMAND_TOPO = 16,
+    COMMAND_PROJECT = 32, /* no column's: `run` behind `perf project --`, options_projected() */
 };
 
 /* Not to be copied: config.sets points into it. */
@@ -132,6 +133,9 @@ int options_file(struct cw_error *error, const char *name, const char *text, con
 /* An output file's name: standard output is not for it. */
 int options_regular_file(struct cw_error *error, const char *name, const char *text,
                          const char **path);
+/* Whether an option of `run` or `phold` has a meaning in what `perf project` projects; CW_USAGE
+ * says why not. */
+int options_projected(struct cw_error *error, const char *name);
 /* An argument that getopt_long does not know: `letter` is its optopt, `names` the long names.
  * Always CW_USAGE. */
 int options_unknown(struct cw_error *error, const char *argument, int letter,

@@ -52,7 +52,8 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
 uint32_t phold_worker_of(const struct phold_options *options, uint32_t lp, uint32_t threads);
 int64_t phold_least_delay_ps(const struct phold_options *options);
 
-/* Reads the options of the command, of which only those of the model count. */
+/* Reads the options of a command that `perf project` projects, of which only those of the model
+ * count; refuses what has no meaning there. */
 int phold_options_parse(struct phold_options *options, int argc, char **argv,
                         struct cw_error *error);
 /* The `cubewarp phold` command; argv[0] is "phold". Returns an exit code. */

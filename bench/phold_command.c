@@ -28,6 +28,7 @@ struct phold_command {
     const char *json;       /* NULL: none; "-": standard output */
     const char *engine_log; /* NULL: none */
     bool sync_given, verify, quiet, help;
+    bool projected; /* by `perf project`, which refuses some options */
 };
 
 static const char *const traffic_names[] = {"random", "mesh"};
@@ -207,6 +208,8 @@ static int parse(struct phold_command *command, int argc, char **argv, struct cw
         if (found == '?' || found == ':')
             return reject_argument(known, argv[optind > 0 ? optind - 1 : 0], found, error);
         const char *const name = found == 'h' ? "help" : known[found - LONG_VALUE].name;
+        if (command->projected && options_projected(error, name) != CW_OK)
+            return CW_USAGE;
         if (parse_option(command, name, optarg, error) != CW_OK)
             return CW_USAGE;
     }
@@ -230,7 +233,7 @@ int phold_options_parse(struct phold_options *options, int argc, char **argv,
                         struct cw_error *error)
 {
     struct phold_command command = {
-        .options = phold_defaults(), .sync = CW_SEQUENTIAL, .threads = 1};
+        .options = phold_defaults(), .sync = CW_SEQUENTIAL, .threads = 1, .projected = true};
     const int result = parse(&command, argc, argv, error);
     *options = command.options;
     return result;

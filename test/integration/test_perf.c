@@ -134,6 +134,7 @@ static void what_cannot_be_is_refused(void **state)
         {"perf run --sett quick", "did you mean '--set'?"},
         {"perf project -- phold --threads 2", "--threads: the projection runs the command on one"},
         {"perf project -- phold --lps 0", "--lps '0'"},
+        {"perf project -- phold --", "'--' stands before the command"},
         {"perf project -- sweep", "'sweep': phold or run can be projected"},
         {"perf project --workers 2,x", "--workers 'x'"},
         {"perf compare /nowhere/a.json /nowhere/b.json", "/nowhere/b.json:1:1: unable to open"},
@@ -146,6 +147,60 @@ static void what_cannot_be_is_refused(void **state)
     }
 }
 
+/* What the projection decides itself, or has no use for, is refused before anything runs, however
+ * short it is written, and leaves no file behind. */
+static void options_without_a_meaning_in_a_projection_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *name, *why;
+    } lines[] = {
+        {"run --n-elem 64 --op-log=", "--op-log", "has no use for what the command reports"},
+        {"run --op-l=", "--op-log", "reports"},
+        {"run --trace=", "--trace", "reports"},
+        {"run --json=", "--json", "reports"},
+        {"run --csv=", "--csv", "reports"},
+        {"run --ccl-trace=", "--ccl-trace", "reports"},
+        {"run --engine-log=", "--engine-log", "reports"},
+        {"run --dump", "--dump-pointers", "reports"},
+        {"run --verify-data --n-elem 64", "--verify-data", "without tensor data"},
+        {"run -c 1", "--check", "without tensor data"},
+        {"run --help", "--help", "a command that runs"},
+        {"run -h", "--help", "a command that runs"},
+        {"run --thr 2", "--threads", "on one thread and on two itself"},
+        {"run --sy=stress", "--sync", "itself"},
+        {"run --win 20", "--window", "itself"},
+        {"run --cancellation aggressive", "--cancellation", "itself"},
+        {"run --stress 10%", "--stress-rate", "itself"},
+        {"phold --sy optimistic", "--sync", "itself"},
+        {"phold --thr 2", "--threads", "itself"},
+        {"phold --cancellation aggressive", "--cancellation", "itself"},
+        {"phold --json=", "--json", "reports"},
+        {"phold --engine-log=", "--engine-log", "reports"},
+        {"phold --verify", "--verify", "compares no results"},
+        {"phold --help", "--help", "a command that runs"},
+    };
+    char path[64], start[64];
+    temporary(path, "none");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const char *const line = lines[i].line;
+        const bool names_file = line[strlen(line) - 1] == '=';
+        for (int measured = 0; measured < 2; measured++) {
+            struct run_output output =
+                run_line(2, "perf project --rounds 1 %s -- %s%s",
+                         measured ? "--workers 2" : "--no-measure", line, names_file ? path : "");
+            snprintf(start, sizeof start, "cubewarp perf project: %s: ", lines[i].name);
+            if (strncmp(output.err, start, strlen(start)) != 0 ||
+                strstr(output.err, lines[i].why) == NULL)
+                fail_msg("%s: %s", line, output.err);
+            assert_string_equal(output.out, "");
+            run_output_free(&output);
+        }
+    }
+    *strrchr(path, '/') = '\0';
+    assert_int_equal(rmdir(path), 0); /* nothing is in it */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +208,7 @@ int main(void)
         cmocka_unit_test(compare_exits_with_1_if_something_became_slower),
         cmocka_unit_test(a_projection_is_shown_as_one_beside_what_was_measured),
         cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(options_without_a_meaning_in_a_projection_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
