@@ -66,6 +66,8 @@ static int keep(const struct perf_options *options, const struct perf_run *run,
     if (options->history != NULL)
         snprintf(path, sizeof path, "%s", options->history);
     int result = options->history == NULL ? perf_history_path(path, sizeof path, error) : CW_OK;
+    if (result == CW_OK && options->history == NULL)
+        result = perf_history_make_folder(path, error);
     if (result == CW_OK)
         result = perf_history_add(path, run, &id, error);
     if (result == CW_OK && !options->quiet)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { SCHEMA = 1, BUSY_MS = 10000 };
 
@@ -56,6 +57,11 @@ int perf_history_path(char *path, size_t bytes, struct cw_error *error)
                  "--history FILE or --no-history");
         return error->exit_code = CW_USAGE;
     }
+    return CW_OK;
+}
+
+int perf_history_make_folder(char *path, struct cw_error *error)
+{
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         const bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
@@ -77,9 +83,14 @@ static int version_of(sqlite3 *history)
     return version;
 }
 
-/* *history is to be closed whatever the result. */
+/* *history is to be closed whatever the result. Reading creates nothing. */
 static int open_history(const char *path, bool writes, sqlite3 **history, struct cw_error *error)
 {
+    if (!writes && access(path, F_OK) != 0 && errno == ENOENT) {
+        snprintf(error->text, sizeof error->text,
+                 "history %.500s: there is none yet; 'cubewarp perf run' makes one", path);
+        return error->exit_code = CW_USAGE;
+    }
     const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     if (sqlite3_open_v2(path, history, flags, NULL) != SQLITE_OK)
         return fail_sqlite(*history, path, error);

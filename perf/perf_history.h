@@ -10,14 +10,17 @@
 
 #include "perf/perf_run.h"
 
-/* The default file: $XDG_DATA_HOME/cubewarp/perf.sqlite, or in ~/.local/share. Creates its folder.
- * CW_USAGE if there is no home. */
+/* The default file: $XDG_DATA_HOME/cubewarp/perf.sqlite, or in ~/.local/share. CW_USAGE if there is
+ * no home. */
 int perf_history_path(char *path, size_t bytes, struct cw_error *error);
+/* Creates the folders above that file. `path` is what it was in the end. */
+int perf_history_make_folder(char *path, struct cw_error *error);
 
 /* Appends a run; creates the file. `id`: its number from now on. */
 int perf_history_add(const char *path, const struct perf_run *run, int64_t *id,
                      struct cw_error *error);
-/* Reads a run. CW_USAGE if there is none of that number. The caller frees *run either way. */
+/* Reads a run. CW_USAGE if there is none of that number, or no file; so do those below. The caller
+ * frees *run either way. */
 int perf_history_read(const char *path, int64_t id, struct perf_run *run, struct cw_error *error);
 /*
  * The newest run older than `before` (0: the newest of all) on this machine; of that set, unless

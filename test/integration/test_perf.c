@@ -40,6 +40,49 @@ static void a_tiny_set_is_measured_kept_and_compared(void **state)
     remove_temporary(history);
 }
 
+static void reading_a_history_that_is_not_there_creates_nothing(void **state)
+{
+    (void)state;
+    static const char *const asked[] = {"", "--list", "1 2"};
+    char home[64];
+    temporary(home, "new");
+    setenv("XDG_DATA_HOME", home, 1);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        struct run_output output = run_line(2, "perf compare %s", asked[i]);
+        assert_non_null(strstr(output.err, "new/cubewarp/perf.sqlite: there is none yet; "
+                                           "'cubewarp perf run' makes one"));
+        run_output_free(&output);
+        output = run_line(2, "perf compare --history %s/file %s", home, asked[i]);
+        assert_non_null(strstr(output.err, "new/file: there is none yet"));
+        run_output_free(&output);
+    }
+    unsetenv("XDG_DATA_HOME");
+    *strrchr(home, '/') = '\0';
+    assert_int_equal(rmdir(home), 0); /* nothing is in it */
+}
+
+static void a_run_makes_the_folders_of_its_history(void **state)
+{
+    (void)state;
+    char path[64], home[64];
+    temporary(path, "perf.sqlite");
+    snprintf(home, sizeof home, "%.*s/data", (int)(strrchr(path, '/') - path), path);
+    setenv("XDG_DATA_HOME", home, 1);
+    struct run_output output = run_line(0, "perf run --set self-test --rounds 1 --repeats 0");
+    run_output_free(&output);
+    output = run_line(0, "perf compare --list");
+    assert_non_null(strstr(output.out, " self-test "));
+    run_output_free(&output);
+    unsetenv("XDG_DATA_HOME");
+    char made[128];
+    snprintf(made, sizeof made, "%s/cubewarp/perf.sqlite", home);
+    assert_int_equal(unlink(made), 0);
+    for (int depth = 0; depth < 3; depth++) {
+        *strrchr(made, '/') = '\0';
+        assert_int_equal(rmdir(made), 0);
+    }
+}
+
 /* A file with one case whose rounds ran at about so many millions of events per second. */
 static void write_result(const char *path, double millions, const char *cpu)
 {
@@ -205,6 +248,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tiny_set_is_measured_kept_and_compared),
+        cmocka_unit_test(reading_a_history_that_is_not_there_creates_nothing),
+        cmocka_unit_test(a_run_makes_the_folders_of_its_history),
         cmocka_unit_test(compare_exits_with_1_if_something_became_slower),
         cmocka_unit_test(a_projection_is_shown_as_one_beside_what_was_measured),
         cmocka_unit_test(what_cannot_be_is_refused),
