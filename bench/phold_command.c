@@ -132,7 +132,7 @@ static int parse_option(struct phold_command *command, const char *name, const c
     if (strcmp(name, "max-memory") == 0)
         return options_size(error, name, text, &options->memory_bytes_max);
     if (strcmp(name, "threads") == 0)
-        return options_u32(error, name, text, 1, 4096, &command->threads);
+        return options_u32(error, name, text, 1, 1024, &command->threads);
     int result = CW_OK;
     if (strcmp(name, "traffic") == 0) {
         result = parse_name(name, text, traffic_names, 2, &index, error);

@@ -126,6 +126,8 @@ static void a_wrong_command_line_names_what_is_wrong_and_what_is_legal(void **st
         {"run --seed -1", {"--seed '-1'"}},
         {"run --sync hopeful", {"--sync 'hopeful'", "sequential"}},
         {"run --threads 0", {"--threads '0'"}},
+        {"run --threads 1025", {"--threads '1025'", "from 1 to 1024"}},
+        {"phold --threads 1025", {"--threads '1025'", "from 1 to 1024"}},
         {"run --bench sleep", {"--bench 'sleep'", "ccl_allreduce", "ipcq_shift"}},
         {"run --bench ipcq_shift --dir up", {"--dir 'up'", "global_"}},
         {"run --dir N", {"--dir does nothing", "ccl_allreduce", "ipcq_shift"}},
@@ -416,6 +418,33 @@ static void an_output_file_is_whole_or_not_there(void **state)
     }
 }
 
+/* Beyond the limit on a file's size a write fails like any other. */
+static void a_limit_on_file_sizes_is_a_failed_write(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"run --trace", "run --ccl-trace",
+                                        "run --n-elem 8:1KiB:+8 --json",
+                                        "phold --lps 16 --end 300 --threads 2 --engine-log"};
+    char command[600], err[128], path[128];
+    snprintf(err, sizeof err, "%s", in_folder("limited.err"));
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        snprintf(path, sizeof path, "%s", write_file("limited", "kept"));
+        snprintf(command, sizeof command,
+                 "ulimit -f 8; exec \"${CUBEWARP:-build/cubewarp}\" %s %s >/dev/null 2>%s",
+                 lines[i], path, err);
+        const int status = system(command);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 4)
+            fail_msg("%s: status %d", command, status);
+        char *text = read_file(err);
+        if (strstr(text, "cannot write") == NULL || strstr(text, "File too large") == NULL)
+            fail_msg("%s: %s", command, text);
+        free(text);
+        text = read_file(path);
+        assert_string_equal(text, "kept");
+        free(text);
+    }
+}
+
 static void too_little_memory_is_exit_code_4(void **state)
 {
     (void)state;
@@ -539,6 +568,7 @@ int main(void)
         cmocka_unit_test(a_json_file_says_what_standard_output_would),
         cmocka_unit_test(csv_has_a_heading_and_a_row_for_each_size),
         cmocka_unit_test(an_output_file_is_whole_or_not_there),
+        cmocka_unit_test(a_limit_on_file_sizes_is_a_failed_write),
         cmocka_unit_test(too_little_memory_is_exit_code_4),
         cmocka_unit_test(a_printed_path_sums_to_its_total),
         cmocka_unit_test(the_machine_is_drawn_as_svg),
