@@ -63,7 +63,7 @@ static const struct option_row rows[] = {
     {"partition", 0, RUN_COMMANDS, OPTION_PARTITION, "NAME", ""}, /* listed from the registry */
     {"no-pin", 0, RUN_COMMANDS, OPTION_NO_PIN, NULL, "do not bind threads to cores"},
     {"window", 0, RUN_COMMANDS, OPTION_WINDOW, "NS",
-     "speculate at most so many simulated ns beyond GVT"},
+     "adaptive, optimistic, stress: speculate at most so many simulated ns beyond GVT"},
     {"cancellation", 0, RUN_COMMANDS, OPTION_CANCELLATION, "HOW",
      "of what an undone event sent: aggressive (at once, default) or lazy (if not sent again)"},
     {"stress-rate", 0, RUN_COMMANDS, OPTION_STRESS_RATE, "P",

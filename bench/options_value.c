@@ -196,9 +196,11 @@ int options_cancellation(struct cw_error *error, const char *name, const char *t
                : options_reject(error, name, text, "expected aggressive or lazy");
 }
 
+static bool undoes(enum cw_sync sync) { return sync != CW_SEQUENTIAL && sync != CW_CONSERVATIVE; }
+
 int options_cancellation_fits(struct cw_error *error, enum cw_sync sync, bool lazy)
 {
-    if (lazy && (sync == CW_SEQUENTIAL || sync == CW_CONSERVATIVE))
+    if (lazy && !undoes(sync))
         return options_usage(error,
                              "--cancellation lazy is for the modes that undo events: adaptive, "
                              "optimistic, stress; not for %s",
@@ -490,6 +492,12 @@ int options_finish(struct options_parse *parse)
         return options_usage(parse->error, "--stress-rate is for --sync stress");
     if (options_cancellation_fits(parse->error, options->sync, options->lazy_cancellation) != CW_OK)
         return CW_USAGE;
+    if (options->window_ps != 0 && !undoes(options->sync))
+        return options_usage(parse->error,
+                             "--window is for the modes that speculate: adaptive, optimistic, "
+                             "stress; not for %s%s",
+                             cw_sync_name[options->sync],
+                             options->sync_given ? "" : ", the default on one thread (--sync)");
     if (options->no_data && options->verify_data)
         return options_usage(parse->error,
                              "--no-data leaves nothing to verify: drop it or --verify-data");

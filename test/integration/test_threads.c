@@ -77,6 +77,38 @@ static void a_window_only_bounds_speculation(void **state)
     run_output_free(&output);
 }
 
+/* Where nothing is speculated a window would do nothing. */
+static void a_window_needs_a_mode_that_speculates(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"run", "verify"};
+    static const struct {
+        const char *options, *mode;
+    } refused[] = {{"", "not for sequential, the default on one thread (--sync)\n"},
+                   {"--sync sequential", "not for sequential\n"},
+                   {"--sync conservative", "not for conservative\n"},
+                   {"--sync conservative --threads 2", "not for conservative\n"}};
+    static const char *const taken[] = {"--threads 2", "--sync adaptive", "--sync optimistic",
+                                        "--sync stress"};
+    for (size_t c = 0; c < sizeof commands / sizeof *commands; c++) {
+        for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+            struct run_output output =
+                run_line(2, "%s --preset tiny --window 20 %s", commands[c], refused[i].options);
+            if (strstr(output.err,
+                       "--window is for the modes that speculate: adaptive, optimistic, "
+                       "stress; ") == NULL ||
+                strstr(output.err, refused[i].mode) == NULL)
+                fail_msg("%s %s: %s", commands[c], refused[i].options, output.err);
+            run_output_free(&output);
+        }
+        for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+            struct run_output output =
+                run_line(0, "%s --preset tiny --window 20 %s", commands[c], taken[i]);
+            run_output_free(&output);
+        }
+    }
+}
+
 static void phold_commits_what_it_commits_on_one_thread(void **state)
 {
     (void)state;
@@ -193,6 +225,7 @@ int main(void)
         cmocka_unit_test(chunks_polling_and_slots_in_hbm_make_no_difference),
         cmocka_unit_test(the_machine_as_shipped_is_no_exception),
         cmocka_unit_test(a_window_only_bounds_speculation),
+        cmocka_unit_test(a_window_needs_a_mode_that_speculates),
         cmocka_unit_test(phold_commits_what_it_commits_on_one_thread),
         cmocka_unit_test(results_and_csv_are_the_same_to_the_byte_for_any_number_of_threads),
         cmocka_unit_test(stress_undoes_at_every_rate_with_and_without_a_window),
