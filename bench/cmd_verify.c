@@ -69,6 +69,16 @@ static void compare_ns(struct comparison *comparison, const char *name, int64_t 
     compare(comparison, name, report_ns(a, text_a), report_ns(b, text_b));
 }
 
+/* To the bit: 17 digits tell any two doubles apart. */
+static void compare_mean(struct comparison *comparison, const char *name, double a, double b)
+{
+    char text_a[VALUE_BYTES];
+    char text_b[VALUE_BYTES];
+    snprintf(text_a, sizeof text_a, "%.17g", a);
+    snprintf(text_b, sizeof text_b, "%.17g", b);
+    compare(comparison, name, text_a, text_b);
+}
+
 static void compare_phases(struct comparison *comparison, size_t index, const struct result_row *a,
                            const struct result_row *b)
 {
@@ -77,10 +87,54 @@ static void compare_phases(struct comparison *comparison, size_t index, const st
     snprintf(name, sizeof name, "results[%zu] phases", index);
     compare_count(comparison, name, a->phase_count, b->phase_count);
     for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "results[%zu] phases[%zu] name", index, i);
+        compare(comparison, name, a->phases[i].name, b->phases[i].name);
         snprintf(name, sizeof name, "results[%zu] %.24s min_ns", index, a->phases[i].name);
         compare_ns(comparison, name, a->phases[i].min_ps, b->phases[i].min_ps);
+        snprintf(name, sizeof name, "results[%zu] %.24s mean_ps", index, a->phases[i].name);
+        compare_mean(comparison, name, a->phases[i].mean_ps, b->phases[i].mean_ps);
         snprintf(name, sizeof name, "results[%zu] %.24s max_ns", index, a->phases[i].name);
         compare_ns(comparison, name, a->phases[i].max_ps, b->phases[i].max_ps);
+    }
+}
+
+static void compare_link_kinds(struct comparison *comparison, size_t index,
+                               const struct result_row *a, const struct result_row *b)
+{
+    const size_t count = a->kind_count < b->kind_count ? a->kind_count : b->kind_count;
+    char name[VALUE_BYTES];
+    snprintf(name, sizeof name, "results[%zu] link_kinds", index);
+    compare_count(comparison, name, a->kind_count, b->kind_count);
+    for (size_t i = 0; i < count; i++) {
+        const struct result_link_kind *const kind_a = &a->kinds[i], *const kind_b = &b->kinds[i];
+        snprintf(name, sizeof name, "results[%zu] link_kinds[%zu] kind", index, i);
+        compare(comparison, name, kind_a->name, kind_b->name);
+        snprintf(name, sizeof name, "results[%zu] %.24s links", index, kind_a->name);
+        compare_count(comparison, name, kind_a->links, kind_b->links);
+        snprintf(name, sizeof name, "results[%zu] %.24s bytes", index, kind_a->name);
+        compare_count(comparison, name, kind_a->bytes, kind_b->bytes);
+        snprintf(name, sizeof name, "results[%zu] %.24s busy_ns", index, kind_a->name);
+        compare_ns(comparison, name, kind_a->busy_ps, kind_b->busy_ps);
+    }
+}
+
+static void compare_busiest(struct comparison *comparison, size_t index, const struct result_row *a,
+                            const struct result_row *b)
+{
+    const size_t count = a->link_count < b->link_count ? a->link_count : b->link_count;
+    char name[VALUE_BYTES];
+    snprintf(name, sizeof name, "results[%zu] busiest links", index);
+    compare_count(comparison, name, a->link_count, b->link_count);
+    for (size_t i = 0; i < count; i++) {
+        const struct result_link *const link_a = &a->links[i], *const link_b = &b->links[i];
+        snprintf(name, sizeof name, "results[%zu] busiest[%zu] name", index, i);
+        compare(comparison, name, link_a->name, link_b->name);
+        snprintf(name, sizeof name, "results[%zu] busiest[%zu] bytes", index, i);
+        compare_count(comparison, name, link_a->bytes, link_b->bytes);
+        snprintf(name, sizeof name, "results[%zu] busiest[%zu] busy_ns", index, i);
+        compare_ns(comparison, name, link_a->busy_ps, link_b->busy_ps);
+        snprintf(name, sizeof name, "results[%zu] busiest[%zu] longest queue_ns", index, i);
+        compare_ns(comparison, name, link_a->queue_ps_max, link_b->queue_ps_max);
     }
 }
 
@@ -108,6 +162,8 @@ static void compare_rows(struct comparison *comparison, size_t index, const stru
     snprintf(name, sizeof name, "results[%zu] data_hash", index);
     compare_hash(comparison, name, a->has_hash, a->data_hash, b->has_hash, b->data_hash);
     compare_phases(comparison, index, a, b);
+    compare_link_kinds(comparison, index, a, b);
+    compare_busiest(comparison, index, a, b);
 }
 
 static int compare_results(const struct result *a, const struct result *b, struct cw_error *error)
@@ -123,6 +179,8 @@ static int compare_results(const struct result *a, const struct result *b, struc
                   b->engine.stats.events_committed);
     compare_ns(&comparison, "sim_time_ns", a->sim_time_ps, b->sim_time_ps);
     compare_ns(&comparison, "init_time_ns", a->init_time_ps, b->init_time_ps);
+    compare(&comparison, "algorithm", a->algorithm, b->algorithm);
+    compare_count(&comparison, "ipcq_messages", a->engine.ipcq_messages, b->engine.ipcq_messages);
     compare_count(&comparison, "results", a->row_count, b->row_count);
     const size_t count = a->row_count < b->row_count ? a->row_count : b->row_count;
     for (size_t i = 0; i < count; i++)

@@ -525,6 +525,18 @@ static void verify_finds_two_runs_identical(void **state)
     struct run_output output = run_line(0, "verify --n-elem 500 --dtype f32");
     assert_non_null(strstr(output.out, "trace_hash"));
     assert_non_null(strstr(output.out, "data_hash"));
+    static const char *const compared[] = {"results[0] phases[0] name ",
+                                           "row reduce mean_ps ",
+                                           "results[0] link_kinds[0] kind ",
+                                           "ucie busy_ns ",
+                                           "busiest[4] name ",
+                                           "busiest[4] bytes ",
+                                           "busiest[4] busy_ns ",
+                                           "longest queue_ns ",
+                                           "ipcq_messages "};
+    for (size_t i = 0; i < COUNT_OF(compared); i++)
+        if (strstr(output.out, compared[i]) == NULL)
+            fail_msg("%s is not compared\n%s", compared[i], output.out);
     assert_non_null(strstr(output.out, "\nidentical\n"));
     assert_null(strstr(output.out, "DIFFERENT"));
     run_output_free(&output);
