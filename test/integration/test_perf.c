@@ -156,9 +156,12 @@ static void a_projection_is_shown_as_one_beside_what_was_measured(void **state)
                 0);
     json_decref(root);
     remove_temporary(path);
+    setenv("CUBEWARP_CCL_TRACE", "1", 1);
     output = run_line(0, "perf project --no-measure --events 1000 -- run --bench ipcq_pingpong");
     assert_non_null(strstr(output.out, "# run --bench ipcq_pingpong: "));
     assert_null(strstr(output.out, "MEASURED"));
+    assert_null(strstr(output.out, "rank "));
+    unsetenv("CUBEWARP_CCL_TRACE");
     run_output_free(&output);
 }
 
