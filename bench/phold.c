@@ -25,6 +25,9 @@ struct phold_data {
     bool has_work;         /* either is not 0 */
 };
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded" /* states, payloads and records have none */
+
 /* An LP's state; whatever state_bytes asks for beyond it is a field of words. */
 struct phold_state {
     struct cw_rng rng;
@@ -32,6 +35,7 @@ struct phold_state {
     uint64_t words[];
 };
 _Static_assert(sizeof(struct phold_state) == PHOLD_STATE_BYTES_MIN, "words follow at once");
+#pragma GCC diagnostic pop
 
 /* A chain of dependent multiplications that the compiler can neither skip nor shorten. */
 static void burn(uint64_t rounds)

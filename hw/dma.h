@@ -21,6 +21,9 @@
 
 enum hw_vc { HW_VC_COMPUTE, HW_VC_COMM, HW_VCS };
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded" /* states, payloads and records have none */
+
 /* An operation in a channel. What its fields mean beyond `bytes` is the caller's. 16 bytes. */
 struct hw_dma_op {
     uint32_t bytes;
@@ -49,6 +52,7 @@ struct hw_dma {
     uint16_t reserved2;
 };
 _Static_assert(sizeof(struct hw_dma) == 48, "without padding");
+#pragma GCC diagnostic pop
 
 struct hw_dma_params {
     struct hw_rate rate;

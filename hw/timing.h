@@ -22,6 +22,9 @@ static inline int64_t hw_ser_ps(const struct hw_link_class *link, uint64_t bytes
     return hw_rate_ps(link->rate, bytes);
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded" /* states, payloads and records have none */
+
 /*
  * One directed link: a server that sends one message after the other, and what it has done in
  * one epoch (a collective), so that nobody has to reset it. 24 bytes, part of an LP's state.
@@ -33,6 +36,7 @@ struct hw_link {
     uint32_t epoch;
 };
 _Static_assert(sizeof(struct hw_link) == 24, "72 links make 216 bytes per PE");
+#pragma GCC diagnostic pop
 
 /*
  * A transfer under way, between two nodes: tau, when its tail is ready there, and sigma, the

@@ -98,6 +98,9 @@ struct lp_model {
 
 /* ---- state ---------------------------------------------------------------------------------- */
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded" /* states, payloads and records have none */
+
 /* One direction's queue pair (30-ipcq.md). The peer and its addresses are computed. */
 struct lp_queue {
     uint32_t my_head;         /* next tile to send */
@@ -353,6 +356,8 @@ struct lp_host_record {
     uint32_t kind;       /* LP_TRANSFER_ACK or LP_TRANSFER_DONE */
     uint32_t reserved;
 };
+
+#pragma GCC diagnostic pop
 
 /* ---- one handler call ----------------------------------------------------------------------- */
 

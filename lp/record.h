@@ -64,6 +64,9 @@ enum lp_space {
 };
 enum { LP_LAST_USE = 1 }; /* flag of an operand: nothing uses this tile afterwards */
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded" /* states, payloads and records have none */
+
 /* Where an operand is. `bytes` of the operation start there. */
 struct lp_operand {
     uint8_t space; /* enum lp_space */
@@ -99,5 +102,6 @@ struct lp_arrival {
 };
 _Static_assert(sizeof(struct lp_arrival) == 24, "without padding");
 _Static_assert(sizeof(struct lp_op) == 64, "a record is at most 64 bytes, without padding");
+#pragma GCC diagnostic pop
 
 #endif
