@@ -243,7 +243,7 @@ struct cw_progress {
     uint64_t history_events; /* that were, and may yet be undone */
     int64_t ahead_ps;        /* how far the latest of them is beyond GVT */
     uint64_t memory_bytes;   /* engine-accounted */
-    double idle_share;       /* of the workers' time, since it was last sampled */
+    double idle_share;       /* of the workers' time so far, as far as it was sampled */
 };
 /* On the thread that drains. Must not call the engine. */
 typedef void (*cw_progress_fn)(void *arg, const struct cw_progress *progress);

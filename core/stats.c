@@ -107,7 +107,6 @@ static struct cw_progress new_progress(struct cw_sim *sim, int64_t gvt_ps)
 static struct cw_progress sum_reports(struct cw_sim *sim, int64_t gvt_ps)
 {
     struct cw_progress progress = new_progress(sim, gvt_ps);
-    struct stats_told *const told = &sim->told;
     uint64_t idle_ticks = 0, ticks = 0;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         const struct stats_report *const report = &sim->slots[i].report;
@@ -125,11 +124,7 @@ static struct cw_progress sum_reports(struct cw_sim *sim, int64_t gvt_ps)
     }
     if (progress.safe_ps < progress.gvt_ps) /* of before the round; it raises all of them */
         progress.safe_ps = progress.gvt_ps;
-    if (ticks > told->ticks)
-        told->idle_share = (double)(idle_ticks - told->idle_ticks) / (double)(ticks - told->ticks);
-    told->idle_ticks = idle_ticks;
-    told->ticks = ticks;
-    progress.idle_share = told->idle_share;
+    progress.idle_share = ticks == 0 ? 0 : (double)idle_ticks / (double)ticks;
     return progress;
 }
 

@@ -84,8 +84,6 @@ _Static_assert(sizeof(struct stats_report) == 64, "a line of the worker's slot")
 struct stats_told {
     uint64_t calls;
     int64_t gvt_ps;
-    uint64_t idle_ticks, ticks;
-    double idle_share;
 };
 
 struct cw_sim;
