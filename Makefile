@@ -108,7 +108,9 @@ asan: setup ## every test under AddressSanitizer and UBSan
 	@CUBEWARP=$(BUILD)/asan/cubewarp test/run-tests.sh $(TEST_SOURCES:%.c=$(BUILD)/asan/%)
 
 TSAN_TESTS := $(BUILD)/tsan/test/race/test_race $(BUILD)/tsan/test/unit/test_core_parallel \
-              $(BUILD)/tsan/test/integration/test_threads
+              $(BUILD)/tsan/test/integration/test_threads \
+              $(foreach t,stress lazy threads pin stats phold,$(BUILD)/tsan/test/unit/test_core_$t) \
+              $(BUILD)/tsan/test/integration/test_records
 tsan: setup ## the engine's workers under ThreadSanitizer, and that it sees what they share
 	@$(MAKE) --no-print-directory VARIANT=tsan $(BUILD)/tsan/cubewarp $(TSAN_TESTS)
 	@PARALLEL_SEEDS=$${PARALLEL_SEEDS:-3} CUBEWARP=$(BUILD)/tsan/cubewarp test/run-tests.sh $(TSAN_TESTS)
@@ -124,7 +126,7 @@ stress: setup ## the engine's workers under a scheduler that tries thousands of 
 	@EXPLORE_SEEDS=$(EXPLORE_SEEDS) test/run-tests.sh $(STRESS)
 	@EXPLORE_SEEDS=$(EXPLORE_ASAN_SEEDS) test/run-tests.sh $(STRESS_ASAN)
 
-nightly: setup ## random models and schedules in large numbers, half an hour (NIGHTLY_SCALE=8: longer)
+nightly: setup ## random models and schedules in large numbers, half an hour (NIGHTLY_ROUNDS=0: without end)
 	@$(MAKE) --no-print-directory $(BUILD)/test/unit/test_core_parallel
 	@$(MAKE) --no-print-directory VARIANT=asan $(BUILD)/asan/test/unit/test_core_parallel
 	@$(MAKE) --no-print-directory VARIANT=tsan $(BUILD)/tsan/test/unit/test_core_parallel

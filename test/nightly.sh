@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Random models and schedules in large numbers, from seeds that are new every day; the failing one
 # is printed with the command that replays it. NIGHTLY_SEED and NIGHTLY_SCALE (1: about half an
-# hour on two cores) choose others. Builds nothing: `make nightly` does.
+# hour on two cores) choose others; with NIGHTLY_ROUNDS=0 it goes on with new seeds until something
+# fails. Builds nothing: `make nightly` does.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 seed=${NIGHTLY_SEED:-$(($(date +%s) / 86400 * 1000000))}
@@ -16,13 +17,20 @@ try() {
     echo "FAILED $* (exit code $status)"
     failed=1
 }
-export PARALLEL_SEED=$seed EXPLORE_SEED=$seed FAULTS_SEED=$seed
-try env EXPLORE_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore
-try env EXPLORE_SEEDS=$((20000 * scale)) build/explore-asan/test/stress/test_explore
-try env FAULTS_SEEDS=$((20 * scale)) build/explore-asan/test/stress/test_alloc_faults
-try env PARALLEL_SEEDS=$((1000 * scale)) build/test/unit/test_core_parallel
-try env PARALLEL_SEEDS=$((200 * scale)) build/asan/test/unit/test_core_parallel
-try env PARALLEL_SEEDS=$((50 * scale)) build/tsan/test/unit/test_core_parallel
+round_from() {
+    export PARALLEL_SEED=$1 EXPLORE_SEED=$1 FAULTS_SEED=$1
+    try env EXPLORE_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore
+    try env EXPLORE_SEEDS=$((20000 * scale)) build/explore-asan/test/stress/test_explore
+    try env FAULTS_SEEDS=$((20 * scale)) build/explore-asan/test/stress/test_alloc_faults
+    try env PARALLEL_SEEDS=$((1000 * scale)) build/test/unit/test_core_parallel
+    try env PARALLEL_SEEDS=$((200 * scale)) build/asan/test/unit/test_core_parallel
+    try env PARALLEL_SEEDS=$((50 * scale)) build/tsan/test/unit/test_core_parallel
+}
+rounds=${NIGHTLY_ROUNDS:-1}
+round_from "$seed"
 try test/mutants/run.py
+for ((round = 1; failed == 0 && (rounds == 0 || round < rounds); round++)); do
+    round_from $((seed + round * 1000000000))
+done
 [ $failed -eq 0 ] && echo "nightly: ok, from seed $seed"
 exit $failed
