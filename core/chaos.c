@@ -73,6 +73,7 @@ void chaos_check_state(struct timewarp *tw, uint32_t lp, uint64_t before)
 bool chaos_keeps_undo(struct timewarp *tw, const struct entry *entry)
 {
     struct chaos *const chaos = &tw->chaos;
+    chaos->denied |= tw->allowance == 0;
     if (tw->history.live >= tw->allowance ||
         (tw->stuck && !key_before(key_of(entry), tw->stuck_at)))
         return false;
@@ -119,12 +120,19 @@ void chaos_inject(struct timewarp *tw, const struct entry *entry)
 int chaos_judge(const struct cw_sim *sim, struct cw_error *error)
 {
     uint64_t committed = 0, injected = 0;
+    bool denied = false;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         committed += sim->workers[i].committed;
         injected += sim->workers[i].timewarp->chaos.injected;
+        denied |= sim->workers[i].timewarp->chaos.denied;
     }
     if (sim->config.sync != CW_STRESS || committed == 0 || injected > 0)
         return CW_OK;
+    if (denied)
+        return error_set(error, CW_NO_RESOURCE,
+                         "out of memory: within %llu bytes (--max-memory) the stress mode can keep "
+                         "what it takes to undo none of %llu events",
+                         (unsigned long long)sim->memory.bytes_max, (unsigned long long)committed);
     return error_set(error, CW_BUG, "the stress mode undid none of %llu events: it proves nothing",
                      (unsigned long long)committed);
 }

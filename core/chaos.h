@@ -34,6 +34,7 @@ struct chaos {
     struct key final; /* of the latest event that was handled for good */
     uint64_t rate_p32;
     struct cw_rng rng;
+    bool denied; /* memory allowed no undo log for an event that would have had one */
     uint64_t injected, moved, held_back; /* rollbacks, states, looks */
 };
 
@@ -52,7 +53,8 @@ void chaos_check_state(struct timewarp *tw, uint32_t lp, uint64_t state_hash);
 /* Undoes the event that was just handled, perhaps with some before it, or not. */
 void chaos_inject(struct timewarp *tw, const struct entry *entry);
 
-/* After a drain: CW_OK, or CW_BUG if there were events and none was undone. */
+/* After a drain: CW_OK, or, if there were events and none was undone, CW_NO_RESOURCE where memory
+ * was what forbade it, else CW_BUG. */
 int chaos_judge(const struct cw_sim *sim, struct cw_error *error);
 
 #endif

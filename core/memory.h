@@ -1,8 +1,9 @@
 /*
- * memory.h: the engine's memory account, and the only door to the allocator.
+ * memory.h: the engine's memory account, and its door to the allocator.
  *
- * Every block that the engine allocates is taken here and counted against a limit, so that a run
- * that outgrows the machine ends with an exit code and a figure instead of being killed.
+ * Whatever grows with the model, the run or the number of workers is taken here and counted against
+ * a limit, so that a run that outgrows the machine ends with an exit code and a figure instead of
+ * being killed. Not counted: the simulation itself, and what pin.c knows of the machine's cores.
  *
  * I-MEM-1: what has been handed out, as asked for, is at most bytes_max. Any worker may take and
  * give; a request that is refused may for a moment have another one refused.

@@ -89,7 +89,7 @@ static bool reserve(struct sorted *sorted, size_t count)
         return true;
     size_t capacity = 1024;
     while (capacity < count)
-        capacity *= 2;
+        capacity += capacity / 4; /* not twice: a burst of all that is pending may be in here */
     free_arrays(sorted);
     struct entry *const block = memory_take(sorted->memory, array_bytes(capacity));
     if (block == NULL)

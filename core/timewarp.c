@@ -8,9 +8,20 @@
 
 #include "core/simulation.h"
 
-enum { MAILBOX_BYTES = 64 << 10 };
+/* What all mailboxes of a worker start with together, as far as each has at least the least. Those
+ * that need more grow. */
+enum { MAILBOXES_BYTES = 64 << 10, MAILBOX_BYTES_MIN = 1 << 10 };
 
 /* ---- creation ------------------------------------------------------------------------------- */
+
+/* Of one: a power of two. */
+static size_t mailbox_bytes(uint32_t workers)
+{
+    size_t bytes = MAILBOXES_BYTES;
+    while (bytes > MAILBOX_BYTES_MIN && bytes * (workers - 1) > MAILBOXES_BYTES)
+        bytes /= 2;
+    return bytes;
+}
 
 static bool create_mailboxes(struct cw_sim *sim, struct timewarp *tw)
 {
@@ -26,7 +37,7 @@ static bool create_mailboxes(struct cw_sim *sim, struct timewarp *tw)
         return false;
     for (uint32_t i = 0; i < n; i++) {
         tw->sent_least[i] = KEY_NEVER;
-        if (i != tw->index && !mailbox_init(&tw->in[i], &sim->memory, MAILBOX_BYTES))
+        if (i != tw->index && !mailbox_init(&tw->in[i], &sim->memory, mailbox_bytes(n)))
             return false;
     }
     return true;

@@ -164,22 +164,70 @@ static uint64_t sequential_need(struct phold_options options)
     return enough;
 }
 
+static void is_enough(const struct phold_options *options, enum cw_sync sync, uint64_t expected)
+{
+    for (uint32_t threads = 1; threads <= 4; threads++) {
+        struct cw_stats stats;
+        struct cw_error error;
+        double setup_s;
+        if (phold_run(options, sync, threads, &stats, &setup_s, &error) != CW_OK)
+            fail_msg("%s, %u threads: %s", cw_sync_name[sync], threads, error.text);
+        assert_int_equal(stats.trace_hash, expected);
+    }
+}
+
 static void a_fifth_more_memory_than_the_sequential_mode_needs_is_enough(void **state)
 {
     (void)state;
     struct phold_options options = phold_defaults();
     options.end_ps = 3000000;
-    const uint64_t expected = run(&options).trace_hash;
+    uint64_t expected = run(&options).trace_hash;
     options.memory_bytes_max = sequential_need(options) / 5 * 6;
     for (enum cw_sync sync = CW_CONSERVATIVE; sync <= CW_ADAPTIVE; sync++)
-        for (uint32_t threads = 1; threads <= 2; threads++) {
-            struct cw_stats stats;
-            struct cw_error error;
-            double setup_s;
-            if (phold_run(&options, sync, threads, &stats, &setup_s, &error) != CW_OK)
-                fail_msg("%s, %u threads: %s", cw_sync_name[sync], threads, error.text);
-            assert_int_equal(stats.trace_hash, expected);
-        }
+        is_enough(&options, sync, expected);
+    options.traffic = PHOLD_MESH; /* all that is pending has its turn at once */
+    options.memory_bytes_max = 0;
+    expected = run(&options).trace_hash;
+    options.memory_bytes_max = sequential_need(options) / 5 * 6;
+    is_enough(&options, CW_CONSERVATIVE, expected);
+    is_enough(&options, CW_ADAPTIVE, expected);
+}
+
+static void without_memory_for_undo_logs_the_stress_mode_ends_with_exit_code_4(void **state)
+{
+    (void)state;
+    struct phold_options options = phold_defaults();
+    struct cw_stats stats;
+    struct cw_error error;
+    double setup_s;
+    options.end_ps = 3000000;
+    options.memory_bytes_max = sequential_need(options) / 5 * 6;
+    assert_int_equal(phold_run(&options, CW_STRESS, 2, &stats, &setup_s, &error), CW_NO_RESOURCE);
+    assert_non_null(strstr(error.text, "the stress mode can keep what it takes to undo none of"));
+}
+
+/* Few events and no lookahead: nearly all that is handled ahead is in vain. */
+static void adaptive_undoes_less_than_it_commits_however_few_the_events(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t lps, population, threads;
+    } models[] = {{4, 1, 2}, {8, 2, 8}, {16, 1, 8}};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        struct phold_options options = phold_defaults();
+        struct cw_stats stats;
+        struct cw_error error;
+        double setup_s;
+        options.lps = models[i].lps;
+        options.population = models[i].population;
+        options.lookahead_ps = 0;
+        options.remote_p32 = UINT64_C(1) << 32;
+        options.end_ps = INT64_C(400000000000) / (models[i].lps * models[i].population);
+        assert_int_equal(
+            phold_run(&options, CW_ADAPTIVE, models[i].threads, &stats, &setup_s, &error), CW_OK);
+        assert_true(stats.events_committed > 300000);
+        assert_true(2 * stats.events_committed >= stats.events_processed);
+    }
 }
 
 static void refuse(const struct phold_options *options, const char *text)
@@ -479,6 +527,8 @@ int main(void)
         cmocka_unit_test(mesh_tokens_go_in_rounds),
         cmocka_unit_test(under_any_memory_limit_a_run_ends_well_or_with_exit_code_4),
         cmocka_unit_test(a_fifth_more_memory_than_the_sequential_mode_needs_is_enough),
+        cmocka_unit_test(without_memory_for_undo_logs_the_stress_mode_ends_with_exit_code_4),
+        cmocka_unit_test(adaptive_undoes_less_than_it_commits_however_few_the_events),
         cmocka_unit_test(impossible_options_are_refused),
         cmocka_unit_test(bad_options_say_what_would_be_legal),
         cmocka_unit_test(too_little_memory_is_exit_code_4),
