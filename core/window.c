@@ -1,8 +1,7 @@
 /*
  * window.c: how far a worker speculates (timewarp.h). The window is counted in events: what may be
  * handled and not committed at a time. A controller per worker moves it by what speculation pays:
- * as long as next to nothing is rolled back it widens, when a quarter is, it halves; a window of a
- * few events, which spares waiting and costs next to nothing, only when a third is. Memory comes
+ * as long as next to nothing is rolled back it widens, when a quarter is, it halves. Memory comes
  * first: from 70 % of the limit on the window halves with every round, from 85 % on only safe
  * events are handled, at 95 % what was speculated is undone. That aims at what a sequential run
  * needs and a little more; undoing may itself need memory, for cancellations.
@@ -14,7 +13,6 @@ enum {
     BATCH_START = 256,
     BATCH_TIGHT = 16,
     BUDGET_MIN = 1,
-    BUDGET_SMALL = 16,
     BUDGET_START = 512,
     BUDGET_MAX = 1 << 12,        /* more of history than the cache holds costs more than it gains */
     BUDGET_OPTIMISTIC = 1 << 20, /* a bound on memory, not a window */
@@ -94,7 +92,7 @@ void window_adjust(struct timewarp *tw, bool round_ended)
     }
     if (usage->processed < USAGE_MIN)
         return;
-    if (usage->rolled_back * (tw->budget > BUDGET_SMALL ? 4 : 3) > usage->processed)
+    if (usage->rolled_back * 4 > usage->processed)
         narrow(tw);
     else if (usage->rolled_back * 20 < usage->processed)
         widen(tw);
