@@ -20,13 +20,9 @@ void memory_init(struct memory *memory, uint64_t bytes_max)
         (struct memory){.bytes_max = bytes_max > 0 ? bytes_max : machine_memory_bytes() / 5 * 4};
 }
 
-static size_t whole_pages(size_t bytes)
-{
-    return (bytes + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
-}
+static size_t whole_pages(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
-/* Maps a little more than needed and unmaps both ends, to start at a huge page. What is behind the
- * end of a block, which is not counted, is part of its last page. */
+/* Maps a little more than needed and unmaps both ends, to start at a huge page. */
 static void *map(size_t bytes)
 {
     const size_t length = whole_pages(bytes), mapped = length + HUGE_PAGE_BYTES;
@@ -103,7 +99,7 @@ enum memory_level memory_level(const struct memory *memory)
 
 int memory_error(const struct memory *memory, struct cw_error *error)
 {
-    const uint64_t needed = sync_load_acquire(&memory->needed);
+    const uint64_t needed = sync_load_acquire(&memory->needed); /* a figure: orders nothing */
     error->exit_code = CW_NO_RESOURCE;
     if (needed > memory->bytes_max)
         snprintf(error->text, sizeof error->text,
