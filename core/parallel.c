@@ -12,6 +12,7 @@
 
 void simulation_abort(struct cw_sim *sim, const struct worker *worker)
 {
+    /* orders everything: the failure is written; pairs with simulation_aborted() */
     if (sync_claim(&sim->aborted, 1 + (uint64_t)(worker - sim->workers)) && sim->slots != NULL &&
         worker->timewarp != NULL)
         wait_ring(worker->timewarp, true);
@@ -159,6 +160,7 @@ int parallel_drain(struct cw_sim *sim, struct cw_error *error)
         return started;
     if (!simulation_aborted(sim))
         return settle(sim, error);
+    /* pairs with the claim in simulation_abort(); all threads have come to rest besides */
     *error = sim->workers[sync_load_acquire(&sim->aborted) - 1].failure;
     return error->exit_code;
 }

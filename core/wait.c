@@ -17,6 +17,8 @@ enum {
 /* 0 in `waits_for` is awake; 1 + the worker. */
 static bool is_asleep(const struct gvt_slot *slot)
 {
+    /* acquire: of two that are about to sleep one sees the other's word (I-WAIT-1); what orders it
+     * behind our own is the fence in sleep_for() */
     return sync_load_acquire(&slot->waits_for) != 0;
 }
 
@@ -27,11 +29,12 @@ static void sleep_for(struct timewarp *tw, uint32_t other)
     struct gvt_slot *const slot = &sim->slots[tw->index], *const theirs = &sim->slots[other];
     const uint64_t word = 1 + (uint64_t)other;
     (void)sync_add_relaxed(&sim->sleepers, 1);
-    sync_store_release(&slot->waits_for, word);
-    if (sim->can_fence_all) /* before the looks below: I-WAIT-1, I-WAIT-2 */
+    sync_store_release(&slot->waits_for, word); /* pairs with is_asleep() and wait_ring() */
+    if (sim->can_fence_all)                     /* before the looks below: I-WAIT-1, I-WAIT-2 */
         sync_fence_all();
     else
         sync_fence();
+    /* promise_ps: pairs with promise_renew(); only whether it has changed counts here */
     if (!is_asleep(theirs) &&
         (int64_t)sync_load_acquire(&theirs->promise_ps) == tw->blocked_by_ps &&
         !gvt_can_go_on(tw) && !simulation_aborted(sim)) {
@@ -75,7 +78,7 @@ void wait_ring(struct timewarp *tw, bool all)
         return;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct gvt_slot *const slot = &sim->slots[i];
-        const uint64_t word = sync_load_acquire(&slot->waits_for);
+        const uint64_t word = sync_load_acquire(&slot->waits_for); /* pairs with sleep_for() */
         if (i != tw->index && word != 0 && (all || word == 1 + (uint64_t)tw->index))
             sync_wake(&slot->waits_for);
     }
