@@ -70,18 +70,18 @@ LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc -lmetis -lsqlite3 -lzstd $(LIBS
 ALL_CFLAGS = $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 
 DIRS := core lp partition hw collectives perf bench
+BARE_SOURCES := $(wildcard perf/bare/*.c)
 PROGRAM_SOURCES := bench/main.c bench/build_commit.c
-LIB_SOURCES := $(filter-out $(PROGRAM_SOURCES),$(foreach d,$(DIRS),$(wildcard $(d)/*.c)))
+LIB_SOURCES := $(filter-out $(PROGRAM_SOURCES) $(BARE_SOURCES),$(foreach d,$(DIRS),$(wildcard $(d)/*.c $(d)/*/*.c)))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(OUT)/obj/%.o)
-TEST_SOURCES := $(wildcard test/unit/test_*.c test/integration/test_*.c)
-TEST_SUPPORT := $(filter-out $(TEST_SOURCES),$(wildcard test/unit/*.c test/integration/*.c test/*.c))
+TEST_SOURCES := $(wildcard test/unit/*/test_*.c test/integration/test_*.c)
+TEST_SUPPORT := $(wildcard test/support/*.c)
 TEST_SUPPORT_OBJECTS := $(TEST_SUPPORT:%.c=$(OUT)/obj/%.o)
 TEST_BINARIES := $(TEST_SOURCES:%.c=$(OUT)/%)
 # The explorer's tests exist in the variants explore and explore-asan only.
 EXPLORE_TESTS := $(wildcard test/stress/test_*.c)
-EXPLORE_SUPPORT := $(filter-out $(EXPLORE_TESTS),$(wildcard test/stress/*.c)) test/random_model.c
+EXPLORE_SUPPORT := $(filter-out $(EXPLORE_TESTS),$(wildcard test/stress/*.c)) test/support/random_model.c
 EXPLORE_BINARIES := $(EXPLORE_TESTS:%.c=$(OUT)/%)
-BARE_SOURCES := $(wildcard perf/bare/*.c)
 BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 
 .PHONY: all help setup run test asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
@@ -107,9 +107,9 @@ asan: setup ## every test under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory VARIANT=asan all test-binaries
 	@CUBEWARP=$(BUILD)/asan/cubewarp test/run-tests.sh $(TEST_SOURCES:%.c=$(BUILD)/asan/%)
 
-TSAN_TESTS := $(BUILD)/tsan/test/race/test_race $(BUILD)/tsan/test/unit/test_core_parallel \
+TSAN_TESTS := $(BUILD)/tsan/test/race/test_race $(BUILD)/tsan/test/unit/core/test_core_parallel \
               $(BUILD)/tsan/test/integration/test_threads \
-              $(foreach t,stress lazy threads pin stats phold,$(BUILD)/tsan/test/unit/test_core_$t) \
+              $(foreach t,stress lazy threads pin stats phold,$(BUILD)/tsan/test/unit/core/test_core_$t) \
               $(BUILD)/tsan/test/integration/test_records
 tsan: setup ## the engine's workers under ThreadSanitizer, and that it sees what they share
 	@$(MAKE) --no-print-directory VARIANT=tsan $(BUILD)/tsan/cubewarp $(TSAN_TESTS)
@@ -127,9 +127,9 @@ stress: setup ## the engine's workers under a scheduler that tries thousands of 
 	@EXPLORE_SEEDS=$(EXPLORE_ASAN_SEEDS) test/run-tests.sh $(STRESS_ASAN)
 
 nightly: setup ## random models and schedules in large numbers, half an hour (NIGHTLY_ROUNDS=0: without end)
-	@$(MAKE) --no-print-directory $(BUILD)/test/unit/test_core_parallel
-	@$(MAKE) --no-print-directory VARIANT=asan $(BUILD)/asan/test/unit/test_core_parallel
-	@$(MAKE) --no-print-directory VARIANT=tsan $(BUILD)/tsan/test/unit/test_core_parallel
+	@$(MAKE) --no-print-directory $(BUILD)/test/unit/core/test_core_parallel
+	@$(MAKE) --no-print-directory VARIANT=asan $(BUILD)/asan/test/unit/core/test_core_parallel
+	@$(MAKE) --no-print-directory VARIANT=tsan $(BUILD)/tsan/test/unit/core/test_core_parallel
 	@$(MAKE) --no-print-directory VARIANT=explore $(STRESS)
 	@$(MAKE) --no-print-directory VARIANT=explore-asan $(STRESS_ASAN)
 	@test/nightly.sh
@@ -175,10 +175,10 @@ perf: setup ## measure throughput (PERF_OPTIONS="--set phold --rounds 7"), with 
 	@$(MAKE) --no-print-directory all $(BARE_BINARIES)
 	$(OUT)/cubewarp perf run $(PERF_OPTIONS)
 
-scatter-sweep: setup ## birs, rhd and mesh from 16 KiB to 256 MiB per rank: table and plot in bench/
+scatter-sweep: setup ## birs, rhd and mesh from 16 KiB to 256 MiB per rank: table and plot in perf/results/
 	@.ci/setup.sh gnuplot-nox python3
 	@$(MAKE) --no-print-directory all
-	bench/scatter_sweep.py $(OUT)/cubewarp
+	perf/results/scatter_sweep.py $(OUT)/cubewarp
 
 compdb: ## compile_commands.json, for editors
 	@.ci/setup.sh bear
@@ -206,7 +206,7 @@ $(OUT)/obj/bench/build_commit.o: $(OUT)/obj/commit
 
 # The registry of algorithms (collectives/algorithm.c): those that the files define, by name.
 ALGORITHM_LIST := $(OUT)/obj/algorithm_list.inc
-$(shell grep -hoE '^const struct ccl_algorithm ccl_[a-z0-9_]+' collectives/*.c | \
+$(shell grep -hoE '^const struct ccl_algorithm ccl_[a-z0-9_]+' collectives/*.c collectives/*/*.c | \
         sed 's/.* \(.*\)/ALGORITHM(\1)/' | LC_ALL=C sort >$(ALGORITHM_LIST).new; \
         cmp -s $(ALGORITHM_LIST).new $(ALGORITHM_LIST) || \
         cp $(ALGORITHM_LIST).new $(ALGORITHM_LIST))
@@ -235,7 +235,7 @@ $(OUT)/test/race/test_race: $(OUT)/obj/test/race/test_race.o $(OUT)/libcubewarp.
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
 
-# Before the library: the explorer's threads_run() stands in for that of core/threads.c.
+# Before the library: the explorer's threads_run() stands in for that of core/host/threads.c.
 $(EXPLORE_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(EXPLORE_SUPPORT:%.c=$(OUT)/obj/%.o) \
                      $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)

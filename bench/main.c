@@ -5,7 +5,7 @@
 #include <cpuid.h>
 #include <stdio.h>
 
-#include "bench/cli.h"
+#include "bench/cli/cli.h"
 #include "core/cw.h"
 
 /* The features of x86-64-v3; __builtin_cpu_supports also asks whether the system saves AVX state.

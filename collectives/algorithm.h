@@ -6,10 +6,10 @@
 #ifndef COLLECTIVES_ALGORITHM_H
 #define COLLECTIVES_ALGORITHM_H
 
-#include "collectives/ccl_config.h"
+#include "collectives/config/ccl_config.h"
 #include "core/cw.h"
-#include "lp/tl.h"
-#include "lp/wiring.h"
+#include "lp/kernel/tl.h"
+#include "lp/queues/wiring.h"
 
 enum ccl_collective {
     CCL_ALL_REDUCE,

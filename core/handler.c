@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/simulation.h"
-#include "core/timewarp.h"
+#include "core/timewarp/timewarp.h"
 
 void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...)
 {

@@ -8,7 +8,7 @@
 #define CORE_LPS_H
 
 #include "core/cw.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 
 struct lp_block {
     uint64_t hash; /* of the committed events (hash.h) */

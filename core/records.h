@@ -9,7 +9,7 @@
 #define CORE_RECORDS_H
 
 #include "core/cw.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 
 struct records {
     struct memory *memory;

@@ -7,12 +7,12 @@
 #ifndef CORE_SIMULATION_H
 #define CORE_SIMULATION_H
 
-#include "core/gvt.h"
-#include "core/outbox.h"
+#include "core/timewarp/gvt.h"
+#include "core/timewarp/outbox.h"
 #include "core/trace.h"
-#include "core/pin.h"
-#include "core/threads.h"
-#include "core/worker.h"
+#include "core/host/pin.h"
+#include "core/host/threads.h"
+#include "core/timewarp/worker.h"
 
 /* By who writes it while workers run: what they all read for each event must not lie on a line that
  * one of them writes, nor on its neighbour, which is fetched along. */

@@ -6,7 +6,7 @@
 
 #include "core/hash.h"
 #include "core/simulation.h"
-#include "core/timewarp.h"
+#include "core/timewarp/timewarp.h"
 
 enum { FIRST_SAMPLE = 16, CLOCK_TRIALS = 16, CLOCK_READS = 16 };
 

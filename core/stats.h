@@ -13,7 +13,7 @@
 #ifndef CORE_STATS_H
 #define CORE_STATS_H
 
-#include "core/clock.h"
+#include "core/host/clock.h"
 #include "core/cw.h"
 
 /* A prime: rounds of GVT, which come every so many events, must not always meet the sampled turn,

@@ -5,7 +5,7 @@
  */
 #include "core/trace.h"
 
-#include "core/clock.h"
+#include "core/host/clock.h"
 
 enum { SLOTS_MIN = 1024, SAMPLE_BITS = 4, CLOCK_TRIALS = 64 };
 

@@ -10,7 +10,7 @@
 #define CORE_TRACE_H
 
 #include "core/cw.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 
 struct trace_slot {
     const struct cw_event *event; /* NULL: free */

@@ -17,10 +17,10 @@
 #include "hw/route.h"
 #include "hw/structure.h"
 #include "hw/timing.h"
-#include "lp/lateness.h"
+#include "lp/fabric/lateness.h"
 #include "lp/record.h"
-#include "lp/tl.h"
-#include "lp/wiring.h"
+#include "lp/kernel/tl.h"
+#include "lp/queues/wiring.h"
 
 /* ---- parameters ----------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /*
  * partition.h: which worker gets which cube. A cube is never split. Everything else follows the
- * cubes: an IO die goes with its SIP's first cube (lp/placement.c).
+ * cubes: an IO die goes with its SIP's first cube (lp/host/placement.c).
  *
  * A partitioner is one row of a registry: a pure function of the structure and the number of
  * workers, so that a run can be repeated from its command line.

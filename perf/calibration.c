@@ -17,8 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/clock.h"
-#include "core/sync.h"
+#include "core/host/clock.h"
+#include "core/host/sync.h"
 #include "perf/statistics.h"
 
 enum { LOOP_ROUNDS = 2000000, CHAINS = 8, TRIPS = 500, BATCHES = 9, CORES_TRIED = 2 };

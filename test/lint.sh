@@ -24,7 +24,7 @@ for folder in "${!may[@]}"; do
         target=$(sed -E 's/.*"([a-z]+)\/.*/\1/' <<<"$text")
         [[ " ${may[$folder]} " == *" $target "* ]] ||
             complain "$file:$line: $folder may not include $target ($text)"
-    done < <(grep -nE '^#include "[a-z]+/' "$folder"/*.[ch] 2>/dev/null)
+    done < <(grep -rnE --include='*.[ch]' '^#include "[a-z]+/' "$folder" 2>/dev/null)
 done
 
 sources=$(git ls-files --cached --others --exclude-standard '*.c' '*.h')
@@ -39,14 +39,14 @@ repeated=$(printf '%s\n' $sources | xargs -n1 basename | sort | uniq -d)
 
 # The table of decisions names files, what is in them, and tests that are there.
 decisions=collectives/DECISIONS.md
-for name in $(grep -oE '`[a-z]+/[a-z_0-9]+\.[a-z]+`' $decisions | tr -d '`' | sort -u); do
+for name in $(grep -oE '`[a-z]+/[a-z_0-9/]+\.[a-z]+`' $decisions | tr -d '`' | sort -u); do
     [ -f "$name" ] || complain "$decisions: there is no $name"
 done
 while IFS='|' read -r file name; do
     grep -qw -- "$name" "$file" || complain "$decisions: there is no $name in $file"
-done < <(grep -oE '`[a-z]+/[a-z_0-9]+\.[ch]` \(`[a-z_ ]+`' $decisions | sed -E 's/`([^`]+)` \(`([^`]+)`/\1|\2/')
+done < <(grep -oE '`[a-z]+/[a-z_0-9/]+\.[ch]` \(`[a-z_ ]+`' $decisions | sed -E 's/`([^`]+)` \(`([^`]+)`/\1|\2/')
 for name in $(grep -oE '`test_[a-z_0-9]+:[a-z_0-9]+`' $decisions | tr -d '`' | sort -u); do
-    grep -q "^static void ${name#*:}(void \*\*state)" test/*/"${name%%:*}.c" 2>/dev/null ||
+    grep -q "^static void ${name#*:}(void \*\*state)" test/*/"${name%%:*}.c" test/unit/*/"${name%%:*}.c" 2>/dev/null ||
         complain "$decisions: there is no test $name"
 done
 

@@ -1,12 +1,12 @@
 /*
  * baseline.c: PHOLD without an engine, for the engine to be measured against.
  *
- * The same two traffics as bench/phold.c, with the same random numbers and the same initial events,
- * in a bare loop: take the least event, draw, put one back. No model interface, no total order
- * (ties fall as they come), no hash, no checks. Two queues, each as good as it is without looking
- * ahead: heap      a 4-ary heap of 24-byte entries, replacing its root in one pass calendar Brown's
- * calendar queue (1988): sorted lists of 32-byte nodes, as many buckets as events, recycled last
- * in, first out. It is told the best width instead of finding it
+ * The same two traffics as bench/phold/phold.c, with the same random numbers and the same initial
+ * events, in a bare loop: take the least event, draw, put one back. No model interface, no total
+ * order (ties fall as they come), no hash, no checks. Two queues, each as good as it is without
+ * looking ahead: heap      a 4-ary heap of 24-byte entries, replacing its root in one pass calendar
+ * Brown's calendar queue (1988): sorted lists of 32-byte nodes, as many buckets as events, recycled
+ * last in, first out. It is told the best width instead of finding it
  *
  *   baseline heap|calendar random|mesh LPS POPULATION END_US [SHIFT]
  *

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/late.h"
-#include "core/pending.h"
+#include "core/queue/late.h"
+#include "core/queue/pending.h"
 
 /* ---- delays --------------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "collectives/config.h"
+#include "collectives/config/config.h"
 #include "core/cw.h"
 
 /* Exit code of loading what is in the descriptor over the shipped files. */

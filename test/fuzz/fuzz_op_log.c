@@ -12,7 +12,7 @@
 
 #include <zstd.h>
 
-#include "collectives/op_log.h"
+#include "collectives/data/op_log.h"
 
 #define MACHINE                                                                                    \
     "\"machine\":{\"sips\":1,\"cubes\":2,\"pes\":4,\"tcm_bytes\":8192,\"hbm_bytes\":16384,"        \

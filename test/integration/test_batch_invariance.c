@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "collectives/distributed.h"
-#include "collectives/expect_order.h"
-#include "collectives/input.h"
+#include "collectives/runtime/distributed.h"
+#include "collectives/verify/expect_order.h"
+#include "collectives/data/input.h"
 
 enum { COLUMNS = 4096, RANKS_MAX = 64 };
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "test/integration/run_cubewarp.h"
+#include "test/support/run_cubewarp.h"
 
 /* 2 x 2 cubes, three tiles: the last has one element. */
 #define MACHINE "--preset tiny --n-elem 4097"

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "test/integration/built_plugin.h"
-#include "test/integration/run_cubewarp.h"
+#include "test/support/built_plugin.h"
+#include "test/support/run_cubewarp.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "test/integration/run_cubewarp.h"
+#include "test/support/run_cubewarp.h"
 
 enum row { REDUCE, MULTIPLY, BESIDE, BOTH, ROWS };
 static const char *const row_name[ROWS] = {"all_reduce", "gemm", "all_reduce_beside_gemm", "both"};

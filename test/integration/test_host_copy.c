@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "test/integration/run_cubewarp.h"
+#include "test/support/run_cubewarp.h"
 
 static long long top_ps(const json_t *root, const char *key)
 {

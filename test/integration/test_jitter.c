@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "test/integration/run_cubewarp.h"
+#include "test/support/run_cubewarp.h"
 
 #define NODE(node, rest) "--set jitter.nodes." node "." rest " "
 #define LINK(link, rest) "--set jitter.links." link "." rest " "

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "test/integration/built_plugin.h"
-#include "test/integration/run_cubewarp.h"
+#include "test/support/built_plugin.h"
+#include "test/support/run_cubewarp.h"
 
 static int make(void **state)
 {

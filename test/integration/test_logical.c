@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "test/integration/allreduce_order.h"
-#include "test/integration/run_cubewarp.h"
+#include "test/support/allreduce_order.h"
+#include "test/support/run_cubewarp.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "test/integration/run_cubewarp.h"
+#include "test/support/run_cubewarp.h"
 
 static void tiles_hold_whole_elements(void **state)
 {

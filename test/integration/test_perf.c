@@ -2,9 +2,9 @@
  * test_perf.c: `cubewarp perf` from the command line: a tiny set measured, kept, compared; exit
  * codes and refusals.
  */
-#include "test/unit/test_perf_support.h"
+#include "test/support/test_perf_support.h"
 
-#include "test/integration/run_cubewarp.h"
+#include "test/support/run_cubewarp.h"
 
 static void a_tiny_set_is_measured_kept_and_compared(void **state)
 {

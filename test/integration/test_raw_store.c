@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "test/integration/run_cubewarp.h"
+#include "test/support/run_cubewarp.h"
 
 /* Both rows' times of a round trip, in ps. */
 static void measure(const char *args, int n_elem, long long *ipcq_ps, long long *raw_ps)

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "test/integration/run_cubewarp.h"
+#include "test/support/run_cubewarp.h"
 
 static char folder[64];
 

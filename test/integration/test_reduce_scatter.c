@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "test/integration/run_cubewarp.h"
+#include "test/support/run_cubewarp.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define SCATTER         "run --bench ccl_reduce_scatter --preset a3_16 "
@@ -464,7 +464,7 @@ static void memory_stays_far_below_the_inputs(void **state)
 static void the_published_sweep_is_what_runs_give(void **state)
 {
     (void)state;
-    FILE *const table = fopen("bench/reduce_scatter.tsv", "r");
+    FILE *const table = fopen("perf/results/reduce_scatter.tsv", "r");
     assert_non_null(table);
     char line[256], algorithm[16];
     unsigned long long bytes;

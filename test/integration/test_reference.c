@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "test/integration/run_cubewarp.h"
+#include "test/support/run_cubewarp.h"
 
 static const char *arg_at(const json_t *args, size_t i)
 {

@@ -1,5 +1,5 @@
 /*
- * gvt.pml: the rounds of core/gvt.h, among workers that speculate, roll back and cancel.
+ * gvt.pml: the rounds of core/timewarp/gvt.h, among workers that speculate, roll back and cancel.
  *
  * Claims: in every round all compute the same from reports of that round (I-GVT-2); GVT does not
  * go back; no event and no cancellation that is taken after a round comes before its GVT
@@ -11,7 +11,7 @@
  * again, it may send something else. A straggler undoes all later events of its worker, or none of
  * them (another LP's). The delay is the least one of the pair; with EXTRA, or one more.
  *
- * Names are those of core/gvt.c. A look at all slots is one step, because what it waits for stays
+ * Names are those of core/timewarp/gvt.c. A look at all slots is one step, because what it waits for stays
  * true. So is the emptying of one mailbox, because only its last look at `tail` is seen by others.
  * The first cut is one step: publishing earlier, box by box, is a choice of its own.
  * A report's fields are written in one step and made known in the next; a worker that may compute

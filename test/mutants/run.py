@@ -23,10 +23,10 @@ hang_s = {}  # (variant, program): how long it may take, from how long it takes 
 # (variant, program, environment), the cheap ones first. Those of core/ only: what they do not
 # find, no test of a model has to.
 UNIT = ["memory", "errors", "sim", "rng", "pending", "random", "phold", "stress", "lazy"]
-TESTS = [("asan", f"test/unit/test_core_{name}", {}) for name in UNIT] + [
+TESTS = [("asan", f"test/unit/core/test_core_{name}", {}) for name in UNIT] + [
     ("explore-asan", "test/stress/test_explore", {"EXPLORE_SEEDS": "300"}),
     ("explore-asan", "test/stress/test_alloc_faults", {"FAULTS_SEEDS": "1"}),
-    ("asan", "test/unit/test_core_parallel", {"PARALLEL_SEEDS": "10"}),
+    ("asan", "test/unit/core/test_core_parallel", {"PARALLEL_SEEDS": "10"}),
     ("explore", "test/stress/test_explore", {"EXPLORE_SEEDS": "4000"}),
     ("tsan", "test/race/test_race", {}),
 ]

@@ -1,7 +1,7 @@
 /* choose.c: a mapper and a validator in a shared object, for test_loaded_mappers.c. */
 #include <stdio.h>
 
-#include "collectives/mapper.h"
+#include "collectives/runtime/mapper.h"
 #include "collectives/plugin.h"
 
 #ifdef OTHER_HEADERS

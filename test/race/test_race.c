@@ -1,8 +1,8 @@
 /*
- * test_race.c: what ThreadSanitizer sees of core/sync.h and core/mailbox.h. Two threads hand over
- * bytes that are not atomic through each of their primitives: properly, which must be clean, and
- * in ways that order nothing, which must be reported. So a build in which the tool has become
- * blind, because ordering hides from it, is noticed.
+ * test_race.c: what ThreadSanitizer sees of core/host/sync.h and core/timewarp/mailbox.h. Two
+ * threads hand over bytes that are not atomic through each of their primitives: properly, which
+ * must be clean, and in ways that order nothing, which must be reported. So a build in which the
+ * tool has become blind, because ordering hides from it, is noticed.
  *
  * Each case runs in a process of its own: this program, with the case's name. The second thread
  * waits for the first by words that order nothing, so each race happens, in the same way, always.
@@ -21,8 +21,8 @@
 
 #include <cmocka.h>
 
-#include "core/mailbox.h"
-#include "core/threads.h"
+#include "core/timewarp/mailbox.h"
+#include "core/host/threads.h"
 
 #if !defined(SYNC_BUILTINS)
 #error "build with VARIANT=tsan, under which sync.h uses the compiler's atomics"

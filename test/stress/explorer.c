@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collectives/coroutine.h"
+#include "core/host/coroutine.h"
 #include "core/cw.h"
-#include "core/threads.h"
+#include "core/host/threads.h"
 
 #if !defined(SYNC_EXPLORE)
 #error "the explorer needs steps: build with VARIANT=explore"
@@ -154,7 +154,8 @@ void sync_step(bool waits)
         go_on_with(&explorer.workers[current], next, false);
 }
 
-/* ---- in place of core/threads.c ------------------------------------------------------------- */
+/* ---- in place of core/host/threads.c
+ * ------------------------------------------------------------- */
 
 static void enter(void)
 {

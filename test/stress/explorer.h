@@ -1,12 +1,12 @@
 /*
  * explorer.h: the schedule explorer: the engine's workers as coroutines in one thread, under a
- * scheduler that decides at every shared step (core/sync.h, built with SYNC_EXPLORE) who goes on.
- * A schedule follows from its seed, so whatever it shows can be seen again.
+ * scheduler that decides at every shared step (core/host/sync.h, built with SYNC_EXPLORE) who goes
+ * on. A schedule follows from its seed, so whatever it shows can be seen again.
  *
  * It explores interleavings, not weak orderings: a step is atomic and everybody sees it at once.
  *
- * It defines sync_step(), and threads_run() and the like instead of core/threads.c. One exploration
- * at a time in a process, and one thread.
+ * It defines sync_step(), and threads_run() and the like instead of core/host/threads.c. One
+ * exploration at a time in a process, and one thread.
  */
 #ifndef TEST_STRESS_EXPLORER_H
 #define TEST_STRESS_EXPLORER_H

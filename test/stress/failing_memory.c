@@ -1,6 +1,6 @@
 /*
- * failing_memory.c: see failing_memory.h. Includes core/memory.c with the allocator's functions
- * replaced, so that the engine's own way out of their failures is what runs.
+ * failing_memory.c: see failing_memory.h. Includes core/memory/memory.c with the allocator's
+ * functions replaced, so that the engine's own way out of their failures is what runs.
  */
 #include "test/stress/failing_memory.h"
 
@@ -56,7 +56,7 @@ static int failing_munmap(void *start, size_t bytes)
 #define free           failing_free
 #define mmap           failing_mmap
 #define munmap         failing_munmap
-#include "core/memory.c"
+#include "core/memory/memory.c"
 
 void failing_memory_arm(uint64_t n, bool for_good)
 {

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "test/random_model.h"
+#include "test/support/random_model.h"
 #include "test/stress/explorer.h"
 #include "test/stress/failing_memory.h"
 

@@ -1,7 +1,8 @@
 /*
  * test_explore.c: schedules of the parallel engine (explorer.h): small random models
- * (test/random_model.h) in every mode on 2 to 4 workers under thousands of interleavings, against
- * the sequential engine; and the mailbox alone, in rings so small that they are always full.
+ * (test/support/random_model.h) in every mode on 2 to 4 workers under thousands of interleavings,
+ * against the sequential engine; and the mailbox alone, in rings so small that they are always
+ * full.
  *
  * EXPLORE_SEED=7 EXPLORE_SEEDS=1 replays a schedule; EXPLORE_SEEDS=1000000 explores as many.
  */
@@ -14,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "core/mailbox.h"
-#include "core/threads.h"
-#include "test/random_model.h"
+#include "core/timewarp/mailbox.h"
+#include "core/host/threads.h"
+#include "test/support/random_model.h"
 #include "test/stress/explorer.h"
 
 enum { SEEDS_DEFAULT = 1500, LPS_MAX = 12, SCHEDULES_PER_MODEL = 12 };

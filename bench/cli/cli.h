@@ -1,0 +1,36 @@
+/*
+ * cli.h: the commands of cubewarp. Each has a function that takes its own argv (argv[0] is the
+ * command's name) and returns an exit code (enum cw_exit), having printed what went wrong.
+ */
+#ifndef BENCH_CLI_H
+#define BENCH_CLI_H
+
+#include "bench/cli/options.h"
+#include "collectives/config/config.h"
+#include "core/cw.h"
+
+int cli_main(int argc, char **argv);
+
+int run_main(int argc, char **argv);
+int verify_main(int argc, char **argv);
+int check_main(int argc, char **argv);
+int config_main(int argc, char **argv);
+int topo_main(int argc, char **argv);
+int replay_main(int argc, char **argv);
+
+/* Queue pairs that a machine's PEs have, over all PEs and directions; without building it. */
+uint64_t topo_queue_pairs(const struct hw_config *hw, bool wire_all_pes);
+
+/*
+ * What the commands begin with: parses the options and, unless --help was asked for and given,
+ * loads the configuration. CW_OK with *config NULL: --help was printed, return CW_OK. Otherwise an
+ * exit code, the reason printed.
+ */
+int cli_begin(struct run_options *options, enum command command, int argc, char **argv,
+              struct config **config);
+/* Prints "cubewarp COMMAND: TEXT" on standard error, and what to do; returns the exit code. */
+int cli_fail(const char *command, const struct cw_error *error);
+/* Flushes standard output: `result`, or CW_NO_RESOURCE if what was printed got lost. */
+int cli_end(const char *command, int result);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * cmd_run.c: `cubewarp run`: configuration, bench, report. Output files are opened before the run,
+ * so that a path that cannot be written is known at once, and appear after it, whole.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/output/atomic_file.h"
+#include "bench/programs/bench.h"
+#include "bench/cli/cli.h"
+#include "bench/output/report.h"
+#include "collectives/plugin.h"
+
+struct outputs {
+    struct atomic_file json, csv;
+    bool json_to_stdout, csv_to_stdout;
+    char *pointers; /* of a deadlock: to be shown after its message */
+};
+
+static bool is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
+
+static int open_outputs(const struct run_options *options, struct outputs *outputs,
+                        struct cw_error *error)
+{
+    *outputs = (struct outputs){.json_to_stdout = is_stdout(options->json),
+                                .csv_to_stdout = is_stdout(options->csv)};
+    int result = CW_OK;
+    if (options->json != NULL && !outputs->json_to_stdout)
+        result = atomic_file_open(&outputs->json, options->json, error);
+    if (result == CW_OK && options->csv != NULL && !outputs->csv_to_stdout)
+        result = atomic_file_open(&outputs->csv, options->csv, error);
+    return result;
+}
+
+/* Standard output has the table, or the JSON or CSV that was asked for there, alone. */
+static int write_outputs(struct outputs *outputs, const struct result *result,
+                         struct cw_error *error)
+{
+    int code = CW_OK;
+    if (outputs->json_to_stdout)
+        code = report_json(stdout, result, error);
+    else if (outputs->csv_to_stdout)
+        report_csv(stdout, result);
+    else
+        report_table(stdout, result);
+    if (code == CW_OK && outputs->json.stream != NULL) {
+        code = report_json(outputs->json.stream, result, error);
+        if (code == CW_OK)
+            code = atomic_file_commit(&outputs->json, error);
+    }
+    if (code == CW_OK && outputs->csv.stream != NULL) {
+        report_csv(outputs->csv.stream, result);
+        code = atomic_file_commit(&outputs->csv, error);
+    }
+    return code;
+}
+
+static int run(const struct run_options *options, const struct config *config,
+               struct outputs *outputs, struct cw_error *error)
+{
+    struct result result = {0};
+    int code = run_options_check(options, &config->hw, error);
+    if (code == CW_OK)
+        code = bench_run(options, config, &result, error);
+    outputs->pointers = result.pointers;
+    result.pointers = NULL;
+    if (code == CW_OK) {
+        code = write_outputs(outputs, &result, error);
+        if (code == CW_OK)
+            code = result_judge(&result, config->hw.contention != HW_CONTENTION_NONE,
+                                plugin_is_path(config->ccl.module), error);
+    }
+    result_free(&result);
+    return code;
+}
+
+int run_main(int argc, char **argv)
+{
+    struct run_options options;
+    struct config *config;
+    struct outputs outputs;
+    struct cw_error error = {.exit_code = CW_OK};
+    int code = cli_begin(&options, COMMAND_RUN, argc, argv, &config);
+    if (config == NULL)
+        return code;
+    code = open_outputs(&options, &outputs, &error);
+    if (code == CW_OK)
+        code = run(&options, config, &outputs, &error);
+    atomic_file_discard(&outputs.json);
+    atomic_file_discard(&outputs.csv);
+    config_free(config);
+    code = cli_end("run", code);
+    if (error.exit_code != CW_OK)
+        code = cli_fail("run", &error);
+    if (outputs.pointers != NULL)
+        fputs(outputs.pointers, stderr);
+    free(outputs.pointers);
+    return code;
+}

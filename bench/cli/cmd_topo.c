@@ -1,0 +1,214 @@
+/*
+ * cmd_topo.c: `cubewarp topo`: what the configuration builds: counts, a drawing (topo_svg.c), and
+ * with --path the nodes and links between two PEs and what each costs.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/output/atomic_file.h"
+#include "bench/cli/cli.h"
+#include "bench/output/topo_svg.h"
+#include "collectives/runtime/distributed.h"
+#include "collectives/runtime/install_plan.h"
+#include "lp/layout.h"
+
+/* "S.C.P" within the machine. */
+static bool parse_place(const char *text, const struct hw_config *hw, struct hw_place *place)
+{
+    char rest;
+    return sscanf(text, "%u.%u.%u%c", &place->sip, &place->cube, &place->pe, &rest) == 3 &&
+           place->sip < hw->sip_count && place->cube < hw_cubes(hw) && place->pe < hw_pes(hw);
+}
+
+/* The ends of connections among `count` places that `neighbour` knows. */
+static uint64_t count_ends(const struct hw_config *hw, uint32_t count,
+                           bool (*neighbour)(const struct hw_config *hw, uint32_t at,
+                                             enum hw_port port, uint32_t *to))
+{
+    uint64_t ends = 0;
+    uint32_t to;
+    for (uint32_t at = 0; at < count; at++)
+        for (enum hw_port port = 0; port < HW_PORTS; port++)
+            ends += neighbour(hw, at, port, &to);
+    return ends;
+}
+
+/* All cubes of a SIP and all PEs of a cube have the same places in all SIPs and cubes. */
+uint64_t topo_queue_pairs(const struct hw_config *hw, bool wire_all_pes)
+{
+    const uint64_t sips = hw->sip_count, cubes = hw_cubes(hw),
+                   wired = wire_all_pes ? hw_pes(hw) : 1;
+    const uint64_t between_pes = wire_all_pes ? count_ends(hw, hw_pes(hw), hw_pe_neighbour) : 0;
+    const uint64_t between_cubes = count_ends(hw, hw_cubes(hw), hw_cube_neighbour);
+    const uint64_t between_sips = count_ends(hw, hw->sip_count, hw_sip_neighbour);
+    return between_pes * cubes * sips + between_cubes * wired * sips + between_sips * cubes * wired;
+}
+
+static void print_counts(const struct config *config, const struct lp_model *m, uint64_t pairs)
+{
+    static const char *const corner[HW_CORNERS] = {"NW", "NE", "SW", "SE"};
+    const struct hw_config *hw = &config->hw;
+    printf("SIPs         %u, %s", hw->sip_count, hw_sip_topology_name[hw->sip_topology]);
+    if (hw_sips_are_grid(hw))
+        printf(" of %u x %u", hw->sip_w, hw->sip_h);
+    printf("\ncubes        %u, %u x %u in a SIP\n", hw->sip_count * m->cubes, hw->cube_w,
+           hw->cube_h);
+    printf("PEs          %u, %u in a cube:", hw_pe_count(hw), m->pes);
+    for (uint32_t i = 0; i < hw->corner_count; i++)
+        printf(" %s", corner[hw->corner[i]]);
+    printf(" x %u\nNoC          %u x %u routers in a cube\n", hw->pe_per_corner, hw->noc_w,
+           hw->noc_h);
+    printf("queue pairs  %llu, %u slots of %u bytes each\n", (unsigned long long)pairs,
+           config->ccl.n_slots, config->ccl.slot_bytes);
+    printf("LPs          %u: the host, cubes, IO dies and %u switches\n", m->lp_count,
+           m->switch_count);
+    printf("state        %zu bytes per PE, its cube's and links' included\n",
+           m->cube_bytes / m->pes);
+}
+
+/* A path being printed; what it costs adds up as simulated. */
+struct path {
+    const struct hw_config *hw;
+    uint64_t bytes;
+    int64_t latency_ps, ser_ps_max;
+};
+
+static void print_ns(int64_t ps)
+{
+    printf("%6lld.%03lld", (long long)(ps / 1000), (long long)(ps % 1000));
+}
+
+static void print_place(const struct hw_path_step *step)
+{
+    char where[64] = "";
+    int n = 0;
+    if (step->sip != UINT32_MAX && step->kind != HW_NODE_SWITCH)
+        n += snprintf(where, sizeof where, "sip %u", step->sip);
+    if (step->cube != UINT32_MAX)
+        n += snprintf(where + n, sizeof where - (size_t)n, " cube %u", step->cube);
+    if (step->index != UINT32_MAX)
+        n += snprintf(where + n, sizeof where - (size_t)n, " #%u", step->index);
+    if (step->port < HW_PORTS)
+        snprintf(where + n, sizeof where - (size_t)n, " %c", hw_port_letter[step->port]);
+    printf("%-26s", where);
+}
+
+static void print_step(void *arg, const struct hw_path_step *step)
+{
+    struct path *path = arg;
+    if (!step->is_link) {
+        const int64_t ps = path->hw->overhead_ps[step->kind];
+        path->latency_ps += ps;
+        printf("%-10s ", hw_node_name[step->kind]);
+        print_place(step);
+        printf(" overhead ");
+        print_ns(ps);
+    } else {
+        const struct hw_link_class *link = &path->hw->link[step->kind];
+        const int64_t ser_ps = hw_ser_ps(link, path->bytes);
+        path->latency_ps += link->prop_ps;
+        path->ser_ps_max = ser_ps > path->ser_ps_max ? ser_ps : path->ser_ps_max;
+        printf("  -%-8s ", hw_link_name[step->kind]);
+        print_place(step);
+        printf(" flight   ");
+        print_ns(link->prop_ps);
+        printf("   %llu B take ", (unsigned long long)path->bytes);
+        print_ns(ser_ps);
+    }
+    putchar('\n');
+}
+
+static void print_path(const struct config *config, struct hw_place from, struct hw_place to)
+{
+    struct path path = {.hw = &config->hw, .bytes = config->ccl.slot_bytes};
+    printf("\nA tile of %u bytes from PE_DMA to the receive slot, in ns, on an idle fabric:\n",
+           config->ccl.slot_bytes);
+    hw_path_walk(&config->hw, from, to, dist_slot_memory(&config->ccl), HW_PORT_NONE, print_step,
+                 &path);
+    printf("latency ");
+    print_ns(path.latency_ps);
+    printf(" + longest serialisation ");
+    print_ns(path.ser_ps_max);
+    printf(" = ");
+    print_ns(path.latency_ps + path.ser_ps_max);
+    putchar('\n');
+}
+
+static int draw(const struct run_options *options, const struct config *config,
+                struct cw_error *error)
+{
+    if (strcmp(options->svg, "-") == 0) {
+        topo_svg(stdout, &config->hw);
+        return CW_OK;
+    }
+    struct atomic_file file = {0};
+    int code = atomic_file_open(&file, options->svg, error);
+    if (code != CW_OK)
+        return code;
+    topo_svg(file.stream, &config->hw);
+    return atomic_file_commit(&file, error);
+}
+
+/* Queue pairs that the algorithm's topology installs. */
+static int count_pairs(const struct config *config, uint64_t *pairs, struct cw_error *error)
+{
+    *pairs = topo_queue_pairs(&config->hw, config->ccl.wiring == CCL_WIRING_ALL_PES);
+    if (strcmp(config->ccl.topology, "none") == 0)
+        return CW_OK;
+    struct install_plans *plans;
+    const char *key;
+    const int code = build_install_plans(dist_world_size_for(config), config->ccl.algorithm,
+                                         &config->ccl, &config->hw, &plans, &key, error);
+    if (code != CW_OK)
+        return code == CW_USAGE ? dist_refuse(config, key, error) : code;
+    if (install_plans_wiring(plans) != NULL)
+        *pairs = lp_wiring_queue_pairs(install_plans_wiring(plans));
+    install_plans_free(plans);
+    return CW_OK;
+}
+
+static int topo(const struct run_options *options, const struct config *config,
+                struct cw_error *error)
+{
+    struct hw_place from, to;
+    const struct lp_config queues = dist_queue_config(&config->ccl);
+    struct lp_model model;
+    if (options->path_from != NULL && (!parse_place(options->path_from, &config->hw, &from) ||
+                                       !parse_place(options->path_to, &config->hw, &to))) {
+        snprintf(error->text, sizeof error->text,
+                 "--path %s %s: expected two PEs as SIP.CUBE.PE, up to %u.%u.%u",
+                 options->path_from, options->path_to, config->hw.sip_count - 1,
+                 hw_cubes(&config->hw) - 1, hw_pes(&config->hw) - 1);
+        return error->exit_code = CW_USAGE;
+    }
+    if (options->svg != NULL)
+        return draw(options, config, error);
+    uint64_t pairs;
+    const int code = count_pairs(config, &pairs, error);
+    if (code != CW_OK)
+        return code;
+    if (!lp_layout_init(&model, &config->hw, &queues)) {
+        lp_layout_free(&model);
+        snprintf(error->text, sizeof error->text, "out of memory");
+        return error->exit_code = CW_NO_RESOURCE;
+    }
+    print_counts(config, &model, pairs);
+    if (options->path_from != NULL)
+        print_path(config, from, to);
+    lp_layout_free(&model);
+    return CW_OK;
+}
+
+int topo_main(int argc, char **argv)
+{
+    struct run_options options;
+    struct config *config;
+    struct cw_error error = {.exit_code = CW_OK};
+    int code = cli_begin(&options, COMMAND_TOPO, argc, argv, &config);
+    if (config == NULL)
+        return code;
+    code = topo(&options, config, &error);
+    config_free(config);
+    code = cli_end("topo", code);
+    return error.exit_code != CW_OK ? cli_fail("topo", &error) : code;
+}

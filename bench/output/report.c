@@ -1,0 +1,254 @@
+/*
+ * report.c: the table that users of nccl-tests know, with simulated times. Rows stand alone on
+ * their lines; all else is behind '#', so that what reads nccl-tests' output reads this.
+ */
+#include "bench/output/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+
+double report_algbw_gbs(const struct result_row *row)
+{
+    return ratio((double)row->bytes * 1000, (double)row->time_ps);
+}
+
+double report_busbw_gbs(const struct result_row *row)
+{
+    return report_algbw_gbs(row) * row->bus_factor;
+}
+
+double report_efficiency(const struct cw_stats *stats)
+{
+    return stats->events_processed == 0
+               ? 1
+               : (double)stats->events_committed / (double)stats->events_processed;
+}
+
+double report_rollback_mean(const struct cw_stats *stats)
+{
+    return ratio((double)stats->events_rolled_back, (double)stats->rollbacks);
+}
+
+static const char *print_decimals(int64_t value, uint64_t unit, int places,
+                                  char buf[REPORT_NUMBER_BYTES])
+{
+    const uint64_t size = value < 0 ? (uint64_t)0 - (uint64_t)value : (uint64_t)value;
+    snprintf(buf, REPORT_NUMBER_BYTES, "%s%" PRIu64 ".%0*" PRIu64, value < 0 ? "-" : "",
+             size / unit, places, size % unit);
+    return buf;
+}
+
+const char *report_ns(int64_t ps, char buf[REPORT_NUMBER_BYTES])
+{
+    return print_decimals(ps, 1000, 3, buf);
+}
+
+const char *report_us(int64_t ps, char buf[REPORT_NUMBER_BYTES])
+{
+    return print_decimals(ps, 1000000, 6, buf);
+}
+
+static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
+
+static void print_head(FILE *file, const struct result *result)
+{
+    fprintf(file,
+            "# cubewarp %s: %s%s%s, %" PRIu64 " SIP%s, %" PRIu64 " cube%s, %" PRIu64
+            " PE%s, configuration %s\n",
+            CW_VERSION, result->bench, result->algorithm[0] == '\0' ? "" : " ", result->algorithm,
+            result->sips, plural(result->sips), result->cubes, plural(result->cubes), result->pes,
+            plural(result->pes), result->config_digest);
+    char init[REPORT_NUMBER_BYTES];
+    fprintf(file, "# times are simulated; setting up the queues took %s us\n",
+            report_us(result->init_time_ps, init));
+    fprintf(file, "#%15s %15s %6s %6s %15s %12s %12s %15s %7s %8s\n", "size(B)", "count(elements)",
+            "type", "redop", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "bound(us)", "eff(%)",
+            "#wrong");
+}
+
+static const char *or_dash(const char *text) { return text[0] == '\0' ? "-" : text; }
+
+static void print_row(FILE *file, const struct result_row *row)
+{
+    char time[REPORT_NUMBER_BYTES];
+    char bound[REPORT_NUMBER_BYTES];
+    char wrong[REPORT_NUMBER_BYTES] = "N/A";
+    if (row->wrong >= 0)
+        snprintf(wrong, sizeof wrong, "%" PRId64, row->wrong);
+    fprintf(file, " %15" PRIu64 " %15" PRIu64 " %6s %6s %15s %12.3f %12.3f %15s %7.2f %8s\n",
+            row->bytes, row->count, or_dash(row->dtype), or_dash(row->redop),
+            report_us(row->time_ps, time), report_algbw_gbs(row), report_busbw_gbs(row),
+            report_us(row->bound_ps, bound),
+            100 * ratio((double)row->bound_ps, (double)row->time_ps), wrong);
+}
+
+static void print_foot(FILE *file, const struct result *result)
+{
+    int64_t wrong = 0;
+    bool verified = false;
+    double busbw = 0;
+    for (size_t i = 0; i < result->row_count; i++) {
+        busbw += report_busbw_gbs(&result->rows[i]);
+        if (result->rows[i].wrong < 0)
+            continue;
+        verified = true;
+        wrong += result->rows[i].wrong;
+    }
+    if (verified)
+        fprintf(file, "# Wrong values      : %" PRId64 "%s\n", wrong, wrong == 0 ? " OK" : "");
+    else
+        fputs("# Wrong values      : not verified (--verify-data)\n", file);
+    fprintf(file, "# Avg bus bandwidth : %.3f\n", ratio(busbw, (double)result->row_count));
+}
+
+static void print_phases(FILE *file, const struct result_row *row)
+{
+    fprintf(file, "#\n# %-32s %15s %15s %15s\n", "phase", "min(us)", "mean(us)", "max(us)");
+    for (size_t i = 0; i < row->phase_count; i++) {
+        const struct result_phase *const phase = &row->phases[i];
+        char least[REPORT_NUMBER_BYTES];
+        char most[REPORT_NUMBER_BYTES];
+        fprintf(file, "# %-32s %15s %15.6f %15s\n", phase->name, report_us(phase->min_ps, least),
+                phase->mean_ps / 1e6, report_us(phase->max_ps, most));
+    }
+}
+
+static void print_links(FILE *file, const struct result_row *row)
+{
+    fprintf(file, "#\n# %-40s %15s %8s %17s\n", "busiest links", "bytes", "busy(%)",
+            "longest queue(us)");
+    for (size_t i = 0; i < row->link_count; i++) {
+        const struct result_link *const link = &row->links[i];
+        char queue[REPORT_NUMBER_BYTES];
+        fprintf(file, "# %-40s %15" PRIu64 " %8.2f %17s\n", link->name, link->bytes,
+                100 * ratio((double)link->busy_ps, (double)row->time_ps),
+                report_us(link->queue_ps_max, queue));
+    }
+}
+
+/* One hash of all rows' data; of a single row its data_hash itself. */
+static bool result_hash(const struct result *result, uint64_t *hash)
+{
+    *hash = 0;
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct result_row *const row = &result->rows[i];
+        if (!row->has_hash)
+            return false;
+        const uint64_t both[2] = {*hash, row->data_hash};
+        *hash = i == 0 ? row->data_hash : XXH3_64bits(both, sizeof both);
+    }
+    return result->row_count > 0;
+}
+
+static void print_engine(FILE *file, const struct result *result)
+{
+    const struct result_engine *const engine = &result->engine;
+    uint64_t hash;
+    char data[32] = "none";
+    if (result_hash(result, &hash))
+        snprintf(data, sizeof data, "%016" PRIx64, hash);
+    fprintf(file,
+            "#\n# engine: seed %" PRIu64 ", %s, threads %" PRIu32 ", events %" PRIu64
+            ", events/s %.4g, IPCQ messages/s %.4g, efficiency %.1f %%, wall time %.3f s, memory "
+            "%.1f MiB, result hash %s, trace hash %016" PRIx64 "\n",
+            result->seed, engine->sync, engine->threads, engine->stats.events_committed,
+            engine->events_per_s, ratio((double)engine->ipcq_messages, engine->run_s),
+            100 * report_efficiency(&engine->stats), engine->setup_s + engine->run_s,
+            (double)engine->peak_rss_bytes / 1048576, data, engine->stats.trace_hash);
+}
+
+void report_stress(FILE *file, const struct cw_stats *stats)
+{
+    if (stats->rollbacks_injected > 0)
+        fprintf(file,
+                "# stress: %" PRIu64 " rollbacks injected, %" PRIu64 " states moved, %" PRIu64
+                " looks at mailboxes held back\n",
+                stats->rollbacks_injected, stats->states_moved, stats->looks_held_back);
+}
+
+/* What the partition made of the machine. */
+static void print_cut(FILE *file, const struct result_engine *engine)
+{
+    const struct lp_cut *const cut = &engine->cut;
+    char lookahead[REPORT_NUMBER_BYTES];
+    fprintf(file, "# partition: %s, LPs per thread %" PRIu32 "..%" PRIu32 ", links cut:",
+            engine->partition, cut->lps_min, cut->lps_max);
+    const char *separator = "";
+    for (int kind = 0; kind < HW_LINK_KINDS; kind++) {
+        if (cut->link[kind].all == 0)
+            continue;
+        fprintf(file, "%s %" PRIu32 " of %" PRIu32 " %s", separator, cut->link[kind].cut,
+                cut->link[kind].all, hw_link_name[kind]);
+        separator = ",";
+    }
+    if (cut->lookahead_ps == CW_TIME_MAX)
+        fputs("; nothing goes from one thread to another", file);
+    else
+        fprintf(file, "; lookahead %s ns", report_ns(cut->lookahead_ps, lookahead));
+    if (cut->idle > 0)
+        fprintf(file, "; %" PRIu32 " of %" PRIu32 " threads idle", cut->idle, engine->threads);
+    fputs(engine->stats.threads_pinned > 0 ? "; pinned\n" : "; not pinned\n", file);
+}
+
+void report_threads(FILE *file, const struct result_engine *engine)
+{
+    const struct cw_stats *const stats = &engine->stats;
+    if (engine->threads < 2)
+        return;
+    double timed = 0;
+    for (int i = 0; i < CW_ACTIVITIES; i++)
+        timed += stats->time_share[i];
+    fputs("# time of the threads:", file);
+    for (int i = 0; i < CW_ACTIVITIES && timed > 0; i++)
+        fprintf(file, "%s %s %.1f %%", i == 0 ? "" : ",", cw_activity_name[i],
+                100 * stats->time_share[i]);
+    fputs(timed > 0 ? " (sampled)\n" : " the run was too short for a sample\n", file);
+    fprintf(file,
+            "# rollbacks: primary %" PRIu64 ", secondary %" PRIu64
+            ", events in one: mean %.1f, most %" PRIu64 "; anti-messages %" PRIu64
+            "; window: mean %.0f events; GVT: %" PRIu64 " rounds of %.1f us\n",
+            stats->rollbacks_primary, stats->rollbacks_secondary, report_rollback_mean(stats),
+            stats->rollback_events_max, stats->anti_messages, stats->window_mean, stats->gvt_rounds,
+            1e6 * stats->gvt_round_mean_s);
+}
+
+/* Not all rows are about the same: then each says what it is about. */
+static bool rows_differ(const struct result *result)
+{
+    for (size_t i = 1; i < result->row_count; i++)
+        if (result->rows[i].collective[0] != '\0' &&
+            strcmp(result->rows[i].collective, result->rows[0].collective) != 0)
+            return true;
+    return false;
+}
+
+void report_table(FILE *file, const struct result *result)
+{
+    const bool named = rows_differ(result);
+    print_head(file, result);
+    for (size_t i = 0; i < result->row_count; i++) {
+        if (named)
+            fprintf(file, "# %s\n", result->rows[i].collective);
+        print_row(file, &result->rows[i]);
+    }
+    print_foot(file, result);
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct result_row *const row = &result->rows[i];
+        if (result->row_count > 1 && row->phase_count + row->link_count > 0)
+            fprintf(file, "#\n# ---- %s%s%" PRIu64 " B\n", named ? row->collective : "",
+                    named ? ", " : "", row->bytes);
+        if (row->phase_count > 0)
+            print_phases(file, row);
+        if (row->link_count > 0)
+            print_links(file, row);
+    }
+    print_engine(file, result);
+    report_stress(file, &result->engine.stats);
+    if (result->engine.has_cut)
+        print_cut(file, &result->engine);
+    report_threads(file, &result->engine);
+}

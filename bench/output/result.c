@@ -1,0 +1,71 @@
+/*
+ * result.c: what is done with any result: means, a judgement, release (result.h).
+ */
+#include "bench/output/result.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "bench/output/report.h"
+
+void result_free(struct result *result)
+{
+    for (size_t i = 0; i < result->row_count; i++)
+        free(result->rows[i].phases);
+    free(result->rows);
+    free(result->engine.workers);
+    free(result->pointers);
+    result->pointers = NULL;
+    result->engine.workers = NULL;
+    result->engine.worker_count = 0;
+    result->rows = NULL;
+    result->row_count = 0;
+}
+
+int64_t result_mean_ps(int64_t sum_ps, uint32_t count)
+{
+    const int64_t rest = sum_ps % count;
+    return sum_ps / count + (2 * rest >= count);
+}
+
+uint64_t peak_rss_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+int result_judge(const struct result *result, bool bound_holds, bool loaded, struct cw_error *error)
+{
+    int64_t wrong = 0;
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct result_row *const row = &result->rows[i];
+        wrong += row->wrong > 0 ? row->wrong : 0;
+        if (!bound_holds || row->time_ps >= row->bound_ps)
+            continue;
+        char time[REPORT_NUMBER_BYTES];
+        char bound[REPORT_NUMBER_BYTES];
+        snprintf(error->text, sizeof error->text,
+                 "%s of %llu bytes took %s ns, which is below its lower bound of %s ns%s",
+                 row->collective, (unsigned long long)row->bytes, report_ns(row->time_ps, time),
+                 report_ns(row->bound_ps, bound),
+                 loaded ? ": the algorithm, from a shared object, does less than its collective "
+                          "needs; --verify-data shows what is missing"
+                        : "");
+        return error->exit_code = loaded ? CW_PROGRAM_FAILED : CW_BUG;
+    }
+    if (wrong == 0)
+        return CW_OK;
+    snprintf(error->text, sizeof error->text,
+             "%lld elements have other bits than the specified order of operations gives",
+             (long long)wrong);
+    error->exit_code = CW_DATA_WRONG;
+    return CW_DATA_WRONG;
+}
+
+const char *result_cancellation(enum cw_sync sync, bool lazy)
+{
+    if (sync == CW_SEQUENTIAL || sync == CW_CONSERVATIVE)
+        return NULL;
+    return lazy ? "lazy" : "aggressive";
+}

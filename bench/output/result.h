@@ -1,0 +1,106 @@
+/*
+ * result.h: what a run leaves behind, as the table, the JSON and the CSV writers see it. Times are
+ * simulated, in ps; 60-cli.md says what each figure means. Filled by bench/ programs, printed by
+ * report.c. Arrays are owned by the result; result_free() releases them.
+ */
+#ifndef BENCH_RESULT_H
+#define BENCH_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/cw.h"
+#include "lp/host/placement.h"
+
+/* A stretch of the collective that the kernels marked; statistics over the ranks. */
+struct result_phase {
+    char name[32];
+    int64_t min_ps, max_ps;
+    double mean_ps;
+};
+
+/* One directed link, over one collective. */
+struct result_link {
+    char name[96]; /* "sip0.cube1 ucie E -> sip0.cube2" */
+    uint64_t bytes;
+    int64_t busy_ps;      /* time it was sending */
+    int64_t queue_ps_max; /* the longest that a message waited for it */
+};
+
+/* All links of one kind that carried something, over one collective. */
+struct result_link_kind {
+    const char *name; /* "hccs"; static */
+    uint64_t links, bytes;
+    int64_t busy_ps; /* of all of them together */
+};
+#define RESULT_LINK_KINDS_MAX 24u
+
+/* One row: one collective at one size, means over the iterations. */
+struct result_row {
+    char collective[32]; /* "all_reduce" */
+    char algorithm[64];  /* "" for a bench without */
+    uint64_t bytes, count;
+    char dtype[8], redop[8]; /* "" where it means nothing */
+    uint32_t ranks;          /* world size: busbw's n */
+    double bus_factor;       /* busbw = algbw * factor */
+    int64_t time_ps, host_time_ps, start_skew_ps, bound_ps;
+    int64_t wrong; /* -1: not verified (null) */
+    bool has_hash; /* false: null */
+    uint64_t data_hash;
+    struct result_phase *phases;
+    size_t phase_count;
+    struct result_link links[5]; /* the busiest */
+    struct result_link_kind kinds[RESULT_LINK_KINDS_MAX];
+    size_t kind_count;
+    size_t link_count;
+};
+
+struct result_engine {
+    const char *sync, *partition;
+    const char *cancellation; /* NULL: in this mode nothing is undone */
+    uint32_t threads;
+    bool has_cut;      /* false: one thread, or a model that is no machine */
+    struct lp_cut cut; /* what the partition made of the machine */
+    struct cw_stats stats;
+    struct cw_stats *workers; /* [worker_count], of each; the result's */
+    uint32_t worker_count;
+    uint64_t peak_rss_bytes;
+    double setup_s;         /* wall time to build the machine and to install its queues */
+    double run_s;           /* wall time in the engine after that, the data pass included */
+    double events_per_s;    /* committed, over all the time in the engine, installation included */
+    uint64_t ipcq_messages; /* tiles sent; phold: 0 */
+};
+
+struct result {
+    char bench[32];
+    char algorithm[64];
+    char config_digest[17]; /* XXH3 of the resolved configuration, 16 hex digits */
+    uint64_t seed;
+    uint64_t sips, cubes, pes, queue_pairs, lps;
+    struct result_engine engine;
+    struct result_row *rows;
+    size_t row_count;
+    int64_t sim_time_ps, init_time_ps;
+    char *pointers; /* of a run that ended in a deadlock: its queues, as text; NULL: none */
+};
+
+/* NULL, aggressive or lazy. */
+const char *result_cancellation(enum cw_sync sync, bool lazy);
+
+void result_free(struct result *result); /* frees what it owns, not the struct */
+
+/* A sum's mean, rounded half away from zero as all times are. sum_ps >= 0, count > 0. */
+int64_t result_mean_ps(int64_t sum_ps, uint32_t count);
+/* Of this process, so far. */
+uint64_t peak_rss_bytes(void);
+
+/*
+ * What the figures themselves say about the run: CW_BUG with *error filled for a time below its
+ * bound, if the bound holds, or CW_PROGRAM_FAILED if the algorithm was `loaded` from a shared
+ * object; CW_DATA_WRONG for elements that verification found wrong.
+ */
+int result_judge(const struct result *result, bool bound_holds, bool loaded,
+                 struct cw_error *error);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * bench.h: runs a bench program on a simulated machine. What `cubewarp run` and `cubewarp verify`
+ * call between reading a configuration and printing a result.
+ */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include <stdbool.h>
+
+#include "bench/cli/options.h"
+#include "bench/output/result.h"
+#include "collectives/config/config.h"
+#include "core/cw.h"
+
+/*
+ * Runs options->bench on the machine that `config` describes. On CW_OK *result is filled (one row
+ * per size), and the caller releases it with result_free(); wrong data and times below the bound
+ * are in it and no failure here. Otherwise returns an exit code, fills *error, and *result holds
+ * nothing but a deadlock's pointers, which the caller prints after the message and releases.
+ * Options that have been parsed are legal by themselves; what does not fit the configuration (a
+ * tile size, an algorithm of another collective) is found here, and its message begins with
+ * config_where(). Writes nothing to standard output, except what --ccl-trace - and
+ * --dump-pointers ask for, and that to standard error if JSON or CSV has standard output; progress
+ * goes to standard error.
+ */
+int bench_run(const struct run_options *options, const struct config *config, struct result *result,
+              struct cw_error *error);
+
+/* For options and messages: the name of the i-th bench, NULL after the last. */
+const char *bench_name(size_t i);
+/* Whether a bench takes an option that only some of them take; both by name, without dashes. */
+bool bench_takes(const char *bench, const char *option);
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * bench_algorithm.c: which algorithm a bench runs by its name (program.h). One that is named by an
+ * option must do the bench's collective; that of a file is there for all collectives that a program
+ * may call, and another takes its place where it does not do the one called. Host side, pure.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/programs/program.h"
+
+static bool has_algorithm(const struct bench_program *program)
+{
+    return program->collective && !program->no_algorithm;
+}
+
+/* The registered algorithms of a collective, as a list. */
+static void put_names(enum ccl_collective collective, char *buf, size_t size)
+{
+    const struct ccl_algorithm *algorithm;
+    const char *separator = "";
+    size_t n = 0;
+    for (uint32_t i = 0; (algorithm = ccl_algorithm_at(i)) != NULL && n < size; i++) {
+        if (algorithm->collective != collective)
+            continue;
+        n += (size_t)snprintf(buf + n, size - n, "%s%s", separator, algorithm->name);
+        separator = ", ";
+    }
+}
+
+int bench_algorithm_check(const struct bench_session *session, struct cw_error *error)
+{
+    const struct config *config = session->config;
+    const struct bench_program *program = session->program;
+    if (!has_algorithm(program) || !config_is_from_option(config, "defaults.algorithm"))
+        return CW_OK;
+    const struct ccl_algorithm *const named = ccl_algorithm_load(config->ccl.module, error);
+    if (named == NULL)
+        return dist_refuse(config, "defaults.module", error);
+    if (named->collective == program->does)
+        return CW_OK;
+    char names[512] = "";
+    put_names(program->does, names, sizeof names);
+    snprintf(error->text, sizeof error->text,
+             "%s does %s, and %s is a bench of %s, for which there are: %s", config->ccl.algorithm,
+             ccl_collective_name(named->collective), program->name,
+             ccl_collective_name(program->does), names);
+    return dist_refuse(config, "defaults.algorithm", error);
+}
+
+struct ccl_call bench_call(const struct bench_session *session, enum ccl_collective collective,
+                           uint64_t n_elem)
+{
+    return (struct ccl_call){.hw = &session->config->hw,
+                             .ccl = &session->config->ccl,
+                             .collective = collective,
+                             .world_size = dist_world_size_for(session->config),
+                             .n_elem = n_elem,
+                             .dtype = (enum lp_dtype)session->options->dtype,
+                             .math = (enum lp_math)session->options->op};
+}
+
+/* The program's own, of its i-th size. */
+static struct ccl_call call_of(const struct bench_session *session, size_t i)
+{
+    const enum ccl_collective collective = session->program->does;
+    const uint64_t n_elem = collective == CCL_BARRIER ? 1 : bench_size(session, i);
+    const uint32_t parts = collective == CCL_ALL_GATHER ? dist_world_size_for(session->config) : 1;
+    return bench_call(session, collective, n_elem / parts);
+}
+
+void bench_algorithm_name(const struct bench_session *session, char *buf, size_t size)
+{
+    const struct ccl_config *ccl = &session->config->ccl;
+    struct cw_error ignored;
+    buf[0] = '\0';
+    if (!has_algorithm(session->program))
+        return;
+    const struct ccl_algorithm *algorithm =
+        ccl_algorithm_for(ccl, session->program->does, &ignored);
+    if (algorithm != NULL && algorithm->choose != NULL) { /* its choice is a row's */
+        snprintf(buf, size, "%s", ccl_algorithm_label(ccl, algorithm));
+        return;
+    }
+    for (size_t i = 0; i < bench_size_count(session); i++) {
+        const struct ccl_call call = call_of(session, i);
+        char why[CCL_WHY_BYTES];
+        algorithm = ccl_algorithm_of(&call, why, sizeof why, &ignored);
+        const char *const label = algorithm != NULL ? ccl_algorithm_label(ccl, algorithm) : "";
+        if (i > 0 && strcmp(buf, label) != 0) {
+            buf[0] = '\0';
+            return;
+        }
+        snprintf(buf, size, "%s", label);
+    }
+}
+
+/* A plug-in's own name says nothing of its order; its module does: that none is specified. */
+const char *bench_order(const struct bench_session *session, const struct ccl_algorithm *ran)
+{
+    return ccl_algorithm_find(ran->name) == ran ? ran->name : session->config->ccl.module;
+}

@@ -1,0 +1,137 @@
+/*
+ * ccl_allreduce.c: the all-reduce bench: a worker per rank, as in a DDP script, and around it what
+ * a benchmark does: sizes, warm-up, iterations, verification, hash.
+ */
+#include <stdio.h>
+
+#include "bench/programs/program.h"
+#include "collectives/verify/expect.h"
+#include "collectives/verify/bound.h"
+
+/* One size under way; shared by all workers. */
+struct allreduce {
+    struct bench_session *session;
+    uint64_t n_elem;
+    struct dp_policy policy;
+    struct result_row *row;
+    struct expect *expect; /* NULL: not verified */
+    uint32_t completed;    /* collectives of this size, warm-up included */
+};
+
+/* What runs on every rank. It knows nothing of queues, cubes or simulator threads. */
+static void worker(int rank, void *arg)
+{
+    const struct allreduce *allreduce = arg;
+    const struct run_options *options = allreduce->session->options;
+    const struct dp_policy policy = allreduce->policy;
+
+    dist_init_process_group("ahbm");
+    ahbm_set_device(dist_device_of(rank));
+    struct tensor *tensor = dist_tensor_zeros(allreduce->n_elem, options->dtype, &policy);
+    for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
+        dist_fill_input(tensor, options->seed);
+        dist_all_reduce(tensor, options->op);
+    }
+}
+
+static int read_shard(void *arg, uint32_t rank, uint32_t shard, uint64_t first, uint64_t count,
+                      void *dst, struct cw_error *error)
+{
+    const struct dist_completion *completion = arg;
+    return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
+}
+
+/* All ranks have their result, and none has gone on yet. */
+static int completed(void *arg, const struct dist_completion *completion, struct cw_error *error)
+{
+    struct bench_session *session = arg;
+    struct allreduce *allreduce = session->own;
+    const struct run_options *options = session->options;
+    struct result_row *row = allreduce->row;
+    if (allreduce->completed++ < options->warmup)
+        return CW_OK;
+    bench_row_sample(row, completion->times);
+    struct dist_completion view = *completion;
+    if (allreduce->expect != NULL) {
+        uint64_t wrong = 0;
+        const int code = expect_verify(allreduce->expect, read_shard, &view, &wrong, error);
+        if (code != CW_OK)
+            return code;
+        row->wrong += (int64_t)wrong;
+    }
+    if (options->no_data || allreduce->completed < options->warmup + options->iterations)
+        return CW_OK;
+    row->has_hash = true;
+    return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
+}
+
+static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_error *error)
+{
+    const struct run_options *options = session->options;
+    const struct config *config = session->config;
+    const double n = dist_world_size_of(session->dist);
+    const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
+    char why[CCL_WHY_BYTES];
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
+    if (algorithm == NULL)
+        return error->exit_code;
+    struct allreduce allreduce = {
+        .session = session, .n_elem = n_elem, .policy = dist_policy(session->dist)};
+    allreduce.row = bench_add_row(session, "all_reduce", n_elem, 2 * (n - 1) / n, error);
+    if (allreduce.row == NULL)
+        return error->exit_code;
+    snprintf(allreduce.row->algorithm, sizeof allreduce.row->algorithm, "%s",
+             ccl_algorithm_label(&config->ccl, algorithm));
+    snprintf(allreduce.row->redop, sizeof allreduce.row->redop, "%s", redop_name(options->op));
+    allreduce.row->bound_ps =
+        allreduce.policy.num_cubes == 1
+            ? hw_bound_leaders_ps(&config->hw, allreduce.row->ranks, 1, allreduce.row->bytes)
+            : hw_bound_all_reduce_ps(&config->hw, allreduce.row->bytes);
+    if (options->verify_data) {
+        const struct expect_request request = {.hw = &config->hw,
+                                               .ccl = &config->ccl,
+                                               .module = bench_order(session, algorithm),
+                                               .dtype = options->dtype,
+                                               .op = options->op,
+                                               .n_elem = n_elem,
+                                               .seed = options->seed};
+        allreduce.expect = expect_create(&request, error);
+        if (allreduce.expect == NULL)
+            return error->exit_code;
+        allreduce.row->wrong = 0;
+    }
+    session->own = &allreduce;
+    const int code = dist_spawn(session->dist, worker, &allreduce, error);
+    session->own = NULL;
+    expect_free(allreduce.expect);
+    return code == CW_OK ? bench_row_finish(session, allreduce.row, options->iterations, error)
+                         : code;
+}
+
+static int prepare(struct bench_session *session, struct dist_options *dist, struct cw_error *error)
+{
+    for (size_t i = 0; i < bench_size_count(session); i++) {
+        const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, bench_size(session, i));
+        const int code = dist_check_call(session->config, &call, error);
+        if (code != CW_OK)
+            return code;
+    }
+    dist->completed = completed;
+    return CW_OK;
+}
+
+static int run_allreduce(struct bench_session *session, struct cw_error *error)
+{
+    for (size_t i = 0; i < bench_size_count(session); i++) {
+        const int code = run_size(session, bench_size(session, i), error);
+        if (code != CW_OK)
+            return code;
+    }
+    return CW_OK;
+}
+
+const struct bench_program bench_ccl_allreduce = {.name = "ccl_allreduce",
+                                                  .collective = true,
+                                                  .does = CCL_ALL_REDUCE,
+                                                  .prepare = prepare,
+                                                  .run = run_allreduce};

@@ -1,0 +1,225 @@
+/*
+ * ccl_moves.c: the benches of collectives that move data and reduce nothing: all-gather, broadcast,
+ * barrier; each a worker per rank, as in a DDP script, and around it sizes, warm-up, iterations,
+ * verification, hash. Sizes are those of a rank's result: what an all-gather ends with, in as many
+ * parts as there are ranks. A broadcast's root is rank 0; a barrier has no size.
+ */
+#include <stdio.h>
+
+#include "bench/programs/program.h"
+#include "collectives/verify/expect_moves.h"
+#include "collectives/verify/bound.h"
+
+/* One size under way; shared by all workers. */
+struct move {
+    struct bench_session *session;
+    enum ccl_collective collective;
+    uint64_t n_elem; /* of the result */
+    struct dp_policy policy;
+    size_t row;
+    uint32_t completed; /* collectives of this size, warm-up included */
+};
+
+static struct result_row *row_of(const struct move *move)
+{
+    return &move->session->result->rows[move->row];
+}
+
+/* What runs on every rank. It knows nothing of queues, cubes or simulator threads. */
+static void worker(int rank, void *arg)
+{
+    const struct move *move = arg;
+    const struct run_options *options = move->session->options;
+    const uint64_t ranks = (uint64_t)dist_get_world_size();
+
+    dist_init_process_group("ahbm");
+    ahbm_set_device(dist_device_of(rank));
+    if (move->collective == CCL_BARRIER) {
+        for (uint32_t i = 0; i < options->warmup + options->iterations; i++)
+            dist_barrier();
+        return;
+    }
+    struct tensor *tensor = dist_tensor_zeros(move->n_elem, options->dtype, &move->policy);
+    if (move->collective == CCL_BROADCAST) {
+        for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
+            dist_fill_input(tensor, options->seed);
+            dist_broadcast(tensor, 0);
+        }
+        return;
+    }
+    struct tensor *input = dist_tensor_zeros(move->n_elem / ranks, options->dtype, &move->policy);
+    for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
+        dist_fill_input(input, options->seed);
+        dist_all_gather(tensor, input);
+    }
+}
+
+static int read_result(void *arg, uint32_t rank, uint32_t shard, uint64_t first, uint64_t count,
+                       void *dst, struct cw_error *error)
+{
+    const struct dist_completion *completion = arg;
+    return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
+}
+
+static int verify(const struct move *move, const struct dist_completion *completion,
+                  struct cw_error *error)
+{
+    struct dist_completion view = *completion;
+    const uint32_t parts = move->collective == CCL_ALL_GATHER ? completion->world_size : 1;
+    const struct expect_moves moves = {.collective = move->collective,
+                                       .ranks = completion->world_size,
+                                       .shards = completion->tensors[0]->shard_count,
+                                       .root = completion->root,
+                                       .dtype = move->session->options->dtype,
+                                       .n_elem = move->n_elem / parts,
+                                       .seed = move->session->options->seed};
+    uint64_t wrong = 0;
+    const int code = expect_moves_verify(&moves, read_result, &view, &wrong, error);
+    row_of(move)->wrong += (int64_t)wrong;
+    return code;
+}
+
+/* All ranks have their result, and none has gone on yet. */
+static int completed(void *arg, const struct dist_completion *completion, struct cw_error *error)
+{
+    struct bench_session *session = arg;
+    struct move *move = session->own;
+    const struct run_options *options = session->options;
+    struct result_row *row = row_of(move);
+    snprintf(row->algorithm, sizeof row->algorithm, "%s", completion->algorithm->name);
+    if (move->completed++ < options->warmup)
+        return CW_OK;
+    bench_row_sample(row, completion->times);
+    if (move->collective == CCL_BARRIER)
+        return CW_OK;
+    int code = options->verify_data ? verify(move, completion, error) : CW_OK;
+    if (code != CW_OK || options->no_data ||
+        move->completed < options->warmup + options->iterations)
+        return code;
+    row->has_hash = true;
+    return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
+}
+
+static uint32_t shards_of(const struct hw_config *hw, const struct dp_policy *policy)
+{
+    return (policy->num_cubes ? policy->num_cubes : hw_cubes(hw)) *
+           (policy->num_pes ? policy->num_pes : hw_pes(hw));
+}
+
+static int run_size(struct bench_session *session, enum ccl_collective collective, uint64_t n_elem,
+                    struct cw_error *error)
+{
+    const struct run_options *options = session->options;
+    const struct hw_config *hw = &session->config->hw;
+    const uint32_t ranks = dist_world_size_of(session->dist);
+    const double n = ranks;
+    struct move move = {.session = session,
+                        .collective = collective,
+                        .n_elem = n_elem,
+                        .policy = dist_policy(session->dist)};
+    struct result_row *row = bench_add_row(session, ccl_collective_name(collective), n_elem,
+                                           collective == CCL_ALL_GATHER ? (n - 1) / n : 1.0, error);
+    if (row == NULL)
+        return error->exit_code;
+    move.row = session->result->row_count - 1;
+    const uint64_t received =
+        collective == CCL_ALL_GATHER ? row->bytes / ranks * (ranks - 1) : row->bytes;
+    row->bound_ps = hw_bound_leaders_ps(hw, ranks, shards_of(hw, &move.policy), received);
+    if (options->verify_data && collective != CCL_BARRIER)
+        row->wrong = 0;
+    session->own = &move;
+    const int code = dist_spawn(session->dist, worker, &move, error);
+    session->own = NULL;
+    return code == CW_OK ? bench_row_finish(session, row_of(&move), options->iterations, error)
+                         : code;
+}
+
+static int check_size(const struct bench_session *session, enum ccl_collective collective,
+                      uint64_t n_elem, struct cw_error *error)
+{
+    const struct config *config = session->config;
+    const uint32_t ranks = dist_world_size_for(config);
+    const uint32_t parts = collective == CCL_ALL_GATHER ? ranks : 1;
+    if (n_elem % parts != 0) {
+        snprintf(error->text, sizeof error->text,
+                 "all_gather: %llu elements are no multiple of %u ranks",
+                 (unsigned long long)n_elem, ranks);
+        return error->exit_code = CW_USAGE;
+    }
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &config->ccl,
+                                  .collective = collective,
+                                  .world_size = ranks,
+                                  .n_elem = n_elem / parts,
+                                  .dtype = (enum lp_dtype)session->options->dtype,
+                                  .math = LP_MATH_SUM};
+    return dist_check_call(config, &call, error);
+}
+
+static int prepare(struct bench_session *session, enum ccl_collective collective,
+                   struct dist_options *dist, struct cw_error *error)
+{
+    for (size_t i = 0; i < (collective == CCL_BARRIER ? 1 : bench_size_count(session)); i++) {
+        const uint64_t n_elem = collective == CCL_BARRIER ? 1 : bench_size(session, i);
+        const int code = check_size(session, collective, n_elem, error);
+        if (code != CW_OK)
+            return code;
+    }
+    dist->completed = completed;
+    return CW_OK;
+}
+
+static int run(struct bench_session *session, enum ccl_collective collective,
+               struct cw_error *error)
+{
+    for (size_t i = 0; i < bench_size_count(session); i++) {
+        const int code = run_size(session, collective, bench_size(session, i), error);
+        if (code != CW_OK)
+            return code;
+    }
+    return CW_OK;
+}
+
+static int prepare_all_gather(struct bench_session *session, struct dist_options *dist,
+                              struct cw_error *error)
+{
+    return prepare(session, CCL_ALL_GATHER, dist, error);
+}
+static int run_all_gather(struct bench_session *session, struct cw_error *error)
+{
+    return run(session, CCL_ALL_GATHER, error);
+}
+static int prepare_broadcast(struct bench_session *session, struct dist_options *dist,
+                             struct cw_error *error)
+{
+    return prepare(session, CCL_BROADCAST, dist, error);
+}
+static int run_broadcast(struct bench_session *session, struct cw_error *error)
+{
+    return run(session, CCL_BROADCAST, error);
+}
+static int prepare_barrier(struct bench_session *session, struct dist_options *dist,
+                           struct cw_error *error)
+{
+    return prepare(session, CCL_BARRIER, dist, error);
+}
+static int run_barrier(struct bench_session *session, struct cw_error *error)
+{
+    return run_size(session, CCL_BARRIER, 0, error);
+}
+
+const struct bench_program bench_ccl_all_gather = {.name = "ccl_all_gather",
+                                                   .collective = true,
+                                                   .does = CCL_ALL_GATHER,
+                                                   .prepare = prepare_all_gather,
+                                                   .run = run_all_gather};
+const struct bench_program bench_ccl_broadcast = {.name = "ccl_broadcast",
+                                                  .collective = true,
+                                                  .does = CCL_BROADCAST,
+                                                  .prepare = prepare_broadcast,
+                                                  .run = run_broadcast};
+const struct bench_program bench_ccl_barrier = {.name = "ccl_barrier",
+                                                .collective = true,
+                                                .does = CCL_BARRIER,
+                                                .prepare = prepare_barrier,
+                                                .run = run_barrier};

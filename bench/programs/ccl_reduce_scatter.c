@@ -1,0 +1,155 @@
+/*
+ * ccl_reduce_scatter.c: the reduce-scatter bench: a worker per rank, as in a DDP script, and around
+ * it what a benchmark does: sizes (of a rank's whole input), warm-up, iterations, verification,
+ * hash. It is ccl_allreduce.c with an output beside the input.
+ */
+#include <stdio.h>
+
+#include "bench/programs/program.h"
+#include "collectives/verify/expect.h"
+#include "collectives/verify/bound.h"
+
+/* One size under way; shared by all workers. */
+struct reduce_scatter {
+    struct bench_session *session;
+    uint64_t n_elem;
+    const char *algorithm; /* that carries this size out */
+    size_t row;
+    struct expect *expect; /* NULL: not verified */
+    uint32_t completed;    /* collectives of this size, warm-up included */
+};
+
+static struct result_row *row_of(const struct reduce_scatter *scatter)
+{
+    return &scatter->session->result->rows[scatter->row];
+}
+
+/* What runs on every rank. It knows nothing of queues, cubes or simulator threads. */
+static void worker(int rank, void *arg)
+{
+    const struct reduce_scatter *scatter = arg;
+    const struct run_options *options = scatter->session->options;
+    const struct dp_policy policy = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+
+    dist_init_process_group("ahbm");
+    ahbm_set_device(dist_device_of(rank));
+    const uint64_t each = scatter->n_elem / (uint64_t)dist_get_world_size();
+    struct tensor *input = dist_tensor_zeros(scatter->n_elem, options->dtype, &policy);
+    struct tensor *output = dist_tensor_zeros(each, options->dtype, &policy);
+    for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
+        dist_fill_input(input, options->seed);
+        dist_reduce_scatter(output, input, options->op);
+    }
+}
+
+static int read_result(void *arg, uint32_t rank, uint32_t shard, uint64_t first, uint64_t count,
+                       void *dst, struct cw_error *error)
+{
+    const struct dist_completion *completion = arg;
+    return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
+}
+
+/* All ranks have their result, and none has gone on yet. */
+static int completed(void *arg, const struct dist_completion *completion, struct cw_error *error)
+{
+    struct bench_session *session = arg;
+    struct reduce_scatter *scatter = session->own;
+    const struct run_options *options = session->options;
+    struct result_row *row = row_of(scatter);
+    if (scatter->completed++ < options->warmup)
+        return CW_OK;
+    bench_row_sample(row, completion->times);
+    struct dist_completion view = *completion;
+    if (scatter->expect != NULL) {
+        uint64_t wrong = 0;
+        const int code = expect_verify(scatter->expect, read_result, &view, &wrong, error);
+        if (code != CW_OK)
+            return code;
+        row->wrong += (int64_t)wrong;
+    }
+    if (options->no_data || scatter->completed < options->warmup + options->iterations)
+        return CW_OK;
+    row->has_hash = true;
+    return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
+}
+
+static int expect_size(struct reduce_scatter *scatter, struct cw_error *error)
+{
+    const struct bench_session *session = scatter->session;
+    const struct expect_request request = {.hw = &session->config->hw,
+                                           .ccl = &session->config->ccl,
+                                           .module = scatter->algorithm,
+                                           .dtype = session->options->dtype,
+                                           .op = session->options->op,
+                                           .n_elem = scatter->n_elem,
+                                           .seed = session->options->seed};
+    scatter->expect = expect_create(&request, error);
+    return scatter->expect == NULL ? error->exit_code : CW_OK;
+}
+
+static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_error *error)
+{
+    const struct run_options *options = session->options;
+    const double n = dist_world_size_of(session->dist);
+    const struct ccl_call call = bench_call(session, CCL_REDUCE_SCATTER, n_elem);
+    char why[CCL_WHY_BYTES];
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
+    if (algorithm == NULL)
+        return error->exit_code;
+    struct reduce_scatter scatter = {
+        .session = session, .n_elem = n_elem, .algorithm = algorithm->name};
+    struct result_row *row = bench_add_row(session, "reduce_scatter", n_elem, (n - 1) / n, error);
+    if (row == NULL)
+        return error->exit_code;
+    scatter.row = session->result->row_count - 1;
+    snprintf(row->algorithm, sizeof row->algorithm, "%s", scatter.algorithm);
+    snprintf(row->redop, sizeof row->redop, "%s", redop_name(options->op));
+    row->bound_ps = hw_bound_reduce_scatter_ps(call.hw, call.world_size, row->bytes);
+    if (options->verify_data) {
+        row->wrong = 0;
+        const int code = expect_size(&scatter, error);
+        if (code != CW_OK)
+            return code;
+    }
+    session->own = &scatter;
+    const int code = dist_spawn(session->dist, worker, &scatter, error);
+    session->own = NULL;
+    expect_free(scatter.expect);
+    return code == CW_OK ? bench_row_finish(session, row_of(&scatter), options->iterations, error)
+                         : code;
+}
+
+static int prepare(struct bench_session *session, struct dist_options *dist, struct cw_error *error)
+{
+    for (size_t i = 0; i < bench_size_count(session); i++) {
+        const struct ccl_call call =
+            bench_call(session, CCL_REDUCE_SCATTER, bench_size(session, i));
+        const int code = dist_check_call(session->config, &call, error);
+        if (code != CW_OK)
+            return code;
+    }
+    const struct ccl_call call = bench_call(session, CCL_REDUCE_SCATTER, 0);
+    const struct ccl_algorithm *algorithm = ccl_algorithm_for(call.ccl, call.collective, error);
+    if (algorithm == NULL)
+        return error->exit_code;
+    dist->contexts = 1 + algorithm->kernel->stream_count;
+    dist->peers = algorithm->peers != NULL ? algorithm->peers(&call) : 0;
+    dist->completed = completed;
+    return CW_OK;
+}
+
+static int run(struct bench_session *session, struct cw_error *error)
+{
+    for (size_t i = 0; i < bench_size_count(session); i++) {
+        const int code = run_size(session, bench_size(session, i), error);
+        if (code != CW_OK)
+            return code;
+    }
+    return CW_OK;
+}
+
+const struct bench_program bench_ccl_reduce_scatter = {.name = "ccl_reduce_scatter",
+                                                       .collective = true,
+                                                       .does = CCL_REDUCE_SCATTER,
+                                                       .prepare = prepare,
+                                                       .run = run};

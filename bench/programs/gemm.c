@@ -1,0 +1,402 @@
+/*
+ * gemm.c: benches `gemm`, a matrix product on PE 0 of each cube, and `gemm_allreduce`, the same
+ * beside an all-reduce on the same PEs (50-collectives.md, "Compute beside communication"): first
+ * each alone, then both at once. What the two have in common is PE_DMA, whose virtual channels keep
+ * them apart, and HBM, which an all-reduce meets where it loads and stores.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/programs/program.h"
+#include "collectives/verify/expect.h"
+#include "collectives/data/input.h"
+#include "collectives/matmul/matmul.h"
+#include "collectives/verify/bound.h"
+
+enum stage { REDUCE, MULTIPLY, BOTH, STAGES };
+
+/* A run of one size; shared by all workers. */
+struct gemm {
+    struct bench_session *session;
+    enum stage first, last;
+    enum stage stage;        /* under way */
+    uint64_t n_elem;         /* of the all-reduce */
+    struct dp_policy policy; /* of its tensors; products run on PE 0 of the cubes that have one */
+    const struct ccl_algorithm *algorithm; /* of the all-reduce; NULL: there is none */
+    struct matmul_job job;
+    struct matmul_beside beside;
+    uint32_t collective_phases;
+    struct tensor **operands; /* [ranks] */
+    struct expect *expect;    /* NULL: not verified */
+    size_t row;               /* the stage's first */
+    uint32_t completed;       /* of this stage, warm-up included */
+};
+
+static uint32_t calls(const struct bench_session *session)
+{
+    return session->options->warmup + session->options->iterations;
+}
+
+static void worker(int rank, void *arg)
+{
+    struct gemm *gemm = arg;
+    const struct run_options *options = gemm->session->options;
+    const struct dp_policy policy = {
+        .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = gemm->policy.num_cubes, .num_pes = 1};
+    struct tensor *tensor = NULL;
+
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    struct tensor *const operands =
+        dist_tensor_zeros(matmul_elems(&gemm->job.shape), options->dtype, &policy);
+    gemm->operands[rank] = operands;
+    if (gemm->first != MULTIPLY)
+        tensor = dist_tensor_zeros(gemm->n_elem, options->dtype, &gemm->policy);
+    for (enum stage stage = gemm->first; stage <= gemm->last; stage++)
+        for (uint32_t i = 0; i < calls(gemm->session); i++) {
+            gemm->stage = stage;
+            dist_fill_input(operands, options->seed);
+            if (stage != MULTIPLY)
+                dist_fill_input(tensor, options->seed);
+            if (stage == REDUCE)
+                dist_all_reduce(tensor, options->op);
+            else if (stage == MULTIPLY)
+                dist_matmul(operands, &gemm->job);
+            else
+                dist_all_reduce_beside(tensor, options->op, operands, &gemm->job,
+                                       &gemm->beside.kernel);
+        }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static struct result_row *row_at(const struct gemm *gemm, size_t i)
+{
+    return &gemm->session->result->rows[gemm->row + i];
+}
+
+/* Which of a stage's rows are about an all-reduce, and which about a product: the last. */
+static size_t row_count(enum stage stage) { return stage == BOTH ? 2 : 1; }
+static bool is_reduction(enum stage stage, size_t i) { return stage != MULTIPLY && i == 0; }
+
+static const char *row_name(enum stage stage, size_t i)
+{
+    static const char *const alone[] = {"all_reduce", "gemm"};
+    return stage != BOTH ? alone[stage] : i == 0 ? "all_reduce_beside_gemm" : "both";
+}
+
+static int add_rows(struct gemm *gemm, struct cw_error *error)
+{
+    struct bench_session *session = gemm->session;
+    const struct config *config = session->config;
+    const struct run_options *options = session->options;
+    const double n = dist_world_size_of(session->dist);
+    const struct matmul_shape *shape = &gemm->job.shape;
+    const size_t itemsize = dtype_bytes(options->dtype);
+    gemm->row = session->result->row_count;
+    for (size_t i = 0; i < row_count(gemm->stage); i++) {
+        const bool reduction = is_reduction(gemm->stage, i);
+        const uint64_t count = reduction ? gemm->n_elem : (uint64_t)shape->m * shape->n;
+        struct result_row *row = bench_add_row(session, row_name(gemm->stage, i), count,
+                                               reduction ? 2 * (n - 1) / n : 1.0, error);
+        if (row == NULL)
+            return error->exit_code;
+        row->wrong = options->verify_data ? 0 : -1;
+        row->bound_ps = !reduction ? matmul_bound_ps(&config->hw, shape, itemsize)
+                        : gemm->policy.num_cubes == 1
+                            ? hw_bound_leaders_ps(&config->hw, row->ranks, 1, row->bytes)
+                            : hw_bound_all_reduce_ps(&config->hw, row->bytes);
+        if (reduction) {
+            snprintf(row->algorithm, sizeof row->algorithm, "%s",
+                     ccl_algorithm_label(&config->ccl, gemm->algorithm));
+            snprintf(row->redop, sizeof row->redop, "%s", redop_name(options->op));
+        }
+    }
+    return CW_OK;
+}
+
+/* When the last rank left the collective's own phases, since the first kernel's start. */
+static int64_t collective_ps(const struct gemm *gemm)
+{
+    struct lp_system *system = dist_system(gemm->session->dist);
+    const struct lp_phases *phases = lp_system_phases(system);
+    const struct lp_times *times = lp_system_times(system);
+    int64_t last_ps = times->first_start_ps;
+    for (uint32_t rank = 0; rank < dist_world_size_of(gemm->session->dist); rank++)
+        for (uint32_t i = 0; i < gemm->collective_phases; i++) {
+            const int64_t exit_ps = phases->exit_ps[(size_t)rank * phases->count + i];
+            last_ps = exit_ps > last_ps ? exit_ps : last_ps;
+        }
+    return last_ps - times->first_start_ps;
+}
+
+static void sample(struct gemm *gemm, const struct lp_times *times)
+{
+    for (size_t i = 0; i < row_count(gemm->stage); i++)
+        bench_row_sample(row_at(gemm, i), times);
+    if (gemm->stage == BOTH)
+        row_at(gemm, 0)->time_ps +=
+            collective_ps(gemm) - (times->last_end_ps - times->first_start_ps);
+}
+
+/* ---- verification ---------------------------------------------------------------------------- */
+
+static int read_shard(void *arg, uint32_t rank, uint32_t shard, uint64_t first, uint64_t count,
+                      void *dst, struct cw_error *error)
+{
+    const struct dist_completion *completion = arg;
+    return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
+}
+
+static int verify_reduction(struct gemm *gemm, const struct dist_completion *completion,
+                            struct cw_error *error)
+{
+    struct dist_completion view = *completion;
+    uint64_t wrong = 0;
+    const int code = expect_verify(gemm->expect, read_shard, &view, &wrong, error);
+    row_at(gemm, 0)->wrong += (int64_t)wrong;
+    return code;
+}
+
+/* Every cube's C. */
+static int verify_products(struct gemm *gemm, struct cw_error *error)
+{
+    const struct run_options *options = gemm->session->options;
+    struct dist *dist = gemm->session->dist;
+    const struct matmul_shape *shape = &gemm->job.shape;
+    const uint64_t count = (uint64_t)shape->m * shape->n;
+    void *const c = malloc(count * dtype_bytes(options->dtype));
+    bool done = c != NULL;
+    int code = CW_OK;
+    for (uint32_t rank = 0; rank < dist_world_size_of(dist) && done && code == CW_OK; rank++) {
+        const struct tensor *operands = gemm->operands[rank];
+        for (uint32_t i = 0; i < operands->shard_count && done && code == CW_OK; i++) {
+            uint64_t wrong = 0;
+            const uint64_t first = input_first(rank, tensor_parts(operands),
+                                               operands->shard[i].part, operands->shard_elems);
+            code = dist_read(dist, operands, i, matmul_result(shape), count, c, error);
+            if (code == CW_OK)
+                done = matmul_verify(shape, options->dtype, options->seed, first, c, &wrong);
+            row_at(gemm, row_count(gemm->stage) - 1)->wrong += (int64_t)wrong;
+        }
+    }
+    free(c);
+    if (done)
+        return code;
+    snprintf(error->text, sizeof error->text, "out of memory for the products");
+    return error->exit_code = CW_NO_RESOURCE;
+}
+
+static int verify(struct gemm *gemm, const struct dist_completion *completion,
+                  struct cw_error *error)
+{
+    int code = CW_OK;
+    if (!gemm->session->options->verify_data)
+        return code;
+    if (gemm->stage != MULTIPLY)
+        code = verify_reduction(gemm, completion, error);
+    if (code == CW_OK && gemm->stage != REDUCE)
+        code = verify_products(gemm, error);
+    return code;
+}
+
+static int hash(struct gemm *gemm, const struct dist_completion *completion, struct cw_error *error)
+{
+    int code = CW_OK;
+    for (size_t i = 0; i < row_count(gemm->stage) && code == CW_OK; i++) {
+        struct result_row *row = row_at(gemm, i);
+        row->has_hash = true;
+        code = dist_hash(completion->dist,
+                         is_reduction(gemm->stage, i) ? completion->tensors : gemm->operands,
+                         &row->data_hash, error);
+    }
+    return code;
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+/* All ranks have made one call, and none has gone on yet. */
+static int completed(void *arg, const struct dist_completion *completion, struct cw_error *error)
+{
+    struct bench_session *session = arg;
+    struct gemm *gemm = session->own;
+    const struct run_options *options = session->options;
+    int code = gemm->completed == 0 ? add_rows(gemm, error) : CW_OK;
+    if (code == CW_OK && gemm->completed >= options->warmup) {
+        sample(gemm, completion->times);
+        code = verify(gemm, completion, error);
+    }
+    if (code != CW_OK || ++gemm->completed < calls(session))
+        return code;
+    gemm->completed = 0;
+    if (!options->no_data)
+        code = hash(gemm, completion, error);
+    for (size_t i = 0; i < row_count(gemm->stage) && code == CW_OK; i++)
+        code = bench_row_finish(session, row_at(gemm, i), options->iterations, error);
+    return code;
+}
+
+static int refuse(struct cw_error *error, const char *text)
+{
+    snprintf(error->text, sizeof error->text, "%s", text);
+    return error->exit_code = CW_USAGE;
+}
+
+/* Sides, steps and the tiles' room in TCM, from `tcm` on. */
+static int check_shape(const struct bench_session *session, uint64_t tcm, struct cw_error *error)
+{
+    const struct matmul_shape *s = &session->options->gemm;
+    const uint64_t tile = s->tile;
+    const uint64_t steps =
+        ((s->m + tile - 1) / tile) * ((s->n + tile - 1) / tile) * ((s->k + tile - 1) / tile);
+    const uint64_t wanted = matmul_tcm_bytes(s, dtype_bytes(session->options->dtype));
+    const uint64_t tcm_bytes = session->config->hw.tcm_bytes;
+    const uint64_t rings = dist_ring_bytes(session->config, CCL_BUFFER_TCM);
+    if (steps > UINT32_MAX)
+        return refuse(error, "--gemm-tile: the product has more than 4294967295 pairs of tiles; "
+                             "use larger tiles");
+    if (rings + tcm + wanted <= tcm_bytes)
+        return CW_OK;
+    snprintf(error->text, sizeof error->text,
+             "--gemm-tile: five tiles of %u x %u need %llu bytes of TCM, and %llu of %llu are free "
+             "beside the receive rings and the all-reduce; use smaller tiles",
+             s->tile, s->tile, (unsigned long long)wanted,
+             (unsigned long long)(tcm_bytes > rings + tcm ? tcm_bytes - rings - tcm : 0),
+             (unsigned long long)tcm_bytes);
+    return error->exit_code = CW_USAGE;
+}
+
+/* What the all-reduce uses of TCM, to a multiple of 64 bytes. */
+static uint64_t collective_tcm(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
+{
+    const uint64_t bytes = algorithm->tcm_bytes != NULL ? algorithm->tcm_bytes(call)
+                                                        : call->n_elem * tl_itemsize(call->dtype);
+    return (bytes + 63) / 64 * 64;
+}
+
+static int run_stages(struct bench_session *session, struct gemm *gemm, struct cw_error *error)
+{
+    gemm->operands = calloc(dist_world_size_of(session->dist), sizeof *gemm->operands);
+    if (gemm->operands == NULL) {
+        snprintf(error->text, sizeof error->text, "out of memory for the products");
+        return error->exit_code = CW_NO_RESOURCE;
+    }
+    session->own = gemm;
+    const int code = dist_spawn(session->dist, worker, gemm, error);
+    session->own = NULL;
+    free(gemm->operands);
+    return code;
+}
+
+static int run_gemm(struct bench_session *session, struct cw_error *error)
+{
+    struct gemm gemm = {.session = session,
+                        .first = MULTIPLY,
+                        .last = MULTIPLY,
+                        .stage = MULTIPLY,
+                        .job = {.shape = session->options->gemm}};
+    return run_stages(session, &gemm, error);
+}
+
+static int run_both_size(struct bench_session *session, uint64_t n_elem, struct cw_error *error)
+{
+    const struct run_options *options = session->options;
+    const struct config *config = session->config;
+    const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
+    char why[CCL_WHY_BYTES];
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
+    struct gemm gemm = {.session = session,
+                        .first = REDUCE,
+                        .last = BOTH,
+                        .n_elem = n_elem,
+                        .policy = dist_policy(session->dist),
+                        .algorithm = algorithm};
+    if (algorithm == NULL)
+        return error->exit_code;
+    gemm.job = (struct matmul_job){.shape = options->gemm,
+                                   .tcm = (uint32_t)collective_tcm(algorithm, &call),
+                                   .kernel = algorithm->kernel};
+    if (!matmul_beside(&gemm.beside, algorithm->kernel))
+        return refuse(error, "no room beside this algorithm's kernel"); /* prepare() has looked */
+    gemm.collective_phases = gemm.beside.kernel.phase_count - 1;
+    if (options->verify_data) {
+        const struct expect_request request = {.hw = &config->hw,
+                                               .ccl = &config->ccl,
+                                               .module = bench_order(session, algorithm),
+                                               .dtype = options->dtype,
+                                               .op = options->op,
+                                               .n_elem = n_elem,
+                                               .seed = options->seed};
+        gemm.expect = expect_create(&request, error);
+        if (gemm.expect == NULL)
+            return error->exit_code;
+    }
+    const int code = run_stages(session, &gemm, error);
+    expect_free(gemm.expect);
+    return code;
+}
+
+static int run_both(struct bench_session *session, struct cw_error *error)
+{
+    int code = CW_OK;
+    for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++)
+        code = run_both_size(session, bench_size(session, i), error);
+    return code;
+}
+
+static int prepare_gemm(struct bench_session *session, struct dist_options *dist,
+                        struct cw_error *error)
+{
+    if (session->options->size_count > 0)
+        return refuse(error, "gemm has no --bytes or --n-elem: --gemm MxNxK says what is "
+                             "multiplied");
+    dist->completed = completed;
+    return check_shape(session, 0, error);
+}
+
+static int check_both_size(const struct bench_session *session, uint64_t n_elem,
+                           struct cw_error *error)
+{
+    const struct config *config = session->config;
+    const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
+    char why[CCL_WHY_BYTES];
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
+    struct matmul_beside beside;
+    if (algorithm == NULL)
+        return error->exit_code;
+    if (!matmul_beside(&beside, algorithm->kernel)) {
+        snprintf(error->text, sizeof error->text,
+                 "gemm_allreduce: %s has streams of its own, or too large a frame, and leaves no "
+                 "context for the product; use lrab_hierarchical_allreduce",
+                 ccl_algorithm_label(&config->ccl, algorithm));
+        return error->exit_code = CW_USAGE;
+    }
+    const int code = dist_check_call(config, &call, error);
+    return code == CW_OK ? check_shape(session, collective_tcm(algorithm, &call), error) : code;
+}
+
+static int prepare_both(struct bench_session *session, struct dist_options *dist,
+                        struct cw_error *error)
+{
+    for (size_t i = 0; i < bench_size_count(session); i++) {
+        const int code = check_both_size(session, bench_size(session, i), error);
+        if (code != CW_OK)
+            return code;
+    }
+    dist->completed = completed;
+    dist->contexts = 2;
+    return CW_OK;
+}
+
+const struct bench_program bench_gemm = {.name = "gemm",
+                                         .collective = true,
+                                         .no_algorithm = true,
+                                         .takes = {"gemm", "gemm-tile"},
+                                         .prepare = prepare_gemm,
+                                         .run = run_gemm};
+const struct bench_program bench_gemm_allreduce = {.name = "gemm_allreduce",
+                                                   .collective = true,
+                                                   .does = CCL_ALL_REDUCE,
+                                                   .takes = {"gemm", "gemm-tile"},
+                                                   .prepare = prepare_both,
+                                                   .run = run_both};

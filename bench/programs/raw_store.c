@@ -1,0 +1,164 @@
+/*
+ * raw_store.c: what a queue costs beyond moving its bytes: a tile there and back between two PEs,
+ * by IPCQ (send, receive), and by raw stores into the other's memory, each acknowledged over the
+ * same path. Both send from TCM; neither reads what has come. The IPCQ figure is the second of
+ * three round trips, so that neither launches nor completions are in it; stores are one after the
+ * other, from either end.
+ */
+#include "bench/programs/pair.h"
+
+enum { ROUNDS = 3, TIMED = 1 };
+
+struct frame {
+    uint16_t line;
+    uint16_t reserved[3];
+    uint32_t round;
+};
+
+enum scalar { SECOND, DIRECTION, PEER, SPACE };
+
+static const char *const round_name[ROUNDS] = {"first round trip", "second round trip",
+                                               "third round trip"};
+
+static enum tl_status ping(struct tl *tl, void *state)
+{
+    struct frame *f = state;
+    const uint32_t bytes = tl_tile_bytes(tl, 0);
+    const enum hw_dir dir = (enum hw_dir)tl_args(tl)->scalar[DIRECTION];
+    const bool second = tl_args(tl)->scalar[SECOND] != 0;
+    TL_BEGIN(&f->line);
+    for (f->round = 0; f->round < ROUNDS; f->round++) {
+        if (!second) {
+            tl_phase(tl, f->round);
+            TL_CALL(&f->line, tl_send(tl, dir, tl_tcm(0), bytes));
+        }
+        TL_CALL(&f->line, tl_recv(tl, dir, bytes));
+        if (second)
+            TL_CALL(&f->line, tl_send(tl, dir, tl_tcm(0), bytes));
+    }
+    TL_END(&f->line);
+}
+
+static const struct tl_kernel ping_kernel = {.name = "ipcq_round_trips",
+                                             .frame_bytes = sizeof(struct frame),
+                                             .run = ping,
+                                             .phase = round_name,
+                                             .phase_count = ROUNDS};
+
+static enum tl_status store(struct tl *tl, void *state)
+{
+    struct frame *f = state;
+    const int64_t *scalar = tl_args(tl)->scalar;
+    const struct lp_operand dst = {.space = (uint8_t)scalar[SPACE]};
+    TL_BEGIN(&f->line);
+    TL_CALL(&f->line,
+            tl_store_to(tl, (uint32_t)scalar[PEER], dst, tl_tcm(0), tl_tile_bytes(tl, 0)));
+    TL_END(&f->line);
+}
+
+static const struct tl_kernel store_kernel = {
+    .name = "raw_store", .frame_bytes = sizeof(struct frame), .run = store};
+
+/* From ends[0] to ends[1]. */
+static int launch(struct bench_session *session, const struct tl_kernel *kernel,
+                  const struct hw_place ends[2], bool second, uint64_t n_elem,
+                  struct cw_error *error)
+{
+    static const enum lp_space space[] = {[HW_MEMORY_TCM] = LP_SPACE_TCM,
+                                          [HW_MEMORY_HBM] = LP_SPACE_HBM,
+                                          [HW_MEMORY_SRAM] = LP_SPACE_SRAM};
+    const struct config *config = session->config;
+    enum hw_dir dir = pair_direction(config, ends[second], ends[!second]);
+    if (second && dir != HW_DIR_PEER) /* the queue's other direction, also where there are two */
+        dir = (enum hw_dir)(dir ^ 1);
+    struct tl_args args = {.n_elem = n_elem,
+                           .rank = ends[0].sip,
+                           .dtype = (uint8_t)session->options->dtype,
+                           .scalar = {[SECOND] = second,
+                                      [DIRECTION] = dir,
+                                      [PEER] = hw_pe_index(&config->hw, ends[1]),
+                                      [SPACE] = space[dist_slot_memory(&config->ccl)]}};
+    return dist_launch(session->dist, ends[0], kernel, args, error);
+}
+
+/* Both kernels, in order of (sip, cube, pe); the second round trip's time is added to the row. */
+static int round_trip(struct bench_session *session, uint64_t n_elem, struct result_row *row,
+                      struct cw_error *error)
+{
+    const struct hw_place from = session->options->from, to = session->options->to;
+    const struct hw_config *hw = &session->config->hw;
+    const bool swap = hw_pe_index(hw, from) > hw_pe_index(hw, to);
+    int code = dist_begin_launch(session->dist, &ping_kernel, error);
+    for (int i = 0; i < 2 && code == CW_OK; i++) {
+        const bool second = swap ? i == 0 : i == 1;
+        const struct hw_place ends[2] = {second ? to : from, second ? from : to};
+        code = launch(session, &ping_kernel, ends, second, n_elem, error);
+    }
+    if (code == CW_OK)
+        code = dist_drain(session->dist, error);
+    if (code != CW_OK || row == NULL)
+        return code;
+    const struct lp_phases *phases = lp_system_phases(dist_system(session->dist));
+    const int64_t *exit_ps = &phases->exit_ps[(size_t)from.sip * phases->count];
+    bench_row_sample(row, dist_times(session->dist));
+    row->time_ps -=
+        dist_times(session->dist)->last_end_ps - dist_times(session->dist)->first_start_ps;
+    row->time_ps += exit_ps[TIMED] - exit_ps[TIMED - 1];
+    return code;
+}
+
+/* A store from either end, one after the other. */
+static int stores(struct bench_session *session, uint64_t n_elem, struct result_row *row,
+                  struct cw_error *error)
+{
+    const struct hw_place there[2] = {session->options->from, session->options->to};
+    const struct hw_place back[2] = {there[1], there[0]};
+    for (int i = 0; i < 2; i++) {
+        int code = dist_begin_launch(session->dist, &store_kernel, error);
+        if (code == CW_OK)
+            code = launch(session, &store_kernel, i == 0 ? there : back, false, n_elem, error);
+        if (code == CW_OK)
+            code = dist_drain(session->dist, error);
+        if (code != CW_OK)
+            return code;
+        if (row != NULL)
+            bench_row_sample(row, dist_times(session->dist));
+    }
+    return CW_OK;
+}
+
+/* One row: warm-up, then timed iterations. */
+static int measure(struct bench_session *session, const char *name, uint64_t n_elem,
+                   int (*once)(struct bench_session *, uint64_t, struct result_row *,
+                               struct cw_error *),
+                   struct cw_error *error)
+{
+    const uint32_t warmup = session->options->warmup, timed = session->options->iterations;
+    struct result_row *row = bench_add_row(session, name, n_elem, 1.0, error);
+    if (row == NULL)
+        return error->exit_code;
+    for (uint32_t i = 0; i < warmup + timed; i++) {
+        const int code = once(session, n_elem, i < warmup ? NULL : row, error);
+        if (code != CW_OK)
+            return code;
+    }
+    row->bound_ps = pair_bound_ps(session, row->bytes);
+    return bench_row_finish(session, row, timed, error);
+}
+
+static int run(struct bench_session *session, struct cw_error *error)
+{
+    int code = dist_install(session->dist, error);
+    for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++) {
+        const uint64_t n_elem = bench_size(session, i);
+        code = bench_check_tile(session, n_elem, error);
+        if (code == CW_OK)
+            code = measure(session, "ipcq", n_elem, round_trip, error);
+        if (code == CW_OK)
+            code = measure(session, "raw_store", n_elem, stores, error);
+    }
+    return code;
+}
+
+const struct bench_program bench_raw_store = {
+    .name = "raw_store", .takes = {"from", "to"}, .prepare = pair_prepare, .run = run};

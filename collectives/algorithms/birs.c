@@ -1,0 +1,164 @@
+/*
+ * birs.c: batch-invariant reduce-scatter on paired dies (50-collectives.md; its design record is
+ * the RFC "Bandwidth-efficient Invariant ReduceScatter"). Each package reduces, for every rank of
+ * the machine in turn, its two dies' slices over sio, and sends the sum over hccs to the rank that
+ * it is for, while it reduces the next one. The order of additions depends on the number of ranks
+ * alone: pair sums, then a tree over the packages.
+ *
+ * Round i = 0 .. Y - 1 is a fork and a join of three streams, while the kernel waits (Y: packages;
+ * t_i: the SIP that intermediate i is for; in round i this rank writes to r + 2i and is written to
+ * by r - 2i): main: puts input[S(t_i ^ 1)] into its mate's intermediate i, to be reduced there;
+ *   hccs: puts intermediate i - 1 to the SIP it is for, into the slot of its package;
+ *   copy: prepares intermediate i + 1 from input[S(t_(i+1))].
+ * Scratch: slots 0 .. Y - 1 are the intermediates (the last one is for this rank itself), slots
+ * Y .. 2Y - 1 the partials from packages 0 .. Y - 1.
+ */
+#include "collectives/algorithms/birs.h"
+
+enum { STREAM_MAIN = 1, STREAM_HCCS = 2, STREAM_COPY = 4 };
+
+const char *const birs_phase[] = {"copy", "round 0", "rounds 1 to Y-1", "final reduction"};
+
+uint32_t birs_packages(const struct tl *tl) { return rs_ranks(tl) / 2; }
+
+uint32_t birs_ahead(const struct tl *tl, uint32_t packages)
+{
+    return (rs_sip(tl) + 2 * packages) % rs_ranks(tl);
+}
+
+uint32_t birs_target(const struct tl *tl, uint32_t i)
+{
+    return i + 1 < birs_packages(tl) ? birs_ahead(tl, i + 1) : rs_sip(tl);
+}
+
+struct rs_put birs_sio_put(const struct tl *tl, uint32_t round, uint32_t slot)
+{
+    const uint32_t mate = rs_sip(tl) ^ 1;
+    return (struct rs_put){.to = mate,
+                           .from = mate,
+                           .src = rs_slice(tl, rs_rank_on(tl, birs_target(tl, round) ^ 1)),
+                           .dst = rs_slot(tl, slot),
+                           .reduce = true};
+}
+
+void birs_copy(struct tl *tl, uint32_t i, uint32_t slot)
+{
+    tl_copy(tl, rs_slot_va(tl, slot), rs_slice_va(tl, rs_rank_on(tl, birs_target(tl, i))),
+            rs_slice_bytes(tl));
+}
+
+/* ---- the streams of a round ------------------------------------------------------------------ */
+
+static enum tl_status main_stream(struct tl *tl, void *frame)
+{
+    struct rs_frame *f = frame;
+    const struct rs_put put = birs_sio_put(tl, f->round, f->round);
+    return rs_exchange(tl, f, &put);
+}
+
+static enum tl_status hccs_stream(struct tl *tl, void *frame)
+{
+    struct rs_frame *f = frame;
+    const uint32_t y = birs_packages(tl);
+    const struct rs_put put = {.to = birs_ahead(tl, f->round),
+                               .from = birs_ahead(tl, y - f->round),
+                               .src = rs_slot(tl, f->round - 1),
+                               .dst = rs_slot(tl, y + rs_sip(tl) / 2)};
+    return rs_exchange(tl, f, &put);
+}
+
+static enum tl_status copy_stream(struct tl *tl, void *frame)
+{
+    struct rs_frame *f = frame;
+    TL_BEGIN(&f->line);
+    TL_CALL(&f->line, birs_copy(tl, f->round + 1, f->round + 1));
+    TL_END(&f->line);
+}
+
+enum tl_status (*const birs_stream[])(struct tl *tl, void *frame) = {main_stream, hccs_stream,
+                                                                     copy_stream};
+
+enum tl_status birs_rounds(struct tl *tl, struct rs_frame *f)
+{
+    const uint32_t y = birs_packages(tl);
+    TL_BEGIN(&f->stage);
+    tl_phase(tl, BIRS_COPYING);
+    TL_CALL(&f->stage, birs_copy(tl, 0, 0));
+    tl_phase(tl, BIRS_FIRST_ROUND);
+    for (f->round = 0; f->round < y; f->round++) {
+        if (f->round == 1)
+            tl_phase(tl, BIRS_ROUNDS);
+        TL_CALL(&f->stage, tl_fork(tl, STREAM_MAIN | (f->round > 0 ? STREAM_HCCS : 0u) |
+                                           (f->round + 1 < y ? STREAM_COPY : 0u)));
+        TL_CALL(&f->stage, tl_join(tl));
+    }
+    tl_phase(tl, BIRS_FINAL);
+    TL_END(&f->stage);
+}
+
+uint64_t birs_partial_va(const struct tl *tl, uint32_t package)
+{
+    const uint32_t y = birs_packages(tl);
+    return rs_slot_va(tl, package == rs_sip(tl) / 2 ? y - 1 : y + package);
+}
+
+static enum tl_status run(struct tl *tl, void *frame)
+{
+    struct rs_frame *f = frame;
+    TL_BEGIN(&f->line);
+    TL_RUN(&f->line, birs_rounds(tl, f));
+    TL_RUN(&f->line,
+           rs_reduce_partials(tl, f, birs_packages(tl), birs_partial_va, rs_output_va(tl)));
+    TL_END(&f->line);
+}
+
+static const struct tl_kernel kernel = {.name = "birs",
+                                        .frame_bytes = sizeof(struct rs_frame),
+                                        .run = run,
+                                        .stream = birs_stream,
+                                        .stream_count = BIRS_STREAMS,
+                                        .phase = birs_phase,
+                                        .phase_count = BIRS_FINAL + 1};
+
+/* ---- host side ------------------------------------------------------------------------------- */
+
+struct ccl_rs_needs birs_needs(const struct ccl_call *call)
+{
+    return (struct ccl_rs_needs){.pairs = true,
+                                 .ranks_min = 4,
+                                 .ranks_max = 16,
+                                 .aligned = true,
+                                 .slots = call->world_size / 2 * 2,
+                                 .tcm_tiles = call->world_size / 2};
+}
+
+static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
+{
+    const struct ccl_rs_needs needs = birs_needs(call);
+    return ccl_rs_check(call, &needs, "birs", key, error);
+}
+
+uint64_t birs_tcm_bytes(const struct ccl_call *call)
+{
+    return ccl_rs_tcm_bytes(call, call->world_size / 2);
+}
+
+uint64_t birs_scratch_bytes(const struct ccl_call *call)
+{
+    const struct ccl_rs_needs needs = birs_needs(call);
+    return ccl_rs_scratch_bytes(call, &needs);
+}
+
+/* The mate, and the ranks of its own parity. */
+uint32_t birs_peers(const struct ccl_call *call) { return call->world_size / 2; }
+
+const struct ccl_algorithm ccl_birs = {.name = "birs",
+                                       .collective = CCL_REDUCE_SCATTER,
+                                       .kernel = &kernel,
+                                       .kernel_args = ccl_rs_kernel_args,
+                                       .check = check,
+                                       .tcm_bytes = birs_tcm_bytes,
+                                       .scratch_bytes = birs_scratch_bytes,
+                                       .peers = birs_peers,
+                                       .takes_part = ccl_rs_takes_part,
+                                       .mappers = CCL_RS_MAPPERS};

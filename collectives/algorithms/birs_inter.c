@@ -1,0 +1,224 @@
+/*
+ * birs_inter.c: birs for 32, 64 and 128 ranks (50-collectives.md): the rounds and the bits are
+ * those of birs.c, but a partial joins the tree over the packages as soon as its neighbour is
+ * there, so that scratch grows with the logarithm of the packages, not with their number.
+ *
+ * The partials of package m come from packages m - 1, m - 2 ... 0, Y - 1 ... m + 1, its own being
+ * the last. A node of the tree is (level, index): the partials of packages index * 2^level and
+ * up. Since packages come in descending order, a node's right half is complete before its left
+ * half, unless one of the two contains m: its sibling then stays until the end. So each level has
+ * at most two nodes that wait: one that waits for its left neighbour, and the sibling of what
+ * contains m. While the streams of a round are under way the kernel merges what came the round
+ * before: two partials, and every node that becomes complete with them, in one pass.
+ *
+ * Scratch: slots 0 .. 3: intermediates, by round; 4 .. 7: partials that have arrived, by package;
+ * then the siblings of m by level 0 .. L - 1, and the waiting nodes by level 1 .. L - 1; Y = 2^L.
+ */
+#include "collectives/algorithms/birs.h"
+
+enum { STREAM_MAIN = 1, STREAM_HCCS = 2, STREAM_COPY = 4, RING = 4 };
+
+static uint32_t levels_of(uint32_t packages)
+{
+    uint32_t levels = 0;
+    while (1u << levels < packages)
+        levels++;
+    return levels;
+}
+
+static uint32_t own_package(const struct tl *tl) { return rs_sip(tl) / 2; }
+static uint32_t sibling_slot(uint32_t level) { return 2 * RING + level; }
+static uint32_t waiting_slot(const struct tl *tl, uint32_t level)
+{
+    return 2 * RING + levels_of(birs_packages(tl)) + level - 1;
+}
+
+/* Where the partial of `from` arrives at package `to`. */
+static uint32_t arrival_slot(uint32_t from, uint32_t to)
+{
+    return (from ^ 1) == to ? sibling_slot(0) : RING + from % RING;
+}
+
+/* ---- the streams of a round ------------------------------------------------------------------ */
+
+static enum tl_status main_stream(struct tl *tl, void *frame)
+{
+    struct rs_frame *f = frame;
+    const struct rs_put put = birs_sio_put(tl, f->round, f->round % RING);
+    return rs_exchange(tl, f, &put);
+}
+
+static enum tl_status hccs_stream(struct tl *tl, void *frame)
+{
+    struct rs_frame *f = frame;
+    const uint32_t to = birs_ahead(tl, f->round);
+    const struct rs_put put = {.to = to,
+                               .from = birs_ahead(tl, birs_packages(tl) - f->round),
+                               .src = rs_slot(tl, (f->round - 1) % RING),
+                               .dst = rs_slot(tl, arrival_slot(own_package(tl), to / 2))};
+    return rs_exchange(tl, f, &put);
+}
+
+static enum tl_status copy_stream(struct tl *tl, void *frame)
+{
+    struct rs_frame *f = frame;
+    TL_BEGIN(&f->line);
+    TL_CALL(&f->line, birs_copy(tl, f->round + 1, (f->round + 1) % RING));
+    TL_END(&f->line);
+}
+
+static enum tl_status (*const streams[])(struct tl *tl, void *frame) = {main_stream, hccs_stream,
+                                                                        copy_stream};
+
+/* ---- merging --------------------------------------------------------------------------------- */
+
+/* Node (level, index) and its neighbour make their parent, which is not the own package's. */
+static bool merges_on(const struct tl *tl, uint32_t level, uint32_t index)
+{
+    return index % 2 == 0 && own_package(tl) >> level != index + 1 &&
+           level < levels_of(birs_packages(tl));
+}
+
+/* The level of what the partial of even package `from` completes. */
+static uint32_t completed_level(const struct tl *tl, uint32_t from)
+{
+    uint32_t level = 1;
+    while (merges_on(tl, level, from >> level))
+        level++;
+    return level;
+}
+
+static uint64_t merged_va(const struct tl *tl, uint32_t from)
+{
+    const uint32_t level = completed_level(tl, from), index = from >> level;
+    return rs_slot_va(tl, (own_package(tl) >> level) == (index ^ 1) ? sibling_slot(level)
+                                                                    : waiting_slot(tl, level));
+}
+
+/* The i-th part of what it completes: the partial itself, its right neighbour, and then the right
+ * neighbour of each level. */
+static uint64_t part_va(const struct tl *tl, uint32_t from, uint32_t i)
+{
+    return rs_slot_va(tl, i < 2 ? RING + (from + i) % RING : waiting_slot(tl, i - 1));
+}
+
+/* One piece: parts 0 .. count - 1 added in order, at `va(i)`, into TCM 0. */
+static enum tl_status merge_piece(struct tl *tl, struct rs_frame *f, uint32_t from)
+{
+    TL_BEGIN(&f->leaf);
+    TL_CALL(&f->leaf, rs_load_piece(tl, f, 0, part_va(tl, from, 0)));
+    for (f->i = 1; f->i <= completed_level(tl, from); f->i++) {
+        TL_CALL(&f->leaf, rs_load_piece(tl, f, 1, part_va(tl, from, f->i)));
+        TL_CALL(&f->leaf, rs_add_pieces(tl, f, 0, 0, 1));
+    }
+    TL_END(&f->leaf);
+}
+
+/* Takes what came in round `round` into the tree. */
+static enum tl_status merge_arrived(struct tl *tl, struct rs_frame *f, uint32_t round)
+{
+    const uint32_t y = birs_packages(tl), from = (own_package(tl) + y - round) % y;
+    if (round == 0 || from % 2 != 0 || (from ^ 1) == own_package(tl))
+        return TL_ENDED; /* its neighbour is still to come, or it stays until the end */
+    TL_BEGIN(&f->part);
+    for (f->done = 0; f->done < rs_slice_bytes(tl); f->done += rs_full_piece_bytes(tl)) {
+        TL_RUN(&f->part, merge_piece(tl, f, from));
+        TL_CALL(&f->part, rs_store_piece(tl, f, merged_va(tl, from)));
+    }
+    TL_END(&f->part);
+}
+
+/* One piece of the result: the own partial, and its siblings from below. */
+static enum tl_status final_piece(struct tl *tl, struct rs_frame *f)
+{
+    const uint32_t y = birs_packages(tl);
+    TL_BEGIN(&f->leaf);
+    TL_CALL(&f->leaf, rs_load_piece(tl, f, 0, rs_slot_va(tl, (y - 1) % RING)));
+    for (f->i = 0; f->i < levels_of(y); f->i++) {
+        TL_CALL(&f->leaf, rs_load_piece(tl, f, 1, rs_slot_va(tl, sibling_slot(f->i))));
+        TL_CALL(&f->leaf, rs_add_pieces(tl, f, 0, own_package(tl) >> f->i & 1,
+                                        ~(own_package(tl) >> f->i) & 1));
+    }
+    TL_END(&f->leaf);
+}
+
+static enum tl_status final(struct tl *tl, struct rs_frame *f)
+{
+    TL_BEGIN(&f->part);
+    for (f->done = 0; f->done < rs_slice_bytes(tl); f->done += rs_full_piece_bytes(tl)) {
+        TL_RUN(&f->part, final_piece(tl, f));
+        TL_CALL(&f->part, rs_store_piece(tl, f, rs_output_va(tl)));
+    }
+    TL_END(&f->part);
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+static enum tl_status run(struct tl *tl, void *frame)
+{
+    struct rs_frame *f = frame;
+    const uint32_t y = birs_packages(tl);
+    TL_BEGIN(&f->line);
+    tl_phase(tl, BIRS_COPYING);
+    TL_CALL(&f->line, birs_copy(tl, 0, 0));
+    tl_phase(tl, BIRS_FIRST_ROUND);
+    for (f->round = 0; f->round < y; f->round++) {
+        if (f->round == 1)
+            tl_phase(tl, BIRS_ROUNDS);
+        TL_CALL(&f->line, tl_fork(tl, STREAM_MAIN | (f->round > 0 ? STREAM_HCCS : 0u) |
+                                          (f->round + 1 < y ? STREAM_COPY : 0u)));
+        if (f->round > 0)
+            TL_RUN(&f->line, merge_arrived(tl, f, f->round - 1));
+        TL_CALL(&f->line, tl_join(tl));
+    }
+    tl_phase(tl, BIRS_FINAL);
+    TL_RUN(&f->line, merge_arrived(tl, f, y - 1));
+    TL_RUN(&f->line, final(tl, f));
+    TL_END(&f->line);
+}
+
+const struct tl_kernel birs_inter_kernel = {.name = "birs_inter",
+                                            .frame_bytes = sizeof(struct rs_frame),
+                                            .run = run,
+                                            .stream = streams,
+                                            .stream_count = BIRS_STREAMS,
+                                            .phase = birs_phase,
+                                            .phase_count = BIRS_FINAL + 1};
+
+/* ---- host side ------------------------------------------------------------------------------- */
+
+static struct ccl_rs_needs needs_of(const struct ccl_call *call)
+{
+    return (struct ccl_rs_needs){.pairs = true,
+                                 .ranks_min = 32,
+                                 .ranks_max = 128,
+                                 .power_of_two = true,
+                                 .aligned = true,
+                                 .slots = 2 * RING + 2 * levels_of(call->world_size / 2),
+                                 .tcm_tiles = 2};
+}
+
+static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
+{
+    const struct ccl_rs_needs needs = needs_of(call);
+    return ccl_rs_check(call, &needs, "birs_inter", key, error);
+}
+
+static uint64_t tcm_bytes(const struct ccl_call *call) { return ccl_rs_tcm_bytes(call, 2); }
+
+static uint64_t scratch_bytes(const struct ccl_call *call)
+{
+    const struct ccl_rs_needs needs = needs_of(call);
+    return ccl_rs_scratch_bytes(call, &needs);
+}
+
+const struct ccl_algorithm ccl_birs_inter = {.name = "birs_inter",
+                                             .collective = CCL_REDUCE_SCATTER,
+                                             .kernel = &birs_inter_kernel,
+                                             .kernel_args = ccl_rs_kernel_args,
+                                             .check = check,
+                                             .tcm_bytes = tcm_bytes,
+                                             .scratch_bytes = scratch_bytes,
+                                             .peers = birs_peers,
+                                             .takes_part = ccl_rs_takes_part,
+                                             .mappers = CCL_RS_MAPPERS};

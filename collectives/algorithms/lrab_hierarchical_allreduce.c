@@ -1,0 +1,57 @@
+/*
+ * lrab_hierarchical_allreduce.c: all-reduce on cubes and SIPs (50-collectives.md; ADR-0032): reduce
+ * along the rows and the root column of each SIP's cube mesh to its root cube, exchange between
+ * the SIPs' root cubes, broadcast back; on pe0 of every cube, for every SIP at once.
+ * `intercube_allreduce` is the same kernel with the root in the south-east corner.
+ *
+ * The order of additions is part of the algorithm. The root column adds W first, then E; the root
+ * cube N first, then S; a ring adds its own value first, then what arrives. Broadcasts go N before
+ * S, then W before E.
+ *
+ * A tensor larger than a slot travels as several tiles: one load at the start, one store at the
+ * end; in a ring round, for each tile in turn: send it, receive its counterpart, add; elsewhere:
+ * for each tile receive and add, then send all tiles, direction by direction.
+ */
+#include "collectives/algorithms/mesh_steps.h"
+
+enum phase { LOAD, REDUCE, STORE = REDUCE + MESH_PHASES };
+static const char *const phase_name[] = {"launch, load", MESH_PHASE_NAMES, "store"};
+
+static enum tl_status run(struct tl *tl, void *state)
+{
+    struct mesh_frame *f = state;
+    TL_BEGIN(&f->line);
+    tl_phase(tl, LOAD);
+    mesh_take(f, 0, tl_tiles(tl), 0);
+    TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), mesh_bytes(tl, f)));
+    TL_RUN(&f->line, mesh_all_reduce(tl, f, REDUCE));
+    tl_phase(tl, STORE);
+    TL_CALL(&f->line, tl_store(tl, tl_shard(tl), tl_last(f->value), mesh_bytes(tl, f)));
+    TL_END(&f->line);
+}
+
+static const struct tl_kernel kernel = {.name = "lrab_hierarchical_allreduce",
+                                        .frame_bytes = sizeof(struct mesh_frame),
+                                        .run = run,
+                                        .phase = phase_name,
+                                        .phase_count = sizeof phase_name / sizeof *phase_name};
+
+static uint64_t tcm_bytes(const struct ccl_call *call)
+{
+    return mesh_tcm_bytes(call, call->n_elem * tl_itemsize(call->dtype));
+}
+
+static bool takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
+{
+    (void)call, (void)cube;
+    return pe == 0;
+}
+
+const struct ccl_algorithm ccl_lrab_hierarchical_allreduce = {.name = "lrab_hierarchical_allreduce",
+                                                              .kernel = &kernel,
+                                                              .kernel_args = mesh_kernel_args,
+                                                              .check = mesh_check,
+                                                              .tcm_bytes = tcm_bytes,
+                                                              .takes_part = takes_part,
+                                                              .mappers = CCL_MAPPER_PE0_ALL_CUBES,
+                                                              .by_sip = true};

@@ -1,0 +1,157 @@
+/*
+ * lrab_pipelined_allreduce.c: lrab_hierarchical_allreduce tile by tile, from HBM to HBM
+ * (50-collectives.md): while one tile is broadcast the next is reduced, and a PE keeps a tile or
+ * two in TCM beside its rings, so that size is bounded by HBM alone. The order of additions is
+ * lrab's for each tile, and so are the bits.
+ *
+ * Reducing and broadcasting are two contexts of the PE, for with one, more tiles than slots would
+ * wait for each other: a PE would send tile n while those it sends to wait for it to receive tile
+ * 0's result. The kernel itself reduces (R); except at the SIP's root it forks the broadcast (B)
+ * first and joins it at the end. The root exchanges each reduced tile with the other SIPs' roots,
+ * sends it out and stores it, before it takes the next.
+ *
+ * So the root does everything one after the other, and it is what a long tensor waits for. With
+ * `overlap_exchange` it, too, has two contexts: one reduces tile n + 1 while the other exchanges,
+ * broadcasts and stores tile n; a barrier hands each tile over, and two places in TCM hold them.
+ */
+#include "collectives/algorithms/mesh_steps.h"
+
+enum scalar { OVERLAP = MESH_SCALARS, SCALARS };
+_Static_assert(SCALARS <= TL_SCALARS_MAX, "the scalars fit in a launch");
+
+enum stream { BROADCAST_TILES, FINISH_TILES };
+enum phase { REDUCE, BROADCAST };
+static const char *const phase_name[] = {"reduce, between SIPs", "broadcast"};
+
+static bool overlaps(const struct tl *tl) { return mesh_scalar(tl, OVERLAP) != 0; }
+
+static bool is_root(const struct tl *tl)
+{
+    return mesh_at_root(mesh_row(tl)) && mesh_at_root(mesh_column(tl));
+}
+
+/* Where in TCM a tile is reduced: one place, or two in turn. rank_invariant sums in a second part
+ * of it. */
+static uint32_t place_of(const struct tl *tl, uint32_t tile)
+{
+    const uint32_t part = (tl_slot_bytes(tl) + 63) & ~63u;
+    const uint32_t place = mesh_scalar(tl, MESH_RANK_INVARIANT) ? 2 * part : part;
+    return overlaps(tl) ? (tile & 1) * place : 0;
+}
+
+/* Takes the next tile, or the first; false: there was none left. */
+static bool next_tile(const struct tl *tl, struct mesh_frame *f)
+{
+    const uint32_t next = f->tiles == 0 ? 0 : f->first + 1;
+    if (next == tl_tiles(tl))
+        return false;
+    mesh_take(f, next, 1, place_of(tl, next));
+    return true;
+}
+
+static uint64_t in_hbm(const struct tl *tl, const struct mesh_frame *f)
+{
+    return tl_shard(tl) + mesh_offset(tl, f);
+}
+
+/* The root, with a tile that has been reduced. */
+static enum tl_status finish(struct tl *tl, struct mesh_frame *f)
+{
+    TL_BEGIN(&f->level);
+    TL_RUN(&f->level, mesh_exchange(tl, f, 0));
+    TL_RUN(&f->level, mesh_exchange(tl, f, 1));
+    TL_RUN(&f->level, mesh_broadcast(tl, f, mesh_column(tl)));
+    TL_RUN(&f->level, mesh_broadcast(tl, f, mesh_row(tl)));
+    TL_CALL(&f->level, tl_store(tl, in_hbm(tl, f), tl_last(f->value), mesh_bytes(tl, f)));
+    TL_END(&f->level);
+}
+
+static enum tl_status reduce_tiles(struct tl *tl, void *state)
+{
+    struct mesh_frame *f = state;
+    const bool root = is_root(tl), forks = !root || overlaps(tl);
+    TL_BEGIN(&f->line);
+    tl_phase(tl, REDUCE);
+    if (forks)
+        TL_CALL(&f->line, tl_fork(tl, 1u << (root ? FINISH_TILES : BROADCAST_TILES)));
+    while (next_tile(tl, f)) {
+        TL_CALL(&f->line, tl_load(tl, f->acc, in_hbm(tl, f), mesh_bytes(tl, f)));
+        TL_RUN(&f->line, mesh_reduce(tl, f, mesh_row(tl)));
+        if (mesh_at_root(mesh_row(tl)))
+            TL_RUN(&f->line, mesh_reduce(tl, f, mesh_column(tl)));
+        if (root && forks)
+            TL_CALL(&f->line, tl_barrier(tl));
+        else if (root)
+            TL_RUN(&f->line, finish(tl, f));
+    }
+    tl_phase(tl, BROADCAST);
+    if (forks)
+        TL_CALL(&f->line, tl_join(tl));
+    TL_END(&f->line);
+}
+
+/* Everywhere but at the root. */
+static enum tl_status broadcast_tiles(struct tl *tl, void *state)
+{
+    struct mesh_frame *f = state;
+    TL_BEGIN(&f->line);
+    while (next_tile(tl, f)) {
+        if (mesh_at_root(mesh_row(tl)))
+            TL_RUN(&f->line, mesh_broadcast(tl, f, mesh_column(tl)));
+        TL_RUN(&f->line, mesh_broadcast(tl, f, mesh_row(tl)));
+        TL_CALL(&f->line, tl_store(tl, in_hbm(tl, f), tl_last(f->value), mesh_bytes(tl, f)));
+    }
+    TL_END(&f->line);
+}
+
+/* At the root, with overlap_exchange. */
+static enum tl_status finish_tiles(struct tl *tl, void *state)
+{
+    struct mesh_frame *f = state;
+    TL_BEGIN(&f->line);
+    while (next_tile(tl, f)) {
+        TL_CALL(&f->line, tl_barrier(tl));
+        TL_RUN(&f->line, finish(tl, f));
+    }
+    TL_END(&f->line);
+}
+
+static enum tl_status (*const streams[])(struct tl *tl, void *frame) = {
+    [BROADCAST_TILES] = broadcast_tiles, [FINISH_TILES] = finish_tiles};
+static const struct tl_kernel kernel = {.name = "lrab_pipelined_allreduce",
+                                        .frame_bytes = sizeof(struct mesh_frame),
+                                        .run = reduce_tiles,
+                                        .stream = streams,
+                                        .stream_count = sizeof streams / sizeof *streams,
+                                        .phase = phase_name,
+                                        .phase_count = sizeof phase_name / sizeof *phase_name};
+
+/* ---- host side ------------------------------------------------------------------------------- */
+
+static void kernel_args(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX])
+{
+    mesh_kernel_args(call, scalar);
+    scalar[OVERLAP] = call->ccl->overlap_exchange;
+}
+
+static uint64_t tcm_bytes(const struct ccl_call *call)
+{
+    const uint64_t place = mesh_tcm_bytes(call, ((uint64_t)call->ccl->slot_bytes + 63) & ~63ull);
+    return call->ccl->overlap_exchange ? 2 * place : place;
+}
+
+static bool takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
+{
+    (void)call, (void)cube;
+    return pe == 0;
+}
+
+const struct ccl_algorithm ccl_lrab_pipelined_allreduce = {.name = "lrab_pipelined_allreduce",
+                                                           .collective = CCL_ALL_REDUCE,
+                                                           .kernel = &kernel,
+                                                           .kernel_args = kernel_args,
+                                                           .check = mesh_check,
+                                                           .tcm_bytes = tcm_bytes,
+                                                           .takes_part = takes_part,
+                                                           .mappers = CCL_MAPPER_PE0_ALL_CUBES,
+                                                           .by_sip = true};

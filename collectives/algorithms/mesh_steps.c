@@ -1,0 +1,369 @@
+/* mesh_steps.c: reductions and broadcasts on grids, exchanges between SIPs (mesh_steps.h). */
+#include "collectives/algorithms/mesh_steps.h"
+
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(MESH_SCALARS <= TL_SCALARS_MAX, "the scalars fit in a launch");
+
+void mesh_take(struct mesh_frame *f, uint32_t first, uint32_t tiles, uint32_t acc)
+{
+    f->first = first;
+    f->tiles = tiles;
+    f->acc = acc;
+    f->value = tl_tcm(acc);
+}
+
+static uint32_t full_tile_bytes(const struct tl *tl)
+{
+    return tl_tile_elems(tl) * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+}
+
+uint32_t mesh_offset(const struct tl *tl, const struct mesh_frame *f)
+{
+    return f->first * full_tile_bytes(tl);
+}
+
+uint32_t mesh_bytes(const struct tl *tl, const struct mesh_frame *f)
+{
+    return (f->tiles - 1) * full_tile_bytes(tl) + tl_tile_bytes(tl, f->first + f->tiles - 1);
+}
+
+struct mesh_line mesh_row(const struct tl *tl)
+{
+    const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_CUBE_W);
+    return (struct mesh_line){tl_place(tl).cube % w, w, (uint32_t)mesh_scalar(tl, MESH_ROOT_X),
+                              HW_DIR_W, HW_DIR_E};
+}
+
+struct mesh_line mesh_column(const struct tl *tl)
+{
+    const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_CUBE_W);
+    return (struct mesh_line){tl_place(tl).cube / w, (uint32_t)mesh_scalar(tl, MESH_CUBE_H),
+                              (uint32_t)mesh_scalar(tl, MESH_ROOT_Y), HW_DIR_N, HW_DIR_S};
+}
+
+/* Bytes of the frame's tile i. */
+static uint32_t bytes_of(const struct tl *tl, const struct mesh_frame *f, uint32_t i)
+{
+    return tl_tile_bytes(tl, f->first + i);
+}
+
+/* Tile i of a value. */
+static struct lp_operand tile_of(const struct tl *tl, struct lp_operand value, uint32_t i)
+{
+    return value.space == LP_SPACE_TILE ? tl_tile_after(value, i)
+                                        : tl_tcm(value.at + i * full_tile_bytes(tl));
+}
+
+/* dst (in TCM) <- a + b, the tile at hand. */
+static void add(struct tl *tl, const struct mesh_frame *f, uint32_t dst, struct lp_operand a,
+                struct lp_operand b)
+{
+    tl_math(tl, (enum lp_math)tl_args(tl)->math, tile_of(tl, tl_tcm(dst), f->i).at, a, b,
+            bytes_of(tl, f, f->i) / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));
+}
+
+/* ---- along a line ---------------------------------------------------------------------------- */
+
+/* acc = acc + what comes from `dir`. The value is in TCM afterwards. */
+enum tl_status mesh_add_from(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
+{
+    TL_BEGIN(&f->leaf);
+    for (f->i = 0; f->i < f->tiles; f->i++) {
+        TL_CALL(&f->leaf, tl_recv(tl, dir, bytes_of(tl, f, f->i)));
+        TL_CALL(&f->leaf,
+                add(tl, f, f->acc, tl_last(tile_of(tl, f->value, f->i)), tl_last(tl_received(tl))));
+    }
+    f->value = tl_tcm(f->acc);
+    TL_END(&f->leaf);
+}
+
+enum tl_status mesh_send_to(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
+{
+    TL_BEGIN(&f->leaf);
+    for (f->i = 0; f->i < f->tiles; f->i++)
+        TL_CALL(&f->leaf, tl_send(tl, dir, tile_of(tl, f->value, f->i), bytes_of(tl, f, f->i)));
+    TL_END(&f->leaf);
+}
+
+enum tl_status mesh_receive_from(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
+{
+    TL_BEGIN(&f->leaf);
+    for (f->i = 0; f->i < f->tiles; f->i++) {
+        TL_CALL(&f->leaf, tl_recv(tl, dir, bytes_of(tl, f, f->i)));
+        if (f->i == 0)
+            f->value = tl_received(tl);
+    }
+    TL_END(&f->leaf);
+}
+
+enum tl_status mesh_reduce(struct tl *tl, struct mesh_frame *f, struct mesh_line line)
+{
+    TL_BEGIN(&f->part);
+    if (line.at <= line.root && line.at > 0)
+        TL_RUN(&f->part, mesh_add_from(tl, f, line.low));
+    if (line.at >= line.root && line.at < line.n - 1)
+        TL_RUN(&f->part, mesh_add_from(tl, f, line.high));
+    if (line.at != line.root)
+        TL_RUN(&f->part, mesh_send_to(tl, f, line.at < line.root ? line.high : line.low));
+    TL_END(&f->part);
+}
+
+enum tl_status mesh_broadcast(struct tl *tl, struct mesh_frame *f, struct mesh_line line)
+{
+    TL_BEGIN(&f->part);
+    if (line.at != line.root)
+        TL_RUN(&f->part, mesh_receive_from(tl, f, line.at < line.root ? line.high : line.low));
+    if (line.at <= line.root && line.at > 0)
+        TL_RUN(&f->part, mesh_send_to(tl, f, line.low));
+    if (line.at >= line.root && line.at < line.n - 1)
+        TL_RUN(&f->part, mesh_send_to(tl, f, line.high));
+    TL_END(&f->part);
+}
+
+/* ---- between SIPs ---------------------------------------------------------------------------- */
+
+/* The direction in which the exchange goes by a port: the machine's, or the logical topology's. */
+static enum hw_dir between(const struct tl *tl, enum hw_port port)
+{
+    return (enum hw_dir)((mesh_scalar(tl, MESH_LOGICAL) ? HW_DIR_N : HW_DIR_GLOBAL_N) + port);
+}
+
+/* n - 1 rounds: send own value, then what arrived last; add what arrives. */
+static enum tl_status ring(struct tl *tl, struct mesh_frame *f, uint32_t n, enum hw_dir to,
+                           enum hw_dir from)
+{
+    TL_BEGIN(&f->part);
+    for (f->r = 0; f->r + 1 < n; f->r++)
+        for (f->i = 0; f->i < f->tiles; f->i++) {
+            TL_CALL(&f->part,
+                    tl_send(tl, to,
+                            f->r == 0
+                                ? tile_of(tl, f->value, f->i)
+                                : tl_last(tl_tile_after(f->ring, (f->r - 1) * f->tiles + f->i)),
+                            bytes_of(tl, f, f->i)));
+            TL_CALL(&f->part, tl_recv(tl, from, bytes_of(tl, f, f->i)));
+            if (f->r == 0 && f->i == 0)
+                f->ring = tl_received(tl);
+            TL_CALL(&f->part, add(tl, f, f->acc, tile_of(tl, f->value, f->i),
+                                  f->r + 2 < n ? tl_received(tl) : tl_last(tl_received(tl))));
+        }
+    TL_END(&f->part);
+}
+
+/* Chain reduce to the last place of the line, chain broadcast back. */
+static enum tl_status chain(struct tl *tl, struct mesh_frame *f, uint32_t at, uint32_t n,
+                            enum hw_dir low, enum hw_dir high)
+{
+    TL_BEGIN(&f->part);
+    if (at > 0)
+        TL_RUN(&f->part, mesh_add_from(tl, f, low));
+    if (at < n - 1) {
+        TL_RUN(&f->part, mesh_send_to(tl, f, high));
+        TL_RUN(&f->part, mesh_receive_from(tl, f, high));
+    }
+    if (at > 0)
+        TL_RUN(&f->part, mesh_send_to(tl, f, low));
+    TL_END(&f->part);
+}
+
+/* ---- between SIPs, rank_invariant: gather, then add in rank order -----------------------------
+ */
+
+/* Tile i of the tensor of column `x` of this row, once the row has been gathered. */
+static struct lp_operand row_tile(const struct tl *tl, const struct mesh_frame *f, uint32_t x,
+                                  uint32_t i)
+{
+    const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_TOPO_W), my_x = tl_args(tl)->rank % w;
+    if (x == my_x)
+        return tile_of(tl, f->value, i);
+    return tl_tile_after(f->row, ((my_x + w - x) % w - 1) * f->tiles + i);
+}
+
+/* ... of the tensor of rank `rank`, once all have been gathered. */
+static struct lp_operand rank_tile(const struct tl *tl, const struct mesh_frame *f, uint32_t rank,
+                                   uint32_t i)
+{
+    const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_TOPO_W);
+    const uint32_t h = (uint32_t)mesh_scalar(tl, MESH_TOPO_H);
+    const uint32_t my_y = tl_args(tl)->rank / w, x = rank % w, y = rank / w;
+    if (y == my_y)
+        return row_tile(tl, f, x, i);
+    const uint32_t round = (my_y + h - y) % h - 1;
+    return tl_tile_after(f->ring, (round * w + x) * f->tiles + i);
+}
+
+/* The row's ring: each round passes on one tensor. */
+static enum tl_status gather_row(struct tl *tl, struct mesh_frame *f)
+{
+    TL_BEGIN(&f->leaf);
+    for (f->r = 0; f->r + 1 < (uint32_t)mesh_scalar(tl, MESH_TOPO_W); f->r++)
+        for (f->i = 0; f->i < f->tiles; f->i++) {
+            TL_CALL(&f->leaf,
+                    tl_send(tl, between(tl, HW_PORT_E),
+                            f->r == 0 ? tile_of(tl, f->value, f->i)
+                                      : tl_tile_after(f->row, (f->r - 1) * f->tiles + f->i),
+                            bytes_of(tl, f, f->i)));
+            TL_CALL(&f->leaf, tl_recv(tl, between(tl, HW_PORT_W), bytes_of(tl, f, f->i)));
+            if (f->r == 0 && f->i == 0)
+                f->row = tl_received(tl);
+        }
+    TL_END(&f->leaf);
+}
+
+/* What round r of the column's ring passes on as tensor k: the own row's, or what came last. */
+static struct lp_operand column_tile(const struct tl *tl, const struct mesh_frame *f)
+{
+    const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_TOPO_W);
+    if (f->r == 0)
+        return row_tile(tl, f, f->k, f->i);
+    return tl_tile_after(f->ring, ((f->r - 1) * w + f->k) * f->tiles + f->i);
+}
+
+/* The column's ring: each round passes on a row's w tensors. */
+static enum tl_status gather_column(struct tl *tl, struct mesh_frame *f)
+{
+    TL_BEGIN(&f->leaf);
+    for (f->r = 0; f->r + 1 < (uint32_t)mesh_scalar(tl, MESH_TOPO_H); f->r++)
+        for (f->k = 0; f->k < (uint32_t)mesh_scalar(tl, MESH_TOPO_W); f->k++)
+            for (f->i = 0; f->i < f->tiles; f->i++) {
+                TL_CALL(&f->leaf, tl_send(tl, between(tl, HW_PORT_S), column_tile(tl, f),
+                                          bytes_of(tl, f, f->i)));
+                TL_CALL(&f->leaf, tl_recv(tl, between(tl, HW_PORT_N), bytes_of(tl, f, f->i)));
+                if (f->r == 0 && f->k == 0 && f->i == 0)
+                    f->ring = tl_received(tl);
+            }
+    TL_END(&f->leaf);
+}
+
+/* x0 + x1 + ..., into a second place in TCM, since the own tensor is one of them. */
+static enum tl_status add_in_rank_order(struct tl *tl, struct mesh_frame *f)
+{
+    TL_BEGIN(&f->leaf);
+    f->sum = f->acc + ((mesh_bytes(tl, f) + 63) & ~63u);
+    for (f->r = 1; f->r < (uint32_t)(mesh_scalar(tl, MESH_TOPO_W) * mesh_scalar(tl, MESH_TOPO_H));
+         f->r++)
+        for (f->i = 0; f->i < f->tiles; f->i++)
+            TL_CALL(&f->leaf, add(tl, f, f->sum,
+                                  f->r == 1 ? tl_last(rank_tile(tl, f, 0, f->i))
+                                            : tile_of(tl, tl_tcm(f->sum), f->i),
+                                  tl_last(rank_tile(tl, f, f->r, f->i))));
+    f->value = tl_tcm(f->sum);
+    TL_END(&f->leaf);
+}
+
+static enum tl_status gather_and_add(struct tl *tl, struct mesh_frame *f)
+{
+    TL_BEGIN(&f->part);
+    TL_RUN(&f->part, gather_row(tl, f));
+    TL_RUN(&f->part, gather_column(tl, f));
+    if (mesh_scalar(tl, MESH_TOPO_W) * mesh_scalar(tl, MESH_TOPO_H) > 1)
+        TL_RUN(&f->part, add_in_rank_order(tl, f));
+    TL_END(&f->part);
+}
+
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+enum tl_status mesh_exchange(struct tl *tl, struct mesh_frame *f, int dimension)
+{
+    const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_TOPO_W);
+    const uint32_t h = (uint32_t)mesh_scalar(tl, MESH_TOPO_H);
+    const uint32_t x = tl_args(tl)->rank % w, y = tl_args(tl)->rank / w;
+    if (mesh_scalar(tl, MESH_RANK_INVARIANT))
+        return dimension == 0 ? gather_and_add(tl, f) : TL_ENDED;
+    if (mesh_scalar(tl, MESH_TOPO_KIND) == MESH_TOPO_MESH)
+        return dimension == 0 ? chain(tl, f, x, w, between(tl, HW_PORT_W), between(tl, HW_PORT_E))
+                              : chain(tl, f, y, h, between(tl, HW_PORT_N), between(tl, HW_PORT_S));
+    return dimension == 0 ? ring(tl, f, w, between(tl, HW_PORT_E), between(tl, HW_PORT_W))
+                          : ring(tl, f, h, between(tl, HW_PORT_S), between(tl, HW_PORT_N));
+}
+
+enum tl_status mesh_all_reduce(struct tl *tl, struct mesh_frame *f, uint32_t phase)
+{
+    const struct mesh_line row = mesh_row(tl), column = mesh_column(tl);
+    const bool root_column = mesh_at_root(row);
+    TL_BEGIN(&f->level);
+    tl_phase(tl, phase);
+    TL_RUN(&f->level, mesh_reduce(tl, f, row));
+    if (root_column) {
+        tl_phase(tl, phase + 1);
+        TL_RUN(&f->level, mesh_reduce(tl, f, column));
+    }
+    if (root_column && mesh_at_root(column)) {
+        tl_phase(tl, phase + 2);
+        TL_RUN(&f->level, mesh_exchange(tl, f, 0));
+        TL_RUN(&f->level, mesh_exchange(tl, f, 1));
+    }
+    if (root_column) {
+        tl_phase(tl, phase + 3);
+        TL_RUN(&f->level, mesh_broadcast(tl, f, column));
+    }
+    tl_phase(tl, phase + 4);
+    TL_RUN(&f->level, mesh_broadcast(tl, f, row));
+    TL_END(&f->level);
+}
+
+/* ---- host side ------------------------------------------------------------------------------- */
+
+void mesh_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+{
+    const struct hw_config *hw = call->hw;
+    const struct ccl_config *ccl = call->ccl;
+    const bool grid = hw_sips_are_grid(hw), mesh = hw->sip_topology == HW_MESH_2D_NO_WRAP;
+    s[MESH_CUBE_W] = hw->cube_w;
+    s[MESH_CUBE_H] = hw->cube_h;
+    s[MESH_ROOT_X] = ccl->root == CCL_ROOT_CENTER ? hw->cube_w / 2 : hw->cube_w - 1;
+    s[MESH_ROOT_Y] = ccl->root == CCL_ROOT_CENTER ? hw->cube_h / 2 : hw->cube_h - 1;
+    if (ccl->root == CCL_ROOT_XY) {
+        s[MESH_ROOT_X] = ccl->root_x;
+        s[MESH_ROOT_Y] = ccl->root_y;
+    }
+    s[MESH_TOPO_KIND] = mesh ? MESH_TOPO_MESH : grid ? MESH_TOPO_TORUS : MESH_TOPO_RING;
+    s[MESH_TOPO_W] = grid ? hw->sip_w : hw->sip_count;
+    s[MESH_TOPO_H] = grid ? hw->sip_h : 1;
+    s[MESH_RANK_INVARIANT] = ccl->rank_invariant;
+}
+
+/* The configured algorithm may do another collective: then this is the default's kernel. */
+static const char *name_of(const struct ccl_call *call)
+{
+    struct cw_error ignored;
+    const struct ccl_algorithm *const configured = ccl_algorithm_load(call->ccl->module, &ignored);
+    return configured != NULL && configured->collective != call->collective
+               ? "lrab_hierarchical_allreduce"
+               : call->ccl->algorithm;
+}
+
+int mesh_check(const struct ccl_call *call, const char **key, struct cw_error *error)
+{
+    error->exit_code = CW_USAGE;
+    if (call->ccl->topology[0] != '\0' && strcmp(call->ccl->topology, "none") != 0) {
+        *key = "defaults.topology";
+        snprintf(error->text, sizeof error->text,
+                 "topology: %s goes by the queues that the machine is built with; none is legal",
+                 name_of(call));
+        return CW_USAGE;
+    }
+    if (call->hw->sip_topology == HW_PAIR_SWITCH && call->hw->sip_count > 1) {
+        *key = "system.sips.topology";
+        snprintf(error->text, sizeof error->text,
+                 "pair_switch has no global directions, which %s needs; use ring_allreduce, or "
+                 "ring_1d, torus_2d, mesh_2d_no_wrap or switch",
+                 name_of(call));
+        return CW_USAGE;
+    }
+    if (call->ccl->rank_invariant && call->hw->sip_topology == HW_MESH_2D_NO_WRAP) {
+        *key = "defaults.rank_invariant";
+        snprintf(error->text, sizeof error->text,
+                 "rank_invariant is not offered on mesh_2d_no_wrap; set it to false, or use "
+                 "ring_1d, torus_2d or switch");
+        return CW_USAGE;
+    }
+    return CW_OK;
+}
+
+uint64_t mesh_tcm_bytes(const struct ccl_call *call, uint64_t bytes)
+{
+    return call->ccl->rank_invariant ? 2 * ((bytes + 63) & ~(uint64_t)63) : bytes;
+}

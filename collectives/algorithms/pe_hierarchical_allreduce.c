@@ -1,0 +1,146 @@
+/*
+ * pe_hierarchical_allreduce.c: all-reduce of tensors that are sharded per PE (50-collectives.md):
+ * the PEs of each cube reduce along the rows and the root column of their grid over intra_*, the
+ * root PEs do what lrab's PEs do, each cube's root PE broadcasts back. Every PE takes part.
+ *
+ * The PE grid is two rows of twice pe_per_corner PEs: NW and NE above, SW and SE below. Its root is
+ * its centre (w / 2, h / 2), or its south-east corner with `root: corner`; `root: x,y` names a
+ * cube, and the PE grid then takes its centre. Both are in the lower row. The order of additions
+ * and of broadcasts is lrab's on both grids, and so is what happens to a shard of several tiles.
+ */
+#include "collectives/algorithms/mesh_steps.h"
+
+#include <stdio.h>
+
+enum scalar {
+    PE_PER_CORNER = MESH_SCALARS,
+    CORNERS, /* enum hw_corner of each group of PEs, CORNER_BITS each, the first lowest */
+    PE_ROOT_X,
+    SCALARS
+};
+_Static_assert(SCALARS <= TL_SCALARS_MAX, "the scalars fit in a launch");
+enum { CORNER_BITS = 2, PE_ROWS = 2, PE_ROOT_Y = 1 };
+
+enum phase {
+    LOAD,
+    PE_ROW_REDUCE,
+    PE_COLUMN_REDUCE,
+    REDUCE,
+    PE_COLUMN_BROADCAST = REDUCE + MESH_PHASES,
+    PE_ROW_BROADCAST,
+    STORE
+};
+static const char *const phase_name[] = {
+    "launch, load",   "PE row reduce",       "PE column reduce",
+    MESH_PHASE_NAMES, "PE column broadcast", "PE row broadcast",
+    "store"};
+
+static enum hw_corner corner(const struct tl *tl)
+{
+    const uint32_t group = tl_place(tl).pe / (uint32_t)mesh_scalar(tl, PE_PER_CORNER);
+    return (enum hw_corner)(mesh_scalar(tl, CORNERS) >> CORNER_BITS * group & 3);
+}
+
+static struct mesh_line pe_row(const struct tl *tl)
+{
+    const uint32_t n = (uint32_t)mesh_scalar(tl, PE_PER_CORNER);
+    const bool east = corner(tl) == HW_NE || corner(tl) == HW_SE;
+    return (struct mesh_line){tl_place(tl).pe % n + (east ? n : 0), 2 * n,
+                              (uint32_t)mesh_scalar(tl, PE_ROOT_X), HW_DIR_INTRA_W, HW_DIR_INTRA_E};
+}
+
+static struct mesh_line pe_column(const struct tl *tl)
+{
+    return (struct mesh_line){corner(tl) == HW_SW || corner(tl) == HW_SE, PE_ROWS, PE_ROOT_Y,
+                              HW_DIR_INTRA_N, HW_DIR_INTRA_S};
+}
+
+static enum tl_status run(struct tl *tl, void *state)
+{
+    struct mesh_frame *f = state;
+    const struct mesh_line row = pe_row(tl), column = pe_column(tl);
+    const bool root_column = mesh_at_root(row);
+    TL_BEGIN(&f->line);
+    tl_phase(tl, LOAD);
+    mesh_take(f, 0, tl_tiles(tl), 0);
+    TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), mesh_bytes(tl, f)));
+    tl_phase(tl, PE_ROW_REDUCE);
+    TL_RUN(&f->line, mesh_reduce(tl, f, row));
+    if (root_column) {
+        tl_phase(tl, PE_COLUMN_REDUCE);
+        TL_RUN(&f->line, mesh_reduce(tl, f, column));
+    }
+    if (root_column && mesh_at_root(column))
+        TL_RUN(&f->line, mesh_all_reduce(tl, f, REDUCE));
+    if (root_column) {
+        tl_phase(tl, PE_COLUMN_BROADCAST);
+        TL_RUN(&f->line, mesh_broadcast(tl, f, column));
+    }
+    tl_phase(tl, PE_ROW_BROADCAST);
+    TL_RUN(&f->line, mesh_broadcast(tl, f, row));
+    tl_phase(tl, STORE);
+    TL_CALL(&f->line, tl_store(tl, tl_shard(tl), tl_last(f->value), mesh_bytes(tl, f)));
+    TL_END(&f->line);
+}
+
+static const struct tl_kernel kernel = {.name = "pe_hierarchical_allreduce",
+                                        .frame_bytes = sizeof(struct mesh_frame),
+                                        .run = run,
+                                        .phase = phase_name,
+                                        .phase_count = sizeof phase_name / sizeof *phase_name};
+
+/* ---- host side ------------------------------------------------------------------------------- */
+
+static void kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+{
+    const struct hw_config *hw = call->hw;
+    mesh_kernel_args(call, s);
+    s[PE_PER_CORNER] = hw->pe_per_corner;
+    s[CORNERS] = 0;
+    for (uint32_t i = 0; i < hw->corner_count; i++)
+        s[CORNERS] |= (int64_t)hw->corner[i] << CORNER_BITS * i;
+    s[PE_ROOT_X] =
+        call->ccl->root == CCL_ROOT_CORNER ? 2 * hw->pe_per_corner - 1 : hw->pe_per_corner;
+}
+
+static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
+{
+    if (call->ccl->wiring != CCL_WIRING_ALL_PES) {
+        *key = "defaults.wiring";
+        snprintf(error->text, sizeof error->text,
+                 "%s reduces over the PEs of each cube, which wiring: pe0 does not join; all_pes "
+                 "is legal",
+                 call->ccl->algorithm);
+        return error->exit_code = CW_USAGE;
+    }
+    if (call->hw->corner_count != HW_CORNERS) {
+        *key = "cube.pe_layout.corners";
+        snprintf(error->text, sizeof error->text,
+                 "%s needs a full PE grid, and %u of its 4 corners have PEs; all of NW, NE, SW and "
+                 "SE, in any order, are legal",
+                 call->ccl->algorithm, call->hw->corner_count);
+        return error->exit_code = CW_USAGE;
+    }
+    return mesh_check(call, key, error);
+}
+
+static uint64_t tcm_bytes(const struct ccl_call *call)
+{
+    return mesh_tcm_bytes(call, call->n_elem * tl_itemsize(call->dtype));
+}
+
+static bool takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
+{
+    (void)call, (void)cube, (void)pe;
+    return true;
+}
+
+const struct ccl_algorithm ccl_pe_hierarchical_allreduce = {.name = "pe_hierarchical_allreduce",
+                                                            .kernel = &kernel,
+                                                            .kernel_args = kernel_args,
+                                                            .check = check,
+                                                            .tcm_bytes = tcm_bytes,
+                                                            .takes_part = takes_part,
+                                                            .mappers = CCL_MAPPER_ALL_PES,
+                                                            .by_sip = true,
+                                                            .pe_shards = true};

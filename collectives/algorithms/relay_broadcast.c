@@ -1,0 +1,76 @@
+/*
+ * relay_broadcast.c: the root rank's tensor to all ranks, over whatever queues join them: along a
+ * spanning tree (relay.h), tile by tile, each forwarded before it is stored. Every shard goes its
+ * own lane, so tensors of any layout do, as long as their PEs are wired.
+ */
+#include "collectives/algorithms/lane_steps.h"
+#include "collectives/relay.h"
+
+enum scalar { PARENT, CHILDREN };
+enum phase { MOVE };
+static const char *const phase_name[] = {"broadcast"};
+
+struct frame {
+    uint16_t line, part;
+    uint32_t i, dir;
+    struct lane_stores stores;
+    struct lp_operand tile;
+};
+
+/* The tile at hand to every child. */
+static enum tl_status forward(struct tl *tl, struct frame *f)
+{
+    TL_BEGIN(&f->part);
+    for (f->dir = 0; f->dir < HW_DIRS_MAX; f->dir++)
+        if (tl_args(tl)->scalar[CHILDREN] >> f->dir & 1)
+            TL_CALL(&f->part, tl_send(tl, (enum hw_dir)f->dir, f->tile, tl_tile_bytes(tl, f->i)));
+    TL_END(&f->part);
+}
+
+static enum tl_status run(struct tl *tl, void *state)
+{
+    struct frame *f = state;
+    const enum hw_dir parent = (enum hw_dir)tl_args(tl)->scalar[PARENT];
+    TL_BEGIN(&f->line);
+    tl_phase(tl, MOVE);
+    for (f->i = 0; f->i < tl_tiles(tl); f->i++) {
+        if (parent == HW_DIRS_MAX) {
+            f->tile = tl_tcm(0);
+            TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + lane_tile_offset(tl, f->i),
+                                      tl_tile_bytes(tl, f->i)));
+            TL_RUN(&f->line, forward(tl, f));
+            continue;
+        }
+        TL_CALL(&f->line, tl_recv(tl, parent, tl_tile_bytes(tl, f->i)));
+        f->tile = tl_received(tl);
+        TL_RUN(&f->line, forward(tl, f));
+        TL_RUN(&f->line, lane_keep(tl, &f->stores, tl_shard(tl) + lane_tile_offset(tl, f->i),
+                                   tl_last(f->tile), tl_tile_bytes(tl, f->i)));
+    }
+    TL_RUN(&f->line, lane_finish(tl, &f->stores));
+    TL_END(&f->line);
+}
+
+static const struct tl_kernel kernel = {.name = "relay_broadcast",
+                                        .frame_bytes = sizeof(struct frame),
+                                        .run = run,
+                                        .phase = phase_name,
+                                        .phase_count = sizeof phase_name / sizeof *phase_name};
+
+static void kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+{
+    s[PARENT] = call->relay->parent[call->rank];
+    s[CHILDREN] = call->relay->children[call->rank];
+}
+
+/* The root holds one tile at a time, the others none. */
+static uint64_t tcm_bytes(const struct ccl_call *call) { return call->ccl->slot_bytes; }
+
+const struct ccl_algorithm ccl_relay_broadcast = {.name = "relay_broadcast",
+                                                  .collective = CCL_BROADCAST,
+                                                  .kernel = &kernel,
+                                                  .kernel_args = kernel_args,
+                                                  .check = relay_check,
+                                                  .tcm_bytes = tcm_bytes,
+                                                  .relay = CCL_RELAY_DOWN,
+                                                  .lanes = true};

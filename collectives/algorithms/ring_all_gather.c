@@ -1,0 +1,296 @@
+/*
+ * ring_all_gather.c: every rank's tensor to all ranks, in rank order: along the rows of the grid of
+ * ranks, then along the columns, each round passing on what the one before brought. A line that
+ * wraps is a ring and goes one way (E, S); one that does not goes both ways at once. Every shard
+ * goes its own lane.
+ *
+ * A rank's own tensor is loaded once; what arrives is stored as it comes (lane_steps.h). In a
+ * round, for each tile in turn: send, then receive; of two ways east (south) before west (north) in
+ * sending, the other way round in receiving.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "collectives/algorithms/lane_steps.h"
+#include "collectives/topologies.h"
+
+enum scalar { WIDTH, HEIGHT, WRAPS, BASE /* the direction called N */ };
+enum phase { LOAD, ROWS, COLUMNS };
+static const char *const phase_name[] = {"launch, load", "rows", "columns"};
+
+struct frame {
+    uint16_t line, part, leaf, level;
+    uint32_t r, k, i; /* round, tensor of a row, tile */
+    struct lane_stores stores;
+    struct lp_operand row[2], column[2]; /* first tile that came from low and from high */
+};
+_Static_assert(sizeof(struct frame) <= TL_FRAME_BYTES, "the frame fits in a kernel's state");
+
+/* A line through the grid: this rank is `at` of `n`; each round carries `blocks` tensors. */
+struct line {
+    uint32_t at, n, blocks;
+    enum hw_dir low, high;
+    bool row;
+};
+
+static uint32_t scalar(const struct tl *tl, enum scalar index)
+{
+    return (uint32_t)tl_args(tl)->scalar[index];
+}
+
+static enum hw_dir direction(const struct tl *tl, enum hw_port port)
+{
+    return (enum hw_dir)(scalar(tl, BASE) + port);
+}
+
+static struct line line_of(const struct tl *tl, bool row)
+{
+    const uint32_t w = scalar(tl, WIDTH), rank = tl_args(tl)->rank;
+    return row ? (struct line){rank % w, w, 1, direction(tl, HW_PORT_W), direction(tl, HW_PORT_E),
+                               true}
+               : (struct line){rank / w,
+                               scalar(tl, HEIGHT),
+                               w,
+                               direction(tl, HW_PORT_N),
+                               direction(tl, HW_PORT_S),
+                               false};
+}
+
+static uint64_t tensor_bytes(const struct tl *tl)
+{
+    return tl_args(tl)->n_elem * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+}
+
+/* Where tile i of a rank's tensor belongs in the result. */
+static uint64_t place_of(const struct tl *tl, uint32_t rank, uint32_t i)
+{
+    return tl_args(tl)->region[0].va + rank * tensor_bytes(tl) + lane_tile_offset(tl, i);
+}
+
+/* Tile i of the tensor of column x of the own row, once the row has been gathered. */
+static struct lp_operand row_tile(const struct tl *tl, const struct frame *f, uint32_t x,
+                                  uint32_t i)
+{
+    const struct line row = line_of(tl, true);
+    if (x == row.at)
+        return tl_tcm(lane_tile_offset(tl, i));
+    const bool low = scalar(tl, WRAPS) || x < row.at;
+    const uint32_t round = low ? (row.at + row.n - x) % row.n - 1 : x - row.at - 1;
+    return tl_tile_after(f->row[low ? 0 : 1], round * tl_tiles(tl) + i);
+}
+
+/* What this round sends on: the own tensors first, then what came from the other side. */
+static struct lp_operand outgoing(const struct tl *tl, const struct frame *f, struct line line,
+                                  bool to_high)
+{
+    if (f->r == 0)
+        return line.row ? tl_tcm(lane_tile_offset(tl, f->i)) : row_tile(tl, f, f->k, f->i);
+    const struct lp_operand *const first = line.row ? f->row : f->column;
+    return tl_tile_after(first[to_high ? 0 : 1],
+                         ((f->r - 1) * line.blocks + f->k) * tl_tiles(tl) + f->i);
+}
+
+/* Receives one tile from one side, which began at place `origin` of the line, and stores it. */
+static enum tl_status take(struct tl *tl, struct frame *f, struct line line, bool from_high,
+                           uint32_t origin)
+{
+    struct lp_operand *const first = line.row ? f->row : f->column;
+    const uint32_t w = scalar(tl, WIDTH);
+    const uint32_t rank = line.row ? tl_args(tl)->rank / w * w + origin : origin * w + f->k;
+    TL_BEGIN(&f->leaf);
+    TL_CALL(&f->leaf, tl_recv(tl, from_high ? line.high : line.low, tl_tile_bytes(tl, f->i)));
+    if (f->r == 0 && f->k == 0 && f->i == 0)
+        first[from_high] = tl_received(tl);
+    TL_RUN(&f->leaf, lane_keep(tl, &f->stores, place_of(tl, rank, f->i), tl_received(tl),
+                               tl_tile_bytes(tl, f->i)));
+    TL_END(&f->leaf);
+}
+
+/* One tile of a round: what goes out, and what comes in. */
+static enum tl_status exchange(struct tl *tl, struct frame *f, struct line line)
+{
+    const bool wraps = scalar(tl, WRAPS);
+    const bool low_left = line.at >= f->r, high_left = line.at + f->r < line.n;
+    TL_BEGIN(&f->level);
+    if (wraps || (line.at + 1 < line.n && low_left))
+        TL_CALL(&f->level,
+                tl_send(tl, line.high, outgoing(tl, f, line, true), tl_tile_bytes(tl, f->i)));
+    if (!wraps && line.at > 0 && high_left)
+        TL_CALL(&f->level,
+                tl_send(tl, line.low, outgoing(tl, f, line, false), tl_tile_bytes(tl, f->i)));
+    if (wraps || line.at > f->r)
+        TL_RUN(&f->level, take(tl, f, line, false, (line.at + line.n - 1 - f->r) % line.n));
+    if (!wraps && line.at + f->r + 1 < line.n)
+        TL_RUN(&f->level, take(tl, f, line, true, line.at + f->r + 1));
+    TL_END(&f->level);
+}
+
+static enum tl_status gather(struct tl *tl, struct frame *f, struct line line)
+{
+    TL_BEGIN(&f->part);
+    for (f->r = 0; f->r + 1 < line.n; f->r++)
+        for (f->k = 0; f->k < line.blocks; f->k++)
+            for (f->i = 0; f->i < tl_tiles(tl); f->i++)
+                TL_RUN(&f->part, exchange(tl, f, line));
+    TL_END(&f->part);
+}
+
+static enum tl_status run(struct tl *tl, void *state)
+{
+    struct frame *f = state;
+    TL_BEGIN(&f->line);
+    tl_phase(tl, LOAD);
+    TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), (uint32_t)tensor_bytes(tl)));
+    TL_RUN(&f->line, lane_keep(tl, &f->stores, place_of(tl, tl_args(tl)->rank, 0), tl_tcm(0),
+                               (uint32_t)tensor_bytes(tl)));
+    tl_phase(tl, ROWS);
+    TL_RUN(&f->line, gather(tl, f, line_of(tl, true)));
+    tl_phase(tl, COLUMNS);
+    TL_RUN(&f->line, gather(tl, f, line_of(tl, false)));
+    TL_RUN(&f->line, lane_finish(tl, &f->stores));
+    TL_END(&f->line);
+}
+
+static const struct tl_kernel kernel = {.name = "ring_all_gather",
+                                        .frame_bytes = sizeof(struct frame),
+                                        .run = run,
+                                        .phase = phase_name,
+                                        .phase_count = sizeof phase_name / sizeof *phase_name};
+
+/* ---- host side ------------------------------------------------------------------------------- */
+
+/* The configured algorithm, if it has a hook that lays the queues. */
+static const struct ccl_algorithm *hooked(const struct ccl_call *call)
+{
+    struct cw_error error;
+    const struct ccl_algorithm *const configured = ccl_algorithm_load(call->ccl->module, &error);
+    return configured != NULL && configured->neighbors != NULL ? configured : NULL;
+}
+
+/* The logical topology's grid, if it is one. */
+static bool logical_grid(const struct ccl_call *call, struct logical *grid)
+{
+    struct cw_error error;
+    return logical_find(call->ccl->topology, call->world_size, call->hw, grid, &error) == CW_OK &&
+           (grid->kind == LOGICAL_LINE || grid->kind == LOGICAL_GRID);
+}
+
+static struct logical machine_grid(const struct ccl_call *call)
+{
+    const struct hw_config *hw = call->hw;
+    const bool plane = hw_sips_are_grid(hw);
+    return (struct logical){.kind = LOGICAL_NONE,
+                            .w = plane ? hw->sip_w : hw->sip_count,
+                            .h = plane ? hw->sip_h : 1,
+                            .wraps = hw->sip_topology != HW_MESH_2D_NO_WRAP};
+}
+
+/* A queue of those that is `wanted`; an opposite left out is the usual one. */
+static bool leads(const struct lp_neighbours *map, const struct lp_neighbour *wanted)
+{
+    for (uint32_t i = 0; i < map->count; i++)
+        if (strcmp(map->at[i].dir, wanted->dir) == 0 && map->at[i].rank == wanted->rank &&
+            (map->at[i].opposite[0] == '\0' ||
+             strcmp(map->at[i].opposite, wanted->opposite) == 0) &&
+            (map->at[i].way == LP_WAY_BOTH || map->at[i].way == wanted->way))
+            return true;
+    return false;
+}
+
+/* A rank's queues are those of the grid, or more. Else *missing is one that is not there. */
+static bool is_joined(const struct ccl_call *call, const struct ccl_algorithm *algorithm,
+                      const struct logical *grid, uint32_t rank, struct lp_neighbour *missing)
+{
+    struct logical laid, wanted = *grid;
+    struct lp_neighbours have, want;
+    struct cw_error error;
+    if (logical_find(call->ccl->topology, call->world_size, call->hw, &laid, &error) != CW_OK)
+        return false; /* build_install_plans() has refused it */
+    wanted.one_way = grid->wraps;
+    logical_neighbours_of(algorithm, &laid, rank, &have);
+    logical_neighbours(&wanted, rank, &want);
+    for (uint32_t i = 0; i < want.count; i++)
+        if (!leads(&have, &want.at[i])) {
+            *missing = want.at[i];
+            return false;
+        }
+    return true;
+}
+
+/* The grid of ranks: that of the logical topology, or of the machine. A hook may leave one that
+ * does not wrap, which rank 0 shows, since it is at the end of its row and of its column; of
+ * `none` it makes a line. False: there is no grid. */
+static bool find_grid(const struct ccl_call *call, struct logical *grid)
+{
+    const bool none = strcmp(call->ccl->topology, "none") == 0;
+    const struct ccl_algorithm *const algorithm = hooked(call);
+    struct lp_neighbour missing;
+    if (algorithm == NULL && none) {
+        *grid = machine_grid(call);
+        return call->hw->sip_topology != HW_PAIR_SWITCH || call->hw->sip_count == 1;
+    }
+    if (none)
+        *grid = (struct logical){.kind = LOGICAL_LINE,
+                                 .ranks = call->world_size,
+                                 .w = call->world_size,
+                                 .h = 1,
+                                 .wraps = true};
+    else if (!logical_grid(call, grid))
+        return false;
+    if (algorithm != NULL)
+        grid->wraps = grid->wraps && is_joined(call, algorithm, grid, 0, &missing);
+    return true;
+}
+
+static void kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+{
+    struct logical grid;
+    (void)find_grid(call, &grid); /* check() has */
+    s[WIDTH] = grid.w;
+    s[HEIGHT] = grid.h;
+    s[WRAPS] = grid.wraps;
+    s[BASE] = grid.kind == LOGICAL_NONE ? HW_DIR_GLOBAL_N : HW_DIR_N;
+}
+
+/* What a hook has laid joins the ranks: seen once for all, in the call of rank 0. */
+static int check_hooked(const struct ccl_call *call, const struct logical *grid, const char **key,
+                        struct cw_error *error)
+{
+    const struct ccl_algorithm *const algorithm = hooked(call);
+    struct lp_neighbour missing;
+    uint32_t rank = 0;
+    if (algorithm == NULL || call->rank != 0)
+        return CW_OK;
+    while (rank < call->world_size && is_joined(call, algorithm, grid, rank, &missing))
+        rank++;
+    if (rank == call->world_size)
+        return CW_OK;
+    *key = "defaults.module";
+    snprintf(error->text, sizeof error->text,
+             "an all-gather goes along lines of ranks, and the neighbors() hook of %s leaves rank "
+             "%u without a direction %s to rank %u; legal is one that leaves the rows (E, W) and "
+             "columns (S, N) of the ranks, as rings or open lines, or none",
+             algorithm->name, rank, missing.dir, missing.rank);
+    return error->exit_code = CW_USAGE;
+}
+
+static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
+{
+    struct logical grid;
+    if (find_grid(call, &grid))
+        return check_hooked(call, &grid, key, error);
+    *key = "defaults.topology";
+    snprintf(error->text, sizeof error->text,
+             "topology: an all-gather goes along lines of ranks; legal are the logical topologies "
+             "ring_1d, ring_1d_unidir, mesh_2d, torus_2d, mesh_2d_no_wrap, and `none` on any "
+             "machine but pair_switch");
+    return error->exit_code = CW_USAGE;
+}
+
+const struct ccl_algorithm ccl_ring_all_gather = {.name = "ring_all_gather",
+                                                  .collective = CCL_ALL_GATHER,
+                                                  .kernel = &kernel,
+                                                  .kernel_args = kernel_args,
+                                                  .check = check,
+                                                  .by_sip = true,
+                                                  .lanes = true};

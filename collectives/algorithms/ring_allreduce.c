@@ -1,0 +1,67 @@
+/*
+ * ring_allreduce.c: all-reduce on PE (0, 0) of each rank over the logical topology ring_1d
+ * (50-collectives.md): lrab's phase 3 by itself. n - 1 rounds: send E the own value, then what
+ * arrived last; receive from W and add. Tiles go E only, so ring_1d_unidir does, too. With
+ * rank_invariant the rounds gather, then all are added in rank order.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "collectives/algorithms/mesh_steps.h"
+
+enum phase { LOAD, RING, STORE };
+static const char *const phase_name[] = {"launch, load", "ring", "store"};
+
+static enum tl_status run(struct tl *tl, void *state)
+{
+    struct mesh_frame *f = state;
+    TL_BEGIN(&f->line);
+    tl_phase(tl, LOAD);
+    mesh_take(f, 0, tl_tiles(tl), 0);
+    TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), mesh_bytes(tl, f)));
+    tl_phase(tl, RING);
+    TL_RUN(&f->line, mesh_exchange(tl, f, 0));
+    tl_phase(tl, STORE);
+    TL_CALL(&f->line, tl_store(tl, tl_shard(tl), tl_last(f->value), mesh_bytes(tl, f)));
+    TL_END(&f->line);
+}
+
+static const struct tl_kernel kernel = {.name = "ring_allreduce",
+                                        .frame_bytes = sizeof(struct mesh_frame),
+                                        .run = run,
+                                        .phase = phase_name,
+                                        .phase_count = sizeof phase_name / sizeof *phase_name};
+
+static void kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+{
+    s[MESH_TOPO_KIND] = MESH_TOPO_RING;
+    s[MESH_TOPO_W] = call->world_size;
+    s[MESH_TOPO_H] = 1;
+    s[MESH_RANK_INVARIANT] = call->ccl->rank_invariant;
+    s[MESH_LOGICAL] = 1;
+}
+
+static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
+{
+    if (strcmp(call->ccl->topology, "ring_1d") == 0 ||
+        strcmp(call->ccl->topology, "ring_1d_unidir") == 0)
+        return CW_OK;
+    *key = "defaults.topology";
+    snprintf(error->text, sizeof error->text,
+             "topology: %s sends E and receives from W of a ring; ring_1d and ring_1d_unidir are "
+             "legal",
+             call->ccl->algorithm);
+    return error->exit_code = CW_USAGE;
+}
+
+static uint64_t tcm_bytes(const struct ccl_call *call)
+{
+    return mesh_tcm_bytes(call, call->n_elem * tl_itemsize(call->dtype));
+}
+
+const struct ccl_algorithm ccl_ring_allreduce = {.name = "ring_allreduce",
+                                                 .kernel = &kernel,
+                                                 .kernel_args = kernel_args,
+                                                 .check = check,
+                                                 .tcm_bytes = tcm_bytes,
+                                                 .mappers = CCL_MAPPER_LEADER_ONLY};

@@ -1,0 +1,62 @@
+/*
+ * tree_allreduce.c: all-reduce on PE (0, 0) of each rank over the logical topology tree_binary
+ * (50-collectives.md): rank r's children are 2r + 1 and 2r + 2. Upwards acc = acc + left + right,
+ * then to the parent; downwards what the parent sends goes on to the left, then to the right child,
+ * and is stored. Every rank ends with the root's bits.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "collectives/algorithms/mesh_steps.h"
+
+enum phase { LOAD, UP, DOWN, STORE };
+static const char *const phase_name[] = {"launch, load", "up", "down", "store"};
+
+static enum tl_status run(struct tl *tl, void *state)
+{
+    struct mesh_frame *f = state;
+    const bool left = tl_installed(tl, HW_DIR_CHILD_LEFT);
+    const bool right = tl_installed(tl, HW_DIR_CHILD_RIGHT);
+    const bool parent = tl_installed(tl, HW_DIR_PARENT);
+    TL_BEGIN(&f->line);
+    tl_phase(tl, LOAD);
+    mesh_take(f, 0, tl_tiles(tl), 0);
+    TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), mesh_bytes(tl, f)));
+    tl_phase(tl, UP);
+    if (left)
+        TL_RUN(&f->line, mesh_add_from(tl, f, HW_DIR_CHILD_LEFT));
+    if (right)
+        TL_RUN(&f->line, mesh_add_from(tl, f, HW_DIR_CHILD_RIGHT));
+    if (parent)
+        TL_RUN(&f->line, mesh_send_to(tl, f, HW_DIR_PARENT));
+    tl_phase(tl, DOWN);
+    if (parent)
+        TL_RUN(&f->line, mesh_receive_from(tl, f, HW_DIR_PARENT));
+    if (left)
+        TL_RUN(&f->line, mesh_send_to(tl, f, HW_DIR_CHILD_LEFT));
+    if (right)
+        TL_RUN(&f->line, mesh_send_to(tl, f, HW_DIR_CHILD_RIGHT));
+    tl_phase(tl, STORE);
+    TL_CALL(&f->line, tl_store(tl, tl_shard(tl), tl_last(f->value), mesh_bytes(tl, f)));
+    TL_END(&f->line);
+}
+
+static const struct tl_kernel kernel = {.name = "tree_allreduce",
+                                        .frame_bytes = sizeof(struct mesh_frame),
+                                        .run = run,
+                                        .phase = phase_name,
+                                        .phase_count = sizeof phase_name / sizeof *phase_name};
+
+static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
+{
+    if (strcmp(call->ccl->topology, "tree_binary") == 0)
+        return CW_OK;
+    *key = "defaults.topology";
+    snprintf(error->text, sizeof error->text,
+             "topology: %s goes to the parent and the children of a tree; tree_binary is legal",
+             call->ccl->algorithm);
+    return error->exit_code = CW_USAGE;
+}
+
+const struct ccl_algorithm ccl_tree_allreduce = {
+    .name = "tree_allreduce", .kernel = &kernel, .check = check, .mappers = CCL_MAPPER_LEADER_ONLY};

@@ -1,0 +1,384 @@
+/*
+ * config_apply.c: lays one source over the tree. A node either stands at a key, whose value it
+ * becomes, or above keys, and then it is a mapping whose own keys lead to them. A later source
+ * replaces values one by one; a value that is wrong leaves an error and none in force.
+ */
+#include "collectives/config/config_tree.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PATH_BYTES  256u
+#define KNOWN_BYTES 700u
+
+struct apply {
+    struct config_loader *loader;
+    struct config_tree *tree;
+    const struct config_source *source;
+};
+
+/* Calls `visit` with every path that a configuration may have; those of collectives' keys under
+ * defaults, and under algorithms.<name> if that is given. */
+typedef void (*path_visitor)(void *arg, const char *path, const struct config_key *key);
+
+static void visit_paths(const char *algorithm, path_visitor visit, void *arg)
+{
+    char path[PATH_BYTES];
+    for (uint32_t i = 0; i < config_machine_key_count; i++)
+        visit(arg, config_machine_keys[i].path, &config_machine_keys[i]);
+    for (uint32_t i = 0; i < config_ccl_key_count; i++) {
+        const struct config_key *const key = &config_ccl_keys[i];
+        if ((key->flags & CONFIG_NOT_IN_DEFAULTS) == 0) {
+            snprintf(path, sizeof path, "defaults.%s", key->path);
+            visit(arg, path, key);
+        }
+        if (algorithm != NULL && (key->flags & CONFIG_NOT_IN_ALGORITHM) == 0) {
+            snprintf(path, sizeof path, "algorithms.%s.%s", algorithm, key->path);
+            visit(arg, path, key);
+        }
+    }
+}
+
+/* Collects the names that may stand directly under a path. */
+struct children {
+    const char *prefix;
+    size_t prefix_bytes;
+    bool any_file;
+    enum config_file file;
+    char known[KNOWN_BYTES]; /* "a, b, c" */
+    char last[PATH_BYTES];
+    const char *wanted; /* for the nearest */
+    char best[PATH_BYTES];
+    unsigned distance;
+    uint32_t count;
+};
+
+static void children_add(struct children *children, const char *name)
+{
+    if (strcmp(children->last, name) == 0)
+        return;
+    snprintf(children->last, sizeof children->last, "%s", name);
+    const size_t used = strlen(children->known);
+    snprintf(children->known + used, sizeof children->known - used, "%s%s", used == 0 ? "" : ", ",
+             name);
+    children->count++;
+    struct config_nearest nearest = {0};
+    if (children->wanted != NULL)
+        config_nearest_try(&nearest, children->wanted, name);
+    if (nearest.best != NULL &&
+        (children->best[0] == '\0' || nearest.distance < children->distance)) {
+        snprintf(children->best, sizeof children->best, "%s", name);
+        children->distance = nearest.distance;
+    }
+}
+
+static void children_visit(void *arg, const char *path, const struct config_key *key)
+{
+    struct children *const children = arg;
+    if (!children->any_file && children->file != key->file)
+        return;
+    if (strncmp(path, children->prefix, children->prefix_bytes) != 0)
+        return;
+    const char *const rest = path + children->prefix_bytes;
+    char name[PATH_BYTES];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(rest, "."), rest);
+    children_add(children, name);
+}
+
+/* What may stand under `path` ("" for the top); `wanted` is a name to find the nearest of. */
+static void children_of(const struct apply *apply, const char *path, const char *algorithm,
+                        const char *wanted, struct children *children)
+{
+    char prefix[PATH_BYTES + 1];
+    snprintf(prefix, sizeof prefix, "%s%s", path, path[0] == '\0' ? "" : ".");
+    *children = (struct children){.prefix = prefix,
+                                  .prefix_bytes = strlen(prefix),
+                                  .any_file = apply->source->any_key,
+                                  .file = apply->source->file,
+                                  .wanted = wanted};
+    visit_paths(algorithm, children_visit, children);
+    if (path[0] == '\0' && (children->any_file || children->file == CONFIG_CCL))
+        children_add(children, "algorithms");
+}
+
+static const char *const file_names[CONFIG_FILES] = {"topology.yaml", "components.yaml",
+                                                     "ccl.yaml"};
+
+static void find_file(void *arg, const char *path, const struct config_key *key)
+{
+    struct children *const children = arg;
+    if (strncmp(path, children->wanted, strlen(children->wanted)) == 0 &&
+        path[strlen(children->wanted)] == '.')
+        children->file = key->file;
+}
+
+/* For a top-level key that is legal in another file. */
+static const char *belongs_elsewhere(const char *name)
+{
+    struct children children = {.wanted = name, .file = CONFIG_FILES};
+    visit_paths(NULL, find_file, &children);
+    if (strcmp(name, "algorithms") == 0)
+        children.file = CONFIG_CCL;
+    return children.file < CONFIG_FILES ? file_names[children.file] : NULL;
+}
+
+static void unknown_key(const struct apply *apply, const char *path, const char *algorithm,
+                        const struct config_node *key)
+{
+    struct children children;
+    char quoted[CONFIG_QUOTE_BYTES];
+    char meant[PATH_BYTES + 24] = "";
+    if (apply->loader->errors->count >= CONFIG_ERRORS_MAX) {
+        apply->loader->errors->dropped++; /* cheaply, however many */
+        return;
+    }
+    children_of(apply, path, algorithm, key->text, &children);
+    config_quote(key->text, key->bytes, quoted);
+    if (children.best[0] != '\0')
+        snprintf(meant, sizeof meant, "did you mean '%s'? ", children.best);
+    const char *const file = path[0] == '\0' ? belongs_elsewhere(key->text) : NULL;
+    if (file != NULL)
+        config_error(apply->loader, key->place, "key %s belongs in %s; known here: %s", quoted,
+                     file, children.known);
+    else if (path[0] == '\0')
+        config_error(apply->loader, key->place, "unknown key %s; %sknown here: %s", quoted, meant,
+                     children.known);
+    else
+        config_error(apply->loader, key->place, "unknown key %s in %s; %sknown here: %s", quoted,
+                     path, meant, children.known);
+}
+
+static void set_value(const struct apply *apply, const struct config_key *key, const char *path,
+                      const struct config_node *node, struct config_value *value)
+{
+    config_value_read(apply->loader, key, path, node, value);
+}
+
+static bool expect_mapping(const struct apply *apply, const char *path, const char *algorithm,
+                           const struct config_node *node)
+{
+    if (node->kind == CONFIG_MAPPING)
+        return true;
+    struct children children;
+    char quoted[CONFIG_QUOTE_BYTES];
+    children_of(apply, path, algorithm, NULL, &children);
+    config_error(apply->loader, node->place, "%s%sexpected a mapping with keys of %s; found %s",
+                 path, path[0] == '\0' ? "" : ": ", children.known,
+                 config_quote_node(node, quoted));
+    return false;
+}
+
+/* Whether path + '.' begins a key's path in one of the source's files. */
+static bool is_group(const struct apply *apply, const char *path)
+{
+    struct children children;
+    children_of(apply, path, NULL, NULL, &children);
+    return children.count > 0;
+}
+
+/* The key at a full path outside `algorithms`, with its value; NULL if there is none. */
+static const struct config_key *find_key(const struct apply *apply, const char *path,
+                                         struct config_value **value)
+{
+    const struct config_key *key = NULL;
+    const int machine = config_machine_find(path);
+    if (machine >= 0) {
+        key = &config_machine_keys[machine];
+        *value = &apply->tree->machine[machine];
+    } else if (strncmp(path, "defaults.", 9) == 0) {
+        const int ccl = config_ccl_find(path + 9);
+        if (ccl >= 0 && (config_ccl_keys[ccl].flags & CONFIG_NOT_IN_DEFAULTS) == 0) {
+            key = &config_ccl_keys[ccl];
+            *value = &apply->tree->defaults[ccl];
+        }
+    }
+    if (key != NULL && !apply->source->any_key && key->file != apply->source->file)
+        return NULL;
+    return key;
+}
+
+static void apply_mapping(const struct apply *apply, const char *path,
+                          const struct config_node *node);
+
+/* A node at a path that is known to be a key or a group; false if it is neither. */
+static bool apply_node(const struct apply *apply, const char *path, const struct config_node *node)
+{
+    struct config_value *value;
+    const struct config_key *const key = find_key(apply, path, &value);
+    if (key != NULL) {
+        set_value(apply, key, path, node, value);
+        return true;
+    }
+    if (!is_group(apply, path))
+        return false;
+    apply_mapping(apply, path, node);
+    return true;
+}
+
+struct config_algorithm *config_algorithm_find(const struct config_tree *tree, const char *name)
+{
+    for (struct config_algorithm *entry = tree->algorithms; entry != NULL; entry = entry->next)
+        if (strcmp(entry->name, name) == 0)
+            return entry;
+    return NULL;
+}
+
+/* The entry with this name, made if need be; NULL if the name is none or there is no room. */
+static struct config_algorithm *algorithm_at(const struct apply *apply, const char *text,
+                                             size_t bytes, struct config_place place)
+{
+    const char *const name = config_arena_text(apply->loader->arena, text, bytes);
+    if (name == NULL)
+        return NULL;
+    const struct config_node node = {
+        .kind = CONFIG_SCALAR, .text = name, .bytes = bytes, .place = place};
+    const struct config_key *const key = &config_ccl_keys[config_ccl_find("extends")];
+    struct config_value value = {0};
+    if (!config_value_read(apply->loader, key, "algorithms", &node, &value))
+        return NULL;
+    struct config_algorithm **tail = &apply->tree->algorithms;
+    for (; *tail != NULL; tail = &(*tail)->next)
+        if (strcmp((*tail)->name, value.text) == 0)
+            return *tail;
+    if (apply->tree->algorithm_count == CONFIG_ALGORITHMS_MAX) {
+        config_error(apply->loader, place, "algorithms: more than %u entries",
+                     CONFIG_ALGORITHMS_MAX);
+        return NULL;
+    }
+    struct config_algorithm *const entry = config_arena_alloc(apply->loader->arena, sizeof *entry);
+    if (entry == NULL)
+        return NULL;
+    entry->name = value.text;
+    entry->place = place;
+    apply->tree->algorithm_count++;
+    *tail = entry;
+    return entry;
+}
+
+static void apply_algorithm_key(const struct apply *apply, struct config_algorithm *entry,
+                                const struct config_node *key_node, const char *name,
+                                const struct config_node *value)
+{
+    char path[PATH_BYTES];
+    const int key = config_ccl_find(name);
+    snprintf(path, sizeof path, "algorithms.%s", entry->name);
+    if (key < 0 || (config_ccl_keys[key].flags & CONFIG_NOT_IN_ALGORITHM) != 0) {
+        unknown_key(apply, path, entry->name, key_node);
+        return;
+    }
+    snprintf(path, sizeof path, "algorithms.%s.%s", entry->name, config_ccl_keys[key].path);
+    set_value(apply, &config_ccl_keys[key], path, value, &entry->value[key]);
+}
+
+/* What stands under algorithms.<name>. */
+static void apply_algorithm(const struct apply *apply, const char *name, size_t bytes,
+                            struct config_place place, const struct config_node *node)
+{
+    struct config_algorithm *const entry = algorithm_at(apply, name, bytes, place);
+    if (entry == NULL)
+        return;
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "algorithms.%s", entry->name);
+    if (!expect_mapping(apply, path, entry->name, node))
+        return;
+    for (const struct config_node *key = node->first; key != NULL; key = key->next)
+        apply_algorithm_key(apply, entry, key, key->text, key->value);
+}
+
+static void apply_algorithms(const struct apply *apply, const struct config_node *node)
+{
+    char quoted[CONFIG_QUOTE_BYTES];
+    if (node->kind != CONFIG_MAPPING) {
+        config_error(apply->loader, node->place,
+                     "algorithms: expected a mapping from names to entries; found %s",
+                     config_quote_node(node, quoted));
+        return;
+    }
+    for (const struct config_node *key = node->first; key != NULL; key = key->next)
+        apply_algorithm(apply, key->text, key->bytes, key->place, key->value);
+}
+
+static void apply_mapping(const struct apply *apply, const char *path,
+                          const struct config_node *node)
+{
+    if (!expect_mapping(apply, path, NULL, node))
+        return;
+    const bool algorithms_here =
+        path[0] == '\0' && (apply->source->any_key || apply->source->file == CONFIG_CCL);
+    for (const struct config_node *key = node->first; key != NULL; key = key->next) {
+        char below[PATH_BYTES];
+        const int bytes =
+            snprintf(below, sizeof below, "%s%s%s", path, path[0] == '\0' ? "" : ".", key->text);
+        if (algorithms_here && strcmp(key->text, "algorithms") == 0)
+            apply_algorithms(apply, key->value);
+        else if (bytes >= (int)sizeof below || strchr(key->text, '.') != NULL ||
+                 !apply_node(apply, below, key->value))
+            unknown_key(apply, path, NULL, key);
+    }
+}
+
+void config_apply_file(struct config_loader *loader, struct config_tree *tree, uint32_t source,
+                       const struct config_node *root)
+{
+    const struct apply apply = {
+        .loader = loader, .tree = tree, .source = &loader->sources[source - 1]};
+    apply_mapping(&apply, "", root);
+}
+
+struct nearest_path {
+    const char *path;
+    char best[PATH_BYTES];
+    unsigned distance;
+};
+
+static void nearest_visit(void *arg, const char *path, const struct config_key *key)
+{
+    (void)key;
+    struct nearest_path *const found = arg;
+    struct config_nearest nearest = {0};
+    config_nearest_try(&nearest, found->path, path);
+    if (nearest.best == NULL || (found->best[0] != '\0' && nearest.distance >= found->distance))
+        return;
+    snprintf(found->best, sizeof found->best, "%s", path);
+    found->distance = nearest.distance;
+}
+
+static void unknown_path(const struct apply *apply, const char *path, struct config_place place)
+{
+    char quoted[CONFIG_QUOTE_BYTES];
+    struct nearest_path found = {.path = path};
+    struct children top;
+    visit_paths(NULL, nearest_visit, &found);
+    children_of(apply, "", NULL, NULL, &top);
+    config_quote(path, strlen(path), quoted);
+    if (found.best[0] != '\0')
+        config_error(apply->loader, place, "unknown key %s; did you mean '%s'?", quoted,
+                     found.best);
+    else
+        config_error(apply->loader, place, "unknown key %s; keys begin with %s", quoted, top.known);
+}
+
+void config_apply_path(struct config_loader *loader, struct config_tree *tree, uint32_t source,
+                       const char *path, const struct config_node *node)
+{
+    const struct apply apply = {
+        .loader = loader, .tree = tree, .source = &loader->sources[source - 1]};
+    const struct config_place place = {.source = source};
+    if (strcmp(path, "algorithms") == 0) {
+        apply_algorithms(&apply, node);
+    } else if (strncmp(path, "algorithms.", 11) == 0) {
+        const char *const name = path + 11;
+        const size_t bytes = strcspn(name, ".");
+        if (name[bytes] == '\0') {
+            apply_algorithm(&apply, name, bytes, place, node);
+            return;
+        }
+        struct config_algorithm *const entry = algorithm_at(&apply, name, bytes, place);
+        const char *const key = name + bytes + 1;
+        const struct config_node key_node = {.text = key, .bytes = strlen(key), .place = place};
+        if (entry != NULL)
+            apply_algorithm_key(&apply, entry, &key_node, key, node);
+    } else if (strlen(path) >= PATH_BYTES || path[0] == '\0' || !apply_node(&apply, path, node)) {
+        unknown_path(&apply, path, place);
+    }
+}

@@ -1,0 +1,109 @@
+/*
+ * config_fill.c: from checked values to struct hw_config and struct ccl_config, by the schema's
+ * offsets and, for what is made of several values, by hand. Nothing can fail here.
+ */
+#include "collectives/config/config_tree.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void store_rate(void *field, struct decimal value)
+{
+    const struct hw_rate rate = decimal_rate(value);
+    memcpy(field, &rate, sizeof rate);
+}
+
+/* One value into its field; memcpy, because the field's type is known to the schema alone. */
+static void store(const struct config_key *key, const struct config_value *value, void *target)
+{
+    char *const field = (char *)target + key->offset;
+    const uint32_t narrow = (uint32_t)value->number.mantissa;
+    const uint64_t wide = (uint64_t)value->number.mantissa * (key->scale > 0 ? key->scale : 1);
+    const bool yes = value->number.mantissa != 0;
+    switch ((enum config_store)key->store) {
+    case CONFIG_STORE_HAND:
+        break;
+    case CONFIG_STORE_U32:
+    case CONFIG_STORE_ENUM: /* enumerations have the size of int with the compilers we build with */
+        memcpy(field, &narrow, sizeof narrow);
+        break;
+    case CONFIG_STORE_U64:
+        memcpy(field, &wide, sizeof wide);
+        break;
+    case CONFIG_STORE_PS: {
+        const int64_t ps = decimal_ps(value->number);
+        memcpy(field, &ps, sizeof ps);
+        break;
+    }
+    case CONFIG_STORE_HW_RATE:
+        store_rate(field, value->number);
+        break;
+    case CONFIG_STORE_BOOL:
+        memcpy(field, &yes, sizeof yes);
+        break;
+    case CONFIG_STORE_TEXT:
+        snprintf(field, key->scale, "%s", value->text);
+        break;
+    }
+}
+_Static_assert(sizeof(enum hw_sip_topology) == sizeof(uint32_t) &&
+                   sizeof(enum ccl_wiring) == sizeof(uint32_t),
+               "enumerations are stored as 32 bits");
+
+static void fill_link(const struct config_tree *tree, uint32_t kind, struct hw_config *hw)
+{
+    static const char *const names[] = {"distance_mm", "ns_per_mm", "latency_ns", "bw_gbs"};
+    struct decimal value[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "links.%s.%s", hw_link_name[kind], names[i]);
+        value[i] = config_machine_value(tree, path)->number; /* 0 when not given */
+        if (i == 1 && !config_given(config_machine_value(tree, path)))
+            value[i] = config_machine_value(tree, "ns_per_mm")->number;
+    }
+    hw->link[kind].prop_ps = decimal_prop_ps(value[0], value[1], value[2]);
+    hw->link[kind].rate = decimal_rate(value[3]);
+}
+
+static void fill_structure(const struct config_tree *tree, struct hw_config *hw)
+{
+    const bool is_grid = hw->sip_topology == HW_TORUS_2D || hw->sip_topology == HW_MESH_2D_NO_WRAP;
+    hw->sip_w = is_grid ? tree->grid_w : hw->sip_count;
+    hw->sip_h = is_grid ? tree->grid_h : 1;
+    const struct config_value *const corners = config_machine_value(tree, "cube.pe_layout.corners");
+    hw->corner_count = corners->list_count;
+    for (uint32_t i = 0; i < corners->list_count; i++)
+        hw->corner[i] = (enum hw_corner)corners->list[i];
+}
+
+static void fill_ccl(const struct config_tree *tree, struct ccl_config *ccl)
+{
+    for (uint32_t i = 0; i < config_ccl_key_count; i++) {
+        const struct config_value *const value = config_ccl_value(tree, tree->chosen, (int)i);
+        if (config_given(value))
+            store(&config_ccl_keys[i], value, ccl);
+    }
+    const struct config_value *const weights =
+        config_ccl_value(tree, tree->chosen, config_ccl_find("vc_weights"));
+    ccl->vc_weight[0] = weights->list[0];
+    ccl->vc_weight[1] = weights->list[1];
+    const struct config_value *const root =
+        config_ccl_value(tree, tree->chosen, config_ccl_find("root"));
+    ccl->root = root->list_count == 2 ? CCL_ROOT_XY : (enum ccl_root)root->number.mantissa;
+    ccl->root_x = root->list[0];
+    ccl->root_y = root->list[1];
+    config_fill_ranks(tree, &ccl->ranks);
+}
+
+void config_fill(struct config *config)
+{
+    const struct config_tree *const tree = config->tree;
+    for (uint32_t i = 0; i < config_machine_key_count; i++)
+        if (config_given(&tree->machine[i]))
+            store(&config_machine_keys[i], &tree->machine[i], &config->hw);
+    fill_structure(tree, &config->hw);
+    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
+        fill_link(tree, kind, &config->hw);
+    config_fill_jitter(tree, &config->hw);
+    fill_ccl(tree, &config->ccl);
+}

@@ -1,0 +1,190 @@
+/*
+ * config_jitter.c: `jitter` in components.yaml: rules across its keys, and what becomes of them in
+ * struct hw_config. Everything there is optional; what is absent has no effect.
+ */
+#include "collectives/config/config_tree.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One kind's keys. */
+struct kind_values {
+    char path[48]; /* "jitter.links.ucie" */
+    const struct config_value *distribution, *mean, *spread, *slower, *each, *only;
+    uint32_t parts_max; /* of `only`: how precisely such a thing can be placed */
+    bool on_the_way;    /* a transfer meets it, and may be overtaken there by another */
+};
+
+static const struct config_value *value_of(const struct config_tree *tree, const char *group,
+                                           const char *name)
+{
+    char path[80];
+    snprintf(path, sizeof path, "%s.%s", group, name);
+    const int key = config_machine_find(path);
+    return key < 0 ? NULL : &tree->machine[key];
+}
+
+/* False: this kind has no such keys. */
+static bool values_of(const struct config_tree *tree, const char *group, const char *name,
+                      struct kind_values *values)
+{
+    snprintf(values->path, sizeof values->path, "jitter.%s.%s", group, name);
+    values->distribution = value_of(tree, values->path, "distribution");
+    if (values->distribution == NULL)
+        return false;
+    values->mean = value_of(tree, values->path, "mean_ns");
+    values->spread = value_of(tree, values->path, "spread_ns");
+    values->slower = value_of(tree, values->path, "slower_percent");
+    values->each = value_of(tree, values->path, "each");
+    values->only = value_of(tree, values->path, "only");
+    return true;
+}
+
+static bool node_values(const struct config_tree *tree, uint32_t kind, struct kind_values *values)
+{
+    values->parts_max = 3;
+    values->on_the_way = kind == HW_NODE_PE_DMA || kind == HW_NODE_PE_TCM;
+    return values_of(tree, "nodes", hw_node_name[kind], values);
+}
+
+static bool link_values(const struct config_tree *tree, uint32_t kind, struct kind_values *values)
+{
+    const bool of_pe = kind == HW_LINK_PE_NOC || kind == HW_LINK_TCM || kind == HW_LINK_HBM;
+    const bool of_die = kind == HW_LINK_HUB || kind == HW_LINK_SIP_LINK || kind == HW_LINK_PCIE ||
+                        kind == HW_LINK_SIO || kind == HW_LINK_HCCS;
+    values->parts_max = of_pe ? 3 : of_die ? 1 : 2;
+    values->on_the_way = true;
+    return values_of(tree, "links", hw_link_name[kind], values);
+}
+
+static enum hw_jitter_distribution distribution_of(const struct kind_values *values)
+{
+    return (enum hw_jitter_distribution)values->distribution->number.mantissa; /* 0: not given */
+}
+
+static bool is_positive(const struct config_value *value)
+{
+    return config_given(value) && value->number.mantissa > 0;
+}
+
+/* That mean and spread are there where the distribution has them, and nowhere else. */
+static void check_parameters(struct config_loader *loader, const struct kind_values *values)
+{
+    const enum hw_jitter_distribution distribution = distribution_of(values);
+    const bool has_mean = distribution != HW_JITTER_NONE;
+    const bool has_spread = distribution == HW_JITTER_UNIFORM || distribution == HW_JITTER_NORMAL;
+    if (values->distribution->wrong || values->mean->wrong || values->spread->wrong)
+        return;
+    if (has_mean && !config_given(values->mean))
+        config_error(loader, values->distribution->place,
+                     "%s: distribution %s needs mean_ns beside it", values->path,
+                     values->distribution->text);
+    if (has_spread && !config_given(values->spread))
+        config_error(loader, values->distribution->place,
+                     "%s: distribution %s needs spread_ns beside it", values->path,
+                     values->distribution->text);
+    if (!has_mean && is_positive(values->mean))
+        config_error(loader, values->mean->place,
+                     "%s.mean_ns: without a distribution it means nothing; give distribution: "
+                     "fixed, uniform, normal or exponential",
+                     values->path);
+    if (!has_spread && is_positive(values->spread))
+        config_error(loader, values->spread->place,
+                     "%s.spread_ns: only the distributions uniform and normal have it",
+                     values->path);
+}
+
+/* That `only` names something that there is. */
+static void check_only(struct config_loader *loader, const struct config_tree *tree,
+                       const struct kind_values *values)
+{
+    static const char *const what[] = {"a SIP", "a SIP or a cube", "a SIP, a cube or a PE"};
+    const struct config_value *const only = values->only;
+    if (!config_given(only))
+        return;
+    if (only->list_count > values->parts_max) {
+        config_error(loader, only->place,
+                     "%s.only: expected %s: there are none for each %s; "
+                     "found %s",
+                     values->path, what[values->parts_max - 1],
+                     only->list_count == 3 ? "PE" : "cube", only->text);
+        return;
+    }
+    const struct config_value *const count = config_machine_value(tree, "system.sips.count");
+    const struct config_value *const w = config_machine_value(tree, "sip.cube_mesh.w");
+    const struct config_value *const h = config_machine_value(tree, "sip.cube_mesh.h");
+    const struct config_value *const pes =
+        config_machine_value(tree, "cube.pe_layout.pe_per_corner");
+    const struct config_value *const corners = config_machine_value(tree, "cube.pe_layout.corners");
+    if (!config_given(count) || !config_given(w) || !config_given(h) || !config_given(pes) ||
+        !config_given(corners))
+        return;
+    const int64_t limit[3] = {count->number.mantissa, w->number.mantissa * h->number.mantissa,
+                              pes->number.mantissa * corners->list_count};
+    for (uint32_t i = 0; i < only->list_count; i++)
+        if (only->list[i] >= limit[i]) {
+            config_error(loader, only->place,
+                         "%s.only: %s is outside the machine of %" PRId64 " SIPs with %" PRId64
+                         " cubes of %" PRId64 " PEs; each is counted from 0",
+                         values->path, only->text, limit[0], limit[1], limit[2]);
+            return;
+        }
+}
+
+/* Nothing is reserved in contention `none`: draws that differ would let transfers overtake. */
+static void check_contention(struct config_loader *loader, const struct config_tree *tree,
+                             const struct kind_values *values)
+{
+    const struct config_value *const contention = config_machine_value(tree, "fabric.contention");
+    const bool per_instance = values->each->number.mantissa != 0;
+    if (values->on_the_way && distribution_of(values) > HW_JITTER_FIXED && !per_instance &&
+        config_given(contention) && contention->number.mantissa == HW_CONTENTION_NONE)
+        config_error(loader, values->distribution->place,
+                     "%s.distribution: with fabric.contention none a draw for each operation "
+                     "would let tiles overtake each other; legal: fixed, each: instance, or "
+                     "another contention",
+                     values->path);
+}
+
+static void check_kind(struct config_loader *loader, const struct config_tree *tree,
+                       const struct kind_values *values)
+{
+    check_parameters(loader, values);
+    check_only(loader, tree, values);
+    check_contention(loader, tree, values);
+}
+
+void config_check_jitter(struct config_loader *loader, const struct config_tree *tree)
+{
+    struct kind_values values;
+    for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
+        if (node_values(tree, kind, &values))
+            check_kind(loader, tree, &values);
+    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
+        if (link_values(tree, kind, &values))
+            check_kind(loader, tree, &values);
+}
+
+/* What the schema does not store by itself. */
+static void fill_kind(const struct kind_values *values, uint32_t salt, struct hw_jitter_kind *kind)
+{
+    kind->salt = (uint8_t)salt;
+    kind->per_instance = values->each->number.mantissa != 0;
+    kind->only_parts = (uint8_t)values->only->list_count;
+    memcpy(kind->only, values->only->list, sizeof kind->only);
+    kind->active = kind->mean_ps > 0 || kind->spread_ps > 0 || kind->slower_percent > 0;
+}
+
+void config_fill_jitter(const struct config_tree *tree, struct hw_config *hw)
+{
+    struct kind_values values;
+    if (!config_given(config_machine_value(tree, "jitter.seed")))
+        hw->jitter_seed = 1;
+    for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
+        if (node_values(tree, kind, &values))
+            fill_kind(&values, kind, &hw->node_jitter[kind]);
+    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
+        if (link_values(tree, kind, &values))
+            fill_kind(&values, HW_NODE_KINDS + kind, &hw->link_jitter[kind]);
+}

@@ -1,0 +1,231 @@
+/*
+ * config_print.c: the resolved configuration as one YAML text, in the schema's order and in
+ * canonical spelling, so that it is the same for every way of saying the same; its digest; and
+ * where values come from.
+ */
+#define _GNU_SOURCE /* fopencookie */
+#include "collectives/config/config_tree.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <xxhash.h>
+
+#include "core/cw.h"
+
+#define COMMENT_COLUMN 44
+#define PLACE_BYTES    512u
+
+struct printer {
+    FILE *file;
+    const struct config_tree *tree;
+    bool places;
+    char open[128]; /* path of the mapping that is open */
+};
+
+/* "INDENT KEY: VALUE   # PLACE" */
+static void print_line(const struct printer *printer, int indent, const char *key, const char *text,
+                       struct config_place place, const char *note)
+{
+    char where[PLACE_BYTES];
+    const int bytes = fprintf(printer->file, "%*s%s: %s", indent, "", key, text);
+    config_place_text(printer->tree->sources, place, where, sizeof where);
+    if (printer->places)
+        fprintf(printer->file, "%*s# %s%s", bytes < COMMENT_COLUMN ? COMMENT_COLUMN - bytes : 1, "",
+                place.source == 0 ? "" : where, note);
+    fputc('\n', printer->file);
+}
+
+/* Opens the mappings that lead to a path, closing by indentation those that do not. */
+static int open_groups(struct printer *printer, const char *path)
+{
+    int indent = 0;
+    size_t start = 0;
+    const char *dot;
+    while ((dot = strchr(path + start, '.')) != NULL) {
+        const size_t bytes = (size_t)(dot - path);
+        if (strncmp(printer->open, path, bytes) != 0 ||
+            (printer->open[bytes] != '.' && printer->open[bytes] != '\0')) {
+            fprintf(printer->file, "%*s%.*s:\n", indent, "", (int)(bytes - start), path + start);
+            snprintf(printer->open, sizeof printer->open, "%.*s", (int)bytes, path);
+        }
+        start = bytes + 1;
+        indent += 2;
+    }
+    if (start == 0)
+        printer->open[0] = '\0';
+    else
+        snprintf(printer->open, sizeof printer->open, "%.*s", (int)(start - 1), path);
+    return indent;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *const dot = strrchr(path, '.');
+    return dot == NULL ? path : dot + 1;
+}
+
+/* A link's ns_per_mm and latency_ns when it has none of its own. */
+static void print_absent_link_key(struct printer *printer, const char *path)
+{
+    const struct config_value *const common = config_machine_value(printer->tree, "ns_per_mm");
+    const int indent = open_groups(printer, path);
+    if (strcmp(last_part(path), "ns_per_mm") == 0)
+        print_line(printer, indent, "ns_per_mm", common->text, common->place, " (ns_per_mm)");
+    else
+        print_line(printer, indent, "latency_ns", "0", (struct config_place){0}, "not given");
+}
+
+/* w and h that the count alone gave. */
+static void print_absent_grid(struct printer *printer, const char *path)
+{
+    char text[16];
+    const struct config_tree *const tree = printer->tree;
+    const uint32_t length = strcmp(last_part(path), "w") == 0 ? tree->grid_w : tree->grid_h;
+    if (length == 0)
+        return;
+    snprintf(text, sizeof text, "%" PRIu32, length);
+    print_line(printer, open_groups(printer, path), last_part(path), text,
+               config_machine_value(tree, "system.sips.count")->place, " (a perfect square)");
+}
+
+static void print_machine(struct printer *printer)
+{
+    for (uint32_t i = 0; i < config_machine_key_count; i++) {
+        const char *const path = config_machine_keys[i].path;
+        const struct config_value *const value = &printer->tree->machine[i];
+        if (config_given(value))
+            print_line(printer, open_groups(printer, path), last_part(path), value->text,
+                       value->place, "");
+        else if (strncmp(path, "links.", 6) == 0)
+            print_absent_link_key(printer, path);
+        else if (strncmp(path, "system.sips.", 12) == 0)
+            print_absent_grid(printer, path);
+    }
+}
+
+static void print_ccl(struct printer *printer)
+{
+    const struct config_tree *const tree = printer->tree;
+    fputs("defaults:\n", printer->file);
+    for (uint32_t i = 0; i < config_ccl_key_count; i++)
+        if (config_given(&tree->defaults[i]))
+            print_line(printer, 2, config_ccl_keys[i].path, tree->defaults[i].text,
+                       tree->defaults[i].place, "");
+    fputs("algorithms:\n", printer->file);
+    for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
+         entry = entry->next) {
+        fprintf(printer->file, "  %s:\n", entry->name);
+        for (uint32_t i = 0; i < config_ccl_key_count; i++)
+            if (config_given(&entry->value[i]))
+                print_line(printer, 4, config_ccl_keys[i].path, entry->value[i].text,
+                           entry->value[i].place, "");
+    }
+}
+
+int config_print(FILE *file, const struct config *config, bool places)
+{
+    struct printer printer = {.file = file, .tree = config->tree, .places = places};
+    print_machine(&printer);
+    print_ccl(&printer);
+    return ferror(file) ? CW_NO_RESOURCE : CW_OK;
+}
+
+/* A stream's write function that hashes: no text in memory that could be cut short. */
+static ssize_t hash_write(void *cookie, const char *text, size_t bytes)
+{
+    return XXH3_64bits_update(cookie, text, bytes) == XXH_OK ? (ssize_t)bytes : 0;
+}
+
+int config_digest(struct config *config)
+{
+    XXH3_state_t *const state = XXH3_createState();
+    FILE *file = NULL;
+    if (state != NULL && XXH3_64bits_reset(state) == XXH_OK)
+        file = fopencookie(state, "w", (cookie_io_functions_t){.write = hash_write});
+    int result = CW_NO_RESOURCE;
+    if (file != NULL) {
+        result = config_print(file, config, false);
+        if (fclose(file) != 0)
+            result = CW_NO_RESOURCE;
+    }
+    if (result == CW_OK)
+        snprintf(config->digest, sizeof config->digest, "%016" PRIx64, XXH3_64bits_digest(state));
+    XXH3_freeState(state);
+    return result;
+}
+
+/* The place of any value whose path begins with `path` and a dot. */
+static struct config_place place_below(const struct config_tree *tree, const char *path)
+{
+    const size_t bytes = strlen(path);
+    for (uint32_t i = 0; i < config_machine_key_count; i++)
+        if (strncmp(config_machine_keys[i].path, path, bytes) == 0 &&
+            config_machine_keys[i].path[bytes] == '.' && config_given(&tree->machine[i]))
+            return tree->machine[i].place;
+    return (struct config_place){0};
+}
+
+/* algorithms.NAME.KEY, or the entry itself. */
+static struct config_place algorithm_place(const struct config_tree *tree, const char *rest)
+{
+    char name[CCL_NAME_BYTES];
+    const size_t bytes = strcspn(rest, ".");
+    snprintf(name, sizeof name, "%.*s", (int)(bytes < sizeof name ? bytes : 0), rest);
+    const struct config_algorithm *const entry = config_algorithm_find(tree, name);
+    if (entry == NULL)
+        return (struct config_place){0};
+    const int key = rest[bytes] == '.' ? config_ccl_find(rest + bytes + 1) : -1;
+    const struct config_value *const value = key < 0 ? NULL : config_ccl_value(tree, entry, key);
+    return value != NULL && config_given(value) ? value->place : entry->place;
+}
+
+static struct config_place place_of_value(const struct config_tree *tree, const char *path)
+{
+    if (strncmp(path, "algorithms.", 11) == 0)
+        return algorithm_place(tree, path + 11);
+    if (strncmp(path, "defaults.", 9) == 0) {
+        const int key = config_ccl_find(path + 9);
+        if (key < 0)
+            return (struct config_place){0};
+        const struct config_value *const value = config_ccl_value(tree, tree->chosen, key);
+        return config_given(value)    ? value->place
+               : tree->chosen != NULL ? tree->chosen->place
+                                      : (struct config_place){0};
+    }
+    const int key = config_machine_find(path);
+    if (key >= 0 && config_given(&tree->machine[key]))
+        return tree->machine[key].place;
+    char above[128];
+    snprintf(above, sizeof above, "%s", path);
+    if (key >= 0 && strrchr(above, '.') != NULL)
+        *strrchr(above, '.') = '\0';
+    return place_below(tree, above);
+}
+
+const char *config_where(const struct config *config, const char *path, char *buf, size_t size)
+{
+    return config_place_text(config->tree->sources, place_of_value(config->tree, path), buf, size);
+}
+
+bool config_is_from_option(const struct config *config, const char *path)
+{
+    const struct config_place place = place_of_value(config->tree, path);
+    return place.source != 0 && !config->tree->sources[place.source - 1].is_file;
+}
+
+void config_error_at(struct config_errors *errors, const struct config *config, const char *path,
+                     const char *format, ...)
+{
+    char what[800];
+    char text[1000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    snprintf(text, sizeof text, "%.180s: %s", path, what);
+    config_error_text(errors, config->tree->sources, place_of_value(config->tree, path), text);
+    config_errors_sort(errors);
+}

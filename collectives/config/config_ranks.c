@@ -1,0 +1,127 @@
+/*
+ * config_ranks.c: where ranks are on paired dies, from an algorithm's `mate` and `package` lists
+ * (50-collectives.md, "Other rank enumerations"): either gives the other, and both must agree. The
+ * lower rank of a package is on its first die. A list that was wrong by itself has its error
+ * already.
+ */
+#include "collectives/config/config_tree.h"
+
+#include <string.h>
+
+enum { NO_RANK = CCL_RANKS_MAX };
+
+static const struct config_value *list_of(const struct config_tree *tree, const char *name)
+{
+    return config_ccl_value(tree, tree->chosen, config_ccl_find(name));
+}
+
+static uint32_t count_of(const struct config_value *value)
+{
+    return config_given(value) ? (uint32_t)value->number.mantissa : 0;
+}
+
+static uint32_t rank_count(const struct config_tree *tree)
+{
+    const uint32_t world = count_of(list_of(tree, "world_size"));
+    return world > 0 ? world : count_of(config_machine_value(tree, "system.sips.count"));
+}
+
+static bool check_length(struct config_loader *loader, const struct config_value *list,
+                         const char *name, uint32_t ranks)
+{
+    if (list->list_count == ranks)
+        return true;
+    config_error(loader, list->place, "%s: %u entries for %u ranks; one per rank is legal", name,
+                 list->list_count, ranks);
+    return false;
+}
+
+static bool check_mates(struct config_loader *loader, const struct config_value *list,
+                        uint32_t ranks)
+{
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        const uint32_t mate = list->ranks[rank];
+        if (mate < ranks && mate != rank && list->ranks[mate] == rank)
+            continue;
+        config_error(loader, list->place,
+                     "mate: rank %u has %u, which is %s; legal is another rank below %u whose mate "
+                     "is %u",
+                     rank, mate,
+                     mate >= ranks  ? "no rank"
+                     : mate == rank ? "itself"
+                                    : "another's mate",
+                     ranks, rank);
+        return false;
+    }
+    return true;
+}
+
+static bool check_packages(struct config_loader *loader, const struct config_value *list,
+                           uint32_t ranks)
+{
+    uint32_t in_package[CCL_RANKS_MAX] = {0};
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        in_package[list->ranks[rank]]++;
+    for (uint32_t package = 0; package < CCL_RANKS_MAX; package++) {
+        const uint32_t wanted = package < ranks / 2 ? 2 : 0;
+        if (in_package[package] == wanted)
+            continue;
+        config_error(loader, list->place,
+                     "package: %u rank%s in package %u; with %u ranks legal are two in each of the "
+                     "packages 0 to %u",
+                     in_package[package], in_package[package] == 1 ? "" : "s", package, ranks,
+                     ranks / 2 - 1);
+        return false;
+    }
+    return true;
+}
+
+void config_check_ranks(struct config_loader *loader, const struct config_tree *tree)
+{
+    const struct config_value *const mate = list_of(tree, "mate");
+    const struct config_value *const package = list_of(tree, "package");
+    const uint32_t ranks = rank_count(tree);
+    if (ranks == 0 || (!config_given(mate) && !config_given(package)))
+        return;
+    if (config_given(mate) &&
+        (!check_length(loader, mate, "mate", ranks) || !check_mates(loader, mate, ranks)))
+        return;
+    if (config_given(package) && (!check_length(loader, package, "package", ranks) ||
+                                  !check_packages(loader, package, ranks)))
+        return;
+    for (uint32_t rank = 0; rank < ranks && config_given(mate) && config_given(package); rank++) {
+        const uint32_t other = mate->ranks[rank];
+        if (package->ranks[rank] == package->ranks[other])
+            continue;
+        config_error(loader, mate->place,
+                     "mate: ranks %u and %u are mates, but package has them in packages %u and %u; "
+                     "legal are mates of one package, or one of the two lists alone",
+                     rank, other, package->ranks[rank], package->ranks[other]);
+        return;
+    }
+}
+
+void config_fill_ranks(const struct config_tree *tree, struct ccl_ranks *ranks)
+{
+    const struct config_value *const mate = list_of(tree, "mate");
+    const struct config_value *const package = list_of(tree, "package");
+    uint16_t first_of[CCL_RANKS_MAX];
+    uint32_t packages = 0;
+    ranks->by_mate = config_given(mate);
+    ranks->mapped = ranks->by_mate || config_given(package);
+    if (!ranks->mapped)
+        return;
+    memset(first_of, 0xff, sizeof first_of);
+    const uint32_t count = rank_count(tree);
+    for (uint32_t rank = 0; rank < count; rank++) {
+        uint32_t at = config_given(package) ? package->ranks[rank] : packages;
+        bool second = first_of[at] < NO_RANK;
+        if (!config_given(package)) { /* packages in order of their lower ranks */
+            second = mate->ranks[rank] < rank;
+            at = second ? ranks->sip_of[mate->ranks[rank]] / 2 : packages++;
+        }
+        first_of[at] = (uint16_t)rank;
+        ranks->sip_of[rank] = (uint16_t)(2 * at + second);
+        ranks->rank_on[2 * at + second] = (uint16_t)rank;
+    }
+}

@@ -1,0 +1,310 @@
+/*
+ * config_rules.c: what is legal only beside other values, checked when all layers are in place:
+ * required keys, `extends`, the chosen algorithm, grids of SIPs, cubes and PEs, the root cube. A
+ * rule whose values are missing, because they were wrong, is silent: that error is already there.
+ */
+#include "collectives/algorithm.h"
+#include "collectives/config/config_tree.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LIST_BYTES 600u
+#define PAIRS_MAX  24u
+
+const struct config_value *config_machine_value(const struct config_tree *tree, const char *path)
+{
+    return &tree->machine[config_machine_find(path)];
+}
+
+const struct config_value *config_ccl_value(const struct config_tree *tree,
+                                            const struct config_algorithm *algorithm, int key)
+{
+    for (; algorithm != NULL; algorithm = algorithm->extends)
+        if (config_given(&algorithm->value[key]))
+            return &algorithm->value[key];
+    return &tree->defaults[key];
+}
+
+static void list_add(char list[LIST_BYTES], const char *text)
+{
+    const size_t used = strlen(list);
+    snprintf(list + used, LIST_BYTES - used, "%s%s", used == 0 ? "" : ", ", text);
+}
+
+static void list_algorithms(const struct config_tree *tree, char list[LIST_BYTES])
+{
+    list[0] = '\0';
+    for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
+         entry = entry->next)
+        list_add(list, entry->name);
+    if (list[0] == '\0')
+        list_add(list, "none");
+}
+
+/* "PATH: no algorithm 'x'; did you mean 'y'? known: ..." */
+static void unknown_algorithm(struct config_loader *loader, const struct config_tree *tree,
+                              const char *path, const struct config_value *value)
+{
+    char known[LIST_BYTES];
+    struct config_nearest nearest = {0};
+    list_algorithms(tree, known);
+    for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
+         entry = entry->next)
+        config_nearest_try(&nearest, value->text, entry->name);
+    char hint[CCL_NAME_BYTES + 48] = "";
+    if (nearest.best != NULL)
+        snprintf(hint, sizeof hint, "did you mean '%s'? ", nearest.best);
+    config_error(loader, value->place, "%s: no algorithm '%s'; %sknown: %s", path, value->text,
+                 hint, known);
+}
+
+/* Links `extends` of every entry to the entry it names. */
+static void resolve_extends(struct config_loader *loader, struct config_tree *tree, int extends)
+{
+    for (struct config_algorithm *entry = tree->algorithms; entry != NULL; entry = entry->next) {
+        const struct config_value *const value = &entry->value[extends];
+        if (!config_given(value))
+            continue;
+        char path[CCL_NAME_BYTES + 32];
+        snprintf(path, sizeof path, "algorithms.%s.extends", entry->name);
+        entry->extends = config_algorithm_find(tree, value->text);
+        if (entry->extends == NULL)
+            unknown_algorithm(loader, tree, path, value);
+    }
+}
+
+/* Reports each cycle once, at the entry in it that comes first, and cuts every entry in it. */
+static void cut_cycles(struct config_loader *loader, struct config_tree *tree, int extends)
+{
+    for (struct config_algorithm *entry = tree->algorithms; entry != NULL; entry = entry->next) {
+        char chain[LIST_BYTES];
+        snprintf(chain, sizeof chain, "%s", entry->name);
+        struct config_algorithm *other = entry->extends;
+        for (uint32_t steps = 0; other != NULL && other != entry && steps < tree->algorithm_count;
+             steps++) {
+            const size_t used = strlen(chain);
+            snprintf(chain + used, sizeof chain - used, " -> %s", other->name);
+            other = other->extends;
+        }
+        if (other != entry)
+            continue;
+        config_error(loader, entry->value[extends].place,
+                     "algorithms.%s.extends: a cycle: %s -> %s; an entry must not inherit from "
+                     "itself",
+                     entry->name, chain, entry->name);
+        for (other = entry; other != NULL;) {
+            struct config_algorithm *const next = other->extends;
+            other->extends = NULL;
+            other = next;
+        }
+    }
+}
+
+static void require_key(struct config_loader *loader, const struct config_tree *tree,
+                        const struct config_algorithm *entry, const char *name)
+{
+    const int key = config_ccl_find(name);
+    if (config_given(config_ccl_value(tree, entry, key)))
+        return;
+    const int extends = config_ccl_find("extends");
+    for (const struct config_algorithm *from = entry; from != NULL; from = from->extends)
+        if (from->value[key].wrong || from->value[extends].wrong)
+            return;
+    char legal[400];
+    config_error(loader, entry->place, "algorithms.%s: missing key '%s'; expected %s", entry->name,
+                 name, config_legal(&config_ccl_keys[config_ccl_find(name)], legal, sizeof legal));
+}
+
+void config_check_algorithms(struct config_loader *loader, struct config_tree *tree)
+{
+    const int extends = config_ccl_find("extends");
+    const size_t errors_before = loader->errors->count;
+    resolve_extends(loader, tree, extends);
+    cut_cycles(loader, tree, extends);
+    if (loader->errors->count == errors_before) {
+        for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
+             entry = entry->next) {
+            require_key(loader, tree, entry, "module");
+            require_key(loader, tree, entry, "topology");
+        }
+    }
+    const struct config_value *const chosen = &tree->defaults[config_ccl_find("algorithm")];
+    if (!config_given(chosen))
+        return;
+    tree->chosen = config_algorithm_find(tree, chosen->text);
+    if (tree->chosen == NULL)
+        unknown_algorithm(loader, tree, "defaults.algorithm", chosen);
+}
+
+/* A whole number of the machine; 0 if it was not given, or given wrong. */
+static uint32_t machine_count(const struct config_tree *tree, const char *path)
+{
+    const struct config_value *const value = config_machine_value(tree, path);
+    return config_given(value) ? (uint32_t)value->number.mantissa : 0;
+}
+
+/* "1x6, 2x3, 3x2, 6x1" */
+static void list_grids(uint32_t count, char list[LIST_BYTES])
+{
+    list[0] = '\0';
+    uint32_t pairs = 0;
+    for (uint32_t w = 1; w <= count; w++) {
+        if (count % w != 0)
+            continue;
+        char pair[32];
+        snprintf(pair, sizeof pair, "%" PRIu32 "x%" PRIu32, w, count / w);
+        if (pairs++ < PAIRS_MAX)
+            list_add(list, pair);
+    }
+    if (pairs > PAIRS_MAX)
+        list_add(list, "...");
+}
+
+static uint32_t square_root(uint32_t count)
+{
+    uint32_t root = 0;
+    while ((root + 1) * (root + 1) <= count)
+        root++;
+    return root;
+}
+
+/* A 2-D grid of SIPs: w and h, or neither and a square. */
+static void check_sip_grid(struct config_loader *loader, struct config_tree *tree,
+                           const char *topology, uint32_t count)
+{
+    const struct config_value *const w = config_machine_value(tree, "system.sips.w");
+    const struct config_value *const h = config_machine_value(tree, "system.sips.h");
+    const struct config_place at_count = config_machine_value(tree, "system.sips.count")->place;
+    char grids[LIST_BYTES];
+    list_grids(count, grids);
+    if (!config_given(w) && !config_given(h)) {
+        tree->grid_w = tree->grid_h = square_root(count);
+        if (tree->grid_w * tree->grid_h != count)
+            config_error(loader, at_count,
+                         "system.sips.count: %" PRIu32 " is no perfect square, so %s needs "
+                         "system.sips.w and system.sips.h; legal w x h: %s",
+                         count, topology, grids);
+        return;
+    }
+    if (!config_given(w) || !config_given(h)) {
+        const struct config_value *const one = config_given(w) ? w : h;
+        config_error(loader, one->place,
+                     "system.sips.%s: given without system.sips.%s; give both or, for a square, "
+                     "neither; legal w x h for %" PRIu32 " SIPs: %s",
+                     one == w ? "w" : "h", one == w ? "h" : "w", count, grids);
+        return;
+    }
+    tree->grid_w = (uint32_t)w->number.mantissa;
+    tree->grid_h = (uint32_t)h->number.mantissa;
+    if (tree->grid_w * tree->grid_h != count)
+        config_error(loader, w->place,
+                     "system.sips.w: %" PRIu32 " x %" PRIu32 " is %" PRIu32
+                     " SIPs, but system.sips.count is %" PRIu32 "; legal w x h: %s",
+                     tree->grid_w, tree->grid_h, tree->grid_w * tree->grid_h, count, grids);
+}
+
+static void check_sips(struct config_loader *loader, struct config_tree *tree)
+{
+    const struct config_value *const topology = config_machine_value(tree, "system.sips.topology");
+    const struct config_value *const count = config_machine_value(tree, "system.sips.count");
+    if (!config_given(topology) || !config_given(count))
+        return;
+    const uint32_t sips = (uint32_t)count->number.mantissa;
+    const enum hw_sip_topology kind = (enum hw_sip_topology)topology->number.mantissa;
+    if (kind == HW_TORUS_2D || kind == HW_MESH_2D_NO_WRAP)
+        check_sip_grid(loader, tree, topology->text, sips);
+    if (kind == HW_PAIR_SWITCH && sips % 2 != 0 && sips != 1)
+        config_error(loader, count->place,
+                     "system.sips.count: pair_switch joins SIPs in pairs, so it needs an even "
+                     "number; found %" PRIu32,
+                     sips);
+}
+
+/* What an address has room for: 10 bits of cube, 6 bits of PE (20-hardware.md). */
+static void check_address_limits(struct config_loader *loader, const struct config_tree *tree)
+{
+    const uint32_t cubes =
+        machine_count(tree, "sip.cube_mesh.w") * machine_count(tree, "sip.cube_mesh.h");
+    if (cubes > 1024)
+        config_error(loader, config_machine_value(tree, "sip.cube_mesh.w")->place,
+                     "sip.cube_mesh.w: w x h is %" PRIu32
+                     " cubes; a physical address has room for 1024 per SIP",
+                     cubes);
+    const struct config_value *const corners = config_machine_value(tree, "cube.pe_layout.corners");
+    const uint32_t pes = machine_count(tree, "cube.pe_layout.pe_per_corner") * corners->list_count;
+    if (pes > 64)
+        config_error(loader, config_machine_value(tree, "cube.pe_layout.pe_per_corner")->place,
+                     "cube.pe_layout.pe_per_corner: %" PRIu32 " PEs in %" PRIu32
+                     " corners; a physical address has room for 64 per cube",
+                     pes, corners->list_count);
+}
+
+/* The chosen algorithm on this machine. */
+static void check_algorithm_fits(struct config_loader *loader, const struct config_tree *tree)
+{
+    const struct config_value *const root =
+        config_ccl_value(tree, tree->chosen, config_ccl_find("root"));
+    const uint32_t w = machine_count(tree, "sip.cube_mesh.w");
+    const uint32_t h = machine_count(tree, "sip.cube_mesh.h");
+    if (config_given(root) && root->list_count == 2 && w > 0 && h > 0 &&
+        (root->list[0] >= w || root->list[1] >= h))
+        config_error(loader, root->place,
+                     "root: cube %" PRIu32 ",%" PRIu32 " is outside the %" PRIu32 " x %" PRIu32
+                     " cube mesh; x from 0 to %" PRIu32 ", y from 0 to %" PRIu32,
+                     root->list[0], root->list[1], w, h, w - 1, h - 1);
+    const struct config_value *const topology = config_machine_value(tree, "system.sips.topology");
+    const struct config_value *const invariant =
+        config_ccl_value(tree, tree->chosen, config_ccl_find("rank_invariant"));
+    const struct config_value *const logical =
+        config_ccl_value(tree, tree->chosen, config_ccl_find("topology"));
+    const bool by_machine = config_given(logical) && strcmp(logical->text, "none") == 0;
+    if (by_machine && config_given(invariant) && invariant->number.mantissa != 0 &&
+        config_given(topology) && topology->number.mantissa == HW_MESH_2D_NO_WRAP &&
+        machine_count(tree, "system.sips.count") > 1)
+        config_error(loader, invariant->place,
+                     "rank_invariant: not offered on mesh_2d_no_wrap; legal on ring_1d, torus_2d "
+                     "and switch, or set it to false");
+    const struct config_value *const world =
+        config_ccl_value(tree, tree->chosen, config_ccl_find("world_size"));
+    const uint32_t sips = machine_count(tree, "system.sips.count");
+    if (config_given(world) && sips > 0 && (uint64_t)world->number.mantissa > sips)
+        config_error(loader, world->place,
+                     "world_size: %s ranks, but a rank is a SIP and there are %" PRIu32
+                     "; legal: 1 to %" PRIu32,
+                     world->text, sips, sips);
+}
+
+/* Keys that no layer gave. A folder of configs that was cut short, or none found. */
+static void require_all(struct config_loader *loader, const struct config_tree *tree)
+{
+    const struct config_place nowhere = {0};
+    char legal[400];
+    for (uint32_t i = 0; i < config_machine_key_count; i++) {
+        const struct config_key *const key = &config_machine_keys[i];
+        if ((key->flags & CONFIG_OPTIONAL) == 0 && !config_given(&tree->machine[i]))
+            config_error(loader, nowhere, "missing key '%s'; expected %s", key->path,
+                         config_legal(key, legal, sizeof legal));
+    }
+    for (uint32_t i = 0; i < config_ccl_key_count; i++) {
+        const struct config_key *const key = &config_ccl_keys[i];
+        if ((key->flags & (CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS)) == 0 &&
+            !config_given(&tree->defaults[i]))
+            config_error(loader, nowhere, "missing key 'defaults.%s'; expected %s", key->path,
+                         config_legal(key, legal, sizeof legal));
+    }
+}
+
+void config_check_machine(struct config_loader *loader, struct config_tree *tree)
+{
+    if (loader->errors->count == 0)
+        require_all(loader, tree);
+    check_sips(loader, tree);
+    check_address_limits(loader, tree);
+    config_check_jitter(loader, tree);
+    if (tree->chosen != NULL) {
+        check_algorithm_fits(loader, tree);
+        config_check_ranks(loader, tree);
+    }
+}

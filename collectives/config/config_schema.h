@@ -1,0 +1,102 @@
+/*
+ * config_schema.h: every key that a configuration may have: its type, range, unit, and where its
+ * value goes in struct hw_config or struct ccl_config. Two tables: the machine's keys
+ * (topology.yaml, components.yaml) by their full path, and the keys of collectives, which stand in
+ * ccl.yaml under `defaults` and, each overriding that, in an algorithm's entry.
+ */
+#ifndef COLLECTIVES_CONFIG_SCHEMA_H
+#define COLLECTIVES_CONFIG_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectives/config/config_decimal.h"
+#include "collectives/config/config_source.h"
+
+enum config_type {
+    CONFIG_COUNT,   /* a whole number */
+    CONFIG_DECIMAL, /* a number, at most 9 decimal places */
+    CONFIG_RATE,    /* a number above 0, at most 6 decimal places */
+    CONFIG_BOOL,
+    CONFIG_CHOICE,  /* one of `choices` */
+    CONFIG_NAME,    /* letters, digits, _ and - */
+    CONFIG_PLUGIN,  /* a name (one of `choices` if there are any), or ./file.so:symbol */
+    CONFIG_ROOT,    /* center, corner or x,y */
+    CONFIG_CORNERS, /* a list of different corners */
+    CONFIG_WEIGHTS, /* a list of two whole numbers */
+    CONFIG_RANKS,   /* a list of whole numbers, one per rank */
+    CONFIG_PLACE,   /* s, s.c or s.c.p: a SIP, a cube, a PE */
+};
+
+/* How a value becomes a field. CONFIG_STORE_HAND: config_fill.c does it, with other values. */
+enum config_store {
+    CONFIG_STORE_HAND,
+    CONFIG_STORE_U32,
+    CONFIG_STORE_U64, /* times `scale` */
+    CONFIG_STORE_PS,
+    CONFIG_STORE_HW_RATE,
+    CONFIG_STORE_BOOL,
+    CONFIG_STORE_ENUM,
+    CONFIG_STORE_TEXT, /* a char array of `scale` bytes */
+};
+
+enum { CONFIG_OPTIONAL = 1, CONFIG_NOT_IN_DEFAULTS = 2, CONFIG_NOT_IN_ALGORITHM = 4 };
+
+struct config_key {
+    const char *path;           /* "links.ucie.bw_gbs"; of a key of collectives its name alone */
+    const char *min;            /* decimal literals; of a number (of each, in a list) */
+    const char *max;            /* inclusive */
+    const char *unit;           /* "ns", "GB/s"; NULL: a pure number */
+    const char *doc;            /* one line for --help and comments */
+    const char *const *choices; /* [choice_count] in the order of the enumeration */
+    uint32_t choice_count;
+    uint16_t offset; /* of the field */
+    uint8_t type;    /* enum config_type */
+    uint8_t store;   /* enum config_store */
+    uint8_t flags;
+    uint8_t file; /* enum config_file */
+    uint32_t scale;
+};
+
+#define CONFIG_LIST_MAX 4u
+
+/* The value of one key, checked on its own. */
+struct config_value {
+    struct config_place place; /* place.source == 0: not given */
+    const char *text;          /* canonical, as config_print() writes it */
+    struct decimal number;     /* of counts too; the choice's index; 0 or 1 of a bool */
+    uint32_t list[CONFIG_LIST_MAX];
+    uint32_t
+        list_count; /* CONFIG_ROOT: 2 if x,y; CONFIG_PLACE: its parts; CONFIG_RANKS: of ranks */
+    const uint16_t *ranks;
+    bool wrong; /* given and refused: then not given, and no rule complains of that */
+};
+
+static inline bool config_given(const struct config_value *value)
+{
+    return value->place.source != 0;
+}
+
+#define CONFIG_MACHINE_KEYS_MAX 256u
+#define CONFIG_CCL_KEYS_MAX     40u
+
+extern const struct config_key config_machine_keys[];
+extern const uint32_t config_machine_key_count;
+extern const struct config_key config_ccl_keys[];
+extern const uint32_t config_ccl_key_count;
+
+/* Index of the machine's key with this path, of the collectives' key with this name; or -1. */
+int config_machine_find(const char *path);
+int config_ccl_find(const char *name);
+
+/*
+ * Checks a node against a key and fills *value; false, with an error reported that says what is
+ * legal, if it does not fit. `path` is how messages call the key.
+ */
+bool config_value_read(struct config_loader *loader, const struct config_key *key, const char *path,
+                       const struct config_node *node, struct config_value *value);
+/* "a whole number from 1 to 16384", "one of none, message, chunk". Returns buf. */
+const char *config_legal(const struct config_key *key, char *buf, size_t size);
+
+#endif

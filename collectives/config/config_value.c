@@ -1,0 +1,418 @@
+/*
+ * config_value.c: one value against one key: its kind, spelling, range and unit. What is accepted
+ * is rewritten in one canonical spelling, so that equal configurations have equal texts and
+ * digests.
+ */
+#include "collectives/config/ccl_config.h"
+#include "collectives/config/config_schema.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LEGAL_BYTES 400u
+#define PLACES_MAX  9u
+#define RATE_PLACES 6u
+
+/* What a value is read with. */
+struct reader {
+    struct config_loader *loader;
+    const struct config_key *key;
+    const char *path;
+};
+
+static void append(char *buf, size_t size, const char *text)
+{
+    const size_t used = strlen(buf);
+    snprintf(buf + used, size - used, "%s", text);
+}
+
+static void append_choices(const struct config_key *key, char *buf, size_t size)
+{
+    for (uint32_t i = 0; i < key->choice_count; i++) {
+        append(buf, size, i == 0 ? "" : ", ");
+        append(buf, size, key->choices[i]);
+    }
+}
+
+const char *config_legal(const struct config_key *key, char *buf, size_t size)
+{
+    const char *const of = key->unit == NULL ? "" : " of ";
+    const char *const unit = key->unit == NULL ? "" : key->unit;
+    switch ((enum config_type)key->type) {
+    case CONFIG_COUNT:
+        snprintf(buf, size, "a whole number%s%s from %s to %s", of, unit, key->min, key->max);
+        break;
+    case CONFIG_DECIMAL:
+    case CONFIG_RATE:
+        snprintf(buf, size, "a number%s%s from %s to %s with at most %u decimal places", of, unit,
+                 key->min, key->max, key->type == CONFIG_RATE ? RATE_PLACES : PLACES_MAX);
+        break;
+    case CONFIG_BOOL:
+        snprintf(buf, size, "true or false");
+        break;
+    case CONFIG_CHOICE:
+        snprintf(buf, size, "one of ");
+        append_choices(key, buf, size);
+        break;
+    case CONFIG_NAME:
+        snprintf(buf, size, "a name of up to 63 letters, digits, '_' and '-'");
+        break;
+    case CONFIG_PLUGIN:
+        snprintf(buf, size, "%s", key->choice_count > 0 ? "one of " : "a built-in name");
+        append_choices(key, buf, size);
+        append(buf, size, ", or ./file.so:symbol");
+        break;
+    case CONFIG_ROOT:
+        snprintf(buf, size, "center, corner or x,y (a cube's column and row)");
+        break;
+    case CONFIG_CORNERS:
+        snprintf(buf, size, "a list of 1 to 4 different corners of ");
+        append_choices(key, buf, size);
+        break;
+    case CONFIG_WEIGHTS:
+        snprintf(buf, size, "a list of two whole numbers from %s to %s: [compute, comm]", key->min,
+                 key->max);
+        break;
+    case CONFIG_RANKS:
+        snprintf(buf, size, "a list of at most %u whole numbers from %s to %s, one per rank",
+                 CCL_RANKS_MAX, key->min, key->max);
+        break;
+    case CONFIG_PLACE:
+        snprintf(buf, size, "a place: sip, sip.cube or sip.cube.pe, as in 0.5.0");
+        break;
+    }
+    return buf;
+}
+
+/* "PATH: expected LEGAL; found 'TEXT'HINT"; always false. */
+static bool reject(const struct reader *reader, const struct config_node *node, const char *hint)
+{
+    char legal[LEGAL_BYTES];
+    char quoted[CONFIG_QUOTE_BYTES];
+    config_error(reader->loader, node->place, "%s: expected %s; found %s%s", reader->path,
+                 config_legal(reader->key, legal, sizeof legal), config_quote_node(node, quoted),
+                 hint);
+    return false;
+}
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Why this text may be no number although its writer thought so. */
+static const char *number_hint(const struct config_node *node)
+{
+    if (node->kind != CONFIG_SCALAR)
+        return "";
+    if (!node->plain)
+        return " in quotes, which is a text";
+    size_t number = 0;
+    while (is_digit(node->text[0]) && number < node->bytes &&
+           (is_digit(node->text[number]) || node->text[number] == '.'))
+        number++;
+    size_t rest = number;
+    while (rest < node->bytes && node->text[rest] == ' ')
+        rest++;
+    if (number > 0 && rest < node->bytes &&
+        (is_letter(node->text[rest]) || node->text[rest] == '%'))
+        return "; the unit is fixed: write the number alone";
+    return "";
+}
+
+/* A number in the key's range, with at most `places` decimal places. */
+static bool read_number(const struct reader *reader, const struct config_node *node,
+                        uint32_t places, struct decimal *number)
+{
+    if (node->kind != CONFIG_SCALAR || !node->plain ||
+        !decimal_parse(node->text, node->bytes, number))
+        return reject(reader, node, number_hint(node));
+    const size_t sign = node->bytes > 0 && (node->text[0] == '-' || node->text[0] == '+') ? 1 : 0;
+    if (node->bytes - sign > 1 && node->text[sign] == '0' && is_digit(node->text[sign + 1]))
+        return reject(reader, node, "; a leading zero may mean another base: leave it out");
+    if (number->places > places ||
+        (places == 0 && strcspn(node->text, ".eE") != node->bytes)) /* 4.0 is not whole */
+        return reject(reader, node, "");
+    if (decimal_compare(*number, decimal_literal(reader->key->min)) < 0 ||
+        decimal_compare(*number, decimal_literal(reader->key->max)) > 0)
+        return reject(reader, node, "");
+    return true;
+}
+
+static bool store_text(const struct reader *reader, struct config_value *value, const char *text)
+{
+    value->text = config_arena_text(reader->loader->arena, text, strlen(text));
+    return value->text != NULL;
+}
+
+static bool read_decimal(const struct reader *reader, const struct config_node *node,
+                         uint32_t places, struct config_value *value)
+{
+    char text[DECIMAL_TEXT_BYTES];
+    return read_number(reader, node, places, &value->number) &&
+           store_text(reader, value, decimal_print(value->number, text));
+}
+
+static bool is_text(const struct config_node *node, const char *text)
+{
+    return node->kind == CONFIG_SCALAR && strcmp(node->text, text) == 0;
+}
+
+static bool read_bool(const struct reader *reader, const struct config_node *node,
+                      struct config_value *value)
+{
+    const bool yes = is_text(node, "true");
+    if (!yes && !is_text(node, "false"))
+        return reject(reader, node, "");
+    if (!node->plain)
+        return reject(reader, node, " in quotes, which is a text");
+    value->number = (struct decimal){.mantissa = yes ? 1 : 0};
+    return store_text(reader, value, yes ? "true" : "false");
+}
+
+/* Index of the choice that the node spells, or -1. */
+static int find_choice(const struct config_key *key, const struct config_node *node)
+{
+    for (uint32_t i = 0; i < key->choice_count; i++)
+        if (is_text(node, key->choices[i]))
+            return (int)i;
+    return -1;
+}
+
+static bool reject_choice(const struct reader *reader, const struct config_node *node)
+{
+    struct config_nearest nearest = {0};
+    char hint[CONFIG_QUOTE_BYTES + 32] = "";
+    if (node->kind == CONFIG_SCALAR)
+        for (uint32_t i = 0; i < reader->key->choice_count; i++)
+            config_nearest_try(&nearest, node->text, reader->key->choices[i]);
+    if (nearest.best != NULL)
+        snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest.best);
+    return reject(reader, node, hint);
+}
+
+static bool read_choice(const struct reader *reader, const struct config_node *node,
+                        struct config_value *value)
+{
+    const int choice = find_choice(reader->key, node);
+    if (choice < 0)
+        return reject_choice(reader, node);
+    value->number = (struct decimal){.mantissa = choice};
+    return store_text(reader, value, reader->key->choices[choice]);
+}
+
+static bool is_name(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (!is_letter(text[i]) && !is_digit(text[i]) && text[i] != '_' && text[i] != '-')
+            return false;
+    return bytes > 0 && bytes < CCL_NAME_BYTES && strcmp(text, "null") != 0;
+}
+
+static bool read_name(const struct reader *reader, const struct config_node *node,
+                      struct config_value *value)
+{
+    if (node->kind != CONFIG_SCALAR || !is_name(node->text, node->bytes))
+        return reject(reader, node, "");
+    return store_text(reader, value, node->text);
+}
+
+/* A path that names a folder, a colon and a C identifier; plain enough to be printed as it is. */
+static bool is_plugin(const char *text, size_t bytes, size_t room)
+{
+    const char *const colon = strrchr(text, ':');
+    if (!is_letter(text[0]) && !is_digit(text[0]) && strchr("._/", text[0]) == NULL)
+        return false; /* would not be a plain YAML scalar */
+    if (bytes >= room || colon == NULL || memchr(text, '/', (size_t)(colon - text)) == NULL)
+        return false;
+    for (size_t i = 0; i < bytes; i++)
+        if ((unsigned char)text[i] <= ' ' || text[i] == '"' || text[i] == '\\' || text[i] == 0x7f)
+            return false;
+    const char *const symbol = colon + 1;
+    for (size_t i = 0; symbol[i] != '\0'; i++)
+        if (!is_letter(symbol[i]) && symbol[i] != '_' && (i == 0 || !is_digit(symbol[i])))
+            return false;
+    return symbol[0] != '\0';
+}
+
+static bool read_plugin(const struct reader *reader, const struct config_node *node,
+                        struct config_value *value)
+{
+    if (node->kind != CONFIG_SCALAR)
+        return reject(reader, node, "");
+    const bool is_file = strchr(node->text, ':') != NULL;
+    if (is_file && !is_plugin(node->text, node->bytes, reader->key->scale))
+        return reject(reader, node, "");
+    if (!is_file && reader->key->choice_count > 0)
+        return read_choice(reader, node, value);
+    if (!is_file && !is_name(node->text, node->bytes))
+        return reject(reader, node, "");
+    return store_text(reader, value, node->text);
+}
+
+static bool read_root(const struct reader *reader, const struct config_node *node,
+                      struct config_value *value)
+{
+    const int choice = find_choice(reader->key, node);
+    if (choice >= 0)
+        return read_choice(reader, node, value);
+    if (node->kind != CONFIG_SCALAR || strchr(node->text, ',') == NULL)
+        return reject_choice(reader, node);
+    const size_t comma = (size_t)(strchr(node->text, ',') - node->text);
+    struct decimal x, y;
+    size_t skip = comma + 1;
+    while (skip < node->bytes && node->text[skip] == ' ')
+        skip++;
+    if (!decimal_parse(node->text, comma, &x) ||
+        !decimal_parse(node->text + skip, node->bytes - skip, &y) || x.places != 0 ||
+        y.places != 0 || x.mantissa < 0 || y.mantissa < 0 || x.mantissa > 1023 || y.mantissa > 1023)
+        return reject(reader, node, "");
+    char text[32];
+    value->list[0] = (uint32_t)x.mantissa;
+    value->list[1] = (uint32_t)y.mantissa;
+    value->list_count = 2;
+    snprintf(text, sizeof text, "\"%" PRIu32 ",%" PRIu32 "\"", value->list[0], value->list[1]);
+    return store_text(reader, value, text);
+}
+
+static bool read_corners(const struct reader *reader, const struct config_node *node,
+                         struct config_value *value)
+{
+    if (node->kind != CONFIG_SEQUENCE || node->first == NULL)
+        return reject(reader, node, "");
+    uint32_t seen = 0;
+    char text[64] = "[";
+    for (const struct config_node *item = node->first; item != NULL; item = item->next) {
+        const int choice = find_choice(reader->key, item);
+        if (choice < 0)
+            return reject_choice(reader, item);
+        if ((seen >> choice & 1) != 0)
+            return reject(reader, item, " twice");
+        seen |= 1u << choice;
+        append(text, sizeof text, value->list_count == 0 ? "" : ", ");
+        append(text, sizeof text, reader->key->choices[choice]);
+        value->list[value->list_count++] = (uint32_t)choice;
+    }
+    append(text, sizeof text, "]");
+    return store_text(reader, value, text);
+}
+
+static bool read_weights(const struct reader *reader, const struct config_node *node,
+                         struct config_value *value)
+{
+    if (node->kind != CONFIG_SEQUENCE || node->first == NULL || node->first->next == NULL ||
+        node->first->next->next != NULL)
+        return reject(reader, node, "");
+    for (const struct config_node *item = node->first; item != NULL; item = item->next) {
+        struct decimal number;
+        if (!read_number(reader, item, 0, &number))
+            return false;
+        value->list[value->list_count++] = (uint32_t)number.mantissa;
+    }
+    char text[32];
+    snprintf(text, sizeof text, "[%" PRIu32 ", %" PRIu32 "]", value->list[0], value->list[1]);
+    return store_text(reader, value, text);
+}
+
+static bool read_ranks(const struct reader *reader, const struct config_node *node,
+                       struct config_value *value)
+{
+    char text[8 * CCL_RANKS_MAX] = "[";
+    uint16_t *const ranks =
+        config_arena_alloc(reader->loader->arena, CCL_RANKS_MAX * sizeof *ranks);
+    if (node->kind != CONFIG_SEQUENCE || node->first == NULL || ranks == NULL)
+        return reject(reader, node, "");
+    for (const struct config_node *item = node->first; item != NULL; item = item->next) {
+        struct decimal number;
+        if (value->list_count == CCL_RANKS_MAX)
+            return reject(reader, node, "");
+        if (!read_number(reader, item, 0, &number))
+            return false;
+        char digits[16];
+        snprintf(digits, sizeof digits, "%s%u", value->list_count == 0 ? "" : ", ",
+                 (unsigned)number.mantissa);
+        append(text, sizeof text, digits);
+        ranks[value->list_count++] = (uint16_t)number.mantissa;
+    }
+    append(text, sizeof text, "]");
+    value->ranks = ranks;
+    return store_text(reader, value, text);
+}
+
+/* "0", "0.5" or "0.5.0". */
+static bool read_place(const struct reader *reader, const struct config_node *node,
+                       struct config_value *value)
+{
+    if (node->kind != CONFIG_SCALAR)
+        return reject(reader, node, "");
+    const char *at = node->text;
+    char text[40] = "\"";
+    while (value->list_count < 3 && is_digit(*at)) {
+        uint32_t part = 0;
+        for (; is_digit(*at); at++) {
+            part = part * 10 + (uint32_t)(*at - '0');
+            if (part >= 16384)
+                return reject(reader, node, "");
+        }
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%" PRIu32,
+                 value->list_count == 0 ? "" : ".", part);
+        value->list[value->list_count++] = part;
+        if (*at != '.' || !is_digit(at[1]))
+            break;
+        at++;
+    }
+    if (value->list_count == 0 || at != node->text + node->bytes)
+        return reject(reader, node, "");
+    append(text, sizeof text, "\"");
+    return store_text(reader, value, text);
+}
+
+static bool read_any(const struct reader *reader, const struct config_node *node,
+                     struct config_value *value)
+{
+    switch ((enum config_type)reader->key->type) {
+    case CONFIG_COUNT:
+        return read_decimal(reader, node, 0, value);
+    case CONFIG_DECIMAL:
+        return read_decimal(reader, node, PLACES_MAX, value);
+    case CONFIG_RATE:
+        return read_decimal(reader, node, RATE_PLACES, value);
+    case CONFIG_BOOL:
+        return read_bool(reader, node, value);
+    case CONFIG_CHOICE:
+        return read_choice(reader, node, value);
+    case CONFIG_NAME:
+        return read_name(reader, node, value);
+    case CONFIG_PLUGIN:
+        return read_plugin(reader, node, value);
+    case CONFIG_ROOT:
+        return read_root(reader, node, value);
+    case CONFIG_CORNERS:
+        return read_corners(reader, node, value);
+    case CONFIG_WEIGHTS:
+        return read_weights(reader, node, value);
+    case CONFIG_RANKS:
+        return read_ranks(reader, node, value);
+    case CONFIG_PLACE:
+        return read_place(reader, node, value);
+    }
+    return false;
+}
+
+bool config_value_read(struct config_loader *loader, const struct config_key *key, const char *path,
+                       const struct config_node *node, struct config_value *value)
+{
+    const struct reader reader = {.loader = loader, .key = key, .path = path};
+    struct config_value read = {.place = node->place};
+    /* null takes back what an earlier layer gave, where a key may be absent */
+    if ((key->flags & CONFIG_OPTIONAL) != 0 && node->kind == CONFIG_SCALAR && node->plain &&
+        (is_text(node, "null") || is_text(node, "~"))) {
+        *value = (struct config_value){0};
+        return true;
+    }
+    if (read_any(&reader, node, &read)) {
+        *value = read;
+        return true;
+    }
+    *value = (struct config_value){.wrong = true};
+    return false;
+}

@@ -1,0 +1,251 @@
+/*
+ * data_check.c: what a record must be to be carried out (data_pass.h). A record may come from a
+ * file, so nothing of it is taken for granted, and sizes are compared before they are multiplied.
+ */
+#include "collectives/data/data_internal.h"
+
+/* Products of one record: a minute's work, far beyond what fits in a TCM. */
+#define PRODUCTS_MAX (UINT64_C(1) << 37)
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *kind_name(uint8_t kind)
+{
+    static const char *const name[] = {"?",           "send", "recv", "load",    "store",
+                                       "copy",        "math", "put",  "land",    "notify",
+                                       "wait_notify", "cast", "gemm", "store_to"};
+    return kind < sizeof name / sizeof name[0] ? name[kind] : "?";
+}
+
+int data_impossible(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error,
+                    const char *format, ...)
+{
+    const uint32_t cube = op->pe / pass->pes, cubes = hw_cubes(pass->hw);
+    char what[600];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    snprintf(error->text, sizeof error->text, "data pass: PE %u.%u.%u: %s of %u bytes: %s",
+             cube / cubes, cube % cubes, op->pe % pass->pes, kind_name(op->kind), op->bytes, what);
+    return error->exit_code = CW_BUG;
+}
+
+int data_out_of_storage(const struct data_pass *pass, struct cw_error *error)
+{
+    if (pass->bytes_max == UINT64_MAX)
+        snprintf(error->text, sizeof error->text,
+                 "out of memory: tensors and tiles have taken %llu bytes; `run --no-data` leaves "
+                 "the data out",
+                 (unsigned long long)data_pass_bytes(pass));
+    else
+        snprintf(error->text, sizeof error->text,
+                 "out of memory: tensors and tiles have taken %llu of %llu bytes, and need more; "
+                 "allow it (--max-memory); `run --no-data` leaves the data out",
+                 (unsigned long long)data_pass_bytes(pass), (unsigned long long)pass->bytes_max);
+    return error->exit_code = CW_NO_RESOURCE;
+}
+
+/* ---- operands ------------------------------------------------------------------------------- */
+
+static bool is_memory(uint8_t space)
+{
+    return space == LP_SPACE_TCM || space == LP_SPACE_HBM || space == LP_SPACE_SRAM;
+}
+
+static uint64_t capacity(const struct data_pass *pass, uint8_t space)
+{
+    return space == LP_SPACE_TCM   ? pass->hw->tcm_bytes
+           : space == LP_SPACE_HBM ? pass->hw->hbm_bytes
+                                   : pass->hw->sram_bytes;
+}
+
+static int check_operand(const struct data_pass *pass, const struct lp_op *op,
+                         const struct lp_operand *operand, uint64_t bytes, const char *name,
+                         struct cw_error *error)
+{
+    if (is_memory(operand->space)) {
+        const uint64_t end = capacity(pass, operand->space);
+        if (bytes > end || operand->at > end - bytes)
+            return data_impossible(pass, op, error,
+                                   "%s at %u, %llu bytes, passes the memory's end at %llu", name,
+                                   operand->at, (unsigned long long)bytes, (unsigned long long)end);
+        return CW_OK;
+    }
+    if (operand->space != LP_SPACE_TILE || operand == &op->dst || operand->dir >= HW_DIRS_MAX)
+        return data_impossible(pass, op, error,
+                               "%s is in space %u, direction %u; expected TCM (1), HBM (2), SRAM "
+                               "(3)%s",
+                               name, operand->space, operand->dir,
+                               operand == &op->dst ? "" : " or a tile (4)");
+    struct tile *tile;
+    const enum tile_state state =
+        tiles_find(pass->tiles, (struct tile_name){op->pe, operand->at, operand->dir}, &tile);
+    if (state != TILE_THERE)
+        return data_impossible(
+            pass, op, error, "%s is tile %u of direction %u (%s), which %s", name, operand->at,
+            operand->dir, hw_dir_name((enum hw_dir)operand->dir),
+            state == TILE_DROPPED ? "was used for the last time, or its kernel ended"
+                                  : "has not been sent");
+    if (bytes > tile->bytes)
+        return data_impossible(pass, op, error, "%s is tile %u of direction %u (%s), of %u bytes",
+                               name, operand->at, operand->dir,
+                               hw_dir_name((enum hw_dir)operand->dir), tile->bytes);
+    return CW_OK;
+}
+
+static int check_source(const struct data_pass *pass, const struct lp_op *op, uint64_t bytes,
+                        struct cw_error *error)
+{
+    return check_operand(pass, op, &op->a, bytes, "source", error);
+}
+
+static int check_destination(const struct data_pass *pass, const struct lp_op *op, uint64_t bytes,
+                             struct cw_error *error)
+{
+    return check_operand(pass, op, &op->dst, bytes, "destination", error);
+}
+
+/* ---- kinds ---------------------------------------------------------------------------------- */
+
+/* Elements of a known type, and an operation on them if one is asked for. */
+static int check_elements(const struct data_pass *pass, const struct lp_op *op, bool reduces,
+                          struct cw_error *error)
+{
+    if (!dtype_is_known(op->dtype) || (reduces && !redop_is_known(op->math)))
+        return data_impossible(pass, op, error, "dtype %u, operation %u", op->dtype, op->math);
+    if (op->bytes % dtype_bytes((enum dtype)op->dtype))
+        return data_impossible(pass, op, error, "%s has %zu bytes",
+                               dtype_name((enum dtype)op->dtype),
+                               dtype_bytes((enum dtype)op->dtype));
+    return CW_OK;
+}
+
+static int check_recv(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+{
+    struct tile *tile;
+    if (op->dir >= HW_DIRS_MAX)
+        return data_impossible(pass, op, error, "direction %u; there are %u", op->dir,
+                               (unsigned)HW_DIRS_MAX);
+    const enum tile_state state =
+        tiles_find(pass->tiles, (struct tile_name){op->pe, op->seq, op->dir}, &tile);
+    if (state != TILE_THERE)
+        return data_impossible(pass, op, error, "tile %u of direction %u (%s) %s", op->seq, op->dir,
+                               hw_dir_name((enum hw_dir)op->dir),
+                               state == TILE_DROPPED ? "has been dropped" : "has not been sent");
+    if (op->dst.space == LP_SPACE_NONE)
+        return CW_OK;
+    if (op->bytes > tile->bytes)
+        return data_impossible(pass, op, error, "the tile has %u bytes", tile->bytes);
+    return check_destination(pass, op, op->bytes, error);
+}
+
+static int check_land(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+{
+    struct tile *put;
+    const struct tile_name name = {op->peer, op->seq, DATA_PUTS_DIR};
+    const enum tile_state state = tiles_find(pass->tiles, name, &put);
+    if (state != TILE_THERE)
+        return data_impossible(pass, op, error, "put %u of PE index %u %s", op->seq, op->peer,
+                               state == TILE_DROPPED ? "has landed before" : "has not been made");
+    if (op->bytes != put->bytes)
+        return data_impossible(pass, op, error, "put %u of PE index %u has %u bytes", op->seq,
+                               op->peer, put->bytes);
+    const int code = op->math ? check_elements(pass, op, true, error) : CW_OK;
+    return code ? code : check_destination(pass, op, op->bytes, error);
+}
+
+static int check_math(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+{
+    int code = check_source(pass, op, op->bytes, error);
+    if (!code)
+        code = check_destination(pass, op, op->bytes, error);
+    if (!code)
+        code = check_elements(pass, op, true, error);
+    return code ? code : check_operand(pass, op, &op->b, op->bytes, "second source", error);
+}
+
+static int check_cast(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+{
+    int code = check_elements(pass, op, false, error);
+    if (!code && !dtype_is_known(op->math))
+        code = data_impossible(pass, op, error, "to dtype %u", op->math);
+    if (!code)
+        code = check_source(pass, op, op->bytes, error);
+    if (code)
+        return code;
+    return check_destination(pass, op,
+                             op->bytes / dtype_bytes((enum dtype)op->dtype) *
+                                 (uint64_t)dtype_bytes((enum dtype)op->math),
+                             error);
+}
+
+static int check_gemm(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+{
+    int code = check_elements(pass, op, false, error);
+    if (code)
+        return code;
+    const struct data_gemm shape = data_gemm_shape(op);
+    if (!shape.rows || (op->math && op->math != LP_MATH_SUM))
+        return data_impossible(pass, op, error, "%u rows, %u inner, operation %u", op->seq,
+                               op->peer, op->math);
+    if (shape.a_bytes > UINT32_MAX || shape.b_bytes > UINT32_MAX)
+        return data_impossible(pass, op, error, "factors of %llu and %llu bytes; at most 4 GiB",
+                               (unsigned long long)shape.a_bytes,
+                               (unsigned long long)shape.b_bytes);
+    if ((uint64_t)shape.rows * shape.cols > PRODUCTS_MAX / (shape.inner ? shape.inner : 1))
+        return data_impossible(pass, op, error, "%u x %u x %u products; at most 2^37 at once",
+                               shape.rows, shape.cols, shape.inner);
+    code = check_source(pass, op, shape.a_bytes, error);
+    if (!code)
+        code = check_operand(pass, op, &op->b, shape.b_bytes, "second source", error);
+    return code ? code : check_destination(pass, op, op->bytes, error);
+}
+
+static bool has_peer(const struct lp_op *op)
+{
+    return op->kind == LP_OP_SEND || (op->kind >= LP_OP_PUT && op->kind <= LP_OP_WAIT_NOTIFY) ||
+           op->kind == LP_OP_STORE_TO;
+}
+
+int data_check(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+{
+    const bool peer = has_peer(op) && op->peer >= pass->pe_count;
+    if (op->pe >= pass->pe_count || peer)
+        return data_impossible(pass, op, error, "there are %u PEs, not %u", pass->pe_count,
+                               op->pe >= pass->pe_count ? op->pe : op->peer);
+    int code;
+    switch (op->kind) {
+    case LP_OP_SEND:
+        if (op->peer_dir >= HW_DIRS_MAX)
+            return data_impossible(pass, op, error, "direction %u; there are %u", op->peer_dir,
+                                   (unsigned)HW_DIRS_MAX);
+        return check_source(pass, op, op->bytes, error);
+    case LP_OP_RECV:
+        return check_recv(pass, op, error);
+    case LP_OP_LOAD:
+    case LP_OP_STORE:
+    case LP_OP_COPY:
+    case LP_OP_STORE_TO:
+        code = check_source(pass, op, op->bytes, error);
+        return code ? code : check_destination(pass, op, op->bytes, error);
+    case LP_OP_MATH:
+        return check_math(pass, op, error);
+    case LP_OP_PUT:
+        code = op->math ? check_elements(pass, op, true, error) : CW_OK;
+        return code ? code : check_source(pass, op, op->bytes, error);
+    case LP_OP_LAND:
+        return check_land(pass, op, error);
+    case LP_OP_NOTIFY:
+    case LP_OP_WAIT_NOTIFY:
+        return CW_OK;
+    case LP_OP_CAST:
+        return check_cast(pass, op, error);
+    case LP_OP_GEMM:
+        return check_gemm(pass, op, error);
+    default:
+        return data_impossible(pass, op, error, "kind %u", op->kind);
+    }
+}

@@ -1,0 +1,153 @@
+/*
+ * data_matrix.c: casts and matrix products of the data pass (data_pass.h). Both go through f32
+ * scratch of a fixed size, so that no record decides how much is allocated; a product keeps a block
+ * of its result in f32 while it walks along the inner dimension, in order.
+ */
+#include "collectives/data/data_internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define CAST_ELEMENTS 1024u
+#define BLOCK_ROWS    32u
+#define BLOCK_COLS    1024u
+#define BLOCK_INNER   64u
+
+struct gemm_scratch {
+    float sum[BLOCK_ROWS][BLOCK_COLS];
+    float a[BLOCK_ROWS][BLOCK_INNER];
+    float b[BLOCK_COLS];
+    uint8_t raw[BLOCK_COLS * DTYPE_BYTES_MAX];
+};
+
+int data_apply_cast(struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+{
+    const enum dtype from = (enum dtype)op->dtype, to = (enum dtype)op->math;
+    const uint64_t count = op->bytes / dtype_bytes(from);
+    const struct target target = {data_operand_address(pass, op->pe, &op->dst),
+                                  count * dtype_bytes(to), dtype_bytes(from) == dtype_bytes(to)};
+    float wide[CAST_ELEMENTS];
+    uint8_t raw[CAST_ELEMENTS * DTYPE_BYTES_MAX];
+    struct source a;
+    bool done = data_bind(pass, op, &op->a, op->bytes, &target, &a);
+    for (uint64_t at = 0, n; done && at < count; at += n) {
+        n = count - at < CAST_ELEMENTS ? count - at : CAST_ELEMENTS;
+        data_gather(pass, &a, at * dtype_bytes(from), raw, n * dtype_bytes(from));
+        dtype_to_f32(from, wide, raw, n);
+        dtype_from_f32(to, raw, wide, n);
+        done = sparse_memory_write(pass->memory, target.address + at * dtype_bytes(to), raw,
+                                   n * dtype_bytes(to));
+    }
+    data_unbind(pass, op, &op->a, &a);
+    return done ? CW_OK : data_out_of_storage(pass, error);
+}
+
+struct data_gemm data_gemm_shape(const struct lp_op *op)
+{
+    const uint64_t itemsize = dtype_bytes((enum dtype)op->dtype);
+    const uint64_t row_bytes = op->seq * itemsize;
+    if (op->seq == 0 || op->bytes == 0 || op->bytes % row_bytes)
+        return (struct data_gemm){0};
+    const uint32_t cols = (uint32_t)(op->bytes / row_bytes);
+    return (struct data_gemm){.rows = op->seq,
+                              .cols = cols,
+                              .inner = op->peer,
+                              .a_bytes = (uint64_t)op->seq * op->peer * itemsize,
+                              .b_bytes = (uint64_t)op->peer * cols * itemsize};
+}
+
+/* One product under way. */
+struct gemm {
+    struct data_pass *pass;
+    const struct lp_op *op;
+    struct data_gemm shape;
+    struct source a, b;
+    uint64_t dst;
+    size_t itemsize;
+    struct gemm_scratch *scratch;
+};
+
+/* `count` elements of a factor, from element `first` on, in f32. */
+static void widen(const struct gemm *g, const struct source *source, uint64_t first, float *dst,
+                  size_t count)
+{
+    data_gather(g->pass, source, first * g->itemsize, g->scratch->raw, count * g->itemsize);
+    dtype_to_f32((enum dtype)g->op->dtype, dst, g->scratch->raw, count);
+}
+
+/* The block's sums begin with +0, or with what is there. */
+static void begin_block(const struct gemm *g, uint32_t row, uint32_t rows, uint32_t col,
+                        uint32_t cols)
+{
+    const struct source dst = {.address = g->dst};
+    for (uint32_t i = 0; i < rows; i++)
+        if (g->op->math == LP_MATH_SUM)
+            widen(g, &dst, (uint64_t)(row + i) * g->shape.cols + col, g->scratch->sum[i], cols);
+        else
+            memset(g->scratch->sum[i], 0, cols * sizeof(float));
+}
+
+static void add_products(const struct gemm *g, uint32_t row, uint32_t rows, uint32_t col,
+                         uint32_t cols)
+{
+    struct gemm_scratch *s = g->scratch;
+    for (uint32_t first = 0, n; first < g->shape.inner; first += n) {
+        n = g->shape.inner - first < BLOCK_INNER ? g->shape.inner - first : BLOCK_INNER;
+        for (uint32_t i = 0; i < rows; i++)
+            widen(g, &g->a, (uint64_t)(row + i) * g->shape.inner + first, s->a[i], n);
+        for (uint32_t k = 0; k < n; k++) {
+            widen(g, &g->b, (uint64_t)(first + k) * g->shape.cols + col, s->b, cols);
+            for (uint32_t i = 0; i < rows; i++)
+                for (uint32_t j = 0; j < cols; j++)
+                    s->sum[i][j] += s->a[i][k] * s->b[j];
+        }
+    }
+}
+
+static bool end_block(const struct gemm *g, uint32_t row, uint32_t rows, uint32_t col,
+                      uint32_t cols)
+{
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint64_t at = ((uint64_t)(row + i) * g->shape.cols + col) * g->itemsize;
+        dtype_from_f32((enum dtype)g->op->dtype, g->scratch->raw, g->scratch->sum[i], cols);
+        if (!sparse_memory_write(g->pass->memory, g->dst + at, g->scratch->raw, cols * g->itemsize))
+            return false;
+    }
+    return true;
+}
+
+static bool multiply(const struct gemm *g)
+{
+    for (uint32_t row = 0, rows; row < g->shape.rows; row += rows) {
+        rows = g->shape.rows - row < BLOCK_ROWS ? g->shape.rows - row : BLOCK_ROWS;
+        for (uint32_t col = 0, cols; col < g->shape.cols; col += cols) {
+            cols = g->shape.cols - col < BLOCK_COLS ? g->shape.cols - col : BLOCK_COLS;
+            begin_block(g, row, rows, col, cols);
+            add_products(g, row, rows, col, cols);
+            if (!end_block(g, row, rows, col, cols))
+                return false;
+        }
+    }
+    return true;
+}
+
+int data_apply_gemm(struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+{
+    struct gemm g = {.pass = pass,
+                     .op = op,
+                     .shape = data_gemm_shape(op),
+                     .dst = data_operand_address(pass, op->pe, &op->dst),
+                     .itemsize = dtype_bytes((enum dtype)op->dtype)};
+    const struct target target = {g.dst, op->bytes, false};
+    struct tile_buffer *scratch = data_take(pass, sizeof *g.scratch);
+    bool done = scratch != NULL;
+    if (done) {
+        g.scratch = (struct gemm_scratch *)(void *)scratch->bytes;
+        done = data_bind(pass, op, &op->a, g.shape.a_bytes, &target, &g.a) &&
+               data_bind(pass, op, &op->b, g.shape.b_bytes, &target, &g.b) && multiply(&g);
+        tiles_release(pass->tiles, scratch);
+    }
+    data_unbind(pass, op, &op->a, &g.a);
+    data_unbind(pass, op, &op->b, &g.b);
+    return done ? CW_OK : data_out_of_storage(pass, error);
+}

@@ -1,0 +1,71 @@
+/*
+ * data_pass.h: the second pass: executes the committed data operations of lp/record.h, in the order
+ * of commitment, on a sparse memory that holds every PE's HBM slice and TCM and every cube's SRAM.
+ * It has nothing to do with time. Values are bound as record.h says: an operation reads its
+ * operands entirely before it writes, a send copies, a received tile keeps its value until its last
+ * use.
+ *
+ * One thread at a time; two passes share nothing.
+ */
+#ifndef COLLECTIVES_DATA_PASS_H
+#define COLLECTIVES_DATA_PASS_H
+
+#include "collectives/data/dtype.h"
+#include "collectives/data/sparse_memory.h"
+#include "core/cw.h"
+#include "hw/hw_config.h"
+#include "lp/record.h"
+
+struct data_pass;
+struct op_log;
+
+/* hw must outlive the pass. bytes_max: storage for all contents; 0: as much as there is. NULL: out
+ * of memory. */
+struct data_pass *data_pass_create(const struct hw_config *hw, uint64_t bytes_max);
+void data_pass_free(struct data_pass *pass); /* accepts NULL */
+
+/* From here on the log hears of everything that changes contents or tiles (op_log.h). */
+void data_pass_log(struct data_pass *pass, struct op_log *log);
+
+/*
+ * Executes one operation. Non-zero, with *error filled: CW_BUG, the record is impossible (a PE, an
+ * address or a dtype out of range, a tile that was not sent or has been dropped), and nothing was
+ * changed; CW_NO_RESOURCE. The caller that reads records from a file may want another code.
+ */
+int data_pass_apply(struct data_pass *pass, const struct lp_op *op, struct cw_error *error);
+
+/* The PE's kernel has ended: the tiles it has received are dropped, and a later use is an error. */
+void data_pass_end_kernel(struct data_pass *pass, uint32_t pe);
+
+/* Tiles that have been sent and not dropped; bytes of storage taken. */
+uint64_t data_pass_tiles(const struct data_pass *pass);
+uint64_t data_pass_bytes(const struct data_pass *pass);
+
+/*
+ * The host's access to a PE's HBM: `bytes` or `count` elements at a byte offset. The range must lie
+ * within the slice: data_pass_in_hbm(). Writes return CW_OK or CW_NO_RESOURCE.
+ */
+bool data_pass_in_hbm(const struct data_pass *pass, uint32_t pe, uint64_t offset, uint64_t bytes);
+void data_pass_read(struct data_pass *pass, uint32_t pe, uint64_t offset, void *dst, size_t bytes);
+int data_pass_write(struct data_pass *pass, uint32_t pe, uint64_t offset, const void *src,
+                    size_t bytes, struct cw_error *error);
+/* Elements first .. first + count - 1 of the seed's stream (input.h). */
+int data_pass_fill_input(struct data_pass *pass, uint32_t pe, uint64_t offset, enum dtype dtype,
+                         uint64_t seed, uint64_t first, uint64_t count, struct cw_error *error);
+/* What is there is not wanted any more: it reads as zeros, and takes no storage. */
+int data_pass_forget(struct data_pass *pass, uint32_t pe, uint64_t offset, uint64_t bytes,
+                     struct cw_error *error);
+/* `count` times the value, rounded to the dtype. */
+int data_pass_fill(struct data_pass *pass, uint32_t pe, uint64_t offset, enum dtype dtype,
+                   float value, uint64_t count, struct cw_error *error);
+
+/* A range of a PE's HBM, for data_pass_hash(): XXH3 (64 bits) over the ranges one after the other.
+ */
+struct sparse_range data_pass_range(const struct data_pass *pass, uint32_t pe, uint64_t offset,
+                                    uint64_t bytes);
+uint64_t data_pass_hash(struct data_pass *pass, const struct sparse_range *ranges, size_t count);
+
+/* Of all memories' contents (sparse_memory.h): equal after equal operations. */
+uint64_t data_pass_digest(const struct data_pass *pass);
+
+#endif

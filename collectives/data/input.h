@@ -1,0 +1,20 @@
+/*
+ * input.h: the numbers that collectives work on (60-cli.md, "Inputs"). Element g of a seed's
+ * stream is a pure function of (seed, g), so that any part of any tensor can be made, or checked,
+ * on its own. Pure functions, callable from any thread.
+ */
+#ifndef COLLECTIVES_INPUT_H
+#define COLLECTIVES_INPUT_H
+
+#include "collectives/data/dtype.h"
+
+/* Elements first .. first + count - 1 of the seed's stream, in [-1, 1), rounded to the dtype. */
+void input_fill(enum dtype dtype, uint64_t seed, uint64_t first, void *dst, size_t count);
+
+/* Where element 0 of a shard is in the stream: (rank * shards + shard) * n_elem. */
+static inline uint64_t input_first(uint64_t rank, uint64_t shards, uint64_t shard, uint64_t n_elem)
+{
+    return (rank * shards + shard) * n_elem;
+}
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * sparse_fills.h: what untouched places of a sparse memory show instead of zeros: ranges whose
+ * bytes a function gives, so that a tensor that is only read takes no storage. A sorted list of
+ * disjoint ranges. Internal to sparse_memory.c; one thread at a time.
+ */
+#ifndef COLLECTIVES_SPARSE_FILLS_H
+#define COLLECTIVES_SPARSE_FILLS_H
+
+#include "collectives/data/sparse_memory.h"
+
+struct sparse_fill {
+    uint64_t address, bytes;
+    uint64_t at; /* of the content: the range's first byte */
+    struct sparse_content content;
+};
+
+/* Zero-initialised by its owner. */
+struct sparse_fills {
+    struct sparse_fill *list; /* by address */
+    size_t count, capacity;
+};
+
+void sparse_fills_free(struct sparse_fills *fills);
+/* The range shows this content from now on; no function: zeros. False: out of memory, and nothing
+ * is changed. */
+bool sparse_fills_add(struct sparse_fills *fills, struct sparse_range range,
+                      struct sparse_content content);
+/* Bytes from `address` on as the fills have them, zeros where there is none. False: all zeros, and
+ * nothing was written. */
+bool sparse_fills_show(const struct sparse_fills *fills, uint64_t address, void *dst, size_t bytes);
+/* The first address at or behind this one that a fill has; false: none. */
+bool sparse_fills_next(const struct sparse_fills *fills, uint64_t address, uint64_t *next);
+
+#endif

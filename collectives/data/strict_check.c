@@ -1,0 +1,202 @@
+/*
+ * strict_check.c: see strict_check.h. A queue's slots are kept by sequence number modulo n_slots.
+ * Of a slot it is known what was sent for it last, which tile is in it, since when, and until when
+ * operations have read that tile. Protocol and commit order give
+ * I-STRICT-1: a send's record comes after the arrival and the receive of the tile n_slots before,
+ *             so that one entry per slot is enough.
+ *
+ * Reuse: an operation reads its tile until its t_end. Either the tile n_slots later has arrived by
+ * then, in commit order, or it arrives later at a time before that t_end (a kernel runs ahead of
+ * the clock, so records of its operations may come before the arrival).
+ */
+#include "collectives/data/strict_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <Judy.h>
+
+#include "collectives/data/dtype.h"
+#include "hw/structure.h"
+
+struct slot {
+    uint32_t sent_bytes, sent_seq, sender;
+    uint8_t sent_dtype, sender_dir;
+    bool sent, arrived;
+    uint32_t seq;                /* of the tile in it */
+    uint32_t user;               /* of the operation that reads it longest: its kind */
+    int64_t arrived_ps, used_ps; /* since when it is there; until when it is read */
+};
+
+struct queue {
+    bool warned;
+    struct slot slot[]; /* [n_slots] */
+};
+
+struct strict_check {
+    const struct hw_config *hw;
+    uint32_t n_slots;
+    void (*warn)(void *arg, const char *text);
+    void *arg;
+    void *queues; /* JudyL: PE << 8 | direction -> struct queue * */
+};
+
+struct strict_check *strict_check_create(const struct hw_config *hw, uint32_t n_slots,
+                                         void (*warn)(void *arg, const char *text), void *arg)
+{
+    struct strict_check *check = calloc(1, sizeof *check);
+    if (check != NULL)
+        *check = (struct strict_check){.hw = hw, .n_slots = n_slots, .warn = warn, .arg = arg};
+    return check;
+}
+
+void strict_check_free(struct strict_check *check)
+{
+    if (check == NULL)
+        return;
+    Word_t key = 0;
+    for (void **value = JudyLFirst(check->queues, &key, PJE0); value != NULL;
+         value = JudyLNext(check->queues, &key, PJE0))
+        free(*value);
+    JudyLFreeArray(&check->queues, PJE0);
+    free(check);
+}
+
+static struct queue *queue_of(struct strict_check *check, uint32_t pe, uint8_t dir)
+{
+    void **value = JudyLIns(&check->queues, (Word_t)pe << 8 | dir, PJE0);
+    if (value == NULL || value == PPJERR)
+        return NULL;
+    if (*value == NULL)
+        *value = calloc(1, sizeof(struct queue) + check->n_slots * sizeof(struct slot));
+    return *value;
+}
+
+static int no_memory(struct cw_error *error)
+{
+    snprintf(error->text, sizeof error->text, "out of memory for strict_validation");
+    return error->exit_code = CW_NO_RESOURCE;
+}
+
+/* ---- IpcqSlotReuse -------------------------------------------------------------------------- */
+
+static const char *use_name(uint32_t kind)
+{
+    switch (kind) {
+    case LP_OP_SEND:
+        return "a send";
+    case LP_OP_STORE:
+        return "a store";
+    case LP_OP_MATH:
+        return "an operation of PE_MATH";
+    default:
+        return "an operation";
+    }
+}
+
+static void warn(struct strict_check *check, struct queue *queue, uint32_t pe, uint8_t dir,
+                 uint32_t seq, const struct slot *slot, int64_t used_ps, uint32_t user)
+{
+    if (queue->warned)
+        return;
+    queue->warned = true;
+    const struct hw_place place = hw_place_of(check->hw, pe);
+    char text[512];
+    snprintf(text, sizeof text,
+             "IpcqSlotReuse: PE %u.%u.%u, direction %s: tile %u was written over tile %u, in slot "
+             "%u of %u, at %lld.%03lld ns, and %s reads that tile until %lld.%03lld ns; receive a "
+             "tile when it is needed, or raise defaults.n_slots (this queue is named once)",
+             place.sip, place.cube, place.pe, hw_dir_name((enum hw_dir)dir), slot->seq, seq,
+             seq % check->n_slots, check->n_slots, (long long)(slot->arrived_ps / 1000),
+             (long long)(slot->arrived_ps % 1000), use_name(user), (long long)(used_ps / 1000),
+             (long long)(used_ps % 1000));
+    if (check->warn != NULL)
+        check->warn(check->arg, text);
+}
+
+int strict_check_arrival(struct strict_check *check, const struct lp_arrival *arrival,
+                         struct cw_error *error)
+{
+    struct queue *queue = queue_of(check, arrival->pe, arrival->dir);
+    if (queue == NULL)
+        return no_memory(error);
+    struct slot *slot = &queue->slot[arrival->seq % check->n_slots];
+    const struct slot before = *slot;
+    slot->seq = arrival->seq;
+    slot->arrived = true;
+    slot->arrived_ps = arrival->t_ps;
+    slot->used_ps = INT64_MIN;
+    if (before.arrived && before.used_ps > arrival->t_ps)
+        warn(check, queue, arrival->pe, arrival->dir, before.seq, slot, before.used_ps,
+             before.user);
+    return CW_OK;
+}
+
+static int use(struct strict_check *check, const struct lp_op *op, const struct lp_operand *operand,
+               struct cw_error *error)
+{
+    if (operand->space != LP_SPACE_TILE)
+        return CW_OK;
+    struct queue *queue = queue_of(check, op->pe, operand->dir);
+    if (queue == NULL)
+        return no_memory(error);
+    struct slot *slot = &queue->slot[operand->at % check->n_slots];
+    if (slot->arrived && slot->seq != operand->at)
+        warn(check, queue, op->pe, operand->dir, operand->at, slot, op->t_end_ps, op->kind);
+    else if (op->t_end_ps > slot->used_ps) {
+        slot->used_ps = op->t_end_ps;
+        slot->user = op->kind;
+    }
+    return CW_OK;
+}
+
+/* ---- IpcqTypeMismatch ----------------------------------------------------------------------- */
+
+static int send(struct strict_check *check, const struct lp_op *op, struct cw_error *error)
+{
+    struct queue *queue = queue_of(check, op->peer, op->peer_dir);
+    if (queue == NULL)
+        return no_memory(error);
+    struct slot *slot = &queue->slot[op->seq % check->n_slots];
+    slot->sent = true;
+    slot->sent_seq = op->seq;
+    slot->sent_bytes = op->bytes;
+    slot->sent_dtype = op->dtype;
+    slot->sender = op->pe;
+    slot->sender_dir = op->dir;
+    return CW_OK;
+}
+
+static int receive(struct strict_check *check, const struct lp_op *op, struct cw_error *error)
+{
+    struct queue *queue = queue_of(check, op->pe, op->dir);
+    if (queue == NULL)
+        return no_memory(error);
+    const struct slot *slot = &queue->slot[op->seq % check->n_slots];
+    if (!slot->sent || slot->sent_seq != op->seq ||
+        (slot->sent_bytes == op->bytes && slot->sent_dtype == op->dtype))
+        return CW_OK;
+    const struct hw_place from = hw_place_of(check->hw, slot->sender);
+    const struct hw_place to = hw_place_of(check->hw, op->pe);
+    snprintf(error->text, sizeof error->text,
+             "IpcqTypeMismatch: PE %u.%u.%u sent tile %u in direction %s as %u bytes of %s, and PE "
+             "%u.%u.%u received it from direction %s, at %lld.%03lld ns, as %u bytes of %s; both "
+             "ends must name one type and one shape (or set defaults.strict_validation=false)",
+             from.sip, from.cube, from.pe, op->seq, hw_dir_name((enum hw_dir)slot->sender_dir),
+             slot->sent_bytes, dtype_name((enum dtype)slot->sent_dtype), to.sip, to.cube, to.pe,
+             hw_dir_name((enum hw_dir)op->dir), (long long)(op->t_end_ps / 1000),
+             (long long)(op->t_end_ps % 1000), op->bytes, dtype_name((enum dtype)op->dtype));
+    return error->exit_code = CW_PROGRAM_FAILED;
+}
+
+int strict_check_op(struct strict_check *check, const struct lp_op *op, struct cw_error *error)
+{
+    int code = use(check, op, &op->a, error);
+    if (code == CW_OK)
+        code = use(check, op, &op->b, error);
+    if (code == CW_OK && op->kind == LP_OP_SEND)
+        code = send(check, op, error);
+    if (code == CW_OK && op->kind == LP_OP_RECV)
+        code = receive(check, op, error);
+    return code;
+}

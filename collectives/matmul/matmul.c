@@ -1,0 +1,191 @@
+/*
+ * matmul.c: the kernel of a matrix product (matmul.h), alone and as a stream. Both buffers of
+ * operand tiles are in use: while PE_GEMM works on one, the loads of the next step fill the other.
+ * Kernels run speculatively, in handlers.
+ */
+#include "collectives/matmul/matmul.h"
+
+#include <string.h>
+
+#include "hw/timing.h"
+
+enum { LOAD_A, LOAD_B }; /* handles */
+enum { INNER_BYTES = 80 };
+
+/* A frame that both forms share: the collective's own comes first, since streams are forked with
+ * its lines zeroed. */
+struct frame {
+    _Alignas(8) uint8_t inner[INNER_BYTES];
+    uint16_t line;    /* of the kernel */
+    uint16_t product; /* of the product */
+    uint32_t step;    /* one per pair of tiles: k fastest, then n, then m */
+};
+_Static_assert(sizeof(struct frame) <= TL_FRAME_BYTES, "the frame fits in a kernel's state");
+
+static uint32_t tiles(uint32_t side, uint32_t tile) { return (side + tile - 1) / tile; }
+
+static uint32_t at_edge(uint32_t side, uint32_t tile, uint32_t index)
+{
+    const uint32_t left = side - index * tile;
+    return left < tile ? left : tile;
+}
+
+/* The pair of tiles of a step. */
+struct step {
+    uint32_t i, j, l;             /* tile of C: row, column; of the inner dimension */
+    uint32_t m, n, k;             /* elements */
+    bool first, last;             /* of its tile of C */
+    uint64_t a, b, c;             /* in elements, from A's first */
+    uint32_t tcm_a, tcm_b, tcm_c; /* bytes */
+};
+
+static const struct matmul_job *job_of(const struct tl *tl) { return tl_args(tl)->more; }
+
+static uint32_t itemsize(const struct tl *tl)
+{
+    return tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+}
+
+static uint32_t step_count(const struct matmul_shape *s)
+{
+    return tiles(s->m, s->tile) * tiles(s->n, s->tile) * tiles(s->k, s->tile);
+}
+
+static struct step step_at(const struct tl *tl, uint32_t number)
+{
+    const struct matmul_job *job = job_of(tl);
+    const struct matmul_shape *s = &job->shape;
+    const uint32_t inner = tiles(s->k, s->tile), columns = tiles(s->n, s->tile);
+    struct step step = {
+        .l = number % inner, .j = number / inner % columns, .i = number / inner / columns};
+    step.m = at_edge(s->m, s->tile, step.i);
+    step.n = at_edge(s->n, s->tile, step.j);
+    step.k = at_edge(s->k, s->tile, step.l);
+    step.first = step.l == 0;
+    step.last = step.l == inner - 1;
+    const uint64_t tile = s->tile;
+    step.a = step.i * tile * s->k + step.l * tile * step.m;
+    step.b = (uint64_t)s->m * s->k + step.l * tile * s->n + step.j * tile * step.k;
+    step.c = matmul_result(s) + step.i * tile * s->n + step.j * tile * step.m;
+    const uint32_t room = s->tile * s->tile * itemsize(tl);
+    step.tcm_a = job->tcm + number % 2 * room;
+    step.tcm_b = job->tcm + (2 + number % 2) * room;
+    step.tcm_c = job->tcm + 4 * room;
+    return step;
+}
+
+static uint64_t address(const struct tl *tl, uint64_t element)
+{
+    return tl_args(tl)->region[MATMUL_REGION].va + element * itemsize(tl);
+}
+
+static void load_a(struct tl *tl, uint32_t number)
+{
+    const struct step s = step_at(tl, number);
+    tl_load_async(tl, s.tcm_a, address(tl, s.a), s.m * s.k * itemsize(tl), LOAD_A);
+}
+
+static void load_b(struct tl *tl, uint32_t number)
+{
+    const struct step s = step_at(tl, number);
+    tl_load_async(tl, s.tcm_b, address(tl, s.b), s.k * s.n * itemsize(tl), LOAD_B);
+}
+
+static void multiply(struct tl *tl, uint32_t number)
+{
+    const struct step s = step_at(tl, number);
+    tl_dot(tl, s.tcm_c, tl_tcm(s.tcm_a), tl_tcm(s.tcm_b), s.m, s.n, s.k, !s.first);
+}
+
+static void write_back(struct tl *tl, uint32_t number)
+{
+    const struct step s = step_at(tl, number);
+    tl_store(tl, address(tl, s.c), tl_tcm(s.tcm_c), s.m * s.n * itemsize(tl));
+}
+
+static enum tl_status product(struct tl *tl, struct frame *f)
+{
+    const uint32_t steps = step_count(&job_of(tl)->shape);
+    TL_BEGIN(&f->product);
+    TL_CALL(&f->product, load_a(tl, 0));
+    TL_CALL(&f->product, load_b(tl, 0));
+    for (f->step = 0; f->step < steps; f->step++) {
+        TL_CALL(&f->product, tl_wait_dma(tl, LOAD_A));
+        TL_CALL(&f->product, tl_wait_dma(tl, LOAD_B));
+        if (f->step + 1 < steps) {
+            TL_CALL(&f->product, load_a(tl, f->step + 1));
+            TL_CALL(&f->product, load_b(tl, f->step + 1));
+        }
+        TL_CALL(&f->product, multiply(tl, f->step));
+        if (step_at(tl, f->step).last)
+            TL_CALL(&f->product, write_back(tl, f->step));
+    }
+    TL_END(&f->product);
+}
+
+static enum tl_status run_alone(struct tl *tl, void *frame) { return product(tl, frame); }
+
+const struct tl_kernel matmul_kernel = {
+    .name = "matmul", .frame_bytes = sizeof(struct frame), .run = run_alone};
+
+/* The collective in the kernel itself, the product in a stream, at PE 0. */
+static enum tl_status run_beside(struct tl *tl, void *frame)
+{
+    struct frame *f = frame;
+    const struct tl_kernel *collective = job_of(tl)->kernel;
+    TL_BEGIN(&f->line);
+    if (tl_place(tl).pe == 0)
+        TL_CALL(&f->line, tl_fork(tl, 1));
+    if (collective->phase_count == 0)
+        tl_phase(tl, 0);
+    TL_RUN(&f->line, collective->run(tl, f->inner));
+    tl_phase(tl, collective->phase_count > 0 ? collective->phase_count : 1);
+    if (tl_place(tl).pe == 0)
+        TL_CALL(&f->line, tl_join(tl));
+    TL_END(&f->line);
+}
+
+bool matmul_beside(struct matmul_beside *beside, const struct tl_kernel *collective)
+{
+    const uint32_t room = sizeof beside->phase / sizeof *beside->phase;
+    uint32_t phases = collective->phase_count;
+    if (collective->stream_count > 0 || collective->frame_bytes > INNER_BYTES || phases + 2 > room)
+        return false;
+    memset(beside, 0, sizeof *beside);
+    for (uint32_t i = 0; i < phases; i++)
+        beside->phase[i] = collective->phase[i];
+    if (phases == 0)
+        beside->phase[phases++] = "collective";
+    beside->phase[phases++] = "rest of the product";
+    beside->stream[0] = run_alone;
+    beside->kernel = (struct tl_kernel){.name = collective->name,
+                                        .frame_bytes = sizeof(struct frame),
+                                        .run = run_beside,
+                                        .phase = beside->phase,
+                                        .phase_count = phases,
+                                        .stream = beside->stream,
+                                        .stream_count = 1};
+    return true;
+}
+
+/* ---- sizes and bounds ------------------------------------------------------------------------ */
+
+uint64_t matmul_elems(const struct matmul_shape *shape)
+{
+    return matmul_result(shape) + (uint64_t)shape->m * shape->n;
+}
+
+uint64_t matmul_tcm_bytes(const struct matmul_shape *shape, size_t itemsize_bytes)
+{
+    return 5ull * shape->tile * shape->tile * itemsize_bytes;
+}
+
+int64_t matmul_bound_ps(const struct hw_config *hw, const struct matmul_shape *shape,
+                        size_t itemsize_bytes)
+{
+    const int64_t multiplied_ps =
+        hw_gemm_ps(hw, shape->m, shape->n, shape->k) - hw->overhead_ps[HW_NODE_PE_GEMM];
+    const int64_t loaded_ps =
+        hw_ser_ps(&hw->link[HW_LINK_HBM], matmul_result(shape) * itemsize_bytes);
+    return multiplied_ps > loaded_ps ? multiplied_ps : loaded_ps;
+}

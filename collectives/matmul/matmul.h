@@ -1,0 +1,65 @@
+/*
+ * matmul.h: a matrix product on a PE, C = A . B: tiles of A and B are loaded from HBM over
+ * vc_compute while PE_GEMM works on those before them, and tiles of C are written back (50-
+ * collectives.md, "Compute beside communication"). Alone, or as a stream beside an all-reduce on
+ * the same PE. PE 0 of each cube computes its own product.
+ *
+ * The three matrices lie one after the other in a shard of a tensor, A, B, C, each tile by tile,
+ * row of tiles by row of tiles; a tile is row-major, and those at the far edges are what is left.
+ * The order of additions: a tile of C is the product of the first tiles of its row and column, in
+ * f32 in order of the inner dimension, rounded to the dtype; each further pair is added to it, in
+ * f32 from its value on, and rounded again.
+ */
+#ifndef COLLECTIVES_MATMUL_H
+#define COLLECTIVES_MATMUL_H
+
+#include "collectives/algorithm.h"
+#include "collectives/data/dtype.h"
+
+/* A is m x k, B k x n, C m x n; `tile` is the side of a whole tile. All from 1. */
+struct matmul_shape {
+    uint32_t m, n, k, tile;
+};
+#define MATMUL_SIDE_MAX 65536u
+
+/* A product under way, const until it is complete. */
+struct matmul_job {
+    struct matmul_shape shape;
+    uint32_t tcm;                   /* where its tiles are in TCM */
+    const struct tl_kernel *kernel; /* of the collective that it runs beside; NULL: alone */
+};
+
+/* A job's kernel beside a collective's; the collective's marks its phases, then there is one more
+ * for what is left of the product. */
+struct matmul_beside {
+    struct tl_kernel kernel;
+    const char *phase[16];
+    enum tl_status (*stream[1])(struct tl *tl, void *frame);
+};
+
+uint64_t matmul_elems(const struct matmul_shape *shape); /* of A, B and C together */
+uint64_t matmul_tcm_bytes(const struct matmul_shape *shape, size_t itemsize);
+/* Where C begins, in elements. */
+static inline uint64_t matmul_result(const struct matmul_shape *shape)
+{
+    return (uint64_t)shape->m * shape->k + (uint64_t)shape->k * shape->n;
+}
+
+/* No machine of this kind takes less: PE_GEMM's cycles; the operands' way over its HBM link. */
+int64_t matmul_bound_ps(const struct hw_config *hw, const struct matmul_shape *shape,
+                        size_t itemsize);
+
+/* The job alone; a launch's `more` is the job, its region 0 the matrices. */
+extern const struct tl_kernel matmul_kernel;
+enum { MATMUL_REGION = 0 };
+/* False: the collective's kernel leaves no context or no room in the frame. */
+bool matmul_beside(struct matmul_beside *beside, const struct tl_kernel *collective);
+
+/*
+ * What C must be, to the bit, from the inputs alone: element `first` of the seed's stream is A's
+ * first. Counts how many of C's elements, `result`, have other bits. False: out of memory.
+ */
+bool matmul_verify(const struct matmul_shape *shape, enum dtype dtype, uint64_t seed,
+                   uint64_t first, const void *result, uint64_t *wrong);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * matmul_call.c: a matrix product as a call of a process group's ranks (matmul.h): alone, or beside
+ * an all-reduce. Between drains, one thread.
+ */
+#include "collectives/matmul/matmul.h"
+#include "collectives/runtime/world.h"
+
+/* Not in the registry: ccl.yaml does not choose it. */
+const struct ccl_algorithm dist_matmul_algorithm = {
+    .name = "matmul", .collective = CCL_MATMUL, .kernel = &matmul_kernel};
+
+void dist_matmul(struct tensor *operands, const struct matmul_job *job)
+{
+    dist_submit(&(struct submission){.collective = CCL_MATMUL,
+                                     .in = operands,
+                                     .out = operands,
+                                     .op = REDOP_SUM,
+                                     .operands = operands,
+                                     .job = job});
+}
+
+void dist_all_reduce_beside(struct tensor *tensor, enum redop op, struct tensor *operands,
+                            const struct matmul_job *job, const struct tl_kernel *kernel)
+{
+    dist_submit(&(struct submission){.collective = CCL_ALL_REDUCE,
+                                     .in = tensor,
+                                     .out = tensor,
+                                     .op = op,
+                                     .operands = operands,
+                                     .job = job,
+                                     .kernel = kernel});
+}

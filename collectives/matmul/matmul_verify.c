@@ -1,0 +1,77 @@
+/*
+ * matmul_verify.c: what a product must be (matmul.h), evaluated from the seed's inputs element by
+ * element, without kernels, tiles in memories or the data pass.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/data/input.h"
+#include "collectives/matmul/matmul.h"
+
+/* A matrix as it lies in memory: tile by tile. */
+struct matrix {
+    uint32_t rows, columns, tile;
+    float *element; /* in f32, in the order of memory */
+};
+
+static uint64_t place(const struct matrix *m, uint32_t row, uint32_t column)
+{
+    const uint32_t tile_row = row / m->tile, tile_column = column / m->tile;
+    const uint32_t below = m->rows - tile_row * m->tile, right = m->columns - tile_column * m->tile;
+    const uint64_t height = below < m->tile ? below : m->tile;
+    const uint64_t width = right < m->tile ? right : m->tile;
+    return (uint64_t)tile_row * m->tile * m->columns + tile_column * height * m->tile +
+           (row % m->tile) * width + column % m->tile;
+}
+
+static bool fill(struct matrix *m, enum dtype dtype, uint64_t seed, uint64_t first)
+{
+    const uint64_t count = (uint64_t)m->rows * m->columns;
+    void *raw = malloc(count * dtype_bytes(dtype));
+    m->element = malloc(count * sizeof *m->element);
+    if (raw != NULL && m->element != NULL) {
+        input_fill(dtype, seed, first, raw, count);
+        dtype_to_f32(dtype, m->element, raw, count);
+    }
+    free(raw);
+    return raw != NULL && m->element != NULL;
+}
+
+/* One element, rounded to the dtype after each tile of the inner dimension. */
+static float element(const struct matrix *a, const struct matrix *b, enum dtype dtype, uint32_t row,
+                     uint32_t column)
+{
+    float c = 0;
+    for (uint32_t inner = 0; inner < a->columns; inner++) {
+        c += a->element[place(a, row, inner)] * b->element[place(b, inner, column)];
+        if (inner + 1 == a->columns || (inner + 1) % a->tile == 0) {
+            uint8_t rounded[DTYPE_BYTES_MAX];
+            dtype_from_f32(dtype, rounded, &c, 1);
+            dtype_to_f32(dtype, &c, rounded, 1);
+        }
+    }
+    return c;
+}
+
+bool matmul_verify(const struct matmul_shape *shape, enum dtype dtype, uint64_t seed,
+                   uint64_t first, const void *result, uint64_t *wrong)
+{
+    struct matrix a = {.rows = shape->m, .columns = shape->k, .tile = shape->tile};
+    struct matrix b = {.rows = shape->k, .columns = shape->n, .tile = shape->tile};
+    const struct matrix c = {.rows = shape->m, .columns = shape->n, .tile = shape->tile};
+    const size_t itemsize = dtype_bytes(dtype);
+    const bool filled = fill(&a, dtype, seed, first) &&
+                        fill(&b, dtype, seed, first + (uint64_t)shape->m * shape->k);
+    *wrong = 0;
+    for (uint32_t row = 0; filled && row < c.rows; row++)
+        for (uint32_t column = 0; column < c.columns; column++) {
+            uint8_t expected[DTYPE_BYTES_MAX];
+            const float value = element(&a, &b, dtype, row, column);
+            dtype_from_f32(dtype, expected, &value, 1);
+            *wrong += memcmp(expected, (const uint8_t *)result + place(&c, row, column) * itemsize,
+                             itemsize) != 0;
+        }
+    free(a.element);
+    free(b.element);
+    return filled;
+}

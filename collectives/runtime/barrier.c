@@ -1,0 +1,149 @@
+/*
+ * barrier.c: the epoch barrier (barrier.h). The open epoch is a counter and, for each rank, the
+ * last epoch that it joined, so that opening the next one is one addition. A rank counts when its
+ * part is in, not when it joins: submitting may yield.
+ */
+#include "collectives/runtime/barrier.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/runtime/spawn.h"
+
+struct barrier {
+    barrier_fn drain;
+    void *arg;
+    uint64_t epoch;                 /* the open one; those before it are complete */
+    uint32_t world_size, submitted; /* submitted: ranks whose part is in, of the open epoch */
+    uint64_t joined[];              /* [rank]: the last epoch it joined, + 1; 0: none */
+};
+
+/* A rank's wait for the end of an epoch. */
+struct waiting {
+    struct barrier *barrier;
+    uint64_t epoch;
+};
+
+struct barrier *barrier_create(uint32_t world_size, barrier_fn drain, void *arg)
+{
+    struct barrier *barrier =
+        calloc(1, sizeof *barrier + (size_t)world_size * sizeof barrier->joined[0]);
+    if (!barrier)
+        return NULL;
+    barrier->drain = drain;
+    barrier->arg = arg;
+    barrier->world_size = world_size;
+    return barrier;
+}
+
+void barrier_free(struct barrier *barrier) { free(barrier); }
+
+uint64_t barrier_epochs(const struct barrier *barrier) { return barrier->epoch; }
+
+void barrier_reset(struct barrier *barrier)
+{
+    barrier->submitted = 0;
+    memset(barrier->joined, 0, barrier->world_size * sizeof barrier->joined[0]);
+}
+
+__attribute__((format(printf, 2, 3))) static int fail(struct cw_error *error, const char *format,
+                                                      ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    return error->exit_code = CW_PROGRAM_FAILED;
+}
+
+static bool has_joined(const struct barrier *barrier, uint32_t rank)
+{
+    return barrier->joined[rank] == barrier->epoch + 1;
+}
+
+static bool is_complete(const void *arg)
+{
+    const struct waiting *waiting = arg;
+    return waiting->barrier->epoch != waiting->epoch;
+}
+
+static void abandon(void *arg)
+{
+    const struct waiting *waiting = arg;
+    barrier_reset(waiting->barrier);
+}
+
+/* "the barrier's epoch 2 lacks rank 1, 4-7 of 8, which ended without joining it" */
+static void describe(const void *arg, char *text, size_t size)
+{
+    const struct barrier *barrier = ((const struct waiting *)arg)->barrier;
+    static const char end[] = ", ... of %u, which will not join it any more";
+    size_t used = (size_t)snprintf(text, size, "epoch %llu of the barrier lacks rank",
+                                   (unsigned long long)barrier->epoch);
+    const char *separator = " ";
+    for (uint32_t rank = 0, last; rank < barrier->world_size; rank = last + 1) {
+        last = rank;
+        if (has_joined(barrier, rank))
+            continue;
+        while (last + 1 < barrier->world_size && !has_joined(barrier, last + 1))
+            last++;
+        if (used + sizeof end + 40 > size) {
+            used += (size_t)snprintf(text + used, size - used, ", ...");
+            break;
+        }
+        used += (size_t)(last == rank ? snprintf(text + used, size - used, "%s%u", separator, rank)
+                                      : snprintf(text + used, size - used, "%s%u-%u", separator,
+                                                 rank, last));
+        separator = ", ";
+    }
+    snprintf(text + used, size - used, " of %u, which will not join it any more",
+             barrier->world_size);
+}
+
+/* The engine is deeper than a worker's stack may be. */
+struct draining {
+    const struct barrier *barrier;
+    struct cw_error *error;
+    int code;
+};
+
+static void drain(void *arg)
+{
+    struct draining *draining = arg;
+    draining->code = draining->barrier->drain(draining->barrier->arg, draining->error);
+}
+
+int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn submit,
+                             void *submit_arg, struct cw_error *error)
+{
+    struct waiting waiting = {barrier, barrier->epoch};
+    if (rank >= barrier->world_size)
+        return fail(error, "rank %u joins the barrier of a group of %u", rank, barrier->world_size);
+    if (has_joined(barrier, rank))
+        return fail(error, "rank %u joins epoch %llu of the barrier a second time", rank,
+                    (unsigned long long)barrier->epoch);
+    if (barrier->submitted + 1 < barrier->world_size && !mp_in_worker())
+        return fail(error, "rank %u would wait for %u others outside of a worker: use mp_spawn()",
+                    rank, barrier->world_size - barrier->submitted - 1);
+    barrier->joined[rank] = barrier->epoch + 1;
+    int code = submit ? submit(submit_arg, error) : CW_OK;
+    const bool last = !code && ++barrier->submitted == barrier->world_size;
+    if (last) {
+        struct draining draining = {barrier, error, CW_OK};
+        mp_run_outside(drain, &draining);
+        code = draining.code;
+    }
+    if (code) {
+        barrier_reset(barrier);
+        return code;
+    }
+    if (!last) {
+        mp_wait_until(&(struct mp_wait){is_complete, describe, abandon, &waiting});
+        return CW_OK;
+    }
+    barrier->epoch++;
+    barrier->submitted = 0;
+    return CW_OK;
+}

@@ -1,0 +1,388 @@
+/*
+ * distributed.c: the host runtime's world (distributed.h): owns the machine, the data pass, the
+ * barriers. Between drains, one thread; what the machine commits reaches the data pass through the
+ * callbacks below while a drain is under way.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/plugin.h"
+#include "collectives/data/strict_check.h"
+#include "collectives/runtime/world.h"
+#include "core/host/clock.h"
+#include "partition/partition.h"
+
+int dist_no_memory(struct cw_error *error)
+{
+    error->exit_code = CW_NO_RESOURCE;
+    snprintf(error->text, sizeof error->text, "out of memory in the host runtime");
+    return CW_NO_RESOURCE;
+}
+
+/* ---- what the machine commits ---------------------------------------------------------------- */
+
+static void on_op(void *arg, const struct lp_op *op)
+{
+    struct dist *dist = arg;
+    const struct dist_listener *listener = dist->options.listener;
+    if (listener != NULL && listener->op != NULL)
+        listener->op(listener->arg, op);
+    if (dist->strict != NULL && dist->data_error.exit_code == CW_OK)
+        (void)strict_check_op(dist->strict, op, &dist->data_error);
+    if (dist->data != NULL && dist->data_error.exit_code == CW_OK)
+        if (data_pass_apply(dist->data, op, &dist->data_error) == CW_BUG &&
+            plugin_is_path(dist->options.config->ccl.module))
+            dist->data_error.exit_code =
+                CW_PROGRAM_FAILED; /* a kernel of the user's asked for it */
+}
+
+static void on_arrival(void *arg, const struct lp_arrival *arrival)
+{
+    struct dist *dist = arg;
+    if (dist->data_error.exit_code == CW_OK)
+        (void)strict_check_arrival(dist->strict, arrival, &dist->data_error);
+}
+
+static void on_kernel(void *arg, const struct lp_kernel_record *record)
+{
+    const struct dist_listener *listener = ((struct dist *)arg)->options.listener;
+    listener->kernel(listener->arg, record);
+}
+
+static void on_progress(void *arg, const struct cw_progress *progress)
+{
+    struct dist *dist = arg;
+    if (dist->options.progress != NULL)
+        dist->options.progress(dist->options.arg, dist, progress);
+}
+
+static void on_round(void *arg, const struct cw_progress *progress)
+{
+    struct dist *dist = arg;
+    dist->options.each_round(dist->options.arg, progress);
+}
+
+static void on_kernel_ended(void *arg, uint32_t pe)
+{
+    struct dist *dist = arg;
+    if (dist->data != NULL)
+        data_pass_end_kernel(dist->data, pe);
+}
+
+/* ---- the world ------------------------------------------------------------------------------- */
+
+enum hw_memory dist_slot_memory(const struct ccl_config *ccl)
+{
+    return ccl->buffer_kind == CCL_BUFFER_TCM   ? HW_MEMORY_TCM
+           : ccl->buffer_kind == CCL_BUFFER_HBM ? HW_MEMORY_HBM
+                                                : HW_MEMORY_SRAM;
+}
+
+struct lp_config dist_queue_config(const struct ccl_config *ccl)
+{
+    return (struct lp_config){.wire_all_pes = ccl->wiring == CCL_WIRING_ALL_PES,
+                              .slots = dist_slot_memory(ccl),
+                              .poll = ccl->backpressure == CCL_POLL,
+                              .credit_blocks = ccl->recv_blocks_on_credit,
+                              .single_vc = ccl->vc == CCL_VC_SINGLE,
+                              .credit_fabric = ccl->credit_return_mode == CCL_CREDIT_FABRIC,
+                              .fairness_strict = ccl->recv_fairness == CCL_FAIRNESS_STRICT,
+                              .n_slots = ccl->n_slots,
+                              .slot_bytes = ccl->slot_bytes,
+                              .credit_bytes = ccl->credit_bytes,
+                              .vc_chunk_bytes = ccl->vc_chunk_bytes,
+                              .vc_weight = {ccl->vc_weight[0], ccl->vc_weight[1]}};
+}
+
+uint32_t dist_world_size_for(const struct config *config)
+{
+    return config->ccl.world_size > 0 ? config->ccl.world_size : config->hw.sip_count;
+}
+
+static int drain_installation(void *arg, struct cw_error *error)
+{
+    struct dist *dist = arg;
+    const int code = dist_install(dist, error);
+    dist->open = code == CW_OK;
+    return code;
+}
+
+static int close_group(void *arg, struct cw_error *error)
+{
+    struct dist *dist = arg;
+    (void)error;
+    dist->open = false;
+    return CW_OK;
+}
+
+/* Of every HBM slice, for receive rings: a module's own topology is known by now. */
+static uint64_t reserved_bytes(const struct dist *dist)
+{
+    const struct ccl_config *ccl = &dist->options.config->ccl;
+    const struct lp_wiring *wiring = dist->plans ? install_plans_wiring(dist->plans) : NULL;
+    if (wiring == NULL || ccl->buffer_kind != CCL_BUFFER_HBM)
+        return dist_ring_bytes(dist->options.config, CCL_BUFFER_HBM);
+    return (uint64_t)lp_wiring_rings_max(wiring) * ccl->n_slots * ccl->slot_bytes;
+}
+
+static bool allocate(struct dist *dist)
+{
+    dist->submissions = calloc(dist->world_size, sizeof *dist->submissions);
+    dist->tensors = calloc(dist->world_size, sizeof *dist->tensors);
+    dist->space = tensor_space_create(&dist->options.config->hw, reserved_bytes(dist));
+    dist->scratch = calloc(dist->world_size, sizeof *dist->scratch);
+    dist->init_barrier = barrier_create(dist->world_size, drain_installation, dist);
+    dist->barrier = barrier_create(dist->world_size, dist_drain_collective, dist);
+    dist->end_barrier = barrier_create(dist->world_size, close_group, dist);
+    if (!dist->options.no_data)
+        dist->data = data_pass_create(&dist->options.config->hw, dist->options.memory_bytes_max);
+    const struct config *config = dist->options.config;
+    if (config->ccl.strict_validation)
+        dist->strict = strict_check_create(&config->hw, config->ccl.n_slots, dist->options.warn,
+                                           dist->options.arg);
+    return dist->submissions && dist->tensors && dist->scratch && dist->space &&
+           dist->init_barrier && dist->barrier && dist->end_barrier &&
+           (dist->data || dist->options.no_data) &&
+           (dist->strict || !config->ccl.strict_validation);
+}
+
+/* Contexts and peers of a PE: as many as the algorithm's kernel, or another one, needs. */
+static void reserve(const struct dist *dist, struct lp_config *queues)
+{
+    queues->contexts = dist->options.contexts;
+    queues->peers = dist->options.peers;
+    if (dist->plans == NULL)
+        return;
+    const struct ccl_algorithm *algorithm = install_plan_of(dist->plans, 0).algorithm;
+    const struct ccl_call call = {.hw = &dist->options.config->hw,
+                                  .ccl = &dist->options.config->ccl,
+                                  .world_size = dist->world_size};
+    const uint32_t contexts = 1 + algorithm->kernel->stream_count;
+    const uint32_t peers = algorithm->peers ? algorithm->peers(&call) : 0;
+    queues->contexts = contexts > queues->contexts ? contexts : queues->contexts;
+    queues->peers = peers > queues->peers ? peers : queues->peers;
+}
+
+/* What is installed and launched. A program of kernels alone uses the machine's own queues. */
+static int plan(struct dist *dist, struct cw_error *error)
+{
+    const struct config *config = dist->options.config;
+    const char *key = "defaults.topology";
+    if (dist->options.kernels_only && strcmp(config->ccl.topology, "none") == 0)
+        return CW_OK;
+    if (dist->options.kernels_only) {
+        snprintf(error->text, sizeof error->text,
+                 "topology: this bench uses the machine's own queues, which `none` is; %s has %s",
+                 config->ccl.algorithm, config->ccl.topology);
+        return dist_refuse(config, key, error);
+    }
+    int code = build_install_plans(dist->world_size, config->ccl.algorithm, &config->ccl,
+                                   &config->hw, &dist->plans, &key, error);
+    if (code != CW_OK)
+        return code == CW_USAGE ? dist_refuse(config, key, error) : code;
+    return dist_check_rings(config, install_plans_wiring(dist->plans), error);
+}
+
+/* Which worker has which cube; the caller frees. NULL: *error says why. */
+static uint32_t *place_cubes(const struct dist *dist, struct cw_error *error)
+{
+    const struct hw_config *hw = &dist->options.config->hw;
+    const struct partitioner *const partitioner = partitioner_find(dist_partition(dist));
+    uint32_t *const cube_worker = calloc((size_t)hw->sip_count * hw_cubes(hw), sizeof *cube_worker);
+    if (partitioner == NULL || cube_worker == NULL)
+        dist_no_memory(error);
+    else if (partitioner->place(hw, dist->options.threads, cube_worker, error) == CW_OK)
+        return cube_worker;
+    free(cube_worker);
+    return NULL;
+}
+
+static struct lp_system *build_machine(struct dist *dist, struct cw_error *error)
+{
+    const struct dist_options *options = &dist->options;
+    struct lp_config queues = dist_queue_config(&options->config->ccl);
+    memcpy(queues.pair, options->pair, sizeof queues.pair);
+    queues.wiring = dist->plans != NULL ? install_plans_wiring(dist->plans) : NULL;
+    reserve(dist, &queues);
+    uint32_t *const cube_worker = place_cubes(dist, error);
+    if (cube_worker == NULL)
+        return NULL;
+    const struct dist_listener *listener = options->listener;
+    const bool wants_ops =
+        dist->data != NULL || dist->strict != NULL || (listener != NULL && listener->op != NULL);
+    const bool wants_kernels = listener != NULL && listener->kernel != NULL;
+    const struct lp_system_options machine = {.hw = &options->config->hw,
+                                              .config = &queues,
+                                              .sync = options->sync,
+                                              .threads = options->threads,
+                                              .cube_worker = cube_worker,
+                                              .window_ps = options->window_ps,
+                                              .stress_rate_p32 = options->stress_rate_p32,
+                                              .stress_seed = 1,
+                                              .lazy_cancellation = options->lazy_cancellation,
+                                              .memory_bytes_max = options->memory_bytes_max,
+                                              .pin_workers = options->pin_workers,
+                                              .check_changes = options->check_changes,
+                                              .progress = on_progress,
+                                              .each_round = options->each_round ? on_round : NULL,
+                                              .trace = options->trace,
+                                              .trace_arg = options->trace_arg,
+                                              .op = wants_ops ? on_op : NULL,
+                                              .arrival = dist->strict ? on_arrival : NULL,
+                                              .kernel = wants_kernels ? on_kernel : NULL,
+                                              .kernel_ended = on_kernel_ended,
+                                              .arg = dist};
+    struct lp_system *const system = lp_system_create(&machine, error);
+    free(cube_worker);
+    return system;
+}
+
+struct dist *dist_create(const struct dist_options *options, struct cw_error *error)
+{
+    const double begin_s = clock_s();
+    const struct config *config = options->config;
+    struct dist *dist = calloc(1, sizeof *dist);
+    if (!dist) {
+        dist_no_memory(error);
+        return NULL;
+    }
+    dist->options = *options;
+    dist->world_size = dist_world_size_for(config);
+    if (plan(dist, error) != CW_OK) {
+        dist_free(dist);
+        return NULL;
+    }
+    if (!allocate(dist)) {
+        dist_no_memory(error);
+        dist_free(dist);
+        return NULL;
+    }
+    dist->system = build_machine(dist, error);
+    if (!dist->system) {
+        dist_free(dist);
+        return NULL;
+    }
+    dist->setup_s = clock_s() - begin_s;
+    return dist;
+}
+
+void dist_free(struct dist *dist)
+{
+    if (!dist)
+        return;
+    dist_free_tensors(dist);
+    free(dist->owned);
+    tensor_space_free(dist->space);
+    barrier_free(dist->init_barrier);
+    barrier_free(dist->barrier);
+    barrier_free(dist->end_barrier);
+    lp_system_free(dist->system);
+    data_pass_free(dist->data);
+    strict_check_free(dist->strict);
+    install_plans_free(dist->plans);
+    free(dist->copies);
+    free(dist->submissions);
+    free(dist->tensors);
+    free(dist->scratch);
+    free(dist);
+}
+
+int dist_drain(struct dist *dist, struct cw_error *error)
+{
+    const int code = lp_system_drain(dist->system, error);
+    /* Records come before the end of a run that failed: what is wrong with them goes first. */
+    if (dist->data_error.exit_code == CW_OK)
+        return code;
+    *error = dist->data_error;
+    return error->exit_code;
+}
+
+int dist_install(struct dist *dist, struct cw_error *error)
+{
+    if (dist->installed)
+        return CW_OK;
+    const double begin_s = clock_s();
+    int code = lp_system_submit_install(dist->system, error);
+    if (code == CW_OK)
+        code = dist_drain(dist, error);
+    dist->installed = code == CW_OK;
+    const struct lp_times *times = lp_system_times(dist->system);
+    dist->init_ps = times->host_ps - times->submitted_ps;
+    struct cw_stats stats;
+    cw_sim_stats(lp_system_sim(dist->system), &stats);
+    dist->install_run_s = stats.run_s;
+    dist->setup_s += clock_s() - begin_s;
+    return code;
+}
+
+int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_error *error)
+{
+    void *const outer = mp_set_runtime(dist);
+    dist->submitted = 0;
+    dist->copy_count = 0;
+    dist->open = false;
+    const int code = mp_spawn(worker, dist->world_size, arg, error);
+    (void)mp_set_runtime(outer);
+    dist_free_tensors(dist);
+    return code;
+}
+
+int dist_begin_launch(struct dist *dist, const struct tl_kernel *kernel, struct cw_error *error)
+{
+    return lp_system_begin_batch(dist->system, kernel, error);
+}
+
+int dist_launch(struct dist *dist, struct hw_place place, const struct tl_kernel *kernel,
+                struct tl_args args, struct cw_error *error)
+{
+    return lp_system_submit_launch(dist->system, hw_pe_index(&dist->options.config->hw, place),
+                                   kernel, &args, error);
+}
+
+const struct lp_times *dist_times(const struct dist *dist) { return lp_system_times(dist->system); }
+int64_t dist_init_ps(const struct dist *dist) { return dist->init_ps; }
+double dist_setup_s(const struct dist *dist) { return dist->setup_s; }
+const char *dist_partition(const struct dist *dist)
+{
+    return dist->options.partition ? dist->options.partition : partitioner_at(0)->name;
+}
+double dist_install_run_s(const struct dist *dist) { return dist->install_run_s; }
+uint64_t dist_messages(const struct dist *dist) { return lp_system_messages(dist->system); }
+struct lp_system *dist_system(struct dist *dist) { return dist->system; }
+struct data_pass *dist_data(struct dist *dist) { return dist->data; }
+uint32_t dist_world_size_of(const struct dist *dist) { return dist->world_size; }
+struct dp_policy dist_policy(const struct dist *dist) { return install_plan_policy(dist->plans); }
+
+/* ---- for workers ----------------------------------------------------------------------------- */
+
+struct dist *dist_current(void)
+{
+    struct dist *dist = mp_runtime();
+    if (dist == NULL)
+        mp_fail(CW_BUG, "a dist_ function was called outside of dist_spawn()");
+    return dist;
+}
+
+void dist_init_process_group(const char *backend)
+{
+    struct dist *dist = dist_current();
+    struct cw_error error;
+    if (strcmp(backend, "ahbm") != 0)
+        mp_fail(CW_USAGE, "dist_init_process_group: unknown backend %s; there is ahbm", backend);
+    if (barrier_submit_and_drain(dist->init_barrier, (uint32_t)dist_get_rank(), NULL, NULL,
+                                 &error) != CW_OK)
+        mp_fail(error.exit_code, "%s", error.text);
+}
+
+void dist_destroy_process_group(void)
+{
+    struct dist *dist = dist_current();
+    struct cw_error error;
+    if (!dist->open)
+        mp_fail(CW_PROGRAM_FAILED, "dist_destroy_process_group: there is no process group");
+    if (barrier_submit_and_drain(dist->end_barrier, (uint32_t)dist_get_rank(), NULL, NULL,
+                                 &error) != CW_OK)
+        mp_fail(error.exit_code, "%s", error.text);
+}
+
+int dist_get_world_size(void) { return (int)dist_current()->world_size; }

@@ -1,0 +1,173 @@
+/*
+ * distributed.h: the host runtime: a simulated machine with a process group on it, named after
+ * torch.distributed (40-runtime.md). Rank = SIP.
+ *
+ * A bench's worker reads like a DDP script. It uses the second part of this header, spawn.h and
+ * tensor.h, whose functions find their world through the running rank:
+ *
+ *     static void worker(int rank, void *arg)
+ *     {
+ *         dist_init_process_group("ahbm");
+ *         ahbm_set_device(rank);
+ *         struct tensor *t = dist_tensor_zeros(n_elem, DTYPE_F16, &policy);
+ *         dist_fill_input(t, seed);
+ *         dist_all_reduce(t, REDOP_SUM);
+ *     }
+ *
+ * A call that fails ends its worker, and with it all others (mp_fail).
+ *
+ * The first part is for the program around it: it creates the world, is told of each completed
+ * collective, and may launch kernels without a process group's ranks.
+ * All calls are made between drains of the engine, on one thread.
+ */
+#ifndef COLLECTIVES_DISTRIBUTED_H
+#define COLLECTIVES_DISTRIBUTED_H
+
+#include "collectives/algorithm.h"
+#include "collectives/config/config.h"
+#include "collectives/data/data_pass.h"
+#include "collectives/runtime/spawn.h"
+#include "collectives/runtime/tensor.h"
+#include "lp/host/system.h"
+
+struct dist;
+
+/* A collective that has just completed on all ranks; valid during the callback. */
+struct dist_completion {
+    struct dist *dist;
+    enum ccl_collective collective;
+    const struct ccl_algorithm *algorithm; /* that carried it out */
+    const struct lp_times *times;
+    struct tensor *const *tensors; /* [world size] by rank: the results; a barrier has
+                                      none: each is NULL */
+    uint32_t world_size;
+    enum redop op;
+    uint32_t root; /* of a broadcast */
+    bool beside;   /* a matrix product ran beside it */
+};
+
+/* Hears of what the machine commits, in its order. Hooks may be NULL. */
+struct dist_listener {
+    void (*op)(void *arg, const struct lp_op *op);
+    void (*kernel)(void *arg, const struct lp_kernel_record *record); /* start, phase, end */
+    void *arg;
+};
+
+struct dist_options {
+    const struct config *config;
+    enum cw_sync sync;
+    uint32_t threads;
+    const char *partition;    /* NULL: the default */
+    int64_t window_ps;        /* 0: any */
+    uint64_t stress_rate_p32; /* 0: the engine's default */
+    uint64_t memory_bytes_max;
+    bool lazy_cancellation, pin_workers; /* struct cw_config */
+    bool no_data;                        /* leave out the data pass: timing alone */
+    bool kernels_only;                   /* no collective is called: the machine's own queues */
+    bool check_changes;                  /* the engine's debug mode */
+    uint32_t pair[2];                    /* PEs joined by a queue of their own; equal: none */
+    uint32_t contexts, peers; /* struct lp_config: what kernels beside the algorithm's need */
+    const struct dist_listener *listener; /* outlives the world; NULL: none */
+    /* Told of what is worth a warning (IpcqSlotReuse), in an order of its own; NULL: nobody. */
+    void (*warn)(void *arg, const char *text);
+    cw_trace_fn trace; /* the engine's; NULL: nobody wants to know */
+    void *trace_arg;
+    /* Called now and then while the machine runs; NULL: not wanted. */
+    void (*progress)(void *arg, struct dist *dist, const struct cw_progress *progress);
+    cw_progress_fn each_round; /* struct cw_config, with `arg`; NULL: not wanted */
+    /* Called after each collective, before any rank goes on. Non-zero ends the run. */
+    int (*completed)(void *arg, const struct dist_completion *completion, struct cw_error *error);
+    void *arg;
+};
+
+/* The config must outlive the world. NULL on failure. */
+struct dist *dist_create(const struct dist_options *options, struct cw_error *error);
+void dist_free(struct dist *dist); /* accepts NULL */
+
+/* Ranks: the algorithm's world_size, else that of `defaults`, else the number of SIPs. */
+uint32_t dist_world_size_for(const struct config *config);
+/* Bytes that a PE's receive rings take in a memory of this kind; 0 if they are elsewhere. */
+uint64_t dist_ring_bytes(const struct config *config, enum ccl_buffer_kind memory);
+
+/* Puts the place of the value at fault before an error's text. Returns CW_USAGE. */
+int dist_refuse(const struct config *config, const char *key, struct cw_error *error);
+/* Refuses a call that the algorithm or the machine's memories cannot carry out, with the place of
+ * the value at fault. */
+int dist_check_call(const struct config *config, const struct ccl_call *call,
+                    struct cw_error *error);
+
+/* Installs the queues and drains, the first time: what dist_init_process_group() does. */
+int dist_install(struct dist *dist, struct cw_error *error);
+/* Runs a worker on every rank, as coroutines (mp_spawn). */
+int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_error *error);
+
+/* Kernels without a collective: begin, any number of launches in order of (sip, cube, pe), drain.
+ */
+int dist_begin_launch(struct dist *dist, const struct tl_kernel *kernel, struct cw_error *error);
+int dist_launch(struct dist *dist, struct hw_place place, const struct tl_kernel *kernel,
+                struct tl_args args, struct cw_error *error);
+int dist_drain(struct dist *dist, struct cw_error *error);
+
+const struct lp_times *dist_times(const struct dist *dist); /* of the last batch */
+int64_t dist_init_ps(const struct dist *dist);              /* what the installation took */
+int64_t dist_copy_ps(const struct dist *dist); /* host_copy: simulated: maps and fills so far */
+double dist_setup_s(const struct dist *dist);  /* wall time: building, and installing the queues */
+double dist_install_run_s(const struct dist *dist); /* of that, in the engine */
+uint64_t dist_messages(const struct dist *dist);    /* tiles sent so far */
+struct lp_system *dist_system(struct dist *dist);
+struct data_pass *dist_data(struct dist *dist);      /* NULL with no_data */
+const char *dist_partition(const struct dist *dist); /* the partitioner's name */
+uint32_t dist_world_size_of(const struct dist *dist);
+/* How tensors are laid out for the PEs that take part in the algorithm. */
+struct dp_policy dist_policy(const struct dist *dist);
+/* How the machine's queues are to be set up, and the memory in which receive slots are. */
+struct lp_config dist_queue_config(const struct ccl_config *ccl);
+enum hw_memory dist_slot_memory(const struct ccl_config *ccl);
+/* Elements first .. first + count - 1 of a shard. */
+int dist_read(struct dist *dist, const struct tensor *tensor, uint32_t shard, uint64_t first,
+              uint64_t count, void *dst, struct cw_error *error);
+/* XXH3 over all ranks' tensors, in rank, shard order. */
+int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
+              struct cw_error *error);
+
+/* ---- for workers -------------------------------------------------------------------------- */
+
+/* Joins the process group; returns when every PE_IPCQ of the group is installed, having taken
+ * simulated time. The backend is "ahbm". */
+void dist_init_process_group(const char *backend);
+/* Leaves the process group when all ranks do. A program may then begin another one: the queues are
+ * there, so that it takes no simulated time. */
+void dist_destroy_process_group(void);
+int dist_get_world_size(void);
+/* A zeroed tensor of n_elem elements per shard on the current device (ahbm_set_device). It belongs
+ * to the world. */
+struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct dp_policy *policy);
+/* Fills the rank's tensor from the seed's stream (60-cli.md, "Inputs"): at once, or with host_copy:
+ * simulated before the next collective begins. */
+void dist_fill_input(struct tensor *tensor, uint64_t seed);
+/* The SIP that a rank is to be on: its number, if the algorithm's `mate` or `package` do not say
+ * otherwise. */
+int dist_device_of(int rank);
+/* Reduces over all ranks, in place. */
+void dist_all_reduce(struct tensor *tensor, enum redop op);
+/* Rank r's input becomes the r-th of as many parts of every rank's output, shard by shard. */
+void dist_all_gather(struct tensor *output, struct tensor *input);
+/* Every rank's tensor becomes rank `root`'s. */
+void dist_broadcast(struct tensor *tensor, uint32_t root);
+/* No rank's kernel ends before every rank's has begun. */
+void dist_barrier(void);
+/* Reduces over all ranks; rank r's output becomes the r-th of as many parts as there are ranks.
+ * Both tensors have one shard, at PE 0 of the SIP's only cube, and are at the same place on every
+ * rank: ranks allocate alike. */
+void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op);
+/*
+ * A matrix product on each PE that has a shard of `operands`, with A and B filled (matmul.h); and
+ * beside a reduction of `tensor` over all ranks, in place, for which dist_options.contexts is 2 and
+ * `kernel` is matmul_beside()'s. Job and kernel must outlive the call.
+ */
+struct matmul_job;
+void dist_matmul(struct tensor *operands, const struct matmul_job *job);
+void dist_all_reduce_beside(struct tensor *tensor, enum redop op, struct tensor *operands,
+                            const struct matmul_job *job, const struct tl_kernel *kernel);
+
+#endif

@@ -1,0 +1,238 @@
+/*
+ * install_plan.c: composes topology, mapper and algorithm to plans (install_plan.h).
+ */
+#include "collectives/runtime/install_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/runtime/distributed.h"
+#include "collectives/topologies.h"
+#include "lp/layout.h"
+
+struct install_plans {
+    const char *algorithm_name;
+    uint32_t world_size;
+    const struct ccl_config *config;
+    const struct hw_config *hw;
+    const struct ccl_algorithm *algorithm;
+    ccl_mapper_fn mapper;       /* NULL: the algorithm says itself */
+    ccl_validator_fn validator; /* NULL: any tensor */
+    struct logical logical;
+    struct lp_wiring *wiring;
+    struct lp_model model; /* for entries: who is whose neighbour, where rings are */
+};
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+static int no_memory(struct cw_error *error)
+{
+    error->exit_code = CW_NO_RESOURCE;
+    snprintf(error->text, sizeof error->text, "out of memory for the install plans");
+    return CW_NO_RESOURCE;
+}
+
+/* struct lp_wiring_request counts in SIPs; ranks may be elsewhere (`mate`, `package`). */
+static int neighbours(void *arg, uint32_t sip, struct lp_neighbours *out, struct cw_error *error)
+{
+    const struct install_plans *plans = arg;
+    const struct ccl_ranks *ranks = &plans->config->ranks;
+    const uint32_t rank = ccl_rank_on(ranks, sip);
+    (void)error;
+    logical_neighbours_of(plans->algorithm, &plans->logical, rank, out);
+    for (uint32_t i = 0; i < out->count && i < HW_DIRS_MAX; i++)
+        if (out->at[i].rank < plans->world_size)
+            out->at[i].rank = ccl_sip_of(ranks, out->at[i].rank);
+    return CW_OK;
+}
+
+/* The ranks' own queues, where there are such. */
+static int wire(struct install_plans *plans, const char **key, struct cw_error *error)
+{
+    *key = "defaults.topology";
+    int code =
+        logical_find(plans->config->topology, plans->world_size, plans->hw, &plans->logical, error);
+    if (code != CW_OK)
+        return code;
+    if (plans->logical.kind == LOGICAL_NONE && plans->algorithm->neighbors == NULL) {
+        *key = "defaults.world_size";
+        /* one that puts into its peers' memories needs no queues: its ranks are the first SIPs */
+        if (plans->world_size == plans->hw->sip_count || plans->algorithm->peers != NULL)
+            return CW_OK;
+        snprintf(error->text, sizeof error->text,
+                 "world_size %u: %s takes all %u SIPs; leave it out", plans->world_size,
+                 plans->algorithm_name, plans->hw->sip_count);
+        return error->exit_code = CW_USAGE;
+    }
+    if (plans->algorithm->neighbors != NULL)
+        *key = "defaults.module";
+    const struct lp_wiring_request request = {.hw = plans->hw,
+                                              .ranks = plans->world_size,
+                                              .credit_bytes = plans->config->credit_bytes,
+                                              .neighbours = neighbours,
+                                              .arg = plans};
+    return lp_wiring_create(&request, &plans->wiring, error);
+}
+
+static int resolve(struct install_plans *plans, const char **key, struct cw_error *error)
+{
+    const struct ccl_config *config = plans->config;
+    *key = "defaults.module";
+    plans->algorithm = ccl_algorithm_load(config->module, error);
+    if (plans->algorithm == NULL)
+        return error->exit_code;
+    *key = "defaults.mapper";
+    if (config->mapper[0] != '\0' || plans->algorithm->takes_part == NULL)
+        plans->mapper =
+            ccl_mapper_find(config->mapper[0] != '\0' ? config->mapper : "leader_only", error);
+    if (plans->mapper == NULL && plans->algorithm->takes_part == NULL)
+        return error->exit_code;
+    if (plans->mapper == NULL && config->mapper[0] != '\0')
+        return error->exit_code;
+    *key = "defaults.validator";
+    if (config->validator[0] != '\0' &&
+        (plans->validator = ccl_validator_find(config->validator, error)) == NULL)
+        return error->exit_code;
+    return CW_OK;
+}
+
+int build_install_plans(uint32_t world_size, const char *algorithm, const struct ccl_config *config,
+                        const struct hw_config *spec, struct install_plans **out, const char **key,
+                        struct cw_error *error)
+{
+    *out = NULL;
+    *key = "defaults.world_size";
+    if (world_size == 0 || world_size > spec->sip_count) {
+        snprintf(error->text, sizeof error->text, "world_size %u: a rank is a SIP; legal: 1 to %u",
+                 world_size, spec->sip_count);
+        return error->exit_code = CW_USAGE;
+    }
+    struct install_plans *const plans = calloc(1, sizeof *plans);
+    if (plans == NULL)
+        return no_memory(error);
+    plans->algorithm_name = algorithm;
+    plans->world_size = world_size;
+    plans->config = config;
+    plans->hw = spec;
+    int code = resolve(plans, key, error);
+    if (code == CW_OK)
+        code = wire(plans, key, error);
+    struct lp_config queues = dist_queue_config(config);
+    queues.wiring = plans->wiring;
+    if (code == CW_OK && !lp_layout_init(&plans->model, spec, &queues))
+        code = no_memory(error);
+    if (code != CW_OK) {
+        install_plans_free(plans);
+        return code;
+    }
+    *out = plans;
+    return CW_OK;
+}
+
+void install_plans_free(struct install_plans *plans)
+{
+    if (plans == NULL)
+        return;
+    lp_layout_free(&plans->model);
+    lp_wiring_free(plans->wiring);
+    free(plans);
+}
+
+/* ---- what they say --------------------------------------------------------------------------- */
+
+struct sip_install_plan install_plan_of(const struct install_plans *plans, uint32_t rank)
+{
+    return (struct sip_install_plan){.algorithm_name = plans->algorithm_name,
+                                     .sip = ccl_sip_of(&plans->config->ranks, rank),
+                                     .rank = rank,
+                                     .world_size = plans->world_size,
+                                     .buffer_kind = plans->config->buffer_kind,
+                                     .n_slots = plans->config->n_slots,
+                                     .slot_size = plans->config->slot_bytes,
+                                     .algorithm = plans->algorithm,
+                                     .kernel_config = plans->config};
+}
+
+static void fill_entries(const struct lp_model *m, uint32_t pe_index, struct pe_install *out)
+{
+    const uint16_t directions = lp_directions(m, pe_index);
+    out->neighbour_count = 0;
+    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
+        uint32_t peer;
+        enum hw_dir back;
+        if ((directions >> dir & 1) == 0 || !lp_queue_peer(m, pe_index, dir, &peer, &back))
+            continue;
+        const struct lp_endpoint there = lp_endpoint_of(m, peer, back);
+        out->neighbour[out->neighbour_count++] =
+            (struct neighbour_entry){.direction = lp_dir_name(m, pe_index, dir),
+                                     .peer_direction = lp_dir_name(m, peer, back),
+                                     .peer_sip = there.place.sip,
+                                     .peer_cube = there.place.cube,
+                                     .peer_pe = there.place.pe,
+                                     .rx_base_pa = there.rx_base_pa,
+                                     .my_rx_base_pa = lp_endpoint_of(m, pe_index, dir).rx_base_pa};
+    }
+}
+
+bool install_plan_next(const struct install_plans *plans, uint32_t rank, uint32_t *at,
+                       struct pe_install *out)
+{
+    const struct lp_model *m = &plans->model;
+    const uint32_t per_sip = m->cubes * m->pes;
+    const uint32_t first = ccl_sip_of(&plans->config->ranks, rank) * per_sip;
+    while (*at < per_sip && !lp_is_wired(m, first + *at))
+        ++*at;
+    if (*at == per_sip)
+        return false;
+    out->cube = *at / m->pes;
+    out->pe = *at % m->pes;
+    fill_entries(m, first + *at, out);
+    ++*at;
+    return true;
+}
+
+bool install_plan_participates(const struct install_plans *plans, uint32_t rank, uint32_t cube,
+                               uint32_t pe)
+{
+    if (plans->mapper != NULL)
+        return plans->mapper(plans->hw, rank, cube, pe);
+    const struct ccl_call call = {.hw = plans->hw,
+                                  .ccl = plans->config,
+                                  .collective = plans->algorithm->collective,
+                                  .rank = rank,
+                                  .world_size = plans->world_size};
+    return plans->algorithm->takes_part(&call, cube, pe);
+}
+
+const struct lp_wiring *install_plans_wiring(const struct install_plans *plans)
+{
+    return plans->wiring;
+}
+
+int install_plans_validate(const struct install_plans *plans, const struct tensor_group *group,
+                           struct cw_error *error)
+{
+    return plans->validator != NULL ? plans->validator(group, plans->hw, error) : CW_OK;
+}
+
+struct dp_policy install_plan_policy(const struct install_plans *plans)
+{
+    const struct dp_policy one = {
+        .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
+    const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+    uint32_t count = 0, beyond_pe0 = 0;
+    if (plans->algorithm->lanes)
+        return plans->wiring != NULL ? one : rows;
+    for (uint32_t cube = 0; cube < hw_cubes(plans->hw); cube++)
+        for (uint32_t pe = 0; pe < hw_pes(plans->hw); pe++)
+            if (install_plan_participates(plans, 0, cube, pe)) {
+                count++;
+                beyond_pe0 += pe > 0;
+            }
+    if (plans->algorithm->pe_shards || beyond_pe0 > 0)
+        return (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE};
+    if (count == 1 && install_plan_participates(plans, 0, 0, 0))
+        return one;
+    return rows;
+}

@@ -1,0 +1,73 @@
+/*
+ * install_plan.h: what the host installs and launches for a process group (seed ADR-0024 D6): for
+ * each rank, one plan: its SIP, the neighbour tables of its PEs, what their rings are like, which
+ * PEs run which kernel. Tables are computed when asked for, so that a million PEs cost nothing; of
+ * a logical topology there is one table of the ranks (lp/queues/wiring.h), which the machine uses,
+ * too.
+ *
+ * Const once built. The configuration and the hardware must outlive the plans.
+ */
+#ifndef COLLECTIVES_INSTALL_PLAN_H
+#define COLLECTIVES_INSTALL_PLAN_H
+
+#include "collectives/algorithm.h"
+#include "collectives/runtime/mapper.h"
+#include "lp/model.h"
+
+struct install_plans;
+
+/*
+ * Composes topology, mapper and algorithm. `algorithm` is the entry's name, for messages and the
+ * plans; config is that entry, resolved. On failure *key is the configuration's key at fault
+ * ("defaults.mapper"), and the error says what would be legal: CW_USAGE; or CW_NO_RESOURCE.
+ */
+int build_install_plans(uint32_t world_size, const char *algorithm, const struct ccl_config *config,
+                        const struct hw_config *spec, struct install_plans **out, const char **key,
+                        struct cw_error *error);
+void install_plans_free(struct install_plans *plans); /* accepts NULL */
+
+/* One rank's plan. */
+struct sip_install_plan {
+    const char *algorithm_name;
+    uint32_t sip, rank, world_size;
+    enum ccl_buffer_kind buffer_kind;
+    uint32_t n_slots, slot_size;
+    const struct ccl_algorithm *algorithm;  /* the kernel's module */
+    const struct ccl_config *kernel_config; /* what kernel_args() is given, beside the call */
+};
+struct sip_install_plan install_plan_of(const struct install_plans *plans, uint32_t rank);
+
+/* A PE's part of an IpcqInitMsg. */
+struct neighbour_entry {
+    const char *direction, *peer_direction;
+    uint32_t peer_sip, peer_cube, peer_pe;
+    uint64_t rx_base_pa;    /* of the peer's ring, into which this PE sends */
+    uint64_t my_rx_base_pa; /* of this PE's ring */
+};
+struct pe_install {
+    uint32_t cube, pe;
+    uint32_t neighbour_count;
+    struct neighbour_entry neighbour[HW_DIRS_MAX]; /* in order of enum hw_dir */
+};
+
+/*
+ * The PEs of a rank's SIP that get an IpcqInitMsg, in order of (cube, pe): *at starts as 0 and is
+ * the walk's own. False: there is no further one.
+ */
+bool install_plan_next(const struct install_plans *plans, uint32_t rank, uint32_t *at,
+                       struct pe_install *out);
+/* The PE of the rank's SIP runs the kernel. */
+bool install_plan_participates(const struct install_plans *plans, uint32_t rank, uint32_t cube,
+                               uint32_t pe);
+
+/* The table of a logical topology; NULL: queues are as the machine is built. */
+const struct lp_wiring *install_plans_wiring(const struct install_plans *plans);
+/* Refuses tensors that the configured validator does not accept. */
+int install_plans_validate(const struct install_plans *plans, const struct tensor_group *group,
+                           struct cw_error *error);
+
+/* How tensors are laid out for the PEs that take part: one shard on the leader, on every PE, or on
+ * PE 0 of each cube. */
+struct dp_policy install_plan_policy(const struct install_plans *plans);
+
+#endif

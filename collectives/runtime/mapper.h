@@ -1,0 +1,36 @@
+/*
+ * mapper.h: which PEs of a rank's SIP take part, and which tensors an algorithm accepts (seed
+ * ADR-0024 D5, D8): two registries of functions that ccl.yaml names. A name with a colon is loaded
+ * from a shared object (plugin.h) and has the same type. All are pure.
+ */
+#ifndef COLLECTIVES_MAPPER_H
+#define COLLECTIVES_MAPPER_H
+
+#include "collectives/runtime/tensor.h"
+#include "hw/structure.h"
+
+/* The PE of the rank's SIP takes part. */
+typedef bool (*ccl_mapper_fn)(const struct hw_config *hw, uint32_t rank, uint32_t cube,
+                              uint32_t pe);
+
+/* "leader_only" (PE (0, 0)), "all_pes", "pe0_all_cubes", or ./file.so:symbol. NULL: CW_USAGE, with
+ * those that there are. */
+ccl_mapper_fn ccl_mapper_find(const char *name, struct cw_error *error);
+
+/* Refuses a built-in mapper whose PEs the algorithm's kernel cannot run on: CW_OK, or CW_USAGE. */
+struct ccl_algorithm;
+int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
+                     const struct hw_config *hw, struct cw_error *error);
+
+/*
+ * Accepts what all ranks have submitted: CW_OK, or CW_USAGE with *error->text filled: what is
+ * wrong, what would be legal.
+ */
+typedef int (*ccl_validator_fn)(const struct tensor_group *group, const struct hw_config *hw,
+                                struct cw_error *error);
+
+/* "single_shard_per_rank", "multi_pe_sip_local" (a shard on each PE), "cube_rows" (a shard on PE 0
+ * of each cube, as rows), or ./file.so:symbol. */
+ccl_validator_fn ccl_validator_find(const char *name, struct cw_error *error);
+
+#endif

@@ -1,0 +1,394 @@
+/*
+ * spawn.c: workers as coroutines (spawn.h, coroutine.h): one mapping for all stacks, in which every
+ * stack has inaccessible pages below it. Only pages that a worker has touched cost memory: 8,192
+ * ranks take some 70 MB.
+ *
+ * A worker that waits for a condition is not resumed to look at it: the scheduler asks. When it
+ * finds nobody to resume, nothing can change any more, and that is an error.
+ */
+#include "collectives/runtime/spawn.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/host/coroutine.h"
+
+#define STACK_KIB_DEFAULT 64u
+#define STACK_KIB_MIN     32u /* of which this library's calls take up to 11, measured */
+#define STACK_KIB_MAX     (64u * 1024u)
+/* Below each stack: no function of the program has a frame that could step over it. */
+#define GUARD_BYTES     (64u * 1024u)
+#define ERROR_BYTES_MIN 80u /* of one error in the list of all */
+
+/* What a worker wants done on its launcher's stack. */
+struct errand {
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+struct worker {
+    struct coroutine coroutine;
+    struct launcher *launcher;
+    const struct mp_wait *wait;  /* on its stack; NULL: it can be resumed */
+    const struct errand *errand; /* on its stack; NULL: none */
+    char *error;                 /* owned; NULL: it has not failed */
+    uint32_t rank;
+    int exit_code; /* CW_OK: it has not failed */
+    int device;
+    bool ended;
+};
+
+struct launcher {
+    struct coroutine scheduler;
+    struct worker *workers;
+    uint32_t nprocs, alive, failed;
+    mp_worker_fn fn;
+    void *arg;
+    uint8_t *stacks;
+    size_t stack_bytes, stacks_bytes;
+};
+
+/*
+ * The one mutable thing of this file that is not on a stack or in a launcher: who is running on
+ * this thread. Threads do not share it; two simulations on two threads do not meet.
+ */
+static _Thread_local struct {
+    struct worker *worker; /* NULL: none */
+    void *runtime;
+    int device; /* chosen outside of workers, + 1; 0: none */
+} here;
+
+/* ---- switching ------------------------------------------------------------------------------ */
+
+static void leave(struct worker *worker, bool for_good)
+{
+    coroutine_switch(&worker->coroutine, &worker->launcher->scheduler, for_good);
+}
+
+/* A worker's first function. makecontext() passes ints only, hence `here`. */
+static void enter(void)
+{
+    struct worker *worker = here.worker;
+    struct launcher *launcher = worker->launcher;
+    coroutine_arrive(&worker->coroutine, &launcher->scheduler);
+    launcher->fn((int)worker->rank, launcher->arg);
+    worker->ended = true;
+    leave(worker, true);
+}
+
+/* Runs a worker until it waits, yields or ends; its errands meanwhile, here. */
+static void resume(struct worker *worker)
+{
+    struct worker *outer = here.worker;
+    for (;;) {
+        here.worker = worker;
+        coroutine_switch(&worker->launcher->scheduler, &worker->coroutine, false);
+        here.worker = outer;
+        const struct errand *const errand = worker->errand;
+        if (errand == NULL)
+            return;
+        worker->errand = NULL;
+        mp_run_outside(errand->fn, errand->arg); /* this may be a worker's stack, too */
+    }
+}
+
+/* ---- setting up ----------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 4))) static int fail(struct cw_error *error, int exit_code,
+                                                      const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    return error->exit_code = exit_code;
+}
+
+static int stack_size(size_t *bytes, struct cw_error *error)
+{
+    const char *text = getenv("CUBEWARP_STACK_KIB");
+    unsigned long kib = STACK_KIB_DEFAULT;
+    if (text) {
+        char *end;
+        errno = 0;
+        kib = strtoul(text, &end, 10);
+        if (errno || end == text || *end || *text == '-' || kib < STACK_KIB_MIN ||
+            kib > STACK_KIB_MAX)
+            return fail(error, CW_USAGE,
+                        "CUBEWARP_STACK_KIB=%.40s: a whole number of KiB from %u "
+                        "to %u is legal",
+                        text, STACK_KIB_MIN, STACK_KIB_MAX);
+    }
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    *bytes = (kib * 1024 * COROUTINE_STACK_FACTOR + page - 1) / page * page;
+    return CW_OK;
+}
+
+/* Stacks grow down: what is below each, at its lower end, stays inaccessible. */
+static int map_stacks(struct launcher *launcher, struct cw_error *error)
+{
+    const size_t each = launcher->stack_bytes + GUARD_BYTES;
+    launcher->stacks_bytes = launcher->nprocs * each;
+    void *stacks = mmap(NULL, launcher->stacks_bytes, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (stacks == MAP_FAILED)
+        return fail(error, CW_NO_RESOURCE,
+                    "no room for %u stacks of %zu bytes: %s; see "
+                    "CUBEWARP_STACK_KIB",
+                    launcher->nprocs, launcher->stack_bytes, strerror(errno));
+    launcher->stacks = stacks;
+    for (uint32_t rank = 0; rank < launcher->nprocs; rank++)
+        if (mprotect(launcher->stacks + rank * each + GUARD_BYTES, launcher->stack_bytes,
+                     PROT_READ | PROT_WRITE))
+            return fail(error, CW_NO_RESOURCE,
+                        "no room for the stack of rank %u of %u: %s; the system's limit "
+                        "vm.max_map_count may be too low",
+                        rank, launcher->nprocs, strerror(errno));
+    return CW_OK;
+}
+
+static int make_workers(struct launcher *launcher, struct cw_error *error)
+{
+    const int code = map_stacks(launcher, error);
+    if (code)
+        return code;
+    launcher->workers = calloc(launcher->nprocs, sizeof *launcher->workers);
+    if (!launcher->workers)
+        return fail(error, CW_NO_RESOURCE, "out of memory: %u workers", launcher->nprocs);
+    const size_t each = launcher->stacks_bytes / launcher->nprocs;
+    for (uint32_t rank = 0; rank < launcher->nprocs; rank++) {
+        struct worker *worker = &launcher->workers[rank];
+        worker->launcher = launcher;
+        worker->rank = rank;
+        worker->device = -1;
+        coroutine_make(&worker->coroutine,
+                       launcher->stacks + (rank + 1) * each - launcher->stack_bytes,
+                       launcher->stack_bytes, enter);
+    }
+    coroutine_adopt(&launcher->scheduler);
+    return CW_OK;
+}
+
+static void tear_down(struct launcher *launcher)
+{
+    for (uint32_t rank = 0; launcher->workers && rank < launcher->nprocs; rank++) {
+        free(launcher->workers[rank].error);
+        coroutine_free(&launcher->workers[rank].coroutine);
+    }
+    free(launcher->workers);
+    if (launcher->stacks)
+        munmap(launcher->stacks, launcher->stacks_bytes);
+}
+
+/* ---- errors --------------------------------------------------------------------------------- */
+
+static bool same_error(const struct worker *a, const struct worker *b)
+{
+    return a->exit_code == b->exit_code && a->error && b->error && !strcmp(a->error, b->error);
+}
+
+/* The rank after the last of those from `rank` on that failed with the same error. */
+static uint32_t group_end(const struct launcher *launcher, uint32_t rank)
+{
+    uint32_t end = rank + 1;
+    while (end < launcher->nprocs && same_error(&launcher->workers[rank], &launcher->workers[end]))
+        end++;
+    return end;
+}
+
+/* One line per error, neighbours with the same error together; as many as there is room for. */
+static int list_errors(const struct launcher *launcher, struct cw_error *error)
+{
+    int exit_code = CW_OK;
+    uint32_t groups = 0, listed = 0;
+    for (uint32_t rank = 0; rank < launcher->nprocs; rank++)
+        if (launcher->workers[rank].exit_code > exit_code)
+            exit_code = launcher->workers[rank].exit_code;
+    for (uint32_t rank = 0; rank < launcher->nprocs; rank = group_end(launcher, rank))
+        groups += launcher->workers[rank].exit_code != CW_OK;
+    fail(error, exit_code, "%u of %u ranks failed", launcher->failed, launcher->nprocs);
+    size_t used = strlen(error->text);
+    const size_t size = sizeof error->text - 32; /* room for "and N more" */
+    size_t each = (size - used) / (groups ? groups : 1);
+    each = each < ERROR_BYTES_MIN ? ERROR_BYTES_MIN : each;
+    for (uint32_t rank = 0, end; rank < launcher->nprocs && used + each <= size; rank = end) {
+        const struct worker *worker = &launcher->workers[rank];
+        end = group_end(launcher, rank);
+        if (worker->exit_code == CW_OK)
+            continue;
+        const char *text = worker->error ? worker->error : "(no memory for its message)";
+        if (end == rank + 1)
+            snprintf(error->text + used, each, "\n  rank %u: %s", rank, text);
+        else
+            snprintf(error->text + used, each, "\n  ranks %u-%u: %s", rank, end - 1, text);
+        used += strlen(error->text + used);
+        listed += end - rank;
+    }
+    if (listed < launcher->failed)
+        snprintf(error->text + used, sizeof error->text - used, "\n  and %u more",
+                 launcher->failed - listed);
+    return exit_code;
+}
+
+/* Nobody can be resumed: the first that waits says what for. */
+static int report_stuck(const struct launcher *launcher, struct cw_error *error)
+{
+    uint32_t rank = 0;
+    while (launcher->workers[rank].ended)
+        rank++;
+    const struct mp_wait *wait = launcher->workers[rank].wait;
+    char text[900];
+    wait->describe(wait->arg, text, sizeof text);
+    return fail(error, CW_PROGRAM_FAILED, "rank %u waits for ever: %s", rank, text);
+}
+
+/* ---- the scheduler -------------------------------------------------------------------------- */
+
+/* Ends the workers that are left, where they are. */
+static void end_all(struct launcher *launcher)
+{
+    for (uint32_t rank = 0; rank < launcher->nprocs; rank++) {
+        struct worker *worker = &launcher->workers[rank];
+        if (!worker->ended && worker->wait && worker->wait->abandon)
+            worker->wait->abandon(worker->wait->arg);
+        worker->ended = true;
+    }
+}
+
+/* Gives every worker that can go on a turn, in rank order; `waiting`: only those that wait for what
+ * has come. Returns how many had one. */
+static uint32_t run_round(struct launcher *launcher, bool waiting)
+{
+    uint32_t resumed = 0;
+    for (uint32_t rank = 0; rank < launcher->nprocs; rank++) {
+        struct worker *worker = &launcher->workers[rank];
+        if (worker->ended || (waiting && !worker->wait) ||
+            (worker->wait && !worker->wait->ready(worker->wait->arg)))
+            continue;
+        worker->wait = NULL;
+        resume(worker);
+        resumed++;
+        launcher->alive -= worker->ended;
+        launcher->failed += worker->exit_code != CW_OK;
+    }
+    return resumed;
+}
+
+static int run(struct launcher *launcher, struct cw_error *error)
+{
+    while (launcher->alive && !launcher->failed) {
+        if (!run_round(launcher, false)) {
+            const int code = report_stuck(launcher, error);
+            end_all(launcher);
+            return code;
+        }
+    }
+    if (!launcher->failed)
+        return CW_OK;
+    (void)run_round(launcher, true);
+    end_all(launcher);
+    return list_errors(launcher, error);
+}
+
+int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error)
+{
+    struct launcher launcher = {.nprocs = nprocs, .alive = nprocs, .fn = fn, .arg = arg};
+    if (nprocs == 0)
+        return CW_OK;
+    int code = stack_size(&launcher.stack_bytes, error);
+    if (!code)
+        code = make_workers(&launcher, error);
+    if (!code)
+        code = run(&launcher, error);
+    tear_down(&launcher);
+    return code;
+}
+
+/* ---- for workers ---------------------------------------------------------------------------- */
+
+bool mp_in_worker(void) { return here.worker != NULL; }
+
+void mp_fail(int exit_code, const char *format, ...)
+{
+    struct worker *worker = here.worker;
+    struct cw_error error;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error.text, sizeof error.text, format, args);
+    va_end(args);
+    if (!worker) {
+        fprintf(stderr, "cubewarp: %s\n", error.text);
+        exit(exit_code);
+    }
+    worker->error = strdup(error.text);
+    worker->exit_code = exit_code == CW_OK ? CW_BUG : exit_code;
+    worker->ended = true;
+    leave(worker, true);
+    abort(); /* an ended worker is never resumed */
+}
+
+void mp_wait_until(const struct mp_wait *wait)
+{
+    struct worker *worker = here.worker;
+    if (!worker)
+        mp_fail(CW_BUG, "mp_wait_until() outside of a worker: nothing could end the wait");
+    if (wait->ready(wait->arg))
+        return;
+    worker->wait = wait;
+    leave(worker, false);
+}
+
+void mp_run_outside(void (*fn)(void *arg), void *arg)
+{
+    struct worker *worker = here.worker;
+    if (!worker) {
+        fn(arg);
+        return;
+    }
+    const struct errand errand = {fn, arg};
+    worker->errand = &errand;
+    leave(worker, false);
+}
+
+void dist_cooperative_yield(void)
+{
+    if (here.worker)
+        leave(here.worker, false);
+}
+
+int dist_get_rank(void)
+{
+    if (here.worker)
+        return (int)here.worker->rank;
+    if (getenv("CUBEWARP_DEBUG"))
+        fprintf(stderr, "cubewarp: warning: dist_get_rank() outside of a worker returns 0; a bug "
+                        "unless one driver is meant\n");
+    return 0;
+}
+
+void ahbm_set_device(int sip)
+{
+    if (here.worker)
+        here.worker->device = sip;
+    else
+        here.device = sip + 1;
+}
+
+int ahbm_current_device(void) { return here.worker ? here.worker->device : here.device - 1; }
+
+void accelerator_set_device_index(int sip) { ahbm_set_device(sip); }
+int accelerator_current_device_index(void) { return ahbm_current_device(); }
+
+void *mp_set_runtime(void *runtime)
+{
+    void *before = here.runtime;
+    here.runtime = runtime;
+    return before;
+}
+
+void *mp_runtime(void) { return here.runtime; }

@@ -1,0 +1,310 @@
+/*
+ * tensor.c: placement and allocation of tensors (tensor.h). A SIP's heap is the sorted list of the
+ * ranges in use; a tensor takes the first gap that is long enough. Hosts allocate a handful of
+ * tensors, so a list is all it takes.
+ */
+#include "collectives/runtime/tensor.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Not 0, so that no tensor is at a null pointer, and not an HBM offset either. */
+#define VA_FIRST (UINT64_C(1) << 40)
+
+struct range {
+    uint64_t start, bytes;
+};
+
+struct heap {
+    struct range *used; /* sorted, disjoint */
+    uint32_t count, capacity;
+    uint64_t next_va;
+};
+
+struct tensor_space {
+    const struct hw_config *hw;
+    uint32_t cubes, pes;
+    uint64_t page_bytes, first_bytes; /* first_bytes: what is not the heap's, in whole pages */
+    struct heap heap[];               /* [sip_count] */
+};
+
+__attribute__((format(printf, 3, 4))) static void fail(struct cw_error *error, int exit_code,
+                                                       const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    error->exit_code = exit_code;
+}
+
+/* Saturates: what does not fit in 64 bits fits nowhere. */
+static uint64_t round_up(uint64_t bytes, uint64_t page)
+{
+    const uint64_t over = bytes % page;
+    if (!over)
+        return bytes;
+    return bytes > UINT64_MAX - (page - over) ? UINT64_MAX : bytes + (page - over);
+}
+
+struct tensor_space *tensor_space_create(const struct hw_config *hw, uint64_t reserved_bytes)
+{
+    struct tensor_space *space = calloc(1, sizeof *space + hw->sip_count * sizeof space->heap[0]);
+    if (!space)
+        return NULL;
+    space->hw = hw;
+    space->cubes = hw->cube_w * hw->cube_h;
+    space->pes = hw->pe_per_corner * hw->corner_count;
+    space->page_bytes = hw->mmu_page_bytes ? hw->mmu_page_bytes : 1;
+    space->first_bytes = round_up(reserved_bytes, space->page_bytes);
+    for (uint32_t sip = 0; sip < hw->sip_count; sip++)
+        space->heap[sip].next_va = round_up(VA_FIRST, space->page_bytes);
+    return space;
+}
+
+void tensor_space_free(struct tensor_space *space)
+{
+    if (!space)
+        return;
+    for (uint32_t sip = 0; sip < space->hw->sip_count; sip++) {
+        assert(space->heap[sip].count == 0);
+        free(space->heap[sip].used);
+    }
+    free(space);
+}
+
+/* ---- the heap -------------------------------------------------------------------------------- */
+
+/* The gap before the i-th range in use, or after the last. */
+static struct range gap(const struct tensor_space *space, const struct heap *heap, uint32_t i)
+{
+    const uint64_t start =
+        i ? heap->used[i - 1].start + heap->used[i - 1].bytes : space->first_bytes;
+    const uint64_t end = i < heap->count ? heap->used[i].start : space->hw->hbm_bytes;
+    return (struct range){start, end > start ? end - start : 0};
+}
+
+uint64_t tensor_space_left(const struct tensor_space *space, uint32_t sip)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i <= space->heap[sip].count; i++) {
+        const uint64_t bytes = gap(space, &space->heap[sip], i).bytes;
+        most = bytes > most ? bytes : most;
+    }
+    return most / space->page_bytes * space->page_bytes;
+}
+
+/* False: no gap is long enough, or (capacity left unchanged) out of memory. */
+static bool take(const struct tensor_space *space, struct heap *heap, uint64_t bytes,
+                 uint64_t *start)
+{
+    if (heap->count == heap->capacity) {
+        const uint32_t capacity = heap->capacity ? heap->capacity * 2 : 4;
+        struct range *used = realloc(heap->used, capacity * sizeof *used);
+        if (!used)
+            return false;
+        heap->used = used;
+        heap->capacity = capacity;
+    }
+    for (uint32_t i = 0; i <= heap->count; i++) {
+        const struct range free_range = gap(space, heap, i);
+        if (free_range.bytes < bytes)
+            continue;
+        memmove(&heap->used[i + 1], &heap->used[i], (heap->count - i) * sizeof heap->used[0]);
+        heap->used[i] = (struct range){free_range.start, bytes};
+        heap->count++;
+        *start = free_range.start;
+        return true;
+    }
+    return false;
+}
+
+static void give(struct heap *heap, uint64_t start)
+{
+    uint32_t i = 0;
+    while (i < heap->count && heap->used[i].start != start)
+        i++;
+    assert(i < heap->count);
+    heap->count--;
+    memmove(&heap->used[i], &heap->used[i + 1], (heap->count - i) * sizeof heap->used[0]);
+}
+
+/* ---- placement ------------------------------------------------------------------------------- */
+
+static bool check_policy(const struct tensor_space *space, struct dp_policy *policy,
+                         struct cw_error *error)
+{
+    policy->num_cubes = policy->num_cubes ? policy->num_cubes : space->cubes;
+    policy->num_pes = policy->num_pes ? policy->num_pes : space->pes;
+    if (policy->cube != DP_ROW_WISE && policy->cube != DP_REPLICATE)
+        fail(error, CW_USAGE, "dp_policy: cube: row_wise or replicate is legal");
+    else if (policy->pe != DP_COLUMN_WISE && policy->pe != DP_REPLICATE)
+        fail(error, CW_USAGE, "dp_policy: pe: column_wise or replicate is legal");
+    else if (policy->num_cubes > space->cubes)
+        fail(error, CW_USAGE, "dp_policy: %u cubes, but a SIP has %u", policy->num_cubes,
+             space->cubes);
+    else if (policy->num_pes > space->pes)
+        fail(error, CW_USAGE, "dp_policy: %u PEs, but a cube has %u", policy->num_pes, space->pes);
+    else
+        return true;
+    return false;
+}
+
+/* Elements and bytes of one shard. */
+static bool divide(struct tensor *tensor, struct cw_error *error)
+{
+    const struct tensor_shape shape = tensor->shape;
+    const struct dp_policy *policy = &tensor->policy;
+    const uint64_t cubes = policy->cube == DP_ROW_WISE ? policy->num_cubes : 1;
+    const uint64_t pes = policy->pe == DP_COLUMN_WISE ? policy->num_pes : 1;
+    if (!shape.rows || !shape.columns || shape.rows % cubes || shape.columns % pes) {
+        fail(error, CW_USAGE,
+             "a tensor of %llu x %llu elements over %llu cubes by rows and %llu PEs by columns: "
+             "multiples of these, greater than 0, are legal",
+             (unsigned long long)shape.rows, (unsigned long long)shape.columns,
+             (unsigned long long)cubes, (unsigned long long)pes);
+        return false;
+    }
+    uint64_t bytes;
+    if (__builtin_mul_overflow(shape.rows, shape.columns, &bytes) ||
+        __builtin_mul_overflow(bytes, dtype_bytes(tensor->dtype), &bytes)) {
+        fail(error, CW_NO_RESOURCE, "a tensor of %llu x %llu elements of %s: no memory is as large",
+             (unsigned long long)shape.rows, (unsigned long long)shape.columns,
+             dtype_name(tensor->dtype));
+        return false;
+    }
+    tensor->shard_bytes = bytes / cubes / pes;
+    tensor->shard_elems = tensor->shard_bytes / dtype_bytes(tensor->dtype);
+    return true;
+}
+
+uint32_t tensor_parts(const struct tensor *tensor)
+{
+    return (tensor->policy.cube == DP_ROW_WISE ? tensor->policy.num_cubes : 1) *
+           (tensor->policy.pe == DP_COLUMN_WISE ? tensor->policy.num_pes : 1);
+}
+
+static void place(const struct tensor_space *space, struct tensor *tensor)
+{
+    const struct dp_policy *policy = &tensor->policy;
+    const bool by_columns = policy->pe == DP_COLUMN_WISE;
+    const uint64_t itemsize = dtype_bytes(tensor->dtype);
+    const uint64_t row_bytes = tensor->shape.columns * itemsize;
+    const uint64_t cube_bytes =
+        policy->cube == DP_ROW_WISE ? tensor->shape.rows / policy->num_cubes * row_bytes : 0;
+    const uint64_t pe_bytes = by_columns ? row_bytes / policy->num_pes : 0;
+    for (uint32_t i = 0; i < tensor->shard_count; i++) {
+        const uint32_t cube = i / policy->num_pes, pe = i % policy->num_pes;
+        const uint32_t index = by_columns ? i : cube;
+        const uint32_t part =
+            (policy->cube == DP_ROW_WISE ? cube : 0) * (by_columns ? policy->num_pes : 1) +
+            (by_columns ? pe : 0);
+        tensor->shard[i] =
+            (struct tensor_shard){.sip = tensor->sip,
+                                  .cube = cube,
+                                  .pe = pe,
+                                  .pe_index = (tensor->sip * space->cubes + cube) * space->pes + pe,
+                                  .part = part,
+                                  .offset_bytes = cube * cube_bytes + pe * pe_bytes,
+                                  .va = tensor->va_base + index * tensor->shard_bytes,
+                                  .hbm_offset = tensor->hbm_offset};
+    }
+}
+
+/* Takes the tensor's range, and virtual addresses up to a page beyond its last shard. */
+static bool allocate(struct tensor_space *space, struct tensor *tensor, struct cw_error *error)
+{
+    struct heap *heap = &space->heap[tensor->sip];
+    const uint64_t left = tensor_space_left(space, tensor->sip);
+    tensor->reserved_bytes = round_up(tensor->shard_bytes, space->page_bytes);
+    if (tensor->reserved_bytes > left) {
+        fail(error, CW_NO_RESOURCE,
+             "HBM: a tensor needs %llu bytes in each PE's slice of SIP %u, in pages of %llu; free "
+             "is a range of %llu, of %llu in all (memory.hbm_mib)",
+             (unsigned long long)tensor->reserved_bytes, tensor->sip,
+             (unsigned long long)space->page_bytes, (unsigned long long)left,
+             (unsigned long long)space->hw->hbm_bytes);
+        return false;
+    }
+    if (!take(space, heap, tensor->reserved_bytes, &tensor->hbm_offset)) {
+        fail(error, CW_NO_RESOURCE, "out of memory: the list of SIP %u's tensors", tensor->sip);
+        return false;
+    }
+    tensor->va_base = heap->next_va;
+    /* At most 2^32 shards of at most 2^32 bytes: no overflow. */
+    heap->next_va +=
+        round_up(tensor->shard_count * tensor->shard_bytes, space->page_bytes) + space->page_bytes;
+    return true;
+}
+
+struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct tensor_shape shape,
+                             enum dtype dtype, const struct dp_policy *policy,
+                             struct cw_error *error)
+{
+    struct dp_policy filled = *policy;
+    if (sip >= space->hw->sip_count) {
+        fail(error, CW_USAGE, "a tensor on SIP %u: there are %u", sip, space->hw->sip_count);
+        return NULL;
+    }
+    if (!check_policy(space, &filled, error))
+        return NULL;
+    const uint32_t shards = filled.num_cubes * filled.num_pes;
+    struct tensor *tensor = calloc(1, sizeof *tensor + shards * sizeof tensor->shard[0]);
+    if (!tensor) {
+        fail(error, CW_NO_RESOURCE, "out of memory: a tensor's %u shards", shards);
+        return NULL;
+    }
+    tensor->space = space;
+    tensor->dtype = dtype;
+    tensor->shape = shape;
+    tensor->policy = filled;
+    tensor->sip = sip;
+    tensor->shard_count = shards;
+    if (!divide(tensor, error) || !allocate(space, tensor, error)) {
+        free(tensor);
+        return NULL;
+    }
+    place(space, tensor);
+    return tensor;
+}
+
+void tensor_free(struct tensor *tensor)
+{
+    if (!tensor)
+        return;
+    give(&tensor->space->heap[tensor->sip], tensor->hbm_offset);
+    free(tensor);
+}
+
+/* ---- views ----------------------------------------------------------------------------------- */
+
+int tensor_view_of(const struct tensor_group *group, uint32_t sip, struct tensor_view *view,
+                   struct cw_error *error)
+{
+    for (uint32_t rank = 0; rank < group->ranks; rank++) {
+        const struct tensor *const tensor = group->tensor[rank];
+        if (tensor->sip != sip || tensor->shard_count == 0)
+            continue;
+        *view = (struct tensor_view){tensor->shard, tensor->shard_count, tensor->va_base};
+        return CW_OK;
+    }
+    *view = (struct tensor_view){0};
+    fail(error, CW_PROGRAM_FAILED, "the tensor has no shard on SIP %u", sip);
+    return CW_PROGRAM_FAILED;
+}
+
+struct tensor_view tensor_view_of_pe(const struct tensor_view *view, uint32_t cube, uint32_t pe)
+{
+    uint32_t first = 0, last;
+    while (first < view->count && (view->shard[first].cube < cube ||
+                                   (view->shard[first].cube == cube && view->shard[first].pe < pe)))
+        first++;
+    for (last = first;
+         last < view->count && view->shard[last].cube == cube && view->shard[last].pe == pe;)
+        last++;
+    return (struct tensor_view){view->shard + first, last - first,
+                                last > first ? view->shard[first].va : 0};
+}

@@ -1,0 +1,103 @@
+/*
+ * tensor.h: tensors of a rank and where their parts are (seed ADR-0024 D11, ADR-0032 D2). A tensor
+ * lives on one SIP; its policy says how it is cut over cubes and PEs. Here are places and addresses
+ * only: contents are the data pass's.
+ *
+ * Layout. Each SIP has a symmetric heap: a tensor takes the same byte range in the HBM slice of
+ * every PE of its SIP, as long as one shard, from a multiple of the MMU's page. Its shards are
+ * there at one hbm_offset, whatever the PE. Kernels see virtual addresses: shard i is at va_base +
+ * i * shard_bytes, i being the cube (each PE of it mapping its own copy), or, where PEs have
+ * columns of their own, cube * num_pes + pe. Virtual addresses are never used twice.
+ *
+ * One thread at a time; two spaces share nothing.
+ */
+#ifndef COLLECTIVES_TENSOR_H
+#define COLLECTIVES_TENSOR_H
+
+#include "collectives/data/dtype.h"
+#include "core/cw.h"
+#include "hw/hw_config.h"
+
+enum dp_placement {
+    DP_REPLICATE,  /* each has all of it */
+    DP_ROW_WISE,   /* each has its part of the rows: cubes only */
+    DP_COLUMN_WISE /* each has its part of the columns: PEs only */
+};
+
+struct dp_policy {
+    enum dp_placement cube, pe;
+    uint32_t num_cubes, num_pes; /* the first so many of the SIP, of each cube; 0: all */
+};
+
+struct tensor_shape {
+    uint64_t rows, columns;
+};
+
+struct tensor_shard {
+    uint32_t sip, cube, pe;
+    uint32_t pe_index;     /* global: (sip * cubes + cube) * pes + pe */
+    uint32_t part;         /* which part of the tensor it is; copies have the same */
+    uint64_t offset_bytes; /* of its first element, in the whole tensor */
+    uint64_t va;
+    uint64_t hbm_offset; /* in the PE's slice */
+};
+
+struct tensor_space;
+
+struct tensor {
+    struct tensor_space *space;
+    enum dtype dtype;
+    struct tensor_shape shape;
+    struct dp_policy policy; /* with both numbers filled in */
+    uint32_t sip;
+    uint64_t shard_elems, shard_bytes; /* of each shard */
+    uint64_t va_base, hbm_offset;
+    uint64_t reserved_bytes; /* taken in each PE's slice */
+    uint32_t shard_count;
+    struct tensor_shard shard[]; /* sorted by cube, then PE */
+};
+
+/*
+ * All SIPs' heaps. The first reserved_bytes of every slice belong to others (receive rings). hw
+ * must outlive the space. NULL: out of memory.
+ */
+struct tensor_space *tensor_space_create(const struct hw_config *hw, uint64_t reserved_bytes);
+void tensor_space_free(struct tensor_space *space); /* after its tensors; accepts NULL */
+/* The longest range that a tensor could still take in each slice of a SIP. */
+uint64_t tensor_space_left(const struct tensor_space *space, uint32_t sip);
+
+/*
+ * Places a tensor. NULL: CW_USAGE, the shape does not divide by the policy, or the policy has more
+ * cubes or PEs than there are; CW_NO_RESOURCE, the slices (or this machine) have no room.
+ */
+struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct tensor_shape shape,
+                             enum dtype dtype, const struct dp_policy *policy,
+                             struct cw_error *error);
+void tensor_free(struct tensor *tensor); /* gives its range back; accepts NULL */
+
+/* Parts that are not copies of each other. */
+uint32_t tensor_parts(const struct tensor *tensor);
+
+/* What all ranks have submitted to one call: the tensor as the whole group sees it. */
+struct tensor_group {
+    struct tensor *const *tensor; /* [ranks] */
+    uint32_t ranks;
+};
+
+/*
+ * The shards of a group's tensor that are on one SIP, in ascending order of (cube, pe,
+ * offset_bytes): launches may rely on it (seed ADR-0024 D8).
+ */
+struct tensor_view {
+    const struct tensor_shard *shard;
+    uint32_t count;
+    uint64_t va_base; /* of the first part on this SIP */
+};
+
+/* CW_PROGRAM_FAILED: no shard is there. */
+int tensor_view_of(const struct tensor_group *group, uint32_t sip, struct tensor_view *view,
+                   struct cw_error *error);
+/* Those of one PE among them; count 0: none. */
+struct tensor_view tensor_view_of_pe(const struct tensor_view *view, uint32_t cube, uint32_t pe);
+
+#endif

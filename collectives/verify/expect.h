@@ -1,0 +1,58 @@
+/*
+ * expect.h: what a collective's final tensors must be, to the bit, computed from the order of
+ * operations that 50-collectives.md specifies and from the seed's inputs alone: no kernel, no
+ * queue, no memory of the simulation has a part in it. So a difference between the two is a bug in
+ * one of them.
+ *
+ * An expectation evaluates some elements of every rank's result at a time, so that its memory is
+ * bounded whatever the tensors' size. One thread at a time; two expectations share nothing.
+ */
+#ifndef COLLECTIVES_EXPECT_H
+#define COLLECTIVES_EXPECT_H
+
+#include "collectives/config/ccl_config.h"
+#include "collectives/data/dtype.h"
+#include "core/cw.h"
+#include "hw/hw_config.h"
+
+struct expect;
+
+/* An all-reduce or a reduce-scatter. hw and ccl must outlive the expectation. */
+struct expect_request {
+    const struct hw_config *hw;
+    const struct ccl_config *ccl;
+    const char *module; /* whose order; NULL: ccl->module's */
+    enum dtype dtype;
+    enum redop op;
+    uint64_t n_elem; /* per shard, of the inputs; > 0 */
+    uint64_t seed;
+};
+
+/* NULL on failure: CW_USAGE (no order is specified for this), CW_NO_RESOURCE. */
+struct expect *expect_create(const struct expect_request *request, struct cw_error *error);
+void expect_free(struct expect *expect); /* accepts NULL */
+
+/* Ranks, shards of each rank's result, and elements of a shard. All shards of a rank end with the
+ * same bits. */
+uint32_t expect_ranks(const struct expect *expect);
+uint32_t expect_shards(const struct expect *expect);
+uint64_t expect_result_elems(const struct expect *expect);
+
+/*
+ * Evaluates all ranks' elements from `first` on, and returns how many: as many as fit, at least
+ * one where first is less than a shard's elements. expect_bits() gives a rank's, valid until the
+ * next evaluation.
+ */
+uint64_t expect_evaluate(struct expect *expect, uint64_t first);
+const void *expect_bits(const struct expect *expect, uint32_t rank);
+
+/* Puts elements first .. first + count - 1 of a shard, as they ended, into dst. Non-zero: an exit
+ * code, with *error filled. */
+typedef int (*expect_read_fn)(void *arg, uint32_t rank, uint32_t shard, uint64_t first,
+                              uint64_t count, void *dst, struct cw_error *error);
+
+/* Compares every element of every rank's every shard; *wrong: how many have other bits. */
+int expect_verify(struct expect *expect, expect_read_fn read, void *arg, uint64_t *wrong,
+                  struct cw_error *error);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * coroutine.c: see coroutine.h.
+ */
+#include "core/host/coroutine.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+void coroutine_adopt(struct coroutine *self)
+{
+    *self = (struct coroutine){.stack = NULL};
+#if defined(__SANITIZE_THREAD__)
+    self->fiber = __tsan_get_current_fiber();
+#endif
+}
+
+void coroutine_make(struct coroutine *coroutine, void *stack, size_t bytes, void (*main)(void))
+{
+    *coroutine = (struct coroutine){.stack = stack, .stack_bytes = bytes};
+    getcontext(&coroutine->context);
+    coroutine->context.uc_stack.ss_sp = stack;
+    coroutine->context.uc_stack.ss_size = bytes;
+    coroutine->context.uc_link = NULL; /* main() does not return */
+    makecontext(&coroutine->context, main, 0);
+#if defined(__SANITIZE_THREAD__)
+    coroutine->fiber = __tsan_create_fiber(0);
+#endif
+}
+
+void coroutine_free(struct coroutine *coroutine)
+{
+#if defined(__SANITIZE_THREAD__)
+    __tsan_destroy_fiber(coroutine->fiber);
+#endif
+    *coroutine = (struct coroutine){.stack = NULL};
+}
+
+void coroutine_arrive(struct coroutine *self, struct coroutine *from)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    const void *stack;
+    size_t bytes;
+    __sanitizer_finish_switch_fiber(self->fake_stack, &stack, &bytes);
+    if (from->stack == NULL) { /* an adopted one, whose stack nobody has told us of */
+        from->stack = stack;
+        from->stack_bytes = bytes;
+    }
+#else
+    (void)self;
+    (void)from;
+#endif
+}
+
+void coroutine_switch(struct coroutine *from, struct coroutine *to, bool for_good)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(for_good ? NULL : &from->fake_stack, to->stack, to->stack_bytes);
+#endif
+#if defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(to->fiber, 0);
+#endif
+    (void)for_good;
+    swapcontext(&from->context, &to->context);
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(from->fake_stack, NULL, NULL);
+#endif
+}

@@ -1,0 +1,45 @@
+/*
+ * sync.c: what the system does for sync.h: sleeping on a shared word, by Linux' futex on its low
+ * half, and a fence on all threads.
+ */
+#define _GNU_SOURCE
+#include "core/host/sync.h"
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a word's low half comes first");
+
+void sync_sleep(struct sync_u64 *shared, uint64_t value, long ns_max)
+{
+#ifdef SYNC_EXPLORE
+    (void)shared, (void)value, (void)ns_max;
+    sync_step(true);
+#else
+    const struct timespec most = {.tv_nsec = ns_max};
+    (void)syscall(SYS_futex, &shared->word, FUTEX_WAIT_PRIVATE, (uint32_t)value, &most, NULL, 0);
+#endif
+}
+
+void sync_wake(struct sync_u64 *shared)
+{
+    sync_store_release(shared, 0); /* the sleeper reads it in the kernel, under the futex' lock */
+#ifndef SYNC_EXPLORE
+    (void)syscall(SYS_futex, &shared->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+#endif
+}
+
+#if defined(SYNC_BUILTINS) || defined(SYNC_EXPLORE)
+/* ThreadSanitizer does not know the call, and the explorer has one thread. */
+bool sync_can_fence_all(void) { return false; }
+#else
+bool sync_can_fence_all(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+#endif
+
+void sync_fence_all(void) { (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }

@@ -1,0 +1,110 @@
+/*
+ * threads.c: see threads.h.
+ *
+ * Each thread has two words, both set by one side and cleared by the other: `parked`, by the thread
+ * before it waits and by the caller to let it go on, and `busy`, by the caller before it lets it go
+ * on and by the thread when it has returned. Whoever waits for a word to be 0 acquires it, and
+ * whoever clears it releases what it has written: so the job is read after it was written, and the
+ * next one is not written before this one has been done (I-THREADS-1).
+ */
+#include "core/host/threads.h"
+
+#include <pthread.h>
+
+#include "core/host/sync.h"
+
+enum {
+    LOOKS = 16384, /* before it sleeps, where each has a core: some hundred microseconds */
+    SLEEP_NS_MAX = 100000000,
+};
+
+struct thread {
+    _Alignas(128) struct sync_u64 parked;
+    struct sync_u64 busy;
+    struct threads *team;
+    uint32_t index;
+    pthread_t handle;
+};
+
+struct threads {
+    struct memory *memory;
+    size_t bytes; /* of this */
+    uint32_t count;
+    unsigned looks;
+    threads_main main; /* NULL: the threads are to end */
+    void *shared;
+    struct thread members[]; /* [count]; the first is unused */
+};
+
+/* Until the other side has cleared the word. */
+static void await(const struct threads *team, struct sync_u64 *word)
+{
+    for (unsigned looks = 0; sync_load_acquire(word) != 0; looks++) {
+        if (looks < team->looks)
+            sync_pause();
+        else
+            sync_sleep(word, 1, SLEEP_NS_MAX);
+    }
+}
+
+static void *enter(void *argument)
+{
+    struct thread *const thread = argument;
+    struct threads *const team = thread->team;
+    for (;;) {
+        await(team, &thread->parked);
+        if (team->main == NULL)
+            return NULL;
+        team->main(team->shared, thread->index);
+        sync_store_release(&thread->parked, 1);
+        sync_wake(&thread->busy);
+    }
+}
+
+struct threads *threads_start(struct memory *memory, uint32_t count, bool spin, uint32_t *started)
+{
+    *started = 0;
+    const size_t bytes = sizeof(struct threads) + count * sizeof(struct thread);
+    struct threads *const team = memory_take(memory, bytes);
+    if (team == NULL)
+        return NULL;
+    team->memory = memory;
+    team->bytes = bytes;
+    team->looks = spin ? LOOKS : 0;
+    for (team->count = 1; team->count < count; team->count++) {
+        struct thread *const thread = &team->members[team->count];
+        *thread = (struct thread){.parked.word = 1, .team = team, .index = team->count};
+        if (pthread_create(&thread->handle, NULL, enter, thread) != 0)
+            break;
+    }
+    *started = team->count;
+    if (team->count == count)
+        return team;
+    threads_end(team);
+    return NULL;
+}
+
+void threads_run(struct threads *threads, threads_main main, void *shared)
+{
+    threads->main = main;
+    threads->shared = shared;
+    for (uint32_t i = 1; i < threads->count; i++) {
+        sync_store_release(&threads->members[i].busy, 1);
+        sync_wake(&threads->members[i].parked);
+    }
+    main(shared, 0);
+    for (uint32_t i = 1; i < threads->count; i++)
+        await(threads, &threads->members[i].busy);
+}
+
+void threads_end(struct threads *threads)
+{
+    if (threads == NULL)
+        return;
+    threads->main = NULL;
+    for (uint32_t i = 1; i < threads->count; i++) {
+        sync_wake(&threads->members[i].parked);
+        pthread_join(threads->members[i].handle, NULL);
+    }
+    memory_give(threads->memory, threads, threads->bytes);
+}

@@ -1,0 +1,38 @@
+/*
+ * threads.h: the threads that a simulation's workers run on; the first is the calling one, the
+ * others are started once, for the first drain, and sleep between two drains: a drain may last a
+ * millisecond, and to start a thread takes a good part of one.
+ *
+ * The one place that starts threads: a test that is to decide who runs when links its own
+ * functions instead of these.
+ *
+ * I-THREADS-1: what the caller wrote before threads_run() is seen by all of main(), and what main()
+ * wrote by the caller when threads_run() has returned.
+ */
+#ifndef CORE_THREADS_H
+#define CORE_THREADS_H
+
+#include <stdint.h>
+
+#include "core/memory/memory.h"
+
+struct threads;
+
+/* What thread `index` does; 0 is the calling thread's. */
+typedef void (*threads_main)(void *shared, uint32_t index);
+
+/*
+ * Starts `count` - 1 threads beside the calling one; `spin`: each has a core, and looks for a while
+ * before it sleeps. NULL if the system does not grant so many, or the memory
+ * account has no room; *started is then how many there could be, the calling one included (0: the
+ * account).
+ */
+struct threads *threads_start(struct memory *memory, uint32_t count, bool spin, uint32_t *started);
+
+/* Runs main(shared, index) for each index < count, and returns when all have returned. */
+void threads_run(struct threads *threads, threads_main main, void *shared);
+
+/* Ends them. Accepts NULL. */
+void threads_end(struct threads *threads);
+
+#endif

@@ -1,0 +1,115 @@
+/*
+ * memory.c: see memory.h. Blocks below a huge page come from the allocator, larger ones straight
+ * from the system: those arrive zeroed without being touched, and asking for huge pages saves the
+ * address translation that a random walk over events and LP states pays otherwise.
+ */
+#include "core/memory/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/host/machine.h"
+
+enum { HUGE_PAGE_BYTES = 2 << 20 };
+
+void memory_init(struct memory *memory, uint64_t bytes_max)
+{
+    *memory =
+        (struct memory){.bytes_max = bytes_max > 0 ? bytes_max : machine_memory_bytes() / 5 * 4};
+}
+
+static size_t whole_pages(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+
+/* Maps a little more than needed and unmaps both ends, to start at a huge page. */
+static void *map(size_t bytes)
+{
+    const size_t length = whole_pages(bytes), mapped = length + HUGE_PAGE_BYTES;
+    uint8_t *const start =
+        mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        return NULL;
+    const size_t before = (HUGE_PAGE_BYTES - (uintptr_t)start % HUGE_PAGE_BYTES) % HUGE_PAGE_BYTES;
+    if (before > 0)
+        munmap(start, before);
+    if (mapped - before > length)
+        munmap(start + before + length, mapped - before - length);
+    /* A wish: without it all is slower, not wrong. */
+    (void)madvise(start + before, length, MADV_HUGEPAGE);
+    return start + before;
+}
+
+/* Adds to what is taken, unless that would pass the limit. */
+static bool account(struct memory *memory, size_t bytes)
+{
+    uint64_t needed = UINT64_MAX;
+    if (bytes <= SIZE_MAX / 2) {
+        needed = sync_add_relaxed(&memory->taken, bytes) + bytes;
+        if (needed <= memory->bytes_max)
+            return true;
+        (void)sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
+    }
+    sync_store_release(&memory->needed, needed); /* nobody acquires it: a figure for a message */
+    return false;
+}
+
+void *memory_take(struct memory *memory, size_t bytes)
+{
+    if (bytes == 0)
+        bytes = 1;
+    if (!account(memory, bytes))
+        return NULL;
+    void *block = NULL;
+    if (bytes >= HUGE_PAGE_BYTES) {
+        block = map(bytes);
+    } else if (posix_memalign(&block, MEMORY_ALIGN, bytes) == 0) {
+        memset(block, 0, bytes);
+    } else {
+        block = NULL;
+    }
+    if (block == NULL)
+        sync_store_release(&memory->needed, /* likewise */
+                           sync_add_relaxed(&memory->taken, -(uint64_t)bytes));
+    return block;
+}
+
+void memory_give(struct memory *memory, void *block, size_t bytes)
+{
+    if (block == NULL)
+        return;
+    if (bytes == 0)
+        bytes = 1;
+    MEMORY_UNPOISON(block, bytes);
+    if (bytes >= HUGE_PAGE_BYTES)
+        munmap(block, whole_pages(bytes));
+    else
+        free(block);
+    (void)sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
+}
+
+enum memory_level memory_level(const struct memory *memory)
+{
+    const uint64_t taken = sync_load_acquire(&memory->taken); /* a figure: orders nothing */
+    const uint64_t share = memory->bytes_max / 20;            /* 5 % */
+    if (taken < 14 * share)
+        return MEMORY_PLENTY;
+    return taken < 17 * share ? MEMORY_TIGHT : taken < 19 * share ? MEMORY_SCARCE : MEMORY_NO_MORE;
+}
+
+int memory_error(const struct memory *memory, struct cw_error *error)
+{
+    const uint64_t needed = sync_load_acquire(&memory->needed); /* a figure: orders nothing */
+    error->exit_code = CW_NO_RESOURCE;
+    if (needed > memory->bytes_max)
+        snprintf(error->text, sizeof error->text,
+                 "out of memory: the simulation needs at least %llu bytes, the limit is %llu "
+                 "(--max-memory)",
+                 (unsigned long long)needed, (unsigned long long)memory->bytes_max);
+    else
+        snprintf(error->text, sizeof error->text,
+                 "out of memory: the simulation needs at least %llu bytes, and the system has no "
+                 "more",
+                 (unsigned long long)needed);
+    return CW_NO_RESOURCE;
+}

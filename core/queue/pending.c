@@ -1,0 +1,391 @@
+/*
+ * pending.c: how the pending set's buckets open, take their turns and find their width (pending.h).
+ * Everything here is off the path of most events.
+ */
+#include "core/queue/pending.h"
+
+#include <string.h>
+
+enum {
+    SHIFT_MAX = 44,           /* the coarse buckets then reach 2^62 ps */
+    SHIFT_DEFAULT = 10,       /* until there are events to tune by */
+    SAMPLES = 64,             /* times that choose the first width */
+    TUNE_TURNS = 64,          /* look at the width after as many turns, */
+    TUNE_LATE = 1024,         /* or after as many events that went to `late` */
+    TUNE_SHIFT_MAX = 64,      /* relax shift_max after as many looks */
+    BUCKET_EVENTS = 512,      /* aim for as many events in a bucket: */
+    BUCKET_EVENTS_MIN = 8,    /* with few pending for fewer, */
+    BUCKET_EVENTS_MAX = 4096, /* with millions pending for more */
+    LATE_COUNT_MAX = 32,      /* up to here the heap beside the array is cheap */
+    LATE_COUNT_REOPEN = 4096, /* from here on `late` may be too much of everything */
+};
+
+static unsigned log2_of(uint64_t x) { return 63 - (unsigned)__builtin_clzll(x | 1); }
+
+void pending_init(struct pending *pending, struct memory *memory)
+{
+    memset(pending, 0, sizeof *pending);
+    sorted_init(&pending->sorted, memory);
+    late_init(&pending->late, memory);
+    chunk_pool_init(&pending->chunks, memory);
+    pending->shift = SHIFT_DEFAULT;
+    pending->shift_max = SHIFT_MAX;
+    pending->far_first_ps = UINT64_MAX;
+}
+
+void pending_free(struct pending *pending)
+{
+    sorted_free(&pending->sorted);
+    late_free(&pending->late);
+    chunk_pool_free(&pending->chunks);
+}
+
+static bool push_far(struct pending *pending, struct entry entry)
+{
+    const uint64_t time_ps = (uint64_t)entry.time_ps;
+    if (time_ps < pending->far_first_ps)
+        pending->far_first_ps = time_ps;
+    return chain_append(&pending->chunks, &pending->far, entry);
+}
+
+/* The first bucket in [from, end) whose bit is set in a ring of `places`; `end` if none is. */
+static uint64_t next_used(const uint64_t *used, uint64_t places, uint64_t from, uint64_t end)
+{
+    while (from < end) {
+        const uint64_t place = from % places;
+        const uint64_t rest = used[place / 64] >> place % 64;
+        if (rest != 0) {
+            const uint64_t found = from + (uint64_t)__builtin_ctzll(rest);
+            return found < end ? found : end;
+        }
+        from += 64 - place % 64;
+    }
+    return end;
+}
+
+/* Pushes a chain's entries again, and recycles its chunks. */
+static bool push_again(struct pending *pending, struct chain *chain)
+{
+    if (chain->next == NULL)
+        return true;
+    const struct chain old = *chain;
+    struct chunk *chunk = chain_newest(&old);
+    size_t count = chain_newest_count(&old);
+    chain->next = NULL;
+    do {
+        struct chunk *const previous = chunk->previous;
+        pending->count -= count;
+        for (size_t i = 0; i < count; i++)
+            if (!pending_push(pending, chunk->entries[i]))
+                return false;
+        chunk_put(&pending->chunks, chunk);
+        count = CHUNK_ENTRIES;
+        chunk = previous;
+    } while (chunk != NULL);
+    return true;
+}
+
+/* Opens fine buckets as far as I-PEND-2 allows, filling them from their coarse buckets. */
+static bool open_fine(struct pending *pending)
+{
+    while (pending->fine_end + FINE_PER_COARSE - pending->first <= FINE_BUCKETS) {
+        const uint64_t coarse = pending->fine_end >> FINE_PER_COARSE_SHIFT;
+        if (coarse == pending->coarse_end)
+            break;
+        pending->fine_end += FINE_PER_COARSE;
+        const uint64_t place = coarse % COARSE_BUCKETS;
+        pending->coarse_used[place / 64] &= ~(1ull << place % 64);
+        if (!push_again(pending, &pending->coarse[place]))
+            return false;
+    }
+    return true;
+}
+
+/* Opens coarse buckets as far as I-PEND-2 allows, filling them from `far`. */
+static bool open_coarse(struct pending *pending)
+{
+    pending->coarse_end = (pending->fine_end >> FINE_PER_COARSE_SHIFT) + COARSE_BUCKETS;
+    const uint64_t far_first = pending->far_first_ps >> pending->shift >> FINE_PER_COARSE_SHIFT;
+    if (pending->far.next == NULL || far_first >= pending->coarse_end)
+        return true;
+    pending->far_first_ps = UINT64_MAX;
+    return push_again(pending, &pending->far);
+}
+
+/* Opens everything anew, from the bucket of `first_ps` on; all entries are in `far`. */
+static bool open_at(struct pending *pending, uint64_t first_ps, unsigned shift)
+{
+    pending->shift = shift;
+    pending->first = first_ps >> shift;
+    /* At most 255 below `first`, which open_fine() makes up for at once. */
+    pending->fine_end = pending->first / FINE_PER_COARSE * FINE_PER_COARSE;
+    pending->coarse_end = (pending->fine_end >> FINE_PER_COARSE_SHIFT) + COARSE_BUCKETS;
+    return open_fine(pending) && open_coarse(pending);
+}
+
+/* Which entries are to go for good; NULL: none. */
+struct purge {
+    pending_drop_fn drop;
+    void *arg;
+};
+
+static bool move_far(struct pending *pending, struct chain *chain, const struct purge *purge)
+{
+    const struct chain old = *chain;
+    struct chunk *chunk = chain_newest(&old);
+    size_t count = chain_newest_count(&old);
+    chain->next = NULL;
+    do {
+        struct chunk *const previous = chunk->previous;
+        for (size_t i = 0; i < count; i++) {
+            if (purge != NULL && purge->drop(purge->arg, chunk->entries[i].event))
+                pending->count--;
+            else if (!push_far(pending, chunk->entries[i]))
+                return false;
+        }
+        chunk_put(&pending->chunks, chunk);
+        count = CHUNK_ENTRIES;
+        chunk = previous;
+    } while (chunk != NULL);
+    return true;
+}
+
+/* All buckets' entries go to `far`. */
+static bool move_all_far(struct pending *pending, const struct purge *purge)
+{
+    for (size_t i = 0; i < FINE_BUCKETS; i++)
+        if (pending->fine[i].next != NULL && !move_far(pending, &pending->fine[i], purge))
+            return false;
+    for (size_t i = 0; i < COARSE_BUCKETS; i++)
+        if (pending->coarse[i].next != NULL && !move_far(pending, &pending->coarse[i], purge))
+            return false;
+    memset(pending->fine_used, 0, sizeof pending->fine_used);
+    memset(pending->coarse_used, 0, sizeof pending->coarse_used);
+    return true;
+}
+
+/* Changes the width. `sorted` and `late` are empty, so that no entry is before `first`. */
+static bool set_shift(struct pending *pending, unsigned shift)
+{
+    return move_all_far(pending, NULL) && open_at(pending, pending->first << pending->shift, shift);
+}
+
+static uint64_t between(uint64_t least, uint64_t x, uint64_t most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+/*
+ * How many events to aim for in a bucket. With few pending, a share of them, so that what they
+ * send rarely falls into the bucket that they are in. With a million or more, so many that the
+ * fine buckets still hold most: sorting then costs cache misses, but going through a coarse
+ * bucket first costs more.
+ */
+static uint64_t bucket_events_wanted(const struct pending *pending)
+{
+    const uint64_t count = pending->count;
+    const uint64_t most = between(BUCKET_EVENTS, count / 1024, BUCKET_EVENTS_MAX);
+    return between(BUCKET_EVENTS_MIN, count / 8, most);
+}
+
+/* Picks times from `far`, evenly, and sorts them. Returns how many. */
+static size_t sample_far(const struct pending *pending, uint64_t times[SAMPLES])
+{
+    const size_t stride = pending->count / SAMPLES + 1;
+    const struct chunk *chunk = chain_newest(&pending->far);
+    size_t samples = 0, i = 0, count = chain_newest_count(&pending->far);
+    for (; chunk != NULL; chunk = chunk->previous, count = CHUNK_ENTRIES) {
+        for (; i < count && samples < SAMPLES; i += stride) {
+            const uint64_t time_ps = (uint64_t)chunk->entries[i].time_ps;
+            size_t at = samples++;
+            for (; at > 0 && times[at - 1] > time_ps; at--)
+                times[at] = times[at - 1];
+            times[at] = time_ps;
+        }
+        i -= count;
+    }
+    return samples;
+}
+
+/* The width that would fill a bucket as wanted, by the earlier half of `far`, which has all. */
+static unsigned shift_for_far(const struct pending *pending)
+{
+    uint64_t times[SAMPLES];
+    const size_t samples = sample_far(pending, times);
+    const uint64_t half_ps = samples > 0 ? times[samples / 2] - pending->far_first_ps : 0;
+    if (half_ps == 0)
+        return pending->shift;
+    const uint64_t width_ps = half_ps / (pending->count / 2 + 1) * bucket_events_wanted(pending);
+    const unsigned shift = log2_of(width_ps);
+    return shift > SHIFT_MAX ? SHIFT_MAX : shift;
+}
+
+/* Starts again with an entry and all others in buckets: none in `late` or `sorted`. */
+static bool reopen_with(struct pending *pending, struct entry entry)
+{
+    pending->count++;
+    bool well = push_far(pending, entry);
+    for (struct entry *rest = pending->sorted.front; well && rest != pending->sorted.last; rest++)
+        well = push_far(pending, *rest);
+    pending->count += (uint64_t)(pending->sorted.last - pending->sorted.front);
+    pending->sorted.front = pending->sorted.last;
+    for (size_t i = 0; well && i < pending->late.count; i++)
+        well = push_far(pending, pending->late.entries[i]);
+    pending->count += pending->late.count;
+    pending->late.count = 0;
+    pending->soon = NULL;
+    return well && move_all_far(pending, NULL) &&
+           open_at(pending, pending->far_first_ps, shift_for_far(pending));
+}
+
+static bool push_late(struct pending *pending, const struct entry *entry)
+{
+    const uint64_t count = pending->late.count;
+    const uint64_t others =
+        pending->count + (uint64_t)(pending->sorted.last - pending->sorted.front);
+    if (count >= LATE_COUNT_REOPEN && count > others / 4)
+        return reopen_with(pending, *entry);
+    pending->usage.late++;
+    if (count > pending->usage.late_count_max)
+        pending->usage.late_count_max = count;
+    return late_push(&pending->late, entry);
+}
+
+bool pending_push_elsewhere(struct pending *pending, struct entry entry)
+{
+    const uint64_t bucket = (uint64_t)entry.time_ps >> pending->shift;
+    if (bucket < pending->first)
+        return push_late(pending, &entry);
+    const uint64_t coarse = bucket >> FINE_PER_COARSE_SHIFT;
+    const uint64_t fine_place = bucket % FINE_BUCKETS, coarse_place = coarse % COARSE_BUCKETS;
+    bool well;
+    if (bucket < pending->fine_end) {
+        well = chain_append(&pending->chunks, &pending->fine[fine_place], entry);
+        if (well)
+            pending->fine_used[fine_place / 64] |= 1ull << fine_place % 64;
+    } else if (coarse < pending->coarse_end) {
+        well = chain_append(&pending->chunks, &pending->coarse[coarse_place], entry);
+        if (well)
+            pending->coarse_used[coarse_place / 64] |= 1ull << coarse_place % 64;
+    } else {
+        well = push_far(pending, entry);
+    }
+    pending->count += well;
+    return well;
+}
+
+bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg)
+{
+    const struct purge purge = {drop, arg};
+    pending->soon = NULL;
+    return (pending->far.next == NULL || move_far(pending, &pending->far, &purge)) &&
+           move_all_far(pending, &purge) &&
+           open_at(pending, pending->first << pending->shift, pending->shift);
+}
+
+/* Brings the first entry into a fine bucket. Returns that bucket; fine_end: out of memory. */
+static uint64_t next_bucket(struct pending *pending)
+{
+    for (;;) {
+        const uint64_t bucket =
+            next_used(pending->fine_used, FINE_BUCKETS, pending->first, pending->fine_end);
+        if (bucket != pending->fine_end)
+            return bucket;
+        const uint64_t coarse =
+            next_used(pending->coarse_used, COARSE_BUCKETS,
+                      pending->fine_end >> FINE_PER_COARSE_SHIFT, pending->coarse_end);
+        bool opened;
+        if (coarse != pending->coarse_end) {
+            pending->first = pending->fine_end = coarse << FINE_PER_COARSE_SHIFT;
+            opened = open_fine(pending);
+        } else {
+            opened = open_at(pending, pending->far_first_ps, shift_for_far(pending));
+        }
+        if (!opened)
+            return pending->fine_end;
+    }
+}
+
+/*
+ * The width that the last turns suggest. Too many distinct times in a bucket, or a deep `late`
+ * heap that takes much of the traffic: narrower. Too few events for a turn to pay: wider, but
+ * models whose density swings should not fall into the same trap at each swing, hence shift_max.
+ * Many events at few times are no reason for either: no width can part them.
+ */
+static unsigned shift_suggested(struct pending *pending)
+{
+    const struct pending_usage *const usage = &pending->usage;
+    const uint64_t wanted = bucket_events_wanted(pending);
+    const uint64_t turns = usage->turns > 0 ? usage->turns : 1;
+    const uint64_t sorted = usage->sorted / turns + 1, distinct = usage->distinct / turns + 1;
+    const unsigned shift = pending->shift;
+    if (++pending->looks == TUNE_SHIFT_MAX) {
+        pending->looks = 0;
+        pending->shift_max += pending->shift_max < SHIFT_MAX;
+    }
+    if (distinct > 2 * wanted) {
+        const unsigned by = log2_of(distinct / wanted);
+        return shift > by ? shift - by : 0;
+    }
+    if (usage->late > usage->sorted / 4 && usage->late_count_max > LATE_COUNT_MAX && shift > 0) {
+        pending->shift_max = shift - 1;
+        pending->looks = 0;
+        return shift - 1;
+    }
+    if (sorted >= wanted / 2)
+        return shift;
+    unsigned wider = shift + log2_of(wanted / sorted);
+    if (usage->late > usage->sorted / 16) { /* step by step, while `late` stays shallow */
+        if (usage->late_count_max > LATE_COUNT_MAX / 4)
+            return shift;
+        wider = shift + 1;
+    }
+    return wider < pending->shift_max   ? wider
+           : shift > pending->shift_max ? shift
+                                        : pending->shift_max;
+}
+
+static bool tune(struct pending *pending)
+{
+    const struct pending_usage *const usage = &pending->usage;
+    if (usage->turns < TUNE_TURNS && usage->late < TUNE_LATE)
+        return true;
+    if (usage->sorted + usage->late < pending->count / 4)
+        return true; /* too early to pay for moving all of them */
+    const unsigned shift = shift_suggested(pending);
+    pending->usage = (struct pending_usage){0};
+    return shift == pending->shift || set_shift(pending, shift);
+}
+
+const struct entry *pending_turn(struct pending *pending)
+{
+    if (pending->count == 0)
+        return NULL;
+    pending->out_of_memory = true; /* until all has gone well */
+    if (!tune(pending))
+        return NULL;
+    const uint64_t bucket = next_bucket(pending);
+    if (bucket == pending->fine_end)
+        return NULL;
+    const uint64_t place = bucket % FINE_BUCKETS;
+    const size_t sorted = sorted_fill(&pending->sorted, &pending->chunks, &pending->fine[place]);
+    if (sorted == 0)
+        return NULL;
+    pending->fine_used[place / 64] &= ~(1ull << place % 64);
+    pending->count -= sorted;
+    pending->first = bucket + 1;
+    pending->usage.turns++;
+    pending->usage.sorted += sorted;
+    pending->usage.distinct += pending->sorted.distinct;
+    if (!open_fine(pending))
+        return NULL;
+    if (pending->coarse_end - (pending->fine_end >> FINE_PER_COARSE_SHIFT) < COARSE_BUCKETS / 2 &&
+        !open_coarse(pending))
+        return NULL;
+    const uint64_t next =
+        next_used(pending->fine_used, FINE_BUCKETS, pending->first, pending->fine_end);
+    pending->soon =
+        next == pending->fine_end ? NULL : chain_newest(&pending->fine[next % FINE_BUCKETS]);
+    pending->out_of_memory = false;
+    return pending->sorted.front;
+}

@@ -1,0 +1,132 @@
+/*
+ * pending.h: a worker's pending set: the events it has yet to handle, least first.
+ *
+ * Wide buckets, sorted late. Time is cut into fine buckets of 2^shift ps, each meant for some 500
+ * events and kept as an unordered chain. When a bucket's turn comes it is sorted into one array
+ * (sorted.h). What arrives in the current bucket's time or before it goes to a small heap beside
+ * the array (late.h). Beyond the fine buckets lie coarse ones, of 256 fine widths each, and beyond
+ * those one chain, `far`. The width tunes itself.
+ *
+ *   late + sorted | fine[first .. fine_end) | coarse[fine_end / 256 .. coarse_end) | far
+ *
+ * I-PEND-1: an entry whose time is in [first, fine_end) fine widths is in its fine bucket, below
+ * in `late` or `sorted`, above in its coarse bucket if below coarse_end, else in `far`.
+ * I-PEND-2: fine_end is a multiple of 256 fine widths, and fine_end - first <= FINE_BUCKETS, so
+ * that no two buckets share a place in the ring; likewise for the coarse ones.
+ *
+ * One worker owns it; no other thread enters. The prior art is the calendar queue (Brown, 1988)
+ * and the ladder queue (Tang, Goh, Thng, 2005), which sort a bucket by comparisons, or split it
+ * again, where this one is scattered once.
+ */
+#ifndef CORE_PENDING_H
+#define CORE_PENDING_H
+
+#include "core/queue/chain.h"
+#include "core/queue/late.h"
+#include "core/queue/sorted.h"
+
+enum {
+    FINE_BUCKETS = 4096,
+    COARSE_BUCKETS = 1024,
+    FINE_PER_COARSE_SHIFT = 8,
+    FINE_PER_COARSE = 1 << FINE_PER_COARSE_SHIFT,
+    PENDING_EVENTS_PER_CHUNK = 8, /* fetch a chunk of the next bucket as often */
+};
+
+/* What the width is tuned by, since it was last looked at. */
+struct pending_usage {
+    uint64_t turns, sorted, distinct, late, late_count_max;
+};
+
+struct pending {
+    struct sorted sorted;
+    struct late late;
+    struct chunk_pool chunks;
+
+    unsigned shift;      /* a fine bucket is 2^shift ps wide */
+    unsigned shift_max;  /* wider proved to be too wide not long ago */
+    uint64_t first;      /* the fine bucket after the current one */
+    uint64_t fine_end;   /* fine buckets from here on are not open */
+    uint64_t coarse_end; /* coarse buckets from here on are not open */
+    uint64_t count;      /* of all entries but those in `sorted` and `late` */
+    bool out_of_memory;  /* pending_peek() could not sort a bucket */
+    struct pending_usage usage;
+    unsigned looks;           /* at the usage, since shift_max changed */
+    const struct chunk *soon; /* the next bucket's first chunk that was not fetched yet */
+
+    struct chain far;
+    uint64_t far_first_ps; /* least time in `far` */
+    uint64_t fine_used[FINE_BUCKETS / 64], coarse_used[COARSE_BUCKETS / 64]; /* bitmaps */
+    struct chain fine[FINE_BUCKETS];
+    struct chain coarse[COARSE_BUCKETS];
+};
+
+void pending_init(struct pending *pending, struct memory *memory);
+void pending_free(struct pending *pending);
+
+/*
+ * Drops all entries that `drop` says yes to, and then no longer knows, but for those whose turn is
+ * next (in `sorted` and `late`). Takes time for all that is pending. False: out of memory, and
+ * entries are lost.
+ */
+typedef bool (*pending_drop_fn)(void *arg, struct cw_event *event);
+bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg);
+
+/* The rarer ways of pending_push() and pending_peek(). */
+bool pending_push_elsewhere(struct pending *pending, struct entry entry);
+const struct entry *pending_turn(struct pending *pending);
+
+/* False: out of memory. */
+static inline bool pending_push(struct pending *pending, struct entry entry)
+{
+    const uint64_t bucket = (uint64_t)entry.time_ps >> pending->shift;
+    struct chain *const chain = &pending->fine[bucket % FINE_BUCKETS];
+    if (__builtin_expect(bucket - pending->first >= pending->fine_end - pending->first ||
+                             !chain_has_room(chain),
+                         0))
+        return pending_push_elsewhere(pending, entry);
+    pending->count++;
+    chain_put(chain, entry);
+    return true;
+}
+
+/* The least entry. NULL: there is none, or pending->out_of_memory. */
+static inline const struct entry *pending_peek(struct pending *pending)
+{
+    const struct sorted *const sorted = &pending->sorted;
+    if (__builtin_expect(pending->late.count > 0, 0)) {
+        const struct entry *const late = pending->late.entries;
+        return sorted->front == sorted->last || entry_before(late, sorted->front) ? late
+                                                                                  : sorted->front;
+    }
+    return __builtin_expect(sorted->front != sorted->last, 1) ? sorted->front
+                                                              : pending_turn(pending);
+}
+
+/* Removes `least`, which pending_peek() gave. */
+static inline void pending_pop(struct pending *pending, const struct entry *least)
+{
+    if (__builtin_expect(least == pending->sorted.front, 1))
+        pending->sorted.front++;
+    else
+        late_pop(&pending->late);
+}
+
+/*
+ * Once per event: fetches a part of the bucket that comes next, and returns the entry that likely
+ * comes SORTED_AHEAD events later, for the worker to fetch what that will need.
+ */
+static inline const struct entry *pending_look_ahead(struct pending *pending)
+{
+    const struct entry *const front = pending->sorted.front;
+    const struct chunk *const soon = pending->soon;
+    if ((uintptr_t)front / sizeof *front % PENDING_EVENTS_PER_CHUNK == 0 && soon != NULL) {
+        pending->soon = soon->previous;
+        __builtin_prefetch(soon->previous);
+        for (size_t i = 0; i < CHUNK_BYTES; i += 64)
+            __builtin_prefetch((const uint8_t *)soon + i);
+    }
+    return front + SORTED_AHEAD;
+}
+
+#endif

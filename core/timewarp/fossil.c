@@ -1,0 +1,134 @@
+/*
+ * fossil.c: fossil collection: what is final becomes known and is freed (timewarp.h).
+ *
+ * An event is final when GVT has passed it, and also when it is before all that its worker has
+ * pending and all that may still arrive there: before what the worker can promise. The history is
+ * gone through from its oldest block on; a block whose least event is not final is skipped, and one
+ * without a live log is used again. So each LP's events commit in their order (I-HIST-2), which is
+ * what the trace hash needs; events of different LPs may not, and their records find their order in
+ * the outbox.
+ */
+#include <string.h>
+
+#include "core/commit.h"
+#include "core/timewarp/promise.h"
+#include "core/simulation.h"
+#include "core/timewarp/timewarp.h"
+
+/* Logs whose events are fetched ahead of their turn. */
+enum { AHEAD = 4 };
+
+/* What is final: everything before `time_ps`, and what is before `gvt`. */
+struct limit {
+    int64_t time_ps;
+    struct key gvt;
+};
+
+static inline bool is_final(const struct limit *limit, struct cw_event *event)
+{
+    if (event->time_ps != limit->gvt.time_ps)
+        return event->time_ps < limit->time_ps;
+    const struct entry entry = entry_of_event(event);
+    return event->time_ps < limit->time_ps || key_before(key_of(&entry), limit->gvt);
+}
+
+static void emit_records(struct timewarp *tw, const struct log *log)
+{
+    size_t bytes;
+    const uint8_t *const records = log_records(log, &bytes);
+    event_clear_notes(log->event);
+    memcpy(worker_need(tw->worker, outbox_add(&tw->outbox, log->event, bytes)), records, bytes);
+}
+
+/* A processed event commits: the oldest of its LP. The caller counts. */
+static inline void commit_log(struct timewarp *tw, struct log *log)
+{
+    struct cw_event *const event = log->event;
+    if (__builtin_expect(log->has_records, 0))
+        emit_records(tw, log);
+    tw->histories[event->lp].live--;
+    log->event = NULL;
+    pool_put(&tw->worker->pool, event);
+}
+
+void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
+{
+    struct lp_history *const of = &tw->histories[lp];
+    struct log *log = of->newest, *oldest = NULL;
+    for (uint64_t i = of->live; i > 0; i--) { /* their links turn round */
+        struct log *const older = log->older;
+        log->older = oldest;
+        oldest = log;
+        log = older;
+    }
+    while (of->live > 0) {
+        log = oldest;
+        oldest = log->older;
+        commit_count(tw->worker, 1, log->event->time_ps);
+        history_forget(&tw->history, history_block_of(log), 1);
+        commit_log(tw, log);
+    }
+}
+
+/* Commits what is final in a block, and finds the least of the rest. */
+static void collect_block(struct timewarp *tw, struct history_block *block,
+                          const struct limit *limit)
+{
+    const size_t end = history_block_end(&tw->history, block);
+    const int64_t last_ps =
+        limit->time_ps > limit->gvt.time_ps ? limit->time_ps : limit->gvt.time_ps;
+    size_t ahead = block->first, first = end, committed = 0;
+    int64_t latest_ps = INT64_MIN;
+    block->least_ps = CW_TIME_MAX;
+    for (unsigned i = 0; i < AHEAD && ahead < end; i++)
+        ahead += log_bytes((const struct log *)(const void *)(block->data + ahead));
+    for (size_t at = block->first; at < end;) {
+        struct log *const log = (struct log *)(void *)(block->data + at);
+        if (ahead < end) {
+            const struct log *const later = (const struct log *)(const void *)(block->data + ahead);
+            __builtin_prefetch(later->event);
+            ahead += log_bytes(later);
+        }
+        if (log->event == NULL) {
+            /* a gap */
+        } else if (is_final(limit, log->event)) {
+            latest_ps = log->event->time_ps > latest_ps ? log->event->time_ps : latest_ps;
+            committed++;
+            commit_log(tw, log);
+        } else {
+            first = at < first ? at : first;
+            block->least_ps =
+                log->event->time_ps < block->least_ps ? log->event->time_ps : block->least_ps;
+            if (!block->descends && log->event->time_ps > last_ps)
+                break; /* nor is what follows */
+        }
+        at += log_bytes(log);
+    }
+    block->first = first;
+    if (block->latest_ps < block->least_ps) /* both as history_close() needs them */
+        block->latest_ps = block->least_ps;
+    history_forget(&tw->history, block, committed);
+    commit_count(tw->worker, committed, latest_ps);
+}
+
+void fossil_collect(struct timewarp *tw)
+{
+    struct history *const history = &tw->history;
+    struct limit limit = {.time_ps = promise_ps(tw), .gvt = tw->gvt.now};
+    struct history_block *older = NULL, *block = history->oldest;
+    limit.gvt.low += tw->gvt.failed; /* the run ends: nothing else comes at GVT */
+    tw->collected_ps = limit.time_ps;
+    while (block != NULL) {
+        if (block->live > 0 &&
+            (block->least_ps < limit.time_ps || block->least_ps <= limit.gvt.time_ps))
+            collect_block(tw, block, &limit);
+        if (block->live == 0) {
+            block = history_retire(history, older, block);
+        } else {
+            older = block;
+            block = block->next;
+        }
+    }
+    if (history->live == 0)
+        tw->front.time_ps = INT64_MIN;
+}

@@ -1,0 +1,81 @@
+/*
+ * mailbox.h: messages from one worker to another: a ring of bytes with one producer and one
+ * consumer, for each ordered pair of workers.
+ *
+ * The sender writes messages and makes them known in batches (mailbox_publish). The receiver takes
+ * them in the order in which they were sent, and copies what it keeps, so no record ever changes
+ * its owner. A ring that is full is followed by one twice as large; the receiver frees a ring
+ * that it has emptied and that has a successor. So a send never waits and nothing is dropped.
+ *
+ * I-MAIL-1: bytes in [head, tail) are the receiver's to read, all others the sender's to write.
+ * `tail` is written by the sender alone, `head` by the receiver alone, each on a line of its own.
+ * I-MAIL-2: `next` is set once, after the ring's last publication; a receiver that sees it
+ * and then finds the ring empty has seen all of that ring.
+ */
+#ifndef CORE_MAILBOX_H
+#define CORE_MAILBOX_H
+
+#include "core/cw.h"
+#include "core/memory/memory.h"
+#include "core/host/sync.h"
+
+enum { MAILBOX_ALIGN = 16 };
+
+enum message_kind {
+    MESSAGE_EVENT = 1, /* an event; `seq` names it if it can be cancelled */
+    MESSAGE_CANCEL,    /* the event that was sent as `seq` is not to be */
+    MESSAGE_SKIP,      /* nothing: the rest of the ring up to its end */
+};
+
+/* The head of a message; an event's header and payload follow. */
+struct message {
+    uint32_t bytes; /* of the message, a multiple of MAILBOX_ALIGN */
+    uint16_t kind;
+    uint16_t cancellable;
+    uint64_t seq;
+    uint8_t body[];
+};
+_Static_assert(sizeof(struct message) == MAILBOX_ALIGN, "bodies are aligned as messages are");
+
+struct mailbox_ring {
+    /* line 0: the sender's */
+    _Alignas(64) struct sync_u64 tail; /* published */
+    /* line 1: the receiver's */
+    _Alignas(64) struct sync_u64 head;
+    /* line 2: const but for `next` */
+    _Alignas(64) uint64_t bytes; /* a power of two */
+    struct sync_pointer next;
+    _Alignas(64) uint8_t data[];
+};
+
+struct mailbox {
+    /* the sender's side */
+    _Alignas(64) struct mailbox_ring *writing;
+    uint64_t written;      /* position behind the last message, published or not */
+    uint64_t published;    /* ... behind the last one published */
+    uint64_t head_seen;    /* the receiver's head, as last read */
+    uint64_t sent;         /* messages, ever */
+    struct memory *memory; /* the sender's account */
+    /* the receiver's side */
+    _Alignas(64) struct mailbox_ring *reading;
+    uint64_t read;      /* position behind the last message taken */
+    uint64_t tail_seen; /* the sender's tail, as last read */
+    uint64_t received;  /* messages, ever */
+};
+
+/* False: out of memory. */
+bool mailbox_init(struct mailbox *mailbox, struct memory *memory, size_t bytes);
+void mailbox_free(struct mailbox *mailbox); /* when nobody uses it */
+
+/* Sender: room for a message with that much body, to be filled before the next call. NULL: out of
+ * memory. The message is counted and numbered by the caller. */
+struct message *mailbox_write(struct mailbox *mailbox, size_t body_bytes);
+/* Sender: makes all messages known. Returns whether there were any. */
+bool mailbox_publish(struct mailbox *mailbox);
+
+/* Receiver: the next message, valid until the next call; NULL: there is none. */
+const struct message *mailbox_read(struct mailbox *mailbox);
+/* Receiver: gives back the room of all messages read. */
+void mailbox_release(struct mailbox *mailbox);
+
+#endif

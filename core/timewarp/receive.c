@@ -1,0 +1,120 @@
+/*
+ * receive.c: what a worker takes from its mailboxes: events become pending, cancellations undo
+ * (timewarp.h). A straggler is found when its turn comes, not on arrival.
+ */
+#include <string.h>
+
+#include "core/simulation.h"
+#include "core/timewarp/timewarp.h"
+
+enum { ARRIVALS_MIN = 1024 };
+
+static bool grow_arrivals(struct timewarp *tw, struct arrivals *arrivals)
+{
+    struct memory *const memory = &tw->worker->sim->memory;
+    const uint64_t capacity = arrivals->capacity == 0 ? ARRIVALS_MIN : 2 * arrivals->capacity;
+    struct arrival *const items = memory_take(memory, capacity * sizeof *items);
+    if (items == NULL)
+        return false;
+    for (uint64_t i = arrivals->first; i < arrivals->next; i++)
+        items[i & (capacity - 1)] = arrivals->items[i & (arrivals->capacity - 1)];
+    memory_give(memory, arrivals->items, arrivals->capacity * sizeof *items);
+    arrivals->items = items;
+    arrivals->capacity = capacity;
+    return true;
+}
+
+/* Remembers an event that its sender may cancel. Numbers come in order. */
+static void remember(struct timewarp *tw, uint32_t from, uint64_t seq, struct cw_event *event)
+{
+    struct arrivals *const arrivals = &tw->arrivals[from];
+    while (arrivals->first < arrivals->next &&
+           arrivals->items[arrivals->first & (arrivals->capacity - 1)].time_ps <
+               tw->gvt.now.time_ps)
+        arrivals->first++;
+    if (arrivals->next - arrivals->first == arrivals->capacity && !grow_arrivals(tw, arrivals))
+        worker_fail_for_memory(tw->worker);
+    if (seq != arrivals->next)
+        worker_bug(tw->worker, "message %llu from worker %u came out of order",
+                   (unsigned long long)seq, (unsigned)from);
+    arrivals->items[arrivals->next++ & (arrivals->capacity - 1)] =
+        (struct arrival){event, event->time_ps};
+}
+
+static void check_safe(struct timewarp *tw, uint32_t from, int64_t time_ps)
+{
+    if (__builtin_expect(time_ps < tw->gvt.safe_ps, 0))
+        worker_bug(tw->worker,
+                   "I-SAFE-1: a message from worker %u for %lld ps arrived below the safe bound, "
+                   "%lld ps",
+                   (unsigned)from, (long long)time_ps, (long long)tw->gvt.safe_ps);
+}
+
+static void take_event(struct timewarp *tw, uint32_t from, const struct message *message)
+{
+    struct worker *const worker = tw->worker;
+    const struct cw_event *const sent = (const struct cw_event *)(const void *)message->body;
+    check_safe(tw, from, sent->time_ps);
+    struct cw_event *const event =
+        worker_need(worker, pool_get(&worker->pool, sent->payload_bytes));
+    memcpy(event, sent, offsetof(struct cw_event, payload) + sent->payload_bytes);
+    if (message->cancellable)
+        remember(tw, from, message->seq, event);
+    if (!pending_push(&worker->pending, entry_of_event(event)))
+        worker_fail_for_memory(worker);
+}
+
+static void take_cancel(struct timewarp *tw, uint32_t from, const struct message *message)
+{
+    const struct arrivals *const arrivals = &tw->arrivals[from];
+    struct remote_send sent;
+    memcpy(&sent, message->body, sizeof sent);
+    check_safe(tw, from, sent.time_ps);
+    const struct key key = {sent.time_ps, sent.key_high, sent.key_low >> 32};
+    if (message->seq < arrivals->first || message->seq >= arrivals->next ||
+        key_before(key, tw->gvt.now))
+        worker_bug(tw->worker, "worker %u cancelled message %llu, which is committed",
+                   (unsigned)from, (unsigned long long)message->seq);
+    rollback_cancel(tw, arrivals->items[message->seq & (arrivals->capacity - 1)].event);
+}
+
+/* Takes at most that many messages from one mailbox. True: it was then empty. */
+static inline bool take_from(struct timewarp *tw, uint32_t from, uint64_t most)
+{
+    struct mailbox *const mailbox = &tw->in[from];
+    const struct message *message;
+    uint64_t taken = 0;
+    while (taken < most && (message = mailbox_read(mailbox)) != NULL) {
+        taken++;
+        if (message->kind == MESSAGE_EVENT)
+            take_event(tw, from, message);
+        else
+            take_cancel(tw, from, message);
+    }
+    if (taken > 0)
+        mailbox_release(mailbox);
+    return taken < most;
+}
+
+void timewarp_receive(struct timewarp *tw)
+{
+    const uint32_t n = tw->worker->sim->worker_count;
+    for (uint32_t from = 0; from < n; from++)
+        if (from != tw->index)
+            (void)take_from(tw, from, UINT64_MAX);
+}
+
+bool timewarp_look(struct timewarp *tw)
+{
+    if (__builtin_expect(!tw->chaos.on, 1)) {
+        timewarp_receive(tw);
+        return true;
+    }
+    const uint32_t n = tw->worker->sim->worker_count;
+    bool all = true;
+    for (uint32_t from = 0; from < n; from++)
+        if (from != tw->index)
+            all &= take_from(tw, from, chaos_delivery(tw));
+    tw->chaos.held_back += !all;
+    return all;
+}

@@ -1,0 +1,212 @@
+/*
+ * rollback.c: undoing: a straggler's, a cancellation's, a failed handler's, an injected one
+ * (timewarp.h).
+ *
+ * An LP rolls back to a point by undoing its events, newest first: their before-images go back,
+ * what they sent is cancelled, or kept for them (lazy.h), and they are pending again. Cancelling an
+ * event of this worker that was handled rolls its LP back in turn; those are worked off from a
+ * list, not by recursion. A cancelled event stays where it is and is freed when its turn comes in
+ * the pending set.
+ */
+#include <string.h>
+
+#include "core/simulation.h"
+#include "core/timewarp/timewarp.h"
+
+static void cancel_later(struct timewarp *tw, struct cw_event *event)
+{
+    struct memory *const memory = &tw->worker->sim->memory;
+    if (tw->cancel_count == tw->cancel_capacity) {
+        const size_t capacity = tw->cancel_capacity == 0 ? 256 : 2 * tw->cancel_capacity;
+        struct cw_event **const cancels =
+            worker_need(tw->worker, memory_take(memory, capacity * sizeof *cancels));
+        if (tw->cancel_count > 0)
+            memcpy(cancels, tw->cancels, tw->cancel_count * sizeof *cancels);
+        memory_give(memory, tw->cancels, tw->cancel_capacity * sizeof *cancels);
+        tw->cancels = cancels;
+        tw->cancel_capacity = capacity;
+    }
+    tw->cancels[tw->cancel_count++] = event;
+}
+
+void rollback_cancel_send(struct timewarp *tw, const uint64_t *data, uint64_t word)
+{
+    if ((word & ITEM_KIND_MASK) == ITEM_LOCAL)
+        cancel_later(tw, (struct cw_event *)(uintptr_t)(word & ~(uint64_t)ITEM_KIND_MASK));
+    else
+        timewarp_send_cancel(tw, (uint32_t)word >> 3,
+                             (const struct remote_send *)(const void *)data);
+}
+
+/* Undoes the items of a log up to `end` on its LP's state, newest first (I-HIST-1); what was sent
+ * is cancelled, unless it is kept. Returns whether any of it is. */
+static bool undo(struct timewarp *tw, const struct log *log, const uint8_t *end, uint32_t lp,
+                 bool keep)
+{
+    uint8_t *const state = tw->worker->sim->lps.blocks[lp]->state;
+    const uint64_t *const first = (const uint64_t *)(const void *)(log + 1);
+    const uint64_t *at = (const uint64_t *)(const void *)end;
+    bool any_kept = false;
+    while (at > first) {
+        const uint64_t word = *--at;
+        at -= item_words(word);
+        switch ((enum item_kind)(word & ITEM_KIND_MASK)) {
+        case ITEM_LOCAL:
+        case ITEM_REMOTE:
+            if (!keep)
+                rollback_cancel_send(tw, at, word);
+            any_kept = keep;
+            break;
+        case ITEM_IMAGE:
+            memcpy(state + (word >> 32), at, (uint32_t)word >> 3);
+            break;
+        case ITEM_STATE:
+            chaos_check_state(tw, lp, *at);
+            break;
+        default: /* records: they go with the log */
+            break;
+        }
+    }
+    return any_kept;
+}
+
+/* Undoes the LP's newest event; it is pending again. */
+static void undo_newest(struct timewarp *tw, uint32_t lp)
+{
+    struct lp_history *const of = &tw->histories[lp];
+    struct log *const log = of->newest;
+    struct cw_event *const event = log->event;
+    struct lp_block *const block = tw->worker->sim->lps.blocks[lp];
+    const bool any_kept =
+        undo(tw, log, (const uint8_t *)log + log_bytes(log), lp, lazy_may_keep(tw));
+    block->hash = log->hash;
+    of->newest = log->older;
+    of->live--;
+    if (any_kept)
+        lazy_keep(tw, event, log);
+    else
+        history_drop(&tw->history, log);
+    event->reserved &= (uint16_t)~EVENT_PROCESSED;
+    tw->events_rolled_back++;
+    tw->usage.rolled_back++;
+    if (!pending_push(&tw->worker->pending, entry_of_event(event)))
+        worker_fail_for_memory(tw->worker);
+}
+
+static void note_rollback(struct timewarp *tw, enum rollback_cause cause, uint64_t events)
+{
+    tw->rollbacks[cause]++;
+    if (events > tw->rollback_events_max)
+        tw->rollback_events_max = events;
+}
+
+/* Whether the LP has handled an event that comes after this one. One that is equal to it may stay:
+ * they are interchangeable. */
+static bool is_straggler(const struct timewarp *tw, const struct entry *entry)
+{
+    const struct lp_history *const of = &tw->histories[entry_lp(entry)];
+    if (of->live == 0)
+        return false;
+    const struct entry newest = entry_of_event(of->newest->event);
+    return entry_before(entry, &newest);
+}
+
+/* The event, if it was handled, and what its LP has handled since. */
+static void undo_event(struct timewarp *tw, const struct cw_event *event, enum rollback_cause cause)
+{
+    uint64_t undone = 0;
+    for (; event->reserved & EVENT_PROCESSED; undone++)
+        undo_newest(tw, event->lp);
+    if (undone > 0)
+        note_rollback(tw, cause, undone);
+}
+
+static void cancel(struct timewarp *tw, struct cw_event *event, enum rollback_cause cause)
+{
+    undo_event(tw, event, cause);
+    if (event->reserved & EVENT_LAZY)
+        lazy_drop(tw, event);
+    event->reserved |= EVENT_CANCELLED;
+    tw->cancelled++;
+}
+
+void rollback_work_off(struct timewarp *tw)
+{
+    while (tw->cancel_count > 0) {
+        tw->cancel_count--;
+        cancel(tw, tw->cancels[tw->cancel_count], ROLLBACK_SECONDARY);
+    }
+}
+
+void rollback_straggler(struct timewarp *tw, const struct entry *straggler)
+{
+    if (!is_straggler(tw, straggler))
+        return;
+    const unsigned activity = activity_go(&tw->worker->clock, CW_ROLLBACK);
+    uint64_t undone = 0;
+    for (; is_straggler(tw, straggler); undone++)
+        undo_newest(tw, entry_lp(straggler));
+    note_rollback(tw, ROLLBACK_PRIMARY, undone);
+    rollback_work_off(tw);
+    (void)activity_go(&tw->worker->clock, activity);
+}
+
+static void undo_and_cancel(struct timewarp *tw, const struct cw_event *event,
+                            enum rollback_cause cause)
+{
+    const unsigned activity = activity_go(&tw->worker->clock, CW_ROLLBACK);
+    undo_event(tw, event, cause);
+    rollback_work_off(tw);
+    (void)activity_go(&tw->worker->clock, activity);
+}
+
+void rollback_event(struct timewarp *tw, const struct cw_event *event)
+{
+    undo_and_cancel(tw, event, ROLLBACK_INJECTED);
+}
+
+void rollback_open(struct timewarp *tw)
+{
+    const struct log *const log = tw->history.open;
+    if (log == NULL)
+        return;
+    (void)undo(tw, log, tw->history.undo.at, tw->handling->lp, false);
+    history_discard(&tw->history);
+    rollback_work_off(tw);
+}
+
+void rollback_cancel(struct timewarp *tw, struct cw_event *event)
+{
+    const unsigned activity = activity_go(&tw->worker->clock, CW_ROLLBACK);
+    cancel(tw, event, ROLLBACK_PRIMARY);
+    rollback_work_off(tw);
+    (void)activity_go(&tw->worker->clock, activity);
+}
+
+/*
+ * Whether nobody has relied on it: it is not before GVT, the promise, or the last report; nor
+ * before the safe bound, or else what it sent to own LPs may have been handled for good.
+ */
+static bool may_undo(const struct timewarp *tw, struct cw_event *event)
+{
+    const struct entry entry = entry_of_event(event);
+    const struct key key = key_of(&entry);
+    return event->time_ps >= tw->promised_ps && event->time_ps >= tw->gvt.safe_ps &&
+           !key_before(key, tw->gvt.now) &&
+           !key_before(key, tw->worker->sim->slots[tw->index].least);
+}
+
+void rollback_all(struct timewarp *tw)
+{
+    struct history *const history = &tw->history;
+    lazy_drop_all(tw);
+    for (struct history_block *block = history->oldest; block != NULL; block = block->next) {
+        const size_t end = history_block_end(history, block);
+        for (size_t at = block->first; at < end && block->live > 0;) {
+            const struct log *const log = (const struct log *)(const void *)(block->data + at);
+            if (log->event != NULL && may_undo(tw, log->event))
+                undo_and_cancel(tw, log->event, ROLLBACK_SECONDARY);
+            at += log_bytes(log);
+        }
+    }
+}

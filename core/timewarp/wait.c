@@ -1,0 +1,85 @@
+/*
+ * wait.c: see wait.h.
+ */
+#include "core/timewarp/wait.h"
+
+#include "core/simulation.h"
+#include "core/timewarp/timewarp.h"
+
+enum {
+    TURNS_SPUN = 64,    /* a microsecond or some */
+    TURNS_AWAKE = 2048, /* then the others are far from done */
+    TURNS_CROWDED = 16,
+    SLEEP_NS_MAX = 2000000,
+    SLEEP_NS_TOGETHER = 50000,
+};
+
+/* 0 in `waits_for` is awake; 1 + the worker. */
+static bool is_asleep(const struct gvt_slot *slot)
+{
+    /* acquire: of two that are about to sleep one sees the other's word (I-WAIT-1); what orders it
+     * behind our own is the fence in sleep_for() */
+    return sync_load_acquire(&slot->waits_for) != 0;
+}
+
+/* Says that it sleeps; then, unless something has come or the other sleeps too, does. */
+static void sleep_for(struct timewarp *tw, uint32_t other)
+{
+    struct cw_sim *const sim = tw->worker->sim;
+    struct gvt_slot *const slot = &sim->slots[tw->index], *const theirs = &sim->slots[other];
+    const uint64_t word = 1 + (uint64_t)other;
+    (void)sync_add_relaxed(&sim->sleepers, 1);
+    sync_store_release(&slot->waits_for, word); /* pairs with is_asleep() and wait_ring() */
+    if (sim->can_fence_all)                     /* before the looks below: I-WAIT-1, I-WAIT-2 */
+        sync_fence_all();
+    else
+        sync_fence();
+    /* promise_ps: pairs with promise_renew(); only whether it has changed counts here */
+    if (!is_asleep(theirs) &&
+        (int64_t)sync_load_acquire(&theirs->promise_ps) == tw->blocked_by_ps &&
+        !gvt_can_go_on(tw) && !simulation_aborted(sim)) {
+        const uint64_t start = clock_ticks();
+        sync_sleep(&slot->waits_for, word, SLEEP_NS_MAX);
+        activity_slept(&tw->worker->clock, start);
+    }
+    sync_store_release(&slot->waits_for, 0); /* our own word: orders nothing that matters */
+    (void)sync_add_relaxed(&sim->sleepers, UINT64_MAX);
+}
+
+void wait_turn(struct timewarp *tw)
+{
+    const unsigned turns = ++tw->turns;
+    const bool crowded = tw->worker->sim->crowded;
+    if (turns < TURNS_SPUN && !crowded)
+        sync_pause();
+    else if (turns < (crowded ? TURNS_CROWDED : TURNS_AWAKE) ||
+             is_asleep(&tw->worker->sim->slots[tw->blocked_by]) || tw->blocked_by == tw->index)
+        sync_yield();
+    else
+        sleep_for(tw, tw->blocked_by);
+}
+
+void wait_all(const struct timewarp *tw, unsigned turns)
+{
+    struct sync_u64 nobody = {1};
+    if (turns < TURNS_SPUN && !tw->worker->sim->crowded)
+        sync_pause();
+    else if (turns < TURNS_AWAKE)
+        sync_yield();
+    else
+        sync_sleep(&nobody, 1, SLEEP_NS_TOGETHER);
+}
+
+void wait_ring(struct timewarp *tw, bool all)
+{
+    struct cw_sim *const sim = tw->worker->sim;
+    sync_fence_often(sim->can_fence_all); /* what was made known, before the look below: I-WAIT-2 */
+    if (sync_load_acquire(&sim->sleepers) == 0)
+        return;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        struct gvt_slot *const slot = &sim->slots[i];
+        const uint64_t word = sync_load_acquire(&slot->waits_for); /* pairs with sleep_for() */
+        if (i != tw->index && word != 0 && (all || word == 1 + (uint64_t)tw->index))
+            sync_wake(&slot->waits_for);
+    }
+}

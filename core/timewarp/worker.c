@@ -1,0 +1,489 @@
+/*
+ * worker.c: the worker's loop: look at what the others have promised and sent, go on with GVT,
+ * collect fossils, handle what may be handled, make known what was sent.
+ *
+ * Entered by the thread that a worker runs on. Workers share the mailboxes and the GVT slots, const
+ * configuration, and the memory account.
+ */
+#include <string.h>
+
+#include "core/commit.h"
+#include "core/timewarp/promise.h"
+#include "core/simulation.h"
+#include "core/timewarp/timewarp.h"
+#include "core/timewarp/wait.h"
+
+/* Events between two looks at the others: safe ones, and others beside them. */
+enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
+
+enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
+
+static bool keeps_all(const struct timewarp *tw)
+{
+    const enum cw_sync sync = tw->worker->sim->config.sync;
+    return tw->level < MEMORY_SCARCE &&
+           (sync == CW_OPTIMISTIC || (sync == CW_STRESS && tw->chaos.keep_all));
+}
+
+/* How far speculation may reach: to the end, and no further than the window beyond GVT. */
+static int64_t horizon_ps(const struct timewarp *tw)
+{
+    const struct cw_config *const config = &tw->worker->sim->config;
+    int64_t horizon_ps = config->end_ps;
+    if (config->window_ps > 0 && tw->gvt.now.time_ps < horizon_ps - config->window_ps)
+        horizon_ps = tw->gvt.now.time_ps + config->window_ps;
+    return horizon_ps;
+}
+
+/* What may be done with the least event. */
+static enum verdict judge(struct timewarp *tw, const struct entry *least)
+{
+    const struct cw_config *const config = &tw->worker->sim->config;
+    if (least == NULL || least->time_ps >= config->end_ps)
+        return NOTHING;
+    if (tw->failed && !key_before(key_of(least), tw->stuck_at))
+        return BLOCKED;
+    if ((least->time_ps < tw->gvt.safe_ps && !keeps_all(tw)) ||
+        !key_before(tw->gvt.now, key_of(least)))
+        return tw->chaos.on && chaos_keeps_undo(tw, least) ? SPECULATIVE : SAFE;
+    if (tw->patience > 0 || tw->history.live >= tw->allowance || least->time_ps >= horizon_ps(tw) ||
+        (tw->stuck && !key_before(key_of(least), tw->stuck_at)))
+        return BLOCKED;
+    return SPECULATIVE;
+}
+
+/* ---- one event, with all precautions --------------------------------------------------------- */
+
+static void enter_handler(struct timewarp *tw, const struct entry *entry, bool speculative)
+{
+    struct worker *const worker = tw->worker;
+    if (tw->chaos.on)
+        chaos_move(tw, entry_lp(entry));
+    struct lp_block *const block = worker->sim->lps.blocks[entry_lp(entry)];
+    worker->ctx.state = block->state;
+    worker->ctx.state_bytes = block->state_bytes;
+    worker->ctx.event = entry->event;
+    worker->ctx.keep = speculative || worker->sim->config.check_changes;
+    worker->ctx.undo = speculative && !worker->sim->config.check_changes ? &tw->history.undo : NULL;
+    worker->sends_left = worker->records_left = worker->sim->config.sends_per_event_max;
+    if (entry->event->reserved & EVENT_LAZY)
+        lazy_begin(tw, entry->event);
+    tw->handling = entry->event;
+    tw->speculative = speculative;
+    if (__builtin_expect(worker->sim->config.check_changes, 0))
+        undo_begin(&worker->undo, block->state, block->state_bytes);
+    worker->sim->model.handle(&worker->ctx, block->state, entry->event);
+    if (__builtin_expect(worker->sim->config.check_changes, 0))
+        worker_check_changes(worker, block);
+    tw->handling = NULL;
+    tw->speculative = false;
+    tw->events_processed++;
+}
+
+/* Makes a safe event that was just handled known. */
+static inline void commit_safe(struct timewarp *tw, struct lp_block *block, struct cw_event *event)
+{
+    struct worker *const worker = tw->worker;
+    struct records *const records = &worker->records;
+    if (event->reserved != 0) /* or else unwritten: the hash reads it as part of a word */
+        event->reserved = 0;
+    if (__builtin_expect(records->used > 0, 0)) {
+        uint8_t *const to = worker_need(worker, outbox_add(&tw->outbox, event, records->used));
+        memcpy(to, records->bytes, records->used);
+        records->used = 0;
+    }
+    tw->safe_events++;
+    commit_hash(worker, block, event);
+    commit_free(worker, event);
+}
+
+static void handle_safe(struct timewarp *tw, const struct entry *entry)
+{
+    enter_handler(tw, entry, false);
+    commit_safe(tw, tw->worker->sim->lps.blocks[entry_lp(entry)], entry->event);
+    if (tw->chaos.on && key_before(tw->chaos.final, key_of(entry)))
+        tw->chaos.final = key_of(entry);
+    lazy_end(tw);
+}
+
+/* The open log is that of an event that was just handled. */
+static inline void close_log(struct timewarp *tw, struct lp_block *block, struct cw_event *event,
+                             int64_t time_ps, uint32_t lp)
+{
+    struct records *const records = &tw->worker->records;
+    if (__builtin_expect(records->used > 0, 0)) {
+        if (!history_add_records(&tw->history, records->bytes, records->used))
+            worker_starve(tw->worker);
+        records->used = 0;
+    }
+    history_close(&tw->history, &tw->histories[lp], event, time_ps, block->hash);
+    commit_hash(tw->worker, block, event);
+}
+
+static void handle_speculative(struct timewarp *tw, const struct entry *entry)
+{
+    struct cw_event *const event = entry->event;
+    history_open(&tw->history);
+    if (tw->chaos.on)
+        chaos_note_state(tw, entry_lp(entry));
+    enter_handler(tw, entry, true);
+    const uint16_t notes = event->reserved;
+    event->reserved = 0;
+    close_log(tw, tw->worker->sim->lps.blocks[entry_lp(entry)], event, entry->time_ps,
+              entry_lp(entry));
+    event->reserved = notes | EVENT_PROCESSED;
+    tw->usage.processed++;
+    if (key_before(tw->front, key_of(entry)))
+        tw->front = key_of(entry);
+    lazy_end(tw);
+    if (tw->chaos.on)
+        chaos_inject(tw, entry);
+}
+
+/* Asks for the memory that a soon handled event will need; returns its entry. */
+static inline const struct entry *fetch_ahead(struct worker *worker)
+{
+    const struct entry *const entry = pending_look_ahead(&worker->pending);
+    __builtin_prefetch(entry->event);
+    __builtin_prefetch((const uint8_t *)entry->event + 64); /* a payload reaches further */
+    __builtin_prefetch(worker->sim->lps.blocks[entry_lp(entry)]);
+    return entry;
+}
+
+/* Handles the least event, if it may be handled. `timed`: in a sampled turn (stats.h). */
+static inline enum verdict step(struct timewarp *tw, bool timed)
+{
+    struct pending *const pending = &tw->worker->pending;
+    if (timed)
+        (void)activity_go(&tw->worker->clock, CW_QUEUE);
+    const struct entry *const least = pending_peek(pending);
+    if (least == NULL && pending->out_of_memory)
+        worker_fail_for_memory(tw->worker);
+    if (least != NULL && least->event->reserved & EVENT_CANCELLED) {
+        struct cw_event *const event = least->event;
+        pending_pop(pending, least);
+        pool_put(&tw->worker->pool, event);
+        tw->cancelled--;
+        return SAFE;
+    }
+    const enum verdict verdict = judge(tw, least);
+    if (verdict != SAFE && verdict != SPECULATIVE)
+        return verdict;
+    if (verdict == SPECULATIVE &&
+        !history_room(&tw->history, sizeof(struct log) + 2 * sizeof(uint64_t))) { /* chaos.c */
+        tw->starved = true;
+        return BLOCKED;
+    }
+    const struct entry entry = *least;
+    pending_pop(pending, least);
+    if (!tw->chaos.on) /* another worker's LP, read ahead in vain, may be moving */
+        (void)fetch_ahead(tw->worker);
+    if (timed)
+        (void)activity_go(&tw->worker->clock, CW_HANDLING);
+    tw->stuck = false;
+    if (tw->histories[entry_lp(&entry)].live > 0) /* is it a straggler? */
+        rollback_straggler(tw, &entry);
+    if (verdict == SAFE) {
+        fossil_commit_lp(tw, entry_lp(&entry));
+        handle_safe(tw, &entry);
+    } else {
+        handle_speculative(tw, &entry);
+    }
+    return verdict;
+}
+
+/* ---- the usual cases, without a detour --------------------------------------------------------
+ */
+
+static inline void call_handler(struct timewarp *tw, struct worker *worker, struct lp_block *block,
+                                const struct cw_event *event)
+{
+    worker->ctx.state = block->state;
+    worker->ctx.state_bytes = block->state_bytes;
+    worker->ctx.event = event;
+    worker->sends_left = worker->records_left = worker->sim->config.sends_per_event_max;
+    tw->handling = event;
+    worker->sim->model.handle(&worker->ctx, block->state, event);
+}
+
+/* Safe events of LPs that have no history. Handles at most `most`, and returns how many. */
+static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
+{
+    struct worker *const worker = tw->worker;
+    const struct cw_sim *const sim = worker->sim;
+    const int64_t end_ps = sim->config.end_ps;
+    const int64_t bound_ps = tw->gvt.safe_ps < end_ps ? tw->gvt.safe_ps : end_ps;
+    const bool history = tw->history.live > 0;
+    const struct entry *least;
+    unsigned handled = 0;
+    worker->ctx.keep = false;
+    while (handled < most && (least = pending_peek(&worker->pending)) != NULL &&
+           least->time_ps < bound_ps) {
+        struct cw_event *const event = least->event;
+        const uint32_t lp = entry_lp(least);
+        struct lp_block *const block = sim->lps.blocks[lp];
+        if (__builtin_expect(event->reserved != 0 || (history && tw->histories[lp].live > 0), 0))
+            break;
+        pending_pop(&worker->pending, least);
+        (void)fetch_ahead(worker);
+        call_handler(tw, worker, block, event);
+        tw->events_processed++;
+        commit_safe(tw, block, event);
+        handled++;
+    }
+    tw->handling = NULL;
+    return handled;
+}
+
+/* Events beyond all that were handled ahead of the safe bound: none of them is a straggler, nor is
+ * what they send, or what is next. Likewise. */
+static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
+{
+    struct worker *const worker = tw->worker;
+    const struct cw_sim *const sim = worker->sim;
+    const int64_t bound_ps = horizon_ps(tw);
+    const struct entry *least = pending_peek(&worker->pending);
+    struct cw_event *latest = NULL;
+    unsigned handled = 0;
+    if (least == NULL || !key_before(tw->front, key_of(least)) || tw->history.live >= tw->allowance)
+        return 0;
+    if (most > tw->allowance - tw->history.live)
+        most = (unsigned)(tw->allowance - tw->history.live);
+    worker->ctx.keep = true;
+    worker->ctx.undo = &tw->history.undo;
+    tw->speculative = true;
+    while (handled < most && (least = pending_peek(&worker->pending)) != NULL &&
+           least->time_ps < bound_ps && least->event->reserved == 0 &&
+           history_room(&tw->history, sizeof(struct log))) {
+        struct cw_event *const event = least->event;
+        const int64_t time_ps = least->time_ps;
+        const uint32_t lp = entry_lp(least);
+        struct lp_block *const block = sim->lps.blocks[lp];
+        pending_pop(&worker->pending, least);
+        __builtin_prefetch(&tw->histories[entry_lp(fetch_ahead(worker))]);
+        history_open(&tw->history);
+        call_handler(tw, worker, block, event);
+        close_log(tw, block, event, time_ps, lp);
+        event->reserved = EVENT_PROCESSED;
+        tw->events_processed++;
+        latest = event;
+        handled++;
+    }
+    if (latest != NULL) { /* or, after a failure, what failed: take_failure() */
+        const struct entry entry = entry_of_event(latest);
+        tw->front = key_of(&entry);
+    }
+    tw->handling = NULL;
+    tw->speculative = false;
+    tw->usage.processed += handled;
+    return handled;
+}
+
+/* A few events one by one, if this turn is sampled. Returns how many. */
+static unsigned handle_timed(struct timewarp *tw)
+{
+    unsigned handled = 0;
+    if (__builtin_expect(!tw->worker->clock.on, 1))
+        return 0;
+    while (handled < EVENTS_PER_SAMPLE) {
+        const enum verdict verdict = step(tw, true);
+        if (verdict != SAFE && verdict != SPECULATIVE)
+            break;
+        handled++;
+    }
+    (void)activity_go(&tw->worker->clock, ACTIVITY_BATCH);
+    return handled;
+}
+
+/* Where the safe bound stops a worker, the others wait for what it promises next: several batches
+ * should fit between two stops, so that all go on at once instead of taking turns. */
+static void adjust_batch(struct timewarp *tw, bool stopped)
+{
+    const unsigned batch = stopped ? tw->batch / 2 : tw->batch + tw->batch / 8;
+    tw->batch = batch < BATCH_MIN ? BATCH_MIN : batch > BATCH_MAX ? BATCH_MAX : batch;
+}
+
+/* Handles up to a batch of events. Returns whether there were any. */
+static bool handle_batch(struct timewarp *tw)
+{
+    const struct cw_config *const config = &tw->worker->sim->config;
+    unsigned handled = handle_timed(tw), ahead = 0;
+    const bool runs = !config->check_changes && !tw->failed && !tw->stuck;
+    enum verdict verdict = SAFE;
+    while (handled < tw->batch && ahead < BATCH_SPECULATIVE) {
+        if (runs && !keeps_all(tw))
+            handled += handle_safe_run(tw, tw->batch - handled);
+        if (runs && tw->patience == 0)
+            ahead += handle_speculative_run(tw, BATCH_SPECULATIVE - ahead);
+        verdict = step(tw, false);
+        if (verdict != SAFE && verdict != SPECULATIVE)
+            break;
+        handled += verdict == SAFE;
+        ahead += verdict == SPECULATIVE;
+    }
+    if (handled + ahead > 0)
+        adjust_batch(tw, verdict == BLOCKED);
+    return handled + ahead > 0;
+}
+
+/* ---- the loop ---------------------------------------------------------------------------------
+ */
+
+/* A handler has failed. Speculatively: it is undone, and waits until it is safe. For good: it
+ * stays the least event of this worker, and the run ends when GVT gets there. */
+static void take_failure(struct timewarp *tw)
+{
+    struct worker *const worker = tw->worker;
+    struct cw_event *const event = (struct cw_event *)(uintptr_t)tw->handling;
+    const bool speculative = tw->speculative;
+    const struct entry entry = entry_of_event(event);
+    tw->stuck_at = key_of(&entry);
+    tw->speculative = false;
+    worker->records.used = 0;
+    lazy_end(tw);
+    if (speculative) {
+        if (key_before(tw->front, tw->stuck_at))
+            tw->front = tw->stuck_at;
+        rollback_open(tw);
+        tw->stuck = true;
+        if (!pending_push(&worker->pending, entry))
+            worker_fail_for_memory(worker);
+    } else {
+        tw->failed = true;
+        tw->failed_event = event;
+        tw->failure = worker->failure;
+    }
+    tw->handling = NULL;
+}
+
+/* Looks at the others. True: the run is over. */
+static bool look_around(struct timewarp *tw)
+{
+    const bool risen = promise_look(tw);
+    const bool round_ended = gvt_step(tw);
+    if ((tw->history.live > 0 && (round_ended || promise_ps(tw) > tw->collected_ps)) ||
+        history_is_idle(&tw->history))
+        fossil_collect(tw);
+    if (risen || round_ended)
+        window_adjust(tw, round_ended);
+    window_heed_memory(tw);
+    if (!round_ended)
+        return false;
+    tw->window_sum += tw->budget;
+    if (tw->index == 0 && !tw->gvt.over)
+        stats_tell_round(tw);
+    return tw->gvt.over;
+}
+
+/* One turn. Afterwards tw->looks is 0 if there was something to do. True: the run is over. */
+static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
+{
+    struct activity_clock *const clock = &tw->worker->clock;
+    if (--clock->turns_left == 0)
+        activity_begin(clock, CW_GVT, gvt_moment(&tw->gvt));
+    if (look_around(tw))
+        return true;
+    const bool handled = handle_batch(tw);
+    (void)activity_go(clock, CW_GVT);
+    promise_renew(tw);
+    if (handled) {
+        tw->turns = 0;
+        tw->looks = 0;
+    } else {
+        tw->looks++;
+        tw->waited += tw->patience > 0;
+        tw->patience -= tw->patience > 0;
+    }
+    return false;
+}
+
+/* The turn's end, and that of the waiting that was part of it. */
+static inline void end_turn(struct timewarp *tw)
+{
+    struct activity_clock *const clock = &tw->worker->clock;
+    if (__builtin_expect(clock->on, 0))
+        activity_end(clock, tw->looks > 0 && gvt_moment(&tw->gvt) == clock->moment);
+}
+
+__attribute__((noinline)) static void
+run(struct timewarp *tw) /* not into what setjmp() makes slow */
+{
+    const struct cw_sim *const sim = tw->worker->sim;
+    while (!simulation_aborted(sim)) {
+        if (turn(tw))
+            return;
+        if (tw->looks > 0) {
+            (void)activity_go(&tw->worker->clock, CW_IDLE);
+            wait_turn(tw);
+        } else if (sim->crowded && tw->history.live > 0) {
+            sync_yield(); /* who shares the core is behind: it may send something earlier */
+        }
+        end_turn(tw);
+    }
+}
+
+/* After a jump out of a handler, or of what surrounds it. False: the run ends. */
+static bool go_on(struct worker *worker)
+{
+    worker->clock.on = false;                 /* the turn is not timed to its end */
+    if (worker->timewarp->handling == NULL) { /* not a handler's: memory, or a bug */
+        simulation_abort(worker->sim, worker);
+        return false;
+    }
+    take_failure(worker->timewarp);
+    return true;
+}
+
+void worker_run(struct worker *worker)
+{
+    /* Nothing here is read after a jump but `worker`, which does not change. */
+    if (setjmp(worker->failed) != 0 && !go_on(worker))
+        return;
+    run(worker->timewarp);
+}
+
+__attribute__((noinline)) static bool turn_of_one(struct timewarp *tw)
+{
+    const bool over = turn(tw);
+    if (!over)
+        end_turn(tw);
+    return over;
+}
+
+/* True: the run is over for this worker. */
+static bool take_turn(struct worker *worker)
+{
+    if (setjmp(worker->failed) != 0) /* likewise */
+        return !go_on(worker);
+    return turn_of_one(worker->timewarp);
+}
+
+/* None of a thread's workers has anything to do: the `turns`-th time in a row. */
+static void wait_together(struct worker *first, uint32_t count, unsigned turns)
+{
+    const uint64_t start = clock_ticks();
+    wait_all(first->timewarp, turns);
+    for (uint32_t i = 0; i < count; i++)
+        activity_slept(&first[i].clock, start);
+}
+
+void worker_run_in_turn(struct worker *first, uint32_t count)
+{
+    uint32_t left = count;
+    unsigned idle = 0; /* rounds in a row in which nobody had anything to do */
+    while (left > 0 && !simulation_aborted(first->sim)) {
+        bool any = false;
+        for (uint32_t i = 0; i < count; i++) {
+            struct timewarp *const tw = first[i].timewarp;
+            if (tw->gvt.over)
+                continue;
+            left -= take_turn(&first[i]);
+            any |= tw->looks == 0;
+        }
+        idle = any ? 0 : idle + 1;
+        if (idle > 0)
+            wait_together(first, count, idle);
+        else if (first->sim->crowded)
+            sync_yield(); /* as in run() */
+    }
+}

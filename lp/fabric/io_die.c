@@ -1,0 +1,202 @@
+/*
+ * io_die.c: the logical processes around the cubes: a SIP's IO die, a switch between SIPs, and the
+ * host, which only collects (20-hardware.md, "Structure", "Routing", "Control plane"). A
+ * crossing is one event, at the time the transfer's tail enters.
+ */
+#include "lp/fabric/lateness.h"
+#include "lp/model.h"
+
+/* ---- IO die ---------------------------------------------------------------------------------- */
+
+static size_t io_die_bytes(const struct lp_model *m)
+{
+    return sizeof(struct lp_io_die) + m->io_links * sizeof(struct hw_link);
+}
+
+static void nothing_to_init(const struct lp_model *m, uint32_t lp, void *state)
+{
+    (void)m, (void)lp, (void)state;
+}
+
+struct die_run {
+    struct cw_ctx *ctx;
+    const struct lp_model *m;
+    const struct lp_io_die *die;
+    uint32_t sip;
+};
+
+static void cross(struct die_run *run, struct hw_flight *flight, enum hw_link_kind kind,
+                  uint32_t index, int64_t next_overhead_ps)
+{
+    struct hw_link *const link = lp_link(run->ctx, run->m, &run->die->link[index], flight);
+    if (__builtin_expect(!run->m->hw.jittered, 1)) {
+        hw_flight_cross(flight, &run->m->hw.link[kind], link, next_overhead_ps);
+        return;
+    }
+    const struct hw_jitter_place place = {run->sip, HW_JITTER_ANY, HW_JITTER_ANY, index};
+    hw_flight_cross_late(flight, &run->m->hw.link[kind], link, next_overhead_ps,
+                         lp_late_link_ps(&run->m->hw, kind, place, flight));
+}
+
+/* From the IO port into the SIP: to the edge cube of the destination's row or column. */
+static void enter_sip(struct die_run *run, const struct cw_event *event, struct hw_flight *flight,
+                      struct lp_transfer *transfer, enum hw_port port)
+{
+    const struct lp_model *m = run->m;
+    const uint32_t cube = transfer->dst / m->pes % m->cubes;
+    const uint32_t edge = hw_edge_cube(&m->hw, cube, port);
+    const bool side = port == HW_PORT_E || port == HW_PORT_W;
+    const uint32_t lane = side ? edge / m->hw.cube_w : edge % m->hw.cube_w;
+    cross(run, flight, HW_LINK_UCIE, m->link_edge[port] + lane,
+          m->hw.overhead_ps[HW_NODE_UCIE_PORT]);
+    transfer->port = (uint8_t)port;
+    lp_forward(run->ctx, lp_of_cube(m, run->sip, edge), LP_EVENT_TRANSFER, lp_sender_of(event),
+               transfer, flight);
+}
+
+/* Out of the SIP by the outer link of `port`. */
+static void leave_sip(struct die_run *run, const struct cw_event *event, struct hw_flight *flight,
+                      struct lp_transfer *transfer, enum hw_port port)
+{
+    const struct lp_model *m = run->m;
+    const uint32_t to_sip = transfer->dst / (m->pes * m->cubes);
+    const bool through_switch = hw_route_through_switch(&m->hw, port);
+    cross(run, flight, hw_route_outer_link(&m->hw, port), m->link_outer + port,
+          m->hw.overhead_ps[through_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT]);
+    transfer->port = (uint8_t)hw_route_entry(&m->hw, port);
+    transfer->exit = HW_PORT_NONE;
+    const uint32_t lp =
+        through_switch ? m->first_switch + (m->hw.sip_topology == HW_PAIR_SWITCH ? run->sip & 1 : 0)
+                       : lp_of_io_die(m, hw_route_sip_behind(&m->hw, run->sip, port, to_sip));
+    lp_forward(run->ctx, lp, LP_EVENT_TRANSFER, lp_sender_of(event), transfer, flight);
+}
+
+/* A transfer's tail enters an IO port: from a cube of this SIP, or from outside. */
+static void transfer_enters(struct die_run *run, const struct cw_event *event)
+{
+    const struct lp_model *m = run->m;
+    struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
+    cw_check(run->ctx, transfer.port < HW_PORTS);
+    const enum hw_port port = (enum hw_port)transfer.port;
+    struct hw_flight flight = lp_flight(run->ctx, &transfer);
+    const int64_t hub_ps = m->hw.overhead_ps[HW_NODE_IO_HUB];
+    const uint32_t to_sip = transfer.dst / (m->pes * m->cubes);
+    const uint32_t from_sip = transfer.src / (m->pes * m->cubes);
+    if (lp_to_host(&transfer)) {
+        cross(run, &flight, HW_LINK_HUB, m->link_hub_in + port, hub_ps);
+        cross(run, &flight, HW_LINK_HUB, m->link_io_cpu, 0); /* io_cpu is a server */
+        lp_forward(run->ctx, event->lp, LP_EVENT_CPU_ARRIVAL, lp_sender_of(event), &transfer,
+                   &flight);
+    } else if (to_sip == run->sip) {
+        enter_sip(run, event, &flight, &transfer, port);
+    } else if (from_sip == run->sip) {
+        leave_sip(run, event, &flight, &transfer, port); /* it came by the port it wants */
+    } else {
+        const enum hw_port out = hw_route_sip(&m->hw, run->sip, to_sip);
+        cross(run, &flight, HW_LINK_HUB, m->link_hub_in + port, hub_ps);
+        cross(run, &flight, HW_LINK_HUB, m->link_hub_out + out, m->hw.overhead_ps[HW_NODE_IO_PORT]);
+        leave_sip(run, event, &flight, &transfer, out);
+    }
+}
+
+/* io_cpu serves one message at a time, both ways together, in order of arrival. */
+static void io_cpu_arrival(struct die_run *run, const struct cw_event *event)
+{
+    const struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
+    int64_t *free_ps = CW_MUT(run->ctx, &run->die->io_cpu_free_ps);
+    struct hw_flight flight = lp_flight(run->ctx, &transfer);
+    if (*free_ps > flight.tau_ps)
+        flight.tau_ps = *free_ps;
+    flight.tau_ps += run->m->hw.overhead_ps[HW_NODE_IO_CPU];
+    *free_ps = flight.tau_ps;
+    lp_forward(run->ctx, event->lp, LP_EVENT_CPU_DONE, lp_sender_of(event), &transfer, &flight);
+}
+
+static void io_cpu_done(struct die_run *run, const struct cw_event *event)
+{
+    const struct lp_model *m = run->m;
+    struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
+    struct hw_flight flight = lp_flight(run->ctx, &transfer);
+    if (lp_to_host(&transfer)) {
+        cross(run, &flight, HW_LINK_PCIE, m->link_pcie, m->hw.overhead_ps[HW_NODE_HOST]);
+        lp_forward(run->ctx, 0, LP_EVENT_HOST, lp_sender_of(event), &transfer, &flight);
+        return;
+    }
+    cross(run, &flight, HW_LINK_HUB, m->link_io_cpu + 1, m->hw.overhead_ps[HW_NODE_IO_HUB]);
+    cross(run, &flight, HW_LINK_HUB, m->link_hub_out + HW_PORT_W,
+          m->hw.overhead_ps[HW_NODE_IO_PORT]);
+    enter_sip(run, event, &flight, &transfer, HW_PORT_W);
+}
+
+static void io_die_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    const struct lp_model *m = cw_model_data(ctx);
+    struct die_run run = {ctx, m, state, event->lp - m->first_io_die};
+    switch (event->type) {
+    case LP_EVENT_TRANSFER:
+        transfer_enters(&run, event);
+        break;
+    case LP_EVENT_CPU_ARRIVAL:
+        io_cpu_arrival(&run, event);
+        break;
+    case LP_EVENT_CPU_DONE:
+        io_cpu_done(&run, event);
+        break;
+    default:
+        cw_fail(ctx, CW_BUG, "IO die %u: unknown event type %u", run.sip, event->type);
+    }
+}
+
+const struct lp_ops lp_io_die_ops = {"io_die", io_die_bytes, nothing_to_init, io_die_handle};
+
+/* ---- switch ---------------------------------------------------------------------------------- */
+
+static size_t switch_bytes(const struct lp_model *m)
+{
+    return sizeof(struct lp_switch) + m->hw.sip_count * sizeof(struct hw_link);
+}
+
+static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    const struct lp_model *m = cw_model_data(ctx);
+    const struct lp_switch *s = state;
+    cw_check(ctx, event->type == LP_EVENT_TRANSFER);
+    const struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
+    cw_check(ctx, transfer.port < HW_PORTS);
+    struct hw_flight flight = lp_flight(ctx, &transfer);
+    uint32_t to_sip = transfer.dst / (m->pes * m->cubes);
+    const uint32_t number = event->lp - m->first_switch;
+    if (m->hw.sip_topology == HW_PAIR_SWITCH && (to_sip & 1) != number)
+        to_sip ^= 1; /* this switch reaches the destination's mate */
+    cw_check(ctx, to_sip < m->hw.sip_count);
+    const enum hw_link_kind link = hw_route_outer_link(&m->hw, (enum hw_port)transfer.port);
+    const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};
+    hw_flight_cross_late(&flight, &m->hw.link[link], lp_link(ctx, m, &s->link[to_sip], &flight),
+                         m->hw.overhead_ps[HW_NODE_IO_PORT],
+                         lp_late_link_ps(&m->hw, link, place, &flight));
+    lp_forward(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER, lp_sender_of(event), &transfer,
+               &flight);
+}
+
+const struct lp_ops lp_switch_ops = {"switch", switch_bytes, nothing_to_init, switch_handle};
+
+/* ---- host ------------------------------------------------------------------------------------ */
+
+static size_t host_bytes(const struct lp_model *m)
+{
+    (void)m;
+    return sizeof(struct lp_host);
+}
+
+static void host_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    const struct lp_host *host = state;
+    cw_check(ctx, event->type == LP_EVENT_HOST);
+    const struct lp_transfer *transfer = LP_PAYLOAD(ctx, event, struct lp_transfer);
+    (*CW_MUT(ctx, &host->acknowledged))++;
+    const struct lp_host_record record = {cw_now(ctx), transfer->dst, transfer->seq, transfer->kind,
+                                          0};
+    cw_emit(ctx, LP_RECORD_HOST, &record, sizeof record);
+}
+
+const struct lp_ops lp_host_ops = {"host", host_bytes, nothing_to_init, host_handle};

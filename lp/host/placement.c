@@ -1,0 +1,142 @@
+/*
+ * placement.c: which worker has which LP, and the lookahead between workers (placement.h): the
+ * least over all links and credit paths that cross from one to the other (20-hardware.md: an event
+ * that carries a transfer on is sent with a delay of at least its link's flight time plus the
+ * next node's overhead).
+ */
+#include "lp/host/placement.h"
+
+#include <stdlib.h>
+
+struct place {
+    const struct lp_model *m;
+    uint32_t workers;
+    const uint32_t *lp_worker;
+    int64_t *least_ps;
+    struct lp_cut *cut;
+};
+
+/* LP `from` may send to LP `to` with that delay. */
+static void allow(const struct place *p, uint32_t from, uint32_t to, int64_t delay_ps)
+{
+    int64_t *const least = &p->least_ps[(size_t)p->lp_worker[from] * p->workers + p->lp_worker[to]];
+    *least = delay_ps < *least ? delay_ps : *least;
+}
+
+/* A link joins LPs `a` and `b`, which it enters at a node of that kind. */
+static void join(const struct place *p, enum hw_link_kind link, uint32_t a, enum hw_node_kind at_a,
+                 uint32_t b, enum hw_node_kind at_b)
+{
+    const struct hw_config *hw = &p->m->hw;
+    allow(p, a, b, hw->link[link].prop_ps + hw->overhead_ps[at_b]);
+    allow(p, b, a, hw->link[link].prop_ps + hw->overhead_ps[at_a]);
+    p->cut->link[link].all++;
+    p->cut->link[link].cut += p->lp_worker[a] != p->lp_worker[b];
+}
+
+static void join_cube(const struct place *p, uint32_t sip, uint32_t cube)
+{
+    const struct lp_model *m = p->m;
+    const uint32_t lp = lp_of_cube(m, sip, cube);
+    for (enum hw_port port = 0; port < HW_PORTS; port++) {
+        uint32_t to;
+        if (!hw_cube_neighbour(&m->hw, cube, port, &to))
+            join(p, HW_LINK_UCIE, lp, HW_NODE_UCIE_PORT, lp_of_io_die(m, sip), HW_NODE_IO_PORT);
+        else if (port == HW_PORT_E || port == HW_PORT_S) /* each once */
+            join(p, HW_LINK_UCIE, lp, HW_NODE_UCIE_PORT, lp_of_cube(m, sip, to), HW_NODE_UCIE_PORT);
+    }
+}
+
+static void allow_credits(const struct place *p, uint32_t sip, uint32_t cube)
+{
+    const struct lp_model *m = p->m;
+    for (uint32_t pe = 0; pe < m->pes; pe++)
+        for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
+            const uint32_t index = hw_pe_index(&m->hw, (struct hw_place){sip, cube, pe});
+            uint32_t peer;
+            enum hw_dir peer_dir;
+            if (!lp_queue_peer(m, index, dir, &peer, &peer_dir))
+                continue;
+            const struct hw_place to = hw_place_of(&m->hw, peer);
+            allow(p, lp_of_cube(m, sip, cube), lp_of_cube(m, to.sip, to.cube),
+                  lp_credit_ps(m, index, dir));
+        }
+}
+
+static void join_io_die(const struct place *p, uint32_t sip)
+{
+    const struct lp_model *m = p->m;
+    const bool pairs = m->hw.sip_topology == HW_PAIR_SWITCH;
+    const uint32_t die = lp_of_io_die(m, sip);
+    /* The host LP sends nothing: its messages are injected between drains. */
+    allow(p, die, 0, m->hw.link[HW_LINK_PCIE].prop_ps + m->hw.overhead_ps[HW_NODE_HOST]);
+    p->cut->link[HW_LINK_PCIE].all++;
+    p->cut->link[HW_LINK_PCIE].cut += p->lp_worker[die] != p->lp_worker[0];
+    for (enum hw_port port = 0; port < HW_PORTS; port++) {
+        const enum hw_link_kind link = hw_route_outer_link(&m->hw, port);
+        uint32_t to;
+        if (hw_route_through_switch(&m->hw, port)) {
+            if (port == (pairs ? HW_PORT_N : HW_PORT_E)) /* the one port that has the link */
+                join(p, link, die, HW_NODE_IO_PORT, m->first_switch + (pairs ? sip & 1 : 0),
+                     HW_NODE_SWITCH);
+        } else if ((port == HW_PORT_E || port == HW_PORT_S) &&
+                   hw_sip_neighbour(&m->hw, sip, port, &to)) {
+            join(p, link, die, HW_NODE_IO_PORT, lp_of_io_die(m, to), HW_NODE_IO_PORT);
+        }
+    }
+    if (pairs && sip % 2 == 0 && sip + 1 < m->hw.sip_count)
+        join(p, HW_LINK_SIO, die, HW_NODE_IO_PORT, lp_of_io_die(m, sip + 1), HW_NODE_IO_PORT);
+}
+
+static void place_lps(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,
+                      uint32_t *lp_worker)
+{
+    lp_worker[0] = 0;
+    for (uint32_t i = 0; i < m->hw.sip_count * m->cubes; i++)
+        lp_worker[1 + i] = cube_worker[i];
+    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
+        lp_worker[lp_of_io_die(m, sip)] = cube_worker[sip * m->cubes];
+    for (uint32_t i = 0; i < m->switch_count; i++)
+        lp_worker[m->first_switch + i] = i % workers;
+}
+
+static bool count_lps(const struct place *p)
+{
+    uint32_t *const lps = calloc(p->workers, sizeof *lps);
+    if (lps == NULL)
+        return false;
+    for (uint32_t lp = 0; lp < p->m->lp_count; lp++)
+        lps[p->lp_worker[lp]]++;
+    p->cut->lps_min = p->cut->lps_max = lps[0];
+    for (uint32_t w = 0; w < p->workers; w++) {
+        p->cut->lps_min = lps[w] < p->cut->lps_min ? lps[w] : p->cut->lps_min;
+        p->cut->lps_max = lps[w] > p->cut->lps_max ? lps[w] : p->cut->lps_max;
+        p->cut->idle += lps[w] == 0;
+    }
+    free(lps);
+    return true;
+}
+
+bool lp_place(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,
+              uint32_t *lp_worker, int64_t *least_delay_ps, struct lp_cut *cut)
+{
+    const struct place p = {m, workers, lp_worker, least_delay_ps, cut};
+    const size_t pairs = (size_t)workers * workers;
+    *cut = (struct lp_cut){.lookahead_ps = CW_TIME_MAX};
+    place_lps(m, workers, cube_worker, lp_worker);
+    for (size_t i = 0; i < pairs; i++)
+        least_delay_ps[i] = CW_TIME_MAX;
+    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++) {
+        join_io_die(&p, sip);
+        for (uint32_t cube = 0; cube < m->cubes; cube++) {
+            join_cube(&p, sip, cube);
+            allow_credits(&p, sip, cube);
+        }
+    }
+    for (uint32_t w = 0; w < workers; w++) /* one's own LPs are promised nothing */
+        least_delay_ps[(size_t)w * workers + w] = 0;
+    for (size_t i = 0; i < pairs; i++)
+        if (i / workers != i % workers && least_delay_ps[i] < cut->lookahead_ps)
+            cut->lookahead_ps = least_delay_ps[i];
+    return count_lps(&p);
+}

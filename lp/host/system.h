@@ -1,0 +1,115 @@
+/*
+ * system.h: the simulated machine as the host sees it: build it, install its queues, launch
+ * kernels, run it, read its times and states (20-hardware.md, "Control plane"). Everything the host
+ * does to the machine is a control message through the engine and takes simulated time.
+ */
+#ifndef LP_SYSTEM_H
+#define LP_SYSTEM_H
+
+#include "lp/host/placement.h"
+
+struct lp_system_options {
+    const struct hw_config *hw;
+    const struct lp_config *config;
+    enum cw_sync sync;
+    uint32_t threads;
+    const uint32_t *cube_worker; /* [sip_count * cubes] partition.h; NULL with one thread */
+    int64_t window_ps;           /* 0: any; for the optimistic modes */
+    uint64_t stress_rate_p32, stress_seed;
+    bool lazy_cancellation;    /* struct cw_config */
+    uint64_t memory_bytes_max; /* 0: the engine's default */
+    bool pin_workers;          /* struct cw_config */
+    bool check_changes;        /* debug: prove that handlers change only what they asked for */
+    cw_progress_fn progress, each_round; /* struct cw_config, with `arg`; NULL: not wanted */
+    cw_trace_fn trace;                   /* the engine's; NULL: not wanted */
+    void *trace_arg;
+    /* Receives each committed data operation, in order; NULL: none wanted. */
+    void (*op)(void *arg, const struct lp_op *op);
+    /* Receives each tile's arrival in its slot; NULL: not wanted. */
+    void (*arrival)(void *arg, const struct lp_arrival *arrival);
+    /* Receives each start, phase and end of a kernel; NULL: not wanted. */
+    void (*kernel)(void *arg, const struct lp_kernel_record *record);
+    /* Told that a PE's kernel has ended: its received tiles are dead. NULL: not wanted. */
+    void (*kernel_ended)(void *arg, uint32_t pe);
+    void *arg;
+};
+
+/* Times of what was submitted at one moment: an installation or a collective. In ps. */
+struct lp_times {
+    int64_t submitted_ps;
+    int64_t first_start_ps, last_start_ps, last_end_ps; /* of kernels */
+    int64_t host_ps; /* the last acknowledgement or completion at the host */
+    uint32_t submitted, started, ended, returned;
+};
+
+/* When each rank's PEs left each phase, at the latest; -1 where none was in it. */
+struct lp_phases {
+    const char *const *name;
+    uint32_t count;
+    int64_t *start_ps; /* [rank]: its first kernel's start; -1: none */
+    int64_t *exit_ps;  /* [rank * count + phase] */
+};
+
+struct lp_system;
+
+struct lp_system *lp_system_create(const struct lp_system_options *options, struct cw_error *error);
+void lp_system_free(struct lp_system *system); /* accepts NULL */
+
+/* Submits an IpcqInitMsg for every wired PE, in order of (sip, cube, pe). */
+int lp_system_submit_install(struct lp_system *system, struct cw_error *error);
+
+/*
+ * The host's copies: begin, then an MmuMapMsg or a MemoryWriteMsg with its data per PE, all
+ * submitted at this moment, in order of (sip, cube, pe). Each is acknowledged when it has taken
+ * effect at the PE's pe_cpu. Timing only: contents and translations are the host's tables.
+ */
+void lp_system_begin_copy(struct lp_system *system);
+int lp_system_submit_map(struct lp_system *system, uint32_t pe, struct cw_error *error);
+int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_bytes,
+                           struct cw_error *error);
+
+/*
+ * Starts a batch of launches, all submitted at this moment. Kernels of one batch mark phases of
+ * `kernel`. Then submits one KernelLaunchMsg per call, in order of (sip, cube, pe).
+ */
+int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kernel,
+                          struct cw_error *error);
+int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct tl_kernel *kernel,
+                            const struct tl_args *args, struct cw_error *error);
+
+/* Runs until nothing is left to do. Kernels that then still wait: CW_PROGRAM_FAILED, with the
+ * summary of deadlock.h. */
+int lp_system_drain(struct lp_system *system, struct cw_error *error);
+
+const struct lp_model *lp_system_model(const struct lp_system *system);
+struct cw_sim *lp_system_sim(struct lp_system *system);
+const struct lp_cut *lp_system_cut(const struct lp_system *system);       /* NULL: one thread */
+const struct lp_times *lp_system_times(const struct lp_system *system);   /* of the last batch */
+const struct lp_phases *lp_system_phases(const struct lp_system *system); /* of the last batch */
+const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube);
+uint64_t lp_system_queue_pairs(const struct lp_system *system); /* installed, over all PEs */
+uint64_t lp_system_messages(const struct lp_system *system);    /* tiles sent, ever */
+
+/* One directed link, over the last batch. */
+struct lp_link_use {
+    const char *place;  /* "sip 0 cube 1" */
+    const char *kind;   /* "noc": the same pointer for all links of a kind */
+    const char *detail; /* "router " */
+    uint32_t number;    /* 3, UINT32_MAX: none */
+    const char *behind; /* " E" */
+    uint64_t bytes;
+    int64_t busy_ps;      /* serialisation of those bytes */
+    int64_t queue_ps_max; /* the longest that a message waited for it */
+};
+
+/* "sip 0 cube 1 noc router 3 E": links are many, and few are shown. */
+void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes);
+
+/* Visits every link that carried something in the last batch. Nothing is reserved, hence nothing
+ * counted, with contention `none`. */
+void lp_system_visit_links(const struct lp_system *system,
+                           void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
+void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t epoch,
+                    void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * tl_cost.c: what the blocks of a PE take for a kernel's calls: their costs (20-hardware.md,
+ * "Blocks of a PE") and what jitter adds to each. A use of a block is numbered by the launch, the
+ * context, the call in it, and `part`, where a call uses a block more than once. Pure.
+ */
+#include "lp/kernel/tl_call.h"
+
+int64_t tl_block_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part, int64_t cost_ps)
+{
+    if (__builtin_expect(!tl->run->m->hw.jittered, 1))
+        return cost_ps;
+    const struct hw_jitter_place place = {tl->run->sip, tl->run->cube_in_sip, tl->pe,
+                                          part * TL_CONTEXTS_MAX + tl->kernel->stream};
+    const uint64_t operation = lp_operation(tl->kernel->launch, tl->kernel->calls);
+    return cost_ps + lp_late_node_ps(&tl->run->m->hw, block, place, operation, cost_ps);
+}
+
+static int64_t overhead_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part)
+{
+    return tl_block_ps(tl, block, part, tl->run->m->hw.overhead_ps[block]);
+}
+
+int64_t tl_issue_ps(const struct tl *tl, enum tl_issue issue, uint32_t part)
+{
+    if (issue == ISSUE_FREE)
+        return 0;
+    if (__builtin_expect(!tl->run->m->hw.jittered, 1))
+        return tl->run->m->issue_ps[issue];
+    const int64_t cpu_ps = overhead_ps(tl, HW_NODE_PE_CPU, part);
+    switch (issue) {
+    case ISSUE_IPCQ:
+        return cpu_ps + overhead_ps(tl, HW_NODE_PE_IPCQ, part);
+    case ISSUE_MEMORY:
+        return cpu_ps + overhead_ps(tl, HW_NODE_PE_SCHEDULER, part) +
+               overhead_ps(tl, HW_NODE_PE_MMU, part);
+    case ISSUE_COMPUTE:
+        return cpu_ps + overhead_ps(tl, HW_NODE_PE_SCHEDULER, part);
+    default:
+        return cpu_ps;
+    }
+}
+
+int64_t tl_fetch_ps(const struct tl *tl, uint64_t operand_bytes, uint64_t result_bytes)
+{
+    const struct hw_config *hw = &tl->run->m->hw;
+    return tl_block_ps(tl, HW_NODE_PE_FETCH_STORE, 0, hw_fetch_ps(hw, operand_bytes)) +
+           tl_block_ps(tl, HW_NODE_PE_FETCH_STORE, 1, hw_fetch_ps(hw, result_bytes));
+}

@@ -1,0 +1,295 @@
+/*
+ * tl_queue.c: the kernel calls on queues: send and the forms of receive (30-ipcq.md, "Send",
+ * "Receive"). The queues' pointers are in ipcq.c. Runs in handlers only.
+ */
+#include "lp/kernel/tl_call.h"
+
+#include <string.h>
+
+/* ---- starting ----------------------------------------------------------------------------------
+ */
+
+void tl_send(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes)
+{
+    struct lp_call *call = tl_start(tl, CALL_SEND, bytes);
+    call->dir = (uint8_t)dir;
+    call->a = src;
+}
+
+static struct lp_call *start_receive(struct tl *tl, enum tl_call_kind kind, enum hw_dir dir,
+                                     uint32_t bytes)
+{
+    struct lp_call *call = tl_start(tl, kind, bytes);
+    call->dir = (uint8_t)dir;
+    call->dirs = (uint16_t)(1u << dir);
+    return call;
+}
+
+void tl_recv(struct tl *tl, enum hw_dir dir, uint32_t bytes)
+{
+    (void)start_receive(tl, CALL_RECV, dir, bytes);
+}
+void tl_recv_any(struct tl *tl, uint32_t bytes)
+{
+    struct lp_call *call = tl_start(tl, CALL_RECV_ANY, bytes);
+    call->dir = HW_DIRS_MAX;
+    call->dirs = tl->p->installed;
+}
+void tl_recv_all(struct tl *tl, uint32_t dirs, uint32_t bytes)
+{
+    struct lp_call *call = tl_start(tl, CALL_RECV_ALL, bytes);
+    call->dir = dirs ? (uint8_t)__builtin_ctz(dirs) : HW_DIRS_MAX;
+    call->dirs = (uint16_t)dirs;
+}
+void tl_recv_into(struct tl *tl, enum hw_dir dir, uint32_t bytes, uint32_t tcm)
+{
+    start_receive(tl, CALL_RECV_INTO, dir, bytes)->dst = tl_tcm(tcm);
+}
+void tl_recv_async(struct tl *tl, enum hw_dir dir, uint32_t bytes)
+{
+    (void)start_receive(tl, CALL_RECV_ASYNC, dir, bytes);
+}
+void tl_wait(struct tl *tl, enum hw_dir dir, uint32_t bytes)
+{
+    (void)start_receive(tl, CALL_WAIT, dir, bytes);
+}
+
+struct lp_operand tl_received(const struct tl *tl)
+{
+    return (struct lp_operand){
+        .space = LP_SPACE_TILE, .dir = tl->kernel->received_dir, .at = tl->kernel->received_seq};
+}
+
+struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir)
+{
+    if (!tl_installed(tl, dir))
+        cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
+                "PE %u.%u.%u, kernel %s: received_from direction %u, which is not installed there",
+                tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name,
+                (unsigned)dir);
+    return (struct lp_operand){
+        .space = LP_SPACE_TILE, .dir = (uint8_t)dir, .at = tl->p->queue[dir].my_tail - 1};
+}
+
+/* ---- effects -----------------------------------------------------------------------------------
+ */
+
+static void check_direction(struct tl *tl, enum hw_dir dir)
+{
+    const struct lp_model *m = tl->run->m;
+    const uint32_t self = lp_pe_index(tl->run, tl->pe);
+    const bool there = tl_installed(tl, dir);
+    if (there && lp_queue_goes(m, self, dir, tl->kernel->call.kind == CALL_SEND))
+        return;
+    char installed[160] = "";
+    for (enum hw_dir other = 0; other < HW_DIRS_MAX; other++)
+        if (tl_installed(tl, other)) {
+            strncat(installed, *installed ? ", " : "", sizeof installed - strlen(installed) - 1);
+            strncat(installed, lp_dir_name(m, self, other),
+                    sizeof installed - strlen(installed) - 1);
+        }
+    cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
+            "IpcqInvalidDirection: PE %u.%u.%u, kernel %s: %s in direction %s, which %s; "
+            "installed: %s",
+            tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name,
+            tl_call_ops[tl->kernel->call.kind].name, lp_dir_name(m, self, dir),
+            there ? "goes the other way only" : "is not installed there",
+            *installed ? installed : "none");
+}
+
+static uint8_t slot_space(enum hw_memory memory)
+{
+    return memory == HW_MEMORY_TCM   ? LP_SPACE_TCM
+           : memory == HW_MEMORY_HBM ? LP_SPACE_HBM
+                                     : LP_SPACE_SRAM;
+}
+
+static void emit_send(struct tl *tl, uint32_t seq)
+{
+    const struct lp_model *m = tl->run->m;
+    const struct lp_call *call = &tl->kernel->call;
+    uint32_t peer = 0;
+    enum hw_dir peer_dir = HW_DIRS_MAX;
+    cw_check(tl->run->ctx, lp_queue_peer(m, lp_pe_index(tl->run, tl->pe), (enum hw_dir)call->dir,
+                                         &peer, &peer_dir));
+    const struct lp_endpoint endpoint = lp_endpoint_of(m, peer, peer_dir);
+    const uint32_t slot = seq % endpoint.n_slots * endpoint.slot_size;
+    TL_EMIT_OP(
+        tl, .kind = LP_OP_SEND, .dir = call->dir, .bytes = call->bytes, .seq = seq, .peer = peer,
+        .peer_dir = (uint8_t)peer_dir, .a = call->a,
+        .dst = {.space = slot_space(endpoint.buffer_kind), .at = endpoint.rx_base_offset + slot});
+}
+
+void tl_effect_send(struct tl *tl)
+{
+    struct lp_call *call = &tl->kernel->call;
+    const struct lp_model *m = tl->run->m;
+    const enum hw_vc vc = lp_vc(m, HW_VC_COMM);
+    check_direction(tl, (enum hw_dir)call->dir);
+    const struct lp_queue *queue = &tl->p->queue[call->dir];
+    if (call->bytes > m->config.slot_bytes)
+        cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
+                "IpcqTileTooLarge: PE %u.%u.%u, kernel %s: a tile of %u bytes does not fit in a "
+                "slot of %u (defaults.slot_size)",
+                tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name, call->bytes,
+                m->config.slot_bytes);
+    if (queue->my_head - queue->peer_tail_cache >= m->config.n_slots) {
+        tl_wait_for(tl, LP_WAIT_CREDIT);
+        return;
+    }
+    if (!lp_dma_has_room(tl->run, tl->pe, vc)) {
+        tl_wait_for_channel(tl, vc);
+        return;
+    }
+    const struct hw_dma_op op = {.bytes = call->bytes,
+                                 .number = tl_next_number(tl),
+                                 .seq = queue->my_head,
+                                 .kind = LP_DMA_TILE,
+                                 .dir = call->dir};
+    lp_dma_push(tl->run, tl->pe, vc, op);
+    if (m->emit_ops)
+        emit_send(tl, op.seq);
+    CW_MUT(tl->run->ctx, queue)->my_head++;
+    call->step = STEP_DONE;
+}
+
+static bool has_tile(const struct tl *tl, enum hw_dir dir)
+{
+    const struct lp_queue *queue = &tl->p->queue[dir];
+    return queue->peer_head_cache != queue->my_tail;
+}
+
+/* Strict fairness: `served` lists the directions, the one served least recently first. */
+static enum hw_dir least_recently_served(const struct tl *tl, uint32_t dirs)
+{
+    for (uint32_t i = 0; i < HW_DIRS_MAX; i++) {
+        const enum hw_dir dir = (enum hw_dir)(tl->p->served >> 4 * i & 15);
+        if ((dirs >> dir & 1) && has_tile(tl, dir))
+            return dir;
+    }
+    return HW_DIRS_MAX;
+}
+
+static void note_served(struct tl *tl, enum hw_dir dir)
+{
+    uint64_t *served = CW_MUT(tl->run->ctx, &tl->p->served);
+    uint32_t i = 0;
+    while ((*served >> 4 * i & 15) != (uint64_t)dir)
+        i++;
+    const uint64_t before = *served & ((1ull << 4 * i) - 1);
+    const uint64_t after = i == HW_DIRS_MAX - 1 ? 0 : *served >> 4 * (i + 1) << 4 * i;
+    *served = before | after | (uint64_t)dir << 4 * (HW_DIRS_MAX - 1);
+}
+
+/* The direction that a receive takes its tile from now, or HW_DIRS_MAX: there is none. */
+static enum hw_dir direction_with_data(const struct tl *tl)
+{
+    const struct lp_call *call = &tl->kernel->call;
+    if (call->kind == CALL_RECV_ANY && tl->run->m->config.fairness_strict)
+        return least_recently_served(tl, call->dirs);
+    const uint32_t first = call->kind == CALL_RECV_ANY ? tl->p->last_polled + 1u : 0;
+    for (uint32_t i = 0; i < HW_DIRS_MAX; i++) {
+        const enum hw_dir dir = (enum hw_dir)((first + i) % HW_DIRS_MAX);
+        if ((call->dirs >> dir & 1) && has_tile(tl, dir))
+            return dir;
+    }
+    return HW_DIRS_MAX;
+}
+
+/* Takes the first tile of a direction now. False: its credit, which goes through PE_DMA, has no
+ * place there yet. *credit_ps: how long the credit's emission takes. */
+static bool take_tile(struct tl *tl, enum hw_dir dir, int64_t *credit_ps)
+{
+    const struct lp_model *m = tl->run->m;
+    const enum hw_vc vc = lp_vc(m, HW_VC_COMM);
+    if (m->config.credit_fabric && !lp_dma_has_room(tl->run, tl->pe, vc)) {
+        tl_wait_for_channel(tl, vc);
+        return false;
+    }
+    tl->kernel->received_dir = (uint8_t)dir;
+    tl->kernel->received_seq = tl->p->queue[dir].my_tail;
+    *credit_ps = lp_ipcq_consume(tl->run, tl->pe, dir);
+    return true;
+}
+
+static void emit_recv(struct tl *tl)
+{
+    const struct lp_call *call = &tl->kernel->call;
+    TL_EMIT_OP(tl, .kind = LP_OP_RECV, .dir = tl->kernel->received_dir, .bytes = call->bytes,
+               .seq = tl->kernel->received_seq, .dst = call->dst); /* none, or copy_to_dst */
+}
+
+void tl_effect_recv(struct tl *tl)
+{
+    struct lp_call *call = &tl->kernel->call;
+    const bool any = call->kind == CALL_RECV_ANY;
+    int64_t credit_ps = 0;
+    if (!any)
+        check_direction(tl, (enum hw_dir)call->dir);
+    const enum hw_dir dir = direction_with_data(tl);
+    if (dir == HW_DIRS_MAX) {
+        tl_wait_for(tl, LP_WAIT_DATA);
+        return;
+    }
+    if (!take_tile(tl, dir, &credit_ps))
+        return;
+    if (any) {
+        *CW_MUT(tl->run->ctx, &tl->p->last_polled) = (uint8_t)dir;
+        if (tl->run->m->config.fairness_strict)
+            note_served(tl, dir);
+    }
+    if (tl->run->m->config.credit_blocks)
+        tl->local_ps += credit_ps;
+    if (call->kind == CALL_RECV_INTO) {
+        call->kind = CALL_MOVE_TILE;
+        call->step = STEP_OPERANDS;
+        call->operand = 0; /* the tile is its first */
+        call->a = tl_received(tl);
+        return;
+    }
+    emit_recv(tl);
+    call->step = STEP_DONE;
+}
+
+/* Takes what is there of what is still wanted; the call is over when the last credit is out. */
+void tl_effect_recv_all(struct tl *tl)
+{
+    struct lp_call *call = &tl->kernel->call;
+    int64_t credit_ps = 0;
+    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
+        if (call->dirs >> dir & 1)
+            check_direction(tl, dir);
+    for (enum hw_dir dir; (dir = direction_with_data(tl)) != HW_DIRS_MAX;) {
+        if (!take_tile(tl, dir, &credit_ps))
+            return;
+        call->dirs &= (uint16_t) ~(1u << dir);
+        emit_recv(tl);
+        if (tl->local_ps + credit_ps > call->until_ps)
+            call->until_ps = tl->local_ps + credit_ps;
+    }
+    if (call->dirs != 0) {
+        call->dir = (uint8_t)__builtin_ctz(call->dirs); /* one that is missing, for reports */
+        tl_wait_for(tl, LP_WAIT_DATA);
+        return;
+    }
+    if (tl->run->m->config.credit_blocks && call->until_ps > tl->local_ps)
+        tl->local_ps = call->until_ps;
+    call->step = STEP_DONE;
+}
+
+void tl_effect_recv_async(struct tl *tl)
+{
+    check_direction(tl, (enum hw_dir)tl->kernel->call.dir);
+    tl->kernel->call.step = STEP_DONE;
+}
+
+/* recv_mode copy_to_dst: PE_FETCH_STORE takes a tile from its slot in TCM to its place there; one
+ * in another memory has been loaded by now, straight to its place. */
+void tl_effect_move_tile(struct tl *tl)
+{
+    struct lp_call *call = &tl->kernel->call;
+    if (tl->run->m->config.slots == HW_MEMORY_TCM)
+        tl->local_ps += tl_fetch_ps(tl, call->bytes, call->bytes);
+    emit_recv(tl);
+    call->step = STEP_DONE;
+}

@@ -1,0 +1,255 @@
+/*
+ * random_model.c: see random_model.h.
+ */
+#include "test/support/random_model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Parts of whole words and of odd sizes, short and long. */
+struct state {
+    struct cw_rng rng;
+    uint64_t number, sum;
+    uint64_t counts[5];
+    struct long_part {
+        uint64_t sums[10];
+    } sums;
+    struct odd_part {
+        uint32_t sums[3];
+    } odd[3];
+    uint8_t bytes[12];
+};
+
+/* An entity that all LPs send for, numbered by the time at which the event arrives. */
+enum { RIVAL = 5000 };
+
+struct body {
+    uint64_t value;
+    uint32_t ttl;
+    uint32_t filler[11];
+};
+
+static size_t state_bytes(const void *data, uint32_t lp)
+{
+    (void)data, (void)lp;
+    return sizeof(struct state);
+}
+
+static void init(const void *data, uint32_t lp, void *state)
+{
+    (void)data;
+    *(struct state *)state = (struct state){.rng = cw_rng_seeded(1, lp)};
+}
+
+static bool is_near(const struct random_model *m, uint32_t a, uint32_t b)
+{
+    return a == b || (m->near > 1 && a / m->near == b / m->near);
+}
+
+static void send_on(struct cw_ctx *ctx, const struct random_model *m, struct cw_rng *rng,
+                    const struct state *state, uint32_t ttl, uint64_t value)
+{
+    const uint32_t me = ctx->event->lp;
+    uint32_t to = cw_rng_below(rng, 3) == 0 ? me : cw_rng_below(rng, m->lps);
+    if (m->near > 1 && to == me)
+        to = cw_rng_below(rng, m->near) + me / m->near * m->near;
+    to = to < m->lps ? to : me;
+    const bool near = is_near(m, me, to);
+    int64_t delay_ps = (int64_t)cw_rng_below(rng, m->spread_ps) / m->grid_ps * m->grid_ps;
+    if (near && cw_rng_below(rng, 100) < m->zero_p)
+        delay_ps = 0;
+    if (!near)
+        delay_ps += m->lookahead_ps;
+    uint64_t *const number = CW_MUT(ctx, &state->number);
+    /* Where events fail there are many twins, of which some do not, and nothing comes after them.
+     */
+    const bool late = m->twins && cw_now(ctx) + delay_ps >= m->fail_ps;
+    const struct body body = {.value = value, .ttl = late ? 0 : ttl, .filler = {(uint32_t)value}};
+    const uint32_t bytes = 12 + 4 * cw_rng_below(rng, 14);
+    const uint16_t type = (uint16_t)(value % 7);
+    const uint16_t sent = (uint16_t)(bytes > sizeof body ? sizeof body : bytes);
+    if (m->rivals && value % 2 == 0) {
+        cw_send(ctx, to, delay_ps, type, RIVAL, (uint64_t)(cw_now(ctx) + delay_ps), &body, sent);
+        return;
+    }
+    cw_send(ctx, to, delay_ps, type, me, *number, &body, sent);
+    const uint32_t other = (to + 1) % m->lps;
+    if (m->twins && (late || (ttl < 3 && value % 3 == 0)) && !near &&
+        !is_near(m, me, other)) /* its LP alone tells it apart */
+        cw_send(ctx, other, delay_ps, type, me, *number, &body, sent);
+    ++*number;
+}
+
+static void handle(struct cw_ctx *ctx, const void *state_, const struct cw_event *event)
+{
+    const struct random_model *const m = cw_model_data(ctx);
+    const struct state *const state = state_;
+    struct body body = {0};
+    memcpy(&body, event->payload,
+           event->payload_bytes < sizeof body ? event->payload_bytes : sizeof body);
+    struct cw_rng *const rng = CW_MUT(ctx, &state->rng);
+    uint64_t *const sum = CW_MUT(ctx, &state->sum);
+    *sum = *sum * 31 + body.value + (uint64_t)event->time_ps;
+    ++*CW_MUT(ctx, &state->counts[event->type % 5]);
+    *CW_MUT(ctx, &state->bytes[event->type]) ^= (uint8_t)*sum;
+    CW_MUT(ctx, &state->odd[event->type % 3])->sums[*sum % 3] += (uint32_t)event->time_ps;
+    if (event->type == 0)
+        CW_MUT(ctx, &state->sums)->sums[*sum % 10] += *sum;
+    *sum += state->bytes[event->type] + state->odd[0].sums[1] + state->sums.sums[4];
+    if (cw_rng_below(rng, 2) == 0)
+        cw_emit(ctx, (uint16_t)(*sum % 3), sum, 8);
+    if (body.ttl > 0)
+        send_on(ctx, m, rng, state, body.ttl - 1, *sum);
+    if (body.ttl > 0 && cw_rng_below(rng, 8) == 0)
+        send_on(ctx, m, rng, state, body.ttl / 2, *sum ^ 1);
+    /* Last, so that there is something to undo. */
+    if (event->time_ps >= m->fail_ps && (!m->twins || event->lp % 3 != 0))
+        cw_fail(ctx, CW_PROGRAM_FAILED, "LP %u gives up at %lld", event->lp,
+                (long long)event->time_ps);
+}
+
+static void digest_record(void *arg, const struct cw_event *event, uint16_t kind,
+                          const void *record, uint16_t bytes)
+{
+    uint64_t *const digest = arg, value = 0;
+    memcpy(&value, record, bytes);
+    *digest = (*digest ^ value ^ (uint64_t)event->time_ps ^ event->lp ^ kind) * 0x9E3779B97F4A7C15u;
+    *digest ^= *digest >> 29;
+}
+
+/* Two events per LP and drain, of which every fifth has a twin that is equal in all: legal; and
+ * every seventh, if the model has such, one that is equal in all but its LP. */
+static int inject(struct cw_sim *sim, const struct random_model *m, uint64_t *number,
+                  struct cw_error *error)
+{
+    int result = CW_OK;
+    for (uint32_t i = 0; i < 2 * m->lps && result == CW_OK; i++, ++*number) {
+        const struct body body = {.value = i, .ttl = m->ttl};
+        if (m->twins && i % 7 == 0)
+            result = cw_inject(sim, (i + 1) % m->lps, cw_sim_now(sim) + i / 3, 1, 1000, *number,
+                               &body, sizeof body, error);
+        for (uint32_t twin = 0; twin < 1 + (i % 5 == 0) && result == CW_OK; twin++)
+            result = cw_inject(sim, i % m->lps, cw_sim_now(sim) + i / 3, 1, 1000, *number, &body,
+                               sizeof body, error);
+    }
+    return result;
+}
+
+static void finish(struct cw_sim *sim, const struct cw_error *error, struct random_outcome *outcome)
+{
+    if (outcome->exit_code != CW_OK)
+        snprintf(outcome->text, sizeof outcome->text, "%s", error->text);
+    if (sim == NULL)
+        return;
+    struct cw_stats stats;
+    cw_sim_stats(sim, &stats);
+    outcome->trace_hash = stats.trace_hash;
+    outcome->committed = stats.events_committed;
+    outcome->rolled_back = stats.events_rolled_back;
+    outcome->injected = stats.rollbacks_injected;
+    outcome->moved = stats.states_moved;
+    outcome->held_back = stats.looks_held_back;
+    outcome->reused = stats.sends_reused;
+    outcome->now_ps = cw_sim_now(sim);
+    cw_sim_free(sim);
+}
+
+struct random_outcome random_model_run(const struct random_model *m, const struct random_run *run)
+{
+    struct random_outcome outcome = {0};
+    uint32_t lp_worker[RANDOM_LPS_MAX];
+    int64_t least_ps[RANDOM_WORKERS_MAX * RANDOM_WORKERS_MAX];
+    struct cw_rng rng = cw_rng_seeded(run->seed, 99);
+    for (uint32_t i = 0; i < m->lps; i++)
+        lp_worker[i] =
+            i > 0 && is_near(m, i, i - 1) ? lp_worker[i - 1] : cw_rng_below(&rng, run->workers);
+    for (uint32_t i = 0; i < run->workers * run->workers; i++)
+        least_ps[i] = i / run->workers == i % run->workers ? 0 : m->lookahead_ps;
+    const struct cw_model model = {.name = "random",
+                                   .data = m,
+                                   .lp_count = m->lps,
+                                   .state_bytes = state_bytes,
+                                   .init = init,
+                                   .handle = handle};
+    const struct cw_config config = {
+        .sync = run->sync,
+        .worker_count = run->workers,
+        .thread_count =
+            run->seed / 2 % 2 == 0 ? run->workers : 1 + (uint32_t)(run->seed / 4 % run->workers),
+        .lp_worker = lp_worker,
+        .least_delay_ps = least_ps,
+        .end_ps = CW_TIME_MAX,
+        .window_ps = run->window_ps,
+        .memory_bytes_max = run->memory_bytes_max,
+        .record = digest_record,
+        .record_arg = &outcome.records,
+        .stress_seed = run->seed,
+        .lazy_cancellation = run->lazy,
+        .stress_rate_p32 =
+            run->stress_rate_p32 != 0 ? run->stress_rate_p32 : (UINT64_C(1) << 32) / 4};
+    struct cw_error error = {.exit_code = CW_OK};
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    outcome.exit_code = error.exit_code;
+    uint64_t number = 0;
+    for (int drain = 0; drain < 2 && outcome.exit_code == CW_OK; drain++) {
+        outcome.exit_code = inject(sim, m, &number, &error);
+        if (outcome.exit_code == CW_OK)
+            outcome.exit_code = cw_drain(sim, &error);
+    }
+    finish(sim, &error, &outcome);
+    return outcome;
+}
+
+struct random_model random_model_draw(uint64_t seed, uint32_t lps_max, uint32_t ttl)
+{
+    struct cw_rng rng = cw_rng_seeded(seed, 7);
+    static const int64_t lookaheads[] = {0, 0, 1, 10, 100, 1000};
+    static const int64_t grids[] = {1, 1, 10, 250};
+    return (struct random_model){.lps = 2 + cw_rng_below(&rng, lps_max - 1),
+                                 .lookahead_ps = lookaheads[cw_rng_below(&rng, 6)],
+                                 .zero_p = cw_rng_below(&rng, 3) * 30,
+                                 .spread_ps = 1 + cw_rng_below(&rng, 2000),
+                                 .grid_ps = grids[cw_rng_below(&rng, 4)],
+                                 .fail_ps = CW_TIME_MAX,
+                                 .ttl = ttl,
+                                 .near = cw_rng_below(&rng, 3) == 0 ? 4 : 1,
+                                 .twins = true,
+                                 .rivals = cw_rng_below(&rng, 2) == 0};
+}
+
+bool random_model_runs(const struct random_model *model, enum cw_sync sync, uint32_t workers)
+{
+    return sync != CW_CONSERVATIVE || model->lookahead_ps > 0 || workers == 1;
+}
+
+static size_t describe(const struct random_outcome *outcome, char *text, size_t bytes)
+{
+    const int length = snprintf(text, bytes, "exit %d, trace %llx, records %llx, %llu events, %s",
+                                outcome->exit_code, (unsigned long long)outcome->trace_hash,
+                                (unsigned long long)outcome->records,
+                                (unsigned long long)outcome->committed, outcome->text);
+    return (size_t)length < bytes ? (size_t)length : bytes;
+}
+
+bool random_outcome_differs(const struct random_outcome *got, const struct random_outcome *expected,
+                            char *text, size_t bytes)
+{
+    const bool failed = expected->exit_code != CW_OK;
+    if (got->exit_code == expected->exit_code && got->records == expected->records &&
+        strcmp(got->text, expected->text) == 0 &&
+        (failed || (got->trace_hash == expected->trace_hash &&
+                    got->committed == expected->committed && got->now_ps == expected->now_ps)))
+        return false;
+    size_t used = describe(got, text, bytes);
+    used += (size_t)snprintf(text + used, bytes - used, "; sequential: ");
+    if (used < bytes)
+        (void)describe(expected, text + used, bytes - used);
+    return true;
+}
+
+uint64_t random_from_environment(const char *name, uint64_t otherwise)
+{
+    const char *const text = getenv(name);
+    return text != NULL ? strtoull(text, NULL, 10) : otherwise;
+}

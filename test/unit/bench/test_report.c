@@ -1,0 +1,561 @@
+/*
+ * test_report.c: a result as table, JSON and CSV: exact times, nulls, order of keys; and files that
+ * appear whole or not at all.
+ */
+#define _GNU_SOURCE /* O_TMPFILE */
+#include "test/support/test_config_support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "bench/output/atomic_file.h"
+#include "bench/output/report.h"
+
+/* A double has three decimals of a ns below 2^43 ns: 2.4 hours. */
+#define PS_EXACT_IN_DOUBLE INT64_C(8796093022207999)
+
+static struct result_phase sample_phases[] = {{"row reduce", 100001, 400123, 200061.4},
+                                              {"between SIPs", 0, 7, 3.75}};
+
+/* Two rows: verified with a hash, and not; their memory is the test's. */
+static struct result sample(struct result_row rows[2])
+{
+    rows[0] = (struct result_row){.collective = "all_reduce",
+                                  .algorithm = "lrab_hierarchical_allreduce",
+                                  .bytes = 32,
+                                  .count = 16,
+                                  .dtype = "f16",
+                                  .redop = "sum",
+                                  .ranks = 4,
+                                  .bus_factor = 1.5,
+                                  .time_ps = 1403107,
+                                  .host_time_ps = 2169549,
+                                  .start_skew_ps = 333270,
+                                  .bound_ps = 700000,
+                                  .wrong = 0,
+                                  .has_hash = true,
+                                  .data_hash = 0x0dcdf015ff6e7fd8,
+                                  .phases = sample_phases,
+                                  .phase_count = 2,
+                                  .links = {{"sip0.cube1 ucie E -> sip0.cube2", 4096, 701553, 250}},
+                                  .link_count = 1};
+    rows[1] = (struct result_row){
+        .bytes = 1024, .count = 512, .dtype = "f32", .ranks = 1, .time_ps = 57406, .wrong = -1};
+    struct result result = {.bench = "ccl_allreduce",
+                            .algorithm = "lrab_hierarchical_allreduce",
+                            .config_digest = "0123456789abcdef",
+                            .seed = 1,
+                            .sips = 4,
+                            .cubes = 64,
+                            .pes = 512,
+                            .queue_pairs = 4864,
+                            .lps = 69,
+                            .rows = rows,
+                            .row_count = 2,
+                            .sim_time_ps = 7693349,
+                            .init_time_ps = 5523800};
+    result.engine = (struct result_engine){
+        .sync = "sequential",
+        .partition = "block",
+        .threads = 1,
+        .stats = {.events_committed = 1000, .events_processed = 1250, .trace_hash = 0xbeef},
+        .peak_rss_bytes = 5 << 20,
+        .setup_s = 0.25,
+        .run_s = 0.5,
+        .events_per_s = 2000,
+        .ipcq_messages = 300};
+    return result;
+}
+
+typedef void (*writer)(FILE *file, const struct result *result);
+
+/* What a writer writes, in memory that the caller frees; through a file, read back. */
+static char *written_by(writer write, const struct result *result)
+{
+    FILE *const file = fopen("written", "w+");
+    assert_non_null(file);
+    write(file, result);
+    const long bytes = ftell(file);
+    assert_true(bytes > 0);
+    char *const text = calloc(1, (size_t)bytes + 1);
+    assert_non_null(text);
+    rewind(file);
+    assert_int_equal(fread(text, 1, (size_t)bytes, file), bytes);
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+static void write_json(FILE *file, const struct result *result)
+{
+    struct cw_error error;
+    assert_int_equal(report_json(file, result, &error), CW_OK);
+}
+
+static void the_table_has_nccl_tests_columns_behind_hashes(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    const struct result result = sample(rows);
+    char *const text = written_by(report_table, &result);
+    assert_string_equal(
+        text,
+        "# cubewarp " CW_VERSION ": ccl_allreduce lrab_hierarchical_allreduce, 4 SIPs, 64 cubes, "
+        "512 PEs, configuration 0123456789abcdef\n"
+        "# times are simulated; setting up the queues took 5.523800 us\n"
+        "#        size(B) count(elements)   type  redop        time(us)  algbw(GB/s)  busbw(GB/s)  "
+        "     bound(us)  eff(%)   #wrong\n"
+        "              32              16    f16    sum        1.403107        0.023        0.034  "
+        "      0.700000   49.89        0\n"
+        "            1024             512    f32      -        0.057406       17.838        0.000  "
+        "      0.000000    0.00      N/A\n"
+        "# Wrong values      : 0 OK\n"
+        "# Avg bus bandwidth : 0.017\n"
+        "#\n"
+        "# ---- 32 B\n"
+        "#\n"
+        "# phase                                    min(us)        mean(us)         max(us)\n"
+        "# row reduce                              0.100001        0.200061        0.400123\n"
+        "# between SIPs                            0.000000        0.000004        0.000007\n"
+        "#\n"
+        "# busiest links                                      bytes  busy(%) longest queue(us)\n"
+        "# sip0.cube1 ucie E -> sip0.cube2                     4096    50.00          0.000250\n"
+        "#\n"
+        "# engine: seed 1, sequential, threads 1, events 1000, events/s 2000, IPCQ messages/s 600, "
+        "efficiency 80.0 %, "
+        "wall time 0.750 s, memory 5.0 MiB, result hash none, trace hash 000000000000beef\n");
+    free(text);
+}
+
+/* As on several threads: what was cut stands in a line of its own, and in members of `engine` after
+ * those that are always there. */
+static struct result cut_sample(struct result_row rows[2])
+{
+    struct result result = sample(rows);
+    result.engine.partition = "metis";
+    result.engine.threads = 3;
+    result.engine.has_cut = true;
+    result.engine.stats.threads_pinned = 3;
+    result.engine.cut = (struct lp_cut){.lps_min = 21, .lps_max = 26, .lookahead_ps = 4020};
+    result.engine.cut.link[HW_LINK_UCIE] = (struct lp_cut_links){20, 160};
+    result.engine.cut.link[HW_LINK_SIP_LINK] = (struct lp_cut_links){6, 8};
+    return result;
+}
+
+static void several_threads_get_a_line_on_what_was_cut(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    struct result result = cut_sample(rows);
+    char *text = written_by(report_table, &result);
+    assert_non_null(strstr(text,
+                           "\n# partition: metis, LPs per thread 21..26, links cut: 20 of 160 "
+                           "ucie, 6 of 8 sip_link; lookahead 4.020 ns; pinned\n"));
+    free(text);
+    result.engine.cut = (struct lp_cut){.lps_max = 18, .idle = 2, .lookahead_ps = CW_TIME_MAX};
+    result.engine.cut.link[HW_LINK_UCIE] = (struct lp_cut_links){0, 40};
+    result.engine.stats.threads_pinned = 0;
+    text = written_by(report_table, &result);
+    assert_non_null(strstr(text, "\n# partition: metis, LPs per thread 0..18, links cut: 0 of 40 "
+                                 "ucie; nothing goes from one thread to another; 2 of 3 threads "
+                                 "idle; not pinned\n"));
+    free(text);
+}
+
+static void json_says_what_was_cut_on_several_threads(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    struct result result = cut_sample(rows);
+    char *text = written_by(write_json, &result);
+    json_t *object = json_loads(text, 0, NULL);
+    const json_t *engine = json_object_get(object, "engine");
+    assert_int_equal(json_integer_value(json_object_get(engine, "lps_per_thread_min")), 21);
+    assert_int_equal(json_integer_value(json_object_get(engine, "lps_per_thread_max")), 26);
+    assert_int_equal(json_integer_value(json_object_get(engine, "idle_threads")), 0);
+    assert_int_equal(json_integer_value(json_object_get(engine, "links")), 168);
+    assert_int_equal(json_integer_value(json_object_get(engine, "cut_links")), 26);
+    assert_true(json_real_value(json_object_get(engine, "lookahead_ns")) == 4.02);
+    assert_true(json_is_true(json_object_get(engine, "pinned")));
+    json_decref(object);
+    free(text);
+    result.engine.cut.lookahead_ps = CW_TIME_MAX;
+    text = written_by(write_json, &result);
+    object = json_loads(text, 0, NULL);
+    engine = json_object_get(object, "engine");
+    assert_non_null(json_object_get(engine, "cut_links"));
+    assert_null(json_object_get(engine, "lookahead_ns"));
+    json_decref(object);
+    free(text);
+}
+
+static void csv_has_no_padding_and_empty_fields_for_what_is_not_known(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    const struct result result = sample(rows);
+    char *const text = written_by(report_csv, &result);
+    assert_string_equal(
+        text, "bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
+              "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
+              "bound_ns,wrong,data_hash\n"
+              "ccl_allreduce,all_reduce,lrab_hierarchical_allreduce,0123456789abcdef,4,64,512,"
+              "1,f16,sum,32,16,1403.107,2169.549,333.270,0.0228065286539088,"
+              "0.0342097929808632,700.000,0,0dcdf015ff6e7fd8\n"
+              "ccl_allreduce,,,0123456789abcdef,4,64,512,1,f32,,1024,512,57.406,"
+              "0.000,0.000,17.8378566700345,0,0.000,,\n");
+    free(text);
+}
+
+static void expect_keys(const json_t *object, const char *const *keys, size_t count)
+{
+    size_t i = 0;
+    const char *key;
+    json_t *value;
+    assert_int_equal(json_object_size(object), count);
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        assert_string_equal(key, keys[i]);
+        i++;
+    }
+}
+
+static void json_has_the_schema_s_keys_in_order(void **state)
+{
+    (void)state;
+    static const char *const top[] = {"schema",    "version",       "command",     "bench",
+                                      "algorithm", "config_digest", "topology",    "engine",
+                                      "results",   "sim_time_ns",   "init_time_ns"};
+    static const char *const topology[] = {"sips", "cubes", "pes", "ipcq_queue_pairs", "lps"};
+    static const char *const engine[] = {"sync",
+                                         "threads",
+                                         "partition",
+                                         "events_committed",
+                                         "events_processed",
+                                         "rollbacks",
+                                         "rolled_back_events",
+                                         "rollbacks_injected",
+                                         "anti_messages",
+                                         "efficiency",
+                                         "gvt_rounds",
+                                         "undo_bytes",
+                                         "safe_events",
+                                         "peak_events",
+                                         "peak_rss_bytes",
+                                         "setup_s",
+                                         "run_s",
+                                         "committed_events_per_s",
+                                         "ipcq_messages",
+                                         "trace_hash",
+                                         "rollbacks_primary",
+                                         "rollbacks_secondary",
+                                         "rollback_events_mean",
+                                         "rollback_events_max",
+                                         "window_first",
+                                         "window_last",
+                                         "window_mean",
+                                         "gvt_round_mean_us",
+                                         "time_share",
+                                         "workers"};
+    static const char *const row[] = {"collective",    "algorithm", "bytes",     "count",
+                                      "dtype",         "redop",     "time_ns",   "host_time_ns",
+                                      "start_skew_ns", "algbw_gbs", "busbw_gbs", "bound_ns",
+                                      "wrong",         "data_hash", "phases",    "link_kinds"};
+    struct result_row rows[2];
+    const struct result result = sample(rows);
+    char *const text = written_by(write_json, &result);
+    json_t *const object = json_loads(text, 0, NULL);
+    assert_non_null(object);
+    expect_keys(object, top, COUNT_OF(top));
+    expect_keys(json_object_get(object, "topology"), topology, COUNT_OF(topology));
+    expect_keys(json_object_get(object, "engine"), engine, COUNT_OF(engine));
+    const json_t *const results = json_object_get(object, "results");
+    assert_int_equal(json_array_size(results), 2);
+    const json_t *const first = json_array_get(results, 0);
+    const json_t *const second = json_array_get(results, 1);
+    expect_keys(first, row, COUNT_OF(row));
+    assert_string_equal(json_string_value(json_object_get(first, "data_hash")), "0dcdf015ff6e7fd8");
+    assert_int_equal(json_integer_value(json_object_get(first, "wrong")), 0);
+    assert_true(json_is_null(json_object_get(second, "wrong")));
+    assert_true(json_is_null(json_object_get(second, "data_hash")));
+    assert_true(json_is_null(json_object_get(second, "redop")));
+    assert_int_equal(json_array_size(json_object_get(second, "phases")), 0);
+    assert_non_null(strstr(text, "\"time_ns\": 1403.107,"));
+    assert_non_null(strstr(text, "\"start_skew_ns\": 333.27,"));
+    assert_non_null(strstr(text, "\"mean_ns\": 200.061,"));
+    assert_non_null(strstr(text, "\"init_time_ns\": 5523.8\n"));
+    assert_non_null(strstr(text, "\"efficiency\": 0.8,"));
+    assert_null(strstr(text, "000001,"));
+    json_decref(object);
+    free(text);
+}
+
+/* The time as JSON prints it, read back and rounded to three decimals, is the time. */
+static void expect_exact(int64_t ps)
+{
+    struct result_row rows[2];
+    struct result result = sample(rows);
+    result.row_count = 1;
+    rows[0].phase_count = 0;
+    rows[0].time_ps = ps;
+    result.sim_time_ps = ps;
+    char *const text = written_by(write_json, &result);
+    const size_t place = (size_t)(strstr(text, "\"time_ns\": ") - text) + strlen("\"time_ns\": ");
+    char at[64];
+    snprintf(at, sizeof at, "%.60s", text + place);
+    char exact[REPORT_NUMBER_BYTES];
+    char rounded[64];
+    report_ns(ps, exact);
+    snprintf(rounded, sizeof rounded, "%.3f", strtod(at, NULL));
+    assert_string_equal(rounded, exact);
+    if (ps < INT64_C(1000000000000000)) { /* and it is printed without noise */
+        size_t digits = strlen(exact);
+        while (exact[digits - 1] == '0' && exact[digits - 2] != '.')
+            digits--;
+        assert_memory_equal(at, exact, digits);
+        assert_int_equal(at[digits], ',');
+    }
+    free(text);
+}
+
+static void every_ps_survives_json(void **state)
+{
+    (void)state;
+    static const int64_t values[] = {0,
+                                     1,
+                                     10,
+                                     999,
+                                     1000,
+                                     1001,
+                                     57406,
+                                     1403107,
+                                     9700001,
+                                     5523800,
+                                     INT64_C(999999999999999),
+                                     INT64_C(1000000000000001),
+                                     PS_EXACT_IN_DOUBLE};
+    for (size_t i = 0; i < COUNT_OF(values); i++)
+        expect_exact(values[i]);
+    uint64_t random = 1;
+    for (int i = 0; i < 2000; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        expect_exact((int64_t)(random >> (11 + i % 50)) % (PS_EXACT_IN_DOUBLE + 1));
+    }
+}
+
+static bool exists(const char *path) { return access(path, F_OK) == 0; }
+
+static void a_file_appears_when_it_is_complete(void **state)
+{
+    (void)state;
+    struct atomic_file file;
+    struct cw_error error;
+    write_text("out.json", "old");
+    assert_int_equal(atomic_file_open(&file, "out.json", &error), CW_OK);
+    fputs("new", file.stream);
+    fflush(file.stream);
+    char text[8] = "";
+    FILE *reader = fopen("out.json", "r");
+    assert_non_null(fgets(text, sizeof text, reader));
+    fclose(reader);
+    assert_string_equal(text, "old");
+    assert_int_equal(atomic_file_commit(&file, &error), CW_OK);
+    reader = fopen("out.json", "r");
+    assert_non_null(fgets(text, sizeof text, reader));
+    fclose(reader);
+    assert_string_equal(text, "new");
+    struct stat status;
+    assert_int_equal(stat("out.json", &status), 0);
+    const mode_t mask = umask(0);
+    umask(mask);
+    assert_int_equal(status.st_mode & 0777, 0666 & ~mask);
+}
+
+static void a_file_that_fails_leaves_nothing(void **state)
+{
+    (void)state;
+    struct atomic_file file;
+    struct cw_error error;
+    assert_int_equal(mkdir("alone", 0700), 0);
+    assert_int_equal(atomic_file_open(&file, "alone/never.json", &error), CW_OK);
+    fputs("text", file.stream);
+    fflush(file.stream);
+    atomic_file_discard(&file);
+    assert_int_equal(rmdir("alone"), 0); /* it is empty */
+    assert_int_equal(atomic_file_open(&file, "no/such/folder", &error), CW_NO_RESOURCE);
+    assert_string_equal(error.text, "cannot write no/such/folder: No such file or directory");
+    assert_int_equal(atomic_file_open(&file, ".", &error), CW_NO_RESOURCE);
+    assert_string_equal(error.text, "cannot write .: Is a directory");
+    assert_int_equal(atomic_file_open(&file, "/dev/full", &error), CW_OK);
+    fputs("text", file.stream);
+    assert_int_equal(atomic_file_commit(&file, &error), CW_NO_RESOURCE);
+    assert_string_equal(error.text, "cannot write /dev/full: No space left on device");
+    assert_true(exists("/dev/full"));
+}
+
+/* More than the stream's buffer, so that the error comes long before the end. */
+static void the_first_error_of_many_writes_is_reported(void **state)
+{
+    (void)state;
+    struct atomic_file file;
+    struct cw_error error;
+    assert_int_equal(atomic_file_open(&file, "/dev/full", &error), CW_OK);
+    for (int i = 0; i < 100000; i++)
+        fputs("text\n", file.stream);
+    errno = EINTR; /* of something else */
+    assert_int_equal(atomic_file_commit(&file, &error), CW_NO_RESOURCE);
+    assert_string_equal(error.text, "cannot write /dev/full: No space left on device");
+    struct result_row rows[2];
+    const struct result result = sample(rows);
+    assert_int_equal(atomic_file_open(&file, "/dev/full", &error), CW_OK);
+    assert_int_equal(report_json(file.stream, &result, &error), CW_OK);
+    assert_int_equal(atomic_file_commit(&file, &error), CW_NO_RESOURCE);
+    assert_string_equal(error.text, "cannot write /dev/full: No space left on device");
+}
+
+/* No handler sees SIGKILL; what leaves nothing then leaves nothing on any signal. Needs a file
+ * system that has files without names. */
+static void a_process_that_is_killed_leaves_nothing(void **state)
+{
+    (void)state;
+    const int probe = open(".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+    if (probe < 0)
+        skip();
+    close(probe);
+    assert_int_equal(mkdir("killed", 0700), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct atomic_file file;
+        struct cw_error error;
+        if (atomic_file_open(&file, "killed/k.json", &error) != CW_OK)
+            _exit(1);
+        fputs("half", file.stream);
+        fflush(file.stream);
+        raise(SIGKILL);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(rmdir("killed"), 0); /* it is empty */
+}
+
+static void what_is_no_regular_file_is_written_to_as_it_is(void **state)
+{
+    (void)state;
+    struct atomic_file file;
+    struct cw_error error;
+    struct stat status;
+    assert_int_equal(symlink("/dev/null", "null.json"), 0);
+    assert_int_equal(atomic_file_open(&file, "null.json", &error), CW_OK);
+    fputs("text", file.stream);
+    assert_int_equal(atomic_file_commit(&file, &error), CW_OK);
+    assert_int_equal(lstat("null.json", &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(stat("/dev/null", &status), 0);
+    assert_true(S_ISCHR(status.st_mode));
+}
+
+static void paths_to_one_file_are_known(void **state)
+{
+    (void)state;
+    write_text("one", "");
+    write_text("two", "");
+    assert_int_equal(symlink("one", "to-one"), 0);
+    assert_true(atomic_file_same("one", "./one"));
+    assert_true(atomic_file_same("one", "to-one"));
+    assert_false(atomic_file_same("one", "two"));
+    assert_false(atomic_file_same("one", "absent"));
+    assert_true(atomic_file_same("absent", "./absent"));
+    assert_false(atomic_file_same("absent", "missing/absent"));
+    assert_true(atomic_file_same("missing/absent", "missing/absent"));
+}
+
+static void means_round_half_up_and_do_not_overflow(void **state)
+{
+    (void)state;
+    assert_int_equal(result_mean_ps(7, 2), 4);
+    assert_int_equal(result_mean_ps(7, 3), 2);
+    assert_int_equal(result_mean_ps(8, 3), 3);
+    assert_int_equal(result_mean_ps(0, 5), 0);
+    assert_int_equal(result_mean_ps(INT64_MAX, 1), INT64_MAX);
+    assert_int_equal(result_mean_ps(INT64_MAX, 2), (INT64_MAX - 1) / 2 + 1);
+    assert_int_equal(result_mean_ps(INT64_MAX, UINT32_MAX), INT64_C(2147483648));
+}
+
+static void wrong_data_and_times_below_the_bound_are_judged(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    struct cw_error error = {.exit_code = CW_OK};
+    const struct result result = sample(rows);
+    assert_int_equal(result_judge(&result, true, false, &error), CW_OK);
+    rows[0].wrong = 3;
+    rows[1].wrong = 4;
+    assert_int_equal(result_judge(&result, true, false, &error), CW_DATA_WRONG);
+    assert_int_equal(error.exit_code, CW_DATA_WRONG);
+    assert_string_equal(error.text, "7 elements have other bits than the specified order of "
+                                    "operations gives");
+    rows[0].bound_ps = rows[0].time_ps + 1;
+    assert_int_equal(result_judge(&result, true, false, &error), CW_BUG);
+    assert_string_equal(error.text, "all_reduce of 32 bytes took 1403.107 ns, which is below its "
+                                    "lower bound of 1403.108 ns");
+    assert_int_equal(result_judge(&result, true, true, &error), CW_PROGRAM_FAILED);
+    assert_int_equal(error.exit_code, CW_PROGRAM_FAILED);
+    assert_non_null(strstr(error.text, "1403.108 ns: the algorithm, from a shared object, does "
+                                       "less than its collective needs"));
+    assert_int_equal(result_judge(&result, false, false, &error), CW_DATA_WRONG);
+}
+
+static void one_of_a_kind_is_singular(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    struct result result = sample(rows);
+    result.sips = result.cubes = result.pes = 1;
+    char *const text = written_by(report_table, &result);
+    assert_non_null(strstr(text, ", 1 SIP, 1 cube, 1 PE, configuration"));
+    free(text);
+}
+
+static void a_link_stays_a_link(void **state)
+{
+    (void)state;
+    struct atomic_file file;
+    struct cw_error error;
+    struct stat status;
+    write_text("target.json", "old");
+    assert_int_equal(symlink("target.json", "link.json"), 0);
+    assert_int_equal(atomic_file_open(&file, "link.json", &error), CW_OK);
+    fputs("new!", file.stream);
+    assert_int_equal(atomic_file_commit(&file, &error), CW_OK);
+    assert_int_equal(lstat("link.json", &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(stat("target.json", &status), 0);
+    assert_int_equal(status.st_size, 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_has_nccl_tests_columns_behind_hashes),
+        cmocka_unit_test(several_threads_get_a_line_on_what_was_cut),
+        cmocka_unit_test(json_says_what_was_cut_on_several_threads),
+        cmocka_unit_test(csv_has_no_padding_and_empty_fields_for_what_is_not_known),
+        cmocka_unit_test(json_has_the_schema_s_keys_in_order),
+        cmocka_unit_test(every_ps_survives_json),
+        cmocka_unit_test(a_file_appears_when_it_is_complete),
+        cmocka_unit_test(a_file_that_fails_leaves_nothing),
+        cmocka_unit_test(the_first_error_of_many_writes_is_reported),
+        cmocka_unit_test(a_process_that_is_killed_leaves_nothing),
+        cmocka_unit_test(what_is_no_regular_file_is_written_to_as_it_is),
+        cmocka_unit_test(paths_to_one_file_are_known),
+        cmocka_unit_test(means_round_half_up_and_do_not_overflow),
+        cmocka_unit_test(wrong_data_and_times_below_the_bound_are_judged),
+        cmocka_unit_test(one_of_a_kind_is_singular),
+        cmocka_unit_test(a_link_stays_a_link),
+    };
+    return cmocka_run_group_tests_name("report", tests, scratch_enter, scratch_leave);
+}

@@ -1,0 +1,406 @@
+/*
+ * test_launcher.c: host programs on a real machine (seed ADR-0024, T1 and T4): ranks, devices,
+ * collectives one after the other, and what is left when a rank fails: one error that names the
+ * ranks, a world that can be used again, and, under AddressSanitizer, no leak.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#include "test/support/test_dist_support.h"
+
+#include "collectives/runtime/distributed.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+enum { N = 8 }; /* elements per shard */
+
+struct world {
+    struct config *config;
+    struct dist *dist;
+    uint64_t started;    /* workers */
+    uint32_t completed;  /* collectives */
+    float first, second; /* element 0 of rank 0's tensor after each of two collectives */
+    int fails;           /* the rank that fails; -1: none */
+    int64_t n_elem;
+    bool no_data;
+};
+
+static int completed(void *arg, const struct dist_completion *completion, struct cw_error *error)
+{
+    struct world *world = arg;
+    float *to = world->completed++ == 0 ? &world->first : &world->second;
+    if (world->no_data)
+        return CW_OK;
+    return dist_read(completion->dist, completion->tensors[0], 0, 0, 1, to, error);
+}
+
+/* A mesh of w x h SIPs, each of one cube with a PE in each corner; *more: one --set. */
+static struct world *make_world(uint32_t w, uint32_t h, const char *more, bool no_data)
+{
+    char count[40], width[40], height[40];
+    snprintf(count, sizeof count, "system.sips.count=%u", w * h);
+    snprintf(width, sizeof width, "system.sips.w=%u", w);
+    snprintf(height, sizeof height, "system.sips.h=%u", h);
+    const char *const sets[] = {count,
+                                width,
+                                height,
+                                "sip.cube_mesh.w=1",
+                                "sip.cube_mesh.h=1",
+                                "cube.pe_layout.pe_per_corner=1",
+                                "system.sips.topology=mesh_2d_no_wrap",
+                                more};
+    const struct config_request request = {.sets = sets,
+                                           .set_count = COUNT_OF(sets) - (more == NULL)};
+    struct world *world = calloc(1, sizeof *world);
+    assert_non_null(world);
+    world->fails = -1;
+    world->n_elem = N;
+    world->no_data = no_data;
+    world->config = must_load(&request);
+    const struct dist_options options = {.config = world->config,
+                                         .sync = CW_SEQUENTIAL,
+                                         .threads = 1,
+                                         .no_data = no_data,
+                                         .completed = completed,
+                                         .arg = world};
+    world->dist = must_create(&options);
+    return world;
+}
+
+static void free_world(struct world *world)
+{
+    dist_free(world->dist);
+    config_free(world->config);
+    free(world);
+}
+
+static void run_well(struct world *world, mp_worker_fn worker)
+{
+    struct cw_error error;
+    world->completed = 0;
+    world->started = 0;
+    if (dist_spawn(world->dist, worker, world, &error) != CW_OK)
+        fail_msg("%s", error.text);
+}
+
+static void run_badly(struct world *world, mp_worker_fn worker, int exit_code, const char *text)
+{
+    struct cw_error error = {0};
+    world->completed = 0;
+    world->started = 0;
+    assert_int_equal(dist_spawn(world->dist, worker, world, &error), exit_code);
+    assert_int_equal(error.exit_code, exit_code);
+    assert_string_equal(error.text, text);
+}
+
+/* ---- ranks and devices ----------------------------------------------------------------------- */
+
+static const struct dp_policy one_per_cube = {
+    .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+
+static void looks_around(int rank, void *arg)
+{
+    struct world *world = arg;
+    assert_int_equal(world->started++, rank); /* one worker for each, in rank order */
+    assert_int_equal(dist_get_rank(), rank);
+    assert_int_equal(dist_get_world_size(), 6);
+    dist_init_process_group("ahbm");
+    dist_cooperative_yield();
+    assert_int_equal(dist_get_rank(), rank);
+}
+
+static void a_worker_runs_on_every_sip(void **state)
+{
+    (void)state;
+    struct world *world = make_world(3, 2, NULL, false);
+    assert_int_equal(dist_world_size_of(world->dist), 6);
+    run_well(world, looks_around);
+    assert_int_equal(world->started, 6);
+    free_world(world);
+}
+
+static void chooses(int rank, void *arg)
+{
+    (void)arg;
+    dist_init_process_group("ahbm");
+    struct tensor *before = dist_tensor_zeros(N, DTYPE_F32, &one_per_cube);
+    if (rank & 1)
+        ahbm_set_device(rank);
+    else
+        accelerator_set_device_index(rank);
+    dist_cooperative_yield();
+    struct tensor *after = dist_tensor_zeros(N, DTYPE_F32, &one_per_cube);
+    for (uint32_t i = 0; i < before->shard_count; i++)
+        assert_int_equal(before->shard[i].sip, 0);
+    for (uint32_t i = 0; i < after->shard_count; i++)
+        assert_int_equal(after->shard[i].sip, rank);
+}
+
+static void a_tensor_is_on_the_sip_that_its_rank_has_chosen(void **state)
+{
+    (void)state;
+    struct world *world = make_world(2, 2, NULL, false);
+    run_well(world, chooses);
+    free_world(world);
+}
+
+/* ---- collectives ------------------------------------------------------------------------------
+ */
+
+/* Even and odd ranks meet in the same collective from different places of the program. */
+static void reduces_twice(int rank, void *arg)
+{
+    struct world *world = arg;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    struct tensor *tensor = dist_tensor_zeros((uint64_t)world->n_elem, DTYPE_F32, &one_per_cube);
+    dist_fill_input(tensor, 1);
+    if (rank & 1) {
+        dist_cooperative_yield();
+        dist_all_reduce(tensor, REDOP_SUM);
+    } else {
+        dist_all_reduce(tensor, REDOP_SUM);
+    }
+    if (rank == world->fails)
+        mp_fail(CW_PROGRAM_FAILED, "no gradient on SIP %d", rank);
+    dist_all_reduce(tensor, REDOP_SUM);
+}
+
+static void collectives_follow_each_other(void **state)
+{
+    (void)state;
+    struct world *world = make_world(2, 2, NULL, false);
+    run_well(world, reduces_twice);
+    assert_int_equal(world->completed, 2);
+    assert_true(world->first != 0);
+    assert_true(world->second == 4 * world->first); /* exact: by powers of two */
+    free_world(world);
+}
+
+/* ---- failures ---------------------------------------------------------------------------------
+ */
+
+/* Tensors take two fifths of every HBM slice: a second world's worth fits only if the first was
+ * given back. */
+static void rank_517_of_1024_is_reported_and_nothing_is_left(void **state)
+{
+    (void)state;
+    struct world *world = make_world(32, 32, "memory.hbm_mib=1", true);
+    world->n_elem = 100 * 1024;
+    world->fails = 517;
+    for (int i = 0; i < 3; i++) {
+        run_badly(world, reduces_twice, CW_PROGRAM_FAILED,
+                  "1 of 1024 ranks failed\n  rank 517: no gradient on SIP 517");
+        assert_int_equal(world->completed, 1);
+    }
+    free_world(world);
+}
+
+static void after_a_failure_the_world_reduces_again(void **state)
+{
+    (void)state;
+    struct world *world = make_world(3, 3, NULL, false);
+    world->fails = 5;
+    run_badly(world, reduces_twice, CW_PROGRAM_FAILED,
+              "1 of 9 ranks failed\n  rank 5: no gradient on SIP 5");
+    const float first = world->first;
+    world->fails = -1;
+    run_well(world, reduces_twice);
+    assert_int_equal(world->completed, 2);
+    assert_true(world->first == first);
+    free_world(world);
+}
+
+static void leaves_early(int rank, void *arg)
+{
+    struct world *world = arg;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    struct tensor *tensor = dist_tensor_zeros(N, DTYPE_F32, &one_per_cube);
+    if (rank == world->fails)
+        return;
+    dist_all_reduce(tensor, REDOP_SUM);
+}
+
+static void a_rank_that_ends_before_the_collective_is_missed_by_name(void **state)
+{
+    (void)state;
+    struct world *world = make_world(2, 2, NULL, false);
+    world->fails = 1;
+    run_badly(world, leaves_early, CW_PROGRAM_FAILED,
+              "rank 0 waits for ever: epoch 0 of the barrier lacks rank 1 of 4, which will not "
+              "join it any more");
+    world->fails = -1;
+    run_well(world, leaves_early);
+    assert_int_equal(world->completed, 1);
+    free_world(world);
+}
+
+static void asks_for_too_much(int rank, void *arg)
+{
+    struct world *world = arg;
+    dist_init_process_group("ahbm");
+    accelerator_set_device_index(rank);
+    dist_tensor_zeros((uint64_t)(rank >= 2 ? 1 << 20 : N), DTYPE_F32, &one_per_cube);
+    if (rank == world->fails)
+        mp_fail(CW_USAGE, "a shape that is none");
+    dist_cooperative_yield();
+    world->completed++;
+}
+
+static void one_error_lists_every_rank_s(void **state)
+{
+    (void)state;
+    struct world *world = make_world(2, 2, "memory.hbm_mib=1", false);
+    struct cw_error error = {0};
+    world->fails = 0;
+    assert_int_equal(dist_spawn(world->dist, asks_for_too_much, world, &error), CW_NO_RESOURCE);
+    assert_non_null(strstr(error.text, "3 of 4 ranks failed\n  rank 0: a shape that is none\n"
+                                       "  rank 2: HBM: a tensor needs 4194304 bytes"));
+    assert_non_null(strstr(error.text, "\n  rank 3: HBM: a tensor needs 4194304 bytes"));
+    assert_int_equal(world->completed, 0);
+    free_world(world);
+}
+
+static void forgets_the_group(int rank, void *arg)
+{
+    (void)arg;
+    ahbm_set_device(rank);
+    dist_all_reduce(dist_tensor_zeros(N, DTYPE_F32, &one_per_cube), REDOP_SUM);
+}
+
+static void names_a_backend(int rank, void *arg)
+{
+    (void)rank, (void)arg;
+    dist_init_process_group("nccl");
+}
+
+static void a_program_without_a_group_or_with_another_backend_is_told(void **state)
+{
+    (void)state;
+    struct world *world = make_world(2, 1, NULL, false);
+    run_badly(world, forgets_the_group, CW_PROGRAM_FAILED,
+              "2 of 2 ranks failed\n  ranks 0-1: dist_all_reduce before dist_init_process_group: "
+              "the queues are not installed");
+    run_badly(world, names_a_backend, CW_USAGE,
+              "2 of 2 ranks failed\n  ranks 0-1: dist_init_process_group: unknown backend nccl; "
+              "there is ahbm");
+    free_world(world);
+}
+
+static void names_no_operation(int rank, void *arg)
+{
+    struct world *world = arg;
+    (void)rank;
+    dist_init_process_group("ahbm");
+    const struct dp_policy policy = dist_policy(world->dist);
+    ahbm_set_device(rank);
+    dist_all_reduce(dist_tensor_zeros(N, DTYPE_F32, &policy), (enum redop)55);
+}
+
+static void an_operation_that_there_is_not_is_refused_and_the_world_goes_on(void **state)
+{
+    (void)state;
+    struct world *world = make_world(2, 1, NULL, false);
+    run_badly(
+        world, names_no_operation, CW_USAGE,
+        "2 of 2 ranks failed\n  ranks 0-1: dist_all_reduce: operation 55; legal: 1 (sum) to 4 "
+        "(prod)");
+    run_well(world, reduces_twice);
+    free_world(world);
+}
+
+/* ---- a collective that fails on the machine ---------------------------------------------------
+ */
+
+struct frame {
+    uint16_t line, reserved[3];
+};
+
+static enum tl_status waits_for_nobody(struct tl *tl, void *state)
+{
+    struct frame *f = state;
+    TL_BEGIN(&f->line);
+    TL_CALL(&f->line, tl_recv(tl, HW_DIR_GLOBAL_E, 16));
+    TL_END(&f->line);
+}
+
+static const struct tl_kernel receiver = {
+    .name = "receiver", .frame_bytes = sizeof(struct frame), .run = waits_for_nobody};
+
+static void launches(int rank, void *arg)
+{
+    struct world *world = arg;
+    const struct tl_args args = {.n_elem = N, .dtype = LP_F32};
+    struct cw_error error;
+    dist_init_process_group("ahbm");
+    if (rank != 3)
+        return;
+    int code = dist_begin_launch(world->dist, &receiver, &error);
+    for (uint32_t sip = 0; sip < 2 && code == CW_OK; sip++)
+        code = dist_launch(world->dist, (struct hw_place){sip, 0, 0}, &receiver, args, &error);
+    if (code == CW_OK)
+        code = dist_drain(world->dist, &error);
+    mp_fail(code, "%s", error.text);
+}
+
+static void a_failed_drain_is_the_error_of_the_rank_that_drained(void **state)
+{
+    (void)state;
+    struct world *world = make_world(4, 1, NULL, false);
+    run_badly(world, launches, CW_PROGRAM_FAILED,
+              "1 of 4 ranks failed\n  rank 3: IpcqDeadlock: 2 kernels wait and nothing is left to "
+              "happen: PE 1.0.0 waits for data from global_E: its peer, PE 2.0.0, runs no kernel. "
+              "Each send needs a receive on the other side, in the opposite direction");
+    free_world(world);
+}
+
+/* ---- scale ------------------------------------------------------------------------------------
+ */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { MANY_W = 32, MANY_KIB = 1 << 22 }; /* a sanitizer keeps a lot about each stack */
+#else
+enum { MANY_W = 128, MANY_KIB = 1 << 20 };
+#endif
+
+static void eight_thousand_ranks_reduce_in_less_than_a_gigabyte(void **state)
+{
+    (void)state;
+    struct rusage usage;
+    struct world *world = make_world(MANY_W, 64, "cube.pe_layout.corners=[NW]", false);
+    assert_int_equal(dist_world_size_of(world->dist), MANY_W * 64);
+    run_well(world, reduces_twice);
+    assert_int_equal(world->completed, 2);
+    assert_true(fabsf(world->second / world->first - MANY_W * 64) < 1); /* rounded sums */
+    getrusage(RUSAGE_SELF, &usage);
+    assert_true(usage.ru_maxrss < MANY_KIB);
+    free_world(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_worker_runs_on_every_sip),
+        cmocka_unit_test(a_tensor_is_on_the_sip_that_its_rank_has_chosen),
+        cmocka_unit_test(collectives_follow_each_other),
+        cmocka_unit_test(rank_517_of_1024_is_reported_and_nothing_is_left),
+        cmocka_unit_test(after_a_failure_the_world_reduces_again),
+        cmocka_unit_test(a_rank_that_ends_before_the_collective_is_missed_by_name),
+        cmocka_unit_test(one_error_lists_every_rank_s),
+        cmocka_unit_test(a_program_without_a_group_or_with_another_backend_is_told),
+        cmocka_unit_test(an_operation_that_there_is_not_is_refused_and_the_world_goes_on),
+        cmocka_unit_test(a_failed_drain_is_the_error_of_the_rank_that_drained),
+        cmocka_unit_test(eight_thousand_ranks_reduce_in_less_than_a_gigabyte),
+    };
+    return cmocka_run_group_tests_name("launcher", tests, NULL, NULL);
+}

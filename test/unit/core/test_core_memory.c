@@ -1,0 +1,292 @@
+/*
+ * test_core_memory.c: the engine's memory account, its slabs and its pools of event records.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/host/machine.h"
+#include "core/memory/pool.h"
+#include "core/records.h"
+#include "core/memory/slabs.h"
+
+static void blocks_are_counted_zeroed_and_aligned(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 100, 65536, (2 << 20) - 1, 2 << 20, (5 << 20) + 7};
+    struct memory memory;
+    memory_init(&memory, 64 << 20);
+    uint8_t *blocks[7];
+    uint64_t total = 0;
+    for (size_t i = 0; i < 7; i++) {
+        blocks[i] = memory_take(&memory, sizes[i]);
+        assert_non_null(blocks[i]);
+        assert_int_equal((uintptr_t)blocks[i] % MEMORY_ALIGN, 0);
+        if (sizes[i] >= 2 << 20)
+            assert_int_equal((uintptr_t)blocks[i] % (2 << 20), 0);
+        for (size_t b = 0; b < sizes[i]; b++)
+            assert_int_equal(blocks[i][b], 0);
+        memset(blocks[i], 0xff, sizes[i]);
+        total += sizes[i] > 0 ? sizes[i] : 1;
+        assert_true(memory.taken.word == total);
+    }
+    for (size_t i = 0; i < 7; i++)
+        memory_give(&memory, blocks[i], sizes[i]);
+    memory_give(&memory, NULL, 100);
+    assert_true(memory.taken.word == 0);
+}
+
+static void the_limit_is_never_passed(void **state)
+{
+    (void)state;
+    struct memory memory;
+    memory_init(&memory, 10000);
+    void *const block = memory_take(&memory, 9000);
+    assert_non_null(block);
+    assert_null(memory_take(&memory, 1001));
+    assert_int_equal(memory.needed.word, 10001);
+    struct cw_error error;
+    assert_int_equal(memory_error(&memory, &error), CW_NO_RESOURCE);
+    assert_string_equal(error.text, "out of memory: the simulation needs at least 10001 bytes, the "
+                                    "limit is 10000 (--max-memory)");
+    assert_null(memory_take(&memory, SIZE_MAX));
+    assert_null(memory_take(&memory, SIZE_MAX - 9000));
+    void *const rest = memory_take(&memory, 1000);
+    assert_non_null(rest);
+    memory_give(&memory, rest, 1000);
+    memory_give(&memory, block, 9000);
+    assert_int_equal(memory.taken.word, 0);
+}
+
+static void a_limit_beyond_the_machine_ends_with_the_system(void **state)
+{
+    (void)state;
+    struct memory memory;
+    memory_init(&memory, UINT64_MAX);
+    assert_null(memory_take(&memory, SIZE_MAX / 4));
+    struct cw_error error;
+    assert_int_equal(memory_error(&memory, &error), CW_NO_RESOURCE);
+    assert_string_equal(error.text, "out of memory: the simulation needs at least "
+                                    "4611686018427387903 bytes, and the system has no more");
+    assert_int_equal(memory.taken.word, 0);
+}
+
+static void the_default_limit_is_four_fifths_of_the_machine(void **state)
+{
+    (void)state;
+    const uint64_t machine = machine_memory_bytes();
+    assert_true(machine > 64 << 20);
+    struct memory memory;
+    memory_init(&memory, 0);
+    assert_true(memory.bytes_max <= machine && memory.bytes_max >= machine / 10 * 7);
+}
+
+/* ... and to a sixty-fourth of the limit. */
+static void slabs_double_up_to_2_mib(void **state)
+{
+    (void)state;
+    for (uint64_t limit = 16 << 20; limit <= 256 << 20; limit *= 4) {
+        const size_t most = limit / 64 < 2 << 20 ? limit / 64 : 2 << 20;
+        struct memory memory;
+        struct slabs slabs;
+        memory_init(&memory, limit);
+        slabs_init(&slabs, &memory);
+        size_t expected = 64 << 10;
+        for (int i = 0; i < 8; i++) {
+            size_t bytes = 0;
+            uint8_t *const block = slabs_more(&slabs, &bytes);
+            assert_non_null(block);
+            assert_int_equal((uintptr_t)block % SLAB_ALIGN, 0);
+            assert_in_range(bytes, expected - SLAB_ALIGN, expected);
+            memset(block, 1, bytes);
+            expected = expected < most ? 2 * expected : expected;
+        }
+        slabs_free(&slabs);
+        assert_int_equal(memory.taken.word, 0);
+    }
+}
+
+static void records_are_recycled_last_in_first_out(void **state)
+{
+    (void)state;
+    struct memory memory;
+    struct pool pool;
+    memory_init(&memory, 64 << 20);
+    pool_init(&pool, &memory);
+    struct cw_event *const a = pool_get(&pool, 40), *const b = pool_get(&pool, 48);
+    assert_ptr_not_equal(a, b);
+    a->payload_bytes = 40;
+    b->payload_bytes = 48;
+    pool_put(&pool, a);
+    pool_put(&pool, b);
+    assert_ptr_equal(pool_get(&pool, 33), b); /* the same class: 33 to 48 */
+    assert_ptr_equal(pool_get(&pool, 48), a);
+    assert_ptr_not_equal(pool_get(&pool, 49), a);
+    pool_free(&pool);
+    assert_int_equal(memory.taken.word, 0);
+}
+
+static void records_of_all_sizes_lie_apart(void **state)
+{
+    (void)state;
+    struct memory memory;
+    struct pool pool;
+    memory_init(&memory, 64 << 20);
+    pool_init(&pool, &memory);
+    enum { RECORDS = 20000 };
+    static struct cw_event *records[RECORDS];
+    for (unsigned i = 0; i < RECORDS; i++) {
+        const uint16_t bytes = (uint16_t)(i * 7 % (CW_PAYLOAD_BYTES_MAX + 1));
+        records[i] = pool_get(&pool, bytes);
+        assert_non_null(records[i]);
+        assert_int_equal((uintptr_t)records[i] % 16, 0);
+        memset((void *)records[i], (int)i, offsetof(struct cw_event, payload) + bytes);
+        records[i]->payload_bytes = bytes;
+    }
+    assert_int_equal(pool.alive, RECORDS);
+    for (unsigned i = 0; i < RECORDS; i++) {
+        assert_int_equal(records[i]->time_ps & 0xff, i & 0xff);
+        for (unsigned b = 0; b < records[i]->payload_bytes; b++)
+            assert_int_equal(records[i]->payload[b], i & 0xff);
+        pool_put(&pool, records[i]);
+    }
+    assert_int_equal(pool.alive, 0);
+    assert_int_equal(pool.alive_max, RECORDS);
+    pool_free(&pool);
+    assert_int_equal(memory.taken.word, 0);
+}
+
+struct delivered {
+    unsigned count;
+    const struct cw_event *event;
+};
+
+static void deliver(void *arg, const struct cw_event *event, uint16_t kind, const void *record,
+                    uint16_t bytes)
+{
+    struct delivered *const delivered = arg;
+    assert_ptr_equal(event, delivered->event);
+    assert_int_equal(kind, delivered->count);
+    assert_int_equal(bytes, delivered->count % 65);
+    for (unsigned i = 0; i < bytes; i++)
+        assert_int_equal(((const uint8_t *)record)[i], delivered->count & 0xff);
+    assert_int_equal((uintptr_t)record % 8, 0);
+    delivered->count++;
+}
+
+static void commit_records_come_out_as_they_went_in(void **state)
+{
+    (void)state;
+    struct memory memory;
+    struct records records;
+    memory_init(&memory, 64 << 20);
+    records_init(&records, &memory);
+    const struct cw_event event = {.time_ps = 1};
+    for (int round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < 1000; i++) {
+            uint8_t bytes[64];
+            memset(bytes, (int)i, sizeof bytes);
+            assert_true(records_add(&records, (uint16_t)i, bytes, (uint16_t)(i % 65)));
+        }
+        struct delivered delivered = {.event = &event};
+        records_deliver(&records, &event, deliver, &delivered);
+        assert_int_equal(delivered.count, 1000);
+        records_deliver(&records, &event, deliver, &delivered);
+        assert_int_equal(delivered.count, 1000); /* each once */
+    }
+    records_free(&records);
+    assert_int_equal(memory.taken.word, 0);
+}
+
+/* ---- whole simulations
+ * ---------------------------------------------------------------------------------- */
+
+static void send_two(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    (void)state;
+    cw_send(ctx, 0, 1, 1, 1, 2 * event->number % CW_NUMBER_MAX, NULL, 0);
+    cw_send(ctx, 1, 1, 1, 1, (2 * event->number + 1) % CW_NUMBER_MAX, NULL, 0);
+}
+
+static size_t state_bytes(const void *data, uint32_t lp)
+{
+    (void)data, (void)lp;
+    return 16;
+}
+
+static void init(const void *data, uint32_t lp, void *state) { (void)data, (void)lp, (void)state; }
+
+static const struct cw_config plain = {
+    .sync = CW_SEQUENTIAL, .worker_count = 1, .end_ps = CW_TIME_MAX};
+
+static const struct cw_model doubling = {
+    .name = "doubling",
+    .lp_count = 2,
+    .state_bytes = state_bytes,
+    .init = init,
+    .handle = send_two,
+};
+
+static void a_run_that_needs_too_much_memory_says_how_much(void **state)
+{
+    (void)state;
+    struct cw_config config = plain;
+    config.memory_bytes_max = 4 << 20;
+    struct cw_error error;
+    struct cw_sim *const sim = cw_sim_create(&config, &doubling, &error);
+    assert_int_equal(cw_inject(sim, 0, 1, 1, 1, 1, NULL, 0, &error), CW_OK);
+    assert_int_equal(cw_drain(sim, &error), CW_NO_RESOURCE);
+    unsigned long long needed = 0, limit = 0;
+    assert_int_equal(sscanf(error.text,
+                            "out of memory: the simulation needs at least %llu bytes, the limit is "
+                            "%llu (--max-memory)",
+                            &needed, &limit),
+                     2);
+    assert_int_equal(limit, 4 << 20);
+    assert_true(needed > limit && needed < 3 * limit);
+    cw_sim_free(sim);
+}
+
+static size_t huge_bytes(const void *data, uint32_t lp)
+{
+    (void)data;
+    return lp == 0 ? 1 << 20 : SIZE_MAX / 2;
+}
+
+static void states_beyond_the_limit_are_refused(void **state)
+{
+    (void)state;
+    struct cw_model model = doubling;
+    model.lp_count = 1;
+    model.state_bytes = huge_bytes;
+    struct cw_config config = plain;
+    config.memory_bytes_max = 1 << 19;
+    struct cw_error error;
+    assert_null(cw_sim_create(&config, &model, &error));
+    assert_int_equal(error.exit_code, CW_NO_RESOURCE);
+    model.lp_count = 4; /* their sum does not fit an address */
+    assert_null(cw_sim_create(&plain, &model, &error));
+    assert_int_equal(error.exit_code, CW_NO_RESOURCE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_counted_zeroed_and_aligned),
+        cmocka_unit_test(the_limit_is_never_passed),
+        cmocka_unit_test(a_limit_beyond_the_machine_ends_with_the_system),
+        cmocka_unit_test(the_default_limit_is_four_fifths_of_the_machine),
+        cmocka_unit_test(slabs_double_up_to_2_mib),
+        cmocka_unit_test(records_are_recycled_last_in_first_out),
+        cmocka_unit_test(records_of_all_sizes_lie_apart),
+        cmocka_unit_test(commit_records_come_out_as_they_went_in),
+        cmocka_unit_test(a_run_that_needs_too_much_memory_says_how_much),
+        cmocka_unit_test(states_beyond_the_limit_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

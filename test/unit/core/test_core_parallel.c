@@ -1,0 +1,166 @@
+/*
+ * test_core_parallel.c: random models (test/support/random_model.h) on several workers, in every
+ * mode, against the sequential engine: the same trace hash, the same records in the same order, the
+ * same failure; and how far they speculate.
+ *
+ * PARALLEL_SEED=7 PARALLEL_SEEDS=1 replays one model; PARALLEL_SEEDS=2000 runs as many.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/random_model.h"
+
+enum { SEEDS_DEFAULT = 30, TTL = 30 };
+
+/* Every mode on 1, 2, 3, 4 and 8 workers; every other seed with lazy cancellation, where the mode
+ * undoes anything. */
+static void compare_all(const struct random_model *m, uint64_t seed)
+{
+    static const uint32_t counts[] = {1, 2, 3, 4, 8};
+    const struct random_outcome expected = random_model_run(
+        m, &(struct random_run){.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed});
+    for (enum cw_sync sync = CW_CONSERVATIVE; sync < CW_SYNCS; sync++)
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            if (!random_model_runs(m, sync, counts[i]))
+                continue;
+            const struct random_run run = {
+                .sync = sync, .workers = counts[i], .seed = seed, .lazy = seed % 2 == 0};
+            const struct random_outcome got = random_model_run(m, &run);
+            char text[2500];
+            if (random_outcome_differs(&got, &expected, text, sizeof text))
+                fail_msg("seed %llu, %s on %u workers, %s cancellation: %s\n"
+                         "replay: PARALLEL_SEED=%llu PARALLEL_SEEDS=1 "
+                         "build/test/unit/core/test_core_parallel",
+                         (unsigned long long)seed, cw_sync_name[sync], counts[i],
+                         run.lazy ? "lazy" : "aggressive", text, (unsigned long long)seed);
+        }
+}
+
+static void every_mode_commits_what_the_sequential_one_does(void **state)
+{
+    (void)state;
+    const uint64_t first = random_from_environment("PARALLEL_SEED", 1);
+    const uint64_t seeds = random_from_environment("PARALLEL_SEEDS", SEEDS_DEFAULT);
+    for (uint64_t seed = first; seed < first + seeds; seed++) {
+        const struct random_model m = random_model_draw(seed, RANDOM_LPS_MAX, TTL);
+        compare_all(&m, seed);
+    }
+}
+
+static void every_mode_reports_the_least_failure_and_the_records_before_it(void **state)
+{
+    (void)state;
+    const uint64_t first = random_from_environment("PARALLEL_SEED", 1);
+    const uint64_t seeds = random_from_environment("PARALLEL_SEEDS", 10);
+    for (uint64_t seed = first; seed < first + seeds; seed++) {
+        struct random_model m = random_model_draw(seed, RANDOM_LPS_MAX, TTL);
+        m.fail_ps = 1500 + (int64_t)(seed * 37);
+        compare_all(&m, seed);
+    }
+}
+
+static void the_stress_mode_does_undo_events(void **state)
+{
+    (void)state;
+    const struct random_model m = random_model_draw(3, RANDOM_LPS_MAX, TTL);
+    for (uint32_t workers = 1; workers <= 3; workers += 2) {
+        const struct random_run run = {.sync = CW_STRESS, .workers = workers, .seed = 3};
+        assert_true(random_model_run(&m, &run).injected > 100);
+    }
+}
+
+static void the_conservative_mode_wants_a_least_delay(void **state)
+{
+    (void)state;
+    const struct random_model m = {.lps = 2, .spread_ps = 1, .grid_ps = 1, .fail_ps = CW_TIME_MAX};
+    const struct random_run run = {.sync = CW_CONSERVATIVE, .workers = 2};
+    const struct random_outcome outcome = random_model_run(&m, &run);
+    assert_int_equal(outcome.exit_code, CW_USAGE);
+    assert_string_equal(outcome.text,
+                        "the conservative mode needs a least delay between workers, and there is "
+                        "none from worker 0 to worker 1; use the adaptive mode");
+}
+
+/* ---- the window ------------------------------------------------------------------------------ */
+
+enum { STEP_PS = 10, WINDOW_PS = 500, STEPS = 20000 };
+
+static size_t no_state(const void *data, uint32_t lp)
+{
+    (void)data, (void)lp;
+    return 0;
+}
+
+static void no_init(const void *data, uint32_t lp, void *state)
+{
+    (void)data, (void)lp, (void)state;
+}
+
+/* Each LP goes its own way, without end as far as the others know. */
+static void go_on(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    (void)state;
+    if (event->number < STEPS)
+        cw_send(ctx, event->lp, STEP_PS, 0, event->lp, event->number + 1, NULL, 0);
+}
+
+struct farthest {
+    int64_t ahead_ps;
+};
+
+static void look(void *arg, const struct cw_progress *progress)
+{
+    struct farthest *const farthest = arg;
+    if (progress->ahead_ps > farthest->ahead_ps)
+        farthest->ahead_ps = progress->ahead_ps;
+}
+
+/* Two workers that take turns, so that one is ahead of the other by all that it may. */
+static int64_t farthest_ahead(int64_t window_ps)
+{
+    struct farthest farthest = {0};
+    const struct cw_model model = {.name = "two ways",
+                                   .lp_count = 2,
+                                   .state_bytes = no_state,
+                                   .init = no_init,
+                                   .handle = go_on};
+    const struct cw_config config = {.sync = CW_OPTIMISTIC,
+                                     .worker_count = 2,
+                                     .thread_count = 1,
+                                     .end_ps = CW_TIME_MAX,
+                                     .window_ps = window_ps,
+                                     .each_round = look,
+                                     .progress_arg = &farthest};
+    struct cw_error error;
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    assert_non_null(sim);
+    for (uint32_t lp = 0; lp < 2; lp++)
+        assert_int_equal(cw_inject(sim, lp, 0, 0, lp, 0, NULL, 0, &error), CW_OK);
+    assert_int_equal(cw_drain(sim, &error), CW_OK);
+    cw_sim_free(sim);
+    return farthest.ahead_ps;
+}
+
+static void speculation_stays_within_the_window(void **state)
+{
+    (void)state;
+    assert_true(farthest_ahead(WINDOW_PS) <= WINDOW_PS);
+    assert_true(farthest_ahead(0) > WINDOW_PS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(speculation_stays_within_the_window),
+        cmocka_unit_test(every_mode_commits_what_the_sequential_one_does),
+        cmocka_unit_test(every_mode_reports_the_least_failure_and_the_records_before_it),
+        cmocka_unit_test(the_stress_mode_does_undo_events),
+        cmocka_unit_test(the_conservative_mode_wants_a_least_delay),
+    };
+    return cmocka_run_group_tests_name("parallel", tests, NULL, NULL);
+}

@@ -1,0 +1,387 @@
+/*
+ * test_core_pending.c: the pending set gives events in the total order, whatever comes in.
+ *
+ * The reference is a binary heap of whole events, by an order written down once more from the
+ * public header's text, field by field.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/queue/pending.h"
+#include "core/memory/pool.h"
+
+/* ---- the reference -------------------------------------------------------------------------- */
+
+static int compare_numbers(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
+
+/* The total order as cw.h words it. */
+static int compare_events(const struct cw_event *a, const struct cw_event *b)
+{
+    int order = a->time_ps < b->time_ps ? -1 : a->time_ps > b->time_ps;
+    if (order == 0)
+        order = compare_numbers(a->depth, b->depth);
+    if (order == 0)
+        order = compare_numbers(a->entity, b->entity);
+    if (order == 0)
+        order = compare_numbers(a->number, b->number);
+    if (order == 0)
+        order = compare_numbers(a->type, b->type);
+    for (unsigned i = 0; order == 0 && i < CW_PAYLOAD_BYTES_MAX; i++) {
+        if (i == a->payload_bytes || i == b->payload_bytes) {
+            order = compare_numbers(a->payload_bytes, b->payload_bytes);
+            break;
+        }
+        order = compare_numbers(a->payload[i], b->payload[i]);
+    }
+    return order != 0 ? order : compare_numbers(a->lp, b->lp);
+}
+
+/* A binary heap of whole events. */
+struct reference {
+    struct cw_event *events;
+    size_t count, capacity;
+};
+
+static void reference_push(struct reference *reference, const struct cw_event *event)
+{
+    if (reference->count == reference->capacity) {
+        reference->capacity = reference->capacity * 2 + 64;
+        reference->events =
+            realloc(reference->events, reference->capacity * sizeof *reference->events);
+        assert_non_null(reference->events);
+    }
+    struct cw_event *const events = reference->events;
+    size_t at = reference->count++;
+    for (; at > 0 && compare_events(event, &events[(at - 1) / 2]) < 0; at = (at - 1) / 2)
+        events[at] = events[(at - 1) / 2];
+    events[at] = *event;
+}
+
+static struct cw_event reference_pop(struct reference *reference)
+{
+    struct cw_event *const events = reference->events;
+    const struct cw_event least = events[0], last = events[--reference->count];
+    size_t at = 0;
+    for (size_t child = 1; child < reference->count; child = 2 * at + 1) {
+        if (child + 1 < reference->count && compare_events(&events[child + 1], &events[child]) < 0)
+            child++;
+        if (compare_events(&events[child], &last) >= 0)
+            break;
+        events[at] = events[child];
+        at = child;
+    }
+    events[at] = last;
+    return least;
+}
+
+/* ---- both side by side ---------------------------------------------------------------------- */
+
+struct fixture {
+    struct memory memory;
+    struct pool pool;
+    struct pending pending;
+    struct reference reference;
+    struct cw_rng rng;
+    uint64_t pushed;
+};
+
+static struct fixture *fixture_create(uint64_t seed)
+{
+    struct fixture *const fixture = calloc(1, sizeof *fixture);
+    assert_non_null(fixture);
+    memory_init(&fixture->memory, 0);
+    pool_init(&fixture->pool, &fixture->memory);
+    pending_init(&fixture->pending, &fixture->memory);
+    fixture->rng = cw_rng_seeded(seed, 0);
+    return fixture;
+}
+
+static void fixture_free(struct fixture *fixture)
+{
+    pending_free(&fixture->pending);
+    pool_free(&fixture->pool);
+    assert_int_equal(fixture->memory.taken.word, 0);
+    free(fixture->reference.events);
+    free(fixture);
+}
+
+static void push(struct fixture *fixture, const struct event_header *header, const void *payload)
+{
+    struct cw_event *const event = pool_get(&fixture->pool, header->payload_bytes);
+    assert_non_null(event);
+    event_write(event, header);
+    if (header->payload_bytes > 0)
+        memcpy(event->payload, payload, header->payload_bytes);
+    assert_true(pending_push(&fixture->pending, entry_of(header, event)));
+    struct cw_event whole = {0};
+    memcpy(&whole, event, offsetof(struct cw_event, payload) + header->payload_bytes);
+    reference_push(&fixture->reference, &whole);
+    fixture->pushed++;
+}
+
+/* Pops one from both; they must be the same. Returns its time. */
+static int64_t pop(struct fixture *fixture)
+{
+    const struct entry *const least = pending_peek(&fixture->pending);
+    assert_non_null(least);
+    struct cw_event *const event = least->event;
+    const struct cw_event expected = reference_pop(&fixture->reference);
+    if (compare_events(event, &expected) != 0)
+        fail_msg("popped time %lld entity %u number %llu, expected %lld %u %llu",
+                 (long long)event->time_ps, event->entity, (unsigned long long)event->number,
+                 (long long)expected.time_ps, expected.entity, (unsigned long long)expected.number);
+    pending_pop(&fixture->pending, least);
+    const struct entry *const ahead = pending_look_ahead(&fixture->pending);
+    assert_non_null(ahead->event); /* readable, whatever it is */
+    pool_put(&fixture->pool, event);
+    return expected.time_ps;
+}
+
+static void pop_all(struct fixture *fixture)
+{
+    while (fixture->reference.count > 0)
+        pop(fixture);
+    assert_null(pending_peek(&fixture->pending));
+    assert_false(fixture->pending.out_of_memory);
+}
+
+static void push_at(struct fixture *fixture, int64_t time_ps)
+{
+    const struct event_header header = {
+        .time_ps = time_ps,
+        .number = fixture->pushed,
+        .entity = cw_rng_below(&fixture->rng, 1000),
+        .lp = cw_rng_below(&fixture->rng, 100),
+    };
+    push(fixture, &header, NULL);
+}
+
+/* Pops and pushes `holds` times, keeping about `count` pending; delays are drawn by `draw`. */
+static void hold(struct fixture *fixture, size_t count, size_t holds,
+                 int64_t (*draw)(struct cw_rng *rng))
+{
+    int64_t now_ps = 0;
+    for (size_t i = 0; i < count; i++)
+        push_at(fixture, draw(&fixture->rng));
+    for (size_t i = 0; i < holds; i++) {
+        now_ps = pop(fixture);
+        const uint32_t children = cw_rng_below(&fixture->rng, 3); /* 0, 1, 2: 1 on average */
+        for (uint32_t child = 0; child < children; child++)
+            push_at(fixture, now_ps + draw(&fixture->rng));
+        if (fixture->reference.count == 0)
+            push_at(fixture, now_ps + draw(&fixture->rng));
+    }
+    pop_all(fixture);
+}
+
+static int64_t draw_exp(struct cw_rng *rng) { return cw_rng_exp_ps(rng, 1000000); }
+
+static int64_t draw_equal(struct cw_rng *rng) { return 1000 * (cw_rng_below(rng, 4) / 2); }
+
+static int64_t draw_scales(struct cw_rng *rng)
+{
+    return (int64_t)(cw_rng_u64(rng) >> (4 + cw_rng_below(rng, 60)));
+}
+
+static int64_t draw_timers(struct cw_rng *rng)
+{
+    return cw_rng_below(rng, 8) == 0 ? 1000000000000 : cw_rng_below(rng, 5000);
+}
+
+static void hold_with(int64_t (*draw)(struct cw_rng *rng), uint64_t seed)
+{
+    static const size_t counts[] = {1, 7, 300, 5000, 40000};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        struct fixture *const fixture = fixture_create(seed + i);
+        hold(fixture, counts[i], 60000, draw);
+        fixture_free(fixture);
+    }
+}
+
+/* ---- tests ---------------------------------------------------------------------------------- */
+
+static void exponential_delays_come_in_order(void **state)
+{
+    (void)state;
+    hold_with(draw_exp, 1);
+}
+
+static void bursts_at_equal_times_come_in_order(void **state)
+{
+    (void)state;
+    hold_with(draw_equal, 2);
+}
+
+static void far_future_events_come_in_order(void **state)
+{
+    (void)state;
+    hold_with(draw_timers, 3);
+}
+
+static int64_t draw_scales_bounded(struct cw_rng *rng)
+{
+    return draw_scales(rng) >> 17; /* 60,000 of them do not reach the end of time */
+}
+
+static void delays_of_all_scales_come_in_order(void **state)
+{
+    (void)state;
+    hold_with(draw_scales_bounded, 4);
+}
+
+static void times_up_to_the_last_ps_come_in_order(void **state)
+{
+    (void)state;
+    struct fixture *const fixture = fixture_create(5);
+    for (int i = 0; i < 20000; i++) {
+        push_at(fixture, CW_TIME_MAX - 1 - (int64_t)(cw_rng_u64(&fixture->rng) >> 40));
+        push_at(fixture, draw_scales(&fixture->rng));
+        push_at(fixture, CW_TIME_MAX - 1);
+    }
+    pop_all(fixture);
+    fixture_free(fixture);
+}
+
+static void events_behind_the_front_come_next(void **state)
+{
+    (void)state;
+    struct fixture *const fixture = fixture_create(6);
+    for (int i = 0; i < 10000; i++)
+        push_at(fixture, 1000000000 + draw_exp(&fixture->rng));
+    for (int i = 0; i < 3000; i++)
+        pop(fixture);
+    for (int i = 0; i < 20000; i++) { /* enough to be too much for a heap beside the array */
+        push_at(fixture, (int64_t)cw_rng_below(&fixture->rng, 1000000000));
+        if (i % 5 == 0)
+            pop(fixture);
+    }
+    pop_all(fixture);
+    fixture_free(fixture);
+}
+
+static void the_slack_behind_a_full_array_can_be_read(void **state)
+{
+    (void)state;
+    struct fixture *const fixture = fixture_create(11);
+    for (int i = 0; i < 1024; i++) /* as many as the smallest array holds */
+        push_at(fixture, 5000);
+    for (int i = 0; i < 1024; i++)
+        pop(fixture);
+    assert_int_equal(fixture->pending.sorted.capacity, 1024);
+    push_at(fixture, 5000); /* beside the array, which stands at its end */
+    pop(fixture);
+    fixture_free(fixture);
+}
+
+static void a_set_that_ran_empty_starts_again(void **state)
+{
+    (void)state;
+    struct fixture *const fixture = fixture_create(7);
+    int64_t now_ps = 0;
+    for (int round = 0; round < 200; round++) {
+        for (uint32_t i = cw_rng_below(&fixture->rng, 50); i > 0; i--)
+            push_at(fixture, now_ps + draw_scales_bounded(&fixture->rng));
+        while (fixture->reference.count > 0)
+            now_ps = pop(fixture);
+        assert_null(pending_peek(&fixture->pending));
+    }
+    fixture_free(fixture);
+}
+
+/* Keys from small ranges, so that each later part of the key decides often. */
+static struct event_header near_equal_header(struct cw_rng *rng)
+{
+    return (struct event_header){
+        .time_ps = cw_rng_below(rng, 2),
+        .number = (uint64_t)cw_rng_below(rng, 2) << (cw_rng_below(rng, 2) * 47),
+        .entity = cw_rng_below(rng, 2) << 31,
+        .lp = cw_rng_below(rng, 3),
+        .depth = (uint16_t)(cw_rng_below(rng, 2) * CW_DEPTH_MAX),
+        .type = (uint16_t)(cw_rng_below(rng, 2) * 65535),
+        .payload_bytes = (uint16_t)cw_rng_below(rng, 4),
+    };
+}
+
+static void every_part_of_the_key_decides_in_its_turn(void **state)
+{
+    (void)state;
+    static const int counts[] = {10, 100, 20000};
+    for (size_t c = 0; c < 3; c++) {
+        struct fixture *const fixture = fixture_create(8 + c);
+        for (int i = 0; i < counts[c]; i++) {
+            const struct event_header header = near_equal_header(&fixture->rng);
+            uint8_t payload[4];
+            for (size_t b = 0; b < sizeof payload; b++)
+                payload[b] = (uint8_t)(cw_rng_below(&fixture->rng, 2) * 255);
+            push(fixture, &header, payload);
+            if (i % 7 == 6)
+                (void)pop(fixture);
+        }
+        pop_all(fixture);
+        fixture_free(fixture);
+    }
+}
+
+static void the_width_follows_a_model_that_slows_down(void **state)
+{
+    (void)state;
+    struct fixture *const fixture = fixture_create(9);
+    int64_t now_ps = 0, mean_ps = 100;
+    for (int i = 0; i < 5000; i++)
+        push_at(fixture, cw_rng_exp_ps(&fixture->rng, mean_ps));
+    for (int step = 0; step < 8; step++) {
+        for (int i = 0; i < 30000; i++) {
+            now_ps = pop(fixture);
+            push_at(fixture, now_ps + cw_rng_exp_ps(&fixture->rng, mean_ps));
+        }
+        mean_ps = step < 4 ? mean_ps * 100 : mean_ps / 100;
+    }
+    pop_all(fixture);
+    fixture_free(fixture);
+}
+
+static void running_out_of_memory_is_reported(void **state)
+{
+    (void)state;
+    struct memory memory;
+    struct pending *const pending = calloc(1, sizeof *pending);
+    assert_non_null(pending);
+    memory_init(&memory, 200000);
+    pending_init(pending, &memory);
+    struct cw_event event = {.time_ps = 1};
+    const struct event_header header = {.time_ps = 1};
+    size_t pushed = 0;
+    while (pending_push(pending, entry_of(&header, &event)))
+        assert_true(++pushed < 200000 / sizeof(struct entry));
+    assert_true(pushed > 1000);
+    assert_true(memory.needed.word > memory.bytes_max);
+    assert_null(pending_peek(pending)); /* no room for the array */
+    assert_true(pending->out_of_memory);
+    pending_free(pending);
+    assert_int_equal(memory.taken.word, 0);
+    free(pending);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exponential_delays_come_in_order),
+        cmocka_unit_test(bursts_at_equal_times_come_in_order),
+        cmocka_unit_test(far_future_events_come_in_order),
+        cmocka_unit_test(delays_of_all_scales_come_in_order),
+        cmocka_unit_test(times_up_to_the_last_ps_come_in_order),
+        cmocka_unit_test(events_behind_the_front_come_next),
+        cmocka_unit_test(the_slack_behind_a_full_array_can_be_read),
+        cmocka_unit_test(a_set_that_ran_empty_starts_again),
+        cmocka_unit_test(every_part_of_the_key_decides_in_its_turn),
+        cmocka_unit_test(the_width_follows_a_model_that_slows_down),
+        cmocka_unit_test(running_out_of_memory_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,541 @@
+/*
+ * test_core_phold.c: PHOLD as a model, as a function, and as a command.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "bench/phold/phold.h"
+
+static struct phold_options small(void)
+{
+    struct phold_options options = phold_defaults();
+    options.lps = 64;
+    options.end_ps = 20000000;
+    return options;
+}
+
+static struct cw_stats run(const struct phold_options *options)
+{
+    struct cw_stats stats = {0};
+    struct cw_error error;
+    double setup_s = -1;
+    if (phold_run(options, CW_SEQUENTIAL, 1, &stats, &setup_s, &error) != CW_OK)
+        fail_msg("%s", error.text);
+    assert_true(setup_s >= 0);
+    return stats;
+}
+
+static void the_population_is_conserved(void **state)
+{
+    (void)state;
+    const struct phold_options options = small();
+    const struct cw_stats stats = run(&options);
+    assert_int_equal(stats.events_alive, 64 * 16);
+    assert_int_equal(stats.events_alive_max, 64 * 16 + 1); /* and the one being handled */
+}
+
+/* 1,024 renewals with mean 1.1 us and deviation 1 us: 18,529 in 20 us, give or take 124. */
+static void events_come_at_the_expected_rate(void **state)
+{
+    (void)state;
+    struct phold_options options = small();
+    assert_in_range(run(&options).events_committed, 18529 - 620, 18529 + 620);
+    options.mean_ps = 0; /* every 0.1 us, on the spot */
+    assert_int_equal(run(&options).events_committed, 1024 * 199);
+    options.lookahead_ps = 10000000;
+    assert_int_equal(run(&options).events_committed, 1024);
+}
+
+static void a_seed_gives_the_same_run_and_another_seed_another(void **state)
+{
+    (void)state;
+    struct phold_options options = small();
+    const uint64_t hash = run(&options).trace_hash;
+    assert_true(run(&options).trace_hash == hash);
+    options.seed = 2;
+    assert_true(run(&options).trace_hash != hash);
+}
+
+/* Changes with the model only: every machine and compiler must come to it. */
+static void the_default_run_is_pinned(void **state)
+{
+    (void)state;
+    const struct phold_options options = small();
+    const struct cw_stats stats = run(&options);
+    assert_int_equal(stats.events_committed, 18511);
+    assert_true(stats.trace_hash == 0x073a11db7086ef02);
+}
+
+static void state_and_grain_do_not_change_the_events(void **state)
+{
+    (void)state;
+    struct phold_options options = small();
+    options.end_ps = 2000000;
+    const uint64_t hash = run(&options).trace_hash;
+    options.state_bytes = 4096;
+    options.grain_ns = 100;
+    assert_true(run(&options).trace_hash == hash);
+}
+
+static void without_remote_events_every_lp_keeps_its_own(void **state)
+{
+    (void)state;
+    struct phold_options options = small();
+    options.mean_ps = 0;
+    options.remote_p32 = 0;
+    const uint64_t alone = run(&options).trace_hash;
+    options.remote_p32 = 1ull << 32;
+    assert_true(run(&options).trace_hash != alone);
+}
+
+static void mesh_tokens_go_in_rounds(void **state)
+{
+    (void)state;
+    struct phold_options options = small();
+    options.traffic = PHOLD_MESH;
+    options.end_ps = 1; /* time 0 alone: every token makes its first hop */
+    assert_int_equal(run(&options).events_committed, 1024);
+    options.end_ps = 1000; /* a hop takes 1 ns at least */
+    assert_int_equal(run(&options).events_committed, 1024);
+    options.end_ps = 1001;
+    const uint64_t second = run(&options).events_committed - 1024; /* half of them took 1 ns */
+    assert_in_range(second, 432, 592);
+    options.end_ps = 5000000;
+    const struct cw_stats stats = run(&options);
+    assert_int_equal(stats.events_alive, 1024);
+    /* 17 events a round; few tokens need more than one us for theirs. */
+    assert_in_range(stats.events_committed, 1024 * 17 * 4, 1024 * 17 * 5);
+}
+
+/* Each limit makes another allocation the first to fail. */
+static void under_any_memory_limit_a_run_ends_well_or_with_exit_code_4(void **state)
+{
+    (void)state;
+    struct phold_options options = small();
+    options.lps = 1024;
+    options.end_ps = 3000000;
+    for (int traffic = 0; traffic < 2; traffic++) {
+        options.traffic = (enum phold_traffic)traffic;
+        options.memory_bytes_max = 0;
+        const uint64_t hash = run(&options).trace_hash;
+        unsigned refused = 0, well = 0;
+        for (options.memory_bytes_max = 1000; well < 3; options.memory_bytes_max += 20000) {
+            struct cw_stats stats = {0};
+            struct cw_error error;
+            double setup_s;
+            const int result = phold_run(&options, CW_SEQUENTIAL, 1, &stats, &setup_s, &error);
+            assert_true(result == CW_OK || result == CW_NO_RESOURCE);
+            well += result == CW_OK;
+            refused += result != CW_OK;
+            if (result == CW_OK)
+                assert_true(stats.trace_hash == hash);
+            else
+                assert_non_null(strstr(error.text, "out of memory"));
+        }
+        assert_true(refused > 30);
+    }
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+/* The least limit, to 1 %, under which the sequential mode ends well. */
+static uint64_t sequential_need(struct phold_options options)
+{
+    uint64_t too_little = 1 << 20, enough = 64 << 20;
+    while (enough - too_little > enough / 100) {
+        struct cw_stats stats;
+        struct cw_error error;
+        double setup_s;
+        options.memory_bytes_max = (too_little + enough) / 2;
+        const int result = phold_run(&options, CW_SEQUENTIAL, 1, &stats, &setup_s, &error);
+        *(result == CW_OK ? &enough : &too_little) = options.memory_bytes_max;
+    }
+    return enough;
+}
+
+static void is_enough(const struct phold_options *options, enum cw_sync sync, uint64_t expected)
+{
+    for (uint32_t threads = 1; threads <= 4; threads++) {
+        struct cw_stats stats;
+        struct cw_error error;
+        double setup_s;
+        if (phold_run(options, sync, threads, &stats, &setup_s, &error) != CW_OK)
+            fail_msg("%s, %u threads: %s", cw_sync_name[sync], threads, error.text);
+        assert_int_equal(stats.trace_hash, expected);
+    }
+}
+
+static void a_fifth_more_memory_than_the_sequential_mode_needs_is_enough(void **state)
+{
+    (void)state;
+    struct phold_options options = phold_defaults();
+    options.end_ps = 3000000;
+    uint64_t expected = run(&options).trace_hash;
+    options.memory_bytes_max = sequential_need(options) / 5 * 6;
+    for (enum cw_sync sync = CW_CONSERVATIVE; sync <= CW_ADAPTIVE; sync++)
+        is_enough(&options, sync, expected);
+    options.traffic = PHOLD_MESH; /* all that is pending has its turn at once */
+    options.memory_bytes_max = 0;
+    expected = run(&options).trace_hash;
+    options.memory_bytes_max = sequential_need(options) / 5 * 6;
+    is_enough(&options, CW_CONSERVATIVE, expected);
+    is_enough(&options, CW_ADAPTIVE, expected);
+}
+
+static void without_memory_for_undo_logs_the_stress_mode_ends_with_exit_code_4(void **state)
+{
+    (void)state;
+    struct phold_options options = phold_defaults();
+    struct cw_stats stats;
+    struct cw_error error;
+    double setup_s;
+    options.end_ps = 3000000;
+    options.memory_bytes_max = sequential_need(options) / 5 * 6;
+    assert_int_equal(phold_run(&options, CW_STRESS, 2, &stats, &setup_s, &error), CW_NO_RESOURCE);
+    assert_non_null(strstr(error.text, "the stress mode can keep what it takes to undo none of"));
+}
+
+/* Few events and no lookahead: nearly all that is handled ahead is in vain. */
+static void adaptive_undoes_less_than_it_commits_however_few_the_events(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t lps, population, threads;
+    } models[] = {{4, 1, 2}, {8, 2, 8}, {16, 1, 8}};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        struct phold_options options = phold_defaults();
+        struct cw_stats stats;
+        struct cw_error error;
+        double setup_s;
+        options.lps = models[i].lps;
+        options.population = models[i].population;
+        options.lookahead_ps = 0;
+        options.remote_p32 = UINT64_C(1) << 32;
+        options.end_ps = INT64_C(400000000000) / (models[i].lps * models[i].population);
+        assert_int_equal(
+            phold_run(&options, CW_ADAPTIVE, models[i].threads, &stats, &setup_s, &error), CW_OK);
+        assert_true(stats.events_committed > 300000);
+        assert_true(2 * stats.events_committed >= stats.events_processed);
+    }
+}
+
+static void refuse(const struct phold_options *options, const char *text)
+{
+    struct cw_stats stats;
+    struct cw_error error;
+    double setup_s;
+    assert_int_equal(phold_run(options, CW_SEQUENTIAL, 1, &stats, &setup_s, &error), CW_USAGE);
+    assert_string_equal(error.text, text);
+}
+
+static void impossible_options_are_refused(void **state)
+{
+    (void)state;
+    struct phold_options options = small();
+    options.lps = 0;
+    refuse(&options, "--lps 0: at least 1 is needed");
+    options = small();
+    options.state_bytes = 20;
+    refuse(&options, "--state-bytes 20: a multiple of 8 from 16 to 16777216 is needed");
+    options = small();
+    options.traffic = PHOLD_MESH;
+    options.lps = 60;
+    refuse(&options, "--lps 60: a torus needs a square number of LPs from 4 on, such as 49 or 64");
+    options.lps = 1;
+    refuse(&options, "--lps 1: a torus needs a square number of LPs from 4 on, such as 4 or 9");
+    options = small();
+    options.lookahead_ps = CW_TIME_MAX - 1;
+    refuse(&options, "--lookahead and --mean together overflow the time");
+    options = small();
+    options.mean_ps = 0;
+    options.lookahead_ps = 0;
+    refuse(&options, "--mean 0 --lookahead 0: no time would ever pass; one of them must be "
+                     "positive");
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* Runs `cubewarp phold` with these arguments, its standard error in a file. */
+static int command(const char *const *arguments, char *message, size_t message_bytes)
+{
+    char *argv[16] = {(char[]){"phold"}};
+    int argc = 1;
+    for (; arguments[argc - 1] != NULL; argc++)
+        argv[argc] = strdup(arguments[argc - 1]);
+    char path[] = "/tmp/test_core_phold.XXXXXX";
+    const int file = mkstemp(path), kept = dup(STDERR_FILENO);
+    assert_true(file >= 0 && kept >= 0);
+    dup2(file, STDERR_FILENO);
+    const int result = phold_main(argc, argv);
+    fflush(stderr);
+    dup2(kept, STDERR_FILENO);
+    const ssize_t length = pread(file, message, message_bytes - 1, 0);
+    message[length > 0 ? length : 0] = '\0';
+    message[strcspn(message, "\n")] = '\0';
+    close(kept);
+    close(file);
+    unlink(path);
+    for (int i = 1; i < argc; i++)
+        free(argv[i]);
+    return result;
+}
+
+static void expect_usage_error(const char *option, const char *argument, const char *text)
+{
+    const char *const arguments[] = {option, argument, NULL};
+    char message[1024];
+    assert_int_equal(command(arguments, message, sizeof message), CW_USAGE);
+    assert_string_equal(message, text);
+}
+
+static void bad_options_say_what_would_be_legal(void **state)
+{
+    (void)state;
+    expect_usage_error(
+        "--lps", "many",
+        "cubewarp phold: --lps 'many': expected a whole number from 1 to 4294967294");
+    expect_usage_error("--population", "-1",
+                       "cubewarp phold: --population '-1': expected a whole number from 0 to "
+                       "4294967295");
+    expect_usage_error("--traffic", "jam", "cubewarp phold: --traffic jam: legal are random, mesh");
+    expect_usage_error("--sync", "magic",
+                       "cubewarp phold: --sync magic: legal are sequential, conservative, "
+                       "optimistic, adaptive, stress");
+    expect_usage_error("--remote", "101%",
+                       "cubewarp phold: --remote 101%: a probability is needed: 0 to 1, or 0% to "
+                       "100%");
+    expect_usage_error("--stress-rate", "0",
+                       "cubewarp phold: --stress-rate '0': expected a share above 0, up to 1 or "
+                       "100%; a stress run that undoes nothing proves nothing");
+    expect_usage_error("--stress-rate", "5%", "cubewarp phold: --stress-rate is for --sync stress");
+    expect_usage_error("--cancellation", "lazy",
+                       "cubewarp phold: --cancellation lazy is for the modes that undo events: "
+                       "adaptive, optimistic, stress; not for sequential");
+    expect_usage_error("--end", "0.0000001",
+                       "cubewarp phold: --end 0.0000001: a time is needed: a number of whole ps "
+                       "below 2^63, with a suffix ps, ns, us, ms, s, or none for units of 1 us");
+    expect_usage_error(
+        "--max-memory", "lots",
+        "cubewarp phold: --max-memory 'lots': expected a size such as 4096, 4KiB or 16MB");
+    expect_usage_error("--zzzzzz", "2", "cubewarp phold: unknown option '--zzzzzz'");
+    expect_usage_error("--poplation", "2",
+                       "cubewarp phold: unknown option '--poplation'; did you mean "
+                       "'--population'?");
+    expect_usage_error("--lps", NULL, "cubewarp phold: --lps needs a value");
+    expect_usage_error("--quiet=1", NULL, "cubewarp phold: --quiet takes no value");
+    expect_usage_error("-x", NULL, "cubewarp phold: unknown option -x");
+    expect_usage_error("--json", "",
+                       "cubewarp phold: --json '': expected a file's name, or - for standard "
+                       "output");
+    expect_usage_error("--engine-log", "-",
+                       "cubewarp phold: --engine-log '-': expected a file's name: standard output "
+                       "has the result");
+    expect_usage_error("now", NULL, "cubewarp phold: now: phold takes options only");
+}
+
+static void too_little_memory_is_exit_code_4(void **state)
+{
+    (void)state;
+    const char *const arguments[] = {"--quiet", "--max-memory", "1MiB", NULL};
+    char message[1024];
+    assert_int_equal(command(arguments, message, sizeof message), CW_NO_RESOURCE);
+    assert_non_null(
+        strstr(message, "cubewarp phold: out of memory: the simulation needs at least"));
+    /* Known before anything is allocated, whatever the machine has. */
+    static const char *const far[][5] = {{"--population", "4000000000", "--lps", "4000000000"},
+                                         {"--state-bytes", "16777216", "--lps", "4294967294"}};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(command(far[i], message, sizeof message), CW_NO_RESOURCE);
+        assert_non_null(strstr(message, "out of memory: the simulation needs at least"));
+        assert_non_null(strstr(message, i == 0 ? "18446744073709551615 bytes for 4000000000 LPs"
+                                               : "bytes for 4294967294 LPs"));
+    }
+}
+
+static void a_device_stays_one(void **state)
+{
+    (void)state;
+    const char *const arguments[] = {"--lps", "64", "--end", "1ns", "--json", "/dev/null", NULL};
+    char message[1024];
+    struct stat status;
+    assert_int_equal(command(arguments, message, sizeof message), CW_OK);
+    assert_int_equal(stat("/dev/null", &status), 0);
+    assert_true(S_ISCHR(status.st_mode));
+}
+
+static const char *const engine_keys[] = {
+    "sync",
+    "threads",
+    "partition",
+    "events_committed",
+    "events_processed",
+    "rollbacks",
+    "anti_messages",
+    "efficiency",
+    "gvt_rounds",
+    "rolled_back_events",
+    "undo_bytes",
+    "safe_events",
+    "peak_events",
+    "peak_rss_bytes",
+    "committed_events_per_s",
+    "setup_s",
+    "run_s",
+    "trace_hash",
+    "ipcq_messages",
+    "rollbacks_primary",
+    "rollbacks_secondary",
+    "rollbacks_injected",
+    "rollback_events_mean",
+    "rollback_events_max",
+    "window_first",
+    "window_last",
+    "window_mean",
+    "gvt_round_mean_us",
+    "time_share",
+    "workers",
+};
+
+static void the_json_result_has_every_key(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/test_core_phold.XXXXXX", path[64], message[1024];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/result.json", folder);
+    const char *const arguments[] = {"--lps",  "64",     "--end",       "20us",
+                                     "--mean", "1000ns", "--lookahead", "100000ps",
+                                     "--json", path,     "--quiet",     NULL};
+    if (command(arguments, message, sizeof message) != CW_OK)
+        fail_msg("%s", message);
+    json_error_t json_error;
+    json_t *const json = json_load_file(path, 0, &json_error);
+    assert_non_null(json);
+    assert_string_equal(json_string_value(json_object_get(json, "schema")), "cubewarp.phold/1");
+    assert_string_equal(json_string_value(json_object_get(json, "command")), "phold");
+    const json_t *const engine = json_object_get(json, "engine");
+    for (size_t i = 0; i < sizeof engine_keys / sizeof engine_keys[0]; i++)
+        assert_non_null(json_object_get(engine, engine_keys[i]));
+    assert_int_equal(json_object_size(engine), sizeof engine_keys / sizeof engine_keys[0]);
+    const struct phold_options options = small();
+    const struct cw_stats stats = run(&options); /* units in the options above: the same run */
+    char hash[17];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)stats.trace_hash);
+    assert_string_equal(json_string_value(json_object_get(engine, "trace_hash")), hash);
+    json_decref(json);
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0); /* nothing else was left there */
+}
+
+/* The rows of an engine log: their number; each is checked against the one before. */
+static size_t rows_in_order(const char *path, long long *committed)
+{
+    char line[512];
+    FILE *const file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_string_equal(line,
+                        "round,wall_s,gvt_ps,safe_ps,events_committed,events_processed,"
+                        "rolled_back_events,window_events,history_events,ahead_ps,memory_bytes,"
+                        "idle_share\n");
+    size_t count = 0;
+    long long round = 0, gvt_ps = -1;
+    *committed = 0;
+    for (; fgets(line, sizeof line, file) != NULL; count++) {
+        size_t commas = 0;
+        for (const char *at = line; *at != '\0'; at++)
+            commas += *at == ',';
+        assert_int_equal(commas, 11);
+        char *field[12], *rest = line;
+        for (size_t i = 0; i < 12; i++)
+            field[i] = strsep(&rest, ",\n");
+        assert_true(atoll(field[0]) == round + 1);
+        assert_true(atoll(field[2]) >= gvt_ps);
+        assert_true(atoll(field[4]) >= *committed);
+        round = atoll(field[0]);
+        gvt_ps = atoll(field[2]);
+        *committed = atoll(field[4]);
+    }
+    fclose(file);
+    return count;
+}
+
+static void the_engine_log_has_a_row_per_round_of_gvt(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/test_core_phold.XXXXXX", path[64], json_path[64], message[1024];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/log.csv", folder);
+    snprintf(json_path, sizeof json_path, "%s/result.json", folder);
+    for (int threads = 1; threads <= 2; threads++) {
+        const char *const arguments[] = {
+            "--engine-log",           path, "--json", json_path, "--end", "20us", "--threads",
+            threads == 1 ? "1" : "2", NULL};
+        if (command(arguments, message, sizeof message) != CW_OK)
+            fail_msg("%s", message);
+        json_t *const json = json_load_file(json_path, 0, NULL);
+        const json_t *const engine = json_object_get(json, "engine");
+        long long committed;
+        const size_t rows = rows_in_order(path, &committed);
+        assert_int_equal(committed,
+                         json_integer_value(json_object_get(engine, "events_committed")));
+        const json_int_t rounds = json_integer_value(json_object_get(engine, "gvt_rounds"));
+        assert_int_equal(json_array_size(json_object_get(engine, "workers")), threads);
+        /* Sequential: every 65,536 events, and at the end. */
+        assert_int_equal(rows, threads == 1 ? committed / 65536 + 1 : rounds);
+        json_decref(json);
+    }
+    unlink(path);
+    unlink(json_path);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void a_result_that_cannot_be_written_leaves_nothing(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/test_core_phold.XXXXXX", path[64], message[1024];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/taken", folder);
+    assert_int_equal(mkdir(path, 0700), 0); /* a folder: the rename fails */
+    const char *const arguments[] = {"--lps",  "64", "--end",   "1ns",
+                                     "--json", path, "--quiet", NULL};
+    assert_int_equal(command(arguments, message, sizeof message), CW_NO_RESOURCE);
+    assert_non_null(strstr(message, "cannot write "));
+    rmdir(path);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_population_is_conserved),
+        cmocka_unit_test(events_come_at_the_expected_rate),
+        cmocka_unit_test(a_seed_gives_the_same_run_and_another_seed_another),
+        cmocka_unit_test(the_default_run_is_pinned),
+        cmocka_unit_test(state_and_grain_do_not_change_the_events),
+        cmocka_unit_test(without_remote_events_every_lp_keeps_its_own),
+        cmocka_unit_test(mesh_tokens_go_in_rounds),
+        cmocka_unit_test(under_any_memory_limit_a_run_ends_well_or_with_exit_code_4),
+        cmocka_unit_test(a_fifth_more_memory_than_the_sequential_mode_needs_is_enough),
+        cmocka_unit_test(without_memory_for_undo_logs_the_stress_mode_ends_with_exit_code_4),
+        cmocka_unit_test(adaptive_undoes_less_than_it_commits_however_few_the_events),
+        cmocka_unit_test(impossible_options_are_refused),
+        cmocka_unit_test(bad_options_say_what_would_be_legal),
+        cmocka_unit_test(too_little_memory_is_exit_code_4),
+        cmocka_unit_test(a_device_stays_one),
+        cmocka_unit_test(the_json_result_has_every_key),
+        cmocka_unit_test(the_engine_log_has_a_row_per_round_of_gvt),
+        cmocka_unit_test(a_result_that_cannot_be_written_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+/*
+ * test_core_pin.c: workers on hardware threads of their own: distinct ones, of those the caller may
+ * run on, and the caller's own binding afterwards. What takes two hardware threads is skipped on a
+ * machine that grants one.
+ */
+#define _GNU_SOURCE /* cpu_set_t */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/cw.h"
+#include "core/host/pin.h"
+
+static cpu_set_t bound(void)
+{
+    cpu_set_t set;
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    return set;
+}
+
+static int granted(void)
+{
+    const cpu_set_t set = bound();
+    return CPU_COUNT(&set);
+}
+
+struct thread {
+    const struct pin *pin;
+    uint32_t index;
+    cpu_set_t seen;
+};
+
+static void *enter(void *argument)
+{
+    struct thread *const thread = argument;
+    pin_thread(thread->pin, thread->index);
+    if (sched_getaffinity(0, sizeof thread->seen, &thread->seen) != 0)
+        CPU_ZERO(&thread->seen);
+    return NULL;
+}
+
+static void each_worker_has_a_hardware_thread_of_its_own(void **state)
+{
+    (void)state;
+    enum { MOST = 64 };
+    const cpu_set_t allowed = bound();
+    const uint32_t workers = granted() < MOST ? (uint32_t)granted() : MOST;
+    if (workers < 2)
+        skip();
+    struct pin *const pin = pin_create(workers);
+    assert_non_null(pin);
+    assert_int_equal(pin_count(pin), workers);
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    pin_begin(pin);
+    for (uint32_t i = 0; i < workers; i++) {
+        struct thread thread = {pin, i, all};
+        pthread_t id;
+        assert_int_equal(pthread_create(&id, NULL, enter, &thread), 0);
+        assert_int_equal(pthread_join(id, NULL), 0);
+        assert_int_equal(CPU_COUNT(&thread.seen), 1);
+        CPU_OR(&all, &all, &thread.seen);
+    }
+    pin_end(pin);
+    assert_int_equal(CPU_COUNT(&all), workers);
+    cpu_set_t outside;
+    CPU_XOR(&outside, &all, &allowed);
+    CPU_AND(&outside, &outside, &all);
+    assert_int_equal(CPU_COUNT(&outside), 0);
+    pin_free(pin);
+}
+
+static void more_workers_than_hardware_threads_are_not_pinned(void **state)
+{
+    (void)state;
+    assert_null(pin_create((uint32_t)granted() + 1));
+    assert_null(pin_create(1));
+    assert_null(pin_create(0));
+    assert_int_equal(pin_count(NULL), 0);
+}
+
+static void what_the_caller_is_bound_to_is_all_there_is(void **state)
+{
+    (void)state;
+    const cpu_set_t before = bound();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    struct pin *const pin = pin_create(2);
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_null(pin);
+}
+
+/* ---- a simulation -------------------------------------------------------------------------------
+ */
+
+static size_t no_state(const void *data, uint32_t lp)
+{
+    (void)data, (void)lp;
+    return 8;
+}
+
+static void init(const void *data, uint32_t lp, void *state) { (void)data, (void)lp, (void)state; }
+
+/* Emits how many hardware threads the worker may run on, and passes a token round. */
+static void handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    (void)state;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    cw_check(ctx, sched_getaffinity(0, sizeof set, &set) == 0);
+    const uint64_t count = (uint64_t)CPU_COUNT(&set);
+    cw_emit(ctx, 0, &count, sizeof count);
+    if (event->number < 100)
+        cw_send(ctx, 1 - event->lp, 1000, 0, 0, event->number + 1, NULL, 0);
+}
+
+struct counted {
+    uint32_t records, pinned;
+};
+
+static void count(void *arg, const struct cw_event *event, uint16_t kind, const void *record,
+                  uint16_t bytes)
+{
+    struct counted *const counted = arg;
+    uint64_t threads;
+    (void)event, (void)kind;
+    assert_int_equal(bytes, sizeof threads);
+    memcpy(&threads, record, sizeof threads);
+    counted->records++;
+    counted->pinned += threads == 1;
+}
+
+static struct counted run(uint32_t workers, bool pin, uint32_t *stats_pinned)
+{
+    const struct cw_model model = {
+        .name = "token", .lp_count = 2, .state_bytes = no_state, .init = init, .handle = handle};
+    const uint32_t lp_worker[2] = {0, workers > 1};
+    struct counted counted = {0, 0};
+    const struct cw_config config = {.sync = CW_ADAPTIVE,
+                                     .worker_count = workers,
+                                     .lp_worker = lp_worker,
+                                     .end_ps = CW_TIME_MAX,
+                                     .record = count,
+                                     .record_arg = &counted,
+                                     .pin_workers = pin};
+    struct cw_error error;
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    assert_non_null(sim);
+    for (int64_t drain = 0; drain < 2; drain++) {
+        assert_int_equal(cw_inject(sim, 0, cw_sim_now(sim), 0, 0, 0, NULL, 0, &error), CW_OK);
+        assert_int_equal(cw_drain(sim, &error), CW_OK);
+    }
+    struct cw_stats stats;
+    cw_sim_stats(sim, &stats);
+    *stats_pinned = stats.threads_pinned;
+    cw_sim_free(sim);
+    return counted;
+}
+
+static void a_drain_pins_its_workers_and_gives_the_caller_back(void **state)
+{
+    (void)state;
+    const cpu_set_t before = bound();
+    if (granted() < 2)
+        skip();
+    uint32_t stats_pinned;
+    const struct counted counted = run(2, true, &stats_pinned);
+    assert_int_equal(counted.records, 202);
+    assert_int_equal(counted.pinned, 202);
+    assert_int_equal(stats_pinned, 2);
+    const cpu_set_t after = bound();
+    assert_true(CPU_EQUAL(&before, &after));
+}
+
+static void nobody_is_pinned_who_does_not_ask_for_it(void **state)
+{
+    (void)state;
+    if (granted() < 2)
+        skip();
+    uint32_t stats_pinned;
+    const struct counted counted = run(2, false, &stats_pinned);
+    assert_int_equal(counted.records, 202);
+    assert_int_equal(counted.pinned, 0);
+    assert_int_equal(stats_pinned, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_worker_has_a_hardware_thread_of_its_own),
+        cmocka_unit_test(more_workers_than_hardware_threads_are_not_pinned),
+        cmocka_unit_test(what_the_caller_is_bound_to_is_all_there_is),
+        cmocka_unit_test(a_drain_pins_its_workers_and_gives_the_caller_back),
+        cmocka_unit_test(nobody_is_pinned_who_does_not_ask_for_it),
+    };
+    return cmocka_run_group_tests_name("pin", tests, NULL, NULL);
+}

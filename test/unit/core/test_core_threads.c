@@ -1,0 +1,144 @@
+/*
+ * test_core_threads.c: a simulation's threads: all of them start, or none; they run once for each
+ * call.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/host/threads.h"
+
+enum { THREADS = 5 };
+
+/* The system's, as this program sees it: starts so many more. */
+static uint32_t startable = UINT32_MAX;
+
+int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*enter)(void *),
+                   void *argument)
+{
+    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    if (startable == 0)
+        return EAGAIN;
+    startable--;
+    void *const found = dlsym(RTLD_NEXT, "pthread_create");
+    if (found == NULL)
+        abort();
+    memcpy(&real, &found, sizeof real);
+    return real(handle, attributes, enter, argument);
+}
+
+struct seen {
+    struct sync_u64 calls[THREADS];
+    pthread_t first; /* the thread of index 0 */
+};
+
+static void note(void *shared, uint32_t index)
+{
+    struct seen *const seen = shared;
+    (void)sync_add_relaxed(&seen->calls[index], 1);
+    if (index == 0)
+        seen->first = pthread_self();
+}
+
+static void each_index_runs_once_and_the_first_on_the_calling_thread(void **state)
+{
+    (void)state;
+    struct memory memory;
+    memory_init(&memory, 1 << 20);
+    for (uint32_t count = 1; count <= THREADS; count++) {
+        uint32_t started;
+        struct threads *const threads = threads_start(&memory, count, count % 2 == 0, &started);
+        assert_non_null(threads);
+        assert_int_equal(started, count);
+        for (uint64_t runs = 1; runs <= 3; runs++) {
+            struct seen seen = {.calls = {{0}}};
+            threads_run(threads, note, &seen);
+            for (uint32_t i = 0; i < THREADS; i++)
+                assert_int_equal(seen.calls[i].word, i < count);
+            assert_true(pthread_equal(seen.first, pthread_self()));
+        }
+        threads_end(threads);
+    }
+    assert_int_equal(memory.taken.word, 0);
+}
+
+static void where_the_system_starts_too_few_there_are_none(void **state)
+{
+    (void)state;
+    struct memory memory;
+    memory_init(&memory, 1 << 20);
+    for (uint32_t granted = 0; granted < THREADS - 1; granted++) {
+        uint32_t started;
+        startable = granted;
+        assert_null(threads_start(&memory, THREADS, true, &started));
+        startable = UINT32_MAX;
+        assert_int_equal(started, 1 + granted);
+    }
+    assert_int_equal(memory.taken.word, 0);
+}
+
+static void without_memory_there_are_none(void **state)
+{
+    (void)state;
+    struct memory memory;
+    memory_init(&memory, 1);
+    uint32_t started;
+    assert_null(threads_start(&memory, THREADS, true, &started));
+    assert_int_equal(started, 0);
+}
+
+/* ---- a drain -------------------------------------------------------------------------------- */
+
+static size_t no_bytes(const void *data, uint32_t lp)
+{
+    (void)data, (void)lp;
+    return 0;
+}
+
+static void no_init(const void *data, uint32_t lp, void *state)
+{
+    (void)data, (void)lp, (void)state;
+}
+
+static void nothing(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    (void)ctx, (void)state, (void)event;
+}
+
+static void a_drain_says_how_many_threads_the_system_starts(void **state)
+{
+    (void)state;
+    const struct cw_model model = {
+        .name = "idle", .lp_count = 4, .state_bytes = no_bytes, .init = no_init, .handle = nothing};
+    const struct cw_config config = {
+        .sync = CW_OPTIMISTIC, .worker_count = 4, .thread_count = 4, .end_ps = CW_TIME_MAX};
+    struct cw_error error;
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    assert_non_null(sim);
+    assert_int_equal(cw_inject(sim, 3, 1, 1, 1, 1, NULL, 0, &error), CW_OK);
+    startable = 2;
+    const int exit_code = cw_drain(sim, &error);
+    startable = UINT32_MAX;
+    assert_int_equal(exit_code, CW_NO_RESOURCE);
+    assert_string_equal(error.text, "the system starts no more than 3 of 4 threads");
+    cw_sim_free(sim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_index_runs_once_and_the_first_on_the_calling_thread),
+        cmocka_unit_test(where_the_system_starts_too_few_there_are_none),
+        cmocka_unit_test(without_memory_there_are_none),
+        cmocka_unit_test(a_drain_says_how_many_threads_the_system_starts),
+    };
+    return cmocka_run_group_tests_name("threads of a drain", tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/*
+ * test_lp_endpoint.c: where queues lead and where their slots are (seed ADR-0023, D2.5 and I3;
+ * 30-ipcq.md, "Queue pair"): each queue's other end names it, receive rings lie apart, and tile i
+ * of a queue goes to slot i mod n_slots of its ring.
+ */
+#include "test/support/test_lp_support.h"
+
+#include "hw/phys_addr.h"
+
+#define E HW_DIR_INTRA_E
+#define W HW_DIR_INTRA_W
+
+static const enum hw_memory memories[] = {HW_MEMORY_TCM, HW_MEMORY_HBM, HW_MEMORY_SRAM};
+
+/* Two SIPs of 2 x 2 cubes of 8 PEs: every kind of direction is there. */
+static struct machine *machine_of_all_directions(enum hw_memory slots)
+{
+    struct machine *m = small_machine(2, 2, 2);
+    m->config.slots = slots;
+    m->config.n_slots = 3;
+    m->config.slot_bytes = 1024;
+    m->hw.sram_bytes = 16u << 20;
+    machine_start(m);
+    return m;
+}
+
+static void each_queue_s_other_end_names_it(void **state)
+{
+    (void)state;
+    struct machine *m = machine_of_all_directions(HW_MEMORY_TCM);
+    const struct lp_model *model = lp_system_model(m->system);
+    uint32_t queues = 0;
+    for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++)
+        for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
+            uint32_t peer = 0, back = 0;
+            enum hw_dir peer_dir = HW_DIRS_MAX, back_dir = HW_DIRS_MAX;
+            const bool installed = lp_directions(model, pe) >> dir & 1;
+            assert_int_equal(lp_queue_peer(model, pe, dir, &peer, &peer_dir), installed);
+            if (!installed)
+                continue;
+            queues++;
+            assert_true(lp_directions(model, peer) >> peer_dir & 1);
+            assert_true(lp_queue_peer(model, peer, peer_dir, &back, &back_dir));
+            assert_int_equal(back, pe);
+            assert_int_equal(back_dir, dir);
+        }
+    assert_true(queues > 0);
+    assert_int_equal(queues, lp_system_queue_pairs(m->system));
+    machine_free(m);
+}
+
+struct ring {
+    struct hw_phys_addr base;
+    uint32_t bytes;
+};
+
+static bool overlap(const struct ring *a, const struct ring *b)
+{
+    return memcmp(&a->base.place, &b->base.place, sizeof a->base.place) == 0 &&
+           a->base.offset < b->base.offset + b->bytes && b->base.offset < a->base.offset + a->bytes;
+}
+
+static void an_endpoint_says_where_its_ring_is(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(memories); k++) {
+        struct machine *m = machine_of_all_directions(memories[k]);
+        const struct lp_model *model = lp_system_model(m->system);
+        struct ring ring[8 * HW_DIRS_MAX]; /* of cube 0 of SIP 0 */
+        uint32_t count = 0;
+        for (uint32_t pe = 0; pe < 8; pe++)
+            for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
+                if (!(lp_directions(model, pe) >> dir & 1))
+                    continue;
+                const struct lp_endpoint endpoint = lp_endpoint_of(model, pe, dir);
+                struct ring *r = &ring[count++];
+                assert_int_equal(endpoint.place.sip, 0);
+                assert_int_equal(endpoint.place.cube, 0);
+                assert_int_equal(endpoint.place.pe, pe);
+                assert_int_equal(endpoint.buffer_kind, memories[k]);
+                assert_int_equal(endpoint.n_slots, 3);
+                assert_int_equal(endpoint.slot_size, 1024);
+                assert_true(hw_pa_decode(endpoint.rx_base_pa, &r->base));
+                assert_int_equal(r->base.kind, memories[k]);
+                assert_int_equal(r->base.place.pe, memories[k] == HW_MEMORY_SRAM ? 0 : pe);
+                assert_int_equal(r->base.offset, endpoint.rx_base_offset);
+                r->bytes = endpoint.n_slots * endpoint.slot_size;
+                for (uint32_t i = 0; i + 1 < count; i++)
+                    assert_false(overlap(&ring[i], r));
+            }
+        assert_int_equal(count, 20 + 8 * (2 + 2)); /* the PE grid's edges; E, S; both globals */
+        machine_free(m);
+    }
+}
+
+static void a_tile_goes_to_the_slot_of_its_number(void **state)
+{
+    (void)state;
+    static const struct line sender[] = {SEND(E, 16), SEND(E, 16), SEND(E, 16),
+                                         SEND(E, 16), SEND(E, 16), DONE},
+                             receiver[] = {RECV(W, 16), RECV(W, 16), RECV(W, 16),
+                                           RECV(W, 16), RECV(W, 16), DONE};
+    static const uint8_t space[] = {LP_SPACE_TCM, LP_SPACE_HBM, LP_SPACE_SRAM};
+    for (size_t k = 0; k < COUNT_OF(memories); k++) {
+        struct machine *m = machine_of_all_directions(memories[k]);
+        const struct lp_endpoint peer = lp_endpoint_of(lp_system_model(m->system), 1, W);
+        RUN(m, {0, sender}, {1, receiver});
+        for (uint32_t i = 0; i < 5; i++) {
+            const struct lp_op *send = nth(m, 0, LP_OP_SEND, i);
+            assert_int_equal(send->seq, i);
+            assert_int_equal(send->dst.space, space[k]);
+            assert_int_equal(send->dst.at, peer.rx_base_offset + i % 3 * 1024);
+        }
+        machine_free(m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_queue_s_other_end_names_it),
+        cmocka_unit_test(an_endpoint_says_where_its_ring_is),
+        cmocka_unit_test(a_tile_goes_to_the_slot_of_its_number),
+    };
+    return cmocka_run_group_tests_name("lp_endpoint", tests, NULL, NULL);
+}

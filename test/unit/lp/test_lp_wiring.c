@@ -1,0 +1,330 @@
+/*
+ * test_lp_wiring.c: tables of logical topologies: who leads where under which name, what is
+ * refused, and that queues made from a table work between the PEs it names and nowhere else.
+ */
+#include "test/support/test_lp_support.h"
+
+#include "hw/route.h"
+
+/* A neighbour map as a test writes it: one line per direction of a rank. */
+struct entry {
+    uint32_t rank;
+    const char *dir;
+    uint32_t to;
+    const char *opposite; /* NULL: by the name */
+    uint8_t way;
+};
+struct map {
+    const struct entry *entry;
+    size_t count;
+};
+#define MAP(...)                                                                                   \
+    &(const struct map)                                                                            \
+    {                                                                                              \
+        (const struct entry[]){__VA_ARGS__},                                                       \
+            sizeof((const struct entry[]){__VA_ARGS__}) / sizeof(struct entry)                     \
+    }
+
+static int fill(void *arg, uint32_t rank, struct lp_neighbours *out, struct cw_error *error)
+{
+    const struct map *map = arg;
+    (void)error;
+    for (size_t i = 0; i < map->count; i++) {
+        const struct entry *entry = &map->entry[i];
+        if (entry->rank != rank)
+            continue;
+        struct lp_neighbour *to = &out->at[out->count++];
+        snprintf(to->dir, sizeof to->dir, "%s", entry->dir);
+        snprintf(to->opposite, sizeof to->opposite, "%s", entry->opposite ? entry->opposite : "");
+        to->rank = entry->to;
+        to->way = entry->way;
+    }
+    return CW_OK;
+}
+
+static int try_map(const struct hw_config *hw, uint32_t ranks, const struct map *map,
+                   struct lp_wiring **out, struct cw_error *error)
+{
+    struct map copy = *map;
+    const struct lp_wiring_request request = {
+        .hw = hw, .ranks = ranks, .credit_bytes = 16, .neighbours = fill, .arg = &copy};
+    return lp_wiring_create(&request, out, error);
+}
+
+static struct lp_wiring *create(const struct hw_config *hw, uint32_t ranks, const struct map *map)
+{
+    struct lp_wiring *wiring;
+    struct cw_error error;
+    if (try_map(hw, ranks, map, &wiring, &error) != CW_OK)
+        fail_msg("%s", error.text);
+    return wiring;
+}
+
+static uint32_t pe_of_rank(const struct hw_config *hw, uint32_t rank)
+{
+    return rank * hw_cubes(hw) * hw_pes(hw);
+}
+
+static const struct map *tree_of_three(void)
+{
+    static const struct entry entries[] = {{0, "child_left", 1, "parent", 0},
+                                           {0, "child_right", 2, "parent", 0},
+                                           {1, "parent", 0, "child_left", 0},
+                                           {2, "parent", 0, "child_right", 0}};
+    static const struct map map = {entries, COUNT_OF(entries)};
+    return &map;
+}
+
+static void directions_lead_to_the_pe_0_0_of_their_rank(void **state)
+{
+    (void)state;
+    const struct hw_config hw = sips_of(HW_RING_1D, 4, 1);
+    struct lp_wiring *wiring = create(&hw, 3, tree_of_three());
+    const struct lp_wire *right = lp_wiring_at(wiring, 0, HW_DIR_CHILD_RIGHT);
+    assert_non_null(right);
+    assert_int_equal(right->peer_rank, 2);
+    assert_int_equal(right->peer_dir, HW_DIR_PARENT);
+    assert_string_equal(right->name, "child_right");
+    assert_null(lp_wiring_at(wiring, 0, HW_DIR_PARENT));
+    assert_null(lp_wiring_at(wiring, 1, HW_DIR_CHILD_LEFT)); /* PE 1 of the same cube */
+    assert_null(lp_wiring_at(wiring, pe_of_rank(&hw, 3), HW_DIR_PARENT));
+    assert_int_equal(lp_wiring_queue_pairs(wiring), 4);
+    assert_int_equal(lp_wiring_rings_max(wiring), 2);
+    lp_wiring_free(wiring);
+}
+
+static void letters_have_opposites_under_the_same_prefix(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"N", "S"}, {"E", "W"}, {"global_N", "global_S"}, {"mine_E", "mine_W"}};
+    char opposite[LP_DIR_NAME_BYTES];
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+        assert_true(lp_dir_opposite(pairs[i][0], opposite));
+        assert_string_equal(opposite, pairs[i][1]);
+        assert_true(lp_dir_opposite(pairs[i][1], opposite));
+        assert_string_equal(opposite, pairs[i][0]);
+    }
+    assert_false(lp_dir_opposite("parent", opposite));
+    assert_false(lp_dir_opposite("LINE", opposite)); /* no letter behind a prefix */
+    assert_false(lp_dir_opposite("", opposite));
+}
+
+/* Sixteen names on one PE, none of them known to anybody else. */
+static void a_pe_takes_sixteen_names_of_its_own(void **state)
+{
+    (void)state;
+    const struct hw_config hw = sips_of(HW_RING_1D, 17, 1);
+    static struct entry entries[32];
+    static char name[16][8];
+    for (uint32_t i = 0; i < 16; i++) {
+        snprintf(name[i], sizeof name[i], "to_%u", i + 1);
+        entries[2 * i] = (struct entry){0, name[i], i + 1, "from_0", 0};
+        entries[2 * i + 1] = (struct entry){i + 1, "from_0", 0, name[i], 0};
+    }
+    struct lp_wiring *wiring = create(&hw, 17, &(const struct map){entries, COUNT_OF(entries)});
+    uint32_t seen = 0;
+    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
+        const struct lp_wire *wire = lp_wiring_at(wiring, 0, dir);
+        assert_non_null(wire);
+        assert_string_equal(wire->name, name[wire->peer_rank - 1]);
+        const struct lp_wire *back =
+            lp_wiring_at(wiring, pe_of_rank(&hw, wire->peer_rank), (enum hw_dir)wire->peer_dir);
+        assert_int_equal(back->peer_dir, dir);
+        seen |= 1u << (wire->peer_rank - 1);
+    }
+    assert_int_equal(seen, 0xffff);
+    lp_wiring_free(wiring);
+}
+
+static void a_credit_s_latency_is_that_of_its_path(void **state)
+{
+    (void)state;
+    const struct hw_config hw = sips_of(HW_RING_1D, 5, 1);
+    struct lp_wiring *wiring =
+        create(&hw, 5,
+               MAP({0, "E", 3, "W", 0}, {3, "W", 0, "E", 0}, {0, "global_E", 4, "global_W", 0},
+                   {4, "global_W", 0, "global_E", 0}));
+    /* as routed: 0 is reached from 3 by two steps east */
+    assert_int_equal(lp_wiring_at(wiring, pe_of_rank(&hw, 3), HW_DIR_W)->credit_ps,
+                     hw_path_ps(&hw, (struct hw_place){.sip = 3}, (struct hw_place){.sip = 0},
+                                HW_MEMORY_NONE, HW_PORT_NONE, 16));
+    /* global_W leaves by port W, the long way round: 4, 3, and from there as routed */
+    const int64_t by_port = lp_wiring_at(wiring, pe_of_rank(&hw, 4), HW_DIR_GLOBAL_W)->credit_ps;
+    assert_int_equal(by_port,
+                     hw_path_ps(&hw, (struct hw_place){.sip = 4}, (struct hw_place){.sip = 0},
+                                HW_MEMORY_NONE, HW_PORT_W, 16));
+    assert_true(by_port > hw_path_ps(&hw, (struct hw_place){.sip = 4}, (struct hw_place){.sip = 0},
+                                     HW_MEMORY_NONE, HW_PORT_NONE, 16));
+    lp_wiring_free(wiring);
+}
+
+static void what_does_not_lead_back_is_refused(void **state)
+{
+    (void)state;
+    const struct hw_config hw = sips_of(HW_RING_1D, 4, 1);
+    const struct {
+        const struct map *map;
+        const char *text;
+    } cases[] = {
+        {MAP({0, "E", 1, NULL, 0}),
+         "I3: direction E of rank 0 leads to rank 1, which has no direction W to lead back"},
+        {MAP({0, "E", 1, NULL, 0}, {1, "W", 2, NULL, 0}, {2, "E", 1, NULL, 0}),
+         "I3: direction E of rank 0 leads to rank 1, whose direction W leads to rank 2 instead of "
+         "back"},
+        {MAP({0, "up", 1, "W", 0}, {1, "W", 0, "down", 0}, {0, "down", 1, "W", 0}),
+         "I3: direction up of rank 0 and direction W of rank 1 name each other under different "
+         "directions"},
+        {MAP({0, "up", 1, NULL, 0}),
+         "direction up of rank 0 has no opposite by its name, and none is given"},
+        {MAP({0, "E", 4, NULL, 0}),
+         "direction E of rank 0 leads to rank 4; legal: another one below 4"},
+        {MAP({2, "E", 2, NULL, 0}),
+         "direction E of rank 2 leads to rank 2; legal: another one below 4"},
+        {MAP({0, "E", 1, NULL, 0}, {0, "E", 2, NULL, 0}), "rank 0 has two directions named E"},
+        {MAP({0, "the end", 1, NULL, 0}),
+         "rank 0 has a direction named 'the end'; a name is 1 to 31 letters, digits and _"},
+        {MAP({0, "E", 1, NULL, LP_WAY_OUT}, {1, "W", 0, NULL, LP_WAY_BOTH}),
+         "direction E of rank 0 and direction W of rank 1 do not agree on which of them sends"},
+        {MAP({0, "global_N", 1, NULL, 0}),
+         "direction global_N of rank 0 always leaves by that port of its SIP, which has no link "
+         "there; use another name"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct lp_wiring *wiring;
+        struct cw_error error;
+        assert_int_equal(try_map(&hw, 4, cases[i].map, &wiring, &error), CW_USAGE);
+        assert_null(wiring);
+        assert_string_equal(error.text, cases[i].text);
+    }
+}
+
+/* ---- on the machine -------------------------------------------------------------------------- */
+
+static struct machine *machine_of(uint32_t sips, const struct map *map)
+{
+    struct machine *m = small_machine(sips, 2, 1);
+    m->config.wiring = create(&m->hw, sips, map);
+    machine_start(m);
+    return m;
+}
+
+static void free_machine(struct machine *m)
+{
+    struct lp_wiring *wiring = (struct lp_wiring *)(uintptr_t)m->config.wiring;
+    machine_free(m);
+    lp_wiring_free(wiring);
+}
+
+static void only_the_topology_s_own_queues_are_installed(void **state)
+{
+    (void)state;
+    struct machine *m = machine_of(3, tree_of_three());
+    assert_int_equal(lp_system_queue_pairs(m->system), 4);
+    /* an IpcqInitMsg for each PE of each rank's SIP, also one without neighbours */
+    assert_int_equal(lp_system_times(m->system)->submitted, 3 * hw_cubes(&m->hw) * hw_pes(&m->hw));
+    free_machine(m);
+}
+
+static void a_tile_goes_to_the_parent_and_back(void **state)
+{
+    (void)state;
+    static const struct line root[] = {RECV(HW_DIR_CHILD_LEFT, 64), RECV(HW_DIR_CHILD_RIGHT, 64),
+                                       SEND(HW_DIR_CHILD_RIGHT, 32), DONE};
+    static const struct line leaf[] = {SEND(HW_DIR_PARENT, 64), DONE};
+    static const struct line other[] = {SEND(HW_DIR_PARENT, 64), RECV(HW_DIR_PARENT, 32), DONE};
+    struct machine *m = machine_of(3, tree_of_three());
+    const uint32_t second = pe_of_rank(&m->hw, 2);
+    RUN(m, {0, root}, {pe_of_rank(&m->hw, 1), leaf}, {second, other});
+    assert_int_equal(queue_of(m, second, HW_DIR_PARENT)->my_tail, 1);
+    assert_int_equal(queue_of(m, 0, HW_DIR_CHILD_RIGHT)->my_head, 1);
+    const struct lp_op *sent = nth(m, second, LP_OP_SEND, 0);
+    assert_int_equal(sent->peer, 0);
+    assert_int_equal(sent->peer_dir, HW_DIR_CHILD_RIGHT);
+    /* the rings of one PE do not overlap */
+    assert_int_equal(sent->dst.at - nth(m, pe_of_rank(&m->hw, 1), LP_OP_SEND, 0)->dst.at,
+                     m->config.n_slots * m->config.slot_bytes);
+    free_machine(m);
+}
+
+static void a_direction_that_the_topology_lacks_is_invalid(void **state)
+{
+    (void)state;
+    static const struct line script[] = {SEND(HW_DIR_E, 64), DONE};
+    struct machine *m = machine_of(3, tree_of_three());
+    assert_int_equal(try_scripts(m, &(const struct part){0, script}, 1), CW_PROGRAM_FAILED);
+    assert_non_null(strstr(m->error.text, "IpcqInvalidDirection: PE 0.0.0, kernel script: send in "
+                                          "direction E, which is not installed there; installed: "
+                                          "child_left, child_right"));
+    free_machine(m);
+}
+
+static void a_one_way_queue_is_not_sent_in_from_its_end(void **state)
+{
+    (void)state;
+    static const struct line send[] = {SEND(HW_DIR_E, 64), DONE};
+    static const struct line receive[] = {RECV(HW_DIR_W, 64), DONE};
+    static const struct line wrong[] = {SEND(HW_DIR_W, 64), DONE};
+    const struct map *map = MAP({0, "E", 1, NULL, LP_WAY_OUT}, {1, "W", 0, NULL, LP_WAY_IN});
+    struct machine *m = machine_of(2, map);
+    const uint32_t end = pe_of_rank(&m->hw, 1);
+    RUN(m, {0, send}, {end, receive});
+    assert_int_equal(queue_of(m, end, HW_DIR_W)->my_tail, 1);
+    assert_int_equal(lp_wiring_rings_max(m->config.wiring), 1); /* E has no ring */
+    assert_int_equal(try_scripts(m, &(const struct part){end, wrong}, 1), CW_PROGRAM_FAILED);
+    assert_non_null(strstr(m->error.text, "direction W, which goes the other way only"));
+    free_machine(m);
+}
+
+/* A kernel finds an invented name by asking. */
+static enum tl_status run_named(struct tl *tl, void *state)
+{
+    uint16_t *line = state;
+    TL_BEGIN(line);
+    if (tl_args(tl)->rank == 0)
+        TL_CALL(line, tl_send(tl, tl_dir(tl, "bridge"), tl_tcm(0), 64));
+    else
+        TL_CALL(line, tl_recv(tl, tl_dir(tl, "landing"), 64));
+    TL_END(line);
+}
+
+static void invented_names_are_found_and_named_in_a_deadlock(void **state)
+{
+    (void)state;
+    static const struct tl_kernel kernel = {
+        .name = "named", .frame_bytes = sizeof(uint16_t), .run = run_named};
+    struct machine *m =
+        machine_of(2, MAP({0, "bridge", 1, "landing", 0}, {1, "landing", 0, "bridge", 0}));
+    for (uint32_t ranks = 2; ranks > 0; ranks--) {
+        assert_int_equal(lp_system_begin_batch(m->system, &kernel, &m->error), CW_OK);
+        for (uint32_t rank = 2 - ranks; rank < 2; rank++) {
+            const struct tl_args args = {.rank = rank, .dtype = LP_F16, .n_elem = 32};
+            assert_int_equal(lp_system_submit_launch(m->system, pe_of_rank(&m->hw, rank), &kernel,
+                                                     &args, &m->error),
+                             CW_OK);
+        }
+        const int code = lp_system_drain(m->system, &m->error);
+        assert_int_equal(code, ranks == 2 ? CW_OK : CW_PROGRAM_FAILED);
+        if (ranks == 2)
+            assert_int_equal(lp_system_messages(m->system), 1);
+    }
+    assert_non_null(strstr(m->error.text, "waits for data from landing"));
+    free_machine(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(directions_lead_to_the_pe_0_0_of_their_rank),
+        cmocka_unit_test(letters_have_opposites_under_the_same_prefix),
+        cmocka_unit_test(a_pe_takes_sixteen_names_of_its_own),
+        cmocka_unit_test(a_credit_s_latency_is_that_of_its_path),
+        cmocka_unit_test(what_does_not_lead_back_is_refused),
+        cmocka_unit_test(only_the_topology_s_own_queues_are_installed),
+        cmocka_unit_test(a_tile_goes_to_the_parent_and_back),
+        cmocka_unit_test(a_direction_that_the_topology_lacks_is_invalid),
+        cmocka_unit_test(a_one_way_queue_is_not_sent_in_from_its_end),
+        cmocka_unit_test(invented_names_are_found_and_named_in_a_deadlock),
+    };
+    return cmocka_run_group_tests_name("lp_wiring", tests, NULL, NULL);
+}

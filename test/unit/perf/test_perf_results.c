@@ -1,0 +1,377 @@
+/*
+ * test_perf_results.c: a run of the harness written and read back, as JSON and in the history; two
+ * runs compared; the table and its goals; the tables of cases.
+ */
+#include "test/support/test_perf_support.h"
+
+#include <jansson.h>
+
+#include "perf/perf_compare.h"
+#include "perf/perf_history.h"
+#include "perf/perf_json.h"
+#include "perf/perf_table.h"
+#include "perf/sets.h"
+
+static const double calm[] = {100, 101, 99, 100, 100};
+static const double slow[] = {80, 81, 79, 80, 80};
+
+static void assert_same_calibration(const struct perf_calibration *a,
+                                    const struct perf_calibration *b)
+{
+    assert_true(a->loop_ns == b->loop_ns && a->gain == b->gain && a->line_ns == b->line_ns);
+}
+
+static void assert_same_sample(const struct perf_sample *a, const struct perf_sample *b)
+{
+    assert_int_equal(a->round, b->round);
+    assert_int_equal(a->repeats, b->repeats);
+    assert_int_equal(a->disturbed, b->disturbed);
+    assert_int_equal(a->events, b->events);
+    assert_int_equal(a->rss_bytes, b->rss_bytes);
+    assert_true(a->events_per_s == b->events_per_s && a->efficiency == b->efficiency);
+    assert_true(a->run_s == b->run_s && a->setup_s == b->setup_s && a->cpu_s == b->cpu_s);
+    assert_same_calibration(&a->before, &b->before);
+    assert_same_calibration(&a->after, &b->after);
+}
+
+static void assert_same_run(const struct perf_run *a, const struct perf_run *b)
+{
+    assert_string_equal(a->machine.cpu, b->machine.cpu);
+    assert_string_equal(a->machine.host, b->machine.host);
+    assert_string_equal(a->machine.kernel, b->machine.kernel);
+    assert_int_equal(a->machine.cores, b->machine.cores);
+    assert_string_equal(a->commit, b->commit);
+    assert_string_equal(a->version, b->version);
+    assert_string_equal(a->set, b->set);
+    assert_string_equal(a->started, b->started);
+    assert_int_equal(a->case_count, b->case_count);
+    for (size_t i = 0; i < a->case_count; i++) {
+        assert_string_equal(a->cases[i].name, b->cases[i].name);
+        assert_string_equal(a->cases[i].command, b->cases[i].command);
+        assert_int_equal(a->cases[i].threads, b->cases[i].threads);
+        assert_int_equal(a->cases[i].sample_count, b->cases[i].sample_count);
+        for (size_t k = 0; k < a->cases[i].sample_count; k++)
+            assert_same_sample(&a->cases[i].samples[k], &b->cases[i].samples[k]);
+    }
+}
+
+static struct perf_run two_cases(void)
+{
+    struct perf_run run = made_up_run();
+    add_case(&run, "m/sequential/1", 1, calm);
+    struct perf_case_run *const measured = add_case(&run, "m/adaptive/2", 2, slow);
+    add_round(measured, 62.5, &far_line, true);
+    return run;
+}
+
+static void a_json_file_gives_back_the_run_that_was_written(void **state)
+{
+    (void)state;
+    char path[64];
+    struct cw_error error;
+    struct perf_run run = two_cases(), read;
+    temporary(path, "run.json");
+    FILE *const file = fopen(path, "w");
+    assert_int_equal(perf_json_write(file, &run, &error), CW_OK);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(perf_json_read(path, &read, &error), CW_OK);
+    assert_same_run(&run, &read);
+    perf_run_free(&read);
+    perf_run_free(&run);
+    remove_temporary(path);
+}
+
+static void json_has_the_form_of_google_benchmark(void **state)
+{
+    (void)state;
+    struct cw_error error;
+    struct perf_run run = two_cases();
+    char *text;
+    size_t bytes;
+    FILE *const file = open_memstream(&text, &bytes);
+    assert_int_equal(perf_json_write(file, &run, &error), CW_OK);
+    assert_int_equal(fclose(file), 0);
+    json_t *const root = json_loads(text, 0, NULL);
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(root, "context"), "num_cpus")), 2);
+    const json_t *const list = json_object_get(root, "benchmarks");
+    assert_int_equal(json_array_size(list), 5 + 2 + 6 + 2);
+    const json_t *entry = json_array_get(list, 0);
+    assert_string_equal(json_string_value(json_object_get(entry, "name")), "m/sequential/1");
+    assert_string_equal(json_string_value(json_object_get(entry, "run_type")), "iteration");
+    assert_string_equal(json_string_value(json_object_get(entry, "time_unit")), "ms");
+    assert_true(json_number_value(json_object_get(entry, "real_time")) == 250.0);
+    assert_true(json_number_value(json_object_get(entry, "cpu_time")) == 500.0);
+    assert_true(json_number_value(json_object_get(entry, "items_per_second")) == 100e6);
+    assert_int_equal(json_integer_value(json_object_get(entry, "repetitions")), 5);
+    entry = json_array_get(list, 5);
+    assert_string_equal(json_string_value(json_object_get(entry, "name")), "m/sequential/1_median");
+    assert_string_equal(json_string_value(json_object_get(entry, "run_name")), "m/sequential/1");
+    assert_string_equal(json_string_value(json_object_get(entry, "run_type")), "aggregate");
+    assert_string_equal(json_string_value(json_object_get(entry, "aggregate_name")), "median");
+    assert_true(json_number_value(json_object_get(entry, "items_per_second")) == 100e6);
+    entry = json_array_get(list, 6);
+    assert_string_equal(json_string_value(json_object_get(entry, "aggregate_name")), "stddev");
+    json_decref(root);
+    free(text);
+    perf_run_free(&run);
+}
+
+static void refuses(const char *text, const char *message)
+{
+    char path[64], expected[256];
+    struct cw_error error;
+    struct perf_run run;
+    temporary(path, "bad.json");
+    FILE *const file = fopen(path, "w");
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(perf_json_read(path, &run, &error), CW_USAGE);
+    snprintf(expected, sizeof expected, "%s:%s", path, message);
+    assert_string_equal(error.text, expected);
+    perf_run_free(&run);
+    remove_temporary(path);
+}
+
+static void a_file_that_is_no_result_is_refused_with_its_place(void **state)
+{
+    (void)state;
+    refuses("{\"benchmarks\": [], \"context\": {}}",
+            "1:1: not a result of 'cubewarp perf run --json'");
+    refuses("[1]", "1:1: not a result of 'cubewarp perf run --json'");
+    refuses("{\n  \"a\" 1\n}", "2:7: ':' expected near '1'");
+}
+
+static void the_history_gives_back_each_run_and_knows_the_last_of_a_machine(void **state)
+{
+    (void)state;
+    char path[64];
+    struct cw_error error;
+    struct perf_run run = two_cases(), other = two_cases(), read;
+    int64_t first = 0, second = 0, third = 0, last = 0;
+    temporary(path, "history.sqlite");
+    snprintf(other.machine.cpu, sizeof other.machine.cpu, "another one");
+    assert_int_equal(perf_history_add(path, &run, &first, &error), CW_OK);
+    snprintf(run.set, sizeof run.set, "nightly");
+    assert_int_equal(perf_history_add(path, &run, &second, &error), CW_OK);
+    assert_int_equal(perf_history_add(path, &other, &third, &error), CW_OK);
+    assert_true(first < second && second < third);
+    assert_int_equal(perf_history_read(path, second, &read, &error), CW_OK);
+    assert_same_run(&run, &read);
+    perf_run_free(&read);
+    assert_int_equal(perf_history_last(path, &run.machine, NULL, 0, &last, &error), CW_OK);
+    assert_int_equal(last, second);
+    assert_int_equal(perf_history_last(path, &run.machine, NULL, second, &last, &error), CW_OK);
+    assert_int_equal(last, first);
+    assert_int_equal(perf_history_last(path, &run.machine, "quick", 0, &last, &error), CW_OK);
+    assert_int_equal(last, first);
+    assert_int_equal(perf_history_last(path, &run.machine, "nightly", second, &last, &error),
+                     CW_OK);
+    assert_int_equal(last, 0);
+    assert_int_equal(perf_history_read(path, 99, &read, &error), CW_USAGE);
+    perf_run_free(&run);
+    perf_run_free(&other);
+    remove_temporary(path);
+}
+
+static void a_file_that_is_no_history_is_refused_and_left_alone(void **state)
+{
+    (void)state;
+    char path[64], text[32] = "";
+    struct cw_error error;
+    struct perf_run run = two_cases();
+    int64_t id;
+    temporary(path, "notes.txt");
+    FILE *file = fopen(path, "w");
+    fputs("notes, and not a few", file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(perf_history_add(path, &run, &id, &error), CW_NO_RESOURCE);
+    file = fopen(path, "r");
+    assert_non_null(fgets(text, sizeof text, file));
+    assert_int_equal(fclose(file), 0);
+    assert_string_equal(text, "notes, and not a few");
+    perf_run_free(&run);
+    remove_temporary(path);
+}
+
+/* ---- comparing --------------------------------------------------------------------------------
+ */
+
+static enum perf_verdict verdict(const struct perf_run *before, const struct perf_run *after)
+{
+    return perf_compare_case(&before->cases[0], &after->cases[0], 0).verdict;
+}
+
+static void a_case_is_slower_faster_or_the_same(void **state)
+{
+    (void)state;
+    struct perf_run fast = made_up_run(), late = made_up_run();
+    add_case(&fast, "m/adaptive/2", 2, calm);
+    add_case(&late, "m/adaptive/2", 2, slow);
+    const struct perf_difference difference = perf_compare_case(&fast.cases[0], &late.cases[0], 0);
+    assert_int_equal(difference.verdict, PERF_SLOWER);
+    assert_true(difference.change < -0.1999 && difference.change > -0.2001);
+    assert_int_equal(verdict(&late, &fast), PERF_FASTER);
+    assert_int_equal(verdict(&fast, &fast), PERF_SAME);
+    assert_int_equal(perf_compare_case(&fast.cases[0], NULL, 0).verdict, PERF_ONLY_BEFORE);
+    assert_int_equal(perf_compare_case(NULL, &fast.cases[0], 0).verdict, PERF_ONLY_AFTER);
+    perf_run_free(&fast);
+    perf_run_free(&late);
+}
+
+static void other_commands_other_states_and_disturbed_rounds_are_not_compared(void **state)
+{
+    (void)state;
+    struct perf_run fast = made_up_run(), late = made_up_run();
+    add_case(&fast, "m/adaptive/2", 2, calm);
+    struct perf_case_run *const measured = perf_run_add(&late, "m/adaptive/2", "phold --end 1", 2);
+    for (int i = 0; i < 5; i++)
+        add_round(measured, 80, &far_line, false);
+    assert_int_equal(verdict(&fast, &late), PERF_NOT_COMPARABLE);
+    /* on one thread no line crosses */
+    fast.cases[0].threads = late.cases[0].threads = 1;
+    assert_int_equal(verdict(&fast, &late), PERF_SLOWER);
+    snprintf(late.cases[0].command, sizeof late.cases[0].command, "phold --end 2");
+    assert_int_equal(verdict(&fast, &late), PERF_NOT_COMPARABLE);
+    snprintf(late.cases[0].command, sizeof late.cases[0].command, "phold --end 1");
+    for (size_t i = 0; i < 3; i++)
+        late.cases[0].samples[i].disturbed = true;
+    assert_int_equal(verdict(&fast, &late), PERF_NOT_COMPARABLE);
+    perf_run_free(&fast);
+    perf_run_free(&late);
+}
+
+static void rounds_in_a_state_that_both_runs_found_are_compared(void **state)
+{
+    (void)state;
+    struct perf_run fast = made_up_run(), late = made_up_run();
+    add_case(&fast, "m/adaptive/2", 2, calm);
+    struct perf_case_run *const measured = perf_run_add(&late, "m/adaptive/2", "phold --end 1", 2);
+    for (int i = 0; i < 3; i++) {
+        add_round(measured, 100, &near_line, false);
+        add_round(measured, 50, &far_line, false);
+    }
+    assert_int_equal(verdict(&fast, &late), PERF_SAME);
+    perf_run_free(&fast);
+    perf_run_free(&late);
+}
+
+static void what_bare_loops_lost_is_noise_of_all_cases(void **state)
+{
+    (void)state;
+    struct perf_run fast = made_up_run(), late = made_up_run();
+    static const double less[] = {92, 92, 92, 92, 92};
+    add_case(&fast, "a/sequential/1", 1, calm);
+    add_case(&late, "a/sequential/1", 1, less);
+    assert_true(perf_drift(&fast, &late) == 0);
+    assert_int_equal(
+        perf_compare_case(&fast.cases[0], &late.cases[0], perf_drift(&fast, &late)).verdict,
+        PERF_SLOWER);
+    /* bare loops that ran at 93 of 100: 8 % less is no more than 7 % and 3 % */
+    static const double bare[] = {93, 93, 93, 93, 93};
+    add_case(&fast, "a/calendar/1", 1, calm);
+    add_case(&late, "a/calendar/1", 1, bare);
+    const double drift = perf_drift(&fast, &late);
+    assert_true(drift > 0.0699 && drift < 0.0701);
+    assert_int_equal(perf_compare_case(&fast.cases[0], &late.cases[0], drift).verdict, PERF_SAME);
+    perf_run_free(&fast);
+    perf_run_free(&late);
+}
+
+static void a_comparison_counts_and_names_what_is_slower(void **state)
+{
+    (void)state;
+    struct perf_run fast = made_up_run(), late = made_up_run();
+    add_case(&fast, "a/sequential/1", 1, calm);
+    add_case(&fast, "b/sequential/1", 1, calm);
+    add_case(&late, "a/sequential/1", 1, slow);
+    add_case(&late, "b/sequential/1", 1, calm);
+    add_case(&late, "c/sequential/1", 1, calm);
+    char *text;
+    size_t bytes;
+    FILE *const file = open_memstream(&text, &bytes);
+    assert_int_equal(perf_compare_print(file, &fast, &late), 1);
+    assert_int_equal(perf_compare_print(file, &fast, &fast), 0);
+    assert_int_equal(fclose(file), 0);
+    assert_non_null(strstr(text, "SLOWER\nb/sequential/1"));
+    assert_non_null(strstr(text, "only after"));
+    free(text);
+    assert_null(perf_machines_differ(&fast, &late));
+    snprintf(late.machine.cpu, sizeof late.machine.cpu, "another one");
+    assert_string_equal(perf_machines_differ(&fast, &late), "the processor");
+    perf_run_free(&fast);
+    perf_run_free(&late);
+}
+
+/* ---- the table --------------------------------------------------------------------------------
+ */
+
+static void the_table_holds_ratios_against_the_goal_of_their_state(void **state)
+{
+    (void)state;
+    struct perf_run run = made_up_run();
+    struct perf_case_run *measured = perf_run_add(&run, "phold-25/sequential/1", "phold", 1);
+    for (int i = 0; i < 5; i++)
+        add_round(measured, 30, &near_line, false);
+    measured = perf_run_add(&run, "phold-25/adaptive/2", "phold", 2);
+    /* near: 48 / 30 = 1.6 with a gain of 2, goal 1.7; far: 45 / 30 x 2 / 1.9 = 1.58, goal 1.55 */
+    for (int i = 0; i < 5; i++)
+        add_round(measured, i < 2 ? 48 : 45, i < 2 ? &near_line : &far_line, false);
+    char *text;
+    size_t bytes;
+    FILE *const file = open_memstream(&text, &bytes);
+    perf_table_print(file, &run);
+    assert_int_equal(fclose(file), 0);
+    assert_non_null(strstr(text, "goal 25: met"));
+    assert_non_null(strstr(text, "goal 1.70 x near: 1.60 in 2 NOT MET"));
+    assert_non_null(strstr(text, "goal 1.55 x far: 1.58 in 3 met"));
+    assert_non_null(strstr(text, "goal 32 MiB: met"));
+    free(text);
+    perf_run_free(&run);
+}
+
+static void every_set_has_cases_of_different_names_and_goals_name_cases(void **state)
+{
+    (void)state;
+    struct cw_error error;
+    struct perf_case *cases;
+    size_t count;
+    for (size_t i = 0; perf_set_name(i) != NULL; i++) {
+        assert_int_equal(perf_set_cases(perf_set_name(i), 2, &cases, &count, &error), CW_OK);
+        assert_true(count > 0);
+        for (size_t k = 0; k < count; k++)
+            for (size_t n = 0; n < k; n++)
+                assert_string_not_equal(cases[k].name, cases[n].name);
+        free(cases);
+    }
+    assert_int_equal(perf_set_cases("none", 2, &cases, &count, &error), CW_USAGE);
+    /* of the set that has them all, on eight cores: 2, 4 and 8 threads */
+    assert_int_equal(perf_set_cases("nightly", 8, &cases, &count, &error), CW_OK);
+    size_t on_two = 0, on_four = 0, on_eight = 0;
+    for (size_t k = 0; k < count; k++) {
+        on_two += cases[k].threads == 2;
+        on_four += cases[k].threads == 4;
+        on_eight += cases[k].threads == 8;
+    }
+    assert_true(on_two > 0 && on_two == on_four && on_two == on_eight);
+    free(cases);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_json_file_gives_back_the_run_that_was_written),
+        cmocka_unit_test(json_has_the_form_of_google_benchmark),
+        cmocka_unit_test(a_file_that_is_no_result_is_refused_with_its_place),
+        cmocka_unit_test(the_history_gives_back_each_run_and_knows_the_last_of_a_machine),
+        cmocka_unit_test(a_file_that_is_no_history_is_refused_and_left_alone),
+        cmocka_unit_test(a_case_is_slower_faster_or_the_same),
+        cmocka_unit_test(other_commands_other_states_and_disturbed_rounds_are_not_compared),
+        cmocka_unit_test(rounds_in_a_state_that_both_runs_found_are_compared),
+        cmocka_unit_test(what_bare_loops_lost_is_noise_of_all_cases),
+        cmocka_unit_test(a_comparison_counts_and_names_what_is_slower),
+        cmocka_unit_test(the_table_holds_ratios_against_the_goal_of_their_state),
+        cmocka_unit_test(every_set_has_cases_of_different_names_and_goals_name_cases),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
