@@ -29,6 +29,12 @@ ifeq ($(VARIANT),release)
   CFLAGS_VARIANT := -O3 -flto=auto -fno-semantic-interposition
   LDFLAGS_VARIANT := -O3 -flto=auto
   LIBS_ALLOC := $(LIBS_JEMALLOC)
+else ifeq ($(VARIANT),check)
+  # For the tests that link the library: quick to build. The program that they run is the release's.
+  OUT := $(BUILD)/check
+  CFLAGS_VARIANT := -O1
+  LDFLAGS_VARIANT :=
+  LIBS_ALLOC := $(LIBS_JEMALLOC)
 else ifeq ($(VARIANT),asan)
   OUT := $(BUILD)/asan
   CFLAGS_VARIANT := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
@@ -63,7 +69,7 @@ else ifeq ($(VARIANT),fuzz)
   LDFLAGS_VARIANT := -fsanitize=address,undefined
   LIBS_ALLOC :=
 else
-  $(error VARIANT is release, asan, tsan, clang, fuzz, explore or explore-asan)
+  $(error VARIANT is release, check, asan, tsan, clang, fuzz, explore or explore-asan)
 endif
 
 LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc -lmetis -lsqlite3 -lzstd $(LIBS_ALLOC) -lm -ldl
@@ -84,7 +90,11 @@ EXPLORE_SUPPORT := $(filter-out $(EXPLORE_TESTS),$(wildcard test/stress/*.c)) te
 EXPLORE_BINARIES := $(EXPLORE_TESTS:%.c=$(OUT)/%)
 BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 
-.PHONY: all help setup run test asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
+# Targets that build call make again, on all cores.
+JOBS ?= $(shell nproc)
+SUBMAKE = $(MAKE) --no-print-directory -j$(JOBS)
+
+.PHONY: all help setup run test unit asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -96,15 +106,24 @@ setup: ## install what is missing (Debian packages, through apt-get)
 	@.ci/setup.sh $(PACKAGES)
 
 run: setup ## set up, build, run the default all-reduce and verify its data
-	@$(MAKE) --no-print-directory all
+	@$(SUBMAKE) all
 	$(OUT)/cubewarp run --verify-data
 
 test: setup ## set up, build, run every test
-	@$(MAKE) --no-print-directory all test-binaries
-	@CUBEWARP=$(OUT)/cubewarp test/run-tests.sh $(TEST_BINARIES)
+	@$(SUBMAKE) all
+	@$(SUBMAKE) VARIANT=check test-binaries
+	@CUBEWARP=$(BUILD)/cubewarp test/run-tests.sh $(TEST_SOURCES:%.c=$(BUILD)/check/%)
+
+# One folder's unit tests: the shortest way from a change to an answer.
+FOLDER ?= core
+unit: ## one folder's unit tests: make unit FOLDER=core
+	@$(SUBMAKE) VARIANT=check $(UNIT_TESTS)
+	@test/run-tests.sh $(UNIT_TESTS)
+
+UNIT_TESTS = $(patsubst %.c,$(BUILD)/check/%,$(wildcard test/unit/$(FOLDER)/test_*.c))
 
 asan: setup ## every test under AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory VARIANT=asan all test-binaries
+	@$(SUBMAKE) VARIANT=asan all test-binaries
 	@CUBEWARP=$(BUILD)/asan/cubewarp test/run-tests.sh $(TEST_SOURCES:%.c=$(BUILD)/asan/%)
 
 TSAN_TESTS := $(BUILD)/tsan/test/race/test_race $(BUILD)/tsan/test/unit/core/test_core_parallel \
@@ -112,7 +131,7 @@ TSAN_TESTS := $(BUILD)/tsan/test/race/test_race $(BUILD)/tsan/test/unit/core/tes
               $(foreach t,stress lazy threads pin stats phold,$(BUILD)/tsan/test/unit/core/test_core_$t) \
               $(BUILD)/tsan/test/integration/test_records
 tsan: setup ## the engine's workers under ThreadSanitizer, and that it sees what they share
-	@$(MAKE) --no-print-directory VARIANT=tsan $(BUILD)/tsan/cubewarp $(TSAN_TESTS)
+	@$(SUBMAKE) VARIANT=tsan $(BUILD)/tsan/cubewarp $(TSAN_TESTS)
 	@PARALLEL_SEEDS=$${PARALLEL_SEEDS:-3} CUBEWARP=$(BUILD)/tsan/cubewarp test/run-tests.sh $(TSAN_TESTS)
 
 # How many schedules `make stress` explores, and how many under AddressSanitizer.
@@ -121,17 +140,17 @@ EXPLORE_ASAN_SEEDS ?= 1500
 STRESS := $(EXPLORE_TESTS:%.c=$(BUILD)/explore/%)
 STRESS_ASAN := $(EXPLORE_TESTS:%.c=$(BUILD)/explore-asan/%)
 stress: setup ## the engine's workers under a scheduler that tries thousands of interleavings
-	@$(MAKE) --no-print-directory VARIANT=explore $(STRESS)
-	@$(MAKE) --no-print-directory VARIANT=explore-asan $(STRESS_ASAN)
+	@$(SUBMAKE) VARIANT=explore $(STRESS)
+	@$(SUBMAKE) VARIANT=explore-asan $(STRESS_ASAN)
 	@EXPLORE_SEEDS=$(EXPLORE_SEEDS) test/run-tests.sh $(STRESS)
 	@EXPLORE_SEEDS=$(EXPLORE_ASAN_SEEDS) test/run-tests.sh $(STRESS_ASAN)
 
 nightly: setup ## random models and schedules in large numbers, half an hour (NIGHTLY_ROUNDS=0: without end)
-	@$(MAKE) --no-print-directory $(BUILD)/test/unit/core/test_core_parallel
-	@$(MAKE) --no-print-directory VARIANT=asan $(BUILD)/asan/test/unit/core/test_core_parallel
-	@$(MAKE) --no-print-directory VARIANT=tsan $(BUILD)/tsan/test/unit/core/test_core_parallel
-	@$(MAKE) --no-print-directory VARIANT=explore $(STRESS)
-	@$(MAKE) --no-print-directory VARIANT=explore-asan $(STRESS_ASAN)
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/test/unit/core/test_core_parallel
+	@$(SUBMAKE) VARIANT=asan $(BUILD)/asan/test/unit/core/test_core_parallel
+	@$(SUBMAKE) VARIANT=tsan $(BUILD)/tsan/test/unit/core/test_core_parallel
+	@$(SUBMAKE) VARIANT=explore $(STRESS)
+	@$(SUBMAKE) VARIANT=explore-asan $(STRESS_ASAN)
 	@test/nightly.sh
 
 mutants: setup ## plant bugs in the engine, one after the other: each must make a test fail
@@ -148,7 +167,7 @@ FUZZ_SOURCES := $(wildcard test/fuzz/fuzz_*.c)
 FUZZ_BINARIES := $(FUZZ_SOURCES:%.c=$(OUT)/%)
 fuzz: setup ## libFuzzer on op logs and configurations, from the corpus in test/fuzz
 	@.ci/setup.sh clang libclang-rt-14-dev
-	@$(MAKE) --no-print-directory CC=clang VARIANT=fuzz fuzz-binaries
+	@$(SUBMAKE) CC=clang VARIANT=fuzz fuzz-binaries
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) test/fuzz/run.sh $(FUZZ_SOURCES:%.c=$(BUILD)/fuzz/%)
 
 fuzz-binaries: $(FUZZ_BINARIES)
@@ -163,7 +182,7 @@ tidy: ## clang-tidy over the product's sources (slow)
 
 clang: setup ## build everything with clang, into build/clang
 	@.ci/setup.sh clang
-	@$(MAKE) --no-print-directory CC=clang VARIANT=clang all test-binaries
+	@$(SUBMAKE) CC=clang VARIANT=clang all test-binaries
 
 check-all: ## everything but the nightly tests
 	@$(MAKE) --no-print-directory lint tidy clang asan tsan fuzz stress model test
@@ -172,17 +191,17 @@ format: ## lay out every source with clang-format
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
 perf: setup ## measure throughput (PERF_OPTIONS="--set phold --rounds 7"), with the bare loops
-	@$(MAKE) --no-print-directory all $(BARE_BINARIES)
+	@$(SUBMAKE) all $(BARE_BINARIES)
 	$(OUT)/cubewarp perf run $(PERF_OPTIONS)
 
 scatter-sweep: setup ## birs, rhd and mesh from 16 KiB to 256 MiB per rank: table and plot in perf/results/
 	@.ci/setup.sh gnuplot-nox python3
-	@$(MAKE) --no-print-directory all
+	@$(SUBMAKE) all
 	perf/results/scatter_sweep.py $(OUT)/cubewarp
 
 compdb: ## compile_commands.json, for editors
 	@.ci/setup.sh bear
-	bear -- $(MAKE) --no-print-directory -B all test-binaries
+	bear -- $(SUBMAKE) -B all test-binaries
 
 test-binaries: $(TEST_BINARIES)
 

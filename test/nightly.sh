@@ -22,7 +22,7 @@ round_from() {
     try env EXPLORE_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore
     try env EXPLORE_SEEDS=$((20000 * scale)) build/explore-asan/test/stress/test_explore
     try env FAULTS_SEEDS=$((20 * scale)) build/explore-asan/test/stress/test_alloc_faults
-    try env PARALLEL_SEEDS=$((1000 * scale)) build/test/unit/core/test_core_parallel
+    try env PARALLEL_SEEDS=$((1000 * scale)) build/check/test/unit/core/test_core_parallel
     try env PARALLEL_SEEDS=$((200 * scale)) build/asan/test/unit/core/test_core_parallel
     try env PARALLEL_SEEDS=$((50 * scale)) build/tsan/test/unit/core/test_core_parallel
 }

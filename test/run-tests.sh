@@ -1,27 +1,35 @@
 #!/usr/bin/env bash
-# Runs the test programs named on the command line and closes with one line that counts their
-# tests: 'N passed, N failed'. Each prints its own report (cmocka). Exit code 1 if any failed.
+# Runs the test programs named on the command line, JOBS at a time (default: one per core), and
+# closes with one line that counts their tests: 'N passed, N failed'. Each prints its own report
+# (cmocka), which is shown if one of its tests failed. Exit code 1 if any failed.
 set -uo pipefail
-passed=0 failed=0
-for program in "$@"; do
-    log=$(mktemp)
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+
+# run_one PROGRAM: leaves "PASSED FAILED" in the folder of logs, and says how it went.
+run_one() {
+    local program=$1 log status p f
+    log=$logs/${program//\//_}
     "$program" >"$log" 2>&1
     status=$?
     p=$(grep -c '^\[       OK \]' "$log")
-    f=$(grep -c '^\[  FAILED  \] [^0-9]' "$log")
-    if [ $status -ne 0 ] && [ "$f" -eq 0 ]; then
-        f=1 # it ended before it could report
-    elif [ $status -ne 0 ]; then
-        f=$(grep '^\[  FAILED  \] [^0-9]' "$log" | sort -u | wc -l)
-    fi
-    passed=$((passed + p)) failed=$((failed + f))
+    f=$(grep '^\[  FAILED  \] [^0-9]' "$log" | sort -u | wc -l)
+    [ $status -ne 0 ] && [ "$f" -eq 0 ] && f=1 # it ended before it could report
+    echo "$p $f" >"$log.count"
     if [ $status -ne 0 ]; then
-        cat "$log"
-        echo "FAILED $program (exit code $status)"
+        echo "$(cat "$log")
+FAILED $program (exit code $status)"
     else
         echo "ok $program ($p)"
     fi
-    rm -f "$log"
-done
+}
+export -f run_one
+export logs
+printf '%s\0' "$@" | xargs -0 -n1 -P "${JOBS:-$(nproc)}" bash -c 'run_one "$1"' run_one
+counts=$(cat "$logs"/*.count)
+passed=$(awk '{ p += $1 } END { print p + 0 }' <<<"$counts")
+failed=$(awk '{ f += $2 } END { print f + 0 }' <<<"$counts")
+unrun=$(($# - $(wc -l <<<"$counts")))
+failed=$((failed + unrun))
 echo "$passed passed, $failed failed"
-[ $failed -eq 0 ] && [ $passed -gt 0 ]
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

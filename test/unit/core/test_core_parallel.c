@@ -35,7 +35,7 @@ static void compare_all(const struct random_model *m, uint64_t seed)
             if (random_outcome_differs(&got, &expected, text, sizeof text))
                 fail_msg("seed %llu, %s on %u workers, %s cancellation: %s\n"
                          "replay: PARALLEL_SEED=%llu PARALLEL_SEEDS=1 "
-                         "build/test/unit/core/test_core_parallel",
+                         "build/check/test/unit/core/test_core_parallel",
                          (unsigned long long)seed, cw_sync_name[sync], counts[i],
                          run.lazy ? "lazy" : "aggressive", text, (unsigned long long)seed);
         }

@@ -400,7 +400,7 @@ static void run_random_kernels(struct machine *m, uint64_t seed)
 static void fail_at(uint64_t seed, const struct lp_op *op, const char *what)
 {
     fail_msg("seed %llu: PE %u, direction %s, tile %u: %s; replay: LP_SEED=%llu "
-             "build/test/unit/lp/test_lp_random",
+             "build/check/test/unit/lp/test_lp_random",
              (unsigned long long)seed, op->pe, hw_dir_name((enum hw_dir)op->dir), op->seq, what,
              (unsigned long long)seed);
 }
