@@ -9,7 +9,7 @@
 #include "collectives/config/ccl_config.h"
 #include "core/cw.h"
 #include "lp/kernel/tl.h"
-#include "lp/queues/wiring.h"
+#include "lp/queues/logical_wiring.h"
 
 enum ccl_collective {
     CCL_ALL_REDUCE,

@@ -6,7 +6,7 @@
 #define COLLECTIVES_TOPOLOGIES_H
 
 #include "collectives/algorithm.h"
-#include "lp/queues/wiring.h"
+#include "lp/queues/logical_wiring.h"
 
 enum logical_kind { LOGICAL_NONE, LOGICAL_LINE, LOGICAL_GRID, LOGICAL_TREE };
 

@@ -5,7 +5,7 @@
 #ifndef CORE_COMMIT_H
 #define CORE_COMMIT_H
 
-#include "core/hash.h"
+#include "core/trace_hash.h"
 #include "core/timewarp/worker.h"
 
 /* Right after the handler, while the event is in the nearest cache. Its `reserved` must be 0. */

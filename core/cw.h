@@ -100,7 +100,8 @@ struct cw_model {
     void (*handle)(struct cw_ctx *ctx, const void *state, const struct cw_event *event);
 };
 
-/* Where before-images go (core/timewarp/history.h); here, since each change of a state adds one. */
+/* Where before-images go (core/timewarp/undo_log.h); here, since each change of a state adds one.
+ */
 struct cw_undo {
     uint8_t *at, *end;
 };

@@ -2,8 +2,8 @@
  * event.h: an event in memory, and the total order of events.
  *
  * A record is a struct cw_event whose payload is only as long as its size class; the pool owns it
- * (pool.h). An entry is what queues hold: the key inline, so that ordering almost never touches
- * the record, and the receiver, so that its state can be fetched early.
+ * (event_pool.h). An entry is what queues hold: the key inline, so that ordering almost never
+ * touches the record, and the receiver, so that its state can be fetched early.
  *
  * I-ORDER-1: entry_before() is a strict total order on (time, depth, entity, number, type,
  * payload, LP); events that are equal in all of that are interchangeable.

@@ -8,8 +8,8 @@
 #define CORE_SIMULATION_H
 
 #include "core/timewarp/gvt.h"
-#include "core/timewarp/outbox.h"
-#include "core/trace.h"
+#include "core/timewarp/record_merge.h"
+#include "core/cause_trace.h"
 #include "core/host/pin.h"
 #include "core/host/threads.h"
 #include "core/timewarp/worker.h"
@@ -25,7 +25,7 @@ struct cw_sim {
     uint32_t worker_count;
     struct gvt_slot *slots;       /* [worker_count]; like what follows, the parallel modes' */
     int64_t *path_delays_ps;      /* [from * worker_count + to]: D of I-SAFE-1 */
-    struct lp_history *histories; /* [LP]: history.h */
+    struct lp_history *histories; /* [LP]: undo_log.h */
     uint32_t thread_count;        /* that the workers run on */
     bool crowded;                 /* there are more threads than cores */
     bool can_fence_all;           /* sync.h */

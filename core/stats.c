@@ -4,7 +4,7 @@
  */
 #include "core/stats.h"
 
-#include "core/hash.h"
+#include "core/trace_hash.h"
 #include "core/simulation.h"
 #include "core/timewarp/timewarp.h"
 

@@ -17,10 +17,10 @@
 #include "hw/route.h"
 #include "hw/structure.h"
 #include "hw/timing.h"
-#include "lp/fabric/lateness.h"
+#include "lp/fabric/jitter_draw.h"
 #include "lp/record.h"
 #include "lp/kernel/tl.h"
-#include "lp/queues/wiring.h"
+#include "lp/queues/logical_wiring.h"
 
 /* ---- parameters ----------------------------------------------------------------------------- */
 
@@ -528,7 +528,8 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
 void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uint32_t pe,
                  uint8_t owner);
 
-/* ---- wiring.c -------------------------------------------------------------------------------- */
+/* ---- queue_ends.c
+ * -------------------------------------------------------------------------------- */
 
 /* The other end of a PE's queue: the PE's global index, and its direction there. */
 bool lp_queue_peer(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,

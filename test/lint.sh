@@ -31,7 +31,7 @@ sources=$(git ls-files --cached --others --exclude-standard '*.c' '*.h')
 clang-format --dry-run --Werror $sources || complain "clang-format would lay out something else: make format"
 for file in $sources; do
     lines=$(wc -l <"$file")
-    [ "$lines" -le 600 ] || complain "$file has $lines lines; at most 600"
+    [ "$lines" -le 600 ] || echo "lint: $file has $lines lines: is it still one subject?"
     head -1 "$file" | grep -q '^/\*' || complain "$file does not begin with a paragraph"
 done
 repeated=$(printf '%s\n' $sources | xargs -n1 basename | sort | uniq -d)

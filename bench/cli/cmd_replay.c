@@ -11,7 +11,7 @@
 #include "bench/cli/cli.h"
 #include "collectives/config/config_source.h"
 #include "collectives/data/op_log.h"
-#include "core/host/machine.h"
+#include "core/host/host_limits.h"
 
 struct replay_options {
     const char *path;

@@ -10,7 +10,7 @@
 #include "core/host/clock.h"
 
 #include "bench/cli/options.h"
-#include "core/host/machine.h"
+#include "core/host/host_limits.h"
 
 /* ---- the models ----------------------------------------------------------------------------- */
 

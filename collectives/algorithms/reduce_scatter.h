@@ -1,8 +1,8 @@
 /*
  * reduce_scatter.h: what the algorithms on paired dies share (50-collectives.md, "Reduce-scatter on
  * paired dies"): their conditions, their memory, and the parts of their kernels that are the same.
- * Each algorithm is a file of its own: birs.c, birs_inter.c, rhd.c, mesh.c, birs_allreduce.c;
- * auto_scatter.c chooses.
+ * Each algorithm is a file of its own: birs.c, birs_inter.c, rhd.c, direct_scatter.c,
+ * birs_allreduce.c; auto_scatter.c chooses.
  *
  * Memory of a rank, all in the HBM of PE 0 of its SIP's only cube: the input (the tensor), n_elem
  * elements, slice p being its p-th part; the output (region 0), one slice; the scratch (region 1),

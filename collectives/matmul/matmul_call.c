@@ -3,7 +3,7 @@
  * an all-reduce. Between drains, one thread.
  */
 #include "collectives/matmul/matmul.h"
-#include "collectives/runtime/world.h"
+#include "collectives/runtime/dist_internal.h"
 
 /* Not in the registry: ccl.yaml does not choose it. */
 const struct ccl_algorithm dist_matmul_algorithm = {

@@ -8,7 +8,7 @@
 
 #include "collectives/plugin.h"
 #include "collectives/data/strict_check.h"
-#include "collectives/runtime/world.h"
+#include "collectives/runtime/dist_internal.h"
 #include "core/host/clock.h"
 #include "partition/partition.h"
 

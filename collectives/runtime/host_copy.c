@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "collectives/runtime/world.h"
+#include "collectives/runtime/dist_internal.h"
 
 struct host_copy {
     uint32_t pe, number; /* number: in the order of the program */

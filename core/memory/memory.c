@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "core/host/machine.h"
+#include "core/host/host_limits.h"
 
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 

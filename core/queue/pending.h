@@ -3,9 +3,9 @@
  *
  * Wide buckets, sorted late. Time is cut into fine buckets of 2^shift ps, each meant for some 500
  * events and kept as an unordered chain. When a bucket's turn comes it is sorted into one array
- * (sorted.h). What arrives in the current bucket's time or before it goes to a small heap beside
- * the array (late.h). Beyond the fine buckets lie coarse ones, of 256 fine widths each, and beyond
- * those one chain, `far`. The width tunes itself.
+ * (sorted_bucket.h). What arrives in the current bucket's time or before it goes to a small heap
+ * beside the array (overflow_heap.h). Beyond the fine buckets lie coarse ones, of 256 fine widths
+ * each, and beyond those one chain, `far`. The width tunes itself.
  *
  *   late + sorted | fine[first .. fine_end) | coarse[fine_end / 256 .. coarse_end) | far
  *
@@ -21,9 +21,9 @@
 #ifndef CORE_PENDING_H
 #define CORE_PENDING_H
 
-#include "core/queue/chain.h"
-#include "core/queue/late.h"
-#include "core/queue/sorted.h"
+#include "core/queue/entry_chain.h"
+#include "core/queue/overflow_heap.h"
+#include "core/queue/sorted_bucket.h"
 
 enum {
     FINE_BUCKETS = 4096,

@@ -2,8 +2,8 @@
  * parallel.c: the host's side of the modes that handle events out of order: what the workers need,
  * starting them, and what they leave behind (simulation.h). The workers' own loop is worker.c's.
  */
-#include "core/host/machine.h"
-#include "core/timewarp/outbox.h"
+#include "core/host/host_limits.h"
+#include "core/timewarp/record_merge.h"
 #include "core/host/pin.h"
 #include "core/simulation.h"
 #include "core/host/threads.h"

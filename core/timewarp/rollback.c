@@ -3,10 +3,10 @@
  * (timewarp.h).
  *
  * An LP rolls back to a point by undoing its events, newest first: their before-images go back,
- * what they sent is cancelled, or kept for them (lazy.h), and they are pending again. Cancelling an
- * event of this worker that was handled rolls its LP back in turn; those are worked off from a
- * list, not by recursion. A cancelled event stays where it is and is freed when its turn comes in
- * the pending set.
+ * what they sent is cancelled, or kept for them (lazy_cancel.h), and they are pending again.
+ * Cancelling an event of this worker that was handled rolls its LP back in turn; those are worked
+ * off from a list, not by recursion. A cancelled event stays where it is and is freed when its turn
+ * comes in the pending set.
  */
 #include <string.h>
 

@@ -8,7 +8,7 @@
  *
  * An event is safe when nothing that could still reach its LP comes before it. Safe events are
  * handled like in a sequential run, and committed at once. Others are handled speculatively: their
- * log (history.h) allows to undo them, until GVT has passed them.
+ * log (undo_log.h) allows to undo them, until GVT has passed them.
  *
  * I-TW-1: the logs of histories[lp] are those of the LP's events that are processed and not
  * committed, and from the newest on they descend in the order. I-TW-2: an event's record is freed
@@ -18,19 +18,19 @@
 #ifndef CORE_TIMEWARP_H
 #define CORE_TIMEWARP_H
 
-#include "core/timewarp/chaos.h"
+#include "core/timewarp/stress.h"
 #include "core/timewarp/gvt.h"
-#include "core/timewarp/history.h"
-#include "core/timewarp/lazy.h"
+#include "core/timewarp/undo_log.h"
+#include "core/timewarp/lazy_cancel.h"
 #include "core/timewarp/mailbox.h"
-#include "core/timewarp/outbox.h"
+#include "core/timewarp/record_merge.h"
 #include "core/timewarp/worker.h"
 
 /* What the engine notes in a record's `reserved`, which is 0 again when the event commits. */
 enum event_note {
     EVENT_PROCESSED = 1, /* handled speculatively; else pending */
     EVENT_CANCELLED = 2, /* to be freed instead of handled */
-    EVENT_LAZY = 4,      /* pending again, and what it sent is kept (lazy.h) */
+    EVENT_LAZY = 4,      /* pending again, and what it sent is kept (lazy_cancel.h) */
     EVENT_INJECTED = 8,  /* lowest bit of: times that the stress mode has undone it */
 };
 
@@ -77,7 +77,7 @@ struct timewarp {
     const struct cw_event *failed_event;
     struct cw_error failure;
 
-    size_t budget;    /* events that may be speculated at a time (window.c), */
+    size_t budget;    /* events that may be speculated at a time (throttle.c), */
     size_t allowance; /* as far as memory allows */
     enum memory_level level;
     bool starved;           /* speculation has asked for memory in vain; */
@@ -86,7 +86,7 @@ struct timewarp {
     uint64_t purge_from;    /* from here on it pays to look for them */
     unsigned batch;         /* events between two looks at the others (worker.c) */
     unsigned patience;      /* looks at the others before the next speculative event */
-    unsigned patience_full; /* what it is set to (window.c) */
+    unsigned patience_full; /* what it is set to (throttle.c) */
     unsigned waited;        /* looks since then */
     uint64_t safe_before;   /* safe events up to then */
     unsigned turns;         /* of waiting, in a row (wait.h) */
@@ -139,7 +139,7 @@ void fossil_collect(struct timewarp *tw);
 /* Commits the LP's processed events: a safe event comes next there. */
 void fossil_commit_lp(struct timewarp *tw, uint32_t lp);
 
-/* window.c */
+/* throttle.c */
 void window_init(struct timewarp *tw);
 void window_adjust(struct timewarp *tw, bool round_ended);
 /* Before events are handled: what memory allows, and what it asks for. */

@@ -170,7 +170,7 @@ static inline enum verdict step(struct timewarp *tw, bool timed)
     if (verdict != SAFE && verdict != SPECULATIVE)
         return verdict;
     if (verdict == SPECULATIVE &&
-        !history_room(&tw->history, sizeof(struct log) + 2 * sizeof(uint64_t))) { /* chaos.c */
+        !history_room(&tw->history, sizeof(struct log) + 2 * sizeof(uint64_t))) { /* stress.c */
         tw->starved = true;
         return BLOCKED;
     }

@@ -2,19 +2,19 @@
  * worker.h: what one worker owns: its events, its pending set, and the handler call that runs.
  *
  * A handler's context is the first member of its worker, so that the handler-side functions
- * (handler.c) find the worker without a search and without a thread-local variable.
+ * (handler_api.c) find the worker without a search and without a thread-local variable.
  */
 #ifndef CORE_WORKER_H
 #define CORE_WORKER_H
 
 #include <setjmp.h>
 
-#include "core/lps.h"
+#include "core/lp_states.h"
 #include "core/queue/pending.h"
-#include "core/memory/pool.h"
-#include "core/records.h"
+#include "core/memory/event_pool.h"
+#include "core/commit_records.h"
 #include "core/stats.h"
-#include "core/timewarp/undo.h"
+#include "core/timewarp/change_check.h"
 
 struct worker {
     _Alignas(128) struct cw_ctx ctx;   /* workers share no lines, nor neighbours of lines */

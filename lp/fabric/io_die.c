@@ -3,7 +3,7 @@
  * host, which only collects (20-hardware.md, "Structure", "Routing", "Control plane"). A
  * crossing is one event, at the time the transfer's tail enters.
  */
-#include "lp/fabric/lateness.h"
+#include "lp/fabric/jitter_draw.h"
 #include "lp/model.h"
 
 /* ---- IO die ---------------------------------------------------------------------------------- */

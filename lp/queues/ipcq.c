@@ -1,6 +1,6 @@
 /*
  * ipcq.c: a PE's queue block: pointers, arrivals, credits (30-ipcq.md; seed ADR-0023). Who is at
- * the other end of a queue says wiring.c.
+ * the other end of a queue says queue_ends.c.
  *
  * I-IPCQ-1 (seed I6, I7): a tile's data and the new peer_head_cache become visible in one event.
  * I-IPCQ-2 (seed I2): no pointer ever goes back.

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/queue/late.h"
+#include "core/queue/overflow_heap.h"
 #include "core/queue/pending.h"
 
 /* ---- delays --------------------------------------------------------------------------------- */

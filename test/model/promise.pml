@@ -17,7 +17,7 @@
  * three workers the third has no event at the start, none sends to itself, and all delays are the
  * least.
  *
- * With LAZY, what an undone event sent stays (core/timewarp/lazy.h) until that is handled again, and perhaps
+ * With LAZY, what an undone event sent stays (core/timewarp/lazy_cancel.h) until that is handled again, and perhaps
  * sends the same, or is cancelled itself.
  *
  * A round of GVT is coarse, and for one worker alone: at one moment all publish, it takes what has

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "core/host/machine.h"
-#include "core/memory/pool.h"
-#include "core/records.h"
-#include "core/memory/slabs.h"
+#include "core/host/host_limits.h"
+#include "core/memory/event_pool.h"
+#include "core/commit_records.h"
+#include "core/memory/slab_alloc.h"
 
 static void blocks_are_counted_zeroed_and_aligned(void **state)
 {

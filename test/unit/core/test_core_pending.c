@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "core/queue/pending.h"
-#include "core/memory/pool.h"
+#include "core/memory/event_pool.h"
 
 /* ---- the reference -------------------------------------------------------------------------- */
 

@@ -336,7 +336,7 @@ static void committed_and_living_events_are_counted(void **state)
     cw_sim_free(sim);
 }
 
-/* As hash.h defines it, by the library's own functions. */
+/* As trace_hash.h defines it, by the library's own functions. */
 static void the_trace_hash_is_what_its_definition_says(void **state)
 {
     (void)state;

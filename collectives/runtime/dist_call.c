@@ -1,0 +1,327 @@
+/*
+ * dist_call.c: a collective call, from the ranks' submissions to its launches and completion
+ * (40-runtime.md). Between drains, one thread.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "collectives/matmul/matmul.h"
+#include "collectives/runtime/dist_internal.h"
+
+/* The tensor whose shards the kernels are launched on; NULL: a barrier has none. */
+static const struct tensor *launch_tensor(const struct submission *submission)
+{
+    return submission->in != NULL ? submission->in : submission->out;
+}
+
+static struct ccl_call call_of(const struct dist *dist, uint32_t rank)
+{
+    const struct submission *submission = &dist->submissions[rank];
+    const struct tensor *tensor = launch_tensor(submission);
+    return (struct ccl_call){.hw = &dist->options.config->hw,
+                             .ccl = &dist->options.config->ccl,
+                             .collective = submission->collective,
+                             .rank = rank,
+                             .world_size = dist->world_size,
+                             .root = submission->root,
+                             .relay = dist->relay.parent != NULL ? &dist->relay : NULL,
+                             .n_elem = tensor != NULL ? tensor->shard_elems : 1,
+                             .dtype = (enum lp_dtype)(tensor != NULL ? tensor->dtype : DTYPE_F32),
+                             .math = (enum lp_math)submission->op};
+}
+
+/* ---- launching ------------------------------------------------------------------------------- */
+
+/* A product runs where its matrices are. */
+static bool has_shard(const struct tensor *tensor, uint32_t cube, uint32_t pe)
+{
+    for (uint32_t i = 0; i < tensor->shard_count; i++)
+        if (tensor->shard[i].cube == cube && tensor->shard[i].pe == pe)
+            return true;
+    return false;
+}
+
+/* The plans say it of the configured algorithm; one for another collective says it itself. */
+static bool takes_part(const struct dist *dist, const struct ccl_algorithm *algorithm,
+                       const struct ccl_call *call, uint32_t cube, uint32_t pe)
+{
+    if (algorithm == &dist_matmul_algorithm)
+        return has_shard(dist->submissions[call->rank].operands, cube, pe);
+    if (algorithm->lanes)
+        return has_shard(launch_tensor(&dist->submissions[call->rank]), cube, pe);
+    if (algorithm == install_plan_of(dist->plans, call->rank).algorithm)
+        return install_plan_participates(dist->plans, call->rank, cube, pe);
+    return algorithm->takes_part != NULL ? algorithm->takes_part(call, cube, pe)
+                                         : cube == 0 && pe == 0;
+}
+
+static const struct tl_kernel *kernel_of(const struct ccl_algorithm *algorithm,
+                                         const struct submission *submission)
+{
+    return submission->kernel != NULL ? submission->kernel : algorithm->kernel;
+}
+
+/* One KernelLaunchMsg for each PE of the rank's SIP that takes part, in order of (cube, pe). */
+static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t rank,
+                       struct cw_error *error)
+{
+    const struct hw_config *hw = &dist->options.config->hw;
+    const struct submission *submission = &dist->submissions[rank];
+    const struct tensor *tensor = launch_tensor(submission);
+    const struct ccl_call call = call_of(dist, rank);
+    const uint32_t sip = install_plan_of(dist->plans, rank).sip;
+    struct tl_args args = {.n_elem = call.n_elem,
+                           .rank = rank,
+                           .dtype = (uint8_t)call.dtype,
+                           .math = (uint8_t)call.math};
+    if (tensor != NULL) {
+        args.tensor = tensor->va_base;
+        args.tensor_pa = tensor->hbm_offset;
+        args.shard_bytes = tensor->shard_bytes;
+        args.pe_shards = tensor->policy.pe == DP_COLUMN_WISE;
+    }
+    if (algorithm->kernel_args != NULL)
+        algorithm->kernel_args(&call, args.scalar);
+    dist_map_regions(dist, rank, &args);
+    if (submission->job != NULL) {
+        const struct tensor *operands = submission->operands;
+        args.more = submission->job;
+        args.region[MATMUL_REGION] =
+            (struct tl_region){operands->va_base, operands->hbm_offset, operands->shard_bytes};
+    }
+    for (uint32_t cube = 0; cube < hw_cubes(hw); cube++)
+        for (uint32_t pe = 0; pe < hw_pes(hw); pe++) {
+            if (!takes_part(dist, algorithm, &call, cube, pe))
+                continue;
+            const int code = dist_launch(dist, (struct hw_place){sip, cube, pe},
+                                         kernel_of(algorithm, submission), args, error);
+            if (code != CW_OK)
+                return code;
+        }
+    return CW_OK;
+}
+
+/* The algorithm for a call. A choice is reported when it is another than the one before. */
+static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_call *call,
+                                          struct cw_error *error)
+{
+    char why[CCL_WHY_BYTES];
+    if (call->collective == CCL_MATMUL)
+        return &dist_matmul_algorithm;
+    const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, why, sizeof why, error);
+    if (why[0] != '\0' && algorithm != dist->said) {
+        fprintf(stderr, "cubewarp: auto takes %s: %s\n", algorithm->name, why);
+        dist->said = algorithm;
+    }
+    return algorithm;
+}
+
+/* Ranks that queues do not join: whoever has laid them is at fault. */
+static int make_relay(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t root,
+                      struct cw_error *error)
+{
+    const struct config *config = dist->options.config;
+    const bool hooked = install_plan_of(dist->plans, 0).algorithm->neighbors != NULL;
+    const int code = relay_make(lp_system_model(dist->system), &config->ccl.ranks, dist->world_size,
+                                root, algorithm->relay == CCL_RELAY_BOTH, &dist->relay, error);
+    if (code == CW_USAGE)
+        dist_refuse(config, hooked ? "defaults.module" : "defaults.topology", error);
+    return code;
+}
+
+int dist_drain_collective(void *arg, struct cw_error *error)
+{
+    struct dist *dist = arg;
+    const struct submission *first = &dist->submissions[0];
+    const struct ccl_call call = call_of(dist, 0);
+    const struct ccl_algorithm *algorithm = chosen(dist, &call, error);
+    dist->submitted = 0;
+    if (algorithm == NULL)
+        return error->exit_code;
+    for (uint32_t rank = 0; rank < dist->world_size; rank++)
+        dist->tensors[rank] = dist->submissions[rank].out;
+    const struct tensor_group group = {dist->tensors, dist->world_size};
+    int code = CW_OK;
+    if (algorithm == install_plan_of(dist->plans, 0).algorithm && first->out != NULL)
+        code = install_plans_validate(dist->plans, &group, error);
+    if (code == CW_USAGE)
+        dist_refuse(dist->options.config, "defaults.validator", error);
+    if (code == CW_OK && algorithm->relay != CCL_RELAY_NONE)
+        code = make_relay(dist, algorithm, first->root, error);
+    if (code == CW_OK)
+        code = dist_take_scratch(dist, algorithm, &call, error);
+    if (code == CW_OK)
+        code = dist_drain_copies(dist, error);
+    if (code == CW_OK)
+        code = dist_begin_launch(dist, kernel_of(algorithm, first), error);
+    for (uint32_t rank = 0; rank < dist->world_size && code == CW_OK; rank++)
+        code = launch_rank(dist, algorithm, rank, error);
+    if (code == CW_OK)
+        code = dist_drain(dist, error);
+    struct cw_error late;
+    const int given = dist_give_scratch(dist, &late);
+    if (code == CW_OK && given != CW_OK) {
+        *error = late;
+        code = given;
+    }
+    relay_free(&dist->relay);
+    if (code != CW_OK || dist->options.completed == NULL)
+        return code;
+    const struct dist_completion completion = {.dist = dist,
+                                               .collective = first->collective,
+                                               .algorithm = algorithm,
+                                               .times = dist_times(dist),
+                                               .tensors = dist->tensors,
+                                               .world_size = dist->world_size,
+                                               .op = first->op,
+                                               .root = first->root,
+                                               .beside = first->kernel != NULL};
+    return dist->options.completed(dist->options.arg, &completion, error);
+}
+
+/* ---- submitting ------------------------------------------------------------------------------ */
+
+/* What a rank hands to the barrier. */
+struct handover {
+    struct dist *dist;
+    uint32_t rank;
+    struct submission submission;
+};
+
+__attribute__((format(printf, 2, 3))) static int differs(struct cw_error *error, const char *format,
+                                                         ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    return error->exit_code = CW_PROGRAM_FAILED;
+}
+
+/* All ranks make the same call. */
+static int check_same(const struct dist *dist, uint32_t rank, struct cw_error *error)
+{
+    const struct ccl_call one = call_of(dist, dist->first_rank), other = call_of(dist, rank);
+    if (one.collective != other.collective)
+        return differs(error, "rank %u calls %s where rank %u called %s", rank,
+                       ccl_collective_name(other.collective), dist->first_rank,
+                       ccl_collective_name(one.collective));
+    const char *const name = ccl_collective_name(one.collective);
+    if (one.dtype != other.dtype || one.n_elem != other.n_elem)
+        return differs(error,
+                       "%s: rank %u has shards of %llu elements of %s, rank %u of %llu of %s; all "
+                       "ranks' tensors must be alike",
+                       name, rank, (unsigned long long)other.n_elem,
+                       dtype_name((enum dtype)other.dtype), dist->first_rank,
+                       (unsigned long long)one.n_elem, dtype_name((enum dtype)one.dtype));
+    if (one.math != other.math || one.root != other.root)
+        return differs(error, "%s: rank %u and rank %u do not name the same operation and root",
+                       name, rank, dist->first_rank);
+    return CW_OK;
+}
+
+/* A rank's tensor is on the rank's SIP. */
+static int check_place(const struct dist *dist, uint32_t rank, struct cw_error *error)
+{
+    const struct tensor *tensor = launch_tensor(&dist->submissions[rank]);
+    const uint32_t sip = install_plan_of(dist->plans, rank).sip;
+    if (tensor == NULL || tensor->sip == sip)
+        return CW_OK;
+    return differs(error,
+                   "rank %u's tensor is on SIP %u, and the rank is SIP %u: call "
+                   "ahbm_set_device(%u) before the tensor is made",
+                   rank, tensor->sip, sip, sip);
+}
+
+/* Each shard goes a lane of its own, so its PE must have queues to other SIPs. */
+static int check_lanes(const struct dist *dist, uint32_t rank, struct cw_error *error)
+{
+    const struct tensor *tensor = launch_tensor(&dist->submissions[rank]);
+    const bool logical = install_plans_wiring(dist->plans) != NULL;
+    const bool pe0 = dist->options.config->ccl.wiring == CCL_WIRING_PE0;
+    for (uint32_t i = 0; tensor != NULL && i < tensor->shard_count; i++) {
+        const struct tensor_shard *shard = &tensor->shard[i];
+        if ((shard->pe == 0 || (!logical && !pe0)) && (shard->cube == 0 || !logical))
+            continue;
+        return differs(error,
+                       "%s: rank %u has a shard on PE %u of cube %u, which has no queues to other "
+                       "SIPs; %s",
+                       ccl_collective_name(dist->submissions[rank].collective), rank, shard->pe,
+                       shard->cube,
+                       logical ? "a logical topology joins PE 0 of cube 0 of each SIP"
+                               : "wiring: pe0 joins PE 0 of each cube");
+    }
+    return CW_OK;
+}
+
+static int submit(void *arg, struct cw_error *error)
+{
+    const struct handover *handover = arg;
+    struct dist *dist = handover->dist;
+    dist->submissions[handover->rank] = handover->submission;
+    if (dist->submitted++ == 0)
+        dist->first_rank = handover->rank;
+    const struct ccl_call call = call_of(dist, handover->rank);
+    int code = check_place(dist, handover->rank, error);
+    if (code == CW_OK)
+        code = check_same(dist, handover->rank, error);
+    if (code != CW_OK || call.collective == CCL_MATMUL)
+        return code;
+    char why[CCL_WHY_BYTES];
+    const struct ccl_algorithm *algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
+    if (algorithm != NULL && algorithm->lanes)
+        code = check_lanes(dist, handover->rank, error);
+    return code == CW_OK ? dist_check_call(dist->options.config, &call, error) : code;
+}
+
+void dist_submit(const struct submission *submission)
+{
+    const bool reduces =
+        submission->collective == CCL_ALL_REDUCE || submission->collective == CCL_REDUCE_SCATTER;
+    if (reduces && (submission->op < REDOP_SUM || submission->op > REDOP_PROD))
+        mp_fail(CW_USAGE, "dist_%s: operation %u; legal: %d (sum) to %d (prod)",
+                ccl_collective_name(submission->collective), (unsigned)submission->op, REDOP_SUM,
+                REDOP_PROD);
+    struct handover handover = {dist_current(), (uint32_t)dist_get_rank(), *submission};
+    struct cw_error error;
+    if (!handover.dist->open)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_%s before dist_init_process_group: the queues are not installed",
+                ccl_collective_name(submission->collective));
+    if (barrier_submit_and_drain(handover.dist->barrier, handover.rank, submit, &handover,
+                                 &error) != CW_OK)
+        mp_fail(error.exit_code, "%s", error.text);
+}
+
+void dist_all_reduce(struct tensor *tensor, enum redop op)
+{
+    dist_submit(
+        &(struct submission){.collective = CCL_ALL_REDUCE, .in = tensor, .out = tensor, .op = op});
+}
+
+void dist_all_gather(struct tensor *output, struct tensor *input)
+{
+    const uint64_t ranks = (uint64_t)dist_get_world_size();
+    if (output->shard_elems != input->shard_elems * ranks || output->dtype != input->dtype ||
+        output->shard_count != input->shard_count)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_all_gather: an output of %u shards of %llu elements of %s for an input of %u "
+                "of %llu of %s and %llu ranks; the output must have as many shards, and as many "
+                "times the input's elements as there are ranks",
+                output->shard_count, (unsigned long long)output->shard_elems,
+                dtype_name(output->dtype), input->shard_count,
+                (unsigned long long)input->shard_elems, dtype_name(input->dtype),
+                (unsigned long long)ranks);
+    dist_submit(&(struct submission){.collective = CCL_ALL_GATHER, .in = input, .out = output});
+}
+
+void dist_broadcast(struct tensor *tensor, uint32_t root)
+{
+    if (root >= (uint32_t)dist_get_world_size())
+        mp_fail(CW_PROGRAM_FAILED, "dist_broadcast: root %u; there are %d ranks", root,
+                dist_get_world_size());
+    dist_submit(&(struct submission){
+        .collective = CCL_BROADCAST, .in = tensor, .out = tensor, .root = root});
+}
+
+void dist_barrier(void) { dist_submit(&(struct submission){.collective = CCL_BARRIER}); }

@@ -1,0 +1,80 @@
+/*
+ * dist_internal.h: the inside of struct dist, shared by the files of the host runtime:
+ * distributed.c (the world), dist_check.c (what is refused), dist_tensor.c (tensors), dist_call.c
+ * (the calls). Entered between drains, on one thread.
+ */
+#ifndef COLLECTIVES_WORLD_H
+#define COLLECTIVES_WORLD_H
+
+#include "collectives/runtime/barrier.h"
+#include "collectives/runtime/distributed.h"
+#include "collectives/runtime/install_plan.h"
+#include "collectives/relay.h"
+
+/* What a rank has submitted to the collective under way. */
+struct submission {
+    enum ccl_collective collective;
+    struct tensor *in, *out; /* the same, where the call works in place; NULL: none */
+    enum redop op;
+    uint32_t root; /* rank, of a broadcast */
+    /* A matrix product, beside the collective or alone (matmul.h); NULL: none. */
+    struct tensor *operands;
+    const struct matmul_job *job;
+    const struct tl_kernel *kernel; /* instead of the algorithm's: both; NULL: the algorithm's */
+};
+
+struct dist {
+    struct dist_options options;
+    struct lp_system *system;
+    struct data_pass *data;      /* NULL with no_data */
+    struct strict_check *strict; /* NULL without strict_validation */
+    struct install_plans *plans;
+    struct barrier *init_barrier, *barrier, *end_barrier;
+    uint32_t world_size;
+    bool installed;
+    bool open; /* there is a process group */
+    int64_t init_ps;
+    double setup_s, install_run_s;
+    struct submission *submissions;   /* [world_size] */
+    uint32_t submitted, first_rank;   /* of the epoch that is open: how many, and who began it */
+    struct tensor **tensors;          /* [world_size] of the last collective: its results */
+    struct tensor **scratch;          /* [world_size] of the collective under way; or all NULL */
+    struct relay relay;               /* of the collective under way, where it asks for one */
+    const struct ccl_algorithm *said; /* the last choice that was reported */
+    struct tensor_space *space;
+    struct tensor **owned; /* the workers' tensors: freed when all workers have ended */
+    size_t owned_count, owned_capacity;
+    struct host_copy *copies; /* [copy_capacity] maps and writes not yet submitted */
+    size_t copy_count, copy_capacity;
+    int64_t copy_ps;            /* simulated time that they have taken */
+    bool recycled;              /* tensors have been freed: new ones may find old contents */
+    struct cw_error data_error; /* the first record that could not be executed */
+};
+
+int dist_no_memory(struct cw_error *error);
+/* The calling worker's world; ends the worker if there is none. */
+struct dist *dist_current(void);
+
+/* The rings of a module's own topology fit in their memory. */
+int dist_check_rings(const struct config *config, const struct lp_wiring *wiring,
+                     struct cw_error *error);
+void dist_free_tensors(struct dist *dist);
+extern const struct ccl_algorithm dist_matmul_algorithm;
+/* Joins the open collective call as the calling rank; ends the worker if that fails. */
+void dist_submit(const struct submission *submission);
+/* Scratch for every rank's call, at the same offsets everywhere (dist_scratch.c); given back when
+ * the call has ended. */
+int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
+                      const struct ccl_call *call, struct cw_error *error);
+int dist_give_scratch(struct dist *dist, struct cw_error *error);
+/* Region 0: the rank's result; region 1: its scratch. */
+void dist_map_regions(const struct dist *dist, uint32_t rank, struct tl_args *args);
+/* host_copy: simulated: a tensor has been made (map) or filled; else nothing. */
+int dist_note_copy(struct dist *dist, const struct tensor *tensor, bool map,
+                   struct cw_error *error);
+/* Carries out what has been noted. */
+int dist_drain_copies(struct dist *dist, struct cw_error *error);
+/* The last rank has submitted: launches all at one moment, runs the machine, tells the bench. */
+int dist_drain_collective(void *dist, struct cw_error *error);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * dist_scratch.c: reduce-scatter as the host calls it, and the memory of algorithms whose PEs
+ * write into each other's: scratch beside the tensors, all at the same offsets on every rank, so
+ * that a kernel's own address is its peers', too. Between drains, one thread.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "collectives/runtime/dist_internal.h"
+
+int dist_device_of(int rank)
+{
+    return (int)ccl_sip_of(&dist_current()->options.config->ccl.ranks, (uint32_t)rank);
+}
+
+void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op)
+{
+    const uint64_t ranks = (uint64_t)dist_get_world_size();
+    if (output->shard_elems * ranks != input->shard_elems || output->dtype != input->dtype)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_reduce_scatter: an output of %llu elements of %s for an input of %llu of %s "
+                "and %llu ranks; the input must have as many times the output's elements",
+                (unsigned long long)output->shard_elems, dtype_name(output->dtype),
+                (unsigned long long)input->shard_elems, dtype_name(input->dtype),
+                (unsigned long long)ranks);
+    dist_submit(&(struct submission){
+        .collective = CCL_REDUCE_SCATTER, .in = input, .out = output, .op = op});
+}
+
+static struct tensor *scratch_on(struct dist *dist, uint32_t rank, uint64_t bytes,
+                                 struct cw_error *error)
+{
+    const struct dp_policy policy = {
+        .cube = DP_REPLICATE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
+    const struct tensor_shape shape = {1, (bytes + 1) / 2};
+    return tensor_create(dist->space, dist->submissions[rank].in->sip, shape, DTYPE_F16, &policy,
+                         error);
+}
+
+static int check_offset(const char *what, uint32_t rank, uint64_t here, uint64_t first,
+                        struct cw_error *error)
+{
+    if (here == first)
+        return CW_OK;
+    snprintf(error->text, sizeof error->text,
+             "rank %u has its %s at byte %llu of HBM, rank 0 at %llu; ranks that write into each "
+             "other's memory must allocate alike",
+             rank, what, (unsigned long long)here, (unsigned long long)first);
+    return error->exit_code = CW_PROGRAM_FAILED;
+}
+
+static int check_alike(const struct dist *dist, uint32_t rank, struct cw_error *error)
+{
+    const struct submission *const first = &dist->submissions[0], *const own = first + rank;
+    int code = check_offset("input", rank, own->in->hbm_offset, first->in->hbm_offset, error);
+    if (code == CW_OK)
+        code = check_offset("output", rank, own->out->hbm_offset, first->out->hbm_offset, error);
+    if (code == CW_OK && dist->scratch[0] != NULL)
+        code = check_offset("scratch", rank, dist->scratch[rank]->hbm_offset,
+                            dist->scratch[0]->hbm_offset, error);
+    return code;
+}
+
+int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
+                      const struct ccl_call *call, struct cw_error *error)
+{
+    if (algorithm->scratch_bytes == NULL)
+        return CW_OK;
+    const uint64_t bytes = algorithm->scratch_bytes(call);
+    for (uint32_t rank = 0; rank < dist->world_size; rank++) {
+        if (bytes > 0)
+            dist->scratch[rank] = scratch_on(dist, rank, bytes, error);
+        if (bytes > 0 && dist->scratch[rank] == NULL) {
+            char text[sizeof error->text];
+            memcpy(text, error->text, sizeof text);
+            if (snprintf(error->text, sizeof error->text, "scratch of %s: %s", algorithm->name,
+                         text) < 0)
+                error->text[0] = 0;
+            return error->exit_code;
+        }
+        int code = bytes > 0 ? dist_note_copy(dist, dist->scratch[rank], true, error) : CW_OK;
+        if (code == CW_OK)
+            code = check_alike(dist, rank, error);
+        if (code != CW_OK)
+            return code;
+    }
+    return CW_OK;
+}
+
+int dist_give_scratch(struct dist *dist, struct cw_error *error)
+{
+    int code = CW_OK;
+    for (uint32_t rank = 0; rank < dist->world_size; rank++) {
+        const struct tensor *const scratch = dist->scratch[rank];
+        if (scratch != NULL && dist->data != NULL && code == CW_OK)
+            code = data_pass_forget(dist->data, scratch->shard[0].pe_index, scratch->hbm_offset,
+                                    scratch->shard_bytes, error);
+        tensor_free(dist->scratch[rank]);
+        dist->scratch[rank] = NULL;
+    }
+    return code;
+}
+
+static struct tl_region region_of(const struct tensor *tensor)
+{
+    return (struct tl_region){
+        .va = tensor->va_base, .pa = tensor->hbm_offset, .bytes = tensor->shard_bytes};
+}
+
+void dist_map_regions(const struct dist *dist, uint32_t rank, struct tl_args *args)
+{
+    const struct submission *const submission = &dist->submissions[rank];
+    if (submission->out != NULL && submission->out != submission->in)
+        args->region[0] = region_of(submission->out);
+    if (dist->scratch[rank] != NULL)
+        args->region[1] = region_of(dist->scratch[rank]);
+}

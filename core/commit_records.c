@@ -1,0 +1,67 @@
+/*
+ * commit_records.c: see commit_records.h.
+ */
+#include "core/commit_records.h"
+
+#include <string.h>
+
+struct record_header {
+    uint16_t kind;
+    uint16_t bytes;
+    uint32_t stride; /* to the next header */
+};
+
+void records_init(struct records *records, struct memory *memory)
+{
+    *records = (struct records){.memory = memory};
+}
+
+void records_free(struct records *records)
+{
+    memory_give(records->memory, records->bytes, records->capacity);
+}
+
+static bool grow(struct records *records)
+{
+    const size_t capacity = records->capacity == 0 ? 4096 : 2 * records->capacity;
+    uint8_t *const bytes = memory_take(records->memory, capacity);
+    if (bytes == NULL)
+        return false;
+    if (records->used > 0)
+        memcpy(bytes, records->bytes, records->used);
+    records_free(records);
+    records->bytes = bytes;
+    records->capacity = capacity;
+    return true;
+}
+
+bool records_add(struct records *records, uint16_t kind, const void *record, uint16_t bytes)
+{
+    const uint32_t stride = (uint32_t)sizeof(struct record_header) + (bytes + 7u) / 8u * 8u;
+    if (records->capacity - records->used < stride && !grow(records))
+        return false;
+    const struct record_header header = {.kind = kind, .bytes = bytes, .stride = stride};
+    memcpy(records->bytes + records->used, &header, sizeof header);
+    if (bytes > 0)
+        memcpy(records->bytes + records->used + sizeof header, record, bytes);
+    records->used += stride;
+    return true;
+}
+
+void records_deliver_bytes(const uint8_t *bytes, size_t used, const struct cw_event *event,
+                           cw_record_fn sink, void *arg)
+{
+    for (size_t at = 0; at < used;) {
+        struct record_header header;
+        memcpy(&header, bytes + at, sizeof header);
+        sink(arg, event, header.kind, bytes + at + sizeof header, header.bytes);
+        at += header.stride;
+    }
+}
+
+void records_deliver(struct records *records, const struct cw_event *event, cw_record_fn sink,
+                     void *arg)
+{
+    records_deliver_bytes(records->bytes, records->used, event, sink, arg);
+    records->used = 0;
+}

@@ -1,0 +1,34 @@
+/*
+ * commit_records.h: commit records on their way from a handler to the simulation's sink.
+ *
+ * A handler's records are kept until it is known that its event commits; then they go out in the
+ * order of emission. The events themselves commit in the total order, so the sink sees one order
+ * whatever the threads.
+ */
+#ifndef CORE_RECORDS_H
+#define CORE_RECORDS_H
+
+#include "core/cw.h"
+#include "core/memory/memory.h"
+
+struct records {
+    struct memory *memory;
+    uint8_t *bytes; /* each record: a header, then its bytes, padded to 8 */
+    size_t used, capacity;
+};
+
+void records_init(struct records *records, struct memory *memory);
+void records_free(struct records *records);
+
+/* False: out of memory. */
+bool records_add(struct records *records, uint16_t kind, const void *record, uint16_t bytes);
+
+/* The same for records that have left: `used` bytes as records_add() wrote them. */
+void records_deliver_bytes(const uint8_t *bytes, size_t used, const struct cw_event *event,
+                           cw_record_fn sink, void *arg);
+
+/* Hands all records to the sink, as emitted by `event`, and forgets them. */
+void records_deliver(struct records *records, const struct cw_event *event, cw_record_fn sink,
+                     void *arg);
+
+#endif

@@ -1,0 +1,284 @@
+/*
+ * handler_api.c: what a handler may call: change, send, emit, fail (cw.h).
+ *
+ * All of it runs on the worker that handles the event. A failure never returns to the handler: it
+ * jumps to the worker's loop, which drops what the event did so far.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/simulation.h"
+#include "core/timewarp/timewarp.h"
+
+void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...)
+{
+    struct worker *const worker = worker_of(ctx);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(worker->failure.text, sizeof worker->failure.text, format, arguments);
+    va_end(arguments);
+    worker->failure.exit_code = exit_code == CW_OK ? CW_BUG : (int)exit_code;
+    longjmp(worker->failed, 1);
+}
+
+void worker_fail(struct worker *worker, enum cw_exit exit_code, const char *format, ...)
+{
+    char what[800];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    const struct cw_event *const event = worker->ctx.event;
+    cw_fail(&worker->ctx, exit_code, "LP %u, event type %u at %lld ps: %s", (unsigned)event->lp,
+            (unsigned)event->type, (long long)event->time_ps, what);
+}
+
+void worker_fail_for_memory(struct worker *worker)
+{
+    (void)memory_error(&worker->sim->memory, &worker->failure);
+    if (worker->timewarp != NULL)
+        worker->timewarp->handling = NULL; /* the run ends: this is no failure of the model */
+    longjmp(worker->failed, 1);
+}
+
+void worker_starve(struct worker *worker)
+{
+    struct timewarp *const tw = worker->timewarp;
+    if (tw == NULL || !tw->speculative || tw->handling == NULL)
+        worker_fail_for_memory(worker);
+    tw->starved = true;
+    longjmp(worker->failed, 1);
+}
+
+void worker_bug(struct worker *worker, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(worker->failure.text, sizeof worker->failure.text, format, arguments);
+    va_end(arguments);
+    worker->failure.exit_code = CW_BUG;
+    if (worker->timewarp != NULL)
+        worker->timewarp->handling = NULL;
+    longjmp(worker->failed, 1);
+}
+
+/* Proves that the handler changed nothing but the parts it asked for. */
+void worker_check_changes(struct worker *worker, struct lp_block *block)
+{
+    const size_t offset = undo_first_unasked(&worker->undo, block->state, block->state_bytes);
+    if (offset == UNDO_UNCHANGED)
+        return;
+    /* What was not asked for goes back here, the rest by the log, if there is one. */
+    memcpy(block->state, worker->undo.before, block->state_bytes);
+    worker_fail(worker, CW_BUG,
+                "the handler changed the state at offset %zu without asking for it (CW_MUT)",
+                offset);
+}
+
+/* What cw_undo_add() cannot do: no room, a large part, changes to be checked, nothing to undo. */
+void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes)
+{
+    struct worker *const worker = worker_of(ctx);
+    struct timewarp *const tw = worker->timewarp;
+    const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
+    if (tw != NULL && tw->speculative && !history_add_image(&tw->history, offset, part, bytes))
+        worker_starve(worker);
+    if (worker->undo.before != NULL && !undo_keep(&worker->undo, offset, bytes))
+        worker_starve(worker);
+}
+
+void cw_mut_outside(struct cw_ctx *ctx, const void *part, size_t bytes)
+{
+    const long long offset = (long long)((uintptr_t)part - (uintptr_t)ctx->state);
+    worker_fail(worker_of(ctx), CW_BUG,
+                "CW_MUT of %zu bytes at offset %lld of a state of %zu bytes", bytes, offset,
+                ctx->state_bytes);
+}
+
+/* Says which limit a send broke, and fails the event. */
+static _Noreturn void fail_send(struct worker *worker, uint32_t lp, int64_t delay_ps,
+                                uint64_t number, unsigned payload_bytes)
+{
+    const struct cw_event *const event = worker->ctx.event;
+    if (lp >= worker->lp_count)
+        worker_fail(worker, CW_BUG, "send to LP %u, but there are %u LPs", (unsigned)lp,
+                    (unsigned)worker->lp_count);
+    if (payload_bytes > CW_PAYLOAD_BYTES_MAX)
+        worker_fail(worker, CW_BUG, "send of %u payload bytes; the most is %u", payload_bytes,
+                    CW_PAYLOAD_BYTES_MAX);
+    if (number > CW_NUMBER_MAX)
+        worker_fail(worker, CW_BUG, "send of number %llu; the greatest is %llu",
+                    (unsigned long long)number, CW_NUMBER_MAX);
+    if (delay_ps < 0)
+        worker_fail(worker, CW_PROGRAM_FAILED, "send with a negative delay, %lld ps",
+                    (long long)delay_ps);
+    if (delay_ps >= CW_TIME_MAX - event->time_ps)
+        worker_fail(worker, CW_PROGRAM_FAILED, "send with a delay of %lld ps overflows the time",
+                    (long long)delay_ps);
+    if (delay_ps == 0 && event->depth == CW_DEPTH_MAX)
+        worker_fail(worker, CW_PROGRAM_FAILED, "a chain of more than %u events without delay",
+                    CW_DEPTH_MAX);
+    worker_fail(worker, CW_PROGRAM_FAILED, "more than %u sends from one event",
+                (unsigned)worker->sim->config.sends_per_event_max);
+}
+
+/* Holds a send against what the partition promised for its pair of workers. */
+static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
+{
+    const struct cw_config *const config = &worker->sim->config;
+    const uint32_t from = config->lp_worker[worker->ctx.event->lp], to = config->lp_worker[lp];
+    const int64_t least_ps = config->least_delay_ps[(size_t)from * config->worker_count + to];
+    if (delay_ps < least_ps)
+        worker_fail(worker, CW_BUG,
+                    "send to LP %u with a delay of %lld ps; the partition promised at least %lld "
+                    "ps from worker %u to worker %u",
+                    (unsigned)lp, (long long)delay_ps, (long long)least_ps, (unsigned)from,
+                    (unsigned)to);
+}
+
+/* Room for the note of a send, before anything of it has happened. */
+static __attribute__((noinline)) void reserve_specially(struct worker *worker)
+{
+    struct timewarp *const tw = worker->timewarp;
+    if (tw != NULL && tw->speculative && !history_room(&tw->history, HISTORY_SEND_BYTES_MAX))
+        worker_starve(worker);
+}
+
+static inline void reserve_note(struct worker *worker)
+{
+    const struct cw_undo *const undo = worker->ctx.undo;
+    if (__builtin_expect(undo == NULL || undo->end - undo->at < HISTORY_SEND_BYTES_MAX, 0))
+        reserve_specially(worker);
+}
+
+/* Notes an event that was sent to an own LP, for whoever has to know of it later. */
+static __attribute__((noinline)) void note_specially(struct worker *worker,
+                                                     const struct cw_event *event)
+{
+    struct timewarp *const tw = worker->timewarp;
+    if (tw != NULL && tw->speculative)
+        history_add_local(&tw->history.undo, event);
+    else if (worker->sim->trace.fn != NULL &&
+             !trace_sent(&worker->sim->trace, event, worker->committed))
+        worker_fail_for_memory(worker);
+}
+
+static inline void note_sent(struct worker *worker, const struct cw_event *event)
+{
+    if (__builtin_expect(worker->ctx.undo != NULL, 1))
+        history_add_local(worker->ctx.undo, event);
+    else
+        note_specially(worker, event);
+}
+
+/* What a handler gave to cw_send(). */
+struct send {
+    uint32_t lp, entity;
+    int64_t delay_ps;
+    uint64_t number;
+    const void *payload;
+    uint16_t type, payload_bytes;
+};
+
+static inline bool is_within_limits(const struct worker *worker, const struct send *send)
+{
+    const struct cw_event *const cause = worker->ctx.event;
+    /* As unsigned numbers, so that one comparison also catches a negative delay. */
+    const uint64_t room_ps = (uint64_t)(CW_TIME_MAX - cause->time_ps);
+    const unsigned depth = send->delay_ps == 0 ? cause->depth + 1u : 0u;
+    return send->lp < worker->lp_count && send->payload_bytes <= CW_PAYLOAD_BYTES_MAX &&
+           send->number <= CW_NUMBER_MAX && (uint64_t)send->delay_ps < room_ps &&
+           depth <= CW_DEPTH_MAX;
+}
+
+static inline struct event_header header_of(const struct worker *worker, const struct send *send)
+{
+    const struct cw_event *const cause = worker->ctx.event;
+    return (struct event_header){
+        .time_ps = cause->time_ps + send->delay_ps,
+        .number = send->number,
+        .entity = send->entity,
+        .lp = send->lp,
+        .depth = send->delay_ps == 0 ? (uint16_t)(cause->depth + 1) : 0,
+        .type = send->type,
+        .payload_bytes = send->payload_bytes,
+    };
+}
+
+/* Sends what has been found within the limits. */
+static inline __attribute__((always_inline)) void send_checked(struct worker *worker,
+                                                               const struct send *send)
+{
+    const uint32_t lp = send->lp;
+    if (__builtin_expect(worker->least_delay_ps != NULL, 0))
+        check_promise(worker, lp, send->delay_ps);
+    worker->sends_left--;
+    if (__builtin_expect(worker->ctx.keep, 0))
+        reserve_note(worker);
+
+    const struct event_header header = header_of(worker, send);
+    if (__builtin_expect(worker->lp_worker != NULL, 0) && worker->lp_worker[lp] != worker->index) {
+        if (worker->sim->config.least_delay_ps != NULL)
+            check_promise(worker, lp, send->delay_ps);
+        const struct event_words words = words_of(&header);
+        timewarp_send(worker, words.word[0], words.word[1], words.word[2], words.word[3],
+                      send->payload);
+        return;
+    }
+    struct cw_event *const event =
+        worker_need_or_starve(worker, pool_get(&worker->pool, send->payload_bytes));
+    event_write(event, &header);
+    payload_copy(event->payload, send->payload, send->payload_bytes);
+    if (__builtin_expect(!pending_push(&worker->pending, entry_of(&header, event)), 0))
+        worker_fail_for_memory(worker);
+    if (__builtin_expect(worker->ctx.keep, 0))
+        note_sent(worker, event);
+}
+
+/* A send that breaks a limit, or one of an event that has kept what it sent before: that one has
+ * no sends left, as far as cw_send() sees. */
+static __attribute__((noinline)) void send_specially(struct worker *worker, uint32_t lp,
+                                                     int64_t delay_ps, uint16_t type,
+                                                     uint32_t entity, uint64_t number,
+                                                     const void *payload, uint16_t payload_bytes)
+{
+    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    struct lazy *const lazy = worker->timewarp == NULL ? NULL : &worker->timewarp->lazy;
+    if (!is_within_limits(worker, &send) || lazy == NULL || lazy->log == NULL ||
+        lazy->sends_left == 0)
+        fail_send(worker, lp, delay_ps, number, payload_bytes);
+    lazy->sends_left--;
+    reserve_note(worker);
+    const struct event_header header = header_of(worker, &send);
+    if (lazy_reuse(worker->timewarp, &header, payload))
+        return;
+    worker->sends_left = 1;
+    send_checked(worker, &send);
+}
+
+void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, uint32_t entity,
+             uint64_t number, const void *payload, uint16_t payload_bytes)
+{
+    struct worker *const worker = worker_of(ctx);
+    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    if (__builtin_expect(!is_within_limits(worker, &send) || worker->sends_left == 0, 0))
+        send_specially(worker, lp, delay_ps, type, entity, number, payload, payload_bytes);
+    else
+        send_checked(worker, &send);
+}
+
+void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t bytes)
+{
+    struct worker *const worker = worker_of(ctx);
+    if (__builtin_expect(bytes > CW_PAYLOAD_BYTES_MAX, 0))
+        worker_fail(worker, CW_BUG, "a record of %u bytes; the most is %u", (unsigned)bytes,
+                    CW_PAYLOAD_BYTES_MAX);
+    if (__builtin_expect(worker->records_left == 0, 0))
+        worker_fail(worker, CW_PROGRAM_FAILED, "more than %u records from one event",
+                    (unsigned)worker->sim->config.sends_per_event_max);
+    worker->records_left--;
+    if (worker->sim->config.record == NULL)
+        return;
+    if (__builtin_expect(!records_add(&worker->records, kind, record, bytes), 0))
+        worker_starve(worker);
+}

@@ -1,0 +1,42 @@
+/*
+ * lp_states.h: the logical processes: where each one's state and trace hash lie.
+ *
+ * The engine's own few bytes sit right before the state, so that both come with one cache line.
+ * A block belongs to the worker that owns its LP.
+ */
+#ifndef CORE_LPS_H
+#define CORE_LPS_H
+
+#include "core/cw.h"
+#include "core/memory/memory.h"
+
+struct lp_block {
+    uint64_t hash; /* of the committed events (trace_hash.h) */
+    uint64_t state_bytes;
+    uint8_t state[]; /* aligned to 16 */
+};
+_Static_assert(offsetof(struct lp_block, state) == 16, "the state is aligned as the block is");
+
+struct lps {
+    struct memory *memory;
+    struct lp_block **blocks;
+    uint8_t *arena;
+    uint8_t *other; /* a second place for each block, laid out as the arena is; NULL: none moves */
+    size_t arena_bytes;
+    uint32_t count;
+    size_t state_bytes_max;
+};
+
+/* Lays out and initialises all states. Returns an enum cw_exit. */
+int lps_create(struct lps *lps, struct memory *memory, const struct cw_model *model,
+               struct cw_error *error);
+void lps_free(struct lps *lps);
+
+/* Gives each block a second place. False: out of memory. */
+bool lps_make_movable(struct lps *lps);
+/* Moves the LP's block to its other place. The one that it leaves is filled with LPS_STALE, and
+ * AddressSanitizer reports who looks there. */
+void lps_move(struct lps *lps, uint32_t lp);
+#define LPS_STALE 0xA5
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * slab_alloc.c: see slab_alloc.h. A slab starts with its header, padded to the alignment of the
+ * rest.
+ */
+#include "core/memory/slab_alloc.h"
+
+enum { SLAB_BYTES_MIN = 64 << 10, SLAB_BYTES_MAX = 2 << 20, LIMIT_PER_SLAB = 64 };
+
+struct slab {
+    struct slab *older;
+    size_t bytes;
+    _Alignas(SLAB_ALIGN) uint8_t rest[];
+};
+_Static_assert(MEMORY_ALIGN % SLAB_ALIGN == 0, "so what follows the header is aligned");
+
+void slabs_init(struct slabs *slabs, struct memory *memory)
+{
+    *slabs = (struct slabs){.memory = memory};
+}
+
+void slabs_free(struct slabs *slabs)
+{
+    while (slabs->newest != NULL) {
+        struct slab *const slab = slabs->newest;
+        slabs->newest = slab->older;
+        memory_give(slabs->memory, slab, slab->bytes);
+    }
+}
+
+void *slabs_more(struct slabs *slabs, size_t *bytes)
+{
+    size_t slab_bytes = slabs->newest == NULL ? SLAB_BYTES_MIN : slabs->newest->bytes * 2;
+    if (slab_bytes > SLAB_BYTES_MAX)
+        slab_bytes = SLAB_BYTES_MAX;
+    while (slab_bytes > SLAB_BYTES_MIN && slab_bytes > slabs->memory->bytes_max / LIMIT_PER_SLAB)
+        slab_bytes /= 2; /* what a worker leaves unused, others may need */
+    struct slab *slab = memory_take(slabs->memory, slab_bytes);
+    while (slab == NULL && slab_bytes > SLAB_BYTES_MIN) { /* near the limit */
+        slab_bytes /= 2;
+        slab = memory_take(slabs->memory, slab_bytes);
+    }
+    if (slab == NULL)
+        return NULL;
+    slab->older = slabs->newest;
+    slab->bytes = slab_bytes;
+    slabs->newest = slab;
+    *bytes = slab_bytes - sizeof *slab;
+    return slab->rest;
+}

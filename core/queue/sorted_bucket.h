@@ -1,0 +1,37 @@
+/*
+ * sorted_bucket.h: the pending set's current bucket, as an array in the total order.
+ *
+ * The array knows exactly which events come next, so the worker can fetch them from memory some
+ * events ahead, which no heap can do: worth a factor of 2 to 3 once events outgrow the cache.
+ */
+#ifndef CORE_SORTED_H
+#define CORE_SORTED_H
+
+#include "core/queue/entry_chain.h"
+
+enum {
+    SORTED_AHEAD = 8,                /* the entry this far after the front may be read, always */
+    SORTED_SLACK = SORTED_AHEAD + 1, /* so, the front being `last`, this many lie behind `last` */
+};
+
+struct sorted {
+    struct entry *front, *last; /* what is left: front <= ... < last */
+    struct entry *entries;      /* the array; one guard before it, SORTED_SLACK after `last` */
+    struct entry *scratch;      /* as large; NULL until the first long run of near-equal keys */
+    size_t capacity;
+    size_t distinct; /* times in the bucket that was sorted last */
+    struct memory *memory;
+    struct cw_event nobody;          /* what the entries after `last` point to */
+    struct entry idle[SORTED_SLACK]; /* the array before the first bucket */
+};
+
+void sorted_init(struct sorted *sorted, struct memory *memory);
+void sorted_free(struct sorted *sorted);
+
+/*
+ * Sorts a chain that is not empty into the array, which has run empty, and takes its chunks.
+ * Returns how many entries there are, 0: out of memory, and nothing is lost.
+ */
+size_t sorted_fill(struct sorted *sorted, struct chunk_pool *pool, struct chain *chain);
+
+#endif

@@ -1,0 +1,247 @@
+/*
+ * record_merge.c: see record_merge.h.
+ */
+#include "core/timewarp/record_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/simulation.h"
+#include "core/timewarp/timewarp.h"
+
+enum { BATCH_BYTES_MIN = 16 << 10, SPARES_MAX = 4, AHEAD_BYTES = 512 };
+/* Of all memory, what an empty batch that is kept may have at most. */
+enum { SPARE_SHARE = 4096 };
+
+/* Before each event in a batch. */
+struct outbox_event {
+    uint32_t event_bytes;   /* header and payload, rounded up to 16 */
+    uint32_t records_bytes; /* as they are; the next event starts at a multiple of 16 */
+    uint64_t reserved;
+};
+
+static size_t round_up(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
+static size_t batch_bytes(size_t bytes) { return sizeof(struct sealed_outbox) + bytes; }
+
+static bool reserve(struct outbox *outbox, size_t bytes)
+{
+    struct sealed_outbox *const old = outbox->open, *const spare = outbox->spare;
+    if (old != NULL && old->bytes - old->used >= bytes)
+        return true;
+    if (old == NULL && spare != NULL && spare->bytes >= bytes) {
+        outbox->spare = spare->next;
+        outbox->spares--;
+        spare->used = 0;
+        outbox->open = spare;
+        return true;
+    }
+    size_t capacity = old == NULL ? BATCH_BYTES_MIN : 2 * old->bytes;
+    while (capacity < (old == NULL ? 0 : old->used) + bytes)
+        capacity *= 2;
+    struct sealed_outbox *const batch = memory_take(outbox->memory, batch_bytes(capacity));
+    if (batch == NULL)
+        return false;
+    if (old != NULL) {
+        memcpy(batch->data, old->data, old->used);
+        batch->used = old->used;
+        batch->left = old->left;
+        memory_give(outbox->memory, old, batch_bytes(old->bytes));
+    }
+    batch->bytes = capacity;
+    batch->owner = outbox->owner;
+    outbox->open = batch;
+    return true;
+}
+
+uint8_t *outbox_add(struct outbox *outbox, const struct cw_event *event, size_t records_bytes)
+{
+    const size_t copied = offsetof(struct cw_event, payload) + event->payload_bytes;
+    const struct outbox_event head = {.event_bytes = (uint32_t)round_up(copied),
+                                      .records_bytes = (uint32_t)records_bytes};
+    const size_t bytes = sizeof head + head.event_bytes + round_up(records_bytes);
+    if (!reserve(outbox, bytes))
+        return NULL;
+    struct sealed_outbox *const batch = outbox->open;
+    uint8_t *const at = batch->data + batch->used;
+    for (size_t line = 0; line < bytes; line += 64) /* worker 0 has read it the last time */
+        __builtin_prefetch(at + AHEAD_BYTES + line, 1);
+    memcpy(at, &head, sizeof head);
+    memcpy(at + sizeof head, event, copied);
+    batch->used += bytes;
+    batch->left++;
+    return at + sizeof head + head.event_bytes;
+}
+
+struct sealed_outbox *outbox_seal(struct outbox *outbox)
+{
+    struct sealed_outbox *const sealed = outbox->open;
+    outbox->open = NULL;
+    if (sealed != NULL)
+        sealed->next = NULL;
+    return sealed;
+}
+
+void outbox_discard(struct sealed_outbox *batch, struct memory *memory)
+{
+    while (batch != NULL) {
+        struct sealed_outbox *const next = batch->next;
+        memory_give(memory, batch, batch_bytes(batch->bytes));
+        batch = next;
+    }
+}
+
+static bool is_worth_keeping(const struct outbox *outbox, const struct sealed_outbox *batch)
+{
+    return outbox->spares < SPARES_MAX && (batch->bytes <= BATCH_BYTES_MIN ||
+                                           batch->bytes <= outbox->memory->bytes_max / SPARE_SHARE);
+}
+
+void outbox_take_back(struct outbox *outbox, struct sealed_outbox **spent)
+{
+    while (*spent != NULL) {
+        struct sealed_outbox *const batch = *spent;
+        *spent = batch->next;
+        if (is_worth_keeping(outbox, batch)) {
+            batch->next = outbox->spare;
+            outbox->spare = batch;
+            outbox->spares++;
+        } else {
+            memory_give(outbox->memory, batch, batch_bytes(batch->bytes));
+        }
+    }
+}
+
+void outbox_trim(struct outbox *outbox)
+{
+    outbox_discard(outbox->spare, outbox->memory);
+    outbox->spare = NULL;
+    outbox->spares = 0;
+}
+
+void outbox_free(struct outbox *outbox)
+{
+    outbox_discard(outbox_seal(outbox), outbox->memory);
+    outbox_trim(outbox);
+}
+
+/* Room for that many more. */
+static bool reserve_due(struct cw_sim *sim, size_t more)
+{
+    struct merger *const merger = &sim->merger;
+    const size_t count = merger->end - merger->first;
+    if (merger->capacity - merger->end >= more)
+        return true;
+    size_t capacity = merger->capacity == 0 ? 1024 : merger->capacity;
+    while (capacity < 2 * count + more)
+        capacity *= 2;
+    struct due *const due = memory_take(&sim->memory, capacity * sizeof *due);
+    struct due *const scratch = memory_take(&sim->memory, capacity * sizeof *due);
+    if (due == NULL || scratch == NULL) {
+        memory_give(&sim->memory, due, capacity * sizeof *due);
+        memory_give(&sim->memory, scratch, capacity * sizeof *due);
+        return false;
+    }
+    if (count > 0)
+        memcpy(due, merger->due + merger->first, count * sizeof *due);
+    memory_give(&sim->memory, merger->due, merger->capacity * sizeof *due);
+    memory_give(&sim->memory, merger->scratch, merger->capacity * sizeof *due);
+    *merger = (struct merger){
+        .due = due, .scratch = scratch, .end = count, .capacity = capacity, .taken = merger->taken};
+    return true;
+}
+
+static int compare_due(const void *a, const void *b)
+{
+    const struct due *const x = a, *const y = b;
+    if (entry_before(&x->entry, &y->entry))
+        return -1;
+    return entry_before(&y->entry, &x->entry) || x->index > y->index ? 1 : -1;
+}
+
+/* Brings [first .. middle) and [middle .. end), each in order, into one order. Of what is equal
+ * the first comes first, so it was taken first. */
+static void merge(struct merger *merger, size_t middle)
+{
+    struct due *const due = merger->due, *const scratch = merger->scratch;
+    size_t a = merger->first, b = middle, to = merger->first;
+    if (a == middle || b == merger->end || !entry_before(&due[b].entry, &due[middle - 1].entry))
+        return;
+    while (a < middle && !entry_before(&due[b].entry, &due[a].entry))
+        a++; /* stays where it is */
+    to = a;
+    const size_t from = a;
+    while (a < middle && b < merger->end)
+        scratch[to++] = entry_before(&due[b].entry, &due[a].entry) ? due[b++] : due[a++];
+    memcpy(scratch + to, due + a, (middle - a) * sizeof *due);
+    memcpy(due + from, scratch + from, (to + middle - a - from) * sizeof *due);
+}
+
+/* Takes what a worker has handed over; the batch is the merger's from here on. */
+static bool take_batch(struct cw_sim *sim, struct gvt_slot *slot)
+{
+    struct merger *const merger = &sim->merger;
+    struct sealed_outbox *const batch = slot->sealed;
+    if (!reserve_due(sim, batch->left))
+        return false;
+    slot->sealed = NULL;
+    const size_t start = merger->end;
+    bool ordered = true;
+    for (size_t at = 0; at < batch->used;) {
+        struct outbox_event head;
+        memcpy(&head, batch->data + at, sizeof head);
+        at += sizeof head;
+        struct due *const due = &merger->due[merger->end++];
+        *due = (struct due){
+            .entry = entry_of_event((struct cw_event *)(void *)(batch->data + at)),
+            .batch = batch,
+            .records = batch->data + at + head.event_bytes,
+            .records_bytes = head.records_bytes,
+            .index = merger->taken++,
+        };
+        ordered &= merger->end == start + 1 || !entry_before(&due->entry, &due[-1].entry);
+        at += head.event_bytes + round_up(head.records_bytes);
+    }
+    if (!ordered)
+        qsort(merger->due + start, merger->end - start, sizeof *merger->due, compare_due);
+    merge(merger, start);
+    return true;
+}
+
+static void deliver(struct cw_sim *sim, const struct due *due)
+{
+    records_deliver_bytes(due->records, due->records_bytes, due->entry.event, sim->config.record,
+                          sim->config.record_arg);
+    struct sealed_outbox *const batch = due->batch;
+    if (--batch->left > 0)
+        return;
+    struct gvt_slot *const slot = &sim->slots[batch->owner];
+    batch->next = slot->spent;
+    slot->spent = batch;
+}
+
+void outbox_merge(struct cw_sim *sim, struct key gvt, const struct entry *failed)
+{
+    struct merger *const merger = &sim->merger;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        if (sim->slots[i].sealed != NULL && !take_batch(sim, &sim->slots[i])) {
+            (void)memory_error(&sim->memory, &sim->workers[0].failure);
+            simulation_abort(sim, &sim->workers[0]);
+            return;
+        }
+    while (merger->first < merger->end &&
+           (failed != NULL ? entry_before(&merger->due[merger->first].entry, failed)
+                           : key_before(key_of(&merger->due[merger->first].entry), gvt)))
+        deliver(sim, &merger->due[merger->first++]);
+    if (merger->first == merger->end)
+        merger->first = merger->end = 0;
+}
+
+void merger_free(struct merger *merger, struct memory *memory)
+{
+    for (size_t i = merger->first; i < merger->end; i++)
+        if (--merger->due[i].batch->left == 0)
+            memory_give(memory, merger->due[i].batch, batch_bytes(merger->due[i].batch->bytes));
+    memory_give(memory, merger->due, merger->capacity * sizeof *merger->due);
+    memory_give(memory, merger->scratch, merger->capacity * sizeof *merger->due);
+    *merger = (struct merger){.due = NULL};
+}

@@ -1,0 +1,261 @@
+/*
+ * undo_log.h: the undo log. For each event that was handled speculatively one log, with the
+ * before-images of the parts it changed, the events it sent and the records it emitted, in the
+ * order in which it did so: what it takes to undo the event, and to make it known.
+ *
+ * Logs lie one after the other, in the order of handling, in blocks. What has been undone or
+ * committed stays as a gap until its block holds nothing else; the block freed last is used first,
+ * so that the history stays in the cache while it is short and grows while it must be long.
+ * One worker owns it; no other thread enters.
+ *
+ * I-HIST-1: undoing the items of a log, newest first, restores the LP's state of before the event.
+ * I-HIST-2: of one LP's logs, what was written later belongs to a later event, or to an equal one:
+ * going through the blocks from the oldest on, each LP's events come in their order.
+ */
+#ifndef CORE_HISTORY_H
+#define CORE_HISTORY_H
+
+#include "core/event.h"
+#include "core/memory/memory.h"
+
+/* The builds that look for bugs set a small size, so that short runs fill many blocks. */
+#ifndef HISTORY_BLOCK_BYTES
+#define HISTORY_BLOCK_BYTES (32u << 10)
+#endif
+
+/* The head of a log; its items follow. Lengths are in words of 8 bytes. */
+struct log {
+    struct cw_event *event;   /* NULL: undone or committed */
+    struct log *older;        /* of the same LP, if it has so many (struct lp_history) */
+    uint64_t hash;            /* the LP's trace hash before the event */
+    uint32_t place;           /* in its block's data */
+    uint32_t words : 31;      /* this head and all items */
+    uint32_t has_records : 1; /* its newest item is ITEM_RECORDS */
+};
+_Static_assert(sizeof(struct log) == 32, "little to write for each event");
+
+/*
+ * What is needed of one LP's logs: the newest, and from it along `older`, `live` in all. The link
+ * of the oldest of them may lead to what is gone: so a log is committed without a look at others.
+ */
+struct lp_history {
+    struct log *newest; /* if live > 0 */
+    uint64_t live;
+};
+
+/*
+ * An item: its data, if it has any, in whole words, and then a word that says what it is. So items
+ * are read from the newest to the oldest, which is how they are undone.
+ */
+enum item_kind {
+    ITEM_LOCAL = 1, /* rest of the word: the event that was sent to an LP of this worker */
+    ITEM_IMAGE = CW_UNDO_IMAGE, /* bytes << 3 | offset << 32; data: a part of the state as it was */
+    ITEM_REMOTE,  /* worker << 3 | words of the rest << 32; data: struct remote_send, and the rest:
+                     nothing, or, if it may be kept (lazy_cancel.h), type and payload */
+    ITEM_RECORDS, /* bytes << 3; data: records (commit_records.h) */
+    ITEM_STATE,   /* data: the state's hash before the event; the oldest, in the stress mode */
+    ITEM_KIND_MASK = 7,
+};
+_Static_assert(CW_STATE_BYTES_MAX < 1u << 29, "an image's bytes have 29 bits");
+
+/* An event that was sent to another worker: what a cancellation needs to say. */
+struct remote_send {
+    uint64_t seq;
+    int64_t time_ps;
+    uint64_t key_high, key_low; /* as an entry has them */
+};
+
+static inline size_t history_words(size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+/* The data of an item, in words. */
+static inline size_t item_words(uint64_t word)
+{
+    switch ((enum item_kind)(word & ITEM_KIND_MASK)) {
+    case ITEM_LOCAL:
+        return 0;
+    case ITEM_REMOTE:
+        return sizeof(struct remote_send) / sizeof word + (word >> 32);
+    case ITEM_STATE:
+        return 1;
+    default:
+        return history_words((uint32_t)word >> 3) / sizeof word;
+    }
+}
+
+/* What an item of a send takes at most. */
+enum {
+    HISTORY_SEND_BYTES_MAX =
+        sizeof(struct remote_send) + sizeof(uint64_t) + CW_PAYLOAD_BYTES_MAX + sizeof(uint64_t),
+};
+
+struct history_block {
+    struct history_block *next; /* newer; or in the list of free ones */
+    size_t bytes;               /* of data */
+    size_t first, end;          /* the logs that are needed lie in [first, end) */
+    size_t live;                /* how many they are, and those whose sends are kept */
+    int64_t least_ps;           /* no event of theirs is before this */
+    int64_t latest_ps;          /* of the log closed last, or least_ps, if that is later */
+    uint64_t descends;          /* not 0: not all came in the order of their times */
+    uint8_t data[];
+};
+_Static_assert(sizeof(struct history_block) == 64, "logs start on a line");
+
+struct history {
+    struct cw_undo undo; /* where the next word goes, and the end of the current block */
+    struct log *open;    /* being written; NULL: none */
+    struct history_block *oldest, *current, *free;
+    size_t live;    /* logs that are needed */
+    uint64_t bytes; /* of logs, ever */
+    struct memory *memory;
+};
+
+void history_init(struct history *history, struct memory *memory);
+void history_free(struct history *history);
+
+/* The slow way of history_room(): goes on in another block, with what is open. */
+bool history_move(struct history *history, size_t bytes);
+
+/* True: the next `bytes` at history->undo.at may be written. False: out of memory. */
+static inline bool history_room(struct history *history, size_t bytes)
+{
+    return __builtin_expect((size_t)(history->undo.end - history->undo.at) >= bytes, 1) ||
+           history_move(history, bytes);
+}
+
+/* Opens a log; there is room. */
+static inline void history_open(struct history *history)
+{
+    history->open = (struct log *)(void *)history->undo.at;
+    history->open->has_records = false;
+    history->undo.at += sizeof(struct log);
+}
+
+static inline void history_put(struct cw_undo *undo, uint64_t word)
+{
+    *(uint64_t *)(void *)undo->at = word;
+    undo->at += sizeof word;
+}
+
+/* Adds to the open log an event that was sent to an own LP; there is room. */
+static inline void history_add_local(struct cw_undo *undo, const struct cw_event *event)
+{
+    history_put(undo, (uint64_t)(uintptr_t)event | ITEM_LOCAL);
+}
+
+/* Adds what the state of before the event is held against once it is restored (stress.h). */
+static inline bool history_add_state_hash(struct history *history, uint64_t state_hash)
+{
+    if (!history_room(history, 2 * sizeof(uint64_t)))
+        return false;
+    history_put(&history->undo, state_hash);
+    history_put(&history->undo, ITEM_STATE);
+    return true;
+}
+
+/* Adds the before-image of a part of a state. False: out of memory. cw_undo_add() does the same,
+ * where it is short and there is room. */
+bool history_add_image(struct history *history, size_t offset, const void *part, size_t bytes);
+bool history_add_remote(struct history *history, uint32_t to, const struct remote_send *sent,
+                        const void *rest, size_t rest_bytes);
+/* Adds all of an event's records; at most once, at its end. */
+bool history_add_records(struct history *history, const void *records, size_t bytes);
+
+static inline size_t log_bytes(const struct log *log) { return 8 * (size_t)log->words; }
+
+/* A block's first log, or one that is before the last. */
+static inline void history_descend(struct history_block *block, int64_t time_ps)
+{
+    block->descends |= block->latest_ps != CW_TIME_MAX;
+    block->least_ps = time_ps < block->least_ps ? time_ps : block->least_ps;
+}
+
+/* Ends the open log, of that event, which its LP has handled last. */
+static inline void history_close(struct history *history, struct lp_history *of,
+                                 struct cw_event *event, int64_t time_ps, uint64_t hash)
+{
+    struct log *const log = history->open;
+    struct history_block *const block = history->current;
+    const size_t bytes = (size_t)(history->undo.at - (uint8_t *)log);
+    history->open = NULL;
+    log->event = event;
+    log->older = of->newest;
+    log->hash = hash;
+    log->place = (uint32_t)(((uint8_t *)log - block->data) / 8);
+    log->words = (uint32_t)(bytes / 8) & INT32_MAX;
+    of->newest = log;
+    of->live++;
+    history->bytes += bytes;
+    if (__builtin_expect(time_ps < block->latest_ps, 0))
+        history_descend(block, time_ps);
+    block->latest_ps = time_ps;
+    block->live++;
+    history->live++;
+}
+
+/* Forgets the open log. */
+static inline void history_discard(struct history *history)
+{
+    history->undo.at = (uint8_t *)history->open;
+    history->open = NULL;
+}
+
+static inline struct history_block *history_block_of(struct log *log)
+{
+    return (struct history_block *)(void *)((uint8_t *)log - 8 * (size_t)log->place -
+                                            sizeof(struct history_block));
+}
+
+/* So many logs of the block are not needed any more. */
+static inline void history_forget(struct history *history, struct history_block *block, size_t logs)
+{
+    block->live -= logs;
+    history->live -= logs;
+}
+
+/* The log is not needed any more. */
+static inline void history_drop(struct history *history, struct log *log)
+{
+    log->event = NULL;
+    history_forget(history, history_block_of(log), 1);
+}
+
+/* The log's event is pending again, but what it sent is kept: the log stays where it is, until
+ * history_release(). */
+static inline void history_keep(struct history *history, struct log *log)
+{
+    log->event = NULL;
+    history->live--;
+}
+static inline void history_release(struct log *log) { history_block_of(log)->live--; }
+
+/* Where the logs of a block end. */
+static inline size_t history_block_end(const struct history *history,
+                                       const struct history_block *block)
+{
+    return block == history->current ? (size_t)(history->undo.at - block->data) : block->end;
+}
+
+/* Whether there are blocks, or a part of one, that no log needs any more. */
+static inline bool history_is_idle(const struct history *history)
+{
+    return history->live == 0 && history->current != NULL &&
+           (history->oldest != history->current || history->undo.at != history->current->data);
+}
+
+/* Takes a block that holds no needed log out of the list; `older` comes before it there, or is
+ * NULL. No log is open. Returns the block after it. */
+struct history_block *history_retire(struct history *history, struct history_block *older,
+                                     struct history_block *block);
+
+/* Gives the free blocks back. */
+void history_trim(struct history *history);
+
+/* The records of a log that has some: where they lie, and how long they are. */
+static inline const uint8_t *log_records(const struct log *log, size_t *bytes)
+{
+    const uint8_t *const item = (const uint8_t *)log + log_bytes(log) - sizeof(uint64_t);
+    *bytes = *(const uint64_t *)(const void *)item >> 3;
+    return item - history_words(*bytes);
+}
+
+#endif

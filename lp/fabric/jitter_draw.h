@@ -1,0 +1,44 @@
+/*
+ * jitter_draw.h: where jitter (hw/jitter.h) enters the simulation: what a block of a PE or a link
+ * adds to one operation. An operation's number comes from what is the same in every run: of a
+ * transfer, its originator and its number there; of a kernel's call, the launch and how many calls
+ * it has made. Called by handlers; everything here is pure.
+ */
+#ifndef LP_LATENESS_H
+#define LP_LATENESS_H
+
+#include "hw/timing.h"
+
+/* Number of the transfer, or the event, `number` of an entity. */
+static inline uint64_t lp_operation(uint32_t entity, uint64_t number)
+{
+    return (uint64_t)entity << 32 ^ number;
+}
+
+/* The same of a piece of it. */
+static inline uint64_t lp_piece(uint32_t entity, uint64_t number, bool last)
+{
+    return last ? lp_operation(entity, number) : HW_JITTER_PIECE;
+}
+
+/* A piece has the node's own time as the whole has, but only the last is late. */
+static inline int64_t lp_late_node_ps(const struct hw_config *hw, enum hw_node_kind node,
+                                      struct hw_jitter_place place, uint64_t operation,
+                                      int64_t cost_ps)
+{
+    if (__builtin_expect(!hw->jittered, 1) || operation == HW_JITTER_PIECE)
+        return 0;
+    return hw_jitter_ps(&hw->node_jitter[node], hw->jitter_seed, &place, operation, cost_ps);
+}
+
+static inline int64_t lp_late_link_ps(const struct hw_config *hw, enum hw_link_kind link,
+                                      struct hw_jitter_place place, const struct hw_flight *flight)
+{
+    const struct hw_jitter_kind *const kind = &hw->link_jitter[link];
+    if (__builtin_expect(!hw->jittered, 1) || !kind->active)
+        return 0;
+    return hw_jitter_ps(kind, hw->jitter_seed, &place, flight->operation,
+                        hw_ser_ps(&hw->link[link], flight->bytes));
+}
+
+#endif

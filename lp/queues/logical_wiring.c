@@ -1,0 +1,319 @@
+/*
+ * logical_wiring.c: tables of logical topologies (logical_wiring.h): 16 ends of queues for each
+ * rank. Built and checked by the host; handlers only look things up.
+ */
+#include "lp/queues/logical_wiring.h"
+
+#include <Judy.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hw/route.h"
+
+struct lp_wiring {
+    struct hw_config hw;
+    uint32_t ranks, cubes, pes;
+    uint32_t rings_max;
+    void *names;          /* JudySL: name -> its copy; the copies live as long as the table */
+    struct lp_wire *wire; /* [rank * HW_DIRS_MAX + direction] */
+};
+
+static const uint32_t nobody = UINT32_MAX;
+
+static int no_memory(struct cw_error *error)
+{
+    error->exit_code = CW_NO_RESOURCE;
+    snprintf(error->text, sizeof error->text, "out of memory for the wiring");
+    return CW_NO_RESOURCE;
+}
+
+void lp_wiring_free(struct lp_wiring *wiring)
+{
+    if (wiring == NULL)
+        return;
+    uint8_t name[LP_DIR_NAME_BYTES] = "";
+    for (void **copy = JudySLFirst(wiring->names, name, PJE0); copy != NULL;
+         copy = JudySLNext(wiring->names, name, PJE0))
+        free(*copy);
+    JudySLFreeArray(&wiring->names, PJE0);
+    free(wiring->wire);
+    free(wiring);
+}
+
+bool lp_dir_opposite(const char *name, char opposite[LP_DIR_NAME_BYTES])
+{
+    static const char letters[] = "NSEW";
+    const size_t length = strlen(name);
+    if (length == 0 || length >= LP_DIR_NAME_BYTES || (length > 1 && name[length - 2] != '_'))
+        return false;
+    const char *const letter = strchr(letters, name[length - 1]);
+    if (letter == NULL)
+        return false;
+    memcpy(opposite, name, length + 1);
+    opposite[length - 1] = letters[(letter - letters) ^ 1];
+    return true;
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+/* The one copy of a name; NULL: out of memory. */
+static const char *intern(struct lp_wiring *wiring, const char *name)
+{
+    void **const copy = JudySLIns(&wiring->names, (const uint8_t *)name, PJE0);
+    if (copy == NULL || copy == PPJERR)
+        return NULL;
+    if (*copy == NULL)
+        *copy = strdup(name);
+    return *copy;
+}
+
+static bool is_name(const char *name)
+{
+    static const char legal[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    const size_t length = strnlen(name, LP_DIR_NAME_BYTES);
+    return length > 0 && length < LP_DIR_NAME_BYTES && strspn(name, legal) == length;
+}
+
+/* The index that a name always has, or HW_DIRS_MAX. */
+static enum hw_dir fixed_index(const char *name)
+{
+    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
+        if (dir != HW_DIR_PEER && strcmp(name, hw_dir_name(dir)) == 0)
+            return dir;
+    return HW_DIRS_MAX;
+}
+
+static enum hw_dir find(const struct lp_wiring *wiring, uint32_t rank, const char *name)
+{
+    const struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX];
+    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
+        if (wire[dir].peer_rank != nobody && strcmp(wire[dir].name, name) == 0)
+            return dir;
+    return HW_DIRS_MAX;
+}
+
+/* A free index for a name that has none of its own. Those that mean a port come late, and last that
+ * of `peer`, which a point-to-point bench may want. */
+static enum hw_dir free_index(const struct lp_wire *wire)
+{
+    static const uint8_t order[HW_DIRS_MAX] = {8,  9,  10, 11, 0, 1, 2, 3,
+                                               13, 14, 15, 4,  5, 6, 7, 12};
+    for (uint32_t i = 0; i < HW_DIRS_MAX; i++)
+        if (wire[order[i]].peer_rank == nobody)
+            return (enum hw_dir)order[i];
+    return HW_DIRS_MAX;
+}
+
+__attribute__((format(printf, 2, 3))) static int refuse(struct cw_error *error, const char *format,
+                                                        ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    return error->exit_code = CW_USAGE;
+}
+
+static int check_entry(const struct lp_wiring *wiring, uint32_t rank,
+                       const struct lp_neighbour *entry, struct cw_error *error)
+{
+    if (!is_name(entry->dir))
+        return refuse(error,
+                      "rank %u has a direction named '%.31s'; a name is 1 to 31 letters, digits "
+                      "and _",
+                      rank, entry->dir);
+    if (entry->rank >= wiring->ranks || entry->rank == rank)
+        return refuse(error,
+                      "direction %s of rank %u leads to rank %u; legal: another one below %u",
+                      entry->dir, rank, entry->rank, wiring->ranks);
+    if (find(wiring, rank, entry->dir) != HW_DIRS_MAX)
+        return refuse(error, "rank %u has two directions named %s", rank, entry->dir);
+    const enum hw_dir dir = fixed_index(entry->dir);
+    uint32_t behind;
+    if (dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W &&
+        !hw_sip_neighbour(&wiring->hw, rank, (enum hw_port)(dir & 3), &behind))
+        return refuse(error,
+                      "direction %s of rank %u always leaves by that port of its SIP, which has no "
+                      "link there; use another name",
+                      entry->dir, rank);
+    return CW_OK;
+}
+
+/* Takes in a rank's directions: first those with an index of their own, then the others. */
+static int add_rank(struct lp_wiring *wiring, uint32_t rank, const struct lp_neighbours *map,
+                    struct cw_error *error)
+{
+    struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX];
+    if (map->count > HW_DIRS_MAX)
+        return refuse(error, "rank %u has %u directions; at most %d", rank, map->count,
+                      HW_DIRS_MAX);
+    for (int named = 1; named >= 0; named--)
+        for (uint32_t i = 0; i < map->count; i++) {
+            const struct lp_neighbour *const entry = &map->at[i];
+            const enum hw_dir fixed = fixed_index(entry->dir);
+            if ((fixed != HW_DIRS_MAX) != named)
+                continue;
+            const int code = check_entry(wiring, rank, entry, error);
+            if (code != CW_OK)
+                return code;
+            struct lp_wire *const at = &wire[named ? fixed : free_index(wire)];
+            at->name = intern(wiring, entry->dir);
+            if (at->name == NULL)
+                return no_memory(error);
+            at->peer_rank = entry->rank;
+            at->way = entry->way;
+        }
+    return CW_OK;
+}
+
+/* I3: the direction's opposite is there, and leads back. */
+static int join(struct lp_wiring *wiring, uint32_t rank, const struct lp_neighbour *entry,
+                struct cw_error *error)
+{
+    static const enum lp_way other[] = {LP_WAY_BOTH, LP_WAY_IN, LP_WAY_OUT};
+    char opposite[LP_DIR_NAME_BYTES];
+    if (entry->opposite[0] != '\0')
+        snprintf(opposite, sizeof opposite, "%s", entry->opposite);
+    else if (!lp_dir_opposite(entry->dir, opposite))
+        return refuse(error,
+                      "direction %s of rank %u has no opposite by its name, and none is given",
+                      entry->dir, rank);
+    struct lp_wire *const wire =
+        &wiring->wire[(size_t)rank * HW_DIRS_MAX + find(wiring, rank, entry->dir)];
+    const enum hw_dir back = find(wiring, entry->rank, opposite);
+    if (back == HW_DIRS_MAX)
+        return refuse(error,
+                      "I3: direction %s of rank %u leads to rank %u, which has no direction %s to "
+                      "lead back",
+                      entry->dir, rank, entry->rank, opposite);
+    const struct lp_wire *const peer = &wiring->wire[(size_t)entry->rank * HW_DIRS_MAX + back];
+    if (peer->peer_rank != rank)
+        return refuse(error,
+                      "I3: direction %s of rank %u leads to rank %u, whose direction %s leads to "
+                      "rank %u instead of back",
+                      entry->dir, rank, entry->rank, opposite, peer->peer_rank);
+    if (peer->way != other[wire->way])
+        return refuse(error,
+                      "direction %s of rank %u and direction %s of rank %u do not agree on which "
+                      "of them sends",
+                      entry->dir, rank, opposite, entry->rank);
+    wire->peer_dir = (uint8_t)back;
+    return CW_OK;
+}
+
+/* The opposite of my opposite is I, and a credit takes the way that tiles take there. */
+static int finish_rank(struct lp_wiring *wiring, uint32_t rank, uint32_t credit_bytes,
+                       struct cw_error *error)
+{
+    uint32_t rings = 0;
+    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
+        struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX + dir];
+        if (wire->peer_rank == nobody)
+            continue;
+        const struct lp_wire *const peer =
+            &wiring->wire[(size_t)wire->peer_rank * HW_DIRS_MAX + wire->peer_dir];
+        if (peer->peer_dir != dir)
+            return refuse(error,
+                          "I3: direction %s of rank %u and direction %s of rank %u name each other "
+                          "under different directions",
+                          wire->name, rank, peer->name, wire->peer_rank);
+        const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
+        const struct hw_place from = {.sip = rank}, to = {.sip = wire->peer_rank};
+        const enum hw_port exit = global && fixed_index(wire->name) == dir
+                                      ? hw_route_global_exit(&wiring->hw, dir)
+                                      : HW_PORT_NONE;
+        wire->credit_ps = hw_path_ps(&wiring->hw, from, to, HW_MEMORY_NONE, exit, credit_bytes);
+        rings += wire->way != LP_WAY_OUT;
+    }
+    wiring->rings_max = rings > wiring->rings_max ? rings : wiring->rings_max;
+    return CW_OK;
+}
+
+static int build(struct lp_wiring *wiring, const struct lp_wiring_request *request,
+                 struct cw_error *error)
+{
+    struct lp_neighbours map;
+    for (uint32_t rank = 0; rank < wiring->ranks; rank++) {
+        map = (struct lp_neighbours){0};
+        int code = request->neighbours(request->arg, rank, &map, error);
+        if (code == CW_OK)
+            code = add_rank(wiring, rank, &map, error);
+        if (code != CW_OK)
+            return code;
+    }
+    for (uint32_t rank = 0; rank < wiring->ranks; rank++) {
+        map = (struct lp_neighbours){0};
+        int code = request->neighbours(request->arg, rank, &map, error);
+        for (uint32_t i = 0; i < map.count && code == CW_OK; i++)
+            code = join(wiring, rank, &map.at[i], error);
+        if (code != CW_OK)
+            return code;
+    }
+    for (uint32_t rank = 0; rank < wiring->ranks; rank++) {
+        const int code = finish_rank(wiring, rank, request->credit_bytes, error);
+        if (code != CW_OK)
+            return code;
+    }
+    return CW_OK;
+}
+
+int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring **out,
+                     struct cw_error *error)
+{
+    *out = NULL;
+    struct lp_wiring *const wiring = calloc(1, sizeof *wiring);
+    if (wiring == NULL)
+        return no_memory(error);
+    wiring->hw = *request->hw;
+    wiring->ranks = request->ranks;
+    wiring->cubes = hw_cubes(request->hw);
+    wiring->pes = hw_pes(request->hw);
+    const size_t wires = (size_t)wiring->ranks * HW_DIRS_MAX;
+    wiring->wire = calloc(wires, sizeof *wiring->wire);
+    int code = wiring->wire == NULL ? no_memory(error) : CW_OK;
+    for (size_t i = 0; code == CW_OK && i < wires; i++)
+        wiring->wire[i].peer_rank = nobody;
+    if (code == CW_OK)
+        code = build(wiring, request, error);
+    if (code != CW_OK) {
+        lp_wiring_free(wiring);
+        return code;
+    }
+    *out = wiring;
+    return CW_OK;
+}
+
+/* ---- what there is --------------------------------------------------------------------------- */
+
+const struct lp_wire *lp_wiring_at(const struct lp_wiring *wiring, uint32_t pe_index,
+                                   enum hw_dir dir)
+{
+    const uint32_t per_sip = wiring->cubes * wiring->pes, rank = pe_index / per_sip;
+    if (pe_index % per_sip != 0 || rank >= wiring->ranks || (unsigned)dir >= HW_DIRS_MAX)
+        return NULL;
+    const struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX + dir];
+    return wire->peer_rank != nobody ? wire : NULL;
+}
+
+uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir)
+{
+    uint32_t rings = 0;
+    for (enum hw_dir before = 0; before < dir; before++) {
+        const struct lp_wire *const wire = lp_wiring_at(wiring, pe_index, before);
+        rings += wire != NULL && wire->way != LP_WAY_OUT;
+    }
+    return rings;
+}
+
+uint32_t lp_wiring_rings_max(const struct lp_wiring *wiring) { return wiring->rings_max; }
+uint32_t lp_wiring_ranks(const struct lp_wiring *wiring) { return wiring->ranks; }
+
+uint64_t lp_wiring_queue_pairs(const struct lp_wiring *wiring)
+{
+    uint64_t pairs = 0;
+    for (size_t i = 0; i < (size_t)wiring->ranks * HW_DIRS_MAX; i++)
+        pairs += wiring->wire[i].peer_rank != nobody;
+    return pairs;
+}

@@ -1,0 +1,72 @@
+/*
+ * logical_wiring.h: the queues of a logical topology (40-runtime.md, "Install plans"): who is whose
+ * neighbour between PE (0, 0) of the ranks, under which names. Which PEs are wired, hence get an
+ * IpcqInitMsg, says `wiring: all_pes | pe0` as ever, also where they have no neighbour
+ * (20-hardware.md, "Control plane"): those of every SIP that is a rank. Made by the host before the
+ * machine is, const from then on, and shared by all its threads. Without one, queues are those that
+ * the machine is built for, and nothing is stored.
+ *
+ * A rank is a SIP. A PE's directions have indices (enum hw_dir) from 0 to HW_DIRS_MAX - 1; the
+ * names that hw_dir_name() knows keep theirs, others take what is free on their PE.
+ */
+#ifndef LP_WIRING_H
+#define LP_WIRING_H
+
+#include "core/cw.h"
+#include "hw/structure.h"
+
+#define LP_DIR_NAME_BYTES 32u
+
+/* Which way tiles go in a queue pair. */
+enum lp_way { LP_WAY_BOTH, LP_WAY_OUT, LP_WAY_IN };
+
+/* One direction of a rank: where it leads. */
+struct lp_neighbour {
+    char dir[LP_DIR_NAME_BYTES];      /* letters, digits and _ */
+    char opposite[LP_DIR_NAME_BYTES]; /* the peer's name for this queue; "": lp_dir_opposite() */
+    uint32_t rank;
+    uint8_t way; /* enum lp_way; the peer's is the other */
+};
+struct lp_neighbours {
+    uint32_t count;
+    struct lp_neighbour at[HW_DIRS_MAX];
+};
+
+struct lp_wiring_request {
+    const struct hw_config *hw;
+    uint32_t ranks;
+    uint32_t credit_bytes;
+    /* Fills a rank's directions, opposites given or left empty. Not CW_OK: *error is filled. */
+    int (*neighbours)(void *arg, uint32_t rank, struct lp_neighbours *out, struct cw_error *error);
+    void *arg;
+};
+
+struct lp_wiring;
+
+/* Invariant I3 (seed ADR-0023) holds of what it returns: the opposite of each direction leads back.
+ * CW_USAGE: it would not, or a name or rank is not legal; CW_NO_RESOURCE: out of memory. */
+int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring **out,
+                     struct cw_error *error);
+void lp_wiring_free(struct lp_wiring *wiring); /* accepts NULL */
+
+/* "E" for "W", "global_N" for "global_S"; false: the name has no opposite by itself. */
+bool lp_dir_opposite(const char *name, char opposite[LP_DIR_NAME_BYTES]);
+
+/* What there is on a PE, by its global index. A queue that is not there has no peer. */
+struct lp_wire {
+    uint32_t peer_rank; /* UINT32_MAX: not installed */
+    uint8_t peer_dir;
+    uint8_t way; /* enum lp_way */
+    uint8_t reserved[2];
+    const char *name;
+    int64_t credit_ps; /* from here to the peer's PE_DMA */
+};
+const struct lp_wire *lp_wiring_at(const struct lp_wiring *wiring, uint32_t pe_index,
+                                   enum hw_dir dir); /* NULL: none */
+/* Receive rings of a PE before that of `dir`; of HW_DIRS_MAX: all. */
+uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir);
+uint32_t lp_wiring_rings_max(const struct lp_wiring *wiring); /* of any PE */
+uint64_t lp_wiring_queue_pairs(const struct lp_wiring *wiring);
+uint32_t lp_wiring_ranks(const struct lp_wiring *wiring);
+
+#endif
