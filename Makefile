@@ -173,7 +173,7 @@ fuzz: setup ## libFuzzer on op logs and configurations, from the corpus in test/
 fuzz-binaries: $(FUZZ_BINARIES)
 
 lint: ## include arrows, layout, cppcheck
-	@.ci/setup.sh git clang-format cppcheck
+	@.ci/setup.sh git clang-format cppcheck universal-ctags
 	@test/lint.sh
 
 tidy: ## clang-tidy over the product's sources (slow)

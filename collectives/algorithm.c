@@ -42,7 +42,8 @@ const struct ccl_algorithm *ccl_algorithm_find(const char *module)
 }
 
 /* What its author has left out, or made too large. */
-static int check(const struct ccl_algorithm *algorithm, const char *module, struct cw_error *error)
+static int algorithm_check(const struct ccl_algorithm *algorithm, const char *module,
+                           struct cw_error *error)
 {
     if (algorithm->name != NULL && algorithm->kernel != NULL &&
         (unsigned)algorithm->collective < CCL_COLLECTIVES)
@@ -63,7 +64,7 @@ const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_err
             return NULL;
     }
     if (algorithm != NULL)
-        return check(algorithm, module, error) == CW_OK ? algorithm : NULL;
+        return algorithm_check(algorithm, module, error) == CW_OK ? algorithm : NULL;
     size_t n =
         (size_t)snprintf(error->text, sizeof error->text,
                          "algorithm module %.64s is not part of this version; there are:", module);

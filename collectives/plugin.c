@@ -14,8 +14,8 @@
 
 bool plugin_is_path(const char *name) { return strchr(name, ':') != NULL; }
 
-__attribute__((format(printf, 2, 3))) static void *refuse(struct cw_error *error,
-                                                          const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void *plugin_refuse(struct cw_error *error,
+                                                                 const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -30,27 +30,27 @@ static void *find_symbol(const char *path_and_symbol, struct cw_error *error)
     const char *const colon = strrchr(path_and_symbol, ':');
     char path[256];
     if (colon == NULL || (size_t)(colon - path_and_symbol) >= sizeof path)
-        return refuse(error, "%.200s is no ./file.so:symbol", path_and_symbol);
+        return plugin_refuse(error, "%.200s is no ./file.so:symbol", path_and_symbol);
     memcpy(path, path_and_symbol, (size_t)(colon - path_and_symbol));
     path[colon - path_and_symbol] = '\0';
     void *const object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (object == NULL)
-        return refuse(error, "%.300s", dlerror());
+        return plugin_refuse(error, "%.300s", dlerror());
     const uint32_t *const abi = dlsym(object, "ccl_plugin_abi");
     if (abi == NULL)
-        return refuse(error, "%s does not say CCL_PLUGIN (collectives/plugin.h)", path);
+        return plugin_refuse(error, "%s does not say CCL_PLUGIN (collectives/plugin.h)", path);
     if (*abi != CCL_PLUGIN_ABI)
-        return refuse(error, "%s was built with the headers of another version; build it again",
-                      path);
+        return plugin_refuse(
+            error, "%s was built with the headers of another version; build it again", path);
     void *const symbol = dlsym(object, colon + 1);
     if (symbol == NULL)
-        return refuse(error, "%s has no symbol %s", path, colon + 1);
+        return plugin_refuse(error, "%s has no symbol %s", path, colon + 1);
     return symbol;
 }
 
 /* What the shared object's symbol table says of the address that dlsym() gave: its kind, STT_...,
  * and size. False: it is in no shared object (a variable of each thread). */
-static bool describe(const void *address, unsigned *type, size_t *bytes)
+static bool plugin_describe(const void *address, unsigned *type, size_t *bytes)
 {
     Dl_info info;
     void *entry = NULL;
@@ -69,8 +69,8 @@ void *plugin_function(const char *path_and_symbol, struct cw_error *error)
     void *const symbol = find_symbol(path_and_symbol, error);
     unsigned type;
     size_t bytes;
-    if (symbol != NULL && (!describe(symbol, &type, &bytes) || type == STT_OBJECT))
-        return refuse(error, "%.200s is a variable; a function is wanted", path_and_symbol);
+    if (symbol != NULL && (!plugin_describe(symbol, &type, &bytes) || type == STT_OBJECT))
+        return plugin_refuse(error, "%.200s is a variable; a function is wanted", path_and_symbol);
     return symbol;
 }
 
@@ -82,11 +82,12 @@ void *plugin_object(const char *path_and_symbol, const char *what, size_t wanted
     size_t bytes;
     if (symbol == NULL)
         return NULL;
-    if (!describe(symbol, &type, &bytes) || type != STT_OBJECT)
-        return refuse(error, "%.200s is %s; a %s is wanted", path_and_symbol,
-                      type == STT_FUNC ? "a function" : "no object", what);
+    if (!plugin_describe(symbol, &type, &bytes) || type != STT_OBJECT)
+        return plugin_refuse(error, "%.200s is %s; a %s is wanted", path_and_symbol,
+                             type == STT_FUNC ? "a function" : "no object", what);
     if (bytes < wanted)
-        return refuse(error, "%.200s is an object of %zu bytes; a %s is wanted, which has %zu",
-                      path_and_symbol, bytes, what, wanted);
+        return plugin_refuse(error,
+                             "%.200s is an object of %zu bytes; a %s is wanted, which has %zu",
+                             path_and_symbol, bytes, what, wanted);
     return symbol;
 }

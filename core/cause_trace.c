@@ -36,22 +36,22 @@ void trace_free(struct trace *trace)
 /* ---- the table --------------------------------------------------------------------------------
  */
 
-static size_t home_of(const struct trace *trace, const struct cw_event *event)
+static size_t cause_trace_home_of(const struct trace *trace, const struct cw_event *event)
 {
     const uint64_t mixed = (uint64_t)(uintptr_t)event * UINT64_C(0x9E3779B97F4A7C15);
     return (size_t)(mixed >> 20) & (trace->slot_count - 1);
 }
 
-static void put(struct trace *trace, struct trace_slot slot)
+static void cause_trace_put(struct trace *trace, struct trace_slot slot)
 {
-    size_t at = home_of(trace, slot.event);
+    size_t at = cause_trace_home_of(trace, slot.event);
     while (trace->slots[at].event != NULL)
         at = (at + 1) & (trace->slot_count - 1);
     trace->slots[at] = slot;
     trace->used++;
 }
 
-static bool grow(struct trace *trace)
+static bool cause_trace_grow(struct trace *trace)
 {
     struct trace_slot *const old = trace->slots;
     const size_t old_count = trace->slot_count;
@@ -64,7 +64,7 @@ static bool grow(struct trace *trace)
     trace->used = 0;
     for (size_t i = 0; i < old_count; i++)
         if (old[i].event != NULL)
-            put(trace, old[i]);
+            cause_trace_put(trace, old[i]);
     memory_give(trace->memory, old, old_count * sizeof *old);
     return true;
 }
@@ -74,7 +74,7 @@ static void close_hole(struct trace *trace, size_t hole)
 {
     const size_t mask = trace->slot_count - 1;
     for (size_t at = (hole + 1) & mask; trace->slots[at].event != NULL; at = (at + 1) & mask) {
-        const size_t home = home_of(trace, trace->slots[at].event);
+        const size_t home = cause_trace_home_of(trace, trace->slots[at].event);
         if (((at - home) & mask) < ((at - hole) & mask))
             continue; /* its home lies behind the hole */
         trace->slots[hole] = trace->slots[at];
@@ -84,11 +84,11 @@ static void close_hole(struct trace *trace, size_t hole)
     trace->used--;
 }
 
-static uint64_t take(struct trace *trace, const struct cw_event *event)
+static uint64_t cause_trace_take(struct trace *trace, const struct cw_event *event)
 {
     if (trace->slot_count == 0)
         return CW_NO_CAUSE;
-    for (size_t at = home_of(trace, event); trace->slots[at].event != NULL;
+    for (size_t at = cause_trace_home_of(trace, event); trace->slots[at].event != NULL;
          at = (at + 1) & (trace->slot_count - 1)) {
         if (trace->slots[at].event != event)
             continue;
@@ -130,7 +130,7 @@ void trace_begin(struct trace *trace, uint64_t index)
 uint64_t trace_take_cause(struct trace *trace, const struct cw_event *event)
 {
     stop_clock(trace);
-    const uint64_t cause = take(trace, event);
+    const uint64_t cause = cause_trace_take(trace, event);
     start_clock(trace);
     return cause;
 }
@@ -138,9 +138,9 @@ uint64_t trace_take_cause(struct trace *trace, const struct cw_event *event)
 bool trace_sent(struct trace *trace, const struct cw_event *event, uint64_t cause)
 {
     stop_clock(trace);
-    const bool kept = 2 * trace->used < trace->slot_count || grow(trace);
+    const bool kept = 2 * trace->used < trace->slot_count || cause_trace_grow(trace);
     if (kept)
-        put(trace, (struct trace_slot){event, cause});
+        cause_trace_put(trace, (struct trace_slot){event, cause});
     start_clock(trace);
     return kept;
 }

@@ -21,7 +21,7 @@ void records_free(struct records *records)
     memory_give(records->memory, records->bytes, records->capacity);
 }
 
-static bool grow(struct records *records)
+static bool commit_records_grow(struct records *records)
 {
     const size_t capacity = records->capacity == 0 ? 4096 : 2 * records->capacity;
     uint8_t *const bytes = memory_take(records->memory, capacity);
@@ -38,7 +38,7 @@ static bool grow(struct records *records)
 bool records_add(struct records *records, uint16_t kind, const void *record, uint16_t bytes)
 {
     const uint32_t stride = (uint32_t)sizeof(struct record_header) + (bytes + 7u) / 8u * 8u;
-    if (records->capacity - records->used < stride && !grow(records))
+    if (records->capacity - records->used < stride && !commit_records_grow(records))
         return false;
     const struct record_header header = {.kind = kind, .bytes = bytes, .stride = stride};
     memcpy(records->bytes + records->used, &header, sizeof header);

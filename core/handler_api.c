@@ -163,7 +163,7 @@ static __attribute__((noinline)) void note_specially(struct worker *worker,
         worker_fail_for_memory(worker);
 }
 
-static inline void note_sent(struct worker *worker, const struct cw_event *event)
+static inline void handler_api_note_sent(struct worker *worker, const struct cw_event *event)
 {
     if (__builtin_expect(worker->ctx.undo != NULL, 1))
         history_add_local(worker->ctx.undo, event);
@@ -232,7 +232,7 @@ static inline __attribute__((always_inline)) void send_checked(struct worker *wo
     if (__builtin_expect(!pending_push(&worker->pending, entry_of(&header, event)), 0))
         worker_fail_for_memory(worker);
     if (__builtin_expect(worker->ctx.keep, 0))
-        note_sent(worker, event);
+        handler_api_note_sent(worker, event);
 }
 
 /* A send that breaks a limit, or one of an event that has kept what it sent before: that one has

@@ -8,7 +8,7 @@
 
 enum { LINE_BYTES = 64 };
 
-static size_t block_bytes(size_t state_bytes)
+static size_t lp_states_block_bytes(size_t state_bytes)
 {
     const size_t bytes = sizeof(struct lp_block) + state_bytes;
     if (bytes > LINE_BYTES)
@@ -27,8 +27,8 @@ static size_t block_offset(size_t offset, size_t bytes)
 }
 
 /* Asks for each LP's size, and adds up the arena. */
-static int measure(struct lps *lps, const struct cw_model *model, size_t *sizes,
-                   struct cw_error *error)
+static int lp_states_measure(struct lps *lps, const struct cw_model *model, size_t *sizes,
+                             struct cw_error *error)
 {
     size_t total = 0;
     for (uint32_t lp = 0; lp < lps->count; lp++) {
@@ -37,7 +37,7 @@ static int measure(struct lps *lps, const struct cw_model *model, size_t *sizes,
             sync_store_release(&lps->memory->needed, UINT64_MAX); /* a figure for a message */
             return memory_error(lps->memory, error);
         }
-        const size_t bytes = block_bytes(sizes[lp]);
+        const size_t bytes = lp_states_block_bytes(sizes[lp]);
         total = block_offset(total, bytes) + bytes;
         if (sizes[lp] > lps->state_bytes_max)
             lps->state_bytes_max = sizes[lp];
@@ -50,7 +50,7 @@ static void lay_out(struct lps *lps, const struct cw_model *model, const size_t 
 {
     size_t offset = 0;
     for (uint32_t lp = 0; lp < lps->count; lp++) {
-        const size_t bytes = block_bytes(sizes[lp]);
+        const size_t bytes = lp_states_block_bytes(sizes[lp]);
         offset = block_offset(offset, bytes);
         struct lp_block *const block = (struct lp_block *)(void *)(lps->arena + offset);
         offset += bytes;
@@ -60,7 +60,7 @@ static void lay_out(struct lps *lps, const struct cw_model *model, const size_t 
     }
 }
 
-static int allocate(struct lps *lps, struct cw_error *error)
+static int lp_states_allocate(struct lps *lps, struct cw_error *error)
 {
     lps->blocks = memory_take(lps->memory, lps->count * sizeof(struct lp_block *));
     if (lps->blocks == NULL)
@@ -77,9 +77,9 @@ int lps_create(struct lps *lps, struct memory *memory, const struct cw_model *mo
     size_t *const sizes = memory_take(memory, sizes_bytes);
     if (sizes == NULL)
         return memory_error(memory, error);
-    int result = measure(lps, model, sizes, error);
+    int result = lp_states_measure(lps, model, sizes, error);
     if (result == CW_OK)
-        result = allocate(lps, error);
+        result = lp_states_allocate(lps, error);
     if (result == CW_OK)
         lay_out(lps, model, sizes);
     memory_give(memory, sizes, sizes_bytes);
@@ -106,7 +106,7 @@ bool lps_make_movable(struct lps *lps)
 void lps_move(struct lps *lps, uint32_t lp)
 {
     struct lp_block *const old = lps->blocks[lp];
-    const size_t bytes = block_bytes(old->state_bytes);
+    const size_t bytes = lp_states_block_bytes(old->state_bytes);
     const size_t offset = (size_t)((uintptr_t)old - (uintptr_t)lps->arena);
     uint8_t *const to = offset < lps->arena_bytes
                             ? lps->other + offset

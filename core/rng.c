@@ -15,7 +15,7 @@
 
 static const uint64_t golden = 0x9e3779b97f4a7c15;
 
-static uint64_t mix(uint64_t z)
+static uint64_t rng_mix(uint64_t z)
 {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
@@ -24,13 +24,14 @@ static uint64_t mix(uint64_t z)
 
 struct cw_rng cw_rng_seeded(uint64_t seed, uint64_t entity)
 {
-    return (struct cw_rng){.s = mix(mix(seed + golden) ^ (entity * 0xd1342543de82ef95 + 1))};
+    return (struct cw_rng){.s =
+                               rng_mix(rng_mix(seed + golden) ^ (entity * 0xd1342543de82ef95 + 1))};
 }
 
 uint64_t cw_rng_u64(struct cw_rng *rng)
 {
     rng->s += golden;
-    return mix(rng->s);
+    return rng_mix(rng->s);
 }
 
 uint32_t cw_rng_below(struct cw_rng *rng, uint32_t bound)

@@ -12,8 +12,8 @@
 enum { EVENTS_PER_LOOK = 1024 * EVENTS_PER_SAMPLE, EVENTS_PER_PROGRESS = 1 << 16 };
 
 /* Calls the handler. Returns only if it did not fail. */
-static inline void handle(struct cw_sim *sim, struct worker *worker, struct lp_block *block,
-                          const struct cw_event *event)
+static inline void sequential_handle(struct cw_sim *sim, struct worker *worker,
+                                     struct lp_block *block, const struct cw_event *event)
 {
     struct cw_ctx *const ctx = &worker->ctx;
     ctx->state = block->state;
@@ -39,7 +39,7 @@ static inline void commit(struct cw_sim *sim, struct worker *worker, struct lp_b
 }
 
 /* Asks for the memory that a soon handled event will need. */
-static inline void fetch_ahead(const struct cw_sim *sim, struct worker *worker)
+static inline void sequential_fetch_ahead(const struct cw_sim *sim, struct worker *worker)
 {
     const struct entry *const entry = pending_look_ahead(&worker->pending);
     __builtin_prefetch(entry->event);
@@ -48,7 +48,7 @@ static inline void fetch_ahead(const struct cw_sim *sim, struct worker *worker)
 }
 
 /* Handles the least event, if there is one before the end. */
-static inline bool step(struct cw_sim *sim, struct worker *worker, bool timed)
+static inline bool sequential_step(struct cw_sim *sim, struct worker *worker, bool timed)
 {
     const struct entry *const least = pending_peek(&worker->pending);
     if (least == NULL || least->time_ps >= sim->config.end_ps)
@@ -56,10 +56,10 @@ static inline bool step(struct cw_sim *sim, struct worker *worker, bool timed)
     struct cw_event *const event = least->event;
     struct lp_block *const block = sim->lps.blocks[entry_lp(least)];
     pending_pop(&worker->pending, least);
-    fetch_ahead(sim, worker);
+    sequential_fetch_ahead(sim, worker);
     if (timed)
         (void)activity_go(&worker->clock, CW_HANDLING);
-    handle(sim, worker, block, event);
+    sequential_handle(sim, worker, block, event);
     commit(sim, worker, block, event);
     if (timed)
         (void)activity_go(&worker->clock, CW_QUEUE);
@@ -68,24 +68,24 @@ static inline bool step(struct cw_sim *sim, struct worker *worker, bool timed)
 
 /* Now and then: times a few events, and tells how far the run is. Returns when to look again.
  * Apart from the function that sets the jump, so that its variables can live in registers. */
-__attribute__((noinline)) static uint64_t look(struct cw_sim *sim, struct worker *worker)
+__attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, struct worker *worker)
 {
     const uint64_t before = worker->committed;
     if (before % EVENTS_PER_PROGRESS == 0)
         stats_tell_sequential(sim);
     activity_begin(&worker->clock, CW_QUEUE, 0);
-    for (int i = 0; i < EVENTS_PER_SAMPLE && step(sim, worker, true); i++) {
+    for (int i = 0; i < EVENTS_PER_SAMPLE && sequential_step(sim, worker, true); i++) {
     }
     activity_end(&worker->clock, false);
     return before - before % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
 }
 
-static void run(struct cw_sim *sim, struct worker *worker)
+static void sequential_run(struct cw_sim *sim, struct worker *worker)
 {
     uint64_t next = worker->committed - worker->committed % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
-    while (step(sim, worker, false))
+    while (sequential_step(sim, worker, false))
         if (__builtin_expect(worker->committed == next, 0))
-            next = look(sim, worker);
+            next = sequential_look(sim, worker);
     if (worker->pending.out_of_memory)
         worker_fail_for_memory(worker);
 }
@@ -104,9 +104,9 @@ static void run_traced(struct cw_sim *sim, struct worker *worker)
         struct cw_event *const event = least->event;
         struct lp_block *const block = sim->lps.blocks[entry_lp(least)];
         pending_pop(&worker->pending, least);
-        fetch_ahead(sim, worker);
+        sequential_fetch_ahead(sim, worker);
         const uint64_t cause = trace_take_cause(trace, event);
-        handle(sim, worker, block, event);
+        sequential_handle(sim, worker, block, event);
         struct cw_event told;
         memcpy(&told, event, offsetof(struct cw_event, payload) + event->payload_bytes);
         commit(sim, worker, block, event);
@@ -130,6 +130,6 @@ int sequential_drain(struct cw_sim *sim, struct cw_error *error)
     if (sim->config.trace != NULL)
         run_traced(sim, worker);
     else
-        run(sim, worker);
+        sequential_run(sim, worker);
     return CW_OK;
 }

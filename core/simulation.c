@@ -42,8 +42,8 @@ static int check_lookahead(const struct cw_config *config, struct cw_error *erro
     return CW_OK;
 }
 
-static int check(const struct cw_config *config, const struct cw_model *model,
-                 struct cw_error *error)
+static int simulation_check(const struct cw_config *config, const struct cw_model *model,
+                            struct cw_error *error)
 {
     if (config->worker_count == 0)
         return error_set(error, CW_USAGE, "0 workers; at least 1 is needed");
@@ -127,7 +127,8 @@ static void init_worker(struct cw_sim *sim, struct worker *worker)
     undo_init(&worker->undo, &sim->memory);
 }
 
-static int build(struct cw_sim *sim, const struct cw_config *config, struct cw_error *error)
+static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
+                            struct cw_error *error)
 {
     int result = copy_partition(sim, config, error);
     if (result == CW_OK)
@@ -158,7 +159,7 @@ struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_mod
                              struct cw_error *error)
 {
     *error = (struct cw_error){.exit_code = CW_OK};
-    if (check(config, model, error) != CW_OK)
+    if (simulation_check(config, model, error) != CW_OK)
         return NULL;
     struct cw_sim *const sim = aligned_alloc(_Alignof(struct cw_sim), sizeof *sim);
     if (sim == NULL) {
@@ -170,7 +171,7 @@ struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_mod
     if (sim->config.sends_per_event_max == 0)
         sim->config.sends_per_event_max = SENDS_PER_EVENT_MAX_DEFAULT;
     memory_init(&sim->memory, config->memory_bytes_max);
-    if (build(sim, config, error) != CW_OK) {
+    if (simulation_build(sim, config, error) != CW_OK) {
         cw_sim_free(sim);
         return NULL;
     }

@@ -15,7 +15,7 @@ static int64_t passing_ps(const struct hw_dma_params *params, uint32_t from, uin
     return hw_rate_ps(params->rate, to) - hw_rate_ps(params->rate, from);
 }
 
-static uint64_t ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+static uint64_t dma_ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
 static enum hw_vc other(enum hw_vc vc) { return vc == HW_VC_COMPUTE ? HW_VC_COMM : HW_VC_COMPUTE; }
 
@@ -28,8 +28,8 @@ static uint32_t after_chunks(const struct hw_dma_params *params, uint32_t passed
 }
 
 /* One channel alone: all of its operation, or a chunk. Chunks passed so count for no quota. */
-static void run_alone(struct hw_dma *dma, const struct hw_dma_params *params, enum hw_vc vc,
-                      uint32_t bytes)
+static void dma_run_alone(struct hw_dma *dma, const struct hw_dma_params *params, enum hw_vc vc,
+                          uint32_t bytes)
 {
     dma->quota = 0;
     dma->last = (uint8_t)vc;
@@ -42,7 +42,7 @@ static void run_alone(struct hw_dma *dma, const struct hw_dma_params *params, en
 static uint64_t chunks_left(const struct hw_dma *dma, const struct hw_dma_params *params,
                             enum hw_vc vc, uint32_t bytes)
 {
-    const uint64_t chunks = ceil_div(bytes - dma->passed[vc], params->chunk_bytes);
+    const uint64_t chunks = dma_ceil_div(bytes - dma->passed[vc], params->chunk_bytes);
     return chunks > 0 ? chunks : 1;
 }
 
@@ -52,15 +52,15 @@ static uint64_t chunks_left(const struct hw_dma *dma, const struct hw_dma_params
  * a is the run's chunk n, if in this turn, else behind ceil((n - turn) / weight[a]) turns of b; of
  * b, behind this turn and ceil(n / weight[b]) - 1 turns of a.
  */
-static void run_both(struct hw_dma *dma, const struct hw_dma_params *params, enum hw_vc a,
-                     uint64_t turn, const uint32_t first_bytes[HW_VCS])
+static void dma_run_both(struct hw_dma *dma, const struct hw_dma_params *params, enum hw_vc a,
+                         uint64_t turn, const uint32_t first_bytes[HW_VCS])
 {
     const enum hw_vc b = other(a);
     const uint64_t weight_a = params->weight[a], weight_b = params->weight[b];
     const uint64_t left_a = chunks_left(dma, params, a, first_bytes[a]);
     const uint64_t left_b = chunks_left(dma, params, b, first_bytes[b]);
-    const uint64_t turns_b = left_a <= turn ? 0 : ceil_div(left_a - turn, weight_a);
-    const uint64_t turns_a = ceil_div(left_b, weight_b) - 1;
+    const uint64_t turns_b = left_a <= turn ? 0 : dma_ceil_div(left_a - turn, weight_a);
+    const uint64_t turns_a = dma_ceil_div(left_b, weight_b) - 1;
     const uint64_t end_a = left_a + turns_b * weight_b;
     const uint64_t end_b = left_b + turn + turns_a * weight_a;
     uint64_t chunks_a = 1, chunks_b = 0; /* of the run */
@@ -97,7 +97,7 @@ int64_t hw_dma_grant(struct hw_dma *dma, const struct hw_dma_params *params,
     dma->run_passed[HW_VC_COMM] = dma->passed[HW_VC_COMM];
     if (dma->count[HW_VC_COMPUTE] == 0 || dma->count[HW_VC_COMM] == 0) {
         const enum hw_vc vc = dma->count[HW_VC_COMPUTE] ? HW_VC_COMPUTE : HW_VC_COMM;
-        run_alone(dma, params, vc, first_bytes[vc]);
+        dma_run_alone(dma, params, vc, first_bytes[vc]);
         grant_ps[vc] = now_ps;
     } else {
         const bool goes_on = dma->quota > 0;
@@ -105,7 +105,7 @@ int64_t hw_dma_grant(struct hw_dma *dma, const struct hw_dma_params *params,
                              : dma->last == HW_VC_COMPUTE ? HW_VC_COMM
                                                           : HW_VC_COMPUTE;
         const uint64_t turn = goes_on ? dma->quota : params->weight[a];
-        run_both(dma, params, a, turn, first_bytes);
+        dma_run_both(dma, params, a, turn, first_bytes);
         grant_ps[a] = now_ps;
         if (dma->running == HW_VC_BOTH)
             grant_ps[other(a)] =
@@ -135,7 +135,7 @@ int64_t hw_dma_newcomer(struct hw_dma *dma, const struct hw_dma_params *params, 
     /* The first chunk boundary of the run that is not before now. A run is whole chunks from the
      * operation's start, except for the operation's last bytes. */
     const uint32_t start = dma->passed[running];
-    uint64_t low = 1, high = ceil_div(dma->run_passed[running] - start, params->chunk_bytes);
+    uint64_t low = 1, high = dma_ceil_div(dma->run_passed[running] - start, params->chunk_bytes);
     while (low < high) {
         const uint64_t middle = (low + high) / 2;
         const uint32_t passed = (uint32_t)(start + middle * params->chunk_bytes);

@@ -7,7 +7,7 @@
 
 /* Along one dimension of n places, from a to b: forward (E, S) or not; wrapping takes the shorter
  * way, and forward when both are as short. */
-static bool forward(uint32_t n, bool wrap, uint32_t a, uint32_t b)
+static bool route_forward(uint32_t n, bool wrap, uint32_t a, uint32_t b)
 {
     if (!wrap)
         return b > a;
@@ -19,8 +19,8 @@ static enum hw_port grid_port(uint32_t w, uint32_t h, bool wrap, uint32_t at, ui
 {
     const uint32_t x = at % w, to_x = to % w;
     if (x != to_x)
-        return forward(w, wrap, x, to_x) ? HW_PORT_E : HW_PORT_W;
-    return forward(h, wrap, at / w, to / w) ? HW_PORT_S : HW_PORT_N;
+        return route_forward(w, wrap, x, to_x) ? HW_PORT_E : HW_PORT_W;
+    return route_forward(h, wrap, at / w, to / w) ? HW_PORT_S : HW_PORT_N;
 }
 
 enum hw_port hw_route_sip(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)

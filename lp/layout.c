@@ -44,7 +44,7 @@ static void number_lps(struct lp_model *m)
     m->lp_count = m->first_switch + m->switch_count;
 }
 
-static size_t round_up(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
+static size_t layout_round_up(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
 
 /* The overheads of kernels' calls, and whether any block or link is ever late. */
 static void sum_costs(struct lp_model *m)
@@ -76,13 +76,13 @@ bool lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
                                     .chunk_bytes = config->vc_chunk_bytes,
                                     .weight = {config->vc_weight[0], config->vc_weight[1]},
                                     .whole_chunks = hw->contention == HW_CONTENTION_CHUNK};
-    m->pe_offset = round_up(sizeof(struct lp_cube) + m->cube_links * sizeof(struct hw_link));
-    m->context_offset = round_up(sizeof(struct lp_pe) +
-                                 (size_t)HW_VCS * hw->dma_queue_depth * sizeof(struct hw_dma_op));
+    m->pe_offset = layout_round_up(sizeof(struct lp_cube) + m->cube_links * sizeof(struct hw_link));
+    m->context_offset = layout_round_up(
+        sizeof(struct lp_pe) + (size_t)HW_VCS * hw->dma_queue_depth * sizeof(struct hw_dma_op));
     m->one_sided_offset = m->context_offset + m->config.contexts * sizeof(struct lp_context);
     m->pe_bytes = m->one_sided_offset;
     if (config->peers > 0)
-        m->pe_bytes = round_up(
+        m->pe_bytes = layout_round_up(
             m->pe_bytes + sizeof(struct lp_one_sided) +
             config->peers * (sizeof(struct lp_peer) + LP_EARLY_PER_PEER * sizeof(struct lp_early)));
     m->cube_bytes = m->pe_offset + m->pes * m->pe_bytes;

@@ -37,7 +37,7 @@ static int64_t hop_ps(const struct hw_config *hw, enum hw_link_kind link, enum h
     return hw->link[link].prop_ps + hw->overhead_ps[node];
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t cube_graph_least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The link between columns x - 1 and x of a row, or, with x 0, between its W port and the IO die.
  */
@@ -54,12 +54,12 @@ static uint32_t port_traffic(const struct hw_config *hw, struct cube_place at, e
     return 1 + (middle ? TILES : 0) + (port == HW_PORT_W ? row_traffic(hw, 0) : 0);
 }
 
-static void visit_cube(const struct hw_config *hw, struct cube_place at, cube_link_fn visit,
-                       void *arg)
+static void cube_graph_visit_cube(const struct hw_config *hw, struct cube_place at,
+                                  cube_link_fn visit, void *arg)
 {
     const uint32_t first = at.sip * hw_cubes(hw), cube = at.y * hw->cube_w + at.x;
     const int64_t cube_ps = hop_ps(hw, HW_LINK_UCIE, HW_NODE_UCIE_PORT);
-    const int64_t die_ps = least(cube_ps, hop_ps(hw, HW_LINK_UCIE, HW_NODE_IO_PORT));
+    const int64_t die_ps = cube_graph_least(cube_ps, hop_ps(hw, HW_LINK_UCIE, HW_NODE_IO_PORT));
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
         struct cube_link link = {.a = first + cube, .b = first, .delay_ps = die_ps};
         uint32_t to;
@@ -90,7 +90,8 @@ static void visit_outer(const struct hw_config *hw, uint32_t sip, uint32_t to,
         visit(arg, &link);
 }
 
-static void visit_io_die(const struct hw_config *hw, uint32_t sip, cube_link_fn visit, void *arg)
+static void cube_graph_visit_io_die(const struct hw_config *hw, uint32_t sip, cube_link_fn visit,
+                                    void *arg)
 {
     const bool pairs = hw->sip_topology == HW_PAIR_SWITCH;
     const enum hw_port to_switch = pairs ? HW_PORT_N : HW_PORT_E;
@@ -112,8 +113,8 @@ void cube_links_visit(const struct hw_config *hw, cube_link_fn visit, void *arg)
     for (uint32_t sip = 0; sip < hw->sip_count; sip++) {
         for (uint32_t y = 0; y < hw->cube_h; y++)
             for (uint32_t x = 0; x < hw->cube_w; x++)
-                visit_cube(hw, (struct cube_place){sip, x, y}, visit, arg);
-        visit_io_die(hw, sip, visit, arg);
+                cube_graph_visit_cube(hw, (struct cube_place){sip, x, y}, visit, arg);
+        cube_graph_visit_io_die(hw, sip, visit, arg);
     }
 }
 
@@ -145,7 +146,7 @@ static void add_cut(void *arg, const struct cube_link *link)
     if (sum->cube_worker[link->a] == sum->cube_worker[link->b])
         return;
     sum->cut->traffic += link->traffic;
-    sum->cut->lookahead_ps = least(sum->cut->lookahead_ps, link->delay_ps);
+    sum->cut->lookahead_ps = cube_graph_least(sum->cut->lookahead_ps, link->delay_ps);
 }
 
 struct cube_cut cube_cut_of(const struct hw_config *hw, const uint64_t *work, uint32_t workers,
@@ -193,7 +194,7 @@ struct build {
 static uint64_t weigh(const struct build *build, const struct cube_link *link)
 {
     const int64_t delay_ps = link->delay_ps > 0 ? link->delay_ps : 1;
-    const int64_t factor = least(build->delay_max_ps / delay_ps, LATENCY_FACTOR - 1);
+    const int64_t factor = cube_graph_least(build->delay_max_ps / delay_ps, LATENCY_FACTOR - 1);
     return (uint64_t)link->traffic * (1 + (uint64_t)factor);
 }
 
@@ -236,7 +237,7 @@ static void add_link(void *arg, const struct cube_link *link)
 }
 
 /* Links that join the same two vertices become one edge. `place`: [count], overwritten. */
-static void merge(struct cube_graph *graph, int32_t *place)
+static void cube_graph_merge(struct cube_graph *graph, int32_t *place)
 {
     int32_t out = 0;
     for (int32_t v = 0; v < graph->count; v++)
@@ -299,7 +300,7 @@ bool cube_graph_build(struct cube_graph *graph, const struct hw_config *hw, cons
     const bool filled = graph->neighbour != NULL && graph->weight != NULL;
     if (filled) {
         cube_links_visit(hw, add_link, &build);
-        merge(graph, build.used);
+        cube_graph_merge(graph, build.used);
         fill_work(graph, work, group);
     }
     free(build.used);

@@ -38,7 +38,7 @@ struct search {
     bool found;
 };
 
-static int no_memory(const struct search *search, struct cw_error *error)
+static int metis_no_memory(const struct search *search, struct cw_error *error)
 {
     error->exit_code = CW_NO_RESOURCE;
     snprintf(error->text, sizeof error->text,
@@ -51,7 +51,7 @@ static int no_memory(const struct search *search, struct cw_error *error)
 static int metis_failed(const struct search *search, int status, struct cw_error *error)
 {
     if (status == METIS_ERROR_MEMORY)
-        return no_memory(search, error);
+        return metis_no_memory(search, error);
     error->exit_code = CW_BUG;
     snprintf(error->text, sizeof error->text,
              "METIS refuses the graph of %" PRIu32 " cubes for %" PRIu32
@@ -98,8 +98,9 @@ static int try_metis(struct search *search, struct cube_graph *graph, uint32_t g
 static int try_graph(struct search *search, uint32_t group, struct cw_error *error)
 {
     struct cube_graph graph;
-    int code = cube_graph_build(&graph, search->hw, search->work, group) ? CW_OK
-                                                                         : no_memory(search, error);
+    int code = cube_graph_build(&graph, search->hw, search->work, group)
+                   ? CW_OK
+                   : metis_no_memory(search, error);
     if (code == CW_OK)
         code = try_metis(search, &graph, group, METIS_PartGraphRecursive, error);
     if (code == CW_OK)
@@ -141,7 +142,7 @@ int partition_metis(const struct hw_config *hw, uint32_t workers, uint32_t *cube
     search.tried = calloc(search.cube_count, sizeof *search.tried);
     search.part = calloc(search.cube_count, sizeof *search.part);
     const bool allocated = search.work && search.load && search.tried && search.part;
-    const int code = allocated ? find_best(&search, error) : no_memory(&search, error);
+    const int code = allocated ? find_best(&search, error) : metis_no_memory(&search, error);
     free(search.work);
     free(search.load);
     free(search.tried);

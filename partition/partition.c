@@ -8,14 +8,14 @@
 
 #include "hw/structure.h"
 
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static uint32_t partition_least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* Whole SIPs, in their order, as evenly as they divide: cuts only links between SIPs, whose
  * latency is the largest. With more workers than SIPs, the last workers get none. */
 int partition_sips(const struct hw_config *hw, uint32_t workers, uint32_t *cube_worker,
                    struct cw_error *error)
 {
-    const uint32_t cubes = hw_cubes(hw), busy = least(workers, hw->sip_count);
+    const uint32_t cubes = hw_cubes(hw), busy = partition_least(workers, hw->sip_count);
     (void)error;
     for (uint32_t sip = 0; sip < hw->sip_count; sip++)
         for (uint32_t cube = 0; cube < cubes; cube++)
@@ -28,7 +28,7 @@ int partition_sips(const struct hw_config *hw, uint32_t workers, uint32_t *cube_
 int partition_blocks(const struct hw_config *hw, uint32_t workers, uint32_t *cube_worker,
                      struct cw_error *error)
 {
-    const uint32_t count = hw->sip_count * hw_cubes(hw), busy = least(workers, count);
+    const uint32_t count = hw->sip_count * hw_cubes(hw), busy = partition_least(workers, count);
     (void)error;
     for (uint32_t i = 0; i < count; i++)
         cube_worker[i] = (uint32_t)((uint64_t)i * busy / count);

@@ -19,7 +19,8 @@
 
 enum { ARGUMENTS_MAX = 64, PATH_BYTES = 4096 };
 
-static int fail(struct cw_error *error, int exit_code, const char *command, const char *what)
+static int measure_fail(struct cw_error *error, int exit_code, const char *command,
+                        const char *what)
 {
     snprintf(error->text, sizeof error->text, "'%.600s' %s", command, what);
     return error->exit_code = exit_code;
@@ -97,7 +98,7 @@ static char *read_to_end(int from)
     return NULL;
 }
 
-static pid_t start(char *arguments[ARGUMENTS_MAX + 1], int *from)
+static pid_t measure_start(char *arguments[ARGUMENTS_MAX + 1], int *from)
 {
     int ends[2];
     if (pipe(ends) != 0)
@@ -132,10 +133,10 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
     *child = (struct perf_child){.out = NULL};
     snprintf(words, sizeof words, "%s", command);
     if (!path_of(program, path) || !split(path, words, arguments))
-        return fail(error, CW_NO_RESOURCE, command, "cannot be run");
-    const pid_t pid = start(arguments, &from);
+        return measure_fail(error, CW_NO_RESOURCE, command, "cannot be run");
+    const pid_t pid = measure_start(arguments, &from);
     if (pid < 0)
-        return fail(error, CW_NO_RESOURCE, command, "cannot be run");
+        return measure_fail(error, CW_NO_RESOURCE, command, "cannot be run");
     child->out = read_to_end(from);
     close(from);
     if (child->out == NULL)
@@ -144,11 +145,11 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
     int status;
     while (wait4(pid, &status, 0, &use) < 0)
         if (errno != EINTR)
-            return fail(error, CW_NO_RESOURCE, command, "is lost");
+            return measure_fail(error, CW_NO_RESOURCE, command, "is lost");
     child->cpu_s = seconds(&use.ru_utime) + seconds(&use.ru_stime);
     child->rss_bytes = (uint64_t)use.ru_maxrss * 1024;
     if (child->out == NULL)
-        return fail(error, CW_BUG, command, "said nothing for ten minutes, and was ended");
+        return measure_fail(error, CW_BUG, command, "said nothing for ten minutes, and was ended");
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return CW_OK;
     free(child->out);
@@ -158,7 +159,7 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
         snprintf(what, sizeof what, "was ended by signal %d", WTERMSIG(status));
     else
         snprintf(what, sizeof what, "failed with exit code %d", WEXITSTATUS(status));
-    return fail(error, WIFEXITED(status) ? WEXITSTATUS(status) : CW_BUG, command, what);
+    return measure_fail(error, WIFEXITED(status) ? WEXITSTATUS(status) : CW_BUG, command, what);
 }
 
 /* ---- what it said -----------------------------------------------------------------------------
@@ -210,7 +211,7 @@ int perf_measure(const struct perf_case *one, struct perf_sample *sample, struct
         one->program == PERF_BARE ? read_bare(child.out, sample) : read_json(child.out, sample);
     free(child.out);
     if (!read)
-        return fail(error, CW_BUG, command, "printed no result that can be read");
+        return measure_fail(error, CW_BUG, command, "printed no result that can be read");
     sample->run_s = (double)sample->events / sample->events_per_s;
     sample->cpu_s = child.cpu_s;
     result = perf_calibrate(&sample->after, error);

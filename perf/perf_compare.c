@@ -130,7 +130,8 @@ static void print_difference(FILE *file, const struct perf_difference *differenc
     fputc('\n', file);
 }
 
-static void warn(FILE *file, const struct perf_run *before, const struct perf_run *after)
+static void perf_compare_warn(FILE *file, const struct perf_run *before,
+                              const struct perf_run *after)
 {
     const double b = perf_calibration_of(before).loop_ns, a = perf_calibration_of(after).loop_ns;
     const char *const machine = perf_machines_differ(before, after);
@@ -149,7 +150,7 @@ size_t perf_compare_print(FILE *file, const struct perf_run *before, const struc
     size_t slower = 0;
     print_run(file, "before", before);
     print_run(file, "after", after);
-    warn(file, before, after);
+    perf_compare_warn(file, before, after);
     fprintf(file,
             "# what knows nothing of the engine differs by %.1f %%: part of each case's noise\n",
             100 * drift);

@@ -29,7 +29,7 @@ static const char schema[] =
     "CREATE INDEX IF NOT EXISTS run_machine ON run (cpu, cores, host, set_name);"
     "PRAGMA user_version = 1;";
 
-static int fail(const char *path, const char *why, struct cw_error *error)
+static int perf_history_fail(const char *path, const char *why, struct cw_error *error)
 {
     snprintf(error->text, sizeof error->text, "history %.500s: %.300s", path, why);
     return error->exit_code = CW_NO_RESOURCE;
@@ -37,7 +37,8 @@ static int fail(const char *path, const char *why, struct cw_error *error)
 
 static int fail_sqlite(sqlite3 *history, const char *path, struct cw_error *error)
 {
-    return fail(path, history != NULL ? sqlite3_errmsg(history) : "out of memory", error);
+    return perf_history_fail(path, history != NULL ? sqlite3_errmsg(history) : "out of memory",
+                             error);
 }
 
 /* ---- the file ---------------------------------------------------------------------------------
@@ -66,7 +67,7 @@ int perf_history_make_folder(char *path, struct cw_error *error)
         *slash = '\0';
         const bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
         if (!made)
-            return fail(path, strerror(errno), error);
+            return perf_history_fail(path, strerror(errno), error);
         *slash = '/';
     }
     return CW_OK;
@@ -99,7 +100,7 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
     if (version < 0)
         return fail_sqlite(*history, path, error);
     if (version != SCHEMA && !(writes && version == 0))
-        return fail(path, "not a history that this version can read", error);
+        return perf_history_fail(path, "not a history that this version can read", error);
     if (writes && sqlite3_exec(*history, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
         return fail_sqlite(*history, path, error);
     if (writes && sqlite3_exec(*history, schema, NULL, NULL, NULL) != SQLITE_OK)
@@ -249,7 +250,7 @@ static int read_samples(sqlite3 *history, const char *path, int64_t id, struct p
                 break;
     }
     const int result = step == SQLITE_DONE  ? CW_OK
-                       : step == SQLITE_ROW ? fail(path, "out of memory", error)
+                       : step == SQLITE_ROW ? perf_history_fail(path, "out of memory", error)
                                             : fail_sqlite(history, path, error);
     sqlite3_finalize(statement);
     return result;

@@ -10,7 +10,7 @@
 #include "perf/perf_table.h"
 
 /* Adds a member and takes the value; a missing value (no memory) makes the object fail. */
-static void put(json_t **object, const char *key, json_t *value)
+static void perf_json_put(json_t **object, const char *key, json_t *value)
 {
     if (*object != NULL && json_object_set_new(*object, key, value) == 0)
         return;
@@ -20,17 +20,17 @@ static void put(json_t **object, const char *key, json_t *value)
 
 static void put_whole(json_t **object, const char *key, uint64_t value)
 {
-    put(object, key, json_integer((json_int_t)value));
+    perf_json_put(object, key, json_integer((json_int_t)value));
 }
 
 static void put_real(json_t **object, const char *key, double value)
 {
-    put(object, key, json_real(value));
+    perf_json_put(object, key, json_real(value));
 }
 
 static void put_text(json_t **object, const char *key, const char *value)
 {
-    put(object, key, json_string(value));
+    perf_json_put(object, key, json_string(value));
 }
 
 /* ---- writing ----------------------------------------------------------------------------------
@@ -50,9 +50,9 @@ static json_t *context_json(const struct perf_run *run)
     put_text(&context, "host_name", run->machine.host);
     put_text(&context, "executable", "cubewarp");
     put_whole(&context, "num_cpus", run->machine.cores);
-    put(&context, "caches", json_array());
+    perf_json_put(&context, "caches", json_array());
     put_text(&context, "library_build_type", "release");
-    put(&context, "cubewarp", own);
+    perf_json_put(&context, "cubewarp", own);
     return context;
 }
 
@@ -137,7 +137,7 @@ static json_t *aggregate_json(const struct perf_run *run, size_t index, const ch
     return entry;
 }
 
-static void append(json_t **list, json_t *entry)
+static void perf_json_append(json_t **list, json_t *entry)
 {
     if (*list != NULL && json_array_append_new(*list, entry) == 0)
         return;
@@ -150,13 +150,13 @@ int perf_json_write(FILE *file, const struct perf_run *run, struct cw_error *err
     json_t *list = json_array();
     for (size_t i = 0; i < run->case_count; i++) {
         for (size_t k = 0; k < run->cases[i].sample_count; k++)
-            append(&list, sample_json(run, i, &run->cases[i].samples[k]));
-        append(&list, aggregate_json(run, i, "median"));
-        append(&list, aggregate_json(run, i, "stddev"));
+            perf_json_append(&list, sample_json(run, i, &run->cases[i].samples[k]));
+        perf_json_append(&list, aggregate_json(run, i, "median"));
+        perf_json_append(&list, aggregate_json(run, i, "stddev"));
     }
     json_t *root = json_object();
-    put(&root, "context", context_json(run));
-    put(&root, "benchmarks", list);
+    perf_json_put(&root, "context", context_json(run));
+    perf_json_put(&root, "benchmarks", list);
     const bool written = root != NULL &&
                          json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) == 0 &&
                          fputc('\n', file) != EOF;
@@ -244,7 +244,8 @@ static bool read_entry(struct perf_run *run, const json_t *entry)
     return measured != NULL && perf_case_add(measured, &sample);
 }
 
-static int reject(struct cw_error *error, const char *path, int line, int column, const char *what)
+static int perf_json_reject(struct cw_error *error, const char *path, int line, int column,
+                            const char *what)
 {
     snprintf(error->text, sizeof error->text, "%.400s:%d:%d: %.400s", path, line, column, what);
     return error->exit_code = CW_USAGE;
@@ -256,13 +257,13 @@ int perf_json_read(const char *path, struct perf_run *run, struct cw_error *erro
     *run = (struct perf_run){.case_count = 0};
     json_t *const root = json_load_file(path, JSON_REJECT_DUPLICATES, &wrong);
     if (root == NULL)
-        return reject(error, path, wrong.line > 0 ? wrong.line : 1,
-                      wrong.column > 0 ? wrong.column : 1, wrong.text);
+        return perf_json_reject(error, path, wrong.line > 0 ? wrong.line : 1,
+                                wrong.column > 0 ? wrong.column : 1, wrong.text);
     const json_t *const list = json_object_get(root, "benchmarks");
     const json_t *const context = json_object_get(root, "context");
     int result = CW_OK;
     if (!json_is_array(list) || !json_is_object(json_object_get(context, "cubewarp")))
-        result = reject(error, path, 1, 1, "not a result of 'cubewarp perf run --json'");
+        result = perf_json_reject(error, path, 1, 1, "not a result of 'cubewarp perf run --json'");
     else
         read_context(context, run);
     for (size_t i = 0; result == CW_OK && i < json_array_size(list); i++)

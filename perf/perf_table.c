@@ -53,8 +53,8 @@ struct remarks {
     size_t used;
 };
 
-__attribute__((format(printf, 2, 3))) static void append(struct remarks *remarks,
-                                                         const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void perf_table_append(struct remarks *remarks,
+                                                                    const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -70,7 +70,7 @@ __attribute__((format(printf, 2, 3))) static void append(struct remarks *remarks
 static struct remarks *next(struct remarks *remarks)
 {
     if (remarks->used > 0)
-        append(remarks, "; ");
+        perf_table_append(remarks, "; ");
     return remarks;
 }
 
@@ -82,15 +82,15 @@ static void judge_ratio_in(struct remarks *remarks, const struct perf_spread *ra
 {
     if (ratio->count == 0)
         return;
-    append(next(remarks), "goal %.2f x", least);
+    perf_table_append(next(remarks), "goal %.2f x", least);
     if (mode != NULL)
-        append(remarks, " %.*s", (int)strcspn(mode, "/"), mode);
+        perf_table_append(remarks, " %.*s", (int)strcspn(mode, "/"), mode);
     if (state != NULL)
-        append(remarks, " %s", state);
-    append(remarks, ": %.2f", ratio->median);
+        perf_table_append(remarks, " %s", state);
+    perf_table_append(remarks, ": %.2f", ratio->median);
     if (state != NULL)
-        append(remarks, " in %zu", ratio->count);
-    append(remarks, " %s", met(ratio->median >= least));
+        perf_table_append(remarks, " in %zu", ratio->count);
+    perf_table_append(remarks, " %s", met(ratio->median >= least));
 }
 
 /* Ratios on several threads are held, scaled, against the goal of the state they ran in. */
@@ -116,21 +116,23 @@ static void judge_ratio(struct remarks *remarks, const struct perf_run *run,
     judge_ratio_in(remarks, &ratio, goal->ratio_far, mode, "far");
 }
 
-static void judge(struct remarks *remarks, const struct perf_run *run,
-                  const struct perf_case_run *measured, const struct perf_summary *summary)
+static void perf_table_judge(struct remarks *remarks, const struct perf_run *run,
+                             const struct perf_case_run *measured,
+                             const struct perf_summary *summary)
 {
     const struct perf_goal *goal;
     for (size_t i = 0; (goal = perf_goal_of(measured->name, i)) != NULL; i++) {
         if (goal->events_per_s > 0)
-            append(next(remarks), "goal %.0f: %s", goal->events_per_s * 1e-6,
-                   met(summary->events_per_s.median >= goal->events_per_s));
+            perf_table_append(next(remarks), "goal %.0f: %s", goal->events_per_s * 1e-6,
+                              met(summary->events_per_s.median >= goal->events_per_s));
         if (goal->ratio_near > 0)
             judge_ratio(remarks, run, measured, goal);
         if (goal->rss_bytes_max > 0)
-            append(next(remarks), "goal %.0f MiB: %s", (double)goal->rss_bytes_max / 1048576,
-                   met(summary->rss_bytes <= goal->rss_bytes_max));
+            perf_table_append(next(remarks), "goal %.0f MiB: %s",
+                              (double)goal->rss_bytes_max / 1048576,
+                              met(summary->rss_bytes <= goal->rss_bytes_max));
         if (goal->efficiency > 0 && summary->efficiency < goal->efficiency)
-            append(next(remarks), "goal efficiency %.2f: NOT MET", goal->efficiency);
+            perf_table_append(next(remarks), "goal efficiency %.2f: NOT MET", goal->efficiency);
     }
 }
 
@@ -162,10 +164,10 @@ static void print_case(FILE *file, const struct perf_run *run, const struct perf
     const struct perf_summary summary = perf_summary_of(measured, PERF_MIXED);
     const struct perf_spread *const rate = &summary.events_per_s;
     struct remarks remarks = {.used = 0};
-    judge(&remarks, run, measured, &summary);
+    perf_table_judge(&remarks, run, measured, &summary);
     if (summary.disturbed > 0)
-        append(next(&remarks), "%u of %zu rounds disturbed", (unsigned)summary.disturbed,
-               measured->sample_count);
+        perf_table_append(next(&remarks), "%u of %zu rounds disturbed", (unsigned)summary.disturbed,
+                          measured->sample_count);
     fprintf(file, "%-28s %8.2f %8.2f %8.2f", measured->name, rate->median * 1e-6,
             rate->least * 1e-6, rate->most * 1e-6);
     print_ratio(file, run, measured);

@@ -10,9 +10,9 @@
 
 /* One case in one round, repeated while it is disturbed. *calibration is the last one taken, and
  * stands for the one before: nothing has run since. */
-static int measure(const struct perf_session *session, const struct perf_case *one,
-                   struct perf_calibration *calibration, struct perf_sample *sample,
-                   struct cw_error *error)
+static int session_measure(const struct perf_session *session, const struct perf_case *one,
+                           struct perf_calibration *calibration, struct perf_sample *sample,
+                           struct cw_error *error)
 {
     const uint32_t round = sample->round;
     for (uint32_t repeats = 0;; repeats++) {
@@ -41,7 +41,7 @@ static int run_rounds(const struct perf_session *session, const struct perf_case
         const size_t at = done % run->case_count;
         if (session->progress != NULL)
             session->progress(session->arg, sample.round, cases[at].name, done, count);
-        result = measure(session, &cases[at], &calibration, &sample, error);
+        result = session_measure(session, &cases[at], &calibration, &sample, error);
         if (result == CW_OK && !perf_case_add(&run->cases[at], &sample)) {
             snprintf(error->text, sizeof error->text, "out of memory for the samples");
             result = error->exit_code = CW_NO_RESOURCE;

@@ -197,8 +197,8 @@ static bool has(const struct cases *list, const char *name)
     return false;
 }
 
-static void add(struct cases *list, const struct model *model, const struct mode *mode,
-                uint32_t threads)
+static void sets_add(struct cases *list, const struct model *model, const struct mode *mode,
+                     uint32_t threads)
 {
     struct perf_case one = {.threads = threads,
                             .program = mode->bare != NULL ? PERF_BARE : PERF_CUBEWARP};
@@ -225,7 +225,7 @@ static void add_modes(struct cases *list, const struct row *row, uint32_t thread
     const unsigned wanted = threads == 1 ? row->one : row->several;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (wanted & modes[i].bit)
-            add(list, model_of(row->model), &modes[i], threads);
+            sets_add(list, model_of(row->model), &modes[i], threads);
 }
 
 int perf_set_cases(const char *set, uint32_t cores, struct perf_case **cases, size_t *count,

@@ -37,6 +37,11 @@ done
 repeated=$(printf '%s\n' $sources | xargs -n1 basename | sort | uniq -d)
 [ -z "$repeated" ] || complain "file names that stand twice: $repeated"
 
+# A function's name stands once in the product, so that a stack trace names a place.
+repeated=$(printf '%s\n' $sources | grep -vE '^(test|perf/bare)/' | xargs ctags -x --c-kinds=f --_xformat=%N |
+    sort | uniq -d)
+[ -z "$repeated" ] || complain "functions whose names stand twice: $(tr '\n' ' ' <<<"$repeated")"
+
 # The table of decisions names files, what is in them, and tests that are there.
 decisions=collectives/DECISIONS.md
 for name in $(grep -oE '`[a-z]+/[a-z_0-9/]+\.[a-z]+`' $decisions | tr -d '`' | sort -u); do

@@ -190,7 +190,7 @@ int perf_options_parse(struct perf_options *options, enum perf_part part, int ar
 /* ---- the command ------------------------------------------------------------------------------
  */
 
-static int print_help(void)
+static int cmd_perf_print_help(void)
 {
     puts("Usage: cubewarp perf PART [OPTION]...\nThroughput: measured, kept, compared, "
          "projected.\n\n"
@@ -206,7 +206,7 @@ int perf_main(int argc, char **argv)
     struct cw_error error = {.exit_code = CW_OK};
     struct perf_options options;
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
-        return print_help();
+        return cmd_perf_print_help();
     size_t part = 0;
     while (part < PARTS && (argc < 2 || strcmp(argv[1], parts[part].name) != 0))
         part++;

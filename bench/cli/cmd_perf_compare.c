@@ -24,8 +24,8 @@ static int history_path(const struct perf_options *options, char *path, size_t b
 }
 
 /* A whole number is a run in the history, anything else a file. */
-static int read_operand(const struct perf_options *options, const char *text, struct perf_run *run,
-                        struct cw_error *error)
+static int cmd_perf_compare_read_operand(const struct perf_options *options, const char *text,
+                                         struct perf_run *run, struct cw_error *error)
 {
     char path[4096];
     if (text[0] == '\0' || text[strspn(text, "0123456789")] != '\0')
@@ -59,12 +59,13 @@ static int read_both(const struct perf_options *options, struct perf_run *before
 {
     int64_t id = 0;
     int result = options->operand_count == 2
-                     ? read_operand(options, options->operands[1], after, error)
+                     ? cmd_perf_compare_read_operand(options, options->operands[1], after, error)
                      : read_last(options, NULL, &id, after, error);
     if (result != CW_OK)
         return result;
-    return options->operand_count > 0 ? read_operand(options, options->operands[0], before, error)
-                                      : read_last(options, after->set, &id, before, error);
+    return options->operand_count > 0
+               ? cmd_perf_compare_read_operand(options, options->operands[0], before, error)
+               : read_last(options, after->set, &id, before, error);
 }
 
 int perf_compare_main(const struct perf_options *options, struct cw_error *error)

@@ -15,7 +15,8 @@
 #include "perf/perf_table.h"
 #include "perf/session.h"
 
-static void on_progress(void *arg, uint32_t round, const char *name, size_t done, size_t count)
+static void cmd_perf_run_on_progress(void *arg, uint32_t round, const char *name, size_t done,
+                                     size_t count)
 {
     const struct perf_options *const options = arg;
     fprintf(stderr, "\r\033[Kround %u of %u, %zu of %zu: %s", (unsigned)round + 1,
@@ -43,8 +44,8 @@ static int list_cases(const struct perf_options *options, struct cw_error *error
 }
 
 /* Standard output has the table, or the JSON that was asked for there, alone. */
-static int report(const struct perf_options *options, const struct perf_run *run,
-                  struct atomic_file *json, struct cw_error *error)
+static int cmd_perf_run_report(const struct perf_options *options, const struct perf_run *run,
+                               struct atomic_file *json, struct cw_error *error)
 {
     if (options->json != NULL && json->stream == NULL)
         return perf_json_write(stdout, run, error);
@@ -56,8 +57,8 @@ static int report(const struct perf_options *options, const struct perf_run *run
 }
 
 /* Keeps the run, unless it was not wanted. */
-static int keep(const struct perf_options *options, const struct perf_run *run,
-                struct cw_error *error)
+static int cmd_perf_run_keep(const struct perf_options *options, const struct perf_run *run,
+                             struct cw_error *error)
 {
     char path[4096];
     int64_t id = 0;
@@ -86,7 +87,7 @@ int perf_run_main(const struct perf_options *options, struct cw_error *error)
         .set = options->set,
         .rounds = options->rounds,
         .repeats_max = options->repeats,
-        .progress = shows ? on_progress : NULL,
+        .progress = shows ? cmd_perf_run_on_progress : NULL,
         .disturbed = options->quiet ? NULL : on_disturbed,
         .arg = (void *)(uintptr_t)options,
     };
@@ -100,9 +101,9 @@ int perf_run_main(const struct perf_options *options, struct cw_error *error)
     if (shows)
         fputs("\r\033[K", stderr);
     if (result == CW_OK)
-        result = report(options, &run, &json, error);
+        result = cmd_perf_run_report(options, &run, &json, error);
     if (result == CW_OK)
-        result = keep(options, &run, error);
+        result = cmd_perf_run_keep(options, &run, error);
     atomic_file_discard(&json);
     perf_run_free(&run);
     return result;

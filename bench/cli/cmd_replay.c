@@ -24,7 +24,7 @@ static const struct option long_options[] = {{"list", no_argument, NULL, 'l'},
                                              {"help", no_argument, NULL, 'h'},
                                              {0}};
 
-static void print_help(void)
+static void cmd_replay_print_help(void)
 {
     fputs("Usage: cubewarp replay [OPTION]... FILE\n"
           "Executes an op log that run --op-log wrote, and compares the memory at the end with\n"
@@ -35,7 +35,8 @@ static void print_help(void)
           stdout);
 }
 
-static int parse(struct replay_options *options, int argc, char **argv, struct cw_error *error)
+static int cmd_replay_parse(struct replay_options *options, int argc, char **argv,
+                            struct cw_error *error)
 {
     static const char *const names[] = {"list", "max-memory", "help"};
     char quoted[CONFIG_QUOTE_BYTES];
@@ -113,13 +114,13 @@ int replay_main(int argc, char **argv)
 {
     struct replay_options options;
     struct cw_error error = {.exit_code = CW_OK};
-    if (parse(&options, argc, argv, &error) != CW_OK) {
+    if (cmd_replay_parse(&options, argc, argv, &error) != CW_OK) {
         cli_fail("replay", &error);
         fputs("Try 'cubewarp replay --help'.\n", stderr);
         return CW_USAGE;
     }
     if (options.help) {
-        print_help();
+        cmd_replay_print_help();
         return cli_end("replay", CW_OK);
     }
     const int code = cli_end("replay", replay_file(&options, &error));

@@ -18,13 +18,13 @@ struct outputs {
     char *pointers; /* of a deadlock: to be shown after its message */
 };
 
-static bool is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
+static bool cmd_run_is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
 
 static int open_outputs(const struct run_options *options, struct outputs *outputs,
                         struct cw_error *error)
 {
-    *outputs = (struct outputs){.json_to_stdout = is_stdout(options->json),
-                                .csv_to_stdout = is_stdout(options->csv)};
+    *outputs = (struct outputs){.json_to_stdout = cmd_run_is_stdout(options->json),
+                                .csv_to_stdout = cmd_run_is_stdout(options->csv)};
     int result = CW_OK;
     if (options->json != NULL && !outputs->json_to_stdout)
         result = atomic_file_open(&outputs->json, options->json, error);
@@ -56,8 +56,8 @@ static int write_outputs(struct outputs *outputs, const struct result *result,
     return code;
 }
 
-static int run(const struct run_options *options, const struct config *config,
-               struct outputs *outputs, struct cw_error *error)
+static int cmd_run_bench(const struct run_options *options, const struct config *config,
+                         struct outputs *outputs, struct cw_error *error)
 {
     struct result result = {0};
     int code = run_options_check(options, &config->hw, error);
@@ -86,7 +86,7 @@ int run_main(int argc, char **argv)
         return code;
     code = open_outputs(&options, &outputs, &error);
     if (code == CW_OK)
-        code = run(&options, config, &outputs, &error);
+        code = cmd_run_bench(&options, config, &outputs, &error);
     atomic_file_discard(&outputs.json);
     atomic_file_discard(&outputs.csv);
     config_free(config);

@@ -73,7 +73,7 @@ struct path {
     int64_t latency_ps, ser_ps_max;
 };
 
-static void print_ns(int64_t ps)
+static void cmd_topo_print_ns(int64_t ps)
 {
     printf("%6lld.%03lld", (long long)(ps / 1000), (long long)(ps % 1000));
 }
@@ -102,7 +102,7 @@ static void print_step(void *arg, const struct hw_path_step *step)
         printf("%-10s ", hw_node_name[step->kind]);
         print_place(step);
         printf(" overhead ");
-        print_ns(ps);
+        cmd_topo_print_ns(ps);
     } else {
         const struct hw_link_class *link = &path->hw->link[step->kind];
         const int64_t ser_ps = hw_ser_ps(link, path->bytes);
@@ -111,9 +111,9 @@ static void print_step(void *arg, const struct hw_path_step *step)
         printf("  -%-8s ", hw_link_name[step->kind]);
         print_place(step);
         printf(" flight   ");
-        print_ns(link->prop_ps);
+        cmd_topo_print_ns(link->prop_ps);
         printf("   %llu B take ", (unsigned long long)path->bytes);
-        print_ns(ser_ps);
+        cmd_topo_print_ns(ser_ps);
     }
     putchar('\n');
 }
@@ -126,11 +126,11 @@ static void print_path(const struct config *config, struct hw_place from, struct
     hw_path_walk(&config->hw, from, to, dist_slot_memory(&config->ccl), HW_PORT_NONE, print_step,
                  &path);
     printf("latency ");
-    print_ns(path.latency_ps);
+    cmd_topo_print_ns(path.latency_ps);
     printf(" + longest serialisation ");
-    print_ns(path.ser_ps_max);
+    cmd_topo_print_ns(path.ser_ps_max);
     printf(" = ");
-    print_ns(path.latency_ps + path.ser_ps_max);
+    cmd_topo_print_ns(path.latency_ps + path.ser_ps_max);
     putchar('\n');
 }
 

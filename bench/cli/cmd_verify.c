@@ -20,7 +20,8 @@ struct comparison {
     char first[200]; /* the first difference, in words */
 };
 
-static void compare(struct comparison *comparison, const char *name, const char *a, const char *b)
+static void cmd_verify_compare(struct comparison *comparison, const char *name, const char *a,
+                               const char *b)
 {
     const bool same = strcmp(a, b) == 0;
     printf("%-44s %20s %20s %s\n", name, a, b, same ? "same" : "DIFFERENT");
@@ -38,7 +39,7 @@ static void compare_hash(struct comparison *comparison, const char *name, bool h
         snprintf(text_a, sizeof text_a, "%016" PRIx64, a);
     if (has_b)
         snprintf(text_b, sizeof text_b, "%016" PRIx64, b);
-    compare(comparison, name, text_a, text_b);
+    cmd_verify_compare(comparison, name, text_a, text_b);
 }
 
 static void compare_count(struct comparison *comparison, const char *name, uint64_t a, uint64_t b)
@@ -47,7 +48,7 @@ static void compare_count(struct comparison *comparison, const char *name, uint6
     char text_b[VALUE_BYTES];
     snprintf(text_a, sizeof text_a, "%" PRIu64, a);
     snprintf(text_b, sizeof text_b, "%" PRIu64, b);
-    compare(comparison, name, text_a, text_b);
+    cmd_verify_compare(comparison, name, text_a, text_b);
 }
 
 /* -1: not verified, which is not the same as 0. */
@@ -59,14 +60,14 @@ static void compare_wrong(struct comparison *comparison, const char *name, int64
         snprintf(text_a, sizeof text_a, "%" PRId64, a);
     if (b >= 0)
         snprintf(text_b, sizeof text_b, "%" PRId64, b);
-    compare(comparison, name, text_a, text_b);
+    cmd_verify_compare(comparison, name, text_a, text_b);
 }
 
 static void compare_ns(struct comparison *comparison, const char *name, int64_t a, int64_t b)
 {
     char text_a[REPORT_NUMBER_BYTES];
     char text_b[REPORT_NUMBER_BYTES];
-    compare(comparison, name, report_ns(a, text_a), report_ns(b, text_b));
+    cmd_verify_compare(comparison, name, report_ns(a, text_a), report_ns(b, text_b));
 }
 
 /* To the bit: 17 digits tell any two doubles apart. */
@@ -76,7 +77,7 @@ static void compare_mean(struct comparison *comparison, const char *name, double
     char text_b[VALUE_BYTES];
     snprintf(text_a, sizeof text_a, "%.17g", a);
     snprintf(text_b, sizeof text_b, "%.17g", b);
-    compare(comparison, name, text_a, text_b);
+    cmd_verify_compare(comparison, name, text_a, text_b);
 }
 
 static void compare_phases(struct comparison *comparison, size_t index, const struct result_row *a,
@@ -88,7 +89,7 @@ static void compare_phases(struct comparison *comparison, size_t index, const st
     compare_count(comparison, name, a->phase_count, b->phase_count);
     for (size_t i = 0; i < count; i++) {
         snprintf(name, sizeof name, "results[%zu] phases[%zu] name", index, i);
-        compare(comparison, name, a->phases[i].name, b->phases[i].name);
+        cmd_verify_compare(comparison, name, a->phases[i].name, b->phases[i].name);
         snprintf(name, sizeof name, "results[%zu] %.24s min_ns", index, a->phases[i].name);
         compare_ns(comparison, name, a->phases[i].min_ps, b->phases[i].min_ps);
         snprintf(name, sizeof name, "results[%zu] %.24s mean_ps", index, a->phases[i].name);
@@ -108,7 +109,7 @@ static void compare_link_kinds(struct comparison *comparison, size_t index,
     for (size_t i = 0; i < count; i++) {
         const struct result_link_kind *const kind_a = &a->kinds[i], *const kind_b = &b->kinds[i];
         snprintf(name, sizeof name, "results[%zu] link_kinds[%zu] kind", index, i);
-        compare(comparison, name, kind_a->name, kind_b->name);
+        cmd_verify_compare(comparison, name, kind_a->name, kind_b->name);
         snprintf(name, sizeof name, "results[%zu] %.24s links", index, kind_a->name);
         compare_count(comparison, name, kind_a->links, kind_b->links);
         snprintf(name, sizeof name, "results[%zu] %.24s bytes", index, kind_a->name);
@@ -128,7 +129,7 @@ static void compare_busiest(struct comparison *comparison, size_t index, const s
     for (size_t i = 0; i < count; i++) {
         const struct result_link *const link_a = &a->links[i], *const link_b = &b->links[i];
         snprintf(name, sizeof name, "results[%zu] busiest[%zu] name", index, i);
-        compare(comparison, name, link_a->name, link_b->name);
+        cmd_verify_compare(comparison, name, link_a->name, link_b->name);
         snprintf(name, sizeof name, "results[%zu] busiest[%zu] bytes", index, i);
         compare_count(comparison, name, link_a->bytes, link_b->bytes);
         snprintf(name, sizeof name, "results[%zu] busiest[%zu] busy_ns", index, i);
@@ -179,7 +180,7 @@ static int compare_results(const struct result *a, const struct result *b, struc
                   b->engine.stats.events_committed);
     compare_ns(&comparison, "sim_time_ns", a->sim_time_ps, b->sim_time_ps);
     compare_ns(&comparison, "init_time_ns", a->init_time_ps, b->init_time_ps);
-    compare(&comparison, "algorithm", a->algorithm, b->algorithm);
+    cmd_verify_compare(&comparison, "algorithm", a->algorithm, b->algorithm);
     compare_count(&comparison, "ipcq_messages", a->engine.ipcq_messages, b->engine.ipcq_messages);
     compare_count(&comparison, "results", a->row_count, b->row_count);
     const size_t count = a->row_count < b->row_count ? a->row_count : b->row_count;
@@ -198,7 +199,8 @@ static int compare_results(const struct result *a, const struct result *b, struc
 }
 
 /* Both runs; the options' mode is restored between them. */
-static int verify(struct run_options *options, const struct config *config, struct cw_error *error)
+static int cmd_verify_verify(struct run_options *options, const struct config *config,
+                             struct cw_error *error)
 {
     struct result sequential = {0};
     struct result given = {0};
@@ -232,7 +234,7 @@ int verify_main(int argc, char **argv)
     int code = cli_begin(&options, COMMAND_VERIFY, argc, argv, &config);
     if (config == NULL)
         return code;
-    code = verify(&options, config, &error);
+    code = cmd_verify_verify(&options, config, &error);
     config_free(config);
     code = cli_end("verify", code);
     return error.exit_code != CW_OK ? cli_fail("verify", &error) : code;

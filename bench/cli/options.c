@@ -123,7 +123,7 @@ static void fill_tables(struct getopt_tables *tables, enum command command)
     }
 }
 
-static const struct option_row *row_of(int found)
+static const struct option_row *options_row_of(int found)
 {
     if (found >= LONG_VALUE && found < LONG_VALUE + (int)ROWS)
         return &rows[found - LONG_VALUE];
@@ -179,10 +179,10 @@ int options_projected(struct cw_error *error, const char *name)
 }
 
 /* What getopt_long did not like about the argument that it saw last. */
-static int reject_argument(struct options_parse *parse, const struct getopt_tables *tables,
-                           const char *argument, int found)
+static int options_reject_argument(struct options_parse *parse, const struct getopt_tables *tables,
+                                   const char *argument, int found)
 {
-    const struct option_row *const row = row_of(optopt);
+    const struct option_row *const row = options_row_of(optopt);
     if (found == ':' && row != NULL)
         return options_usage(parse->error, "--%s needs a value: --%s %s", row->name, row->name,
                              row->argument);
@@ -192,7 +192,7 @@ static int reject_argument(struct options_parse *parse, const struct getopt_tabl
 }
 
 /* Arguments that are no options: the second PE of --path, else none. */
-static int read_operand(struct options_parse *parse, const char *text)
+static int options_read_operand(struct options_parse *parse, const char *text)
 {
     char quoted[CONFIG_QUOTE_BYTES];
     if (parse->options->path_from == NULL || parse->options->path_to != NULL)
@@ -245,15 +245,15 @@ int run_options_parse(struct run_options *options, enum command command, int arg
     for (;;) {
         const int found = getopt_long(argc, argv, tables.letters, tables.known, NULL);
         if (found == -1 && optind < argc) {
-            if (read_operand(&parse, argv[optind++]) != CW_OK)
+            if (options_read_operand(&parse, argv[optind++]) != CW_OK)
                 return CW_USAGE;
             continue;
         }
         if (found == -1)
             break;
         if (found == '?' || found == ':')
-            return reject_argument(&parse, &tables, argv[optind - 1], found);
-        const struct option_row *const row = row_of(found);
+            return options_reject_argument(&parse, &tables, argv[optind - 1], found);
+        const struct option_row *const row = options_row_of(found);
         if (command == COMMAND_PROJECT && options_projected(error, row->name) != CW_OK)
             return CW_USAGE;
         if (options_read(&parse, row, optarg) != CW_OK)

@@ -92,8 +92,8 @@ int options_regular_file(struct cw_error *error, const char *name, const char *t
     return CW_OK;
 }
 
-static int reject(struct options_parse *parse, const struct option_row *row, const char *text,
-                  const char *expected)
+static int option_value_reject(struct options_parse *parse, const struct option_row *row,
+                               const char *text, const char *expected)
 {
     return options_reject(parse->error, row->name, text, expected);
 }
@@ -117,14 +117,14 @@ static int read_size(struct options_parse *parse, const struct option_row *row, 
 }
 
 /* SIP.cube.PE */
-static int read_place(struct options_parse *parse, const struct option_row *row, const char *text,
-                      struct hw_place *place)
+static int option_value_read_place(struct options_parse *parse, const struct option_row *row,
+                                   const char *text, struct hw_place *place)
 {
     unsigned sip, cube, pe;
     int used = 0;
     if (strspn(text, "0123456789.") != strlen(text) || strlen(text) > 20 ||
         sscanf(text, "%5u.%4u.%2u%n", &sip, &cube, &pe, &used) != 3 || text[used] != '\0')
-        return reject(parse, row, text, "expected SIP.cube.PE, as in 0.1.0");
+        return option_value_reject(parse, row, text, "expected SIP.cube.PE, as in 0.1.0");
     *place = (struct hw_place){.sip = sip, .cube = cube, .pe = pe};
     return CW_OK;
 }
@@ -137,7 +137,8 @@ static int read_gemm(struct options_parse *parse, const struct option_row *row, 
     if (strspn(text, "0123456789x") != strlen(text) || strlen(text) > 20 ||
         sscanf(text, "%5ux%5ux%5u%n", &m, &n, &k, &used) != 3 || text[used] != '\0' || m == 0 ||
         n == 0 || k == 0 || m > MATMUL_SIDE_MAX || n > MATMUL_SIDE_MAX || k > MATMUL_SIDE_MAX)
-        return reject(parse, row, text, "expected MxNxK, each from 1 to 65536, as in 128x128x512");
+        return option_value_reject(parse, row, text,
+                                   "expected MxNxK, each from 1 to 65536, as in 128x128x512");
     gemm->m = m, gemm->n = n, gemm->k = k;
     return CW_OK;
 }
@@ -161,7 +162,7 @@ static int read_bench(struct options_parse *parse, const struct option_row *row,
     snprintf(expected, sizeof expected, "no such bench; %s%s%sknown: %s",
              nearest.best == NULL ? "" : "did you mean ", nearest.best == NULL ? "" : nearest.best,
              nearest.best == NULL ? "" : "? ", known);
-    return reject(parse, row, text, expected);
+    return option_value_reject(parse, row, text, expected);
 }
 
 /* Our names, and those that nccl-tests has for the same. */
@@ -172,7 +173,7 @@ static int read_dtype(struct options_parse *parse, const struct option_row *row,
                              : strcmp(text, "bfloat16") == 0 ? "bf16"
                                                              : text;
     if (!dtype_parse(name, &parse->options->dtype))
-        return reject(parse, row, text, "expected f16, bf16 or f32");
+        return option_value_reject(parse, row, text, "expected f16, bf16 or f32");
     return CW_OK;
 }
 
@@ -184,8 +185,8 @@ static int read_sync(struct options_parse *parse, const struct option_row *row, 
             parse->options->sync_given = true;
             return CW_OK;
         }
-    return reject(parse, row, text,
-                  "expected sequential, conservative, optimistic, adaptive or stress");
+    return option_value_reject(parse, row, text,
+                               "expected sequential, conservative, optimistic, adaptive or stress");
 }
 
 int options_cancellation(struct cw_error *error, const char *name, const char *text, bool *lazy)
@@ -218,7 +219,7 @@ static int read_partition(struct options_parse *parse, const struct option_row *
         for (uint32_t i = 0; (row_of = partitioner_at(i)) != NULL && used < sizeof legal; i++)
             used += (size_t)snprintf(legal + used, sizeof legal - used, "%s %s", i == 0 ? "" : ",",
                                      row_of->name);
-        return reject(parse, row, text, legal);
+        return option_value_reject(parse, row, text, legal);
     }
     parse->options->partition = text;
     return CW_OK;
@@ -330,7 +331,7 @@ static int read_work(struct options_parse *parse, const struct option_row *row, 
     case OPTION_OP:
         return redop_parse(text, &options->op)
                    ? CW_OK
-                   : reject(parse, row, text, "expected sum, max, min or prod");
+                   : option_value_reject(parse, row, text, "expected sum, max, min or prod");
     case OPTION_ITERS:
         return read_u32(parse, row, text, 1, 1000000, &options->iterations);
     case OPTION_WARMUP:
@@ -360,14 +361,14 @@ int options_read(struct options_parse *parse, const struct option_row *row, cons
     case OPTION_BENCH:
         return read_bench(parse, row, text);
     case OPTION_FROM:
-        return read_place(parse, row, text, &options->from);
+        return option_value_read_place(parse, row, text, &options->from);
     case OPTION_TO:
-        return read_place(parse, row, text, &options->to);
+        return option_value_read_place(parse, row, text, &options->to);
     case OPTION_DIR: {
         const int dir = hw_dir_by_name(text);
         if (dir < 0 || dir >= HW_DIR_BUILT_IN)
-            return reject(parse, row, text,
-                          "expected N, S, E, W, or one of them behind global_ or intra_");
+            return option_value_reject(
+                parse, row, text, "expected N, S, E, W, or one of them behind global_ or intra_");
         options->dir = (enum hw_dir)dir;
         return CW_OK;
     }
@@ -512,8 +513,8 @@ int options_finish(struct options_parse *parse)
     return finish_sizes(parse);
 }
 
-static int check_place(const char *option, struct hw_place place, const struct hw_config *hw,
-                       struct cw_error *error)
+static int option_value_check_place(const char *option, struct hw_place place,
+                                    const struct hw_config *hw, struct cw_error *error)
 {
     if (place.sip < hw->sip_count && place.cube < hw_cubes(hw) && place.pe < hw_pes(hw))
         return CW_OK;
@@ -530,9 +531,9 @@ int run_options_check(const struct run_options *options, const struct hw_config 
 {
     if (strcmp(options->bench, "ipcq_pingpong") != 0)
         return CW_OK;
-    int result = check_place("from", options->from, hw, error);
+    int result = option_value_check_place("from", options->from, hw, error);
     if (result == CW_OK)
-        result = check_place("to", options->to, hw, error);
+        result = option_value_check_place("to", options->to, hw, error);
     if (result == CW_OK && hw_pe_index(hw, options->from) == hw_pe_index(hw, options->to))
         return options_usage(error, "--from and --to name the same PE; ipcq_pingpong needs two");
     return result;

@@ -20,7 +20,8 @@
 #define ATTEMPTS   100
 #define PROC_BYTES 40u
 
-static int fail(struct atomic_file *file, const char *path, int number, struct cw_error *error)
+static int atomic_file_fail(struct atomic_file *file, const char *path, int number,
+                            struct cw_error *error)
 {
     snprintf(error->text, sizeof error->text, "cannot write %.800s: %s", path, strerror(number));
     error->exit_code = CW_NO_RESOURCE;
@@ -58,7 +59,7 @@ static int close_descriptor(void *cookie)
 
 /* Where a path leads: through symbolic links to the file itself, so that they stay links. What is
  * no regular file keeps its name: /dev/stdout may lead to a pipe, which has none. */
-static char *resolve(const char *path, bool *regular)
+static char *atomic_file_resolve(const char *path, bool *regular)
 {
     struct stat status;
     *regular = stat(path, &status) != 0 || S_ISREG(status.st_mode);
@@ -75,7 +76,7 @@ static char *folder_of(const char *path)
     return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-static const char *name_of(const char *path)
+static const char *atomic_file_name_of(const char *path)
 {
     const char *const slash = strrchr(path, '/');
     return slash == NULL ? path : slash + 1;
@@ -143,21 +144,21 @@ static int open_aside(struct atomic_file *file)
 int atomic_file_open(struct atomic_file *file, const char *path, struct cw_error *error)
 {
     bool regular = true;
-    *file = (struct atomic_file){.path = resolve(path, &regular)};
+    *file = (struct atomic_file){.path = atomic_file_resolve(path, &regular)};
     if (file->path == NULL)
-        return fail(file, path, ENOMEM, error);
+        return atomic_file_fail(file, path, ENOMEM, error);
     struct stat status;
     if (stat(file->path, &status) == 0 && S_ISDIR(status.st_mode))
-        return fail(file, path, EISDIR, error);
+        return atomic_file_fail(file, path, EISDIR, error);
     file->is_regular = regular;
     file->descriptor = regular ? open_aside(file) : open(file->path, O_WRONLY | O_CLOEXEC);
     if (file->descriptor < 0)
-        return fail(file, path, errno, error);
+        return atomic_file_fail(file, path, errno, error);
     file->stream = fopencookie(
         file, "w", (cookie_io_functions_t){.write = write_some, .close = close_descriptor});
     if (file->stream == NULL) {
         close(file->descriptor);
-        return fail(file, path, ENOMEM, error);
+        return atomic_file_fail(file, path, ENOMEM, error);
     }
     return CW_OK;
 }
@@ -186,11 +187,11 @@ int atomic_file_commit(struct atomic_file *file, struct cw_error *error)
     snprintf(path, sizeof path, "%s", file->path);
     const int number = complete(file);
     if (number != 0)
-        return fail(file, path, number, error);
+        return atomic_file_fail(file, path, number, error);
     const bool closed = fclose(file->stream) == 0;
     file->stream = NULL;
     if (!closed)
-        return fail(file, path, errno, error);
+        return atomic_file_fail(file, path, errno, error);
     atomic_file_discard(file);
     return CW_OK;
 }
@@ -220,7 +221,7 @@ bool atomic_file_same(const char *a, const char *b)
     if (!same && folder_a != NULL && folder_b != NULL && stat(folder_a, &status_a) == 0 &&
         stat(folder_b, &status_b) == 0)
         same = status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino &&
-               strcmp(name_of(a), name_of(b)) == 0;
+               strcmp(atomic_file_name_of(a), atomic_file_name_of(b)) == 0;
     free(folder_a);
     free(folder_b);
     return same;

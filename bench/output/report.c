@@ -9,11 +9,11 @@
 #include <string.h>
 #include <xxhash.h>
 
-static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+static double report_ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
 double report_algbw_gbs(const struct result_row *row)
 {
-    return ratio((double)row->bytes * 1000, (double)row->time_ps);
+    return report_ratio((double)row->bytes * 1000, (double)row->time_ps);
 }
 
 double report_busbw_gbs(const struct result_row *row)
@@ -30,7 +30,7 @@ double report_efficiency(const struct cw_stats *stats)
 
 double report_rollback_mean(const struct cw_stats *stats)
 {
-    return ratio((double)stats->events_rolled_back, (double)stats->rollbacks);
+    return report_ratio((double)stats->events_rolled_back, (double)stats->rollbacks);
 }
 
 static const char *print_decimals(int64_t value, uint64_t unit, int places,
@@ -72,7 +72,7 @@ static void print_head(FILE *file, const struct result *result)
 
 static const char *or_dash(const char *text) { return text[0] == '\0' ? "-" : text; }
 
-static void print_row(FILE *file, const struct result_row *row)
+static void report_print_row(FILE *file, const struct result_row *row)
 {
     char time[REPORT_NUMBER_BYTES];
     char bound[REPORT_NUMBER_BYTES];
@@ -83,7 +83,7 @@ static void print_row(FILE *file, const struct result_row *row)
             row->bytes, row->count, or_dash(row->dtype), or_dash(row->redop),
             report_us(row->time_ps, time), report_algbw_gbs(row), report_busbw_gbs(row),
             report_us(row->bound_ps, bound),
-            100 * ratio((double)row->bound_ps, (double)row->time_ps), wrong);
+            100 * report_ratio((double)row->bound_ps, (double)row->time_ps), wrong);
 }
 
 static void print_foot(FILE *file, const struct result *result)
@@ -102,7 +102,7 @@ static void print_foot(FILE *file, const struct result *result)
         fprintf(file, "# Wrong values      : %" PRId64 "%s\n", wrong, wrong == 0 ? " OK" : "");
     else
         fputs("# Wrong values      : not verified (--verify-data)\n", file);
-    fprintf(file, "# Avg bus bandwidth : %.3f\n", ratio(busbw, (double)result->row_count));
+    fprintf(file, "# Avg bus bandwidth : %.3f\n", report_ratio(busbw, (double)result->row_count));
 }
 
 static void print_phases(FILE *file, const struct result_row *row)
@@ -125,7 +125,7 @@ static void print_links(FILE *file, const struct result_row *row)
         const struct result_link *const link = &row->links[i];
         char queue[REPORT_NUMBER_BYTES];
         fprintf(file, "# %-40s %15" PRIu64 " %8.2f %17s\n", link->name, link->bytes,
-                100 * ratio((double)link->busy_ps, (double)row->time_ps),
+                100 * report_ratio((double)link->busy_ps, (double)row->time_ps),
                 report_us(link->queue_ps_max, queue));
     }
 }
@@ -156,7 +156,7 @@ static void print_engine(FILE *file, const struct result *result)
             ", events/s %.4g, IPCQ messages/s %.4g, efficiency %.1f %%, wall time %.3f s, memory "
             "%.1f MiB, result hash %s, trace hash %016" PRIx64 "\n",
             result->seed, engine->sync, engine->threads, engine->stats.events_committed,
-            engine->events_per_s, ratio((double)engine->ipcq_messages, engine->run_s),
+            engine->events_per_s, report_ratio((double)engine->ipcq_messages, engine->run_s),
             100 * report_efficiency(&engine->stats), engine->setup_s + engine->run_s,
             (double)engine->peak_rss_bytes / 1048576, data, engine->stats.trace_hash);
 }
@@ -233,7 +233,7 @@ void report_table(FILE *file, const struct result *result)
     for (size_t i = 0; i < result->row_count; i++) {
         if (named)
             fprintf(file, "# %s\n", result->rows[i].collective);
-        print_row(file, &result->rows[i]);
+        report_print_row(file, &result->rows[i]);
     }
     print_foot(file, result);
     for (size_t i = 0; i < result->row_count; i++) {

@@ -30,7 +30,7 @@ static json_t *ns(int64_t ps) { return json_real((double)ps / 1000); }
 static json_t *whole(uint64_t value) { return json_integer((json_int_t)value); }
 
 /* Adds a member and takes the value; a missing value (no memory) makes the object fail. */
-static void put(json_t **object, const char *key, json_t *value)
+static void report_json_put(json_t **object, const char *key, json_t *value)
 {
     if (*object != NULL && json_object_set_new(*object, key, value) == 0)
         return;
@@ -44,10 +44,10 @@ static json_t *phases_json(const struct result_row *row)
     for (size_t i = 0; i < row->phase_count && list != NULL; i++) {
         const struct result_phase *const phase = &row->phases[i];
         json_t *object = json_object();
-        put(&object, "name", json_string(phase->name));
-        put(&object, "min_ns", ns(phase->min_ps));
-        put(&object, "mean_ns", ns(llround(phase->mean_ps)));
-        put(&object, "max_ns", ns(phase->max_ps));
+        report_json_put(&object, "name", json_string(phase->name));
+        report_json_put(&object, "min_ns", ns(phase->min_ps));
+        report_json_put(&object, "mean_ns", ns(llround(phase->mean_ps)));
+        report_json_put(&object, "max_ns", ns(phase->max_ps));
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);
             return NULL;
@@ -64,10 +64,11 @@ static json_t *link_kinds_json(const struct result_row *row)
         const struct result_link_kind *const kind = &row->kinds[i];
         const double busy_ps = (double)kind->busy_ps / (double)kind->links;
         json_t *object = json_object();
-        put(&object, "kind", json_string(kind->name));
-        put(&object, "links", whole(kind->links));
-        put(&object, "bytes", whole(kind->bytes));
-        put(&object, "busy", json_real(row->time_ps > 0 ? busy_ps / (double)row->time_ps : 0));
+        report_json_put(&object, "kind", json_string(kind->name));
+        report_json_put(&object, "links", whole(kind->links));
+        report_json_put(&object, "bytes", whole(kind->bytes));
+        report_json_put(&object, "busy",
+                        json_real(row->time_ps > 0 ? busy_ps / (double)row->time_ps : 0));
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);
             return NULL;
@@ -79,22 +80,22 @@ static json_t *link_kinds_json(const struct result_row *row)
 static json_t *row_json(const struct result_row *row)
 {
     json_t *object = json_object();
-    put(&object, "collective", text_or_null(row->collective));
-    put(&object, "algorithm", text_or_null(row->algorithm));
-    put(&object, "bytes", whole(row->bytes));
-    put(&object, "count", whole(row->count));
-    put(&object, "dtype", text_or_null(row->dtype));
-    put(&object, "redop", text_or_null(row->redop));
-    put(&object, "time_ns", ns(row->time_ps));
-    put(&object, "host_time_ns", ns(row->host_time_ps));
-    put(&object, "start_skew_ns", ns(row->start_skew_ps));
-    put(&object, "algbw_gbs", json_real(report_algbw_gbs(row)));
-    put(&object, "busbw_gbs", json_real(report_busbw_gbs(row)));
-    put(&object, "bound_ns", ns(row->bound_ps));
-    put(&object, "wrong", row->wrong < 0 ? json_null() : json_integer(row->wrong));
-    put(&object, "data_hash", hash_or_null(row->has_hash, row->data_hash));
-    put(&object, "phases", phases_json(row));
-    put(&object, "link_kinds", link_kinds_json(row));
+    report_json_put(&object, "collective", text_or_null(row->collective));
+    report_json_put(&object, "algorithm", text_or_null(row->algorithm));
+    report_json_put(&object, "bytes", whole(row->bytes));
+    report_json_put(&object, "count", whole(row->count));
+    report_json_put(&object, "dtype", text_or_null(row->dtype));
+    report_json_put(&object, "redop", text_or_null(row->redop));
+    report_json_put(&object, "time_ns", ns(row->time_ps));
+    report_json_put(&object, "host_time_ns", ns(row->host_time_ps));
+    report_json_put(&object, "start_skew_ns", ns(row->start_skew_ps));
+    report_json_put(&object, "algbw_gbs", json_real(report_algbw_gbs(row)));
+    report_json_put(&object, "busbw_gbs", json_real(report_busbw_gbs(row)));
+    report_json_put(&object, "bound_ns", ns(row->bound_ps));
+    report_json_put(&object, "wrong", row->wrong < 0 ? json_null() : json_integer(row->wrong));
+    report_json_put(&object, "data_hash", hash_or_null(row->has_hash, row->data_hash));
+    report_json_put(&object, "phases", phases_json(row));
+    report_json_put(&object, "link_kinds", link_kinds_json(row));
     return object;
 }
 
@@ -114,11 +115,11 @@ static json_t *rows_json(const struct result *result)
 static json_t *topology_json(const struct result *result)
 {
     json_t *object = json_object();
-    put(&object, "sips", whole(result->sips));
-    put(&object, "cubes", whole(result->cubes));
-    put(&object, "pes", whole(result->pes));
-    put(&object, "ipcq_queue_pairs", whole(result->queue_pairs));
-    put(&object, "lps", whole(result->lps));
+    report_json_put(&object, "sips", whole(result->sips));
+    report_json_put(&object, "cubes", whole(result->cubes));
+    report_json_put(&object, "pes", whole(result->pes));
+    report_json_put(&object, "ipcq_queue_pairs", whole(result->queue_pairs));
+    report_json_put(&object, "lps", whole(result->lps));
     return object;
 }
 
@@ -130,48 +131,48 @@ static void put_cut(json_t **object, const struct result_engine *engine)
         cut += engine->cut.link[kind].cut;
         all += engine->cut.link[kind].all;
     }
-    put(object, "lps_per_thread_min", whole(engine->cut.lps_min));
-    put(object, "lps_per_thread_max", whole(engine->cut.lps_max));
-    put(object, "idle_threads", whole(engine->cut.idle));
-    put(object, "links", whole(all));
-    put(object, "cut_links", whole(cut));
+    report_json_put(object, "lps_per_thread_min", whole(engine->cut.lps_min));
+    report_json_put(object, "lps_per_thread_max", whole(engine->cut.lps_max));
+    report_json_put(object, "idle_threads", whole(engine->cut.idle));
+    report_json_put(object, "links", whole(all));
+    report_json_put(object, "cut_links", whole(cut));
     if (engine->cut.lookahead_ps != CW_TIME_MAX)
-        put(object, "lookahead_ns", ns(engine->cut.lookahead_ps));
-    put(object, "pinned", json_boolean(engine->stats.threads_pinned > 0));
+        report_json_put(object, "lookahead_ns", ns(engine->cut.lookahead_ps));
+    report_json_put(object, "pinned", json_boolean(engine->stats.threads_pinned > 0));
 }
 
 static json_t *time_json(const struct cw_stats *stats)
 {
     json_t *object = json_object();
     for (int i = 0; i < CW_ACTIVITIES; i++)
-        put(&object, cw_activity_name[i], json_real(stats->time_share[i]));
+        report_json_put(&object, cw_activity_name[i], json_real(stats->time_share[i]));
     return object;
 }
 
 /* What is counted per worker, and of all of them. */
 static void put_counts(json_t **object, const struct cw_stats *stats)
 {
-    put(object, "rollbacks_primary", whole(stats->rollbacks_primary));
-    put(object, "rollbacks_secondary", whole(stats->rollbacks_secondary));
-    put(object, "rollback_events_mean", json_real(report_rollback_mean(stats)));
-    put(object, "rollback_events_max", whole(stats->rollback_events_max));
-    put(object, "window_first", whole(stats->window_first));
-    put(object, "window_last", whole(stats->window_last));
-    put(object, "window_mean", json_real(stats->window_mean));
-    put(object, "gvt_round_mean_us", json_real(1e6 * stats->gvt_round_mean_s));
-    put(object, "time_share", time_json(stats));
+    report_json_put(object, "rollbacks_primary", whole(stats->rollbacks_primary));
+    report_json_put(object, "rollbacks_secondary", whole(stats->rollbacks_secondary));
+    report_json_put(object, "rollback_events_mean", json_real(report_rollback_mean(stats)));
+    report_json_put(object, "rollback_events_max", whole(stats->rollback_events_max));
+    report_json_put(object, "window_first", whole(stats->window_first));
+    report_json_put(object, "window_last", whole(stats->window_last));
+    report_json_put(object, "window_mean", json_real(stats->window_mean));
+    report_json_put(object, "gvt_round_mean_us", json_real(1e6 * stats->gvt_round_mean_s));
+    report_json_put(object, "time_share", time_json(stats));
 }
 
 static json_t *worker_json(const struct cw_stats *stats)
 {
     json_t *object = json_object();
-    put(&object, "events_committed", whole(stats->events_committed));
-    put(&object, "events_processed", whole(stats->events_processed));
-    put(&object, "rolled_back_events", whole(stats->events_rolled_back));
-    put(&object, "anti_messages", whole(stats->anti_messages));
-    put(&object, "undo_bytes", whole(stats->undo_bytes));
-    put(&object, "safe_events", whole(stats->safe_events));
-    put(&object, "peak_events", whole(stats->events_alive_max));
+    report_json_put(&object, "events_committed", whole(stats->events_committed));
+    report_json_put(&object, "events_processed", whole(stats->events_processed));
+    report_json_put(&object, "rolled_back_events", whole(stats->events_rolled_back));
+    report_json_put(&object, "anti_messages", whole(stats->anti_messages));
+    report_json_put(&object, "undo_bytes", whole(stats->undo_bytes));
+    report_json_put(&object, "safe_events", whole(stats->safe_events));
+    report_json_put(&object, "peak_events", whole(stats->events_alive_max));
     put_counts(&object, stats);
     return object;
 }
@@ -193,32 +194,32 @@ json_t *report_engine_json(const struct result_engine *engine)
 {
     const struct cw_stats *const stats = &engine->stats;
     json_t *object = json_object();
-    put(&object, "sync", json_string(engine->sync));
-    put(&object, "threads", whole(engine->threads));
-    put(&object, "partition", json_string(engine->partition));
+    report_json_put(&object, "sync", json_string(engine->sync));
+    report_json_put(&object, "threads", whole(engine->threads));
+    report_json_put(&object, "partition", json_string(engine->partition));
     if (engine->cancellation != NULL) {
-        put(&object, "cancellation", json_string(engine->cancellation));
-        put(&object, "sends_reused", whole(stats->sends_reused));
+        report_json_put(&object, "cancellation", json_string(engine->cancellation));
+        report_json_put(&object, "sends_reused", whole(stats->sends_reused));
     }
-    put(&object, "events_committed", whole(stats->events_committed));
-    put(&object, "events_processed", whole(stats->events_processed));
-    put(&object, "rollbacks", whole(stats->rollbacks));
-    put(&object, "rolled_back_events", whole(stats->events_rolled_back));
-    put(&object, "rollbacks_injected", whole(stats->rollbacks_injected));
-    put(&object, "anti_messages", whole(stats->anti_messages));
-    put(&object, "efficiency", json_real(report_efficiency(stats)));
-    put(&object, "gvt_rounds", whole(stats->gvt_rounds));
-    put(&object, "undo_bytes", whole(stats->undo_bytes));
-    put(&object, "safe_events", whole(stats->safe_events));
-    put(&object, "peak_events", whole(stats->events_alive_max));
-    put(&object, "peak_rss_bytes", whole(engine->peak_rss_bytes));
-    put(&object, "setup_s", json_real(engine->setup_s));
-    put(&object, "run_s", json_real(engine->run_s));
-    put(&object, "committed_events_per_s", json_real(engine->events_per_s));
-    put(&object, "ipcq_messages", whole(engine->ipcq_messages));
-    put(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
+    report_json_put(&object, "events_committed", whole(stats->events_committed));
+    report_json_put(&object, "events_processed", whole(stats->events_processed));
+    report_json_put(&object, "rollbacks", whole(stats->rollbacks));
+    report_json_put(&object, "rolled_back_events", whole(stats->events_rolled_back));
+    report_json_put(&object, "rollbacks_injected", whole(stats->rollbacks_injected));
+    report_json_put(&object, "anti_messages", whole(stats->anti_messages));
+    report_json_put(&object, "efficiency", json_real(report_efficiency(stats)));
+    report_json_put(&object, "gvt_rounds", whole(stats->gvt_rounds));
+    report_json_put(&object, "undo_bytes", whole(stats->undo_bytes));
+    report_json_put(&object, "safe_events", whole(stats->safe_events));
+    report_json_put(&object, "peak_events", whole(stats->events_alive_max));
+    report_json_put(&object, "peak_rss_bytes", whole(engine->peak_rss_bytes));
+    report_json_put(&object, "setup_s", json_real(engine->setup_s));
+    report_json_put(&object, "run_s", json_real(engine->run_s));
+    report_json_put(&object, "committed_events_per_s", json_real(engine->events_per_s));
+    report_json_put(&object, "ipcq_messages", whole(engine->ipcq_messages));
+    report_json_put(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
     put_counts(&object, stats);
-    put(&object, "workers", workers_json(engine));
+    report_json_put(&object, "workers", workers_json(engine));
     if (engine->has_cut)
         put_cut(&object, engine);
     return object;
@@ -227,17 +228,17 @@ json_t *report_engine_json(const struct result_engine *engine)
 static json_t *result_json(const struct result *result)
 {
     json_t *object = json_object();
-    put(&object, "schema", json_string("cubewarp.run/1"));
-    put(&object, "version", json_string(CW_VERSION));
-    put(&object, "command", json_string("run"));
-    put(&object, "bench", text_or_null(result->bench));
-    put(&object, "algorithm", text_or_null(result->algorithm));
-    put(&object, "config_digest", json_string(result->config_digest));
-    put(&object, "topology", topology_json(result));
-    put(&object, "engine", report_engine_json(&result->engine));
-    put(&object, "results", rows_json(result));
-    put(&object, "sim_time_ns", ns(result->sim_time_ps));
-    put(&object, "init_time_ns", ns(result->init_time_ps));
+    report_json_put(&object, "schema", json_string("cubewarp.run/1"));
+    report_json_put(&object, "version", json_string(CW_VERSION));
+    report_json_put(&object, "command", json_string("run"));
+    report_json_put(&object, "bench", text_or_null(result->bench));
+    report_json_put(&object, "algorithm", text_or_null(result->algorithm));
+    report_json_put(&object, "config_digest", json_string(result->config_digest));
+    report_json_put(&object, "topology", topology_json(result));
+    report_json_put(&object, "engine", report_engine_json(&result->engine));
+    report_json_put(&object, "results", rows_json(result));
+    report_json_put(&object, "sim_time_ns", ns(result->sim_time_ps));
+    report_json_put(&object, "init_time_ns", ns(result->init_time_ps));
     return object;
 }
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
+static bool run_logs_is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
 
 FILE *run_logs_listing(const struct run_options *options)
 {
-    return is_stdout(options->json) || is_stdout(options->csv) ? stderr : stdout;
+    return run_logs_is_stdout(options->json) || run_logs_is_stdout(options->csv) ? stderr : stdout;
 }
 
 /* ---- what the world commits ------------------------------------------------------------------ */
@@ -28,7 +28,7 @@ static void trace_op(const struct run_logs *logs, const struct lp_op *op)
             place.sip, place.cube, place.pe);
 }
 
-static void on_op(void *arg, const struct lp_op *op)
+static void run_logs_on_op(void *arg, const struct lp_op *op)
 {
     struct run_logs *logs = arg;
     if (logs->ccl_trace != NULL)
@@ -37,7 +37,7 @@ static void on_op(void *arg, const struct lp_op *op)
         timeline_op(logs->timeline, op);
 }
 
-static void on_kernel(void *arg, const struct lp_kernel_record *record)
+static void run_logs_on_kernel(void *arg, const struct lp_kernel_record *record)
 {
     struct run_logs *logs = arg;
     if (logs->ccl_trace != NULL && record->mark == LP_MARK_START)
@@ -56,7 +56,7 @@ static int open_ccl_trace(struct run_logs *logs, struct cw_error *error)
         path = "-";
     if (path == NULL)
         return CW_OK;
-    if (is_stdout(path)) {
+    if (run_logs_is_stdout(path)) {
         logs->ccl_trace = run_logs_listing(logs->options);
         return CW_OK;
     }
@@ -82,7 +82,8 @@ int run_logs_open(struct run_logs *logs, const struct run_options *options,
         }
     }
     if (logs->ccl_trace != NULL || options->timeline != NULL)
-        logs->listener = (struct dist_listener){.op = on_op, .kernel = on_kernel, .arg = logs};
+        logs->listener =
+            (struct dist_listener){.op = run_logs_on_op, .kernel = run_logs_on_kernel, .arg = logs};
     return code;
 }
 

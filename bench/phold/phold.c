@@ -79,8 +79,8 @@ static void phold_init(const void *data, uint32_t lp, void *state)
 }
 
 /* Does an event's work: the grain, and a change to one word of a state that has more. */
-static void work(struct cw_ctx *ctx, const struct phold_data *data, const struct phold_state *state,
-                 uint64_t number)
+static void phold_work(struct cw_ctx *ctx, const struct phold_data *data,
+                       const struct phold_state *state, uint64_t number)
 {
     if (data->words > 0)
         ++*CW_MUT(ctx, &state->words[number % data->words]);
@@ -99,11 +99,11 @@ static void random_handle(struct cw_ctx *ctx, const void *state, const struct cw
         to = cw_rng_below(&mine->rng, options->lps);
     const int64_t delay_ps = options->lookahead_ps + cw_rng_exp_ps(&mine->rng, options->mean_ps);
     if (data->has_work)
-        work(ctx, data, seen, number);
+        phold_work(ctx, data, seen, number);
     cw_send(ctx, to, delay_ps, 0, event->lp, number, NULL, 0);
 }
 
-static uint32_t neighbour(uint32_t lp, uint32_t side, uint64_t direction)
+static uint32_t phold_neighbour(uint32_t lp, uint32_t side, uint64_t direction)
 {
     const uint32_t x = lp % side, y = lp / side;
     switch (direction) {
@@ -127,7 +127,7 @@ static void mesh_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
     struct phold_state *const mine = CW_MUT(ctx, seen);
     const uint64_t number = mine->number++;
     if (data->has_work)
-        work(ctx, data, seen, number);
+        phold_work(ctx, data, seen, number);
     if (event->type == MESH_HOPS) {
         const int64_t wait_ps = mesh_round_ps - event->time_ps % mesh_round_ps;
         cw_send(ctx, event->lp, wait_ps, 0, event->lp, number, NULL, 0);
@@ -136,7 +136,7 @@ static void mesh_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
     const uint64_t random = cw_rng_u64(&mine->rng);
     const uint64_t of_32 = random >> 59;
     const int64_t delay_ps = delays_ps[(of_32 >= 16) + (of_32 >= 26) + (of_32 >= 31)];
-    cw_send(ctx, neighbour(event->lp, data->side, random & 3), delay_ps,
+    cw_send(ctx, phold_neighbour(event->lp, data->side, random & 3), delay_ps,
             (uint16_t)(event->type + 1), event->lp, number, NULL, 0);
 }
 
@@ -170,7 +170,7 @@ static uint32_t root(uint32_t square)
 }
 
 /* What states and events need at the very least: said at once, rather than when it runs out. */
-static int check_memory(const struct phold_options *options, struct cw_error *error)
+static int phold_check_memory(const struct phold_options *options, struct cw_error *error)
 {
     const uint64_t bytes_max =
         options->memory_bytes_max > 0 ? options->memory_bytes_max : machine_memory_bytes() / 5 * 4;
@@ -188,7 +188,7 @@ static int check_memory(const struct phold_options *options, struct cw_error *er
     return CW_NO_RESOURCE;
 }
 
-static int check(const struct phold_options *options, struct cw_error *error)
+static int phold_check(const struct phold_options *options, struct cw_error *error)
 {
     const uint32_t side = root(options->lps);
     if (options->lps == 0)
@@ -212,7 +212,7 @@ static int check(const struct phold_options *options, struct cw_error *error)
         return options_usage(error,
                              "--mean 0 --lookahead 0: no time would ever pass; one of them must be "
                              "positive");
-    return check_memory(options, error);
+    return phold_check_memory(options, error);
 }
 
 static int inject_all(struct cw_sim *sim, const struct phold_options *options,
@@ -257,7 +257,7 @@ static int64_t *least_delays(const struct phold_options *options, uint32_t threa
 int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t threads,
               struct cw_stats *stats, double *setup_s, struct cw_error *error)
 {
-    if (check(options, error) != CW_OK)
+    if (phold_check(options, error) != CW_OK)
         return error->exit_code;
     const uint64_t words = (options->state_bytes - sizeof(struct phold_state)) / sizeof(uint64_t);
     const struct phold_data data = {

@@ -158,8 +158,8 @@ static int parse_option(struct phold_command *command, const char *name, const c
 }
 
 /* What getopt_long did not like about the argument that it saw last. */
-static int reject_argument(const struct option *known, const char *argument, int found,
-                           struct cw_error *error)
+static int phold_command_reject_argument(const struct option *known, const char *argument,
+                                         int found, struct cw_error *error)
 {
     const char *names[OPTIONS_MAX];
     size_t count = 0;
@@ -172,7 +172,8 @@ static int reject_argument(const struct option *known, const char *argument, int
     return options_unknown(error, argument, optopt, names, count);
 }
 
-static int parse(struct phold_command *command, int argc, char **argv, struct cw_error *error)
+static int phold_command_parse(struct phold_command *command, int argc, char **argv,
+                               struct cw_error *error)
 {
     struct option known[OPTIONS_MAX] = {
         {.name = "lps", .has_arg = required_argument},
@@ -206,7 +207,8 @@ static int parse(struct phold_command *command, int argc, char **argv, struct cw
         if (found == -1)
             break;
         if (found == '?' || found == ':')
-            return reject_argument(known, argv[optind > 0 ? optind - 1 : 0], found, error);
+            return phold_command_reject_argument(known, argv[optind > 0 ? optind - 1 : 0], found,
+                                                 error);
         const char *const name = found == 'h' ? "help" : known[found - LONG_VALUE].name;
         if (command->projected && options_projected(error, name) != CW_OK)
             return CW_USAGE;
@@ -234,7 +236,7 @@ int phold_options_parse(struct phold_options *options, int argc, char **argv,
 {
     struct phold_command command = {
         .options = phold_defaults(), .sync = CW_SEQUENTIAL, .threads = 1, .projected = true};
-    const int result = parse(&command, argc, argv, error);
+    const int result = phold_command_parse(&command, argc, argv, error);
     *options = command.options;
     return result;
 }
@@ -248,9 +250,10 @@ struct outcome {
     uint64_t peak_rss_bytes;
 };
 
-static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+static double phold_command_ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
-static void print_table(const struct phold_command *command, const struct outcome *outcome)
+static void phold_command_print_table(const struct phold_command *command,
+                                      const struct outcome *outcome)
 {
     const struct phold_options *const options = &command->options;
     const struct cw_stats *const stats = &outcome->stats;
@@ -266,9 +269,10 @@ static void print_table(const struct phold_command *command, const struct outcom
            "committed/s", "efficiency", "run(s)", "setup(s)", "RSS(MiB)", "trace hash");
     printf("  %-12s %7" PRIu32 " %14" PRIu64 " %12.4g %10.3f %10.4f %10.4f %9.1f  %016" PRIx64 "\n",
            cw_sync_name[command->sync], command->threads, stats->events_committed,
-           ratio((double)stats->events_committed, stats->run_s),
-           ratio((double)stats->events_committed, (double)stats->events_processed), stats->run_s,
-           outcome->setup_s, (double)outcome->peak_rss_bytes / 1048576.0, stats->trace_hash);
+           phold_command_ratio((double)stats->events_committed, stats->run_s),
+           phold_command_ratio((double)stats->events_committed, (double)stats->events_processed),
+           stats->run_s, outcome->setup_s, (double)outcome->peak_rss_bytes / 1048576.0,
+           stats->trace_hash);
     report_stress(stdout, stats);
 }
 
@@ -287,7 +291,7 @@ static struct result_engine engine_of(const struct phold_command *command,
         .peak_rss_bytes = outcome->peak_rss_bytes,
         .setup_s = outcome->setup_s,
         .run_s = stats->run_s,
-        .events_per_s = ratio((double)stats->events_committed, stats->run_s),
+        .events_per_s = phold_command_ratio((double)stats->events_committed, stats->run_s),
     };
 }
 
@@ -302,8 +306,8 @@ static json_t *options_json(const struct phold_options *options)
         "end_ps", (json_int_t)options->end_ps, "seed", (json_int_t)options->seed);
 }
 
-static int write_json(FILE *file, const struct phold_command *command,
-                      const struct outcome *outcome, struct cw_error *error)
+static int phold_command_write_json(FILE *file, const struct phold_command *command,
+                                    const struct outcome *outcome, struct cw_error *error)
 {
     const struct result_engine engine = engine_of(command, outcome);
     json_t *const object = json_pack(
@@ -313,17 +317,17 @@ static int write_json(FILE *file, const struct phold_command *command,
 }
 
 /* Standard output has the table, or the JSON that was asked for there, alone. */
-static int report(const struct phold_command *command, const struct outcome *outcome,
-                  struct atomic_file *json, struct cw_error *error)
+static int phold_command_report(const struct phold_command *command, const struct outcome *outcome,
+                                struct atomic_file *json, struct cw_error *error)
 {
     if (command->json != NULL && json->stream == NULL)
-        return write_json(stdout, command, outcome, error);
+        return phold_command_write_json(stdout, command, outcome, error);
     const struct result_engine engine = engine_of(command, outcome);
-    print_table(command, outcome);
+    phold_command_print_table(command, outcome);
     report_threads(stdout, &engine);
     if (command->json == NULL)
         return CW_OK;
-    const int result = write_json(json->stream, command, outcome, error);
+    const int result = phold_command_write_json(json->stream, command, outcome, error);
     return result == CW_OK ? atomic_file_commit(json, error) : result;
 }
 
@@ -334,15 +338,16 @@ struct session {
     struct atomic_file json, engine_log;
 };
 
-static void show_progress(void *argument, const struct cw_progress *progress)
+static void phold_command_show_progress(void *argument, const struct cw_progress *progress)
 {
     struct session *const session = argument;
-    progress_show(&session->line, progress,
-                  100 * ratio((double)progress->gvt_ps, (double)session->options->end_ps),
-                  "the time");
+    progress_show(
+        &session->line, progress,
+        100 * phold_command_ratio((double)progress->gvt_ps, (double)session->options->end_ps),
+        "the time");
 }
 
-static void log_round(void *argument, const struct cw_progress *progress)
+static void phold_command_log_round(void *argument, const struct cw_progress *progress)
 {
     struct session *const session = argument;
     engine_log_row(&session->engine_log, progress);
@@ -352,8 +357,9 @@ static int run_session(const struct phold_command *command, struct session *sess
                        struct outcome *outcome, struct cw_error *error)
 {
     struct phold_options options = command->options;
-    options.progress = isatty(STDERR_FILENO) && !command->quiet ? show_progress : NULL;
-    options.each_round = command->engine_log != NULL ? log_round : NULL;
+    options.progress =
+        isatty(STDERR_FILENO) && !command->quiet ? phold_command_show_progress : NULL;
+    options.each_round = command->engine_log != NULL ? phold_command_log_round : NULL;
     options.progress_arg = session;
     options.workers = outcome->workers;
     const int result = phold_run(&options, command->sync, command->threads, &outcome->stats,
@@ -365,8 +371,8 @@ static int run_session(const struct phold_command *command, struct session *sess
 }
 
 /* Runs the same model sequentially: what it commits must be the same. */
-static int verify(const struct phold_command *command, const struct outcome *outcome,
-                  struct cw_error *error)
+static int phold_command_verify(const struct phold_command *command, const struct outcome *outcome,
+                                struct cw_error *error)
 {
     struct cw_stats expected = {0};
     const struct cw_stats *const got = &outcome->stats;
@@ -403,11 +409,11 @@ static int run(const struct phold_command *command, struct cw_error *error)
     if (result == CW_OK)
         result = run_session(command, &session, &outcome, error);
     if (result == CW_OK)
-        result = report(command, &outcome, &session.json, error);
+        result = phold_command_report(command, &outcome, &session.json, error);
     if (result == CW_OK && session.engine_log.stream != NULL)
         result = atomic_file_commit(&session.engine_log, error);
     if (result == CW_OK && command->verify)
-        result = verify(command, &outcome, error);
+        result = phold_command_verify(command, &outcome, error);
     atomic_file_discard(&session.json);
     atomic_file_discard(&session.engine_log);
     free(outcome.workers);
@@ -419,7 +425,7 @@ int phold_main(int argc, char **argv)
     struct phold_command command = {
         .options = phold_defaults(), .sync = CW_SEQUENTIAL, .threads = 1};
     struct cw_error error = {.exit_code = CW_OK};
-    int result = parse(&command, argc, argv, &error);
+    int result = phold_command_parse(&command, argc, argv, &error);
     if (result == CW_OK && command.help) {
         fputs(help_text, stdout);
         return cli_end("phold", CW_OK);

@@ -29,7 +29,7 @@ const char *bench_name(size_t i)
     return i < sizeof registry / sizeof *registry ? registry[i]->name : NULL;
 }
 
-static const struct bench_program *find(const char *name)
+static const struct bench_program *bench_find(const char *name)
 {
     for (size_t i = 0; i < sizeof registry / sizeof *registry; i++)
         if (strcmp(registry[i]->name, name) == 0)
@@ -39,7 +39,7 @@ static const struct bench_program *find(const char *name)
 
 bool bench_takes(const char *bench, const char *option)
 {
-    const char *const *const takes = find(bench)->takes;
+    const char *const *const takes = bench_find(bench)->takes;
     for (size_t i = 0; takes[i] != NULL; i++)
         if (strcmp(takes[i], option) == 0)
             return true;
@@ -313,7 +313,8 @@ static int run_program(struct bench_session *session, struct cw_error *error)
 }
 
 /* What share of what was submitted has come back: installations, then kernels of this batch. */
-static void show_progress(void *argument, struct dist *dist, const struct cw_progress *progress)
+static void bench_show_progress(void *argument, struct dist *dist,
+                                const struct cw_progress *progress)
 {
     struct bench_session *session = argument;
     const struct lp_times *times = dist_times(dist);
@@ -322,7 +323,7 @@ static void show_progress(void *argument, struct dist *dist, const struct cw_pro
                   times->submitted > 0 ? 100.0 * done / times->submitted : 0, "this step's PEs");
 }
 
-static void warn(void *argument, const char *text)
+static void bench_warn(void *argument, const char *text)
 {
     const struct bench_session *session = argument;
     if (!session->options->quiet && isatty(STDERR_FILENO))
@@ -330,7 +331,7 @@ static void warn(void *argument, const char *text)
     fprintf(stderr, "cubewarp: warning: %s\n", text);
 }
 
-static void log_round(void *argument, const struct cw_progress *progress)
+static void bench_log_round(void *argument, const struct cw_progress *progress)
 {
     struct bench_session *session = argument;
     engine_log_row(&session->engine_log, progress);
@@ -360,8 +361,10 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
 int bench_run(const struct run_options *options, const struct config *config, struct result *result,
               struct cw_error *error)
 {
-    struct bench_session session = {
-        .options = options, .config = config, .result = result, .program = find(options->bench)};
+    struct bench_session session = {.options = options,
+                                    .config = config,
+                                    .result = result,
+                                    .program = bench_find(options->bench)};
     *result = (struct result){0};
     if (session.program == NULL) {
         error->exit_code = CW_USAGE;
@@ -382,11 +385,11 @@ int bench_run(const struct run_options *options, const struct config *config, st
         .trace_arg = options->trace_arg,
         .no_data = options->no_data || (!session.program->collective && options->op_log == NULL),
         .kernels_only = !session.program->collective,
-        .warn = warn,
+        .warn = bench_warn,
         .check_changes = getenv("CUBEWARP_CHECK_CHANGES") != NULL};
     dist.arg = &session;
-    dist.progress = isatty(STDERR_FILENO) && !options->quiet ? show_progress : NULL;
-    dist.each_round = options->engine_log != NULL ? log_round : NULL;
+    dist.progress = isatty(STDERR_FILENO) && !options->quiet ? bench_show_progress : NULL;
+    dist.each_round = options->engine_log != NULL ? bench_log_round : NULL;
     int code = bench_algorithm_check(&session, error);
     if (code == CW_OK && session.program->prepare != NULL)
         code = session.program->prepare(&session, &dist, error);

@@ -60,7 +60,7 @@ struct ccl_call bench_call(const struct bench_session *session, enum ccl_collect
 }
 
 /* The program's own, of its i-th size. */
-static struct ccl_call call_of(const struct bench_session *session, size_t i)
+static struct ccl_call bench_algorithm_call_of(const struct bench_session *session, size_t i)
 {
     const enum ccl_collective collective = session->program->does;
     const uint64_t n_elem = collective == CCL_BARRIER ? 1 : bench_size(session, i);
@@ -82,7 +82,7 @@ void bench_algorithm_name(const struct bench_session *session, char *buf, size_t
         return;
     }
     for (size_t i = 0; i < bench_size_count(session); i++) {
-        const struct ccl_call call = call_of(session, i);
+        const struct ccl_call call = bench_algorithm_call_of(session, i);
         char why[CCL_WHY_BYTES];
         algorithm = ccl_algorithm_of(&call, why, sizeof why, &ignored);
         const char *const label = algorithm != NULL ? ccl_algorithm_label(ccl, algorithm) : "";

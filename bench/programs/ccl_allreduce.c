@@ -19,7 +19,7 @@ struct allreduce {
 };
 
 /* What runs on every rank. It knows nothing of queues, cubes or simulator threads. */
-static void worker(int rank, void *arg)
+static void ccl_allreduce_worker(int rank, void *arg)
 {
     const struct allreduce *allreduce = arg;
     const struct run_options *options = allreduce->session->options;
@@ -34,15 +34,16 @@ static void worker(int rank, void *arg)
     }
 }
 
-static int read_shard(void *arg, uint32_t rank, uint32_t shard, uint64_t first, uint64_t count,
-                      void *dst, struct cw_error *error)
+static int ccl_allreduce_read_shard(void *arg, uint32_t rank, uint32_t shard, uint64_t first,
+                                    uint64_t count, void *dst, struct cw_error *error)
 {
     const struct dist_completion *completion = arg;
     return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
 }
 
 /* All ranks have their result, and none has gone on yet. */
-static int completed(void *arg, const struct dist_completion *completion, struct cw_error *error)
+static int ccl_allreduce_completed(void *arg, const struct dist_completion *completion,
+                                   struct cw_error *error)
 {
     struct bench_session *session = arg;
     struct allreduce *allreduce = session->own;
@@ -54,7 +55,8 @@ static int completed(void *arg, const struct dist_completion *completion, struct
     struct dist_completion view = *completion;
     if (allreduce->expect != NULL) {
         uint64_t wrong = 0;
-        const int code = expect_verify(allreduce->expect, read_shard, &view, &wrong, error);
+        const int code =
+            expect_verify(allreduce->expect, ccl_allreduce_read_shard, &view, &wrong, error);
         if (code != CW_OK)
             return code;
         row->wrong += (int64_t)wrong;
@@ -65,7 +67,8 @@ static int completed(void *arg, const struct dist_completion *completion, struct
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
 }
 
-static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_error *error)
+static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem,
+                                  struct cw_error *error)
 {
     const struct run_options *options = session->options;
     const struct config *config = session->config;
@@ -101,14 +104,15 @@ static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_er
         allreduce.row->wrong = 0;
     }
     session->own = &allreduce;
-    const int code = dist_spawn(session->dist, worker, &allreduce, error);
+    const int code = dist_spawn(session->dist, ccl_allreduce_worker, &allreduce, error);
     session->own = NULL;
     expect_free(allreduce.expect);
     return code == CW_OK ? bench_row_finish(session, allreduce.row, options->iterations, error)
                          : code;
 }
 
-static int prepare(struct bench_session *session, struct dist_options *dist, struct cw_error *error)
+static int ccl_allreduce_prepare(struct bench_session *session, struct dist_options *dist,
+                                 struct cw_error *error)
 {
     for (size_t i = 0; i < bench_size_count(session); i++) {
         const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, bench_size(session, i));
@@ -116,14 +120,14 @@ static int prepare(struct bench_session *session, struct dist_options *dist, str
         if (code != CW_OK)
             return code;
     }
-    dist->completed = completed;
+    dist->completed = ccl_allreduce_completed;
     return CW_OK;
 }
 
 static int run_allreduce(struct bench_session *session, struct cw_error *error)
 {
     for (size_t i = 0; i < bench_size_count(session); i++) {
-        const int code = run_size(session, bench_size(session, i), error);
+        const int code = ccl_allreduce_run_size(session, bench_size(session, i), error);
         if (code != CW_OK)
             return code;
     }
@@ -133,5 +137,5 @@ static int run_allreduce(struct bench_session *session, struct cw_error *error)
 const struct bench_program bench_ccl_allreduce = {.name = "ccl_allreduce",
                                                   .collective = true,
                                                   .does = CCL_ALL_REDUCE,
-                                                  .prepare = prepare,
+                                                  .prepare = ccl_allreduce_prepare,
                                                   .run = run_allreduce};

@@ -20,13 +20,13 @@ struct move {
     uint32_t completed; /* collectives of this size, warm-up included */
 };
 
-static struct result_row *row_of(const struct move *move)
+static struct result_row *ccl_moves_row_of(const struct move *move)
 {
     return &move->session->result->rows[move->row];
 }
 
 /* What runs on every rank. It knows nothing of queues, cubes or simulator threads. */
-static void worker(int rank, void *arg)
+static void ccl_moves_worker(int rank, void *arg)
 {
     const struct move *move = arg;
     const struct run_options *options = move->session->options;
@@ -54,15 +54,15 @@ static void worker(int rank, void *arg)
     }
 }
 
-static int read_result(void *arg, uint32_t rank, uint32_t shard, uint64_t first, uint64_t count,
-                       void *dst, struct cw_error *error)
+static int ccl_moves_read_result(void *arg, uint32_t rank, uint32_t shard, uint64_t first,
+                                 uint64_t count, void *dst, struct cw_error *error)
 {
     const struct dist_completion *completion = arg;
     return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
 }
 
-static int verify(const struct move *move, const struct dist_completion *completion,
-                  struct cw_error *error)
+static int ccl_moves_verify(const struct move *move, const struct dist_completion *completion,
+                            struct cw_error *error)
 {
     struct dist_completion view = *completion;
     const uint32_t parts = move->collective == CCL_ALL_GATHER ? completion->world_size : 1;
@@ -74,25 +74,26 @@ static int verify(const struct move *move, const struct dist_completion *complet
                                        .n_elem = move->n_elem / parts,
                                        .seed = move->session->options->seed};
     uint64_t wrong = 0;
-    const int code = expect_moves_verify(&moves, read_result, &view, &wrong, error);
-    row_of(move)->wrong += (int64_t)wrong;
+    const int code = expect_moves_verify(&moves, ccl_moves_read_result, &view, &wrong, error);
+    ccl_moves_row_of(move)->wrong += (int64_t)wrong;
     return code;
 }
 
 /* All ranks have their result, and none has gone on yet. */
-static int completed(void *arg, const struct dist_completion *completion, struct cw_error *error)
+static int ccl_moves_completed(void *arg, const struct dist_completion *completion,
+                               struct cw_error *error)
 {
     struct bench_session *session = arg;
     struct move *move = session->own;
     const struct run_options *options = session->options;
-    struct result_row *row = row_of(move);
+    struct result_row *row = ccl_moves_row_of(move);
     snprintf(row->algorithm, sizeof row->algorithm, "%s", completion->algorithm->name);
     if (move->completed++ < options->warmup)
         return CW_OK;
     bench_row_sample(row, completion->times);
     if (move->collective == CCL_BARRIER)
         return CW_OK;
-    int code = options->verify_data ? verify(move, completion, error) : CW_OK;
+    int code = options->verify_data ? ccl_moves_verify(move, completion, error) : CW_OK;
     if (code != CW_OK || options->no_data ||
         move->completed < options->warmup + options->iterations)
         return code;
@@ -106,8 +107,8 @@ static uint32_t shards_of(const struct hw_config *hw, const struct dp_policy *po
            (policy->num_pes ? policy->num_pes : hw_pes(hw));
 }
 
-static int run_size(struct bench_session *session, enum ccl_collective collective, uint64_t n_elem,
-                    struct cw_error *error)
+static int ccl_moves_run_size(struct bench_session *session, enum ccl_collective collective,
+                              uint64_t n_elem, struct cw_error *error)
 {
     const struct run_options *options = session->options;
     const struct hw_config *hw = &session->config->hw;
@@ -128,10 +129,11 @@ static int run_size(struct bench_session *session, enum ccl_collective collectiv
     if (options->verify_data && collective != CCL_BARRIER)
         row->wrong = 0;
     session->own = &move;
-    const int code = dist_spawn(session->dist, worker, &move, error);
+    const int code = dist_spawn(session->dist, ccl_moves_worker, &move, error);
     session->own = NULL;
-    return code == CW_OK ? bench_row_finish(session, row_of(&move), options->iterations, error)
-                         : code;
+    return code == CW_OK
+               ? bench_row_finish(session, ccl_moves_row_of(&move), options->iterations, error)
+               : code;
 }
 
 static int check_size(const struct bench_session *session, enum ccl_collective collective,
@@ -156,8 +158,8 @@ static int check_size(const struct bench_session *session, enum ccl_collective c
     return dist_check_call(config, &call, error);
 }
 
-static int prepare(struct bench_session *session, enum ccl_collective collective,
-                   struct dist_options *dist, struct cw_error *error)
+static int ccl_moves_prepare(struct bench_session *session, enum ccl_collective collective,
+                             struct dist_options *dist, struct cw_error *error)
 {
     for (size_t i = 0; i < (collective == CCL_BARRIER ? 1 : bench_size_count(session)); i++) {
         const uint64_t n_elem = collective == CCL_BARRIER ? 1 : bench_size(session, i);
@@ -165,15 +167,15 @@ static int prepare(struct bench_session *session, enum ccl_collective collective
         if (code != CW_OK)
             return code;
     }
-    dist->completed = completed;
+    dist->completed = ccl_moves_completed;
     return CW_OK;
 }
 
-static int run(struct bench_session *session, enum ccl_collective collective,
-               struct cw_error *error)
+static int ccl_moves_run(struct bench_session *session, enum ccl_collective collective,
+                         struct cw_error *error)
 {
     for (size_t i = 0; i < bench_size_count(session); i++) {
-        const int code = run_size(session, collective, bench_size(session, i), error);
+        const int code = ccl_moves_run_size(session, collective, bench_size(session, i), error);
         if (code != CW_OK)
             return code;
     }
@@ -183,29 +185,29 @@ static int run(struct bench_session *session, enum ccl_collective collective,
 static int prepare_all_gather(struct bench_session *session, struct dist_options *dist,
                               struct cw_error *error)
 {
-    return prepare(session, CCL_ALL_GATHER, dist, error);
+    return ccl_moves_prepare(session, CCL_ALL_GATHER, dist, error);
 }
 static int run_all_gather(struct bench_session *session, struct cw_error *error)
 {
-    return run(session, CCL_ALL_GATHER, error);
+    return ccl_moves_run(session, CCL_ALL_GATHER, error);
 }
 static int prepare_broadcast(struct bench_session *session, struct dist_options *dist,
                              struct cw_error *error)
 {
-    return prepare(session, CCL_BROADCAST, dist, error);
+    return ccl_moves_prepare(session, CCL_BROADCAST, dist, error);
 }
 static int run_broadcast(struct bench_session *session, struct cw_error *error)
 {
-    return run(session, CCL_BROADCAST, error);
+    return ccl_moves_run(session, CCL_BROADCAST, error);
 }
 static int prepare_barrier(struct bench_session *session, struct dist_options *dist,
                            struct cw_error *error)
 {
-    return prepare(session, CCL_BARRIER, dist, error);
+    return ccl_moves_prepare(session, CCL_BARRIER, dist, error);
 }
 static int run_barrier(struct bench_session *session, struct cw_error *error)
 {
-    return run_size(session, CCL_BARRIER, 0, error);
+    return ccl_moves_run_size(session, CCL_BARRIER, 0, error);
 }
 
 const struct bench_program bench_ccl_all_gather = {.name = "ccl_all_gather",

@@ -19,13 +19,13 @@ struct reduce_scatter {
     uint32_t completed;    /* collectives of this size, warm-up included */
 };
 
-static struct result_row *row_of(const struct reduce_scatter *scatter)
+static struct result_row *ccl_reduce_scatter_row_of(const struct reduce_scatter *scatter)
 {
     return &scatter->session->result->rows[scatter->row];
 }
 
 /* What runs on every rank. It knows nothing of queues, cubes or simulator threads. */
-static void worker(int rank, void *arg)
+static void ccl_reduce_scatter_worker(int rank, void *arg)
 {
     const struct reduce_scatter *scatter = arg;
     const struct run_options *options = scatter->session->options;
@@ -42,27 +42,29 @@ static void worker(int rank, void *arg)
     }
 }
 
-static int read_result(void *arg, uint32_t rank, uint32_t shard, uint64_t first, uint64_t count,
-                       void *dst, struct cw_error *error)
+static int ccl_reduce_scatter_read_result(void *arg, uint32_t rank, uint32_t shard, uint64_t first,
+                                          uint64_t count, void *dst, struct cw_error *error)
 {
     const struct dist_completion *completion = arg;
     return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
 }
 
 /* All ranks have their result, and none has gone on yet. */
-static int completed(void *arg, const struct dist_completion *completion, struct cw_error *error)
+static int ccl_reduce_scatter_completed(void *arg, const struct dist_completion *completion,
+                                        struct cw_error *error)
 {
     struct bench_session *session = arg;
     struct reduce_scatter *scatter = session->own;
     const struct run_options *options = session->options;
-    struct result_row *row = row_of(scatter);
+    struct result_row *row = ccl_reduce_scatter_row_of(scatter);
     if (scatter->completed++ < options->warmup)
         return CW_OK;
     bench_row_sample(row, completion->times);
     struct dist_completion view = *completion;
     if (scatter->expect != NULL) {
         uint64_t wrong = 0;
-        const int code = expect_verify(scatter->expect, read_result, &view, &wrong, error);
+        const int code =
+            expect_verify(scatter->expect, ccl_reduce_scatter_read_result, &view, &wrong, error);
         if (code != CW_OK)
             return code;
         row->wrong += (int64_t)wrong;
@@ -87,7 +89,8 @@ static int expect_size(struct reduce_scatter *scatter, struct cw_error *error)
     return scatter->expect == NULL ? error->exit_code : CW_OK;
 }
 
-static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_error *error)
+static int ccl_reduce_scatter_run_size(struct bench_session *session, uint64_t n_elem,
+                                       struct cw_error *error)
 {
     const struct run_options *options = session->options;
     const double n = dist_world_size_of(session->dist);
@@ -112,14 +115,16 @@ static int run_size(struct bench_session *session, uint64_t n_elem, struct cw_er
             return code;
     }
     session->own = &scatter;
-    const int code = dist_spawn(session->dist, worker, &scatter, error);
+    const int code = dist_spawn(session->dist, ccl_reduce_scatter_worker, &scatter, error);
     session->own = NULL;
     expect_free(scatter.expect);
-    return code == CW_OK ? bench_row_finish(session, row_of(&scatter), options->iterations, error)
+    return code == CW_OK ? bench_row_finish(session, ccl_reduce_scatter_row_of(&scatter),
+                                            options->iterations, error)
                          : code;
 }
 
-static int prepare(struct bench_session *session, struct dist_options *dist, struct cw_error *error)
+static int ccl_reduce_scatter_prepare(struct bench_session *session, struct dist_options *dist,
+                                      struct cw_error *error)
 {
     for (size_t i = 0; i < bench_size_count(session); i++) {
         const struct ccl_call call =
@@ -134,14 +139,14 @@ static int prepare(struct bench_session *session, struct dist_options *dist, str
         return error->exit_code;
     dist->contexts = 1 + algorithm->kernel->stream_count;
     dist->peers = algorithm->peers != NULL ? algorithm->peers(&call) : 0;
-    dist->completed = completed;
+    dist->completed = ccl_reduce_scatter_completed;
     return CW_OK;
 }
 
-static int run(struct bench_session *session, struct cw_error *error)
+static int ccl_reduce_scatter_run(struct bench_session *session, struct cw_error *error)
 {
     for (size_t i = 0; i < bench_size_count(session); i++) {
-        const int code = run_size(session, bench_size(session, i), error);
+        const int code = ccl_reduce_scatter_run_size(session, bench_size(session, i), error);
         if (code != CW_OK)
             return code;
     }
@@ -151,5 +156,5 @@ static int run(struct bench_session *session, struct cw_error *error)
 const struct bench_program bench_ccl_reduce_scatter = {.name = "ccl_reduce_scatter",
                                                        .collective = true,
                                                        .does = CCL_REDUCE_SCATTER,
-                                                       .prepare = prepare,
-                                                       .run = run};
+                                                       .prepare = ccl_reduce_scatter_prepare,
+                                                       .run = ccl_reduce_scatter_run};

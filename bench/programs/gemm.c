@@ -37,7 +37,7 @@ static uint32_t calls(const struct bench_session *session)
     return session->options->warmup + session->options->iterations;
 }
 
-static void worker(int rank, void *arg)
+static void gemm_worker(int rank, void *arg)
 {
     struct gemm *gemm = arg;
     const struct run_options *options = gemm->session->options;
@@ -141,8 +141,8 @@ static void sample(struct gemm *gemm, const struct lp_times *times)
 
 /* ---- verification ---------------------------------------------------------------------------- */
 
-static int read_shard(void *arg, uint32_t rank, uint32_t shard, uint64_t first, uint64_t count,
-                      void *dst, struct cw_error *error)
+static int gemm_read_shard(void *arg, uint32_t rank, uint32_t shard, uint64_t first, uint64_t count,
+                           void *dst, struct cw_error *error)
 {
     const struct dist_completion *completion = arg;
     return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
@@ -153,7 +153,7 @@ static int verify_reduction(struct gemm *gemm, const struct dist_completion *com
 {
     struct dist_completion view = *completion;
     uint64_t wrong = 0;
-    const int code = expect_verify(gemm->expect, read_shard, &view, &wrong, error);
+    const int code = expect_verify(gemm->expect, gemm_read_shard, &view, &wrong, error);
     row_at(gemm, 0)->wrong += (int64_t)wrong;
     return code;
 }
@@ -187,8 +187,8 @@ static int verify_products(struct gemm *gemm, struct cw_error *error)
     return error->exit_code = CW_NO_RESOURCE;
 }
 
-static int verify(struct gemm *gemm, const struct dist_completion *completion,
-                  struct cw_error *error)
+static int gemm_verify(struct gemm *gemm, const struct dist_completion *completion,
+                       struct cw_error *error)
 {
     int code = CW_OK;
     if (!gemm->session->options->verify_data)
@@ -216,7 +216,8 @@ static int hash(struct gemm *gemm, const struct dist_completion *completion, str
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 /* All ranks have made one call, and none has gone on yet. */
-static int completed(void *arg, const struct dist_completion *completion, struct cw_error *error)
+static int gemm_completed(void *arg, const struct dist_completion *completion,
+                          struct cw_error *error)
 {
     struct bench_session *session = arg;
     struct gemm *gemm = session->own;
@@ -224,7 +225,7 @@ static int completed(void *arg, const struct dist_completion *completion, struct
     int code = gemm->completed == 0 ? add_rows(gemm, error) : CW_OK;
     if (code == CW_OK && gemm->completed >= options->warmup) {
         sample(gemm, completion->times);
-        code = verify(gemm, completion, error);
+        code = gemm_verify(gemm, completion, error);
     }
     if (code != CW_OK || ++gemm->completed < calls(session))
         return code;
@@ -236,14 +237,15 @@ static int completed(void *arg, const struct dist_completion *completion, struct
     return code;
 }
 
-static int refuse(struct cw_error *error, const char *text)
+static int gemm_refuse(struct cw_error *error, const char *text)
 {
     snprintf(error->text, sizeof error->text, "%s", text);
     return error->exit_code = CW_USAGE;
 }
 
 /* Sides, steps and the tiles' room in TCM, from `tcm` on. */
-static int check_shape(const struct bench_session *session, uint64_t tcm, struct cw_error *error)
+static int gemm_check_shape(const struct bench_session *session, uint64_t tcm,
+                            struct cw_error *error)
 {
     const struct matmul_shape *s = &session->options->gemm;
     const uint64_t tile = s->tile;
@@ -253,8 +255,9 @@ static int check_shape(const struct bench_session *session, uint64_t tcm, struct
     const uint64_t tcm_bytes = session->config->hw.tcm_bytes;
     const uint64_t rings = dist_ring_bytes(session->config, CCL_BUFFER_TCM);
     if (steps > UINT32_MAX)
-        return refuse(error, "--gemm-tile: the product has more than 4294967295 pairs of tiles; "
-                             "use larger tiles");
+        return gemm_refuse(error,
+                           "--gemm-tile: the product has more than 4294967295 pairs of tiles; "
+                           "use larger tiles");
     if (rings + tcm + wanted <= tcm_bytes)
         return CW_OK;
     snprintf(error->text, sizeof error->text,
@@ -282,7 +285,7 @@ static int run_stages(struct bench_session *session, struct gemm *gemm, struct c
         return error->exit_code = CW_NO_RESOURCE;
     }
     session->own = gemm;
-    const int code = dist_spawn(session->dist, worker, gemm, error);
+    const int code = dist_spawn(session->dist, gemm_worker, gemm, error);
     session->own = NULL;
     free(gemm->operands);
     return code;
@@ -317,7 +320,8 @@ static int run_both_size(struct bench_session *session, uint64_t n_elem, struct 
                                    .tcm = (uint32_t)collective_tcm(algorithm, &call),
                                    .kernel = algorithm->kernel};
     if (!matmul_beside(&gemm.beside, algorithm->kernel))
-        return refuse(error, "no room beside this algorithm's kernel"); /* prepare() has looked */
+        return gemm_refuse(error,
+                           "no room beside this algorithm's kernel"); /* prepare() has looked */
     gemm.collective_phases = gemm.beside.kernel.phase_count - 1;
     if (options->verify_data) {
         const struct expect_request request = {.hw = &config->hw,
@@ -336,7 +340,7 @@ static int run_both_size(struct bench_session *session, uint64_t n_elem, struct 
     return code;
 }
 
-static int run_both(struct bench_session *session, struct cw_error *error)
+static int gemm_run_both(struct bench_session *session, struct cw_error *error)
 {
     int code = CW_OK;
     for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++)
@@ -348,10 +352,10 @@ static int prepare_gemm(struct bench_session *session, struct dist_options *dist
                         struct cw_error *error)
 {
     if (session->options->size_count > 0)
-        return refuse(error, "gemm has no --bytes or --n-elem: --gemm MxNxK says what is "
-                             "multiplied");
-    dist->completed = completed;
-    return check_shape(session, 0, error);
+        return gemm_refuse(error, "gemm has no --bytes or --n-elem: --gemm MxNxK says what is "
+                                  "multiplied");
+    dist->completed = gemm_completed;
+    return gemm_check_shape(session, 0, error);
 }
 
 static int check_both_size(const struct bench_session *session, uint64_t n_elem,
@@ -372,7 +376,8 @@ static int check_both_size(const struct bench_session *session, uint64_t n_elem,
         return error->exit_code = CW_USAGE;
     }
     const int code = dist_check_call(config, &call, error);
-    return code == CW_OK ? check_shape(session, collective_tcm(algorithm, &call), error) : code;
+    return code == CW_OK ? gemm_check_shape(session, collective_tcm(algorithm, &call), error)
+                         : code;
 }
 
 static int prepare_both(struct bench_session *session, struct dist_options *dist,
@@ -383,7 +388,7 @@ static int prepare_both(struct bench_session *session, struct dist_options *dist
         if (code != CW_OK)
             return code;
     }
-    dist->completed = completed;
+    dist->completed = gemm_completed;
     dist->contexts = 2;
     return CW_OK;
 }
@@ -399,4 +404,4 @@ const struct bench_program bench_gemm_allreduce = {.name = "gemm_allreduce",
                                                    .does = CCL_ALL_REDUCE,
                                                    .takes = {"gemm", "gemm-tile"},
                                                    .prepare = prepare_both,
-                                                   .run = run_both};
+                                                   .run = gemm_run_both};

@@ -10,7 +10,7 @@ struct frame {
     uint16_t line;
 };
 
-static enum tl_status ping(struct tl *tl, void *state)
+static enum tl_status ipcq_pingpong_ping(struct tl *tl, void *state)
 {
     struct frame *f = state;
     const uint32_t bytes = tl_tile_bytes(tl, 0);
@@ -27,7 +27,7 @@ static enum tl_status ping(struct tl *tl, void *state)
 }
 
 static const struct tl_kernel kernel = {
-    .name = "ipcq_pingpong", .frame_bytes = sizeof(struct frame), .run = ping};
+    .name = "ipcq_pingpong", .frame_bytes = sizeof(struct frame), .run = ipcq_pingpong_ping};
 
 /* Both ends' kernels, launched at one moment, in order of (sip, cube, pe). */
 static int once(struct bench_session *session, uint64_t n_elem, struct cw_error *error)

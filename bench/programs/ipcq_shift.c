@@ -59,7 +59,7 @@ static int64_t bound_ps(const struct bench_session *session, uint64_t bytes)
 }
 
 /* The kernel on every wired PE, launched at one moment, in order of (sip, cube, pe). */
-static int once(struct bench_session *session, uint64_t n_elem, struct cw_error *error)
+static int ipcq_shift_once(struct bench_session *session, uint64_t n_elem, struct cw_error *error)
 {
     const struct hw_config *hw = &session->config->hw;
     const uint32_t pe_count = hw_pe_count(hw);
@@ -79,7 +79,7 @@ static int once(struct bench_session *session, uint64_t n_elem, struct cw_error 
 
 static int run_shift(struct bench_session *session, struct cw_error *error)
 {
-    return bench_run_tiles(session, once, bound_ps, error);
+    return bench_run_tiles(session, ipcq_shift_once, bound_ps, error);
 }
 
 const struct bench_program bench_ipcq_shift = {

@@ -20,7 +20,7 @@ enum scalar { SECOND, DIRECTION, PEER, SPACE };
 static const char *const round_name[ROUNDS] = {"first round trip", "second round trip",
                                                "third round trip"};
 
-static enum tl_status ping(struct tl *tl, void *state)
+static enum tl_status raw_store_ping(struct tl *tl, void *state)
 {
     struct frame *f = state;
     const uint32_t bytes = tl_tile_bytes(tl, 0);
@@ -41,11 +41,11 @@ static enum tl_status ping(struct tl *tl, void *state)
 
 static const struct tl_kernel ping_kernel = {.name = "ipcq_round_trips",
                                              .frame_bytes = sizeof(struct frame),
-                                             .run = ping,
+                                             .run = raw_store_ping,
                                              .phase = round_name,
                                              .phase_count = ROUNDS};
 
-static enum tl_status store(struct tl *tl, void *state)
+static enum tl_status raw_store_store(struct tl *tl, void *state)
 {
     struct frame *f = state;
     const int64_t *scalar = tl_args(tl)->scalar;
@@ -57,7 +57,7 @@ static enum tl_status store(struct tl *tl, void *state)
 }
 
 static const struct tl_kernel store_kernel = {
-    .name = "raw_store", .frame_bytes = sizeof(struct frame), .run = store};
+    .name = "raw_store", .frame_bytes = sizeof(struct frame), .run = raw_store_store};
 
 /* From ends[0] to ends[1]. */
 static int launch(struct bench_session *session, const struct tl_kernel *kernel,
@@ -128,10 +128,10 @@ static int stores(struct bench_session *session, uint64_t n_elem, struct result_
 }
 
 /* One row: warm-up, then timed iterations. */
-static int measure(struct bench_session *session, const char *name, uint64_t n_elem,
-                   int (*once)(struct bench_session *, uint64_t, struct result_row *,
-                               struct cw_error *),
-                   struct cw_error *error)
+static int raw_store_measure(struct bench_session *session, const char *name, uint64_t n_elem,
+                             int (*once)(struct bench_session *, uint64_t, struct result_row *,
+                                         struct cw_error *),
+                             struct cw_error *error)
 {
     const uint32_t warmup = session->options->warmup, timed = session->options->iterations;
     struct result_row *row = bench_add_row(session, name, n_elem, 1.0, error);
@@ -146,19 +146,19 @@ static int measure(struct bench_session *session, const char *name, uint64_t n_e
     return bench_row_finish(session, row, timed, error);
 }
 
-static int run(struct bench_session *session, struct cw_error *error)
+static int raw_store_run(struct bench_session *session, struct cw_error *error)
 {
     int code = dist_install(session->dist, error);
     for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++) {
         const uint64_t n_elem = bench_size(session, i);
         code = bench_check_tile(session, n_elem, error);
         if (code == CW_OK)
-            code = measure(session, "ipcq", n_elem, round_trip, error);
+            code = raw_store_measure(session, "ipcq", n_elem, round_trip, error);
         if (code == CW_OK)
-            code = measure(session, "raw_store", n_elem, stores, error);
+            code = raw_store_measure(session, "raw_store", n_elem, stores, error);
     }
     return code;
 }
 
 const struct bench_program bench_raw_store = {
-    .name = "raw_store", .takes = {"from", "to"}, .prepare = pair_prepare, .run = run};
+    .name = "raw_store", .takes = {"from", "to"}, .prepare = pair_prepare, .run = raw_store_run};

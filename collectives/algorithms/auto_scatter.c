@@ -61,11 +61,11 @@ static const struct ccl_algorithm *choose(const struct ccl_call *call, char *why
     return birs;
 }
 
-static uint32_t peers(const struct ccl_call *call) { return call->world_size - 1; }
+static uint32_t auto_scatter_peers(const struct ccl_call *call) { return call->world_size - 1; }
 
 const struct ccl_algorithm ccl_auto_scatter = {.name = "auto",
                                                .collective = CCL_REDUCE_SCATTER,
                                                .kernel = &birs_inter_kernel,
-                                               .peers = peers,
+                                               .peers = auto_scatter_peers,
                                                .choose = choose,
                                                .mappers = CCL_RS_MAPPERS};

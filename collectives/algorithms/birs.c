@@ -49,14 +49,14 @@ void birs_copy(struct tl *tl, uint32_t i, uint32_t slot)
 
 /* ---- the streams of a round ------------------------------------------------------------------ */
 
-static enum tl_status main_stream(struct tl *tl, void *frame)
+static enum tl_status birs_main_stream(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     const struct rs_put put = birs_sio_put(tl, f->round, f->round);
     return rs_exchange(tl, f, &put);
 }
 
-static enum tl_status hccs_stream(struct tl *tl, void *frame)
+static enum tl_status birs_hccs_stream(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     const uint32_t y = birs_packages(tl);
@@ -67,7 +67,7 @@ static enum tl_status hccs_stream(struct tl *tl, void *frame)
     return rs_exchange(tl, f, &put);
 }
 
-static enum tl_status copy_stream(struct tl *tl, void *frame)
+static enum tl_status birs_copy_stream(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     TL_BEGIN(&f->line);
@@ -75,8 +75,8 @@ static enum tl_status copy_stream(struct tl *tl, void *frame)
     TL_END(&f->line);
 }
 
-enum tl_status (*const birs_stream[])(struct tl *tl, void *frame) = {main_stream, hccs_stream,
-                                                                     copy_stream};
+enum tl_status (*const birs_stream[])(struct tl *tl, void *frame) = {
+    birs_main_stream, birs_hccs_stream, birs_copy_stream};
 
 enum tl_status birs_rounds(struct tl *tl, struct rs_frame *f)
 {
@@ -102,7 +102,7 @@ uint64_t birs_partial_va(const struct tl *tl, uint32_t package)
     return rs_slot_va(tl, package == rs_sip(tl) / 2 ? y - 1 : y + package);
 }
 
-static enum tl_status run(struct tl *tl, void *frame)
+static enum tl_status birs_run(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     TL_BEGIN(&f->line);
@@ -114,7 +114,7 @@ static enum tl_status run(struct tl *tl, void *frame)
 
 static const struct tl_kernel kernel = {.name = "birs",
                                         .frame_bytes = sizeof(struct rs_frame),
-                                        .run = run,
+                                        .run = birs_run,
                                         .stream = birs_stream,
                                         .stream_count = BIRS_STREAMS,
                                         .phase = birs_phase,
@@ -132,7 +132,7 @@ struct ccl_rs_needs birs_needs(const struct ccl_call *call)
                                  .tcm_tiles = call->world_size / 2};
 }
 
-static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int birs_check(const struct ccl_call *call, const char **key, struct cw_error *error)
 {
     const struct ccl_rs_needs needs = birs_needs(call);
     return ccl_rs_check(call, &needs, "birs", key, error);
@@ -156,7 +156,7 @@ const struct ccl_algorithm ccl_birs = {.name = "birs",
                                        .collective = CCL_REDUCE_SCATTER,
                                        .kernel = &kernel,
                                        .kernel_args = ccl_rs_kernel_args,
-                                       .check = check,
+                                       .check = birs_check,
                                        .tcm_bytes = birs_tcm_bytes,
                                        .scratch_bytes = birs_scratch_bytes,
                                        .peers = birs_peers,

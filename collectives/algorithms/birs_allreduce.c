@@ -19,7 +19,7 @@ static struct rs_put put_result(const struct tl *tl, uint32_t of, uint32_t to, u
     return (struct rs_put){.to = to, .from = from, .src = slice, .dst = slice};
 }
 
-static enum tl_status main_stream(struct tl *tl, void *frame)
+static enum tl_status birs_allreduce_main_stream(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     const uint32_t mate = rs_sip(tl) ^ 1;
@@ -30,7 +30,7 @@ static enum tl_status main_stream(struct tl *tl, void *frame)
     return rs_exchange(tl, f, &put);
 }
 
-static enum tl_status hccs_stream(struct tl *tl, void *frame)
+static enum tl_status birs_allreduce_hccs_stream(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     if (!f->gathering)
@@ -40,12 +40,15 @@ static enum tl_status hccs_stream(struct tl *tl, void *frame)
     return rs_exchange(tl, f, &put);
 }
 
-static enum tl_status copy_stream(struct tl *tl, void *frame) { return birs_stream[2](tl, frame); }
+static enum tl_status birs_allreduce_copy_stream(struct tl *tl, void *frame)
+{
+    return birs_stream[2](tl, frame);
+}
 
-static enum tl_status (*const streams[])(struct tl *tl, void *frame) = {main_stream, hccs_stream,
-                                                                        copy_stream};
+static enum tl_status (*const streams[])(struct tl *tl, void *frame) = {
+    birs_allreduce_main_stream, birs_allreduce_hccs_stream, birs_allreduce_copy_stream};
 
-static enum tl_status gather(struct tl *tl, struct rs_frame *f)
+static enum tl_status birs_allreduce_gather(struct tl *tl, struct rs_frame *f)
 {
     TL_BEGIN(&f->stage);
     for (f->round = 0; f->round < birs_packages(tl); f->round++) {
@@ -56,7 +59,7 @@ static enum tl_status gather(struct tl *tl, struct rs_frame *f)
     TL_END(&f->stage);
 }
 
-static enum tl_status run(struct tl *tl, void *frame)
+static enum tl_status birs_allreduce_run(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     TL_BEGIN(&f->line);
@@ -65,13 +68,13 @@ static enum tl_status run(struct tl *tl, void *frame)
                                         rs_slice_va(tl, tl_args(tl)->rank)));
     tl_phase(tl, GATHER);
     f->gathering = true;
-    TL_RUN(&f->line, gather(tl, f));
+    TL_RUN(&f->line, birs_allreduce_gather(tl, f));
     TL_END(&f->line);
 }
 
 static const struct tl_kernel kernel = {.name = "birs_allreduce",
                                         .frame_bytes = sizeof(struct rs_frame),
-                                        .run = run,
+                                        .run = birs_allreduce_run,
                                         .stream = streams,
                                         .stream_count = BIRS_STREAMS,
                                         .phase = phase_name,
@@ -79,7 +82,8 @@ static const struct tl_kernel kernel = {.name = "birs_allreduce",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int birs_allreduce_check(const struct ccl_call *call, const char **key,
+                                struct cw_error *error)
 {
     struct ccl_rs_needs needs = birs_needs(call);
     needs.in_place = true;
@@ -90,7 +94,7 @@ const struct ccl_algorithm ccl_birs_allreduce = {.name = "birs_allreduce",
                                                  .collective = CCL_ALL_REDUCE,
                                                  .kernel = &kernel,
                                                  .kernel_args = ccl_rs_kernel_args,
-                                                 .check = check,
+                                                 .check = birs_allreduce_check,
                                                  .tcm_bytes = birs_tcm_bytes,
                                                  .scratch_bytes = birs_scratch_bytes,
                                                  .peers = birs_peers,

@@ -41,14 +41,14 @@ static uint32_t arrival_slot(uint32_t from, uint32_t to)
 
 /* ---- the streams of a round ------------------------------------------------------------------ */
 
-static enum tl_status main_stream(struct tl *tl, void *frame)
+static enum tl_status birs_inter_main_stream(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     const struct rs_put put = birs_sio_put(tl, f->round, f->round % RING);
     return rs_exchange(tl, f, &put);
 }
 
-static enum tl_status hccs_stream(struct tl *tl, void *frame)
+static enum tl_status birs_inter_hccs_stream(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     const uint32_t to = birs_ahead(tl, f->round);
@@ -59,7 +59,7 @@ static enum tl_status hccs_stream(struct tl *tl, void *frame)
     return rs_exchange(tl, f, &put);
 }
 
-static enum tl_status copy_stream(struct tl *tl, void *frame)
+static enum tl_status birs_inter_copy_stream(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     TL_BEGIN(&f->line);
@@ -67,8 +67,8 @@ static enum tl_status copy_stream(struct tl *tl, void *frame)
     TL_END(&f->line);
 }
 
-static enum tl_status (*const streams[])(struct tl *tl, void *frame) = {main_stream, hccs_stream,
-                                                                        copy_stream};
+static enum tl_status (*const streams[])(struct tl *tl, void *frame) = {
+    birs_inter_main_stream, birs_inter_hccs_stream, birs_inter_copy_stream};
 
 /* ---- merging --------------------------------------------------------------------------------- */
 
@@ -154,7 +154,7 @@ static enum tl_status final(struct tl *tl, struct rs_frame *f)
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-static enum tl_status run(struct tl *tl, void *frame)
+static enum tl_status birs_inter_run(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     const uint32_t y = birs_packages(tl);
@@ -179,7 +179,7 @@ static enum tl_status run(struct tl *tl, void *frame)
 
 const struct tl_kernel birs_inter_kernel = {.name = "birs_inter",
                                             .frame_bytes = sizeof(struct rs_frame),
-                                            .run = run,
+                                            .run = birs_inter_run,
                                             .stream = streams,
                                             .stream_count = BIRS_STREAMS,
                                             .phase = birs_phase,
@@ -187,7 +187,7 @@ const struct tl_kernel birs_inter_kernel = {.name = "birs_inter",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-static struct ccl_rs_needs needs_of(const struct ccl_call *call)
+static struct ccl_rs_needs birs_inter_needs_of(const struct ccl_call *call)
 {
     return (struct ccl_rs_needs){.pairs = true,
                                  .ranks_min = 32,
@@ -198,17 +198,20 @@ static struct ccl_rs_needs needs_of(const struct ccl_call *call)
                                  .tcm_tiles = 2};
 }
 
-static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int birs_inter_check(const struct ccl_call *call, const char **key, struct cw_error *error)
 {
-    const struct ccl_rs_needs needs = needs_of(call);
+    const struct ccl_rs_needs needs = birs_inter_needs_of(call);
     return ccl_rs_check(call, &needs, "birs_inter", key, error);
 }
 
-static uint64_t tcm_bytes(const struct ccl_call *call) { return ccl_rs_tcm_bytes(call, 2); }
-
-static uint64_t scratch_bytes(const struct ccl_call *call)
+static uint64_t birs_inter_tcm_bytes(const struct ccl_call *call)
 {
-    const struct ccl_rs_needs needs = needs_of(call);
+    return ccl_rs_tcm_bytes(call, 2);
+}
+
+static uint64_t birs_inter_scratch_bytes(const struct ccl_call *call)
+{
+    const struct ccl_rs_needs needs = birs_inter_needs_of(call);
     return ccl_rs_scratch_bytes(call, &needs);
 }
 
@@ -216,9 +219,9 @@ const struct ccl_algorithm ccl_birs_inter = {.name = "birs_inter",
                                              .collective = CCL_REDUCE_SCATTER,
                                              .kernel = &birs_inter_kernel,
                                              .kernel_args = ccl_rs_kernel_args,
-                                             .check = check,
-                                             .tcm_bytes = tcm_bytes,
-                                             .scratch_bytes = scratch_bytes,
+                                             .check = birs_inter_check,
+                                             .tcm_bytes = birs_inter_tcm_bytes,
+                                             .scratch_bytes = birs_inter_scratch_bytes,
                                              .peers = birs_peers,
                                              .takes_part = ccl_rs_takes_part,
                                              .mappers = CCL_RS_MAPPERS};

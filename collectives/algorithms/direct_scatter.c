@@ -15,12 +15,12 @@ static uint32_t rank_after(const struct tl *tl, uint32_t ahead)
     return (tl_args(tl)->rank + ahead) % rs_ranks(tl);
 }
 
-static uint32_t pe_of(const struct tl *tl, uint32_t rank)
+static uint32_t direct_scatter_pe_of(const struct tl *tl, uint32_t rank)
 {
     return rs_pe_on(tl, rs_sip_of(tl, rank));
 }
 
-static enum tl_status run(struct tl *tl, void *frame)
+static enum tl_status direct_scatter_run(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     const uint32_t me = tl_args(tl)->rank, n = rs_ranks(tl);
@@ -29,12 +29,15 @@ static enum tl_status run(struct tl *tl, void *frame)
     TL_CALL(&f->line, tl_copy(tl, rs_slot_va(tl, me), rs_slice_va(tl, me), rs_slice_bytes(tl)));
     tl_phase(tl, EXCHANGE);
     for (f->round = 1; f->round < n; f->round++) {
-        TL_CALL(&f->line, tl_put(tl, pe_of(tl, rank_after(tl, f->round)), rs_slot(tl, me),
-                                 rs_slice(tl, rank_after(tl, f->round)), rs_slice_bytes(tl)));
-        TL_CALL(&f->line, tl_notify(tl, pe_of(tl, rank_after(tl, f->round)), RS_DATA));
+        TL_CALL(&f->line,
+                tl_put(tl, direct_scatter_pe_of(tl, rank_after(tl, f->round)), rs_slot(tl, me),
+                       rs_slice(tl, rank_after(tl, f->round)), rs_slice_bytes(tl)));
+        TL_CALL(&f->line,
+                tl_notify(tl, direct_scatter_pe_of(tl, rank_after(tl, f->round)), RS_DATA));
     }
     for (f->round = 1; f->round < n; f->round++)
-        TL_CALL(&f->line, tl_wait_notify(tl, pe_of(tl, rank_after(tl, n - f->round)), RS_DATA));
+        TL_CALL(&f->line, tl_wait_notify(tl, direct_scatter_pe_of(tl, rank_after(tl, n - f->round)),
+                                         RS_DATA));
     tl_phase(tl, FINAL);
     TL_RUN(&f->line, rs_reduce_partials(tl, f, n, rs_slot_va, rs_output_va(tl)));
     TL_END(&f->line);
@@ -42,7 +45,7 @@ static enum tl_status run(struct tl *tl, void *frame)
 
 static const struct tl_kernel kernel = {.name = "mesh",
                                         .frame_bytes = sizeof(struct rs_frame),
-                                        .run = run,
+                                        .run = direct_scatter_run,
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
@@ -52,32 +55,33 @@ static struct ccl_rs_needs needs(const struct ccl_call *call)
         .ranks_min = 1, .aligned = true, .slots = call->world_size, .tcm_tiles = call->world_size};
 }
 
-static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int direct_scatter_check(const struct ccl_call *call, const char **key,
+                                struct cw_error *error)
 {
     const struct ccl_rs_needs n = needs(call);
     return ccl_rs_check(call, &n, "mesh", key, error);
 }
 
-static uint64_t tcm_bytes(const struct ccl_call *call)
+static uint64_t direct_scatter_tcm_bytes(const struct ccl_call *call)
 {
     return ccl_rs_tcm_bytes(call, call->world_size);
 }
 
-static uint64_t scratch_bytes(const struct ccl_call *call)
+static uint64_t direct_scatter_scratch_bytes(const struct ccl_call *call)
 {
     const struct ccl_rs_needs n = needs(call);
     return ccl_rs_scratch_bytes(call, &n);
 }
 
-static uint32_t peers(const struct ccl_call *call) { return call->world_size - 1; }
+static uint32_t direct_scatter_peers(const struct ccl_call *call) { return call->world_size - 1; }
 
 const struct ccl_algorithm ccl_mesh = {.name = "mesh",
                                        .collective = CCL_REDUCE_SCATTER,
                                        .kernel = &kernel,
                                        .kernel_args = ccl_rs_kernel_args,
-                                       .check = check,
-                                       .tcm_bytes = tcm_bytes,
-                                       .scratch_bytes = scratch_bytes,
-                                       .peers = peers,
+                                       .check = direct_scatter_check,
+                                       .tcm_bytes = direct_scatter_tcm_bytes,
+                                       .scratch_bytes = direct_scatter_scratch_bytes,
+                                       .peers = direct_scatter_peers,
                                        .takes_part = ccl_rs_takes_part,
                                        .mappers = CCL_RS_MAPPERS};

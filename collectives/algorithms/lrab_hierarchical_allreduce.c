@@ -17,7 +17,7 @@
 enum phase { LOAD, REDUCE, STORE = REDUCE + MESH_PHASES };
 static const char *const phase_name[] = {"launch, load", MESH_PHASE_NAMES, "store"};
 
-static enum tl_status run(struct tl *tl, void *state)
+static enum tl_status lrab_hierarchical_run(struct tl *tl, void *state)
 {
     struct mesh_frame *f = state;
     TL_BEGIN(&f->line);
@@ -32,26 +32,27 @@ static enum tl_status run(struct tl *tl, void *state)
 
 static const struct tl_kernel kernel = {.name = "lrab_hierarchical_allreduce",
                                         .frame_bytes = sizeof(struct mesh_frame),
-                                        .run = run,
+                                        .run = lrab_hierarchical_run,
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
-static uint64_t tcm_bytes(const struct ccl_call *call)
+static uint64_t lrab_hierarchical_tcm_bytes(const struct ccl_call *call)
 {
     return mesh_tcm_bytes(call, call->n_elem * tl_itemsize(call->dtype));
 }
 
-static bool takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
+static bool lrab_hierarchical_takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
 {
     (void)call, (void)cube;
     return pe == 0;
 }
 
-const struct ccl_algorithm ccl_lrab_hierarchical_allreduce = {.name = "lrab_hierarchical_allreduce",
-                                                              .kernel = &kernel,
-                                                              .kernel_args = mesh_kernel_args,
-                                                              .check = mesh_check,
-                                                              .tcm_bytes = tcm_bytes,
-                                                              .takes_part = takes_part,
-                                                              .mappers = CCL_MAPPER_PE0_ALL_CUBES,
-                                                              .by_sip = true};
+const struct ccl_algorithm ccl_lrab_hierarchical_allreduce = {
+    .name = "lrab_hierarchical_allreduce",
+    .kernel = &kernel,
+    .kernel_args = mesh_kernel_args,
+    .check = mesh_check,
+    .tcm_bytes = lrab_hierarchical_tcm_bytes,
+    .takes_part = lrab_hierarchical_takes_part,
+    .mappers = CCL_MAPPER_PE0_ALL_CUBES,
+    .by_sip = true};

@@ -32,7 +32,7 @@ static bool is_root(const struct tl *tl)
 
 /* Where in TCM a tile is reduced: one place, or two in turn. rank_invariant sums in a second part
  * of it. */
-static uint32_t place_of(const struct tl *tl, uint32_t tile)
+static uint32_t lrab_pipelined_place_of(const struct tl *tl, uint32_t tile)
 {
     const uint32_t part = (tl_slot_bytes(tl) + 63) & ~63u;
     const uint32_t place = mesh_scalar(tl, MESH_RANK_INVARIANT) ? 2 * part : part;
@@ -45,7 +45,7 @@ static bool next_tile(const struct tl *tl, struct mesh_frame *f)
     const uint32_t next = f->tiles == 0 ? 0 : f->first + 1;
     if (next == tl_tiles(tl))
         return false;
-    mesh_take(f, next, 1, place_of(tl, next));
+    mesh_take(f, next, 1, lrab_pipelined_place_of(tl, next));
     return true;
 }
 
@@ -55,7 +55,7 @@ static uint64_t in_hbm(const struct tl *tl, const struct mesh_frame *f)
 }
 
 /* The root, with a tile that has been reduced. */
-static enum tl_status finish(struct tl *tl, struct mesh_frame *f)
+static enum tl_status lrab_pipelined_finish(struct tl *tl, struct mesh_frame *f)
 {
     TL_BEGIN(&f->level);
     TL_RUN(&f->level, mesh_exchange(tl, f, 0));
@@ -82,7 +82,7 @@ static enum tl_status reduce_tiles(struct tl *tl, void *state)
         if (root && forks)
             TL_CALL(&f->line, tl_barrier(tl));
         else if (root)
-            TL_RUN(&f->line, finish(tl, f));
+            TL_RUN(&f->line, lrab_pipelined_finish(tl, f));
     }
     tl_phase(tl, BROADCAST);
     if (forks)
@@ -111,7 +111,7 @@ static enum tl_status finish_tiles(struct tl *tl, void *state)
     TL_BEGIN(&f->line);
     while (next_tile(tl, f)) {
         TL_CALL(&f->line, tl_barrier(tl));
-        TL_RUN(&f->line, finish(tl, f));
+        TL_RUN(&f->line, lrab_pipelined_finish(tl, f));
     }
     TL_END(&f->line);
 }
@@ -128,19 +128,19 @@ static const struct tl_kernel kernel = {.name = "lrab_pipelined_allreduce",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-static void kernel_args(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX])
+static void lrab_pipelined_kernel_args(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX])
 {
     mesh_kernel_args(call, scalar);
     scalar[OVERLAP] = call->ccl->overlap_exchange;
 }
 
-static uint64_t tcm_bytes(const struct ccl_call *call)
+static uint64_t lrab_pipelined_tcm_bytes(const struct ccl_call *call)
 {
     const uint64_t place = mesh_tcm_bytes(call, ((uint64_t)call->ccl->slot_bytes + 63) & ~63ull);
     return call->ccl->overlap_exchange ? 2 * place : place;
 }
 
-static bool takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
+static bool lrab_pipelined_takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
 {
     (void)call, (void)cube;
     return pe == 0;
@@ -149,9 +149,10 @@ static bool takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
 const struct ccl_algorithm ccl_lrab_pipelined_allreduce = {.name = "lrab_pipelined_allreduce",
                                                            .collective = CCL_ALL_REDUCE,
                                                            .kernel = &kernel,
-                                                           .kernel_args = kernel_args,
+                                                           .kernel_args =
+                                                               lrab_pipelined_kernel_args,
                                                            .check = mesh_check,
-                                                           .tcm_bytes = tcm_bytes,
-                                                           .takes_part = takes_part,
+                                                           .tcm_bytes = lrab_pipelined_tcm_bytes,
+                                                           .takes_part = lrab_pipelined_takes_part,
                                                            .mappers = CCL_MAPPER_PE0_ALL_CUBES,
                                                            .by_sip = true};

@@ -55,7 +55,7 @@ static struct mesh_line pe_column(const struct tl *tl)
                               HW_DIR_INTRA_N, HW_DIR_INTRA_S};
 }
 
-static enum tl_status run(struct tl *tl, void *state)
+static enum tl_status pe_hierarchical_run(struct tl *tl, void *state)
 {
     struct mesh_frame *f = state;
     const struct mesh_line row = pe_row(tl), column = pe_column(tl);
@@ -85,13 +85,13 @@ static enum tl_status run(struct tl *tl, void *state)
 
 static const struct tl_kernel kernel = {.name = "pe_hierarchical_allreduce",
                                         .frame_bytes = sizeof(struct mesh_frame),
-                                        .run = run,
+                                        .run = pe_hierarchical_run,
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-static void kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+static void pe_hierarchical_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
 {
     const struct hw_config *hw = call->hw;
     mesh_kernel_args(call, s);
@@ -103,7 +103,8 @@ static void kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
         call->ccl->root == CCL_ROOT_CORNER ? 2 * hw->pe_per_corner - 1 : hw->pe_per_corner;
 }
 
-static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int pe_hierarchical_check(const struct ccl_call *call, const char **key,
+                                 struct cw_error *error)
 {
     if (call->ccl->wiring != CCL_WIRING_ALL_PES) {
         *key = "defaults.wiring";
@@ -124,23 +125,24 @@ static int check(const struct ccl_call *call, const char **key, struct cw_error 
     return mesh_check(call, key, error);
 }
 
-static uint64_t tcm_bytes(const struct ccl_call *call)
+static uint64_t pe_hierarchical_tcm_bytes(const struct ccl_call *call)
 {
     return mesh_tcm_bytes(call, call->n_elem * tl_itemsize(call->dtype));
 }
 
-static bool takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
+static bool pe_hierarchical_takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
 {
     (void)call, (void)cube, (void)pe;
     return true;
 }
 
-const struct ccl_algorithm ccl_pe_hierarchical_allreduce = {.name = "pe_hierarchical_allreduce",
-                                                            .kernel = &kernel,
-                                                            .kernel_args = kernel_args,
-                                                            .check = check,
-                                                            .tcm_bytes = tcm_bytes,
-                                                            .takes_part = takes_part,
-                                                            .mappers = CCL_MAPPER_ALL_PES,
-                                                            .by_sip = true,
-                                                            .pe_shards = true};
+const struct ccl_algorithm ccl_pe_hierarchical_allreduce = {
+    .name = "pe_hierarchical_allreduce",
+    .kernel = &kernel,
+    .kernel_args = pe_hierarchical_kernel_args,
+    .check = pe_hierarchical_check,
+    .tcm_bytes = pe_hierarchical_tcm_bytes,
+    .takes_part = pe_hierarchical_takes_part,
+    .mappers = CCL_MAPPER_ALL_PES,
+    .by_sip = true,
+    .pe_shards = true};

@@ -10,8 +10,10 @@
 
 #include "collectives/config/config.h"
 
-__attribute__((format(printf, 4, 5))) static int
-refuse(const char **key, const char *at, struct cw_error *error, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static int reduce_scatter_refuse(const char **key,
+                                                                       const char *at,
+                                                                       struct cw_error *error,
+                                                                       const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -26,11 +28,14 @@ static uint64_t slice_bytes(const struct ccl_call *call)
     return call->n_elem / call->world_size * tl_itemsize(call->dtype);
 }
 
-static uint64_t round_up(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
+static uint64_t reduce_scatter_round_up(uint64_t bytes, uint64_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
 
 static uint64_t stride(const struct ccl_call *call)
 {
-    return round_up(slice_bytes(call), call->ccl->min_slice_align);
+    return reduce_scatter_round_up(slice_bytes(call), call->ccl->min_slice_align);
 }
 
 uint64_t ccl_rs_scratch_bytes(const struct ccl_call *call, const struct ccl_rs_needs *needs)
@@ -39,7 +44,7 @@ uint64_t ccl_rs_scratch_bytes(const struct ccl_call *call, const struct ccl_rs_n
 }
 
 /* Whole elements of a slot: what the final reduction works on at a time. */
-static uint64_t piece_bytes(const struct ccl_call *call)
+static uint64_t reduce_scatter_piece_bytes(const struct ccl_call *call)
 {
     const uint32_t itemsize = tl_itemsize(call->dtype);
     return call->ccl->slot_bytes / itemsize * itemsize;
@@ -47,7 +52,7 @@ static uint64_t piece_bytes(const struct ccl_call *call)
 
 uint64_t ccl_rs_tcm_bytes(const struct ccl_call *call, uint32_t tiles)
 {
-    const uint64_t slice = slice_bytes(call), piece = piece_bytes(call);
+    const uint64_t slice = slice_bytes(call), piece = reduce_scatter_piece_bytes(call);
     return tiles * (slice < piece ? slice : piece);
 }
 
@@ -83,25 +88,28 @@ static const char *others(const struct ccl_call *call)
     return pairs && n <= 16 && n >= 4 && n % 2 == 0 ? "birs, rhd or mesh" : "rhd or mesh";
 }
 
-static int check_ranks(const struct ccl_call *call, const struct ccl_rs_needs *needs,
-                       const char *name, const char **key, struct cw_error *error)
+static int reduce_scatter_check_ranks(const struct ccl_call *call, const struct ccl_rs_needs *needs,
+                                      const char *name, const char **key, struct cw_error *error)
 {
     const uint32_t n = call->world_size;
     const char *const at = ranks_key(call);
     if (needs->pairs && call->hw->sip_topology != HW_PAIR_SWITCH)
-        return refuse(key, "system.sips.topology", error,
-                      "%s is for paired dies, topology pair_switch; this is %s; use %s", name,
-                      hw_sip_topology_name[call->hw->sip_topology], others(call));
+        return reduce_scatter_refuse(
+            key, "system.sips.topology", error,
+            "%s is for paired dies, topology pair_switch; this is %s; use %s", name,
+            hw_sip_topology_name[call->hw->sip_topology], others(call));
     if (needs->pairs && n % 2 != 0)
-        return refuse(key, at, error,
-                      "%s reduces over pairs of ranks, and %u is odd; legal is an even number from "
-                      "%u to %u; use %s",
-                      name, n, needs->ranks_min, needs->ranks_max, others(call));
+        return reduce_scatter_refuse(
+            key, at, error,
+            "%s reduces over pairs of ranks, and %u is odd; legal is an even number from "
+            "%u to %u; use %s",
+            name, n, needs->ranks_min, needs->ranks_max, others(call));
     if (n < needs->ranks_min || (needs->ranks_max > 0 && n > needs->ranks_max) ||
         (needs->power_of_two && (n & (n - 1)) != 0))
-        return refuse(key, at, error, "%s takes %s from %u to %u ranks, and there are %u; use %s",
-                      name, needs->power_of_two ? "a power of two" : "an even number",
-                      needs->ranks_min, needs->ranks_max, n, others(call));
+        return reduce_scatter_refuse(
+            key, at, error, "%s takes %s from %u to %u ranks, and there are %u; use %s", name,
+            needs->power_of_two ? "a power of two" : "an even number", needs->ranks_min,
+            needs->ranks_max, n, others(call));
     return CW_OK;
 }
 
@@ -111,18 +119,19 @@ static int check_hbm(const struct ccl_call *call, const struct ccl_rs_needs *nee
 {
     const struct ccl_config *ccl = call->ccl;
     const uint64_t page = call->hw->mmu_page_bytes, capacity = call->hw->hbm_bytes;
-    const uint64_t scratch = round_up(ccl_rs_scratch_bytes(call, needs), page);
-    const uint64_t input = round_up(call->n_elem * tl_itemsize(call->dtype), page);
-    const uint64_t output = needs->in_place ? 0 : round_up(slice_bytes(call), page);
-    const uint64_t rings = ccl->buffer_kind == CCL_BUFFER_HBM
-                               ? round_up((uint64_t)config_directions_max(call->hw, ccl) *
-                                              ccl->n_slots * ccl->slot_bytes,
-                                          page)
-                               : 0;
+    const uint64_t scratch = reduce_scatter_round_up(ccl_rs_scratch_bytes(call, needs), page);
+    const uint64_t input = reduce_scatter_round_up(call->n_elem * tl_itemsize(call->dtype), page);
+    const uint64_t output = needs->in_place ? 0 : reduce_scatter_round_up(slice_bytes(call), page);
+    const uint64_t rings =
+        ccl->buffer_kind == CCL_BUFFER_HBM
+            ? reduce_scatter_round_up((uint64_t)config_directions_max(call->hw, ccl) *
+                                          ccl->n_slots * ccl->slot_bytes,
+                                      page)
+            : 0;
     const uint64_t used = input + output + rings;
     if (used <= capacity && scratch <= capacity - used)
         return CW_OK;
-    return refuse(
+    return reduce_scatter_refuse(
         key, "memory.hbm_mib", error,
         "HBM of PE 0: %s needs %" PRIu64 " bytes of scratch, %u slots for slices of %" PRIu64
         ", and %" PRIu64 " of %" PRIu64 " are free beside the input%s; use fewer elements%s "
@@ -132,28 +141,30 @@ static int check_hbm(const struct ccl_call *call, const struct ccl_rs_needs *nee
         needs->aligned && stride(call) > slice_bytes(call) ? ", a smaller min_slice_align" : "");
 }
 
-static int check_memory(const struct ccl_call *call, const struct ccl_rs_needs *needs,
-                        const char *name, const char **key, struct cw_error *error)
+static int reduce_scatter_check_memory(const struct ccl_call *call,
+                                       const struct ccl_rs_needs *needs, const char *name,
+                                       const char **key, struct cw_error *error)
 {
     const struct ccl_config *ccl = call->ccl;
     const uint64_t slice = slice_bytes(call);
     if (needs->aligned && !ccl->slice_rounding && slice % ccl->min_slice_align != 0)
-        return refuse(key, "defaults.slice_rounding", error,
-                      "slices of %" PRIu64 " bytes are no multiple of min_slice_align, %u, and "
-                      "slice_rounding is false; use whole multiples, or slice_rounding: true",
-                      slice, ccl->min_slice_align);
+        return reduce_scatter_refuse(
+            key, "defaults.slice_rounding", error,
+            "slices of %" PRIu64 " bytes are no multiple of min_slice_align, %u, and "
+            "slice_rounding is false; use whole multiples, or slice_rounding: true",
+            slice, ccl->min_slice_align);
     const uint64_t rings =
         ccl->buffer_kind == CCL_BUFFER_TCM
             ? (uint64_t)config_directions_max(call->hw, ccl) * ccl->n_slots * ccl->slot_bytes
             : 0;
     const uint64_t tcm = ccl_rs_tcm_bytes(call, needs->tcm_tiles);
     if (tcm > call->hw->tcm_bytes - rings)
-        return refuse(key, "memory.tcm_kib", error,
-                      "TCM of PE 0: the final reduction of %s needs %" PRIu64
-                      " bytes, %u pieces of slot_size, and %" PRIu64 " of %" PRIu64
-                      " are free beside the receive rings; use a smaller slot_size or more TCM",
-                      name, tcm, needs->tcm_tiles, call->hw->tcm_bytes - rings,
-                      call->hw->tcm_bytes);
+        return reduce_scatter_refuse(
+            key, "memory.tcm_kib", error,
+            "TCM of PE 0: the final reduction of %s needs %" PRIu64
+            " bytes, %u pieces of slot_size, and %" PRIu64 " of %" PRIu64
+            " are free beside the receive rings; use a smaller slot_size or more TCM",
+            name, tcm, needs->tcm_tiles, call->hw->tcm_bytes - rings, call->hw->tcm_bytes);
     return check_hbm(call, needs, name, key, error);
 }
 
@@ -162,21 +173,24 @@ int ccl_rs_check(const struct ccl_call *call, const struct ccl_rs_needs *needs, 
 {
     const uint32_t cubes = call->hw->cube_w * call->hw->cube_h;
     const uint32_t n = call->world_size;
-    if (check_ranks(call, needs, name, key, error) != CW_OK)
+    if (reduce_scatter_check_ranks(call, needs, name, key, error) != CW_OK)
         return CW_USAGE;
     if (cubes != 1)
-        return refuse(key, "sip.cube_mesh.w", error,
-                      "%s takes one cube per SIP, and there are %u x %u; set w and h to 1", name,
-                      call->hw->cube_w, call->hw->cube_h);
+        return reduce_scatter_refuse(
+            key, "sip.cube_mesh.w", error,
+            "%s takes one cube per SIP, and there are %u x %u; set w and h to 1", name,
+            call->hw->cube_w, call->hw->cube_h);
     if (call->n_elem % n != 0)
-        return refuse(key, call->n_elem == call->ccl->n_elem ? "defaults.n_elem" : NULL, error,
-                      "%s cuts each rank's input into %u slices, and %" PRIu64
-                      " elements are no multiple of that; use %" PRIu64 ", or another multiple",
-                      name, n, call->n_elem, (call->n_elem / n + 1) * n);
+        return reduce_scatter_refuse(
+            key, call->n_elem == call->ccl->n_elem ? "defaults.n_elem" : NULL, error,
+            "%s cuts each rank's input into %u slices, and %" PRIu64
+            " elements are no multiple of that; use %" PRIu64 ", or another multiple",
+            name, n, call->n_elem, (call->n_elem / n + 1) * n);
     if (call->n_elem * tl_itemsize(call->dtype) > UINT32_MAX)
-        return refuse(key, "memory.hbm_mib", error,
-                      "an input of %" PRIu64 " elements has more bytes than an address of HBM "
-                      "reaches, 4 GiB; use fewer elements",
-                      call->n_elem);
-    return check_memory(call, needs, name, key, error);
+        return reduce_scatter_refuse(key, "memory.hbm_mib", error,
+                                     "an input of %" PRIu64
+                                     " elements has more bytes than an address of HBM "
+                                     "reaches, 4 GiB; use fewer elements",
+                                     call->n_elem);
+    return reduce_scatter_check_memory(call, needs, name, key, error);
 }

@@ -21,7 +21,7 @@ static bool is_child(const struct tl *tl, uint32_t dir)
     return tl_args(tl)->scalar[CHILDREN] >> dir & 1;
 }
 
-static enum tl_status run(struct tl *tl, void *state)
+static enum tl_status relay_barrier_run(struct tl *tl, void *state)
 {
     struct frame *f = state;
     const enum hw_dir parent = (enum hw_dir)tl_args(tl)->scalar[PARENT];
@@ -43,11 +43,11 @@ static enum tl_status run(struct tl *tl, void *state)
 
 static const struct tl_kernel kernel = {.name = "relay_barrier",
                                         .frame_bytes = sizeof(struct frame),
-                                        .run = run,
+                                        .run = relay_barrier_run,
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
-static void kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+static void relay_barrier_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
 {
     s[PARENT] = call->relay->parent[call->rank];
     s[CHILDREN] = call->relay->children[call->rank];
@@ -56,7 +56,7 @@ static void kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
 const struct ccl_algorithm ccl_relay_barrier = {.name = "relay_barrier",
                                                 .collective = CCL_BARRIER,
                                                 .kernel = &kernel,
-                                                .kernel_args = kernel_args,
+                                                .kernel_args = relay_barrier_kernel_args,
                                                 .check = relay_check,
                                                 .relay = CCL_RELAY_BOTH,
                                                 .mappers = CCL_MAPPER_LEADER_ONLY};

@@ -18,7 +18,7 @@ struct frame {
 };
 
 /* The tile at hand to every child. */
-static enum tl_status forward(struct tl *tl, struct frame *f)
+static enum tl_status relay_broadcast_forward(struct tl *tl, struct frame *f)
 {
     TL_BEGIN(&f->part);
     for (f->dir = 0; f->dir < HW_DIRS_MAX; f->dir++)
@@ -27,7 +27,7 @@ static enum tl_status forward(struct tl *tl, struct frame *f)
     TL_END(&f->part);
 }
 
-static enum tl_status run(struct tl *tl, void *state)
+static enum tl_status relay_broadcast_run(struct tl *tl, void *state)
 {
     struct frame *f = state;
     const enum hw_dir parent = (enum hw_dir)tl_args(tl)->scalar[PARENT];
@@ -38,12 +38,12 @@ static enum tl_status run(struct tl *tl, void *state)
             f->tile = tl_tcm(0);
             TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + lane_tile_offset(tl, f->i),
                                       tl_tile_bytes(tl, f->i)));
-            TL_RUN(&f->line, forward(tl, f));
+            TL_RUN(&f->line, relay_broadcast_forward(tl, f));
             continue;
         }
         TL_CALL(&f->line, tl_recv(tl, parent, tl_tile_bytes(tl, f->i)));
         f->tile = tl_received(tl);
-        TL_RUN(&f->line, forward(tl, f));
+        TL_RUN(&f->line, relay_broadcast_forward(tl, f));
         TL_RUN(&f->line, lane_keep(tl, &f->stores, tl_shard(tl) + lane_tile_offset(tl, f->i),
                                    tl_last(f->tile), tl_tile_bytes(tl, f->i)));
     }
@@ -53,24 +53,27 @@ static enum tl_status run(struct tl *tl, void *state)
 
 static const struct tl_kernel kernel = {.name = "relay_broadcast",
                                         .frame_bytes = sizeof(struct frame),
-                                        .run = run,
+                                        .run = relay_broadcast_run,
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
-static void kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+static void relay_broadcast_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
 {
     s[PARENT] = call->relay->parent[call->rank];
     s[CHILDREN] = call->relay->children[call->rank];
 }
 
 /* The root holds one tile at a time, the others none. */
-static uint64_t tcm_bytes(const struct ccl_call *call) { return call->ccl->slot_bytes; }
+static uint64_t relay_broadcast_tcm_bytes(const struct ccl_call *call)
+{
+    return call->ccl->slot_bytes;
+}
 
 const struct ccl_algorithm ccl_relay_broadcast = {.name = "relay_broadcast",
                                                   .collective = CCL_BROADCAST,
                                                   .kernel = &kernel,
-                                                  .kernel_args = kernel_args,
+                                                  .kernel_args = relay_broadcast_kernel_args,
                                                   .check = relay_check,
-                                                  .tcm_bytes = tcm_bytes,
+                                                  .tcm_bytes = relay_broadcast_tcm_bytes,
                                                   .relay = CCL_RELAY_DOWN,
                                                   .lanes = true};

@@ -44,17 +44,17 @@ static uint32_t slices_before(const struct fold *fold, uint32_t v)
     return v + (v < fold->folded ? v : fold->folded);
 }
 
-static uint32_t pe_of(const struct tl *tl, uint32_t rank)
+static uint32_t rhd_pe_of(const struct tl *tl, uint32_t rank)
 {
     return rs_pe_on(tl, rs_sip_of(tl, rank));
 }
 
 static uint32_t pe_of_virtual(const struct tl *tl, const struct fold *fold, uint32_t v)
 {
-    return pe_of(tl, slices_before(fold, v)); /* the even one of a pair */
+    return rhd_pe_of(tl, slices_before(fold, v)); /* the even one of a pair */
 }
 
-static uint32_t my_mate_pe(const struct tl *tl) { return pe_of(tl, tl_args(tl)->rank ^ 1); }
+static uint32_t my_mate_pe(const struct tl *tl) { return rhd_pe_of(tl, tl_args(tl)->rank ^ 1); }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -68,7 +68,7 @@ static uint64_t work_va(const struct tl *tl, const struct fold *fold, uint32_t s
 {
     return tl_args(tl)->region[1].va + work_at(tl, fold, slice);
 }
-static struct lp_operand work(const struct tl *tl, const struct fold *fold, uint32_t slice)
+static struct lp_operand rhd_work(const struct tl *tl, const struct fold *fold, uint32_t slice)
 {
     return tl_hbm((uint32_t)tl_args(tl)->region[1].pa + work_at(tl, fold, slice));
 }
@@ -86,7 +86,7 @@ static struct range kept(const struct fold *fold, uint32_t of, uint32_t distance
 static void put_range(struct tl *tl, const struct fold *fold, uint32_t to, struct lp_operand src,
                       struct range range)
 {
-    tl_put_reduce(tl, to, (enum lp_math)tl_args(tl)->math, work(tl, fold, range.first), src,
+    tl_put_reduce(tl, to, (enum lp_math)tl_args(tl)->math, rhd_work(tl, fold, range.first), src,
                   (range.end - range.first) * rs_slice_bytes(tl));
 }
 
@@ -116,9 +116,9 @@ static enum tl_status send_slices(struct tl *tl, struct rs_frame *f, uint32_t to
     TL_BEGIN(&f->part);
     for (f->i = range.first; f->i < range.end; f->i++) {
         TL_CALL(&f->part, tl_wait_notify(tl, to, RS_READY));
-        TL_CALL(&f->part,
-                put_range(tl, &fold, to, f->prepared ? work(tl, &fold, f->i) : rs_slice(tl, f->i),
-                          (struct range){f->i, f->i + 1}));
+        TL_CALL(&f->part, put_range(tl, &fold, to,
+                                    f->prepared ? rhd_work(tl, &fold, f->i) : rs_slice(tl, f->i),
+                                    (struct range){f->i, f->i + 1}));
     }
     TL_CALL(&f->part, tl_notify(tl, to, RS_DATA));
     TL_END(&f->part);
@@ -133,7 +133,7 @@ static enum tl_status fold_away(struct tl *tl, struct rs_frame *f)
     TL_END(&f->stage);
 }
 
-static void prepare(struct rs_frame *f, uint32_t pe, struct range range)
+static void rhd_prepare(struct rs_frame *f, uint32_t pe, struct range range)
 {
     f->s = pe;
     f->low = range.first;
@@ -144,7 +144,7 @@ static void prepare(struct rs_frame *f, uint32_t pe, struct range range)
 static enum tl_status fold_in(struct tl *tl, struct rs_frame *f)
 {
     TL_BEGIN(&f->stage);
-    prepare(f, my_mate_pe(tl), (struct range){0, rs_ranks(tl)});
+    rhd_prepare(f, my_mate_pe(tl), (struct range){0, rs_ranks(tl)});
     TL_CALL(&f->stage, tl_fork(tl, 1));
     TL_CALL(&f->stage, tl_wait_notify(tl, my_mate_pe(tl), RS_DATA));
     TL_CALL(&f->stage, tl_join(tl));
@@ -158,7 +158,7 @@ static enum tl_status first_step(struct tl *tl, struct rs_frame *f)
     const uint32_t distance = fold.p / 2, other = fold.me ^ distance;
     const uint32_t partner = pe_of_virtual(tl, &fold, other);
     TL_BEGIN(&f->stage);
-    prepare(f, partner, kept(&fold, fold.me, distance));
+    rhd_prepare(f, partner, kept(&fold, fold.me, distance));
     TL_CALL(&f->stage, tl_fork(tl, 1));
     TL_RUN(&f->stage, send_slices(tl, f, partner, kept(&fold, other, distance)));
     TL_CALL(&f->stage, tl_wait_notify(tl, partner, RS_DATA));
@@ -176,20 +176,20 @@ static enum tl_status later_step(struct tl *tl, struct rs_frame *f)
     TL_BEGIN(&f->stage);
     TL_CALL(&f->stage, tl_notify(tl, partner, RS_READY));
     TL_CALL(&f->stage, tl_wait_notify(tl, partner, RS_READY));
-    TL_CALL(&f->stage, put_range(tl, &fold, partner, work(tl, &fold, range.first), range));
+    TL_CALL(&f->stage, put_range(tl, &fold, partner, rhd_work(tl, &fold, range.first), range));
     TL_CALL(&f->stage, tl_notify(tl, partner, RS_DATA));
     TL_CALL(&f->stage, tl_wait_notify(tl, partner, RS_DATA));
     TL_END(&f->stage);
 }
 
 /* The result, and the odd one's. */
-static enum tl_status finish(struct tl *tl, struct rs_frame *f)
+static enum tl_status rhd_finish(struct tl *tl, struct rs_frame *f)
 {
     const struct fold fold = fold_of(tl);
     const uint32_t rank = tl_args(tl)->rank;
     TL_BEGIN(&f->stage);
     if (fold.is_pair) {
-        TL_CALL(&f->stage, tl_put(tl, my_mate_pe(tl), rs_output(tl), work(tl, &fold, rank + 1),
+        TL_CALL(&f->stage, tl_put(tl, my_mate_pe(tl), rs_output(tl), rhd_work(tl, &fold, rank + 1),
                                   rs_slice_bytes(tl)));
         TL_CALL(&f->stage, tl_notify(tl, my_mate_pe(tl), RS_DATA));
     }
@@ -199,7 +199,7 @@ static enum tl_status finish(struct tl *tl, struct rs_frame *f)
     TL_END(&f->stage);
 }
 
-static enum tl_status run(struct tl *tl, void *frame)
+static enum tl_status rhd_run(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     const struct fold fold = fold_of(tl);
@@ -217,14 +217,14 @@ static enum tl_status run(struct tl *tl, void *frame)
         for (f->distance = fold.p / 4; f->distance > 0; f->distance /= 2)
             TL_RUN(&f->line, later_step(tl, f));
         tl_phase(tl, COPY);
-        TL_RUN(&f->line, finish(tl, f));
+        TL_RUN(&f->line, rhd_finish(tl, f));
     }
     TL_END(&f->line);
 }
 
 static const struct tl_kernel kernel = {.name = "rhd",
                                         .frame_bytes = sizeof(struct rs_frame),
-                                        .run = run,
+                                        .run = rhd_run,
                                         .stream = streams,
                                         .stream_count = 1,
                                         .phase = phase_name,
@@ -232,33 +232,33 @@ static const struct tl_kernel kernel = {.name = "rhd",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-static struct ccl_rs_needs needs_of(const struct ccl_call *call)
+static struct ccl_rs_needs rhd_needs_of(const struct ccl_call *call)
 {
     const uint32_t n = call->world_size;
     const bool whole = (n & (n - 1)) != 0;
     return (struct ccl_rs_needs){.ranks_min = 1, .slots = whole ? n : n / 2};
 }
 
-static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int rhd_check(const struct ccl_call *call, const char **key, struct cw_error *error)
 {
-    const struct ccl_rs_needs needs = needs_of(call);
+    const struct ccl_rs_needs needs = rhd_needs_of(call);
     return ccl_rs_check(call, &needs, "rhd", key, error);
 }
 
-static uint64_t tcm_bytes(const struct ccl_call *call)
+static uint64_t rhd_tcm_bytes(const struct ccl_call *call)
 {
     (void)call;
     return 0;
 }
 
-static uint64_t scratch_bytes(const struct ccl_call *call)
+static uint64_t rhd_scratch_bytes(const struct ccl_call *call)
 {
-    const struct ccl_rs_needs needs = needs_of(call);
+    const struct ccl_rs_needs needs = rhd_needs_of(call);
     return ccl_rs_scratch_bytes(call, &needs);
 }
 
 /* One per distance, and the other of a pair. */
-static uint32_t peers(const struct ccl_call *call)
+static uint32_t rhd_peers(const struct ccl_call *call)
 {
     uint32_t peers = 1;
     for (uint32_t p = call->world_size; p > 1; p /= 2)
@@ -270,9 +270,9 @@ const struct ccl_algorithm ccl_rhd = {.name = "rhd",
                                       .collective = CCL_REDUCE_SCATTER,
                                       .kernel = &kernel,
                                       .kernel_args = ccl_rs_kernel_args,
-                                      .check = check,
-                                      .tcm_bytes = tcm_bytes,
-                                      .scratch_bytes = scratch_bytes,
-                                      .peers = peers,
+                                      .check = rhd_check,
+                                      .tcm_bytes = rhd_tcm_bytes,
+                                      .scratch_bytes = rhd_scratch_bytes,
+                                      .peers = rhd_peers,
                                       .takes_part = ccl_rs_takes_part,
                                       .mappers = CCL_RS_MAPPERS};

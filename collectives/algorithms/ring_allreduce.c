@@ -12,7 +12,7 @@
 enum phase { LOAD, RING, STORE };
 static const char *const phase_name[] = {"launch, load", "ring", "store"};
 
-static enum tl_status run(struct tl *tl, void *state)
+static enum tl_status ring_allreduce_run(struct tl *tl, void *state)
 {
     struct mesh_frame *f = state;
     TL_BEGIN(&f->line);
@@ -28,11 +28,11 @@ static enum tl_status run(struct tl *tl, void *state)
 
 static const struct tl_kernel kernel = {.name = "ring_allreduce",
                                         .frame_bytes = sizeof(struct mesh_frame),
-                                        .run = run,
+                                        .run = ring_allreduce_run,
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
-static void kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+static void ring_allreduce_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
 {
     s[MESH_TOPO_KIND] = MESH_TOPO_RING;
     s[MESH_TOPO_W] = call->world_size;
@@ -41,7 +41,8 @@ static void kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
     s[MESH_LOGICAL] = 1;
 }
 
-static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int ring_allreduce_check(const struct ccl_call *call, const char **key,
+                                struct cw_error *error)
 {
     if (strcmp(call->ccl->topology, "ring_1d") == 0 ||
         strcmp(call->ccl->topology, "ring_1d_unidir") == 0)
@@ -54,14 +55,14 @@ static int check(const struct ccl_call *call, const char **key, struct cw_error 
     return error->exit_code = CW_USAGE;
 }
 
-static uint64_t tcm_bytes(const struct ccl_call *call)
+static uint64_t ring_allreduce_tcm_bytes(const struct ccl_call *call)
 {
     return mesh_tcm_bytes(call, call->n_elem * tl_itemsize(call->dtype));
 }
 
 const struct ccl_algorithm ccl_ring_allreduce = {.name = "ring_allreduce",
                                                  .kernel = &kernel,
-                                                 .kernel_args = kernel_args,
-                                                 .check = check,
-                                                 .tcm_bytes = tcm_bytes,
+                                                 .kernel_args = ring_allreduce_kernel_args,
+                                                 .check = ring_allreduce_check,
+                                                 .tcm_bytes = ring_allreduce_tcm_bytes,
                                                  .mappers = CCL_MAPPER_LEADER_ONLY};

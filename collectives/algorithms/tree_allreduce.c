@@ -12,7 +12,7 @@
 enum phase { LOAD, UP, DOWN, STORE };
 static const char *const phase_name[] = {"launch, load", "up", "down", "store"};
 
-static enum tl_status run(struct tl *tl, void *state)
+static enum tl_status tree_allreduce_run(struct tl *tl, void *state)
 {
     struct mesh_frame *f = state;
     const bool left = tl_installed(tl, HW_DIR_CHILD_LEFT);
@@ -43,11 +43,12 @@ static enum tl_status run(struct tl *tl, void *state)
 
 static const struct tl_kernel kernel = {.name = "tree_allreduce",
                                         .frame_bytes = sizeof(struct mesh_frame),
-                                        .run = run,
+                                        .run = tree_allreduce_run,
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
-static int check(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int tree_allreduce_check(const struct ccl_call *call, const char **key,
+                                struct cw_error *error)
 {
     if (strcmp(call->ccl->topology, "tree_binary") == 0)
         return CW_OK;
@@ -58,5 +59,7 @@ static int check(const struct ccl_call *call, const char **key, struct cw_error 
     return error->exit_code = CW_USAGE;
 }
 
-const struct ccl_algorithm ccl_tree_allreduce = {
-    .name = "tree_allreduce", .kernel = &kernel, .check = check, .mappers = CCL_MAPPER_LEADER_ONLY};
+const struct ccl_algorithm ccl_tree_allreduce = {.name = "tree_allreduce",
+                                                 .kernel = &kernel,
+                                                 .check = tree_allreduce_check,
+                                                 .mappers = CCL_MAPPER_LEADER_ONLY};

@@ -38,7 +38,7 @@ static void load_file(struct load *load, const char *path, enum config_file file
         config_apply_file(&load->loader, load->tree, source, root);
 }
 
-static const char *join(struct load *load, const char *folder, const char *name)
+static const char *config_join(struct load *load, const char *folder, const char *name)
 {
     const size_t room = strlen(folder) + strlen(name) + 2;
     char *const path = config_arena_alloc(load->loader.arena, room);
@@ -54,7 +54,7 @@ static void load_files(struct load *load)
     const char *const given[CONFIG_FILES] = {request->topology, request->components, request->ccl};
     for (uint32_t i = 0; i < CONFIG_FILES; i++) {
         const char *const shipped =
-            load->configs_dir == NULL ? NULL : join(load, load->configs_dir, names[i]);
+            load->configs_dir == NULL ? NULL : config_join(load, load->configs_dir, names[i]);
         if (shipped != NULL)
             load_file(load, shipped, (enum config_file)i, false);
         if (given[i] != NULL)

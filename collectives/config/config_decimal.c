@@ -21,7 +21,7 @@ static wide power_of_ten(uint32_t exponent)
     return power;
 }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool config_decimal_is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Reads `e[+-]digits` at *at; exponents beyond any decimal are held at 1000. */
 static bool parse_exponent(const char *text, size_t bytes, size_t *at, int *exponent)
@@ -38,7 +38,7 @@ static bool parse_exponent(const char *text, size_t bytes, size_t *at, int *expo
     if (i == bytes)
         return false;
     for (; i < bytes; i++) {
-        if (!is_digit(text[i]))
+        if (!config_decimal_is_digit(text[i]))
             return false;
         if (*exponent < 1000)
             *exponent = *exponent * 10 + (text[i] - '0');
@@ -79,7 +79,7 @@ bool decimal_parse(const char *text, size_t bytes, struct decimal *out)
     size_t digits = 0;
     int places = 0;
     bool point = false;
-    for (; i < bytes && (is_digit(text[i]) || (text[i] == '.' && !point)); i++) {
+    for (; i < bytes && (config_decimal_is_digit(text[i]) || (text[i] == '.' && !point)); i++) {
         if (text[i] == '.') {
             point = true;
             continue;

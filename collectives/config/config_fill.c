@@ -14,7 +14,8 @@ static void store_rate(void *field, struct decimal value)
 }
 
 /* One value into its field; memcpy, because the field's type is known to the schema alone. */
-static void store(const struct config_key *key, const struct config_value *value, void *target)
+static void config_fill_store(const struct config_key *key, const struct config_value *value,
+                              void *target)
 {
     char *const field = (char *)target + key->offset;
     const uint32_t narrow = (uint32_t)value->number.mantissa;
@@ -81,7 +82,7 @@ static void fill_ccl(const struct config_tree *tree, struct ccl_config *ccl)
     for (uint32_t i = 0; i < config_ccl_key_count; i++) {
         const struct config_value *const value = config_ccl_value(tree, tree->chosen, (int)i);
         if (config_given(value))
-            store(&config_ccl_keys[i], value, ccl);
+            config_fill_store(&config_ccl_keys[i], value, ccl);
     }
     const struct config_value *const weights =
         config_ccl_value(tree, tree->chosen, config_ccl_find("vc_weights"));
@@ -100,7 +101,7 @@ void config_fill(struct config *config)
     const struct config_tree *const tree = config->tree;
     for (uint32_t i = 0; i < config_machine_key_count; i++)
         if (config_given(&tree->machine[i]))
-            store(&config_machine_keys[i], &tree->machine[i], &config->hw);
+            config_fill_store(&config_machine_keys[i], &tree->machine[i], &config->hw);
     fill_structure(tree, &config->hw);
     for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
         fill_link(tree, kind, &config->hw);

@@ -99,16 +99,16 @@ static struct config_place place_at(uint32_t source, const char *text, size_t of
     return place;
 }
 
-static struct config_place place_of(const struct parse *parse, const yaml_mark_t *mark)
+static struct config_place config_parse_place_of(const struct parse *parse, const yaml_mark_t *mark)
 {
     return (struct config_place){.source = parse->source,
                                  .line = (uint32_t)mark->line + 1,
                                  .column = (uint32_t)mark->column + 1};
 }
 
-static void fail(struct parse *parse, const yaml_event_t *event, const char *text)
+static void config_parse_fail(struct parse *parse, const yaml_event_t *event, const char *text)
 {
-    config_error(parse->loader, place_of(parse, &event->start_mark), "%s", text);
+    config_error(parse->loader, config_parse_place_of(parse, &event->start_mark), "%s", text);
     parse->failed = true;
 }
 
@@ -131,7 +131,7 @@ static bool next_event(struct parse *parse, yaml_event_t *event)
         parser->problem_offset < parse->bytes ? parser->problem_offset : parse->bytes;
     const struct config_place place = parser->error == YAML_READER_ERROR
                                           ? place_at(parse->source, parse->text, offset)
-                                          : place_of(parse, &parser->problem_mark);
+                                          : config_parse_place_of(parse, &parser->problem_mark);
     config_error(parse->loader, place, "not YAML: %s%s",
                  parser->problem != NULL ? parser->problem : "unreadable", context);
     return false;
@@ -153,19 +153,20 @@ static struct config_node *new_node(struct parse *parse, const yaml_event_t *eve
         tag = event->data.mapping_start.tag;
     }
     if (anchor != NULL || event->type == YAML_ALIAS_EVENT) {
-        fail(parse, event, "anchors and aliases are not used here: write the value out");
+        config_parse_fail(parse, event,
+                          "anchors and aliases are not used here: write the value out");
         return NULL;
     }
     if (tag != NULL) {
-        fail(parse, event, "tags are not used here: write the value alone");
+        config_parse_fail(parse, event, "tags are not used here: write the value alone");
         return NULL;
     }
     if (parse->node_count == CONFIG_NODES_MAX) {
-        fail(parse, event, "more than 20000 values: not a configuration file");
+        config_parse_fail(parse, event, "more than 20000 values: not a configuration file");
         return NULL;
     }
     if (parse->depth == CONFIG_DEPTH_MAX) {
-        fail(parse, event, "nested more than 16 deep; configurations are at most 4");
+        config_parse_fail(parse, event, "nested more than 16 deep; configurations are at most 4");
         return NULL;
     }
     parse->node_count++;
@@ -174,7 +175,7 @@ static struct config_node *new_node(struct parse *parse, const yaml_event_t *eve
         parse->failed = true;
         return NULL;
     }
-    node->place = place_of(parse, &event->start_mark);
+    node->place = config_parse_place_of(parse, &event->start_mark);
     return node;
 }
 
@@ -185,7 +186,7 @@ static void fill_scalar(struct parse *parse, const yaml_event_t *event, struct c
     node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     node->bytes = event->data.scalar.length;
     if (memchr(text, '\0', node->bytes) != NULL)
-        fail(parse, event, "a NUL byte in a value");
+        config_parse_fail(parse, event, "a NUL byte in a value");
     node->text = config_arena_text(parse->loader->scratch, text, node->bytes);
     if (node->text == NULL)
         parse->failed = true;
@@ -236,7 +237,7 @@ static void parse_mapping(struct parse *parse, struct config_node *node)
             return;
         }
         if (event.type == YAML_MAPPING_START_EVENT || event.type == YAML_SEQUENCE_START_EVENT) {
-            fail(parse, &event, "a key must be a name");
+            config_parse_fail(parse, &event, "a key must be a name");
             yaml_event_delete(&event);
             return;
         }
@@ -294,7 +295,7 @@ static struct config_node *parse_stream(struct parse *parse)
         if (event.type == YAML_STREAM_END_EVENT) {
             const bool all_comment = is_all_comment(parse, root);
             if (root == NULL && !all_comment)
-                fail(parse, &event, "empty; expected YAML with a value in it");
+                config_parse_fail(parse, &event, "empty; expected YAML with a value in it");
             yaml_event_delete(&event);
             return all_comment ? NULL : root;
         }
@@ -304,7 +305,7 @@ static struct config_node *parse_stream(struct parse *parse)
             continue;
         }
         if (event.type == YAML_DOCUMENT_START_EVENT) {
-            fail(parse, &event, "a second document; expected one");
+            config_parse_fail(parse, &event, "a second document; expected one");
             yaml_event_delete(&event);
             return NULL;
         }

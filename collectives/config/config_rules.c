@@ -205,7 +205,7 @@ static void check_sip_grid(struct config_loader *loader, struct config_tree *tre
                      tree->grid_w, tree->grid_h, tree->grid_w * tree->grid_h, count, grids);
 }
 
-static void check_sips(struct config_loader *loader, struct config_tree *tree)
+static void config_rules_check_sips(struct config_loader *loader, struct config_tree *tree)
 {
     const struct config_value *const topology = config_machine_value(tree, "system.sips.topology");
     const struct config_value *const count = config_machine_value(tree, "system.sips.count");
@@ -300,7 +300,7 @@ void config_check_machine(struct config_loader *loader, struct config_tree *tree
 {
     if (loader->errors->count == 0)
         require_all(loader, tree);
-    check_sips(loader, tree);
+    config_rules_check_sips(loader, tree);
     check_address_limits(loader, tree);
     config_check_jitter(loader, tree);
     if (tree->chosen != NULL) {

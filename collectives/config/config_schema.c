@@ -265,7 +265,7 @@ const struct config_key config_ccl_keys[] = {
 const uint32_t config_ccl_key_count = COUNT_OF(config_ccl_keys);
 _Static_assert(COUNT_OF(config_ccl_keys) <= CONFIG_CCL_KEYS_MAX, "values have room");
 
-static int find(const struct config_key *keys, uint32_t count, const char *path)
+static int config_schema_find(const struct config_key *keys, uint32_t count, const char *path)
 {
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(keys[i].path, path) == 0)
@@ -275,7 +275,10 @@ static int find(const struct config_key *keys, uint32_t count, const char *path)
 
 int config_machine_find(const char *path)
 {
-    return find(config_machine_keys, config_machine_key_count, path);
+    return config_schema_find(config_machine_keys, config_machine_key_count, path);
 }
 
-int config_ccl_find(const char *name) { return find(config_ccl_keys, config_ccl_key_count, name); }
+int config_ccl_find(const char *name)
+{
+    return config_schema_find(config_ccl_keys, config_ccl_key_count, name);
+}

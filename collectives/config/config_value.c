@@ -21,7 +21,7 @@ struct reader {
     const char *path;
 };
 
-static void append(char *buf, size_t size, const char *text)
+static void config_value_append(char *buf, size_t size, const char *text)
 {
     const size_t used = strlen(buf);
     snprintf(buf + used, size - used, "%s", text);
@@ -30,8 +30,8 @@ static void append(char *buf, size_t size, const char *text)
 static void append_choices(const struct config_key *key, char *buf, size_t size)
 {
     for (uint32_t i = 0; i < key->choice_count; i++) {
-        append(buf, size, i == 0 ? "" : ", ");
-        append(buf, size, key->choices[i]);
+        config_value_append(buf, size, i == 0 ? "" : ", ");
+        config_value_append(buf, size, key->choices[i]);
     }
 }
 
@@ -61,7 +61,7 @@ const char *config_legal(const struct config_key *key, char *buf, size_t size)
     case CONFIG_PLUGIN:
         snprintf(buf, size, "%s", key->choice_count > 0 ? "one of " : "a built-in name");
         append_choices(key, buf, size);
-        append(buf, size, ", or ./file.so:symbol");
+        config_value_append(buf, size, ", or ./file.so:symbol");
         break;
     case CONFIG_ROOT:
         snprintf(buf, size, "center, corner or x,y (a cube's column and row)");
@@ -86,7 +86,8 @@ const char *config_legal(const struct config_key *key, char *buf, size_t size)
 }
 
 /* "PATH: expected LEGAL; found 'TEXT'HINT"; always false. */
-static bool reject(const struct reader *reader, const struct config_node *node, const char *hint)
+static bool config_value_reject(const struct reader *reader, const struct config_node *node,
+                                const char *hint)
 {
     char legal[LEGAL_BYTES];
     char quoted[CONFIG_QUOTE_BYTES];
@@ -97,7 +98,7 @@ static bool reject(const struct reader *reader, const struct config_node *node, 
 }
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool config_value_is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Why this text may be no number although its writer thought so. */
 static const char *number_hint(const struct config_node *node)
@@ -107,8 +108,8 @@ static const char *number_hint(const struct config_node *node)
     if (!node->plain)
         return " in quotes, which is a text";
     size_t number = 0;
-    while (is_digit(node->text[0]) && number < node->bytes &&
-           (is_digit(node->text[number]) || node->text[number] == '.'))
+    while (config_value_is_digit(node->text[0]) && number < node->bytes &&
+           (config_value_is_digit(node->text[number]) || node->text[number] == '.'))
         number++;
     size_t rest = number;
     while (rest < node->bytes && node->text[rest] == ' ')
@@ -125,16 +126,18 @@ static bool read_number(const struct reader *reader, const struct config_node *n
 {
     if (node->kind != CONFIG_SCALAR || !node->plain ||
         !decimal_parse(node->text, node->bytes, number))
-        return reject(reader, node, number_hint(node));
+        return config_value_reject(reader, node, number_hint(node));
     const size_t sign = node->bytes > 0 && (node->text[0] == '-' || node->text[0] == '+') ? 1 : 0;
-    if (node->bytes - sign > 1 && node->text[sign] == '0' && is_digit(node->text[sign + 1]))
-        return reject(reader, node, "; a leading zero may mean another base: leave it out");
+    if (node->bytes - sign > 1 && node->text[sign] == '0' &&
+        config_value_is_digit(node->text[sign + 1]))
+        return config_value_reject(reader, node,
+                                   "; a leading zero may mean another base: leave it out");
     if (number->places > places ||
         (places == 0 && strcspn(node->text, ".eE") != node->bytes)) /* 4.0 is not whole */
-        return reject(reader, node, "");
+        return config_value_reject(reader, node, "");
     if (decimal_compare(*number, decimal_literal(reader->key->min)) < 0 ||
         decimal_compare(*number, decimal_literal(reader->key->max)) > 0)
-        return reject(reader, node, "");
+        return config_value_reject(reader, node, "");
     return true;
 }
 
@@ -162,9 +165,9 @@ static bool read_bool(const struct reader *reader, const struct config_node *nod
 {
     const bool yes = is_text(node, "true");
     if (!yes && !is_text(node, "false"))
-        return reject(reader, node, "");
+        return config_value_reject(reader, node, "");
     if (!node->plain)
-        return reject(reader, node, " in quotes, which is a text");
+        return config_value_reject(reader, node, " in quotes, which is a text");
     value->number = (struct decimal){.mantissa = yes ? 1 : 0};
     return store_text(reader, value, yes ? "true" : "false");
 }
@@ -187,7 +190,7 @@ static bool reject_choice(const struct reader *reader, const struct config_node 
             config_nearest_try(&nearest, node->text, reader->key->choices[i]);
     if (nearest.best != NULL)
         snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest.best);
-    return reject(reader, node, hint);
+    return config_value_reject(reader, node, hint);
 }
 
 static bool read_choice(const struct reader *reader, const struct config_node *node,
@@ -200,10 +203,11 @@ static bool read_choice(const struct reader *reader, const struct config_node *n
     return store_text(reader, value, reader->key->choices[choice]);
 }
 
-static bool is_name(const char *text, size_t bytes)
+static bool config_value_is_name(const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
-        if (!is_letter(text[i]) && !is_digit(text[i]) && text[i] != '_' && text[i] != '-')
+        if (!is_letter(text[i]) && !config_value_is_digit(text[i]) && text[i] != '_' &&
+            text[i] != '-')
             return false;
     return bytes > 0 && bytes < CCL_NAME_BYTES && strcmp(text, "null") != 0;
 }
@@ -211,8 +215,8 @@ static bool is_name(const char *text, size_t bytes)
 static bool read_name(const struct reader *reader, const struct config_node *node,
                       struct config_value *value)
 {
-    if (node->kind != CONFIG_SCALAR || !is_name(node->text, node->bytes))
-        return reject(reader, node, "");
+    if (node->kind != CONFIG_SCALAR || !config_value_is_name(node->text, node->bytes))
+        return config_value_reject(reader, node, "");
     return store_text(reader, value, node->text);
 }
 
@@ -220,7 +224,7 @@ static bool read_name(const struct reader *reader, const struct config_node *nod
 static bool is_plugin(const char *text, size_t bytes, size_t room)
 {
     const char *const colon = strrchr(text, ':');
-    if (!is_letter(text[0]) && !is_digit(text[0]) && strchr("._/", text[0]) == NULL)
+    if (!is_letter(text[0]) && !config_value_is_digit(text[0]) && strchr("._/", text[0]) == NULL)
         return false; /* would not be a plain YAML scalar */
     if (bytes >= room || colon == NULL || memchr(text, '/', (size_t)(colon - text)) == NULL)
         return false;
@@ -229,7 +233,8 @@ static bool is_plugin(const char *text, size_t bytes, size_t room)
             return false;
     const char *const symbol = colon + 1;
     for (size_t i = 0; symbol[i] != '\0'; i++)
-        if (!is_letter(symbol[i]) && symbol[i] != '_' && (i == 0 || !is_digit(symbol[i])))
+        if (!is_letter(symbol[i]) && symbol[i] != '_' &&
+            (i == 0 || !config_value_is_digit(symbol[i])))
             return false;
     return symbol[0] != '\0';
 }
@@ -238,14 +243,14 @@ static bool read_plugin(const struct reader *reader, const struct config_node *n
                         struct config_value *value)
 {
     if (node->kind != CONFIG_SCALAR)
-        return reject(reader, node, "");
+        return config_value_reject(reader, node, "");
     const bool is_file = strchr(node->text, ':') != NULL;
     if (is_file && !is_plugin(node->text, node->bytes, reader->key->scale))
-        return reject(reader, node, "");
+        return config_value_reject(reader, node, "");
     if (!is_file && reader->key->choice_count > 0)
         return read_choice(reader, node, value);
-    if (!is_file && !is_name(node->text, node->bytes))
-        return reject(reader, node, "");
+    if (!is_file && !config_value_is_name(node->text, node->bytes))
+        return config_value_reject(reader, node, "");
     return store_text(reader, value, node->text);
 }
 
@@ -265,7 +270,7 @@ static bool read_root(const struct reader *reader, const struct config_node *nod
     if (!decimal_parse(node->text, comma, &x) ||
         !decimal_parse(node->text + skip, node->bytes - skip, &y) || x.places != 0 ||
         y.places != 0 || x.mantissa < 0 || y.mantissa < 0 || x.mantissa > 1023 || y.mantissa > 1023)
-        return reject(reader, node, "");
+        return config_value_reject(reader, node, "");
     char text[32];
     value->list[0] = (uint32_t)x.mantissa;
     value->list[1] = (uint32_t)y.mantissa;
@@ -278,7 +283,7 @@ static bool read_corners(const struct reader *reader, const struct config_node *
                          struct config_value *value)
 {
     if (node->kind != CONFIG_SEQUENCE || node->first == NULL)
-        return reject(reader, node, "");
+        return config_value_reject(reader, node, "");
     uint32_t seen = 0;
     char text[64] = "[";
     for (const struct config_node *item = node->first; item != NULL; item = item->next) {
@@ -286,13 +291,13 @@ static bool read_corners(const struct reader *reader, const struct config_node *
         if (choice < 0)
             return reject_choice(reader, item);
         if ((seen >> choice & 1) != 0)
-            return reject(reader, item, " twice");
+            return config_value_reject(reader, item, " twice");
         seen |= 1u << choice;
-        append(text, sizeof text, value->list_count == 0 ? "" : ", ");
-        append(text, sizeof text, reader->key->choices[choice]);
+        config_value_append(text, sizeof text, value->list_count == 0 ? "" : ", ");
+        config_value_append(text, sizeof text, reader->key->choices[choice]);
         value->list[value->list_count++] = (uint32_t)choice;
     }
-    append(text, sizeof text, "]");
+    config_value_append(text, sizeof text, "]");
     return store_text(reader, value, text);
 }
 
@@ -301,7 +306,7 @@ static bool read_weights(const struct reader *reader, const struct config_node *
 {
     if (node->kind != CONFIG_SEQUENCE || node->first == NULL || node->first->next == NULL ||
         node->first->next->next != NULL)
-        return reject(reader, node, "");
+        return config_value_reject(reader, node, "");
     for (const struct config_node *item = node->first; item != NULL; item = item->next) {
         struct decimal number;
         if (!read_number(reader, item, 0, &number))
@@ -320,49 +325,49 @@ static bool read_ranks(const struct reader *reader, const struct config_node *no
     uint16_t *const ranks =
         config_arena_alloc(reader->loader->arena, CCL_RANKS_MAX * sizeof *ranks);
     if (node->kind != CONFIG_SEQUENCE || node->first == NULL || ranks == NULL)
-        return reject(reader, node, "");
+        return config_value_reject(reader, node, "");
     for (const struct config_node *item = node->first; item != NULL; item = item->next) {
         struct decimal number;
         if (value->list_count == CCL_RANKS_MAX)
-            return reject(reader, node, "");
+            return config_value_reject(reader, node, "");
         if (!read_number(reader, item, 0, &number))
             return false;
         char digits[16];
         snprintf(digits, sizeof digits, "%s%u", value->list_count == 0 ? "" : ", ",
                  (unsigned)number.mantissa);
-        append(text, sizeof text, digits);
+        config_value_append(text, sizeof text, digits);
         ranks[value->list_count++] = (uint16_t)number.mantissa;
     }
-    append(text, sizeof text, "]");
+    config_value_append(text, sizeof text, "]");
     value->ranks = ranks;
     return store_text(reader, value, text);
 }
 
 /* "0", "0.5" or "0.5.0". */
-static bool read_place(const struct reader *reader, const struct config_node *node,
-                       struct config_value *value)
+static bool config_value_read_place(const struct reader *reader, const struct config_node *node,
+                                    struct config_value *value)
 {
     if (node->kind != CONFIG_SCALAR)
-        return reject(reader, node, "");
+        return config_value_reject(reader, node, "");
     const char *at = node->text;
     char text[40] = "\"";
-    while (value->list_count < 3 && is_digit(*at)) {
+    while (value->list_count < 3 && config_value_is_digit(*at)) {
         uint32_t part = 0;
-        for (; is_digit(*at); at++) {
+        for (; config_value_is_digit(*at); at++) {
             part = part * 10 + (uint32_t)(*at - '0');
             if (part >= 16384)
-                return reject(reader, node, "");
+                return config_value_reject(reader, node, "");
         }
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%" PRIu32,
                  value->list_count == 0 ? "" : ".", part);
         value->list[value->list_count++] = part;
-        if (*at != '.' || !is_digit(at[1]))
+        if (*at != '.' || !config_value_is_digit(at[1]))
             break;
         at++;
     }
     if (value->list_count == 0 || at != node->text + node->bytes)
-        return reject(reader, node, "");
-    append(text, sizeof text, "\"");
+        return config_value_reject(reader, node, "");
+    config_value_append(text, sizeof text, "\"");
     return store_text(reader, value, text);
 }
 
@@ -393,7 +398,7 @@ static bool read_any(const struct reader *reader, const struct config_node *node
     case CONFIG_RANKS:
         return read_ranks(reader, node, value);
     case CONFIG_PLACE:
-        return read_place(reader, node, value);
+        return config_value_read_place(reader, node, value);
     }
     return false;
 }

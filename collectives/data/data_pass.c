@@ -295,7 +295,8 @@ static int apply_land(struct data_pass *pass, const struct lp_op *op, struct cw_
     return CW_OK;
 }
 
-static int apply(struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+static int data_pass_apply_op(struct data_pass *pass, const struct lp_op *op,
+                              struct cw_error *error)
 {
     switch (op->kind) {
     case LP_OP_SEND:
@@ -324,7 +325,7 @@ int data_pass_apply(struct data_pass *pass, const struct lp_op *op, struct cw_er
 {
     int code = data_check(pass, op, error);
     if (!code)
-        code = apply(pass, op, error);
+        code = data_pass_apply_op(pass, op, error);
     if (!code && pass->log)
         op_log_op(pass->log, op);
     return code;
@@ -351,8 +352,8 @@ void data_pass_read(struct data_pass *pass, uint32_t pe, uint64_t offset, void *
     sparse_memory_read(pass->memory, data_pass_range(pass, pe, offset, bytes).address, dst, bytes);
 }
 
-static bool store(struct data_pass *pass, uint32_t pe, uint64_t offset, const void *src,
-                  size_t bytes)
+static bool data_pass_store(struct data_pass *pass, uint32_t pe, uint64_t offset, const void *src,
+                            size_t bytes)
 {
     return sparse_memory_write(pass->memory, data_pass_range(pass, pe, offset, bytes).address, src,
                                bytes);
@@ -361,7 +362,7 @@ static bool store(struct data_pass *pass, uint32_t pe, uint64_t offset, const vo
 int data_pass_write(struct data_pass *pass, uint32_t pe, uint64_t offset, const void *src,
                     size_t bytes, struct cw_error *error)
 {
-    if (!store(pass, pe, offset, src, bytes))
+    if (!data_pass_store(pass, pe, offset, src, bytes))
         return data_out_of_storage(pass, error);
     if (pass->log)
         op_log_write(pass->log, pe, offset, src, bytes);
@@ -439,7 +440,7 @@ int data_pass_fill(struct data_pass *pass, uint32_t pe, uint64_t offset, enum dt
         dtype_from_f32(dtype, piece + i * itemsize, &value, 1);
     for (uint64_t done = 0, n; done < count; done += n) {
         n = count - done < PIECE_BYTES / itemsize ? count - done : PIECE_BYTES / itemsize;
-        if (!store(pass, pe, offset + done * itemsize, piece, n * itemsize))
+        if (!data_pass_store(pass, pe, offset + done * itemsize, piece, n * itemsize))
             return data_out_of_storage(pass, error);
     }
     if (pass->log)

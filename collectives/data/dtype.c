@@ -294,8 +294,8 @@ void dtype_reduce(enum dtype dtype, enum redop op, void *dst, const void *a, con
 }
 
 /* Converts n <= 8 elements; a caller that knows n gets straight moves. */
-__attribute__((always_inline)) static inline void widen(enum dtype dtype, float *dst,
-                                                        const uint8_t *src, size_t n)
+__attribute__((always_inline)) static inline void dtype_widen(enum dtype dtype, float *dst,
+                                                              const uint8_t *src, size_t n)
 {
     __m256i in = _mm256_setzero_si256();
     memcpy(&in, src, n * dtype_table[dtype].bytes);
@@ -308,8 +308,8 @@ __attribute__((always_inline)) static inline void widen(enum dtype dtype, float 
     memcpy(dst, &out, n * sizeof *dst);
 }
 
-__attribute__((always_inline)) static inline void narrow(enum dtype dtype, uint8_t *dst,
-                                                         const float *src, size_t n)
+__attribute__((always_inline)) static inline void dtype_narrow(enum dtype dtype, uint8_t *dst,
+                                                               const float *src, size_t n)
 {
     __m256 in = _mm256_setzero_ps();
     memcpy(&in, src, n * sizeof *src);
@@ -327,8 +327,8 @@ __attribute__((always_inline)) static inline void widen_all(enum dtype dtype, fl
 {
     size_t i = 0;
     for (; count - i >= 8; i += 8)
-        widen(dtype, dst + i, src + i * dtype_table[dtype].bytes, 8);
-    widen(dtype, dst + i, src + i * dtype_table[dtype].bytes, count - i);
+        dtype_widen(dtype, dst + i, src + i * dtype_table[dtype].bytes, 8);
+    dtype_widen(dtype, dst + i, src + i * dtype_table[dtype].bytes, count - i);
 }
 
 __attribute__((always_inline)) static inline void narrow_all(enum dtype dtype, uint8_t *dst,
@@ -336,8 +336,8 @@ __attribute__((always_inline)) static inline void narrow_all(enum dtype dtype, u
 {
     size_t i = 0;
     for (; count - i >= 8; i += 8)
-        narrow(dtype, dst + i * dtype_table[dtype].bytes, src + i, 8);
-    narrow(dtype, dst + i * dtype_table[dtype].bytes, src + i, count - i);
+        dtype_narrow(dtype, dst + i * dtype_table[dtype].bytes, src + i, 8);
+    dtype_narrow(dtype, dst + i * dtype_table[dtype].bytes, src + i, count - i);
 }
 
 void dtype_to_f32(enum dtype dtype, float *dst, const void *src, size_t count)

@@ -77,7 +77,7 @@ static int read_input(struct op_log_reader *reader, struct cw_error *error)
 }
 
 /* Decompresses until the buffer has `want` bytes, or the file is over. */
-static int fill(struct op_log_reader *reader, size_t want, struct cw_error *error)
+static int op_log_read_fill(struct op_log_reader *reader, size_t want, struct cw_error *error)
 {
     memmove(reader->content, reader->content + reader->begin, reader->end - reader->begin);
     reader->end -= reader->begin;
@@ -115,10 +115,10 @@ static int fill(struct op_log_reader *reader, size_t want, struct cw_error *erro
 /* At least `want` bytes are there, or the file is over. */
 static int ensure(struct op_log_reader *reader, size_t want, struct cw_error *error)
 {
-    return reader->end - reader->begin >= want ? CW_OK : fill(reader, want, error);
+    return reader->end - reader->begin >= want ? CW_OK : op_log_read_fill(reader, want, error);
 }
 
-static void take(struct op_log_reader *reader, size_t bytes)
+static void op_log_read_take(struct op_log_reader *reader, size_t bytes)
 {
     reader->begin += bytes;
     reader->offset += bytes;
@@ -213,7 +213,7 @@ static int open_content(struct op_log_reader *reader, struct op_log_header *head
     if (reader->end - reader->begin < magic_bytes ||
         memcmp(reader->content + reader->begin, OP_LOG_MAGIC, magic_bytes) != 0)
         return refuse_at(reader, 0, error, "this is no op log of version 1: it begins otherwise");
-    take(reader, magic_bytes);
+    op_log_read_take(reader, magic_bytes);
     if (ensure(reader, OP_LOG_HEADER_BYTES_MAX, error) != CW_OK)
         return error->exit_code;
     const char *text = (const char *)reader->content + reader->begin;
@@ -232,7 +232,7 @@ static int open_content(struct op_log_reader *reader, struct op_log_header *head
     const struct header_reader h = {reader, reader->offset, error};
     const int code = read_header(&h, object, header);
     json_decref(object);
-    take(reader, (size_t)(end - text) + 1);
+    op_log_read_take(reader, (size_t)(end - text) + 1);
     return code;
 }
 
@@ -358,7 +358,7 @@ static int read_trailer(struct op_log_reader *reader, struct cursor *c,
     if (record->count != reader->count)
         return op_log_refuse(reader, error, "trailer: it counts %llu records, and there are %llu",
                              (unsigned long long)record->count, (unsigned long long)reader->count);
-    take(reader, (size_t)(c->at - (reader->content + reader->begin)));
+    op_log_read_take(reader, (size_t)(c->at - (reader->content + reader->begin)));
     if (ensure(reader, 1, error) != CW_OK)
         return error->exit_code;
     if (reader->end != reader->begin)
@@ -392,7 +392,7 @@ int op_log_next(struct op_log_reader *reader, struct op_log_record *record, stru
         return op_log_refuse(reader, error, "kind %u; expected %s", record->kind, OP_KINDS);
     if (cursor.wrong != NULL)
         return op_log_refuse(reader, error, "kind %u: %s", record->kind, cursor.wrong);
-    take(reader, (size_t)(cursor.at - begin));
+    op_log_read_take(reader, (size_t)(cursor.at - begin));
     reader->count++;
     return CW_OK;
 }

@@ -142,9 +142,9 @@ static int apply_host(struct data_pass *pass, const struct op_log_reader *reader
     }
 }
 
-static int apply(struct data_pass *pass, const struct op_log_reader *reader,
-                 const struct op_log_record *record, const struct hw_config *hw,
-                 struct cw_error *error)
+static int op_replay_apply(struct data_pass *pass, const struct op_log_reader *reader,
+                           const struct op_log_record *record, const struct hw_config *hw,
+                           struct cw_error *error)
 {
     if (record->kind > OP_LOG_OP_LAST && record->kind != OP_LOG_KERNEL_ENDED)
         return apply_host(pass, reader, record, hw, error);
@@ -177,7 +177,7 @@ static int replay_records(struct op_log_reader *reader, struct op_log_replay *re
         replay->counts[record.kind]++;
         if (record.kind == OP_LOG_TRAILER)
             break;
-        code = apply(pass, reader, &record, hw, error);
+        code = op_replay_apply(pass, reader, &record, hw, error);
         if (code != CW_OK)
             return code;
         if (replay->listing != NULL)

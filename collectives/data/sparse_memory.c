@@ -115,7 +115,7 @@ static void *cut(struct sparse_memory *memory, struct cutter *cutter, size_t byt
     return memset(piece, 0, bytes);
 }
 
-static struct block *find(struct sparse_memory *memory, uint64_t address)
+static struct block *sparse_memory_find(struct sparse_memory *memory, uint64_t address)
 {
     const uint64_t number = address / BLOCK_BYTES;
     const size_t way = address >> 62;
@@ -131,7 +131,7 @@ static struct block *find(struct sparse_memory *memory, uint64_t address)
 
 static struct block *find_or_make(struct sparse_memory *memory, uint64_t address)
 {
-    struct block *block = find(memory, address);
+    struct block *block = sparse_memory_find(memory, address);
     if (block)
         return block;
     block = cut(memory, &memory->block_cutter, sizeof *block);
@@ -144,7 +144,7 @@ static struct block *find_or_make(struct sparse_memory *memory, uint64_t address
     return block;
 }
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t sparse_memory_least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Untouched bytes, at most a block of them. */
 static const uint8_t *show(struct sparse_memory *memory, uint64_t address, size_t bytes)
@@ -161,8 +161,9 @@ static const uint8_t *show(struct sparse_memory *memory, uint64_t address, size_
 const uint8_t *sparse_memory_look(struct sparse_memory *memory, uint64_t address, size_t want,
                                   size_t *run)
 {
-    const size_t offset = address % BLOCK_BYTES, end = least(offset + want, BLOCK_BYTES);
-    const struct block *block = find(memory, address);
+    const size_t offset = address % BLOCK_BYTES,
+                 end = sparse_memory_least(offset + want, BLOCK_BYTES);
+    const struct block *block = sparse_memory_find(memory, address);
     if (!block) {
         *run = end - offset;
         return show(memory, address, *run);
@@ -173,7 +174,7 @@ const uint8_t *sparse_memory_look(struct sparse_memory *memory, uint64_t address
     while (page * SPARSE_PAGE_BYTES < end &&
            block->page[page] == (start ? start + (page - first) * SPARSE_PAGE_BYTES : NULL))
         page++;
-    *run = least(page * SPARSE_PAGE_BYTES, end) - offset;
+    *run = sparse_memory_least(page * SPARSE_PAGE_BYTES, end) - offset;
     return start ? start + in_page : show(memory, address, *run);
 }
 
@@ -195,7 +196,8 @@ static uint8_t *make_page(struct sparse_memory *memory, uint64_t address)
 uint8_t *sparse_memory_touch(struct sparse_memory *memory, uint64_t address, size_t want,
                              size_t *run)
 {
-    const size_t offset = address % BLOCK_BYTES, end = least(offset + want, BLOCK_BYTES);
+    const size_t offset = address % BLOCK_BYTES,
+                 end = sparse_memory_least(offset + want, BLOCK_BYTES);
     struct block *block = find_or_make(memory, address);
     if (!block)
         return NULL;
@@ -210,7 +212,7 @@ uint8_t *sparse_memory_touch(struct sparse_memory *memory, uint64_t address, siz
         if (!start || block->page[page] != start + (page - first) * SPARSE_PAGE_BYTES)
             break;
     }
-    *run = least(page * SPARSE_PAGE_BYTES, end) - offset;
+    *run = sparse_memory_least(page * SPARSE_PAGE_BYTES, end) - offset;
     return start ? start + offset % SPARSE_PAGE_BYTES : NULL;
 }
 

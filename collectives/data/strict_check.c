@@ -72,7 +72,7 @@ static struct queue *queue_of(struct strict_check *check, uint32_t pe, uint8_t d
     return *value;
 }
 
-static int no_memory(struct cw_error *error)
+static int strict_check_no_memory(struct cw_error *error)
 {
     snprintf(error->text, sizeof error->text, "out of memory for strict_validation");
     return error->exit_code = CW_NO_RESOURCE;
@@ -119,7 +119,7 @@ int strict_check_arrival(struct strict_check *check, const struct lp_arrival *ar
 {
     struct queue *queue = queue_of(check, arrival->pe, arrival->dir);
     if (queue == NULL)
-        return no_memory(error);
+        return strict_check_no_memory(error);
     struct slot *slot = &queue->slot[arrival->seq % check->n_slots];
     const struct slot before = *slot;
     slot->seq = arrival->seq;
@@ -139,7 +139,7 @@ static int use(struct strict_check *check, const struct lp_op *op, const struct 
         return CW_OK;
     struct queue *queue = queue_of(check, op->pe, operand->dir);
     if (queue == NULL)
-        return no_memory(error);
+        return strict_check_no_memory(error);
     struct slot *slot = &queue->slot[operand->at % check->n_slots];
     if (slot->arrived && slot->seq != operand->at)
         warn(check, queue, op->pe, operand->dir, operand->at, slot, op->t_end_ps, op->kind);
@@ -156,7 +156,7 @@ static int send(struct strict_check *check, const struct lp_op *op, struct cw_er
 {
     struct queue *queue = queue_of(check, op->peer, op->peer_dir);
     if (queue == NULL)
-        return no_memory(error);
+        return strict_check_no_memory(error);
     struct slot *slot = &queue->slot[op->seq % check->n_slots];
     slot->sent = true;
     slot->sent_seq = op->seq;
@@ -171,7 +171,7 @@ static int receive(struct strict_check *check, const struct lp_op *op, struct cw
 {
     struct queue *queue = queue_of(check, op->pe, op->dir);
     if (queue == NULL)
-        return no_memory(error);
+        return strict_check_no_memory(error);
     const struct slot *slot = &queue->slot[op->seq % check->n_slots];
     if (!slot->sent || slot->sent_seq != op->seq ||
         (slot->sent_bytes == op->bytes && slot->sent_dtype == op->dtype))

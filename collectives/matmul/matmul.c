@@ -91,7 +91,7 @@ static void load_b(struct tl *tl, uint32_t number)
     tl_load_async(tl, s.tcm_b, address(tl, s.b), s.k * s.n * itemsize(tl), LOAD_B);
 }
 
-static void multiply(struct tl *tl, uint32_t number)
+static void matmul_multiply(struct tl *tl, uint32_t number)
 {
     const struct step s = step_at(tl, number);
     tl_dot(tl, s.tcm_c, tl_tcm(s.tcm_a), tl_tcm(s.tcm_b), s.m, s.n, s.k, !s.first);
@@ -116,17 +116,17 @@ static enum tl_status product(struct tl *tl, struct frame *f)
             TL_CALL(&f->product, load_a(tl, f->step + 1));
             TL_CALL(&f->product, load_b(tl, f->step + 1));
         }
-        TL_CALL(&f->product, multiply(tl, f->step));
+        TL_CALL(&f->product, matmul_multiply(tl, f->step));
         if (step_at(tl, f->step).last)
             TL_CALL(&f->product, write_back(tl, f->step));
     }
     TL_END(&f->product);
 }
 
-static enum tl_status run_alone(struct tl *tl, void *frame) { return product(tl, frame); }
+static enum tl_status matmul_run_alone(struct tl *tl, void *frame) { return product(tl, frame); }
 
 const struct tl_kernel matmul_kernel = {
-    .name = "matmul", .frame_bytes = sizeof(struct frame), .run = run_alone};
+    .name = "matmul", .frame_bytes = sizeof(struct frame), .run = matmul_run_alone};
 
 /* The collective in the kernel itself, the product in a stream, at PE 0. */
 static enum tl_status run_beside(struct tl *tl, void *frame)
@@ -157,7 +157,7 @@ bool matmul_beside(struct matmul_beside *beside, const struct tl_kernel *collect
     if (phases == 0)
         beside->phase[phases++] = "collective";
     beside->phase[phases++] = "rest of the product";
-    beside->stream[0] = run_alone;
+    beside->stream[0] = matmul_run_alone;
     beside->kernel = (struct tl_kernel){.name = collective->name,
                                         .frame_bytes = sizeof(struct frame),
                                         .run = run_beside,

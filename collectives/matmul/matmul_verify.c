@@ -14,7 +14,7 @@ struct matrix {
     float *element; /* in f32, in the order of memory */
 };
 
-static uint64_t place(const struct matrix *m, uint32_t row, uint32_t column)
+static uint64_t matmul_verify_place(const struct matrix *m, uint32_t row, uint32_t column)
 {
     const uint32_t tile_row = row / m->tile, tile_column = column / m->tile;
     const uint32_t below = m->rows - tile_row * m->tile, right = m->columns - tile_column * m->tile;
@@ -24,7 +24,7 @@ static uint64_t place(const struct matrix *m, uint32_t row, uint32_t column)
            (row % m->tile) * width + column % m->tile;
 }
 
-static bool fill(struct matrix *m, enum dtype dtype, uint64_t seed, uint64_t first)
+static bool matmul_verify_fill(struct matrix *m, enum dtype dtype, uint64_t seed, uint64_t first)
 {
     const uint64_t count = (uint64_t)m->rows * m->columns;
     void *raw = malloc(count * dtype_bytes(dtype));
@@ -43,7 +43,8 @@ static float element(const struct matrix *a, const struct matrix *b, enum dtype 
 {
     float c = 0;
     for (uint32_t inner = 0; inner < a->columns; inner++) {
-        c += a->element[place(a, row, inner)] * b->element[place(b, inner, column)];
+        c += a->element[matmul_verify_place(a, row, inner)] *
+             b->element[matmul_verify_place(b, inner, column)];
         if (inner + 1 == a->columns || (inner + 1) % a->tile == 0) {
             uint8_t rounded[DTYPE_BYTES_MAX];
             dtype_from_f32(dtype, rounded, &c, 1);
@@ -60,16 +61,18 @@ bool matmul_verify(const struct matmul_shape *shape, enum dtype dtype, uint64_t 
     struct matrix b = {.rows = shape->k, .columns = shape->n, .tile = shape->tile};
     const struct matrix c = {.rows = shape->m, .columns = shape->n, .tile = shape->tile};
     const size_t itemsize = dtype_bytes(dtype);
-    const bool filled = fill(&a, dtype, seed, first) &&
-                        fill(&b, dtype, seed, first + (uint64_t)shape->m * shape->k);
+    const bool filled = matmul_verify_fill(&a, dtype, seed, first) &&
+                        matmul_verify_fill(&b, dtype, seed, first + (uint64_t)shape->m * shape->k);
     *wrong = 0;
     for (uint32_t row = 0; filled && row < c.rows; row++)
         for (uint32_t column = 0; column < c.columns; column++) {
             uint8_t expected[DTYPE_BYTES_MAX];
             const float value = element(&a, &b, dtype, row, column);
             dtype_from_f32(dtype, expected, &value, 1);
-            *wrong += memcmp(expected, (const uint8_t *)result + place(&c, row, column) * itemsize,
-                             itemsize) != 0;
+            *wrong +=
+                memcmp(expected,
+                       (const uint8_t *)result + matmul_verify_place(&c, row, column) * itemsize,
+                       itemsize) != 0;
         }
     free(a.element);
     free(b.element);

@@ -48,8 +48,8 @@ void barrier_reset(struct barrier *barrier)
     memset(barrier->joined, 0, barrier->world_size * sizeof barrier->joined[0]);
 }
 
-__attribute__((format(printf, 2, 3))) static int fail(struct cw_error *error, const char *format,
-                                                      ...)
+__attribute__((format(printf, 2, 3))) static int barrier_fail(struct cw_error *error,
+                                                              const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -76,7 +76,7 @@ static void abandon(void *arg)
 }
 
 /* "the barrier's epoch 2 lacks rank 1, 4-7 of 8, which ended without joining it" */
-static void describe(const void *arg, char *text, size_t size)
+static void barrier_describe(const void *arg, char *text, size_t size)
 {
     const struct barrier *barrier = ((const struct waiting *)arg)->barrier;
     static const char end[] = ", ... of %u, which will not join it any more";
@@ -120,13 +120,15 @@ int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn 
 {
     struct waiting waiting = {barrier, barrier->epoch};
     if (rank >= barrier->world_size)
-        return fail(error, "rank %u joins the barrier of a group of %u", rank, barrier->world_size);
+        return barrier_fail(error, "rank %u joins the barrier of a group of %u", rank,
+                            barrier->world_size);
     if (has_joined(barrier, rank))
-        return fail(error, "rank %u joins epoch %llu of the barrier a second time", rank,
-                    (unsigned long long)barrier->epoch);
+        return barrier_fail(error, "rank %u joins epoch %llu of the barrier a second time", rank,
+                            (unsigned long long)barrier->epoch);
     if (barrier->submitted + 1 < barrier->world_size && !mp_in_worker())
-        return fail(error, "rank %u would wait for %u others outside of a worker: use mp_spawn()",
-                    rank, barrier->world_size - barrier->submitted - 1);
+        return barrier_fail(error,
+                            "rank %u would wait for %u others outside of a worker: use mp_spawn()",
+                            rank, barrier->world_size - barrier->submitted - 1);
     barrier->joined[rank] = barrier->epoch + 1;
     int code = submit ? submit(submit_arg, error) : CW_OK;
     const bool last = !code && ++barrier->submitted == barrier->world_size;
@@ -140,7 +142,7 @@ int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn 
         return code;
     }
     if (!last) {
-        mp_wait_until(&(struct mp_wait){is_complete, describe, abandon, &waiting});
+        mp_wait_until(&(struct mp_wait){is_complete, barrier_describe, abandon, &waiting});
         return CW_OK;
     }
     barrier->epoch++;

@@ -28,7 +28,8 @@ int dist_refuse(const struct config *config, const char *key, struct cw_error *e
 }
 
 /* TCM that the kernel uses beside the rings. */
-static uint64_t tcm_bytes(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
+static uint64_t dist_check_tcm_bytes(const struct ccl_algorithm *algorithm,
+                                     const struct ccl_call *call)
 {
     return algorithm->tcm_bytes != NULL ? algorithm->tcm_bytes(call)
                                         : call->n_elem * tl_itemsize(call->dtype);
@@ -70,8 +71,9 @@ static const char *not_by_sip(const struct ccl_algorithm *algorithm, const struc
 }
 
 /* Rank r is SIP r and all SIPs are ranks, or the algorithm does without. */
-static int check_ranks(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
-                       const char **key, struct cw_error *error)
+static int dist_check_check_ranks(const struct ccl_algorithm *algorithm,
+                                  const struct ccl_call *call, const char **key,
+                                  struct cw_error *error)
 {
     const char *const at = algorithm->by_sip && ccl_goes_by_machine(call->ccl)
                                ? not_by_sip(algorithm, call, error)
@@ -108,7 +110,8 @@ static const char *alternative(const struct ccl_call *call, const struct ccl_alg
         return "";
     snprintf(ccl.topology, sizeof ccl.topology, "none");
     other.ccl = &ccl;
-    if (pipelined->check(&other, &key, &error) != CW_OK || tcm_bytes(pipelined, &other) > left)
+    if (pipelined->check(&other, &key, &error) != CW_OK ||
+        dist_check_tcm_bytes(pipelined, &other) > left)
         return "";
     return ", or lrab_pipelined_allreduce";
 }
@@ -140,7 +143,7 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
         return dist_refuse(config, key, error);
     if (check_mapper(config, call, error) != CW_OK)
         return dist_refuse(config, "defaults.mapper", error);
-    if (check_ranks(algorithm, call, &key, error) != CW_OK)
+    if (dist_check_check_ranks(algorithm, call, &key, error) != CW_OK)
         return dist_refuse(config, key, error);
     error->text[0] = '\0';
     if (algorithm->check != NULL && algorithm->check(call, &key, error) != CW_OK) {
@@ -150,12 +153,13 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
         return refuse_call(config, key, algorithm->name, why, error);
     }
     const uint64_t rings = dist_ring_bytes(config, CCL_BUFFER_TCM);
-    const uint64_t wanted = tcm_bytes(algorithm, call), left = config->hw.tcm_bytes - rings;
+    const uint64_t wanted = dist_check_tcm_bytes(algorithm, call),
+                   left = config->hw.tcm_bytes - rings;
     if (wanted <= left)
         return CW_OK;
     struct ccl_call least = *call;
     least.n_elem = 1;
-    if (tcm_bytes(algorithm, &least) > left)
+    if (dist_check_tcm_bytes(algorithm, &least) > left)
         snprintf(error->text, sizeof error->text,
                  "%s needs %llu bytes of TCM for any tensor, and %llu of %llu are free beside the "
                  "receive rings; use fewer or smaller slots, or a larger TCM",

@@ -26,7 +26,7 @@ struct install_plans {
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-static int no_memory(struct cw_error *error)
+static int install_plan_no_memory(struct cw_error *error)
 {
     error->exit_code = CW_NO_RESOURCE;
     snprintf(error->text, sizeof error->text, "out of memory for the install plans");
@@ -75,7 +75,8 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
     return lp_wiring_create(&request, &plans->wiring, error);
 }
 
-static int resolve(struct install_plans *plans, const char **key, struct cw_error *error)
+static int install_plan_resolve(struct install_plans *plans, const char **key,
+                                struct cw_error *error)
 {
     const struct ccl_config *config = plans->config;
     *key = "defaults.module";
@@ -110,18 +111,18 @@ int build_install_plans(uint32_t world_size, const char *algorithm, const struct
     }
     struct install_plans *const plans = calloc(1, sizeof *plans);
     if (plans == NULL)
-        return no_memory(error);
+        return install_plan_no_memory(error);
     plans->algorithm_name = algorithm;
     plans->world_size = world_size;
     plans->config = config;
     plans->hw = spec;
-    int code = resolve(plans, key, error);
+    int code = install_plan_resolve(plans, key, error);
     if (code == CW_OK)
         code = wire(plans, key, error);
     struct lp_config queues = dist_queue_config(config);
     queues.wiring = plans->wiring;
     if (code == CW_OK && !lp_layout_init(&plans->model, spec, &queues))
-        code = no_memory(error);
+        code = install_plan_no_memory(error);
     if (code != CW_OK) {
         install_plans_free(plans);
         return code;

@@ -76,8 +76,8 @@ int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
 
 /* ---- validators ------------------------------------------------------------------------------ */
 
-static int refuse(struct cw_error *error, const char *name, uint32_t rank, uint32_t shards,
-                  const char *legal)
+static int mapper_refuse(struct cw_error *error, const char *name, uint32_t rank, uint32_t shards,
+                         const char *legal)
 {
     snprintf(error->text, sizeof error->text,
              "validator %s: rank %u's tensor has %u shards; legal: %s", name, rank, shards, legal);
@@ -90,8 +90,8 @@ static int single_shard_per_rank(const struct tensor_group *group, const struct 
     (void)hw;
     for (uint32_t rank = 0; rank < group->ranks; rank++)
         if (group->tensor[rank]->shard_count != 1)
-            return refuse(error, "single_shard_per_rank", rank, group->tensor[rank]->shard_count,
-                          "one");
+            return mapper_refuse(error, "single_shard_per_rank", rank,
+                                 group->tensor[rank]->shard_count, "one");
     return CW_OK;
 }
 
@@ -100,8 +100,8 @@ static int multi_pe_sip_local(const struct tensor_group *group, const struct hw_
 {
     for (uint32_t rank = 0; rank < group->ranks; rank++)
         if (group->tensor[rank]->shard_count != hw_cubes(hw) * hw_pes(hw))
-            return refuse(error, "multi_pe_sip_local", rank, group->tensor[rank]->shard_count,
-                          "one on each PE of the SIP");
+            return mapper_refuse(error, "multi_pe_sip_local", rank,
+                                 group->tensor[rank]->shard_count, "one on each PE of the SIP");
     return CW_OK;
 }
 
@@ -112,10 +112,10 @@ static int cube_rows(const struct tensor_group *group, const struct hw_config *h
     for (uint32_t rank = 0; rank < group->ranks; rank++) {
         const struct tensor *tensor = group->tensor[rank];
         if (tensor->shard_count != hw_cubes(hw) || tensor->policy.cube != DP_ROW_WISE)
-            return refuse(error, "cube_rows", rank, tensor->shard_count, legal);
+            return mapper_refuse(error, "cube_rows", rank, tensor->shard_count, legal);
         for (uint32_t i = 0; i < tensor->shard_count; i++)
             if (tensor->shard[i].cube != i || tensor->shard[i].pe != 0)
-                return refuse(error, "cube_rows", rank, tensor->shard_count, legal);
+                return mapper_refuse(error, "cube_rows", rank, tensor->shard_count, legal);
     }
     return CW_OK;
 }

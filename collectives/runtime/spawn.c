@@ -65,20 +65,20 @@ static _Thread_local struct {
 
 /* ---- switching ------------------------------------------------------------------------------ */
 
-static void leave(struct worker *worker, bool for_good)
+static void spawn_leave(struct worker *worker, bool for_good)
 {
     coroutine_switch(&worker->coroutine, &worker->launcher->scheduler, for_good);
 }
 
 /* A worker's first function. makecontext() passes ints only, hence `here`. */
-static void enter(void)
+static void spawn_enter(void)
 {
     struct worker *worker = here.worker;
     struct launcher *launcher = worker->launcher;
     coroutine_arrive(&worker->coroutine, &launcher->scheduler);
     launcher->fn((int)worker->rank, launcher->arg);
     worker->ended = true;
-    leave(worker, true);
+    spawn_leave(worker, true);
 }
 
 /* Runs a worker until it waits, yields or ends; its errands meanwhile, here. */
@@ -99,8 +99,8 @@ static void resume(struct worker *worker)
 
 /* ---- setting up ----------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) static int fail(struct cw_error *error, int exit_code,
-                                                      const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int spawn_fail(struct cw_error *error, int exit_code,
+                                                            const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -119,10 +119,10 @@ static int stack_size(size_t *bytes, struct cw_error *error)
         kib = strtoul(text, &end, 10);
         if (errno || end == text || *end || *text == '-' || kib < STACK_KIB_MIN ||
             kib > STACK_KIB_MAX)
-            return fail(error, CW_USAGE,
-                        "CUBEWARP_STACK_KIB=%.40s: a whole number of KiB from %u "
-                        "to %u is legal",
-                        text, STACK_KIB_MIN, STACK_KIB_MAX);
+            return spawn_fail(error, CW_USAGE,
+                              "CUBEWARP_STACK_KIB=%.40s: a whole number of KiB from %u "
+                              "to %u is legal",
+                              text, STACK_KIB_MIN, STACK_KIB_MAX);
     }
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     *bytes = (kib * 1024 * COROUTINE_STACK_FACTOR + page - 1) / page * page;
@@ -137,18 +137,18 @@ static int map_stacks(struct launcher *launcher, struct cw_error *error)
     void *stacks = mmap(NULL, launcher->stacks_bytes, PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (stacks == MAP_FAILED)
-        return fail(error, CW_NO_RESOURCE,
-                    "no room for %u stacks of %zu bytes: %s; see "
-                    "CUBEWARP_STACK_KIB",
-                    launcher->nprocs, launcher->stack_bytes, strerror(errno));
+        return spawn_fail(error, CW_NO_RESOURCE,
+                          "no room for %u stacks of %zu bytes: %s; see "
+                          "CUBEWARP_STACK_KIB",
+                          launcher->nprocs, launcher->stack_bytes, strerror(errno));
     launcher->stacks = stacks;
     for (uint32_t rank = 0; rank < launcher->nprocs; rank++)
         if (mprotect(launcher->stacks + rank * each + GUARD_BYTES, launcher->stack_bytes,
                      PROT_READ | PROT_WRITE))
-            return fail(error, CW_NO_RESOURCE,
-                        "no room for the stack of rank %u of %u: %s; the system's limit "
-                        "vm.max_map_count may be too low",
-                        rank, launcher->nprocs, strerror(errno));
+            return spawn_fail(error, CW_NO_RESOURCE,
+                              "no room for the stack of rank %u of %u: %s; the system's limit "
+                              "vm.max_map_count may be too low",
+                              rank, launcher->nprocs, strerror(errno));
     return CW_OK;
 }
 
@@ -159,7 +159,7 @@ static int make_workers(struct launcher *launcher, struct cw_error *error)
         return code;
     launcher->workers = calloc(launcher->nprocs, sizeof *launcher->workers);
     if (!launcher->workers)
-        return fail(error, CW_NO_RESOURCE, "out of memory: %u workers", launcher->nprocs);
+        return spawn_fail(error, CW_NO_RESOURCE, "out of memory: %u workers", launcher->nprocs);
     const size_t each = launcher->stacks_bytes / launcher->nprocs;
     for (uint32_t rank = 0; rank < launcher->nprocs; rank++) {
         struct worker *worker = &launcher->workers[rank];
@@ -168,7 +168,7 @@ static int make_workers(struct launcher *launcher, struct cw_error *error)
         worker->device = -1;
         coroutine_make(&worker->coroutine,
                        launcher->stacks + (rank + 1) * each - launcher->stack_bytes,
-                       launcher->stack_bytes, enter);
+                       launcher->stack_bytes, spawn_enter);
     }
     coroutine_adopt(&launcher->scheduler);
     return CW_OK;
@@ -211,7 +211,7 @@ static int list_errors(const struct launcher *launcher, struct cw_error *error)
             exit_code = launcher->workers[rank].exit_code;
     for (uint32_t rank = 0; rank < launcher->nprocs; rank = group_end(launcher, rank))
         groups += launcher->workers[rank].exit_code != CW_OK;
-    fail(error, exit_code, "%u of %u ranks failed", launcher->failed, launcher->nprocs);
+    spawn_fail(error, exit_code, "%u of %u ranks failed", launcher->failed, launcher->nprocs);
     size_t used = strlen(error->text);
     const size_t size = sizeof error->text - 32; /* room for "and N more" */
     size_t each = (size - used) / (groups ? groups : 1);
@@ -244,7 +244,7 @@ static int report_stuck(const struct launcher *launcher, struct cw_error *error)
     const struct mp_wait *wait = launcher->workers[rank].wait;
     char text[900];
     wait->describe(wait->arg, text, sizeof text);
-    return fail(error, CW_PROGRAM_FAILED, "rank %u waits for ever: %s", rank, text);
+    return spawn_fail(error, CW_PROGRAM_FAILED, "rank %u waits for ever: %s", rank, text);
 }
 
 /* ---- the scheduler -------------------------------------------------------------------------- */
@@ -279,7 +279,7 @@ static uint32_t run_round(struct launcher *launcher, bool waiting)
     return resumed;
 }
 
-static int run(struct launcher *launcher, struct cw_error *error)
+static int spawn_run(struct launcher *launcher, struct cw_error *error)
 {
     while (launcher->alive && !launcher->failed) {
         if (!run_round(launcher, false)) {
@@ -304,7 +304,7 @@ int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error
     if (!code)
         code = make_workers(&launcher, error);
     if (!code)
-        code = run(&launcher, error);
+        code = spawn_run(&launcher, error);
     tear_down(&launcher);
     return code;
 }
@@ -328,7 +328,7 @@ void mp_fail(int exit_code, const char *format, ...)
     worker->error = strdup(error.text);
     worker->exit_code = exit_code == CW_OK ? CW_BUG : exit_code;
     worker->ended = true;
-    leave(worker, true);
+    spawn_leave(worker, true);
     abort(); /* an ended worker is never resumed */
 }
 
@@ -340,7 +340,7 @@ void mp_wait_until(const struct mp_wait *wait)
     if (wait->ready(wait->arg))
         return;
     worker->wait = wait;
-    leave(worker, false);
+    spawn_leave(worker, false);
 }
 
 void mp_run_outside(void (*fn)(void *arg), void *arg)
@@ -352,13 +352,13 @@ void mp_run_outside(void (*fn)(void *arg), void *arg)
     }
     const struct errand errand = {fn, arg};
     worker->errand = &errand;
-    leave(worker, false);
+    spawn_leave(worker, false);
 }
 
 void dist_cooperative_yield(void)
 {
     if (here.worker)
-        leave(here.worker, false);
+        spawn_leave(here.worker, false);
 }
 
 int dist_get_rank(void)

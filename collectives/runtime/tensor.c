@@ -31,8 +31,8 @@ struct tensor_space {
     struct heap heap[];               /* [sip_count] */
 };
 
-__attribute__((format(printf, 3, 4))) static void fail(struct cw_error *error, int exit_code,
-                                                       const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void tensor_fail(struct cw_error *error, int exit_code,
+                                                              const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -42,7 +42,7 @@ __attribute__((format(printf, 3, 4))) static void fail(struct cw_error *error, i
 }
 
 /* Saturates: what does not fit in 64 bits fits nowhere. */
-static uint64_t round_up(uint64_t bytes, uint64_t page)
+static uint64_t tensor_round_up(uint64_t bytes, uint64_t page)
 {
     const uint64_t over = bytes % page;
     if (!over)
@@ -59,9 +59,9 @@ struct tensor_space *tensor_space_create(const struct hw_config *hw, uint64_t re
     space->cubes = hw->cube_w * hw->cube_h;
     space->pes = hw->pe_per_corner * hw->corner_count;
     space->page_bytes = hw->mmu_page_bytes ? hw->mmu_page_bytes : 1;
-    space->first_bytes = round_up(reserved_bytes, space->page_bytes);
+    space->first_bytes = tensor_round_up(reserved_bytes, space->page_bytes);
     for (uint32_t sip = 0; sip < hw->sip_count; sip++)
-        space->heap[sip].next_va = round_up(VA_FIRST, space->page_bytes);
+        space->heap[sip].next_va = tensor_round_up(VA_FIRST, space->page_bytes);
     return space;
 }
 
@@ -98,8 +98,8 @@ uint64_t tensor_space_left(const struct tensor_space *space, uint32_t sip)
 }
 
 /* False: no gap is long enough, or (capacity left unchanged) out of memory. */
-static bool take(const struct tensor_space *space, struct heap *heap, uint64_t bytes,
-                 uint64_t *start)
+static bool tensor_take(const struct tensor_space *space, struct heap *heap, uint64_t bytes,
+                        uint64_t *start)
 {
     if (heap->count == heap->capacity) {
         const uint32_t capacity = heap->capacity ? heap->capacity * 2 : 4;
@@ -140,14 +140,15 @@ static bool check_policy(const struct tensor_space *space, struct dp_policy *pol
     policy->num_cubes = policy->num_cubes ? policy->num_cubes : space->cubes;
     policy->num_pes = policy->num_pes ? policy->num_pes : space->pes;
     if (policy->cube != DP_ROW_WISE && policy->cube != DP_REPLICATE)
-        fail(error, CW_USAGE, "dp_policy: cube: row_wise or replicate is legal");
+        tensor_fail(error, CW_USAGE, "dp_policy: cube: row_wise or replicate is legal");
     else if (policy->pe != DP_COLUMN_WISE && policy->pe != DP_REPLICATE)
-        fail(error, CW_USAGE, "dp_policy: pe: column_wise or replicate is legal");
+        tensor_fail(error, CW_USAGE, "dp_policy: pe: column_wise or replicate is legal");
     else if (policy->num_cubes > space->cubes)
-        fail(error, CW_USAGE, "dp_policy: %u cubes, but a SIP has %u", policy->num_cubes,
-             space->cubes);
+        tensor_fail(error, CW_USAGE, "dp_policy: %u cubes, but a SIP has %u", policy->num_cubes,
+                    space->cubes);
     else if (policy->num_pes > space->pes)
-        fail(error, CW_USAGE, "dp_policy: %u PEs, but a cube has %u", policy->num_pes, space->pes);
+        tensor_fail(error, CW_USAGE, "dp_policy: %u PEs, but a cube has %u", policy->num_pes,
+                    space->pes);
     else
         return true;
     return false;
@@ -161,19 +162,21 @@ static bool divide(struct tensor *tensor, struct cw_error *error)
     const uint64_t cubes = policy->cube == DP_ROW_WISE ? policy->num_cubes : 1;
     const uint64_t pes = policy->pe == DP_COLUMN_WISE ? policy->num_pes : 1;
     if (!shape.rows || !shape.columns || shape.rows % cubes || shape.columns % pes) {
-        fail(error, CW_USAGE,
-             "a tensor of %llu x %llu elements over %llu cubes by rows and %llu PEs by columns: "
-             "multiples of these, greater than 0, are legal",
-             (unsigned long long)shape.rows, (unsigned long long)shape.columns,
-             (unsigned long long)cubes, (unsigned long long)pes);
+        tensor_fail(
+            error, CW_USAGE,
+            "a tensor of %llu x %llu elements over %llu cubes by rows and %llu PEs by columns: "
+            "multiples of these, greater than 0, are legal",
+            (unsigned long long)shape.rows, (unsigned long long)shape.columns,
+            (unsigned long long)cubes, (unsigned long long)pes);
         return false;
     }
     uint64_t bytes;
     if (__builtin_mul_overflow(shape.rows, shape.columns, &bytes) ||
         __builtin_mul_overflow(bytes, dtype_bytes(tensor->dtype), &bytes)) {
-        fail(error, CW_NO_RESOURCE, "a tensor of %llu x %llu elements of %s: no memory is as large",
-             (unsigned long long)shape.rows, (unsigned long long)shape.columns,
-             dtype_name(tensor->dtype));
+        tensor_fail(error, CW_NO_RESOURCE,
+                    "a tensor of %llu x %llu elements of %s: no memory is as large",
+                    (unsigned long long)shape.rows, (unsigned long long)shape.columns,
+                    dtype_name(tensor->dtype));
         return false;
     }
     tensor->shard_bytes = bytes / cubes / pes;
@@ -187,7 +190,7 @@ uint32_t tensor_parts(const struct tensor *tensor)
            (tensor->policy.pe == DP_COLUMN_WISE ? tensor->policy.num_pes : 1);
 }
 
-static void place(const struct tensor_space *space, struct tensor *tensor)
+static void tensor_place_shards(const struct tensor_space *space, struct tensor *tensor)
 {
     const struct dp_policy *policy = &tensor->policy;
     const bool by_columns = policy->pe == DP_COLUMN_WISE;
@@ -215,28 +218,31 @@ static void place(const struct tensor_space *space, struct tensor *tensor)
 }
 
 /* Takes the tensor's range, and virtual addresses up to a page beyond its last shard. */
-static bool allocate(struct tensor_space *space, struct tensor *tensor, struct cw_error *error)
+static bool tensor_allocate(struct tensor_space *space, struct tensor *tensor,
+                            struct cw_error *error)
 {
     struct heap *heap = &space->heap[tensor->sip];
     const uint64_t left = tensor_space_left(space, tensor->sip);
-    tensor->reserved_bytes = round_up(tensor->shard_bytes, space->page_bytes);
+    tensor->reserved_bytes = tensor_round_up(tensor->shard_bytes, space->page_bytes);
     if (tensor->reserved_bytes > left) {
-        fail(error, CW_NO_RESOURCE,
-             "HBM: a tensor needs %llu bytes in each PE's slice of SIP %u, in pages of %llu; free "
-             "is a range of %llu, of %llu in all (memory.hbm_mib)",
-             (unsigned long long)tensor->reserved_bytes, tensor->sip,
-             (unsigned long long)space->page_bytes, (unsigned long long)left,
-             (unsigned long long)space->hw->hbm_bytes);
+        tensor_fail(
+            error, CW_NO_RESOURCE,
+            "HBM: a tensor needs %llu bytes in each PE's slice of SIP %u, in pages of %llu; free "
+            "is a range of %llu, of %llu in all (memory.hbm_mib)",
+            (unsigned long long)tensor->reserved_bytes, tensor->sip,
+            (unsigned long long)space->page_bytes, (unsigned long long)left,
+            (unsigned long long)space->hw->hbm_bytes);
         return false;
     }
-    if (!take(space, heap, tensor->reserved_bytes, &tensor->hbm_offset)) {
-        fail(error, CW_NO_RESOURCE, "out of memory: the list of SIP %u's tensors", tensor->sip);
+    if (!tensor_take(space, heap, tensor->reserved_bytes, &tensor->hbm_offset)) {
+        tensor_fail(error, CW_NO_RESOURCE, "out of memory: the list of SIP %u's tensors",
+                    tensor->sip);
         return false;
     }
     tensor->va_base = heap->next_va;
     /* At most 2^32 shards of at most 2^32 bytes: no overflow. */
-    heap->next_va +=
-        round_up(tensor->shard_count * tensor->shard_bytes, space->page_bytes) + space->page_bytes;
+    heap->next_va += tensor_round_up(tensor->shard_count * tensor->shard_bytes, space->page_bytes) +
+                     space->page_bytes;
     return true;
 }
 
@@ -246,7 +252,7 @@ struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct te
 {
     struct dp_policy filled = *policy;
     if (sip >= space->hw->sip_count) {
-        fail(error, CW_USAGE, "a tensor on SIP %u: there are %u", sip, space->hw->sip_count);
+        tensor_fail(error, CW_USAGE, "a tensor on SIP %u: there are %u", sip, space->hw->sip_count);
         return NULL;
     }
     if (!check_policy(space, &filled, error))
@@ -254,7 +260,7 @@ struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct te
     const uint32_t shards = filled.num_cubes * filled.num_pes;
     struct tensor *tensor = calloc(1, sizeof *tensor + shards * sizeof tensor->shard[0]);
     if (!tensor) {
-        fail(error, CW_NO_RESOURCE, "out of memory: a tensor's %u shards", shards);
+        tensor_fail(error, CW_NO_RESOURCE, "out of memory: a tensor's %u shards", shards);
         return NULL;
     }
     tensor->space = space;
@@ -263,11 +269,11 @@ struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct te
     tensor->policy = filled;
     tensor->sip = sip;
     tensor->shard_count = shards;
-    if (!divide(tensor, error) || !allocate(space, tensor, error)) {
+    if (!divide(tensor, error) || !tensor_allocate(space, tensor, error)) {
         free(tensor);
         return NULL;
     }
-    place(space, tensor);
+    tensor_place_shards(space, tensor);
     return tensor;
 }
 
@@ -292,7 +298,7 @@ int tensor_view_of(const struct tensor_group *group, uint32_t sip, struct tensor
         return CW_OK;
     }
     *view = (struct tensor_view){0};
-    fail(error, CW_PROGRAM_FAILED, "the tensor has no shard on SIP %u", sip);
+    tensor_fail(error, CW_PROGRAM_FAILED, "the tensor has no shard on SIP %u", sip);
     return CW_PROGRAM_FAILED;
 }
 

@@ -102,8 +102,8 @@ static uint32_t ranks_of(const struct expect_request *request)
     return request->ccl->world_size ? request->ccl->world_size : request->hw->sip_count;
 }
 
-static bool check_sips(const struct expect_request *request, const struct algorithm *algorithm,
-                       struct cw_error *error)
+static bool expect_check_sips(const struct expect_request *request,
+                              const struct algorithm *algorithm, struct cw_error *error)
 {
     const struct hw_config *hw = request->hw;
     const bool grid = hw->sip_topology == HW_TORUS_2D || hw->sip_topology == HW_MESH_2D_NO_WRAP;
@@ -212,7 +212,7 @@ struct expect *expect_create(const struct expect_request *request, struct cw_err
               module);
         return NULL;
     }
-    if (!check_sips(request, algorithm, error))
+    if (!expect_check_sips(request, algorithm, error))
         return NULL;
     struct expect *expect = calloc(1, sizeof *expect);
     if (!expect) {
@@ -265,8 +265,8 @@ static const uint8_t *reduce_grid(const struct expect *expect, uint8_t *vectors,
     return vector(expect, vectors, grid.root_y * grid.w + grid.root_x);
 }
 
-static void fill(const struct expect *expect, uint8_t *to, uint32_t rank, uint32_t shard,
-                 uint64_t first)
+static void expect_fill(const struct expect *expect, uint8_t *to, uint32_t rank, uint32_t shard,
+                        uint64_t first)
 {
     const struct expect_request *request = &expect->request;
     const uint64_t start = input_first(rank, expect_shards(expect), shard, request->n_elem);
@@ -292,12 +292,12 @@ static void evaluate_sip(const struct expect *expect, uint32_t rank, uint64_t fi
     for (uint32_t cube = 0; cube < cubes; cube++) {
         uint8_t *value = vector(expect, expect->cubes, cube);
         if (!expect->algorithm->pe_grid) {
-            fill(expect, value, rank, cube, first);
+            expect_fill(expect, value, rank, cube, first);
             continue;
         }
         for (uint32_t pe = 0; pe < pes; pe++)
-            fill(expect, vector(expect, expect->pes, pe_place(expect->request.hw, pe)), rank,
-                 cube * pes + pe, first);
+            expect_fill(expect, vector(expect, expect->pes, pe_place(expect->request.hw, pe)), rank,
+                        cube * pes + pe, first);
         memcpy(value, reduce_grid(expect, expect->pes, expect->pe_grid), bytes);
     }
     memcpy(vector(expect, expect->values, rank),
@@ -355,7 +355,7 @@ static void exchange_tree(struct expect *expect)
     swap_values(expect);
 }
 
-static void exchange(struct expect *expect)
+static void expect_exchange(struct expect *expect)
 {
     const struct expect_line all = {0, 1, expect->sips};
     const enum hw_sip_topology topology = expect->request.hw->sip_topology;
@@ -378,8 +378,8 @@ static void evaluate_elements(const struct expect *expect, uint64_t from, uint8_
     const struct expect_math *math = &expect->math;
     const struct ccl_ranks *places = &expect->request.ccl->ranks;
     for (uint32_t i = 0; i < expect->sips; i++)
-        fill(expect, vector(expect, expect->values, i),
-             expect->algorithm->by_place ? ccl_rank_on(places, i) : i, 0, from);
+        expect_fill(expect, vector(expect, expect->values, i),
+                    expect->algorithm->by_place ? ccl_rank_on(places, i) : i, 0, from);
     if (expect->algorithm->between == BETWEEN_HALVES)
         expect_halving(math, expect->values, expect->sips);
     else
@@ -409,7 +409,7 @@ uint64_t expect_evaluate(struct expect *expect, uint64_t first)
     }
     for (uint32_t rank = 0; rank < expect->sips; rank++)
         evaluate_sip(expect, rank, first);
-    exchange(expect);
+    expect_exchange(expect);
     return expect->math.count;
 }
 

@@ -11,9 +11,9 @@
 enum { STEP = 4096 };
 
 /* Compares a shard's elements at + 0 .. n_elem - 1 with the input of rank `from`. */
-static int compare(const struct expect_moves *moves, expect_read_fn read, void *arg, uint32_t rank,
-                   uint32_t shard, uint32_t from, uint64_t at, uint64_t *wrong,
-                   struct cw_error *error)
+static int expect_moves_compare(const struct expect_moves *moves, expect_read_fn read, void *arg,
+                                uint32_t rank, uint32_t shard, uint32_t from, uint64_t at,
+                                uint64_t *wrong, struct cw_error *error)
 {
     _Alignas(16) uint8_t found[STEP * 4], expected[STEP * 4];
     const size_t itemsize = dtype_bytes(moves->dtype);
@@ -40,8 +40,8 @@ int expect_moves_verify(const struct expect_moves *moves, expect_read_fn read, v
         for (uint32_t shard = 0; shard < moves->shards; shard++)
             for (uint32_t part = 0; part < (gathers ? moves->ranks : 1); part++) {
                 const uint32_t from = gathers ? part : moves->root;
-                const int code = compare(moves, read, arg, rank, shard, from, part * moves->n_elem,
-                                         wrong, error);
+                const int code = expect_moves_compare(moves, read, arg, rank, shard, from,
+                                                      part * moves->n_elem, wrong, error);
                 if (code != CW_OK)
                     return code;
             }

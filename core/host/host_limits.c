@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t host_limits_least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* The number that a file starts with; UINT64_MAX if there is no such file, or it says "max". */
 static uint64_t read_limit(const char *path)
@@ -34,7 +34,7 @@ static uint64_t group_limit(const char *mount, char *group, const char *file)
         char path[1200];
         const int length = snprintf(path, sizeof path, "%s%s/%s", mount, group, file);
         if (length > 0 && (size_t)length < sizeof path)
-            limit = least(limit, read_limit(path));
+            limit = host_limits_least(limit, read_limit(path));
         char *const slash = strrchr(group, '/');
         if (slash == NULL)
             return limit;
@@ -58,10 +58,11 @@ static uint64_t groups_limit(void)
             continue;
         *group = '\0';
         if (strcmp(line, "0:") == 0)
-            limit = least(limit, group_limit("/sys/fs/cgroup", group + 1, "memory.max"));
+            limit =
+                host_limits_least(limit, group_limit("/sys/fs/cgroup", group + 1, "memory.max"));
         else if (strcmp(controllers, ":memory") == 0)
-            limit = least(limit,
-                          group_limit("/sys/fs/cgroup/memory", group + 1, "memory.limit_in_bytes"));
+            limit = host_limits_least(
+                limit, group_limit("/sys/fs/cgroup/memory", group + 1, "memory.limit_in_bytes"));
     }
     fclose(file);
     return limit;
@@ -72,7 +73,7 @@ uint64_t machine_memory_bytes(void)
     uint64_t bytes = groups_limit();
     const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     if (pages > 0 && page_bytes > 0)
-        bytes = least(bytes, (uint64_t)pages * (uint64_t)page_bytes);
+        bytes = host_limits_least(bytes, (uint64_t)pages * (uint64_t)page_bytes);
     return bytes;
 }
 

@@ -17,7 +17,7 @@ struct pin {
     hwloc_obj_t pu[]; /* [threads] */
 };
 
-static bool load(hwloc_topology_t topology)
+static bool pin_load(hwloc_topology_t topology)
 {
     const unsigned long flags = HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING |
                                 HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS |
@@ -93,8 +93,8 @@ struct pin *pin_create(uint32_t threads)
         return NULL;
     pin->threads = threads;
     pin->before = hwloc_bitmap_alloc();
-    if (pin->before != NULL && hwloc_topology_init(&pin->topology) == 0 && load(pin->topology) &&
-        assign(pin, pin->before))
+    if (pin->before != NULL && hwloc_topology_init(&pin->topology) == 0 &&
+        pin_load(pin->topology) && assign(pin, pin->before))
         return pin;
     pin_free(pin);
     return NULL;

@@ -47,7 +47,7 @@ static void await(const struct threads *team, struct sync_u64 *word)
     }
 }
 
-static void *enter(void *argument)
+static void *threads_enter(void *argument)
 {
     struct thread *const thread = argument;
     struct threads *const team = thread->team;
@@ -74,7 +74,7 @@ struct threads *threads_start(struct memory *memory, uint32_t count, bool spin, 
     for (team->count = 1; team->count < count; team->count++) {
         struct thread *const thread = &team->members[team->count];
         *thread = (struct thread){.parked.word = 1, .team = team, .index = team->count};
-        if (pthread_create(&thread->handle, NULL, enter, thread) != 0)
+        if (pthread_create(&thread->handle, NULL, threads_enter, thread) != 0)
             break;
     }
     *started = team->count;

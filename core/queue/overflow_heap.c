@@ -17,7 +17,7 @@ void late_free(struct late *late)
     memory_give(late->memory, late->entries, late->capacity * sizeof *late->entries);
 }
 
-static bool grow(struct late *late)
+static bool overflow_heap_grow(struct late *late)
 {
     const size_t capacity = late->capacity == 0 ? CAPACITY_MIN : 2 * late->capacity;
     struct entry *const entries = memory_take(late->memory, capacity * sizeof *entries);
@@ -33,7 +33,7 @@ static bool grow(struct late *late)
 
 bool late_push(struct late *late, const struct entry *entry)
 {
-    if (late->count == late->capacity && !grow(late))
+    if (late->count == late->capacity && !overflow_heap_grow(late))
         return false;
     struct entry *const entries = late->entries;
     size_t at = late->count++;

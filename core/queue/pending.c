@@ -170,7 +170,7 @@ static bool set_shift(struct pending *pending, unsigned shift)
     return move_all_far(pending, NULL) && open_at(pending, pending->first << pending->shift, shift);
 }
 
-static uint64_t between(uint64_t least, uint64_t x, uint64_t most)
+static uint64_t pending_between(uint64_t least, uint64_t x, uint64_t most)
 {
     return x < least ? least : x > most ? most : x;
 }
@@ -184,8 +184,8 @@ static uint64_t between(uint64_t least, uint64_t x, uint64_t most)
 static uint64_t bucket_events_wanted(const struct pending *pending)
 {
     const uint64_t count = pending->count;
-    const uint64_t most = between(BUCKET_EVENTS, count / 1024, BUCKET_EVENTS_MAX);
-    return between(BUCKET_EVENTS_MIN, count / 8, most);
+    const uint64_t most = pending_between(BUCKET_EVENTS, count / 1024, BUCKET_EVENTS_MAX);
+    return pending_between(BUCKET_EVENTS_MIN, count / 8, most);
 }
 
 /* Picks times from `far`, evenly, and sorts them. Returns how many. */

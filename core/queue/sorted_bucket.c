@@ -83,7 +83,7 @@ static void free_arrays(struct sorted *sorted)
 
 void sorted_free(struct sorted *sorted) { free_arrays(sorted); }
 
-static bool reserve(struct sorted *sorted, size_t count)
+static bool sorted_bucket_reserve(struct sorted *sorted, size_t count)
 {
     if (count <= sorted->capacity)
         return true;
@@ -233,7 +233,8 @@ static struct survey survey_chain(const struct chain *chain)
 }
 
 /* Copies the chain to the array as it comes, and recycles its chunks. */
-static void gather(struct entry *entries, struct chunk_pool *pool, struct chain *chain)
+static void sorted_bucket_gather(struct entry *entries, struct chunk_pool *pool,
+                                 struct chain *chain)
 {
     struct chunk *chunk = chain_newest(chain);
     size_t count = chain_newest_count(chain);
@@ -278,16 +279,16 @@ static uint32_t scatter(struct entry *entries, struct chunk_pool *pool, struct c
 size_t sorted_fill(struct sorted *sorted, struct chunk_pool *pool, struct chain *chain)
 {
     const struct survey survey = survey_chain(chain);
-    if (!reserve(sorted, survey.count))
+    if (!sorted_bucket_reserve(sorted, survey.count))
         return 0;
     struct entry *const entries = sorted->entries;
     if (survey.count <= RUN_MAX) {
-        gather(entries, pool, chain);
+        sorted_bucket_gather(entries, pool, chain);
     } else if (survey.difference == 0) {
         struct entry *const scratch = scratch_of(sorted);
         if (scratch == NULL)
             return 0;
-        gather(entries, pool, chain);
+        sorted_bucket_gather(entries, pool, chain);
         sort_run(entries, scratch, survey.count);
     } else {
         uint32_t starts[1 << DIGIT_BITS_MAX];

@@ -16,7 +16,7 @@ enum {
     RECORD_BYTES_BEFORE_ROUND = 1 << 20, /* that nobody has read yet: they are memory */
 };
 
-static int64_t add_saturating(int64_t a, int64_t b)
+static int64_t gvt_add_saturating(int64_t a, int64_t b)
 {
     return a > CW_TIME_MAX - b ? CW_TIME_MAX : a + b;
 }
@@ -26,8 +26,8 @@ void gvt_close_delays(int64_t *delays_ps, uint32_t n)
     for (uint32_t via = 0; via < n; via++)
         for (uint32_t from = 0; from < n; from++)
             for (uint32_t to = 0; to < n; to++) {
-                const int64_t through = add_saturating(delays_ps[(size_t)from * n + via],
-                                                       delays_ps[(size_t)via * n + to]);
+                const int64_t through = gvt_add_saturating(delays_ps[(size_t)from * n + via],
+                                                           delays_ps[(size_t)via * n + to]);
                 int64_t *const direct = &delays_ps[(size_t)from * n + to];
                 *direct = through < *direct ? through : *direct;
             }
@@ -137,7 +137,7 @@ static void compute(struct timewarp *tw)
             if (key_before(sim->slots[c].sent[b], least))
                 least = sim->slots[c].sent[b];
         const int64_t bound_ps =
-            add_saturating(least.time_ps, sim->path_delays_ps[(size_t)b * n + tw->index]);
+            gvt_add_saturating(least.time_ps, sim->path_delays_ps[(size_t)b * n + tw->index]);
         gvt->next_safe_ps = bound_ps < gvt->next_safe_ps ? bound_ps : gvt->next_safe_ps;
         gvt->now = key_before(least, gvt->now) ? least : gvt->now;
     }

@@ -20,22 +20,22 @@ void lazy_free(struct lazy *lazy, struct memory *memory)
 
 /* ---- the table of logs ----------------------------------------------------------------------- */
 
-static size_t home_of(const struct lazy *lazy, const struct cw_event *event)
+static size_t lazy_cancel_home_of(const struct lazy *lazy, const struct cw_event *event)
 {
     const uint64_t mixed = (uint64_t)(uintptr_t)event * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(mixed >> 32) & (lazy->capacity - 1);
 }
 
 /* Where the event is, or would be. */
-static size_t place_of(const struct lazy *lazy, const struct cw_event *event)
+static size_t lazy_cancel_place_of(const struct lazy *lazy, const struct cw_event *event)
 {
-    size_t at = home_of(lazy, event);
+    size_t at = lazy_cancel_home_of(lazy, event);
     while (lazy->table[at].event != NULL && lazy->table[at].event != event)
         at = (at + 1) & (lazy->capacity - 1);
     return at;
 }
 
-static bool grow(struct timewarp *tw)
+static bool lazy_cancel_grow(struct timewarp *tw)
 {
     struct lazy *const lazy = &tw->lazy;
     struct memory *const memory = &tw->worker->sim->memory;
@@ -49,7 +49,7 @@ static bool grow(struct timewarp *tw)
     lazy->capacity = capacity;
     for (size_t i = 0; i < old_capacity; i++)
         if (old[i].event != NULL)
-            lazy->table[place_of(lazy, old[i].event)] = old[i];
+            lazy->table[lazy_cancel_place_of(lazy, old[i].event)] = old[i];
     memory_give(memory, old, old_capacity * sizeof *old);
     return true;
 }
@@ -57,13 +57,14 @@ static bool grow(struct timewarp *tw)
 bool lazy_may_keep(struct timewarp *tw)
 {
     const struct lazy *const lazy = &tw->lazy;
-    return lazy->on && tw->level < MEMORY_TIGHT && (2 * lazy->count < lazy->capacity || grow(tw));
+    return lazy->on && tw->level < MEMORY_TIGHT &&
+           (2 * lazy->count < lazy->capacity || lazy_cancel_grow(tw));
 }
 
 void lazy_keep(struct timewarp *tw, struct cw_event *event, struct log *log)
 {
     struct lazy *const lazy = &tw->lazy;
-    lazy->table[place_of(lazy, event)] = (struct lazy_kept){event, log};
+    lazy->table[lazy_cancel_place_of(lazy, event)] = (struct lazy_kept){event, log};
     lazy->count++;
     event->reserved |= EVENT_LAZY;
     history_keep(&tw->history, log);
@@ -71,14 +72,15 @@ void lazy_keep(struct timewarp *tw, struct cw_event *event, struct log *log)
 
 /* Takes an event's log out of the table. Those behind it move up, so that a search that starts at
  * their home still gets to them. */
-static struct log *take(struct timewarp *tw, struct cw_event *event)
+static struct log *lazy_cancel_take(struct timewarp *tw, struct cw_event *event)
 {
     struct lazy *const lazy = &tw->lazy;
     const size_t mask = lazy->capacity - 1;
-    size_t gap = place_of(lazy, event);
+    size_t gap = lazy_cancel_place_of(lazy, event);
     struct log *const log = lazy->table[gap].log;
     for (size_t at = (gap + 1) & mask; lazy->table[at].event != NULL; at = (at + 1) & mask)
-        if (((at - home_of(lazy, lazy->table[at].event)) & mask) >= ((at - gap) & mask)) {
+        if (((at - lazy_cancel_home_of(lazy, lazy->table[at].event)) & mask) >=
+            ((at - gap) & mask)) {
             lazy->table[gap] = lazy->table[at];
             gap = at;
         }
@@ -121,7 +123,10 @@ static void cancel_log(struct timewarp *tw, struct log *log)
     history_release(log);
 }
 
-void lazy_drop(struct timewarp *tw, struct cw_event *event) { cancel_log(tw, take(tw, event)); }
+void lazy_drop(struct timewarp *tw, struct cw_event *event)
+{
+    cancel_log(tw, lazy_cancel_take(tw, event));
+}
 
 void lazy_drop_all(struct timewarp *tw)
 {
@@ -157,7 +162,7 @@ static bool item_room(struct timewarp *tw)
 void lazy_begin(struct timewarp *tw, struct cw_event *event)
 {
     struct lazy *const lazy = &tw->lazy;
-    struct log *const log = take(tw, event);
+    struct log *const log = lazy_cancel_take(tw, event);
     const uint64_t *item = end_of(log);
     lazy->item_count = 0;
     while ((item = newest_send(log, item)) != NULL) {

@@ -7,7 +7,7 @@
 #include "core/timewarp/timewarp.h"
 #include "core/timewarp/wait.h"
 
-static int64_t add_saturating(int64_t a, int64_t b)
+static int64_t promise_add_saturating(int64_t a, int64_t b)
 {
     return a > CW_TIME_MAX - b ? CW_TIME_MAX : a + b;
 }
@@ -26,7 +26,7 @@ static int64_t bound_of_promises(struct timewarp *tw)
         const struct gvt_slot *const slot = &sim->slots[from];
         /* acquire: what was published before is in our mailbox; pairs with promise_renew() */
         const int64_t promised_ps = (int64_t)sync_load_acquire(&slot->promise_ps);
-        const int64_t arrival_ps = add_saturating(
+        const int64_t arrival_ps = promise_add_saturating(
             promised_ps, least_ps == NULL ? 0 : least_ps[(size_t)from * n + tw->index]);
         if (arrival_ps <= bound_ps) {
             bound_ps = arrival_ps;

@@ -20,10 +20,10 @@ struct outbox_event {
     uint64_t reserved;
 };
 
-static size_t round_up(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
+static size_t record_merge_round_up(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
 static size_t batch_bytes(size_t bytes) { return sizeof(struct sealed_outbox) + bytes; }
 
-static bool reserve(struct outbox *outbox, size_t bytes)
+static bool record_merge_reserve(struct outbox *outbox, size_t bytes)
 {
     struct sealed_outbox *const old = outbox->open, *const spare = outbox->spare;
     if (old != NULL && old->bytes - old->used >= bytes)
@@ -56,10 +56,10 @@ static bool reserve(struct outbox *outbox, size_t bytes)
 uint8_t *outbox_add(struct outbox *outbox, const struct cw_event *event, size_t records_bytes)
 {
     const size_t copied = offsetof(struct cw_event, payload) + event->payload_bytes;
-    const struct outbox_event head = {.event_bytes = (uint32_t)round_up(copied),
+    const struct outbox_event head = {.event_bytes = (uint32_t)record_merge_round_up(copied),
                                       .records_bytes = (uint32_t)records_bytes};
-    const size_t bytes = sizeof head + head.event_bytes + round_up(records_bytes);
-    if (!reserve(outbox, bytes))
+    const size_t bytes = sizeof head + head.event_bytes + record_merge_round_up(records_bytes);
+    if (!record_merge_reserve(outbox, bytes))
         return NULL;
     struct sealed_outbox *const batch = outbox->open;
     uint8_t *const at = batch->data + batch->used;
@@ -160,7 +160,7 @@ static int compare_due(const void *a, const void *b)
 
 /* Brings [first .. middle) and [middle .. end), each in order, into one order. Of what is equal
  * the first comes first, so it was taken first. */
-static void merge(struct merger *merger, size_t middle)
+static void record_merge_merge(struct merger *merger, size_t middle)
 {
     struct due *const due = merger->due, *const scratch = merger->scratch;
     size_t a = merger->first, b = middle, to = merger->first;
@@ -199,11 +199,11 @@ static bool take_batch(struct cw_sim *sim, struct gvt_slot *slot)
             .index = merger->taken++,
         };
         ordered &= merger->end == start + 1 || !entry_before(&due->entry, &due[-1].entry);
-        at += head.event_bytes + round_up(head.records_bytes);
+        at += head.event_bytes + record_merge_round_up(head.records_bytes);
     }
     if (!ordered)
         qsort(merger->due + start, merger->end - start, sizeof *merger->due, compare_due);
-    merge(merger, start);
+    record_merge_merge(merger, start);
     return true;
 }
 

@@ -59,12 +59,12 @@ static void adjust_patience(struct timewarp *tw)
     tw->patience = tw->patience_full;
 }
 
-static void narrow(struct timewarp *tw)
+static void throttle_narrow(struct timewarp *tw)
 {
     tw->budget = tw->budget / 2 < BUDGET_MIN ? BUDGET_MIN : tw->budget / 2;
 }
 
-static void widen(struct timewarp *tw)
+static void throttle_widen(struct timewarp *tw)
 {
     const bool adaptive = tw->worker->sim->config.sync == CW_ADAPTIVE;
     const size_t most = adaptive ? BUDGET_MAX : BUDGET_OPTIMISTIC;
@@ -81,21 +81,21 @@ void window_adjust(struct timewarp *tw, bool round_ended)
     if (tw->level >= MEMORY_TIGHT) { /* half of what there is, rather than of what there might be */
         if (round_ended) {
             tw->budget = tw->history.live < tw->budget ? tw->history.live : tw->budget;
-            narrow(tw);
+            throttle_narrow(tw);
         }
         *usage = (struct window_usage){0}; /* what memory asks for says nothing of what pays */
         return;
     }
     if (sync != CW_ADAPTIVE) {
-        widen(tw);
+        throttle_widen(tw);
         return;
     }
     if (usage->processed < USAGE_MIN)
         return;
     if (usage->rolled_back * 4 > usage->processed)
-        narrow(tw);
+        throttle_narrow(tw);
     else if (usage->rolled_back * 20 < usage->processed)
-        widen(tw);
+        throttle_widen(tw);
     *usage = (struct window_usage){0};
 }
 

@@ -89,7 +89,7 @@ void timewarp_free(struct cw_sim *sim, struct worker *worker)
 
 /* ---- sending -------------------------------------------------------------------------------- */
 
-static void note_sent(struct timewarp *tw, uint32_t to, const struct entry *entry)
+static void timewarp_note_sent(struct timewarp *tw, uint32_t to, const struct entry *entry)
 {
     const struct key key = key_of(entry);
     /* What is sent before the first cut is published there, what is sent after the second has a
@@ -115,7 +115,7 @@ void timewarp_send(struct worker *worker, uint64_t word_0, uint64_t word_1, uint
     message->cancellable = tw->speculative;
     message->seq = tw->speculative ? tw->numbers[to]++ : 0;
     const struct entry entry = entry_of_words(&words, event);
-    note_sent(tw, to, &entry);
+    timewarp_note_sent(tw, to, &entry);
     if (!tw->speculative)
         return;
     const struct remote_send sent = {message->seq, entry.time_ps, entry.key_high, entry.key_low};
@@ -134,7 +134,7 @@ void timewarp_send_cancel(struct timewarp *tw, uint32_t to, const struct remote_
     memcpy(message->body, sent, sizeof *sent);
     const struct entry entry = {
         .time_ps = sent->time_ps, .key_high = sent->key_high, .key_low = sent->key_low};
-    note_sent(tw, to, &entry);
+    timewarp_note_sent(tw, to, &entry);
     tw->anti_messages++;
 }
 

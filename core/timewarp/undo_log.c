@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static size_t block_bytes(size_t bytes) { return sizeof(struct history_block) + bytes; }
+static size_t undo_log_block_bytes(size_t bytes) { return sizeof(struct history_block) + bytes; }
 
 void history_init(struct history *history, struct memory *memory)
 {
@@ -27,7 +27,7 @@ static struct history_block *block_create(struct history *history, size_t bytes)
         history->free = block->next;
     } else {
         const size_t size = bytes < HISTORY_BLOCK_BYTES ? HISTORY_BLOCK_BYTES : bytes;
-        block = memory_take(history->memory, block_bytes(size));
+        block = memory_take(history->memory, undo_log_block_bytes(size));
         if (block == NULL)
             return NULL;
         block->bytes = size;
@@ -42,7 +42,7 @@ static struct history_block *block_create(struct history *history, size_t bytes)
 static void block_release(struct history *history, struct history_block *block)
 {
     if (block->bytes != HISTORY_BLOCK_BYTES) {
-        memory_give(history->memory, block, block_bytes(block->bytes));
+        memory_give(history->memory, block, undo_log_block_bytes(block->bytes));
         return;
     }
     block->next = history->free;
@@ -53,7 +53,7 @@ static void free_list(struct history *history, struct history_block *block)
 {
     while (block != NULL) {
         struct history_block *const next = block->next;
-        memory_give(history->memory, block, block_bytes(block->bytes));
+        memory_give(history->memory, block, undo_log_block_bytes(block->bytes));
         block = next;
     }
 }

@@ -36,7 +36,7 @@ static int64_t horizon_ps(const struct timewarp *tw)
 }
 
 /* What may be done with the least event. */
-static enum verdict judge(struct timewarp *tw, const struct entry *least)
+static enum verdict worker_judge(struct timewarp *tw, const struct entry *least)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
     if (least == NULL || least->time_ps >= config->end_ps)
@@ -141,7 +141,7 @@ static void handle_speculative(struct timewarp *tw, const struct entry *entry)
 }
 
 /* Asks for the memory that a soon handled event will need; returns its entry. */
-static inline const struct entry *fetch_ahead(struct worker *worker)
+static inline const struct entry *worker_fetch_ahead(struct worker *worker)
 {
     const struct entry *const entry = pending_look_ahead(&worker->pending);
     __builtin_prefetch(entry->event);
@@ -151,7 +151,7 @@ static inline const struct entry *fetch_ahead(struct worker *worker)
 }
 
 /* Handles the least event, if it may be handled. `timed`: in a sampled turn (stats.h). */
-static inline enum verdict step(struct timewarp *tw, bool timed)
+static inline enum verdict worker_step(struct timewarp *tw, bool timed)
 {
     struct pending *const pending = &tw->worker->pending;
     if (timed)
@@ -166,7 +166,7 @@ static inline enum verdict step(struct timewarp *tw, bool timed)
         tw->cancelled--;
         return SAFE;
     }
-    const enum verdict verdict = judge(tw, least);
+    const enum verdict verdict = worker_judge(tw, least);
     if (verdict != SAFE && verdict != SPECULATIVE)
         return verdict;
     if (verdict == SPECULATIVE &&
@@ -177,7 +177,7 @@ static inline enum verdict step(struct timewarp *tw, bool timed)
     const struct entry entry = *least;
     pending_pop(pending, least);
     if (!tw->chaos.on) /* another worker's LP, read ahead in vain, may be moving */
-        (void)fetch_ahead(tw->worker);
+        (void)worker_fetch_ahead(tw->worker);
     if (timed)
         (void)activity_go(&tw->worker->clock, CW_HANDLING);
     tw->stuck = false;
@@ -225,7 +225,7 @@ static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
         if (__builtin_expect(event->reserved != 0 || (history && tw->histories[lp].live > 0), 0))
             break;
         pending_pop(&worker->pending, least);
-        (void)fetch_ahead(worker);
+        (void)worker_fetch_ahead(worker);
         call_handler(tw, worker, block, event);
         tw->events_processed++;
         commit_safe(tw, block, event);
@@ -260,7 +260,7 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
         const uint32_t lp = entry_lp(least);
         struct lp_block *const block = sim->lps.blocks[lp];
         pending_pop(&worker->pending, least);
-        __builtin_prefetch(&tw->histories[entry_lp(fetch_ahead(worker))]);
+        __builtin_prefetch(&tw->histories[entry_lp(worker_fetch_ahead(worker))]);
         history_open(&tw->history);
         call_handler(tw, worker, block, event);
         close_log(tw, block, event, time_ps, lp);
@@ -286,7 +286,7 @@ static unsigned handle_timed(struct timewarp *tw)
     if (__builtin_expect(!tw->worker->clock.on, 1))
         return 0;
     while (handled < EVENTS_PER_SAMPLE) {
-        const enum verdict verdict = step(tw, true);
+        const enum verdict verdict = worker_step(tw, true);
         if (verdict != SAFE && verdict != SPECULATIVE)
             break;
         handled++;
@@ -315,7 +315,7 @@ static bool handle_batch(struct timewarp *tw)
             handled += handle_safe_run(tw, tw->batch - handled);
         if (runs && tw->patience == 0)
             ahead += handle_speculative_run(tw, BATCH_SPECULATIVE - ahead);
-        verdict = step(tw, false);
+        verdict = worker_step(tw, false);
         if (verdict != SAFE && verdict != SPECULATIVE)
             break;
         handled += verdict == SAFE;
@@ -406,7 +406,7 @@ static inline void end_turn(struct timewarp *tw)
 }
 
 __attribute__((noinline)) static void
-run(struct timewarp *tw) /* not into what setjmp() makes slow */
+worker_loop(struct timewarp *tw) /* not into what setjmp() makes slow */
 {
     const struct cw_sim *const sim = tw->worker->sim;
     while (!simulation_aborted(sim)) {
@@ -423,7 +423,7 @@ run(struct timewarp *tw) /* not into what setjmp() makes slow */
 }
 
 /* After a jump out of a handler, or of what surrounds it. False: the run ends. */
-static bool go_on(struct worker *worker)
+static bool worker_go_on(struct worker *worker)
 {
     worker->clock.on = false;                 /* the turn is not timed to its end */
     if (worker->timewarp->handling == NULL) { /* not a handler's: memory, or a bug */
@@ -437,9 +437,9 @@ static bool go_on(struct worker *worker)
 void worker_run(struct worker *worker)
 {
     /* Nothing here is read after a jump but `worker`, which does not change. */
-    if (setjmp(worker->failed) != 0 && !go_on(worker))
+    if (setjmp(worker->failed) != 0 && !worker_go_on(worker))
         return;
-    run(worker->timewarp);
+    worker_loop(worker->timewarp);
 }
 
 __attribute__((noinline)) static bool turn_of_one(struct timewarp *tw)
@@ -454,7 +454,7 @@ __attribute__((noinline)) static bool turn_of_one(struct timewarp *tw)
 static bool take_turn(struct worker *worker)
 {
     if (setjmp(worker->failed) != 0) /* likewise */
-        return !go_on(worker);
+        return !worker_go_on(worker);
     return turn_of_one(worker->timewarp);
 }
 
@@ -484,6 +484,6 @@ void worker_run_in_turn(struct worker *first, uint32_t count)
         if (idle > 0)
             wait_together(first, count, idle);
         else if (first->sim->crowded)
-            sync_yield(); /* as in run() */
+            sync_yield(); /* as in worker_loop() */
     }
 }

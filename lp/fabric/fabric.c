@@ -40,7 +40,7 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
 }
 
 /* Where link number `index` of this cube is. */
-static struct hw_jitter_place place_of(const struct lp_run *run, uint32_t index)
+static struct hw_jitter_place fabric_place_of(const struct lp_run *run, uint32_t index)
 {
     const uint32_t of_pe = index - run->m->link_pe; /* wraps round for a link that is no PE's */
     const uint32_t pe = of_pe / LP_PE_LINKS;
@@ -53,11 +53,11 @@ int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enu
 {
     if (__builtin_expect(!run->m->hw.jittered, 1))
         return 0;
-    return lp_late_link_ps(&run->m->hw, kind, place_of(run, index), flight);
+    return lp_late_link_ps(&run->m->hw, kind, fabric_place_of(run, index), flight);
 }
 
-/* The same as cross() where jitter may make link or node late. A late PE_DMA or PE_TCM holds the
- * link to it, so that data for a PE keeps its order. */
+/* The same as fabric_cross() where jitter may make link or node late. A late PE_DMA or PE_TCM holds
+ * the link to it, so that data for a PE keeps its order. */
 static __attribute__((noinline, cold)) void cross_late(struct lp_run *run, struct hw_flight *flight,
                                                        enum hw_link_kind kind, uint32_t index,
                                                        enum hw_node_kind next)
@@ -65,7 +65,7 @@ static __attribute__((noinline, cold)) void cross_late(struct lp_run *run, struc
     const struct hw_config *hw = &run->m->hw;
     const int64_t overhead_ps = hw->overhead_ps[next];
     const int64_t late_ps =
-        lp_late_node_ps(hw, next, place_of(run, index), flight->operation, overhead_ps);
+        lp_late_node_ps(hw, next, fabric_place_of(run, index), flight->operation, overhead_ps);
     const bool holds = next == HW_NODE_PE_DMA || next == HW_NODE_PE_TCM;
     hw_flight_cross_late(flight, &hw->link[kind],
                          lp_link(run->ctx, run->m, &run->cube->link[index], flight),
@@ -75,10 +75,9 @@ static __attribute__((noinline, cold)) void cross_late(struct lp_run *run, struc
 
 /* Inlined where the link's and the node's kinds are known: a transfer crosses several links in each
  * event. */
-static inline __attribute__((always_inline)) void cross(struct lp_run *run,
-                                                        struct hw_flight *flight,
-                                                        enum hw_link_kind kind, uint32_t index,
-                                                        enum hw_node_kind next)
+static inline __attribute__((always_inline)) void
+fabric_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
+             enum hw_node_kind next)
 {
     const struct hw_config *hw = &run->m->hw;
     if (__builtin_expect(hw->jittered, 0))
@@ -92,7 +91,7 @@ static inline __attribute__((always_inline)) void cross(struct lp_run *run,
 void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
               enum hw_node_kind next)
 {
-    cross(run, flight, kind, index, next);
+    fabric_cross(run, flight, kind, index, next);
 }
 
 void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to)
@@ -100,7 +99,8 @@ void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, u
     while (from != to) {
         uint32_t next;
         const enum hw_port port = hw_route_noc(&run->m->hw, from, to, &next);
-        cross(run, flight, HW_LINK_NOC, run->m->link_noc + from * HW_PORTS + port, HW_NODE_ROUTER);
+        fabric_cross(run, flight, HW_LINK_NOC, run->m->link_noc + from * HW_PORTS + port,
+                     HW_NODE_ROUTER);
         from = next;
     }
 }
@@ -113,17 +113,17 @@ static uint32_t pe_link(const struct lp_model *m, uint32_t pe, uint32_t which)
 void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
                     enum hw_node_kind node)
 {
-    cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINK_IN), node);
+    fabric_cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINK_IN), node);
 }
 
 void lp_cross_pe_out(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 {
-    cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINK_OUT), HW_NODE_ROUTER);
+    fabric_cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINK_OUT), HW_NODE_ROUTER);
 }
 
 void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 {
-    cross(run, flight, HW_LINK_TCM, pe_link(run->m, pe, LP_LINK_TCM), HW_NODE_PE_TCM);
+    fabric_cross(run, flight, HW_LINK_TCM, pe_link(run->m, pe, LP_LINK_TCM), HW_NODE_PE_TCM);
 }
 
 void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
@@ -134,7 +134,7 @@ void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
             lp_link(run->ctx, run->m, &run->cube->link[run->m->link_m_cpu], flight), 0,
             lp_late_ps(run, flight, HW_LINK_M_CPU, run->m->link_m_cpu));
     else
-        cross(run, flight, HW_LINK_M_CPU, run->m->link_m_cpu + 1, HW_NODE_ROUTER);
+        fabric_cross(run, flight, HW_LINK_M_CPU, run->m->link_m_cpu + 1, HW_NODE_ROUTER);
 }
 
 enum hw_link_kind lp_memory_link(enum hw_memory memory)
@@ -157,9 +157,9 @@ void lp_cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t r
 {
     const struct lp_model *m = run->m;
     lp_cross_noc(run, flight, router, memory_router(m, memory, pe));
-    cross(run, flight, lp_memory_link(memory),
-          memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_IN) : m->link_sram,
-          lp_memory_node(memory));
+    fabric_cross(run, flight, lp_memory_link(memory),
+                 memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_IN) : m->link_sram,
+                 lp_memory_node(memory));
 }
 
 int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
@@ -167,9 +167,9 @@ int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint3
 {
     const struct lp_model *m = run->m;
     const enum hw_link_kind kind = lp_memory_link(memory);
-    cross(run, flight, kind,
-          memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_OUT) : m->link_sram + 1,
-          HW_NODE_ROUTER);
+    fabric_cross(run, flight, kind,
+                 memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_OUT) : m->link_sram + 1,
+                 HW_NODE_ROUTER);
     const int64_t left_ps =
         flight->tau_ps - m->hw.link[kind].prop_ps - m->hw.overhead_ps[HW_NODE_ROUTER];
     lp_cross_noc(run, flight, memory_router(m, memory, pe), router);
@@ -190,16 +190,16 @@ int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory m
 }
 
 /* From `router` out of the cube by `port`, to the LP behind that port. */
-static void leave(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                  struct lp_transfer *transfer, uint32_t router, enum hw_port port)
+static void fabric_leave(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                         struct lp_transfer *transfer, uint32_t router, enum hw_port port)
 {
     const struct lp_model *m = run->m;
     uint32_t to_cube;
     const bool to_io_die = !hw_cube_neighbour(&m->hw, run->cube_in_sip, port, &to_cube);
     lp_cross_noc(run, flight, router, m->port_router[port]);
-    cross(run, flight, HW_LINK_NOC_UCIE, m->link_out + port, HW_NODE_UCIE_PORT);
-    cross(run, flight, HW_LINK_UCIE, m->link_ucie + port,
-          to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
+    fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->link_out + port, HW_NODE_UCIE_PORT);
+    fabric_cross(run, flight, HW_LINK_UCIE, m->link_ucie + port,
+                 to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
     transfer->port = (uint8_t)(to_io_die ? port : hw_port_opposite(port));
     lp_forward(run->ctx, to_io_die ? lp_of_io_die(m, run->sip) : lp_of_cube(m, run->sip, to_cube),
                LP_EVENT_TRANSFER, sender, transfer, flight);
@@ -211,17 +211,17 @@ void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *
     const struct lp_model *m = run->m;
     const struct hw_place dst = hw_place_of(&m->hw, transfer->dst);
     if (lp_to_host(transfer)) {
-        leave(run, sender, flight, transfer, router,
-              hw_route_cube_exit(&m->hw, run->cube_in_sip, HW_PORT_W));
+        fabric_leave(run, sender, flight, transfer, router,
+                     hw_route_cube_exit(&m->hw, run->cube_in_sip, HW_PORT_W));
     } else if (dst.sip != run->sip) {
         const enum hw_port exit = transfer->exit < HW_PORTS
                                       ? (enum hw_port)transfer->exit
                                       : hw_route_sip(&m->hw, run->sip, dst.sip);
-        leave(run, sender, flight, transfer, router,
-              hw_route_cube_exit(&m->hw, run->cube_in_sip, exit));
+        fabric_leave(run, sender, flight, transfer, router,
+                     hw_route_cube_exit(&m->hw, run->cube_in_sip, exit));
     } else if (dst.cube != run->cube_in_sip) {
-        leave(run, sender, flight, transfer, router,
-              hw_route_cube(&m->hw, run->cube_in_sip, dst.cube));
+        fabric_leave(run, sender, flight, transfer, router,
+                     hw_route_cube(&m->hw, run->cube_in_sip, dst.cube));
     } else if (lp_is_control(transfer)) {
         lp_cross_noc(run, flight, router, m->centre_router);
         lp_cross_m_cpu(run, flight, true);

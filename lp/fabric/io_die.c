@@ -25,8 +25,8 @@ struct die_run {
     uint32_t sip;
 };
 
-static void cross(struct die_run *run, struct hw_flight *flight, enum hw_link_kind kind,
-                  uint32_t index, int64_t next_overhead_ps)
+static void io_die_cross(struct die_run *run, struct hw_flight *flight, enum hw_link_kind kind,
+                         uint32_t index, int64_t next_overhead_ps)
 {
     struct hw_link *const link = lp_link(run->ctx, run->m, &run->die->link[index], flight);
     if (__builtin_expect(!run->m->hw.jittered, 1)) {
@@ -47,8 +47,8 @@ static void enter_sip(struct die_run *run, const struct cw_event *event, struct 
     const uint32_t edge = hw_edge_cube(&m->hw, cube, port);
     const bool side = port == HW_PORT_E || port == HW_PORT_W;
     const uint32_t lane = side ? edge / m->hw.cube_w : edge % m->hw.cube_w;
-    cross(run, flight, HW_LINK_UCIE, m->link_edge[port] + lane,
-          m->hw.overhead_ps[HW_NODE_UCIE_PORT]);
+    io_die_cross(run, flight, HW_LINK_UCIE, m->link_edge[port] + lane,
+                 m->hw.overhead_ps[HW_NODE_UCIE_PORT]);
     transfer->port = (uint8_t)port;
     lp_forward(run->ctx, lp_of_cube(m, run->sip, edge), LP_EVENT_TRANSFER, lp_sender_of(event),
                transfer, flight);
@@ -61,8 +61,8 @@ static void leave_sip(struct die_run *run, const struct cw_event *event, struct 
     const struct lp_model *m = run->m;
     const uint32_t to_sip = transfer->dst / (m->pes * m->cubes);
     const bool through_switch = hw_route_through_switch(&m->hw, port);
-    cross(run, flight, hw_route_outer_link(&m->hw, port), m->link_outer + port,
-          m->hw.overhead_ps[through_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT]);
+    io_die_cross(run, flight, hw_route_outer_link(&m->hw, port), m->link_outer + port,
+                 m->hw.overhead_ps[through_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT]);
     transfer->port = (uint8_t)hw_route_entry(&m->hw, port);
     transfer->exit = HW_PORT_NONE;
     const uint32_t lp =
@@ -72,7 +72,7 @@ static void leave_sip(struct die_run *run, const struct cw_event *event, struct 
 }
 
 /* A transfer's tail enters an IO port: from a cube of this SIP, or from outside. */
-static void transfer_enters(struct die_run *run, const struct cw_event *event)
+static void io_die_transfer_enters(struct die_run *run, const struct cw_event *event)
 {
     const struct lp_model *m = run->m;
     struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
@@ -83,8 +83,8 @@ static void transfer_enters(struct die_run *run, const struct cw_event *event)
     const uint32_t to_sip = transfer.dst / (m->pes * m->cubes);
     const uint32_t from_sip = transfer.src / (m->pes * m->cubes);
     if (lp_to_host(&transfer)) {
-        cross(run, &flight, HW_LINK_HUB, m->link_hub_in + port, hub_ps);
-        cross(run, &flight, HW_LINK_HUB, m->link_io_cpu, 0); /* io_cpu is a server */
+        io_die_cross(run, &flight, HW_LINK_HUB, m->link_hub_in + port, hub_ps);
+        io_die_cross(run, &flight, HW_LINK_HUB, m->link_io_cpu, 0); /* io_cpu is a server */
         lp_forward(run->ctx, event->lp, LP_EVENT_CPU_ARRIVAL, lp_sender_of(event), &transfer,
                    &flight);
     } else if (to_sip == run->sip) {
@@ -93,8 +93,9 @@ static void transfer_enters(struct die_run *run, const struct cw_event *event)
         leave_sip(run, event, &flight, &transfer, port); /* it came by the port it wants */
     } else {
         const enum hw_port out = hw_route_sip(&m->hw, run->sip, to_sip);
-        cross(run, &flight, HW_LINK_HUB, m->link_hub_in + port, hub_ps);
-        cross(run, &flight, HW_LINK_HUB, m->link_hub_out + out, m->hw.overhead_ps[HW_NODE_IO_PORT]);
+        io_die_cross(run, &flight, HW_LINK_HUB, m->link_hub_in + port, hub_ps);
+        io_die_cross(run, &flight, HW_LINK_HUB, m->link_hub_out + out,
+                     m->hw.overhead_ps[HW_NODE_IO_PORT]);
         leave_sip(run, event, &flight, &transfer, out);
     }
 }
@@ -118,13 +119,13 @@ static void io_cpu_done(struct die_run *run, const struct cw_event *event)
     struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     if (lp_to_host(&transfer)) {
-        cross(run, &flight, HW_LINK_PCIE, m->link_pcie, m->hw.overhead_ps[HW_NODE_HOST]);
+        io_die_cross(run, &flight, HW_LINK_PCIE, m->link_pcie, m->hw.overhead_ps[HW_NODE_HOST]);
         lp_forward(run->ctx, 0, LP_EVENT_HOST, lp_sender_of(event), &transfer, &flight);
         return;
     }
-    cross(run, &flight, HW_LINK_HUB, m->link_io_cpu + 1, m->hw.overhead_ps[HW_NODE_IO_HUB]);
-    cross(run, &flight, HW_LINK_HUB, m->link_hub_out + HW_PORT_W,
-          m->hw.overhead_ps[HW_NODE_IO_PORT]);
+    io_die_cross(run, &flight, HW_LINK_HUB, m->link_io_cpu + 1, m->hw.overhead_ps[HW_NODE_IO_HUB]);
+    io_die_cross(run, &flight, HW_LINK_HUB, m->link_hub_out + HW_PORT_W,
+                 m->hw.overhead_ps[HW_NODE_IO_PORT]);
     enter_sip(run, event, &flight, &transfer, HW_PORT_W);
 }
 
@@ -134,7 +135,7 @@ static void io_die_handle(struct cw_ctx *ctx, const void *state, const struct cw
     struct die_run run = {ctx, m, state, event->lp - m->first_io_die};
     switch (event->type) {
     case LP_EVENT_TRANSFER:
-        transfer_enters(&run, event);
+        io_die_transfer_enters(&run, event);
         break;
     case LP_EVENT_CPU_ARRIVAL:
         io_cpu_arrival(&run, event);

@@ -28,8 +28,8 @@ static bool waits(const struct lp_model *m, const struct lp_pe *pe)
 }
 
 /* For whom a context waits: their PEs, at most HW_DIRS_MAX, and how many. */
-static uint32_t waits_for(const struct lp_model *m, const struct lp_pe *state, uint32_t pe,
-                          const struct lp_kernel *kernel, uint32_t *peers)
+static uint32_t deadlock_waits_for(const struct lp_model *m, const struct lp_pe *state, uint32_t pe,
+                                   const struct lp_kernel *kernel, uint32_t *peers)
 {
     enum hw_dir peer_dir;
     uint32_t count = 0;
@@ -51,14 +51,14 @@ static uint32_t waits_for(const struct lp_model *m, const struct lp_pe *state, u
 }
 
 /* The context of a PE that waits for `peer`; if there is none, one that waits for somebody. */
-static const struct lp_kernel *kernel_of(const struct lp_model *m, const struct lp_pe *state,
-                                         uint32_t pe, uint32_t peer)
+static const struct lp_kernel *
+deadlock_kernel_of(const struct lp_model *m, const struct lp_pe *state, uint32_t pe, uint32_t peer)
 {
     const struct lp_kernel *speaks = NULL;
     for (uint32_t i = 0; i < m->config.contexts; i++) {
         const struct lp_kernel *kernel = &lp_context(m, state, i)->kernel;
         uint32_t peers[HW_DIRS_MAX];
-        const uint32_t count = waits_for(m, state, pe, kernel, peers);
+        const uint32_t count = deadlock_waits_for(m, state, pe, kernel, peers);
         if (count > 0 && speaks == NULL)
             speaks = kernel;
         for (uint32_t k = 0; k < count; k++)
@@ -94,7 +94,8 @@ static bool make_graph(const struct lp_model *m, const struct cw_sim *sim, struc
         }
         *waiting += waits(m, state);
         for (uint32_t i = 0; waits(m, state) && i < m->config.contexts; i++)
-            used += waits_for(m, state, pe, &lp_context(m, state, i)->kernel, edges + used);
+            used +=
+                deadlock_waits_for(m, state, pe, &lp_context(m, state, i)->kernel, edges + used);
     }
     (*first)[count] = used;
     *graph = (struct wait_graph){count, *first, edges};
@@ -107,9 +108,9 @@ struct text {
     size_t left;
 };
 
-static void append(struct text *text, const char *format, ...)
+static void deadlock_append(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static void append(struct text *text, const char *format, ...)
+static void deadlock_append(struct text *text, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -123,32 +124,32 @@ static void append(struct text *text, const char *format, ...)
 static void append_pe(struct text *text, const struct lp_model *m, uint32_t pe)
 {
     const struct hw_place place = hw_place_of(&m->hw, pe);
-    append(text, "%u.%u.%u", place.sip, place.cube, place.pe);
+    deadlock_append(text, "%u.%u.%u", place.sip, place.cube, place.pe);
 }
 
 /* What the PE waits for from `peer`; NOBODY: from whomever. */
 static void append_wait(struct text *text, const struct lp_model *m, const struct cw_sim *sim,
                         uint32_t pe, uint32_t peer)
 {
-    const struct lp_kernel *kernel = kernel_of(m, pe_state(m, sim, pe), pe, peer);
+    const struct lp_kernel *kernel = deadlock_kernel_of(m, pe_state(m, sim, pe), pe, peer);
     const enum hw_dir dir = (enum hw_dir)kernel->call.dir;
-    append(text, "PE ");
+    deadlock_append(text, "PE ");
     append_pe(text, m, pe);
     switch (kernel->wait) {
     case LP_WAIT_DATA:
-        append(text, " waits for data from %s",
-               dir < HW_DIRS_MAX ? lp_dir_name(m, pe, dir) : "any direction");
+        deadlock_append(text, " waits for data from %s",
+                        dir < HW_DIRS_MAX ? lp_dir_name(m, pe, dir) : "any direction");
         break;
     case LP_WAIT_CREDIT:
-        append(text, " waits for room in %s", lp_dir_name(m, pe, dir));
+        deadlock_append(text, " waits for room in %s", lp_dir_name(m, pe, dir));
         break;
     case LP_WAIT_NOTIFY:
-        append(text, " waits for a notification from PE ");
+        deadlock_append(text, " waits for a notification from PE ");
         append_pe(text, m, kernel->call.peer);
-        append(text, ", tag %u", kernel->call.tag);
+        deadlock_append(text, ", tag %u", kernel->call.tag);
         break;
     default:
-        append(text, " waits at a barrier of its contexts");
+        deadlock_append(text, " waits at a barrier of its contexts");
     }
 }
 
@@ -156,14 +157,14 @@ static void append_cycle(struct text *text, const struct lp_model *m, const stru
                          const uint32_t *cycle, uint32_t length)
 {
     const uint32_t shown = length < 12 ? length : 12;
-    append(text, "a cycle of %u: ", length);
+    deadlock_append(text, "a cycle of %u: ", length);
     for (uint32_t i = 0; i < shown; i++) {
         append_wait(text, m, sim, cycle[i], cycle[(i + 1) % length]);
-        append(text, ", ");
+        deadlock_append(text, ", ");
     }
     if (shown < length)
-        append(text, "... ");
-    append(text, "back to PE ");
+        deadlock_append(text, "... ");
+    deadlock_append(text, "back to PE ");
     append_pe(text, m, cycle[0]);
 }
 
@@ -188,18 +189,19 @@ static void append_orphans(struct text *text, const struct lp_model *m, const st
             continue;
         const uint32_t peers = graph->first[pe + 1] - graph->first[pe];
         const uint32_t peer = peers > 0 ? graph->to[graph->first[pe]] : NOBODY;
-        append(text, shown++ ? "; " : "");
+        deadlock_append(text, shown++ ? "; " : "");
         append_wait(text, m, sim, pe, peer);
         if (peers != 1)
             continue;
-        append(text, ": its peer, PE ");
+        deadlock_append(text, ": its peer, PE ");
         append_pe(text, m, peer);
-        append(text, "%s",
-               pe_state(m, sim, peer)->epoch == pe_state(m, sim, pe)->epoch ? ", has finished"
-                                                                            : ", runs no kernel");
+        deadlock_append(text, "%s",
+                        pe_state(m, sim, peer)->epoch == pe_state(m, sim, pe)->epoch
+                            ? ", has finished"
+                            : ", runs no kernel");
     }
     if (all > shown)
-        append(text, "; and %u more", all - shown);
+        deadlock_append(text, "; and %u more", all - shown);
 }
 
 void lp_deadlock_summary(const struct lp_model *m, const struct cw_sim *sim, char *buffer,
@@ -210,17 +212,19 @@ void lp_deadlock_summary(const struct lp_model *m, const struct cw_sim *sim, cha
     uint32_t *first, *cycle = NULL, waiting, length = 0;
     if (!make_graph(m, sim, &graph, &first, &waiting) ||
         !wait_graph_shortest_cycle(&graph, &cycle, &length)) {
-        append(&text, "IpcqDeadlock: kernels wait and nothing is left to happen (no memory for "
-                      "the wait-for graph)");
+        deadlock_append(&text,
+                        "IpcqDeadlock: kernels wait and nothing is left to happen (no memory for "
+                        "the wait-for graph)");
         goto done;
     }
-    append(&text, "IpcqDeadlock: %u kernel%s and nothing is left to happen: ", waiting,
-           waiting == 1 ? " waits" : "s wait");
+    deadlock_append(&text, "IpcqDeadlock: %u kernel%s and nothing is left to happen: ", waiting,
+                    waiting == 1 ? " waits" : "s wait");
     if (length > 0)
         append_cycle(&text, m, sim, cycle, length);
     else
         append_orphans(&text, m, sim, &graph);
-    append(&text, ". Each send needs a receive on the other side, in the opposite direction");
+    deadlock_append(&text,
+                    ". Each send needs a receive on the other side, in the opposite direction");
 done:
     free(cycle);
     free((uint32_t *)(uintptr_t)graph.to);

@@ -16,22 +16,22 @@ struct lp_put_record {
 void lp_landing_free(struct lp_landing *landing) { free(landing->put); }
 
 /* Where the search for a put begins. */
-static uint32_t home_of(const struct lp_landing *landing, uint32_t pe, uint32_t seq)
+static uint32_t landing_home_of(const struct lp_landing *landing, uint32_t pe, uint32_t seq)
 {
     const uint64_t key = (uint64_t)pe << 32 | seq;
     return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (landing->capacity - 1);
 }
 
 /* The put's place, or the free one where it belongs. */
-static uint32_t place_of(const struct lp_landing *landing, uint32_t pe, uint32_t seq)
+static uint32_t landing_place_of(const struct lp_landing *landing, uint32_t pe, uint32_t seq)
 {
-    uint32_t at = home_of(landing, pe, seq);
+    uint32_t at = landing_home_of(landing, pe, seq);
     while (landing->put[at].taken && (landing->put[at].pe != pe || landing->put[at].seq != seq))
         at = (at + 1) & (landing->capacity - 1);
     return at;
 }
 
-static bool grow(struct lp_landing *landing)
+static bool landing_grow(struct lp_landing *landing)
 {
     struct lp_landing wider = {.count = landing->count,
                                .capacity = landing->capacity ? 2 * landing->capacity : 64};
@@ -40,7 +40,8 @@ static bool grow(struct lp_landing *landing)
         return false;
     for (uint32_t i = 0; i < landing->capacity; i++)
         if (landing->put[i].taken)
-            wider.put[place_of(&wider, landing->put[i].pe, landing->put[i].seq)] = landing->put[i];
+            wider.put[landing_place_of(&wider, landing->put[i].pe, landing->put[i].seq)] =
+                landing->put[i];
     free(landing->put);
     *landing = wider;
     return true;
@@ -48,15 +49,16 @@ static bool grow(struct lp_landing *landing)
 
 bool lp_landing_put(struct lp_landing *landing, const struct lp_op *put)
 {
-    if (2 * landing->count >= landing->capacity && !grow(landing))
+    if (2 * landing->count >= landing->capacity && !landing_grow(landing))
         return false;
-    landing->put[place_of(landing, put->pe, put->seq)] = (struct lp_put_record){.pe = put->pe,
-                                                                                .seq = put->seq,
-                                                                                .bytes = put->bytes,
-                                                                                .dst = put->dst,
-                                                                                .math = put->math,
-                                                                                .dtype = put->dtype,
-                                                                                .taken = true};
+    landing->put[landing_place_of(landing, put->pe, put->seq)] =
+        (struct lp_put_record){.pe = put->pe,
+                               .seq = put->seq,
+                               .bytes = put->bytes,
+                               .dst = put->dst,
+                               .math = put->math,
+                               .dtype = put->dtype,
+                               .taken = true};
     landing->count++;
     return true;
 }
@@ -66,7 +68,7 @@ static void take_out(struct lp_landing *landing, uint32_t hole)
 {
     const uint32_t mask = landing->capacity - 1;
     for (uint32_t at = (hole + 1) & mask; landing->put[at].taken; at = (at + 1) & mask) {
-        const uint32_t home = home_of(landing, landing->put[at].pe, landing->put[at].seq);
+        const uint32_t home = landing_home_of(landing, landing->put[at].pe, landing->put[at].seq);
         if (((at - home) & mask) < ((at - hole) & mask))
             continue;
         landing->put[hole] = landing->put[at];
@@ -80,7 +82,7 @@ bool lp_landing_land(struct lp_landing *landing, struct lp_op *land)
 {
     if (landing->count == 0)
         return false;
-    const uint32_t at = place_of(landing, land->peer, land->seq);
+    const uint32_t at = landing_place_of(landing, land->peer, land->seq);
     if (!landing->put[at].taken)
         return false;
     land->bytes = landing->put[at].bytes;

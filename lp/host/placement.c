@@ -24,8 +24,8 @@ static void allow(const struct place *p, uint32_t from, uint32_t to, int64_t del
 }
 
 /* A link joins LPs `a` and `b`, which it enters at a node of that kind. */
-static void join(const struct place *p, enum hw_link_kind link, uint32_t a, enum hw_node_kind at_a,
-                 uint32_t b, enum hw_node_kind at_b)
+static void placement_join(const struct place *p, enum hw_link_kind link, uint32_t a,
+                           enum hw_node_kind at_a, uint32_t b, enum hw_node_kind at_b)
 {
     const struct hw_config *hw = &p->m->hw;
     allow(p, a, b, hw->link[link].prop_ps + hw->overhead_ps[at_b]);
@@ -41,9 +41,11 @@ static void join_cube(const struct place *p, uint32_t sip, uint32_t cube)
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
         uint32_t to;
         if (!hw_cube_neighbour(&m->hw, cube, port, &to))
-            join(p, HW_LINK_UCIE, lp, HW_NODE_UCIE_PORT, lp_of_io_die(m, sip), HW_NODE_IO_PORT);
+            placement_join(p, HW_LINK_UCIE, lp, HW_NODE_UCIE_PORT, lp_of_io_die(m, sip),
+                           HW_NODE_IO_PORT);
         else if (port == HW_PORT_E || port == HW_PORT_S) /* each once */
-            join(p, HW_LINK_UCIE, lp, HW_NODE_UCIE_PORT, lp_of_cube(m, sip, to), HW_NODE_UCIE_PORT);
+            placement_join(p, HW_LINK_UCIE, lp, HW_NODE_UCIE_PORT, lp_of_cube(m, sip, to),
+                           HW_NODE_UCIE_PORT);
     }
 }
 
@@ -77,15 +79,16 @@ static void join_io_die(const struct place *p, uint32_t sip)
         uint32_t to;
         if (hw_route_through_switch(&m->hw, port)) {
             if (port == (pairs ? HW_PORT_N : HW_PORT_E)) /* the one port that has the link */
-                join(p, link, die, HW_NODE_IO_PORT, m->first_switch + (pairs ? sip & 1 : 0),
-                     HW_NODE_SWITCH);
+                placement_join(p, link, die, HW_NODE_IO_PORT,
+                               m->first_switch + (pairs ? sip & 1 : 0), HW_NODE_SWITCH);
         } else if ((port == HW_PORT_E || port == HW_PORT_S) &&
                    hw_sip_neighbour(&m->hw, sip, port, &to)) {
-            join(p, link, die, HW_NODE_IO_PORT, lp_of_io_die(m, to), HW_NODE_IO_PORT);
+            placement_join(p, link, die, HW_NODE_IO_PORT, lp_of_io_die(m, to), HW_NODE_IO_PORT);
         }
     }
     if (pairs && sip % 2 == 0 && sip + 1 < m->hw.sip_count)
-        join(p, HW_LINK_SIO, die, HW_NODE_IO_PORT, lp_of_io_die(m, sip + 1), HW_NODE_IO_PORT);
+        placement_join(p, HW_LINK_SIO, die, HW_NODE_IO_PORT, lp_of_io_die(m, sip + 1),
+                       HW_NODE_IO_PORT);
 }
 
 static void place_lps(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,

@@ -128,7 +128,7 @@ static void sink(void *arg, const struct cw_event *event, uint16_t kind, const v
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
-static int no_memory(struct cw_error *error)
+static int system_no_memory(struct cw_error *error)
 {
     error->exit_code = CW_NO_RESOURCE;
     snprintf(error->text, sizeof error->text, "out of memory while building the machine");
@@ -144,7 +144,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
 {
     struct lp_system *system = calloc(1, sizeof *system);
     if (!system) {
-        no_memory(error);
+        system_no_memory(error);
         return NULL;
     }
     system->options = *options;
@@ -153,7 +153,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->phase_of_pe = malloc(pe_count);
     if (!lp_layout_init(&system->model, options->hw, options->config) || !system->pcie_free_ps ||
         !system->phase_of_pe) {
-        no_memory(error);
+        system_no_memory(error);
         lp_system_free(system);
         return NULL;
     }
@@ -175,7 +175,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
                              least_ps, &system->cut))) {
         free(lp_worker);
         free(least_ps);
-        no_memory(error);
+        system_no_memory(error);
         lp_system_free(system);
         return NULL;
     }
@@ -227,8 +227,8 @@ void lp_system_free(struct lp_system *system)
 
 /* Submits a control message with so much data to a PE: reserves the host's link and injects its
  * arrival. */
-static int submit(struct lp_system *system, uint32_t pe, enum lp_transfer_kind kind, uint32_t seq,
-                  uint32_t data_bytes, struct cw_error *error)
+static int system_submit(struct lp_system *system, uint32_t pe, enum lp_transfer_kind kind,
+                         uint32_t seq, uint32_t data_bytes, struct cw_error *error)
 {
     const struct lp_model *m = &system->model;
     const struct hw_config *hw = &m->hw;
@@ -260,7 +260,7 @@ int lp_system_submit_install(struct lp_system *system, struct cw_error *error)
     for (uint32_t pe = 0; pe < pe_count; pe++) {
         if (!lp_is_wired(&system->model, pe))
             continue;
-        const int code = submit(system, pe, LP_TRANSFER_INIT, 0, 0, error);
+        const int code = system_submit(system, pe, LP_TRANSFER_INIT, 0, 0, error);
         if (code)
             return code;
     }
@@ -271,7 +271,7 @@ void lp_system_begin_copy(struct lp_system *system) { reset_times(system); }
 
 int lp_system_submit_map(struct lp_system *system, uint32_t pe, struct cw_error *error)
 {
-    return submit(system, pe, LP_TRANSFER_MAP, 0, 0, error);
+    return system_submit(system, pe, LP_TRANSFER_MAP, 0, 0, error);
 }
 
 int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_bytes,
@@ -284,7 +284,7 @@ int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_
                  (unsigned long long)data_bytes, UINT32_MAX - system->model.hw.control_msg_bytes);
         return CW_NO_RESOURCE;
     }
-    return submit(system, pe, LP_TRANSFER_WRITE, 0, (uint32_t)data_bytes, error);
+    return system_submit(system, pe, LP_TRANSFER_WRITE, 0, (uint32_t)data_bytes, error);
 }
 
 int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kernel,
@@ -300,7 +300,7 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
     phases->start_ps = malloc(ranks * sizeof *phases->start_ps);
     phases->exit_ps = malloc((ranks * phases->count + 1) * sizeof *phases->exit_ps);
     if (!phases->start_ps || !phases->exit_ps)
-        return no_memory(error);
+        return system_no_memory(error);
     memset(phases->start_ps, 0xff, ranks * sizeof *phases->start_ps);
     memset(phases->exit_ps, 0xff, ranks * phases->count * sizeof *phases->exit_ps);
     return CW_OK;
@@ -337,8 +337,8 @@ int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct 
         return code;
     const uint32_t launch = add_launch(system, kernel, args);
     if (launch == 0)
-        return no_memory(error);
-    return submit(system, pe, LP_TRANSFER_LAUNCH, launch, 0, error);
+        return system_no_memory(error);
+    return system_submit(system, pe, LP_TRANSFER_LAUNCH, launch, 0, error);
 }
 
 int lp_system_drain(struct lp_system *system, struct cw_error *error)

@@ -82,7 +82,7 @@ static void find_components(struct search *s)
 /* ---- cycles --------------------------------------------------------------------------------- */
 
 /* The path that the search found to `node`, as the best cycle. */
-static void keep(struct search *s, uint32_t node, uint32_t length)
+static void wait_graph_keep(struct search *s, uint32_t node, uint32_t length)
 {
     s->length = length;
     for (uint32_t i = length; i-- > 0; node = s->edge[node])
@@ -104,7 +104,7 @@ static void search_from(struct search *s, uint32_t start)
             const uint32_t to = graph->to[i];
             s->steps++;
             if (to == start) {
-                keep(s, node, s->depth[node] + 1);
+                wait_graph_keep(s, node, s->depth[node] + 1);
                 head = tail;
                 break;
             }

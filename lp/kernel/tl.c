@@ -278,7 +278,7 @@ static struct tl view(struct lp_run *run, uint32_t pe, uint32_t context)
     return tl;
 }
 
-static void go_on(struct lp_run *run, uint32_t pe, uint32_t context)
+static void tl_go_on(struct lp_run *run, uint32_t pe, uint32_t context)
 {
     struct tl tl = view(run, pe, context);
     cw_check(run->ctx, tl.kernel->launch > 0 && tl.kernel->launch <= run->m->launch_count);
@@ -293,7 +293,7 @@ static void run_started(struct lp_run *run, uint32_t pe)
     const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
     for (uint32_t i = 0; i < run->m->config.contexts;)
         if (lp_context(run->m, p, i)->kernel.wait == LP_WAIT_START) {
-            go_on(run, pe, i);
+            tl_go_on(run, pe, i);
             i = 0;
         } else {
             i++;
@@ -317,13 +317,13 @@ void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch)
 
 void tl_resume(struct lp_run *run, uint32_t pe, uint32_t context)
 {
-    go_on(run, pe, context);
+    tl_go_on(run, pe, context);
     if (run->m->config.contexts > 1)
         run_started(run, pe);
 }
 
 /* What this context waited for may have come: it looks now, or at the next poll. */
-static void look(struct lp_run *run, uint32_t pe, uint32_t context)
+static void tl_look(struct lp_run *run, uint32_t pe, uint32_t context)
 {
     const int64_t interval_ps = run->m->hw.ipcq_poll_ps;
     if (!run->m->config.poll || interval_ps == 0) {
@@ -338,8 +338,8 @@ static void look(struct lp_run *run, uint32_t pe, uint32_t context)
         tl_resume(run, pe, context);
 }
 
-static bool waits_for(const struct lp_kernel *kernel, enum lp_wait wait, uint32_t which,
-                      uint32_t peer)
+static bool tl_waits_for(const struct lp_kernel *kernel, enum lp_wait wait, uint32_t which,
+                         uint32_t peer)
 {
     if (kernel->wait != wait)
         return false;
@@ -364,7 +364,7 @@ static uint32_t waits_longest(const struct lp_run *run, uint32_t pe, uint32_t co
     int64_t since_ps = INT64_MAX;
     for (uint32_t i = 0; i < run->m->config.contexts; i++) {
         const struct lp_kernel *kernel = &lp_context(run->m, p, i)->kernel;
-        if ((contexts >> i & 1) && waits_for(kernel, wait, which, peer) &&
+        if ((contexts >> i & 1) && tl_waits_for(kernel, wait, which, peer) &&
             kernel->wait_ps < since_ps) {
             longest = i;
             since_ps = kernel->wait_ps;
@@ -378,7 +378,7 @@ void tl_arrived(struct lp_run *run, uint32_t pe, enum lp_wait wait, uint32_t whi
     uint32_t contexts = (1u << TL_CONTEXTS_MAX) - 1;
     for (uint32_t i; (i = waits_longest(run, pe, contexts, wait, which, peer)) != UINT32_MAX;) {
         contexts &= ~(1u << i);
-        look(run, pe, i);
+        tl_look(run, pe, i);
     }
 }
 

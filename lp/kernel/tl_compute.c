@@ -57,7 +57,7 @@ void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype fro
 }
 
 /* No dimension is 0, or so large that sizes overflow. */
-static void check_shape(struct tl *tl, uint32_t m, uint32_t n, uint32_t k)
+static void tl_compute_check_shape(struct tl *tl, uint32_t m, uint32_t n, uint32_t k)
 {
     const uint32_t most = 1u << 20;
     if (m == 0 || n == 0 || k == 0 || m > most || n > most || k > most)
@@ -72,7 +72,7 @@ void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand 
             uint32_t n, uint32_t k, bool add)
 {
     const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
-    check_shape(tl, m, n, k);
+    tl_compute_check_shape(tl, m, n, k);
     tl_check_range(tl, CALL_DOT, tl_tcm(dst), (uint64_t)m * n * itemsize);
     tl_check_range(tl, CALL_DOT, a, (uint64_t)m * k * itemsize);
     tl_check_range(tl, CALL_DOT, b, (uint64_t)k * n * itemsize);

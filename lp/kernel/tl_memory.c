@@ -50,7 +50,7 @@ static struct lp_operand translate(struct tl *tl, enum tl_call_kind kind, uint64
     return tl_hbm((uint32_t)(range.pa + (va - range.va)));
 }
 
-static uint8_t memory_of(struct lp_operand operand)
+static uint8_t tl_memory_memory_of(struct lp_operand operand)
 {
     return operand.space == LP_SPACE_SRAM  ? HW_MEMORY_SRAM
            : operand.space == LP_SPACE_HBM ? HW_MEMORY_HBM
@@ -86,7 +86,7 @@ static void start_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes,
     struct lp_call *call = start_move(tl, CALL_LOAD, bytes, move);
     call->a = translate(tl, CALL_LOAD, va, bytes);
     call->dst = tl_tcm(tcm);
-    call->memory = memory_of(call->a);
+    call->memory = tl_memory_memory_of(call->a);
 }
 
 static void start_store(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes,
@@ -95,7 +95,7 @@ static void start_store(struct tl *tl, uint64_t va, struct lp_operand src, uint3
     struct lp_call *call = start_move(tl, CALL_STORE, bytes, move);
     call->a = src;
     call->dst = translate(tl, CALL_STORE, va, bytes);
-    call->memory = memory_of(call->dst);
+    call->memory = tl_memory_memory_of(call->dst);
 }
 
 static void start_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes,
@@ -104,7 +104,7 @@ static void start_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t
     struct lp_call *call = start_move(tl, CALL_COPY, bytes, move);
     call->a = translate(tl, CALL_COPY, src_va, bytes);
     call->dst = translate(tl, CALL_COPY, dst_va, bytes);
-    call->memory = (uint8_t)(memory_of(call->a) | memory_of(call->dst) << 4);
+    call->memory = (uint8_t)(tl_memory_memory_of(call->a) | tl_memory_memory_of(call->dst) << 4);
 }
 
 void tl_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes)
@@ -145,7 +145,7 @@ void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_
     call->peer = peer;
     call->a = src;
     call->dst = dst;
-    call->memory = memory_of(dst);
+    call->memory = tl_memory_memory_of(dst);
 }
 
 /* ---- effects -----------------------------------------------------------------------------------

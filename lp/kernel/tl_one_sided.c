@@ -87,7 +87,7 @@ void tl_wait_notify(struct tl *tl, uint32_t peer, uint32_t tag)
 /* ---- effects -----------------------------------------------------------------------------------
  */
 
-static uint8_t memory_of(struct lp_operand operand)
+static uint8_t tl_one_sided_memory_of(struct lp_operand operand)
 {
     return operand.space == LP_SPACE_SRAM  ? HW_MEMORY_SRAM
            : operand.space == LP_SPACE_HBM ? HW_MEMORY_HBM
@@ -105,7 +105,7 @@ static void check_peers(struct tl *tl)
 }
 
 /* A put or a notification takes its place in the channel, or waits for one. */
-static bool push(struct tl *tl, struct hw_dma_op op)
+static bool tl_one_sided_push(struct tl *tl, struct hw_dma_op op)
 {
     const enum hw_vc vc = lp_vc(tl->run->m, HW_VC_COMM);
     if (!lp_dma_has_room(tl->run, tl->pe, vc)) {
@@ -122,13 +122,14 @@ void tl_effect_put(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
     check_peers(tl);
-    if (!push(tl, (struct hw_dma_op){.bytes = call->bytes,
-                                     .seq = call->peer,
-                                     .kind = LP_DMA_PUT,
-                                     .dir = call->math,
-                                     .memory =
-                                         (uint8_t)(memory_of(call->a) | memory_of(call->dst) << 4),
-                                     .slice = (uint8_t)tl->pe}))
+    if (!tl_one_sided_push(
+            tl, (struct hw_dma_op){.bytes = call->bytes,
+                                   .seq = call->peer,
+                                   .kind = LP_DMA_PUT,
+                                   .dir = call->math,
+                                   .memory = (uint8_t)(tl_one_sided_memory_of(call->a) |
+                                                       tl_one_sided_memory_of(call->dst) << 4),
+                                   .slice = (uint8_t)tl->pe}))
         return;
     const uint32_t seq = (*CW_MUT(tl->run->ctx, &lp_one_sided(tl->run->m, tl->p)->puts_issued))++;
     TL_EMIT_OP(tl, .kind = LP_OP_PUT, .math = call->math, .bytes = call->bytes, .seq = seq,
@@ -139,10 +140,10 @@ void tl_effect_notify(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
     check_peers(tl);
-    if (!push(tl, (struct hw_dma_op){.bytes = LP_NOTIFY_BYTES,
-                                     .seq = call->peer,
-                                     .kind = LP_DMA_NOTIFY,
-                                     .dir = call->tag}))
+    if (!tl_one_sided_push(tl, (struct hw_dma_op){.bytes = LP_NOTIFY_BYTES,
+                                                  .seq = call->peer,
+                                                  .kind = LP_DMA_NOTIFY,
+                                                  .dir = call->tag}))
         return;
     const uint32_t seq =
         (*CW_MUT(tl->run->ctx, &lp_one_sided(tl->run->m, tl->p)->notifies_issued))++;

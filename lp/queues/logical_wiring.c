@@ -22,7 +22,7 @@ struct lp_wiring {
 
 static const uint32_t nobody = UINT32_MAX;
 
-static int no_memory(struct cw_error *error)
+static int logical_wiring_no_memory(struct cw_error *error)
 {
     error->exit_code = CW_NO_RESOURCE;
     snprintf(error->text, sizeof error->text, "out of memory for the wiring");
@@ -69,7 +69,7 @@ static const char *intern(struct lp_wiring *wiring, const char *name)
     return *copy;
 }
 
-static bool is_name(const char *name)
+static bool logical_wiring_is_name(const char *name)
 {
     static const char legal[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     const size_t length = strnlen(name, LP_DIR_NAME_BYTES);
@@ -85,7 +85,8 @@ static enum hw_dir fixed_index(const char *name)
     return HW_DIRS_MAX;
 }
 
-static enum hw_dir find(const struct lp_wiring *wiring, uint32_t rank, const char *name)
+static enum hw_dir logical_wiring_find(const struct lp_wiring *wiring, uint32_t rank,
+                                       const char *name)
 {
     const struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX];
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
@@ -106,8 +107,8 @@ static enum hw_dir free_index(const struct lp_wire *wire)
     return HW_DIRS_MAX;
 }
 
-__attribute__((format(printf, 2, 3))) static int refuse(struct cw_error *error, const char *format,
-                                                        ...)
+__attribute__((format(printf, 2, 3))) static int logical_wiring_refuse(struct cw_error *error,
+                                                                       const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -119,25 +120,28 @@ __attribute__((format(printf, 2, 3))) static int refuse(struct cw_error *error, 
 static int check_entry(const struct lp_wiring *wiring, uint32_t rank,
                        const struct lp_neighbour *entry, struct cw_error *error)
 {
-    if (!is_name(entry->dir))
-        return refuse(error,
-                      "rank %u has a direction named '%.31s'; a name is 1 to 31 letters, digits "
-                      "and _",
-                      rank, entry->dir);
+    if (!logical_wiring_is_name(entry->dir))
+        return logical_wiring_refuse(
+            error,
+            "rank %u has a direction named '%.31s'; a name is 1 to 31 letters, digits "
+            "and _",
+            rank, entry->dir);
     if (entry->rank >= wiring->ranks || entry->rank == rank)
-        return refuse(error,
-                      "direction %s of rank %u leads to rank %u; legal: another one below %u",
-                      entry->dir, rank, entry->rank, wiring->ranks);
-    if (find(wiring, rank, entry->dir) != HW_DIRS_MAX)
-        return refuse(error, "rank %u has two directions named %s", rank, entry->dir);
+        return logical_wiring_refuse(
+            error, "direction %s of rank %u leads to rank %u; legal: another one below %u",
+            entry->dir, rank, entry->rank, wiring->ranks);
+    if (logical_wiring_find(wiring, rank, entry->dir) != HW_DIRS_MAX)
+        return logical_wiring_refuse(error, "rank %u has two directions named %s", rank,
+                                     entry->dir);
     const enum hw_dir dir = fixed_index(entry->dir);
     uint32_t behind;
     if (dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W &&
         !hw_sip_neighbour(&wiring->hw, rank, (enum hw_port)(dir & 3), &behind))
-        return refuse(error,
-                      "direction %s of rank %u always leaves by that port of its SIP, which has no "
-                      "link there; use another name",
-                      entry->dir, rank);
+        return logical_wiring_refuse(
+            error,
+            "direction %s of rank %u always leaves by that port of its SIP, which has no "
+            "link there; use another name",
+            entry->dir, rank);
     return CW_OK;
 }
 
@@ -147,8 +151,8 @@ static int add_rank(struct lp_wiring *wiring, uint32_t rank, const struct lp_nei
 {
     struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX];
     if (map->count > HW_DIRS_MAX)
-        return refuse(error, "rank %u has %u directions; at most %d", rank, map->count,
-                      HW_DIRS_MAX);
+        return logical_wiring_refuse(error, "rank %u has %u directions; at most %d", rank,
+                                     map->count, HW_DIRS_MAX);
     for (int named = 1; named >= 0; named--)
         for (uint32_t i = 0; i < map->count; i++) {
             const struct lp_neighbour *const entry = &map->at[i];
@@ -161,7 +165,7 @@ static int add_rank(struct lp_wiring *wiring, uint32_t rank, const struct lp_nei
             struct lp_wire *const at = &wire[named ? fixed : free_index(wire)];
             at->name = intern(wiring, entry->dir);
             if (at->name == NULL)
-                return no_memory(error);
+                return logical_wiring_no_memory(error);
             at->peer_rank = entry->rank;
             at->way = entry->way;
         }
@@ -169,36 +173,39 @@ static int add_rank(struct lp_wiring *wiring, uint32_t rank, const struct lp_nei
 }
 
 /* I3: the direction's opposite is there, and leads back. */
-static int join(struct lp_wiring *wiring, uint32_t rank, const struct lp_neighbour *entry,
-                struct cw_error *error)
+static int logical_wiring_join(struct lp_wiring *wiring, uint32_t rank,
+                               const struct lp_neighbour *entry, struct cw_error *error)
 {
     static const enum lp_way other[] = {LP_WAY_BOTH, LP_WAY_IN, LP_WAY_OUT};
     char opposite[LP_DIR_NAME_BYTES];
     if (entry->opposite[0] != '\0')
         snprintf(opposite, sizeof opposite, "%s", entry->opposite);
     else if (!lp_dir_opposite(entry->dir, opposite))
-        return refuse(error,
-                      "direction %s of rank %u has no opposite by its name, and none is given",
-                      entry->dir, rank);
+        return logical_wiring_refuse(
+            error, "direction %s of rank %u has no opposite by its name, and none is given",
+            entry->dir, rank);
     struct lp_wire *const wire =
-        &wiring->wire[(size_t)rank * HW_DIRS_MAX + find(wiring, rank, entry->dir)];
-    const enum hw_dir back = find(wiring, entry->rank, opposite);
+        &wiring->wire[(size_t)rank * HW_DIRS_MAX + logical_wiring_find(wiring, rank, entry->dir)];
+    const enum hw_dir back = logical_wiring_find(wiring, entry->rank, opposite);
     if (back == HW_DIRS_MAX)
-        return refuse(error,
-                      "I3: direction %s of rank %u leads to rank %u, which has no direction %s to "
-                      "lead back",
-                      entry->dir, rank, entry->rank, opposite);
+        return logical_wiring_refuse(
+            error,
+            "I3: direction %s of rank %u leads to rank %u, which has no direction %s to "
+            "lead back",
+            entry->dir, rank, entry->rank, opposite);
     const struct lp_wire *const peer = &wiring->wire[(size_t)entry->rank * HW_DIRS_MAX + back];
     if (peer->peer_rank != rank)
-        return refuse(error,
-                      "I3: direction %s of rank %u leads to rank %u, whose direction %s leads to "
-                      "rank %u instead of back",
-                      entry->dir, rank, entry->rank, opposite, peer->peer_rank);
+        return logical_wiring_refuse(
+            error,
+            "I3: direction %s of rank %u leads to rank %u, whose direction %s leads to "
+            "rank %u instead of back",
+            entry->dir, rank, entry->rank, opposite, peer->peer_rank);
     if (peer->way != other[wire->way])
-        return refuse(error,
-                      "direction %s of rank %u and direction %s of rank %u do not agree on which "
-                      "of them sends",
-                      entry->dir, rank, opposite, entry->rank);
+        return logical_wiring_refuse(
+            error,
+            "direction %s of rank %u and direction %s of rank %u do not agree on which "
+            "of them sends",
+            entry->dir, rank, opposite, entry->rank);
     wire->peer_dir = (uint8_t)back;
     return CW_OK;
 }
@@ -215,10 +222,11 @@ static int finish_rank(struct lp_wiring *wiring, uint32_t rank, uint32_t credit_
         const struct lp_wire *const peer =
             &wiring->wire[(size_t)wire->peer_rank * HW_DIRS_MAX + wire->peer_dir];
         if (peer->peer_dir != dir)
-            return refuse(error,
-                          "I3: direction %s of rank %u and direction %s of rank %u name each other "
-                          "under different directions",
-                          wire->name, rank, peer->name, wire->peer_rank);
+            return logical_wiring_refuse(
+                error,
+                "I3: direction %s of rank %u and direction %s of rank %u name each other "
+                "under different directions",
+                wire->name, rank, peer->name, wire->peer_rank);
         const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
         const struct hw_place from = {.sip = rank}, to = {.sip = wire->peer_rank};
         const enum hw_port exit = global && fixed_index(wire->name) == dir
@@ -231,8 +239,8 @@ static int finish_rank(struct lp_wiring *wiring, uint32_t rank, uint32_t credit_
     return CW_OK;
 }
 
-static int build(struct lp_wiring *wiring, const struct lp_wiring_request *request,
-                 struct cw_error *error)
+static int logical_wiring_build(struct lp_wiring *wiring, const struct lp_wiring_request *request,
+                                struct cw_error *error)
 {
     struct lp_neighbours map;
     for (uint32_t rank = 0; rank < wiring->ranks; rank++) {
@@ -247,7 +255,7 @@ static int build(struct lp_wiring *wiring, const struct lp_wiring_request *reque
         map = (struct lp_neighbours){0};
         int code = request->neighbours(request->arg, rank, &map, error);
         for (uint32_t i = 0; i < map.count && code == CW_OK; i++)
-            code = join(wiring, rank, &map.at[i], error);
+            code = logical_wiring_join(wiring, rank, &map.at[i], error);
         if (code != CW_OK)
             return code;
     }
@@ -265,18 +273,18 @@ int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring *
     *out = NULL;
     struct lp_wiring *const wiring = calloc(1, sizeof *wiring);
     if (wiring == NULL)
-        return no_memory(error);
+        return logical_wiring_no_memory(error);
     wiring->hw = *request->hw;
     wiring->ranks = request->ranks;
     wiring->cubes = hw_cubes(request->hw);
     wiring->pes = hw_pes(request->hw);
     const size_t wires = (size_t)wiring->ranks * HW_DIRS_MAX;
     wiring->wire = calloc(wires, sizeof *wiring->wire);
-    int code = wiring->wire == NULL ? no_memory(error) : CW_OK;
+    int code = wiring->wire == NULL ? logical_wiring_no_memory(error) : CW_OK;
     for (size_t i = 0; code == CW_OK && i < wires; i++)
         wiring->wire[i].peer_rank = nobody;
     if (code == CW_OK)
-        code = build(wiring, request, error);
+        code = logical_wiring_build(wiring, request, error);
     if (code != CW_OK) {
         lp_wiring_free(wiring);
         return code;

@@ -59,8 +59,8 @@ static bool continues(const struct lp_early *kept, const struct lp_early *next)
                                           : kept->tag == next->tag);
 }
 
-static void keep(struct lp_run *run, uint32_t pe, const struct lp_one_sided *own,
-                 const struct lp_early *what)
+static void one_sided_keep(struct lp_run *run, uint32_t pe, const struct lp_one_sided *own,
+                           const struct lp_early *what)
 {
     const struct lp_early *early = lp_early(run->m, own);
     const uint32_t places = run->m->config.peers * LP_EARLY_PER_PEER;
@@ -109,7 +109,7 @@ void lp_one_sided_land(struct lp_run *run, const struct lp_transfer *transfer)
                             .kind = transfer->kind,
                             .tag = transfer->dir};
     if (what.order != lp_peer_of(run, pe, what.src)->seen) {
-        keep(run, pe, own, &what);
+        one_sided_keep(run, pe, own, &what);
         return;
     }
     do

@@ -44,7 +44,7 @@ struct bare {
     uint64_t committed;
 };
 
-static uint32_t neighbour(uint32_t lp, uint32_t side, uint64_t direction)
+static uint32_t baseline_neighbour(uint32_t lp, uint32_t side, uint64_t direction)
 {
     const uint32_t x = lp % side, y = lp / side;
     switch (direction) {
@@ -84,19 +84,20 @@ static inline struct bare_event handle_mesh(struct bare *bare, struct bare_event
     }
     const uint64_t random = cw_rng_u64(&lp->rng), of_32 = random >> 59;
     event.time_ps += delays_ps[(of_32 >= 16) + (of_32 >= 26) + (of_32 >= 31)];
-    event.lp = neighbour(event.lp, bare->side, random & 3);
+    event.lp = baseline_neighbour(event.lp, bare->side, random & 3);
     event.hops++;
     return event;
 }
 
-static inline struct bare_event handle(struct bare *bare, struct bare_event event)
+static inline struct bare_event baseline_handle(struct bare *bare, struct bare_event event)
 {
     bare->committed++;
     return bare->mesh ? handle_mesh(bare, event) : handle_random(bare, event);
 }
 
 /* Calls `put` for each event that PHOLD starts with. */
-static void start(struct bare *bare, void (*put)(void *queue, struct bare_event event), void *queue)
+static void baseline_start(struct bare *bare, void (*put)(void *queue, struct bare_event event),
+                           void *queue)
 {
     for (uint32_t lp = 0; lp < bare->lp_count; lp++) {
         bare->lps[lp] = (struct bare_lp){cw_rng_seeded(seed, lp), bare->population};
@@ -153,7 +154,7 @@ static inline void heap_replace_least(struct heap *heap, struct bare_event event
 static void run_heap(struct bare *bare, struct heap *heap)
 {
     while (heap->events[0].time_ps < bare->end_ps)
-        heap_replace_least(heap, handle(bare, heap->events[0]));
+        heap_replace_least(heap, baseline_handle(bare, heap->events[0]));
 }
 
 /* ---- calendar queue ------------------------------------------------------------------------- */
@@ -197,7 +198,7 @@ static void run_calendar(struct bare *bare, struct calendar *calendar)
             if (node->event.time_ps >= bare->end_ps)
                 return;
             *head = node->next;
-            node->event = handle(bare, node->event);
+            node->event = baseline_handle(bare, node->event);
             calendar_link(calendar, node);
         }
     }
@@ -205,7 +206,7 @@ static void run_calendar(struct bare *bare, struct calendar *calendar)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-static double clock_s(void)
+static double baseline_clock_s(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -213,7 +214,7 @@ static double clock_s(void)
 }
 
 /* Zeroed and touched, in huge pages where there are any: as the engine's memory is. */
-static void *take(size_t bytes)
+static void *baseline_take(size_t bytes)
 {
     void *block = NULL;
     if (posix_memalign(&block, 2 << 20, bytes) != 0)
@@ -251,14 +252,14 @@ int main(int argc, char **argv)
     while ((bare.side + 1) * (bare.side + 1) <= bare.lp_count)
         bare.side++;
     const size_t pending = (size_t)bare.lp_count * bare.population;
-    bare.lps = take(bare.lp_count * sizeof *bare.lps);
+    bare.lps = baseline_take(bare.lp_count * sizeof *bare.lps);
     double start_s, run_s;
     if (strcmp(argv[1], "heap") == 0) {
-        struct heap heap = {.events = take(pending * sizeof *heap.events)};
-        start(&bare, heap_put, &heap);
-        start_s = clock_s();
+        struct heap heap = {.events = baseline_take(pending * sizeof *heap.events)};
+        baseline_start(&bare, heap_put, &heap);
+        start_s = baseline_clock_s();
         run_heap(&bare, &heap);
-        run_s = clock_s() - start_s;
+        run_s = baseline_clock_s() - start_s;
     } else {
         struct calendar calendar = {.shift = argc > 6 ? (unsigned)atoi(argv[6])
                                                       : best_shift(&bare, pending)};
@@ -266,12 +267,12 @@ int main(int argc, char **argv)
         while (buckets < pending)
             buckets *= 2;
         calendar.mask = buckets - 1;
-        calendar.buckets = take(buckets * sizeof *calendar.buckets);
-        calendar.nodes = take(pending * sizeof *calendar.nodes);
-        start(&bare, calendar_put, &calendar);
-        start_s = clock_s();
+        calendar.buckets = baseline_take(buckets * sizeof *calendar.buckets);
+        calendar.nodes = baseline_take(pending * sizeof *calendar.nodes);
+        baseline_start(&bare, calendar_put, &calendar);
+        start_s = baseline_clock_s();
         run_calendar(&bare, &calendar);
-        run_s = clock_s() - start_s;
+        run_s = baseline_clock_s() - start_s;
     }
     printf("%" PRIu64 " %.6f %.3f\n", bare.committed, run_s, (double)bare.committed / run_s * 1e-6);
     return 0;

@@ -127,7 +127,7 @@ static void must(bool well)
     exit(4);
 }
 
-static inline void push(struct race *race, enum queue queue, struct entry entry)
+static inline void pending_race_push(struct race *race, enum queue queue, struct entry entry)
 {
     if (queue == QUEUE_PENDING)
         must(pending_push(&race->pending, entry));
@@ -137,7 +137,7 @@ static inline void push(struct race *race, enum queue queue, struct entry entry)
         calendar_push(&race->calendar, entry);
 }
 
-static inline struct entry take(struct race *race, enum queue queue)
+static inline struct entry pending_race_take(struct race *race, enum queue queue)
 {
     struct entry entry;
     if (queue == QUEUE_PENDING) {
@@ -155,7 +155,7 @@ static inline struct entry take(struct race *race, enum queue queue)
     return entry;
 }
 
-static double clock_s(void)
+static double pending_race_clock_s(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -166,9 +166,9 @@ static void hold(struct race *race, enum queue queue, int64_t (*draw)(struct cw_
                  struct cw_rng *rng, uint64_t holds)
 {
     for (uint64_t i = 0; i < holds; i++) {
-        struct entry entry = take(race, queue);
+        struct entry entry = pending_race_take(race, queue);
         entry.time_ps += draw(rng);
-        push(race, queue, entry);
+        pending_race_push(race, queue, entry);
     }
 }
 
@@ -186,7 +186,8 @@ static unsigned calendar_shift(int64_t (*draw)(struct cw_rng *), size_t count)
 }
 
 /* Millions of holds per second. */
-static double run(enum queue queue, int64_t (*draw)(struct cw_rng *), size_t count, uint64_t holds)
+static double pending_race_run(enum queue queue, int64_t (*draw)(struct cw_rng *), size_t count,
+                               uint64_t holds)
 {
     struct race *const race = calloc(1, sizeof *race);
     must(race != NULL);
@@ -209,12 +210,12 @@ static double run(enum queue queue, int64_t (*draw)(struct cw_rng *), size_t cou
     struct cw_rng rng = cw_rng_seeded(1, 0);
     for (uint32_t i = 0; i < count; i++) {
         const struct event_header header = {.time_ps = draw(&rng), .number = i, .entity = i};
-        push(race, queue, entry_of(&header, &nobody));
+        pending_race_push(race, queue, entry_of(&header, &nobody));
     }
     hold(race, queue, draw, &rng, holds / 4);
-    const double start_s = clock_s();
+    const double start_s = pending_race_clock_s();
     hold(race, queue, draw, &rng, holds);
-    const double took_s = clock_s() - start_s;
+    const double took_s = pending_race_clock_s() - start_s;
     pending_free(&race->pending);
     late_free(&race->heap);
     free(race->calendar.buckets);
@@ -236,7 +237,8 @@ int main(int argc, char **argv)
                     const bool hopeless =
                         queue == QUEUE_CALENDAR &&
                         (delays[d].draw == delay_hops || delays[d].draw == delay_scales);
-                    const double rate = hopeless ? 0 : run(queue, delays[d].draw, counts[c], holds);
+                    const double rate =
+                        hopeless ? 0 : pending_race_run(queue, delays[d].draw, counts[c], holds);
                     best[queue] = rate > best[queue] ? rate : best[queue];
                 }
             printf("%-8s %8zu %8.1f %8.1f", delays[d].name, counts[c], best[0], best[1]);
