@@ -81,10 +81,10 @@ static bool is_printable(const char *text)
 static uint32_t add_option(struct load *load, const char *option, const char *text)
 {
     char name[OPTION_BYTES];
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     const size_t bytes = strlen(text);
     const bool plain = bytes + 16 < sizeof name && is_printable(text);
-    snprintf(name, sizeof name, "%s %s", option, plain ? text : config_quote(text, bytes, quoted));
+    snprintf(name, sizeof name, "%s %s", option, plain ? text : text_quote(text, bytes, quoted));
     const char *const copy = config_arena_text(load->loader.arena, name, strlen(name));
     return copy == NULL ? 0
                         : config_source_add(&load->loader,

@@ -114,20 +114,20 @@ static void unknown_preset(struct config_loader *loader, const char *folder, con
     struct dirent **entries = NULL;
     char known[TRIED_BYTES] = "";
     char best[NAME_MAX + 1] = "";
-    char quoted[CONFIG_QUOTE_BYTES];
-    struct config_nearest nearest = {0};
+    char quoted[TEXT_QUOTE_BYTES];
+    struct text_nearest nearest = {0};
     const int count = scandir(folder, &entries, is_preset, compare_names);
     for (int i = 0; i < count; i++) {
         char *const name = entries[i]->d_name;
         name[strlen(name) - 5] = '\0';
         if (i < (int)NAMES_MAX)
             note_tried(known, name);
-        config_nearest_try(&nearest, preset, name);
+        text_nearest_try(&nearest, preset, name);
         if (nearest.best == name)
             snprintf(best, sizeof best, "%s", name);
     }
     config_error(loader, nowhere, "unknown preset %s; %s%s%sknown in %.200s: %s",
-                 config_quote(preset, strlen(preset), quoted),
+                 text_quote(preset, strlen(preset), quoted),
                  best[0] == '\0' ? "" : "did you mean '", best, best[0] == '\0' ? "" : "'? ",
                  folder, count > 0 ? known : "none");
     for (int i = 0; i < count; i++)

@@ -123,7 +123,7 @@ static bool next_event(struct parse *parse, yaml_event_t *event)
         parse->loader->arena->failed = true;
         return false;
     }
-    char context[CONFIG_QUOTE_BYTES] = "";
+    char context[TEXT_QUOTE_BYTES] = "";
     if (parser->context != NULL)
         snprintf(context, sizeof context, " (%s)", parser->context);
     /* the reader knows the byte, the scanner and the parser a mark */
@@ -217,10 +217,10 @@ static bool is_duplicate(struct parse *parse, const struct config_node *mapping,
     for (const struct config_node *other = mapping->first; other != NULL; other = other->next) {
         if (other->bytes != key->bytes || memcmp(other->text, key->text, key->bytes) != 0)
             continue;
-        char quoted[CONFIG_QUOTE_BYTES];
+        char quoted[TEXT_QUOTE_BYTES];
         config_error(
             parse->loader, key->place, "key %s is given twice; first at line %u, column %u",
-            config_quote(key->text, key->bytes, quoted), other->place.line, other->place.column);
+            text_quote(key->text, key->bytes, quoted), other->place.line, other->place.column);
         return true;
     }
     return false;
@@ -319,7 +319,7 @@ static struct config_node *parse_stream(struct parse *parse)
 static bool check_utf8(struct config_loader *loader, uint32_t source, const char *text,
                        size_t bytes)
 {
-    const size_t good = config_utf8_prefix(text, bytes);
+    const size_t good = text_utf8_prefix(text, bytes);
     if (good == bytes)
         return true;
     config_error(loader, place_at(source, text, good),

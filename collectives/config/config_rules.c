@@ -48,11 +48,11 @@ static void unknown_algorithm(struct config_loader *loader, const struct config_
                               const char *path, const struct config_value *value)
 {
     char known[LIST_BYTES];
-    struct config_nearest nearest = {0};
+    struct text_nearest nearest = {0};
     list_algorithms(tree, known);
     for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
          entry = entry->next)
-        config_nearest_try(&nearest, value->text, entry->name);
+        text_nearest_try(&nearest, value->text, entry->name);
     char hint[CCL_NAME_BYTES + 48] = "";
     if (nearest.best != NULL)
         snprintf(hint, sizeof hint, "did you mean '%s'? ", nearest.best);

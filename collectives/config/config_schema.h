@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collectives/config/config_decimal.h"
+#include "collectives/config/decimal.h"
 #include "collectives/config/config_source.h"
 
 enum config_type {

@@ -12,11 +12,11 @@
 
 #include "collectives/config/config.h"
 #include "collectives/config/config_arena.h"
+#include "collectives/config/text.h"
 
 #define CONFIG_FILE_BYTES_MAX ((size_t)1024 * 1024)
 #define CONFIG_NODES_MAX      20000u
 #define CONFIG_DEPTH_MAX      16u
-#define CONFIG_QUOTE_BYTES    96u
 
 /* Where a text came from, and what is legal in it. */
 enum config_file { CONFIG_TOPOLOGY, CONFIG_COMPONENTS, CONFIG_CCL, CONFIG_FILES };
@@ -74,23 +74,8 @@ void config_errors_sort(struct config_errors *errors);
 const char *config_place_text(const struct config_source *sources, struct config_place place,
                               char *buf, size_t size);
 
-/*
- * A text from outside as messages show it: 'text' in quotes, cut short, with what is not printable
- * replaced. Returns buf.
+/* A node as messages show it: its text in quotes, "a list", "a mapping" or "nothing". Returns buf.
  */
-const char *config_quote(const char *text, size_t bytes, char buf[CONFIG_QUOTE_BYTES]);
-const char *config_quote_node(const struct config_node *node, char buf[CONFIG_QUOTE_BYTES]);
-
-/*
- * The candidate nearest to `text` by edit distance, NULL if none is near enough to be meant.
- */
-struct config_nearest {
-    const char *best;
-    unsigned distance;
-};
-void config_nearest_try(struct config_nearest *nearest, const char *text, const char *candidate);
-
-/* Length of the well-formed UTF-8 start of text; `bytes` if all of it is. */
-size_t config_utf8_prefix(const char *text, size_t bytes);
+const char *config_quote_node(const struct config_node *node, char buf[TEXT_QUOTE_BYTES]);
 
 #endif

@@ -90,7 +90,7 @@ static bool config_value_reject(const struct reader *reader, const struct config
                                 const char *hint)
 {
     char legal[LEGAL_BYTES];
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     config_error(reader->loader, node->place, "%s: expected %s; found %s%s", reader->path,
                  config_legal(reader->key, legal, sizeof legal), config_quote_node(node, quoted),
                  hint);
@@ -183,11 +183,11 @@ static int find_choice(const struct config_key *key, const struct config_node *n
 
 static bool reject_choice(const struct reader *reader, const struct config_node *node)
 {
-    struct config_nearest nearest = {0};
-    char hint[CONFIG_QUOTE_BYTES + 32] = "";
+    struct text_nearest nearest = {0};
+    char hint[TEXT_QUOTE_BYTES + 32] = "";
     if (node->kind == CONFIG_SCALAR)
         for (uint32_t i = 0; i < reader->key->choice_count; i++)
-            config_nearest_try(&nearest, node->text, reader->key->choices[i]);
+            text_nearest_try(&nearest, node->text, reader->key->choices[i]);
     if (nearest.best != NULL)
         snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest.best);
     return config_value_reject(reader, node, hint);

@@ -4,7 +4,7 @@
  */
 #include "test/support/test_config_support.h"
 
-#include "collectives/config/config_decimal.h"
+#include "collectives/config/decimal.h"
 
 static void the_shipped_defaults_give_the_machine_of_the_specification(void **state)
 {
