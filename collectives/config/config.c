@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collectives/config/config_tree.h"
+#include "collectives/config/environment.h"
 #include "core/cw.h"
 
 #define OPTION_BYTES 200u
@@ -121,6 +122,33 @@ static void apply_set(struct load *load, const char *text)
         config_apply_path(&load->loader, load->tree, source, path, node);
 }
 
+/*
+ * The environment as a layer: CUBEWARP_BIRS_ENABLE=TRUE goes over every file's birs_enable, that of
+ * an algorithm's entry too, and an option goes over it.
+ */
+static void apply_environment(struct load *load)
+{
+    if (!environment_is(ENVIRONMENT_BIRS_ENABLE, "TRUE"))
+        return;
+    const uint32_t source = config_source_add(
+        &load->loader,
+        &(struct config_source){.name = "CUBEWARP_BIRS_ENABLE=TRUE", .any_key = true});
+    if (source == 0)
+        return;
+    const struct config_node yes = {.kind = CONFIG_SCALAR,
+                                    .plain = true,
+                                    .place = {.source = source},
+                                    .text = "true",
+                                    .bytes = 4};
+    const int key = config_ccl_find("birs_enable");
+    config_apply_path(&load->loader, load->tree, source, "defaults.birs_enable", &yes);
+    for (struct config_algorithm *entry = load->tree->algorithms; entry != NULL;
+         entry = entry->next)
+        if (config_given(&entry->value[key]))
+            config_value_read(&load->loader, &config_ccl_keys[key], "birs_enable", &yes,
+                              &entry->value[key]);
+}
+
 /* Code is loaded only if a configuration file says so, and never against --no-plugins. */
 static void check_plugins(struct load *load)
 {
@@ -161,6 +189,7 @@ static void load_layers(struct load *load)
     if (load->configs_dir == NULL && !all_given)
         return; /* reported; nothing that follows could be complete */
     load_files(load);
+    apply_environment(load);
     if (request->algorithm != NULL)
         apply_algorithm_option(load, request->algorithm);
     for (size_t i = 0; i < request->set_count; i++)

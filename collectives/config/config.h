@@ -1,10 +1,10 @@
 /*
  * config.h: the loader of topology.yaml, components.yaml and ccl.yaml (40-runtime.md,
  * "Configuration"). Layers, each over the one before: the shipped files, the user's files, a
- * preset,
- * --algorithm and --set. Every value is checked against the schema (config_schema.c), then rules
- * across keys hold of what is in force; all errors are reported, each with its place, and nothing
- * is loaded when there is one. A loaded configuration is const and shares nothing with another.
+ * preset, the environment (environment.h), --algorithm and --set. Every value is checked against
+ * the schema (config_schema.c), then rules across keys hold of what is in force; all errors are
+ * reported, each with its place, and nothing is loaded when there is one. A loaded configuration is
+ * const and shares nothing with another.
  */
 #ifndef COLLECTIVES_CONFIG_H
 #define COLLECTIVES_CONFIG_H

@@ -5,6 +5,8 @@
  */
 #include "collectives/config/config_tree.h"
 
+#include "collectives/config/environment.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -72,7 +74,7 @@ const char *config_find_shipped(struct config_loader *loader, const char *given)
 {
     const struct config_place nowhere = {0};
     if (given == NULL)
-        given = getenv("CUBEWARP_CONFIGS");
+        given = environment_get(ENVIRONMENT_CONFIGS);
     if (given != NULL && given[0] != '\0') {
         if (holds_configs(given))
             return config_arena_text(loader->arena, given, strlen(given));

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE /* fopencookie */
 #include "collectives/config/config_tree.h"
+#include "collectives/config/environment.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -125,11 +126,26 @@ static void print_ccl(struct printer *printer)
     }
 }
 
+/* The variables of cubewarp's own that are set; the digest does without those that are no values.
+ */
+static void print_environment(const struct printer *printer)
+{
+    for (uint32_t i = 0; i < ENVIRONMENT_NAMES; i++) {
+        const char *const value = environment_get((enum environment_name)i);
+        char quoted[TEXT_QUOTE_BYTES];
+        if (value != NULL && strncmp(environment_variables[i].name, "CUBEWARP_", 9) == 0)
+            fprintf(printer->file, "# environment: %s=%s (%s)\n", environment_variables[i].name,
+                    text_quote(value, strlen(value), quoted), environment_variables[i].doc);
+    }
+}
+
 int config_print(FILE *file, const struct config *config, bool places)
 {
     struct printer printer = {.file = file, .tree = config->tree, .places = places};
     print_machine(&printer);
     print_ccl(&printer);
+    if (places)
+        print_environment(&printer);
     return ferror(file) ? CW_NO_RESOURCE : CW_OK;
 }
 
