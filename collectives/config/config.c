@@ -8,8 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/config/config_apply.h"
+#include "collectives/config/config_fill.h"
+#include "collectives/config/config_find.h"
+#include "collectives/config/config_parse.h"
+#include "collectives/config/config_print.h"
+#include "collectives/config/config_rings.h"
+#include "collectives/config/config_rules.h"
 #include "collectives/config/config_tree.h"
+#include "collectives/config/config_value.h"
 #include "collectives/config/environment.h"
+#include "collectives/config/text.h"
 #include "core/cw.h"
 
 #define OPTION_BYTES 200u

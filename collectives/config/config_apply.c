@@ -3,10 +3,13 @@
  * becomes, or above keys, and then it is a mapping whose own keys lead to them. A later source
  * replaces values one by one; a value that is wrong leaves an error and none in force.
  */
-#include "collectives/config/config_tree.h"
+#include "collectives/config/config_apply.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "collectives/config/config_value.h"
+#include "collectives/config/text.h"
 
 #define PATH_BYTES  256u
 #define KNOWN_BYTES 700u
@@ -213,14 +216,6 @@ static bool apply_node(const struct apply *apply, const char *path, const struct
         return false;
     apply_mapping(apply, path, node);
     return true;
-}
-
-struct config_algorithm *config_algorithm_find(const struct config_tree *tree, const char *name)
-{
-    for (struct config_algorithm *entry = tree->algorithms; entry != NULL; entry = entry->next)
-        if (strcmp(entry->name, name) == 0)
-            return entry;
-    return NULL;
 }
 
 /* The entry with this name, made if need be; NULL if the name is none or there is no room. */

@@ -3,9 +3,7 @@
  * configs/ beside one of the folders above the executable (build/cubewarp in a clone), or in the
  * working directory. The first that holds topology.yaml is taken.
  */
-#include "collectives/config/config_tree.h"
-
-#include "collectives/config/environment.h"
+#include "collectives/config/config_find.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "collectives/config/environment.h"
+#include "collectives/config/text.h"
 
 #define LEVELS_UP   4
 #define TRIED_BYTES 800u

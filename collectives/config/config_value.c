@@ -3,12 +3,14 @@
  * is rewritten in one canonical spelling, so that equal configurations have equal texts and
  * digests.
  */
-#include "collectives/config/ccl_config.h"
-#include "collectives/config/config_schema.h"
+#include "collectives/config/config_value.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "collectives/config/ccl_config.h"
+#include "collectives/config/text.h"
 
 #define LEGAL_BYTES 400u
 #define PLACES_MAX  9u
