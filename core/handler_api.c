@@ -15,9 +15,9 @@ void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...
     struct worker *const worker = worker_of(ctx);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(worker->failure.text, sizeof worker->failure.text, format, arguments);
+    (void)cw_error_set_list(&worker->failure, exit_code == CW_OK ? CW_BUG : exit_code, format,
+                            arguments);
     va_end(arguments);
-    worker->failure.exit_code = exit_code == CW_OK ? CW_BUG : (int)exit_code;
     longjmp(worker->failed, 1);
 }
 
@@ -54,9 +54,8 @@ void worker_bug(struct worker *worker, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(worker->failure.text, sizeof worker->failure.text, format, arguments);
+    (void)cw_error_set_list(&worker->failure, CW_BUG, format, arguments);
     va_end(arguments);
-    worker->failure.exit_code = CW_BUG;
     if (worker->timewarp != NULL)
         worker->timewarp->handling = NULL;
     longjmp(worker->failed, 1);

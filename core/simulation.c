@@ -5,7 +5,6 @@
  */
 #include "core/simulation.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,16 +16,6 @@ enum { SENDS_PER_EVENT_MAX_DEFAULT = 65536, SENDS_PER_EVENT_MAX = 1 << 22, WORKE
 const char *const cw_sync_name[CW_SYNCS] = {"sequential", "conservative", "optimistic", "adaptive",
                                             "stress"};
 
-int error_set(struct cw_error *error, enum cw_exit exit_code, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    error->exit_code = (int)exit_code;
-    return error->exit_code;
-}
-
 /* Without lookahead between two workers, neither could ever go on. */
 static int check_lookahead(const struct cw_config *config, struct cw_error *error)
 {
@@ -35,10 +24,11 @@ static int check_lookahead(const struct cw_config *config, struct cw_error *erro
             if (from != to &&
                 (config->least_delay_ps == NULL ||
                  config->least_delay_ps[(size_t)from * config->worker_count + to] == 0))
-                return error_set(error, CW_USAGE,
-                                 "the conservative mode needs a least delay between workers, and "
-                                 "there is none from worker %u to worker %u; use the adaptive mode",
-                                 (unsigned)from, (unsigned)to);
+                return cw_error_set(
+                    error, CW_USAGE,
+                    "the conservative mode needs a least delay between workers, and "
+                    "there is none from worker %u to worker %u; use the adaptive mode",
+                    (unsigned)from, (unsigned)to);
     return CW_OK;
 }
 
@@ -46,29 +36,29 @@ static int simulation_check(const struct cw_config *config, const struct cw_mode
                             struct cw_error *error)
 {
     if (config->worker_count == 0)
-        return error_set(error, CW_USAGE, "0 workers; at least 1 is needed");
+        return cw_error_set(error, CW_USAGE, "0 workers; at least 1 is needed");
     if (config->worker_count > WORKERS_MAX)
-        return error_set(error, CW_USAGE, "%u workers; at most %u are possible",
-                         (unsigned)config->worker_count, (unsigned)WORKERS_MAX);
+        return cw_error_set(error, CW_USAGE, "%u workers; at most %u are possible",
+                            (unsigned)config->worker_count, (unsigned)WORKERS_MAX);
     if (model->lp_count == 0)
-        return error_set(error, CW_BUG, "model %s has no LPs", model->name);
+        return cw_error_set(error, CW_BUG, "model %s has no LPs", model->name);
     if (config->sends_per_event_max > SENDS_PER_EVENT_MAX)
-        return error_set(error, CW_USAGE, "%u sends from one event; at most %u can be allowed",
-                         (unsigned)config->sends_per_event_max, (unsigned)SENDS_PER_EVENT_MAX);
+        return cw_error_set(error, CW_USAGE, "%u sends from one event; at most %u can be allowed",
+                            (unsigned)config->sends_per_event_max, (unsigned)SENDS_PER_EVENT_MAX);
     const size_t pairs = (size_t)config->worker_count * config->worker_count;
     for (size_t i = 0; i < pairs && config->least_delay_ps != NULL; i++)
         if (config->least_delay_ps[i] < 0)
-            return error_set(error, CW_BUG, "a least delay of %lld ps between workers",
-                             (long long)config->least_delay_ps[i]);
+            return cw_error_set(error, CW_BUG, "a least delay of %lld ps between workers",
+                                (long long)config->least_delay_ps[i]);
     for (uint32_t lp = 0; lp < model->lp_count && config->lp_worker != NULL; lp++)
         if (config->lp_worker[lp] >= config->worker_count)
-            return error_set(error, CW_BUG, "LP %u belongs to worker %u, but there are %u workers",
-                             (unsigned)lp, (unsigned)config->lp_worker[lp],
-                             (unsigned)config->worker_count);
+            return cw_error_set(
+                error, CW_BUG, "LP %u belongs to worker %u, but there are %u workers", (unsigned)lp,
+                (unsigned)config->lp_worker[lp], (unsigned)config->worker_count);
     if (config->trace != NULL && config->sync != CW_SEQUENTIAL)
-        return error_set(error, CW_BUG, "a trace is the sequential mode's only");
+        return cw_error_set(error, CW_BUG, "a trace is the sequential mode's only");
     if (config->stress_rate_p32 > UINT64_C(1) << 32)
-        return error_set(error, CW_BUG, "a stress rate above 1");
+        return cw_error_set(error, CW_BUG, "a stress rate above 1");
     return config->sync == CW_CONSERVATIVE ? check_lookahead(config, error) : CW_OK;
 }
 
@@ -163,8 +153,8 @@ struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_mod
         return NULL;
     struct cw_sim *const sim = aligned_alloc(_Alignof(struct cw_sim), sizeof *sim);
     if (sim == NULL) {
-        error_set(error, CW_NO_RESOURCE, "out of memory: a simulation needs %zu bytes",
-                  sizeof *sim);
+        cw_error_set(error, CW_NO_RESOURCE, "out of memory: a simulation needs %zu bytes",
+                     sizeof *sim);
         return NULL;
     }
     *sim = (struct cw_sim){.config = *config, .model = *model};
@@ -207,19 +197,20 @@ static int check_injection(const struct cw_sim *sim, uint32_t lp, int64_t time_p
         return error->exit_code;
     }
     if (lp >= sim->model.lp_count)
-        return error_set(error, CW_BUG, "injection to LP %u, but there are %u LPs", (unsigned)lp,
-                         (unsigned)sim->model.lp_count);
+        return cw_error_set(error, CW_BUG, "injection to LP %u, but there are %u LPs", (unsigned)lp,
+                            (unsigned)sim->model.lp_count);
     if (time_ps < cw_sim_now(sim))
-        return error_set(error, CW_BUG, "injection to LP %u at %lld ps, before now, %lld ps",
-                         (unsigned)lp, (long long)time_ps, (long long)cw_sim_now(sim));
+        return cw_error_set(error, CW_BUG, "injection to LP %u at %lld ps, before now, %lld ps",
+                            (unsigned)lp, (long long)time_ps, (long long)cw_sim_now(sim));
     if (time_ps == CW_TIME_MAX)
-        return error_set(error, CW_BUG, "injection to LP %u at the end of time", (unsigned)lp);
+        return cw_error_set(error, CW_BUG, "injection to LP %u at the end of time", (unsigned)lp);
     if (number > CW_NUMBER_MAX)
-        return error_set(error, CW_BUG, "injection to LP %u of number %llu; the greatest is %llu",
-                         (unsigned)lp, (unsigned long long)number, CW_NUMBER_MAX);
+        return cw_error_set(error, CW_BUG,
+                            "injection to LP %u of number %llu; the greatest is %llu", (unsigned)lp,
+                            (unsigned long long)number, CW_NUMBER_MAX);
     if (payload_bytes > CW_PAYLOAD_BYTES_MAX)
-        return error_set(error, CW_BUG, "injection to LP %u of %u payload bytes; the most is %u",
-                         (unsigned)lp, payload_bytes, CW_PAYLOAD_BYTES_MAX);
+        return cw_error_set(error, CW_BUG, "injection to LP %u of %u payload bytes; the most is %u",
+                            (unsigned)lp, payload_bytes, CW_PAYLOAD_BYTES_MAX);
     return CW_OK;
 }
 

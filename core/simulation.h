@@ -62,8 +62,4 @@ static inline bool simulation_aborted(const struct cw_sim *sim)
     return sync_load_acquire(&sim->aborted) != 0;
 }
 
-/* Fills `error`. Returns exit_code. */
-int error_set(struct cw_error *error, enum cw_exit exit_code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 #endif

@@ -109,8 +109,9 @@ static int run_workers(struct cw_sim *sim, struct cw_error *error)
     if (sim->threads == NULL && started == 0)
         return memory_error(&sim->memory, error);
     if (sim->threads == NULL)
-        return error_set(error, CW_NO_RESOURCE, "the system starts no more than %u of %u threads",
-                         (unsigned)started, (unsigned)n);
+        return cw_error_set(error, CW_NO_RESOURCE,
+                            "the system starts no more than %u of %u threads", (unsigned)started,
+                            (unsigned)n);
     threads_run(sim->threads, enter_workers, sim);
     return CW_OK;
 }

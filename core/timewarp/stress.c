@@ -129,10 +129,12 @@ int chaos_judge(const struct cw_sim *sim, struct cw_error *error)
     if (sim->config.sync != CW_STRESS || committed == 0 || injected > 0)
         return CW_OK;
     if (denied)
-        return error_set(error, CW_NO_RESOURCE,
-                         "out of memory: within %llu bytes (--max-memory) the stress mode can keep "
-                         "what it takes to undo none of %llu events",
-                         (unsigned long long)sim->memory.bytes_max, (unsigned long long)committed);
-    return error_set(error, CW_BUG, "the stress mode undid none of %llu events: it proves nothing",
-                     (unsigned long long)committed);
+        return cw_error_set(
+            error, CW_NO_RESOURCE,
+            "out of memory: within %llu bytes (--max-memory) the stress mode can keep "
+            "what it takes to undo none of %llu events",
+            (unsigned long long)sim->memory.bytes_max, (unsigned long long)committed);
+    return cw_error_set(error, CW_BUG,
+                        "the stress mode undid none of %llu events: it proves nothing",
+                        (unsigned long long)committed);
 }
