@@ -111,10 +111,10 @@ static void init_worker(struct cw_sim *sim, struct worker *worker)
         worker->lp_worker = sim->config.lp_worker;
     worker->ctx.model_data = sim->model.data;
     activity_init(&worker->clock);
-    pool_init(&worker->pool, &sim->memory);
+    event_pool_init(&worker->pool, &sim->memory);
     pending_init(&worker->pending, &sim->memory);
-    records_init(&worker->records, &sim->memory);
-    undo_init(&worker->undo, &sim->memory);
+    commit_records_init(&worker->records, &sim->memory);
+    change_check_init(&worker->undo, &sim->memory);
 }
 
 static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
@@ -122,10 +122,10 @@ static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
 {
     int result = copy_partition(sim, config, error);
     if (result == CW_OK)
-        result = lps_create(&sim->lps, &sim->memory, &sim->model, error);
+        result = lp_states_create(&sim->lp_states, &sim->memory, &sim->model, error);
     if (result != CW_OK)
         return result;
-    if (config->sync == CW_STRESS && !lps_make_movable(&sim->lps))
+    if (config->sync == CW_STRESS && !lp_states_make_movable(&sim->lp_states))
         return memory_error(&sim->memory, error);
     const bool sequential = config->sync == CW_SEQUENTIAL;
     sim->worker_count = sequential ? 1 : config->worker_count;
@@ -134,12 +134,12 @@ static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
         return memory_error(&sim->memory, error);
     for (uint32_t i = 0; i < sim->worker_count; i++)
         init_worker(sim, &sim->workers[i]);
-    trace_init(&sim->trace, &sim->memory, config->trace, config->trace_arg);
+    cause_trace_init(&sim->trace, &sim->memory, config->trace, config->trace_arg);
     sim->workers[0].ctx.keep = config->trace != NULL; /* sends are noted */
     sim->config.check_changes |= config->sync == CW_STRESS;
     for (uint32_t i = 0; i < sim->worker_count && sim->config.check_changes; i++) {
         sim->workers[i].ctx.keep = true;
-        if (!undo_reserve(&sim->workers[i].undo, sim->lps.state_bytes_max))
+        if (!change_check_reserve(&sim->workers[i].undo, sim->lp_states.state_bytes_max))
             return memory_error(&sim->memory, error);
     }
     return sequential ? CW_OK : parallel_create(sim, error);
@@ -173,16 +173,16 @@ void cw_sim_free(struct cw_sim *sim)
     if (sim == NULL)
         return;
     parallel_free(sim);
-    trace_free(&sim->trace);
+    cause_trace_free(&sim->trace);
     for (uint32_t i = 0; i < sim->worker_count && sim->workers != NULL; i++) {
         struct worker *const worker = &sim->workers[i];
-        undo_free(&worker->undo);
-        records_free(&worker->records);
+        change_check_free(&worker->undo);
+        commit_records_free(&worker->records);
         pending_free(&worker->pending);
-        pool_free(&worker->pool);
+        event_pool_free(&worker->pool);
     }
     memory_give(&sim->memory, sim->workers, sim->worker_count * sizeof *sim->workers);
-    lps_free(&sim->lps);
+    lp_states_free(&sim->lp_states);
     memory_give(&sim->memory, (void *)(uintptr_t)sim->config.lp_worker, lp_worker_bytes(sim));
     memory_give(&sim->memory, (void *)(uintptr_t)sim->config.least_delay_ps,
                 least_delay_bytes(sim));
@@ -222,7 +222,7 @@ int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, u
         return checked;
     struct worker *const worker =
         &sim->workers[sim->worker_count > 1 ? sim->config.lp_worker[lp] : 0];
-    struct cw_event *const event = pool_get(&worker->pool, payload_bytes);
+    struct cw_event *const event = event_pool_get(&worker->pool, payload_bytes);
     if (event == NULL)
         return memory_error(&sim->memory, error);
     const struct event_header header = {
@@ -237,7 +237,7 @@ int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, u
     if (payload_bytes > 0)
         memcpy(event->payload, payload, payload_bytes);
     if (!pending_push(&worker->pending, entry_of(&header, event))) {
-        pool_put(&worker->pool, event);
+        event_pool_put(&worker->pool, event);
         return memory_error(&sim->memory, error);
     }
     return CW_OK;
@@ -273,5 +273,5 @@ int64_t cw_sim_now(const struct cw_sim *sim)
 
 const void *cw_state(const struct cw_sim *sim, uint32_t lp)
 {
-    return lp < sim->lps.count ? sim->lps.blocks[lp]->state : NULL;
+    return lp < sim->lp_states.count ? sim->lp_states.blocks[lp]->state : NULL;
 }

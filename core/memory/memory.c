@@ -15,8 +15,8 @@ enum { HUGE_PAGE_BYTES = 2 << 20 };
 
 void memory_init(struct memory *memory, uint64_t bytes_max)
 {
-    *memory =
-        (struct memory){.bytes_max = bytes_max > 0 ? bytes_max : machine_memory_bytes() / 5 * 4};
+    *memory = (struct memory){.bytes_max =
+                                  bytes_max > 0 ? bytes_max : host_limits_memory_bytes() / 5 * 4};
 }
 
 static size_t whole_pages(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
