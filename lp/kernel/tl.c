@@ -11,6 +11,8 @@
  * LP_EVENT_DMA_DONE of its blocking move, on its way, and none while it waits for anything else.
  */
 #include "lp/kernel/tl_call.h"
+#include "lp/kernel/tl_runtime.h"
+#include "lp/queues/queue_ends.h"
 
 const struct tl_call_ops tl_call_ops[CALL_KINDS] = {
     [CALL_LOAD] = {"load", ISSUE_MEMORY, false, tl_effect_load},
@@ -281,8 +283,8 @@ static struct tl view(struct lp_run *run, uint32_t pe, uint32_t context)
 static void tl_go_on(struct lp_run *run, uint32_t pe, uint32_t context)
 {
     struct tl tl = view(run, pe, context);
-    cw_check(run->ctx, tl.kernel->launch > 0 && tl.kernel->launch <= run->m->launch_count);
-    tl.launch = &run->m->launches[tl.kernel->launch - 1];
+    cw_check(run->ctx, tl.kernel->launch > 0 && tl.kernel->launch <= run->m->launches.count);
+    tl.launch = &run->m->launches.at[tl.kernel->launch - 1];
     tl.kernel->wait = LP_WAIT_NONE;
     run_kernel(&tl);
 }
@@ -303,11 +305,11 @@ static void run_started(struct lp_run *run, uint32_t pe)
 void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch)
 {
     struct tl tl = view(run, pe, 0);
-    cw_check(run->ctx, launch > 0 && launch <= run->m->launch_count);
+    cw_check(run->ctx, launch > 0 && launch <= run->m->launches.count);
     cw_check(run->ctx, tl.kernel->launch == 0);
     *tl.kernel = (struct lp_kernel){.launch = launch};
     tl.kernel->call.step = STEP_DONE;
-    tl.launch = &run->m->launches[launch - 1];
+    tl.launch = &run->m->launches.at[launch - 1];
     *CW_MUT(run->ctx, &tl.p->epoch) = tl.launch->batch;
     tl_emit_mark(&tl, LP_MARK_START, 0);
     run_kernel(&tl);

@@ -8,7 +8,9 @@
 #ifndef LP_TL_CALL_H
 #define LP_TL_CALL_H
 
-#include "lp/model.h"
+#include "lp/fabric/fabric.h"
+#include "lp/fabric/pe_dma.h"
+#include "lp/lp_run.h"
 
 enum tl_call_kind {
     CALL_NONE,
@@ -83,7 +85,7 @@ void tl_emit_op(struct tl *tl, struct lp_op *op);
 /* Emits an operation with these members; does not build it if nobody looks at any. */
 #define TL_EMIT_OP(tl, ...)                                                                        \
     do {                                                                                           \
-        if ((tl)->run->m->emit_ops)                                                                \
+        if ((tl)->run->m->emit.ops)                                                                \
             tl_emit_op((tl), &(struct lp_op){__VA_ARGS__});                                        \
     } while (0)
 void tl_emit_mark(struct tl *tl, enum lp_mark mark, uint32_t phase);

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "lp/fabric/cube.h"
+
 static const struct lp_kernel *kernel_at(const struct tl *tl, uint32_t context)
 {
     return &lp_context(tl->run->m, tl->p, context)->kernel;

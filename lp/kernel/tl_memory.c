@@ -155,7 +155,7 @@ void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_
 static void emit_moves(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
-    if (!tl->run->m->emit_ops)
+    if (!tl->run->m->emit.ops)
         return;
     const uint32_t full = tl_full_tile_bytes(tl);
     const bool tiles = call->a.space == LP_SPACE_TILE;

@@ -4,6 +4,8 @@
  */
 #include "lp/kernel/tl_call.h"
 
+#include "lp/queues/one_sided.h"
+
 /* ---- starting ----------------------------------------------------------------------------------
  */
 

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#include "lp/queues/ipcq.h"
+#include "lp/queues/queue_ends.h"
+
 /* ---- starting ----------------------------------------------------------------------------------
  */
 
@@ -147,7 +150,7 @@ void tl_effect_send(struct tl *tl)
                                  .kind = LP_DMA_TILE,
                                  .dir = call->dir};
     lp_dma_push(tl->run, tl->pe, vc, op);
-    if (m->emit_ops)
+    if (m->emit.ops)
         emit_send(tl, op.seq);
     CW_MUT(tl->run->ctx, queue)->my_head++;
     call->step = STEP_DONE;
