@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "lp/kernel/tl_cost.h"
 #include "lp/queues/queue_ends.h"
 
 static void number_links(struct lp_model *m)
@@ -48,16 +49,9 @@ static void number_lps(struct lp_model *m)
 
 static size_t layout_round_up(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
 
-/* The overheads of kernels' calls, and whether any block or link is ever late. */
-static void sum_costs(struct lp_model *m)
+/* Whether any block or link has jitter. */
+static void find_jitter(struct hw_config *hw)
 {
-    struct hw_config *hw = &m->hw;
-    const int64_t cpu_ps = hw->overhead_ps[HW_NODE_PE_CPU];
-    const int64_t scheduler_ps = hw->overhead_ps[HW_NODE_PE_SCHEDULER];
-    m->issue_ps[ISSUE_CPU] = cpu_ps;
-    m->issue_ps[ISSUE_IPCQ] = cpu_ps + hw->overhead_ps[HW_NODE_PE_IPCQ];
-    m->issue_ps[ISSUE_MEMORY] = cpu_ps + scheduler_ps + hw->overhead_ps[HW_NODE_PE_MMU];
-    m->issue_ps[ISSUE_COMPUTE] = cpu_ps + scheduler_ps;
     hw->jittered = false;
     for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
         hw->jittered |= hw->node_jitter[kind].active;
@@ -71,7 +65,8 @@ bool lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     m->cubes = hw_cubes(hw);
     m->pes = hw_pes(hw);
     m->config.contexts = config->contexts > 0 ? config->contexts : 1;
-    sum_costs(m);
+    find_jitter(&m->hw);
+    tl_cost_init(m);
     number_lps(m);
     number_links(m);
     m->dma = (struct hw_dma_params){.rate = hw->link[HW_LINK_PE_NOC].rate,

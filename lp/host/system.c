@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lp/host/deadlock.h"
 #include "lp/fabric/jitter_draw.h"
+#include "lp/host/deadlock.h"
 #include "lp/host/landing.h"
+#include "lp/kernel/tl_check.h"
 #include "lp/layout.h"
 #include "lp/lp_kinds.h"
 #include "lp/queues/queue_ends.h"
