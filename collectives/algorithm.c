@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collectives/plugin.h"
+#include "lp/kernel/tl_check.h"
 
 /* make writes the list: every `const struct ccl_algorithm ccl_...` in a file of this folder. */
 #define ALGORITHM(name) extern const struct ccl_algorithm name;
