@@ -9,7 +9,7 @@ PACKAGES := gcc make libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxha
             libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
-        -Wmissing-prototypes -Wvla -Wno-ignored-qualifiers
+        -Wmissing-prototypes -Wvla
 # -ffp-contract=off: results must not depend on whether the compiler fuses operations.
 CFLAGS_COMMON := -std=gnu17 -g $(WARN) -I. -pthread -ffp-contract=off -MMD -MP
 # -mprfchw: what another core has read is fetched for writing, not to be read; where a processor does
@@ -78,7 +78,8 @@ ALL_CFLAGS = $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 DIRS := core lp partition hw collectives perf bench
 BARE_SOURCES := $(wildcard perf/bare/*.c)
 PROGRAM_SOURCES := bench/main.c bench/build_commit.c
-LIB_SOURCES := $(filter-out $(PROGRAM_SOURCES) $(BARE_SOURCES),$(foreach d,$(DIRS),$(wildcard $(d)/*.c $(d)/*/*.c)))
+EXAMPLE_SOURCES := $(wildcard core/example/*.c)
+LIB_SOURCES := $(filter-out $(PROGRAM_SOURCES) $(BARE_SOURCES) $(EXAMPLE_SOURCES),$(foreach d,$(DIRS),$(wildcard $(d)/*.c $(d)/*/*.c)))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(OUT)/obj/%.o)
 TEST_SOURCES := $(wildcard test/unit/*/test_*.c test/integration/test_*.c)
 TEST_SUPPORT := $(wildcard test/support/*.c)
@@ -94,7 +95,10 @@ BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 JOBS ?= $(shell nproc)
 SUBMAKE = $(MAKE) --no-print-directory -j$(JOBS)
 
-.PHONY: all help setup run test unit asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
+# Prefix of the tools' names where the build is for another machine.
+TOOLS :=
+
+.PHONY: all engine help setup run test unit asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -210,7 +214,39 @@ clean: ## remove the build folder
 
 $(OUT)/libcubewarp.a: $(LIB_OBJECTS)
 	@rm -f $@
-	@gcc-ar rcs $@ $^
+	@$(TOOLS)gcc-ar rcs $@ $^
+
+# The engine as a library of its own, from core/ alone: one object, in which all symbols but those of
+# cw.h's CW_API are local, so that a program's own functions may have any name. It is made so also
+# where the objects are the link-time optimiser's: any compiler links the result.
+ENGINE := libcubewarp-engine
+ENGINE_VERSION := $(shell awk '$$2 ~ /^CW_VERSION_(MAJOR|MINOR|PATCH)$$/ { printf "%s%s", dot, $$3; dot = "." }' core/cw.h)
+ENGINE_ABI := $(firstword $(subst ., ,$(ENGINE_VERSION)))
+# The coroutines are there for the layers above.
+ENGINE_SOURCES := $(filter-out core/host/coroutine.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
+ENGINE_OBJECTS := $(ENGINE_SOURCES:%.c=$(OUT)/obj/engine/%.o)
+ENGINE_LIBS := -lhwloc -pthread
+ENGINE_SHARED := $(OUT)/$(ENGINE).so.$(ENGINE_VERSION)
+ENGINE_MERGE := $(if $(findstring -flto,$(LDFLAGS_VARIANT)),$(LDFLAGS_VARIANT) -flinker-output=nolto-rel,-nostdlib)
+OBJCOPY ?= $(TOOLS)objcopy
+
+engine: $(ENGINE_SHARED) $(OUT)/$(ENGINE).a ## build build/libcubewarp-engine.so.VERSION and .a
+
+$(OUT)/obj/engine/%.o: %.c
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) $(ARCH) -fPIC -fvisibility=hidden -c -o $@ $<
+
+$(OUT)/obj/engine.o: $(ENGINE_OBJECTS)
+	@$(CC) -r $(ENGINE_MERGE) -o $@.all $^
+	@$(OBJCOPY) --localize-hidden $@.all $@
+	@rm $@.all
+
+$(OUT)/$(ENGINE).a: $(OUT)/obj/engine.o
+	@rm -f $@
+	@$(AR) rcs $@ $^
+
+$(ENGINE_SHARED): $(OUT)/obj/engine.o
+	@$(CC) -shared -Wl,-soname,$(ENGINE).so.$(ENGINE_ABI) -Wl,-z,defs -o $@ $^ $(ENGINE_LIBS)
 
 $(OUT)/cubewarp: $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -rdynamic -o $@ $^ $(LIBS)
