@@ -6,7 +6,7 @@ VARIANT ?= release
 
 # Why each package is here: README.md, "Dependencies".
 PACKAGES := gcc make libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
-            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev
+            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev g++ pkg-config
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla
@@ -98,10 +98,29 @@ SUBMAKE = $(MAKE) --no-print-directory -j$(JOBS)
 # Prefix of the tools' names where the build is for another machine.
 TOOLS :=
 
-.PHONY: all engine help setup run test unit asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
+.PHONY: all engine install uninstall help setup run test unit asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
+
+# The libraries and headers of an installation; `make install DESTDIR=/tmp/x` puts them there, for
+# use below PREFIX.
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+INSTALL = CC="$(CC)" OUT=$(OUT) VERSION=$(ENGINE_VERSION) RUN="$(RUN)" DESTDIR=$(DESTDIR) \
+          PREFIX=$(PREFIX) BINDIR=$(BINDIR) LIBDIR=$(LIBDIR) INCLUDEDIR=$(INCLUDEDIR) \
+          DATADIR=$(DATADIR) MANDIR=$(MANDIR) .ci/install.sh
+
+install: ## install program, libraries, headers: PREFIX=/usr/local DESTDIR=
+	@$(SUBMAKE) all engine
+	@$(INSTALL) install
+
+uninstall: ## remove what `make install` with the same PREFIX and DESTDIR has installed
+	@$(INSTALL) uninstall
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -114,9 +133,10 @@ run: setup ## set up, build, run the default all-reduce and verify its data
 	$(OUT)/cubewarp run --verify-data
 
 test: setup ## set up, build, run every test
-	@$(SUBMAKE) all
+	@$(SUBMAKE) all engine
 	@$(SUBMAKE) VARIANT=check test-binaries
-	@CUBEWARP=$(BUILD)/cubewarp test/run-tests.sh $(TEST_SOURCES:%.c=$(BUILD)/check/%)
+	@CUBEWARP=$(BUILD)/cubewarp CC="$(CC)" BUILD=$(BUILD) test/run-tests.sh \
+	    test/install/test_install.sh $(TEST_SOURCES:%.c=$(BUILD)/check/%)
 
 # One folder's unit tests: the shortest way from a change to an answer.
 FOLDER ?= core
@@ -180,7 +200,7 @@ lint: ## include arrows, layout, cppcheck
 	@.ci/setup.sh git clang-format cppcheck universal-ctags
 	@test/lint.sh
 
-tidy: ## clang-tidy over the product's sources (slow)
+tidy: $(OUT)/obj/builtin_files.inc ## clang-tidy over the product's sources (slow)
 	@.ci/setup.sh $(PACKAGES) clang clang-tidy
 	clang-tidy --quiet $(filter-out $(TEST_SOURCES),$(LIB_SOURCES)) -- $(CFLAGS_COMMON) -I$(OUT)/obj $(ARCH)
 
@@ -267,6 +287,14 @@ $(shell grep -hoE '^const struct ccl_algorithm ccl_[a-z0-9_]+' collectives/*.c c
         cp $(ALGORITHM_LIST).new $(ALGORITHM_LIST))
 $(OUT)/obj/collectives/algorithm.o: CFLAGS_COMMON += -I$(OUT)/obj
 $(OUT)/obj/collectives/algorithm.o: $(ALGORITHM_LIST)
+
+# The configuration files that the program has compiled in.
+SHIPPED_CONFIGS := $(wildcard configs/*.yaml configs/presets/*.yaml)
+$(OUT)/obj/builtin_files.inc: $(SHIPPED_CONFIGS) .ci/embed.sh
+	@mkdir -p $(@D)
+	@.ci/embed.sh configs $(SHIPPED_CONFIGS) >$@.new && mv $@.new $@
+$(OUT)/obj/collectives/config/builtin_files.o: CFLAGS_COMMON += -I$(OUT)/obj
+$(OUT)/obj/collectives/config/builtin_files.o: $(OUT)/obj/builtin_files.inc
 
 # main.c runs before the CPU is known to be new enough, so it is built for any x86-64.
 $(OUT)/obj/bench/main.o: ARCH :=

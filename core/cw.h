@@ -345,8 +345,9 @@ struct cw_config {
     uint32_t thread_count;     /* that workers run on, several taking turns on one; 0: one for each
                                   worker, but no more than cores, except for CW_STRESS */
     const uint32_t *lp_worker; /* [lp_count] the worker of each LP; NULL: blocks of equal size */
-    const int64_t *least_delay_ps; /* [from * worker_count + to] the promise that no event is sent
-                                      from one worker to another with less delay; NULL: all 0 */
+    const int64_t *least_delay_ps; /* [from * worker_count + to] the promise that no LP of worker
+                                      `from` sends to one of worker `to` with less delay, `from`
+                                      itself included; CW_TIME_MAX: never; NULL: all 0 */
     int64_t end_ps;                /* exclusive; CW_TIME_MAX: until no event is left */
     cw_record_fn record;           /* NULL: records are dropped */
     void *record_arg;

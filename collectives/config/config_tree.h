@@ -5,6 +5,7 @@
 #ifndef COLLECTIVES_CONFIG_TREE_H
 #define COLLECTIVES_CONFIG_TREE_H
 
+#include "collectives/config/builtin_files.h"
 #include "collectives/config/ccl_config.h"
 #include "collectives/config/config_schema.h"
 
@@ -61,10 +62,13 @@ void config_fill_jitter(const struct config_tree *tree, struct hw_config *hw);
 int config_digest(struct config *config);
 void config_check_rings(struct config *config, struct config_errors *errors);
 
-/* Finds the shipped files' folder; NULL with an error that names the places tried. */
+/* Finds the shipped files' folder: CONFIG_BUILT_IN if there is none, and those take effect that the
+ * program has compiled in. NULL with an error if CUBEWARP_CONFIGS names a folder without them. */
+extern const char CONFIG_BUILT_IN[];
 const char *config_find_shipped(struct config_loader *loader, const char *given);
-/* A preset's path: configs/presets/NAME.yaml, or the text itself if it is a path. */
+/* A preset's path: configs/presets/NAME.yaml, or the text itself if it is a path. *builtin: it is
+ * not a file, but this text; else NULL. */
 const char *config_find_preset(struct config_loader *loader, const char *configs_dir,
-                               const char *preset);
+                               const char *preset, const struct builtin_file **builtin);
 
 #endif
