@@ -200,7 +200,7 @@ lint: ## include arrows, layout, cppcheck
 	@.ci/setup.sh git clang-format cppcheck universal-ctags
 	@test/lint.sh
 
-tidy: $(OUT)/obj/builtin_files.inc ## clang-tidy over the product's sources (slow)
+tidy: $(OUT)/obj/builtin_files.inc $(OUT)/obj/plugin_template.inc ## clang-tidy over the product's sources (slow)
 	@.ci/setup.sh $(PACKAGES) clang clang-tidy
 	clang-tidy --quiet $(filter-out $(TEST_SOURCES),$(LIB_SOURCES)) -- $(CFLAGS_COMMON) -I$(OUT)/obj $(ARCH)
 
@@ -242,8 +242,8 @@ $(OUT)/libcubewarp.a: $(LIB_OBJECTS)
 ENGINE := libcubewarp-engine
 ENGINE_VERSION := $(shell awk '$$2 ~ /^CW_VERSION_(MAJOR|MINOR|PATCH)$$/ { printf "%s%s", dot, $$3; dot = "." }' core/cw.h)
 ENGINE_ABI := $(firstword $(subst ., ,$(ENGINE_VERSION)))
-# The coroutines are there for the layers above.
-ENGINE_SOURCES := $(filter-out core/host/coroutine.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
+# Coroutines and the program's path are there for the layers above.
+ENGINE_SOURCES := $(filter-out core/host/coroutine.c core/host/program.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
 ENGINE_OBJECTS := $(ENGINE_SOURCES:%.c=$(OUT)/obj/engine/%.o)
 ENGINE_LIBS := -lhwloc -pthread
 ENGINE_SHARED := $(OUT)/$(ENGINE).so.$(ENGINE_VERSION)
@@ -276,7 +276,9 @@ $(OUT)/cubewarp: $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
 COMMIT := $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),unknown)
 $(shell mkdir -p $(OUT)/obj && { echo $(COMMIT) | cmp -s - $(OUT)/obj/commit || \
         echo $(COMMIT) >$(OUT)/obj/commit; })
-$(OUT)/obj/bench/build_commit.o: CFLAGS_VARIANT += -DCW_COMMIT='"$(COMMIT)"'
+FLAGS_TOLD := $(strip $(CFLAGS_VARIANT) $(CFLAGS) $(ARCH) -ffp-contract=off)
+$(OUT)/obj/bench/build_commit.o: CFLAGS_VARIANT += -DCW_COMMIT='"$(COMMIT)"' \
+                                                   -DCW_FLAGS='"$(FLAGS_TOLD)"'
 $(OUT)/obj/bench/build_commit.o: $(OUT)/obj/commit
 
 # The registry of algorithms (collectives/algorithm.c): those that the files define, by name.
@@ -295,6 +297,14 @@ $(OUT)/obj/builtin_files.inc: $(SHIPPED_CONFIGS) .ci/embed.sh
 	@.ci/embed.sh configs $(SHIPPED_CONFIGS) >$@.new && mv $@.new $@
 $(OUT)/obj/collectives/config/builtin_files.o: CFLAGS_COMMON += -I$(OUT)/obj
 $(OUT)/obj/collectives/config/builtin_files.o: $(OUT)/obj/builtin_files.inc
+
+# What `cubewarp plugin new` writes.
+PLUGIN_TEMPLATE := $(wildcard bench/cli/plugin_template/*.in)
+$(OUT)/obj/plugin_template.inc: $(PLUGIN_TEMPLATE) .ci/embed.sh
+	@mkdir -p $(@D)
+	@.ci/embed.sh bench/cli/plugin_template $(PLUGIN_TEMPLATE) >$@.new && mv $@.new $@
+$(OUT)/obj/bench/cli/cmd_plugin.o: CFLAGS_COMMON += -I$(OUT)/obj
+$(OUT)/obj/bench/cli/cmd_plugin.o: $(OUT)/obj/plugin_template.inc
 
 # main.c runs before the CPU is known to be new enough, so it is built for any x86-64.
 $(OUT)/obj/bench/main.o: ARCH :=

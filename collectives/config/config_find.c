@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/host/program.h"
+
 const char CONFIG_BUILT_IN[] = "built-in";
 
 #define LEVELS_UP   4
@@ -43,10 +45,8 @@ static const char *shorten(struct config_loader *loader, const char *folder)
 static const char *find_beside_executable(struct config_loader *loader)
 {
     char path[PATH_MAX];
-    const ssize_t bytes = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (bytes <= 0)
+    if (!program_path(path, sizeof path))
         return NULL;
-    path[bytes] = '\0';
     char *slash = strrchr(path, '/');
     for (int level = 0; level < LEVELS_UP && slash != NULL && slash != path; level++) {
         *slash = '\0';

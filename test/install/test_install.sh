@@ -117,6 +117,18 @@ the_worked_example_of_a_plugin_builds_and_runs() {
     "$prefix/bin/cubewarp" verify --ccl chain.yaml --n-elem 900 --sync stress --threads 2 | grep -x identical
 }
 
+a_new_plugin_builds_runs_and_verifies() {
+    local program
+    for program in "$prefix/bin/cubewarp" "$tree/$BUILD/cubewarp"; do
+        rm -rf sum_1
+        "$program" plugin new sum_1
+        make -C sum_1 CFLAGS="-O2 -Wpedantic -Werror" run
+        make -C sum_1 verify | grep -x identical
+    done
+    ! "$program" plugin new sum_1 # there is such a folder
+    ! "$program" plugin new 1sum
+}
+
 a_removed_installation_leaves_no_file() {
     make --no-print-directory -C "$tree" uninstall PREFIX="$prefix"
     test -z "$(find "$prefix" ! -type d)"
@@ -131,5 +143,6 @@ it the_example_has_one_result_in_every_mode_on_1_to_8_threads
 it a_program_may_call_its_functions_like_those_of_the_engine
 it the_program_needs_no_files_and_no_folder
 it the_worked_example_of_a_plugin_builds_and_runs
+it a_new_plugin_builds_runs_and_verifies
 it a_removed_installation_leaves_no_file
 exit $failed
