@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "bench/cli/cli.h"
-#include "collectives/config/config_source.h"
+#include "collectives/config/text.h"
 #include "core/host/program.h"
 
 enum { LEVELS_UP = 4, HEADERS_BYTES = PATH_MAX + 16 };
@@ -115,13 +115,13 @@ static int plugin_write(const struct plugin_template *template, const struct plu
 static int plugin_new(const char *name, struct cw_error *error)
 {
     struct plugin_names names = {.name = name};
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     error->exit_code = CW_USAGE;
     if (!plugin_name_is_good(name)) {
         snprintf(error->text, sizeof error->text,
                  "%s is no name for an algorithm; expected a lower-case letter, then lower-case "
                  "letters, digits and _, at most %u in all",
-                 config_quote(name, strlen(name), quoted), (unsigned)CCL_NAME_BYTES - 1);
+                 text_quote(name, strlen(name), quoted), (unsigned)CCL_NAME_BYTES - 1);
         return CW_USAGE;
     }
     if (!program_path(names.program, sizeof names.program))

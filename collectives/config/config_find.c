@@ -4,7 +4,7 @@
  * working directory. The first that holds topology.yaml is taken. If none does, the files take
  * effect that the program has compiled in.
  */
-#include "collectives/config/config_tree.h"
+#include "collectives/config/config_find.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collectives/config/environment.h"
+#include "collectives/config/text.h"
 #include "core/host/program.h"
 
 const char CONFIG_BUILT_IN[] = "built-in";
@@ -68,7 +70,7 @@ const char *config_find_shipped(struct config_loader *loader, const char *given)
 {
     const struct config_place nowhere = {0};
     if (given == NULL)
-        given = getenv("CUBEWARP_CONFIGS");
+        given = environment_get(ENVIRONMENT_CONFIGS);
     if (given != NULL && given[0] != '\0') {
         if (holds_configs(given))
             return config_arena_text(loader->arena, given, strlen(given));
@@ -102,7 +104,7 @@ struct presets {
     unsigned count;
     char known[TRIED_BYTES];
     char best[NAME_MAX + 1];
-    struct config_nearest nearest;
+    struct text_nearest nearest;
 };
 
 /* `name` ends in ".yaml". */
@@ -113,7 +115,7 @@ static void preset_add(struct presets *presets, const char *name)
     const size_t used = strlen(presets->known);
     if (presets->count++ < NAMES_MAX)
         snprintf(presets->known + used, TRIED_BYTES - used, "%s%s", used == 0 ? "" : ", ", bare);
-    config_nearest_try(&presets->nearest, presets->wanted, bare);
+    text_nearest_try(&presets->nearest, presets->wanted, bare);
     if (presets->nearest.best == bare) {
         memcpy(presets->best, bare, sizeof bare);
         presets->nearest.best = presets->best;
@@ -143,14 +145,14 @@ static void unknown_preset(struct config_loader *loader, const char *folder, con
 {
     const struct config_place nowhere = {0};
     struct presets presets = {.wanted = preset};
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     if (folder == CONFIG_BUILT_IN)
         presets_built_in(&presets);
     else
         presets_of_folder(&presets, folder);
     const bool is_near = presets.best[0] != '\0';
     config_error(loader, nowhere, "unknown preset %s; %s%s%sknown in %.200s: %s",
-                 config_quote(preset, strlen(preset), quoted), is_near ? "did you mean '" : "",
+                 text_quote(preset, strlen(preset), quoted), is_near ? "did you mean '" : "",
                  presets.best, is_near ? "'? " : "",
                  folder == CONFIG_BUILT_IN ? "built-in presets" : folder,
                  presets.count > 0 ? presets.known : "none");
