@@ -65,7 +65,7 @@ static int build(void **state)
         strstr(guide, "\ncc -std=gnu17 -I. -shared -fPIC -o chain.so chain.c\n")); /* as here */
     free(guide);
     snprintf(command, sizeof command,
-             "${CC:-cc} -std=gnu17 -I. -Wall -Wextra -Werror -Wno-ignored-qualifiers -shared -fPIC "
+             "${CC:-cc} -std=gnu17 -I. -Wall -Wextra -Werror -shared -fPIC "
              "-o %s %s/chain.c",
              object, folder);
     return system(command);
