@@ -102,24 +102,26 @@ static const struct ccl_algorithm *accepting(const struct ccl_call *call,
 {
     const struct ccl_algorithm *algorithm = first;
     for (uint32_t i = 0; algorithm != NULL; algorithm = ccl_algorithm_at(i++)) {
-        const char *key;
-        struct cw_error error;
+        struct ccl_refusal refusal;
         if (algorithm->collective != call->collective ||
             (algorithm != first && algorithm->peers != NULL))
             continue;
-        if (algorithm->check == NULL || algorithm->check(call, &key, &error) == CW_OK)
+        if (algorithm->check == NULL || algorithm->check(call, &refusal) == CW_OK)
             return algorithm;
     }
     return first;
 }
 
-const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, char *why,
-                                             size_t why_bytes, struct cw_error *error)
+const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct ccl_choice *choice,
+                                             struct cw_error *error)
 {
     const struct ccl_algorithm *algorithm = ccl_algorithm_for(call->ccl, call->collective, error);
-    why[0] = '\0';
+    struct ccl_choice ignored;
+    if (choice == NULL)
+        choice = &ignored;
+    choice->why[0] = choice->advice[0] = '\0';
     if (algorithm != NULL && algorithm->choose != NULL)
-        return algorithm->choose(call, why, why_bytes);
+        return algorithm->choose(call, choice);
     if (algorithm != NULL && strcmp(algorithm->name, call->ccl->module) != 0 &&
         !plugin_is_path(call->ccl->module))
         return accepting(call, algorithm);

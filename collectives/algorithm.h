@@ -7,6 +7,7 @@
 #define COLLECTIVES_ALGORITHM_H
 
 #include "collectives/config/ccl_config.h"
+#include "collectives/refusal.h"
 #include "core/cw.h"
 #include "lp/kernel/tl.h"
 #include "lp/queues/logical_wiring.h"
@@ -50,7 +51,11 @@ enum ccl_mappers {
     CCL_MAPPER_PE0_ALL_CUBES = 4
 };
 
-#define CCL_WHY_BYTES 512u
+/* Why an algorithm that chooses has chosen this one. */
+struct ccl_choice {
+    char why[512];    /* in a few words; empty: the algorithm was not chosen, but named */
+    char advice[256]; /* of the refusal that `why` ends in: for a report of the choice */
+};
 
 /* All hooks run on the host, between drains, and are pure. A hook may be NULL where it says so. */
 struct ccl_algorithm {
@@ -59,11 +64,9 @@ struct ccl_algorithm {
     const struct tl_kernel *kernel;
     /* The scalars that follow the tensor pointer. NULL: none. */
     void (*kernel_args)(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX]);
-    /* Refuses calls that the algorithm cannot run: CW_OK, or CW_USAGE with *error filled with
-     * "key: what is wrong, what would be legal" and `key` set to the configuration key at fault,
-     * with its section (`defaults.root`): the message then begins with its place. NULL: none is
-     * refused. */
-    int (*check)(const struct ccl_call *call, const char **key, struct cw_error *error);
+    /* Refuses calls that the algorithm cannot run: CW_OK, or CW_USAGE with *refusal filled
+     * (ccl_refuse()). NULL: none is refused. */
+    int (*check)(const struct ccl_call *call, struct ccl_refusal *refusal);
     /* Bytes of TCM that the kernel uses beside the rings. NULL: those of a shard. */
     uint64_t (*tcm_bytes)(const struct ccl_call *call);
     /* The PE takes part, unless ccl.yaml names a mapper. NULL: leader_only. */
@@ -78,10 +81,10 @@ struct ccl_algorithm {
     /* Bytes of HBM beside the tensors in the slice of each rank's PE 0, region 1 of the launch;
      * region 0 is then the rank's result. NULL: none. */
     uint64_t (*scratch_bytes)(const struct ccl_call *call);
-    /* The algorithm that carries this call out, and why in a few words; NULL: this one. One that
-     * chooses leaves all hooks but this and peers to those it chooses; `kernel` is the one of them
-     * with most streams. */
-    const struct ccl_algorithm *(*choose)(const struct ccl_call *call, char *why, size_t why_bytes);
+    /* The algorithm that carries this call out, and why; NULL: this one. One that chooses leaves
+     * all hooks but this and peers to those it chooses; `kernel` is the one of them with most
+     * streams. */
+    const struct ccl_algorithm *(*choose)(const struct ccl_call *call, struct ccl_choice *choice);
     enum ccl_relay relay; /* what kernel_args() needs */
     uint32_t mappers;     /* enum ccl_mappers: those whose PEs the kernel can run on; 0: any */
     bool by_sip;          /* on the machine's own queues rank r must be SIP r, and all SIPs ranks */
@@ -98,9 +101,9 @@ const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_err
 const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
                                               enum ccl_collective collective,
                                               struct cw_error *error);
-/* ... that carries out a call, and why if it was chosen (else ""). NULL: as above. */
-const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, char *why,
-                                             size_t why_bytes, struct cw_error *error);
+/* ... that carries out a call, and why if it was chosen; choice may be NULL. NULL: as above. */
+const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct ccl_choice *choice,
+                                             struct cw_error *error);
 /* Queues are those that the machine is built with: no logical topology, no neighbors() hook. */
 bool ccl_goes_by_machine(const struct ccl_config *ccl);
 /* What results and messages call it: its entry's name if it is the configured one, else its own. */

@@ -83,8 +83,7 @@ void bench_algorithm_name(const struct bench_session *session, char *buf, size_t
     }
     for (size_t i = 0; i < bench_size_count(session); i++) {
         const struct ccl_call call = bench_algorithm_call_of(session, i);
-        char why[CCL_WHY_BYTES];
-        algorithm = ccl_algorithm_of(&call, why, sizeof why, &ignored);
+        algorithm = ccl_algorithm_of(&call, NULL, &ignored);
         const char *const label = algorithm != NULL ? ccl_algorithm_label(ccl, algorithm) : "";
         if (i > 0 && strcmp(buf, label) != 0) {
             buf[0] = '\0';

@@ -306,8 +306,7 @@ static int run_both_size(struct bench_session *session, uint64_t n_elem, struct 
     const struct run_options *options = session->options;
     const struct config *config = session->config;
     const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
-    char why[CCL_WHY_BYTES];
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     struct gemm gemm = {.session = session,
                         .first = REDUCE,
                         .last = BOTH,
@@ -363,8 +362,7 @@ static int check_both_size(const struct bench_session *session, uint64_t n_elem,
 {
     const struct config *config = session->config;
     const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
-    char why[CCL_WHY_BYTES];
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     struct matmul_beside beside;
     if (algorithm == NULL)
         return error->exit_code;

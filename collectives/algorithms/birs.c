@@ -132,10 +132,10 @@ struct ccl_rs_needs birs_needs(const struct ccl_call *call)
                                  .tcm_tiles = call->world_size / 2};
 }
 
-static int birs_check(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int birs_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     const struct ccl_rs_needs needs = birs_needs(call);
-    return ccl_rs_check(call, &needs, "birs", key, error);
+    return ccl_rs_check(call, &needs, "birs", refusal);
 }
 
 uint64_t birs_tcm_bytes(const struct ccl_call *call)

@@ -82,12 +82,11 @@ static const struct tl_kernel kernel = {.name = "birs_allreduce",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-static int birs_allreduce_check(const struct ccl_call *call, const char **key,
-                                struct cw_error *error)
+static int birs_allreduce_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     struct ccl_rs_needs needs = birs_needs(call);
     needs.in_place = true;
-    return ccl_rs_check(call, &needs, "birs_allreduce", key, error);
+    return ccl_rs_check(call, &needs, "birs_allreduce", refusal);
 }
 
 const struct ccl_algorithm ccl_birs_allreduce = {.name = "birs_allreduce",

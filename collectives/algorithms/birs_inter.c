@@ -198,10 +198,10 @@ static struct ccl_rs_needs birs_inter_needs_of(const struct ccl_call *call)
                                  .tcm_tiles = 2};
 }
 
-static int birs_inter_check(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int birs_inter_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     const struct ccl_rs_needs needs = birs_inter_needs_of(call);
-    return ccl_rs_check(call, &needs, "birs_inter", key, error);
+    return ccl_rs_check(call, &needs, "birs_inter", refusal);
 }
 
 static uint64_t birs_inter_tcm_bytes(const struct ccl_call *call)

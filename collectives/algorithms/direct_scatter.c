@@ -55,11 +55,10 @@ static struct ccl_rs_needs needs(const struct ccl_call *call)
         .ranks_min = 1, .aligned = true, .slots = call->world_size, .tcm_tiles = call->world_size};
 }
 
-static int direct_scatter_check(const struct ccl_call *call, const char **key,
-                                struct cw_error *error)
+static int direct_scatter_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     const struct ccl_rs_needs n = needs(call);
-    return ccl_rs_check(call, &n, "mesh", key, error);
+    return ccl_rs_check(call, &n, "mesh", refusal);
 }
 
 static uint64_t direct_scatter_tcm_bytes(const struct ccl_call *call)

@@ -239,10 +239,10 @@ static struct ccl_rs_needs rhd_needs_of(const struct ccl_call *call)
     return (struct ccl_rs_needs){.ranks_min = 1, .slots = whole ? n : n / 2};
 }
 
-static int rhd_check(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int rhd_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     const struct ccl_rs_needs needs = rhd_needs_of(call);
-    return ccl_rs_check(call, &needs, "rhd", key, error);
+    return ccl_rs_check(call, &needs, "rhd", refusal);
 }
 
 static uint64_t rhd_tcm_bytes(const struct ccl_call *call)

@@ -105,12 +105,13 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
 static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_call *call,
                                           struct cw_error *error)
 {
-    char why[CCL_WHY_BYTES];
+    struct ccl_choice choice;
     if (call->collective == CCL_MATMUL)
         return &dist_matmul_algorithm;
-    const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, why, sizeof why, error);
-    if (why[0] != '\0' && algorithm != dist->said) {
-        fprintf(stderr, "cubewarp: auto takes %s: %s\n", algorithm->name, why);
+    const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, &choice, error);
+    if (choice.why[0] != '\0' && algorithm != dist->said) {
+        fprintf(stderr, "cubewarp: auto takes %s: %s%s%s\n", algorithm->name, choice.why,
+                choice.advice[0] != '\0' ? "; " : "", choice.advice);
         dist->said = algorithm;
     }
     return algorithm;
@@ -268,8 +269,7 @@ static int submit(void *arg, struct cw_error *error)
         code = check_same(dist, handover->rank, error);
     if (code != CW_OK || call.collective == CCL_MATMUL)
         return code;
-    char why[CCL_WHY_BYTES];
-    const struct ccl_algorithm *algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
+    const struct ccl_algorithm *algorithm = ccl_algorithm_of(&call, NULL, error);
     if (algorithm != NULL && algorithm->lanes)
         code = check_lanes(dist, handover->rank, error);
     return code == CW_OK ? dist_check_call(dist->options.config, &call, error) : code;
