@@ -7,6 +7,7 @@
 #define COLLECTIVES_ALGORITHM_H
 
 #include "collectives/config/ccl_config.h"
+#include "collectives/order.h"
 #include "collectives/refusal.h"
 #include "core/cw.h"
 #include "lp/kernel/tl.h"
@@ -62,6 +63,7 @@ struct ccl_algorithm {
     const char *name;
     enum ccl_collective collective; /* what it does */
     const struct tl_kernel *kernel;
+    const struct ccl_order *order; /* of additions, for --verify-data; NULL: none is promised */
     /* The scalars that follow the tensor pointer. NULL: none. */
     void (*kernel_args)(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX]);
     /* Refuses calls that the algorithm cannot run: CW_OK, or CW_USAGE with *refusal filled

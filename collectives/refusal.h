@@ -22,8 +22,8 @@ struct ccl_refusal {
 __attribute__((format(printf, 3, 4))) int ccl_refuse(struct ccl_refusal *refusal, const char *key,
                                                      const char *wrong, ...);
 /* Adds to `legal`, to `advice`. */
-__attribute__((format(printf, 2, 3))) int ccl_legal(struct ccl_refusal *refusal,
-                                                    const char *format, ...);
+__attribute__((format(printf, 2, 3))) int ccl_legal(struct ccl_refusal *refusal, const char *format,
+                                                    ...);
 __attribute__((format(printf, 2, 3))) int ccl_advise(struct ccl_refusal *refusal,
                                                      const char *format, ...);
 

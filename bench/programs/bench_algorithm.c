@@ -93,7 +93,8 @@ void bench_algorithm_name(const struct bench_session *session, char *buf, size_t
     }
 }
 
-/* A plug-in's own name says nothing of its order; its module does: that none is specified. */
+/* The module of the algorithm that ran: a plug-in's is its path, since its own name may be that of
+ * a built-in one. */
 const char *bench_order(const struct bench_session *session, const struct ccl_algorithm *ran)
 {
     return ccl_algorithm_find(ran->name) == ran ? ran->name : session->config->ccl.module;

@@ -152,9 +152,12 @@ uint64_t birs_scratch_bytes(const struct ccl_call *call)
 /* The mate, and the ranks of its own parity. */
 uint32_t birs_peers(const struct ccl_call *call) { return call->world_size / 2; }
 
+static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .by_place = true};
+
 const struct ccl_algorithm ccl_birs = {.name = "birs",
                                        .collective = CCL_REDUCE_SCATTER,
                                        .kernel = &kernel,
+                                       .order = &order,
                                        .kernel_args = ccl_rs_kernel_args,
                                        .check = birs_check,
                                        .tcm_bytes = birs_tcm_bytes,

@@ -89,9 +89,12 @@ static int birs_allreduce_check(const struct ccl_call *call, struct ccl_refusal 
     return ccl_rs_check(call, &needs, "birs_allreduce", refusal);
 }
 
+static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .by_place = true};
+
 const struct ccl_algorithm ccl_birs_allreduce = {.name = "birs_allreduce",
                                                  .collective = CCL_ALL_REDUCE,
                                                  .kernel = &kernel,
+                                                 .order = &order,
                                                  .kernel_args = ccl_rs_kernel_args,
                                                  .check = birs_allreduce_check,
                                                  .tcm_bytes = birs_tcm_bytes,

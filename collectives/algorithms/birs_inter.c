@@ -215,9 +215,12 @@ static uint64_t birs_inter_scratch_bytes(const struct ccl_call *call)
     return ccl_rs_scratch_bytes(call, &needs);
 }
 
+static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .by_place = true};
+
 const struct ccl_algorithm ccl_birs_inter = {.name = "birs_inter",
                                              .collective = CCL_REDUCE_SCATTER,
                                              .kernel = &birs_inter_kernel,
+                                             .order = &order,
                                              .kernel_args = ccl_rs_kernel_args,
                                              .check = birs_inter_check,
                                              .tcm_bytes = birs_inter_tcm_bytes,

@@ -74,9 +74,12 @@ static uint64_t direct_scatter_scratch_bytes(const struct ccl_call *call)
 
 static uint32_t direct_scatter_peers(const struct ccl_call *call) { return call->world_size - 1; }
 
+static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS};
+
 const struct ccl_algorithm ccl_mesh = {.name = "mesh",
                                        .collective = CCL_REDUCE_SCATTER,
                                        .kernel = &kernel,
+                                       .order = &order,
                                        .kernel_args = ccl_rs_kernel_args,
                                        .check = direct_scatter_check,
                                        .tcm_bytes = direct_scatter_tcm_bytes,

@@ -146,9 +146,12 @@ static bool lrab_pipelined_takes_part(const struct ccl_call *call, uint32_t cube
     return pe == 0;
 }
 
+static const struct ccl_order order = {.cube_mesh = true, .between = CCL_BETWEEN_SIPS};
+
 const struct ccl_algorithm ccl_lrab_pipelined_allreduce = {.name = "lrab_pipelined_allreduce",
                                                            .collective = CCL_ALL_REDUCE,
                                                            .kernel = &kernel,
+                                                           .order = &order,
                                                            .kernel_args =
                                                                lrab_pipelined_kernel_args,
                                                            .check = mesh_check,

@@ -131,9 +131,13 @@ static bool pe_hierarchical_takes_part(const struct ccl_call *call, uint32_t cub
     return true;
 }
 
+static const struct ccl_order order = {
+    .pe_grid = true, .cube_mesh = true, .between = CCL_BETWEEN_SIPS};
+
 const struct ccl_algorithm ccl_pe_hierarchical_allreduce = {
     .name = "pe_hierarchical_allreduce",
     .kernel = &kernel,
+    .order = &order,
     .kernel_args = pe_hierarchical_kernel_args,
     .check = pe_hierarchical_check,
     .tcm_bytes = pe_hierarchical_tcm_bytes,

@@ -266,9 +266,12 @@ static uint32_t rhd_peers(const struct ccl_call *call)
     return peers;
 }
 
+static const struct ccl_order order = {.between = CCL_BETWEEN_HALVES};
+
 const struct ccl_algorithm ccl_rhd = {.name = "rhd",
                                       .collective = CCL_REDUCE_SCATTER,
                                       .kernel = &kernel,
+                                      .order = &order,
                                       .kernel_args = ccl_rs_kernel_args,
                                       .check = rhd_check,
                                       .tcm_bytes = rhd_tcm_bytes,

@@ -56,8 +56,11 @@ static uint64_t ring_allreduce_tcm_bytes(const struct ccl_call *call)
     return mesh_tcm_bytes(call, call->n_elem * tl_itemsize(call->dtype));
 }
 
+static const struct ccl_order order = {.between = CCL_BETWEEN_RING};
+
 const struct ccl_algorithm ccl_ring_allreduce = {.name = "ring_allreduce",
                                                  .kernel = &kernel,
+                                                 .order = &order,
                                                  .kernel_args = ring_allreduce_kernel_args,
                                                  .check = ring_allreduce_check,
                                                  .tcm_bytes = ring_allreduce_tcm_bytes,

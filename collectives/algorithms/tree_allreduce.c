@@ -57,7 +57,10 @@ static int tree_allreduce_check(const struct ccl_call *call, struct ccl_refusal 
     return ccl_legal(refusal, "tree_binary is legal");
 }
 
+static const struct ccl_order order = {.between = CCL_BETWEEN_TREE};
+
 const struct ccl_algorithm ccl_tree_allreduce = {.name = "tree_allreduce",
                                                  .kernel = &kernel,
+                                                 .order = &order,
                                                  .check = tree_allreduce_check,
                                                  .mappers = CCL_MAPPER_LEADER_ONLY};
