@@ -223,15 +223,6 @@ $(shell mkdir -p $(OUT)/obj && { echo $(COMMIT) | cmp -s - $(OUT)/obj/commit || 
 $(OUT)/obj/bench/build_commit.o: CFLAGS_VARIANT += -DCW_COMMIT='"$(COMMIT)"'
 $(OUT)/obj/bench/build_commit.o: $(OUT)/obj/commit
 
-# The registry of algorithms (collectives/algorithm.c): those that the files define, by name.
-ALGORITHM_LIST := $(OUT)/obj/algorithm_list.inc
-$(shell grep -hoE '^const struct ccl_algorithm ccl_[a-z0-9_]+' collectives/*.c collectives/*/*.c | \
-        sed 's/.* \(.*\)/ALGORITHM(\1)/' | LC_ALL=C sort >$(ALGORITHM_LIST).new; \
-        cmp -s $(ALGORITHM_LIST).new $(ALGORITHM_LIST) || \
-        cp $(ALGORITHM_LIST).new $(ALGORITHM_LIST))
-$(OUT)/obj/collectives/algorithm.o: CFLAGS_COMMON += -I$(OUT)/obj
-$(OUT)/obj/collectives/algorithm.o: $(ALGORITHM_LIST)
-
 # main.c runs before the CPU is known to be new enough, so it is built for any x86-64.
 $(OUT)/obj/bench/main.o: ARCH :=
 $(OUT)/obj/bench/main.o: CFLAGS_VARIANT := $(filter-out -flto=auto,$(CFLAGS_VARIANT))

@@ -8,17 +8,16 @@
 
 #include "collectives/plugin.h"
 
-/* make writes the list: every `const struct ccl_algorithm ccl_...` in a file of this folder. */
-#define ALGORITHM(name) extern const struct ccl_algorithm name;
-#include "algorithm_list.inc"
+#define ALGORITHM(name) extern const struct ccl_algorithm ccl_##name;
+#include "collectives/algorithms/registry.h"
 #undef ALGORITHM
-#define ALGORITHM(name) &name,
+#define ALGORITHM(name) &ccl_##name,
 static const struct ccl_algorithm *const registry[] = {
-#include "algorithm_list.inc"
+#include "collectives/algorithms/registry.h"
 };
 #undef ALGORITHM
 
-/* Who carries out a collective that the configured algorithm does not. */
+/* The algorithm of a collective that the configured algorithm does not carry out. */
 static const char *const preferred[CCL_COLLECTIVES] = {
     [CCL_ALL_REDUCE] = "lrab_hierarchical_allreduce",
     [CCL_REDUCE_SCATTER] = "auto",
@@ -104,7 +103,7 @@ static const struct ccl_algorithm *accepting(const struct ccl_call *call,
     for (uint32_t i = 0; algorithm != NULL; algorithm = ccl_algorithm_at(i++)) {
         struct ccl_refusal refusal;
         if (algorithm->collective != call->collective ||
-            (algorithm != first && algorithm->peers != NULL))
+            (algorithm != first && algorithm->machine.peers != NULL))
             continue;
         if (algorithm->check == NULL || algorithm->check(call, &refusal) == CW_OK)
             return algorithm;
@@ -116,16 +115,26 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct
                                              struct cw_error *error)
 {
     const struct ccl_algorithm *algorithm = ccl_algorithm_for(call->ccl, call->collective, error);
-    struct ccl_choice ignored;
-    if (choice == NULL)
-        choice = &ignored;
-    choice->why[0] = choice->advice[0] = '\0';
+    struct ccl_choice own = {.algorithm = algorithm};
     if (algorithm != NULL && algorithm->choose != NULL)
-        return algorithm->choose(call, choice);
-    if (algorithm != NULL && strcmp(algorithm->name, call->ccl->module) != 0 &&
-        !plugin_is_path(call->ccl->module))
-        return accepting(call, algorithm);
-    return algorithm;
+        algorithm->choose(call, &own);
+    else if (algorithm != NULL && strcmp(algorithm->name, call->ccl->module) != 0 &&
+             !plugin_is_path(call->ccl->module))
+        own.algorithm = accepting(call, algorithm);
+    if (choice != NULL)
+        *choice = own;
+    return own.algorithm;
+}
+
+uint64_t ccl_algorithm_tcm_bytes(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
+{
+    return algorithm->machine.tcm_bytes != NULL ? algorithm->machine.tcm_bytes(call)
+                                                : call->n_elem * tl_itemsize(call->dtype);
+}
+
+uint32_t ccl_algorithm_peers(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
+{
+    return algorithm->machine.peers != NULL ? algorithm->machine.peers(call) : 0;
 }
 
 bool ccl_goes_by_machine(const struct ccl_config *ccl)

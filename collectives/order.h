@@ -16,8 +16,8 @@ enum ccl_between {
     /* Along the machine's SIPs: a ring on ring_1d and on a switch; rings in the rows, then in the
      * columns on torus_2d; chains on mesh_2d_no_wrap. With rank_invariant: x(0) + x(1) + ... */
     CCL_BETWEEN_SIPS,
-    CCL_BETWEEN_RING,       /* rank r: x(r) + x(r - 1) + ..., cyclically; rank_invariant as above */
-    CCL_BETWEEN_TREE,       /* each its own, its left child's (2r + 1), its right child's (2r + 2) */
+    CCL_BETWEEN_RING, /* rank r: x(r) + x(r - 1) + ..., cyclically; rank_invariant as above */
+    CCL_BETWEEN_TREE, /* each its own, its left child's (2r + 1), its right child's (2r + 2) */
     CCL_BETWEEN_NEIGHBOURS, /* pairs of neighbours, pairs of pairs, ...: expect_tree() */
     CCL_BETWEEN_HALVES      /* recursive halving: expect_halving() */
 };

@@ -137,7 +137,7 @@ static int ccl_reduce_scatter_prepare(struct bench_session *session, struct dist
     if (algorithm == NULL)
         return error->exit_code;
     dist->contexts = 1 + algorithm->kernel->stream_count;
-    dist->peers = algorithm->peers != NULL ? algorithm->peers(&call) : 0;
+    dist->peers = ccl_algorithm_peers(algorithm, &call);
     dist->completed = ccl_reduce_scatter_completed;
     return CW_OK;
 }

@@ -272,9 +272,7 @@ static int gemm_check_shape(const struct bench_session *session, uint64_t tcm,
 /* What the all-reduce uses of TCM, to a multiple of 64 bytes. */
 static uint64_t collective_tcm(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
 {
-    const uint64_t bytes = algorithm->tcm_bytes != NULL ? algorithm->tcm_bytes(call)
-                                                        : call->n_elem * tl_itemsize(call->dtype);
-    return (bytes + 63) / 64 * 64;
+    return (ccl_algorithm_tcm_bytes(algorithm, call) + 63) / 64 * 64;
 }
 
 static int run_stages(struct bench_session *session, struct gemm *gemm, struct cw_error *error)

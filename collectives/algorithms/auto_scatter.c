@@ -30,8 +30,7 @@ __attribute__((format(printf, 2, 3))) static void auto_scatter_say(struct ccl_ch
     va_end(args);
 }
 
-static const struct ccl_algorithm *auto_scatter_choose(const struct ccl_call *call,
-                                                       struct ccl_choice *choice)
+static void auto_scatter_choose(const struct ccl_call *call, struct ccl_choice *choice)
 {
     const uint64_t bytes = call->n_elem * tl_itemsize(call->dtype);
     const uint64_t mesh_max = call->ccl->mesh_max_bytes;
@@ -39,39 +38,41 @@ static const struct ccl_algorithm *auto_scatter_choose(const struct ccl_call *ca
         call->world_size > BIRS_RANKS_MAX ? &ccl_birs_inter : &ccl_birs;
     struct ccl_refusal refusal;
     if (bytes < mesh_max) {
+        choice->algorithm = &ccl_mesh;
         if (ccl_mesh.check(call, &refusal) == CW_OK) {
             auto_scatter_say(choice,
                              "%" PRIu64 " bytes per rank are below mesh_max_bytes, %" PRIu64, bytes,
                              mesh_max);
-            return &ccl_mesh;
+            return;
         }
         auto_scatter_say(choice, "%s; ", refusal.wrong);
     }
+    choice->algorithm = &ccl_rhd;
     if (!birs_is_enabled(call)) {
         auto_scatter_say(choice,
                          "%" PRIu64 " bytes per rank, and birs is not enabled (birs_enable: true, "
                          "or CUBEWARP_BIRS_ENABLE=TRUE)",
                          bytes);
-        return &ccl_rhd;
+        return;
     }
     if (birs->check(call, &refusal) != CW_OK) {
         auto_scatter_say(choice, "falls back from birs: %s%s%s", refusal.wrong,
                          refusal.legal[0] != '\0' ? "; " : "", refusal.legal);
         snprintf(choice->advice, sizeof choice->advice, "%s", refusal.advice);
-        return &ccl_rhd;
+        return;
     }
+    choice->algorithm = birs;
     auto_scatter_say(choice,
                      "%" PRIu64 " bytes per rank, mesh_max_bytes being %" PRIu64 "; birs is "
                      "enabled and its conditions hold",
                      bytes, mesh_max);
-    return birs;
 }
 
 static uint32_t auto_scatter_peers(const struct ccl_call *call) { return call->world_size - 1; }
 
-const struct ccl_algorithm ccl_auto_scatter = {.name = "auto",
-                                               .collective = CCL_REDUCE_SCATTER,
-                                               .kernel = &birs_inter_kernel,
-                                               .peers = auto_scatter_peers,
-                                               .choose = auto_scatter_choose,
-                                               .mappers = CCL_RS_MAPPERS};
+const struct ccl_algorithm ccl_auto_scatter = {
+    .name = "auto",
+    .collective = CCL_REDUCE_SCATTER,
+    .kernel = &birs_inter_kernel,
+    .machine = {.mappers = CCL_RS_MAPPERS, .peers = auto_scatter_peers},
+    .choose = auto_scatter_choose};

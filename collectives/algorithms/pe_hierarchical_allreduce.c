@@ -138,10 +138,10 @@ const struct ccl_algorithm ccl_pe_hierarchical_allreduce = {
     .name = "pe_hierarchical_allreduce",
     .kernel = &kernel,
     .order = &order,
+    .machine = {.mappers = CCL_MAPPER_ALL_PES,
+                .by_sip = true,
+                .pe_shards = true,
+                .tcm_bytes = pe_hierarchical_tcm_bytes},
     .kernel_args = pe_hierarchical_kernel_args,
     .check = pe_hierarchical_check,
-    .tcm_bytes = pe_hierarchical_tcm_bytes,
-    .takes_part = pe_hierarchical_takes_part,
-    .mappers = CCL_MAPPER_ALL_PES,
-    .by_sip = true,
-    .pe_shards = true};
+    .takes_part = pe_hierarchical_takes_part};

@@ -290,7 +290,6 @@ static int ring_all_gather_check(const struct ccl_call *call, struct ccl_refusal
 const struct ccl_algorithm ccl_ring_all_gather = {.name = "ring_all_gather",
                                                   .collective = CCL_ALL_GATHER,
                                                   .kernel = &kernel,
+                                                  .machine = {.by_sip = true, .lanes = true},
                                                   .kernel_args = ring_all_gather_kernel_args,
-                                                  .check = ring_all_gather_check,
-                                                  .by_sip = true,
-                                                  .lanes = true};
+                                                  .check = ring_all_gather_check};

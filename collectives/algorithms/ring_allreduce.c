@@ -58,10 +58,10 @@ static uint64_t ring_allreduce_tcm_bytes(const struct ccl_call *call)
 
 static const struct ccl_order order = {.between = CCL_BETWEEN_RING};
 
-const struct ccl_algorithm ccl_ring_allreduce = {.name = "ring_allreduce",
-                                                 .kernel = &kernel,
-                                                 .order = &order,
-                                                 .kernel_args = ring_allreduce_kernel_args,
-                                                 .check = ring_allreduce_check,
-                                                 .tcm_bytes = ring_allreduce_tcm_bytes,
-                                                 .mappers = CCL_MAPPER_LEADER_ONLY};
+const struct ccl_algorithm ccl_ring_allreduce = {
+    .name = "ring_allreduce",
+    .kernel = &kernel,
+    .order = &order,
+    .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .tcm_bytes = ring_allreduce_tcm_bytes},
+    .kernel_args = ring_allreduce_kernel_args,
+    .check = ring_allreduce_check};

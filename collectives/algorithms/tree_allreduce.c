@@ -62,5 +62,5 @@ static const struct ccl_order order = {.between = CCL_BETWEEN_TREE};
 const struct ccl_algorithm ccl_tree_allreduce = {.name = "tree_allreduce",
                                                  .kernel = &kernel,
                                                  .order = &order,
-                                                 .check = tree_allreduce_check,
-                                                 .mappers = CCL_MAPPER_LEADER_ONLY};
+                                                 .machine = {.mappers = CCL_MAPPER_LEADER_ONLY},
+                                                 .check = tree_allreduce_check};

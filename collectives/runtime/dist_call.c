@@ -47,7 +47,7 @@ static bool dist_call_takes_part(const struct dist *dist, const struct ccl_algor
 {
     if (algorithm == &dist_matmul_algorithm)
         return has_shard(dist->submissions[call->rank].operands, cube, pe);
-    if (algorithm->lanes)
+    if (algorithm->machine.lanes)
         return has_shard(launch_tensor(&dist->submissions[call->rank]), cube, pe);
     if (algorithm == install_plan_of(dist->plans, call->rank).algorithm)
         return install_plan_participates(dist->plans, call->rank, cube, pe);
@@ -123,8 +123,9 @@ static int make_relay(struct dist *dist, const struct ccl_algorithm *algorithm, 
 {
     const struct config *config = dist->options.config;
     const bool hooked = install_plan_of(dist->plans, 0).algorithm->neighbors != NULL;
-    const int code = relay_make(lp_system_model(dist->system), &config->ccl.ranks, dist->world_size,
-                                root, algorithm->relay == CCL_RELAY_BOTH, &dist->relay, error);
+    const int code =
+        relay_make(lp_system_model(dist->system), &config->ccl.ranks, dist->world_size, root,
+                   algorithm->machine.relay == CCL_RELAY_BOTH, &dist->relay, error);
     if (code == CW_USAGE)
         dist_refuse(config, hooked ? "defaults.module" : "defaults.topology", error);
     return code;
@@ -147,7 +148,7 @@ int dist_drain_collective(void *arg, struct cw_error *error)
         code = install_plans_validate(dist->plans, &group, error);
     if (code == CW_USAGE)
         dist_refuse(dist->options.config, "defaults.validator", error);
-    if (code == CW_OK && algorithm->relay != CCL_RELAY_NONE)
+    if (code == CW_OK && algorithm->machine.relay != CCL_RELAY_NONE)
         code = make_relay(dist, algorithm, first->root, error);
     if (code == CW_OK)
         code = dist_take_scratch(dist, algorithm, &call, error);
@@ -270,7 +271,7 @@ static int submit(void *arg, struct cw_error *error)
     if (code != CW_OK || call.collective == CCL_MATMUL)
         return code;
     const struct ccl_algorithm *algorithm = ccl_algorithm_of(&call, NULL, error);
-    if (algorithm != NULL && algorithm->lanes)
+    if (algorithm != NULL && algorithm->machine.lanes)
         code = check_lanes(dist, handover->rank, error);
     return code == CW_OK ? dist_check_call(dist->options.config, &call, error) : code;
 }

@@ -27,14 +27,6 @@ int dist_refuse(const struct config *config, const char *key, struct cw_error *e
     return error->exit_code = CW_USAGE;
 }
 
-/* TCM that the kernel uses beside the rings. */
-static uint64_t dist_check_tcm_bytes(const struct ccl_algorithm *algorithm,
-                                     const struct ccl_call *call)
-{
-    return algorithm->tcm_bytes != NULL ? algorithm->tcm_bytes(call)
-                                        : call->n_elem * tl_itemsize(call->dtype);
-}
-
 /* A kernel runs on the PEs that it is written for. What runs beside the configured algorithm
  * chooses its own. */
 static int check_mapper(const struct config *config, const struct ccl_call *call,
@@ -53,7 +45,7 @@ static int advise_by_rank(enum ccl_collective collective, struct ccl_refusal *re
     const struct ccl_algorithm *other;
     bool any = false;
     for (uint32_t i = 0; (other = ccl_algorithm_at(i)); i++)
-        if (other->collective == collective && !other->by_sip) {
+        if (other->collective == collective && !other->machine.by_sip) {
             (void)ccl_advise(refusal, "%s %s",
                              any ? "," : "an algorithm that goes by rank:", other->name);
             any = true;
@@ -68,7 +60,7 @@ static int dist_check_by_sip(const struct ccl_algorithm *algorithm, const struct
 {
     const struct ccl_ranks *const ranks = &call->ccl->ranks;
     uint32_t same = 0;
-    if (!algorithm->by_sip || !ccl_goes_by_machine(call->ccl))
+    if (!algorithm->machine.by_sip || !ccl_goes_by_machine(call->ccl))
         return CW_OK;
     while (same < call->world_size && ccl_sip_of(ranks, same) == same)
         same++;
@@ -102,7 +94,7 @@ dist_check_tiled(const struct ccl_call *call, const struct ccl_algorithm *algori
     snprintf(ccl.topology, sizeof ccl.topology, "none");
     other.ccl = &ccl;
     if (pipelined->check(&other, &refusal) != CW_OK ||
-        dist_check_tcm_bytes(pipelined, &other) > left)
+        ccl_algorithm_tcm_bytes(pipelined, &other) > left)
         return NULL;
     return pipelined;
 }
@@ -112,13 +104,13 @@ static int dist_check_tcm(const struct config *config, const struct ccl_algorith
                           const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     const uint64_t rings = dist_ring_bytes(config, CCL_BUFFER_TCM);
-    const uint64_t wanted = dist_check_tcm_bytes(algorithm, call),
+    const uint64_t wanted = ccl_algorithm_tcm_bytes(algorithm, call),
                    left = config->hw.tcm_bytes - rings;
     if (wanted <= left)
         return CW_OK;
     struct ccl_call least = *call;
     least.n_elem = 1;
-    if (dist_check_tcm_bytes(algorithm, &least) > left) {
+    if (ccl_algorithm_tcm_bytes(algorithm, &least) > left) {
         (void)ccl_refuse(refusal, "memory.tcm_kib",
                          "%s needs %llu bytes of TCM for any tensor, and %llu of %llu are free "
                          "beside the receive rings",

@@ -60,14 +60,14 @@ int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
     size_t given = 0;
     while (given < MAPPERS && strcmp(name, mappers[given].name) != 0)
         given++;
-    if (given == MAPPERS || algorithm->mappers == 0 ||
-        is_among(hw, mappers[given].member, algorithm->mappers))
+    if (given == MAPPERS || algorithm->machine.mappers == 0 ||
+        is_among(hw, mappers[given].member, algorithm->machine.mappers))
         return CW_OK;
     (void)ccl_refuse(refusal, "defaults.mapper", "mapper: %s cannot run on the PEs that %s chooses",
                      algorithm->name, name);
     (void)ccl_legal(refusal, "legal:");
     for (size_t i = 0; i < MAPPERS; i++)
-        if ((algorithm->mappers & mappers[i].member) != 0)
+        if ((algorithm->machine.mappers & mappers[i].member) != 0)
             (void)ccl_legal(refusal, " %s,", mappers[i].name);
     return ccl_legal(refusal, " ./file.so:symbol");
 }
