@@ -281,15 +281,6 @@ $(OUT)/obj/bench/build_commit.o: CFLAGS_VARIANT += -DCW_COMMIT='"$(COMMIT)"' \
                                                    -DCW_FLAGS='"$(FLAGS_TOLD)"'
 $(OUT)/obj/bench/build_commit.o: $(OUT)/obj/commit
 
-# The registry of algorithms (collectives/algorithm.c): those that the files define, by name.
-ALGORITHM_LIST := $(OUT)/obj/algorithm_list.inc
-$(shell grep -hoE '^const struct ccl_algorithm ccl_[a-z0-9_]+' collectives/*.c collectives/*/*.c | \
-        sed 's/.* \(.*\)/ALGORITHM(\1)/' | LC_ALL=C sort >$(ALGORITHM_LIST).new; \
-        cmp -s $(ALGORITHM_LIST).new $(ALGORITHM_LIST) || \
-        cp $(ALGORITHM_LIST).new $(ALGORITHM_LIST))
-$(OUT)/obj/collectives/algorithm.o: CFLAGS_COMMON += -I$(OUT)/obj
-$(OUT)/obj/collectives/algorithm.o: $(ALGORITHM_LIST)
-
 # The configuration files that the program has compiled in.
 SHIPPED_CONFIGS := $(wildcard configs/*.yaml configs/presets/*.yaml)
 $(OUT)/obj/builtin_files.inc: $(SHIPPED_CONFIGS) .ci/embed.sh

@@ -341,30 +341,25 @@ static const char *mesh_steps_name_of(const struct ccl_call *call)
                : call->ccl->algorithm;
 }
 
-int mesh_check(const struct ccl_call *call, const char **key, struct cw_error *error)
+int mesh_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
-    error->exit_code = CW_USAGE;
     if (call->ccl->topology[0] != '\0' && strcmp(call->ccl->topology, "none") != 0) {
-        *key = "defaults.topology";
-        snprintf(error->text, sizeof error->text,
-                 "topology: %s goes by the queues that the machine is built with; none is legal",
-                 mesh_steps_name_of(call));
-        return CW_USAGE;
+        (void)ccl_refuse(refusal, "defaults.topology",
+                         "topology: %s goes by the queues that the machine is built with",
+                         mesh_steps_name_of(call));
+        return ccl_legal(refusal, "none is legal");
     }
     if (call->hw->sip_topology == HW_PAIR_SWITCH && call->hw->sip_count > 1) {
-        *key = "system.sips.topology";
-        snprintf(error->text, sizeof error->text,
-                 "pair_switch has no global directions, which %s needs; use ring_allreduce, or "
-                 "ring_1d, torus_2d, mesh_2d_no_wrap or switch",
-                 mesh_steps_name_of(call));
-        return CW_USAGE;
+        (void)ccl_refuse(refusal, "system.sips.topology",
+                         "pair_switch has no global directions, which %s needs",
+                         mesh_steps_name_of(call));
+        return ccl_advise(refusal, "use ring_allreduce, or ring_1d, torus_2d, mesh_2d_no_wrap or "
+                                   "switch");
     }
     if (call->ccl->rank_invariant && call->hw->sip_topology == HW_MESH_2D_NO_WRAP) {
-        *key = "defaults.rank_invariant";
-        snprintf(error->text, sizeof error->text,
-                 "rank_invariant is not offered on mesh_2d_no_wrap; set it to false, or use "
-                 "ring_1d, torus_2d or switch");
-        return CW_USAGE;
+        (void)ccl_refuse(refusal, "defaults.rank_invariant",
+                         "rank_invariant is not offered on mesh_2d_no_wrap");
+        return ccl_legal(refusal, "set it to false, or use ring_1d, torus_2d or switch");
     }
     return CW_OK;
 }
