@@ -21,8 +21,8 @@ ARCH := -march=x86-64-v3 -mprfchw
 LIBS_JEMALLOC := -Wl,--push-state,--no-as-needed -ljemalloc -Wl,--pop-state
 
 # For the builds that look for bugs: sizes whose limits short runs meet often.
-SMALL := -DHISTORY_BLOCK_BYTES=2048u
-SMALLISH := -DHISTORY_BLOCK_BYTES=8192u # where each allocation fails in turn
+SMALL := -DUNDO_BLOCK_BYTES=2048u
+SMALLISH := -DUNDO_BLOCK_BYTES=8192u # where each allocation fails in turn
 
 ifeq ($(VARIANT),release)
   OUT := $(BUILD)
