@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "collectives/config/config.h"
+#include "hw/topology/topology.h"
 
 __attribute__((format(printf, 4, 5))) static int reduce_scatter_refuse(const char **key,
                                                                        const char *at,
@@ -80,7 +81,7 @@ static const char *ranks_key(const struct ccl_call *call)
 static const char *others(const struct ccl_call *call)
 {
     const uint32_t n = call->world_size;
-    const bool pairs = call->hw->sip_topology == HW_PAIR_SWITCH;
+    const bool pairs = call->hw->sip_topology->paired;
     if (call->collective == CCL_ALL_REDUCE)
         return "ring_allreduce or tree_allreduce";
     if (pairs && n > 16 && n <= CCL_RANKS_MAX && (n & (n - 1)) == 0)
@@ -93,11 +94,13 @@ static int reduce_scatter_check_ranks(const struct ccl_call *call, const struct 
 {
     const uint32_t n = call->world_size;
     const char *const at = ranks_key(call);
-    if (needs->pairs && call->hw->sip_topology != HW_PAIR_SWITCH)
+    char paired[200];
+    if (needs->pairs && !call->hw->sip_topology->paired)
         return reduce_scatter_refuse(
             key, "system.sips.topology", error,
-            "%s is for paired dies, topology pair_switch; this is %s; use %s", name,
-            hw_sip_topology_name[call->hw->sip_topology], others(call));
+            "%s is for paired dies, topology %s; this is %s; use %s", name,
+            hw_topology_list(hw_topology_is_paired, "or", paired, sizeof paired),
+            call->hw->sip_topology->name, others(call));
     if (needs->pairs && n % 2 != 0)
         return reduce_scatter_refuse(
             key, at, error,
