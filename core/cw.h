@@ -348,6 +348,6 @@ const void *cw_state(const struct cw_sim *sim, uint32_t lp);
 void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
 uint32_t cw_sim_worker_count(const struct cw_sim *sim);
 /* Of one worker; what is the simulation's alone (trace hash, pinning, wall time) is 0. */
-void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t gemm_worker, struct cw_stats *stats);
+void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t worker, struct cw_stats *stats);
 
 #endif

@@ -451,27 +451,23 @@ static inline struct hw_flight lp_flight(struct cw_ctx *ctx, const struct lp_tra
 /* ---- fabric.c: links inside a cube ----------------------------------------------------------- */
 
 /* The next number of a PE's own events. */
-struct lp_sender lp_next_sender(struct lp_run *ccl_moves_run, uint32_t pe);
-static inline uint32_t lp_pe_index(const struct lp_run *ccl_reduce_scatter_run, uint32_t pe)
+struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe);
+static inline uint32_t lp_pe_index(const struct lp_run *run, uint32_t pe)
 {
-    return (ccl_reduce_scatter_run->sip * ccl_reduce_scatter_run->m->cubes +
-            ccl_reduce_scatter_run->cube_in_sip) *
-               ccl_reduce_scatter_run->m->pes +
-           pe;
+    return (run->sip * run->m->cubes + run->cube_in_sip) * run->m->pes + pe;
 }
 /* What jitter adds to the flight on link number `index` of this cube. */
-int64_t lp_late_ps(const struct lp_run *relay_broadcast_run, const struct hw_flight *flight,
-                   enum hw_link_kind kind, uint32_t index);
+int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enum hw_link_kind kind,
+                   uint32_t index);
 /* Crosses link number `index` of this cube, to a node of kind `next`. */
-void lp_cross(struct lp_run *cmd_run_run, struct hw_flight *flight, enum hw_link_kind kind,
-              uint32_t index, enum hw_node_kind next);
-void lp_cross_noc(struct lp_run *relay_barrier_run, struct hw_flight *flight, uint32_t from,
-                  uint32_t to);
+void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
+              enum hw_node_kind next);
+void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to);
 /* Data, or what concerns it, reaches its destination's router: on to the PE's queue or memory. */
-void lp_data_arrived(struct lp_run *phold_command_run, struct lp_sender sender,
-                     struct hw_flight *flight, const struct lp_transfer *transfer, uint32_t router);
+void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                     const struct lp_transfer *transfer, uint32_t router);
 /* router -> pe_dma or pe_cpu; and the memory leg of an arriving tile: pe_dma -> memory. */
-void lp_cross_pe_in(struct lp_run *raw_store_run, struct hw_flight *flight, uint32_t pe,
+void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
                     enum hw_node_kind node);
 void lp_cross_pe_out(struct lp_run *run, struct hw_flight *flight, uint32_t pe);
 /* router -> memory; `pe` names the HBM slice. */
@@ -527,8 +523,7 @@ bool lp_dma_has_room(const struct lp_run *run, uint32_t pe, enum hw_vc vc);
 /* Puts an operation into a channel that has room. */
 void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_op op);
 void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation);
-void lp_dma_memory(struct lp_run *run, const struct cw_event *event,
-                   struct lp_load cmd_perf_project_load);
+void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load);
 /* A load, store or copy of a PE of this cube will be complete at `at_ps`. */
 void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uint32_t pe,
                  uint8_t owner);

@@ -48,11 +48,11 @@ static void print_usage(FILE *file)
 static int unknown_command(const char *name)
 {
     const char *names[COMMANDS];
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     for (size_t i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
     const char *const nearest = nearest_name(name, names, COMMANDS);
-    fprintf(stderr, "cubewarp: unknown command %s", config_quote(name, strlen(name), quoted));
+    fprintf(stderr, "cubewarp: unknown command %s", text_quote(name, strlen(name), quoted));
     if (nearest != NULL)
         fprintf(stderr, "; did you mean '%s'?", nearest);
     fputs("\nTry 'cubewarp --help'.\n", stderr);

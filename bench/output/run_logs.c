@@ -3,6 +3,8 @@
  */
 #include "bench/output/run_logs.h"
 
+#include "collectives/config/environment.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,8 +53,8 @@ static void run_logs_on_kernel(void *arg, const struct lp_kernel_record *record)
 
 static int open_ccl_trace(struct run_logs *logs, struct cw_error *error)
 {
-    const char *wanted = getenv("CUBEWARP_CCL_TRACE"), *path = logs->options->ccl_trace;
-    if (path == NULL && wanted != NULL && strcmp(wanted, "1") == 0)
+    const char *path = logs->options->ccl_trace;
+    if (path == NULL && environment_is(ENVIRONMENT_CCL_TRACE, "1"))
         path = "-";
     if (path == NULL)
         return CW_OK;

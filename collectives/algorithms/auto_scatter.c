@@ -1,22 +1,15 @@
 /*
  * auto_scatter.c: the choice among the reduce-scatters (50-collectives.md, "Choice"): mesh for
  * small messages; else birs, or birs_inter for more than 16 ranks, where its conditions hold and it
- * is enabled; else rhd. Host side; reads CUBEWARP_BIRS_ENABLE, otherwise pure.
+ * is enabled; else rhd. Host side and pure.
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "collectives/algorithms/reduce_scatter.h"
 
 enum { BIRS_RANKS_MAX = 16 };
-
-static bool enabled(const struct ccl_call *call)
-{
-    const char *const wanted = getenv("CUBEWARP_BIRS_ENABLE");
-    return call->ccl->birs_enable || (wanted != NULL && strcmp(wanted, "TRUE") == 0);
-}
 
 static bool can(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
                 struct cw_error *error)
@@ -43,7 +36,7 @@ static const struct ccl_algorithm *choose(const struct ccl_call *call, char *why
         /* what is wrong, without what would be legal: it is not asked for by name */
         snprintf(small, sizeof small, "%.*s; ", (int)strcspn(error.text, ";"), error.text);
     }
-    if (!enabled(call)) {
+    if (!call->ccl->birs_enable) {
         snprintf(why, why_bytes,
                  "%s%" PRIu64 " bytes per rank, and birs is not enabled (birs_enable: true, or "
                  "CUBEWARP_BIRS_ENABLE=TRUE)",

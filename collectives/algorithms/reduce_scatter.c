@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "collectives/config/config.h"
+#include "collectives/config/config_rings.h"
 #include "hw/topology/topology.h"
 
 __attribute__((format(printf, 4, 5))) static int reduce_scatter_refuse(const char **key,

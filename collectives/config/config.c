@@ -8,7 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/config/config_apply.h"
+#include "collectives/config/config_fill.h"
+#include "collectives/config/config_find.h"
+#include "collectives/config/config_parse.h"
+#include "collectives/config/config_print.h"
+#include "collectives/config/config_rings.h"
+#include "collectives/config/config_rules.h"
 #include "collectives/config/config_tree.h"
+#include "collectives/config/config_value.h"
+#include "collectives/config/environment.h"
+#include "collectives/config/text.h"
 #include "core/cw.h"
 
 #define OPTION_BYTES 200u
@@ -81,10 +91,10 @@ static bool is_printable(const char *text)
 static uint32_t add_option(struct load *load, const char *option, const char *text)
 {
     char name[OPTION_BYTES];
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     const size_t bytes = strlen(text);
     const bool plain = bytes + 16 < sizeof name && is_printable(text);
-    snprintf(name, sizeof name, "%s %s", option, plain ? text : config_quote(text, bytes, quoted));
+    snprintf(name, sizeof name, "%s %s", option, plain ? text : text_quote(text, bytes, quoted));
     const char *const copy = config_arena_text(load->loader.arena, name, strlen(name));
     return copy == NULL ? 0
                         : config_source_add(&load->loader,
@@ -119,6 +129,33 @@ static void apply_set(struct load *load, const char *text)
         config_parse(&load->loader, source, equals + 1, strlen(equals + 1));
     if (node != NULL)
         config_apply_path(&load->loader, load->tree, source, path, node);
+}
+
+/*
+ * The environment as a layer: CUBEWARP_BIRS_ENABLE=TRUE goes over every file's birs_enable, that of
+ * an algorithm's entry too, and an option goes over it.
+ */
+static void apply_environment(struct load *load)
+{
+    if (!environment_is(ENVIRONMENT_BIRS_ENABLE, "TRUE"))
+        return;
+    const uint32_t source = config_source_add(
+        &load->loader,
+        &(struct config_source){.name = "CUBEWARP_BIRS_ENABLE=TRUE", .any_key = true});
+    if (source == 0)
+        return;
+    const struct config_node yes = {.kind = CONFIG_SCALAR,
+                                    .plain = true,
+                                    .place = {.source = source},
+                                    .text = "true",
+                                    .bytes = 4};
+    const int key = config_ccl_find("birs_enable");
+    config_apply_path(&load->loader, load->tree, source, "defaults.birs_enable", &yes);
+    for (struct config_algorithm *entry = load->tree->algorithms; entry != NULL;
+         entry = entry->next)
+        if (config_given(&entry->value[key]))
+            config_value_read(&load->loader, &config_ccl_keys[key], "birs_enable", &yes,
+                              &entry->value[key]);
 }
 
 /* Code is loaded only if a configuration file says so, and never against --no-plugins. */
@@ -161,6 +198,7 @@ static void load_layers(struct load *load)
     if (load->configs_dir == NULL && !all_given)
         return; /* reported; nothing that follows could be complete */
     load_files(load);
+    apply_environment(load);
     if (request->algorithm != NULL)
         apply_algorithm_option(load, request->algorithm);
     for (size_t i = 0; i < request->set_count; i++)

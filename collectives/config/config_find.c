@@ -3,7 +3,7 @@
  * configs/ beside one of the folders above the executable (build/cubewarp in a clone), or in the
  * working directory. The first that holds topology.yaml is taken.
  */
-#include "collectives/config/config_tree.h"
+#include "collectives/config/config_find.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "collectives/config/environment.h"
+#include "collectives/config/text.h"
 
 #define LEVELS_UP   4
 #define TRIED_BYTES 800u
@@ -72,7 +75,7 @@ const char *config_find_shipped(struct config_loader *loader, const char *given)
 {
     const struct config_place nowhere = {0};
     if (given == NULL)
-        given = getenv("CUBEWARP_CONFIGS");
+        given = environment_get(ENVIRONMENT_CONFIGS);
     if (given != NULL && given[0] != '\0') {
         if (holds_configs(given))
             return config_arena_text(loader->arena, given, strlen(given));
@@ -114,20 +117,20 @@ static void unknown_preset(struct config_loader *loader, const char *folder, con
     struct dirent **entries = NULL;
     char known[TRIED_BYTES] = "";
     char best[NAME_MAX + 1] = "";
-    char quoted[CONFIG_QUOTE_BYTES];
-    struct config_nearest nearest = {0};
+    char quoted[TEXT_QUOTE_BYTES];
+    struct text_nearest nearest = {0};
     const int count = scandir(folder, &entries, is_preset, compare_names);
     for (int i = 0; i < count; i++) {
         char *const name = entries[i]->d_name;
         name[strlen(name) - 5] = '\0';
         if (i < (int)NAMES_MAX)
             note_tried(known, name);
-        config_nearest_try(&nearest, preset, name);
+        text_nearest_try(&nearest, preset, name);
         if (nearest.best == name)
             snprintf(best, sizeof best, "%s", name);
     }
     config_error(loader, nowhere, "unknown preset %s; %s%s%sknown in %.200s: %s",
-                 config_quote(preset, strlen(preset), quoted),
+                 text_quote(preset, strlen(preset), quoted),
                  best[0] == '\0' ? "" : "did you mean '", best, best[0] == '\0' ? "" : "'? ",
                  folder, count > 0 ? known : "none");
     for (int i = 0; i < count; i++)

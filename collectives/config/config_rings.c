@@ -1,13 +1,15 @@
 /*
  * config_rings.c: whether the receive rings of a PE's queues fit in the memory that holds them.
  */
-#include "collectives/config/config_tree.h"
-#include "collectives/topologies.h"
-#include "hw/topology/topology.h"
+#include "collectives/config/config_rings.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "collectives/config/config_place.h"
+#include "collectives/topologies.h"
+#include "hw/topology/topology.h"
 
 /* Neighbours that the best placed node has in an open line of `length`. */
 static uint32_t line_neighbours(uint32_t length) { return length < 3 ? length - 1 : 2; }

@@ -168,8 +168,7 @@ void tl_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes);
  * The same without waiting: handle 0 .. TL_HANDLES - 1 names the operation until tl_wait_dma() has
  * returned; one operation per handle at a time. The operation's values are bound when it is issued.
  */
-void tl_load_async(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes,
-                   uint32_t system_handle);
+void tl_load_async(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes, uint32_t handle);
 void tl_store_async(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes,
                     uint32_t handle);
 void tl_copy_async(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes,
@@ -205,7 +204,7 @@ void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype fro
              uint32_t elements);
 /* dst[m][n] (TCM) <- a[m][k] . b[k][n], row-major; `add`: added to what is there. */
 void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand b, uint32_t m,
-            uint32_t n, uint32_t k, bool mesh_steps_add);
+            uint32_t n, uint32_t k, bool add);
 
 /* ---- one-sided: into another PE's memories, over vc_comm --------------------------------------
  */
