@@ -6,7 +6,7 @@
 #define BENCH_PROGRAM_H
 
 #include "bench/output/atomic_file.h"
-#include "bench/cli/options.h"
+#include "bench/programs/run_options.h"
 #include "bench/output/progress.h"
 #include "bench/output/result.h"
 #include "collectives/config/config.h"
@@ -84,8 +84,8 @@ int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struc
  * iterations of `once`, with the bound for a tile of that many bytes.
  */
 int bench_run_tiles(struct bench_session *session,
-                    int (*ipcq_pingpong_once)(struct bench_session *session, uint64_t n_elem,
-                                              struct cw_error *error),
+                    int (*once)(struct bench_session *session, uint64_t n_elem,
+                                struct cw_error *error),
                     int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
                     struct cw_error *error);
 
