@@ -13,7 +13,7 @@
 #include "core/host/sync.h"
 #include "core/lp_states.h"
 #include "core/memory/memory.h"
-#include "core/timewarp/record_merge.h"
+#include "core/exchange/record_merge.h"
 
 struct gvt_slot;
 struct lp_logs;
@@ -60,7 +60,7 @@ struct cw_sim {
     struct cause_trace trace; /* the sequential mode's */
 };
 
-/* Whether a worker has ended the run (abort.h). */
+/* Whether a worker has ended the run (abort_run() in wait.h). */
 static inline bool simulation_aborted(const struct cw_sim *sim)
 {
     /* acquire: pairs with abort_run(). The host reads the failure after the drain anyway. */

@@ -8,7 +8,7 @@
 #include "core/host/pin.h"
 #include "core/invariant.h"
 #include "core/simulation.h"
-#include "core/timewarp/gvt_slot.h"
+#include "core/exchange/gvt_slot.h"
 #include "core/timewarp/timewarp.h"
 #include "core/trace_hash.h"
 #include "core/worker.h"

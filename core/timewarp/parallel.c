@@ -9,7 +9,7 @@
 #include "core/invariant.h"
 #include "core/simulation.h"
 #include "core/timewarp/gvt.h"
-#include "core/timewarp/gvt_slot.h"
+#include "core/exchange/gvt_slot.h"
 #include "core/timewarp/lazy_cancel.h"
 #include "core/timewarp/stress.h"
 #include "core/timewarp/timewarp.h"

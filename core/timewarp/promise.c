@@ -5,7 +5,7 @@
 
 #include "core/invariant.h"
 #include "core/simulation.h"
-#include "core/timewarp/gvt_slot.h"
+#include "core/exchange/gvt_slot.h"
 #include "core/timewarp/receive.h"
 #include "core/timewarp/timewarp.h"
 #include "core/timewarp/wait.h"

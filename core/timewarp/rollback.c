@@ -5,7 +5,7 @@
 
 #include "core/invariant.h"
 #include "core/simulation.h"
-#include "core/timewarp/gvt_slot.h"
+#include "core/exchange/gvt_slot.h"
 #include "core/timewarp/lazy_cancel.h"
 #include "core/timewarp/send.h"
 #include "core/timewarp/stress.h"

@@ -20,8 +20,8 @@
 
 #include "core/event.h"
 #include "core/memory/table.h"
-#include "core/timewarp/links.h"
-#include "core/timewarp/record_merge.h"
+#include "core/exchange/links.h"
+#include "core/exchange/record_merge.h"
 #include "core/timewarp/throttle.h"
 #include "core/timewarp/undo_log.h"
 

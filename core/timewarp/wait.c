@@ -7,7 +7,7 @@
 #include "core/invariant.h"
 #include "core/simulation.h"
 #include "core/timewarp/gvt.h"
-#include "core/timewarp/gvt_slot.h"
+#include "core/exchange/gvt_slot.h"
 #include "core/timewarp/timewarp.h"
 #include "core/worker.h"
 
@@ -86,4 +86,12 @@ void wait_wake(struct cw_sim *sim, uint32_t index, bool all)
         if (i != index && word != 0 && (all || word == 1 + (uint64_t)index))
             sync_wake(&slot->waits_for);
     }
+}
+
+void abort_run(struct cw_sim *sim, const struct worker *worker)
+{
+    /* orders everything: the failure is written; pairs with simulation_aborted() */
+    if (sync_claim(&sim->aborted, 1 + (uint64_t)worker->index) && sim->slots != NULL &&
+        worker->timewarp != NULL)
+        wait_wake(sim, worker->index, true);
 }

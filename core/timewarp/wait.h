@@ -29,6 +29,7 @@
 
 struct cw_sim;
 struct timewarp;
+struct worker;
 
 /* One turn of waiting. */
 void wait_turn(struct timewarp *tw);
@@ -37,5 +38,8 @@ void wait_together(const struct cw_sim *sim, unsigned turns);
 /* After worker `index` has made something known: wakes those that sleep for it, or with `all` every
  * sleeper. */
 void wait_wake(struct cw_sim *sim, uint32_t index, bool all);
+/* Ends the run with this worker's failure, unless another worker was first: memory has run out, or
+ * a bug was found. Wakes all; they see it by simulation_aborted(). */
+void abort_run(struct cw_sim *sim, const struct worker *worker);
 
 #endif

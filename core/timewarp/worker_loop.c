@@ -13,7 +13,6 @@
 #include "core/invariant.h"
 #include "core/simulation.h"
 #include "core/stats.h"
-#include "core/timewarp/abort.h"
 #include "core/timewarp/fossil.h"
 #include "core/timewarp/gvt.h"
 #include "core/timewarp/lazy_cancel.h"

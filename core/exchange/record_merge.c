@@ -1,14 +1,14 @@
 /*
  * record_merge.c: see record_merge.h.
  */
-#include "core/timewarp/record_merge.h"
+#include "core/exchange/record_merge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/commit_records.h"
 #include "core/invariant.h"
-#include "core/timewarp/gvt_slot.h"
+#include "core/exchange/gvt_slot.h"
 
 enum {
     BATCH_BYTES_MIN = 16 << 10,

@@ -1,7 +1,7 @@
 /*
  * links.c: see links.h.
  */
-#include "core/timewarp/links.h"
+#include "core/exchange/links.h"
 
 /* The bytes that all mailboxes of a worker start with together, as far as each one has at least
  * MAILBOX_BYTES_MIN. A mailbox that needs more grows. */

@@ -9,7 +9,7 @@
 
 #include "core/event.h"
 #include "core/memory/memory.h"
-#include "core/timewarp/mailbox.h"
+#include "core/exchange/mailbox.h"
 
 /* An event from another worker that its sender may still cancel. Once the event is before GVT it
  * may be forgotten: I-GVT-1 says that no cancellation of it can come. */
