@@ -1,6 +1,5 @@
 /*
- * links.c: what every link of the machine carried in the last batch, by name. Host side, between
- * drains.
+ * links.c: see links.h. Reads the links in the LPs' states; names them by their place.
  */
 #include "lp/host/links.h"
 
