@@ -20,7 +20,7 @@ struct lp_system_options {
     bool lazy_cancellation;    /* struct cw_config */
     uint64_t memory_bytes_max; /* 0: the engine's default */
     bool pin_workers;          /* struct cw_config */
-    bool check_changes;        /* debug: prove that handlers change only the parts that they asked for */
+    bool check_changes; /* debug: prove that handlers change only the parts that they asked for */
     cw_progress_fn progress, each_round; /* struct cw_config, with `arg`; NULL: not wanted */
     cw_trace_fn trace;                   /* the engine's; NULL: not wanted */
     void *trace_arg;
