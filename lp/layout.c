@@ -39,10 +39,10 @@ static void number_links(struct lp_model *m)
 static void number_lps(struct lp_model *m)
 {
     const struct hw_config *hw = &m->hw;
-    m->switch_count = hw->sip_topology->switches;
-    m->first_io_die = 1 + hw->sip_count * m->cubes;
-    m->first_switch = m->first_io_die + hw->sip_count;
-    m->lp_count = m->first_switch + m->switch_count;
+    m->lps.switch_count = hw->sip_topology->switches;
+    m->lps.first_io_die = 1 + hw->sip_count * m->cubes;
+    m->lps.first_switch = m->lps.first_io_die + hw->sip_count;
+    m->lps.count = m->lps.first_switch + m->lps.switch_count;
 }
 
 static size_t round_up_to_word(size_t bytes) { return (bytes + 7) & ~(size_t)7; }

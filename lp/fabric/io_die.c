@@ -67,7 +67,7 @@ static void leave_sip(struct die_run *run, const struct cw_event *event, struct 
     transfer->port = (uint8_t)hw_route_entry(&m->hw, port);
     transfer->exit = HW_PORT_NONE;
     const uint32_t lp = through_switch
-                            ? m->first_switch + m->hw.sip_topology->switch_of(&m->hw, run->sip)
+                            ? m->lps.first_switch + m->hw.sip_topology->switch_of(&m->hw, run->sip)
                             : lp_of_io_die(m, hw_route_sip_behind(&m->hw, run->sip, port, to_sip));
     lp_forward(run->ctx, lp, LP_EVENT_TRANSFER, lp_sender_of(event), transfer, flight);
 }
@@ -135,7 +135,7 @@ static void io_cpu_done(struct die_run *run, const struct cw_event *event)
 static void io_die_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
     const struct lp_model *m = cw_model_data(ctx);
-    struct die_run run = {ctx, m, state, event->lp - m->first_io_die};
+    struct die_run run = {ctx, m, state, event->lp - m->lps.first_io_die};
     switch (event->type) {
     case LP_EVENT_TRANSFER:
         enter_io_port(&run, event);
@@ -168,7 +168,7 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
     cw_check(ctx, transfer.port < HW_PORTS);
     struct hw_flight flight = lp_flight(ctx, &transfer);
-    const uint32_t number = event->lp - m->first_switch;
+    const uint32_t number = event->lp - m->lps.first_switch;
     const uint32_t to_sip =
         m->hw.sip_topology->switch_exit(number, transfer.dst / (m->pes * m->cubes));
     cw_check(ctx, to_sip < m->hw.sip_count);

@@ -80,7 +80,7 @@ static void join_io_die(const struct place *p, uint32_t sip)
         if (!m->hw.sip_topology->cable(&m->hw, sip, port, &cable))
             continue;
         join_lps(p, cable.link, die, HW_NODE_IO_PORT,
-                 cable.to_switch ? m->first_switch + cable.to : lp_of_io_die(m, cable.to),
+                 cable.to_switch ? m->lps.first_switch + cable.to : lp_of_io_die(m, cable.to),
                  cable.to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT);
     }
 }
@@ -93,8 +93,8 @@ static void place_lps(const struct lp_model *m, uint32_t workers, const uint32_t
         lp_worker[1 + i] = cube_worker[i];
     for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
         lp_worker[lp_of_io_die(m, sip)] = cube_worker[sip * m->cubes];
-    for (uint32_t i = 0; i < m->switch_count; i++)
-        lp_worker[m->first_switch + i] = i % workers;
+    for (uint32_t i = 0; i < m->lps.switch_count; i++)
+        lp_worker[m->lps.first_switch + i] = i % workers;
 }
 
 static bool count_lps(const struct place *p)
@@ -102,7 +102,7 @@ static bool count_lps(const struct place *p)
     uint32_t *const lps = calloc(p->workers, sizeof *lps);
     if (lps == NULL)
         return false;
-    for (uint32_t lp = 0; lp < p->m->lp_count; lp++)
+    for (uint32_t lp = 0; lp < p->m->lps.count; lp++)
         lps[p->lp_worker[lp]]++;
     p->cut->lps_min = p->cut->lps_max = lps[0];
     for (uint32_t w = 0; w < p->workers; w++) {

@@ -139,7 +139,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->model.emit.arrivals = options->arrival != NULL;
     system->hooks = lp_engine_model(&system->model);
     const size_t pairs = (size_t)options->threads * options->threads;
-    uint32_t *const lp_worker = malloc(system->model.lp_count * sizeof *lp_worker);
+    uint32_t *const lp_worker = malloc(system->model.lps.count * sizeof *lp_worker);
     int64_t *const least_ps = malloc(pairs * sizeof *least_ps);
     const bool placed = options->threads > 1;
     if (lp_worker == NULL || least_ps == NULL ||
