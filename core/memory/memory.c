@@ -87,6 +87,25 @@ void memory_give(struct memory *memory, void *block, size_t bytes)
     (void)sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
 }
 
+bool memory_grow_array(struct memory *memory, void *items, size_t *capacity, size_t used,
+                       size_t needed, size_t item_bytes, size_t capacity_min)
+{
+    size_t wider = *capacity == 0 ? capacity_min : 2 * *capacity;
+    while (wider < needed)
+        wider *= 2;
+    void *old;
+    memcpy(&old, items, sizeof old); /* whatever it points to, a pointer is a pointer */
+    void *const block = memory_take(memory, wider * item_bytes);
+    if (block == NULL)
+        return false;
+    if (used > 0)
+        memcpy(block, old, used * item_bytes);
+    memory_give(memory, old, *capacity * item_bytes);
+    memcpy(items, &block, sizeof block);
+    *capacity = wider;
+    return true;
+}
+
 enum memory_level memory_level(const struct memory *memory)
 {
     const uint64_t taken = sync_load_acquire(&memory->taken); /* a figure: orders nothing */
