@@ -268,6 +268,12 @@ $(OUT)/$(ENGINE).a: $(OUT)/obj/engine.o
 $(ENGINE_SHARED): $(OUT)/obj/engine.o
 	@$(CC) -shared -Wl,-soname,$(ENGINE).so.$(ENGINE_ABI) -Wl,-z,defs -o $@ $^ $(ENGINE_LIBS)
 
+# A library, so that a test gets the helpers that it uses and no others: some tests replace parts of
+# the product by mocks.
+$(OUT)/libtestsupport.a: $(TEST_SUPPORT_OBJECTS)
+	@rm -f $@
+	@gcc-ar rcs $@ $^
+
 $(OUT)/cubewarp: $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -rdynamic -o $@ $^ $(LIBS)
 
@@ -305,7 +311,7 @@ $(OUT)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) $(ARCH) -c -o $@ $<
 
-$(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(TEST_SUPPORT_OBJECTS) $(OUT)/libcubewarp.a
+$(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libtestsupport.a $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
 
