@@ -345,32 +345,28 @@ static const char *mesh_steps_name_of(const struct ccl_call *call)
                : call->ccl->algorithm;
 }
 
-int mesh_check(const struct ccl_call *call, const char **key, struct cw_error *error)
+int mesh_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
-    error->exit_code = CW_USAGE;
     if (call->ccl->topology[0] != '\0' && strcmp(call->ccl->topology, "none") != 0) {
-        *key = "defaults.topology";
-        snprintf(error->text, sizeof error->text,
-                 "topology: %s goes by the queues that the machine is built with; none is legal",
-                 mesh_steps_name_of(call));
-        return CW_USAGE;
+        (void)ccl_refuse(refusal, "defaults.topology",
+                         "topology: %s goes by the queues that the machine is built with",
+                         mesh_steps_name_of(call));
+        return ccl_legal(refusal, "none is legal");
     }
     const struct hw_topology_ops *const sips = call->hw->sip_topology;
     char legal[200];
     if (!hw_topology_is_directed(sips) && call->hw->sip_count > 1) {
-        *key = "system.sips.topology";
-        snprintf(error->text, sizeof error->text,
-                 "%s has no global directions, which %s needs; use ring_allreduce, or %s",
-                 sips->name, mesh_steps_name_of(call),
-                 hw_topology_list(hw_topology_is_directed, "or", legal, sizeof legal));
-        return CW_USAGE;
+        (void)ccl_refuse(refusal, "system.sips.topology",
+                         "%s has no global directions, which %s needs", sips->name,
+                         mesh_steps_name_of(call));
+        return ccl_advise(refusal, "use ring_allreduce, or %s",
+                          hw_topology_list(hw_topology_is_directed, "or", legal, sizeof legal));
     }
     if (call->ccl->rank_invariant && sips->lines == HW_SIP_LINES_OPEN) {
-        *key = "defaults.rank_invariant";
-        snprintf(error->text, sizeof error->text,
-                 "rank_invariant is not offered on %s; set it to false, or use %s", sips->name,
-                 hw_topology_list(hw_topology_is_ringed, "or", legal, sizeof legal));
-        return CW_USAGE;
+        (void)ccl_refuse(refusal, "defaults.rank_invariant", "rank_invariant is not offered on %s",
+                         sips->name);
+        return ccl_legal(refusal, "set it to false, or use %s",
+                         hw_topology_list(hw_topology_is_ringed, "or", legal, sizeof legal));
     }
     return CW_OK;
 }

@@ -252,8 +252,8 @@ static void ring_all_gather_kernel_args(const struct ccl_call *call, int64_t s[T
 }
 
 /* What a hook has laid joins the ranks: seen once for all, in the call of rank 0. */
-static int check_hooked(const struct ccl_call *call, const struct logical *grid, const char **key,
-                        struct cw_error *error)
+static int check_hooked(const struct ccl_call *call, const struct logical *grid,
+                        struct ccl_refusal *refusal)
 {
     const struct ccl_algorithm *const algorithm = hooked(call);
     struct lp_neighbour missing;
@@ -264,35 +264,32 @@ static int check_hooked(const struct ccl_call *call, const struct logical *grid,
         rank++;
     if (rank == call->world_size)
         return CW_OK;
-    *key = "defaults.module";
-    snprintf(error->text, sizeof error->text,
-             "an all-gather goes along lines of ranks, and the neighbors() hook of %s leaves rank "
-             "%u without a direction %s to rank %u; legal is one that leaves the rows (E, W) and "
-             "columns (S, N) of the ranks, as rings or open lines, or none",
-             algorithm->name, rank, missing.dir, missing.rank);
-    return error->exit_code = CW_USAGE;
+    (void)ccl_refuse(refusal, "defaults.module",
+                     "an all-gather goes along lines of ranks, and the neighbors() hook of %s "
+                     "leaves rank %u without a direction %s to rank %u",
+                     algorithm->name, rank, missing.dir, missing.rank);
+    return ccl_legal(refusal, "legal is one that leaves the rows (E, W) and columns (S, N) of the "
+                              "ranks, as rings or open lines, or none");
 }
 
-static int ring_all_gather_check(const struct ccl_call *call, const char **key,
-                                 struct cw_error *error)
+static int ring_all_gather_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     struct logical grid;
     if (ring_all_gather_find_grid(call, &grid))
-        return check_hooked(call, &grid, key, error);
+        return check_hooked(call, &grid, refusal);
     char undirected[200];
-    *key = "defaults.topology";
-    snprintf(error->text, sizeof error->text,
-             "topology: an all-gather goes along lines of ranks; legal are the logical topologies "
-             "ring_1d, ring_1d_unidir, mesh_2d, torus_2d, mesh_2d_no_wrap, and `none` on any "
-             "machine but %s",
-             hw_topology_list(hw_topology_is_undirected, "and", undirected, sizeof undirected));
-    return error->exit_code = CW_USAGE;
+    (void)ccl_refuse(refusal, "defaults.topology",
+                     "topology: an all-gather goes along lines of ranks");
+    return ccl_legal(
+        refusal,
+        "legal are the logical topologies ring_1d, ring_1d_unidir, mesh_2d, torus_2d, "
+        "mesh_2d_no_wrap, and `none` on any machine but %s",
+        hw_topology_list(hw_topology_is_undirected, "and", undirected, sizeof undirected));
 }
 
 const struct ccl_algorithm ccl_ring_all_gather = {.name = "ring_all_gather",
                                                   .collective = CCL_ALL_GATHER,
                                                   .kernel = &kernel,
+                                                  .machine = {.by_sip = true, .lanes = true},
                                                   .kernel_args = ring_all_gather_kernel_args,
-                                                  .check = ring_all_gather_check,
-                                                  .by_sip = true,
-                                                  .lanes = true};
+                                                  .check = ring_all_gather_check};

@@ -23,8 +23,9 @@ const char *ccl_validator_name_at(uint32_t number);
 
 /* Refuses a built-in mapper whose PEs the algorithm's kernel cannot run on: CW_OK, or CW_USAGE. */
 struct ccl_algorithm;
+struct ccl_refusal;
 int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
-                     const struct hw_config *hw, struct cw_error *error);
+                     const struct hw_config *hw, struct ccl_refusal *refusal);
 
 /*
  * Accepts what all ranks have submitted: CW_OK, or CW_USAGE with *error->text filled: what is

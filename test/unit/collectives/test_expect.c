@@ -484,7 +484,9 @@ static void what_has_no_specified_order_is_refused(void **state)
     struct setup s;
     set_up(&s);
     strcpy(s.ccl.module, "./mine.so:kernel");
-    refuse(&s, "./mine.so:kernel");
+    refuse(&s, "mine.so");
+    strcpy(s.ccl.module, "relay_barrier");
+    refuse(&s, "module relay_barrier has no specified order of additions; one of birs, ");
     set_up(&s);
     set_sips(&s, &hw_mesh_2d_no_wrap, 2, 2);
     s.ccl.rank_invariant = true;
