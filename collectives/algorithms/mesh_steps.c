@@ -354,19 +354,19 @@ int mesh_check(const struct ccl_call *call, struct ccl_refusal *refusal)
         return ccl_legal(refusal, "none is legal");
     }
     const struct hw_topology_ops *const sips = call->hw->sip_topology;
-    char legal[200];
+    char list[200];
     if (!hw_topology_is_directed(sips) && call->hw->sip_count > 1) {
         (void)ccl_refuse(refusal, "system.sips.topology",
                          "%s has no global directions, which %s needs", sips->name,
                          mesh_steps_name_of(call));
         return ccl_advise(refusal, "use ring_allreduce, or %s",
-                          hw_topology_list(hw_topology_is_directed, "or", legal, sizeof legal));
+                          hw_topology_list(hw_topology_is_directed, "or", list, sizeof list));
     }
     if (call->ccl->rank_invariant && sips->lines == HW_SIP_LINES_OPEN) {
         (void)ccl_refuse(refusal, "defaults.rank_invariant", "rank_invariant is not offered on %s",
                          sips->name);
         return ccl_legal(refusal, "set it to false, or use %s",
-                         hw_topology_list(hw_topology_is_ringed, "or", legal, sizeof legal));
+                         hw_topology_list(hw_topology_is_ringed, "or", list, sizeof list));
     }
     return CW_OK;
 }
