@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collectives/plugin.h"
+#include "lp/kernel/tl_check.h"
 
 #define ALGORITHM(name) extern const struct ccl_algorithm ccl_##name;
 #include "collectives/algorithms/registry.h"

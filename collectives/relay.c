@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lp/queues/queue_ends.h"
+
 struct search {
     const struct lp_model *m;
     const struct ccl_ranks *ranks;

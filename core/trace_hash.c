@@ -1,5 +1,6 @@
 /*
- * trace_hash.c: see trace_hash.h. XXH3 is compiled in here and nowhere else.
+ * trace_hash.c: see trace_hash.h. XXH3 is compiled in, here and in stress.c: the engine needs no
+ * library for it.
  */
 #include "core/trace_hash.h"
 
@@ -22,14 +23,14 @@ static inline uint64_t hash_bytes(uint64_t hash, const struct cw_event *event, s
                                 sizeof XXH3_kSecret, hash);
 }
 
-__attribute__((flatten)) uint64_t hash_event(uint64_t hash, const struct cw_event *event)
+__attribute__((flatten)) uint64_t trace_hash_event(uint64_t hash, const struct cw_event *event)
 {
     if (event->payload_bytes == 0) /* a constant length leaves one straight path */
         return hash_bytes(hash, event, HEADER_BYTES);
     return hash_bytes(hash, event, HEADER_BYTES + (size_t)event->payload_bytes);
 }
 
-uint64_t hash_lp(uint32_t lp, uint64_t hash)
+uint64_t trace_hash_lp(uint32_t lp, uint64_t hash)
 {
     const uint32_t packed[3] = {lp, (uint32_t)hash, (uint32_t)(hash >> 32)};
     return XXH3_64bits(packed, sizeof packed);

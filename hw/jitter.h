@@ -43,17 +43,15 @@ struct hw_jitter_kind {
 
 /* hw_jitter_ps() of an active kind. */
 int64_t hw_jitter_draw_ps(const struct hw_jitter_kind *kind, uint64_t seed,
-                          const struct hw_jitter_place *tensor_place, uint64_t operation,
-                          int64_t cost_ps);
+                          const struct hw_jitter_place *place, uint64_t operation, int64_t cost_ps);
 
 /* What an operation that costs `cost_ps` at this place takes beyond that; `operation` numbers the
  * instance's operations. 0 where `kind` has no jitter, or only elsewhere. */
 static inline int64_t hw_jitter_ps(const struct hw_jitter_kind *kind, uint64_t seed,
-                                   const struct hw_jitter_place *matmul_verify_place,
-                                   uint64_t operation, int64_t cost_ps)
+                                   const struct hw_jitter_place *place, uint64_t operation,
+                                   int64_t cost_ps)
 {
-    return kind->active ? hw_jitter_draw_ps(kind, seed, matmul_verify_place, operation, cost_ps)
-                        : 0;
+    return kind->active ? hw_jitter_draw_ps(kind, seed, place, operation, cost_ps) : 0;
 }
 
 #endif

@@ -53,7 +53,7 @@ struct hw_path_step {
     uint32_t index;     /* router, PE or slice number; for a switch, its number */
     enum hw_port port;  /* of ucie_port, io_port, ucie and outer links; the NoC link's step */
 };
-typedef void (*hw_path_fn)(void *arg, const struct hw_path_step *route_step);
+typedef void (*hw_path_fn)(void *arg, const struct hw_path_step *step);
 
 /*
  * Walks the path from PE_DMA of `from` to PE_DMA of `to` and, unless HW_MEMORY_NONE, on to that

@@ -4,6 +4,8 @@
  */
 #include "perf/perf_history.h"
 
+#include "collectives/config/environment.h"
+
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -46,7 +48,8 @@ static int fail_sqlite(sqlite3 *history, const char *path, struct cw_error *erro
 
 int perf_history_path(char *path, size_t bytes, struct cw_error *error)
 {
-    const char *const data = getenv("XDG_DATA_HOME"), *const home = getenv("HOME");
+    const char *const data = environment_get(ENVIRONMENT_DATA_HOME);
+    const char *const home = environment_get(ENVIRONMENT_HOME);
     int length = -1;
     if (data != NULL && data[0] == '/')
         length = snprintf(path, bytes, "%s/cubewarp/perf.sqlite", data);

@@ -26,6 +26,7 @@ static const struct cli_command commands[] = {
     {"topo", topo_main, "show what a configuration builds"},
     {"verify", verify_main, "run twice and compare every result: reproducibility"},
     {"replay", replay_main, "execute an op log again: the same memory"},
+    {"plugin", plugin_main, "write the beginnings of an algorithm of your own"},
     {"perf", perf_main, "measure throughput, compare with earlier runs, project more threads"},
     {"sweep", NULL, NULL},
     {"report", NULL, NULL},
@@ -45,14 +46,31 @@ static void print_usage(FILE *file)
           file);
 }
 
+/* Of the build (bench/build_commit.c); absent where the tests link this file. */
+extern const char cw_build_commit[] __attribute__((weak));
+extern const char cw_build_compiler[] __attribute__((weak));
+extern const char cw_build_flags[] __attribute__((weak));
+
+static void print_version(void)
+{
+    const struct {
+        const char *name, *volatile text; /* may be absent, whatever its type says */
+    } lines[] = {
+        {"commit", cw_build_commit}, {"compiler", cw_build_compiler}, {"flags", cw_build_flags}};
+    printf("cubewarp %s\n", CW_VERSION);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (lines[i].text != NULL)
+            printf("%s: %s\n", lines[i].name, lines[i].text);
+}
+
 static int unknown_command(const char *name)
 {
     const char *names[COMMANDS];
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     for (size_t i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
     const char *const nearest = nearest_name(name, names, COMMANDS);
-    fprintf(stderr, "cubewarp: unknown command %s", config_quote(name, strlen(name), quoted));
+    fprintf(stderr, "cubewarp: unknown command %s", text_quote(name, strlen(name), quoted));
     if (nearest != NULL)
         fprintf(stderr, "; did you mean '%s'?", nearest);
     fputs("\nTry 'cubewarp --help'.\n", stderr);
@@ -72,7 +90,7 @@ int cli_main(int argc, char **argv)
         return cli_end("help", CW_OK);
     }
     if (strcmp(name, "--version") == 0) {
-        printf("cubewarp %s\n", CW_VERSION);
+        print_version();
         return cli_end("version", CW_OK);
     }
     for (size_t i = 0; i < COMMANDS; i++) {

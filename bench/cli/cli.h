@@ -17,6 +17,7 @@ int check_main(int argc, char **argv);
 int config_main(int argc, char **argv);
 int topo_main(int argc, char **argv);
 int replay_main(int argc, char **argv);
+int plugin_main(int argc, char **argv);
 
 /* Queue pairs that a machine's PEs have, over all PEs and directions; without building it. */
 uint64_t topo_queue_pairs(const struct hw_config *hw, bool wire_all_pes);

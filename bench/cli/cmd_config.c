@@ -6,7 +6,9 @@
 #include <stdio.h>
 
 #include "bench/cli/cli.h"
+#include "collectives/config/config_print.h"
 #include "collectives/config/config_schema.h"
+#include "collectives/config/config_value.h"
 
 static void print_key(const char *prefix, const struct config_key *key)
 {

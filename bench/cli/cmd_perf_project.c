@@ -20,6 +20,7 @@
 #include "perf/perf_table.h"
 #include "perf/projection.h"
 #include "perf/session.h"
+#include "collectives/config/environment.h"
 
 enum { TYPES_SHOWN = 8 };
 
@@ -385,7 +386,8 @@ int perf_project_main(const struct perf_options *options, struct cw_error *error
     struct subject subject = {.argc = 0};
     struct perf_trace trace = {.count = 0};
     struct atomic_file json = {.stream = NULL};
-    unsetenv("CUBEWARP_CCL_TRACE"); /* a trace would stand in the result, and in what is measured */
+    unsetenv(environment_variables[ENVIRONMENT_CCL_TRACE]
+                 .name); /* a trace would stand in the result, and in what is measured */
     int result = load(&subject, options, error);
     if (result == CW_OK && options->json != NULL && strcmp(options->json, "-") != 0)
         result = atomic_file_open(&json, options->json, error);

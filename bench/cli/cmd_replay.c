@@ -39,8 +39,8 @@ static int cmd_replay_parse(struct replay_options *options, int argc, char **arg
                             struct cw_error *error)
 {
     static const char *const names[] = {"list", "max-memory", "help"};
-    char quoted[CONFIG_QUOTE_BYTES];
-    *options = (struct replay_options){.bytes_max = machine_memory_bytes() / 5 * 4};
+    char quoted[TEXT_QUOTE_BYTES];
+    *options = (struct replay_options){.bytes_max = host_limits_memory_bytes() / 5 * 4};
     optind = 0; /* getopt: start anew */
     opterr = 0;
     for (int found; (found = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
@@ -63,7 +63,7 @@ static int cmd_replay_parse(struct replay_options *options, int argc, char **arg
     options->path = argv[optind++];
     if (optind < argc)
         return options_usage(error, "unexpected argument %s; one op log at a time",
-                             config_quote(argv[optind], strlen(argv[optind]), quoted));
+                             text_quote(argv[optind], strlen(argv[optind]), quoted));
     return CW_OK;
 }
 
@@ -90,8 +90,8 @@ static void print_summary(const struct op_log_replay *replay)
 
 static int replay_file(const struct replay_options *options, struct cw_error *error)
 {
-    char quoted[CONFIG_QUOTE_BYTES];
-    config_quote(options->path, strlen(options->path), quoted);
+    char quoted[TEXT_QUOTE_BYTES];
+    text_quote(options->path, strlen(options->path), quoted);
     FILE *const file = fopen(options->path, "rbe");
     if (file == NULL)
         return options_usage(error, "cannot read %s: %s", quoted, strerror(errno));

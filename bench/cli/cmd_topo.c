@@ -63,7 +63,7 @@ static void print_counts(const struct config *config, const struct lp_model *m, 
     printf("LPs          %u: the host, cubes, IO dies and %u switches\n", m->lp_count,
            m->switch_count);
     printf("state        %zu bytes per PE, its cube's and links' included\n",
-           m->cube_bytes / m->pes);
+           m->cube.state_bytes / m->pes);
 }
 
 /* A path being printed; what it costs adds up as simulated. */

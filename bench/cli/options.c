@@ -136,7 +136,7 @@ static const struct option_row *options_row_of(int found)
 int options_unknown(struct cw_error *error, const char *argument, int letter,
                     const char *const *names, size_t count)
 {
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     if (strncmp(argument, "--", 2) != 0)
         return options_usage(error, "unknown option -%c",
                              letter > 32 && letter < 127 ? letter : '?');
@@ -145,7 +145,7 @@ int options_unknown(struct cw_error *error, const char *argument, int letter,
     size_t begins = 0;
     for (size_t i = 0; i < count; i++)
         begins += strncmp(names[i], name, strlen(name)) == 0;
-    config_quote(argument, strcspn(argument, "="), quoted);
+    text_quote(argument, strcspn(argument, "="), quoted);
     if (begins > 1)
         return options_usage(error, "option %s may mean more than one: write more of it", quoted);
     const char *const nearest = nearest_name(name, names, count);
@@ -194,10 +194,10 @@ static int options_reject_argument(struct options_parse *parse, const struct get
 /* Arguments that are no options: the second PE of --path, else none. */
 static int options_read_operand(struct options_parse *parse, const char *text)
 {
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     if (parse->options->path_from == NULL || parse->options->path_to != NULL)
         return options_usage(parse->error, "unexpected argument %s",
-                             config_quote(text, strlen(text), quoted));
+                             text_quote(text, strlen(text), quoted));
     parse->options->path_to = text;
     return CW_OK;
 }

@@ -26,16 +26,16 @@ int options_usage(struct cw_error *error, const char *format, ...)
 
 const char *nearest_name(const char *text, const char *const *names, size_t count)
 {
-    struct config_nearest nearest = {0};
+    struct text_nearest nearest = {0};
     for (size_t i = 0; i < count; i++)
-        config_nearest_try(&nearest, text, names[i]);
+        text_nearest_try(&nearest, text, names[i]);
     return nearest.best;
 }
 
 int options_reject(struct cw_error *error, const char *name, const char *text, const char *expected)
 {
-    char quoted[CONFIG_QUOTE_BYTES];
-    return options_usage(error, "--%s %s: %s", name, config_quote(text, strlen(text), quoted),
+    char quoted[TEXT_QUOTE_BYTES];
+    return options_usage(error, "--%s %s: %s", name, text_quote(text, strlen(text), quoted),
                          expected);
 }
 
@@ -145,7 +145,7 @@ static int read_gemm(struct options_parse *parse, const struct option_row *row, 
 
 static int read_bench(struct options_parse *parse, const struct option_row *row, const char *text)
 {
-    struct config_nearest nearest = {0};
+    struct text_nearest nearest = {0};
     char known[200] = "";
     size_t used = 0;
     for (size_t i = 0; bench_name(i) != NULL; i++) {
@@ -153,7 +153,7 @@ static int read_bench(struct options_parse *parse, const struct option_row *row,
             parse->options->bench = bench_name(i);
             return CW_OK;
         }
-        config_nearest_try(&nearest, text, bench_name(i));
+        text_nearest_try(&nearest, text, bench_name(i));
         if (used < sizeof known)
             used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
                                      bench_name(i));
@@ -439,9 +439,9 @@ static int finish_sizes(struct options_parse *parse)
     const char *const wrong =
         nccl ? NULL : sizes_parse(text, sizes, RUN_SIZES_MAX, &options->size_count);
     if (wrong != NULL) {
-        char quoted[CONFIG_QUOTE_BYTES];
+        char quoted[TEXT_QUOTE_BYTES];
         return options_usage(parse->error, "%s %s: %s", option,
-                             config_quote(text, strlen(text), quoted), wrong);
+                             text_quote(text, strlen(text), quoted), wrong);
     }
     if (nccl && expand_nccl_sizes(parse, sizes, &options->size_count) != CW_OK)
         return CW_USAGE;

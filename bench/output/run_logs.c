@@ -3,8 +3,12 @@
  */
 #include "bench/output/run_logs.h"
 
+#include "collectives/config/environment.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+#include "lp/queues/queue_ends.h"
 
 static bool run_logs_is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
 
@@ -42,7 +46,7 @@ static void run_logs_on_kernel(void *arg, const struct lp_kernel_record *record)
     struct run_logs *logs = arg;
     if (logs->ccl_trace != NULL && record->mark == LP_MARK_START)
         logs->rank_of_pe[record->pe] =
-            lp_system_model(logs->system)->launches[record->launch - 1].args.rank;
+            lp_system_model(logs->system)->launches.at[record->launch - 1].args.rank;
     if (logs->timeline != NULL)
         timeline_kernel(logs->timeline, record);
 }
@@ -51,8 +55,8 @@ static void run_logs_on_kernel(void *arg, const struct lp_kernel_record *record)
 
 static int open_ccl_trace(struct run_logs *logs, struct cw_error *error)
 {
-    const char *wanted = getenv("CUBEWARP_CCL_TRACE"), *path = logs->options->ccl_trace;
-    if (path == NULL && wanted != NULL && strcmp(wanted, "1") == 0)
+    const char *path = logs->options->ccl_trace;
+    if (path == NULL && environment_is(ENVIRONMENT_CCL_TRACE, "1"))
         path = "-";
     if (path == NULL)
         return CW_OK;

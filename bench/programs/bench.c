@@ -15,6 +15,7 @@
 #include "bench/output/progress.h"
 #include "bench/output/run_logs.h"
 #include "lp/host/deadlock.h"
+#include "collectives/config/environment.h"
 
 /* Queues that a dump of pointers shows to a person. */
 #define LINES_MAX 64u
@@ -386,7 +387,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
         .no_data = options->no_data || (!session.program->collective && options->op_log == NULL),
         .kernels_only = !session.program->collective,
         .warn = bench_warn,
-        .check_changes = getenv("CUBEWARP_CHECK_CHANGES") != NULL};
+        .check_changes = environment_get(ENVIRONMENT_CHECK_CHANGES) != NULL};
     dist.arg = &session;
     dist.progress = isatty(STDERR_FILENO) && !options->quiet ? bench_show_progress : NULL;
     dist.each_round = options->engine_log != NULL ? bench_log_round : NULL;

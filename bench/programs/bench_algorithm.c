@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/config/config_place.h"
+
 #include "bench/programs/program.h"
 
 static bool has_algorithm(const struct bench_program *program)

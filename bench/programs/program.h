@@ -84,8 +84,8 @@ int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struc
  * iterations of `once`, with the bound for a tile of that many bytes.
  */
 int bench_run_tiles(struct bench_session *session,
-                    int (*ipcq_pingpong_once)(struct bench_session *session, uint64_t n_elem,
-                                              struct cw_error *error),
+                    int (*once)(struct bench_session *session, uint64_t n_elem,
+                                struct cw_error *error),
                     int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
                     struct cw_error *error);
 

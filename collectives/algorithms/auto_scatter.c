@@ -1,23 +1,16 @@
 /*
  * auto_scatter.c: the choice among the reduce-scatters (50-collectives.md, "Choice"): mesh for
  * small messages; else birs, or birs_inter for more than 16 ranks, where its conditions hold and it
- * is enabled; else rhd. Host side; reads CUBEWARP_BIRS_ENABLE, otherwise pure.
+ * is enabled; else rhd. Host side and pure.
  */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "collectives/algorithms/reduce_scatter.h"
 
 enum { BIRS_RANKS_MAX = 16 };
-
-static bool birs_is_enabled(const struct ccl_call *call)
-{
-    const char *const wanted = getenv("CUBEWARP_BIRS_ENABLE");
-    return call->ccl->birs_enable || (wanted != NULL && strcmp(wanted, "TRUE") == 0);
-}
 
 /* Adds to the reason. */
 __attribute__((format(printf, 2, 3))) static void auto_scatter_say(struct ccl_choice *choice,
@@ -48,7 +41,7 @@ static void auto_scatter_choose(const struct ccl_call *call, struct ccl_choice *
         auto_scatter_say(choice, "%s; ", refusal.wrong);
     }
     choice->algorithm = &ccl_rhd;
-    if (!birs_is_enabled(call)) {
+    if (!call->ccl->birs_enable) {
         auto_scatter_say(choice,
                          "%" PRIu64 " bytes per rank, and birs is not enabled (birs_enable: true, "
                          "or CUBEWARP_BIRS_ENABLE=TRUE)",

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "collectives/config/config.h"
+#include "collectives/config/config_rings.h"
 
 static uint64_t slice_bytes(const struct ccl_call *call)
 {

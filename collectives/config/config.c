@@ -8,7 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/config/config_apply.h"
+#include "collectives/config/config_fill.h"
+#include "collectives/config/config_find.h"
+#include "collectives/config/config_parse.h"
+#include "collectives/config/config_print.h"
+#include "collectives/config/config_rings.h"
+#include "collectives/config/config_rules.h"
 #include "collectives/config/config_tree.h"
+#include "collectives/config/config_value.h"
+#include "collectives/config/environment.h"
+#include "collectives/config/text.h"
 #include "core/cw.h"
 
 #define OPTION_BYTES 200u
@@ -38,6 +48,26 @@ static void load_file(struct load *load, const char *path, enum config_file file
         config_apply_file(&load->loader, load->tree, source, root);
 }
 
+/* Parses and applies a text that the program has compiled in. */
+static void load_builtin(struct load *load, const struct builtin_file *builtin,
+                         enum config_file file, bool any_key)
+{
+    char name[OPTION_BYTES];
+    snprintf(name, sizeof name, "%s %s", CONFIG_BUILT_IN, builtin->name);
+    const char *const copy = config_arena_text(load->loader.arena, name, strlen(name));
+    if (copy == NULL)
+        return;
+    const uint32_t source = config_source_add(
+        &load->loader,
+        &(struct config_source){.name = copy, .is_file = true, .any_key = any_key, .file = file});
+    if (source == 0)
+        return;
+    const struct config_node *const root =
+        config_parse(&load->loader, source, (const char *)builtin->text, builtin->bytes);
+    if (root != NULL)
+        config_apply_file(&load->loader, load->tree, source, root);
+}
+
 static const char *config_join(struct load *load, const char *folder, const char *name)
 {
     const size_t room = strlen(folder) + strlen(name) + 2;
@@ -47,24 +77,37 @@ static const char *config_join(struct load *load, const char *folder, const char
     return path;
 }
 
+static void load_shipped(struct load *load, const char *name, enum config_file file)
+{
+    if (load->configs_dir == NULL)
+        return;
+    if (load->configs_dir == CONFIG_BUILT_IN) {
+        load_builtin(load, builtin_file_find(name), file, false);
+        return;
+    }
+    const char *const path = config_join(load, load->configs_dir, name);
+    if (path != NULL)
+        load_file(load, path, file, false);
+}
+
 static void load_files(struct load *load)
 {
     static const char *const names[CONFIG_FILES] = {"topology.yaml", "components.yaml", "ccl.yaml"};
     const struct config_request *const request = load->request;
     const char *const given[CONFIG_FILES] = {request->topology, request->components, request->ccl};
     for (uint32_t i = 0; i < CONFIG_FILES; i++) {
-        const char *const shipped =
-            load->configs_dir == NULL ? NULL : config_join(load, load->configs_dir, names[i]);
-        if (shipped != NULL)
-            load_file(load, shipped, (enum config_file)i, false);
+        load_shipped(load, names[i], (enum config_file)i);
         if (given[i] != NULL)
             load_file(load, given[i], (enum config_file)i, false);
     }
     if (request->preset == NULL)
         return;
+    const struct builtin_file *builtin = NULL;
     const char *const preset =
-        config_find_preset(&load->loader, load->configs_dir, request->preset);
-    if (preset != NULL)
+        config_find_preset(&load->loader, load->configs_dir, request->preset, &builtin);
+    if (builtin != NULL)
+        load_builtin(load, builtin, CONFIG_TOPOLOGY, true);
+    else if (preset != NULL)
         load_file(load, preset, CONFIG_TOPOLOGY, true);
 }
 
@@ -81,10 +124,10 @@ static bool is_printable(const char *text)
 static uint32_t add_option(struct load *load, const char *option, const char *text)
 {
     char name[OPTION_BYTES];
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     const size_t bytes = strlen(text);
     const bool plain = bytes + 16 < sizeof name && is_printable(text);
-    snprintf(name, sizeof name, "%s %s", option, plain ? text : config_quote(text, bytes, quoted));
+    snprintf(name, sizeof name, "%s %s", option, plain ? text : text_quote(text, bytes, quoted));
     const char *const copy = config_arena_text(load->loader.arena, name, strlen(name));
     return copy == NULL ? 0
                         : config_source_add(&load->loader,
@@ -119,6 +162,33 @@ static void apply_set(struct load *load, const char *text)
         config_parse(&load->loader, source, equals + 1, strlen(equals + 1));
     if (node != NULL)
         config_apply_path(&load->loader, load->tree, source, path, node);
+}
+
+/*
+ * The environment as a layer: CUBEWARP_BIRS_ENABLE=TRUE goes over every file's birs_enable, that of
+ * an algorithm's entry too, and an option goes over it.
+ */
+static void apply_environment(struct load *load)
+{
+    if (!environment_is(ENVIRONMENT_BIRS_ENABLE, "TRUE"))
+        return;
+    const uint32_t source = config_source_add(
+        &load->loader,
+        &(struct config_source){.name = "CUBEWARP_BIRS_ENABLE=TRUE", .any_key = true});
+    if (source == 0)
+        return;
+    const struct config_node yes = {.kind = CONFIG_SCALAR,
+                                    .plain = true,
+                                    .place = {.source = source},
+                                    .text = "true",
+                                    .bytes = 4};
+    const int key = config_ccl_find("birs_enable");
+    config_apply_path(&load->loader, load->tree, source, "defaults.birs_enable", &yes);
+    for (struct config_algorithm *entry = load->tree->algorithms; entry != NULL;
+         entry = entry->next)
+        if (config_given(&entry->value[key]))
+            config_value_read(&load->loader, &config_ccl_keys[key], "birs_enable", &yes,
+                              &entry->value[key]);
 }
 
 /* Code is loaded only if a configuration file says so, and never against --no-plugins. */
@@ -161,6 +231,7 @@ static void load_layers(struct load *load)
     if (load->configs_dir == NULL && !all_given)
         return; /* reported; nothing that follows could be complete */
     load_files(load);
+    apply_environment(load);
     if (request->algorithm != NULL)
         apply_algorithm_option(load, request->algorithm);
     for (size_t i = 0; i < request->set_count; i++)

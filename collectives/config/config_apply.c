@@ -3,10 +3,13 @@
  * becomes, or above keys, and then it is a mapping whose own keys lead to them. A later source
  * replaces values one by one; a value that is wrong leaves an error and none in force.
  */
-#include "collectives/config/config_tree.h"
+#include "collectives/config/config_apply.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "collectives/config/config_value.h"
+#include "collectives/config/text.h"
 
 #define PATH_BYTES  256u
 #define KNOWN_BYTES 700u
@@ -62,9 +65,9 @@ static void children_add(struct children *children, const char *name)
     snprintf(children->known + used, sizeof children->known - used, "%s%s", used == 0 ? "" : ", ",
              name);
     children->count++;
-    struct config_nearest nearest = {0};
+    struct text_nearest nearest = {0};
     if (children->wanted != NULL)
-        config_nearest_try(&nearest, children->wanted, name);
+        text_nearest_try(&nearest, children->wanted, name);
     if (nearest.best != NULL &&
         (children->best[0] == '\0' || nearest.distance < children->distance)) {
         snprintf(children->best, sizeof children->best, "%s", name);
@@ -126,14 +129,14 @@ static void unknown_key(const struct apply *apply, const char *path, const char 
                         const struct config_node *key)
 {
     struct children children;
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     char meant[PATH_BYTES + 24] = "";
     if (apply->loader->errors->count >= CONFIG_ERRORS_MAX) {
         apply->loader->errors->dropped++; /* cheaply, however many */
         return;
     }
     children_of(apply, path, algorithm, key->text, &children);
-    config_quote(key->text, key->bytes, quoted);
+    text_quote(key->text, key->bytes, quoted);
     if (children.best[0] != '\0')
         snprintf(meant, sizeof meant, "did you mean '%s'? ", children.best);
     const char *const file = path[0] == '\0' ? belongs_elsewhere(key->text) : NULL;
@@ -160,7 +163,7 @@ static bool expect_mapping(const struct apply *apply, const char *path, const ch
     if (node->kind == CONFIG_MAPPING)
         return true;
     struct children children;
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     children_of(apply, path, algorithm, NULL, &children);
     config_error(apply->loader, node->place, "%s%sexpected a mapping with keys of %s; found %s",
                  path, path[0] == '\0' ? "" : ": ", children.known,
@@ -213,14 +216,6 @@ static bool apply_node(const struct apply *apply, const char *path, const struct
         return false;
     apply_mapping(apply, path, node);
     return true;
-}
-
-struct config_algorithm *config_algorithm_find(const struct config_tree *tree, const char *name)
-{
-    for (struct config_algorithm *entry = tree->algorithms; entry != NULL; entry = entry->next)
-        if (strcmp(entry->name, name) == 0)
-            return entry;
-    return NULL;
 }
 
 /* The entry with this name, made if need be; NULL if the name is none or there is no room. */
@@ -287,7 +282,7 @@ static void apply_algorithm(const struct apply *apply, const char *name, size_t 
 
 static void apply_algorithms(const struct apply *apply, const struct config_node *node)
 {
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     if (node->kind != CONFIG_MAPPING) {
         config_error(apply->loader, node->place,
                      "algorithms: expected a mapping from names to entries; found %s",
@@ -335,8 +330,8 @@ static void nearest_visit(void *arg, const char *path, const struct config_key *
 {
     (void)key;
     struct nearest_path *const found = arg;
-    struct config_nearest nearest = {0};
-    config_nearest_try(&nearest, found->path, path);
+    struct text_nearest nearest = {0};
+    text_nearest_try(&nearest, found->path, path);
     if (nearest.best == NULL || (found->best[0] != '\0' && nearest.distance >= found->distance))
         return;
     snprintf(found->best, sizeof found->best, "%s", path);
@@ -345,12 +340,12 @@ static void nearest_visit(void *arg, const char *path, const struct config_key *
 
 static void unknown_path(const struct apply *apply, const char *path, struct config_place place)
 {
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     struct nearest_path found = {.path = path};
     struct children top;
     visit_paths(NULL, nearest_visit, &found);
     children_of(apply, "", NULL, NULL, &top);
-    config_quote(path, strlen(path), quoted);
+    text_quote(path, strlen(path), quoted);
     if (found.best[0] != '\0')
         config_error(apply->loader, place, "unknown key %s; did you mean '%s'?", quoted,
                      found.best);

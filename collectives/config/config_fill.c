@@ -2,10 +2,14 @@
  * config_fill.c: from checked values to struct hw_config and struct ccl_config, by the schema's
  * offsets and, for what is made of several values, by hand. Nothing can fail here.
  */
-#include "collectives/config/config_tree.h"
+#include "collectives/config/config_fill.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "collectives/config/config_jitter.h"
+#include "collectives/config/config_ranks.h"
+#include "collectives/config/config_tree.h"
 
 static void store_rate(void *field, struct decimal value)
 {

@@ -2,7 +2,7 @@
  * config_jitter.c: `jitter` in components.yaml: rules across its keys, and what becomes of them in
  * struct hw_config. Everything there is optional; what is absent has no effect.
  */
-#include "collectives/config/config_tree.h"
+#include "collectives/config/config_jitter.h"
 
 #include <inttypes.h>
 #include <stdio.h>

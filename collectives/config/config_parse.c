@@ -4,7 +4,7 @@
  * anchors, aliases, tags, several documents. Bounds on size, number and depth hold before anything
  * grows.
  */
-#include "collectives/config/config_source.h"
+#include "collectives/config/config_parse.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <yaml.h>
+
+#include "collectives/config/text.h"
 
 struct parse {
     struct config_loader *loader;
@@ -21,68 +23,6 @@ struct parse {
     size_t bytes;
     bool failed; /* an error was reported: stop */
 };
-
-uint32_t config_source_add(struct config_loader *loader, const struct config_source *source)
-{
-    if (loader->source_count == loader->source_capacity) {
-        const uint32_t capacity = 2 * loader->source_capacity + 8;
-        struct config_source *const sources =
-            config_arena_alloc(loader->arena, capacity * sizeof *sources);
-        if (sources == NULL)
-            return 0;
-        if (loader->source_count > 0)
-            memcpy(sources, loader->sources, loader->source_count * sizeof *sources);
-        loader->sources = sources;
-        loader->source_capacity = capacity;
-    }
-    loader->sources[loader->source_count] = *source;
-    return ++loader->source_count;
-}
-
-/* Reads at most one byte more than a file may have, so that a pipe or a device ends too. */
-static char *read_all(struct config_loader *loader, struct config_place place, FILE *file,
-                      size_t *bytes)
-{
-    char *const text = malloc(CONFIG_FILE_BYTES_MAX + 1);
-    if (text == NULL) {
-        loader->arena->failed = true;
-        return NULL;
-    }
-    *bytes = fread(text, 1, CONFIG_FILE_BYTES_MAX + 1, file);
-    if (!ferror(file) && *bytes <= CONFIG_FILE_BYTES_MAX)
-        return text;
-    if (ferror(file))
-        config_error(loader, place, "cannot read: %s", strerror(errno));
-    else
-        config_error(loader, place, "longer than %zu bytes: not a configuration file",
-                     CONFIG_FILE_BYTES_MAX);
-    free(text);
-    return NULL;
-}
-
-char *config_file_read(struct config_loader *loader, uint32_t source, const char *path,
-                       size_t *bytes)
-{
-    const struct config_place place = {.source = source, .line = 1, .column = 1};
-    struct stat status;
-    FILE *const file = fopen(path, "rbe");
-    if (file == NULL) {
-        if (errno == ENOMEM)
-            loader->arena->failed = true;
-        else
-            config_error(loader, place, "cannot open: %s", strerror(errno));
-        return NULL;
-    }
-    char *text = NULL;
-    if (fstat(fileno(file), &status) != 0)
-        config_error(loader, place, "cannot read: %s", strerror(errno));
-    else if (S_ISDIR(status.st_mode))
-        config_error(loader, place, "is a directory; expected a YAML file");
-    else
-        text = read_all(loader, place, file, bytes);
-    fclose(file);
-    return text;
-}
 
 /* The place of a byte, counting characters as libyaml does. */
 static struct config_place place_at(uint32_t source, const char *text, size_t offset)
@@ -123,7 +63,7 @@ static bool next_event(struct parse *parse, yaml_event_t *event)
         parse->loader->arena->failed = true;
         return false;
     }
-    char context[CONFIG_QUOTE_BYTES] = "";
+    char context[TEXT_QUOTE_BYTES] = "";
     if (parser->context != NULL)
         snprintf(context, sizeof context, " (%s)", parser->context);
     /* the reader knows the byte, the scanner and the parser a mark */
@@ -217,10 +157,10 @@ static bool is_duplicate(struct parse *parse, const struct config_node *mapping,
     for (const struct config_node *other = mapping->first; other != NULL; other = other->next) {
         if (other->bytes != key->bytes || memcmp(other->text, key->text, key->bytes) != 0)
             continue;
-        char quoted[CONFIG_QUOTE_BYTES];
+        char quoted[TEXT_QUOTE_BYTES];
         config_error(
             parse->loader, key->place, "key %s is given twice; first at line %u, column %u",
-            config_quote(key->text, key->bytes, quoted), other->place.line, other->place.column);
+            text_quote(key->text, key->bytes, quoted), other->place.line, other->place.column);
         return true;
     }
     return false;
@@ -319,7 +259,7 @@ static struct config_node *parse_stream(struct parse *parse)
 static bool check_utf8(struct config_loader *loader, uint32_t source, const char *text,
                        size_t bytes)
 {
-    const size_t good = config_utf8_prefix(text, bytes);
+    const size_t good = text_utf8_prefix(text, bytes);
     if (good == bytes)
         return true;
     config_error(loader, place_at(source, text, good),

@@ -4,7 +4,7 @@
  * lower rank of a package is on its first die. A list that was wrong by itself has its error
  * already.
  */
-#include "collectives/config/config_tree.h"
+#include "collectives/config/config_ranks.h"
 
 #include <string.h>
 

@@ -1,12 +1,14 @@
 /*
  * config_rings.c: whether the receive rings of a PE's queues fit in the memory that holds them.
  */
-#include "collectives/config/config_tree.h"
-#include "collectives/topologies.h"
+#include "collectives/config/config_rings.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "collectives/config/config_place.h"
+#include "collectives/topologies.h"
 
 /* Neighbours that the best placed node has in a line of `length`, wrapping or not. */
 static uint32_t line_neighbours(uint32_t length, bool wraps)

@@ -3,29 +3,20 @@
  * required keys, `extends`, the chosen algorithm, grids of SIPs, cubes and PEs, the root cube. A
  * rule whose values are missing, because they were wrong, is silent: that error is already there.
  */
-#include "collectives/algorithm.h"
-#include "collectives/config/config_tree.h"
+#include "collectives/config/config_rules.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/algorithm.h"
+#include "collectives/config/config_jitter.h"
+#include "collectives/config/config_ranks.h"
+#include "collectives/config/config_value.h"
+#include "collectives/config/text.h"
+
 #define LIST_BYTES 600u
 #define PAIRS_MAX  24u
-
-const struct config_value *config_machine_value(const struct config_tree *tree, const char *path)
-{
-    return &tree->machine[config_machine_find(path)];
-}
-
-const struct config_value *config_ccl_value(const struct config_tree *tree,
-                                            const struct config_algorithm *algorithm, int key)
-{
-    for (; algorithm != NULL; algorithm = algorithm->extends)
-        if (config_given(&algorithm->value[key]))
-            return &algorithm->value[key];
-    return &tree->defaults[key];
-}
 
 static void list_add(char list[LIST_BYTES], const char *text)
 {
@@ -48,11 +39,11 @@ static void unknown_algorithm(struct config_loader *loader, const struct config_
                               const char *path, const struct config_value *value)
 {
     char known[LIST_BYTES];
-    struct config_nearest nearest = {0};
+    struct text_nearest nearest = {0};
     list_algorithms(tree, known);
     for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
          entry = entry->next)
-        config_nearest_try(&nearest, value->text, entry->name);
+        text_nearest_try(&nearest, value->text, entry->name);
     char hint[CCL_NAME_BYTES + 48] = "";
     if (nearest.best != NULL)
         snprintf(hint, sizeof hint, "did you mean '%s'? ", nearest.best);

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "collectives/config/ccl_config.h"
+
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 
 static const char *const contentions[] = {"none", "message", "chunk"};

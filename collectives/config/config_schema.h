@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collectives/config/config_decimal.h"
+#include "collectives/config/decimal.h"
 #include "collectives/config/config_source.h"
 
 enum config_type {
@@ -89,14 +89,5 @@ extern const uint32_t config_ccl_key_count;
 /* Index of the machine's key with this path, of the collectives' key with this name; or -1. */
 int config_machine_find(const char *path);
 int config_ccl_find(const char *name);
-
-/*
- * Checks a node against a key and fills *value; false, with an error reported that says what is
- * legal, if it does not fit. `path` is how messages call the key.
- */
-bool config_value_read(struct config_loader *loader, const struct config_key *key, const char *path,
-                       const struct config_node *node, struct config_value *value);
-/* "a whole number from 1 to 16384", "one of none, message, chunk". Returns buf. */
-const char *config_legal(const struct config_key *key, char *buf, size_t size);
 
 #endif

@@ -31,40 +31,10 @@ struct config_tree {
     uint32_t grid_w, grid_h;         /* the SIP grid in force; 0: not a grid, or not known */
 };
 
-/* Applies all of a file or preset, checked against what is legal in that source. */
-void config_apply_file(struct config_loader *loader, struct config_tree *tree, uint32_t source,
-                       const struct config_node *root);
-/* Applies a value at a path: --set. */
-void config_apply_path(struct config_loader *loader, struct config_tree *tree, uint32_t source,
-                       const char *path, const struct config_node *node);
-
 struct config_algorithm *config_algorithm_find(const struct config_tree *tree, const char *name);
 /* The value in force of a collectives' key for an algorithm: its own, inherited, or the default. */
 const struct config_value *config_ccl_value(const struct config_tree *tree,
                                             const struct config_algorithm *algorithm, int key);
 const struct config_value *config_machine_value(const struct config_tree *tree, const char *path);
-
-/*
- * Checks what needs more than one value, over all algorithms where it concerns them; sets
- * `extends`, `chosen` and the grid. hw and ccl are filled only if this and everything before found
- * no error.
- */
-void config_check_algorithms(struct config_loader *loader, struct config_tree *tree);
-void config_check_machine(struct config_loader *loader, struct config_tree *tree);
-/* The chosen algorithm's `mate` and `package` (config_ranks.c). */
-void config_check_ranks(struct config_loader *loader, const struct config_tree *tree);
-void config_fill_ranks(const struct config_tree *tree, struct ccl_ranks *ranks);
-void config_check_jitter(struct config_loader *loader, const struct config_tree *tree);
-void config_fill(struct config *config);
-void config_fill_jitter(const struct config_tree *tree, struct hw_config *hw);
-/* Fills config->digest; CW_NO_RESOURCE without memory. */
-int config_digest(struct config *config);
-void config_check_rings(struct config *config, struct config_errors *errors);
-
-/* Finds the shipped files' folder; NULL with an error that names the places tried. */
-const char *config_find_shipped(struct config_loader *loader, const char *given);
-/* A preset's path: configs/presets/NAME.yaml, or the text itself if it is a path. */
-const char *config_find_preset(struct config_loader *loader, const char *configs_dir,
-                               const char *preset);
 
 #endif

@@ -3,12 +3,14 @@
  * is rewritten in one canonical spelling, so that equal configurations have equal texts and
  * digests.
  */
-#include "collectives/config/ccl_config.h"
-#include "collectives/config/config_schema.h"
+#include "collectives/config/config_value.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "collectives/config/ccl_config.h"
+#include "collectives/config/text.h"
 
 #define LEGAL_BYTES 400u
 #define PLACES_MAX  9u
@@ -90,7 +92,7 @@ static bool config_value_reject(const struct reader *reader, const struct config
                                 const char *hint)
 {
     char legal[LEGAL_BYTES];
-    char quoted[CONFIG_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
     config_error(reader->loader, node->place, "%s: expected %s; found %s%s", reader->path,
                  config_legal(reader->key, legal, sizeof legal), config_quote_node(node, quoted),
                  hint);
@@ -183,11 +185,11 @@ static int find_choice(const struct config_key *key, const struct config_node *n
 
 static bool reject_choice(const struct reader *reader, const struct config_node *node)
 {
-    struct config_nearest nearest = {0};
-    char hint[CONFIG_QUOTE_BYTES + 32] = "";
+    struct text_nearest nearest = {0};
+    char hint[TEXT_QUOTE_BYTES + 32] = "";
     if (node->kind == CONFIG_SCALAR)
         for (uint32_t i = 0; i < reader->key->choice_count; i++)
-            config_nearest_try(&nearest, node->text, reader->key->choices[i]);
+            text_nearest_try(&nearest, node->text, reader->key->choices[i]);
     if (nearest.best != NULL)
         snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest.best);
     return config_value_reject(reader, node, hint);

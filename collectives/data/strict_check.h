@@ -18,8 +18,7 @@ struct strict_check;
 /* hw must outlive the check. `warn` is told of each IpcqSlotReuse, once per queue. NULL: out of
  * memory. */
 struct strict_check *strict_check_create(const struct hw_config *hw, uint32_t n_slots,
-                                         void (*strict_check_warn)(void *arg, const char *text),
-                                         void *arg);
+                                         void (*warn)(void *arg, const char *text), void *arg);
 void strict_check_free(struct strict_check *check); /* accepts NULL */
 
 /* An operation has been committed. CW_OK, or CW_PROGRAM_FAILED with IpcqTypeMismatch. */

@@ -30,7 +30,7 @@ void barrier_free(struct barrier *barrier); /* accepts NULL */
  * exist, or would wait outside of a worker; or what submit or drain returned. After an error the
  * barrier is reset, and the caller should end its worker (mp_fail), which ends the others.
  */
-int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn dist_call_submit,
+int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn submit,
                              void *submit_arg, struct cw_error *error);
 
 /* Forgets who has joined the open epoch. A launcher that ends waiting workers does it, too. */

@@ -4,6 +4,9 @@
  */
 #include <string.h>
 
+#include "collectives/config/config_rings.h"
+
+#include "collectives/config/config_place.h"
 #include "collectives/runtime/dist_internal.h"
 
 uint64_t dist_ring_bytes(const struct config *config, enum ccl_buffer_kind memory)

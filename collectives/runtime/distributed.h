@@ -99,8 +99,7 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
 /* Installs the queues and drains, the first time: what dist_init_process_group() does. */
 int dist_install(struct dist *dist, struct cw_error *error);
 /* Runs a worker on every rank, as coroutines (mp_spawn). */
-int dist_spawn(struct dist *dist, mp_worker_fn ccl_allreduce_worker, void *arg,
-               struct cw_error *error);
+int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_error *error);
 
 /* Kernels without a collective: begin, any number of launches in order of (sip, cube, pe), drain.
  */

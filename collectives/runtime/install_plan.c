@@ -10,6 +10,7 @@
 #include "collectives/runtime/distributed.h"
 #include "collectives/topologies.h"
 #include "lp/layout.h"
+#include "lp/queues/queue_ends.h"
 
 struct install_plans {
     const char *algorithm_name;

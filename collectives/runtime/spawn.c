@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/host/coroutine.h"
+#include "collectives/config/environment.h"
 
 #define STACK_KIB_DEFAULT 64u
 #define STACK_KIB_MIN     32u /* of which this library's calls take up to 11, measured */
@@ -111,7 +112,7 @@ __attribute__((format(printf, 3, 4))) static int spawn_fail(struct cw_error *err
 
 static int stack_size(size_t *bytes, struct cw_error *error)
 {
-    const char *text = getenv("CUBEWARP_STACK_KIB");
+    const char *text = environment_get(ENVIRONMENT_STACK_KIB);
     unsigned long kib = STACK_KIB_DEFAULT;
     if (text) {
         char *end;
@@ -365,7 +366,7 @@ int dist_get_rank(void)
 {
     if (here.worker)
         return (int)here.worker->rank;
-    if (getenv("CUBEWARP_DEBUG"))
+    if (environment_get(ENVIRONMENT_DEBUG) != NULL)
         fprintf(stderr, "cubewarp: warning: dist_get_rank() outside of a worker returns 0; a bug "
                         "unless one driver is meant\n");
     return 0;

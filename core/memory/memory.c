@@ -5,7 +5,6 @@
  */
 #include "core/memory/memory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,8 +15,8 @@ enum { HUGE_PAGE_BYTES = 2 << 20 };
 
 void memory_init(struct memory *memory, uint64_t bytes_max)
 {
-    *memory =
-        (struct memory){.bytes_max = bytes_max > 0 ? bytes_max : machine_memory_bytes() / 5 * 4};
+    *memory = (struct memory){.bytes_max =
+                                  bytes_max > 0 ? bytes_max : host_limits_memory_bytes() / 5 * 4};
 }
 
 static size_t whole_pages(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
@@ -100,16 +99,13 @@ enum memory_level memory_level(const struct memory *memory)
 int memory_error(const struct memory *memory, struct cw_error *error)
 {
     const uint64_t needed = sync_load_acquire(&memory->needed); /* a figure: orders nothing */
-    error->exit_code = CW_NO_RESOURCE;
     if (needed > memory->bytes_max)
-        snprintf(error->text, sizeof error->text,
-                 "out of memory: the simulation needs at least %llu bytes, the limit is %llu "
-                 "(--max-memory)",
-                 (unsigned long long)needed, (unsigned long long)memory->bytes_max);
-    else
-        snprintf(error->text, sizeof error->text,
-                 "out of memory: the simulation needs at least %llu bytes, and the system has no "
-                 "more",
-                 (unsigned long long)needed);
-    return CW_NO_RESOURCE;
+        return cw_error_set(error, CW_NO_RESOURCE,
+                            "out of memory: the simulation needs at least %llu bytes, the limit is "
+                            "%llu (--max-memory)",
+                            (unsigned long long)needed, (unsigned long long)memory->bytes_max);
+    return cw_error_set(error, CW_NO_RESOURCE,
+                        "out of memory: the simulation needs at least %llu bytes, and the system "
+                        "has no more",
+                        (unsigned long long)needed);
 }

@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "lp/queues/queue_ends.h"
+
 struct place {
     const struct lp_model *m;
     uint32_t workers;

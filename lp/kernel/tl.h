@@ -98,10 +98,6 @@ struct tl_kernel {
     enum tl_status (*const *stream)(struct tl *tl, void *frame);
 };
 
-/* What a kernel may not be: a frame or a number of streams beyond the limits, no function to run.
- * CW_OK, or CW_USAGE and why. Whatever is launched has passed it. */
-int tl_kernel_check(const struct tl_kernel *kernel, struct cw_error *error);
-
 /* ---- queries: free -------------------------------------------------------------------------- */
 
 const struct tl_args *tl_args(const struct tl *tl);
@@ -168,8 +164,7 @@ void tl_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes);
  * The same without waiting: handle 0 .. TL_HANDLES - 1 names the operation until tl_wait_dma() has
  * returned; one operation per handle at a time. The operation's values are bound when it is issued.
  */
-void tl_load_async(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes,
-                   uint32_t system_handle);
+void tl_load_async(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes, uint32_t handle);
 void tl_store_async(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes,
                     uint32_t handle);
 void tl_copy_async(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes,
@@ -205,7 +200,7 @@ void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype fro
              uint32_t elements);
 /* dst[m][n] (TCM) <- a[m][k] . b[k][n], row-major; `add`: added to what is there. */
 void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand b, uint32_t m,
-            uint32_t n, uint32_t k, bool mesh_steps_add);
+            uint32_t n, uint32_t k, bool add);
 
 /* ---- one-sided: into another PE's memories, over vc_comm --------------------------------------
  */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "collectives/config/config.h"
+#include "collectives/config/config_print.h"
 #include "core/cw.h"
 
 /* Exit code of loading what is in the descriptor over the shipped files. */

@@ -4,6 +4,8 @@
  */
 #include "test/support/test_config_support.h"
 
+#include "collectives/config/config_place.h"
+
 #define ROUNDS     3000
 #define FILE_BYTES 16384u
 

@@ -5,6 +5,7 @@
 #include "test/support/test_lp_support.h"
 
 #include "hw/route.h"
+#include "lp/queues/logical_wiring.h"
 
 /* A neighbour map as a test writes it: one line per direction of a rank. */
 struct entry {

@@ -1,9 +1,9 @@
 /*
- * config_decimal.h: decimals as exact rationals, mantissa / 10^places. No double is involved
+ * decimal.h: decimals as exact rationals, mantissa / 10^places. No double is involved
  * anywhere between a configuration's text and the picoseconds and rates made of it.
  */
-#ifndef COLLECTIVES_CONFIG_DECIMAL_H
-#define COLLECTIVES_CONFIG_DECIMAL_H
+#ifndef COLLECTIVES_DECIMAL_H
+#define COLLECTIVES_DECIMAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +24,13 @@ struct decimal {
  * more digits than a decimal holds.
  */
 bool decimal_parse(const char *text, size_t bytes, struct decimal *out);
+/*
+ * Parses digits[.digits] at the start of text, without sign or exponent. Returns how many bytes it
+ * has; 0 if text begins with no digit, or with more digits than a decimal holds.
+ */
+size_t decimal_prefix(const char *text, size_t bytes, struct decimal *out);
+/* value * unit, exactly; false if that is no whole number or does not fit. */
+bool decimal_times(struct decimal value, int64_t unit, int64_t *product);
 /* A literal of this program; aborts if it is no decimal. */
 struct decimal decimal_literal(const char *text);
 /* <0, 0, >0 as a is less than, equal to, greater than b. */

@@ -1,8 +1,8 @@
 /*
- * config_decimal.c: parsing, comparing and rounding decimals in integers. Intermediate values fit
+ * decimal.c: parsing, comparing and rounding decimals in integers. Intermediate values fit
  * in 128 bits by the ranges that the header gives; the schema keeps values inside them.
  */
-#include "collectives/config/config_decimal.h"
+#include "collectives/config/decimal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static wide power_of_ten(uint32_t exponent)
     return power;
 }
 
-static bool config_decimal_is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool decimal_is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Reads `e[+-]digits` at *at; exponents beyond any decimal are held at 1000. */
 static bool parse_exponent(const char *text, size_t bytes, size_t *at, int *exponent)
@@ -38,7 +38,7 @@ static bool parse_exponent(const char *text, size_t bytes, size_t *at, int *expo
     if (i == bytes)
         return false;
     for (; i < bytes; i++) {
-        if (!config_decimal_is_digit(text[i]))
+        if (!decimal_is_digit(text[i]))
             return false;
         if (*exponent < 1000)
             *exponent = *exponent * 10 + (text[i] - '0');
@@ -69,41 +69,75 @@ static bool normalise(int64_t mantissa, int places, struct decimal *out)
     return true;
 }
 
-bool decimal_parse(const char *text, size_t bytes, struct decimal *out)
+/* The digits of a number as they stand: digits[.digits] is mantissa * 10^-places. */
+struct digits {
+    size_t bytes; /* read, the point included */
+    size_t count; /* of digits */
+    int64_t mantissa;
+    int places;
+};
+
+/* Reads digits[.digits] from the start of text; false if there are more than a decimal holds. */
+static bool read_digits(const char *text, size_t bytes, struct digits *read)
 {
-    size_t i = 0;
-    const bool negative = bytes > 0 && text[0] == '-';
-    if (bytes > 0 && (text[0] == '-' || text[0] == '+'))
-        i++;
-    int64_t mantissa = 0;
-    size_t digits = 0;
-    int places = 0;
     bool point = false;
-    for (; i < bytes && (config_decimal_is_digit(text[i]) || (text[i] == '.' && !point)); i++) {
+    size_t i = 0;
+    *read = (struct digits){0};
+    for (; i < bytes && (decimal_is_digit(text[i]) || (text[i] == '.' && !point)); i++) {
         if (text[i] == '.') {
             point = true;
             continue;
         }
-        digits++;
-        if (mantissa >= (int64_t)(power_of_ten(DIGITS_MAX) / 10)) {
+        read->count++;
+        if (read->mantissa >= (int64_t)(power_of_ten(DIGITS_MAX) / 10)) {
             if (!point || text[i] != '0')
                 return false;
             continue; /* a zero behind the last place that is kept */
         }
-        mantissa = mantissa * 10 + (text[i] - '0');
-        places += point ? 1 : 0;
-        if (places > (int)DIGITS_MAX && mantissa != 0)
+        read->mantissa = read->mantissa * 10 + (text[i] - '0');
+        read->places += point ? 1 : 0;
+        if (read->places > (int)DIGITS_MAX && read->mantissa != 0)
             return false;
     }
+    read->bytes = i;
+    if (read->places > 1000)
+        read->places = 1000;
+    return true;
+}
+
+bool decimal_parse(const char *text, size_t bytes, struct decimal *out)
+{
+    const bool negative = bytes > 0 && text[0] == '-';
+    size_t at = bytes > 0 && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+    struct digits read;
     int exponent;
-    if (digits == 0 || !parse_exponent(text, bytes, &i, &exponent) || i != bytes)
+    if (!read_digits(text + at, bytes - at, &read) || read.count == 0)
         return false;
-    if (places > 1000)
-        places = 1000;
-    if (!normalise(mantissa, places - exponent, out))
+    at += read.bytes;
+    if (!parse_exponent(text, bytes, &at, &exponent) || at != bytes ||
+        !normalise(read.mantissa, read.places - exponent, out))
         return false;
     if (negative)
         out->mantissa = -out->mantissa;
+    return true;
+}
+
+size_t decimal_prefix(const char *text, size_t bytes, struct decimal *out)
+{
+    struct digits read;
+    if (bytes == 0 || !decimal_is_digit(text[0]) || !read_digits(text, bytes, &read) ||
+        !normalise(read.mantissa, read.places, out))
+        return 0;
+    return read.bytes;
+}
+
+bool decimal_times(struct decimal value, int64_t unit, int64_t *product)
+{
+    const wide all = (wide)value.mantissa * unit;
+    const wide divisor = power_of_ten(value.places);
+    if (all % divisor != 0 || all / divisor > INT64_MAX || all / divisor < INT64_MIN)
+        return false;
+    *product = (int64_t)(all / divisor);
     return true;
 }
 

@@ -1,0 +1,158 @@
+/*
+ * cmd_plugin.c: `cubewarp plugin new NAME`: writes the beginnings of a collective algorithm into a
+ * folder NAME: a source that runs as it is, a ccl.yaml that names it, and a Makefile that knows
+ * this program and its headers. The texts are the files of bench/cli/plugin_template, which the
+ * build compiles in (.ci/embed.sh); @NAME@, @PROGRAM@ and @HEADERS@ are replaced in them.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/cli/cli.h"
+#include "collectives/config/text.h"
+#include "core/host/program.h"
+
+enum { LEVELS_UP = 4, HEADERS_BYTES = PATH_MAX + 16 };
+
+static const struct plugin_template {
+    const char *name;
+    const unsigned char *text;
+    size_t bytes;
+} templates[] = {
+#include "plugin_template.inc"
+};
+
+struct plugin_names {
+    const char *name;
+    char program[PATH_MAX];
+    char headers[HEADERS_BYTES]; /* options for the compiler */
+};
+
+static const char usage[] =
+    "Usage: cubewarp plugin new NAME\n"
+    "Writes the beginnings of a collective algorithm into a new folder NAME: NAME.c, an "
+    "all-reduce\n"
+    "that runs as it is; NAME.yaml, for --ccl; and a Makefile. There, 'make run' builds and runs\n"
+    "it, and 'make verify' checks that no result depends on speculation.\n";
+
+/* A name that C, YAML and the shell take as it is. */
+static bool plugin_name_is_good(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz", rest[] = "0123456789_";
+    char all[sizeof letters + sizeof rest];
+    snprintf(all, sizeof all, "%s%s", letters, rest);
+    const size_t bytes = strlen(name);
+    return bytes > 0 && bytes < CCL_NAME_BYTES && strchr(letters, name[0]) != NULL &&
+           strspn(name, all) == bytes;
+}
+
+/* Where collectives/plugin.h is: below PREFIX/include/cubewarp/plugin of an installation, or in the
+ * tree that the program was built in. Else pkg-config may know. */
+static void plugin_find_headers(struct plugin_names *names)
+{
+    static const char *const places[] = {"include/cubewarp/plugin", "."};
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", names->program);
+    for (int level = 0; level < LEVELS_UP && strrchr(folder, '/') != NULL; level++) {
+        *strrchr(folder, '/') = '\0';
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            char header[PATH_MAX + 64];
+            snprintf(header, sizeof header, "%s/%s/collectives/plugin.h", folder, places[i]);
+            if (access(header, R_OK) != 0)
+                continue;
+            snprintf(names->headers, sizeof names->headers, "-I%s%s%s", folder, i == 0 ? "/" : "",
+                     i == 0 ? places[0] : "");
+            return;
+        }
+    }
+    snprintf(names->headers, sizeof names->headers, "$(shell pkg-config --cflags cubewarp-plugin)");
+}
+
+/* Writes a template with the names in it. */
+static void plugin_fill(FILE *file, const char *text, const struct plugin_names *names)
+{
+    const struct {
+        const char *mark, *text;
+    } marks[] = {
+        {"@NAME@", names->name}, {"@PROGRAM@", names->program}, {"@HEADERS@", names->headers}};
+    while (*text != '\0') {
+        size_t i = 0;
+        while (i < 3 && strncmp(text, marks[i].mark, strlen(marks[i].mark)) != 0)
+            i++;
+        if (i < 3) {
+            fputs(marks[i].text, file);
+            text += strlen(marks[i].mark);
+        } else {
+            fputc(*text++, file);
+        }
+    }
+}
+
+static int plugin_write(const struct plugin_template *template, const struct plugin_names *names,
+                        struct cw_error *error)
+{
+    char path[2 * CCL_NAME_BYTES + 64];
+    const bool has_name = strncmp(template->name, "NAME", 4) == 0;
+    const char *const rest = has_name ? template->name + 4 : template->name;
+    snprintf(path, sizeof path, "%s/%s%.*s", names->name, has_name ? names->name : "",
+             (int)(strlen(rest) - strlen(".in")), rest);
+    FILE *const file = fopen(path, "wxe");
+    bool ok = file != NULL;
+    if (ok) {
+        plugin_fill(file, (const char *)template->text, names);
+        ok = !ferror(file);
+        ok = fclose(file) == 0 && ok;
+    }
+    if (ok)
+        return CW_OK;
+    snprintf(error->text, sizeof error->text, "cannot write %s: %s", path, strerror(errno));
+    return error->exit_code = CW_NO_RESOURCE;
+}
+
+static int plugin_new(const char *name, struct cw_error *error)
+{
+    struct plugin_names names = {.name = name};
+    char quoted[TEXT_QUOTE_BYTES];
+    error->exit_code = CW_USAGE;
+    if (!plugin_name_is_good(name)) {
+        snprintf(error->text, sizeof error->text,
+                 "%s is no name for an algorithm; expected a lower-case letter, then lower-case "
+                 "letters, digits and _, at most %u in all",
+                 text_quote(name, strlen(name), quoted), (unsigned)CCL_NAME_BYTES - 1);
+        return CW_USAGE;
+    }
+    if (!program_path(names.program, sizeof names.program))
+        snprintf(names.program, sizeof names.program, "cubewarp");
+    plugin_find_headers(&names);
+    if (mkdir(name, 0777) != 0) {
+        snprintf(error->text, sizeof error->text, "cannot make the folder %s: %s", name,
+                 strerror(errno));
+        return error->exit_code = errno == EEXIST ? CW_USAGE : CW_NO_RESOURCE;
+    }
+    for (size_t i = 0; i < sizeof templates / sizeof *templates; i++)
+        if (plugin_write(&templates[i], &names, error) != CW_OK)
+            return error->exit_code;
+    printf("%s/%s.c, %s/%s.yaml and %s/Makefile are written. Build and try it:\n"
+           "  make -C %s run\n  make -C %s verify\n",
+           name, name, name, name, name, name, name);
+    return CW_OK;
+}
+
+int plugin_main(int argc, char **argv)
+{
+    struct cw_error error = {.exit_code = CW_OK};
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        fputs(usage, stdout);
+        return cli_end("plugin", CW_OK);
+    }
+    if (argc != 3 || strcmp(argv[1], "new") != 0) {
+        fputs(usage, stderr);
+        return CW_USAGE;
+    }
+    if (plugin_new(argv[2], &error) != CW_OK)
+        return cli_fail("plugin", &error);
+    return cli_end("plugin", CW_OK);
+}

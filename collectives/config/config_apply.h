@@ -1,0 +1,17 @@
+/*
+ * config_apply.h: lays one source over the tree of values.
+ */
+#ifndef COLLECTIVES_CONFIG_APPLY_H
+#define COLLECTIVES_CONFIG_APPLY_H
+
+#include "collectives/config/config_parse.h"
+#include "collectives/config/config_tree.h"
+
+/* Applies all of a file or preset, checked against what is legal in that source. */
+void config_apply_file(struct config_loader *loader, struct config_tree *tree, uint32_t source,
+                       const struct config_node *root);
+/* Applies a value at a path: --set. */
+void config_apply_path(struct config_loader *loader, struct config_tree *tree, uint32_t source,
+                       const char *path, const struct config_node *node);
+
+#endif

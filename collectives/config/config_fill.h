@@ -1,0 +1,12 @@
+/*
+ * config_fill.h: from checked values to struct hw_config and struct ccl_config.
+ */
+#ifndef COLLECTIVES_CONFIG_FILL_H
+#define COLLECTIVES_CONFIG_FILL_H
+
+#include "collectives/config/config.h"
+
+/* Fills config->hw and config->ccl from config->tree. Nothing can fail here. */
+void config_fill(struct config *config);
+
+#endif

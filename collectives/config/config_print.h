@@ -1,0 +1,21 @@
+/*
+ * config_print.h: the resolved configuration as one text, and the digest of that text.
+ */
+#ifndef COLLECTIVES_CONFIG_PRINT_H
+#define COLLECTIVES_CONFIG_PRINT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "collectives/config/config.h"
+
+/*
+ * The resolved configuration as YAML that loads again (as a preset), all three files in one; with
+ * a comment for each value that says where it came from, if `places`.
+ */
+int config_print(FILE *file, const struct config *config, bool places);
+
+/* Fills config->digest; CW_NO_RESOURCE without memory. */
+int config_digest(struct config *config);
+
+#endif

@@ -1,0 +1,12 @@
+/*
+ * config_ranks.h: the chosen algorithm's `mate` and `package`: which rank is on which die.
+ */
+#ifndef COLLECTIVES_CONFIG_RANKS_H
+#define COLLECTIVES_CONFIG_RANKS_H
+
+#include "collectives/config/config_tree.h"
+
+void config_check_ranks(struct config_loader *loader, const struct config_tree *tree);
+void config_fill_ranks(const struct config_tree *tree, struct ccl_ranks *ranks);
+
+#endif

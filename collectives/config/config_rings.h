@@ -1,0 +1,29 @@
+/*
+ * config_rings.h: whether the receive rings of a PE's queues fit in the memory that holds them.
+ */
+#ifndef COLLECTIVES_CONFIG_RINGS_H
+#define COLLECTIVES_CONFIG_RINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collectives/config/config.h"
+
+/*
+ * The most directions that one PE has a ring for (wiring, meshes and SIP topology), counted from
+ * the structure alone.
+ */
+uint32_t config_directions_max(const struct hw_config *hw, const struct ccl_config *ccl);
+
+/*
+ * Checks that `directions` rings of n_slots slots fit beside each other: in TCM or an HBM slice per
+ * PE, in SRAM those of the `pes` wired PEs of a cube together. An error names the memory, the
+ * request and what is free. True if they fit.
+ */
+bool config_rings_fit(const struct config *config, uint32_t directions, uint32_t pes,
+                      struct config_errors *errors);
+
+/* The same for the configuration's own wiring, as the loader checks it. */
+void config_check_rings(struct config *config, struct config_errors *errors);
+
+#endif

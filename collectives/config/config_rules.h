@@ -1,0 +1,17 @@
+/*
+ * config_rules.h: the rules across several values, checked when all layers are in place.
+ */
+#ifndef COLLECTIVES_CONFIG_RULES_H
+#define COLLECTIVES_CONFIG_RULES_H
+
+#include "collectives/config/config_tree.h"
+
+/*
+ * Checks the rules that need more than one value, over all algorithms where it concerns them; sets
+ * `extends`, `chosen` and the grid. hw and ccl are filled only if this and everything before found
+ * no error.
+ */
+void config_check_algorithms(struct config_loader *loader, struct config_tree *tree);
+void config_check_machine(struct config_loader *loader, struct config_tree *tree);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * config_tree.c: looking values up: see config_tree.h.
+ */
+#include "collectives/config/config_tree.h"
+
+#include <string.h>
+
+const struct config_value *config_machine_value(const struct config_tree *tree, const char *path)
+{
+    return &tree->machine[config_machine_find(path)];
+}
+
+const struct config_value *config_ccl_value(const struct config_tree *tree,
+                                            const struct config_algorithm *algorithm, int key)
+{
+    for (; algorithm != NULL; algorithm = algorithm->extends)
+        if (config_given(&algorithm->value[key]))
+            return &algorithm->value[key];
+    return &tree->defaults[key];
+}
+
+struct config_algorithm *config_algorithm_find(const struct config_tree *tree, const char *name)
+{
+    for (struct config_algorithm *entry = tree->algorithms; entry != NULL; entry = entry->next)
+        if (strcmp(entry->name, name) == 0)
+            return entry;
+    return NULL;
+}
