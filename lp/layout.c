@@ -39,9 +39,7 @@ static void number_links(struct lp_model *m)
 static void number_lps(struct lp_model *m)
 {
     const struct hw_config *hw = &m->hw;
-    m->switch_count = hw->sip_topology == HW_SWITCH        ? 1
-                      : hw->sip_topology == HW_PAIR_SWITCH ? 2
-                                                           : 0;
+    m->switch_count = hw->sip_topology->switches;
     m->first_io_die = 1 + hw->sip_count * m->cubes;
     m->first_switch = m->first_io_die + hw->sip_count;
     m->lp_count = m->first_switch + m->switch_count;

@@ -11,7 +11,8 @@
 #include "bench/output/atomic_file.h"
 #include "bench/programs/bench.h"
 #include "bench/cli/cmd_perf.h"
-#include "bench/phold/phold.h"
+#include "bench/cli/cmd_phold.h"
+#include "bench/cli/options_run.h"
 #include "bench/output/report.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
@@ -30,6 +31,7 @@ struct subject {
     char **argv;
     char line[PERF_COMMAND_BYTES - 64]; /* the same, in one line */
     bool is_phold;
+    bool no_data_given; /* --no-data is in the line of run */
     struct phold_options phold;
     struct run_options run;
     struct config *config; /* of run */
@@ -48,8 +50,7 @@ struct outcome {
 
 static int out_of_memory(struct cw_error *error)
 {
-    snprintf(error->text, sizeof error->text, "out of memory for the projection");
-    return error->exit_code = CW_NO_RESOURCE;
+    return cw_error_memory(error, "the projection");
 }
 
 /* ---- the command ------------------------------------------------------------------------------
@@ -62,9 +63,9 @@ static int check_words(const struct subject *subject, struct cw_error *error)
 {
     for (int i = 1; i < subject->argc; i++) {
         if (strpbrk(subject->argv[i], " \t") != NULL)
-            return options_usage(error, "'%.200s': no blanks, please", subject->argv[i]);
+            return cw_error_set(error, CW_USAGE, "'%.200s': no blanks, please", subject->argv[i]);
         if (strcmp(subject->argv[i], "--") == 0)
-            return options_usage(error, "'--' stands before the command, not in it");
+            return cw_error_set(error, CW_USAGE, "'--' stands before the command, not in it");
     }
     return CW_OK;
 }
@@ -76,15 +77,14 @@ static int join_words(struct subject *subject, struct cw_error *error)
         used += (size_t)snprintf(subject->line + used, sizeof subject->line - used, "%s%s",
                                  i == 0 ? "" : " ", subject->argv[i]);
         if (used >= sizeof subject->line)
-            return options_usage(error, "the command is too long");
+            return cw_error_set(error, CW_USAGE, "the command is too long");
     }
     return CW_OK;
 }
 
 static int load_run(struct subject *subject, struct cw_error *error)
 {
-    int result =
-        run_options_parse(&subject->run, COMMAND_PROJECT, subject->argc, subject->argv, error);
+    int result = run_options_project(&subject->run, subject->argc, subject->argv, error);
     if (result != CW_OK)
         return result;
     struct config_errors errors = {0};
@@ -92,8 +92,10 @@ static int load_run(struct subject *subject, struct cw_error *error)
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);
     if (result != CW_OK)
-        return options_usage(error, "the configuration of '%.300s' does not load", subject->line);
+        return cw_error_set(error, CW_USAGE, "the configuration of '%.300s' does not load",
+                            subject->line);
     subject->run.quiet = true;
+    subject->no_data_given = subject->run.no_data;
     subject->run.no_data = true; /* what is projected is the engine's time */
     result = run_options_check(&subject->run, &subject->config->hw, error);
     if (result != CW_OK)
@@ -116,10 +118,11 @@ static int load(struct subject *subject, const struct perf_options *options, str
         return result;
     subject->is_phold = strcmp(subject->argv[0], "phold") == 0;
     if (!subject->is_phold && strcmp(subject->argv[0], "run") != 0)
-        return options_usage(error, "'%.200s': phold or run can be projected", subject->argv[0]);
+        return cw_error_set(error, CW_USAGE, "'%.200s': phold or run can be projected",
+                            subject->argv[0]);
     if (!subject->is_phold)
         return load_run(subject, error);
-    result = phold_options_parse(&subject->phold, subject->argc, subject->argv, error);
+    result = phold_options_project(&subject->phold, subject->argc, subject->argv, error);
     subject->lp_count = subject->phold.lps;
     return result;
 }
@@ -212,7 +215,7 @@ static int cmd_perf_project_measure(const struct perf_options *options,
                                  {.name = "measured/adaptive/2", .threads = 2}};
     for (int i = 0; i < 2; i++)
         snprintf(cases[i].command, sizeof cases[i].command, "%s%s --threads %d", subject->line,
-                 subject->is_phold ? "" : " --no-data", i + 1);
+                 subject->is_phold || subject->no_data_given ? "" : " --no-data", i + 1);
     const struct perf_session session = {.rounds = options->rounds, .repeats_max = 2};
     struct perf_run run;
     perf_run_begin(&run, "project");
@@ -370,7 +373,7 @@ static int project(const struct perf_options *options, struct subject *subject,
     if (result == CW_OK && trace->out_of_memory)
         result = out_of_memory(error);
     if (result == CW_OK && trace->count == 0)
-        result = options_usage(error, "'%.300s' has no events", subject->line);
+        result = cw_error_set(error, CW_USAGE, "'%.300s' has no events", subject->line);
     for (size_t i = 0; i < options->worker_count && result == CW_OK; i++)
         result = project_on(subject, trace, options->workers[i], &outcome.bounds[i], error);
     if (result == CW_OK && !options->no_measure)

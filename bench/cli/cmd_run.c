@@ -9,6 +9,7 @@
 #include "bench/output/atomic_file.h"
 #include "bench/programs/bench.h"
 #include "bench/cli/cli.h"
+#include "bench/cli/options_run.h"
 #include "bench/output/report.h"
 #include "collectives/plugin.h"
 

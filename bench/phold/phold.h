@@ -1,6 +1,6 @@
 /*
- * phold.h: PHOLD, the standard benchmark of parallel discrete-event engines, and its lock-step
- * brother; and the `cubewarp phold` command around them.
+ * phold.h: PHOLD, the standard benchmark of parallel discrete-event engines, and a variant whose
+ * tokens hop in lock-step.
  */
 #ifndef BENCH_PHOLD_H
 #define BENCH_PHOLD_H
@@ -41,6 +41,9 @@ struct phold_options {
 
 enum { PHOLD_STATE_BYTES_MIN = 16, PHOLD_STATE_BYTES_MAX = 1 << 24 };
 
+/* "random", "mesh"; NULL after the last. */
+const char *phold_traffic_name(size_t traffic);
+
 /* 4,096 LPs x 16 events, remote 25 %, mean 1 us, lookahead 0.1 us, until 100 us. */
 struct phold_options phold_defaults(void);
 
@@ -51,12 +54,5 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
 /* LP's worker, and the least delay between workers, as phold_run() gives them to the engine. */
 uint32_t phold_worker_of(const struct phold_options *options, uint32_t lp, uint32_t threads);
 int64_t phold_least_delay_ps(const struct phold_options *options);
-
-/* Reads the options of a command that `perf project` projects, of which only those of the model
- * count; refuses what has no meaning there. */
-int phold_options_parse(struct phold_options *options, int argc, char **argv,
-                        struct cw_error *error);
-/* The `cubewarp phold` command; argv[0] is "phold". Returns an exit code. */
-int phold_main(int argc, char **argv);
 
 #endif

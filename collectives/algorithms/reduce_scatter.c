@@ -8,6 +8,7 @@
 
 #include "collectives/config/config.h"
 #include "collectives/config/config_rings.h"
+#include "hw/topology/topology.h"
 
 static uint64_t slice_bytes(const struct ccl_call *call)
 {
@@ -66,7 +67,7 @@ static const char *ranks_key(const struct ccl_call *call)
 static const char *others(const struct ccl_call *call)
 {
     const uint32_t n = call->world_size;
-    const bool pairs = call->hw->sip_topology == HW_PAIR_SWITCH;
+    const bool pairs = call->hw->sip_topology->paired;
     if (call->collective == CCL_ALL_REDUCE)
         return "ring_allreduce or tree_allreduce";
     if (pairs && n > 16 && n <= CCL_RANKS_MAX && (n & (n - 1)) == 0)
@@ -79,10 +80,12 @@ static int reduce_scatter_check_ranks(const struct ccl_call *call, const struct 
 {
     const uint32_t n = call->world_size;
     const char *const at = ranks_key(call);
-    if (needs->pairs && call->hw->sip_topology != HW_PAIR_SWITCH)
+    char paired[200];
+    if (needs->pairs && !call->hw->sip_topology->paired)
         (void)ccl_refuse(refusal, "system.sips.topology",
-                         "%s is for paired dies, topology pair_switch; this is %s", name,
-                         hw_sip_topology_name[call->hw->sip_topology]);
+                         "%s is for paired dies, topology %s; this is %s", name,
+                         hw_topology_list(hw_topology_is_paired, "or", paired, sizeof paired),
+                         call->hw->sip_topology->name);
     else if (needs->pairs && n % 2 != 0) {
         (void)ccl_refuse(refusal, at, "%s reduces over pairs of ranks, and %u is odd", name, n);
         (void)ccl_legal(refusal, "legal is an even number from %u to %u", needs->ranks_min,

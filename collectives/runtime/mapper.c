@@ -126,6 +126,16 @@ static const struct {
                   {"cube_rows", cube_rows}};
 #define VALIDATORS (sizeof validators / sizeof *validators)
 
+const char *ccl_mapper_name_at(uint32_t number)
+{
+    return number < MAPPERS ? mappers[number].name : NULL;
+}
+
+const char *ccl_validator_name_at(uint32_t number)
+{
+    return number < VALIDATORS ? validators[number].name : NULL;
+}
+
 /* ---- by name --------------------------------------------------------------------------------- */
 
 /* Functions and data have addresses of one size and kind here (POSIX). */

@@ -20,6 +20,7 @@
 #include "collectives/algorithm.h"
 #include "collectives/data/input.h"
 #include "collectives/verify/expect_order.h"
+#include "hw/topology/topology.h"
 
 /* All ranks' vectors of one evaluation take about so much: they stay in a near cache. */
 #define STEP_BYTES     (2u << 20)
@@ -103,7 +104,8 @@ static bool expect_check_sips(const struct expect *expect, struct cw_error *erro
 {
     const struct expect_request *const request = &expect->request;
     const struct hw_config *hw = request->hw;
-    const bool grid = hw->sip_topology == HW_TORUS_2D || hw->sip_topology == HW_MESH_2D_NO_WRAP;
+    const struct hw_grid grid = hw_sip_grid(hw);
+    char ringed[200];
     if (by_elements(expect)) {
         if (request->n_elem % ranks_of(request) == 0)
             return true;
@@ -120,17 +122,17 @@ static bool expect_check_sips(const struct expect *expect, struct cw_error *erro
     }
     if (hw->sip_count == 1)
         return true;
-    if (hw->sip_topology == HW_PAIR_SWITCH) {
-        usage(error, "%s: pair_switch has no global_* directions; use ring_allreduce",
-              expect->name);
+    if (!hw_topology_is_directed(hw->sip_topology)) {
+        usage(error, "%s: %s has no global_* directions; use ring_allreduce", expect->name,
+              hw->sip_topology->name);
         return false;
     }
-    if (request->ccl->rank_invariant && hw->sip_topology == HW_MESH_2D_NO_WRAP) {
-        usage(error, "rank_invariant: not offered on mesh_2d_no_wrap; legal on ring_1d, torus_2d "
-                     "and switch");
+    if (request->ccl->rank_invariant && !hw_topology_is_ringed(hw->sip_topology)) {
+        usage(error, "rank_invariant: not offered on %s; legal on %s", hw->sip_topology->name,
+              hw_topology_list(hw_topology_is_ringed, "and", ringed, sizeof ringed));
         return false;
     }
-    if (grid && (uint64_t)hw->sip_w * hw->sip_h != hw->sip_count) {
+    if ((uint64_t)grid.w * grid.h != hw->sip_count) {
         usage(error, "%u x %u SIPs are not %u", hw->sip_w, hw->sip_h, hw->sip_count);
         return false;
     }
@@ -418,7 +420,7 @@ static void exchange_listed(struct expect *expect)
 static void expect_exchange(struct expect *expect)
 {
     const struct expect_line all = {0, 1, expect->sips};
-    const enum hw_sip_topology topology = expect->request.hw->sip_topology;
+    const struct hw_topology_ops *const topology = expect->request.hw->sip_topology;
     const enum ccl_between between = expect->order.between;
     if (expect->order.operand)
         exchange_listed(expect);
@@ -426,9 +428,11 @@ static void expect_exchange(struct expect *expect)
         exchange_tree(expect);
     else if (expect->request.ccl->rank_invariant)
         expect_in_order(&expect->math, expect->results, expect->values, all);
-    else if (between == CCL_BETWEEN_SIPS && expect->sips > 1 && topology == HW_TORUS_2D)
+    else if (between == CCL_BETWEEN_SIPS && expect->sips > 1 &&
+             topology->lines == HW_SIP_LINES_RINGS && topology->is_grid)
         exchange_torus(expect);
-    else if (between == CCL_BETWEEN_SIPS && expect->sips > 1 && topology == HW_MESH_2D_NO_WRAP)
+    else if (between == CCL_BETWEEN_SIPS && expect->sips > 1 &&
+             topology->lines == HW_SIP_LINES_OPEN)
         exchange_mesh(expect);
     else
         expect_ring(&expect->math, expect->results, expect->values, all);

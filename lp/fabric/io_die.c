@@ -66,9 +66,9 @@ static void leave_sip(struct die_run *run, const struct cw_event *event, struct 
                  m->hw.overhead_ps[through_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT]);
     transfer->port = (uint8_t)hw_route_entry(&m->hw, port);
     transfer->exit = HW_PORT_NONE;
-    const uint32_t lp =
-        through_switch ? m->first_switch + (m->hw.sip_topology == HW_PAIR_SWITCH ? run->sip & 1 : 0)
-                       : lp_of_io_die(m, hw_route_sip_behind(&m->hw, run->sip, port, to_sip));
+    const uint32_t lp = through_switch
+                            ? m->first_switch + m->hw.sip_topology->switch_of(&m->hw, run->sip)
+                            : lp_of_io_die(m, hw_route_sip_behind(&m->hw, run->sip, port, to_sip));
     lp_forward(run->ctx, lp, LP_EVENT_TRANSFER, lp_sender_of(event), transfer, flight);
 }
 
@@ -168,10 +168,9 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
     cw_check(ctx, transfer.port < HW_PORTS);
     struct hw_flight flight = lp_flight(ctx, &transfer);
-    uint32_t to_sip = transfer.dst / (m->pes * m->cubes);
     const uint32_t number = event->lp - m->first_switch;
-    if (m->hw.sip_topology == HW_PAIR_SWITCH && (to_sip & 1) != number)
-        to_sip ^= 1; /* this switch reaches the destination's mate */
+    const uint32_t to_sip =
+        m->hw.sip_topology->switch_exit(number, transfer.dst / (m->pes * m->cubes));
     cw_check(ctx, to_sip < m->hw.sip_count);
     const enum hw_link_kind link = hw_route_outer_link(&m->hw, (enum hw_port)transfer.port);
     const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};

@@ -121,8 +121,6 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t
         const struct lp_switch *s = cw_state(sim, m->first_switch + i);
         snprintf(v.place, sizeof v.place, "switch %u", i);
         for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
-            visit_link(&v, &s->link[sip],
-                       m->hw.sip_topology == HW_PAIR_SWITCH ? HW_LINK_HCCS : HW_LINK_SIP_LINK,
-                       "to sip ", sip);
+            visit_link(&v, &s->link[sip], hw_switch_link(&m->hw), "to sip ", sip);
     }
 }

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "bench/phold/phold.h"
+#include "bench/cli/cmd_phold.h"
 
 static struct phold_options small(void)
 {
