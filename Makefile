@@ -6,10 +6,10 @@ VARIANT ?= release
 
 # Why each package is here: README.md, "Dependencies".
 PACKAGES := gcc make libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
-            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev
+            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev g++ pkg-config
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
-        -Wmissing-prototypes -Wvla -Wno-ignored-qualifiers
+        -Wmissing-prototypes -Wvla
 # -ffp-contract=off: results must not depend on whether the compiler fuses operations.
 CFLAGS_COMMON := -std=gnu17 -g $(WARN) -I. -pthread -ffp-contract=off -MMD -MP
 # -mprfchw: what another core has read is fetched for writing, not to be read; where a processor does
@@ -78,7 +78,8 @@ ALL_CFLAGS = $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 DIRS := core lp partition hw collectives perf bench
 BARE_SOURCES := $(wildcard perf/bare/*.c)
 PROGRAM_SOURCES := bench/main.c bench/build_commit.c
-LIB_SOURCES := $(filter-out $(PROGRAM_SOURCES) $(BARE_SOURCES),$(foreach d,$(DIRS),$(wildcard $(d)/*.c $(d)/*/*.c)))
+EXAMPLE_SOURCES := $(wildcard core/example/*.c)
+LIB_SOURCES := $(filter-out $(PROGRAM_SOURCES) $(BARE_SOURCES) $(EXAMPLE_SOURCES),$(foreach d,$(DIRS),$(wildcard $(d)/*.c $(d)/*/*.c)))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(OUT)/obj/%.o)
 TEST_SOURCES := $(wildcard test/unit/*/test_*.c test/integration/test_*.c)
 TEST_SUPPORT := $(wildcard test/support/*.c)
@@ -94,10 +95,32 @@ BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 JOBS ?= $(shell nproc)
 SUBMAKE = $(MAKE) --no-print-directory -j$(JOBS)
 
-.PHONY: all help setup run test unit asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
+# Prefix of the tools' names where the build is for another machine.
+TOOLS :=
+
+.PHONY: all engine install uninstall help setup run test unit asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
+
+# The libraries and headers of an installation; `make install DESTDIR=/tmp/x` puts them there, for
+# use below PREFIX.
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+INSTALL = CC="$(CC)" OUT=$(OUT) VERSION=$(ENGINE_VERSION) RUN="$(RUN)" DESTDIR=$(DESTDIR) \
+          PREFIX=$(PREFIX) BINDIR=$(BINDIR) LIBDIR=$(LIBDIR) INCLUDEDIR=$(INCLUDEDIR) \
+          DATADIR=$(DATADIR) MANDIR=$(MANDIR) .ci/install.sh
+
+install: ## install program, libraries, headers: PREFIX=/usr/local DESTDIR=
+	@$(SUBMAKE) all engine
+	@$(INSTALL) install
+
+uninstall: ## remove what `make install` with the same PREFIX and DESTDIR has installed
+	@$(INSTALL) uninstall
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -110,9 +133,10 @@ run: setup ## set up, build, run the default all-reduce and verify its data
 	$(OUT)/cubewarp run --verify-data
 
 test: setup ## set up, build, run every test
-	@$(SUBMAKE) all
+	@$(SUBMAKE) all engine
 	@$(SUBMAKE) VARIANT=check test-binaries
-	@CUBEWARP=$(BUILD)/cubewarp test/run-tests.sh $(TEST_SOURCES:%.c=$(BUILD)/check/%)
+	@CUBEWARP=$(BUILD)/cubewarp CC="$(CC)" BUILD=$(BUILD) test/run-tests.sh \
+	    test/install/test_install.sh $(TEST_SOURCES:%.c=$(BUILD)/check/%)
 
 # One folder's unit tests: the shortest way from a change to an answer.
 FOLDER ?= core
@@ -176,7 +200,7 @@ lint: ## include arrows, layout, cppcheck
 	@.ci/setup.sh git clang-format cppcheck universal-ctags
 	@test/lint.sh
 
-tidy: ## clang-tidy over the product's sources (slow)
+tidy: $(OUT)/obj/builtin_files.inc $(OUT)/obj/plugin_template.inc ## clang-tidy over the product's sources (slow)
 	@.ci/setup.sh $(PACKAGES) clang clang-tidy
 	clang-tidy --quiet $(filter-out $(TEST_SOURCES),$(LIB_SOURCES)) -- $(CFLAGS_COMMON) -I$(OUT)/obj $(ARCH)
 
@@ -210,7 +234,39 @@ clean: ## remove the build folder
 
 $(OUT)/libcubewarp.a: $(LIB_OBJECTS)
 	@rm -f $@
-	@gcc-ar rcs $@ $^
+	@$(TOOLS)gcc-ar rcs $@ $^
+
+# The engine as a library of its own, from core/ alone: one object, in which all symbols but those of
+# cw.h's CW_API are local, so that a program's own functions may have any name. It is made so also
+# where the objects are the link-time optimiser's: any compiler links the result.
+ENGINE := libcubewarp-engine
+ENGINE_VERSION := $(shell awk '$$2 ~ /^CW_VERSION_(MAJOR|MINOR|PATCH)$$/ { printf "%s%s", dot, $$3; dot = "." }' core/cw.h)
+ENGINE_ABI := $(firstword $(subst ., ,$(ENGINE_VERSION)))
+# Coroutines and the program's path are there for the layers above.
+ENGINE_SOURCES := $(filter-out core/host/coroutine.c core/host/program.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
+ENGINE_OBJECTS := $(ENGINE_SOURCES:%.c=$(OUT)/obj/engine/%.o)
+ENGINE_LIBS := -lhwloc -pthread
+ENGINE_SHARED := $(OUT)/$(ENGINE).so.$(ENGINE_VERSION)
+ENGINE_MERGE := $(if $(findstring -flto,$(LDFLAGS_VARIANT)),$(LDFLAGS_VARIANT) -flinker-output=nolto-rel,-nostdlib)
+OBJCOPY ?= $(TOOLS)objcopy
+
+engine: $(ENGINE_SHARED) $(OUT)/$(ENGINE).a ## build build/libcubewarp-engine.so.VERSION and .a
+
+$(OUT)/obj/engine/%.o: %.c
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) $(ARCH) -fPIC -fvisibility=hidden -c -o $@ $<
+
+$(OUT)/obj/engine.o: $(ENGINE_OBJECTS)
+	@$(CC) -r $(ENGINE_MERGE) -o $@.all $^
+	@$(OBJCOPY) --localize-hidden $@.all $@
+	@rm $@.all
+
+$(OUT)/$(ENGINE).a: $(OUT)/obj/engine.o
+	@rm -f $@
+	@$(AR) rcs $@ $^
+
+$(ENGINE_SHARED): $(OUT)/obj/engine.o
+	@$(CC) -shared -Wl,-soname,$(ENGINE).so.$(ENGINE_ABI) -Wl,-z,defs -o $@ $^ $(ENGINE_LIBS)
 
 $(OUT)/cubewarp: $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -rdynamic -o $@ $^ $(LIBS)
@@ -220,17 +276,26 @@ $(OUT)/cubewarp: $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
 COMMIT := $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),unknown)
 $(shell mkdir -p $(OUT)/obj && { echo $(COMMIT) | cmp -s - $(OUT)/obj/commit || \
         echo $(COMMIT) >$(OUT)/obj/commit; })
-$(OUT)/obj/bench/build_commit.o: CFLAGS_VARIANT += -DCW_COMMIT='"$(COMMIT)"'
+FLAGS_TOLD := $(strip $(CFLAGS_VARIANT) $(CFLAGS) $(ARCH) -ffp-contract=off)
+$(OUT)/obj/bench/build_commit.o: CFLAGS_VARIANT += -DCW_COMMIT='"$(COMMIT)"' \
+                                                   -DCW_FLAGS='"$(FLAGS_TOLD)"'
 $(OUT)/obj/bench/build_commit.o: $(OUT)/obj/commit
 
-# The registry of algorithms (collectives/algorithm.c): those that the files define, by name.
-ALGORITHM_LIST := $(OUT)/obj/algorithm_list.inc
-$(shell grep -hoE '^const struct ccl_algorithm ccl_[a-z0-9_]+' collectives/*.c collectives/*/*.c | \
-        sed 's/.* \(.*\)/ALGORITHM(\1)/' | LC_ALL=C sort >$(ALGORITHM_LIST).new; \
-        cmp -s $(ALGORITHM_LIST).new $(ALGORITHM_LIST) || \
-        cp $(ALGORITHM_LIST).new $(ALGORITHM_LIST))
-$(OUT)/obj/collectives/algorithm.o: CFLAGS_COMMON += -I$(OUT)/obj
-$(OUT)/obj/collectives/algorithm.o: $(ALGORITHM_LIST)
+# The configuration files that the program has compiled in.
+SHIPPED_CONFIGS := $(wildcard configs/*.yaml configs/presets/*.yaml)
+$(OUT)/obj/builtin_files.inc: $(SHIPPED_CONFIGS) .ci/embed.sh
+	@mkdir -p $(@D)
+	@.ci/embed.sh configs $(SHIPPED_CONFIGS) >$@.new && mv $@.new $@
+$(OUT)/obj/collectives/config/builtin_files.o: CFLAGS_COMMON += -I$(OUT)/obj
+$(OUT)/obj/collectives/config/builtin_files.o: $(OUT)/obj/builtin_files.inc
+
+# What `cubewarp plugin new` writes.
+PLUGIN_TEMPLATE := $(wildcard bench/cli/plugin_template/*.in)
+$(OUT)/obj/plugin_template.inc: $(PLUGIN_TEMPLATE) .ci/embed.sh
+	@mkdir -p $(@D)
+	@.ci/embed.sh bench/cli/plugin_template $(PLUGIN_TEMPLATE) >$@.new && mv $@.new $@
+$(OUT)/obj/bench/cli/cmd_plugin.o: CFLAGS_COMMON += -I$(OUT)/obj
+$(OUT)/obj/bench/cli/cmd_plugin.o: $(OUT)/obj/plugin_template.inc
 
 # main.c runs before the CPU is known to be new enough, so it is built for any x86-64.
 $(OUT)/obj/bench/main.o: ARCH :=

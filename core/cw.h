@@ -14,12 +14,16 @@
  *
  * Between drains the host injects events (cw_inject) and reads any LP's state (cw_state).
  *
- * Total order (10-engine.md, "Virtual time and order"): events are handled in the order of
+ * Total order: events are handled in the order of
  *   (receive time, zero-delay depth, sending entity, number), then type, then payload bytes,
- * and events that are equal in all of that in the order of their LPs. Depth is 0 for an event that
- * was sent with a positive delay or injected, and its cause's depth + 1 for one sent with delay 0.
- * Entity and number are the model's: they name who sent it, wherever that entity is placed, so
- * that the order does not depend on the partition.
+ * and events that are equal in all of that in the order of their LPs. An event that was injected,
+ * or sent with a positive delay, has depth 0. An event that was sent with delay 0 has the depth of
+ * the event that sent it, plus 1. The model chooses entity and number. They name the sender,
+ * wherever it is placed, so that the order does not depend on the partition.
+ *
+ * The header is C17 and C++17, for GCC and Clang. Installed, it is <cubewarp/cw.h>, and the library
+ * is libcubewarp-engine; `pkg-config --cflags --libs cubewarp-engine` gives the options. A model
+ * written from scratch is core/example/tandem.c; core/README.md explains it.
  */
 #ifndef CW_H
 #define CW_H
@@ -29,10 +33,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of cubewarp as a whole; in every result. */
-#ifndef CW_VERSION
-#define CW_VERSION "0.1.0"
+#ifdef __cplusplus
+#define CW_ALIGNAS(bytes)                alignas(bytes)
+#define CW_STATIC_ASSERT(condition, why) static_assert(condition, why)
+#else
+#define CW_ALIGNAS(bytes)                _Alignas(bytes)
+#define CW_STATIC_ASSERT(condition, why) _Static_assert(condition, why)
 #endif
+#define CW_NORETURN __attribute__((noreturn))
+/* The library's interface: its objects are built with all other symbols hidden. */
+#define CW_API __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- version ------------------------------------------------------------------------------ */
+
+/*
+ * The version of these headers; cubewarp as a whole has the same one, and names it in every result.
+ * MAJOR rises when programs must be compiled again. The shared library's name ends in it, so that
+ * a program never runs with a library of another MAJOR version.
+ */
+#define CW_VERSION_MAJOR   0
+#define CW_VERSION_MINOR   1
+#define CW_VERSION_PATCH   0
+#define CW_TEXT_OF(number) #number
+#define CW_TEXT(number)    CW_TEXT_OF(number)
+#define CW_VERSION_STRING                                                                          \
+    CW_TEXT(CW_VERSION_MAJOR) "." CW_TEXT(CW_VERSION_MINOR) "." CW_TEXT(CW_VERSION_PATCH)
+#define CW_VERSION CW_VERSION_STRING
+
+/* CW_VERSION_STRING of the library that the program runs with. */
+CW_API const char *cw_version(void);
 
 /* ---- limits ------------------------------------------------------------------------------- */
 
@@ -42,10 +75,10 @@
 #define CW_NUMBER_MAX        ((1ull << 48) - 1) /* greatest number an entity may give an event */
 #define CW_TIME_MAX          INT64_MAX          /* "never"; no event may be sent to this time */
 
-/* Exit codes (60-cli.md); an engine call returns one of them. */
+/* Exit codes of cubewarp. An engine call returns one of them. */
 enum cw_exit {
     CW_OK = 0,
-    CW_DATA_WRONG = 1,     /* --verify-data found a difference */
+    CW_DATA_WRONG = 1,     /* the results are not the expected ones; never the engine's */
     CW_USAGE = 2,          /* usage or configuration */
     CW_PROGRAM_FAILED = 3, /* the simulated program failed: deadlock, fault, overflow of time */
     CW_NO_RESOURCE = 4,    /* memory, disk, threads */
@@ -71,21 +104,21 @@ int cw_error_memory(struct cw_error *error, const char *purpose);
 /* ---- events ------------------------------------------------------------------------------- */
 
 /*
- * An event as its handler sees it. Owned by the engine; valid until the handler returns.
- * payload[] holds payload_bytes bytes that the sender gave and is 8-byte aligned.
+ * An event as its handler sees it. The engine owns it; it is valid until the handler returns.
+ * payload[] holds the payload_bytes bytes that the sender gave, and is 8-byte aligned.
  */
 struct cw_event {
     int64_t time_ps;
     uint64_t number; /* the sending entity's own numbering, <= CW_NUMBER_MAX */
-    uint32_t entity; /* who sent it */
-    uint32_t lp;     /* who receives it */
-    uint16_t depth;
-    uint16_t type; /* the model's */
+    uint32_t entity; /* the sender */
+    uint32_t lp;     /* the receiver */
+    uint16_t depth;  /* of the chain of zero-delay events that it ends; 0 for all others */
+    uint16_t type;   /* chosen by the model */
     uint16_t payload_bytes;
-    uint16_t reserved; /* the engine's */
-    _Alignas(8) uint8_t payload[CW_PAYLOAD_BYTES_MAX];
+    uint16_t reserved; /* for the engine */
+    CW_ALIGNAS(8) uint8_t payload[CW_PAYLOAD_BYTES_MAX];
 };
-_Static_assert(offsetof(struct cw_event, payload) == 32, "the header is half a cache line");
+CW_STATIC_ASSERT(offsetof(struct cw_event, payload) == 32, "the header is half a cache line");
 
 /* ---- models ------------------------------------------------------------------------------- */
 
@@ -94,30 +127,30 @@ struct cw_sim;
 
 /*
  * A model. All hooks must be pure functions of their arguments and `data`; they may run on any
- * thread. `data` is the model's own and outlives the simulation; handlers read it through
- * cw_model_data(), and the host may change it between drains only.
+ * thread. Handlers read `data` through cw_model_data().
  */
 struct cw_model {
-    const char *name;
-    const void *data;
-    uint32_t lp_count;
+    const char *name;  /* for messages */
+    const void *data;  /* constant while a drain lasts; outlives the simulation; may be NULL */
+    uint32_t lp_count; /* LPs are numbered from 0 */
     /* Bytes of one LP's state; asked once per LP at creation. May differ between LPs; may be 0. */
     size_t (*state_bytes)(const void *data, uint32_t lp);
     /* Fills a zeroed state. Called once per LP at creation, before any event. */
     void (*init)(const void *data, uint32_t lp, void *state);
-    /* Handles one event. Possibly speculative: may see a state that no sequential run shows, so
-     * it checks every index and loop bound that it takes from state or payload (cw_check). */
+    /* Handles one event. The call may be speculative: it may see a state that no sequential run
+     * shows. So it checks every index and loop bound that it takes from state or payload
+     * (cw_check). */
     void (*handle)(struct cw_ctx *ctx, const void *state, const struct cw_event *event);
 };
 
-/* Where before-images go (core/timewarp/undo_log.h); here, since each change of a state adds one.
- */
+/* Where before-images go. For the engine (core/timewarp/undo_log.h) and cw_mut() below, which adds
+ * one before each change of a state. */
 struct cw_undo {
     uint8_t *at, *end;
 };
-enum { CW_UNDO_IMAGE = 2, CW_UNDO_BYTES_MAX = 64 }; /* of one that is added without a call */
+enum { CW_UNDO_IMAGE = 2, CW_UNDO_BYTES_MAX = 64 }; /* of an image that is added without a call */
 
-/* The context of one handler call. The fields are the engine's; models use the functions. */
+/* The context of one handler call. Only the engine uses the fields; models use the functions. */
 struct cw_ctx {
     const uint8_t *state; /* of the LP whose event this is */
     size_t state_bytes;
@@ -127,14 +160,18 @@ struct cw_ctx {
     struct cw_undo *undo; /* if undo alone is on */
 };
 
+/* The model's `data`. */
 static inline const void *cw_model_data(const struct cw_ctx *ctx) { return ctx->model_data; }
+/* Model time: that of the event being handled. */
 static inline int64_t cw_now(const struct cw_ctx *ctx) { return ctx->event->time_ps; }
 
-void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes);
-_Noreturn void cw_mut_outside(struct cw_ctx *ctx, const void *part, size_t bytes);
+/* Slow paths of cw_mut(): a before-image that cw_undo_add() does not take; a part that is not in
+ * this LP's state. */
+CW_API void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes);
+CW_API CW_NORETURN void cw_mut_outside(struct cw_ctx *ctx, const void *part, size_t bytes);
 
-/* Adds a part as it is, word by word: it was likely written a moment ago, and a wider load would
- * wait for the stores. False: there is no room, or it is too large. */
+/* Adds a before-image of a part, word by word: the part was likely written a moment ago, and a
+ * wider load would wait for the stores. False: there is no room, or the part is too large. */
 static inline bool cw_undo_add(struct cw_undo *undo, size_t offset, const void *part, size_t bytes)
 {
     const size_t room = (bytes + 7) / 8 * 8;
@@ -147,12 +184,13 @@ static inline bool cw_undo_add(struct cw_undo *undo, size_t offset, const void *
         __asm__("" : "+r"(word)); /* no vector */
         __builtin_memcpy(to + i, &word, 8);
     }
-    const uint64_t what = (uint64_t)offset << 32 | (uint64_t)bytes << 3 | CW_UNDO_IMAGE;
-    __builtin_memcpy(to + room, &what, 8);
+    const uint64_t place = (uint64_t)offset << 32 | (uint64_t)bytes << 3 | CW_UNDO_IMAGE;
+    __builtin_memcpy(to + room, &place, 8);
     undo->at = to + room + 8;
     return true;
 }
 
+/* CW_MUT() without a type; returns `part`. */
 static inline void *cw_mut(struct cw_ctx *ctx, const void *part, size_t bytes)
 {
     const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
@@ -166,36 +204,61 @@ static inline void *cw_mut(struct cw_ctx *ctx, const void *part, size_t bytes)
 
 /*
  * A mutable pointer to a part of this LP's state: struct pe *pe = CW_MUT(ctx, &cube->pe[i]).
- * The engine keeps the part's before-image if this event could still be rolled back. Ask for the
- * smallest part that changes; parts may overlap. Arrays do not compile: take their elements.
- * A call's return type drops qualifiers (C17 6.7.6.3), hence the type of a call of a function
- * that returns the part's type.
+ *   ctx   the handler's context
+ *   part  a pointer into the state that the handler was given: the smallest part that changes
+ * If this event could still be rolled back, the engine keeps the part's contents first. Parts may
+ * overlap. Fails the event with CW_BUG for a part outside the state. An array does not compile:
+ * take its elements, or the struct that it is in.
  */
-#define CW_UNQUALIFIED(part) __typeof__(((__typeof__ (*(part)) (*)(void))0)())
-#define CW_MUT(ctx, part)    ((CW_UNQUALIFIED(part) *)cw_mut((ctx), (part), sizeof *(part)))
+#ifdef __cplusplus
+#define CW_MUT(ctx, part) cw_mut_typed((ctx), (part))
+#else
+/* The value of a comma expression has its right side's type without qualifiers. _Generic refuses
+ * arrays, which that expression would turn into pointers. */
+#define CW_UNQUALIFIED(part) __typeof__((void)0, *(part))
+#define CW_MUT(ctx, part)                                                                          \
+    ((CW_UNQUALIFIED(part) *)cw_mut((ctx), (part),                                                 \
+                                    _Generic((part), CW_UNQUALIFIED(part) *                        \
+                                             : sizeof *(part), const CW_UNQUALIFIED(part) *        \
+                                             : sizeof *(part))))
+#endif
 
 /*
- * Sends an event: `delay_ps` >= 0 after now, to LP `lp`, as entity `entity`'s event `number`.
- * payload may be NULL when payload_bytes is 0. Fails the event for a negative delay, a time that
- * overflows, an unknown LP, an oversized payload, too great a depth, or a delay below the
- * least that the partition promised for this pair of workers.
+ * Sends an event. It returns only if the event can be sent: it fails the running event otherwise,
+ * for instance for too great a depth.
+ *   ctx            the handler's context
+ *   lp             the receiver, < lp_count
+ *   delay_ps       >= 0 after cw_now(), and not less than the least delay that
+ *                  cw_config.least_delay_ps promises for this pair of workers
+ *   type           any number; for the model
+ *   entity         the sender, as the total order names it
+ *   number         of this event among the entity's, <= CW_NUMBER_MAX; best unique
+ *   payload        payload_bytes bytes, which are copied; may be NULL if there are none
+ *   payload_bytes  <= CW_PAYLOAD_BYTES_MAX
  */
-void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, uint32_t entity,
-             uint64_t number, const void *payload, uint16_t payload_bytes);
+CW_API void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type,
+                    uint32_t entity, uint64_t number, const void *payload, uint16_t payload_bytes);
 
 /*
- * Emits a commit record: `bytes` <= CW_PAYLOAD_BYTES_MAX bytes that reach the simulation's record
- * sink if and when this event commits, in the total order of events and, within one event, in
- * the order of emission.
+ * Emits a commit record: bytes that reach the host (cw_config.record) if and when this event
+ * commits. Records come in the total order of their events, and for one event in the order of
+ * emission.
+ *   ctx     the handler's context
+ *   kind    any number; for the host
+ *   record  `bytes` bytes, which are copied
+ *   bytes   <= CW_PAYLOAD_BYTES_MAX
  */
-void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t bytes);
+CW_API void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t bytes);
 
 /*
- * Fails the event: it does not return. Its changes, sends and records are as if they had never
+ * Fails the event and does not return. Its changes, sends and records are as if they had never
  * been. When the event turns out to be the least of all unprocessed ones, the run ends with this
  * exit code and message.
+ *   ctx        the handler's context
+ *   exit_code  CW_PROGRAM_FAILED, say
+ *   format     as for printf
  */
-_Noreturn void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...)
+CW_API CW_NORETURN void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* An internal check that also holds against impossible speculative states. */
@@ -207,21 +270,23 @@ _Noreturn void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *f
 
 /* ---- random numbers ------------------------------------------------------------------------ */
 
-/* A stream of random numbers, kept in an LP's state and changed through CW_MUT. */
+/* A stream of random numbers, kept in an LP's state and changed through CW_MUT. Integer arithmetic
+ * only: every machine and compiler draws the same. */
 struct cw_rng {
     uint64_t s;
 };
 
-/* A stream of its own for each (seed, entity). */
-struct cw_rng cw_rng_seeded(uint64_t seed, uint64_t entity);
-uint64_t cw_rng_u64(struct cw_rng *rng);
-/* Uniform in [0, bound), bound > 0, without modulo bias worth measuring (64-bit multiply). */
-uint32_t cw_rng_below(struct cw_rng *rng, uint32_t bound);
+/* The stream of (seed, entity); different pairs have different streams. */
+CW_API struct cw_rng cw_rng_seeded(uint64_t seed, uint64_t entity);
+/* 64 random bits. */
+CW_API uint64_t cw_rng_u64(struct cw_rng *rng);
+/* Uniform in [0, bound), for bound > 0. One 64-bit multiplication: the bias is too small to show.
+ */
+CW_API uint32_t cw_rng_below(struct cw_rng *rng, uint32_t bound);
 /* True with probability p32 / 2^32. */
-bool cw_rng_chance(struct cw_rng *rng, uint64_t p32);
-/* Exponential with the given mean, rounded down to whole ps, by integer arithmetic only, so that
- * every machine and compiler draws the same. */
-int64_t cw_rng_exp_ps(struct cw_rng *rng, int64_t mean_ps);
+CW_API bool cw_rng_chance(struct cw_rng *rng, uint64_t p32);
+/* Exponential with the given mean, rounded down to whole ps. */
+CW_API int64_t cw_rng_exp_ps(struct cw_rng *rng, int64_t mean_ps);
 
 /* ---- the host's side ----------------------------------------------------------------------- */
 
@@ -230,134 +295,184 @@ enum cw_sync {
     CW_CONSERVATIVE, /* only events that nothing can precede any more; no undo */
     CW_OPTIMISTIC,   /* Time Warp: keeps undo for every event */
     CW_ADAPTIVE,     /* safe events without undo; beyond them as far as speculation pays */
-    CW_STRESS,       /* Time Warp that makes itself a hard life at random: it undoes events, holds
-                        messages back, moves states, and checks what handlers and undoing change */
+    CW_STRESS, /* a test of the model and the engine: Time Warp that, at random, undoes events,
+                  holds messages back and moves states, and checks every change */
     CW_SYNCS
 };
-extern const char *const cw_sync_name[CW_SYNCS]; /* "sequential", ... */
+CW_API extern const char *const cw_sync_name[CW_SYNCS]; /* "sequential", ... */
 
 /*
- * Receives the commit records of all LPs, in the total order; called on the thread that drains.
- * `event` is the event that emitted the record. May read anything, must not call the engine.
+ * Receives the commit records of all LPs, in the total order; called on the thread that drains. It
+ * must not call the engine.
+ *   arg     cw_config.record_arg
+ *   event   the event that emitted the record
+ *   kind    as given to cw_emit()
+ *   record  `bytes` bytes, valid during the call
  */
 typedef void (*cw_record_fn)(void *arg, const struct cw_event *event, uint16_t kind,
                              const void *record, uint16_t bytes);
 
-/* How far a drain is; figures of all workers, and since the simulation was created. */
+/* How far a drain is. The figures are those of all workers together, since the simulation was
+ * created. */
 struct cw_progress {
-    uint64_t round;  /* of GVT; CW_SEQUENTIAL: of such looks */
+    uint64_t round;  /* of GVT; CW_SEQUENTIAL: the number of such reports */
     double run_s;    /* wall time inside drains */
-    int64_t gvt_ps;  /* nothing before is undone any more; never falls */
-    int64_t safe_ps; /* what is before needs no undo; not before GVT; CW_TIME_MAX: all */
+    int64_t gvt_ps;  /* no event before this time is undone any more; never falls */
+    int64_t safe_ps; /* events before this time need no undo; >= gvt_ps; CW_TIME_MAX: all events */
     uint64_t events_committed, events_processed, events_rolled_back;
-    uint64_t window_events;  /* that may be speculated at a time */
-    uint64_t history_events; /* that were, and may yet be undone */
-    int64_t ahead_ps;        /* how far the latest of them is beyond GVT */
-    uint64_t memory_bytes;   /* engine-accounted */
+    uint64_t window_events;  /* events that may be speculated at a time */
+    uint64_t history_events; /* events that were speculated, and may yet be undone */
+    int64_t ahead_ps;        /* how far the latest of those is beyond GVT */
+    uint64_t memory_bytes;   /* as far as the engine accounts for it */
     double idle_share;       /* of the workers' time so far, as far as it was sampled */
 };
-/* On the thread that drains. Must not call the engine. */
+/* Called on the thread that drains. It must not call the engine. */
 typedef void (*cw_progress_fn)(void *arg, const struct cw_progress *progress);
 
 /*
- * One committed event, as a trace sees it: what it takes to say how long any engine must take at
- * least. Sequential mode only, and slow: for models to be looked at, not for runs.
+ * One committed event, as a trace shows it: the data from which the least run time of any engine
+ * follows. Sequential mode only, and slow.
  */
 #define CW_NO_CAUSE UINT64_MAX
 struct cw_trace {
     uint64_t index; /* in order of commitment, from 0, over all drains */
-    uint64_t cause; /* the event whose handler sent it; CW_NO_CAUSE: it was injected */
+    uint64_t cause; /* index of the event whose handler sent it; CW_NO_CAUSE: it was injected */
     uint64_t drain; /* from 0 */
-    double cost_s;  /* what it took, queue and commitment included; < 0: not sampled, as most */
+    double cost_s;  /* wall time, queue and commitment included; < 0: not sampled, as for most */
 };
 typedef void (*cw_trace_fn)(void *arg, const struct cw_event *event, const struct cw_trace *trace);
 
+/*
+ * How to run a model. Zeros are good defaults, but for end_ps and worker_count, which must be set.
+ *
+ * Three members decide how fast several workers are: `sync`; `lp_worker`, which should keep LPs
+ * that send to each other often on one worker; and `least_delay_ps`, the lookahead. Without
+ * lookahead an event may be undone by any other, so nearly all of them need undo, or a wait.
+ */
 struct cw_config {
     enum cw_sync sync;
-    uint32_t worker_count;         /* CW_SEQUENTIAL: 1; or more, to check a partition's promises */
-    uint32_t thread_count;         /* that workers run on, some taking turns on one; 0: one for each
-                                      worker, but no more than cores, unless it is CW_STRESS */
-    const uint32_t *lp_worker;     /* [lp_count] who owns each LP; NULL: block partition */
-    const int64_t *least_delay_ps; /* [from * worker_count + to]; NULL: all 0 */
+    uint32_t worker_count;     /* CW_SEQUENTIAL: 1, or more to check a partition's promises */
+    uint32_t thread_count;     /* that workers run on, several taking turns on one; 0: one for each
+                                  worker, but no more than cores, except for CW_STRESS */
+    const uint32_t *lp_worker; /* [lp_count] the worker of each LP; NULL: blocks of equal size */
+    const int64_t *least_delay_ps; /* [from * worker_count + to] the promise that no LP of worker
+                                      `from` sends to one of worker `to` with less delay, `from`
+                                      itself included; CW_TIME_MAX: never; NULL: all 0 */
     int64_t end_ps;                /* exclusive; CW_TIME_MAX: until no event is left */
     cw_record_fn record;           /* NULL: records are dropped */
     void *record_arg;
-    cw_progress_fn progress;   /* now and then: every 2^16 events, or every few rounds of GVT */
-    cw_progress_fn each_round; /* every round of GVT, and the end of each drain */
-    void *progress_arg;        /* of both, of which any may be NULL: nobody wants to know */
-    cw_trace_fn trace;         /* CW_SEQUENTIAL only; NULL: nobody wants to know */
+    cw_progress_fn progress;   /* every 2^16 events, or every few rounds of GVT; or NULL */
+    cw_progress_fn each_round; /* every round of GVT, and the end of each drain; or NULL */
+    void *progress_arg;        /* of both */
+    cw_trace_fn trace;         /* CW_SEQUENTIAL only; or NULL */
     void *trace_arg;
-    uint64_t memory_bytes_max;    /* engine-accounted; 0: 80 % of what there is */
-    uint32_t sends_per_event_max; /* 0: 65,536; at most 2^22; as many records */
-    int64_t window_ps;            /* optimistic modes: no event this far beyond GVT; 0: any.
-                                     CW_STRESS: and half of the safe events run without undo */
-    uint64_t stress_seed;         /* CW_STRESS: what its random decisions come from */
-    uint64_t stress_rate_p32;     /* and how often it undoes an event, times 2^32; 0: one in ten.
-                                     Each event at most twice, and each worker's first always */
-    bool lazy_cancellation;       /* optimistic modes: what an undone event sent stays until it is
-                                     known that it is not sent again; else it is cancelled at once */
-    bool pin_workers;   /* each thread to a hardware thread of its own, of those the caller
-                           may run on; the caller itself while a drain lasts; where they do not
-                           suffice: none */
-    bool hash_off;      /* leave the trace hash out */
-    bool check_changes; /* after each handler, prove that it changed nothing but the
-                           parts it asked for (slow; exit 5 if it did) */
+    uint64_t memory_bytes_max;    /* limit of the engine's memory; 0: 80 % of the machine's */
+    uint32_t sends_per_event_max; /* 0: 65,536; at most 2^22; the limit of records is the same */
+    int64_t window_ps;            /* CW_OPTIMISTIC, CW_ADAPTIVE: events this far beyond GVT wait;
+                                     0: no limit. CW_STRESS: not 0 runs half of the safe events
+                                     without undo */
+    uint64_t stress_seed;         /* CW_STRESS: seed of its random decisions */
+    uint64_t stress_rate_p32;     /* CW_STRESS: how often it undoes an event, times 2^32; 0: one
+                                     event in ten. Each event is undone so at most twice, and the
+                                     first event of each worker always */
+    bool lazy_cancellation;       /* CW_OPTIMISTIC, CW_ADAPTIVE: messages of an undone event stay
+                                     until its new run has shown whether it sends them again;
+                                     false: they are cancelled at once */
+    bool pin_workers;             /* each thread to a hardware thread of its own, of those that the
+                                     caller may run on; the caller only while a drain lasts. No
+                                     thread is pinned if there are too few */
+    bool hash_off;                /* leave the trace hash out */
+    bool check_changes;           /* prove after each handler that it changed only the parts that
+                                     it asked for; slow; CW_BUG if it changed others */
 };
 
-/* What a worker's time goes to. */
+/* Activities that a worker's time is divided into. */
 enum cw_activity {
-    CW_HANDLING, /* handlers, with what they send, and committing what is safe */
+    CW_HANDLING, /* handlers, with their sends, and committing safe events */
     CW_QUEUE,    /* finding and taking the next event */
     CW_ROLLBACK, /* undoing and cancelling */
     CW_GVT,      /* GVT, fossil collection, records, messages between workers */
     CW_IDLE,     /* waiting for the other workers */
     CW_ACTIVITIES
 };
-extern const char *const cw_activity_name[CW_ACTIVITIES]; /* "handling", ... */
+CW_API extern const char *const cw_activity_name[CW_ACTIVITIES]; /* "handling", ... */
 
+/* Counts and times since the simulation was created. */
 struct cw_stats {
     uint64_t events_committed, events_processed, events_rolled_back, anti_messages;
-    uint64_t rollbacks; /* of an LP, by any number of events: primary, secondary and injected */
+    uint64_t rollbacks;           /* of an LP, by any number of events; the sum of the next three */
     uint64_t rollbacks_primary;   /* by a straggler, or by a cancellation from another worker */
     uint64_t rollbacks_secondary; /* because an event was cancelled within a worker */
     uint64_t rollbacks_injected, states_moved, looks_held_back; /* CW_STRESS */
     uint64_t rollback_events_max;                               /* undone by one rollback */
     uint64_t gvt_rounds, safe_events;
-    uint64_t undo_bytes; /* written to undo logs: before-images, sends, records, and their heads */
-    uint64_t sends_reused; /* cw_config.lazy_cancellation: that were kept and sent again */
+    uint64_t undo_bytes;   /* written to undo logs: before-images, sends, records, their heads */
+    uint64_t sends_reused; /* cw_config.lazy_cancellation: messages that were sent again */
     uint64_t events_alive, events_alive_max;
     uint64_t window_first, window_last; /* events that a worker may speculate at a time */
     double window_mean;                 /* over the rounds of GVT; of several workers, the mean */
     double gvt_round_mean_s;            /* wall time from a worker's first cut to its new GVT */
-    double time_share[CW_ACTIVITIES];   /* sampled; their sum is 1, or 0: nothing was */
-    uint64_t trace_hash;
+    double time_share[CW_ACTIVITIES];   /* sampled; the sum is 1, or 0 without samples */
+    uint64_t trace_hash;     /* of all committed events: the same for every mode and partition */
     uint32_t threads_pinned; /* all, or none */
-    double run_s;            /* wall time inside cw_drain, all drains */
+    double run_s;            /* wall time inside cw_drain(), all drains */
 };
 
-/* NULL on failure, with *error filled. The model must outlive the simulation. */
-struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_model *model,
-                             struct cw_error *error);
-void cw_sim_free(struct cw_sim *sim); /* accepts NULL */
+/*
+ * Creates a simulation: asks for the size of each LP's state, and has each initialised. NULL on
+ * failure.
+ *   config  copied, with its arrays
+ *   model   must outlive the simulation
+ *   error   filled on failure
+ */
+CW_API struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_model *model,
+                                    struct cw_error *error);
+/* Frees a simulation; accepts NULL. */
+CW_API void cw_sim_free(struct cw_sim *sim);
 
-/* Injects an event at `time_ps`, not before cw_sim_now(). Between drains only. */
-int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, uint32_t entity,
-              uint64_t number, const void *payload, uint16_t payload_bytes, struct cw_error *error);
+/*
+ * Injects an event. Between drains only. Returns CW_OK or the error's exit code.
+ *   sim            the simulation
+ *   lp             the receiver, < lp_count
+ *   time_ps        not before cw_sim_now()
+ *   type, entity, number, payload, payload_bytes  as for cw_send()
+ *   error          filled on failure
+ */
+CW_API int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type,
+                     uint32_t entity, uint64_t number, const void *payload, uint16_t payload_bytes,
+                     struct cw_error *error);
 
 /*
  * Runs until no event is left before end_ps. All records are delivered when it returns. After a
  * failed drain the simulation takes no more injections or drains; states can still be read.
+ *   sim    the simulation
+ *   error  filled on failure
  */
-int cw_drain(struct cw_sim *sim, struct cw_error *error);
+CW_API int cw_drain(struct cw_sim *sim, struct cw_error *error);
 
 /* Time of the last committed event; 0 before the first. */
-int64_t cw_sim_now(const struct cw_sim *sim);
-/* Valid until the next drain. NULL: there is no such LP. */
-const void *cw_state(const struct cw_sim *sim, uint32_t lp);
-/* Between drains. */
-void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
-uint32_t cw_sim_worker_count(const struct cw_sim *sim);
-/* Of one worker; what is the simulation's alone (trace hash, pinning, wall time) is 0. */
-void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t worker, struct cw_stats *stats);
+CW_API int64_t cw_sim_now(const struct cw_sim *sim);
+/* The state of an LP, valid until the next drain. NULL: there is no such LP. */
+CW_API const void *cw_state(const struct cw_sim *sim, uint32_t lp);
+/* Fills *stats. Between drains. */
+CW_API void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
+/* The number of workers. */
+CW_API uint32_t cw_sim_worker_count(const struct cw_sim *sim);
+/* The same as cw_sim_stats() of one worker. The figures that belong to the simulation as a whole
+ * (trace hash, pinning, wall time) are 0. */
+CW_API void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t worker, struct cw_stats *stats);
+
+#ifdef __cplusplus
+} /* extern "C" */
+
+/* CW_MUT() in C++: one function for each type of part. */
+template <typename part_type>
+inline part_type *cw_mut_typed(struct cw_ctx *ctx, const part_type *part)
+{
+    return static_cast<part_type *>(cw_mut(ctx, part, sizeof *part));
+}
+template <typename part_type, size_t count>
+part_type *cw_mut_typed(struct cw_ctx *ctx, const part_type (*part)[count]) = delete;
+#endif
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * trace_hash.c: see trace_hash.h. XXH3 is compiled in here and nowhere else.
+ * trace_hash.c: see trace_hash.h. XXH3 is compiled in, here and in stress.c: the engine needs no
+ * library for it.
  */
 #include "core/trace_hash.h"
 

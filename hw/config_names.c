@@ -35,10 +35,5 @@ const char *const hw_link_name[HW_LINK_KINDS] = {
     [HW_LINK_HCCS] = "hccs",
 };
 
-const char *const hw_sip_topology_name[HW_SIP_TOPOLOGIES] = {
-    [HW_RING_1D] = "ring_1d",
-    [HW_TORUS_2D] = "torus_2d",
-    [HW_MESH_2D_NO_WRAP] = "mesh_2d_no_wrap",
-    [HW_SWITCH] = "switch",
-    [HW_PAIR_SWITCH] = "pair_switch",
-};
+const char *const hw_corner_name[HW_CORNERS] = {
+    [HW_NW] = "NW", [HW_NE] = "NE", [HW_SW] = "SW", [HW_SE] = "SE"};

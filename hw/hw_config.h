@@ -9,16 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hw/grid.h"
 #include "hw/jitter.h"
 
-enum hw_sip_topology {
-    HW_RING_1D,
-    HW_TORUS_2D,
-    HW_MESH_2D_NO_WRAP,
-    HW_SWITCH,
-    HW_PAIR_SWITCH,
-    HW_SIP_TOPOLOGIES
-};
+struct hw_topology_ops; /* hw/topology/topology.h */
+
 enum hw_contention { HW_CONTENTION_NONE, HW_CONTENTION_MESSAGE, HW_CONTENTION_CHUNK };
 enum hw_corner { HW_NW, HW_NE, HW_SW, HW_SE, HW_CORNERS };
 
@@ -62,9 +57,9 @@ enum hw_link_kind {
     HW_LINK_KINDS
 };
 
-extern const char *const hw_node_name[HW_NODE_KINDS];             /* "host", "io_cpu", ... */
-extern const char *const hw_link_name[HW_LINK_KINDS];             /* "pe_noc", "tcm", ... */
-extern const char *const hw_sip_topology_name[HW_SIP_TOPOLOGIES]; /* "ring_1d", ... */
+extern const char *const hw_node_name[HW_NODE_KINDS]; /* "host", "io_cpu", ... */
+extern const char *const hw_corner_name[HW_CORNERS];  /* "NW", ... */
+extern const char *const hw_link_name[HW_LINK_KINDS]; /* "pe_noc", "tcm", ... */
 
 /*
  * A rate: `units` of work (bytes, cycles) take ceil(units * num / den) ps. num / den is reduced.
@@ -85,7 +80,7 @@ struct hw_config {
     /* structure */
     uint32_t sip_count;
     uint32_t sip_w, sip_h; /* of a 2-D grid; else count x 1 */
-    enum hw_sip_topology sip_topology;
+    const struct hw_topology_ops *sip_topology;
     uint32_t cube_w, cube_h;
     uint32_t pe_per_corner, corner_count;
     enum hw_corner

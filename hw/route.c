@@ -5,76 +5,9 @@
 
 #include "hw/timing.h"
 
-/* Along one dimension of n places, from a to b: forward (E, S) or not; wrapping takes the shorter
- * way, and forward when both are as short. */
-static bool route_forward(uint32_t n, bool wrap, uint32_t a, uint32_t b)
-{
-    if (!wrap)
-        return b > a;
-    const uint32_t ahead = (b + n - a) % n;
-    return ahead <= n - ahead;
-}
-
-static enum hw_port grid_port(uint32_t w, uint32_t h, bool wrap, uint32_t at, uint32_t to)
-{
-    const uint32_t x = at % w, to_x = to % w;
-    if (x != to_x)
-        return route_forward(w, wrap, x, to_x) ? HW_PORT_E : HW_PORT_W;
-    return route_forward(h, wrap, at / w, to / w) ? HW_PORT_S : HW_PORT_N;
-}
-
-enum hw_port hw_route_sip(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
-{
-    switch (hw->sip_topology) {
-    case HW_RING_1D:
-        return grid_port(hw->sip_count, 1, true, sip, to_sip);
-    case HW_TORUS_2D:
-        return grid_port(hw->sip_w, hw->sip_h, true, sip, to_sip);
-    case HW_MESH_2D_NO_WRAP:
-        return grid_port(hw->sip_w, hw->sip_h, false, sip, to_sip);
-    case HW_PAIR_SWITCH: /* hccs to the own parity, sio only between mates */
-        return to_sip == (sip ^ 1) ? HW_PORT_E : HW_PORT_N;
-    default:
-        return HW_PORT_E;
-    }
-}
-
-bool hw_route_through_switch(const struct hw_config *hw, enum hw_port port)
-{
-    return hw->sip_topology == HW_SWITCH ||
-           (hw->sip_topology == HW_PAIR_SWITCH && port == HW_PORT_N);
-}
-
-uint32_t hw_route_sip_behind(const struct hw_config *hw, uint32_t sip, enum hw_port port,
-                             uint32_t to_sip)
-{
-    uint32_t next = to_sip;
-    if (hw->sip_topology == HW_SWITCH)
-        return to_sip;
-    if (hw->sip_topology == HW_PAIR_SWITCH) /* the switch of a parity reaches its own parity */
-        return port == HW_PORT_E || (to_sip & 1) != (sip & 1) ? to_sip ^ (port == HW_PORT_N)
-                                                              : to_sip;
-    (void)hw_sip_neighbour(hw, sip, port, &next);
-    return next;
-}
-
-enum hw_port hw_route_entry(const struct hw_config *hw, enum hw_port port)
-{
-    if (hw->sip_topology == HW_SWITCH || hw->sip_topology == HW_PAIR_SWITCH)
-        return port;
-    return hw_port_opposite(port);
-}
-
-enum hw_link_kind hw_route_outer_link(const struct hw_config *hw, enum hw_port port)
-{
-    if (hw->sip_topology != HW_PAIR_SWITCH)
-        return HW_LINK_SIP_LINK;
-    return port == HW_PORT_N ? HW_LINK_HCCS : HW_LINK_SIO;
-}
-
 enum hw_port hw_route_cube(const struct hw_config *hw, uint32_t at, uint32_t to)
 {
-    return grid_port(hw->cube_w, hw->cube_h, false, at, to);
+    return hw_grid_route((struct hw_grid){hw->cube_w, hw->cube_h, false}, at, to);
 }
 
 enum hw_port hw_route_cube_exit(const struct hw_config *hw, uint32_t at, enum hw_port exit)
@@ -85,7 +18,7 @@ enum hw_port hw_route_cube_exit(const struct hw_config *hw, uint32_t at, enum hw
 
 enum hw_port hw_route_noc(const struct hw_config *hw, uint32_t at, uint32_t to, uint32_t *next)
 {
-    const enum hw_port port = grid_port(hw->noc_w, hw->noc_h, false, at, to);
+    const enum hw_port port = hw_grid_route((struct hw_grid){hw->noc_w, hw->noc_h, false}, at, to);
     static const int step_x[HW_PORTS] = {0, 0, 1, -1}, step_y[HW_PORTS] = {-1, 1, 0, 0};
     *next = (uint32_t)((int)at + step_x[port] + step_y[port] * (int)hw->noc_w);
     return port;
@@ -154,7 +87,7 @@ static enum hw_port walk_sips(struct walk *walk, enum hw_port port, uint32_t to_
         const enum hw_link_kind outer = hw_route_outer_link(hw, port);
         step(walk, true, (int)outer, UINT32_MAX, port);
         if (hw_route_through_switch(hw, port)) {
-            const uint32_t number = hw->sip_topology == HW_PAIR_SWITCH ? walk->sip & 1 : 0;
+            const uint32_t number = hw->sip_topology->switch_of(hw, walk->sip);
             step(walk, false, HW_NODE_SWITCH, number, HW_PORT_NONE);
             step(walk, true, (int)outer, number, port);
         }

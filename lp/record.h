@@ -102,6 +102,22 @@ struct lp_arrival {
 };
 _Static_assert(sizeof(struct lp_arrival) == 24, "without padding");
 _Static_assert(sizeof(struct lp_op) == 64, "a record is at most 64 bytes, without padding");
+
+/* A kernel's start, its end, and its phase marks. */
+enum lp_mark { LP_MARK_START = 1, LP_MARK_END, LP_MARK_PHASE };
+struct lp_kernel_record {
+    int64_t t_ps;
+    uint32_t pe, launch;
+    uint32_t mark;  /* enum lp_mark */
+    uint32_t phase; /* index in the kernel's phase names: the phase that begins */
+};
+/* An acknowledgement or a completion is back at the host. */
+struct lp_host_record {
+    int64_t t_ps;
+    uint32_t pe, launch; /* launch: of a completion */
+    uint32_t kind;       /* LP_TRANSFER_ACK or LP_TRANSFER_DONE (model.h) */
+    uint32_t reserved;
+};
 #pragma GCC diagnostic pop
 
 #endif

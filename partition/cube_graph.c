@@ -93,19 +93,12 @@ static void visit_outer(const struct hw_config *hw, uint32_t sip, uint32_t to,
 static void cube_graph_visit_io_die(const struct hw_config *hw, uint32_t sip, cube_link_fn visit,
                                     void *arg)
 {
-    const bool pairs = hw->sip_topology == HW_PAIR_SWITCH;
-    const enum hw_port to_switch = pairs ? HW_PORT_N : HW_PORT_E;
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
-        const enum hw_link_kind kind = hw_route_outer_link(hw, port);
-        uint32_t to;
-        if (hw_route_through_switch(hw, port) && port == to_switch)
-            visit_outer(hw, sip, (sip + (pairs ? 2 : 1)) % hw->sip_count, kind, visit, arg);
-        else if (!hw_route_through_switch(hw, port) && (port == HW_PORT_E || port == HW_PORT_S) &&
-                 hw_sip_neighbour(hw, sip, port, &to))
-            visit_outer(hw, sip, to, kind, visit, arg);
+        struct hw_cable cable;
+        if (hw->sip_topology->cable(hw, sip, port, &cable))
+            visit_outer(hw, sip, cable.to_switch ? hw_next_on_switch(hw, sip) : cable.to,
+                        cable.link, visit, arg);
     }
-    if (pairs && sip % 2 == 0 && sip + 1 < hw->sip_count)
-        visit_outer(hw, sip, sip + 1, HW_LINK_SIO, visit, arg);
 }
 
 void cube_links_visit(const struct hw_config *hw, cube_link_fn visit, void *arg)

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/host/program.h"
+
 enum { ARGUMENTS_MAX = 64, PATH_BYTES = 4096 };
 
 static int measure_fail(struct cw_error *error, int exit_code, const char *command,
@@ -31,10 +33,8 @@ static int measure_fail(struct cw_error *error, int exit_code, const char *comma
 
 static bool path_of(enum perf_program program, char path[PATH_BYTES])
 {
-    const ssize_t length = readlink("/proc/self/exe", path, PATH_BYTES - 64);
-    if (length <= 0)
+    if (!program_path(path, PATH_BYTES - 64))
         return false;
-    path[length] = '\0';
     if (program == PERF_BARE) {
         char *const slash = strrchr(path, '/');
         snprintf(slash, 64, "/perf/bare/baseline");

@@ -10,6 +10,7 @@
 
 #include "bench/cli/cmd_perf.h"
 #include "bench/cli/cmd_phold.h"
+#include "bench/cli/cmd_plugin.h"
 #include "bench/cli/cmd_replay.h"
 #include "bench/cli/generate.h"
 #include "bench/cli/options_run.h"
@@ -20,9 +21,9 @@ static const struct {
     enum command command;
     int (*main)(int argc, char **argv);
 } commands[] = {
-    {COMMAND_RUN, run_main},       {COMMAND_PHOLD, phold_main}, {COMMAND_CHECK, check_main},
-    {COMMAND_CONFIG, config_main}, {COMMAND_TOPO, topo_main},   {COMMAND_VERIFY, verify_main},
-    {COMMAND_REPLAY, replay_main}, {COMMAND_PERF, perf_main},
+    {COMMAND_RUN, run_main},       {COMMAND_PHOLD, phold_main},   {COMMAND_CHECK, check_main},
+    {COMMAND_CONFIG, config_main}, {COMMAND_TOPO, topo_main},     {COMMAND_VERIFY, verify_main},
+    {COMMAND_REPLAY, replay_main}, {COMMAND_PLUGIN, plugin_main}, {COMMAND_PERF, perf_main},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 
@@ -42,6 +43,23 @@ static void print_usage(FILE *file)
     fputs("\n'cubewarp COMMAND --help' lists a command's options; 'cubewarp --version' names the "
           "version.\n",
           file);
+}
+
+/* Of the build (bench/build_commit.c); absent where the tests link this file. */
+extern const char cw_build_commit[] __attribute__((weak));
+extern const char cw_build_compiler[] __attribute__((weak));
+extern const char cw_build_flags[] __attribute__((weak));
+
+static void print_version(void)
+{
+    const struct {
+        const char *name, *volatile text; /* may be absent, whatever its type says */
+    } lines[] = {
+        {"commit", cw_build_commit}, {"compiler", cw_build_compiler}, {"flags", cw_build_flags}};
+    printf("cubewarp %s\n", CW_VERSION);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (lines[i].text != NULL)
+            printf("%s: %s\n", lines[i].name, lines[i].text);
 }
 
 static int refuse_command(const char *name)
@@ -77,7 +95,7 @@ int cli_main(int argc, char **argv)
         return cli_end("help", CW_OK);
     }
     if (strcmp(name, "--version") == 0) {
-        printf("cubewarp %s\n", CW_VERSION);
+        print_version();
         return cli_end("version", CW_OK);
     }
     if (strcmp(name, "--generate") == 0)

@@ -6,6 +6,7 @@
 
 #include "bench/cli/cmd_perf.h"
 #include "bench/cli/cmd_phold.h"
+#include "bench/cli/cmd_plugin.h"
 #include "bench/cli/cmd_replay.h"
 #include "bench/cli/options_run.h"
 #include "bench/programs/bench.h"
@@ -308,6 +309,13 @@ static const struct command_row command_rows[] = {
      "that of the run. Exit code 1: it differs; 2: the file is no whole op log.\n",
      NULL, .name_width = REPLAY_NAMES, .argument = replay_options_argument,
      .finish = replay_options_finish},
+    {COMMAND_PLUGIN, "plugin", "write the beginnings of an algorithm of your own",
+     "[OPTION]... new NAME",
+     "Writes the beginnings of a collective algorithm into a new folder NAME: NAME.c, an\n"
+     "all-reduce that runs as it is; NAME.yaml, for --ccl; and a Makefile. There, 'make run'\n"
+     "builds and runs it, and 'make verify' checks that no result depends on speculation.\n",
+     NULL, .name_width = REPLAY_NAMES, .argument = plugin_options_argument,
+     .finish = plugin_options_finish},
     {COMMAND_PERF, "perf", "measure throughput, compare with earlier runs, project more threads",
      "PART [OPTION]...", "Throughput: measured, kept, compared, projected.\n",
      "  run      measure a set of cases\n"

@@ -32,7 +32,7 @@ struct ccl_rs_needs {
 
 /* `check` of struct ccl_algorithm. */
 int ccl_rs_check(const struct ccl_call *call, const struct ccl_rs_needs *needs, const char *name,
-                 const char **key, struct cw_error *error);
+                 struct ccl_refusal *refusal);
 uint64_t ccl_rs_scratch_bytes(const struct ccl_call *call, const struct ccl_rs_needs *needs);
 uint64_t ccl_rs_tcm_bytes(const struct ccl_call *call, uint32_t tiles);
 void ccl_rs_kernel_args(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX]);

@@ -53,10 +53,10 @@ static void relay_barrier_kernel_args(const struct ccl_call *call, int64_t s[TL_
     s[CHILDREN] = call->relay->children[call->rank];
 }
 
-const struct ccl_algorithm ccl_relay_barrier = {.name = "relay_barrier",
-                                                .collective = CCL_BARRIER,
-                                                .kernel = &kernel,
-                                                .kernel_args = relay_barrier_kernel_args,
-                                                .check = relay_check,
-                                                .relay = CCL_RELAY_BOTH,
-                                                .mappers = CCL_MAPPER_LEADER_ONLY};
+const struct ccl_algorithm ccl_relay_barrier = {
+    .name = "relay_barrier",
+    .collective = CCL_BARRIER,
+    .kernel = &kernel,
+    .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .relay = CCL_RELAY_BOTH},
+    .kernel_args = relay_barrier_kernel_args,
+    .check = relay_check};

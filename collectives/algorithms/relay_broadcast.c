@@ -69,11 +69,10 @@ static uint64_t relay_broadcast_tcm_bytes(const struct ccl_call *call)
     return call->ccl->slot_bytes;
 }
 
-const struct ccl_algorithm ccl_relay_broadcast = {.name = "relay_broadcast",
-                                                  .collective = CCL_BROADCAST,
-                                                  .kernel = &kernel,
-                                                  .kernel_args = relay_broadcast_kernel_args,
-                                                  .check = relay_check,
-                                                  .tcm_bytes = relay_broadcast_tcm_bytes,
-                                                  .relay = CCL_RELAY_DOWN,
-                                                  .lanes = true};
+const struct ccl_algorithm ccl_relay_broadcast = {
+    .name = "relay_broadcast",
+    .collective = CCL_BROADCAST,
+    .kernel = &kernel,
+    .machine = {.lanes = true, .relay = CCL_RELAY_DOWN, .tcm_bytes = relay_broadcast_tcm_bytes},
+    .kernel_args = relay_broadcast_kernel_args,
+    .check = relay_check};

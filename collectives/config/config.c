@@ -48,6 +48,26 @@ static void load_file(struct load *load, const char *path, enum config_file file
         config_apply_file(&load->loader, load->tree, source, root);
 }
 
+/* Parses and applies a text that the program has compiled in. */
+static void load_builtin(struct load *load, const struct builtin_file *builtin,
+                         enum config_file file, bool any_key)
+{
+    char name[OPTION_BYTES];
+    snprintf(name, sizeof name, "%s %s", CONFIG_BUILT_IN, builtin->name);
+    const char *const copy = config_arena_text(load->loader.arena, name, strlen(name));
+    if (copy == NULL)
+        return;
+    const uint32_t source = config_source_add(
+        &load->loader,
+        &(struct config_source){.name = copy, .is_file = true, .any_key = any_key, .file = file});
+    if (source == 0)
+        return;
+    const struct config_node *const root =
+        config_parse(&load->loader, source, (const char *)builtin->text, builtin->bytes);
+    if (root != NULL)
+        config_apply_file(&load->loader, load->tree, source, root);
+}
+
 static const char *config_join(struct load *load, const char *folder, const char *name)
 {
     const size_t room = strlen(folder) + strlen(name) + 2;
@@ -57,24 +77,37 @@ static const char *config_join(struct load *load, const char *folder, const char
     return path;
 }
 
+static void load_shipped(struct load *load, const char *name, enum config_file file)
+{
+    if (load->configs_dir == NULL)
+        return;
+    if (load->configs_dir == CONFIG_BUILT_IN) {
+        load_builtin(load, builtin_file_find(name), file, false);
+        return;
+    }
+    const char *const path = config_join(load, load->configs_dir, name);
+    if (path != NULL)
+        load_file(load, path, file, false);
+}
+
 static void load_files(struct load *load)
 {
     static const char *const names[CONFIG_FILES] = {"topology.yaml", "components.yaml", "ccl.yaml"};
     const struct config_request *const request = load->request;
     const char *const given[CONFIG_FILES] = {request->topology, request->components, request->ccl};
     for (uint32_t i = 0; i < CONFIG_FILES; i++) {
-        const char *const shipped =
-            load->configs_dir == NULL ? NULL : config_join(load, load->configs_dir, names[i]);
-        if (shipped != NULL)
-            load_file(load, shipped, (enum config_file)i, false);
+        load_shipped(load, names[i], (enum config_file)i);
         if (given[i] != NULL)
             load_file(load, given[i], (enum config_file)i, false);
     }
     if (request->preset == NULL)
         return;
+    const struct builtin_file *builtin = NULL;
     const char *const preset =
-        config_find_preset(&load->loader, load->configs_dir, request->preset);
-    if (preset != NULL)
+        config_find_preset(&load->loader, load->configs_dir, request->preset, &builtin);
+    if (builtin != NULL)
+        load_builtin(load, builtin, CONFIG_TOPOLOGY, true);
+    else if (preset != NULL)
         load_file(load, preset, CONFIG_TOPOLOGY, true);
 }
 

@@ -1,7 +1,8 @@
 /*
  * config_find.c: where the shipped files are. CUBEWARP_CONFIGS says so, or they are in a folder
  * configs/ beside one of the folders above the executable (build/cubewarp in a clone), or in the
- * working directory. The first that holds topology.yaml is taken.
+ * working directory. The first that holds topology.yaml is taken. If none does, the files take
+ * effect that the program has compiled in.
  */
 #include "collectives/config/config_find.h"
 
@@ -15,6 +16,9 @@
 
 #include "collectives/config/environment.h"
 #include "collectives/config/text.h"
+#include "core/host/program.h"
+
+const char CONFIG_BUILT_IN[] = "built-in";
 
 #define LEVELS_UP   4
 #define TRIED_BYTES 800u
@@ -39,20 +43,12 @@ static const char *shorten(struct config_loader *loader, const char *folder)
     return config_arena_text(loader->arena, folder, strlen(folder));
 }
 
-static void note_tried(char tried[TRIED_BYTES], const char *folder)
-{
-    const size_t used = strlen(tried);
-    snprintf(tried + used, TRIED_BYTES - used, "%s%s", used == 0 ? "" : ", ", folder);
-}
-
 /* configs/ in the folders above the executable, the nearest first. */
-static const char *find_beside_executable(struct config_loader *loader, char tried[TRIED_BYTES])
+static const char *find_beside_executable(struct config_loader *loader)
 {
     char path[PATH_MAX];
-    const ssize_t bytes = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (bytes <= 0)
+    if (!program_path(path, sizeof path))
         return NULL;
-    path[bytes] = '\0';
     char *slash = strrchr(path, '/');
     for (int level = 0; level < LEVELS_UP && slash != NULL && slash != path; level++) {
         *slash = '\0';
@@ -66,7 +62,6 @@ static const char *find_beside_executable(struct config_loader *loader, char tri
             continue;
         if (holds_configs(folder))
             return shorten(loader, folder);
-        note_tried(tried, folder);
     }
     return NULL;
 }
@@ -86,17 +81,10 @@ const char *config_find_shipped(struct config_loader *loader, const char *given)
             given);
         return NULL;
     }
-    char tried[TRIED_BYTES] = "";
-    const char *const found = find_beside_executable(loader, tried);
+    const char *const found = find_beside_executable(loader);
     if (found != NULL)
         return found;
-    if (holds_configs("configs"))
-        return "configs";
-    note_tried(tried, "./configs");
-    config_error(loader, nowhere,
-                 "topology.yaml not found in %s; set CUBEWARP_CONFIGS to the folder that has it",
-                 tried);
-    return NULL;
+    return holds_configs("configs") ? "configs" : CONFIG_BUILT_IN;
 }
 
 static int is_preset(const struct dirent *entry)
@@ -110,42 +98,89 @@ static int compare_names(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* "unknown preset 'x'; did you mean 'y'? known: a, b, c" */
-static void unknown_preset(struct config_loader *loader, const char *folder, const char *preset)
+/* The presets there are, for a message about an unknown one. */
+struct presets {
+    const char *wanted;
+    unsigned count;
+    char known[TRIED_BYTES];
+    char best[NAME_MAX + 1];
+    struct text_nearest nearest;
+};
+
+/* `name` ends in ".yaml". */
+static void preset_add(struct presets *presets, const char *name)
 {
-    const struct config_place nowhere = {0};
+    char bare[NAME_MAX + 1];
+    snprintf(bare, sizeof bare, "%.*s", (int)(strlen(name) - 5), name);
+    const size_t used = strlen(presets->known);
+    if (presets->count++ < NAMES_MAX)
+        snprintf(presets->known + used, TRIED_BYTES - used, "%s%s", used == 0 ? "" : ", ", bare);
+    text_nearest_try(&presets->nearest, presets->wanted, bare);
+    if (presets->nearest.best == bare) {
+        memcpy(presets->best, bare, sizeof bare);
+        presets->nearest.best = presets->best;
+    }
+}
+
+static void presets_of_folder(struct presets *presets, const char *folder)
+{
     struct dirent **entries = NULL;
-    char known[TRIED_BYTES] = "";
-    char best[NAME_MAX + 1] = "";
-    char quoted[TEXT_QUOTE_BYTES];
-    struct text_nearest nearest = {0};
     const int count = scandir(folder, &entries, is_preset, compare_names);
     for (int i = 0; i < count; i++) {
-        char *const name = entries[i]->d_name;
-        name[strlen(name) - 5] = '\0';
-        if (i < (int)NAMES_MAX)
-            note_tried(known, name);
-        text_nearest_try(&nearest, preset, name);
-        if (nearest.best == name)
-            snprintf(best, sizeof best, "%s", name);
-    }
-    config_error(loader, nowhere, "unknown preset %s; %s%s%sknown in %.200s: %s",
-                 text_quote(preset, strlen(preset), quoted),
-                 best[0] == '\0' ? "" : "did you mean '", best, best[0] == '\0' ? "" : "'? ",
-                 folder, count > 0 ? known : "none");
-    for (int i = 0; i < count; i++)
+        preset_add(presets, entries[i]->d_name);
         free(entries[i]);
+    }
     free(entries);
 }
 
-const char *config_find_preset(struct config_loader *loader, const char *configs_dir,
-                               const char *preset)
+static void presets_built_in(struct presets *presets)
 {
+    for (size_t i = 0; i < builtin_file_count; i++)
+        if (strncmp(builtin_files[i].name, "presets/", 8) == 0)
+            preset_add(presets, builtin_files[i].name + 8);
+}
+
+/* "unknown preset 'x'; did you mean 'y'? known in configs/presets: a, b, c" */
+static void unknown_preset(struct config_loader *loader, const char *folder, const char *preset)
+{
+    const struct config_place nowhere = {0};
+    struct presets presets = {.wanted = preset};
+    char quoted[TEXT_QUOTE_BYTES];
+    if (folder == CONFIG_BUILT_IN)
+        presets_built_in(&presets);
+    else
+        presets_of_folder(&presets, folder);
+    const bool is_near = presets.best[0] != '\0';
+    config_error(loader, nowhere, "unknown preset %s; %s%s%sknown in %.200s: %s",
+                 text_quote(preset, strlen(preset), quoted), is_near ? "did you mean '" : "",
+                 presets.best, is_near ? "'? " : "",
+                 folder == CONFIG_BUILT_IN ? "built-in presets" : folder,
+                 presets.count > 0 ? presets.known : "none");
+}
+
+static const char *built_in_preset(struct config_loader *loader, const char *preset,
+                                   const struct builtin_file **builtin)
+{
+    char name[PATH_MAX];
+    const int length = snprintf(name, sizeof name, "presets/%s.yaml", preset);
+    *builtin = length < (int)sizeof name ? builtin_file_find(name) : NULL;
+    if (*builtin != NULL)
+        return (*builtin)->name;
+    unknown_preset(loader, CONFIG_BUILT_IN, preset);
+    return NULL;
+}
+
+const char *config_find_preset(struct config_loader *loader, const char *configs_dir,
+                               const char *preset, const struct builtin_file **builtin)
+{
+    *builtin = NULL;
     const size_t bytes = strlen(preset);
     if (strchr(preset, '/') != NULL || (bytes > 5 && strcmp(preset + bytes - 5, ".yaml") == 0))
         return config_arena_text(loader->arena, preset, bytes);
     if (configs_dir == NULL)
         return NULL;
+    if (configs_dir == CONFIG_BUILT_IN)
+        return built_in_preset(loader, preset, builtin);
     char folder[PATH_MAX];
     char path[PATH_MAX];
     if (snprintf(folder, sizeof folder, "%s/presets", configs_dir) >= (int)sizeof folder)

@@ -4,12 +4,18 @@
 #ifndef COLLECTIVES_CONFIG_FIND_H
 #define COLLECTIVES_CONFIG_FIND_H
 
+#include "collectives/config/builtin_files.h"
 #include "collectives/config/config_source.h"
 
-/* Finds the shipped files' folder; NULL with an error that names the places tried. */
+/* In the place of a folder: the files that the program has compiled in take effect. */
+extern const char CONFIG_BUILT_IN[];
+
+/* Finds the shipped files' folder; CONFIG_BUILT_IN if there is none. NULL with an error if
+ * CUBEWARP_CONFIGS names a folder without them. */
 const char *config_find_shipped(struct config_loader *loader, const char *given);
-/* A preset's path: configs/presets/NAME.yaml, or the text itself if it is a path. */
+/* A preset's path: configs/presets/NAME.yaml, or the text itself if it is a path. *builtin: there
+ * is no such file, and the preset is this text; else NULL. */
 const char *config_find_preset(struct config_loader *loader, const char *configs_dir,
-                               const char *preset);
+                               const char *preset, const struct builtin_file **builtin);
 
 #endif

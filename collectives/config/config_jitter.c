@@ -137,7 +137,7 @@ static void check_contention(struct config_loader *loader, const struct config_t
                              const struct kind_values *values)
 {
     const struct config_value *const contention = config_machine_value(tree, "fabric.contention");
-    const bool per_instance = values->each->number.mantissa != 0;
+    const bool per_instance = values->each->number.mantissa == CONFIG_DRAW_INSTANCE;
     if (values->on_the_way && distribution_of(values) > HW_JITTER_FIXED && !per_instance &&
         config_given(contention) && contention->number.mantissa == HW_CONTENTION_NONE)
         config_error(loader, values->distribution->place,
@@ -170,7 +170,7 @@ void config_check_jitter(struct config_loader *loader, const struct config_tree 
 static void fill_kind(const struct kind_values *values, uint32_t salt, struct hw_jitter_kind *kind)
 {
     kind->salt = (uint8_t)salt;
-    kind->per_instance = values->each->number.mantissa != 0;
+    kind->per_instance = values->each->number.mantissa == CONFIG_DRAW_INSTANCE;
     kind->only_parts = (uint8_t)values->only->list_count;
     memcpy(kind->only, values->only->list, sizeof kind->only);
     kind->active = kind->mean_ps > 0 || kind->spread_ps > 0 || kind->slower_percent > 0;

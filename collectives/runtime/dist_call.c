@@ -47,7 +47,7 @@ static bool dist_call_takes_part(const struct dist *dist, const struct ccl_algor
 {
     if (algorithm == &dist_matmul_algorithm)
         return has_shard(dist->submissions[call->rank].operands, cube, pe);
-    if (algorithm->lanes)
+    if (algorithm->machine.lanes)
         return has_shard(launch_tensor(&dist->submissions[call->rank]), cube, pe);
     if (algorithm == install_plan_of(dist->plans, call->rank).algorithm)
         return install_plan_participates(dist->plans, call->rank, cube, pe);
@@ -105,12 +105,13 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
 static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_call *call,
                                           struct cw_error *error)
 {
-    char why[CCL_WHY_BYTES];
+    struct ccl_choice choice;
     if (call->collective == CCL_MATMUL)
         return &dist_matmul_algorithm;
-    const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, why, sizeof why, error);
-    if (why[0] != '\0' && algorithm != dist->said) {
-        fprintf(stderr, "cubewarp: auto takes %s: %s\n", algorithm->name, why);
+    const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, &choice, error);
+    if (choice.why[0] != '\0' && algorithm != dist->said) {
+        fprintf(stderr, "cubewarp: auto takes %s: %s%s%s\n", algorithm->name, choice.why,
+                choice.advice[0] != '\0' ? "; " : "", choice.advice);
         dist->said = algorithm;
     }
     return algorithm;
@@ -122,8 +123,9 @@ static int make_relay(struct dist *dist, const struct ccl_algorithm *algorithm, 
 {
     const struct config *config = dist->options.config;
     const bool hooked = install_plan_of(dist->plans, 0).algorithm->neighbors != NULL;
-    const int code = relay_make(lp_system_model(dist->system), &config->ccl.ranks, dist->world_size,
-                                root, algorithm->relay == CCL_RELAY_BOTH, &dist->relay, error);
+    const int code =
+        relay_make(lp_system_model(dist->system), &config->ccl.ranks, dist->world_size, root,
+                   algorithm->machine.relay == CCL_RELAY_BOTH, &dist->relay, error);
     if (code == CW_USAGE)
         dist_refuse(config, hooked ? "defaults.module" : "defaults.topology", error);
     return code;
@@ -146,7 +148,7 @@ int dist_drain_collective(void *arg, struct cw_error *error)
         code = install_plans_validate(dist->plans, &group, error);
     if (code == CW_USAGE)
         dist_refuse(dist->options.config, "defaults.validator", error);
-    if (code == CW_OK && algorithm->relay != CCL_RELAY_NONE)
+    if (code == CW_OK && algorithm->machine.relay != CCL_RELAY_NONE)
         code = make_relay(dist, algorithm, first->root, error);
     if (code == CW_OK)
         code = dist_take_scratch(dist, algorithm, &call, error);
@@ -268,9 +270,8 @@ static int submit(void *arg, struct cw_error *error)
         code = check_same(dist, handover->rank, error);
     if (code != CW_OK || call.collective == CCL_MATMUL)
         return code;
-    char why[CCL_WHY_BYTES];
-    const struct ccl_algorithm *algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
-    if (algorithm != NULL && algorithm->lanes)
+    const struct ccl_algorithm *algorithm = ccl_algorithm_of(&call, NULL, error);
+    if (algorithm != NULL && algorithm->machine.lanes)
         code = check_lanes(dist, handover->rank, error);
     return code == CW_OK ? dist_check_call(dist->options.config, &call, error) : code;
 }

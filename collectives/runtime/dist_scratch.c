@@ -64,9 +64,9 @@ static int check_alike(const struct dist *dist, uint32_t rank, struct cw_error *
 int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
                       const struct ccl_call *call, struct cw_error *error)
 {
-    if (algorithm->scratch_bytes == NULL)
+    if (algorithm->machine.scratch_bytes == NULL)
         return CW_OK;
-    const uint64_t bytes = algorithm->scratch_bytes(call);
+    const uint64_t bytes = algorithm->machine.scratch_bytes(call);
     for (uint32_t rank = 0; rank < dist->world_size; rank++) {
         if (bytes > 0)
             dist->scratch[rank] = scratch_on(dist, rank, bytes, error);

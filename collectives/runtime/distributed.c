@@ -158,7 +158,7 @@ static void distributed_reserve(const struct dist *dist, struct lp_config *queue
                                   .ccl = &dist->options.config->ccl,
                                   .world_size = dist->world_size};
     const uint32_t contexts = 1 + algorithm->kernel->stream_count;
-    const uint32_t peers = algorithm->peers ? algorithm->peers(&call) : 0;
+    const uint32_t peers = ccl_algorithm_peers(algorithm, &call);
     queues->contexts = contexts > queues->contexts ? contexts : queues->contexts;
     queues->peers = peers > queues->peers ? peers : queues->peers;
 }

@@ -3,6 +3,7 @@
  */
 #include "core/timewarp/stress.h"
 
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "core/simulation.h"

@@ -4,7 +4,10 @@
  * passes the destination's PE_DMA, then goes to its memory; a credit, a notification and an
  * acknowledgement end at PE_DMA. Runs in handlers only, on the destination's cube.
  */
-#include "lp/model.h"
+#include "lp/fabric/arrival.h"
+
+#include "lp/fabric/fabric.h"
+#include "lp/fabric/pe_dma.h"
 
 /* The memory leg. */
 static void cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
@@ -15,7 +18,7 @@ static void cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32
         return;
     }
     lp_cross_pe_out(run, flight, pe);
-    lp_cross_to_memory(run, flight, run->m->pe_router[pe], memory, pe);
+    lp_cross_to_memory(run, flight, run->m->router.of_pe[pe], memory, pe);
 }
 
 /* A put_reduce: the unit is one more link behind the memory, without distance or overhead. */
@@ -24,7 +27,7 @@ static void cross_reduce(struct lp_run *run, struct hw_flight *flight, uint32_t 
     const struct lp_model *m = run->m;
     const struct hw_link_class unit = {.prop_ps = 0, .rate = m->hw.dma_reduce};
     hw_flight_cross(flight, &unit,
-                    lp_link(run->ctx, m, &run->cube->link[m->link_reduce + pe], flight), 0);
+                    lp_link(run->ctx, m, &run->cube->link[m->cube.link_reduce + pe], flight), 0);
 }
 
 /* A raw store is in its memory: its acknowledgement goes back over the same path with 0 bytes, the
@@ -48,7 +51,7 @@ static void acknowledge(struct lp_run *run, struct lp_sender sender, int64_t sto
                               .kind = LP_TRANSFER_STORE_ACK,
                               .flags = LP_TRANSFER_LAST,
                               .exit = HW_PORT_NONE};
-    lp_route_on(run, sender, &flight, &ack, m->pe_router[pe]);
+    lp_route_on(run, sender, &flight, &ack, m->router.of_pe[pe]);
 }
 
 static void credit_arrived(struct lp_run *run, struct lp_sender sender,
@@ -66,7 +69,7 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
     const struct lp_model *m = run->m;
     const uint32_t pe = transfer->dst % m->pes;
     const bool last = transfer->flags & LP_TRANSFER_LAST;
-    lp_cross_noc(run, flight, router, m->pe_router[pe]);
+    lp_cross_noc(run, flight, router, m->router.of_pe[pe]);
     lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
     if (transfer->kind == LP_TRANSFER_TILE || transfer->kind == LP_TRANSFER_PUT ||
         transfer->kind == LP_TRANSFER_STORE)

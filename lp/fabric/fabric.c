@@ -4,7 +4,9 @@
  * this LP's state, reserving them in path order; lp_route_on() decides where a transfer goes and
  * sends it on. Runs in handlers only, on the LP's own worker.
  */
-#include "lp/model.h"
+#include "lp/fabric/fabric.h"
+
+#include "lp/fabric/arrival.h"
 
 struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe)
 {
@@ -42,7 +44,8 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
 /* Where link number `index` of this cube is. */
 static struct hw_jitter_place fabric_place_of(const struct lp_run *run, uint32_t index)
 {
-    const uint32_t of_pe = index - run->m->link_pe; /* wraps round for a link that is no PE's */
+    const uint32_t of_pe =
+        index - run->m->cube.link_pe; /* wraps round for a link that is no PE's */
     const uint32_t pe = of_pe / LP_PE_LINKS;
     return (struct hw_jitter_place){run->sip, run->cube_in_sip,
                                     pe < run->m->pes ? pe : HW_JITTER_ANY, index};
@@ -99,7 +102,7 @@ void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, u
     while (from != to) {
         uint32_t next;
         const enum hw_port port = hw_route_noc(&run->m->hw, from, to, &next);
-        fabric_cross(run, flight, HW_LINK_NOC, run->m->link_noc + from * HW_PORTS + port,
+        fabric_cross(run, flight, HW_LINK_NOC, run->m->cube.link_noc + from * HW_PORTS + port,
                      HW_NODE_ROUTER);
         from = next;
     }
@@ -107,7 +110,7 @@ void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, u
 
 static uint32_t pe_link(const struct lp_model *m, uint32_t pe, uint32_t which)
 {
-    return m->link_pe + pe * LP_PE_LINKS + which;
+    return m->cube.link_pe + pe * LP_PE_LINKS + which;
 }
 
 void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
@@ -131,10 +134,10 @@ void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
     if (to_m_cpu) /* a server: its time is not a node's overhead */
         hw_flight_cross_late(
             flight, &run->m->hw.link[HW_LINK_M_CPU],
-            lp_link(run->ctx, run->m, &run->cube->link[run->m->link_m_cpu], flight), 0,
-            lp_late_ps(run, flight, HW_LINK_M_CPU, run->m->link_m_cpu));
+            lp_link(run->ctx, run->m, &run->cube->link[run->m->cube.link_m_cpu], flight), 0,
+            lp_late_ps(run, flight, HW_LINK_M_CPU, run->m->cube.link_m_cpu));
     else
-        fabric_cross(run, flight, HW_LINK_M_CPU, run->m->link_m_cpu + 1, HW_NODE_ROUTER);
+        fabric_cross(run, flight, HW_LINK_M_CPU, run->m->cube.link_m_cpu + 1, HW_NODE_ROUTER);
 }
 
 enum hw_link_kind lp_memory_link(enum hw_memory memory)
@@ -149,7 +152,7 @@ enum hw_node_kind lp_memory_node(enum hw_memory memory)
 
 static uint32_t memory_router(const struct lp_model *m, enum hw_memory memory, uint32_t slice)
 {
-    return memory == HW_MEMORY_HBM ? m->pe_router[slice] : m->centre_router;
+    return memory == HW_MEMORY_HBM ? m->router.of_pe[slice] : m->router.centre;
 }
 
 void lp_cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
@@ -158,7 +161,7 @@ void lp_cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t r
     const struct lp_model *m = run->m;
     lp_cross_noc(run, flight, router, memory_router(m, memory, pe));
     fabric_cross(run, flight, lp_memory_link(memory),
-                 memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_IN) : m->link_sram,
+                 memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_IN) : m->cube.link_sram,
                  lp_memory_node(memory));
 }
 
@@ -168,7 +171,7 @@ int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint3
     const struct lp_model *m = run->m;
     const enum hw_link_kind kind = lp_memory_link(memory);
     fabric_cross(run, flight, kind,
-                 memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_OUT) : m->link_sram + 1,
+                 memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_OUT) : m->cube.link_sram + 1,
                  HW_NODE_ROUTER);
     const int64_t left_ps =
         flight->tau_ps - m->hw.link[kind].prop_ps - m->hw.overhead_ps[HW_NODE_ROUTER];
@@ -182,7 +185,7 @@ int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory m
     const struct hw_config *hw = &m->hw;
     int64_t ps = hw->link[HW_LINK_PE_NOC].prop_ps + hw->overhead_ps[HW_NODE_ROUTER] +
                  hw->link[lp_memory_link(memory)].prop_ps;
-    for (uint32_t at = m->pe_router[pe], to = memory_router(m, memory, slice); at != to;) {
+    for (uint32_t at = m->router.of_pe[pe], to = memory_router(m, memory, slice); at != to;) {
         (void)hw_route_noc(hw, at, to, &at);
         ps += hw->link[HW_LINK_NOC].prop_ps + hw->overhead_ps[HW_NODE_ROUTER];
     }
@@ -196,9 +199,9 @@ static void fabric_leave(struct lp_run *run, struct lp_sender sender, struct hw_
     const struct lp_model *m = run->m;
     uint32_t to_cube;
     const bool to_io_die = !hw_cube_neighbour(&m->hw, run->cube_in_sip, port, &to_cube);
-    lp_cross_noc(run, flight, router, m->port_router[port]);
-    fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->link_out + port, HW_NODE_UCIE_PORT);
-    fabric_cross(run, flight, HW_LINK_UCIE, m->link_ucie + port,
+    lp_cross_noc(run, flight, router, m->router.of_port[port]);
+    fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->cube.link_out + port, HW_NODE_UCIE_PORT);
+    fabric_cross(run, flight, HW_LINK_UCIE, m->cube.link_ucie + port,
                  to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
     transfer->port = (uint8_t)(to_io_die ? port : hw_port_opposite(port));
     lp_forward(run->ctx, to_io_die ? lp_of_io_die(m, run->sip) : lp_of_cube(m, run->sip, to_cube),
@@ -223,7 +226,7 @@ void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *
         fabric_leave(run, sender, flight, transfer, router,
                      hw_route_cube(&m->hw, run->cube_in_sip, dst.cube));
     } else if (lp_is_control(transfer)) {
-        lp_cross_noc(run, flight, router, m->centre_router);
+        lp_cross_noc(run, flight, router, m->router.centre);
         lp_cross_m_cpu(run, flight, true);
         lp_forward(run->ctx, run->lp, LP_EVENT_CPU_ARRIVAL, sender, transfer, flight);
     } else {

@@ -4,8 +4,8 @@
  * transfer, its originator and its number there; of a kernel's call, the launch and how many calls
  * it has made. Called by handlers; everything here is pure.
  */
-#ifndef LP_LATENESS_H
-#define LP_LATENESS_H
+#ifndef LP_JITTER_DRAW_H
+#define LP_JITTER_DRAW_H
 
 #include "hw/timing.h"
 

@@ -3,7 +3,12 @@
  * to a memory, transfers that leave (20-hardware.md, "Timing of a transfer"; 30-ipcq.md,
  * "PE_DMA"). Runs in handlers only.
  */
-#include "lp/model.h"
+#include "lp/fabric/pe_dma.h"
+
+#include "lp/fabric/fabric.h"
+#include "lp/kernel/tl_runtime.h"
+#include "lp/queues/one_sided.h"
+#include "lp/queues/queue_ends.h"
 
 static const struct hw_dma_op *op_at(const struct lp_model *m, const struct lp_pe *pe,
                                      enum hw_vc vc, uint32_t position)
@@ -223,10 +228,10 @@ static void depart(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op, 
     if (op->kind != LP_DMA_STORE) {
         struct lp_transfer transfer;
         become_transfer(run, pe, op, bytes, last, &transfer);
-        lp_route_on(run, sender, &flight, &transfer, m->pe_router[pe]);
+        lp_route_on(run, sender, &flight, &transfer, m->router.of_pe[pe]);
         return;
     }
-    lp_cross_to_memory(run, &flight, m->pe_router[pe], (enum hw_memory)op->memory, op->slice);
+    lp_cross_to_memory(run, &flight, m->router.of_pe[pe], (enum hw_memory)op->memory, op->slice);
     if (last) /* the acknowledgement, back over the same path with 0 bytes */
         lp_dma_done(run, sender,
                     flight.tau_ps + lp_memory_way_ps(m, pe, (enum hw_memory)op->memory, op->slice) +
@@ -305,7 +310,7 @@ static void go_through(struct lp_run *run, const struct cw_event *event, const s
     const struct lp_sender sender = lp_sender_of(event);
     lp_cross_pe_out(run, flight, load->pe);
     if (load->kind == LP_DMA_COPY) {
-        lp_cross_to_memory(run, flight, m->pe_router[load->pe], (enum hw_memory)load->to,
+        lp_cross_to_memory(run, flight, m->router.of_pe[load->pe], (enum hw_memory)load->to,
                            load->slice);
         if (last)
             part_done(run, load->pe, sender, load->owner, 1, flight->tau_ps);
@@ -321,7 +326,7 @@ static void go_through(struct lp_run *run, const struct cw_event *event, const s
                                    .memory = load->to,
                                    .exit = HW_PORT_NONE,
                                    .order = load->order};
-    lp_route_on(run, sender, flight, &transfer, m->pe_router[load->pe]);
+    lp_route_on(run, sender, flight, &transfer, m->router.of_pe[load->pe]);
 }
 
 void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load)
@@ -341,7 +346,7 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     struct hw_flight flight = {cw_now(run->ctx) + ser_ps, ser_ps, bytes, p->epoch,
                                lp_piece(event->entity, event->number, last)};
     const int64_t first_left_ps =
-        lp_cross_from_memory(run, &flight, m->pe_router[load.pe], memory, load.slice);
+        lp_cross_from_memory(run, &flight, m->router.of_pe[load.pe], memory, load.slice);
     lp_cross_pe_in(run, &flight, load.pe, HW_NODE_PE_DMA);
     load.sent += bytes;
     if (load.kind != LP_DMA_LOAD) {

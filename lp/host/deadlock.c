@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "lp/host/wait_graph.h"
+#include "lp/queues/queue_ends.h"
 
 #define NOBODY UINT32_MAX
 

@@ -2,9 +2,9 @@
  * links.c: what every link of the machine carried in the last batch, by name. Host side, between
  * drains.
  */
-#include <stdio.h>
+#include "lp/host/links.h"
 
-#include "lp/host/system.h"
+#include <stdio.h>
 
 struct visit {
     const struct lp_model *m;
@@ -60,28 +60,28 @@ static void links_visit_cube(const struct visit *v, const struct lp_cube *cube)
     const struct lp_model *m = v->m;
     for (uint32_t router = 0; router < m->hw.noc_w * m->hw.noc_h; router++)
         for (enum hw_port port = 0; port < HW_PORTS; port++)
-            visit_server(v, &cube->link[m->link_noc + router * HW_PORTS + port],
+            visit_server(v, &cube->link[m->cube.link_noc + router * HW_PORTS + port],
                          m->hw.link[HW_LINK_NOC].rate,
                          (struct lp_link_use){.kind = hw_link_name[HW_LINK_NOC],
                                               .detail = "router ",
                                               .number = router,
                                               .behind = behind_port[port]});
-    visit_ports(v, &cube->link[m->link_in], HW_LINK_NOC_UCIE, in_port);
-    visit_ports(v, &cube->link[m->link_out], HW_LINK_NOC_UCIE, out_port);
-    visit_ports(v, &cube->link[m->link_ucie], HW_LINK_UCIE, to_port);
-    visit_link(v, &cube->link[m->link_m_cpu], HW_LINK_M_CPU, "to m_cpu", UINT32_MAX);
-    visit_link(v, &cube->link[m->link_m_cpu + 1], HW_LINK_M_CPU, "from m_cpu", UINT32_MAX);
-    visit_link(v, &cube->link[m->link_sram], HW_LINK_SRAM, "write", UINT32_MAX);
-    visit_link(v, &cube->link[m->link_sram + 1], HW_LINK_SRAM, "read", UINT32_MAX);
+    visit_ports(v, &cube->link[m->cube.link_in], HW_LINK_NOC_UCIE, in_port);
+    visit_ports(v, &cube->link[m->cube.link_out], HW_LINK_NOC_UCIE, out_port);
+    visit_ports(v, &cube->link[m->cube.link_ucie], HW_LINK_UCIE, to_port);
+    visit_link(v, &cube->link[m->cube.link_m_cpu], HW_LINK_M_CPU, "to m_cpu", UINT32_MAX);
+    visit_link(v, &cube->link[m->cube.link_m_cpu + 1], HW_LINK_M_CPU, "from m_cpu", UINT32_MAX);
+    visit_link(v, &cube->link[m->cube.link_sram], HW_LINK_SRAM, "write", UINT32_MAX);
+    visit_link(v, &cube->link[m->cube.link_sram + 1], HW_LINK_SRAM, "read", UINT32_MAX);
     for (uint32_t pe = 0; pe < m->pes; pe++) {
-        const struct hw_link *link = &cube->link[m->link_pe + pe * LP_PE_LINKS];
+        const struct hw_link *link = &cube->link[m->cube.link_pe + pe * LP_PE_LINKS];
         visit_link(v, &link[LP_LINK_OUT], HW_LINK_PE_NOC, "from PE ", pe);
         visit_link(v, &link[LP_LINK_IN], HW_LINK_PE_NOC, "to PE ", pe);
         visit_link(v, &link[LP_LINK_TCM], HW_LINK_TCM, "write PE ", pe);
         visit_link(v, &link[LP_LINK_HBM_IN], HW_LINK_HBM, "write PE ", pe);
         visit_link(v, &link[LP_LINK_HBM_OUT], HW_LINK_HBM, "read PE ", pe);
         if (m->config.peers > 0)
-            visit_server(v, &cube->link[m->link_reduce + pe], m->hw.dma_reduce,
+            visit_server(v, &cube->link[m->cube.link_reduce + pe], m->hw.dma_reduce,
                          (struct lp_link_use){
                              .kind = "reduce", .detail = "PE ", .number = pe, .behind = ""});
     }
@@ -90,19 +90,19 @@ static void links_visit_cube(const struct visit *v, const struct lp_cube *cube)
 static void links_visit_io_die(const struct visit *v, const struct lp_io_die *die)
 {
     const struct lp_model *m = v->m;
-    visit_ports(v, &die->link[m->link_hub_in], HW_LINK_HUB, in_port);
-    visit_ports(v, &die->link[m->link_hub_out], HW_LINK_HUB, out_port);
+    visit_ports(v, &die->link[m->io_die.link_hub_in], HW_LINK_HUB, in_port);
+    visit_ports(v, &die->link[m->io_die.link_hub_out], HW_LINK_HUB, out_port);
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
-        visit_link(v, &die->link[m->link_outer + port], hw_route_outer_link(&m->hw, port),
+        visit_link(v, &die->link[m->io_die.link_outer + port], hw_route_outer_link(&m->hw, port),
                    to_port[port], UINT32_MAX);
         const uint32_t lanes = port == HW_PORT_E || port == HW_PORT_W ? m->hw.cube_h : m->hw.cube_w;
         for (uint32_t lane = 0; lane < lanes; lane++)
-            visit_link(v, &die->link[m->link_edge[port] + lane], HW_LINK_UCIE, lane_port[port],
-                       lane);
+            visit_link(v, &die->link[m->io_die.link_edge[port] + lane], HW_LINK_UCIE,
+                       lane_port[port], lane);
     }
-    visit_link(v, &die->link[m->link_io_cpu], HW_LINK_HUB, "to io_cpu", UINT32_MAX);
-    visit_link(v, &die->link[m->link_io_cpu + 1], HW_LINK_HUB, "from io_cpu", UINT32_MAX);
-    visit_link(v, &die->link[m->link_pcie], HW_LINK_PCIE, "to host", UINT32_MAX);
+    visit_link(v, &die->link[m->io_die.link_io_cpu], HW_LINK_HUB, "to io_cpu", UINT32_MAX);
+    visit_link(v, &die->link[m->io_die.link_io_cpu + 1], HW_LINK_HUB, "from io_cpu", UINT32_MAX);
+    visit_link(v, &die->link[m->io_die.link_pcie], HW_LINK_PCIE, "to host", UINT32_MAX);
 }
 
 void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t epoch,
@@ -121,8 +121,6 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t
         const struct lp_switch *s = cw_state(sim, m->first_switch + i);
         snprintf(v.place, sizeof v.place, "switch %u", i);
         for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
-            visit_link(&v, &s->link[sip],
-                       m->hw.sip_topology == HW_PAIR_SWITCH ? HW_LINK_HCCS : HW_LINK_SIP_LINK,
-                       "to sip ", sip);
+            visit_link(&v, &s->link[sip], hw_switch_link(&m->hw), "to sip ", sip);
     }
 }

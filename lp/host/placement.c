@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "lp/queues/queue_ends.h"
+
 struct place {
     const struct lp_model *m;
     uint32_t workers;
@@ -68,27 +70,19 @@ static void allow_credits(const struct place *p, uint32_t sip, uint32_t cube)
 static void join_io_die(const struct place *p, uint32_t sip)
 {
     const struct lp_model *m = p->m;
-    const bool pairs = m->hw.sip_topology == HW_PAIR_SWITCH;
     const uint32_t die = lp_of_io_die(m, sip);
     /* The host LP sends nothing: its messages are injected between drains. */
     allow(p, die, 0, m->hw.link[HW_LINK_PCIE].prop_ps + m->hw.overhead_ps[HW_NODE_HOST]);
     p->cut->link[HW_LINK_PCIE].all++;
     p->cut->link[HW_LINK_PCIE].cut += p->lp_worker[die] != p->lp_worker[0];
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
-        const enum hw_link_kind link = hw_route_outer_link(&m->hw, port);
-        uint32_t to;
-        if (hw_route_through_switch(&m->hw, port)) {
-            if (port == (pairs ? HW_PORT_N : HW_PORT_E)) /* the one port that has the link */
-                placement_join(p, link, die, HW_NODE_IO_PORT,
-                               m->first_switch + (pairs ? sip & 1 : 0), HW_NODE_SWITCH);
-        } else if ((port == HW_PORT_E || port == HW_PORT_S) &&
-                   hw_sip_neighbour(&m->hw, sip, port, &to)) {
-            placement_join(p, link, die, HW_NODE_IO_PORT, lp_of_io_die(m, to), HW_NODE_IO_PORT);
-        }
+        struct hw_cable cable;
+        if (!m->hw.sip_topology->cable(&m->hw, sip, port, &cable))
+            continue;
+        placement_join(p, cable.link, die, HW_NODE_IO_PORT,
+                       cable.to_switch ? m->first_switch + cable.to : lp_of_io_die(m, cable.to),
+                       cable.to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT);
     }
-    if (pairs && sip % 2 == 0 && sip + 1 < m->hw.sip_count)
-        placement_join(p, HW_LINK_SIO, die, HW_NODE_IO_PORT, lp_of_io_die(m, sip + 1),
-                       HW_NODE_IO_PORT);
 }
 
 static void place_lps(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,

@@ -9,9 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lp/fabric/jitter_draw.h"
 #include "lp/host/deadlock.h"
 #include "lp/host/landing.h"
+#include "lp/kernel/tl_check.h"
 #include "lp/layout.h"
+#include "lp/lp_kinds.h"
+#include "lp/queues/queue_ends.h"
 
 struct lp_system {
     struct lp_model model;
@@ -20,41 +24,14 @@ struct lp_system {
     struct cw_sim *sim;
     uint64_t next_number;  /* of the host's own events */
     int64_t *pcie_free_ps; /* [sip] the host's link down to each SIP: reserved at submission */
-    uint32_t launch_capacity;
-    uint32_t batch;    /* number of the current one, from 1; 0: installation */
-    struct lp_cut cut; /* with more than one thread */
+    uint32_t batch;        /* number of the current one, from 1; 0: installation */
+    struct lp_cut cut;     /* with more than one thread */
     struct lp_times times;
     struct lp_phases phases;
     uint8_t *phase_of_pe; /* [pe] the phase its kernel is in, 255: none yet */
     struct lp_landing landing;
     bool out_of_memory; /* while records were delivered */
 };
-
-/* ---- the engine's hooks ---------------------------------------------------------------------- */
-
-const struct lp_ops *lp_ops_of(const struct lp_model *m, uint32_t lp)
-{
-    if (lp == 0)
-        return &lp_host_ops;
-    if (lp < m->first_io_die)
-        return &lp_cube_ops;
-    return lp < m->first_switch ? &lp_io_die_ops : &lp_switch_ops;
-}
-
-static size_t state_bytes(const void *data, uint32_t lp)
-{
-    return lp_ops_of(data, lp)->state_bytes(data);
-}
-
-static void init_state(const void *data, uint32_t lp, void *state)
-{
-    lp_ops_of(data, lp)->init(data, lp, state);
-}
-
-static void handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
-{
-    lp_ops_of(cw_model_data(ctx), event->lp)->handle(ctx, state, event);
-}
 
 /* ---- records --------------------------------------------------------------------------------- */
 
@@ -75,7 +52,7 @@ static void kernel_record(struct lp_system *system, const struct lp_kernel_recor
 {
     struct lp_times *times = &system->times;
     struct lp_phases *phases = &system->phases;
-    const uint32_t rank = system->model.launches[record->launch - 1].args.rank;
+    const uint32_t rank = system->model.launches.at[record->launch - 1].args.rank;
     uint8_t *phase = &system->phase_of_pe[record->pe];
     if (record->mark == LP_MARK_START) {
         if (times->started++ == 0)
@@ -158,14 +135,9 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
         return NULL;
     }
     memset(system->phase_of_pe, 255, pe_count);
-    system->model.emit_ops = options->op != NULL;
-    system->model.emit_arrivals = options->arrival != NULL;
-    system->hooks = (struct cw_model){.name = "hardware",
-                                      .data = &system->model,
-                                      .lp_count = system->model.lp_count,
-                                      .state_bytes = state_bytes,
-                                      .init = init_state,
-                                      .handle = handle};
+    system->model.emit.ops = options->op != NULL;
+    system->model.emit.arrivals = options->arrival != NULL;
+    system->hooks = lp_engine_model(&system->model);
     const size_t pairs = (size_t)options->threads * options->threads;
     uint32_t *const lp_worker = malloc(system->model.lp_count * sizeof *lp_worker);
     int64_t *const least_ps = malloc(pairs * sizeof *least_ps);
@@ -311,22 +283,22 @@ static uint32_t add_launch(struct lp_system *system, const struct tl_kernel *ker
                            const struct tl_args *args)
 {
     struct lp_model *m = &system->model;
-    if (m->launch_count > 0) {
-        const struct lp_launch *last = &m->launches[m->launch_count - 1];
+    if (m->launches.count > 0) {
+        const struct lp_launch *last = &m->launches.at[m->launches.count - 1];
         if (last->kernel == kernel && memcmp(&last->args, args, sizeof *args) == 0 &&
             system->times.submitted > 0)
-            return m->launch_count;
+            return m->launches.count;
     }
-    if (m->launch_count == system->launch_capacity) {
-        const uint32_t capacity = system->launch_capacity ? 2 * system->launch_capacity : 64;
-        struct lp_launch *launches = realloc(m->launches, capacity * sizeof *launches);
+    if (m->launches.count == m->launches.capacity) {
+        const uint32_t capacity = m->launches.capacity ? 2 * m->launches.capacity : 64;
+        struct lp_launch *launches = realloc(m->launches.at, capacity * sizeof *launches);
         if (!launches)
             return 0;
-        m->launches = launches;
-        system->launch_capacity = capacity;
+        m->launches.at = launches;
+        m->launches.capacity = capacity;
     }
-    m->launches[m->launch_count++] = (struct lp_launch){kernel, *args, system->batch};
-    return m->launch_count;
+    m->launches.at[m->launches.count++] = (struct lp_launch){kernel, *args, system->batch};
+    return m->launches.count;
 }
 
 int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct tl_kernel *kernel,

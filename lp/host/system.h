@@ -6,6 +6,7 @@
 #ifndef LP_SYSTEM_H
 #define LP_SYSTEM_H
 
+#include "lp/host/links.h"
 #include "lp/host/placement.h"
 
 struct lp_system_options {
@@ -90,26 +91,9 @@ const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t si
 uint64_t lp_system_queue_pairs(const struct lp_system *system); /* installed, over all PEs */
 uint64_t lp_system_messages(const struct lp_system *system);    /* tiles sent, ever */
 
-/* One directed link, over the last batch. */
-struct lp_link_use {
-    const char *place;  /* "sip 0 cube 1" */
-    const char *kind;   /* "noc": the same pointer for all links of a kind */
-    const char *detail; /* "router " */
-    uint32_t number;    /* 3, UINT32_MAX: none */
-    const char *behind; /* " E" */
-    uint64_t bytes;
-    int64_t busy_ps;      /* serialisation of those bytes */
-    int64_t queue_ps_max; /* the longest that a message waited for it */
-};
-
-/* "sip 0 cube 1 noc router 3 E": links are many, and few are shown. */
-void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes);
-
 /* Visits every link that carried something in the last batch. Nothing is reserved, hence nothing
  * counted, with contention `none`. */
 void lp_system_visit_links(const struct lp_system *system,
                            void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
-void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t epoch,
-                    void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
 
 #endif

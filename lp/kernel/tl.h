@@ -98,10 +98,6 @@ struct tl_kernel {
     enum tl_status (*const *stream)(struct tl *tl, void *frame);
 };
 
-/* What a kernel may not be: a frame or a number of streams beyond the limits, no function to run.
- * CW_OK, or CW_USAGE and why. Whatever is launched has passed it. */
-int tl_kernel_check(const struct tl_kernel *kernel, struct cw_error *error);
-
 /* ---- queries: free -------------------------------------------------------------------------- */
 
 const struct tl_args *tl_args(const struct tl *tl);

@@ -7,7 +7,12 @@
  * I-IPCQ-3: tiles of a queue become visible in order. Only contention `none` lets one overtake its
  * predecessor on the way; it then waits in `early` for its turn.
  */
-#include "lp/model.h"
+#include "lp/queues/ipcq.h"
+
+#include "lp/fabric/fabric.h"
+#include "lp/fabric/pe_dma.h"
+#include "lp/kernel/tl_runtime.h"
+#include "lp/queues/queue_ends.h"
 
 void lp_ipcq_install(struct lp_run *run, uint32_t pe)
 {
@@ -27,7 +32,7 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
     const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
     cw_check(run->ctx, transfer->dir < HW_DIRS_MAX);
     struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[transfer->dir]);
-    if (run->m->emit_arrivals) {
+    if (run->m->emit.arrivals) {
         const struct lp_arrival arrival = {.t_ps = cw_now(run->ctx),
                                            .pe = transfer->dst,
                                            .seq = transfer->seq,

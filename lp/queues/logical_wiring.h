@@ -9,8 +9,8 @@
  * A rank is a SIP. A PE's directions have indices (enum hw_dir) from 0 to HW_DIRS_MAX - 1; the
  * names that hw_dir_name() knows keep theirs, others take what is free on their PE.
  */
-#ifndef LP_WIRING_H
-#define LP_WIRING_H
+#ifndef LP_LOGICAL_WIRING_H
+#define LP_LOGICAL_WIRING_H
 
 #include "core/cw.h"
 #include "hw/structure.h"

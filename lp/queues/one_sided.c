@@ -7,7 +7,9 @@
  * one from TCM, may overtake one whose source is HBM) is kept in `early` and becomes visible
  * together with the one that it waited for.
  */
-#include "lp/model.h"
+#include "lp/queues/one_sided.h"
+
+#include "lp/kernel/tl_runtime.h"
 
 const struct lp_peer *lp_peer_of(struct lp_run *run, uint32_t pe, uint32_t peer)
 {
@@ -39,7 +41,7 @@ static void land(struct lp_run *run, uint32_t pe, const struct lp_early *what)
         tl_arrived(run, pe, LP_WAIT_NOTIFY, what->tag, what->src);
         return;
     }
-    for (uint32_t i = 0; run->m->emit_ops && i < what->count; i++) {
+    for (uint32_t i = 0; run->m->emit.ops && i < what->count; i++) {
         const struct lp_op op = {.t_start_ps = cw_now(run->ctx),
                                  .t_end_ps = cw_now(run->ctx),
                                  .pe = lp_pe_index(run, pe),

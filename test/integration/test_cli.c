@@ -150,7 +150,10 @@ static void help_and_version_are_on_standard_output(void **state)
     char rest;
     assert_int_equal(sscanf(version.out, "cubewarp %u.%u.%u%c", &major, &minor, &patch, &rest), 4);
     assert_int_equal(rest, '\n');
-    assert_int_equal(count_lines(version.out), 1);
+    assert_int_equal(count_lines(version.out), 4);
+    assert_non_null(strstr(version.out, "\ncommit: "));
+    assert_non_null(strstr(version.out, "\ncompiler: "));
+    assert_non_null(strstr(version.out, "\nflags: -O"));
     assert_string_equal(version.err, "");
     run_output_free(&version);
     static const char *const commands[] = {"run", "topo", "check", "config", "verify", "phold"};

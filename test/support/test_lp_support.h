@@ -343,7 +343,7 @@ static inline struct machine *small_machine(uint32_t sips, uint32_t cube_w, uint
 {
     struct machine *m = calloc(1, sizeof *m);
     assert_non_null(m);
-    m->hw = sips_of(HW_RING_1D, sips, 1);
+    m->hw = sips_of(&hw_ring_1d, sips, 1);
     m->hw.cube_w = cube_w;
     m->hw.cube_h = cube_h;
     m->hw.control_msg_bytes = 0;

@@ -6,6 +6,7 @@
 #include "bench/cli/cli.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
+#include "lp/queues/queue_ends.h"
 
 /* Asks every PE. */
 static uint64_t counted_one_by_one(const struct config *config)

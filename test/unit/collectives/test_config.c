@@ -8,6 +8,7 @@
 #include "collectives/config/config_print.h"
 #include "collectives/config/config_rings.h"
 #include "collectives/config/decimal.h"
+#include "hw/topology/topology.h"
 
 static void the_shipped_defaults_give_the_machine_of_the_specification(void **state)
 {
@@ -15,7 +16,7 @@ static void the_shipped_defaults_give_the_machine_of_the_specification(void **st
     struct config *const config = load_with(NULL, NULL, 0);
     const struct hw_config *const hw = &config->hw;
     assert_int_equal(hw->sip_count, 4);
-    assert_int_equal(hw->sip_topology, HW_TORUS_2D);
+    assert_ptr_equal(hw->sip_topology, &hw_torus_2d);
     assert_int_equal(hw->sip_w, 2);
     assert_int_equal(hw->sip_h, 2);
     assert_int_equal(hw->cube_w, 4);
@@ -175,7 +176,7 @@ static void later_layers_win_and_places_say_which(void **state)
     char where[200];
     assert_int_equal(config_load(&request, &config, &errors), CW_OK);
     assert_int_equal(config->hw.sip_count, 25);
-    assert_int_equal(config->hw.sip_topology, HW_RING_1D);
+    assert_ptr_equal(config->hw.sip_topology, &hw_ring_1d);
     assert_int_equal(config->hw.cube_w, 2);
     assert_int_equal(config->ccl.root, CCL_ROOT_CORNER);
     assert_int_equal(config->hw.link[HW_LINK_SIO].rate.num, 2000);

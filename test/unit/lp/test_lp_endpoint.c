@@ -6,6 +6,7 @@
 #include "test/support/test_lp_support.h"
 
 #include "hw/phys_addr.h"
+#include "lp/queues/queue_ends.h"
 
 #define E HW_DIR_INTRA_E
 #define W HW_DIR_INTRA_W

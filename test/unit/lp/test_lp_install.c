@@ -4,6 +4,8 @@
  */
 #include "test/support/test_lp_support.h"
 
+#include "lp/queues/queue_ends.h"
+
 enum { PES_MAX = 64, SIPS = 2, CUBE_W = 2, CUBE_H = 2, PES = SIPS * CUBE_W * CUBE_H * 8 };
 
 /* In which order IpcqInitMsgs took effect. */
@@ -45,9 +47,9 @@ static void install_and_compare(struct machine *m, struct arrivals *arrivals)
     const struct lp_model *model = lp_system_model(m->system);
     uint8_t *before[PES];
     for (uint32_t pe = 0; pe < PES; pe++) {
-        before[pe] = malloc(model->pe_bytes);
+        before[pe] = malloc(model->cube.pe_bytes);
         assert_non_null(before[pe]);
-        memcpy(before[pe], pe_of(m, pe), model->pe_bytes);
+        memcpy(before[pe], pe_of(m, pe), model->cube.pe_bytes);
     }
     assert_int_equal(lp_system_submit_install(m->system, &m->error), CW_OK);
     assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
@@ -59,7 +61,7 @@ static void install_and_compare(struct machine *m, struct arrivals *arrivals)
             expected->installed = lp_directions(model, pe);
             expected->next_number = got->next_number;
         }
-        if (memcmp(expected, got, model->pe_bytes) != 0)
+        if (memcmp(expected, got, model->cube.pe_bytes) != 0)
             fail_msg("PE %u is not as a direct install leaves it", pe);
         free(before[pe]);
     }

@@ -11,6 +11,7 @@
 #include "test/support/test_lp_support.h"
 
 #include "lp/layout.h"
+#include "lp/lp_kinds.h"
 
 enum { ISSUE = 4000, ENGINE = 125, PATH = 10011, WIRE = 1000, CREDIT = 9135 };
 enum { VISIBLE = ISSUE + ENGINE + PATH + WIRE }; /* after the send call began: 15.136 */

@@ -336,11 +336,13 @@ static const struct tl_kernel random_kernel = {.name = "random",
 
 static struct machine *random_machine(uint64_t seed)
 {
+    static const struct hw_topology_ops *const any[] = {
+        &hw_ring_1d, &hw_torus_2d, &hw_mesh_2d_no_wrap, &hw_switch, &hw_pair_switch};
     struct cw_rng rng = cw_rng_seeded(seed, 0);
     struct machine *m = calloc(1, sizeof *m);
     assert_non_null(m);
-    m->hw = sips_of((enum hw_sip_topology)cw_rng_below(&rng, HW_SIP_TOPOLOGIES),
-                    1 + cw_rng_below(&rng, 2), 1 + cw_rng_below(&rng, 2));
+    m->hw = sips_of(any[cw_rng_below(&rng, COUNT_OF(any))], 1 + cw_rng_below(&rng, 2),
+                    1 + cw_rng_below(&rng, 2));
     m->hw.cube_w = 1 + cw_rng_below(&rng, 2);
     m->hw.cube_h = 1 + cw_rng_below(&rng, 2);
     m->hw.pe_per_corner = 1;

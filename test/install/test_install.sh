@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# test_install.sh: installs into a clean folder, and builds against it as a user would, outside of
+# the tree. Reports as cmocka does. BUILD, CC and CXX as in the Makefile; they must have built all
+# and engine.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+tree=$PWD
+prefix=$(mktemp -d)
+work=$(mktemp -d)
+trap 'rm -rf "$prefix" "$work"' EXIT
+cc=${CC:-cc} cxx=${CXX:-g++}
+warn="-Wall -Wextra -Wpedantic -Werror"
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+failed=0
+
+# it NAME: runs the function of that name, whose commands must all succeed.
+it() {
+    echo "[ RUN      ] $1"
+    (set -e; cd "$work"; "$1") >"$work/log" 2>&1 # not in a condition, where set -e has no effect
+    if [ $? -eq 0 ]; then
+        echo "[       OK ] $1"
+    else
+        cat "$work/log"
+        echo "[  FAILED  ] $1"
+        failed=1
+    fi
+}
+
+an_installation_has_program_libraries_and_headers() {
+    make --no-print-directory -C "$tree" install PREFIX="$prefix"
+    test -x "$prefix/bin/cubewarp"
+    test -f "$prefix/include/cubewarp/cw.h"
+    test "$(readlink -f "$prefix/lib/libcubewarp-engine.so")" = \
+        "$(readlink -f "$prefix"/lib/libcubewarp-engine.so.*.*.*)"
+    pkg-config --exists cubewarp-engine cubewarp-plugin
+}
+
+the_libraries_show_names_with_the_prefix_only() {
+    local others
+    others=$(nm -D --defined-only "$prefix/lib/libcubewarp-engine.so" | awk '$3 !~ /^cw_/')
+    test -z "$others" || { echo "$others"; false; }
+    others=$(nm -g --defined-only "$prefix/lib/libcubewarp-engine.a" | awk 'NF == 3 && $3 !~ /^cw_/')
+    test -z "$others" || { echo "$others"; false; }
+    readelf -d "$prefix/lib/libcubewarp-engine.so" | grep 'SONAME.*libcubewarp-engine\.so\.[0-9]*\]'
+    others=$(readelf -d "$prefix/lib/libcubewarp-engine.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+        awk '!/^(libc|libm|libpthread|libhwloc|ld-linux.*)\.so/')
+    test -z "$others" || { echo "needs $others"; false; }
+}
+
+the_example_builds_in_c_and_cxx_shared_and_static() {
+    cp "$prefix/share/cubewarp/example/tandem.c" .
+    local flags libs
+    flags=$(pkg-config --cflags cubewarp-engine)
+    libs=$(pkg-config --libs cubewarp-engine)
+    $cc -std=c17 $warn -O2 -o tandem_c tandem.c $flags $libs -Wl,-rpath,"$prefix/lib"
+    $cxx -std=c++17 $warn -O2 -x c++ -o tandem_cxx tandem.c $flags -x none $libs -Wl,-rpath,"$prefix/lib"
+    $cc -std=c17 $warn -O2 -o tandem_static tandem.c $flags "$prefix/lib/libcubewarp-engine.a" -lhwloc -pthread
+    $cxx -std=c++17 $warn -O2 -x c++ -o tandem_cxx_static tandem.c $flags -x none \
+        "$prefix/lib/libcubewarp-engine.a" -lhwloc -pthread
+    ! ldd ./tandem_static | grep -q cubewarp
+}
+
+the_example_has_one_result_in_every_mode_on_1_to_8_threads() {
+    local expected program mode threads
+    expected=$(./tandem_c)
+    grep -q '^trace hash [0-9a-f]\{16\}, mean time at a station 2\.0' <<<"$expected"
+    for program in tandem_c tandem_cxx tandem_static tandem_cxx_static; do
+        for mode in sequential conservative optimistic adaptive stress; do
+            for threads in 1 2 3 4 5 6 7 8; do
+                test "$("./$program" $mode $threads)" = "$expected" || { echo "$program $mode $threads"; false; }
+            done
+        done
+    done
+}
+
+a_program_may_call_its_functions_like_those_of_the_engine() {
+    cat >own.c <<'EOF'
+#include <cubewarp/cw.h>
+#include <stdio.h>
+#include <string.h>
+int memory_give(int x);
+int error_set(int x);
+int memory_give(int x) { return x + 1; }
+int error_set(int x) { return x + 2; }
+int main(void)
+{
+    char headers[40];
+    snprintf(headers, sizeof headers, "%d.%d.%d", CW_VERSION_MAJOR, CW_VERSION_MINOR, CW_VERSION_PATCH);
+    cw_sim_free(NULL);
+    return strcmp(cw_version(), headers) + strcmp(headers, CW_VERSION_STRING) + memory_give(1) + error_set(2) - 6;
+}
+EOF
+    $cc -std=c17 $warn -o own own.c $(pkg-config --cflags cubewarp-engine) "$prefix/lib/libcubewarp-engine.a" -lhwloc -pthread
+    ./own
+    $cc -std=c17 $warn -o own own.c $(pkg-config --cflags --libs cubewarp-engine) -Wl,-rpath,"$prefix/lib"
+    ./own
+}
+
+the_program_needs_no_files_and_no_folder() {
+    local there=$work/there
+    mkdir -p "$there"
+    cd "$there"
+    "$prefix/bin/cubewarp" run --preset pod64 --n-elem 64 --verify-data
+    test "$("$prefix/bin/cubewarp" check)" = "$(cd "$tree" && "$BUILD/cubewarp" check)"
+    "$prefix/bin/cubewarp" config | grep '# built-in topology.yaml:[0-9]*:[0-9]*$'
+    mkdir configs # a folder that is found goes before them
+    cp "$tree"/configs/*.yaml configs
+    "$prefix/bin/cubewarp" config | grep '# configs/topology.yaml:[0-9]*:[0-9]*$'
+    rm -r configs
+}
+
+the_worked_example_of_a_plugin_builds_and_runs() {
+    sed -n '/^```c$/,/^```$/p' "$tree/collectives/README.md" | sed '/^```/d' >chain.c
+    sed -n '/^```yaml$/,/^```$/p' "$tree/collectives/README.md" | sed '/^```/d' >chain.yaml
+    $cc -std=gnu17 $(pkg-config --cflags cubewarp-plugin) -Wall -Wextra -Werror -shared -fPIC -o chain.so chain.c
+    "$prefix/bin/cubewarp" run --ccl chain.yaml --bytes 64KiB
+    "$prefix/bin/cubewarp" verify --ccl chain.yaml --n-elem 900 --sync stress --threads 2 | grep -x identical
+}
+
+a_new_plugin_builds_runs_and_verifies() {
+    local program
+    for program in "$prefix/bin/cubewarp" "$tree/$BUILD/cubewarp"; do
+        rm -rf sum_1
+        "$program" plugin new sum_1
+        make -C sum_1 CFLAGS="-O2 -Wpedantic -Werror" run
+        make -C sum_1 verify | grep -x identical
+    done
+    ! "$program" plugin new sum_1 # there is such a folder
+    ! "$program" plugin new 1sum
+}
+
+a_removed_installation_leaves_no_file() {
+    make --no-print-directory -C "$tree" uninstall PREFIX="$prefix"
+    test -z "$(find "$prefix" ! -type d)"
+    test ! -e "$prefix/include/cubewarp" && test ! -e "$prefix/share/cubewarp"
+}
+
+export BUILD=${BUILD:-build}
+it an_installation_has_program_libraries_and_headers
+it the_libraries_show_names_with_the_prefix_only
+it the_example_builds_in_c_and_cxx_shared_and_static
+it the_example_has_one_result_in_every_mode_on_1_to_8_threads
+it a_program_may_call_its_functions_like_those_of_the_engine
+it the_program_needs_no_files_and_no_folder
+it the_worked_example_of_a_plugin_builds_and_runs
+it a_new_plugin_builds_runs_and_verifies
+it a_removed_installation_leaves_no_file
+exit $failed
