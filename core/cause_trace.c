@@ -19,14 +19,14 @@ static double clock_cost_s(void)
     return best_s;
 }
 
-void trace_init(struct trace *trace, struct memory *memory, cw_trace_fn fn, void *arg)
+void cause_trace_init(struct cause_trace *trace, struct memory *memory, cw_trace_fn fn, void *arg)
 {
-    *trace = (struct trace){.memory = memory, .fn = fn, .arg = arg};
+    *trace = (struct cause_trace){.memory = memory, .fn = fn, .arg = arg};
     if (fn != NULL)
         trace->clock_s = clock_cost_s();
 }
 
-void trace_free(struct trace *trace)
+void cause_trace_free(struct cause_trace *trace)
 {
     memory_give(trace->memory, trace->slots, trace->slot_count * sizeof *trace->slots);
     trace->slots = NULL;
@@ -36,13 +36,13 @@ void trace_free(struct trace *trace)
 /* ---- the table --------------------------------------------------------------------------------
  */
 
-static size_t cause_trace_home_of(const struct trace *trace, const struct cw_event *event)
+static size_t cause_trace_home_of(const struct cause_trace *trace, const struct cw_event *event)
 {
     const uint64_t mixed = (uint64_t)(uintptr_t)event * UINT64_C(0x9E3779B97F4A7C15);
     return (size_t)(mixed >> 20) & (trace->slot_count - 1);
 }
 
-static void cause_trace_put(struct trace *trace, struct trace_slot slot)
+static void cause_trace_put(struct cause_trace *trace, struct cause_trace_slot slot)
 {
     size_t at = cause_trace_home_of(trace, slot.event);
     while (trace->slots[at].event != NULL)
@@ -51,12 +51,12 @@ static void cause_trace_put(struct trace *trace, struct trace_slot slot)
     trace->used++;
 }
 
-static bool cause_trace_grow(struct trace *trace)
+static bool cause_trace_grow(struct cause_trace *trace)
 {
-    struct trace_slot *const old = trace->slots;
+    struct cause_trace_slot *const old = trace->slots;
     const size_t old_count = trace->slot_count;
     const size_t count = old_count == 0 ? SLOTS_MIN : 2 * old_count;
-    struct trace_slot *const slots = memory_take(trace->memory, count * sizeof *slots);
+    struct cause_trace_slot *const slots = memory_take(trace->memory, count * sizeof *slots);
     if (slots == NULL)
         return false;
     trace->slots = slots;
@@ -70,7 +70,7 @@ static bool cause_trace_grow(struct trace *trace)
 }
 
 /* Moves up what would no longer be found behind the hole. */
-static void close_hole(struct trace *trace, size_t hole)
+static void close_hole(struct cause_trace *trace, size_t hole)
 {
     const size_t mask = trace->slot_count - 1;
     for (size_t at = (hole + 1) & mask; trace->slots[at].event != NULL; at = (at + 1) & mask) {
@@ -84,7 +84,7 @@ static void close_hole(struct trace *trace, size_t hole)
     trace->used--;
 }
 
-static uint64_t cause_trace_take(struct trace *trace, const struct cw_event *event)
+static uint64_t cause_trace_take(struct cause_trace *trace, const struct cw_event *event)
 {
     if (trace->slot_count == 0)
         return CW_NO_CAUSE;
@@ -102,13 +102,13 @@ static uint64_t cause_trace_take(struct trace *trace, const struct cw_event *eve
 /* ---- the clock --------------------------------------------------------------------------------
  */
 
-static void stop_clock(struct trace *trace)
+static void stop_clock(struct cause_trace *trace)
 {
     if (trace->sampled)
         trace->pause_since_s = clock_s();
 }
 
-static void start_clock(struct trace *trace)
+static void start_clock(struct cause_trace *trace)
 {
     if (!trace->sampled)
         return;
@@ -116,7 +116,7 @@ static void start_clock(struct trace *trace)
     trace->pauses++;
 }
 
-void trace_begin(struct trace *trace, uint64_t index)
+void cause_trace_begin(struct cause_trace *trace, uint64_t index)
 {
     /* One event in 2^SAMPLE_BITS, in no rhythm that a model could have. */
     trace->sampled = index * UINT64_C(0x9E3779B97F4A7C15) >> (64 - SAMPLE_BITS) == 0;
@@ -127,7 +127,7 @@ void trace_begin(struct trace *trace, uint64_t index)
     trace->since_s = clock_s();
 }
 
-uint64_t trace_take_cause(struct trace *trace, const struct cw_event *event)
+uint64_t cause_trace_take_cause(struct cause_trace *trace, const struct cw_event *event)
 {
     stop_clock(trace);
     const uint64_t cause = cause_trace_take(trace, event);
@@ -135,17 +135,18 @@ uint64_t trace_take_cause(struct trace *trace, const struct cw_event *event)
     return cause;
 }
 
-bool trace_sent(struct trace *trace, const struct cw_event *event, uint64_t cause)
+bool cause_trace_sent(struct cause_trace *trace, const struct cw_event *event, uint64_t cause)
 {
     stop_clock(trace);
     const bool kept = 2 * trace->used < trace->slot_count || cause_trace_grow(trace);
     if (kept)
-        cause_trace_put(trace, (struct trace_slot){event, cause});
+        cause_trace_put(trace, (struct cause_trace_slot){event, cause});
     start_clock(trace);
     return kept;
 }
 
-void trace_end(struct trace *trace, const struct cw_event *event, uint64_t index, uint64_t cause)
+void cause_trace_end(struct cause_trace *trace, const struct cw_event *event, uint64_t index,
+                     uint64_t cause)
 {
     struct cw_trace told = {.index = index, .cause = cause, .drain = trace->drain, .cost_s = -1};
     if (trace->sampled) {

@@ -13,7 +13,7 @@ static inline void commit_hash(const struct worker *worker, struct lp_block *blo
                                const struct cw_event *event)
 {
     if (!worker->hash_off)
-        block->hash = hash_event(block->hash, event);
+        block->hash = trace_hash_event(block->hash, event);
 }
 
 /* So many events are final, the latest at `latest_ps`. */
@@ -27,7 +27,7 @@ static inline void commit_count(struct worker *worker, uint64_t events, int64_t 
 static inline void commit_free(struct worker *worker, struct cw_event *event)
 {
     commit_count(worker, 1, event->time_ps);
-    pool_put(&worker->pool, event);
+    event_pool_put(&worker->pool, event);
 }
 
 #endif

@@ -11,17 +11,17 @@ struct record_header {
     uint32_t stride; /* to the next header */
 };
 
-void records_init(struct records *records, struct memory *memory)
+void commit_records_init(struct commit_records *records, struct memory *memory)
 {
-    *records = (struct records){.memory = memory};
+    *records = (struct commit_records){.memory = memory};
 }
 
-void records_free(struct records *records)
+void commit_records_free(struct commit_records *records)
 {
     memory_give(records->memory, records->bytes, records->capacity);
 }
 
-static bool commit_records_grow(struct records *records)
+static bool commit_records_grow(struct commit_records *records)
 {
     const size_t capacity = records->capacity == 0 ? 4096 : 2 * records->capacity;
     uint8_t *const bytes = memory_take(records->memory, capacity);
@@ -29,13 +29,14 @@ static bool commit_records_grow(struct records *records)
         return false;
     if (records->used > 0)
         memcpy(bytes, records->bytes, records->used);
-    records_free(records);
+    commit_records_free(records);
     records->bytes = bytes;
     records->capacity = capacity;
     return true;
 }
 
-bool records_add(struct records *records, uint16_t kind, const void *record, uint16_t bytes)
+bool commit_records_add(struct commit_records *records, uint16_t kind, const void *record,
+                        uint16_t bytes)
 {
     const uint32_t stride = (uint32_t)sizeof(struct record_header) + (bytes + 7u) / 8u * 8u;
     if (records->capacity - records->used < stride && !commit_records_grow(records))
@@ -48,8 +49,8 @@ bool records_add(struct records *records, uint16_t kind, const void *record, uin
     return true;
 }
 
-void records_deliver_bytes(const uint8_t *bytes, size_t used, const struct cw_event *event,
-                           cw_record_fn sink, void *arg)
+void commit_records_deliver_bytes(const uint8_t *bytes, size_t used, const struct cw_event *event,
+                                  cw_record_fn sink, void *arg)
 {
     for (size_t at = 0; at < used;) {
         struct record_header header;
@@ -59,9 +60,9 @@ void records_deliver_bytes(const uint8_t *bytes, size_t used, const struct cw_ev
     }
 }
 
-void records_deliver(struct records *records, const struct cw_event *event, cw_record_fn sink,
-                     void *arg)
+void commit_records_deliver(struct commit_records *records, const struct cw_event *event,
+                            cw_record_fn sink, void *arg)
 {
-    records_deliver_bytes(records->bytes, records->used, event, sink, arg);
+    commit_records_deliver_bytes(records->bytes, records->used, event, sink, arg);
     records->used = 0;
 }

@@ -5,30 +5,31 @@
  * order of emission. The events themselves commit in the total order, so the sink sees one order
  * whatever the threads.
  */
-#ifndef CORE_RECORDS_H
-#define CORE_RECORDS_H
+#ifndef CORE_COMMIT_RECORDS_H
+#define CORE_COMMIT_RECORDS_H
 
 #include "core/cw.h"
 #include "core/memory/memory.h"
 
-struct records {
+struct commit_records {
     struct memory *memory;
     uint8_t *bytes; /* each record: a header, then its bytes, padded to 8 */
     size_t used, capacity;
 };
 
-void records_init(struct records *records, struct memory *memory);
-void records_free(struct records *records);
+void commit_records_init(struct commit_records *records, struct memory *memory);
+void commit_records_free(struct commit_records *records);
 
 /* False: out of memory. */
-bool records_add(struct records *records, uint16_t kind, const void *record, uint16_t bytes);
+bool commit_records_add(struct commit_records *records, uint16_t kind, const void *record,
+                        uint16_t bytes);
 
-/* The same for records that have left: `used` bytes as records_add() wrote them. */
-void records_deliver_bytes(const uint8_t *bytes, size_t used, const struct cw_event *event,
-                           cw_record_fn sink, void *arg);
+/* The same for records that have left: `used` bytes as commit_records_add() wrote them. */
+void commit_records_deliver_bytes(const uint8_t *bytes, size_t used, const struct cw_event *event,
+                                  cw_record_fn sink, void *arg);
 
 /* Hands all records to the sink, as emitted by `event`, and forgets them. */
-void records_deliver(struct records *records, const struct cw_event *event, cw_record_fn sink,
-                     void *arg);
+void commit_records_deliver(struct commit_records *records, const struct cw_event *event,
+                            cw_record_fn sink, void *arg);
 
 #endif

@@ -15,9 +15,9 @@ void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...
     struct worker *const worker = worker_of(ctx);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(worker->failure.text, sizeof worker->failure.text, format, arguments);
+    (void)cw_error_set_list(&worker->failure, exit_code == CW_OK ? CW_BUG : exit_code, format,
+                            arguments);
     va_end(arguments);
-    worker->failure.exit_code = exit_code == CW_OK ? CW_BUG : (int)exit_code;
     longjmp(worker->failed, 1);
 }
 
@@ -41,12 +41,12 @@ void worker_fail_for_memory(struct worker *worker)
     longjmp(worker->failed, 1);
 }
 
-void worker_starve(struct worker *worker)
+void worker_out_of_memory(struct worker *worker)
 {
     struct timewarp *const tw = worker->timewarp;
     if (tw == NULL || !tw->speculative || tw->handling == NULL)
         worker_fail_for_memory(worker);
-    tw->starved = true;
+    tw->refused = true;
     longjmp(worker->failed, 1);
 }
 
@@ -54,9 +54,8 @@ void worker_bug(struct worker *worker, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(worker->failure.text, sizeof worker->failure.text, format, arguments);
+    (void)cw_error_set_list(&worker->failure, CW_BUG, format, arguments);
     va_end(arguments);
-    worker->failure.exit_code = CW_BUG;
     if (worker->timewarp != NULL)
         worker->timewarp->handling = NULL;
     longjmp(worker->failed, 1);
@@ -65,8 +64,9 @@ void worker_bug(struct worker *worker, const char *format, ...)
 /* Proves that the handler changed nothing but the parts it asked for. */
 void worker_check_changes(struct worker *worker, struct lp_block *block)
 {
-    const size_t offset = undo_first_unasked(&worker->undo, block->state, block->state_bytes);
-    if (offset == UNDO_UNCHANGED)
+    const size_t offset =
+        change_check_first_unasked(&worker->undo, block->state, block->state_bytes);
+    if (offset == CHANGE_CHECK_OK)
         return;
     /* What was not asked for goes back here, the rest by the log, if there is one. */
     memcpy(block->state, worker->undo.before, block->state_bytes);
@@ -81,10 +81,10 @@ void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes)
     struct worker *const worker = worker_of(ctx);
     struct timewarp *const tw = worker->timewarp;
     const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
-    if (tw != NULL && tw->speculative && !history_add_image(&tw->history, offset, part, bytes))
-        worker_starve(worker);
-    if (worker->undo.before != NULL && !undo_keep(&worker->undo, offset, bytes))
-        worker_starve(worker);
+    if (tw != NULL && tw->speculative && !undo_log_add_image(&tw->undo_log, offset, part, bytes))
+        worker_out_of_memory(worker);
+    if (worker->undo.before != NULL && !change_check_keep(&worker->undo, offset, bytes))
+        worker_out_of_memory(worker);
 }
 
 void cw_mut_outside(struct cw_ctx *ctx, const void *part, size_t bytes)
@@ -140,14 +140,14 @@ static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
 static __attribute__((noinline)) void reserve_specially(struct worker *worker)
 {
     struct timewarp *const tw = worker->timewarp;
-    if (tw != NULL && tw->speculative && !history_room(&tw->history, HISTORY_SEND_BYTES_MAX))
-        worker_starve(worker);
+    if (tw != NULL && tw->speculative && !undo_log_room(&tw->undo_log, UNDO_SEND_BYTES_MAX))
+        worker_out_of_memory(worker);
 }
 
 static inline void reserve_note(struct worker *worker)
 {
     const struct cw_undo *const undo = worker->ctx.undo;
-    if (__builtin_expect(undo == NULL || undo->end - undo->at < HISTORY_SEND_BYTES_MAX, 0))
+    if (__builtin_expect(undo == NULL || undo->end - undo->at < UNDO_SEND_BYTES_MAX, 0))
         reserve_specially(worker);
 }
 
@@ -157,16 +157,16 @@ static __attribute__((noinline)) void note_specially(struct worker *worker,
 {
     struct timewarp *const tw = worker->timewarp;
     if (tw != NULL && tw->speculative)
-        history_add_local(&tw->history.undo, event);
+        undo_log_add_local(&tw->undo_log.undo, event);
     else if (worker->sim->trace.fn != NULL &&
-             !trace_sent(&worker->sim->trace, event, worker->committed))
+             !cause_trace_sent(&worker->sim->trace, event, worker->committed))
         worker_fail_for_memory(worker);
 }
 
 static inline void handler_api_note_sent(struct worker *worker, const struct cw_event *event)
 {
     if (__builtin_expect(worker->ctx.undo != NULL, 1))
-        history_add_local(worker->ctx.undo, event);
+        undo_log_add_local(worker->ctx.undo, event);
     else
         note_specially(worker, event);
 }
@@ -226,7 +226,7 @@ static inline __attribute__((always_inline)) void send_checked(struct worker *wo
         return;
     }
     struct cw_event *const event =
-        worker_need_or_starve(worker, pool_get(&worker->pool, send->payload_bytes));
+        worker_need_in_handler(worker, event_pool_get(&worker->pool, send->payload_bytes));
     event_write(event, &header);
     payload_copy(event->payload, send->payload, send->payload_bytes);
     if (__builtin_expect(!pending_push(&worker->pending, entry_of(&header, event)), 0))
@@ -243,14 +243,14 @@ static __attribute__((noinline)) void send_specially(struct worker *worker, uint
                                                      const void *payload, uint16_t payload_bytes)
 {
     const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
-    struct lazy *const lazy = worker->timewarp == NULL ? NULL : &worker->timewarp->lazy;
+    struct lazy_cancel *const lazy = worker->timewarp == NULL ? NULL : &worker->timewarp->lazy;
     if (!is_within_limits(worker, &send) || lazy == NULL || lazy->log == NULL ||
         lazy->sends_left == 0)
         fail_send(worker, lp, delay_ps, number, payload_bytes);
     lazy->sends_left--;
     reserve_note(worker);
     const struct event_header header = header_of(worker, &send);
-    if (lazy_reuse(worker->timewarp, &header, payload))
+    if (lazy_cancel_reuse(worker->timewarp, &header, payload))
         return;
     worker->sends_left = 1;
     send_checked(worker, &send);
@@ -279,6 +279,6 @@ void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t byt
     worker->records_left--;
     if (worker->sim->config.record == NULL)
         return;
-    if (__builtin_expect(!records_add(&worker->records, kind, record, bytes), 0))
-        worker_starve(worker);
+    if (__builtin_expect(!commit_records_add(&worker->records, kind, record, bytes), 0))
+        worker_out_of_memory(worker);
 }

@@ -4,8 +4,8 @@
  * The engine's own few bytes sit right before the state, so that both come with one cache line.
  * A block belongs to the worker that owns its LP.
  */
-#ifndef CORE_LPS_H
-#define CORE_LPS_H
+#ifndef CORE_LP_STATES_H
+#define CORE_LP_STATES_H
 
 #include "core/cw.h"
 #include "core/memory/memory.h"
@@ -17,7 +17,7 @@ struct lp_block {
 };
 _Static_assert(offsetof(struct lp_block, state) == 16, "the state is aligned as the block is");
 
-struct lps {
+struct lp_states {
     struct memory *memory;
     struct lp_block **blocks;
     uint8_t *arena;
@@ -28,15 +28,15 @@ struct lps {
 };
 
 /* Lays out and initialises all states. Returns an enum cw_exit. */
-int lps_create(struct lps *lps, struct memory *memory, const struct cw_model *model,
-               struct cw_error *error);
-void lps_free(struct lps *lps);
+int lp_states_create(struct lp_states *states, struct memory *memory, const struct cw_model *model,
+                     struct cw_error *error);
+void lp_states_free(struct lp_states *states);
 
 /* Gives each block a second place. False: out of memory. */
-bool lps_make_movable(struct lps *lps);
-/* Moves the LP's block to its other place. The one that it leaves is filled with LPS_STALE, and
- * AddressSanitizer reports who looks there. */
-void lps_move(struct lps *lps, uint32_t lp);
-#define LPS_STALE 0xA5
+bool lp_states_make_movable(struct lp_states *states);
+/* Moves the LP's block to its other place. The one that it leaves is filled with LP_STATES_STALE,
+ * and AddressSanitizer reports who looks there. */
+void lp_states_move(struct lp_states *states, uint32_t lp);
+#define LP_STATES_STALE 0xA5
 
 #endif

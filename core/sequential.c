@@ -22,7 +22,7 @@ static inline void sequential_handle(struct cw_sim *sim, struct worker *worker,
     worker->sends_left = sim->config.sends_per_event_max;
     worker->records_left = sim->config.sends_per_event_max;
     if (__builtin_expect(ctx->keep, 0) && worker->undo.before != NULL)
-        undo_begin(&worker->undo, block->state, block->state_bytes);
+        change_check_begin(&worker->undo, block->state, block->state_bytes);
     sim->model.handle(ctx, block->state, event);
     if (__builtin_expect(ctx->keep, 0) && worker->undo.before != NULL)
         worker_check_changes(worker, block);
@@ -33,7 +33,7 @@ static inline void commit(struct cw_sim *sim, struct worker *worker, struct lp_b
                           struct cw_event *event)
 {
     if (__builtin_expect(worker->records.used > 0, 0))
-        records_deliver(&worker->records, event, sim->config.record, sim->config.record_arg);
+        commit_records_deliver(&worker->records, event, sim->config.record, sim->config.record_arg);
     commit_hash(worker, block, event);
     commit_free(worker, event);
 }
@@ -44,7 +44,7 @@ static inline void sequential_fetch_ahead(const struct cw_sim *sim, struct worke
     const struct entry *const entry = pending_look_ahead(&worker->pending);
     __builtin_prefetch(entry->event);
     __builtin_prefetch((const uint8_t *)entry->event + 64); /* a payload reaches further */
-    __builtin_prefetch(sim->lps.blocks[entry_lp(entry)]);
+    __builtin_prefetch(sim->lp_states.blocks[entry_lp(entry)]);
 }
 
 /* Handles the least event, if there is one before the end. */
@@ -54,7 +54,7 @@ static inline bool sequential_step(struct cw_sim *sim, struct worker *worker, bo
     if (least == NULL || least->time_ps >= sim->config.end_ps)
         return false;
     struct cw_event *const event = least->event;
-    struct lp_block *const block = sim->lps.blocks[entry_lp(least)];
+    struct lp_block *const block = sim->lp_states.blocks[entry_lp(least)];
     pending_pop(&worker->pending, least);
     sequential_fetch_ahead(sim, worker);
     if (timed)
@@ -93,24 +93,24 @@ static void sequential_run(struct cw_sim *sim, struct worker *worker)
 /* The same, telling of each event. */
 static void run_traced(struct cw_sim *sim, struct worker *worker)
 {
-    struct trace *const trace = &sim->trace;
+    struct cause_trace *const trace = &sim->trace;
     const int64_t end_ps = sim->config.end_ps;
     for (;;) {
         const uint64_t index = worker->committed;
-        trace_begin(trace, index);
+        cause_trace_begin(trace, index);
         const struct entry *const least = pending_peek(&worker->pending);
         if (least == NULL || least->time_ps >= end_ps)
             break;
         struct cw_event *const event = least->event;
-        struct lp_block *const block = sim->lps.blocks[entry_lp(least)];
+        struct lp_block *const block = sim->lp_states.blocks[entry_lp(least)];
         pending_pop(&worker->pending, least);
         sequential_fetch_ahead(sim, worker);
-        const uint64_t cause = trace_take_cause(trace, event);
+        const uint64_t cause = cause_trace_take_cause(trace, event);
         sequential_handle(sim, worker, block, event);
         struct cw_event told;
         memcpy(&told, event, offsetof(struct cw_event, payload) + event->payload_bytes);
         commit(sim, worker, block, event);
-        trace_end(trace, &told, index, cause);
+        cause_trace_end(trace, &told, index, cause);
         if (worker->committed % EVENTS_PER_PROGRESS == 0)
             stats_tell_sequential(sim);
     }

@@ -5,7 +5,6 @@
  */
 #include "core/simulation.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,16 +16,6 @@ enum { SENDS_PER_EVENT_MAX_DEFAULT = 65536, SENDS_PER_EVENT_MAX = 1 << 22, WORKE
 const char *const cw_sync_name[CW_SYNCS] = {"sequential", "conservative", "optimistic", "adaptive",
                                             "stress"};
 
-int error_set(struct cw_error *error, enum cw_exit exit_code, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    error->exit_code = (int)exit_code;
-    return error->exit_code;
-}
-
 /* Without lookahead between two workers, neither could ever go on. */
 static int check_lookahead(const struct cw_config *config, struct cw_error *error)
 {
@@ -35,10 +24,11 @@ static int check_lookahead(const struct cw_config *config, struct cw_error *erro
             if (from != to &&
                 (config->least_delay_ps == NULL ||
                  config->least_delay_ps[(size_t)from * config->worker_count + to] == 0))
-                return error_set(error, CW_USAGE,
-                                 "the conservative mode needs a least delay between workers, and "
-                                 "there is none from worker %u to worker %u; use the adaptive mode",
-                                 (unsigned)from, (unsigned)to);
+                return cw_error_set(
+                    error, CW_USAGE,
+                    "the conservative mode needs a least delay between workers, and "
+                    "there is none from worker %u to worker %u; use the adaptive mode",
+                    (unsigned)from, (unsigned)to);
     return CW_OK;
 }
 
@@ -46,29 +36,29 @@ static int simulation_check(const struct cw_config *config, const struct cw_mode
                             struct cw_error *error)
 {
     if (config->worker_count == 0)
-        return error_set(error, CW_USAGE, "0 workers; at least 1 is needed");
+        return cw_error_set(error, CW_USAGE, "0 workers; at least 1 is needed");
     if (config->worker_count > WORKERS_MAX)
-        return error_set(error, CW_USAGE, "%u workers; at most %u are possible",
-                         (unsigned)config->worker_count, (unsigned)WORKERS_MAX);
+        return cw_error_set(error, CW_USAGE, "%u workers; at most %u are possible",
+                            (unsigned)config->worker_count, (unsigned)WORKERS_MAX);
     if (model->lp_count == 0)
-        return error_set(error, CW_BUG, "model %s has no LPs", model->name);
+        return cw_error_set(error, CW_BUG, "model %s has no LPs", model->name);
     if (config->sends_per_event_max > SENDS_PER_EVENT_MAX)
-        return error_set(error, CW_USAGE, "%u sends from one event; at most %u can be allowed",
-                         (unsigned)config->sends_per_event_max, (unsigned)SENDS_PER_EVENT_MAX);
+        return cw_error_set(error, CW_USAGE, "%u sends from one event; at most %u can be allowed",
+                            (unsigned)config->sends_per_event_max, (unsigned)SENDS_PER_EVENT_MAX);
     const size_t pairs = (size_t)config->worker_count * config->worker_count;
     for (size_t i = 0; i < pairs && config->least_delay_ps != NULL; i++)
         if (config->least_delay_ps[i] < 0)
-            return error_set(error, CW_BUG, "a least delay of %lld ps between workers",
-                             (long long)config->least_delay_ps[i]);
+            return cw_error_set(error, CW_BUG, "a least delay of %lld ps between workers",
+                                (long long)config->least_delay_ps[i]);
     for (uint32_t lp = 0; lp < model->lp_count && config->lp_worker != NULL; lp++)
         if (config->lp_worker[lp] >= config->worker_count)
-            return error_set(error, CW_BUG, "LP %u belongs to worker %u, but there are %u workers",
-                             (unsigned)lp, (unsigned)config->lp_worker[lp],
-                             (unsigned)config->worker_count);
+            return cw_error_set(
+                error, CW_BUG, "LP %u belongs to worker %u, but there are %u workers", (unsigned)lp,
+                (unsigned)config->lp_worker[lp], (unsigned)config->worker_count);
     if (config->trace != NULL && config->sync != CW_SEQUENTIAL)
-        return error_set(error, CW_BUG, "a trace is the sequential mode's only");
+        return cw_error_set(error, CW_BUG, "a trace is the sequential mode's only");
     if (config->stress_rate_p32 > UINT64_C(1) << 32)
-        return error_set(error, CW_BUG, "a stress rate above 1");
+        return cw_error_set(error, CW_BUG, "a stress rate above 1");
     return config->sync == CW_CONSERVATIVE ? check_lookahead(config, error) : CW_OK;
 }
 
@@ -121,10 +111,10 @@ static void init_worker(struct cw_sim *sim, struct worker *worker)
         worker->lp_worker = sim->config.lp_worker;
     worker->ctx.model_data = sim->model.data;
     activity_init(&worker->clock);
-    pool_init(&worker->pool, &sim->memory);
+    event_pool_init(&worker->pool, &sim->memory);
     pending_init(&worker->pending, &sim->memory);
-    records_init(&worker->records, &sim->memory);
-    undo_init(&worker->undo, &sim->memory);
+    commit_records_init(&worker->records, &sim->memory);
+    change_check_init(&worker->undo, &sim->memory);
 }
 
 static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
@@ -132,10 +122,10 @@ static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
 {
     int result = copy_partition(sim, config, error);
     if (result == CW_OK)
-        result = lps_create(&sim->lps, &sim->memory, &sim->model, error);
+        result = lp_states_create(&sim->lp_states, &sim->memory, &sim->model, error);
     if (result != CW_OK)
         return result;
-    if (config->sync == CW_STRESS && !lps_make_movable(&sim->lps))
+    if (config->sync == CW_STRESS && !lp_states_make_movable(&sim->lp_states))
         return memory_error(&sim->memory, error);
     const bool sequential = config->sync == CW_SEQUENTIAL;
     sim->worker_count = sequential ? 1 : config->worker_count;
@@ -144,12 +134,12 @@ static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
         return memory_error(&sim->memory, error);
     for (uint32_t i = 0; i < sim->worker_count; i++)
         init_worker(sim, &sim->workers[i]);
-    trace_init(&sim->trace, &sim->memory, config->trace, config->trace_arg);
+    cause_trace_init(&sim->trace, &sim->memory, config->trace, config->trace_arg);
     sim->workers[0].ctx.keep = config->trace != NULL; /* sends are noted */
     sim->config.check_changes |= config->sync == CW_STRESS;
     for (uint32_t i = 0; i < sim->worker_count && sim->config.check_changes; i++) {
         sim->workers[i].ctx.keep = true;
-        if (!undo_reserve(&sim->workers[i].undo, sim->lps.state_bytes_max))
+        if (!change_check_reserve(&sim->workers[i].undo, sim->lp_states.state_bytes_max))
             return memory_error(&sim->memory, error);
     }
     return sequential ? CW_OK : parallel_create(sim, error);
@@ -163,8 +153,8 @@ struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_mod
         return NULL;
     struct cw_sim *const sim = aligned_alloc(_Alignof(struct cw_sim), sizeof *sim);
     if (sim == NULL) {
-        error_set(error, CW_NO_RESOURCE, "out of memory: a simulation needs %zu bytes",
-                  sizeof *sim);
+        cw_error_set(error, CW_NO_RESOURCE, "out of memory: a simulation needs %zu bytes",
+                     sizeof *sim);
         return NULL;
     }
     *sim = (struct cw_sim){.config = *config, .model = *model};
@@ -183,16 +173,16 @@ void cw_sim_free(struct cw_sim *sim)
     if (sim == NULL)
         return;
     parallel_free(sim);
-    trace_free(&sim->trace);
+    cause_trace_free(&sim->trace);
     for (uint32_t i = 0; i < sim->worker_count && sim->workers != NULL; i++) {
         struct worker *const worker = &sim->workers[i];
-        undo_free(&worker->undo);
-        records_free(&worker->records);
+        change_check_free(&worker->undo);
+        commit_records_free(&worker->records);
         pending_free(&worker->pending);
-        pool_free(&worker->pool);
+        event_pool_free(&worker->pool);
     }
     memory_give(&sim->memory, sim->workers, sim->worker_count * sizeof *sim->workers);
-    lps_free(&sim->lps);
+    lp_states_free(&sim->lp_states);
     memory_give(&sim->memory, (void *)(uintptr_t)sim->config.lp_worker, lp_worker_bytes(sim));
     memory_give(&sim->memory, (void *)(uintptr_t)sim->config.least_delay_ps,
                 least_delay_bytes(sim));
@@ -207,19 +197,20 @@ static int check_injection(const struct cw_sim *sim, uint32_t lp, int64_t time_p
         return error->exit_code;
     }
     if (lp >= sim->model.lp_count)
-        return error_set(error, CW_BUG, "injection to LP %u, but there are %u LPs", (unsigned)lp,
-                         (unsigned)sim->model.lp_count);
+        return cw_error_set(error, CW_BUG, "injection to LP %u, but there are %u LPs", (unsigned)lp,
+                            (unsigned)sim->model.lp_count);
     if (time_ps < cw_sim_now(sim))
-        return error_set(error, CW_BUG, "injection to LP %u at %lld ps, before now, %lld ps",
-                         (unsigned)lp, (long long)time_ps, (long long)cw_sim_now(sim));
+        return cw_error_set(error, CW_BUG, "injection to LP %u at %lld ps, before now, %lld ps",
+                            (unsigned)lp, (long long)time_ps, (long long)cw_sim_now(sim));
     if (time_ps == CW_TIME_MAX)
-        return error_set(error, CW_BUG, "injection to LP %u at the end of time", (unsigned)lp);
+        return cw_error_set(error, CW_BUG, "injection to LP %u at the end of time", (unsigned)lp);
     if (number > CW_NUMBER_MAX)
-        return error_set(error, CW_BUG, "injection to LP %u of number %llu; the greatest is %llu",
-                         (unsigned)lp, (unsigned long long)number, CW_NUMBER_MAX);
+        return cw_error_set(error, CW_BUG,
+                            "injection to LP %u of number %llu; the greatest is %llu", (unsigned)lp,
+                            (unsigned long long)number, CW_NUMBER_MAX);
     if (payload_bytes > CW_PAYLOAD_BYTES_MAX)
-        return error_set(error, CW_BUG, "injection to LP %u of %u payload bytes; the most is %u",
-                         (unsigned)lp, payload_bytes, CW_PAYLOAD_BYTES_MAX);
+        return cw_error_set(error, CW_BUG, "injection to LP %u of %u payload bytes; the most is %u",
+                            (unsigned)lp, payload_bytes, CW_PAYLOAD_BYTES_MAX);
     return CW_OK;
 }
 
@@ -231,7 +222,7 @@ int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, u
         return checked;
     struct worker *const worker =
         &sim->workers[sim->worker_count > 1 ? sim->config.lp_worker[lp] : 0];
-    struct cw_event *const event = pool_get(&worker->pool, payload_bytes);
+    struct cw_event *const event = event_pool_get(&worker->pool, payload_bytes);
     if (event == NULL)
         return memory_error(&sim->memory, error);
     const struct event_header header = {
@@ -246,7 +237,7 @@ int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, u
     if (payload_bytes > 0)
         memcpy(event->payload, payload, payload_bytes);
     if (!pending_push(&worker->pending, entry_of(&header, event))) {
-        pool_put(&worker->pool, event);
+        event_pool_put(&worker->pool, event);
         return memory_error(&sim->memory, error);
     }
     return CW_OK;
@@ -282,5 +273,5 @@ int64_t cw_sim_now(const struct cw_sim *sim)
 
 const void *cw_state(const struct cw_sim *sim, uint32_t lp)
 {
-    return lp < sim->lps.count ? sim->lps.blocks[lp]->state : NULL;
+    return lp < sim->lp_states.count ? sim->lp_states.blocks[lp]->state : NULL;
 }

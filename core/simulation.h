@@ -20,18 +20,18 @@ struct cw_sim {
     /* nobody */
     struct cw_config config; /* its arrays are copies of the caller's */
     struct cw_model model;
-    struct lps lps;
+    struct lp_states lp_states;
     struct worker *workers; /* [worker_count] */
     uint32_t worker_count;
-    struct gvt_slot *slots;       /* [worker_count]; like what follows, the parallel modes' */
-    int64_t *path_delays_ps;      /* [from * worker_count + to]: D of I-SAFE-1 */
-    struct lp_history *histories; /* [LP]: undo_log.h */
-    uint32_t thread_count;        /* that the workers run on */
-    bool crowded;                 /* there are more threads than cores */
-    bool can_fence_all;           /* sync.h */
-    struct threads *threads;      /* NULL before the first drain */
-    struct pin *pin;              /* NULL: the system places the threads */
-    double drain_start_s;         /* of this drain, or the last */
+    struct gvt_slot *slots;  /* [worker_count]; like what follows, the parallel modes' */
+    int64_t *path_delays_ps; /* [from * worker_count + to]: D of I-SAFE-1 */
+    struct lp_logs *lp_logs; /* [LP]: undo_log.h */
+    uint32_t thread_count;   /* that the workers run on */
+    bool crowded;            /* there are more threads than cores */
+    bool can_fence_all;      /* sync.h */
+    struct threads *threads; /* NULL before the first drain */
+    struct pin *pin;         /* NULL: the system places the threads */
+    double drain_start_s;    /* of this drain, or the last */
     double run_s;
     uint64_t run_ticks; /* in drains, as run_s */
     /* anybody, seldom */
@@ -40,9 +40,9 @@ struct cw_sim {
     struct memory memory;
     struct cw_error failure; /* of the drain that failed; exit_code CW_OK: none did */
     /* worker 0 */
-    _Alignas(128) struct merger merger;
+    _Alignas(128) struct record_merger merger;
     struct stats_told told;
-    struct trace trace; /* the sequential mode's */
+    struct cause_trace trace; /* the sequential mode's */
 };
 
 /* Runs until no event before the end is left (sequential.c). Returns an enum cw_exit. */
@@ -61,9 +61,5 @@ static inline bool simulation_aborted(const struct cw_sim *sim)
      */
     return sync_load_acquire(&sim->aborted) != 0;
 }
-
-/* Fills `error`. Returns exit_code. */
-int error_set(struct cw_error *error, enum cw_exit exit_code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -82,9 +82,9 @@ void stats_report(const struct timewarp *tw, struct stats_report *report)
         .idle_ticks = worker->clock.sum[CW_IDLE],
         .ticks = ticks_of(&worker->clock),
         .safe_ps = tw->gvt.safe_ps,
-        .reached_ps = tw->history.live > 0 ? tw->front.time_ps : INT64_MIN,
-        .history = (uint32_t)tw->history.live,
-        .window = (uint32_t)tw->budget,
+        .reached_ps = tw->undo_log.live > 0 ? tw->front.time_ps : INT64_MIN,
+        .history = (uint32_t)tw->undo_log.live,
+        .window = (uint32_t)tw->window,
     };
 }
 
@@ -184,13 +184,13 @@ void stats_tell_drained(struct cw_sim *sim)
 
 /* ---- after a drain --------------------------------------------------------------------------- */
 
-static uint64_t trace_hash(const struct cw_sim *sim)
+static uint64_t trace_hash_of_run(const struct cw_sim *sim)
 {
     if (sim->config.hash_off)
         return 0;
     uint64_t sum = 0;
-    for (uint32_t lp = 0; lp < sim->lps.count; lp++)
-        sum += hash_lp(lp, sim->lps.blocks[lp]->hash);
+    for (uint32_t lp = 0; lp < sim->lp_states.count; lp++)
+        sum += trace_hash_lp(lp, sim->lp_states.blocks[lp]->hash);
     return sum;
 }
 
@@ -205,17 +205,17 @@ static void fill_timewarp(struct cw_stats *stats, const struct timewarp *tw)
     stats->rollbacks_secondary = tw->rollbacks[ROLLBACK_SECONDARY];
     for (int cause = 0; cause < ROLLBACK_CAUSES; cause++)
         stats->rollbacks += tw->rollbacks[cause];
-    stats->rollbacks_injected = tw->chaos.injected;
-    stats->states_moved = tw->chaos.moved;
-    stats->looks_held_back = tw->chaos.held_back;
+    stats->rollbacks_injected = tw->stress.injected;
+    stats->states_moved = tw->stress.moved;
+    stats->looks_held_back = tw->stress.held_back;
     stats->rollback_events_max = tw->rollback_events_max;
     stats->anti_messages = tw->anti_messages;
     stats->sends_reused = tw->lazy.reused;
-    stats->undo_bytes = tw->history.bytes;
+    stats->undo_bytes = tw->undo_log.bytes;
     stats->gvt_rounds = tw->gvt.rounds;
     stats->window_first = tw->window_first;
-    stats->window_last = tw->budget;
-    stats->window_mean = rounds > 0 ? (double)tw->window_sum / rounds : (double)tw->budget;
+    stats->window_last = tw->window;
+    stats->window_mean = rounds > 0 ? (double)tw->window_sum / rounds : (double)tw->window;
     if (rounds > 0 && sim->run_ticks > 0)
         stats->gvt_round_mean_s =
             (double)tw->gvt.ticks / rounds * sim->run_s / (double)sim->run_ticks;
@@ -264,8 +264,9 @@ void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)
 {
     const double n = sim->worker_count;
     double timed = 0; /* workers of which a turn was sampled */
-    *stats = (struct cw_stats){
-        .trace_hash = trace_hash(sim), .threads_pinned = pin_count(sim->pin), .run_s = sim->run_s};
+    *stats = (struct cw_stats){.trace_hash = trace_hash_of_run(sim),
+                               .threads_pinned = pin_count(sim->pin),
+                               .run_s = sim->run_s};
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct cw_stats one;
         cw_sim_worker_stats(sim, i, &one);

@@ -66,7 +66,7 @@ static inline void activity_slept(struct activity_clock *clock, uint64_t start)
 enum rollback_cause {
     ROLLBACK_PRIMARY,   /* a straggler, or a cancellation that arrived */
     ROLLBACK_SECONDARY, /* an event of this worker's own was cancelled */
-    ROLLBACK_INJECTED,  /* by the stress mode */
+    ROLLBACK_STRESS,    /* by the stress mode */
     ROLLBACK_CAUSES
 };
 

@@ -7,7 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "an event is hashed where it lies");
+#include "core/host/cpu.h" /* the order of bytes */
 
 enum { HEADER_BYTES = offsetof(struct cw_event, payload) };
 _Static_assert(HEADER_BYTES > 16 && HEADER_BYTES + CW_PAYLOAD_BYTES_MAX <= 128,
@@ -23,14 +23,14 @@ static inline uint64_t hash_bytes(uint64_t hash, const struct cw_event *event, s
                                 sizeof XXH3_kSecret, hash);
 }
 
-__attribute__((flatten)) uint64_t hash_event(uint64_t hash, const struct cw_event *event)
+__attribute__((flatten)) uint64_t trace_hash_event(uint64_t hash, const struct cw_event *event)
 {
     if (event->payload_bytes == 0) /* a constant length leaves one straight path */
         return hash_bytes(hash, event, HEADER_BYTES);
     return hash_bytes(hash, event, HEADER_BYTES + (size_t)event->payload_bytes);
 }
 
-uint64_t hash_lp(uint32_t lp, uint64_t hash)
+uint64_t trace_hash_lp(uint32_t lp, uint64_t hash)
 {
     const uint32_t packed[3] = {lp, (uint32_t)hash, (uint32_t)(hash >> 32)};
     return XXH3_64bits(packed, sizeof packed);

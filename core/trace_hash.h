@@ -9,15 +9,15 @@
  * copy. The hash of a run is the sum over LPs of XXH3(LP 4 bytes, h 8 bytes), which does not
  * depend on where an LP ran.
  */
-#ifndef CORE_HASH_H
-#define CORE_HASH_H
+#ifndef CORE_TRACE_HASH_H
+#define CORE_TRACE_HASH_H
 
 #include "core/cw.h"
 
 /* Takes one more committed event into an LP's hash. */
-uint64_t hash_event(uint64_t hash, const struct cw_event *event);
+uint64_t trace_hash_event(uint64_t hash, const struct cw_event *event);
 
 /* An LP's share of a run's hash. */
-uint64_t hash_lp(uint32_t lp, uint64_t hash);
+uint64_t trace_hash_lp(uint32_t lp, uint64_t hash);
 
 #endif

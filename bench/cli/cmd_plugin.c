@@ -15,7 +15,7 @@
 #include "collectives/config/text.h"
 #include "core/host/program.h"
 
-enum { LEVELS_UP = 4, HEADERS_BYTES = PATH_MAX + 16 };
+enum { LEVELS_UP = 4, HEADERS_BYTES = PATH_MAX + 64 };
 
 static const struct plugin_template {
     const char *name;
@@ -108,30 +108,24 @@ static int plugin_write(const struct plugin_template *template, const struct plu
     }
     if (ok)
         return CW_OK;
-    snprintf(error->text, sizeof error->text, "cannot write %s: %s", path, strerror(errno));
-    return error->exit_code = CW_NO_RESOURCE;
+    return cw_error_set(error, CW_NO_RESOURCE, "cannot write %s: %s", path, strerror(errno));
 }
 
 static int plugin_new(const char *name, struct cw_error *error)
 {
     struct plugin_names names = {.name = name};
     char quoted[TEXT_QUOTE_BYTES];
-    error->exit_code = CW_USAGE;
-    if (!plugin_name_is_good(name)) {
-        snprintf(error->text, sizeof error->text,
-                 "%s is no name for an algorithm; expected a lower-case letter, then lower-case "
-                 "letters, digits and _, at most %u in all",
-                 text_quote(name, strlen(name), quoted), (unsigned)CCL_NAME_BYTES - 1);
-        return CW_USAGE;
-    }
+    if (!plugin_name_is_good(name))
+        return cw_error_set(error, CW_USAGE,
+                            "%s is no name for an algorithm; expected a lower-case letter, then "
+                            "lower-case letters, digits and _, at most %u in all",
+                            text_quote(name, strlen(name), quoted), (unsigned)CCL_NAME_BYTES - 1);
     if (!program_path(names.program, sizeof names.program))
         snprintf(names.program, sizeof names.program, "cubewarp");
     plugin_find_headers(&names);
-    if (mkdir(name, 0777) != 0) {
-        snprintf(error->text, sizeof error->text, "cannot make the folder %s: %s", name,
-                 strerror(errno));
-        return error->exit_code = errno == EEXIST ? CW_USAGE : CW_NO_RESOURCE;
-    }
+    if (mkdir(name, 0777) != 0)
+        return cw_error_set(error, errno == EEXIST ? CW_USAGE : CW_NO_RESOURCE,
+                            "cannot make the folder %s: %s", name, strerror(errno));
     for (size_t i = 0; i < sizeof templates / sizeof *templates; i++)
         if (plugin_write(&templates[i], &names, error) != CW_OK)
             return error->exit_code;

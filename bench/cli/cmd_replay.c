@@ -40,7 +40,7 @@ static int cmd_replay_parse(struct replay_options *options, int argc, char **arg
 {
     static const char *const names[] = {"list", "max-memory", "help"};
     char quoted[TEXT_QUOTE_BYTES];
-    *options = (struct replay_options){.bytes_max = machine_memory_bytes() / 5 * 4};
+    *options = (struct replay_options){.bytes_max = host_limits_memory_bytes() / 5 * 4};
     optind = 0; /* getopt: start anew */
     opterr = 0;
     for (int found; (found = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {

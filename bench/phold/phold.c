@@ -173,7 +173,7 @@ static uint32_t root(uint32_t square)
 static int phold_check_memory(const struct phold_options *options, struct cw_error *error)
 {
     const uint64_t bytes_max =
-        options->memory_bytes_max > 0 ? options->memory_bytes_max : machine_memory_bytes() / 5 * 4;
+        options->memory_bytes_max > 0 ? options->memory_bytes_max : host_limits_memory_bytes() / 5 * 4;
     const unsigned __int128 bytes =
         (unsigned __int128)options->lps *
         (options->state_bytes + (unsigned __int128)options->population * EVENT_BYTES_MIN);

@@ -4,8 +4,8 @@
  *
  * Stacks are the caller's. A coroutine is entered by the thread that made it and by no other.
  */
-#ifndef COLLECTIVES_COROUTINE_H
-#define COLLECTIVES_COROUTINE_H
+#ifndef CORE_COROUTINE_H
+#define CORE_COROUTINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -68,7 +68,7 @@ static uint64_t groups_limit(void)
     return limit;
 }
 
-uint64_t machine_memory_bytes(void)
+uint64_t host_limits_memory_bytes(void)
 {
     uint64_t bytes = groups_limit();
     const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
@@ -77,7 +77,7 @@ uint64_t machine_memory_bytes(void)
     return bytes;
 }
 
-uint32_t machine_cores(void)
+uint32_t host_limits_cores(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0)

@@ -1,15 +1,15 @@
 /*
  * host_limits.h: what the machine, and the control group that this process runs in, grant.
  */
-#ifndef CORE_MACHINE_H
-#define CORE_MACHINE_H
+#ifndef CORE_HOST_LIMITS_H
+#define CORE_HOST_LIMITS_H
 
 #include <stdint.h>
 
 /* Bytes of memory that this process may use; UINT64_MAX if nothing says. */
-uint64_t machine_memory_bytes(void);
+uint64_t host_limits_memory_bytes(void);
 
 /* Hardware threads that this process may run on; at least 1. */
-uint32_t machine_cores(void);
+uint32_t host_limits_cores(void);
 
 #endif

@@ -3,21 +3,22 @@
  */
 #include "core/memory/event_pool.h"
 
-void pool_init(struct pool *pool, struct memory *memory)
+void event_pool_init(struct event_pool *pool, struct memory *memory)
 {
-    *pool = (struct pool){.alive = 0};
-    slabs_init(&pool->slabs, memory);
-    for (size_t i = 0; i < POOL_CLASSES; i++)
-        pool->classes[i].record_bytes = offsetof(struct cw_event, payload) + i * POOL_CLASS_BYTES;
+    *pool = (struct event_pool){.alive = 0};
+    slab_alloc_init(&pool->slabs, memory);
+    for (size_t i = 0; i < EVENT_POOL_CLASSES; i++)
+        pool->classes[i].record_bytes =
+            offsetof(struct cw_event, payload) + i * EVENT_POOL_CLASS_BYTES;
 }
 
-void pool_free(struct pool *pool) { slabs_free(&pool->slabs); }
+void event_pool_free(struct event_pool *pool) { slab_alloc_free(&pool->slabs); }
 
-void *pool_fresh(struct pool *pool, struct pool_class *class)
+void *event_pool_fresh(struct event_pool *pool, struct event_pool_class *class)
 {
     if ((size_t)(class->end - class->unused) < class->record_bytes) {
         size_t bytes;
-        class->unused = slabs_more(&pool->slabs, &bytes);
+        class->unused = slab_alloc_more(&pool->slabs, &bytes);
         if (class->unused == NULL) {
             class->end = NULL;
             return NULL;

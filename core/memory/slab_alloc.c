@@ -13,12 +13,12 @@ struct slab {
 };
 _Static_assert(MEMORY_ALIGN % SLAB_ALIGN == 0, "so what follows the header is aligned");
 
-void slabs_init(struct slabs *slabs, struct memory *memory)
+void slab_alloc_init(struct slab_alloc *slabs, struct memory *memory)
 {
-    *slabs = (struct slabs){.memory = memory};
+    *slabs = (struct slab_alloc){.memory = memory};
 }
 
-void slabs_free(struct slabs *slabs)
+void slab_alloc_free(struct slab_alloc *slabs)
 {
     while (slabs->newest != NULL) {
         struct slab *const slab = slabs->newest;
@@ -27,7 +27,7 @@ void slabs_free(struct slabs *slabs)
     }
 }
 
-void *slabs_more(struct slabs *slabs, size_t *bytes)
+void *slab_alloc_more(struct slab_alloc *slabs, size_t *bytes)
 {
     size_t slab_bytes = slabs->newest == NULL ? SLAB_BYTES_MIN : slabs->newest->bytes * 2;
     if (slab_bytes > SLAB_BYTES_MAX)

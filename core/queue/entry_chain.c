@@ -6,12 +6,12 @@
 void chunk_pool_init(struct chunk_pool *pool, struct memory *memory)
 {
     *pool = (struct chunk_pool){.free = NULL};
-    slabs_init(&pool->slabs, memory);
+    slab_alloc_init(&pool->slabs, memory);
 }
 
-void chunk_pool_free(struct chunk_pool *pool) { slabs_free(&pool->slabs); }
+void chunk_pool_free(struct chunk_pool *pool) { slab_alloc_free(&pool->slabs); }
 
-struct entry *chain_extend(struct chunk_pool *pool, struct entry *full)
+struct entry *entry_chain_extend(struct chunk_pool *pool, struct entry *full)
 {
     struct chunk *chunk = pool->free;
     if (chunk != NULL) {
@@ -19,7 +19,7 @@ struct entry *chain_extend(struct chunk_pool *pool, struct entry *full)
     } else {
         if (pool->unused == pool->end) {
             size_t bytes;
-            void *const block = slabs_more(&pool->slabs, &bytes);
+            void *const block = slab_alloc_more(&pool->slabs, &bytes);
             if (block == NULL)
                 return NULL;
             pool->unused = block;

@@ -5,8 +5,8 @@
  * a bag of any size costs one pointer while it is empty. Chunks are recycled last in, first out.
  * One chunk pool per pending set; no other thread enters.
  */
-#ifndef CORE_CHAIN_H
-#define CORE_CHAIN_H
+#ifndef CORE_ENTRY_CHAIN_H
+#define CORE_ENTRY_CHAIN_H
 
 #include "core/event.h"
 #include "core/memory/slab_alloc.h"
@@ -24,11 +24,11 @@ _Static_assert(SLAB_ALIGN % CHUNK_BYTES == 0, "likewise");
 struct chunk_pool {
     struct chunk *free;
     struct chunk *unused, *end; /* never handed out yet */
-    struct slabs slabs;
+    struct slab_alloc slabs;
 };
 
 /* Chunks lie at multiples of their size, so `next` at such a multiple means: no room left. */
-struct chain {
+struct entry_chain {
     struct entry *next; /* where the next entry goes; NULL: an empty chain */
 };
 
@@ -36,15 +36,15 @@ void chunk_pool_init(struct chunk_pool *pool, struct memory *memory);
 void chunk_pool_free(struct chunk_pool *pool);
 
 /* A chunk more, after the one that ends at `full` (NULL: the first). NULL: out of memory. */
-struct entry *chain_extend(struct chunk_pool *pool, struct entry *full);
+struct entry *entry_chain_extend(struct chunk_pool *pool, struct entry *full);
 
-static inline bool chain_has_room(const struct chain *chain)
+static inline bool entry_chain_has_room(const struct entry_chain *chain)
 {
     return __builtin_expect((uintptr_t)chain->next % CHUNK_BYTES != 0, 1);
 }
 
 /* Into a chain that has room. */
-static inline void chain_put(struct chain *chain, struct entry entry)
+static inline void entry_chain_put(struct entry_chain *chain, struct entry entry)
 {
     struct entry *const slot = chain->next++;
     slot->time_ps = entry.time_ps;
@@ -54,29 +54,30 @@ static inline void chain_put(struct chain *chain, struct entry entry)
 }
 
 /* False: out of memory. */
-static inline bool chain_append(struct chunk_pool *pool, struct chain *chain, struct entry entry)
+static inline bool entry_chain_append(struct chunk_pool *pool, struct entry_chain *chain,
+                                      struct entry entry)
 {
-    if (!chain_has_room(chain)) {
-        struct entry *const next = chain_extend(pool, chain->next);
+    if (!entry_chain_has_room(chain)) {
+        struct entry *const next = entry_chain_extend(pool, chain->next);
         if (next == NULL)
             return false;
         chain->next = next;
     }
-    chain_put(chain, entry);
+    entry_chain_put(chain, entry);
     return true;
 }
 
 /* The newest chunk of a chain that is not empty; walk from here by `previous`. */
-static inline struct chunk *chain_newest(const struct chain *chain)
+static inline struct chunk *entry_chain_newest(const struct entry_chain *chain)
 {
     return (struct chunk *)(void *)((uint8_t *)(chain->next - 1) -
                                     (uintptr_t)(chain->next - 1) % CHUNK_BYTES);
 }
 
 /* How many entries the newest chunk holds; all others are full. */
-static inline size_t chain_newest_count(const struct chain *chain)
+static inline size_t entry_chain_newest_count(const struct entry_chain *chain)
 {
-    return (size_t)(chain->next - chain_newest(chain)->entries);
+    return (size_t)(chain->next - entry_chain_newest(chain)->entries);
 }
 
 static inline void chunk_put(struct chunk_pool *pool, struct chunk *chunk)

@@ -7,36 +7,36 @@
 
 enum { CHILDREN = 4, CAPACITY_MIN = 256 };
 
-void late_init(struct late *late, struct memory *memory)
+void overflow_heap_init(struct overflow_heap *heap, struct memory *memory)
 {
-    *late = (struct late){.memory = memory};
+    *heap = (struct overflow_heap){.memory = memory};
 }
 
-void late_free(struct late *late)
+void overflow_heap_free(struct overflow_heap *heap)
 {
-    memory_give(late->memory, late->entries, late->capacity * sizeof *late->entries);
+    memory_give(heap->memory, heap->entries, heap->capacity * sizeof *heap->entries);
 }
 
-static bool overflow_heap_grow(struct late *late)
+static bool overflow_heap_grow(struct overflow_heap *heap)
 {
-    const size_t capacity = late->capacity == 0 ? CAPACITY_MIN : 2 * late->capacity;
-    struct entry *const entries = memory_take(late->memory, capacity * sizeof *entries);
+    const size_t capacity = heap->capacity == 0 ? CAPACITY_MIN : 2 * heap->capacity;
+    struct entry *const entries = memory_take(heap->memory, capacity * sizeof *entries);
     if (entries == NULL)
         return false;
-    if (late->count > 0)
-        memcpy(entries, late->entries, late->count * sizeof *entries);
-    late_free(late);
-    late->entries = entries;
-    late->capacity = capacity;
+    if (heap->count > 0)
+        memcpy(entries, heap->entries, heap->count * sizeof *entries);
+    overflow_heap_free(heap);
+    heap->entries = entries;
+    heap->capacity = capacity;
     return true;
 }
 
-bool late_push(struct late *late, const struct entry *entry)
+bool overflow_heap_push(struct overflow_heap *heap, const struct entry *entry)
 {
-    if (late->count == late->capacity && !overflow_heap_grow(late))
+    if (heap->count == heap->capacity && !overflow_heap_grow(heap))
         return false;
-    struct entry *const entries = late->entries;
-    size_t at = late->count++;
+    struct entry *const entries = heap->entries;
+    size_t at = heap->count++;
     while (at > 0) {
         const size_t parent = (at - 1) / CHILDREN;
         if (!entry_before(entry, &entries[parent]))
@@ -48,10 +48,10 @@ bool late_push(struct late *late, const struct entry *entry)
     return true;
 }
 
-void late_pop(struct late *late)
+void overflow_heap_pop(struct overflow_heap *heap)
 {
-    struct entry *const entries = late->entries;
-    const size_t count = --late->count;
+    struct entry *const entries = heap->entries;
+    const size_t count = --heap->count;
     const struct entry moved = entries[count];
     size_t at = 0;
     for (size_t child = 1; child < count; child = CHILDREN * at + 1) {

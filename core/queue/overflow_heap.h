@@ -5,23 +5,23 @@
  * rolled-back events. Four children to a node, so that a step down reads two cache lines and the
  * heap is half as deep.
  */
-#ifndef CORE_LATE_H
-#define CORE_LATE_H
+#ifndef CORE_OVERFLOW_HEAP_H
+#define CORE_OVERFLOW_HEAP_H
 
 #include "core/event.h"
 #include "core/memory/memory.h"
 
-struct late {
+struct overflow_heap {
     struct entry *entries; /* entries[0] is the least */
     size_t count, capacity;
     struct memory *memory;
 };
 
-void late_init(struct late *late, struct memory *memory);
-void late_free(struct late *late);
+void overflow_heap_init(struct overflow_heap *heap, struct memory *memory);
+void overflow_heap_free(struct overflow_heap *heap);
 /* False: out of memory. */
-bool late_push(struct late *late, const struct entry *entry);
+bool overflow_heap_push(struct overflow_heap *heap, const struct entry *entry);
 /* Removes the least of a heap that is not empty. */
-void late_pop(struct late *late);
+void overflow_heap_pop(struct overflow_heap *heap);
 
 #endif

@@ -7,17 +7,17 @@
 #include <string.h>
 
 enum {
-    SHIFT_MAX = 44,           /* the coarse buckets then reach 2^62 ps */
-    SHIFT_DEFAULT = 10,       /* until there are events to tune by */
-    SAMPLES = 64,             /* times that choose the first width */
-    TUNE_TURNS = 64,          /* look at the width after as many turns, */
-    TUNE_LATE = 1024,         /* or after as many events that went to `late` */
-    TUNE_SHIFT_MAX = 64,      /* relax shift_max after as many looks */
-    BUCKET_EVENTS = 512,      /* aim for as many events in a bucket: */
-    BUCKET_EVENTS_MIN = 8,    /* with few pending for fewer, */
-    BUCKET_EVENTS_MAX = 4096, /* with millions pending for more */
-    LATE_COUNT_MAX = 32,      /* up to here the heap beside the array is cheap */
-    LATE_COUNT_REOPEN = 4096, /* from here on `late` may be too much of everything */
+    SHIFT_MAX = 44,               /* the coarse buckets then reach 2^62 ps */
+    SHIFT_DEFAULT = 10,           /* until there are events to tune by */
+    SAMPLES = 64,                 /* times that choose the first width */
+    TUNE_TURNS = 64,              /* look at the width after as many turns, */
+    TUNE_OVERFLOW = 1024,         /* or after as many events that went to `overflow` */
+    TUNE_SHIFT_MAX = 64,          /* relax shift_max after as many looks */
+    BUCKET_EVENTS = 512,          /* aim for as many events in a bucket: */
+    BUCKET_EVENTS_MIN = 8,        /* with few pending for fewer, */
+    BUCKET_EVENTS_MAX = 4096,     /* with millions pending for more */
+    OVERFLOW_COUNT_MAX = 32,      /* up to here the heap beside the array is cheap */
+    OVERFLOW_COUNT_REOPEN = 4096, /* from here on `overflow` may be too much of everything */
 };
 
 static unsigned log2_of(uint64_t x) { return 63 - (unsigned)__builtin_clzll(x | 1); }
@@ -25,8 +25,8 @@ static unsigned log2_of(uint64_t x) { return 63 - (unsigned)__builtin_clzll(x | 
 void pending_init(struct pending *pending, struct memory *memory)
 {
     memset(pending, 0, sizeof *pending);
-    sorted_init(&pending->sorted, memory);
-    late_init(&pending->late, memory);
+    sorted_bucket_init(&pending->sorted, memory);
+    overflow_heap_init(&pending->overflow, memory);
     chunk_pool_init(&pending->chunks, memory);
     pending->shift = SHIFT_DEFAULT;
     pending->shift_max = SHIFT_MAX;
@@ -35,8 +35,8 @@ void pending_init(struct pending *pending, struct memory *memory)
 
 void pending_free(struct pending *pending)
 {
-    sorted_free(&pending->sorted);
-    late_free(&pending->late);
+    sorted_bucket_free(&pending->sorted);
+    overflow_heap_free(&pending->overflow);
     chunk_pool_free(&pending->chunks);
 }
 
@@ -45,7 +45,7 @@ static bool push_far(struct pending *pending, struct entry entry)
     const uint64_t time_ps = (uint64_t)entry.time_ps;
     if (time_ps < pending->far_first_ps)
         pending->far_first_ps = time_ps;
-    return chain_append(&pending->chunks, &pending->far, entry);
+    return entry_chain_append(&pending->chunks, &pending->far, entry);
 }
 
 /* The first bucket in [from, end) whose bit is set in a ring of `places`; `end` if none is. */
@@ -64,13 +64,13 @@ static uint64_t next_used(const uint64_t *used, uint64_t places, uint64_t from, 
 }
 
 /* Pushes a chain's entries again, and recycles its chunks. */
-static bool push_again(struct pending *pending, struct chain *chain)
+static bool push_again(struct pending *pending, struct entry_chain *chain)
 {
     if (chain->next == NULL)
         return true;
-    const struct chain old = *chain;
-    struct chunk *chunk = chain_newest(&old);
-    size_t count = chain_newest_count(&old);
+    const struct entry_chain old = *chain;
+    struct chunk *chunk = entry_chain_newest(&old);
+    size_t count = entry_chain_newest_count(&old);
     chain->next = NULL;
     do {
         struct chunk *const previous = chunk->previous;
@@ -129,11 +129,11 @@ struct purge {
     void *arg;
 };
 
-static bool move_far(struct pending *pending, struct chain *chain, const struct purge *purge)
+static bool move_far(struct pending *pending, struct entry_chain *chain, const struct purge *purge)
 {
-    const struct chain old = *chain;
-    struct chunk *chunk = chain_newest(&old);
-    size_t count = chain_newest_count(&old);
+    const struct entry_chain old = *chain;
+    struct chunk *chunk = entry_chain_newest(&old);
+    size_t count = entry_chain_newest_count(&old);
     chain->next = NULL;
     do {
         struct chunk *const previous = chunk->previous;
@@ -164,13 +164,13 @@ static bool move_all_far(struct pending *pending, const struct purge *purge)
     return true;
 }
 
-/* Changes the width. `sorted` and `late` are empty, so that no entry is before `first`. */
+/* Changes the width. `sorted` and `overflow` are empty, so that no entry is before `first`. */
 static bool set_shift(struct pending *pending, unsigned shift)
 {
     return move_all_far(pending, NULL) && open_at(pending, pending->first << pending->shift, shift);
 }
 
-static uint64_t pending_between(uint64_t least, uint64_t x, uint64_t most)
+static uint64_t pending_clamp(uint64_t least, uint64_t x, uint64_t most)
 {
     return x < least ? least : x > most ? most : x;
 }
@@ -184,16 +184,16 @@ static uint64_t pending_between(uint64_t least, uint64_t x, uint64_t most)
 static uint64_t bucket_events_wanted(const struct pending *pending)
 {
     const uint64_t count = pending->count;
-    const uint64_t most = pending_between(BUCKET_EVENTS, count / 1024, BUCKET_EVENTS_MAX);
-    return pending_between(BUCKET_EVENTS_MIN, count / 8, most);
+    const uint64_t most = pending_clamp(BUCKET_EVENTS, count / 1024, BUCKET_EVENTS_MAX);
+    return pending_clamp(BUCKET_EVENTS_MIN, count / 8, most);
 }
 
 /* Picks times from `far`, evenly, and sorts them. Returns how many. */
 static size_t sample_far(const struct pending *pending, uint64_t times[SAMPLES])
 {
     const size_t stride = pending->count / SAMPLES + 1;
-    const struct chunk *chunk = chain_newest(&pending->far);
-    size_t samples = 0, i = 0, count = chain_newest_count(&pending->far);
+    const struct chunk *chunk = entry_chain_newest(&pending->far);
+    size_t samples = 0, i = 0, count = entry_chain_newest_count(&pending->far);
     for (; chunk != NULL; chunk = chunk->previous, count = CHUNK_ENTRIES) {
         for (; i < count && samples < SAMPLES; i += stride) {
             const uint64_t time_ps = (uint64_t)chunk->entries[i].time_ps;
@@ -220,58 +220,58 @@ static unsigned shift_for_far(const struct pending *pending)
     return shift > SHIFT_MAX ? SHIFT_MAX : shift;
 }
 
-/* Starts again with an entry and all others in buckets: none in `late` or `sorted`. */
+/* Starts again with an entry and all others in buckets: none in `overflow` or `sorted`. */
 static bool reopen_with(struct pending *pending, struct entry entry)
 {
     pending->count++;
-    bool well = push_far(pending, entry);
-    for (struct entry *rest = pending->sorted.front; well && rest != pending->sorted.last; rest++)
-        well = push_far(pending, *rest);
+    bool ok = push_far(pending, entry);
+    for (struct entry *rest = pending->sorted.front; ok && rest != pending->sorted.last; rest++)
+        ok = push_far(pending, *rest);
     pending->count += (uint64_t)(pending->sorted.last - pending->sorted.front);
     pending->sorted.front = pending->sorted.last;
-    for (size_t i = 0; well && i < pending->late.count; i++)
-        well = push_far(pending, pending->late.entries[i]);
-    pending->count += pending->late.count;
-    pending->late.count = 0;
+    for (size_t i = 0; ok && i < pending->overflow.count; i++)
+        ok = push_far(pending, pending->overflow.entries[i]);
+    pending->count += pending->overflow.count;
+    pending->overflow.count = 0;
     pending->soon = NULL;
-    return well && move_all_far(pending, NULL) &&
+    return ok && move_all_far(pending, NULL) &&
            open_at(pending, pending->far_first_ps, shift_for_far(pending));
 }
 
-static bool push_late(struct pending *pending, const struct entry *entry)
+static bool push_overflow(struct pending *pending, const struct entry *entry)
 {
-    const uint64_t count = pending->late.count;
+    const uint64_t count = pending->overflow.count;
     const uint64_t others =
         pending->count + (uint64_t)(pending->sorted.last - pending->sorted.front);
-    if (count >= LATE_COUNT_REOPEN && count > others / 4)
+    if (count >= OVERFLOW_COUNT_REOPEN && count > others / 4)
         return reopen_with(pending, *entry);
-    pending->usage.late++;
-    if (count > pending->usage.late_count_max)
-        pending->usage.late_count_max = count;
-    return late_push(&pending->late, entry);
+    pending->usage.overflow++;
+    if (count > pending->usage.overflow_count_max)
+        pending->usage.overflow_count_max = count;
+    return overflow_heap_push(&pending->overflow, entry);
 }
 
 bool pending_push_elsewhere(struct pending *pending, struct entry entry)
 {
     const uint64_t bucket = (uint64_t)entry.time_ps >> pending->shift;
     if (bucket < pending->first)
-        return push_late(pending, &entry);
+        return push_overflow(pending, &entry);
     const uint64_t coarse = bucket >> FINE_PER_COARSE_SHIFT;
     const uint64_t fine_place = bucket % FINE_BUCKETS, coarse_place = coarse % COARSE_BUCKETS;
-    bool well;
+    bool ok;
     if (bucket < pending->fine_end) {
-        well = chain_append(&pending->chunks, &pending->fine[fine_place], entry);
-        if (well)
+        ok = entry_chain_append(&pending->chunks, &pending->fine[fine_place], entry);
+        if (ok)
             pending->fine_used[fine_place / 64] |= 1ull << fine_place % 64;
     } else if (coarse < pending->coarse_end) {
-        well = chain_append(&pending->chunks, &pending->coarse[coarse_place], entry);
-        if (well)
+        ok = entry_chain_append(&pending->chunks, &pending->coarse[coarse_place], entry);
+        if (ok)
             pending->coarse_used[coarse_place / 64] |= 1ull << coarse_place % 64;
     } else {
-        well = push_far(pending, entry);
+        ok = push_far(pending, entry);
     }
-    pending->count += well;
-    return well;
+    pending->count += ok;
+    return ok;
 }
 
 bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg)
@@ -307,7 +307,7 @@ static uint64_t next_bucket(struct pending *pending)
 }
 
 /*
- * The width that the last turns suggest. Too many distinct times in a bucket, or a deep `late`
+ * The width that the last turns suggest. Too many distinct times in a bucket, or a deep `overflow`
  * heap that takes much of the traffic: narrower. Too few events for a turn to pay: wider, but
  * models whose density swings should not fall into the same trap at each swing, hence shift_max.
  * Many events at few times are no reason for either: no width can part them.
@@ -327,7 +327,8 @@ static unsigned shift_suggested(struct pending *pending)
         const unsigned by = log2_of(distinct / wanted);
         return shift > by ? shift - by : 0;
     }
-    if (usage->late > usage->sorted / 4 && usage->late_count_max > LATE_COUNT_MAX && shift > 0) {
+    if (usage->overflow > usage->sorted / 4 && usage->overflow_count_max > OVERFLOW_COUNT_MAX &&
+        shift > 0) {
         pending->shift_max = shift - 1;
         pending->looks = 0;
         return shift - 1;
@@ -335,8 +336,8 @@ static unsigned shift_suggested(struct pending *pending)
     if (sorted >= wanted / 2)
         return shift;
     unsigned wider = shift + log2_of(wanted / sorted);
-    if (usage->late > usage->sorted / 16) { /* step by step, while `late` stays shallow */
-        if (usage->late_count_max > LATE_COUNT_MAX / 4)
+    if (usage->overflow > usage->sorted / 16) { /* step by step, while `overflow` stays shallow */
+        if (usage->overflow_count_max > OVERFLOW_COUNT_MAX / 4)
             return shift;
         wider = shift + 1;
     }
@@ -348,9 +349,9 @@ static unsigned shift_suggested(struct pending *pending)
 static bool tune(struct pending *pending)
 {
     const struct pending_usage *const usage = &pending->usage;
-    if (usage->turns < TUNE_TURNS && usage->late < TUNE_LATE)
+    if (usage->turns < TUNE_TURNS && usage->overflow < TUNE_OVERFLOW)
         return true;
-    if (usage->sorted + usage->late < pending->count / 4)
+    if (usage->sorted + usage->overflow < pending->count / 4)
         return true; /* too early to pay for moving all of them */
     const unsigned shift = shift_suggested(pending);
     pending->usage = (struct pending_usage){0};
@@ -368,7 +369,8 @@ const struct entry *pending_turn(struct pending *pending)
     if (bucket == pending->fine_end)
         return NULL;
     const uint64_t place = bucket % FINE_BUCKETS;
-    const size_t sorted = sorted_fill(&pending->sorted, &pending->chunks, &pending->fine[place]);
+    const size_t sorted =
+        sorted_bucket_fill(&pending->sorted, &pending->chunks, &pending->fine[place]);
     if (sorted == 0)
         return NULL;
     pending->fine_used[place / 64] &= ~(1ull << place % 64);
@@ -385,7 +387,7 @@ const struct entry *pending_turn(struct pending *pending)
     const uint64_t next =
         next_used(pending->fine_used, FINE_BUCKETS, pending->first, pending->fine_end);
     pending->soon =
-        next == pending->fine_end ? NULL : chain_newest(&pending->fine[next % FINE_BUCKETS]);
+        next == pending->fine_end ? NULL : entry_chain_newest(&pending->fine[next % FINE_BUCKETS]);
     pending->out_of_memory = false;
     return pending->sorted.front;
 }

@@ -7,10 +7,10 @@
  * beside the array (overflow_heap.h). Beyond the fine buckets lie coarse ones, of 256 fine widths
  * each, and beyond those one chain, `far`. The width tunes itself.
  *
- *   late + sorted | fine[first .. fine_end) | coarse[fine_end / 256 .. coarse_end) | far
+ *   overflow + sorted | fine[first .. fine_end) | coarse[fine_end / 256 .. coarse_end) | far
  *
  * I-PEND-1: an entry whose time is in [first, fine_end) fine widths is in its fine bucket, below
- * in `late` or `sorted`, above in its coarse bucket if below coarse_end, else in `far`.
+ * in `overflow` or `sorted`, above in its coarse bucket if below coarse_end, else in `far`.
  * I-PEND-2: fine_end is a multiple of 256 fine widths, and fine_end - first <= FINE_BUCKETS, so
  * that no two buckets share a place in the ring; likewise for the coarse ones.
  *
@@ -35,12 +35,12 @@ enum {
 
 /* What the width is tuned by, since it was last looked at. */
 struct pending_usage {
-    uint64_t turns, sorted, distinct, late, late_count_max;
+    uint64_t turns, sorted, distinct, overflow, overflow_count_max;
 };
 
 struct pending {
-    struct sorted sorted;
-    struct late late;
+    struct sorted_bucket sorted;
+    struct overflow_heap overflow;
     struct chunk_pool chunks;
 
     unsigned shift;      /* a fine bucket is 2^shift ps wide */
@@ -48,17 +48,17 @@ struct pending {
     uint64_t first;      /* the fine bucket after the current one */
     uint64_t fine_end;   /* fine buckets from here on are not open */
     uint64_t coarse_end; /* coarse buckets from here on are not open */
-    uint64_t count;      /* of all entries but those in `sorted` and `late` */
+    uint64_t count;      /* of all entries but those in `sorted` and `overflow` */
     bool out_of_memory;  /* pending_peek() could not sort a bucket */
     struct pending_usage usage;
     unsigned looks;           /* at the usage, since shift_max changed */
     const struct chunk *soon; /* the next bucket's first chunk that was not fetched yet */
 
-    struct chain far;
+    struct entry_chain far;
     uint64_t far_first_ps; /* least time in `far` */
     uint64_t fine_used[FINE_BUCKETS / 64], coarse_used[COARSE_BUCKETS / 64]; /* bitmaps */
-    struct chain fine[FINE_BUCKETS];
-    struct chain coarse[COARSE_BUCKETS];
+    struct entry_chain fine[FINE_BUCKETS];
+    struct entry_chain coarse[COARSE_BUCKETS];
 };
 
 void pending_init(struct pending *pending, struct memory *memory);
@@ -66,7 +66,7 @@ void pending_free(struct pending *pending);
 
 /*
  * Drops all entries that `drop` says yes to, and then no longer knows, but for those whose turn is
- * next (in `sorted` and `late`). Takes time for all that is pending. False: out of memory, and
+ * next (in `sorted` and `overflow`). Takes time for all that is pending. False: out of memory, and
  * entries are lost.
  */
 typedef bool (*pending_drop_fn)(void *arg, struct cw_event *event);
@@ -80,24 +80,24 @@ const struct entry *pending_turn(struct pending *pending);
 static inline bool pending_push(struct pending *pending, struct entry entry)
 {
     const uint64_t bucket = (uint64_t)entry.time_ps >> pending->shift;
-    struct chain *const chain = &pending->fine[bucket % FINE_BUCKETS];
+    struct entry_chain *const chain = &pending->fine[bucket % FINE_BUCKETS];
     if (__builtin_expect(bucket - pending->first >= pending->fine_end - pending->first ||
-                             !chain_has_room(chain),
+                             !entry_chain_has_room(chain),
                          0))
         return pending_push_elsewhere(pending, entry);
     pending->count++;
-    chain_put(chain, entry);
+    entry_chain_put(chain, entry);
     return true;
 }
 
 /* The least entry. NULL: there is none, or pending->out_of_memory. */
 static inline const struct entry *pending_peek(struct pending *pending)
 {
-    const struct sorted *const sorted = &pending->sorted;
-    if (__builtin_expect(pending->late.count > 0, 0)) {
-        const struct entry *const late = pending->late.entries;
-        return sorted->front == sorted->last || entry_before(late, sorted->front) ? late
-                                                                                  : sorted->front;
+    const struct sorted_bucket *const sorted = &pending->sorted;
+    if (__builtin_expect(pending->overflow.count > 0, 0)) {
+        const struct entry *const least = pending->overflow.entries;
+        return sorted->front == sorted->last || entry_before(least, sorted->front) ? least
+                                                                                   : sorted->front;
     }
     return __builtin_expect(sorted->front != sorted->last, 1) ? sorted->front
                                                               : pending_turn(pending);
@@ -109,7 +109,7 @@ static inline void pending_pop(struct pending *pending, const struct entry *leas
     if (__builtin_expect(least == pending->sorted.front, 1))
         pending->sorted.front++;
     else
-        late_pop(&pending->late);
+        overflow_heap_pop(&pending->overflow);
 }
 
 /*

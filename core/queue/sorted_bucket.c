@@ -52,17 +52,17 @@ static struct digit digit_at(enum word word, uint64_t difference, size_t count)
 }
 
 /* No entries: what may be read ahead are entries of nobody. */
-static void rest(struct sorted *sorted)
+static void clear_sorted(struct sorted_bucket *sorted)
 {
     for (size_t i = 0; i < SORTED_SLACK; i++)
         sorted->idle[i] = (struct entry){.time_ps = CW_TIME_MAX, .event = &sorted->nobody};
     sorted->front = sorted->last = sorted->idle;
 }
 
-void sorted_init(struct sorted *sorted, struct memory *memory)
+void sorted_bucket_init(struct sorted_bucket *sorted, struct memory *memory)
 {
-    *sorted = (struct sorted){.memory = memory};
-    rest(sorted);
+    *sorted = (struct sorted_bucket){.memory = memory};
+    clear_sorted(sorted);
 }
 
 static size_t array_bytes(size_t capacity)
@@ -70,7 +70,7 @@ static size_t array_bytes(size_t capacity)
     return (1 + capacity + SORTED_SLACK) * sizeof(struct entry);
 }
 
-static void free_arrays(struct sorted *sorted)
+static void free_arrays(struct sorted_bucket *sorted)
 {
     if (sorted->entries != NULL)
         memory_give(sorted->memory, sorted->entries - 1, array_bytes(sorted->capacity));
@@ -78,12 +78,12 @@ static void free_arrays(struct sorted *sorted)
     sorted->entries = NULL;
     sorted->scratch = NULL;
     sorted->capacity = 0;
-    rest(sorted);
+    clear_sorted(sorted);
 }
 
-void sorted_free(struct sorted *sorted) { free_arrays(sorted); }
+void sorted_bucket_free(struct sorted_bucket *sorted) { free_arrays(sorted); }
 
-static bool sorted_bucket_reserve(struct sorted *sorted, size_t count)
+static bool sorted_bucket_reserve(struct sorted_bucket *sorted, size_t count)
 {
     if (count <= sorted->capacity)
         return true;
@@ -100,7 +100,7 @@ static bool sorted_bucket_reserve(struct sorted *sorted, size_t count)
     return true;
 }
 
-static struct entry *scratch_of(struct sorted *sorted)
+static struct entry *scratch_of(struct sorted_bucket *sorted)
 {
     if (sorted->scratch == NULL)
         sorted->scratch = memory_take(sorted->memory, array_bytes(sorted->capacity));
@@ -216,12 +216,12 @@ struct survey {
     uint64_t difference; /* of the times */
 };
 
-static struct survey survey_chain(const struct chain *chain)
+static struct survey survey_chain(const struct entry_chain *chain)
 {
     struct survey survey = {0};
-    const struct chunk *chunk = chain_newest(chain);
+    const struct chunk *chunk = entry_chain_newest(chain);
     const uint64_t first = (uint64_t)chunk->entries[0].time_ps;
-    size_t count = chain_newest_count(chain);
+    size_t count = entry_chain_newest_count(chain);
     do {
         for (size_t i = 0; i < count; i++)
             survey.difference |= (uint64_t)chunk->entries[i].time_ps ^ first;
@@ -234,10 +234,10 @@ static struct survey survey_chain(const struct chain *chain)
 
 /* Copies the chain to the array as it comes, and recycles its chunks. */
 static void sorted_bucket_gather(struct entry *entries, struct chunk_pool *pool,
-                                 struct chain *chain)
+                                 struct entry_chain *chain)
 {
-    struct chunk *chunk = chain_newest(chain);
-    size_t count = chain_newest_count(chain);
+    struct chunk *chunk = entry_chain_newest(chain);
+    size_t count = entry_chain_newest_count(chain);
     do {
         struct chunk *const previous = chunk->previous;
         memcpy(entries, chunk->entries, count * sizeof *entries);
@@ -249,13 +249,13 @@ static void sorted_bucket_gather(struct entry *entries, struct chunk_pool *pool,
 }
 
 /* Scatters the chain by the digit and recycles its chunks. Returns the largest run. */
-static uint32_t scatter(struct entry *entries, struct chunk_pool *pool, struct chain *chain,
+static uint32_t scatter(struct entry *entries, struct chunk_pool *pool, struct entry_chain *chain,
                         struct digit digit, uint32_t *starts)
 {
     const size_t digits = digit.mask + 1;
     memset(starts, 0, digits * sizeof *starts);
-    struct chunk *chunk = chain_newest(chain);
-    size_t count = chain_newest_count(chain);
+    struct chunk *chunk = entry_chain_newest(chain);
+    size_t count = entry_chain_newest_count(chain);
     do {
         for (size_t i = 0; i < count; i++)
             starts[digit_of(&chunk->entries[i], digit)]++;
@@ -263,8 +263,8 @@ static uint32_t scatter(struct entry *entries, struct chunk_pool *pool, struct c
         chunk = chunk->previous;
     } while (chunk != NULL);
     const uint32_t largest = sum_up(starts, digits);
-    chunk = chain_newest(chain);
-    count = chain_newest_count(chain);
+    chunk = entry_chain_newest(chain);
+    count = entry_chain_newest_count(chain);
     do {
         struct chunk *const previous = chunk->previous;
         for (size_t i = 0; i < count; i++)
@@ -276,7 +276,8 @@ static uint32_t scatter(struct entry *entries, struct chunk_pool *pool, struct c
     return largest;
 }
 
-size_t sorted_fill(struct sorted *sorted, struct chunk_pool *pool, struct chain *chain)
+size_t sorted_bucket_fill(struct sorted_bucket *sorted, struct chunk_pool *pool,
+                          struct entry_chain *chain)
 {
     const struct survey survey = survey_chain(chain);
     if (!sorted_bucket_reserve(sorted, survey.count))

@@ -4,8 +4,8 @@
  * The array knows exactly which events come next, so the worker can fetch them from memory some
  * events ahead, which no heap can do: worth a factor of 2 to 3 once events outgrow the cache.
  */
-#ifndef CORE_SORTED_H
-#define CORE_SORTED_H
+#ifndef CORE_SORTED_BUCKET_H
+#define CORE_SORTED_BUCKET_H
 
 #include "core/queue/entry_chain.h"
 
@@ -14,7 +14,7 @@ enum {
     SORTED_SLACK = SORTED_AHEAD + 1, /* so, the front being `last`, this many lie behind `last` */
 };
 
-struct sorted {
+struct sorted_bucket {
     struct entry *front, *last; /* what is left: front <= ... < last */
     struct entry *entries;      /* the array; one guard before it, SORTED_SLACK after `last` */
     struct entry *scratch;      /* as large; NULL until the first long run of near-equal keys */
@@ -25,13 +25,14 @@ struct sorted {
     struct entry idle[SORTED_SLACK]; /* the array before the first bucket */
 };
 
-void sorted_init(struct sorted *sorted, struct memory *memory);
-void sorted_free(struct sorted *sorted);
+void sorted_bucket_init(struct sorted_bucket *sorted, struct memory *memory);
+void sorted_bucket_free(struct sorted_bucket *sorted);
 
 /*
  * Sorts a chain that is not empty into the array, which has run empty, and takes its chunks.
  * Returns how many entries there are, 0: out of memory, and nothing is lost.
  */
-size_t sorted_fill(struct sorted *sorted, struct chunk_pool *pool, struct chain *chain);
+size_t sorted_bucket_fill(struct sorted_bucket *sorted, struct chunk_pool *pool,
+                          struct entry_chain *chain);
 
 #endif

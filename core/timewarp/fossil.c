@@ -37,7 +37,8 @@ static void emit_records(struct timewarp *tw, const struct log *log)
     size_t bytes;
     const uint8_t *const records = log_records(log, &bytes);
     event_clear_notes(log->event);
-    memcpy(worker_need(tw->worker, outbox_add(&tw->outbox, log->event, bytes)), records, bytes);
+    memcpy(worker_need(tw->worker, record_outbox_add(&tw->outbox, log->event, bytes)), records,
+           bytes);
 }
 
 /* A processed event commits: the oldest of its LP. The caller counts. */
@@ -46,14 +47,14 @@ static inline void commit_log(struct timewarp *tw, struct log *log)
     struct cw_event *const event = log->event;
     if (__builtin_expect(log->has_records, 0))
         emit_records(tw, log);
-    tw->histories[event->lp].live--;
+    tw->lp_logs[event->lp].live--;
     log->event = NULL;
-    pool_put(&tw->worker->pool, event);
+    event_pool_put(&tw->worker->pool, event);
 }
 
 void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
 {
-    struct lp_history *const of = &tw->histories[lp];
+    struct lp_logs *const of = &tw->lp_logs[lp];
     struct log *log = of->newest, *oldest = NULL;
     for (uint64_t i = of->live; i > 0; i--) { /* their links turn round */
         struct log *const older = log->older;
@@ -65,16 +66,15 @@ void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
         log = oldest;
         oldest = log->older;
         commit_count(tw->worker, 1, log->event->time_ps);
-        history_forget(&tw->history, history_block_of(log), 1);
+        undo_log_forget(&tw->undo_log, undo_block_of(log), 1);
         commit_log(tw, log);
     }
 }
 
 /* Commits what is final in a block, and finds the least of the rest. */
-static void collect_block(struct timewarp *tw, struct history_block *block,
-                          const struct limit *limit)
+static void collect_block(struct timewarp *tw, struct undo_block *block, const struct limit *limit)
 {
-    const size_t end = history_block_end(&tw->history, block);
+    const size_t end = undo_block_end(&tw->undo_log, block);
     const int64_t last_ps =
         limit->time_ps > limit->gvt.time_ps ? limit->time_ps : limit->gvt.time_ps;
     size_t ahead = block->first, first = end, committed = 0;
@@ -105,17 +105,17 @@ static void collect_block(struct timewarp *tw, struct history_block *block,
         at += log_bytes(log);
     }
     block->first = first;
-    if (block->latest_ps < block->least_ps) /* both as history_close() needs them */
+    if (block->latest_ps < block->least_ps) /* both as undo_log_close() needs them */
         block->latest_ps = block->least_ps;
-    history_forget(&tw->history, block, committed);
+    undo_log_forget(&tw->undo_log, block, committed);
     commit_count(tw->worker, committed, latest_ps);
 }
 
 void fossil_collect(struct timewarp *tw)
 {
-    struct history *const history = &tw->history;
+    struct undo_log *const undo_log = &tw->undo_log;
     struct limit limit = {.time_ps = promise_ps(tw), .gvt = tw->gvt.now};
-    struct history_block *older = NULL, *block = history->oldest;
+    struct undo_block *older = NULL, *block = undo_log->oldest;
     limit.gvt.low += tw->gvt.failed; /* the run ends: nothing else comes at GVT */
     tw->collected_ps = limit.time_ps;
     while (block != NULL) {
@@ -123,12 +123,12 @@ void fossil_collect(struct timewarp *tw)
             (block->least_ps < limit.time_ps || block->least_ps <= limit.gvt.time_ps))
             collect_block(tw, block, &limit);
         if (block->live == 0) {
-            block = history_retire(history, older, block);
+            block = undo_log_retire(undo_log, older, block);
         } else {
             older = block;
             block = block->next;
         }
     }
-    if (history->live == 0)
+    if (undo_log->live == 0)
         tw->front.time_ps = INT64_MIN;
 }

@@ -59,14 +59,14 @@ static void first_cut(struct timewarp *tw, struct gvt_slot *slot)
 {
     const struct cw_sim *const sim = tw->worker->sim;
     (void)timewarp_flush(tw);
-    outbox_take_back(&tw->outbox, &slot->spent);
-    slot->sealed = outbox_seal(&tw->outbox);
+    record_outbox_take_back(&tw->outbox, &slot->spent);
+    slot->sealed = record_outbox_seal(&tw->outbox);
     for (uint32_t to = 0; to < sim->worker_count; to++)
         tw->sent_least[to] = KEY_NEVER;
     /* release: our messages are published; pairs with the acquire in all_have() */
     sync_store_release(&slot->first_cut, tw->gvt.round);
     tw->gvt.stage = GVT_FIRST_CUT;
-    wait_ring(tw, true);
+    wait_wake(tw, true);
 }
 
 /* The least event that this worker has to handle; those that were cancelled are freed here. */
@@ -77,7 +77,7 @@ static struct key least_pending(struct timewarp *tw)
     while ((least = pending_peek(pending)) != NULL && least->event->reserved & EVENT_CANCELLED) {
         struct cw_event *const event = least->event;
         pending_pop(pending, least);
-        pool_put(&tw->worker->pool, event);
+        event_pool_put(&tw->worker->pool, event);
         tw->cancelled--;
     }
     if (least == NULL && pending->out_of_memory)
@@ -102,7 +102,7 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
     /* release: the report; pairs with the acquire in all_have() */
     sync_store_release(&slot->second_cut, tw->gvt.round);
     tw->gvt.stage = GVT_SECOND_CUT;
-    wait_ring(tw, true);
+    wait_wake(tw, true);
 }
 
 /* Whether what is left at GVT has failed for good, all of it: events of one key may be in several
@@ -150,10 +150,10 @@ static void compute(struct timewarp *tw)
 static bool is_wanted(const struct timewarp *tw)
 {
     return tw->gvt.called || tw->looks >= LOOKS_BEFORE_ROUND ||
-           tw->history.live >= LIVE_BEFORE_ROUND ||
-           (tw->history.live > 0 && tw->history.live >= tw->allowance) ||
-           outbox_bytes(&tw->outbox) >= RECORD_BYTES_BEFORE_ROUND ||
-           (tw->level >= MEMORY_TIGHT && (tw->history.live > 0 || tw->outbox.open != NULL)) ||
+           tw->undo_log.live >= LIVE_BEFORE_ROUND ||
+           (tw->undo_log.live > 0 && tw->undo_log.live >= tw->allowance) ||
+           record_outbox_bytes(&tw->outbox) >= RECORD_BYTES_BEFORE_ROUND ||
+           (tw->level >= MEMORY_TIGHT && (tw->undo_log.live > 0 || tw->outbox.open != NULL)) ||
            tw->events_processed - tw->processed_by >= EVENTS_BEFORE_ROUND || tw->failed ||
            tw->stuck;
 }
@@ -175,7 +175,7 @@ bool gvt_step(struct timewarp *tw)
         if (!all_have(sim, false, gvt->round))
             return false;
         if (tw->index == 0) /* all have collected up to the last round's GVT */
-            outbox_merge(sim, gvt->now, NULL);
+            record_merge_deliver(sim, gvt->now, NULL);
         second_cut(tw, slot);
     }
     if (!all_have(sim, true, gvt->round))

@@ -65,8 +65,8 @@ struct gvt_slot {
     /* line 2: the report */
     _Alignas(64) struct key least; /* pending */
     bool failed;                   /* its least event has failed for good */
-    struct sealed_outbox *sealed;  /* records handed over at the first cut */
-    struct sealed_outbox *spent;   /* and what worker 0 gives back (I-GVT-3) */
+    struct record_batch *sealed;   /* records handed over at the first cut */
+    struct record_batch *spent;    /* and what worker 0 gives back (I-GVT-3) */
     struct key *sent;              /* [to] the least sent between the cuts */
     /* line 3: likewise; read by worker 0 only, and only if the host wants to know */
     _Alignas(64) struct stats_report report;

@@ -12,7 +12,7 @@ enum {
     SEARCH_MAX = 64, /* kept sends that a send is held against */
 };
 
-void lazy_free(struct lazy *lazy, struct memory *memory)
+void lazy_cancel_free(struct lazy_cancel *lazy, struct memory *memory)
 {
     memory_give(memory, lazy->table, lazy->capacity * sizeof *lazy->table);
     memory_give(memory, lazy->items, lazy->item_capacity * sizeof *lazy->items);
@@ -20,14 +20,14 @@ void lazy_free(struct lazy *lazy, struct memory *memory)
 
 /* ---- the table of logs ----------------------------------------------------------------------- */
 
-static size_t lazy_cancel_home_of(const struct lazy *lazy, const struct cw_event *event)
+static size_t lazy_cancel_home_of(const struct lazy_cancel *lazy, const struct cw_event *event)
 {
     const uint64_t mixed = (uint64_t)(uintptr_t)event * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(mixed >> 32) & (lazy->capacity - 1);
 }
 
 /* Where the event is, or would be. */
-static size_t lazy_cancel_place_of(const struct lazy *lazy, const struct cw_event *event)
+static size_t lazy_cancel_place_of(const struct lazy_cancel *lazy, const struct cw_event *event)
 {
     size_t at = lazy_cancel_home_of(lazy, event);
     while (lazy->table[at].event != NULL && lazy->table[at].event != event)
@@ -37,12 +37,12 @@ static size_t lazy_cancel_place_of(const struct lazy *lazy, const struct cw_even
 
 static bool lazy_cancel_grow(struct timewarp *tw)
 {
-    struct lazy *const lazy = &tw->lazy;
+    struct lazy_cancel *const lazy = &tw->lazy;
     struct memory *const memory = &tw->worker->sim->memory;
-    struct lazy_kept *const old = lazy->table;
+    struct lazy_cancel_kept *const old = lazy->table;
     const size_t old_capacity = lazy->capacity;
     const size_t capacity = old_capacity == 0 ? TABLE_MIN : 2 * old_capacity;
-    struct lazy_kept *const table = memory_take(memory, capacity * sizeof *table);
+    struct lazy_cancel_kept *const table = memory_take(memory, capacity * sizeof *table);
     if (table == NULL)
         return false;
     lazy->table = table;
@@ -54,27 +54,27 @@ static bool lazy_cancel_grow(struct timewarp *tw)
     return true;
 }
 
-bool lazy_may_keep(struct timewarp *tw)
+bool lazy_cancel_may_keep(struct timewarp *tw)
 {
-    const struct lazy *const lazy = &tw->lazy;
+    const struct lazy_cancel *const lazy = &tw->lazy;
     return lazy->on && tw->level < MEMORY_TIGHT &&
            (2 * lazy->count < lazy->capacity || lazy_cancel_grow(tw));
 }
 
-void lazy_keep(struct timewarp *tw, struct cw_event *event, struct log *log)
+void lazy_cancel_keep(struct timewarp *tw, struct cw_event *event, struct log *log)
 {
-    struct lazy *const lazy = &tw->lazy;
-    lazy->table[lazy_cancel_place_of(lazy, event)] = (struct lazy_kept){event, log};
+    struct lazy_cancel *const lazy = &tw->lazy;
+    lazy->table[lazy_cancel_place_of(lazy, event)] = (struct lazy_cancel_kept){event, log};
     lazy->count++;
     event->reserved |= EVENT_LAZY;
-    history_keep(&tw->history, log);
+    undo_log_keep(&tw->undo_log, log);
 }
 
 /* Takes an event's log out of the table. Those behind it move up, so that a search that starts at
  * their home still gets to them. */
 static struct log *lazy_cancel_take(struct timewarp *tw, struct cw_event *event)
 {
-    struct lazy *const lazy = &tw->lazy;
+    struct lazy_cancel *const lazy = &tw->lazy;
     const size_t mask = lazy->capacity - 1;
     size_t gap = lazy_cancel_place_of(lazy, event);
     struct log *const log = lazy->table[gap].log;
@@ -84,7 +84,7 @@ static struct log *lazy_cancel_take(struct timewarp *tw, struct cw_event *event)
             lazy->table[gap] = lazy->table[at];
             gap = at;
         }
-    lazy->table[gap] = (struct lazy_kept){NULL, NULL};
+    lazy->table[gap] = (struct lazy_cancel_kept){NULL, NULL};
     lazy->count--;
     event->reserved &= (uint16_t)~EVENT_LAZY;
     return log;
@@ -120,20 +120,20 @@ static void cancel_log(struct timewarp *tw, struct log *log)
         rollback_cancel_send(tw, data_of(item), *item);
         item = data_of(item);
     }
-    history_release(log);
+    undo_log_release(log);
 }
 
-void lazy_drop(struct timewarp *tw, struct cw_event *event)
+void lazy_cancel_drop(struct timewarp *tw, struct cw_event *event)
 {
     cancel_log(tw, lazy_cancel_take(tw, event));
 }
 
-void lazy_drop_all(struct timewarp *tw)
+void lazy_cancel_drop_all(struct timewarp *tw)
 {
-    const struct lazy *const lazy = &tw->lazy;
+    const struct lazy_cancel *const lazy = &tw->lazy;
     for (size_t i = 0; i < lazy->capacity; i++)
         while (lazy->table[i].event != NULL) {
-            lazy_drop(tw, lazy->table[i].event);
+            lazy_cancel_drop(tw, lazy->table[i].event);
             rollback_work_off(tw);
         }
 }
@@ -141,7 +141,7 @@ void lazy_drop_all(struct timewarp *tw)
 /* Room for one more item. */
 static bool item_room(struct timewarp *tw)
 {
-    struct lazy *const lazy = &tw->lazy;
+    struct lazy_cancel *const lazy = &tw->lazy;
     struct memory *const memory = &tw->worker->sim->memory;
     if (lazy->item_count < lazy->item_capacity)
         return true;
@@ -159,9 +159,9 @@ static bool item_room(struct timewarp *tw)
 
 /* ---- handling again -------------------------------------------------------------------------- */
 
-void lazy_begin(struct timewarp *tw, struct cw_event *event)
+void lazy_cancel_begin(struct timewarp *tw, struct cw_event *event)
 {
-    struct lazy *const lazy = &tw->lazy;
+    struct lazy_cancel *const lazy = &tw->lazy;
     struct log *const log = lazy_cancel_take(tw, event);
     const uint64_t *item = end_of(log);
     lazy->item_count = 0;
@@ -188,7 +188,7 @@ static bool is_same(const uint64_t *item, const struct event_words *words, const
             (const event_word *)(uintptr_t)(*item & ~(uint64_t)ITEM_KIND_MASK);
         if (sent[0] != words->word[0] || sent[1] != words->word[1] || sent[2] != words->word[2])
             return false;
-        rest = sent + LAZY_REST / sizeof *sent;
+        rest = sent + REMOTE_REST_OFFSET / sizeof *sent;
     } else {
         const struct entry entry = entry_of_words(words, NULL);
         struct remote_send sent;
@@ -209,19 +209,19 @@ static void note_again(struct timewarp *tw, const uint64_t *item)
 {
     struct remote_send sent;
     if ((*item & ITEM_KIND_MASK) == ITEM_LOCAL) {
-        history_add_local(&tw->history.undo,
-                          (const struct cw_event *)(uintptr_t)(*item & ~(uint64_t)ITEM_KIND_MASK));
+        undo_log_add_local(&tw->undo_log.undo,
+                           (const struct cw_event *)(uintptr_t)(*item & ~(uint64_t)ITEM_KIND_MASK));
         return;
     }
     memcpy(&sent, data_of(item), sizeof sent);
-    if (!history_add_remote(&tw->history, (uint32_t)*item >> 3, &sent,
-                            data_of(item) + sizeof sent / sizeof *item, (*item >> 32) * 8))
+    if (!undo_log_add_remote(&tw->undo_log, (uint32_t)*item >> 3, &sent,
+                             data_of(item) + sizeof sent / sizeof *item, (*item >> 32) * 8))
         worker_fail_for_memory(tw->worker);
 }
 
-bool lazy_reuse(struct timewarp *tw, const struct event_header *header, const void *payload)
+bool lazy_cancel_reuse(struct timewarp *tw, const struct event_header *header, const void *payload)
 {
-    struct lazy *const lazy = &tw->lazy;
+    struct lazy_cancel *const lazy = &tw->lazy;
     const struct event_words words = words_of(header);
     while (lazy->item_count > 0 && lazy->items[lazy->item_count - 1] == NULL)
         lazy->item_count--;
@@ -241,12 +241,12 @@ bool lazy_reuse(struct timewarp *tw, const struct event_header *header, const vo
 
 void lazy_cancel_rest(struct timewarp *tw)
 {
-    struct lazy *const lazy = &tw->lazy;
+    struct lazy_cancel *const lazy = &tw->lazy;
     struct log *const log = lazy->log;
     lazy->log = NULL;
     for (size_t i = 0; i < lazy->item_count; i++)
         if (lazy->items[i] != NULL)
             rollback_cancel_send(tw, data_of(lazy->items[i]), *lazy->items[i]);
-    history_release(log);
+    undo_log_release(log);
     rollback_work_off(tw);
 }

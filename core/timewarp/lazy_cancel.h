@@ -19,19 +19,19 @@
  *
  * Entered by the worker that owns the timewarp.
  */
-#ifndef CORE_LAZY_H
-#define CORE_LAZY_H
+#ifndef CORE_LAZY_CANCEL_H
+#define CORE_LAZY_CANCEL_H
 
 #include "core/timewarp/undo_log.h"
 
 struct timewarp;
 
 /* Where in a record the rest of an ITEM_REMOTE begins: the word with the type, then the payload. */
-enum { LAZY_REST = 24 };
+enum { REMOTE_REST_OFFSET = 24 };
 
-struct lazy {
+struct lazy_cancel {
     bool on;
-    struct lazy_kept {
+    struct lazy_cancel_kept {
         struct cw_event *event; /* NULL: free */
         struct log *log;
     } * table; /* [capacity], a power of two; linear probing, at most half full */
@@ -45,23 +45,23 @@ struct lazy {
     uint64_t reused;
 };
 
-void lazy_free(struct lazy *lazy, struct memory *memory);
+void lazy_cancel_free(struct lazy_cancel *lazy, struct memory *memory);
 
 /* Whether what an event sent that is undone now may be kept: not when memory is tight. */
-bool lazy_may_keep(struct timewarp *tw);
+bool lazy_cancel_may_keep(struct timewarp *tw);
 /* Keeps what is in the log of an event that has just been undone, and has sent something. */
-void lazy_keep(struct timewarp *tw, struct cw_event *event, struct log *log);
+void lazy_cancel_keep(struct timewarp *tw, struct cw_event *event, struct log *log);
 /* The event is cancelled: so will be what it has kept (rollback_work_off). */
-void lazy_drop(struct timewarp *tw, struct cw_event *event);
+void lazy_cancel_drop(struct timewarp *tw, struct cw_event *event);
 
 /* Cancels all that is kept: to make room. */
-void lazy_drop_all(struct timewarp *tw);
+void lazy_cancel_drop_all(struct timewarp *tw);
 
 /* Before the handler of an event that has kept something; takes its note away. From then on
- * worker->sends_left is 0, and cw_send() asks lazy_reuse(). */
-void lazy_begin(struct timewarp *tw, struct cw_event *event);
+ * worker->sends_left is 0, and cw_send() asks lazy_cancel_reuse(). */
+void lazy_cancel_begin(struct timewarp *tw, struct cw_event *event);
 /* True: this has been sent before, and stays. */
-bool lazy_reuse(struct timewarp *tw, const struct event_header *header, const void *payload);
+bool lazy_cancel_reuse(struct timewarp *tw, const struct event_header *header, const void *payload);
 void lazy_cancel_rest(struct timewarp *tw);
 
 #endif

@@ -15,7 +15,7 @@ void simulation_abort(struct cw_sim *sim, const struct worker *worker)
     /* orders everything: the failure is written; pairs with simulation_aborted() */
     if (sync_claim(&sim->aborted, 1 + (uint64_t)(worker - sim->workers)) && sim->slots != NULL &&
         worker->timewarp != NULL)
-        wait_ring(worker->timewarp, true);
+        wait_wake(worker->timewarp, true);
 }
 
 /* Workers beyond the number of cores take turns on a thread: the system's turns are long, and
@@ -34,10 +34,10 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
     const size_t delays = (size_t)n * n;
     sim->slots = memory_take(&sim->memory, n * sizeof *sim->slots);
     sim->path_delays_ps = memory_take(&sim->memory, delays * sizeof(int64_t));
-    sim->histories = memory_take(&sim->memory, sim->model.lp_count * sizeof *sim->histories);
-    if (sim->slots == NULL || sim->path_delays_ps == NULL || sim->histories == NULL)
+    sim->lp_logs = memory_take(&sim->memory, sim->model.lp_count * sizeof *sim->lp_logs);
+    if (sim->slots == NULL || sim->path_delays_ps == NULL || sim->lp_logs == NULL)
         return memory_error(&sim->memory, error);
-    const uint32_t cores = machine_cores();
+    const uint32_t cores = host_limits_cores();
     sim->thread_count = thread_count(sim, cores);
     sim->crowded = sim->thread_count > cores;
     sim->can_fence_all = sync_can_fence_all();
@@ -62,15 +62,15 @@ void parallel_free(struct cw_sim *sim)
         return;
     threads_end(sim->threads);
     for (uint32_t i = 0; i < n && sim->slots != NULL; i++) {
-        outbox_discard(sim->slots[i].sealed, &sim->memory);
-        outbox_discard(sim->slots[i].spent, &sim->memory);
+        record_outbox_discard(sim->slots[i].sealed, &sim->memory);
+        record_outbox_discard(sim->slots[i].spent, &sim->memory);
         timewarp_free(sim, &sim->workers[i]);
     }
     pin_free(sim->pin);
-    merger_free(&sim->merger, &sim->memory);
+    record_merger_free(&sim->merger, &sim->memory);
     memory_give(&sim->memory, sim->slots, n * sizeof *sim->slots);
     memory_give(&sim->memory, sim->path_delays_ps, (size_t)n * n * sizeof(int64_t));
-    memory_give(&sim->memory, sim->histories, sim->model.lp_count * sizeof *sim->histories);
+    memory_give(&sim->memory, sim->lp_logs, sim->model.lp_count * sizeof *sim->lp_logs);
 }
 
 /* What the last drain knew does not hold for what has been injected since. */
@@ -109,8 +109,9 @@ static int run_workers(struct cw_sim *sim, struct cw_error *error)
     if (sim->threads == NULL && started == 0)
         return memory_error(&sim->memory, error);
     if (sim->threads == NULL)
-        return error_set(error, CW_NO_RESOURCE, "the system starts no more than %u of %u threads",
-                         (unsigned)started, (unsigned)n);
+        return cw_error_set(error, CW_NO_RESOURCE,
+                            "the system starts no more than %u of %u threads", (unsigned)started,
+                            (unsigned)n);
     threads_run(sim->threads, enter_workers, sim);
     return CW_OK;
 }
@@ -138,14 +139,14 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
 {
     const struct gvt *const gvt = &sim->workers[0].timewarp->gvt;
     for (uint32_t i = 0; i < sim->worker_count; i++)
-        sim->slots[i].sealed = outbox_seal(&sim->workers[i].timewarp->outbox);
+        sim->slots[i].sealed = record_outbox_seal(&sim->workers[i].timewarp->outbox);
     struct entry entry;
     const struct timewarp *const failed = gvt->failed ? least_failed(sim, &entry) : NULL;
-    outbox_merge(sim, gvt->now, failed == NULL ? NULL : &entry);
+    record_merge_deliver(sim, gvt->now, failed == NULL ? NULL : &entry);
     if (simulation_aborted(sim))
         return memory_error(&sim->memory, error);
     if (failed == NULL)
-        return chaos_judge(sim, error);
+        return stress_result(sim, error);
     *error = failed->failure;
     return error->exit_code;
 }

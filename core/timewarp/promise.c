@@ -42,7 +42,7 @@ bool promise_look(struct timewarp *tw)
 {
     const int64_t bound_ps = bound_of_promises(tw);
     const bool all = timewarp_look(tw);
-    if (!all || bound_ps <= tw->gvt.safe_ps) /* not all: I-CHAOS-2 */
+    if (!all || bound_ps <= tw->gvt.safe_ps) /* not all: I-STRESS-2 */
         return false;
     tw->gvt.safe_ps = bound_ps;
     return true;
@@ -70,5 +70,5 @@ void promise_renew(struct timewarp *tw)
         /* release: all that we have sent is published; pairs with bound_of_promises() */
         sync_store_release(&tw->worker->sim->slots[tw->index].promise_ps, (uint64_t)now_ps);
     if (sent || risen)
-        wait_ring(tw, false);
+        wait_wake(tw, false);
 }

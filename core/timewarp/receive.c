@@ -56,7 +56,7 @@ static void take_event(struct timewarp *tw, uint32_t from, const struct message 
     const struct cw_event *const sent = (const struct cw_event *)(const void *)message->body;
     check_safe(tw, from, sent->time_ps);
     struct cw_event *const event =
-        worker_need(worker, pool_get(&worker->pool, sent->payload_bytes));
+        worker_need(worker, event_pool_get(&worker->pool, sent->payload_bytes));
     memcpy(event, sent, offsetof(struct cw_event, payload) + sent->payload_bytes);
     if (message->cancellable)
         remember(tw, from, message->seq, event);
@@ -106,7 +106,7 @@ void timewarp_receive(struct timewarp *tw)
 
 bool timewarp_look(struct timewarp *tw)
 {
-    if (__builtin_expect(!tw->chaos.on, 1)) {
+    if (__builtin_expect(!tw->stress.on, 1)) {
         timewarp_receive(tw);
         return true;
     }
@@ -114,7 +114,7 @@ bool timewarp_look(struct timewarp *tw)
     bool all = true;
     for (uint32_t from = 0; from < n; from++)
         if (from != tw->index)
-            all &= take_from(tw, from, chaos_delivery(tw));
-    tw->chaos.held_back += !all;
+            all &= take_from(tw, from, stress_delivery(tw));
+    tw->stress.held_back += !all;
     return all;
 }

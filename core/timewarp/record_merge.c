@@ -14,18 +14,18 @@ enum { BATCH_BYTES_MIN = 16 << 10, SPARES_MAX = 4, AHEAD_BYTES = 512 };
 enum { SPARE_SHARE = 4096 };
 
 /* Before each event in a batch. */
-struct outbox_event {
+struct record_batch_event {
     uint32_t event_bytes;   /* header and payload, rounded up to 16 */
     uint32_t records_bytes; /* as they are; the next event starts at a multiple of 16 */
     uint64_t reserved;
 };
 
 static size_t record_merge_round_up(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
-static size_t batch_bytes(size_t bytes) { return sizeof(struct sealed_outbox) + bytes; }
+static size_t batch_bytes(size_t bytes) { return sizeof(struct record_batch) + bytes; }
 
-static bool record_merge_reserve(struct outbox *outbox, size_t bytes)
+static bool record_merge_reserve(struct record_outbox *outbox, size_t bytes)
 {
-    struct sealed_outbox *const old = outbox->open, *const spare = outbox->spare;
+    struct record_batch *const old = outbox->open, *const spare = outbox->spare;
     if (old != NULL && old->bytes - old->used >= bytes)
         return true;
     if (old == NULL && spare != NULL && spare->bytes >= bytes) {
@@ -38,7 +38,7 @@ static bool record_merge_reserve(struct outbox *outbox, size_t bytes)
     size_t capacity = old == NULL ? BATCH_BYTES_MIN : 2 * old->bytes;
     while (capacity < (old == NULL ? 0 : old->used) + bytes)
         capacity *= 2;
-    struct sealed_outbox *const batch = memory_take(outbox->memory, batch_bytes(capacity));
+    struct record_batch *const batch = memory_take(outbox->memory, batch_bytes(capacity));
     if (batch == NULL)
         return false;
     if (old != NULL) {
@@ -53,15 +53,16 @@ static bool record_merge_reserve(struct outbox *outbox, size_t bytes)
     return true;
 }
 
-uint8_t *outbox_add(struct outbox *outbox, const struct cw_event *event, size_t records_bytes)
+uint8_t *record_outbox_add(struct record_outbox *outbox, const struct cw_event *event,
+                           size_t records_bytes)
 {
     const size_t copied = offsetof(struct cw_event, payload) + event->payload_bytes;
-    const struct outbox_event head = {.event_bytes = (uint32_t)record_merge_round_up(copied),
-                                      .records_bytes = (uint32_t)records_bytes};
+    const struct record_batch_event head = {.event_bytes = (uint32_t)record_merge_round_up(copied),
+                                            .records_bytes = (uint32_t)records_bytes};
     const size_t bytes = sizeof head + head.event_bytes + record_merge_round_up(records_bytes);
     if (!record_merge_reserve(outbox, bytes))
         return NULL;
-    struct sealed_outbox *const batch = outbox->open;
+    struct record_batch *const batch = outbox->open;
     uint8_t *const at = batch->data + batch->used;
     for (size_t line = 0; line < bytes; line += 64) /* worker 0 has read it the last time */
         __builtin_prefetch(at + AHEAD_BYTES + line, 1);
@@ -72,34 +73,34 @@ uint8_t *outbox_add(struct outbox *outbox, const struct cw_event *event, size_t 
     return at + sizeof head + head.event_bytes;
 }
 
-struct sealed_outbox *outbox_seal(struct outbox *outbox)
+struct record_batch *record_outbox_seal(struct record_outbox *outbox)
 {
-    struct sealed_outbox *const sealed = outbox->open;
+    struct record_batch *const sealed = outbox->open;
     outbox->open = NULL;
     if (sealed != NULL)
         sealed->next = NULL;
     return sealed;
 }
 
-void outbox_discard(struct sealed_outbox *batch, struct memory *memory)
+void record_outbox_discard(struct record_batch *batch, struct memory *memory)
 {
     while (batch != NULL) {
-        struct sealed_outbox *const next = batch->next;
+        struct record_batch *const next = batch->next;
         memory_give(memory, batch, batch_bytes(batch->bytes));
         batch = next;
     }
 }
 
-static bool is_worth_keeping(const struct outbox *outbox, const struct sealed_outbox *batch)
+static bool is_worth_keeping(const struct record_outbox *outbox, const struct record_batch *batch)
 {
     return outbox->spares < SPARES_MAX && (batch->bytes <= BATCH_BYTES_MIN ||
                                            batch->bytes <= outbox->memory->bytes_max / SPARE_SHARE);
 }
 
-void outbox_take_back(struct outbox *outbox, struct sealed_outbox **spent)
+void record_outbox_take_back(struct record_outbox *outbox, struct record_batch **spent)
 {
     while (*spent != NULL) {
-        struct sealed_outbox *const batch = *spent;
+        struct record_batch *const batch = *spent;
         *spent = batch->next;
         if (is_worth_keeping(outbox, batch)) {
             batch->next = outbox->spare;
@@ -111,23 +112,23 @@ void outbox_take_back(struct outbox *outbox, struct sealed_outbox **spent)
     }
 }
 
-void outbox_trim(struct outbox *outbox)
+void record_outbox_trim(struct record_outbox *outbox)
 {
-    outbox_discard(outbox->spare, outbox->memory);
+    record_outbox_discard(outbox->spare, outbox->memory);
     outbox->spare = NULL;
     outbox->spares = 0;
 }
 
-void outbox_free(struct outbox *outbox)
+void record_outbox_free(struct record_outbox *outbox)
 {
-    outbox_discard(outbox_seal(outbox), outbox->memory);
-    outbox_trim(outbox);
+    record_outbox_discard(record_outbox_seal(outbox), outbox->memory);
+    record_outbox_trim(outbox);
 }
 
 /* Room for that many more. */
 static bool reserve_due(struct cw_sim *sim, size_t more)
 {
-    struct merger *const merger = &sim->merger;
+    struct record_merger *const merger = &sim->merger;
     const size_t count = merger->end - merger->first;
     if (merger->capacity - merger->end >= more)
         return true;
@@ -145,7 +146,7 @@ static bool reserve_due(struct cw_sim *sim, size_t more)
         memcpy(due, merger->due + merger->first, count * sizeof *due);
     memory_give(&sim->memory, merger->due, merger->capacity * sizeof *due);
     memory_give(&sim->memory, merger->scratch, merger->capacity * sizeof *due);
-    *merger = (struct merger){
+    *merger = (struct record_merger){
         .due = due, .scratch = scratch, .end = count, .capacity = capacity, .taken = merger->taken};
     return true;
 }
@@ -160,7 +161,7 @@ static int compare_due(const void *a, const void *b)
 
 /* Brings [first .. middle) and [middle .. end), each in order, into one order. Of what is equal
  * the first comes first, so it was taken first. */
-static void record_merge_merge(struct merger *merger, size_t middle)
+static void merge_runs(struct record_merger *merger, size_t middle)
 {
     struct due *const due = merger->due, *const scratch = merger->scratch;
     size_t a = merger->first, b = middle, to = merger->first;
@@ -179,15 +180,15 @@ static void record_merge_merge(struct merger *merger, size_t middle)
 /* Takes what a worker has handed over; the batch is the merger's from here on. */
 static bool take_batch(struct cw_sim *sim, struct gvt_slot *slot)
 {
-    struct merger *const merger = &sim->merger;
-    struct sealed_outbox *const batch = slot->sealed;
+    struct record_merger *const merger = &sim->merger;
+    struct record_batch *const batch = slot->sealed;
     if (!reserve_due(sim, batch->left))
         return false;
     slot->sealed = NULL;
     const size_t start = merger->end;
     bool ordered = true;
     for (size_t at = 0; at < batch->used;) {
-        struct outbox_event head;
+        struct record_batch_event head;
         memcpy(&head, batch->data + at, sizeof head);
         at += sizeof head;
         struct due *const due = &merger->due[merger->end++];
@@ -203,15 +204,15 @@ static bool take_batch(struct cw_sim *sim, struct gvt_slot *slot)
     }
     if (!ordered)
         qsort(merger->due + start, merger->end - start, sizeof *merger->due, compare_due);
-    record_merge_merge(merger, start);
+    merge_runs(merger, start);
     return true;
 }
 
 static void deliver(struct cw_sim *sim, const struct due *due)
 {
-    records_deliver_bytes(due->records, due->records_bytes, due->entry.event, sim->config.record,
-                          sim->config.record_arg);
-    struct sealed_outbox *const batch = due->batch;
+    commit_records_deliver_bytes(due->records, due->records_bytes, due->entry.event,
+                                 sim->config.record, sim->config.record_arg);
+    struct record_batch *const batch = due->batch;
     if (--batch->left > 0)
         return;
     struct gvt_slot *const slot = &sim->slots[batch->owner];
@@ -219,9 +220,9 @@ static void deliver(struct cw_sim *sim, const struct due *due)
     slot->spent = batch;
 }
 
-void outbox_merge(struct cw_sim *sim, struct key gvt, const struct entry *failed)
+void record_merge_deliver(struct cw_sim *sim, struct key gvt, const struct entry *failed)
 {
-    struct merger *const merger = &sim->merger;
+    struct record_merger *const merger = &sim->merger;
     for (uint32_t i = 0; i < sim->worker_count; i++)
         if (sim->slots[i].sealed != NULL && !take_batch(sim, &sim->slots[i])) {
             (void)memory_error(&sim->memory, &sim->workers[0].failure);
@@ -236,12 +237,12 @@ void outbox_merge(struct cw_sim *sim, struct key gvt, const struct entry *failed
         merger->first = merger->end = 0;
 }
 
-void merger_free(struct merger *merger, struct memory *memory)
+void record_merger_free(struct record_merger *merger, struct memory *memory)
 {
     for (size_t i = merger->first; i < merger->end; i++)
         if (--merger->due[i].batch->left == 0)
             memory_give(memory, merger->due[i].batch, batch_bytes(merger->due[i].batch->bytes));
     memory_give(memory, merger->due, merger->capacity * sizeof *merger->due);
     memory_give(memory, merger->scratch, merger->capacity * sizeof *merger->due);
-    *merger = (struct merger){.due = NULL};
+    *merger = (struct record_merger){.due = NULL};
 }

@@ -7,8 +7,8 @@
  * the round before: by then everybody has committed all of it. The batch that is then empty goes
  * back the same way, and is filled again.
  */
-#ifndef CORE_OUTBOX_H
-#define CORE_OUTBOX_H
+#ifndef CORE_RECORD_MERGE_H
+#define CORE_RECORD_MERGE_H
 
 #include "core/timewarp/gvt.h"
 #include "core/memory/memory.h"
@@ -17,33 +17,33 @@
 struct cw_sim;
 
 /* A batch of committed events with records. */
-struct sealed_outbox {
-    struct sealed_outbox *next; /* in a list of empty ones */
-    size_t bytes;               /* allocated, of data */
+struct record_batch {
+    struct record_batch *next; /* in a list of empty ones */
+    size_t bytes;              /* allocated, of data */
     size_t used;
     size_t left;    /* events not yet delivered */
     uint64_t owner; /* whose outbox it is */
     _Alignas(16) uint8_t data[];
 };
 
-struct outbox {
+struct record_outbox {
     struct memory *memory;
     uint64_t owner;
-    struct sealed_outbox *spare; /* empty, to be filled next */
+    struct record_batch *spare; /* empty, to be filled next */
     size_t spares;
-    struct sealed_outbox *open; /* NULL: nothing committed since the last hand-over */
+    struct record_batch *open; /* NULL: nothing committed since the last hand-over */
 };
 
 /* An event whose records are due. */
 struct due {
     struct entry entry; /* its event is a copy in the batch */
-    struct sealed_outbox *batch;
+    struct record_batch *batch;
     const uint8_t *records;
     size_t records_bytes;
     uint64_t index; /* in the order of taking: orders events that are equal */
 };
 
-struct merger {
+struct record_merger {
     struct due *due;     /* [first .. end) of [capacity] is not delivered yet, in order */
     struct due *scratch; /* [capacity] too */
     size_t first, end, capacity;
@@ -51,24 +51,25 @@ struct merger {
 };
 
 /* What has been appended since the last hand-over. */
-static inline size_t outbox_bytes(const struct outbox *outbox)
+static inline size_t record_outbox_bytes(const struct record_outbox *outbox)
 {
     return outbox->open == NULL ? 0 : outbox->open->used;
 }
 /* Room for an event's records, which the caller fills. NULL: out of memory. */
-uint8_t *outbox_add(struct outbox *outbox, const struct cw_event *event, size_t records_bytes);
-struct sealed_outbox *outbox_seal(struct outbox *outbox);
+uint8_t *record_outbox_add(struct record_outbox *outbox, const struct cw_event *event,
+                           size_t records_bytes);
+struct record_batch *record_outbox_seal(struct record_outbox *outbox);
 /* Takes back the list of batches that worker 0 has emptied, and keeps a few that are not large. */
-void outbox_take_back(struct outbox *outbox, struct sealed_outbox **spent);
+void record_outbox_take_back(struct record_outbox *outbox, struct record_batch **spent);
 /* Gives back those that are kept. */
-void outbox_trim(struct outbox *outbox);
-void outbox_free(struct outbox *outbox);
+void record_outbox_trim(struct record_outbox *outbox);
+void record_outbox_free(struct record_outbox *outbox);
 /* Batches that nobody takes any more: a list. */
-void outbox_discard(struct sealed_outbox *batch, struct memory *memory);
+void record_outbox_discard(struct record_batch *batch, struct memory *memory);
 
 /* Worker 0: takes what the workers have handed over, delivers what is before `gvt`, or before the
  * event that ends the run, which is at `gvt`; NULL: none does. */
-void outbox_merge(struct cw_sim *sim, struct key gvt, const struct entry *failed);
-void merger_free(struct merger *merger, struct memory *memory);
+void record_merge_deliver(struct cw_sim *sim, struct key gvt, const struct entry *failed);
+void record_merger_free(struct record_merger *merger, struct memory *memory);
 
 #endif

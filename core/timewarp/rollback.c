@@ -40,10 +40,10 @@ void rollback_cancel_send(struct timewarp *tw, const uint64_t *data, uint64_t wo
 
 /* Undoes the items of a log up to `end` on its LP's state, newest first (I-HIST-1); what was sent
  * is cancelled, unless it is kept. Returns whether any of it is. */
-static bool undo(struct timewarp *tw, const struct log *log, const uint8_t *end, uint32_t lp,
-                 bool keep)
+static bool undo_items(struct timewarp *tw, const struct log *log, const uint8_t *end, uint32_t lp,
+                       bool keep)
 {
-    uint8_t *const state = tw->worker->sim->lps.blocks[lp]->state;
+    uint8_t *const state = tw->worker->sim->lp_states.blocks[lp]->state;
     const uint64_t *const first = (const uint64_t *)(const void *)(log + 1);
     const uint64_t *at = (const uint64_t *)(const void *)end;
     bool any_kept = false;
@@ -61,7 +61,7 @@ static bool undo(struct timewarp *tw, const struct log *log, const uint8_t *end,
             memcpy(state + (word >> 32), at, (uint32_t)word >> 3);
             break;
         case ITEM_STATE:
-            chaos_check_state(tw, lp, *at);
+            stress_check_state(tw, lp, *at);
             break;
         default: /* records: they go with the log */
             break;
@@ -73,19 +73,19 @@ static bool undo(struct timewarp *tw, const struct log *log, const uint8_t *end,
 /* Undoes the LP's newest event; it is pending again. */
 static void undo_newest(struct timewarp *tw, uint32_t lp)
 {
-    struct lp_history *const of = &tw->histories[lp];
+    struct lp_logs *const of = &tw->lp_logs[lp];
     struct log *const log = of->newest;
     struct cw_event *const event = log->event;
-    struct lp_block *const block = tw->worker->sim->lps.blocks[lp];
+    struct lp_block *const block = tw->worker->sim->lp_states.blocks[lp];
     const bool any_kept =
-        undo(tw, log, (const uint8_t *)log + log_bytes(log), lp, lazy_may_keep(tw));
+        undo_items(tw, log, (const uint8_t *)log + log_bytes(log), lp, lazy_cancel_may_keep(tw));
     block->hash = log->hash;
     of->newest = log->older;
     of->live--;
     if (any_kept)
-        lazy_keep(tw, event, log);
+        lazy_cancel_keep(tw, event, log);
     else
-        history_drop(&tw->history, log);
+        undo_log_drop(&tw->undo_log, log);
     event->reserved &= (uint16_t)~EVENT_PROCESSED;
     tw->events_rolled_back++;
     tw->usage.rolled_back++;
@@ -104,7 +104,7 @@ static void note_rollback(struct timewarp *tw, enum rollback_cause cause, uint64
  * they are interchangeable. */
 static bool is_straggler(const struct timewarp *tw, const struct entry *entry)
 {
-    const struct lp_history *const of = &tw->histories[entry_lp(entry)];
+    const struct lp_logs *const of = &tw->lp_logs[entry_lp(entry)];
     if (of->live == 0)
         return false;
     const struct entry newest = entry_of_event(of->newest->event);
@@ -125,7 +125,7 @@ static void cancel(struct timewarp *tw, struct cw_event *event, enum rollback_ca
 {
     undo_event(tw, event, cause);
     if (event->reserved & EVENT_LAZY)
-        lazy_drop(tw, event);
+        lazy_cancel_drop(tw, event);
     event->reserved |= EVENT_CANCELLED;
     tw->cancelled++;
 }
@@ -162,16 +162,16 @@ static void undo_and_cancel(struct timewarp *tw, const struct cw_event *event,
 
 void rollback_event(struct timewarp *tw, const struct cw_event *event)
 {
-    undo_and_cancel(tw, event, ROLLBACK_INJECTED);
+    undo_and_cancel(tw, event, ROLLBACK_STRESS);
 }
 
 void rollback_open(struct timewarp *tw)
 {
-    const struct log *const log = tw->history.open;
+    const struct log *const log = tw->undo_log.open;
     if (log == NULL)
         return;
-    (void)undo(tw, log, tw->history.undo.at, tw->handling->lp, false);
-    history_discard(&tw->history);
+    (void)undo_items(tw, log, tw->undo_log.undo.at, tw->handling->lp, false);
+    undo_log_discard(&tw->undo_log);
     rollback_work_off(tw);
 }
 
@@ -198,10 +198,10 @@ static bool may_undo(const struct timewarp *tw, struct cw_event *event)
 
 void rollback_all(struct timewarp *tw)
 {
-    struct history *const history = &tw->history;
-    lazy_drop_all(tw);
-    for (struct history_block *block = history->oldest; block != NULL; block = block->next) {
-        const size_t end = history_block_end(history, block);
+    struct undo_log *const undo_log = &tw->undo_log;
+    lazy_cancel_drop_all(tw);
+    for (struct undo_block *block = undo_log->oldest; block != NULL; block = block->next) {
+        const size_t end = undo_block_end(undo_log, block);
         for (size_t at = block->first; at < end && block->live > 0;) {
             const struct log *const log = (const struct log *)(const void *)(block->data + at);
             if (log->event != NULL && may_undo(tw, log->event))

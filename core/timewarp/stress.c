@@ -10,21 +10,21 @@
 #include "core/timewarp/timewarp.h"
 
 enum {
-    INJECTED_MAX = 2, /* times that an event is undone by injection */
-    DEEP_ONE_IN = 8,  /* injections that reach further back */
-    DEEP_EVENTS = 8,  /* ... by fewer than so many events */
-    MOVE_ONE_IN = 4,  /* events before which the state moves */
-    LOOK_KINDS = 8,   /* of which one takes all, one a few messages, the others none */
+    UNDONE_MAX = 2,  /* times that an event is undone by injection */
+    DEEP_ONE_IN = 8, /* injections that reach further back */
+    DEEP_EVENTS = 8, /* ... by fewer than so many events */
+    MOVE_ONE_IN = 4, /* events before which the state moves */
+    LOOK_KINDS = 8,  /* of which one takes all, one a few messages, the others none */
     FEW_MESSAGES = 8,
 };
 
 #define P32_ONE          (UINT64_C(1) << 32)
 #define RATE_P32_DEFAULT (P32_ONE / 10)
 
-void chaos_init(struct timewarp *tw)
+void stress_init(struct timewarp *tw)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
-    tw->chaos = (struct chaos){
+    tw->stress = (struct stress){
         .on = config->sync == CW_STRESS,
         .keep_all = config->window_ps == 0,
         .rate_p32 = config->stress_rate_p32 == 0 ? RATE_P32_DEFAULT : config->stress_rate_p32,
@@ -32,36 +32,36 @@ void chaos_init(struct timewarp *tw)
     };
 }
 
-uint64_t chaos_delivery(struct timewarp *tw)
+uint64_t stress_delivery(struct timewarp *tw)
 {
-    struct chaos *const chaos = &tw->chaos;
-    const uint32_t kind = cw_rng_below(&chaos->rng, LOOK_KINDS);
-    return kind == 0 ? UINT64_MAX : kind == 1 ? 1 + cw_rng_below(&chaos->rng, FEW_MESSAGES) : 0;
+    struct stress *const stress = &tw->stress;
+    const uint32_t kind = cw_rng_below(&stress->rng, LOOK_KINDS);
+    return kind == 0 ? UINT64_MAX : kind == 1 ? 1 + cw_rng_below(&stress->rng, FEW_MESSAGES) : 0;
 }
 
-void chaos_move(struct timewarp *tw, uint32_t lp)
+void stress_move(struct timewarp *tw, uint32_t lp)
 {
-    if (cw_rng_below(&tw->chaos.rng, MOVE_ONE_IN) != 0)
+    if (cw_rng_below(&tw->stress.rng, MOVE_ONE_IN) != 0)
         return;
-    lps_move(&tw->worker->sim->lps, lp);
-    tw->chaos.moved++;
+    lp_states_move(&tw->worker->sim->lp_states, lp);
+    tw->stress.moved++;
 }
 
 /* ---- the state's hash ------------------------------------------------------------------------ */
 
 static uint64_t state_hash(const struct timewarp *tw, uint32_t lp)
 {
-    const struct lp_block *const block = tw->worker->sim->lps.blocks[lp];
+    const struct lp_block *const block = tw->worker->sim->lp_states.blocks[lp];
     return XXH3_64bits(block->state, block->state_bytes);
 }
 
-void chaos_note_state(struct timewarp *tw, uint32_t lp)
+void stress_note_state(struct timewarp *tw, uint32_t lp)
 {
-    if (!history_add_state_hash(&tw->history, state_hash(tw, lp)))
+    if (!undo_log_add_state_hash(&tw->undo_log, state_hash(tw, lp)))
         worker_fail_for_memory(tw->worker);
 }
 
-void chaos_check_state(struct timewarp *tw, uint32_t lp, uint64_t before)
+void stress_check_state(struct timewarp *tw, uint32_t lp, uint64_t before)
 {
     if (state_hash(tw, lp) != before)
         worker_bug(tw->worker, "I-HIST-1: LP %u is not as it was before an event that was undone",
@@ -71,69 +71,71 @@ void chaos_check_state(struct timewarp *tw, uint32_t lp, uint64_t before)
 /* ---- injected rollbacks ---------------------------------------------------------------------- */
 
 /* One that has failed already is to be handled for good. */
-bool chaos_keeps_undo(struct timewarp *tw, const struct entry *entry)
+bool stress_keeps_undo(struct timewarp *tw, const struct entry *entry)
 {
-    struct chaos *const chaos = &tw->chaos;
-    chaos->denied |= tw->allowance == 0;
-    if (tw->history.live >= tw->allowance ||
+    struct stress *const stress = &tw->stress;
+    stress->denied |= tw->allowance == 0;
+    if (tw->undo_log.live >= tw->allowance ||
         (tw->stuck && !key_before(key_of(entry), tw->stuck_at)))
         return false;
-    return chaos->keep_all || chaos->injected == 0 || cw_rng_below(&chaos->rng, 2) == 0;
+    return stress->keep_all || stress->injected == 0 || cw_rng_below(&stress->rng, 2) == 0;
 }
 
 static bool was_undone_enough(const struct cw_event *event)
 {
-    return event->reserved >= INJECTED_MAX * EVENT_INJECTED;
+    return event->reserved >= UNDONE_MAX * EVENT_STRESS_UNDONE;
 }
 
-/* Whether what was handled before, and has not been committed, may still be undone (I-CHAOS-1). */
+/* Whether what was handled before, and has not been committed, may still be undone (I-STRESS-1). */
 static bool may_undo_still(const struct timewarp *tw, struct cw_event *event)
 {
     const struct entry entry = entry_of_event(event);
     const struct key key = key_of(&entry);
     return !was_undone_enough(event) && event->time_ps >= tw->promised_ps &&
            !key_before(key, tw->worker->sim->slots[tw->index].least) &&
-           key_before(tw->gvt.now, key) && key_before(tw->chaos.final, key) &&
-           (tw->chaos.keep_all || event->time_ps >= tw->gvt.safe_ps);
+           key_before(tw->gvt.now, key) && key_before(tw->stress.final, key) &&
+           (tw->stress.keep_all || event->time_ps >= tw->gvt.safe_ps);
 }
 
-void chaos_inject(struct timewarp *tw, const struct entry *entry)
+void stress_undo(struct timewarp *tw, const struct entry *entry)
 {
-    struct chaos *const chaos = &tw->chaos;
-    const struct lp_history *const of = &tw->histories[entry_lp(entry)];
+    struct stress *const stress = &tw->stress;
+    const struct lp_logs *const of = &tw->lp_logs[entry_lp(entry)];
     const struct log *log = of->newest;
     if (was_undone_enough(log->event) ||
-        (chaos->injected > 0 && !cw_rng_chance(&chaos->rng, chaos->rate_p32)))
+        (stress->injected > 0 && !cw_rng_chance(&stress->rng, stress->rate_p32)))
         return;
     uint64_t more =
-        cw_rng_below(&chaos->rng, DEEP_ONE_IN) == 0 ? cw_rng_below(&chaos->rng, DEEP_EVENTS) : 0;
+        cw_rng_below(&stress->rng, DEEP_ONE_IN) == 0 ? cw_rng_below(&stress->rng, DEEP_EVENTS) : 0;
     if (more > of->live - 1)
         more = of->live - 1;
-    log->event->reserved += EVENT_INJECTED;
+    log->event->reserved += EVENT_STRESS_UNDONE;
     for (; more > 0 && may_undo_still(tw, log->older->event); more--) {
         log = log->older;
-        log->event->reserved += EVENT_INJECTED;
+        log->event->reserved += EVENT_STRESS_UNDONE;
     }
-    chaos->injected++;
+    stress->injected++;
     rollback_event(tw, log->event);
 }
 
-int chaos_judge(const struct cw_sim *sim, struct cw_error *error)
+int stress_result(const struct cw_sim *sim, struct cw_error *error)
 {
     uint64_t committed = 0, injected = 0;
     bool denied = false;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         committed += sim->workers[i].committed;
-        injected += sim->workers[i].timewarp->chaos.injected;
-        denied |= sim->workers[i].timewarp->chaos.denied;
+        injected += sim->workers[i].timewarp->stress.injected;
+        denied |= sim->workers[i].timewarp->stress.denied;
     }
     if (sim->config.sync != CW_STRESS || committed == 0 || injected > 0)
         return CW_OK;
     if (denied)
-        return error_set(error, CW_NO_RESOURCE,
-                         "out of memory: within %llu bytes (--max-memory) the stress mode can keep "
-                         "what it takes to undo none of %llu events",
-                         (unsigned long long)sim->memory.bytes_max, (unsigned long long)committed);
-    return error_set(error, CW_BUG, "the stress mode undid none of %llu events: it proves nothing",
-                     (unsigned long long)committed);
+        return cw_error_set(
+            error, CW_NO_RESOURCE,
+            "out of memory: within %llu bytes (--max-memory) the stress mode can keep "
+            "what it takes to undo none of %llu events",
+            (unsigned long long)sim->memory.bytes_max, (unsigned long long)committed);
+    return cw_error_set(error, CW_BUG,
+                        "the stress mode undid none of %llu events: it proves nothing",
+                        (unsigned long long)committed);
 }

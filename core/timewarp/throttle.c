@@ -12,28 +12,28 @@
 enum {
     BATCH_START = 256,
     BATCH_TIGHT = 16,
-    BUDGET_MIN = 1,
-    BUDGET_START = 512,
-    BUDGET_MAX = 1 << 12,        /* more of history than the cache holds costs more than it gains */
-    BUDGET_OPTIMISTIC = 1 << 20, /* a bound on memory, not a window */
+    WINDOW_MIN = 1,
+    WINDOW_START = 512,
+    WINDOW_MAX = 1 << 12,        /* more of history than the cache holds costs more than it gains */
+    WINDOW_OPTIMISTIC = 1 << 20, /* a bound on memory, not a window */
     PURGE_MIN = 1024,            /* cancelled events */
-    EVENTS_STARVED = 256,        /* to commit before speculating again */
+    EVENTS_AFTER_REFUSAL = 256,  /* to commit before speculating again */
     USAGE_MIN = 256,             /* events by which to judge */
     SAFE_MANY = 16,
     PATIENCE_MIN = 1, /* looks at the others */
     PATIENCE_MAX = 256,
 };
 
-void window_init(struct timewarp *tw)
+void throttle_init(struct timewarp *tw)
 {
     const enum cw_sync sync = tw->worker->sim->config.sync;
-    tw->budget = sync == CW_CONSERVATIVE ? 0
-                 : sync == CW_ADAPTIVE   ? BUDGET_START
-                                         : BUDGET_OPTIMISTIC;
+    tw->window = sync == CW_CONSERVATIVE ? 0
+                 : sync == CW_ADAPTIVE   ? WINDOW_START
+                                         : WINDOW_OPTIMISTIC;
     tw->batch = BATCH_START;
     tw->patience_full = PATIENCE_MAX;
     tw->purge_from = PURGE_MIN;
-    tw->window_first = tw->budget;
+    tw->window_first = tw->window;
 }
 
 /*
@@ -61,29 +61,29 @@ static void adjust_patience(struct timewarp *tw)
 
 static void throttle_narrow(struct timewarp *tw)
 {
-    tw->budget = tw->budget / 2 < BUDGET_MIN ? BUDGET_MIN : tw->budget / 2;
+    tw->window = tw->window / 2 < WINDOW_MIN ? WINDOW_MIN : tw->window / 2;
 }
 
 static void throttle_widen(struct timewarp *tw)
 {
     const bool adaptive = tw->worker->sim->config.sync == CW_ADAPTIVE;
-    const size_t most = adaptive ? BUDGET_MAX : BUDGET_OPTIMISTIC;
-    tw->budget = tw->budget * 2 > most ? most : tw->budget * 2;
+    const size_t most = adaptive ? WINDOW_MAX : WINDOW_OPTIMISTIC;
+    tw->window = tw->window * 2 > most ? most : tw->window * 2;
 }
 
-void window_adjust(struct timewarp *tw, bool round_ended)
+void throttle_adjust(struct timewarp *tw, bool round_ended)
 {
     adjust_patience(tw);
-    struct window_usage *const usage = &tw->usage;
+    struct throttle_usage *const usage = &tw->usage;
     const enum cw_sync sync = tw->worker->sim->config.sync;
     if (sync == CW_CONSERVATIVE)
         return;
     if (tw->level >= MEMORY_TIGHT) { /* half of what there is, rather than of what there might be */
         if (round_ended) {
-            tw->budget = tw->history.live < tw->budget ? tw->history.live : tw->budget;
+            tw->window = tw->undo_log.live < tw->window ? tw->undo_log.live : tw->window;
             throttle_narrow(tw);
         }
-        *usage = (struct window_usage){0}; /* what memory asks for says nothing of what pays */
+        *usage = (struct throttle_usage){0}; /* what memory asks for says nothing of what pays */
         return;
     }
     if (sync != CW_ADAPTIVE) {
@@ -96,7 +96,7 @@ void window_adjust(struct timewarp *tw, bool round_ended)
         throttle_narrow(tw);
     else if (usage->rolled_back * 20 < usage->processed)
         throttle_widen(tw);
-    *usage = (struct window_usage){0};
+    *usage = (struct throttle_usage){0};
 }
 
 /* Frees an event that was cancelled, as its turn would. */
@@ -105,33 +105,33 @@ static bool drop_cancelled(void *arg, struct cw_event *event)
     struct timewarp *const tw = arg;
     if (!(event->reserved & EVENT_CANCELLED))
         return false;
-    pool_put(&tw->worker->pool, event);
+    event_pool_put(&tw->worker->pool, event);
     tw->cancelled--;
     return true;
 }
 
-void window_heed_memory(struct timewarp *tw)
+void throttle_apply_memory_level(struct timewarp *tw)
 {
     const uint64_t committed = tw->worker->committed;
     tw->level = memory_level(&tw->worker->sim->memory);
-    if (tw->starved)
-        tw->starved_until = committed + EVENTS_STARVED;
-    if (tw->level < MEMORY_SCARCE && committed < tw->starved_until)
+    if (tw->refused)
+        tw->refused_until = committed + EVENTS_AFTER_REFUSAL;
+    if (tw->level < MEMORY_SCARCE && committed < tw->refused_until)
         tw->level = MEMORY_SCARCE;
-    tw->allowance = tw->level >= MEMORY_SCARCE ? 0 : tw->budget;
+    tw->allowance = tw->level >= MEMORY_SCARCE ? 0 : tw->window;
     if (tw->level < MEMORY_TIGHT)
         return;
     tw->batch = BATCH_TIGHT; /* to be back here soon */
-    outbox_trim(&tw->outbox);
+    record_outbox_trim(&tw->outbox);
     if (tw->level >= MEMORY_SCARCE)
-        history_trim(&tw->history);
-    if ((tw->level == MEMORY_NO_MORE || tw->starved) &&
-        (tw->history.live > 0 || tw->lazy.count > 0)) {
+        undo_log_trim(&tw->undo_log);
+    if ((tw->level == MEMORY_NO_MORE || tw->refused) &&
+        (tw->undo_log.live > 0 || tw->lazy.count > 0)) {
         rollback_all(tw);
         fossil_collect(tw); /* frees the blocks that hold no log any more */
-        history_trim(&tw->history);
+        undo_log_trim(&tw->undo_log);
     }
-    tw->starved = false;
+    tw->refused = false;
     if (tw->cancelled < tw->purge_from)
         return;
     if (!pending_purge(&tw->worker->pending, drop_cancelled, tw))

@@ -51,14 +51,14 @@ bool timewarp_create(struct cw_sim *sim, struct worker *worker, uint32_t index)
     worker->timewarp = tw;
     tw->worker = worker;
     tw->index = index;
-    tw->histories = sim->histories;
+    tw->lp_logs = sim->lp_logs;
     tw->front.time_ps = INT64_MIN;
     tw->outbox.memory = &sim->memory;
     tw->outbox.owner = index;
-    chaos_init(tw);
+    stress_init(tw);
     tw->lazy.on = sim->config.lazy_cancellation;
-    history_init(&tw->history, &sim->memory);
-    window_init(tw);
+    undo_log_init(&tw->undo_log, &sim->memory);
+    throttle_init(tw);
     return create_mailboxes(sim, tw);
 }
 
@@ -80,9 +80,9 @@ void timewarp_free(struct cw_sim *sim, struct worker *worker)
     memory_give(&sim->memory, tw->arrivals, n * sizeof *tw->arrivals);
     memory_give(&sim->memory, sim->slots[tw->index].sent, n * sizeof *sim->slots[tw->index].sent);
     memory_give(&sim->memory, tw->cancels, tw->cancel_capacity * sizeof(struct cw_event *));
-    lazy_free(&tw->lazy, &sim->memory);
-    outbox_free(&tw->outbox);
-    history_free(&tw->history);
+    lazy_cancel_free(&tw->lazy, &sim->memory);
+    record_outbox_free(&tw->outbox);
+    undo_log_free(&tw->undo_log);
     memory_give(&sim->memory, tw, sizeof *tw);
     worker->timewarp = NULL;
 }
@@ -107,7 +107,7 @@ void timewarp_send(struct worker *worker, uint64_t word_0, uint64_t word_1, uint
     const uint16_t payload_bytes = words_payload_bytes(&words);
     const size_t bytes = offsetof(struct cw_event, payload) + payload_bytes;
     struct message *const message =
-        worker_need_or_starve(worker, mailbox_write(tw->out[to], bytes));
+        worker_need_in_handler(worker, mailbox_write(tw->out[to], bytes));
     struct cw_event *const event = (struct cw_event *)(void *)message->body;
     words_write(event, &words);
     payload_copy(event->payload, payload, payload_bytes);
@@ -119,8 +119,8 @@ void timewarp_send(struct worker *worker, uint64_t word_0, uint64_t word_1, uint
     if (!tw->speculative)
         return;
     const struct remote_send sent = {message->seq, entry.time_ps, entry.key_high, entry.key_low};
-    if (!history_add_remote(&tw->history, to, &sent, (const uint8_t *)event + LAZY_REST,
-                            tw->lazy.on ? bytes - LAZY_REST : 0))
+    if (!undo_log_add_remote(&tw->undo_log, to, &sent, (const uint8_t *)event + REMOTE_REST_OFFSET,
+                             tw->lazy.on ? bytes - REMOTE_REST_OFFSET : 0))
         worker_fail_for_memory(worker); /* there was room before it was sent */
 }
 

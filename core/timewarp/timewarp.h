@@ -10,7 +10,7 @@
  * handled like in a sequential run, and committed at once. Others are handled speculatively: their
  * log (undo_log.h) allows to undo them, until GVT has passed them.
  *
- * I-TW-1: the logs of histories[lp] are those of the LP's events that are processed and not
+ * I-TW-1: the logs of lp_logs[lp] are those of the LP's events that are processed and not
  * committed, and from the newest on they descend in the order. I-TW-2: an event's record is freed
  * once, by its owner: when it commits, or when it is taken from the pending set and has been
  * cancelled.
@@ -28,10 +28,10 @@
 
 /* What the engine notes in a record's `reserved`, which is 0 again when the event commits. */
 enum event_note {
-    EVENT_PROCESSED = 1, /* handled speculatively; else pending */
-    EVENT_CANCELLED = 2, /* to be freed instead of handled */
-    EVENT_LAZY = 4,      /* pending again, and what it sent is kept (lazy_cancel.h) */
-    EVENT_INJECTED = 8,  /* lowest bit of: times that the stress mode has undone it */
+    EVENT_PROCESSED = 1,     /* handled speculatively; else pending */
+    EVENT_CANCELLED = 2,     /* to be freed instead of handled */
+    EVENT_LAZY = 4,          /* pending again, and what it sent is kept (lazy_cancel.h) */
+    EVENT_STRESS_UNDONE = 8, /* lowest bit of: times that the stress mode has undone it */
 };
 
 /* Events from one worker that it may still cancel, by their number. Those before GVT are as good
@@ -49,8 +49,8 @@ struct arrivals {
 struct timewarp {
     struct worker *worker;
     uint32_t index;
-    struct lp_history *histories; /* [LP] */
-    struct history history;
+    struct lp_logs *lp_logs; /* [LP] */
+    struct undo_log undo_log;
     struct key front; /* of the latest event that was handled speculatively: what is behind it
                          cannot be a straggler; a time of INT64_MIN: none */
 
@@ -60,12 +60,12 @@ struct timewarp {
     struct arrivals *arrivals; /* [from] */
     struct cw_event **cancels; /* to be cancelled */
     size_t cancel_count, cancel_capacity;
-    struct lazy lazy;
+    struct lazy_cancel lazy;
 
     struct gvt gvt;
     int64_t promised_ps;  /* promise.h */
     int64_t collected_ps; /* what was before this is committed (fossil.c) */
-    struct outbox outbox;
+    struct record_outbox outbox;
     uint64_t looks;        /* in a row that found nothing to do */
     uint64_t processed_by; /* events_processed at the last round */
 
@@ -77,11 +77,11 @@ struct timewarp {
     const struct cw_event *failed_event;
     struct cw_error failure;
 
-    size_t budget;    /* events that may be speculated at a time (throttle.c), */
+    size_t window;    /* events that may be speculated at a time (throttle.c), */
     size_t allowance; /* as far as memory allows */
     enum memory_level level;
-    bool starved;           /* speculation has asked for memory in vain; */
-    uint64_t starved_until; /* there is none before so many events are committed */
+    bool refused;           /* speculation has asked for memory in vain; */
+    uint64_t refused_until; /* there is none before so many events are committed */
     uint64_t cancelled;     /* events that are cancelled and still pending; */
     uint64_t purge_from;    /* from here on it pays to look for them */
     unsigned batch;         /* events between two looks at the others (worker.c) */
@@ -92,10 +92,10 @@ struct timewarp {
     unsigned turns;         /* of waiting, in a row (wait.h) */
     uint32_t blocked_by;    /* who holds the safe bound down (promise.h); this one: nobody */
     int64_t blocked_by_ps;  /* with that promise */
-    struct window_usage {
+    struct throttle_usage {
         uint64_t processed, rolled_back;
     } usage;
-    struct chaos chaos; /* the stress mode's */
+    struct stress stress; /* the stress mode's */
 
     uint64_t events_processed, events_rolled_back, anti_messages, safe_events;
     uint64_t rollbacks[ROLLBACK_CAUSES], rollback_events_max;
@@ -140,10 +140,10 @@ void fossil_collect(struct timewarp *tw);
 void fossil_commit_lp(struct timewarp *tw, uint32_t lp);
 
 /* throttle.c */
-void window_init(struct timewarp *tw);
-void window_adjust(struct timewarp *tw, bool round_ended);
+void throttle_init(struct timewarp *tw);
+void throttle_adjust(struct timewarp *tw, bool round_ended);
 /* Before events are handled: what memory allows, and what it asks for. */
-void window_heed_memory(struct timewarp *tw);
+void throttle_apply_memory_level(struct timewarp *tw);
 
 /* worker.c: the worker's loop, until the run ends */
 void worker_run(struct worker *worker);
@@ -151,7 +151,7 @@ void worker_run(struct worker *worker);
 void worker_run_in_turn(struct worker *first, uint32_t count);
 
 /* After the handler, or its failure: what it has not sent again is cancelled. */
-static inline void lazy_end(struct timewarp *tw)
+static inline void lazy_cancel_end(struct timewarp *tw)
 {
     if (__builtin_expect(tw->lazy.log != NULL, 0))
         lazy_cancel_rest(tw);

@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-static size_t undo_log_block_bytes(size_t bytes) { return sizeof(struct history_block) + bytes; }
+static size_t undo_block_bytes(size_t bytes) { return sizeof(struct undo_block) + bytes; }
 
-void history_init(struct history *history, struct memory *memory)
+void undo_log_init(struct undo_log *undo_log, struct memory *memory)
 {
-    *history = (struct history){.memory = memory};
+    *undo_log = (struct undo_log){.memory = memory};
 }
 
-static void block_clear(struct history_block *block)
+static void block_clear(struct undo_block *block)
 {
     block->first = block->live = 0;
     block->least_ps = CW_TIME_MAX;
@@ -20,14 +20,14 @@ static void block_clear(struct history_block *block)
     block->descends = 0;
 }
 
-static struct history_block *block_create(struct history *history, size_t bytes)
+static struct undo_block *block_create(struct undo_log *undo_log, size_t bytes)
 {
-    struct history_block *block = history->free;
-    if (bytes <= HISTORY_BLOCK_BYTES && block != NULL) {
-        history->free = block->next;
+    struct undo_block *block = undo_log->free;
+    if (bytes <= UNDO_BLOCK_BYTES && block != NULL) {
+        undo_log->free = block->next;
     } else {
-        const size_t size = bytes < HISTORY_BLOCK_BYTES ? HISTORY_BLOCK_BYTES : bytes;
-        block = memory_take(history->memory, undo_log_block_bytes(size));
+        const size_t size = bytes < UNDO_BLOCK_BYTES ? UNDO_BLOCK_BYTES : bytes;
+        block = memory_take(undo_log->memory, undo_block_bytes(size));
         if (block == NULL)
             return NULL;
         block->bytes = size;
@@ -39,111 +39,111 @@ static struct history_block *block_create(struct history *history, size_t bytes)
 }
 
 /* Blocks of an unusual size are given back, the others kept for the next log. */
-static void block_release(struct history *history, struct history_block *block)
+static void block_release(struct undo_log *undo_log, struct undo_block *block)
 {
-    if (block->bytes != HISTORY_BLOCK_BYTES) {
-        memory_give(history->memory, block, undo_log_block_bytes(block->bytes));
+    if (block->bytes != UNDO_BLOCK_BYTES) {
+        memory_give(undo_log->memory, block, undo_block_bytes(block->bytes));
         return;
     }
-    block->next = history->free;
-    history->free = block;
+    block->next = undo_log->free;
+    undo_log->free = block;
 }
 
-static void free_list(struct history *history, struct history_block *block)
+static void free_list(struct undo_log *undo_log, struct undo_block *block)
 {
     while (block != NULL) {
-        struct history_block *const next = block->next;
-        memory_give(history->memory, block, undo_log_block_bytes(block->bytes));
+        struct undo_block *const next = block->next;
+        memory_give(undo_log->memory, block, undo_block_bytes(block->bytes));
         block = next;
     }
 }
 
-void history_trim(struct history *history)
+void undo_log_trim(struct undo_log *undo_log)
 {
-    free_list(history, history->free);
-    history->free = NULL;
+    free_list(undo_log, undo_log->free);
+    undo_log->free = NULL;
 }
 
-void history_free(struct history *history)
+void undo_log_free(struct undo_log *undo_log)
 {
-    history_trim(history);
-    free_list(history, history->oldest);
-    history->oldest = history->current = NULL;
+    undo_log_trim(undo_log);
+    free_list(undo_log, undo_log->oldest);
+    undo_log->oldest = undo_log->current = NULL;
 }
 
-bool history_move(struct history *history, size_t bytes)
+bool undo_log_move(struct undo_log *undo_log, size_t bytes)
 {
-    struct history_block *const old = history->current;
+    struct undo_block *const old = undo_log->current;
     const size_t written =
-        history->open == NULL ? 0 : (size_t)(history->undo.at - (uint8_t *)history->open);
+        undo_log->open == NULL ? 0 : (size_t)(undo_log->undo.at - (uint8_t *)undo_log->open);
     /* An open log may grow further: room for twice of it. */
-    struct history_block *const block = block_create(history, 2 * (written + bytes));
+    struct undo_block *const block = block_create(undo_log, 2 * (written + bytes));
     if (block == NULL)
         return false;
     if (written > 0)
-        memcpy(block->data, history->open, written);
+        memcpy(block->data, undo_log->open, written);
     if (old != NULL) {
-        old->end = (size_t)(history->undo.at - old->data) - written;
+        old->end = (size_t)(undo_log->undo.at - old->data) - written;
         old->next = block;
     } else {
-        history->oldest = block;
+        undo_log->oldest = block;
     }
-    history->current = block;
-    history->undo.at = block->data + written;
-    history->undo.end = block->data + block->bytes;
-    if (history->open != NULL)
-        history->open = (struct log *)(void *)block->data;
+    undo_log->current = block;
+    undo_log->undo.at = block->data + written;
+    undo_log->undo.end = block->data + block->bytes;
+    if (undo_log->open != NULL)
+        undo_log->open = (struct log *)(void *)block->data;
     return true;
 }
 
-struct history_block *history_retire(struct history *history, struct history_block *older,
-                                     struct history_block *block)
+struct undo_block *undo_log_retire(struct undo_log *undo_log, struct undo_block *older,
+                                   struct undo_block *block)
 {
-    struct history_block *const next = block->next;
-    if (block == history->current) {
+    struct undo_block *const next = block->next;
+    if (block == undo_log->current) {
         block_clear(block);
-        history->undo.at = block->data;
+        undo_log->undo.at = block->data;
         return NULL;
     }
-    *(older == NULL ? &history->oldest : &older->next) = next;
-    block_release(history, block);
+    *(older == NULL ? &undo_log->oldest : &older->next) = next;
+    block_release(undo_log, block);
     return next;
 }
 
-bool history_add_image(struct history *history, size_t offset, const void *part, size_t bytes)
+bool undo_log_add_image(struct undo_log *undo_log, size_t offset, const void *part, size_t bytes)
 {
-    const size_t room = history_words(bytes);
-    if (!history_room(history, room + sizeof(uint64_t)))
+    const size_t room = undo_log_words(bytes);
+    if (!undo_log_room(undo_log, room + sizeof(uint64_t)))
         return false;
-    memcpy(history->undo.at, part, bytes);
-    history->undo.at += room;
-    history_put(&history->undo, (uint64_t)offset << 32 | (uint64_t)bytes << 3 | ITEM_IMAGE);
+    memcpy(undo_log->undo.at, part, bytes);
+    undo_log->undo.at += room;
+    undo_log_put(&undo_log->undo, (uint64_t)offset << 32 | (uint64_t)bytes << 3 | ITEM_IMAGE);
     return true;
 }
 
-bool history_add_remote(struct history *history, uint32_t to, const struct remote_send *sent,
-                        const void *rest, size_t rest_bytes)
+bool undo_log_add_remote(struct undo_log *undo_log, uint32_t to, const struct remote_send *sent,
+                         const void *rest, size_t rest_bytes)
 {
-    const size_t room = history_words(rest_bytes);
-    if (!history_room(history, sizeof *sent + room + sizeof(uint64_t)))
+    const size_t room = undo_log_words(rest_bytes);
+    if (!undo_log_room(undo_log, sizeof *sent + room + sizeof(uint64_t)))
         return false;
-    memcpy(history->undo.at, sent, sizeof *sent);
-    history->undo.at += sizeof *sent;
+    memcpy(undo_log->undo.at, sent, sizeof *sent);
+    undo_log->undo.at += sizeof *sent;
     if (rest_bytes > 0)
-        memcpy(history->undo.at, rest, rest_bytes);
-    history->undo.at += room;
-    history_put(&history->undo, (uint64_t)(room / 8) << 32 | (uint64_t)to << 3 | ITEM_REMOTE);
+        memcpy(undo_log->undo.at, rest, rest_bytes);
+    undo_log->undo.at += room;
+    undo_log_put(&undo_log->undo, (uint64_t)(room / 8) << 32 | (uint64_t)to << 3 | ITEM_REMOTE);
     return true;
 }
 
-bool history_add_records(struct history *history, const void *records, size_t bytes)
+bool undo_log_add_records(struct undo_log *undo_log, const void *records, size_t bytes)
 {
-    const size_t room = history_words(bytes);
-    if (!history_room(history, room + sizeof(uint64_t)))
+    const size_t room = undo_log_words(bytes);
+    if (!undo_log_room(undo_log, room + sizeof(uint64_t)))
         return false;
-    memcpy(history->undo.at, records, bytes);
-    history->open->has_records = true;
-    history->undo.at += room;
-    history_put(&history->undo, (uint64_t)bytes << 3 | ITEM_RECORDS);
+    memcpy(undo_log->undo.at, records, bytes);
+    undo_log->open->has_records = true;
+    undo_log->undo.at += room;
+    undo_log_put(&undo_log->undo, (uint64_t)bytes << 3 | ITEM_RECORDS);
     return true;
 }

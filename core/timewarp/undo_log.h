@@ -12,21 +12,21 @@
  * I-HIST-2: of one LP's logs, what was written later belongs to a later event, or to an equal one:
  * going through the blocks from the oldest on, each LP's events come in their order.
  */
-#ifndef CORE_HISTORY_H
-#define CORE_HISTORY_H
+#ifndef CORE_UNDO_LOG_H
+#define CORE_UNDO_LOG_H
 
 #include "core/event.h"
 #include "core/memory/memory.h"
 
 /* The builds that look for bugs set a small size, so that short runs fill many blocks. */
-#ifndef HISTORY_BLOCK_BYTES
-#define HISTORY_BLOCK_BYTES (32u << 10)
+#ifndef UNDO_BLOCK_BYTES
+#define UNDO_BLOCK_BYTES (32u << 10)
 #endif
 
 /* The head of a log; its items follow. Lengths are in words of 8 bytes. */
 struct log {
     struct cw_event *event;   /* NULL: undone or committed */
-    struct log *older;        /* of the same LP, if it has so many (struct lp_history) */
+    struct log *older;        /* of the same LP, if it has so many (struct lp_logs) */
     uint64_t hash;            /* the LP's trace hash before the event */
     uint32_t place;           /* in its block's data */
     uint32_t words : 31;      /* this head and all items */
@@ -38,7 +38,7 @@ _Static_assert(sizeof(struct log) == 32, "little to write for each event");
  * What is needed of one LP's logs: the newest, and from it along `older`, `live` in all. The link
  * of the oldest of them may lead to what is gone: so a log is committed without a look at others.
  */
-struct lp_history {
+struct lp_logs {
     struct log *newest; /* if live > 0 */
     uint64_t live;
 };
@@ -65,7 +65,7 @@ struct remote_send {
     uint64_t key_high, key_low; /* as an entry has them */
 };
 
-static inline size_t history_words(size_t bytes) { return (bytes + 7) / 8 * 8; }
+static inline size_t undo_log_words(size_t bytes) { return (bytes + 7) / 8 * 8; }
 
 /* The data of an item, in words. */
 static inline size_t item_words(uint64_t word)
@@ -78,105 +78,105 @@ static inline size_t item_words(uint64_t word)
     case ITEM_STATE:
         return 1;
     default:
-        return history_words((uint32_t)word >> 3) / sizeof word;
+        return undo_log_words((uint32_t)word >> 3) / sizeof word;
     }
 }
 
 /* What an item of a send takes at most. */
 enum {
-    HISTORY_SEND_BYTES_MAX =
+    UNDO_SEND_BYTES_MAX =
         sizeof(struct remote_send) + sizeof(uint64_t) + CW_PAYLOAD_BYTES_MAX + sizeof(uint64_t),
 };
 
-struct history_block {
-    struct history_block *next; /* newer; or in the list of free ones */
-    size_t bytes;               /* of data */
-    size_t first, end;          /* the logs that are needed lie in [first, end) */
-    size_t live;                /* how many they are, and those whose sends are kept */
-    int64_t least_ps;           /* no event of theirs is before this */
-    int64_t latest_ps;          /* of the log closed last, or least_ps, if that is later */
-    uint64_t descends;          /* not 0: not all came in the order of their times */
+struct undo_block {
+    struct undo_block *next; /* newer; or in the list of free ones */
+    size_t bytes;            /* of data */
+    size_t first, end;       /* the logs that are needed lie in [first, end) */
+    size_t live;             /* how many they are, and those whose sends are kept */
+    int64_t least_ps;        /* no event of theirs is before this */
+    int64_t latest_ps;       /* of the log closed last, or least_ps, if that is later */
+    uint64_t descends;       /* not 0: not all came in the order of their times */
     uint8_t data[];
 };
-_Static_assert(sizeof(struct history_block) == 64, "logs start on a line");
+_Static_assert(sizeof(struct undo_block) == 64, "logs start on a line");
 
-struct history {
+struct undo_log {
     struct cw_undo undo; /* where the next word goes, and the end of the current block */
     struct log *open;    /* being written; NULL: none */
-    struct history_block *oldest, *current, *free;
+    struct undo_block *oldest, *current, *free;
     size_t live;    /* logs that are needed */
     uint64_t bytes; /* of logs, ever */
     struct memory *memory;
 };
 
-void history_init(struct history *history, struct memory *memory);
-void history_free(struct history *history);
+void undo_log_init(struct undo_log *undo_log, struct memory *memory);
+void undo_log_free(struct undo_log *undo_log);
 
-/* The slow way of history_room(): goes on in another block, with what is open. */
-bool history_move(struct history *history, size_t bytes);
+/* The slow way of undo_log_room(): goes on in another block, with what is open. */
+bool undo_log_move(struct undo_log *undo_log, size_t bytes);
 
-/* True: the next `bytes` at history->undo.at may be written. False: out of memory. */
-static inline bool history_room(struct history *history, size_t bytes)
+/* True: the next `bytes` at undo_log->undo.at may be written. False: out of memory. */
+static inline bool undo_log_room(struct undo_log *undo_log, size_t bytes)
 {
-    return __builtin_expect((size_t)(history->undo.end - history->undo.at) >= bytes, 1) ||
-           history_move(history, bytes);
+    return __builtin_expect((size_t)(undo_log->undo.end - undo_log->undo.at) >= bytes, 1) ||
+           undo_log_move(undo_log, bytes);
 }
 
 /* Opens a log; there is room. */
-static inline void history_open(struct history *history)
+static inline void undo_log_open(struct undo_log *undo_log)
 {
-    history->open = (struct log *)(void *)history->undo.at;
-    history->open->has_records = false;
-    history->undo.at += sizeof(struct log);
+    undo_log->open = (struct log *)(void *)undo_log->undo.at;
+    undo_log->open->has_records = false;
+    undo_log->undo.at += sizeof(struct log);
 }
 
-static inline void history_put(struct cw_undo *undo, uint64_t word)
+static inline void undo_log_put(struct cw_undo *undo, uint64_t word)
 {
     *(uint64_t *)(void *)undo->at = word;
     undo->at += sizeof word;
 }
 
 /* Adds to the open log an event that was sent to an own LP; there is room. */
-static inline void history_add_local(struct cw_undo *undo, const struct cw_event *event)
+static inline void undo_log_add_local(struct cw_undo *undo, const struct cw_event *event)
 {
-    history_put(undo, (uint64_t)(uintptr_t)event | ITEM_LOCAL);
+    undo_log_put(undo, (uint64_t)(uintptr_t)event | ITEM_LOCAL);
 }
 
 /* Adds what the state of before the event is held against once it is restored (stress.h). */
-static inline bool history_add_state_hash(struct history *history, uint64_t state_hash)
+static inline bool undo_log_add_state_hash(struct undo_log *undo_log, uint64_t state_hash)
 {
-    if (!history_room(history, 2 * sizeof(uint64_t)))
+    if (!undo_log_room(undo_log, 2 * sizeof(uint64_t)))
         return false;
-    history_put(&history->undo, state_hash);
-    history_put(&history->undo, ITEM_STATE);
+    undo_log_put(&undo_log->undo, state_hash);
+    undo_log_put(&undo_log->undo, ITEM_STATE);
     return true;
 }
 
 /* Adds the before-image of a part of a state. False: out of memory. cw_undo_add() does the same,
  * where it is short and there is room. */
-bool history_add_image(struct history *history, size_t offset, const void *part, size_t bytes);
-bool history_add_remote(struct history *history, uint32_t to, const struct remote_send *sent,
-                        const void *rest, size_t rest_bytes);
+bool undo_log_add_image(struct undo_log *undo_log, size_t offset, const void *part, size_t bytes);
+bool undo_log_add_remote(struct undo_log *undo_log, uint32_t to, const struct remote_send *sent,
+                         const void *rest, size_t rest_bytes);
 /* Adds all of an event's records; at most once, at its end. */
-bool history_add_records(struct history *history, const void *records, size_t bytes);
+bool undo_log_add_records(struct undo_log *undo_log, const void *records, size_t bytes);
 
 static inline size_t log_bytes(const struct log *log) { return 8 * (size_t)log->words; }
 
 /* A block's first log, or one that is before the last. */
-static inline void history_descend(struct history_block *block, int64_t time_ps)
+static inline void undo_log_descend(struct undo_block *block, int64_t time_ps)
 {
     block->descends |= block->latest_ps != CW_TIME_MAX;
     block->least_ps = time_ps < block->least_ps ? time_ps : block->least_ps;
 }
 
 /* Ends the open log, of that event, which its LP has handled last. */
-static inline void history_close(struct history *history, struct lp_history *of,
-                                 struct cw_event *event, int64_t time_ps, uint64_t hash)
+static inline void undo_log_close(struct undo_log *undo_log, struct lp_logs *of,
+                                  struct cw_event *event, int64_t time_ps, uint64_t hash)
 {
-    struct log *const log = history->open;
-    struct history_block *const block = history->current;
-    const size_t bytes = (size_t)(history->undo.at - (uint8_t *)log);
-    history->open = NULL;
+    struct log *const log = undo_log->open;
+    struct undo_block *const block = undo_log->current;
+    const size_t bytes = (size_t)(undo_log->undo.at - (uint8_t *)log);
+    undo_log->open = NULL;
     log->event = event;
     log->older = of->newest;
     log->hash = hash;
@@ -184,78 +184,77 @@ static inline void history_close(struct history *history, struct lp_history *of,
     log->words = (uint32_t)(bytes / 8) & INT32_MAX;
     of->newest = log;
     of->live++;
-    history->bytes += bytes;
+    undo_log->bytes += bytes;
     if (__builtin_expect(time_ps < block->latest_ps, 0))
-        history_descend(block, time_ps);
+        undo_log_descend(block, time_ps);
     block->latest_ps = time_ps;
     block->live++;
-    history->live++;
+    undo_log->live++;
 }
 
 /* Forgets the open log. */
-static inline void history_discard(struct history *history)
+static inline void undo_log_discard(struct undo_log *undo_log)
 {
-    history->undo.at = (uint8_t *)history->open;
-    history->open = NULL;
+    undo_log->undo.at = (uint8_t *)undo_log->open;
+    undo_log->open = NULL;
 }
 
-static inline struct history_block *history_block_of(struct log *log)
+static inline struct undo_block *undo_block_of(struct log *log)
 {
-    return (struct history_block *)(void *)((uint8_t *)log - 8 * (size_t)log->place -
-                                            sizeof(struct history_block));
+    return (struct undo_block *)(void *)((uint8_t *)log - 8 * (size_t)log->place -
+                                         sizeof(struct undo_block));
 }
 
 /* So many logs of the block are not needed any more. */
-static inline void history_forget(struct history *history, struct history_block *block, size_t logs)
+static inline void undo_log_forget(struct undo_log *undo_log, struct undo_block *block, size_t logs)
 {
     block->live -= logs;
-    history->live -= logs;
+    undo_log->live -= logs;
 }
 
 /* The log is not needed any more. */
-static inline void history_drop(struct history *history, struct log *log)
+static inline void undo_log_drop(struct undo_log *undo_log, struct log *log)
 {
     log->event = NULL;
-    history_forget(history, history_block_of(log), 1);
+    undo_log_forget(undo_log, undo_block_of(log), 1);
 }
 
 /* The log's event is pending again, but what it sent is kept: the log stays where it is, until
- * history_release(). */
-static inline void history_keep(struct history *history, struct log *log)
+ * undo_log_release(). */
+static inline void undo_log_keep(struct undo_log *undo_log, struct log *log)
 {
     log->event = NULL;
-    history->live--;
+    undo_log->live--;
 }
-static inline void history_release(struct log *log) { history_block_of(log)->live--; }
+static inline void undo_log_release(struct log *log) { undo_block_of(log)->live--; }
 
 /* Where the logs of a block end. */
-static inline size_t history_block_end(const struct history *history,
-                                       const struct history_block *block)
+static inline size_t undo_block_end(const struct undo_log *undo_log, const struct undo_block *block)
 {
-    return block == history->current ? (size_t)(history->undo.at - block->data) : block->end;
+    return block == undo_log->current ? (size_t)(undo_log->undo.at - block->data) : block->end;
 }
 
 /* Whether there are blocks, or a part of one, that no log needs any more. */
-static inline bool history_is_idle(const struct history *history)
+static inline bool undo_log_is_idle(const struct undo_log *undo_log)
 {
-    return history->live == 0 && history->current != NULL &&
-           (history->oldest != history->current || history->undo.at != history->current->data);
+    return undo_log->live == 0 && undo_log->current != NULL &&
+           (undo_log->oldest != undo_log->current || undo_log->undo.at != undo_log->current->data);
 }
 
 /* Takes a block that holds no needed log out of the list; `older` comes before it there, or is
  * NULL. No log is open. Returns the block after it. */
-struct history_block *history_retire(struct history *history, struct history_block *older,
-                                     struct history_block *block);
+struct undo_block *undo_log_retire(struct undo_log *undo_log, struct undo_block *older,
+                                   struct undo_block *block);
 
 /* Gives the free blocks back. */
-void history_trim(struct history *history);
+void undo_log_trim(struct undo_log *undo_log);
 
 /* The records of a log that has some: where they lie, and how long they are. */
 static inline const uint8_t *log_records(const struct log *log, size_t *bytes)
 {
     const uint8_t *const item = (const uint8_t *)log + log_bytes(log) - sizeof(uint64_t);
     *bytes = *(const uint64_t *)(const void *)item >> 3;
-    return item - history_words(*bytes);
+    return item - undo_log_words(*bytes);
 }
 
 #endif

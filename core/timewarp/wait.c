@@ -29,7 +29,7 @@ static void sleep_for(struct timewarp *tw, uint32_t other)
     struct gvt_slot *const slot = &sim->slots[tw->index], *const theirs = &sim->slots[other];
     const uint64_t word = 1 + (uint64_t)other;
     (void)sync_add_relaxed(&sim->sleepers, 1);
-    sync_store_release(&slot->waits_for, word); /* pairs with is_asleep() and wait_ring() */
+    sync_store_release(&slot->waits_for, word); /* pairs with is_asleep() and wait_wake() */
     if (sim->can_fence_all)                     /* before the looks below: I-WAIT-1, I-WAIT-2 */
         sync_fence_all();
     else
@@ -70,7 +70,7 @@ void wait_all(const struct timewarp *tw, unsigned turns)
         sync_sleep(&nobody, 1, SLEEP_NS_TOGETHER);
 }
 
-void wait_ring(struct timewarp *tw, bool all)
+void wait_wake(struct timewarp *tw, bool all)
 {
     struct cw_sim *const sim = tw->worker->sim;
     sync_fence_often(sim->can_fence_all); /* what was made known, before the look below: I-WAIT-2 */

@@ -26,6 +26,6 @@ void wait_turn(struct timewarp *tw);
 /* Likewise, of all workers of a thread, of which this is one: the `turns`-th in a row. */
 void wait_all(const struct timewarp *tw, unsigned turns);
 /* After something was made known: wakes who waits for this worker, or with `all` everybody. */
-void wait_ring(struct timewarp *tw, bool all);
+void wait_wake(struct timewarp *tw, bool all);
 
 #endif

@@ -22,7 +22,7 @@ static bool keeps_all(const struct timewarp *tw)
 {
     const enum cw_sync sync = tw->worker->sim->config.sync;
     return tw->level < MEMORY_SCARCE &&
-           (sync == CW_OPTIMISTIC || (sync == CW_STRESS && tw->chaos.keep_all));
+           (sync == CW_OPTIMISTIC || (sync == CW_STRESS && tw->stress.keep_all));
 }
 
 /* How far speculation may reach: to the end, and no further than the window beyond GVT. */
@@ -36,7 +36,7 @@ static int64_t horizon_ps(const struct timewarp *tw)
 }
 
 /* What may be done with the least event. */
-static enum verdict worker_judge(struct timewarp *tw, const struct entry *least)
+static enum verdict classify_least(struct timewarp *tw, const struct entry *least)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
     if (least == NULL || least->time_ps >= config->end_ps)
@@ -45,9 +45,9 @@ static enum verdict worker_judge(struct timewarp *tw, const struct entry *least)
         return BLOCKED;
     if ((least->time_ps < tw->gvt.safe_ps && !keeps_all(tw)) ||
         !key_before(tw->gvt.now, key_of(least)))
-        return tw->chaos.on && chaos_keeps_undo(tw, least) ? SPECULATIVE : SAFE;
-    if (tw->patience > 0 || tw->history.live >= tw->allowance || least->time_ps >= horizon_ps(tw) ||
-        (tw->stuck && !key_before(key_of(least), tw->stuck_at)))
+        return tw->stress.on && stress_keeps_undo(tw, least) ? SPECULATIVE : SAFE;
+    if (tw->patience > 0 || tw->undo_log.live >= tw->allowance ||
+        least->time_ps >= horizon_ps(tw) || (tw->stuck && !key_before(key_of(least), tw->stuck_at)))
         return BLOCKED;
     return SPECULATIVE;
 }
@@ -57,21 +57,22 @@ static enum verdict worker_judge(struct timewarp *tw, const struct entry *least)
 static void enter_handler(struct timewarp *tw, const struct entry *entry, bool speculative)
 {
     struct worker *const worker = tw->worker;
-    if (tw->chaos.on)
-        chaos_move(tw, entry_lp(entry));
-    struct lp_block *const block = worker->sim->lps.blocks[entry_lp(entry)];
+    if (tw->stress.on)
+        stress_move(tw, entry_lp(entry));
+    struct lp_block *const block = worker->sim->lp_states.blocks[entry_lp(entry)];
     worker->ctx.state = block->state;
     worker->ctx.state_bytes = block->state_bytes;
     worker->ctx.event = entry->event;
     worker->ctx.keep = speculative || worker->sim->config.check_changes;
-    worker->ctx.undo = speculative && !worker->sim->config.check_changes ? &tw->history.undo : NULL;
+    worker->ctx.undo =
+        speculative && !worker->sim->config.check_changes ? &tw->undo_log.undo : NULL;
     worker->sends_left = worker->records_left = worker->sim->config.sends_per_event_max;
     if (entry->event->reserved & EVENT_LAZY)
-        lazy_begin(tw, entry->event);
+        lazy_cancel_begin(tw, entry->event);
     tw->handling = entry->event;
     tw->speculative = speculative;
     if (__builtin_expect(worker->sim->config.check_changes, 0))
-        undo_begin(&worker->undo, block->state, block->state_bytes);
+        change_check_begin(&worker->undo, block->state, block->state_bytes);
     worker->sim->model.handle(&worker->ctx, block->state, entry->event);
     if (__builtin_expect(worker->sim->config.check_changes, 0))
         worker_check_changes(worker, block);
@@ -84,11 +85,12 @@ static void enter_handler(struct timewarp *tw, const struct entry *entry, bool s
 static inline void commit_safe(struct timewarp *tw, struct lp_block *block, struct cw_event *event)
 {
     struct worker *const worker = tw->worker;
-    struct records *const records = &worker->records;
+    struct commit_records *const records = &worker->records;
     if (event->reserved != 0) /* or else unwritten: the hash reads it as part of a word */
         event->reserved = 0;
     if (__builtin_expect(records->used > 0, 0)) {
-        uint8_t *const to = worker_need(worker, outbox_add(&tw->outbox, event, records->used));
+        uint8_t *const to =
+            worker_need(worker, record_outbox_add(&tw->outbox, event, records->used));
         memcpy(to, records->bytes, records->used);
         records->used = 0;
     }
@@ -100,44 +102,44 @@ static inline void commit_safe(struct timewarp *tw, struct lp_block *block, stru
 static void handle_safe(struct timewarp *tw, const struct entry *entry)
 {
     enter_handler(tw, entry, false);
-    commit_safe(tw, tw->worker->sim->lps.blocks[entry_lp(entry)], entry->event);
-    if (tw->chaos.on && key_before(tw->chaos.final, key_of(entry)))
-        tw->chaos.final = key_of(entry);
-    lazy_end(tw);
+    commit_safe(tw, tw->worker->sim->lp_states.blocks[entry_lp(entry)], entry->event);
+    if (tw->stress.on && key_before(tw->stress.final, key_of(entry)))
+        tw->stress.final = key_of(entry);
+    lazy_cancel_end(tw);
 }
 
 /* The open log is that of an event that was just handled. */
 static inline void close_log(struct timewarp *tw, struct lp_block *block, struct cw_event *event,
                              int64_t time_ps, uint32_t lp)
 {
-    struct records *const records = &tw->worker->records;
+    struct commit_records *const records = &tw->worker->records;
     if (__builtin_expect(records->used > 0, 0)) {
-        if (!history_add_records(&tw->history, records->bytes, records->used))
-            worker_starve(tw->worker);
+        if (!undo_log_add_records(&tw->undo_log, records->bytes, records->used))
+            worker_out_of_memory(tw->worker);
         records->used = 0;
     }
-    history_close(&tw->history, &tw->histories[lp], event, time_ps, block->hash);
+    undo_log_close(&tw->undo_log, &tw->lp_logs[lp], event, time_ps, block->hash);
     commit_hash(tw->worker, block, event);
 }
 
 static void handle_speculative(struct timewarp *tw, const struct entry *entry)
 {
     struct cw_event *const event = entry->event;
-    history_open(&tw->history);
-    if (tw->chaos.on)
-        chaos_note_state(tw, entry_lp(entry));
+    undo_log_open(&tw->undo_log);
+    if (tw->stress.on)
+        stress_note_state(tw, entry_lp(entry));
     enter_handler(tw, entry, true);
     const uint16_t notes = event->reserved;
     event->reserved = 0;
-    close_log(tw, tw->worker->sim->lps.blocks[entry_lp(entry)], event, entry->time_ps,
+    close_log(tw, tw->worker->sim->lp_states.blocks[entry_lp(entry)], event, entry->time_ps,
               entry_lp(entry));
     event->reserved = notes | EVENT_PROCESSED;
     tw->usage.processed++;
     if (key_before(tw->front, key_of(entry)))
         tw->front = key_of(entry);
-    lazy_end(tw);
-    if (tw->chaos.on)
-        chaos_inject(tw, entry);
+    lazy_cancel_end(tw);
+    if (tw->stress.on)
+        stress_undo(tw, entry);
 }
 
 /* Asks for the memory that a soon handled event will need; returns its entry. */
@@ -146,7 +148,7 @@ static inline const struct entry *worker_fetch_ahead(struct worker *worker)
     const struct entry *const entry = pending_look_ahead(&worker->pending);
     __builtin_prefetch(entry->event);
     __builtin_prefetch((const uint8_t *)entry->event + 64); /* a payload reaches further */
-    __builtin_prefetch(worker->sim->lps.blocks[entry_lp(entry)]);
+    __builtin_prefetch(worker->sim->lp_states.blocks[entry_lp(entry)]);
     return entry;
 }
 
@@ -162,26 +164,26 @@ static inline enum verdict worker_step(struct timewarp *tw, bool timed)
     if (least != NULL && least->event->reserved & EVENT_CANCELLED) {
         struct cw_event *const event = least->event;
         pending_pop(pending, least);
-        pool_put(&tw->worker->pool, event);
+        event_pool_put(&tw->worker->pool, event);
         tw->cancelled--;
         return SAFE;
     }
-    const enum verdict verdict = worker_judge(tw, least);
+    const enum verdict verdict = classify_least(tw, least);
     if (verdict != SAFE && verdict != SPECULATIVE)
         return verdict;
     if (verdict == SPECULATIVE &&
-        !history_room(&tw->history, sizeof(struct log) + 2 * sizeof(uint64_t))) { /* stress.c */
-        tw->starved = true;
+        !undo_log_room(&tw->undo_log, sizeof(struct log) + 2 * sizeof(uint64_t))) { /* stress.c */
+        tw->refused = true;
         return BLOCKED;
     }
     const struct entry entry = *least;
     pending_pop(pending, least);
-    if (!tw->chaos.on) /* another worker's LP, read ahead in vain, may be moving */
+    if (!tw->stress.on) /* another worker's LP, read ahead in vain, may be moving */
         (void)worker_fetch_ahead(tw->worker);
     if (timed)
         (void)activity_go(&tw->worker->clock, CW_HANDLING);
     tw->stuck = false;
-    if (tw->histories[entry_lp(&entry)].live > 0) /* is it a straggler? */
+    if (tw->lp_logs[entry_lp(&entry)].live > 0) /* is it a straggler? */
         rollback_straggler(tw, &entry);
     if (verdict == SAFE) {
         fossil_commit_lp(tw, entry_lp(&entry));
@@ -213,7 +215,7 @@ static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
     const struct cw_sim *const sim = worker->sim;
     const int64_t end_ps = sim->config.end_ps;
     const int64_t bound_ps = tw->gvt.safe_ps < end_ps ? tw->gvt.safe_ps : end_ps;
-    const bool history = tw->history.live > 0;
+    const bool any_logs = tw->undo_log.live > 0;
     const struct entry *least;
     unsigned handled = 0;
     worker->ctx.keep = false;
@@ -221,8 +223,8 @@ static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
            least->time_ps < bound_ps) {
         struct cw_event *const event = least->event;
         const uint32_t lp = entry_lp(least);
-        struct lp_block *const block = sim->lps.blocks[lp];
-        if (__builtin_expect(event->reserved != 0 || (history && tw->histories[lp].live > 0), 0))
+        struct lp_block *const block = sim->lp_states.blocks[lp];
+        if (__builtin_expect(event->reserved != 0 || (any_logs && tw->lp_logs[lp].live > 0), 0))
             break;
         pending_pop(&worker->pending, least);
         (void)worker_fetch_ahead(worker);
@@ -245,23 +247,24 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
     const struct entry *least = pending_peek(&worker->pending);
     struct cw_event *latest = NULL;
     unsigned handled = 0;
-    if (least == NULL || !key_before(tw->front, key_of(least)) || tw->history.live >= tw->allowance)
+    if (least == NULL || !key_before(tw->front, key_of(least)) ||
+        tw->undo_log.live >= tw->allowance)
         return 0;
-    if (most > tw->allowance - tw->history.live)
-        most = (unsigned)(tw->allowance - tw->history.live);
+    if (most > tw->allowance - tw->undo_log.live)
+        most = (unsigned)(tw->allowance - tw->undo_log.live);
     worker->ctx.keep = true;
-    worker->ctx.undo = &tw->history.undo;
+    worker->ctx.undo = &tw->undo_log.undo;
     tw->speculative = true;
     while (handled < most && (least = pending_peek(&worker->pending)) != NULL &&
            least->time_ps < bound_ps && least->event->reserved == 0 &&
-           history_room(&tw->history, sizeof(struct log))) {
+           undo_log_room(&tw->undo_log, sizeof(struct log))) {
         struct cw_event *const event = least->event;
         const int64_t time_ps = least->time_ps;
         const uint32_t lp = entry_lp(least);
-        struct lp_block *const block = sim->lps.blocks[lp];
+        struct lp_block *const block = sim->lp_states.blocks[lp];
         pending_pop(&worker->pending, least);
-        __builtin_prefetch(&tw->histories[entry_lp(worker_fetch_ahead(worker))]);
-        history_open(&tw->history);
+        __builtin_prefetch(&tw->lp_logs[entry_lp(worker_fetch_ahead(worker))]);
+        undo_log_open(&tw->undo_log);
         call_handler(tw, worker, block, event);
         close_log(tw, block, event, time_ps, lp);
         event->reserved = EVENT_PROCESSED;
@@ -340,7 +343,7 @@ static void take_failure(struct timewarp *tw)
     tw->stuck_at = key_of(&entry);
     tw->speculative = false;
     worker->records.used = 0;
-    lazy_end(tw);
+    lazy_cancel_end(tw);
     if (speculative) {
         if (key_before(tw->front, tw->stuck_at))
             tw->front = tw->stuck_at;
@@ -361,15 +364,15 @@ static bool look_around(struct timewarp *tw)
 {
     const bool risen = promise_look(tw);
     const bool round_ended = gvt_step(tw);
-    if ((tw->history.live > 0 && (round_ended || promise_ps(tw) > tw->collected_ps)) ||
-        history_is_idle(&tw->history))
+    if ((tw->undo_log.live > 0 && (round_ended || promise_ps(tw) > tw->collected_ps)) ||
+        undo_log_is_idle(&tw->undo_log))
         fossil_collect(tw);
     if (risen || round_ended)
-        window_adjust(tw, round_ended);
-    window_heed_memory(tw);
+        throttle_adjust(tw, round_ended);
+    throttle_apply_memory_level(tw);
     if (!round_ended)
         return false;
-    tw->window_sum += tw->budget;
+    tw->window_sum += tw->window;
     if (tw->index == 0 && !tw->gvt.over)
         stats_tell_round(tw);
     return tw->gvt.over;
@@ -415,7 +418,7 @@ worker_loop(struct timewarp *tw) /* not into what setjmp() makes slow */
         if (tw->looks > 0) {
             (void)activity_go(&tw->worker->clock, CW_IDLE);
             wait_turn(tw);
-        } else if (sim->crowded && tw->history.live > 0) {
+        } else if (sim->crowded && tw->undo_log.live > 0) {
             sync_yield(); /* who shares the core is behind: it may send something earlier */
         }
         end_turn(tw);

@@ -27,10 +27,10 @@ struct worker {
     struct cw_sim *sim;
     int64_t now_ps; /* time of the last committed event */
     uint64_t committed;
-    struct pool pool;
+    struct event_pool pool;
     struct pending pending;
-    struct records records;
-    struct undo undo;
+    struct commit_records records;
+    struct change_check undo;
     struct activity_clock clock;
     struct timewarp *timewarp; /* NULL: CW_SEQUENTIAL */
     jmp_buf failed;            /* cw_fail() jumps here, out of the handler */
@@ -45,7 +45,7 @@ _Noreturn void worker_fail(struct worker *worker, enum cw_exit exit_code, const 
 _Noreturn void worker_fail_for_memory(struct worker *worker);
 /* Likewise, from a handler: an event that was handled ahead is undone, and waits until it is safe;
  * otherwise the run ends. */
-_Noreturn void worker_starve(struct worker *worker);
+_Noreturn void worker_out_of_memory(struct worker *worker);
 /* `memory`, unless there was none to be had: then the run ends. */
 static inline void *worker_need(struct worker *worker, void *memory)
 {
@@ -54,13 +54,14 @@ static inline void *worker_need(struct worker *worker, void *memory)
     return memory;
 }
 /* Likewise, from a handler. */
-static inline void *worker_need_or_starve(struct worker *worker, void *memory)
+static inline void *worker_need_in_handler(struct worker *worker, void *memory)
 {
     if (__builtin_expect(memory == NULL, 0))
-        worker_starve(worker);
+        worker_out_of_memory(worker);
     return memory;
 }
-/* Proves, after undo_begin() and the handler, that it changed nothing but the parts it asked for.
+/* Proves, after change_check_begin() and the handler, that it changed nothing but the parts it
+ * asked for.
  */
 void worker_check_changes(struct worker *worker, struct lp_block *block);
 /* An internal check failed, outside of a handler. */

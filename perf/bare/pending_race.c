@@ -115,7 +115,7 @@ enum queue { QUEUE_PENDING, QUEUE_HEAP, QUEUE_CALENDAR };
 struct race {
     struct memory memory;
     struct pending pending;
-    struct late heap;
+    struct overflow_heap heap;
     struct calendar calendar;
 };
 
@@ -132,7 +132,7 @@ static inline void pending_race_push(struct race *race, enum queue queue, struct
     if (queue == QUEUE_PENDING)
         must(pending_push(&race->pending, entry));
     else if (queue == QUEUE_HEAP)
-        must(late_push(&race->heap, &entry));
+        must(overflow_heap_push(&race->heap, &entry));
     else
         calendar_push(&race->calendar, entry);
 }
@@ -148,7 +148,7 @@ static inline struct entry pending_race_take(struct race *race, enum queue queue
         (void)pending_look_ahead(&race->pending);
     } else if (queue == QUEUE_HEAP) {
         entry = race->heap.entries[0];
-        late_pop(&race->heap);
+        overflow_heap_pop(&race->heap);
     } else {
         entry = calendar_take(&race->calendar);
     }
@@ -193,7 +193,7 @@ static double pending_race_run(enum queue queue, int64_t (*draw)(struct cw_rng *
     must(race != NULL);
     memory_init(&race->memory, 0);
     pending_init(&race->pending, &race->memory);
-    late_init(&race->heap, &race->memory);
+    overflow_heap_init(&race->heap, &race->memory);
     size_t buckets = 64;
     while (buckets < count)
         buckets *= 2;
@@ -217,7 +217,7 @@ static double pending_race_run(enum queue queue, int64_t (*draw)(struct cw_rng *
     hold(race, queue, draw, &rng, holds);
     const double took_s = pending_race_clock_s() - start_s;
     pending_free(&race->pending);
-    late_free(&race->heap);
+    overflow_heap_free(&race->heap);
     free(race->calendar.buckets);
     free(nodes);
     free(race);

@@ -79,7 +79,7 @@ static void a_limit_beyond_the_machine_ends_with_the_system(void **state)
 static void the_default_limit_is_four_fifths_of_the_machine(void **state)
 {
     (void)state;
-    const uint64_t machine = machine_memory_bytes();
+    const uint64_t machine = host_limits_memory_bytes();
     assert_true(machine > 64 << 20);
     struct memory memory;
     memory_init(&memory, 0);
@@ -93,20 +93,20 @@ static void slabs_double_up_to_2_mib(void **state)
     for (uint64_t limit = 16 << 20; limit <= 256 << 20; limit *= 4) {
         const size_t most = limit / 64 < 2 << 20 ? limit / 64 : 2 << 20;
         struct memory memory;
-        struct slabs slabs;
+        struct slab_alloc slabs;
         memory_init(&memory, limit);
-        slabs_init(&slabs, &memory);
+        slab_alloc_init(&slabs, &memory);
         size_t expected = 64 << 10;
         for (int i = 0; i < 8; i++) {
             size_t bytes = 0;
-            uint8_t *const block = slabs_more(&slabs, &bytes);
+            uint8_t *const block = slab_alloc_more(&slabs, &bytes);
             assert_non_null(block);
             assert_int_equal((uintptr_t)block % SLAB_ALIGN, 0);
             assert_in_range(bytes, expected - SLAB_ALIGN, expected);
             memset(block, 1, bytes);
             expected = expected < most ? 2 * expected : expected;
         }
-        slabs_free(&slabs);
+        slab_alloc_free(&slabs);
         assert_int_equal(memory.taken.word, 0);
     }
 }
@@ -115,19 +115,19 @@ static void records_are_recycled_last_in_first_out(void **state)
 {
     (void)state;
     struct memory memory;
-    struct pool pool;
+    struct event_pool pool;
     memory_init(&memory, 64 << 20);
-    pool_init(&pool, &memory);
-    struct cw_event *const a = pool_get(&pool, 40), *const b = pool_get(&pool, 48);
+    event_pool_init(&pool, &memory);
+    struct cw_event *const a = event_pool_get(&pool, 40), *const b = event_pool_get(&pool, 48);
     assert_ptr_not_equal(a, b);
     a->payload_bytes = 40;
     b->payload_bytes = 48;
-    pool_put(&pool, a);
-    pool_put(&pool, b);
-    assert_ptr_equal(pool_get(&pool, 33), b); /* the same class: 33 to 48 */
-    assert_ptr_equal(pool_get(&pool, 48), a);
-    assert_ptr_not_equal(pool_get(&pool, 49), a);
-    pool_free(&pool);
+    event_pool_put(&pool, a);
+    event_pool_put(&pool, b);
+    assert_ptr_equal(event_pool_get(&pool, 33), b); /* the same class: 33 to 48 */
+    assert_ptr_equal(event_pool_get(&pool, 48), a);
+    assert_ptr_not_equal(event_pool_get(&pool, 49), a);
+    event_pool_free(&pool);
     assert_int_equal(memory.taken.word, 0);
 }
 
@@ -135,14 +135,14 @@ static void records_of_all_sizes_lie_apart(void **state)
 {
     (void)state;
     struct memory memory;
-    struct pool pool;
+    struct event_pool pool;
     memory_init(&memory, 64 << 20);
-    pool_init(&pool, &memory);
+    event_pool_init(&pool, &memory);
     enum { RECORDS = 20000 };
     static struct cw_event *records[RECORDS];
     for (unsigned i = 0; i < RECORDS; i++) {
         const uint16_t bytes = (uint16_t)(i * 7 % (CW_PAYLOAD_BYTES_MAX + 1));
-        records[i] = pool_get(&pool, bytes);
+        records[i] = event_pool_get(&pool, bytes);
         assert_non_null(records[i]);
         assert_int_equal((uintptr_t)records[i] % 16, 0);
         memset((void *)records[i], (int)i, offsetof(struct cw_event, payload) + bytes);
@@ -153,11 +153,11 @@ static void records_of_all_sizes_lie_apart(void **state)
         assert_int_equal(records[i]->time_ps & 0xff, i & 0xff);
         for (unsigned b = 0; b < records[i]->payload_bytes; b++)
             assert_int_equal(records[i]->payload[b], i & 0xff);
-        pool_put(&pool, records[i]);
+        event_pool_put(&pool, records[i]);
     }
     assert_int_equal(pool.alive, 0);
     assert_int_equal(pool.alive_max, RECORDS);
-    pool_free(&pool);
+    event_pool_free(&pool);
     assert_int_equal(memory.taken.word, 0);
 }
 
@@ -183,23 +183,23 @@ static void commit_records_come_out_as_they_went_in(void **state)
 {
     (void)state;
     struct memory memory;
-    struct records records;
+    struct commit_records records;
     memory_init(&memory, 64 << 20);
-    records_init(&records, &memory);
+    commit_records_init(&records, &memory);
     const struct cw_event event = {.time_ps = 1};
     for (int round = 0; round < 2; round++) {
         for (unsigned i = 0; i < 1000; i++) {
             uint8_t bytes[64];
             memset(bytes, (int)i, sizeof bytes);
-            assert_true(records_add(&records, (uint16_t)i, bytes, (uint16_t)(i % 65)));
+            assert_true(commit_records_add(&records, (uint16_t)i, bytes, (uint16_t)(i % 65)));
         }
         struct delivered delivered = {.event = &event};
-        records_deliver(&records, &event, deliver, &delivered);
+        commit_records_deliver(&records, &event, deliver, &delivered);
         assert_int_equal(delivered.count, 1000);
-        records_deliver(&records, &event, deliver, &delivered);
+        commit_records_deliver(&records, &event, deliver, &delivered);
         assert_int_equal(delivered.count, 1000); /* each once */
     }
-    records_free(&records);
+    commit_records_free(&records);
     assert_int_equal(memory.taken.word, 0);
 }
 

@@ -84,7 +84,7 @@ static struct cw_event reference_pop(struct reference *reference)
 
 struct fixture {
     struct memory memory;
-    struct pool pool;
+    struct event_pool pool;
     struct pending pending;
     struct reference reference;
     struct cw_rng rng;
@@ -96,7 +96,7 @@ static struct fixture *fixture_create(uint64_t seed)
     struct fixture *const fixture = calloc(1, sizeof *fixture);
     assert_non_null(fixture);
     memory_init(&fixture->memory, 0);
-    pool_init(&fixture->pool, &fixture->memory);
+    event_pool_init(&fixture->pool, &fixture->memory);
     pending_init(&fixture->pending, &fixture->memory);
     fixture->rng = cw_rng_seeded(seed, 0);
     return fixture;
@@ -105,7 +105,7 @@ static struct fixture *fixture_create(uint64_t seed)
 static void fixture_free(struct fixture *fixture)
 {
     pending_free(&fixture->pending);
-    pool_free(&fixture->pool);
+    event_pool_free(&fixture->pool);
     assert_int_equal(fixture->memory.taken.word, 0);
     free(fixture->reference.events);
     free(fixture);
@@ -113,7 +113,7 @@ static void fixture_free(struct fixture *fixture)
 
 static void push(struct fixture *fixture, const struct event_header *header, const void *payload)
 {
-    struct cw_event *const event = pool_get(&fixture->pool, header->payload_bytes);
+    struct cw_event *const event = event_pool_get(&fixture->pool, header->payload_bytes);
     assert_non_null(event);
     event_write(event, header);
     if (header->payload_bytes > 0)
@@ -139,7 +139,7 @@ static int64_t pop(struct fixture *fixture)
     pending_pop(&fixture->pending, least);
     const struct entry *const ahead = pending_look_ahead(&fixture->pending);
     assert_non_null(ahead->event); /* readable, whatever it is */
-    pool_put(&fixture->pool, event);
+    event_pool_put(&fixture->pool, event);
     return expected.time_ps;
 }
 

@@ -226,11 +226,11 @@ static void a_run_that_was_not_undone_anywhere_fails(void **state)
                                    .handle = handle_once};
     struct cw_error error = {.exit_code = CW_OK};
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
-    assert_int_equal(chaos_judge(sim, &error), CW_OK); /* there was nothing to undo */
+    assert_int_equal(stress_result(sim, &error), CW_OK); /* there was nothing to undo */
     assert_int_equal(cw_inject(sim, 0, 0, 0, 0, 0, NULL, 0, &error), CW_OK);
     assert_int_equal(cw_drain(sim, &error), CW_OK);
-    sim->workers[0].timewarp->chaos.injected = 0;
-    assert_int_equal(chaos_judge(sim, &error), CW_BUG);
+    sim->workers[0].timewarp->stress.injected = 0;
+    assert_int_equal(stress_result(sim, &error), CW_BUG);
     assert_string_equal(error.text, "the stress mode undid none of 1 events: it proves nothing");
     cw_sim_free(sim);
 }
@@ -292,7 +292,7 @@ static bool is_gone(const uint8_t *at)
 #if defined(__SANITIZE_ADDRESS__)
     return __asan_address_is_poisoned(at) && __asan_address_is_poisoned(at + 8);
 #else
-    return at[0] == LPS_STALE && at[sizeof(struct small) - 1] == LPS_STALE;
+    return at[0] == LP_STATES_STALE && at[sizeof(struct small) - 1] == LP_STATES_STALE;
 #endif
 }
 
