@@ -268,8 +268,8 @@ $(OUT)/libcubewarp.a: $(LIB_OBJECTS)
 ENGINE := libcubewarp-engine
 ENGINE_VERSION := $(shell awk '$$2 ~ /^CW_VERSION_(MAJOR|MINOR|PATCH)$$/ { printf "%s%s", dot, $$3; dot = "." }' core/cw.h)
 ENGINE_ABI := $(firstword $(subst ., ,$(ENGINE_VERSION)))
-# Coroutines and the program's path are there for the layers above.
-ENGINE_SOURCES := $(filter-out core/host/coroutine.c core/host/program.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
+# The layers above alone need the others.
+ENGINE_SOURCES := $(filter-out core/host/coroutine.c core/host/program.c core/host/affinity.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
 ENGINE_OBJECTS := $(ENGINE_SOURCES:%.c=$(OUT)/obj/engine/%.o)
 ENGINE_LIBS := -lhwloc -pthread
 ENGINE_SHARED := $(OUT)/$(ENGINE).so.$(ENGINE_VERSION)
