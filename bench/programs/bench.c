@@ -15,7 +15,7 @@
 #include "bench/output/progress.h"
 #include "bench/output/run_logs.h"
 #include "lp/host/deadlock.h"
-#include "collectives/config/environment.h"
+#include "collectives/config/input/environment.h"
 
 /* Queues that a dump of pointers shows to a person. */
 #define LINES_MAX 64u
