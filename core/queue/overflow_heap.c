@@ -3,6 +3,8 @@
  */
 #include "core/queue/overflow_heap.h"
 
+#include "core/invariant.h"
+
 enum { CHILDREN = 4, CAPACITY_MIN = 256 };
 
 void overflow_heap_init(struct overflow_heap *heap, struct memory *memory)
@@ -30,6 +32,9 @@ bool overflow_heap_push(struct overflow_heap *heap, const struct entry *entry)
         at = parent;
     }
     entries[at] = *entry;
+    CW_INVARIANT("I-ORDER-1", heap->count == 1 || !entry_before(&entries[heap->count - 1], entries),
+                 "the heap's last entry, at %lld ps, is before its first, at %lld ps",
+                 (long long)entries[heap->count - 1].time_ps, (long long)entries[0].time_ps);
     return true;
 }
 
@@ -50,4 +55,8 @@ void overflow_heap_pop(struct overflow_heap *heap)
         at = child;
     }
     entries[at] = moved;
+    for (size_t child = 1; child < count && child <= CHILDREN; child++)
+        CW_INVARIANT("I-ORDER-1", !entry_before(&entries[child], entries),
+                     "an entry at %lld ps is below one at %lld ps in a heap of %zu",
+                     (long long)entries[child].time_ps, (long long)entries[0].time_ps, count);
 }
