@@ -13,7 +13,7 @@
 enum {
     BATCH_BYTES_MIN = 16 << 10,
     SPARES_MAX = 4,
-    AHEAD_BYTES = 512,
+    BATCH_AHEAD_BYTES = 512,
     SPARE_SHARE = 4096, /* a spare batch has at most this part of all memory */
     DUE_MIN = 1024,
 };
@@ -70,7 +70,7 @@ uint8_t *record_outbox_add(struct record_outbox *outbox, const struct cw_event *
     struct record_batch *const batch = outbox->open;
     uint8_t *const at = batch->data + batch->used;
     for (size_t line = 0; line < bytes; line += 64) /* worker 0 has read it the last time */
-        __builtin_prefetch(at + AHEAD_BYTES + line, 1);
+        __builtin_prefetch(at + BATCH_AHEAD_BYTES + line, 1);
     memcpy(at, &head, sizeof head);
     memcpy(at + sizeof head, event, copied);
     batch->used += bytes;

@@ -5,7 +5,7 @@
 
 #include "core/invariant.h"
 
-enum { CHILDREN = 4, CAPACITY_MIN = 256 };
+enum { CHILDREN = 4, HEAP_CAPACITY_MIN = 256 };
 
 void overflow_heap_init(struct overflow_heap *heap, struct memory *memory)
 {
@@ -20,7 +20,7 @@ void overflow_heap_free(struct overflow_heap *heap)
 bool overflow_heap_push(struct overflow_heap *heap, const struct entry *entry)
 {
     if (!memory_grow(heap->memory, &heap->entries, &heap->capacity, heap->count, heap->count + 1,
-                     sizeof *heap->entries, CAPACITY_MIN))
+                     sizeof *heap->entries, HEAP_CAPACITY_MIN))
         return false;
     struct entry *const entries = heap->entries;
     size_t at = heap->count++;
