@@ -14,7 +14,6 @@
  */
 #include <inttypes.h>
 #include <metis.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,24 +39,20 @@ struct search {
 
 static int metis_no_memory(const struct search *search, struct cw_error *error)
 {
-    error->exit_code = CW_NO_RESOURCE;
-    snprintf(error->text, sizeof error->text,
-             "out of memory while partitioning %" PRIu32 " cubes for %" PRIu32
-             " threads; --partition sip needs none",
-             search->cube_count, search->workers);
-    return CW_NO_RESOURCE;
+    return cw_error_set(error, CW_NO_RESOURCE,
+                        "out of memory while partitioning %" PRIu32 " cubes for %" PRIu32
+                        " threads; --partition sip needs none",
+                        search->cube_count, search->workers);
 }
 
 static int metis_failed(const struct search *search, int status, struct cw_error *error)
 {
     if (status == METIS_ERROR_MEMORY)
         return metis_no_memory(search, error);
-    error->exit_code = CW_BUG;
-    snprintf(error->text, sizeof error->text,
-             "METIS refuses the graph of %" PRIu32 " cubes for %" PRIu32
-             " threads with status %d; --partition sip does without it",
-             search->cube_count, search->workers, status);
-    return CW_BUG;
+    return cw_error_set(error, CW_BUG,
+                        "METIS refuses the graph of %" PRIu32 " cubes for %" PRIu32
+                        " threads with status %d; --partition sip does without it",
+                        search->cube_count, search->workers, status);
 }
 
 /* Takes the candidate if it is better than the best so far. */
