@@ -6,7 +6,7 @@
 
 #include <metis.h>
 
-#include "partition/partition.h"
+#include "partition/metis_partitioner.h"
 
 static int answer, parts_used;
 static unsigned calls;
