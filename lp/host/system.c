@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "lp/fabric/jitter_draw.h"
 #include "lp/host/deadlock.h"
+#include "lp/host/drained_check.h"
 #include "lp/host/landing.h"
 #include "lp/kernel/tl_check.h"
 #include "lp/layout.h"
@@ -316,6 +318,8 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
         return code;
     if (system->out_of_memory)
         return cw_error_memory(error, "the puts under way");
+    if (CW_ASSERTING && lp_check_drained(&system->model, system->sim, error) != CW_OK)
+        return CW_BUG;
     if (system->times.returned == system->times.submitted)
         return CW_OK;
     error->exit_code = CW_PROGRAM_FAILED;
