@@ -1,5 +1,5 @@
 /*
- * test_lp_landing.c: puts under way are found again whatever order they land in.
+ * test_lp_landing.c: puts under way are found again, in any order of landing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
