@@ -1,7 +1,7 @@
 /*
- * links.c: see links.h. Reads the links in the LPs' states; names them by their place.
+ * link_use.c: see link_use.h. Reads the links in the LPs' states; names them by their place.
  */
-#include "lp/host/links.h"
+#include "lp/host/link_use.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /*
- * links.h: the bytes that every link of the machine carried in one batch, by the link's name. Host
- * side, between drains; changes nothing.
+ * link_use.h: the bytes that every link of the machine carried in one batch, by the link's name.
+ * Host side, between drains; changes nothing.
  */
-#ifndef LP_LINKS_H
-#define LP_LINKS_H
+#ifndef LP_LINK_USE_H
+#define LP_LINK_USE_H
 
 #include "lp/model.h"
 
