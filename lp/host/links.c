@@ -16,93 +16,98 @@ struct visit {
 
 void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes)
 {
+    const struct lp_link_row *const row = &lp_link_row[use->group];
+    const char port[2] = {use->port < HW_PORTS ? hw_port_letter[use->port] : '\0', '\0'};
     char number[16] = "";
     if (use->number != UINT32_MAX)
         snprintf(number, sizeof number, "%u", use->number);
-    snprintf(text, bytes, "%s %s %s%s%s", use->place, use->kind, use->detail, number, use->behind);
+    if (row->per == LP_PER_ROUTER)
+        snprintf(text, bytes, "%s %s %s%s %s", use->place, use->kind, row->text, number, port);
+    else if (row->per == LP_PER_LANE)
+        snprintf(text, bytes, "%s %s %s%s%s", use->place, use->kind, port, row->text, number);
+    else
+        snprintf(text, bytes, "%s %s %s%s%s", use->place, use->kind, row->text, port, number);
 }
 
-static void visit_server(const struct visit *v, const struct hw_link *link, struct hw_rate rate,
-                         struct lp_link_use use)
+/* The link of a group that is named by number and port; they are the parts of its name, too. */
+static void visit_link(const struct visit *v, const struct hw_link *link, enum lp_links group,
+                       uint32_t number, enum hw_port port)
 {
+    const struct hw_config *const hw = &v->m->hw;
     if (link->epoch != v->epoch || link->bytes == 0)
         return;
-    use.place = v->place;
-    use.bytes = link->bytes;
-    use.busy_ps = hw_rate_ps(rate, link->bytes);
-    use.queue_ps_max = link->queue_ps_max;
+    const uint32_t kind = group == LP_LINKS_OUTER    ? hw_route_outer_link(hw, port)
+                          : group == LP_LINKS_TO_SIP ? hw_switch_link(hw)
+                                                     : lp_link_row[group].kind;
+    const bool unit = group == LP_LINKS_REDUCE;
+    const struct lp_link_use use = {
+        .place = v->place,
+        .kind = unit ? "reduce" : hw_link_name[kind],
+        .group = group,
+        .number = number,
+        .port = port,
+        .bytes = link->bytes,
+        .busy_ps = hw_rate_ps(unit ? hw->dma_reduce : hw->link[kind].rate, link->bytes),
+        .queue_ps_max = link->queue_ps_max};
     v->fn(v->arg, &use);
 }
 
-static void visit_link(const struct visit *v, const struct hw_link *link, enum hw_link_kind kind,
-                       const char *detail, uint32_t number)
+/* Number `unit` of the ports, routers, PEs or SIPs that a group has links for. False: there are not
+ * so many. */
+static bool visit_unit(const struct visit *v, const struct hw_link *links, enum lp_links group,
+                       uint32_t unit)
 {
-    visit_server(v, link, v->m->hw.link[kind].rate,
-                 (struct lp_link_use){
-                     .kind = hw_link_name[kind], .detail = detail, .number = number, .behind = ""});
-}
-
-static void visit_ports(const struct visit *v, const struct hw_link *links, enum hw_link_kind kind,
-                        const char *const detail[HW_PORTS])
-{
-    for (enum hw_port port = 0; port < HW_PORTS; port++)
-        visit_link(v, &links[port], kind, detail[port], UINT32_MAX);
-}
-
-static const char *const out_port[HW_PORTS] = {"out N", "out S", "out E", "out W"};
-static const char *const in_port[HW_PORTS] = {"in N", "in S", "in E", "in W"};
-static const char *const to_port[HW_PORTS] = {"N", "S", "E", "W"};
-static const char *const behind_port[HW_PORTS] = {" N", " S", " E", " W"};
-static const char *const lane_port[HW_PORTS] = {"N lane ", "S lane ", "E lane ", "W lane "};
-
-static void links_visit_cube(const struct visit *v, const struct lp_cube *cube)
-{
-    const struct lp_model *m = v->m;
-    for (uint32_t router = 0; router < m->hw.noc_w * m->hw.noc_h; router++)
-        for (enum hw_port port = 0; port < HW_PORTS; port++)
-            visit_server(v, &cube->link[m->cube.link_noc + router * HW_PORTS + port],
-                         m->hw.link[HW_LINK_NOC].rate,
-                         (struct lp_link_use){.kind = hw_link_name[HW_LINK_NOC],
-                                              .detail = "router ",
-                                              .number = router,
-                                              .behind = behind_port[port]});
-    visit_ports(v, &cube->link[m->cube.link_in], HW_LINK_NOC_UCIE, in_port);
-    visit_ports(v, &cube->link[m->cube.link_out], HW_LINK_NOC_UCIE, out_port);
-    visit_ports(v, &cube->link[m->cube.link_ucie], HW_LINK_UCIE, to_port);
-    visit_link(v, &cube->link[m->cube.link_m_cpu], HW_LINK_M_CPU, "to m_cpu", UINT32_MAX);
-    visit_link(v, &cube->link[m->cube.link_m_cpu + 1], HW_LINK_M_CPU, "from m_cpu", UINT32_MAX);
-    visit_link(v, &cube->link[m->cube.link_sram], HW_LINK_SRAM, "write", UINT32_MAX);
-    visit_link(v, &cube->link[m->cube.link_sram + 1], HW_LINK_SRAM, "read", UINT32_MAX);
-    for (uint32_t pe = 0; pe < m->pes; pe++) {
-        const struct hw_link *link = &cube->link[m->cube.link_pe + pe * LP_PE_LINKS];
-        visit_link(v, &link[LP_LINK_OUT], HW_LINK_PE_NOC, "from PE ", pe);
-        visit_link(v, &link[LP_LINK_IN], HW_LINK_PE_NOC, "to PE ", pe);
-        visit_link(v, &link[LP_LINK_TCM], HW_LINK_TCM, "write PE ", pe);
-        visit_link(v, &link[LP_LINK_HBM_IN], HW_LINK_HBM, "write PE ", pe);
-        visit_link(v, &link[LP_LINK_HBM_OUT], HW_LINK_HBM, "read PE ", pe);
-        if (m->config.peers > 0)
-            visit_server(v, &cube->link[m->cube.link_reduce + pe], m->hw.dma_reduce,
-                         (struct lp_link_use){
-                             .kind = "reduce", .detail = "PE ", .number = pe, .behind = ""});
+    const struct lp_model *const m = v->m;
+    const uint32_t first = m->links.first[group];
+    const enum hw_port port = unit < HW_PORTS ? (enum hw_port)unit : HW_PORT_NONE;
+    switch ((enum lp_link_per)lp_link_row[group].per) {
+    case LP_PER_ONE:
+        if (unit == 0)
+            visit_link(v, &links[first], group, UINT32_MAX, HW_PORT_NONE);
+        return unit == 0;
+    case LP_PER_PORT:
+        if (port != HW_PORT_NONE)
+            visit_link(v, &links[first + unit], group, UINT32_MAX, port);
+        return port != HW_PORT_NONE;
+    case LP_PER_ROUTER:
+        for (enum hw_port to = 0; to < HW_PORTS && unit < m->hw.noc_w * m->hw.noc_h; to++)
+            visit_link(v, &links[first + unit * HW_PORTS + to], group, unit, to);
+        return unit < m->hw.noc_w * m->hw.noc_h;
+    case LP_PER_PE:
+        if (unit < m->pes)
+            visit_link(v, &links[first + unit * LP_PE_LINKS], group, unit, HW_PORT_NONE);
+        return unit < m->pes;
+    case LP_PER_PUT_PE:
+        if (unit < m->pes && m->config.peers > 0)
+            visit_link(v, &links[first + unit], group, unit, HW_PORT_NONE);
+        return unit < m->pes;
+    case LP_PER_LANE:
+        for (uint32_t lane = 0; port != HW_PORT_NONE && lane < lp_lanes(&m->hw, port); lane++)
+            visit_link(v, &links[m->links.edge[port] + lane], group, lane, port);
+        return port != HW_PORT_NONE;
+    case LP_PER_SIP:
+        if (unit < m->hw.sip_count)
+            visit_link(v, &links[first + unit], group, unit, HW_PORT_NONE);
+        return unit < m->hw.sip_count;
     }
+    return false;
 }
 
-static void links_visit_io_die(const struct visit *v, const struct lp_io_die *die)
+/* All links in the state of a cube, an IO die or a switch. */
+static void visit_owner(const struct visit *v, enum lp_link_owner owner,
+                        const struct hw_link *links)
 {
-    const struct lp_model *m = v->m;
-    visit_ports(v, &die->link[m->io_die.link_hub_in], HW_LINK_HUB, in_port);
-    visit_ports(v, &die->link[m->io_die.link_hub_out], HW_LINK_HUB, out_port);
-    for (enum hw_port port = 0; port < HW_PORTS; port++) {
-        visit_link(v, &die->link[m->io_die.link_outer + port], hw_route_outer_link(&m->hw, port),
-                   to_port[port], UINT32_MAX);
-        const uint32_t lanes = port == HW_PORT_E || port == HW_PORT_W ? m->hw.cube_h : m->hw.cube_w;
-        for (uint32_t lane = 0; lane < lanes; lane++)
-            visit_link(v, &die->link[m->io_die.link_edge[port] + lane], HW_LINK_UCIE,
-                       lane_port[port], lane);
+    uint32_t end;
+    for (uint32_t begin = 0; begin < LP_LINK_GROUPS; begin = end) {
+        for (end = begin + 1; end < LP_LINK_GROUPS && lp_link_row[end].with_previous;)
+            end++;
+        bool more = lp_link_row[begin].owner == owner;
+        for (uint32_t unit = 0; more; unit++) {
+            more = false;
+            for (uint32_t group = begin; group < end; group++)
+                more |= visit_unit(v, links, (enum lp_links)group, unit);
+        }
     }
-    visit_link(v, &die->link[m->io_die.link_io_cpu], HW_LINK_HUB, "to io_cpu", UINT32_MAX);
-    visit_link(v, &die->link[m->io_die.link_io_cpu + 1], HW_LINK_HUB, "from io_cpu", UINT32_MAX);
-    visit_link(v, &die->link[m->io_die.link_pcie], HW_LINK_PCIE, "to host", UINT32_MAX);
 }
 
 void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t epoch,
@@ -112,15 +117,16 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t
     for (uint32_t sip = 0; sip < m->hw.sip_count; sip++) {
         for (uint32_t cube = 0; cube < m->cubes; cube++) {
             snprintf(v.place, sizeof v.place, "sip %u cube %u", sip, cube);
-            links_visit_cube(&v, cw_state(sim, lp_of_cube(m, sip, cube)));
+            const struct lp_cube *const state = cw_state(sim, lp_of_cube(m, sip, cube));
+            visit_owner(&v, LP_OF_CUBE, state->link);
         }
         snprintf(v.place, sizeof v.place, "sip %u io_die", sip);
-        links_visit_io_die(&v, cw_state(sim, lp_of_io_die(m, sip)));
+        const struct lp_io_die *const state = cw_state(sim, lp_of_io_die(m, sip));
+        visit_owner(&v, LP_OF_IO_DIE, state->link);
     }
     for (uint32_t i = 0; i < m->switch_count; i++) {
         const struct lp_switch *s = cw_state(sim, m->first_switch + i);
         snprintf(v.place, sizeof v.place, "switch %u", i);
-        for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
-            visit_link(&v, &s->link[sip], hw_switch_link(&m->hw), "to sip ", sip);
+        visit_owner(&v, LP_OF_SWITCH, s->link);
     }
 }
