@@ -6,12 +6,19 @@
 
 #include <stdio.h>
 
+/* A group's links in the state of one owner: for each unit (port, router, PE, SIP) `each` links,
+ * a unit's first at first + unit * stride. Of lanes: 0, and lp_lanes() from links.edge[unit] on. */
+struct span {
+    uint32_t units, each, first, stride;
+};
+
 struct visit {
     const struct lp_model *m;
     uint32_t epoch;
     void (*fn)(void *arg, const struct lp_link_use *use);
     void *arg;
     char place[40]; /* "sip 3 cube 5" */
+    struct span span[LP_LINK_GROUPS];
 };
 
 void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes)
@@ -29,68 +36,70 @@ void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes)
         snprintf(text, bytes, "%s %s %s%s%s", use->place, use->kind, row->text, port, number);
 }
 
-/* The link of a group that is named by number and port; they are the parts of its name, too. */
-static void visit_link(const struct visit *v, const struct hw_link *link, enum lp_links group,
-                       uint32_t number, enum hw_port port)
+static struct span span_of(const struct lp_model *m, enum lp_links group)
+{
+    const uint32_t first = m->links.first[group];
+    switch ((enum lp_link_per)lp_link_row[group].per) {
+    case LP_PER_PORT:
+        return (struct span){HW_PORTS, 1, first, 1};
+    case LP_PER_ROUTER:
+        return (struct span){m->hw.noc_w * m->hw.noc_h, HW_PORTS, first, HW_PORTS};
+    case LP_PER_PE:
+        return (struct span){m->pes, 1, first, LP_PE_LINKS};
+    case LP_PER_PUT_PE:
+        return (struct span){m->config.peers > 0 ? m->pes : 0, 1, first, 1};
+    case LP_PER_LANE:
+        return (struct span){HW_PORTS, 0, first, 0};
+    case LP_PER_SIP:
+        return (struct span){m->hw.sip_count, 1, first, 1};
+    default:
+        return (struct span){1, 1, first, 1};
+    }
+}
+
+/* Reports a link that carried something: number `i` of those of `unit` in its group. */
+static void report_link(const struct visit *v, const struct hw_link *link, enum lp_links group,
+                        uint32_t unit, uint32_t i)
 {
     const struct hw_config *const hw = &v->m->hw;
-    if (link->epoch != v->epoch || link->bytes == 0)
-        return;
+    const enum lp_link_per per = (enum lp_link_per)lp_link_row[group].per;
+    const enum hw_port port = per == LP_PER_PORT || per == LP_PER_LANE ? (enum hw_port)unit
+                              : per == LP_PER_ROUTER                   ? (enum hw_port)i
+                                                                       : HW_PORT_NONE;
     const uint32_t kind = group == LP_LINKS_OUTER    ? hw_route_outer_link(hw, port)
                           : group == LP_LINKS_TO_SIP ? hw_switch_link(hw)
                                                      : lp_link_row[group].kind;
-    const bool unit = group == LP_LINKS_REDUCE;
+    const bool unnamed = group == LP_LINKS_REDUCE; /* a unit of PE_DMA: no kind of link */
     const struct lp_link_use use = {
         .place = v->place,
-        .kind = unit ? "reduce" : hw_link_name[kind],
+        .kind = unnamed ? "reduce" : hw_link_name[kind],
         .group = group,
-        .number = number,
+        .number = per == LP_PER_ONE || per == LP_PER_PORT ? UINT32_MAX
+                  : per == LP_PER_LANE                    ? i
+                                                          : unit,
         .port = port,
         .bytes = link->bytes,
-        .busy_ps = hw_rate_ps(unit ? hw->dma_reduce : hw->link[kind].rate, link->bytes),
+        .busy_ps = hw_rate_ps(unnamed ? hw->dma_reduce : hw->link[kind].rate, link->bytes),
         .queue_ps_max = link->queue_ps_max};
     v->fn(v->arg, &use);
 }
 
-/* Number `unit` of the ports, routers, PEs or SIPs that a group has links for. False: there are not
- * so many. */
-static bool visit_unit(const struct visit *v, const struct hw_link *links, enum lp_links group,
-                       uint32_t unit)
+/* Unit by unit, the links of the groups from `begin` to `end` - 1, which are listed together. */
+static void visit_groups(const struct visit *v, const struct hw_link *links, uint32_t begin,
+                         uint32_t end)
 {
-    const struct lp_model *const m = v->m;
-    const uint32_t first = m->links.first[group];
-    const enum hw_port port = unit < HW_PORTS ? (enum hw_port)unit : HW_PORT_NONE;
-    switch ((enum lp_link_per)lp_link_row[group].per) {
-    case LP_PER_ONE:
-        if (unit == 0)
-            visit_link(v, &links[first], group, UINT32_MAX, HW_PORT_NONE);
-        return unit == 0;
-    case LP_PER_PORT:
-        if (port != HW_PORT_NONE)
-            visit_link(v, &links[first + unit], group, UINT32_MAX, port);
-        return port != HW_PORT_NONE;
-    case LP_PER_ROUTER:
-        for (enum hw_port to = 0; to < HW_PORTS && unit < m->hw.noc_w * m->hw.noc_h; to++)
-            visit_link(v, &links[first + unit * HW_PORTS + to], group, unit, to);
-        return unit < m->hw.noc_w * m->hw.noc_h;
-    case LP_PER_PE:
-        if (unit < m->pes)
-            visit_link(v, &links[first + unit * LP_PE_LINKS], group, unit, HW_PORT_NONE);
-        return unit < m->pes;
-    case LP_PER_PUT_PE:
-        if (unit < m->pes && m->config.peers > 0)
-            visit_link(v, &links[first + unit], group, unit, HW_PORT_NONE);
-        return unit < m->pes;
-    case LP_PER_LANE:
-        for (uint32_t lane = 0; port != HW_PORT_NONE && lane < lp_lanes(&m->hw, port); lane++)
-            visit_link(v, &links[m->links.edge[port] + lane], group, lane, port);
-        return port != HW_PORT_NONE;
-    case LP_PER_SIP:
-        if (unit < m->hw.sip_count)
-            visit_link(v, &links[first + unit], group, unit, HW_PORT_NONE);
-        return unit < m->hw.sip_count;
-    }
-    return false;
+    const uint32_t units = v->span[begin].units;
+    for (uint32_t unit = 0; unit < units; unit++)
+        for (uint32_t group = begin; group < end; group++) {
+            const struct span *const span = &v->span[group];
+            const bool lanes = span->each == 0;
+            const struct hw_link *const link =
+                &links[lanes ? v->m->links.edge[unit] : span->first + unit * span->stride];
+            const uint32_t each = lanes ? lp_lanes(&v->m->hw, (enum hw_port)unit) : span->each;
+            for (uint32_t i = 0; i < each && unit < span->units; i++)
+                if (link[i].epoch == v->epoch && link[i].bytes > 0)
+                    report_link(v, &link[i], (enum lp_links)group, unit, i);
+        }
 }
 
 /* All links in the state of a cube, an IO die or a switch. */
@@ -101,19 +110,17 @@ static void visit_owner(const struct visit *v, enum lp_link_owner owner,
     for (uint32_t begin = 0; begin < LP_LINK_GROUPS; begin = end) {
         for (end = begin + 1; end < LP_LINK_GROUPS && lp_link_row[end].with_previous;)
             end++;
-        bool more = lp_link_row[begin].owner == owner;
-        for (uint32_t unit = 0; more; unit++) {
-            more = false;
-            for (uint32_t group = begin; group < end; group++)
-                more |= visit_unit(v, links, (enum lp_links)group, unit);
-        }
+        if (lp_link_row[begin].owner == owner)
+            visit_groups(v, links, begin, end);
     }
 }
 
 void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t epoch,
                     void (*fn)(void *arg, const struct lp_link_use *use), void *arg)
 {
-    struct visit v = {m, epoch, fn, arg, ""};
+    struct visit v = {.m = m, .epoch = epoch, .fn = fn, .arg = arg};
+    for (enum lp_links group = 0; group < LP_LINK_GROUPS; group++)
+        v.span[group] = span_of(m, group);
     for (uint32_t sip = 0; sip < m->hw.sip_count; sip++) {
         for (uint32_t cube = 0; cube < m->cubes; cube++) {
             snprintf(v.place, sizeof v.place, "sip %u cube %u", sip, cube);
