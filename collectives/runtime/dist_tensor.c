@@ -2,6 +2,7 @@
  * dist_tensor.c: the tensors of a process group's ranks: created on the current device, filled
  * and read through the data pass, hashed; owned by the world until all workers have ended.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "collectives/data/input.h"

@@ -3,6 +3,7 @@
  * barriers. Between drains, one thread; what the machine commits reaches the data pass through the
  * callbacks below while a drain is under way.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

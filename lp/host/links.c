@@ -1,6 +1,5 @@
 /*
- * links.c: what every link of the machine carried in the last batch, by name. Host side, between
- * drains.
+ * links.c: see links.h. Reads the links in the LPs' states; names them by their place.
  */
 #include "lp/host/links.h"
 
@@ -131,8 +130,8 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t
         const struct lp_io_die *const state = cw_state(sim, lp_of_io_die(m, sip));
         visit_owner(&v, LP_OF_IO_DIE, state->link);
     }
-    for (uint32_t i = 0; i < m->switch_count; i++) {
-        const struct lp_switch *s = cw_state(sim, m->first_switch + i);
+    for (uint32_t i = 0; i < m->lps.switch_count; i++) {
+        const struct lp_switch *s = cw_state(sim, m->lps.first_switch + i);
         snprintf(v.place, sizeof v.place, "switch %u", i);
         visit_owner(&v, LP_OF_SWITCH, s->link);
     }
