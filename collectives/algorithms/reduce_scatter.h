@@ -35,15 +35,21 @@ int ccl_rs_check(const struct ccl_call *call, const struct ccl_rs_needs *needs, 
                  struct ccl_refusal *refusal);
 uint64_t ccl_rs_scratch_bytes(const struct ccl_call *call, const struct ccl_rs_needs *needs);
 uint64_t ccl_rs_tcm_bytes(const struct ccl_call *call, uint32_t tiles);
-void ccl_rs_kernel_args(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX]);
-/* PE 0 of the only cube. */
-/* One cube per SIP, its PE 0. */
+void ccl_rs_kernel_args(const struct ccl_call *call, struct tl_args *args);
+/* The built-in mappers that choose PE 0 of a SIP's only cube, and takes_part(), which does. */
 enum { CCL_RS_MAPPERS = CCL_MAPPER_LEADER_ONLY | CCL_MAPPER_PE0_ALL_CUBES };
 bool ccl_rs_takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe);
 
 extern const struct tl_kernel birs_inter_kernel;
 
 /* ---- kernels --------------------------------------------------------------------------------- */
+
+/* A launch's scalars. Its `more` is struct ccl_ranks: which rank is on which SIP. */
+enum rs_scalar {
+    RS_RANKS,
+    RS_SLOT_STRIDE, /* bytes from one slot of the scratch to the next */
+    RS_SCALARS
+};
 
 /* Kinds of notifications: whoever gets it may write; what was written is there. */
 enum { RS_READY, RS_DATA };

@@ -386,4 +386,9 @@ void dist_destroy_process_group(void)
         mp_fail(error.exit_code, "%s", error.text);
 }
 
+int dist_device_of(int rank)
+{
+    return (int)ccl_sip_of(&dist_current()->options.config->ccl.ranks, (uint32_t)rank);
+}
+
 int dist_get_world_size(void) { return (int)dist_current()->world_size; }
