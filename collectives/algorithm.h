@@ -134,7 +134,4 @@ uint32_t ccl_algorithm_peers(const struct ccl_algorithm *algorithm, const struct
 /* For messages: the i-th registered one, NULL after the last. */
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i);
 
-/* Those that `auto` chooses from. */
-extern const struct ccl_algorithm ccl_birs, ccl_birs_inter, ccl_rhd, ccl_mesh;
-
 #endif

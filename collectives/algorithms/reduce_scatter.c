@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "collectives/algorithms/reduce_scatter_kernel.h"
 #include "collectives/config/config.h"
 #include "collectives/config/config_rings.h"
 #include "hw/topology/topology.h"

@@ -1,8 +1,9 @@
 /*
- * reduce_scatter_kernel.c: the parts that the kernels on paired dies share (reduce_scatter.h):
- * addresses, exchanges, the final reduction. Speculative, as all kernels are.
+ * reduce_scatter_kernel.c: the parts that the kernels on paired dies share
+ * (reduce_scatter_kernel.h): addresses, exchanges, the final reduction. Speculative, as all kernels
+ * are.
  */
-#include "collectives/algorithms/reduce_scatter.h"
+#include "collectives/algorithms/reduce_scatter_kernel.h"
 
 /* ---- ranks and addresses --------------------------------------------------------------------- */
 

@@ -2,11 +2,15 @@
  * dist_call.c: a collective call, from the ranks' submissions to its launches and completion
  * (40-runtime.md). Between drains, one thread.
  */
+#include "collectives/runtime/dist_call.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "collectives/matmul/matmul.h"
+#include "collectives/matmul/matmul_call.h"
 #include "collectives/runtime/dist_internal.h"
+#include "collectives/runtime/dist_scratch.h"
+#include "collectives/runtime/host_copy.h"
 
 /* The tensor whose shards the kernels are launched on; NULL: a barrier has none. */
 static const struct tensor *launch_tensor(const struct submission *submission)

@@ -3,10 +3,13 @@
  * tensors, all at the same offsets on every rank, so that a kernel's own address is its peers',
  * too. Between drains, one thread.
  */
+#include "collectives/runtime/dist_scratch.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "collectives/runtime/dist_internal.h"
+#include "collectives/runtime/host_copy.h"
 
 static struct tensor *scratch_on(struct dist *dist, uint32_t rank, uint64_t bytes,
                                  struct cw_error *error)
