@@ -205,15 +205,15 @@ static int cmd_verify_verify(struct run_options *options, const struct config *c
 {
     struct result sequential = {0};
     struct result given = {0};
-    const enum cw_sync sync = options->sync;
-    const uint32_t threads = options->threads;
+    const enum cw_sync sync = options->engine.sync;
+    const uint32_t threads = options->engine.worker_count;
     int code = run_options_check(options, &config->hw, error);
     if (code == CW_OK) {
-        options->sync = CW_SEQUENTIAL;
-        options->threads = 1;
+        options->engine.sync = CW_SEQUENTIAL;
+        options->engine.worker_count = 1;
         code = bench_run(options, config, &sequential, error);
-        options->sync = sync;
-        options->threads = threads;
+        options->engine.sync = sync;
+        options->engine.worker_count = threads;
     }
     if (code == CW_OK)
         code = bench_run(options, config, &given, error);

@@ -306,7 +306,8 @@ struct machine {
     struct hw_config hw;
     struct lp_config config;
     struct lp_system *system;
-    struct lp_system_options engine; /* sync, threads and what belongs to them; else sequential */
+    struct cw_config engine; /* mode and workers; zero: sequential */
+    const uint32_t *cube_worker;
     struct tl_region region[TL_REGIONS]; /* of every launch */
     struct cw_error error;
     uint32_t op_count;
@@ -357,13 +358,14 @@ static inline struct machine *small_machine(uint32_t sips, uint32_t cube_w, uint
 /* Builds the machine with what the test has set, and installs its queues. False: m->error says. */
 static inline bool machine_try_start(struct machine *m)
 {
-    struct lp_system_options options = m->engine;
-    options.hw = &m->hw;
-    options.config = &m->config;
-    options.threads = options.threads ? options.threads : 1;
-    options.check_changes = true;
-    options.op = log_op;
-    options.arg = m;
+    struct lp_system_options options = {.hw = &m->hw,
+                                        .config = &m->config,
+                                        .engine = m->engine,
+                                        .cube_worker = m->cube_worker,
+                                        .op = log_op,
+                                        .arg = m};
+    options.engine.worker_count = m->engine.worker_count > 0 ? m->engine.worker_count : 1;
+    options.engine.check_changes = true;
     m->system = lp_system_create(&options, &m->error);
     return m->system != NULL && lp_system_submit_install(m->system, &m->error) == CW_OK &&
            lp_system_drain(m->system, &m->error) == CW_OK;
