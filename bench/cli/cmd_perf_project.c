@@ -102,7 +102,7 @@ static int load_run(struct subject *subject, struct cw_error *error)
         return result;
     const struct lp_config queues = dist_queue_config(&subject->config->ccl);
     subject->has_model = lp_layout_init(&subject->model, &subject->config->hw, &queues);
-    subject->lp_count = subject->model.lp_count;
+    subject->lp_count = subject->model.lps.count;
     return subject->has_model ? CW_OK : out_of_memory(error);
 }
 

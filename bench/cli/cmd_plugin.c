@@ -17,7 +17,7 @@
 #include "collectives/config/text.h"
 #include "core/host/program.h"
 
-enum { LEVELS_UP = 4, HEADERS_BYTES = PATH_MAX + 16 };
+enum { LEVELS_UP = 4, HEADERS_BYTES = PATH_MAX + 64 };
 
 static const struct plugin_template {
     const char *name;

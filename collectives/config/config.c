@@ -165,8 +165,8 @@ static void apply_set(struct load *load, const char *text)
 }
 
 /*
- * The environment as a layer: CUBEWARP_BIRS_ENABLE=TRUE goes over every file's birs_enable, that of
- * an algorithm's entry too, and an option goes over it.
+ * The environment as the last layer: either of birs_enable and CUBEWARP_BIRS_ENABLE=TRUE enables
+ * birs, so the variable goes over every birs_enable, that of an algorithm's entry too.
  */
 static void apply_environment(struct load *load)
 {
@@ -231,11 +231,11 @@ static void load_layers(struct load *load)
     if (load->configs_dir == NULL && !all_given)
         return; /* reported; nothing that follows could be complete */
     load_files(load);
-    apply_environment(load);
     if (request->algorithm != NULL)
         apply_algorithm_option(load, request->algorithm);
     for (size_t i = 0; i < request->set_count; i++)
         apply_set(load, request->sets[i]);
+    apply_environment(load);
     config_check_algorithms(&load->loader, load->tree);
     config_check_machine(&load->loader, load->tree);
     check_plugins(load);

@@ -1,7 +1,7 @@
 /*
  * config.h: the loader of topology.yaml, components.yaml and ccl.yaml (40-runtime.md,
  * "Configuration"). Layers, each over the one before: the shipped files, the user's files, a
- * preset, the environment (environment.h), --algorithm and --set. Every value is checked against
+ * preset, --algorithm and --set, the environment (environment.h). Every value is checked against
  * the schema (config_schema.c), then rules across keys hold of what is in force; all errors are
  * reported, each with its place, and nothing is loaded when there is one. A loaded configuration is
  * const and shares nothing with another.

@@ -10,7 +10,7 @@ const struct environment_variable environment_variables[ENVIRONMENT_NAMES] = {
     [ENVIRONMENT_CONFIGS] = {"CUBEWARP_CONFIGS",
                              "the folder with topology.yaml, components.yaml and ccl.yaml"},
     [ENVIRONMENT_BIRS_ENABLE] = {"CUBEWARP_BIRS_ENABLE",
-                                 "TRUE: as birs_enable: true in every file; an option goes first"},
+                                 "TRUE: birs_enable is true, whatever files and options say"},
     [ENVIRONMENT_CCL_TRACE] = {"CUBEWARP_CCL_TRACE", "1: as --ccl-trace -"},
     [ENVIRONMENT_CHECK_CHANGES] = {"CUBEWARP_CHECK_CHANGES",
                                    "set: after each event the engine proves that its handler "

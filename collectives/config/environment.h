@@ -1,7 +1,7 @@
 /*
  * environment.h: the environment variables that cubewarp reads: all of them, and the only place
  * that reads any. A variable that changes results is a layer of the configuration: the loader puts
- * it between the files and the options, so that the digest covers it and `cubewarp config` names it
+ * it over the files and the options, so that the digest covers it and `cubewarp config` names it
  * as a value's place. The others change where files are, or how much a run says.
  */
 #ifndef COLLECTIVES_ENVIRONMENT_H

@@ -7,7 +7,7 @@
  * Why copying, not pointers: the receiver's caches take a batch of records in whole lines, and
  * records stay with the worker that allocated them.
  */
-#include "core/timewarp/mailbox.h"
+#include "core/exchange/mailbox.h"
 
 /* Lines are asked for so far ahead: they come from the other worker's cache. Without, a store to
  * one that the receiver has read holds up all stores behind it. */

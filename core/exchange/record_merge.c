@@ -1,17 +1,22 @@
 /*
  * record_merge.c: see record_merge.h.
  */
-#include "core/timewarp/record_merge.h"
+#include "core/exchange/record_merge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/simulation.h"
-#include "core/timewarp/timewarp.h"
+#include "core/commit_records.h"
+#include "core/invariant.h"
+#include "core/exchange/gvt_slot.h"
 
-enum { BATCH_BYTES_MIN = 16 << 10, SPARES_MAX = 4, AHEAD_BYTES = 512 };
-/* Of all memory, what an empty batch that is kept may have at most. */
-enum { SPARE_SHARE = 4096 };
+enum {
+    BATCH_BYTES_MIN = 16 << 10,
+    SPARES_MAX = 4,
+    AHEAD_BYTES = 512,
+    SPARE_SHARE = 4096, /* a spare batch has at most this part of all memory */
+    DUE_MIN = 1024,
+};
 
 /* Before each event in a batch. */
 struct record_batch_event {
@@ -82,7 +87,7 @@ struct record_batch *record_outbox_seal(struct record_outbox *outbox)
     return sealed;
 }
 
-void record_outbox_discard(struct record_batch *batch, struct memory *memory)
+void record_batches_free(struct record_batch *batch, struct memory *memory)
 {
     while (batch != NULL) {
         struct record_batch *const next = batch->next;
@@ -114,41 +119,59 @@ void record_outbox_take_back(struct record_outbox *outbox, struct record_batch *
 
 void record_outbox_trim(struct record_outbox *outbox)
 {
-    record_outbox_discard(outbox->spare, outbox->memory);
+    record_batches_free(outbox->spare, outbox->memory);
     outbox->spare = NULL;
     outbox->spares = 0;
 }
 
 void record_outbox_free(struct record_outbox *outbox)
 {
-    record_outbox_discard(record_outbox_seal(outbox), outbox->memory);
+    record_batches_free(record_outbox_seal(outbox), outbox->memory);
     record_outbox_trim(outbox);
 }
 
-/* Room for that many more. */
-static bool reserve_due(struct cw_sim *sim, size_t more)
+/* ---- worker 0 -------------------------------------------------------------------------------- */
+
+void record_merger_init(struct record_merger *merger, struct memory *memory, struct gvt_slot *slots,
+                        uint32_t slot_count, cw_record_fn sink, void *sink_arg)
 {
-    struct record_merger *const merger = &sim->merger;
+    *merger = (struct record_merger){.memory = memory,
+                                     .slots = slots,
+                                     .slot_count = slot_count,
+                                     .sink = sink,
+                                     .sink_arg = sink_arg};
+}
+
+void record_merger_begin(struct record_merger *merger)
+{
+    merger->delivered = (struct key){.time_ps = INT64_MIN};
+}
+
+void record_merger_free(struct record_merger *merger)
+{
+    for (size_t i = merger->first; i < merger->end; i++)
+        if (--merger->due[i].batch->left == 0)
+            memory_give(merger->memory, merger->due[i].batch,
+                        batch_bytes(merger->due[i].batch->bytes));
+    memory_give(merger->memory, merger->due, merger->capacity * sizeof *merger->due);
+    memory_give(merger->memory, merger->scratch,
+                merger->scratch_capacity * sizeof *merger->scratch);
+}
+
+/* Makes room for `more` events, with the others at the start. False: out of memory. */
+static bool reserve_due(struct record_merger *merger, size_t more)
+{
     const size_t count = merger->end - merger->first;
     if (merger->capacity - merger->end >= more)
         return true;
-    size_t capacity = merger->capacity == 0 ? 1024 : merger->capacity;
-    while (capacity < 2 * count + more)
-        capacity *= 2;
-    struct due *const due = memory_take(&sim->memory, capacity * sizeof *due);
-    struct due *const scratch = memory_take(&sim->memory, capacity * sizeof *due);
-    if (due == NULL || scratch == NULL) {
-        memory_give(&sim->memory, due, capacity * sizeof *due);
-        memory_give(&sim->memory, scratch, capacity * sizeof *due);
-        return false;
-    }
-    if (count > 0)
-        memcpy(due, merger->due + merger->first, count * sizeof *due);
-    memory_give(&sim->memory, merger->due, merger->capacity * sizeof *due);
-    memory_give(&sim->memory, merger->scratch, merger->capacity * sizeof *due);
-    *merger = (struct record_merger){
-        .due = due, .scratch = scratch, .end = count, .capacity = capacity, .taken = merger->taken};
-    return true;
+    if (merger->first > 0)
+        memmove(merger->due, merger->due + merger->first, count * sizeof *merger->due);
+    merger->first = 0;
+    merger->end = count;
+    return memory_grow(merger->memory, &merger->due, &merger->capacity, count, 2 * count + more,
+                       sizeof *merger->due, DUE_MIN) &&
+           memory_grow(merger->memory, &merger->scratch, &merger->scratch_capacity, 0,
+                       merger->capacity, sizeof *merger->scratch, DUE_MIN);
 }
 
 static int compare_due(const void *a, const void *b)
@@ -159,8 +182,8 @@ static int compare_due(const void *a, const void *b)
     return entry_before(&y->entry, &x->entry) || x->index > y->index ? 1 : -1;
 }
 
-/* Brings [first .. middle) and [middle .. end), each in order, into one order. Of what is equal
- * the first comes first, so it was taken first. */
+/* Merges [first .. middle) and [middle .. end), each in order, into one order. Of equal events the
+ * one from the first part comes first: it was taken first. */
 static void merge_runs(struct record_merger *merger, size_t middle)
 {
     struct due *const due = merger->due, *const scratch = merger->scratch;
@@ -177,12 +200,11 @@ static void merge_runs(struct record_merger *merger, size_t middle)
     memcpy(due + from, scratch + from, (to + middle - a - from) * sizeof *due);
 }
 
-/* Takes what a worker has handed over; the batch is the merger's from here on. */
-static bool take_batch(struct cw_sim *sim, struct gvt_slot *slot)
+/* Takes the batch that a worker has handed over. From here on it is the merger's. */
+static bool take_batch(struct record_merger *merger, struct gvt_slot *slot)
 {
-    struct record_merger *const merger = &sim->merger;
     struct record_batch *const batch = slot->sealed;
-    if (!reserve_due(sim, batch->left))
+    if (!reserve_due(merger, batch->left))
         return false;
     slot->sealed = NULL;
     const size_t start = merger->end;
@@ -208,41 +230,35 @@ static bool take_batch(struct cw_sim *sim, struct gvt_slot *slot)
     return true;
 }
 
-static void deliver(struct cw_sim *sim, const struct due *due)
+static void deliver(struct record_merger *merger, const struct due *due)
 {
-    commit_records_deliver_bytes(due->records, due->records_bytes, due->entry.event,
-                                 sim->config.record, sim->config.record_arg);
+    const struct key key = key_of(&due->entry);
+    CW_INVARIANT("I-MERGE-1", !key_before(key, merger->delivered),
+                 "records of LP %u for %lld ps after those for %lld ps",
+                 (unsigned)due->entry.event->lp, (long long)key.time_ps,
+                 (long long)merger->delivered.time_ps);
+    if (CW_ASSERTING)
+        merger->delivered = key;
+    commit_records_deliver_bytes(due->records, due->records_bytes, due->entry.event, merger->sink,
+                                 merger->sink_arg);
     struct record_batch *const batch = due->batch;
     if (--batch->left > 0)
         return;
-    struct gvt_slot *const slot = &sim->slots[batch->owner];
+    struct gvt_slot *const slot = &merger->slots[batch->owner];
     batch->next = slot->spent;
     slot->spent = batch;
 }
 
-void record_merge_deliver(struct cw_sim *sim, struct key gvt, const struct entry *failed)
+bool record_merge_deliver(struct record_merger *merger, struct key gvt, const struct entry *failed)
 {
-    struct record_merger *const merger = &sim->merger;
-    for (uint32_t i = 0; i < sim->worker_count; i++)
-        if (sim->slots[i].sealed != NULL && !take_batch(sim, &sim->slots[i])) {
-            (void)memory_error(&sim->memory, &sim->workers[0].failure);
-            simulation_abort(sim, &sim->workers[0]);
-            return;
-        }
+    for (uint32_t i = 0; i < merger->slot_count; i++)
+        if (merger->slots[i].sealed != NULL && !take_batch(merger, &merger->slots[i]))
+            return false;
     while (merger->first < merger->end &&
            (failed != NULL ? entry_before(&merger->due[merger->first].entry, failed)
                            : key_before(key_of(&merger->due[merger->first].entry), gvt)))
-        deliver(sim, &merger->due[merger->first++]);
+        deliver(merger, &merger->due[merger->first++]);
     if (merger->first == merger->end)
         merger->first = merger->end = 0;
-}
-
-void record_merger_free(struct record_merger *merger, struct memory *memory)
-{
-    for (size_t i = merger->first; i < merger->end; i++)
-        if (--merger->due[i].batch->left == 0)
-            memory_give(memory, merger->due[i].batch, batch_bytes(merger->due[i].batch->bytes));
-    memory_give(memory, merger->due, merger->capacity * sizeof *merger->due);
-    memory_give(memory, merger->scratch, merger->capacity * sizeof *merger->due);
-    *merger = (struct record_merger){.due = NULL};
+    return true;
 }

@@ -1,17 +1,28 @@
 /*
- * worker.c: the worker's loop: look at what the others have promised and sent, go on with GVT,
- * collect fossils, handle what may be handled, make known what was sent.
+ * worker_loop.c: a worker's loop (worker_loop.h): look at the promises and messages of the others,
+ * go on with GVT, commit events that are final, handle events, publish messages. It is at the end
+ * of this file; read that first.
  *
- * Entered by the thread that a worker runs on. Workers share the mailboxes and the GVT slots, const
- * configuration, and the memory account.
+ * Workers share the mailboxes, the GVT slots, the memory account and const configuration.
  */
+#include "core/timewarp/worker_loop.h"
+
 #include <string.h>
 
 #include "core/commit.h"
-#include "core/timewarp/promise.h"
+#include "core/invariant.h"
 #include "core/simulation.h"
+#include "core/stats.h"
+#include "core/timewarp/fossil.h"
+#include "core/timewarp/gvt.h"
+#include "core/timewarp/lazy_cancel.h"
+#include "core/timewarp/make_room.h"
+#include "core/timewarp/promise.h"
+#include "core/timewarp/rollback.h"
+#include "core/timewarp/stress.h"
 #include "core/timewarp/timewarp.h"
 #include "core/timewarp/wait.h"
+#include "core/worker.h"
 
 /* Events between two looks at the others: safe ones, and others beside them. */
 enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
@@ -21,7 +32,7 @@ enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
 static bool keeps_all(const struct timewarp *tw)
 {
     const enum cw_sync sync = tw->worker->sim->config.sync;
-    return tw->level < MEMORY_SCARCE &&
+    return tw->throttle.level < MEMORY_SCARCE &&
            (sync == CW_OPTIMISTIC || (sync == CW_STRESS && tw->stress.keep_all));
 }
 
@@ -41,13 +52,14 @@ static enum verdict classify_least(struct timewarp *tw, const struct entry *leas
     const struct cw_config *const config = &tw->worker->sim->config;
     if (least == NULL || least->time_ps >= config->end_ps)
         return NOTHING;
-    if (tw->failed && !key_before(key_of(least), tw->stuck_at))
+    if (tw->current.failed && !key_before(key_of(least), tw->current.stuck_at))
         return BLOCKED;
     if ((least->time_ps < tw->gvt.safe_ps && !keeps_all(tw)) ||
         !key_before(tw->gvt.now, key_of(least)))
         return tw->stress.on && stress_keeps_undo(tw, least) ? SPECULATIVE : SAFE;
-    if (tw->patience > 0 || tw->undo_log.live >= tw->allowance ||
-        least->time_ps >= horizon_ps(tw) || (tw->stuck && !key_before(key_of(least), tw->stuck_at)))
+    if (tw->throttle.patience > 0 || tw->undo_log.live >= tw->throttle.allowance ||
+        least->time_ps >= horizon_ps(tw) ||
+        (tw->current.stuck && !key_before(key_of(least), tw->current.stuck_at)))
         return BLOCKED;
     return SPECULATIVE;
 }
@@ -60,25 +72,22 @@ static void enter_handler(struct timewarp *tw, const struct entry *entry, bool s
     if (tw->stress.on)
         stress_move(tw, entry_lp(entry));
     struct lp_block *const block = worker->sim->lp_states.blocks[entry_lp(entry)];
-    worker->ctx.state = block->state;
-    worker->ctx.state_bytes = block->state_bytes;
-    worker->ctx.event = entry->event;
+    worker_set_context(worker, block, entry->event, worker->sim->config.sends_per_event_max);
     worker->ctx.keep = speculative || worker->sim->config.check_changes;
     worker->ctx.undo =
         speculative && !worker->sim->config.check_changes ? &tw->undo_log.undo : NULL;
-    worker->sends_left = worker->records_left = worker->sim->config.sends_per_event_max;
     if (entry->event->reserved & EVENT_LAZY)
         lazy_cancel_begin(tw, entry->event);
-    tw->handling = entry->event;
-    tw->speculative = speculative;
+    tw->current.handling = entry->event;
+    tw->current.speculative = speculative;
     if (__builtin_expect(worker->sim->config.check_changes, 0))
-        change_check_begin(&worker->undo, block->state, block->state_bytes);
+        change_check_begin(&worker->change_check, block->state, block->state_bytes);
     worker->sim->model.handle(&worker->ctx, block->state, entry->event);
     if (__builtin_expect(worker->sim->config.check_changes, 0))
         worker_check_changes(worker, block);
-    tw->handling = NULL;
-    tw->speculative = false;
-    tw->events_processed++;
+    tw->current.handling = NULL;
+    tw->current.speculative = false;
+    tw->processed++;
 }
 
 /* Makes a safe event that was just handled known. */
@@ -94,7 +103,7 @@ static inline void commit_safe(struct timewarp *tw, struct lp_block *block, stru
         memcpy(to, records->bytes, records->used);
         records->used = 0;
     }
-    tw->safe_events++;
+    tw->safe++;
     commit_hash(worker, block, event);
     commit_free(worker, event);
 }
@@ -134,22 +143,12 @@ static void handle_speculative(struct timewarp *tw, const struct entry *entry)
     close_log(tw, tw->worker->sim->lp_states.blocks[entry_lp(entry)], event, entry->time_ps,
               entry_lp(entry));
     event->reserved = notes | EVENT_PROCESSED;
-    tw->usage.processed++;
+    tw->throttle.usage.processed++;
     if (key_before(tw->front, key_of(entry)))
         tw->front = key_of(entry);
     lazy_cancel_end(tw);
     if (tw->stress.on)
         stress_undo(tw, entry);
-}
-
-/* Asks for the memory that a soon handled event will need; returns its entry. */
-static inline const struct entry *worker_fetch_ahead(struct worker *worker)
-{
-    const struct entry *const entry = pending_look_ahead(&worker->pending);
-    __builtin_prefetch(entry->event);
-    __builtin_prefetch((const uint8_t *)entry->event + 64); /* a payload reaches further */
-    __builtin_prefetch(worker->sim->lp_states.blocks[entry_lp(entry)]);
-    return entry;
 }
 
 /* Handles the least event, if it may be handled. `timed`: in a sampled turn (stats.h). */
@@ -165,7 +164,7 @@ static inline enum verdict worker_step(struct timewarp *tw, bool timed)
         struct cw_event *const event = least->event;
         pending_pop(pending, least);
         event_pool_put(&tw->worker->pool, event);
-        tw->cancelled--;
+        tw->rollback.cancelled--;
         return SAFE;
     }
     const enum verdict verdict = classify_least(tw, least);
@@ -173,16 +172,16 @@ static inline enum verdict worker_step(struct timewarp *tw, bool timed)
         return verdict;
     if (verdict == SPECULATIVE &&
         !undo_log_room(&tw->undo_log, sizeof(struct log) + 2 * sizeof(uint64_t))) { /* stress.c */
-        tw->refused = true;
+        tw->throttle.refused = true;
         return BLOCKED;
     }
     const struct entry entry = *least;
     pending_pop(pending, least);
     if (!tw->stress.on) /* another worker's LP, read ahead in vain, may be moving */
-        (void)worker_fetch_ahead(tw->worker);
+        (void)worker_fetch_ahead(tw->worker, tw->worker->sim->lp_states.blocks);
     if (timed)
         (void)activity_go(&tw->worker->clock, CW_HANDLING);
-    tw->stuck = false;
+    tw->current.stuck = false;
     if (tw->lp_logs[entry_lp(&entry)].live > 0) /* is it a straggler? */
         rollback_straggler(tw, &entry);
     if (verdict == SAFE) {
@@ -200,11 +199,8 @@ static inline enum verdict worker_step(struct timewarp *tw, bool timed)
 static inline void call_handler(struct timewarp *tw, struct worker *worker, struct lp_block *block,
                                 const struct cw_event *event)
 {
-    worker->ctx.state = block->state;
-    worker->ctx.state_bytes = block->state_bytes;
-    worker->ctx.event = event;
-    worker->sends_left = worker->records_left = worker->sim->config.sends_per_event_max;
-    tw->handling = event;
+    worker_set_context(worker, block, event, worker->sim->config.sends_per_event_max);
+    tw->current.handling = event;
     worker->sim->model.handle(&worker->ctx, block->state, event);
 }
 
@@ -227,13 +223,13 @@ static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
         if (__builtin_expect(event->reserved != 0 || (any_logs && tw->lp_logs[lp].live > 0), 0))
             break;
         pending_pop(&worker->pending, least);
-        (void)worker_fetch_ahead(worker);
+        (void)worker_fetch_ahead(worker, sim->lp_states.blocks);
         call_handler(tw, worker, block, event);
-        tw->events_processed++;
+        tw->processed++;
         commit_safe(tw, block, event);
         handled++;
     }
-    tw->handling = NULL;
+    tw->current.handling = NULL;
     return handled;
 }
 
@@ -248,13 +244,13 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
     struct cw_event *latest = NULL;
     unsigned handled = 0;
     if (least == NULL || !key_before(tw->front, key_of(least)) ||
-        tw->undo_log.live >= tw->allowance)
+        tw->undo_log.live >= tw->throttle.allowance)
         return 0;
-    if (most > tw->allowance - tw->undo_log.live)
-        most = (unsigned)(tw->allowance - tw->undo_log.live);
+    if (most > tw->throttle.allowance - tw->undo_log.live)
+        most = (unsigned)(tw->throttle.allowance - tw->undo_log.live);
     worker->ctx.keep = true;
     worker->ctx.undo = &tw->undo_log.undo;
-    tw->speculative = true;
+    tw->current.speculative = true;
     while (handled < most && (least = pending_peek(&worker->pending)) != NULL &&
            least->time_ps < bound_ps && least->event->reserved == 0 &&
            undo_log_room(&tw->undo_log, sizeof(struct log))) {
@@ -263,12 +259,13 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
         const uint32_t lp = entry_lp(least);
         struct lp_block *const block = sim->lp_states.blocks[lp];
         pending_pop(&worker->pending, least);
-        __builtin_prefetch(&tw->lp_logs[entry_lp(worker_fetch_ahead(worker))]);
+        __builtin_prefetch(
+            &tw->lp_logs[entry_lp(worker_fetch_ahead(worker, sim->lp_states.blocks))]);
         undo_log_open(&tw->undo_log);
         call_handler(tw, worker, block, event);
         close_log(tw, block, event, time_ps, lp);
         event->reserved = EVENT_PROCESSED;
-        tw->events_processed++;
+        tw->processed++;
         latest = event;
         handled++;
     }
@@ -276,9 +273,9 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
         const struct entry entry = entry_of_event(latest);
         tw->front = key_of(&entry);
     }
-    tw->handling = NULL;
-    tw->speculative = false;
-    tw->usage.processed += handled;
+    tw->current.handling = NULL;
+    tw->current.speculative = false;
+    tw->throttle.usage.processed += handled;
     return handled;
 }
 
@@ -302,8 +299,9 @@ static unsigned handle_timed(struct timewarp *tw)
  * should fit between two stops, so that all go on at once instead of taking turns. */
 static void adjust_batch(struct timewarp *tw, bool stopped)
 {
-    const unsigned batch = stopped ? tw->batch / 2 : tw->batch + tw->batch / 8;
-    tw->batch = batch < BATCH_MIN ? BATCH_MIN : batch > BATCH_MAX ? BATCH_MAX : batch;
+    const unsigned batch =
+        stopped ? tw->throttle.batch / 2 : tw->throttle.batch + tw->throttle.batch / 8;
+    tw->throttle.batch = batch < BATCH_MIN ? BATCH_MIN : batch > BATCH_MAX ? BATCH_MAX : batch;
 }
 
 /* Handles up to a batch of events. Returns whether there were any. */
@@ -311,12 +309,12 @@ static bool handle_batch(struct timewarp *tw)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
     unsigned handled = handle_timed(tw), ahead = 0;
-    const bool runs = !config->check_changes && !tw->failed && !tw->stuck;
+    const bool runs = !config->check_changes && !tw->current.failed && !tw->current.stuck;
     enum verdict verdict = SAFE;
-    while (handled < tw->batch && ahead < BATCH_SPECULATIVE) {
+    while (handled < tw->throttle.batch && ahead < BATCH_SPECULATIVE) {
         if (runs && !keeps_all(tw))
-            handled += handle_safe_run(tw, tw->batch - handled);
-        if (runs && tw->patience == 0)
+            handled += handle_safe_run(tw, tw->throttle.batch - handled);
+        if (runs && tw->throttle.patience == 0)
             ahead += handle_speculative_run(tw, BATCH_SPECULATIVE - ahead);
         verdict = worker_step(tw, false);
         if (verdict != SAFE && verdict != SPECULATIVE)
@@ -337,48 +335,50 @@ static bool handle_batch(struct timewarp *tw)
 static void take_failure(struct timewarp *tw)
 {
     struct worker *const worker = tw->worker;
-    struct cw_event *const event = (struct cw_event *)(uintptr_t)tw->handling;
-    const bool speculative = tw->speculative;
+    struct cw_event *const event = (struct cw_event *)(uintptr_t)tw->current.handling;
+    const bool speculative = tw->current.speculative;
     const struct entry entry = entry_of_event(event);
-    tw->stuck_at = key_of(&entry);
-    tw->speculative = false;
+    tw->current.stuck_at = key_of(&entry);
+    tw->current.speculative = false;
     worker->records.used = 0;
     lazy_cancel_end(tw);
     if (speculative) {
-        if (key_before(tw->front, tw->stuck_at))
-            tw->front = tw->stuck_at;
+        if (key_before(tw->front, tw->current.stuck_at))
+            tw->front = tw->current.stuck_at;
         rollback_open(tw);
-        tw->stuck = true;
+        tw->current.stuck = true;
         if (!pending_push(&worker->pending, entry))
             worker_fail_for_memory(worker);
     } else {
-        tw->failed = true;
+        tw->current.failed = true;
         tw->failed_event = event;
         tw->failure = worker->failure;
     }
-    tw->handling = NULL;
+    tw->current.handling = NULL;
 }
 
 /* Looks at the others. True: the run is over. */
 static bool look_around(struct timewarp *tw)
 {
+    const struct worker *const worker = tw->worker;
     const bool risen = promise_look(tw);
     const bool round_ended = gvt_step(tw);
     if ((tw->undo_log.live > 0 && (round_ended || promise_ps(tw) > tw->collected_ps)) ||
         undo_log_is_idle(&tw->undo_log))
         fossil_collect(tw);
     if (risen || round_ended)
-        throttle_adjust(tw, round_ended);
-    throttle_apply_memory_level(tw);
+        throttle_adjust(&tw->throttle, round_ended, tw->undo_log.live, tw->safe);
+    throttle_read_memory(&tw->throttle, &worker->sim->memory, worker->committed);
+    make_room(tw);
     if (!round_ended)
         return false;
-    tw->window_sum += tw->window;
+    tw->throttle.window_sum += tw->throttle.window;
     if (tw->index == 0 && !tw->gvt.over)
         stats_tell_round(tw);
     return tw->gvt.over;
 }
 
-/* One turn. Afterwards tw->looks is 0 if there was something to do. True: the run is over. */
+/* One turn. Afterwards tw->wait.looks is 0 if there was something to do. True: the run is over. */
 static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
 {
     struct activity_clock *const clock = &tw->worker->clock;
@@ -390,12 +390,12 @@ static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
     (void)activity_go(clock, CW_GVT);
     promise_renew(tw);
     if (handled) {
-        tw->turns = 0;
-        tw->looks = 0;
+        tw->wait.turns = 0;
+        tw->wait.looks = 0;
     } else {
-        tw->looks++;
-        tw->waited += tw->patience > 0;
-        tw->patience -= tw->patience > 0;
+        tw->wait.looks++;
+        tw->throttle.waited += tw->throttle.patience > 0;
+        tw->throttle.patience -= tw->throttle.patience > 0;
     }
     return false;
 }
@@ -405,7 +405,7 @@ static inline void end_turn(struct timewarp *tw)
 {
     struct activity_clock *const clock = &tw->worker->clock;
     if (__builtin_expect(clock->on, 0))
-        activity_end(clock, tw->looks > 0 && gvt_moment(&tw->gvt) == clock->moment);
+        activity_end(clock, tw->wait.looks > 0 && gvt_moment(&tw->gvt) == clock->moment);
 }
 
 __attribute__((noinline)) static void
@@ -415,7 +415,7 @@ worker_loop(struct timewarp *tw) /* not into what setjmp() makes slow */
     while (!simulation_aborted(sim)) {
         if (turn(tw))
             return;
-        if (tw->looks > 0) {
+        if (tw->wait.looks > 0) {
             (void)activity_go(&tw->worker->clock, CW_IDLE);
             wait_turn(tw);
         } else if (sim->crowded && tw->undo_log.live > 0) {
@@ -428,9 +428,9 @@ worker_loop(struct timewarp *tw) /* not into what setjmp() makes slow */
 /* After a jump out of a handler, or of what surrounds it. False: the run ends. */
 static bool worker_go_on(struct worker *worker)
 {
-    worker->clock.on = false;                 /* the turn is not timed to its end */
-    if (worker->timewarp->handling == NULL) { /* not a handler's: memory, or a bug */
-        simulation_abort(worker->sim, worker);
+    worker->clock.on = false;                         /* the turn is not timed to its end */
+    if (worker->timewarp->current.handling == NULL) { /* not a handler's: memory, or a bug */
+        abort_run(worker->sim, worker);
         return false;
     }
     take_failure(worker->timewarp);
@@ -462,10 +462,10 @@ static bool take_turn(struct worker *worker)
 }
 
 /* None of a thread's workers has anything to do: the `turns`-th time in a row. */
-static void wait_together(struct worker *first, uint32_t count, unsigned turns)
+static void wait_with_neighbours(struct worker *first, uint32_t count, unsigned turns)
 {
     const uint64_t start = clock_ticks();
-    wait_all(first->timewarp, turns);
+    wait_together(first->sim, turns);
     for (uint32_t i = 0; i < count; i++)
         activity_slept(&first[i].clock, start);
 }
@@ -481,11 +481,11 @@ void worker_run_in_turn(struct worker *first, uint32_t count)
             if (tw->gvt.over)
                 continue;
             left -= take_turn(&first[i]);
-            any |= tw->looks == 0;
+            any |= tw->wait.looks == 0;
         }
         idle = any ? 0 : idle + 1;
         if (idle > 0)
-            wait_together(first, count, idle);
+            wait_with_neighbours(first, count, idle);
         else if (first->sim->crowded)
             sync_yield(); /* as in worker_loop() */
     }

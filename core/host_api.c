@@ -1,15 +1,18 @@
 /*
- * simulation.c: the host's side of the engine: create, inject, drain, read (cw.h).
+ * host_api.c: the host's side of the engine: create, inject, drain, read (cw.h).
  *
  * One thread, the host's. What a drain does is the synchronisation mode's (sequential.c).
  */
-#include "core/simulation.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cw.h"
 #include "core/host/clock.h"
-#include "core/timewarp/timewarp.h"
+#include "core/sequential.h"
+#include "core/simulation.h"
+#include "core/stats.h"
+#include "core/timewarp/parallel.h"
+#include "core/worker.h"
 
 enum { SENDS_PER_EVENT_MAX_DEFAULT = 65536, SENDS_PER_EVENT_MAX = 1 << 22, WORKERS_MAX = 1024 };
 
@@ -114,7 +117,7 @@ static void init_worker(struct cw_sim *sim, struct worker *worker)
     event_pool_init(&worker->pool, &sim->memory);
     pending_init(&worker->pending, &sim->memory);
     commit_records_init(&worker->records, &sim->memory);
-    change_check_init(&worker->undo, &sim->memory);
+    change_check_init(&worker->change_check, &sim->memory);
 }
 
 static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
@@ -139,7 +142,7 @@ static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
     sim->config.check_changes |= config->sync == CW_STRESS;
     for (uint32_t i = 0; i < sim->worker_count && sim->config.check_changes; i++) {
         sim->workers[i].ctx.keep = true;
-        if (!change_check_reserve(&sim->workers[i].undo, sim->lp_states.state_bytes_max))
+        if (!change_check_reserve(&sim->workers[i].change_check, sim->lp_states.state_bytes_max))
             return memory_error(&sim->memory, error);
     }
     return sequential ? CW_OK : parallel_create(sim, error);
@@ -176,7 +179,7 @@ void cw_sim_free(struct cw_sim *sim)
     cause_trace_free(&sim->trace);
     for (uint32_t i = 0; i < sim->worker_count && sim->workers != NULL; i++) {
         struct worker *const worker = &sim->workers[i];
-        change_check_free(&worker->undo);
+        change_check_free(&worker->change_check);
         commit_records_free(&worker->records);
         pending_free(&worker->pending);
         event_pool_free(&worker->pool);
