@@ -38,7 +38,17 @@ static void report_json_put(json_t **object, const char *key, json_t *value)
     *object = NULL;
 }
 
-static json_t *phases_json(const struct result_row *row)
+/* The same for a member that a comparison leaves out: one that follows from others, or that the
+ * configuration alone decides. */
+static void put_unless(bool exact, json_t **object, const char *key, json_t *value)
+{
+    if (exact)
+        json_decref(value);
+    else
+        report_json_put(object, key, value);
+}
+
+static json_t *phases_json(const struct result_row *row, bool exact)
 {
     json_t *const list = json_array();
     for (size_t i = 0; i < row->phase_count && list != NULL; i++) {
@@ -46,7 +56,9 @@ static json_t *phases_json(const struct result_row *row)
         json_t *object = json_object();
         report_json_put(&object, "name", json_string(phase->name));
         report_json_put(&object, "min_ns", json_ns(phase->min_ps));
-        report_json_put(&object, "mean_ns", json_ns(llround(phase->mean_ps)));
+        put_unless(exact, &object, "mean_ns", json_ns(llround(phase->mean_ps)));
+        if (exact)
+            report_json_put(&object, "mean_ps", json_real(phase->mean_ps));
         report_json_put(&object, "max_ns", json_ns(phase->max_ps));
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);
@@ -57,7 +69,7 @@ static json_t *phases_json(const struct result_row *row)
 }
 
 /* `busy`: mean share of the time that links of this kind, those that carried something, did. */
-static json_t *link_kinds_json(const struct result_row *row)
+static json_t *link_kinds_json(const struct result_row *row, bool exact)
 {
     json_t *const list = json_array();
     for (size_t i = 0; i < row->kind_count && list != NULL; i++) {
@@ -67,8 +79,10 @@ static json_t *link_kinds_json(const struct result_row *row)
         report_json_put(&object, "kind", json_string(kind->name));
         report_json_put(&object, "links", json_u64(kind->links));
         report_json_put(&object, "bytes", json_u64(kind->bytes));
-        report_json_put(&object, "busy",
-                        json_real(row->time_ps > 0 ? busy_ps / (double)row->time_ps : 0));
+        put_unless(exact, &object, "busy",
+                   json_real(row->time_ps > 0 ? busy_ps / (double)row->time_ps : 0));
+        if (exact)
+            report_json_put(&object, "busy_ns", json_ns(kind->busy_ps));
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);
             return NULL;
@@ -77,33 +91,54 @@ static json_t *link_kinds_json(const struct result_row *row)
     return list;
 }
 
-static json_t *row_json(const struct result_row *row)
+static json_t *busiest_json(const struct result_row *row)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < row->link_count && list != NULL; i++) {
+        const struct result_link *const link = &row->links[i];
+        json_t *object = json_object();
+        report_json_put(&object, "name", json_string(link->name));
+        report_json_put(&object, "bytes", json_u64(link->bytes));
+        report_json_put(&object, "busy_ns", json_ns(link->busy_ps));
+        report_json_put(&object, "longest queue_ns", json_ns(link->queue_ps_max));
+        if (object == NULL || json_array_append_new(list, object) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+/* exact: for a comparison; as struct result has them, and no member twice in two forms. */
+static json_t *row_json(const struct result_row *row, bool exact)
 {
     json_t *object = json_object();
-    report_json_put(&object, "collective", text_or_null(row->collective));
-    report_json_put(&object, "algorithm", text_or_null(row->algorithm));
+    put_unless(exact, &object, "collective", text_or_null(row->collective));
+    put_unless(exact, &object, "algorithm", text_or_null(row->algorithm));
     report_json_put(&object, "bytes", json_u64(row->bytes));
-    report_json_put(&object, "count", json_u64(row->count));
-    report_json_put(&object, "dtype", text_or_null(row->dtype));
-    report_json_put(&object, "redop", text_or_null(row->redop));
+    put_unless(exact, &object, "count", json_u64(row->count));
+    put_unless(exact, &object, "dtype", text_or_null(row->dtype));
+    put_unless(exact, &object, "redop", text_or_null(row->redop));
     report_json_put(&object, "time_ns", json_ns(row->time_ps));
     report_json_put(&object, "host_time_ns", json_ns(row->host_time_ps));
     report_json_put(&object, "start_skew_ns", json_ns(row->start_skew_ps));
-    report_json_put(&object, "algbw_gbs", json_real(report_algbw_gbs(row)));
-    report_json_put(&object, "busbw_gbs", json_real(report_busbw_gbs(row)));
+    put_unless(exact, &object, "algbw_gbs", json_real(report_algbw_gbs(row)));
+    put_unless(exact, &object, "busbw_gbs", json_real(report_busbw_gbs(row)));
     report_json_put(&object, "bound_ns", json_ns(row->bound_ps));
     report_json_put(&object, "wrong", row->wrong < 0 ? json_null() : json_integer(row->wrong));
     report_json_put(&object, "data_hash", hash_or_null(row->has_hash, row->data_hash));
-    report_json_put(&object, "phases", phases_json(row));
-    report_json_put(&object, "link_kinds", link_kinds_json(row));
+    report_json_put(&object, "phases", phases_json(row, exact));
+    report_json_put(&object, "link_kinds", link_kinds_json(row, exact));
+    if (exact)
+        report_json_put(&object, "busiest links", busiest_json(row));
     return object;
 }
 
-static json_t *rows_json(const struct result *result)
+static json_t *rows_json(const struct result *result, bool exact)
 {
     json_t *const list = json_array();
     for (size_t i = 0; i < result->row_count && list != NULL; i++) {
-        json_t *const object = row_json(&result->rows[i]);
+        json_t *const object = row_json(&result->rows[i], exact);
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);
             return NULL;
@@ -225,7 +260,7 @@ json_t *report_engine_json(const struct result_engine *engine)
     return object;
 }
 
-json_t *report_result_json(const struct result *result)
+static json_t *result_json(const struct result *result)
 {
     json_t *object = json_object();
     report_json_put(&object, "schema", json_string("cubewarp.run/1"));
@@ -236,9 +271,23 @@ json_t *report_result_json(const struct result *result)
     report_json_put(&object, "config_digest", json_string(result->config_digest));
     report_json_put(&object, "topology", topology_json(result));
     report_json_put(&object, "engine", report_engine_json(&result->engine));
-    report_json_put(&object, "results", rows_json(result));
+    report_json_put(&object, "results", rows_json(result, false));
     report_json_put(&object, "sim_time_ns", json_ns(result->sim_time_ps));
     report_json_put(&object, "init_time_ns", json_ns(result->init_time_ps));
+    return object;
+}
+
+json_t *report_comparison_json(const struct result *result)
+{
+    const struct cw_stats *const stats = &result->engine.stats;
+    json_t *object = json_object();
+    report_json_put(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
+    report_json_put(&object, "events_committed", json_u64(stats->events_committed));
+    report_json_put(&object, "sim_time_ns", json_ns(result->sim_time_ps));
+    report_json_put(&object, "init_time_ns", json_ns(result->init_time_ps));
+    report_json_put(&object, "algorithm", json_string(result->algorithm));
+    report_json_put(&object, "ipcq_messages", json_u64(result->engine.ipcq_messages));
+    report_json_put(&object, "results", rows_json(result, true));
     return object;
 }
 
@@ -269,6 +318,5 @@ int report_json_object(FILE *file, json_t *object, size_t digits, struct cw_erro
 
 int report_json(FILE *file, const struct result *result, struct cw_error *error)
 {
-    return report_json_object(file, report_result_json(result), times_are_short(result) ? 15 : 17,
-                              error);
+    return report_json_object(file, result_json(result), times_are_short(result) ? 15 : 17, error);
 }
