@@ -140,13 +140,13 @@ static int trace_run(struct subject *subject, struct perf_trace *trace, struct c
     if (subject->is_phold) {
         struct cw_stats stats;
         double setup_s;
-        subject->phold.trace = perf_trace_note;
-        subject->phold.trace_arg = trace;
+        subject->phold.engine.trace = perf_trace_note;
+        subject->phold.engine.trace_arg = trace;
         return phold_run(&subject->phold, CW_SEQUENTIAL, 1, &stats, &setup_s, error);
     }
     struct result result = {0};
-    subject->run.trace = perf_trace_note;
-    subject->run.trace_arg = trace;
+    subject->run.engine.trace = perf_trace_note;
+    subject->run.engine.trace_arg = trace;
     const int code = bench_run(&subject->run, subject->config, &result, error);
     result_free(&result);
     return code;
