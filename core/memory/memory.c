@@ -41,7 +41,7 @@ static void *map(size_t bytes)
     return start + before;
 }
 
-/* Adds to what is taken, unless that would pass the limit. */
+/* Adds to the account, unless that would pass the limit. */
 static bool account(struct memory *memory, size_t bytes)
 {
     uint64_t needed = UINT64_MAX;
@@ -51,7 +51,7 @@ static bool account(struct memory *memory, size_t bytes)
             return true;
         (void)sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
     }
-    sync_store_release(&memory->needed, needed); /* nobody acquires it: a figure for a message */
+    sync_store_release(&memory->needed, needed); /* pairs with none: a figure for a message */
     return false;
 }
 
@@ -70,7 +70,7 @@ void *memory_take(struct memory *memory, size_t bytes)
         block = NULL;
     }
     if (block == NULL)
-        sync_store_release(&memory->needed, /* likewise */
+        sync_store_release(&memory->needed, /* a figure for a message */
                            sync_add_relaxed(&memory->taken, -(uint64_t)bytes));
     return block;
 }
