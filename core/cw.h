@@ -91,15 +91,19 @@ struct cw_error {
     char text[1020];
 };
 
-/* Fills *error with the exit code and the formatted text, cut to its room. Returns exit_code. The
- * text may be built from arguments, but not from error->text itself. */
-int cw_error_set(struct cw_error *error, enum cw_exit exit_code, const char *format, ...)
+/*
+ * Fills *error, for hosts and the layers above. Returns exit_code.
+ *   error      replaced; its own text may not be among the arguments
+ *   exit_code  of the failure
+ *   format     as for printf; the text is cut to its room
+ */
+CW_API int cw_error_set(struct cw_error *error, enum cw_exit exit_code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for a function that has variable arguments itself. The caller ends the list. */
-int cw_error_set_list(struct cw_error *error, enum cw_exit exit_code, const char *format,
-                      va_list arguments) __attribute__((format(printf, 3, 0)));
+CW_API int cw_error_set_list(struct cw_error *error, enum cw_exit exit_code, const char *format,
+                             va_list arguments) __attribute__((format(printf, 3, 0)));
 /* Fills *error with CW_NO_RESOURCE and "out of memory for PURPOSE". Returns CW_NO_RESOURCE. */
-int cw_error_memory(struct cw_error *error, const char *purpose);
+CW_API int cw_error_memory(struct cw_error *error, const char *purpose);
 
 /* ---- events ------------------------------------------------------------------------------- */
 

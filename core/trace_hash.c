@@ -7,7 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "an event is hashed where it lies");
+#include "core/host/cpu.h" /* the order of bytes */
 
 enum { HEADER_BYTES = offsetof(struct cw_event, payload) };
 _Static_assert(HEADER_BYTES > 16 && HEADER_BYTES + CW_PAYLOAD_BYTES_MAX <= 128,

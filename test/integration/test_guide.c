@@ -61,7 +61,7 @@ static int build_as(const char *guide, const char *name, const char *from, const
     write_block(guide, "```c\n", source, from, to);
     write_block(guide, "```yaml\n", entry, "./chain.so", object);
     snprintf(command, sizeof command,
-             "${CC:-cc} -std=gnu17 -I. -Wall -Wextra -Werror -Wno-ignored-qualifiers -shared -fPIC "
+             "${CC:-cc} -std=gnu17 -I. -Wall -Wextra -Werror -shared -fPIC "
              "-o %s %s/%s",
              object, folder, source);
     return system(command);
