@@ -48,7 +48,7 @@ static inline bool memory_grow(struct memory *memory, void *items, size_t *capac
            memory_grow_array(memory, items, capacity, used, needed, item_bytes, capacity_min);
 }
 
-/* How much of the limit is taken: the watermarks of 10-engine.md. */
+/* How much of the limit is taken: the watermarks of ENGINE.md, "Memory limit". */
 enum memory_level {
     MEMORY_PLENTY,
     MEMORY_TIGHT,   /* 70 %: speculate less */
