@@ -54,7 +54,7 @@ static const char *const to_port[HW_PORTS] = {"N", "S", "E", "W"};
 static const char *const behind_port[HW_PORTS] = {" N", " S", " E", " W"};
 static const char *const lane_port[HW_PORTS] = {"N lane ", "S lane ", "E lane ", "W lane "};
 
-static void links_visit_cube(const struct visit *v, const struct lp_cube *cube)
+static void visit_cube_links(const struct visit *v, const struct lp_cube *cube)
 {
     const struct lp_model *m = v->m;
     for (uint32_t router = 0; router < m->hw.noc_w * m->hw.noc_h; router++)
@@ -86,7 +86,7 @@ static void links_visit_cube(const struct visit *v, const struct lp_cube *cube)
     }
 }
 
-static void links_visit_io_die(const struct visit *v, const struct lp_io_die *die)
+static void visit_io_die_links(const struct visit *v, const struct lp_io_die *die)
 {
     const struct lp_model *m = v->m;
     visit_ports(v, &die->link[m->io_die.link_hub_in], HW_LINK_HUB, in_port);
@@ -111,10 +111,10 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t
     for (uint32_t sip = 0; sip < m->hw.sip_count; sip++) {
         for (uint32_t cube = 0; cube < m->cubes; cube++) {
             snprintf(v.place, sizeof v.place, "sip %u cube %u", sip, cube);
-            links_visit_cube(&v, cw_state(sim, lp_of_cube(m, sip, cube)));
+            visit_cube_links(&v, cw_state(sim, lp_of_cube(m, sip, cube)));
         }
         snprintf(v.place, sizeof v.place, "sip %u io_die", sip);
-        links_visit_io_die(&v, cw_state(sim, lp_of_io_die(m, sip)));
+        visit_io_die_links(&v, cw_state(sim, lp_of_io_die(m, sip)));
     }
     for (uint32_t i = 0; i < m->lps.switch_count; i++) {
         const struct lp_switch *s = cw_state(sim, m->lps.first_switch + i);
