@@ -14,6 +14,7 @@
 #include "bench/cli/cmd_phold.h"
 #include "bench/cli/options_run.h"
 #include "bench/output/report.h"
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
 #include "lp/host/placement.h"
@@ -21,7 +22,7 @@
 #include "perf/perf_table.h"
 #include "perf/projection.h"
 #include "perf/session.h"
-#include "collectives/config/environment.h"
+#include "collectives/config/input/environment.h"
 
 enum { TYPES_SHOWN = 8 };
 
@@ -139,13 +140,13 @@ static int trace_run(struct subject *subject, struct perf_trace *trace, struct c
     if (subject->is_phold) {
         struct cw_stats stats;
         double setup_s;
-        subject->phold.trace = perf_trace_note;
-        subject->phold.trace_arg = trace;
+        subject->phold.engine.trace = perf_trace_note;
+        subject->phold.engine.trace_arg = trace;
         return phold_run(&subject->phold, CW_SEQUENTIAL, 1, &stats, &setup_s, error);
     }
     struct result result = {0};
-    subject->run.trace = perf_trace_note;
-    subject->run.trace_arg = trace;
+    subject->run.engine.trace = perf_trace_note;
+    subject->run.engine.trace_arg = trace;
     const int code = bench_run(&subject->run, subject->config, &result, error);
     result_free(&result);
     return code;

@@ -10,8 +10,6 @@
 /* The command's values. */
 struct phold_command {
     struct phold_options options;
-    enum cw_sync sync; /* by default sequential on one thread, adaptive on several */
-    uint32_t threads;
     const char *json;       /* NULL: none; "-": standard output */
     const char *engine_log; /* NULL: none */
     bool verify, quiet;

@@ -12,7 +12,12 @@
 #include "bench/cli/options_table.h"
 #include "bench/cli/options_value.h"
 #include "bench/programs/bench.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
+
+struct cw_config engine_options_defaults(void)
+{
+    return (struct cw_config){.sync = CW_SYNCS, .worker_count = 1, .pin_workers = true};
+}
 
 void run_options_defaults(struct run_options *options)
 {
@@ -21,8 +26,7 @@ void run_options_defaults(struct run_options *options)
                                     .op = REDOP_SUM,
                                     .iterations = 1,
                                     .seed = 1,
-                                    .sync = CW_SYNCS,
-                                    .threads = 1,
+                                    .engine = engine_options_defaults(),
                                     .to = {.cube = 1},
                                     .dir = HW_DIR_E,
                                     .tiles = 1,
@@ -98,26 +102,20 @@ static bool undoes_events(enum cw_sync sync)
     return sync != CW_SEQUENTIAL && sync != CW_CONSERVATIVE;
 }
 
-int options_choose_sync(struct cw_error *error, enum cw_sync *sync, uint32_t threads,
-                        uint64_t stress_rate_p32)
+int engine_options_finish(struct cw_config *engine, struct cw_error *error)
 {
-    if (*sync == CW_SYNCS)
-        *sync = threads > 1 ? CW_ADAPTIVE : CW_SEQUENTIAL;
-    if (*sync == CW_SEQUENTIAL && threads > 1)
+    if (engine->sync == CW_SYNCS)
+        engine->sync = engine->worker_count > 1 ? CW_ADAPTIVE : CW_SEQUENTIAL;
+    if (engine->sync == CW_SEQUENTIAL && engine->worker_count > 1)
         return cw_error_set(error, CW_USAGE, "--sync sequential runs on 1 thread, not on %" PRIu32,
-                            threads);
-    if (stress_rate_p32 != 0 && *sync != CW_STRESS)
+                            engine->worker_count);
+    if (engine->stress_rate_p32 != 0 && engine->sync != CW_STRESS)
         return cw_error_set(error, CW_USAGE, "--stress-rate is for --sync stress");
-    return CW_OK;
-}
-
-int options_check_cancellation(struct cw_error *error, enum cw_sync sync, bool lazy)
-{
-    if (lazy && !undoes_events(sync))
+    if (engine->lazy_cancellation && !undoes_events(engine->sync))
         return cw_error_set(error, CW_USAGE,
                             "--cancellation lazy is for the modes that undo events: adaptive, "
                             "optimistic, stress; not for %s",
-                            cw_sync_name[sync]);
+                            cw_sync_name[engine->sync]);
     return CW_OK;
 }
 
@@ -205,17 +203,15 @@ static int check_taken(const struct options *options, struct cw_error *error)
 int run_options_finish(struct options *options, struct cw_error *error)
 {
     struct run_options *const run = options->values;
-    const bool sync_given = run->sync != CW_SYNCS;
-    if (check_taken(options, error) != CW_OK ||
-        options_choose_sync(error, &run->sync, run->threads, run->stress_rate_p32) != CW_OK ||
-        options_check_cancellation(error, run->sync, run->lazy_cancellation) != CW_OK)
+    if (check_taken(options, error) != CW_OK || engine_options_finish(&run->engine, error) != CW_OK)
         return CW_USAGE;
-    if (run->window_ps != 0 && !undoes_events(run->sync))
-        return cw_error_set(error, CW_USAGE,
-                            "--window is for the modes that speculate: adaptive, optimistic, "
-                            "stress; not for %s%s",
-                            cw_sync_name[run->sync],
-                            sync_given ? "" : ", the default on one thread (--sync)");
+    if (run->engine.window_ps != 0 && !undoes_events(run->engine.sync))
+        return cw_error_set(
+            error, CW_USAGE,
+            "--window is for the modes that speculate: adaptive, optimistic, "
+            "stress; not for %s%s",
+            cw_sync_name[run->engine.sync],
+            options_given(options, "sync") ? "" : ", the default on one thread (--sync)");
     if (run->no_data && run->verify_data)
         return cw_error_set(error, CW_USAGE,
                             "--no-data leaves nothing to verify: drop it or --verify-data");

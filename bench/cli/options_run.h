@@ -34,11 +34,9 @@ int run_options_read_place(struct options *options, const struct option_row *row
 int run_options_read_gemm(struct options *options, const struct option_row *row, const char *text,
                           struct cw_error *error);
 
-/* CW_USAGE if --cancellation lazy is asked for in a mode that undoes nothing; `run` and `phold`. */
-int options_check_cancellation(struct cw_error *error, enum cw_sync sync, bool lazy);
-/* The mode that follows from --sync (CW_SYNCS: not given) and --threads; CW_USAGE if they do not
- * go together, or if --stress-rate is given for another mode. */
-int options_choose_sync(struct cw_error *error, enum cw_sync *sync, uint32_t threads,
-                        uint64_t stress_rate_p32);
+/* The engine's options before any is read, for `run` and `phold`; sync is CW_SYNCS, no mode yet. */
+struct cw_config engine_options_defaults(void);
+/* Chooses the mode where no option did. CW_USAGE if the engine's options do not go together. */
+int engine_options_finish(struct cw_config *engine, struct cw_error *error);
 
 #endif

@@ -5,121 +5,134 @@
 
 #include <stdio.h>
 
+/* A group's links in the state of one owner: for each unit (port, router, PE, SIP) `each` links,
+ * a unit's first at first + unit * stride. Of lanes: 0, and lp_lanes() from links.edge[unit] on. */
+struct span {
+    uint32_t units, each, first, stride;
+};
+
 struct visit {
     const struct lp_model *m;
     uint32_t epoch;
     void (*fn)(void *arg, const struct lp_link_use *use);
     void *arg;
     char place[40]; /* "sip 3 cube 5" */
+    struct span span[LP_LINK_GROUPS];
 };
 
 void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes)
 {
+    const struct lp_link_row *const row = &lp_link_row[use->group];
+    const char port[2] = {use->port < HW_PORTS ? hw_port_letter[use->port] : '\0', '\0'};
     char number[16] = "";
     if (use->number != UINT32_MAX)
         snprintf(number, sizeof number, "%u", use->number);
-    snprintf(text, bytes, "%s %s %s%s%s", use->place, use->kind, use->detail, number, use->behind);
+    if (row->per == LP_PER_ROUTER)
+        snprintf(text, bytes, "%s %s %s%s %s", use->place, use->kind, row->text, number, port);
+    else if (row->per == LP_PER_LANE)
+        snprintf(text, bytes, "%s %s %s%s%s", use->place, use->kind, port, row->text, number);
+    else
+        snprintf(text, bytes, "%s %s %s%s%s", use->place, use->kind, row->text, port, number);
 }
 
-static void visit_server(const struct visit *v, const struct hw_link *link, struct hw_rate rate,
-                         struct lp_link_use use)
+static struct span span_of(const struct lp_model *m, enum lp_links group)
 {
-    if (link->epoch != v->epoch || link->bytes == 0)
-        return;
-    use.place = v->place;
-    use.bytes = link->bytes;
-    use.busy_ps = hw_rate_ps(rate, link->bytes);
-    use.queue_ps_max = link->queue_ps_max;
+    const uint32_t first = m->links.first[group];
+    switch ((enum lp_link_per)lp_link_row[group].per) {
+    case LP_PER_PORT:
+        return (struct span){HW_PORTS, 1, first, 1};
+    case LP_PER_ROUTER:
+        return (struct span){m->hw.noc_w * m->hw.noc_h, HW_PORTS, first, HW_PORTS};
+    case LP_PER_PE:
+        return (struct span){m->pes, 1, first, LP_PE_LINKS};
+    case LP_PER_PUT_PE:
+        return (struct span){m->config.peers > 0 ? m->pes : 0, 1, first, 1};
+    case LP_PER_LANE:
+        return (struct span){HW_PORTS, 0, first, 0};
+    case LP_PER_SIP:
+        return (struct span){m->hw.sip_count, 1, first, 1};
+    default:
+        return (struct span){1, 1, first, 1};
+    }
+}
+
+/* Reports a link that carried something: number `i` of those of `unit` in its group. */
+static void report_link(const struct visit *v, const struct hw_link *link, enum lp_links group,
+                        uint32_t unit, uint32_t i)
+{
+    const struct hw_config *const hw = &v->m->hw;
+    const enum lp_link_per per = (enum lp_link_per)lp_link_row[group].per;
+    const enum hw_port port = per == LP_PER_PORT || per == LP_PER_LANE ? (enum hw_port)unit
+                              : per == LP_PER_ROUTER                   ? (enum hw_port)i
+                                                                       : HW_PORT_NONE;
+    const uint32_t kind = group == LP_LINKS_OUTER    ? hw_route_outer_link(hw, port)
+                          : group == LP_LINKS_TO_SIP ? hw_switch_link(hw)
+                                                     : lp_link_row[group].kind;
+    const bool unnamed = group == LP_LINKS_REDUCE; /* a unit of PE_DMA: no kind of link */
+    const struct lp_link_use use = {
+        .place = v->place,
+        .kind = unnamed ? "reduce" : hw_link_name[kind],
+        .group = group,
+        .number = per == LP_PER_ONE || per == LP_PER_PORT ? UINT32_MAX
+                  : per == LP_PER_LANE                    ? i
+                                                          : unit,
+        .port = port,
+        .bytes = link->bytes,
+        .busy_ps = hw_rate_ps(unnamed ? hw->dma_reduce : hw->link[kind].rate, link->bytes),
+        .queue_ps_max = link->queue_ps_max};
     v->fn(v->arg, &use);
 }
 
-static void visit_link(const struct visit *v, const struct hw_link *link, enum hw_link_kind kind,
-                       const char *detail, uint32_t number)
+/* Unit by unit, the links of the groups from `begin` to `end` - 1, which are listed together. */
+static void visit_groups(const struct visit *v, const struct hw_link *links, uint32_t begin,
+                         uint32_t end)
 {
-    visit_server(v, link, v->m->hw.link[kind].rate,
-                 (struct lp_link_use){
-                     .kind = hw_link_name[kind], .detail = detail, .number = number, .behind = ""});
+    const uint32_t units = v->span[begin].units;
+    for (uint32_t unit = 0; unit < units; unit++)
+        for (uint32_t group = begin; group < end; group++) {
+            const struct span *const span = &v->span[group];
+            const bool lanes = span->each == 0;
+            const struct hw_link *const link =
+                &links[lanes ? v->m->links.edge[unit] : span->first + unit * span->stride];
+            const uint32_t each = lanes ? lp_lanes(&v->m->hw, (enum hw_port)unit) : span->each;
+            for (uint32_t i = 0; i < each && unit < span->units; i++)
+                if (link[i].epoch == v->epoch && link[i].bytes > 0)
+                    report_link(v, &link[i], (enum lp_links)group, unit, i);
+        }
 }
 
-static void visit_ports(const struct visit *v, const struct hw_link *links, enum hw_link_kind kind,
-                        const char *const detail[HW_PORTS])
+/* All links in the state of a cube, an IO die or a switch. */
+static void visit_owner(const struct visit *v, enum lp_link_owner owner,
+                        const struct hw_link *links)
 {
-    for (enum hw_port port = 0; port < HW_PORTS; port++)
-        visit_link(v, &links[port], kind, detail[port], UINT32_MAX);
-}
-
-static const char *const out_port[HW_PORTS] = {"out N", "out S", "out E", "out W"};
-static const char *const in_port[HW_PORTS] = {"in N", "in S", "in E", "in W"};
-static const char *const to_port[HW_PORTS] = {"N", "S", "E", "W"};
-static const char *const behind_port[HW_PORTS] = {" N", " S", " E", " W"};
-static const char *const lane_port[HW_PORTS] = {"N lane ", "S lane ", "E lane ", "W lane "};
-
-static void visit_cube_links(const struct visit *v, const struct lp_cube *cube)
-{
-    const struct lp_model *m = v->m;
-    for (uint32_t router = 0; router < m->hw.noc_w * m->hw.noc_h; router++)
-        for (enum hw_port port = 0; port < HW_PORTS; port++)
-            visit_server(v, &cube->link[m->cube.link_noc + router * HW_PORTS + port],
-                         m->hw.link[HW_LINK_NOC].rate,
-                         (struct lp_link_use){.kind = hw_link_name[HW_LINK_NOC],
-                                              .detail = "router ",
-                                              .number = router,
-                                              .behind = behind_port[port]});
-    visit_ports(v, &cube->link[m->cube.link_in], HW_LINK_NOC_UCIE, in_port);
-    visit_ports(v, &cube->link[m->cube.link_out], HW_LINK_NOC_UCIE, out_port);
-    visit_ports(v, &cube->link[m->cube.link_ucie], HW_LINK_UCIE, to_port);
-    visit_link(v, &cube->link[m->cube.link_m_cpu], HW_LINK_M_CPU, "to m_cpu", UINT32_MAX);
-    visit_link(v, &cube->link[m->cube.link_m_cpu + 1], HW_LINK_M_CPU, "from m_cpu", UINT32_MAX);
-    visit_link(v, &cube->link[m->cube.link_sram], HW_LINK_SRAM, "write", UINT32_MAX);
-    visit_link(v, &cube->link[m->cube.link_sram + 1], HW_LINK_SRAM, "read", UINT32_MAX);
-    for (uint32_t pe = 0; pe < m->pes; pe++) {
-        const struct hw_link *link = &cube->link[m->cube.link_pe + pe * LP_PE_LINKS];
-        visit_link(v, &link[LP_LINK_OUT], HW_LINK_PE_NOC, "from PE ", pe);
-        visit_link(v, &link[LP_LINK_IN], HW_LINK_PE_NOC, "to PE ", pe);
-        visit_link(v, &link[LP_LINK_TCM], HW_LINK_TCM, "write PE ", pe);
-        visit_link(v, &link[LP_LINK_HBM_IN], HW_LINK_HBM, "write PE ", pe);
-        visit_link(v, &link[LP_LINK_HBM_OUT], HW_LINK_HBM, "read PE ", pe);
-        if (m->config.peers > 0)
-            visit_server(v, &cube->link[m->cube.link_reduce + pe], m->hw.dma_reduce,
-                         (struct lp_link_use){
-                             .kind = "reduce", .detail = "PE ", .number = pe, .behind = ""});
+    uint32_t end;
+    for (uint32_t begin = 0; begin < LP_LINK_GROUPS; begin = end) {
+        for (end = begin + 1; end < LP_LINK_GROUPS && lp_link_row[end].with_previous;)
+            end++;
+        if (lp_link_row[begin].owner == owner)
+            visit_groups(v, links, begin, end);
     }
-}
-
-static void visit_io_die_links(const struct visit *v, const struct lp_io_die *die)
-{
-    const struct lp_model *m = v->m;
-    visit_ports(v, &die->link[m->io_die.link_hub_in], HW_LINK_HUB, in_port);
-    visit_ports(v, &die->link[m->io_die.link_hub_out], HW_LINK_HUB, out_port);
-    for (enum hw_port port = 0; port < HW_PORTS; port++) {
-        visit_link(v, &die->link[m->io_die.link_outer + port], hw_route_outer_link(&m->hw, port),
-                   to_port[port], UINT32_MAX);
-        const uint32_t lanes = port == HW_PORT_E || port == HW_PORT_W ? m->hw.cube_h : m->hw.cube_w;
-        for (uint32_t lane = 0; lane < lanes; lane++)
-            visit_link(v, &die->link[m->io_die.link_edge[port] + lane], HW_LINK_UCIE,
-                       lane_port[port], lane);
-    }
-    visit_link(v, &die->link[m->io_die.link_io_cpu], HW_LINK_HUB, "to io_cpu", UINT32_MAX);
-    visit_link(v, &die->link[m->io_die.link_io_cpu + 1], HW_LINK_HUB, "from io_cpu", UINT32_MAX);
-    visit_link(v, &die->link[m->io_die.link_pcie], HW_LINK_PCIE, "to host", UINT32_MAX);
 }
 
 void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t epoch,
                     void (*fn)(void *arg, const struct lp_link_use *use), void *arg)
 {
-    struct visit v = {m, epoch, fn, arg, ""};
+    struct visit v = {.m = m, .epoch = epoch, .fn = fn, .arg = arg};
+    for (enum lp_links group = 0; group < LP_LINK_GROUPS; group++)
+        v.span[group] = span_of(m, group);
     for (uint32_t sip = 0; sip < m->hw.sip_count; sip++) {
         for (uint32_t cube = 0; cube < m->cubes; cube++) {
             snprintf(v.place, sizeof v.place, "sip %u cube %u", sip, cube);
-            visit_cube_links(&v, cw_state(sim, lp_of_cube(m, sip, cube)));
+            const struct lp_cube *const state = cw_state(sim, lp_of_cube(m, sip, cube));
+            visit_owner(&v, LP_OF_CUBE, state->link);
         }
         snprintf(v.place, sizeof v.place, "sip %u io_die", sip);
-        visit_io_die_links(&v, cw_state(sim, lp_of_io_die(m, sip)));
+        const struct lp_io_die *const state = cw_state(sim, lp_of_io_die(m, sip));
+        visit_owner(&v, LP_OF_IO_DIE, state->link);
     }
     for (uint32_t i = 0; i < m->lps.switch_count; i++) {
         const struct lp_switch *s = cw_state(sim, m->lps.first_switch + i);
         snprintf(v.place, sizeof v.place, "switch %u", i);
-        for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
-            visit_link(&v, &s->link[sip], hw_switch_link(&m->hw), "to sip ", sip);
+        visit_owner(&v, LP_OF_SWITCH, s->link);
     }
 }

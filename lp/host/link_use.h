@@ -9,11 +9,11 @@
 
 /* One directed link, over the last batch. */
 struct lp_link_use {
-    const char *place;  /* "sip 0 cube 1" */
-    const char *kind;   /* "noc": the same pointer for all links of a kind */
-    const char *detail; /* "router " */
-    uint32_t number;    /* 3, UINT32_MAX: none */
-    const char *behind; /* " E" */
+    const char *place; /* "sip 0 cube 1" */
+    const char *kind;  /* "noc": the same pointer for all links of a kind */
+    enum lp_links group;
+    uint32_t number;   /* of a router, PE, lane or SIP; UINT32_MAX: none */
+    enum hw_port port; /* HW_PORT_NONE: none */
     uint64_t bytes;
     int64_t busy_ps;      /* serialisation of those bytes */
     int64_t queue_ps_max; /* the longest that a message waited for it */

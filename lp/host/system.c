@@ -139,38 +139,26 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->model.emit.ops = options->op != NULL;
     system->model.emit.arrivals = options->arrival != NULL;
     system->hooks = lp_engine_model(&system->model);
-    const size_t pairs = (size_t)options->threads * options->threads;
+    const uint32_t workers = options->engine.worker_count;
+    const size_t pairs = (size_t)workers * workers;
     uint32_t *const lp_worker = malloc(system->model.lps.count * sizeof *lp_worker);
     int64_t *const least_ps = malloc(pairs * sizeof *least_ps);
-    const bool placed = options->threads > 1;
+    const bool placed = workers > 1;
     if (lp_worker == NULL || least_ps == NULL ||
-        (placed && !lp_place(&system->model, options->threads, options->cube_worker, lp_worker,
-                             least_ps, &system->cut))) {
+        (placed && !lp_place(&system->model, workers, options->cube_worker, lp_worker, least_ps,
+                             &system->cut))) {
         free(lp_worker);
         free(least_ps);
         machine_out_of_memory(error);
         lp_system_free(system);
         return NULL;
     }
-    const struct cw_config config = {.sync = options->sync,
-                                     .worker_count = options->threads,
-                                     .lp_worker = placed ? lp_worker : NULL,
-                                     .least_delay_ps = placed ? least_ps : NULL,
-                                     .window_ps = options->window_ps,
-                                     .stress_rate_p32 = options->stress_rate_p32,
-                                     .stress_seed = options->stress_seed,
-                                     .lazy_cancellation = options->lazy_cancellation,
-                                     .end_ps = CW_TIME_MAX,
-                                     .record = on_record,
-                                     .record_arg = system,
-                                     .progress = options->progress,
-                                     .each_round = options->each_round,
-                                     .progress_arg = options->arg,
-                                     .trace = options->trace,
-                                     .trace_arg = options->trace_arg,
-                                     .memory_bytes_max = options->memory_bytes_max,
-                                     .pin_workers = options->pin_workers,
-                                     .check_changes = options->check_changes};
+    struct cw_config config = options->engine;
+    config.lp_worker = placed ? lp_worker : NULL;
+    config.least_delay_ps = placed ? least_ps : NULL;
+    config.end_ps = CW_TIME_MAX;
+    config.record = on_record;
+    config.record_arg = system;
     system->sim = cw_sim_create(&config, &system->hooks, error);
     free(lp_worker);
     free(least_ps);
@@ -333,7 +321,7 @@ const struct lp_model *lp_system_model(const struct lp_system *system) { return 
 struct cw_sim *lp_system_sim(struct lp_system *system) { return system->sim; }
 const struct lp_cut *lp_system_cut(const struct lp_system *system)
 {
-    return system->options.threads > 1 ? &system->cut : NULL;
+    return system->options.engine.worker_count > 1 ? &system->cut : NULL;
 }
 const struct lp_times *lp_system_times(const struct lp_system *system) { return &system->times; }
 const struct lp_phases *lp_system_phases(const struct lp_system *system) { return &system->phases; }

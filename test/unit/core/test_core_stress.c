@@ -77,13 +77,13 @@ static void phold_is_undone_at_the_rate_asked_for_and_ends_the_same(void **state
     (void)state;
     struct phold_options options = phold_defaults();
     options.lps = 64;
-    options.end_ps = 30000000;
+    options.engine.end_ps = 30000000;
     for (int traffic = PHOLD_RANDOM; traffic <= PHOLD_MESH; traffic++) {
         options.traffic = (enum phold_traffic)traffic;
         const struct cw_stats expected = run_phold(&options, CW_SEQUENTIAL, 1);
         for (size_t i = 0; i < PERCENTS; i++)
             for (uint32_t threads = 1; threads <= 2; threads++) {
-                options.stress_rate_p32 = percents[i] * P32_ONE / 100;
+                options.engine.stress_rate_p32 = percents[i] * P32_ONE / 100;
                 const struct cw_stats got = run_phold(&options, CW_STRESS, threads);
                 assert_true(got.trace_hash == expected.trace_hash);
                 assert_int_equal(got.events_committed, expected.events_committed);

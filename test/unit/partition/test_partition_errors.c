@@ -6,7 +6,9 @@
 
 #include <metis.h>
 
+#include "collectives/config/config_load.h"
 #include "partition/metis_partitioner.h"
+#include "partition/partition.h"
 
 static int answer, parts_used;
 static unsigned calls;
