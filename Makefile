@@ -12,9 +12,9 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prot
         -Wmissing-prototypes -Wvla
 # -ffp-contract=off: results must not depend on whether the compiler fuses operations.
 CFLAGS_COMMON := -std=gnu17 -g $(WARN) -I. -pthread -ffp-contract=off -MMD -MP
-# -mprfchw: what another core has read is fetched for writing, not to be read; where a processor does
-# not know how, it does nothing.
-ARCH := -march=x86-64-v3 -mprfchw
+# Prefix of the tools' names where the build is for another machine.
+TOOLS :=
+SYSROOT := $(abspath $(BUILD))/sysroot-arm64
 
 # Needed in any case: calls of malloc() come out of the link-time optimiser too late for --as-needed,
 # the default of some linkers, to see them.
@@ -68,8 +68,25 @@ else ifeq ($(VARIANT),fuzz)
                     -fno-omit-frame-pointer -DCW_SANITIZE
   LDFLAGS_VARIANT := -fsanitize=address,undefined
   LIBS_ALLOC :=
+else ifeq ($(VARIANT),cross)
+  # For another machine: aarch64, with the packages that .ci/sysroot.sh has unpacked.
+  OUT := $(BUILD)/cross
+  TOOLS := aarch64-linux-gnu-
+  override CC := $(filter ccache,$(CC)) $(TOOLS)gcc
+  CFLAGS_VARIANT := -O2 --sysroot=$(SYSROOT)
+  LDFLAGS_VARIANT := --sysroot=$(SYSROOT)
+  LIBS_ALLOC :=
 else
-  $(error VARIANT is release, check, asan, tsan, clang, fuzz, explore or explore-asan)
+  $(error VARIANT is release, check, asan, tsan, clang, fuzz, explore, explore-asan or cross)
+endif
+
+# -mprfchw: what another core has read is fetched for writing, not to be read; where a processor does
+# not know how, it does nothing.
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+ifeq ($(MACHINE),x86_64)
+  ARCH := -march=x86-64-v3 -mprfchw
+else # any processor of the kind
+  ARCH :=
 endif
 
 LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc -lmetis -lsqlite3 -lzstd $(LIBS_ALLOC) -lm -ldl
@@ -95,10 +112,7 @@ BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 JOBS ?= $(shell nproc)
 SUBMAKE = $(MAKE) --no-print-directory -j$(JOBS)
 
-# Prefix of the tools' names where the build is for another machine.
-TOOLS :=
-
-.PHONY: all engine install uninstall help setup run test unit asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
+.PHONY: all engine cross cross-test install uninstall help setup run test unit asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -208,6 +222,18 @@ clang: setup ## build everything with clang, into build/clang
 	@.ci/setup.sh clang
 	@$(SUBMAKE) CC=clang VARIANT=clang all test-binaries
 
+# The sources' libraries and cmocka, for the other machine; cubewarp itself runs without jemalloc.
+cross: setup ## build everything for aarch64, into build/cross
+	@.ci/setup.sh gcc-aarch64-linux-gnu
+	@.ci/sysroot.sh $(SYSROOT) $(filter-out libjemalloc-dev,$(filter lib%-dev,$(PACKAGES)))
+	@$(SUBMAKE) VARIANT=cross all engine test-binaries
+
+CROSS_TESTS := $(filter-out %/test_core_parallel.c,$(foreach d,core hw lp collectives,$(wildcard test/unit/$d/test_*.c)))
+cross-test: cross ## the unit tests of core, hw, lp and collectives for aarch64, under qemu
+	@.ci/setup.sh qemu-user
+	@PARALLEL_SEEDS=$${PARALLEL_SEEDS:-3} RUN="qemu-aarch64 -L $(SYSROOT)" test/run-tests.sh \
+	    $(CROSS_TESTS:%.c=$(BUILD)/cross/%)
+
 check-all: ## everything but the nightly tests
 	@$(MAKE) --no-print-directory lint tidy clang asan tsan fuzz stress model test
 
@@ -242,8 +268,8 @@ $(OUT)/libcubewarp.a: $(LIB_OBJECTS)
 ENGINE := libcubewarp-engine
 ENGINE_VERSION := $(shell awk '$$2 ~ /^CW_VERSION_(MAJOR|MINOR|PATCH)$$/ { printf "%s%s", dot, $$3; dot = "." }' core/cw.h)
 ENGINE_ABI := $(firstword $(subst ., ,$(ENGINE_VERSION)))
-# Coroutines and the program's path are there for the layers above.
-ENGINE_SOURCES := $(filter-out core/host/coroutine.c core/host/program.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
+# The layers above alone need the others.
+ENGINE_SOURCES := $(filter-out core/host/coroutine.c core/host/program.c core/host/affinity.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
 ENGINE_OBJECTS := $(ENGINE_SOURCES:%.c=$(OUT)/obj/engine/%.o)
 ENGINE_LIBS := -lhwloc -pthread
 ENGINE_SHARED := $(OUT)/$(ENGINE).so.$(ENGINE_VERSION)
@@ -266,7 +292,13 @@ $(OUT)/$(ENGINE).a: $(OUT)/obj/engine.o
 	@$(AR) rcs $@ $^
 
 $(ENGINE_SHARED): $(OUT)/obj/engine.o
-	@$(CC) -shared -Wl,-soname,$(ENGINE).so.$(ENGINE_ABI) -Wl,-z,defs -o $@ $^ $(ENGINE_LIBS)
+	@$(CC) $(LDFLAGS_VARIANT) -shared -Wl,-soname,$(ENGINE).so.$(ENGINE_ABI) -Wl,-z,defs -o $@ $^ $(ENGINE_LIBS)
+
+# A library, so that a test gets the helpers that it uses and no others: some tests replace parts of
+# the product by mocks.
+$(OUT)/libtestsupport.a: $(TEST_SUPPORT_OBJECTS)
+	@rm -f $@
+	@gcc-ar rcs $@ $^
 
 $(OUT)/cubewarp: $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -rdynamic -o $@ $^ $(LIBS)
@@ -297,7 +329,7 @@ $(OUT)/obj/plugin_template.inc: $(PLUGIN_TEMPLATE) .ci/embed.sh
 $(OUT)/obj/bench/cli/cmd_plugin.o: CFLAGS_COMMON += -I$(OUT)/obj
 $(OUT)/obj/bench/cli/cmd_plugin.o: $(OUT)/obj/plugin_template.inc
 
-# main.c runs before the CPU is known to be new enough, so it is built for any x86-64.
+# main.c runs before the processor is known to be new enough, so it is built for any.
 $(OUT)/obj/bench/main.o: ARCH :=
 $(OUT)/obj/bench/main.o: CFLAGS_VARIANT := $(filter-out -flto=auto,$(CFLAGS_VARIANT))
 
@@ -305,7 +337,7 @@ $(OUT)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) $(ARCH) -c -o $@ $<
 
-$(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(TEST_SUPPORT_OBJECTS) $(OUT)/libcubewarp.a
+$(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libtestsupport.a $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
 

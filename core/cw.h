@@ -91,15 +91,19 @@ struct cw_error {
     char text[1020];
 };
 
-/* Fills *error with the exit code and the formatted text, cut to its room. Returns exit_code. The
- * text may be built from arguments, but not from error->text itself. */
-int cw_error_set(struct cw_error *error, enum cw_exit exit_code, const char *format, ...)
+/*
+ * Fills *error, for hosts and the layers above. Returns exit_code.
+ *   error      replaced; its own text may not be among the arguments
+ *   exit_code  of the failure
+ *   format     as for printf; the text is cut to its room
+ */
+CW_API int cw_error_set(struct cw_error *error, enum cw_exit exit_code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for a function that has variable arguments itself. The caller ends the list. */
-int cw_error_set_list(struct cw_error *error, enum cw_exit exit_code, const char *format,
-                      va_list arguments) __attribute__((format(printf, 3, 0)));
+CW_API int cw_error_set_list(struct cw_error *error, enum cw_exit exit_code, const char *format,
+                             va_list arguments) __attribute__((format(printf, 3, 0)));
 /* Fills *error with CW_NO_RESOURCE and "out of memory for PURPOSE". Returns CW_NO_RESOURCE. */
-int cw_error_memory(struct cw_error *error, const char *purpose);
+CW_API int cw_error_memory(struct cw_error *error, const char *purpose);
 
 /* ---- events ------------------------------------------------------------------------------- */
 
@@ -143,6 +147,14 @@ struct cw_model {
     void (*handle)(struct cw_ctx *ctx, const void *state, const struct cw_event *event);
 };
 
+/* The same word, in a register of its own: without this the compiler may gather neighbouring words
+ * into a vector, whose load would wait for stores of a moment ago. */
+static inline uint64_t cw_keep_in_register(uint64_t word)
+{
+    __asm__("" : "+r"(word));
+    return word;
+}
+
 /* Where before-images go. For the engine (core/timewarp/undo_log.h) and cw_mut() below, which adds
  * one before each change of a state. */
 struct cw_undo {
@@ -181,7 +193,7 @@ static inline bool cw_undo_add(struct cw_undo *undo, size_t offset, const void *
     for (size_t i = 0; i < bytes; i += 8) {
         uint64_t word = 0;
         __builtin_memcpy(&word, (const uint8_t *)part + i, bytes - i < 8 ? bytes - i : 8);
-        __asm__("" : "+r"(word)); /* no vector */
+        word = cw_keep_in_register(word);
         __builtin_memcpy(to + i, &word, 8);
     }
     const uint64_t place = (uint64_t)offset << 32 | (uint64_t)bytes << 3 | CW_UNDO_IMAGE;

@@ -7,6 +7,9 @@
 
 #include "hw/topology/topology.h"
 
+const char *const hw_corner_name[HW_CORNERS] = {
+    [HW_NW] = "NW", [HW_NE] = "NE", [HW_SW] = "SW", [HW_SE] = "SE"};
+
 static const char *const dir_name[HW_DIRS_MAX] = {
     "N",        "S",        "E",          "W",          "global_N", "global_S",
     "global_E", "global_W", "intra_N",    "intra_S",    "intra_E",  "intra_W",

@@ -1,6 +1,6 @@
 /*
- * layout.c: where things are in the LPs' states: LP numbers, link numbers, routers. Host side; the
- * result is const while the engine runs.
+ * layout.c: LP numbers, link numbers, routers and offsets in the LPs' states. Host side; the result
+ * is const while the engine runs.
  */
 #include "lp/layout.h"
 
@@ -39,13 +39,13 @@ static void number_links(struct lp_model *m)
 static void number_lps(struct lp_model *m)
 {
     const struct hw_config *hw = &m->hw;
-    m->switch_count = hw->sip_topology->switches;
-    m->first_io_die = 1 + hw->sip_count * m->cubes;
-    m->first_switch = m->first_io_die + hw->sip_count;
-    m->lp_count = m->first_switch + m->switch_count;
+    m->lps.switch_count = hw->sip_topology->switches;
+    m->lps.first_io_die = 1 + hw->sip_count * m->cubes;
+    m->lps.first_switch = m->lps.first_io_die + hw->sip_count;
+    m->lps.count = m->lps.first_switch + m->lps.switch_count;
 }
 
-static size_t layout_round_up(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
+static size_t round_up_to_word(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
 
 /* Whether any block or link has jitter. */
 static void find_jitter(struct hw_config *hw)
@@ -72,14 +72,14 @@ bool lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
                                     .weight = {config->vc_weight[0], config->vc_weight[1]},
                                     .whole_chunks = hw->contention == HW_CONTENTION_CHUNK};
     m->cube.pe_offset =
-        layout_round_up(sizeof(struct lp_cube) + m->cube.link_count * sizeof(struct hw_link));
-    m->cube.context_offset = layout_round_up(
+        round_up_to_word(sizeof(struct lp_cube) + m->cube.link_count * sizeof(struct hw_link));
+    m->cube.context_offset = round_up_to_word(
         sizeof(struct lp_pe) + (size_t)HW_VCS * hw->dma_queue_depth * sizeof(struct hw_dma_op));
     m->cube.one_sided_offset =
         m->cube.context_offset + m->config.contexts * sizeof(struct lp_context);
     m->cube.pe_bytes = m->cube.one_sided_offset;
     if (config->peers > 0)
-        m->cube.pe_bytes = layout_round_up(
+        m->cube.pe_bytes = round_up_to_word(
             m->cube.pe_bytes + sizeof(struct lp_one_sided) +
             config->peers * (sizeof(struct lp_peer) + LP_EARLY_PER_PEER * sizeof(struct lp_early)));
     m->cube.state_bytes = m->cube.pe_offset + m->pes * m->cube.pe_bytes;

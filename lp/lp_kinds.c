@@ -10,9 +10,9 @@ const struct lp_ops *lp_ops_of(const struct lp_model *m, uint32_t lp)
 {
     if (lp == 0)
         return &lp_host_ops;
-    if (lp < m->first_io_die)
+    if (lp < m->lps.first_io_die)
         return &lp_cube_ops;
-    return lp < m->first_switch ? &lp_io_die_ops : &lp_switch_ops;
+    return lp < m->lps.first_switch ? &lp_io_die_ops : &lp_switch_ops;
 }
 
 static size_t lp_state_bytes(const void *data, uint32_t lp)
@@ -34,7 +34,7 @@ struct cw_model lp_engine_model(const struct lp_model *m)
 {
     return (struct cw_model){.name = "hardware",
                              .data = m,
-                             .lp_count = m->lp_count,
+                             .lp_count = m->lps.count,
                              .state_bytes = lp_state_bytes,
                              .init = lp_state_init,
                              .handle = lp_handle};

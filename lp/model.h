@@ -64,6 +64,11 @@ enum tl_issue {
     ISSUES
 };
 
+/* LP numbers: the host is 0, the cubes start at 1. Owner: layout.c. */
+struct lp_numbers {
+    uint32_t count, first_io_die, first_switch, switch_count;
+};
+
 /* Where the parts of a cube's state are: links first, then PEs. The link_ members are indices in
  * lp_cube.link. Owner: layout.c. */
 struct lp_cube_layout {
@@ -115,9 +120,7 @@ struct lp_model {
     struct lp_config config;
     struct hw_dma_params dma;
     uint32_t cubes, pes; /* per SIP, per cube */
-    uint32_t switch_count;
-    uint32_t lp_count;
-    uint32_t first_io_die, first_switch; /* LP ids; cube LPs start at 1 */
+    struct lp_numbers lps;
     struct lp_cube_layout cube;
     struct lp_io_die_layout io_die;
     struct lp_routers router;
@@ -304,7 +307,7 @@ static inline uint32_t lp_of_cube(const struct lp_model *m, uint32_t sip, uint32
 }
 static inline uint32_t lp_of_io_die(const struct lp_model *m, uint32_t sip)
 {
-    return m->first_io_die + sip;
+    return m->lps.first_io_die + sip;
 }
 static inline uint32_t lp_entity(uint32_t pe_index) { return pe_index + 1; }
 

@@ -8,15 +8,14 @@
  * by what happened. The ping-pong's figure is the median of batches: a thread that loses its core
  * spoils one batch, a machine in its slow state all of them.
  */
-#define _GNU_SOURCE /* CPU affinity */
 #include "perf/calibration.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/host/affinity.h"
 #include "core/host/clock.h"
 #include "core/host/sync.h"
 #include "perf/statistics.h"
@@ -44,14 +43,6 @@ struct side {
     double batch_s[BATCHES]; /* side 0's */
 };
 
-static void pin(int core)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(core, &set);
-    (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-}
-
 static double time_loop(void)
 {
     const double start_s = clock_s();
@@ -67,7 +58,7 @@ static double time_loop(void)
 static void *loop_alone(void *arg)
 {
     struct side *const side = arg;
-    pin(side->core);
+    affinity_bind(side->core);
     const double first_s = time_loop(), second_s = time_loop();
     side->took_s = fmin(first_s, second_s);
     return NULL;
@@ -76,7 +67,7 @@ static void *loop_alone(void *arg)
 static void *loop_together(void *arg)
 {
     struct side *const side = arg;
-    pin(side->core);
+    affinity_bind(side->core);
     pthread_barrier_wait(side->start);
     if (!side->is_alone)
         side->took_s = time_loop();
@@ -86,7 +77,7 @@ static void *loop_together(void *arg)
 static void *ping_pong(void *arg)
 {
     struct side *const side = arg;
-    pin(side->core);
+    affinity_bind(side->core);
     pthread_barrier_wait(side->start);
     uint64_t turn = (uint64_t)side->index;
     for (int batch = 0; batch < BATCHES && !side->is_alone; batch++) {
@@ -139,29 +130,12 @@ static int run_sides(void *(*body)(void *arg), struct side *sides, int count,
 /* ---- the calibration --------------------------------------------------------------------------
  */
 
-/* The first cores that the process may use; how many of them there are, at most `room`. */
-static int own_cores(int *cores, int room)
-{
-    cpu_set_t set;
-    int count = 0;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return 0;
-    for (int core = 0; core < CPU_SETSIZE && count < room; core++)
-        if (CPU_ISSET(core, &set))
-            cores[count++] = core;
-    return count;
-}
-
-uint32_t perf_cores(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
-}
+uint32_t perf_cores(void) { return affinity_core_count(); }
 
 int perf_calibrate(struct perf_calibration *calibration, struct cw_error *error)
 {
     int cores[CORES_TRIED] = {0};
-    const int count = own_cores(cores, CORES_TRIED);
+    const int count = affinity_cores(cores, CORES_TRIED);
     struct side sides[CORES_TRIED] = {{.core = cores[0]}, {.core = cores[1]}};
     double alone_s[CORES_TRIED] = {0};
     int result = CW_OK;

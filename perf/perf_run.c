@@ -9,6 +9,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "core/host/affinity.h"
+
 /* Given to the program, and to it alone, by its build; absent in a test. */
 extern const char cw_build_commit[] __attribute__((weak));
 
@@ -172,23 +174,6 @@ struct perf_spread perf_ratio_of(const struct perf_case_run *measured,
 /* ---- where and when ---------------------------------------------------------------------------
  */
 
-static void read_cpu(char *cpu, size_t bytes)
-{
-    snprintf(cpu, bytes, "unknown");
-    FILE *const file = fopen("/proc/cpuinfo", "re");
-    char line[256];
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        const char *const colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || colon == NULL)
-            continue;
-        line[strcspn(line, "\n")] = '\0';
-        snprintf(cpu, bytes, "%s", colon + 1 + strspn(colon + 1, " "));
-        break;
-    }
-    if (file != NULL)
-        fclose(file);
-}
-
 void perf_run_begin(struct perf_run *run, const char *set)
 {
     *run = (struct perf_run){.machine = {.cores = perf_cores()}};
@@ -198,7 +183,7 @@ void perf_run_begin(struct perf_run *run, const char *set)
         snprintf(run->machine.kernel, sizeof run->machine.kernel, "%.30s %.60s", name.sysname,
                  name.release);
     }
-    read_cpu(run->machine.cpu, sizeof run->machine.cpu);
+    affinity_cpu_name(run->machine.cpu, sizeof run->machine.cpu);
     const char *volatile const commit = cw_build_commit; /* may be absent, whatever its type says */
     snprintf(run->commit, sizeof run->commit, "%s", commit != NULL ? commit : "unknown");
     snprintf(run->version, sizeof run->version, "%s", CW_VERSION);

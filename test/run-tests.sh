@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the test programs named on the command line, JOBS at a time (default: one per core), and
 # closes with one line that counts their tests: 'N passed, N failed'. Each prints its own report
-# (cmocka), which is shown if one of its tests failed. Exit code 1 if any failed.
+# (cmocka), which is shown if one of its tests failed. RUN: what runs a program that was built for
+# another machine. Exit code 1 if any failed.
 set -uo pipefail
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
@@ -10,7 +11,7 @@ trap 'rm -rf "$logs"' EXIT
 run_one() {
     local program=$1 log status p f
     log=$logs/${program//\//_}
-    "$program" >"$log" 2>&1
+    $RUN "$program" >"$log" 2>&1
     status=$?
     p=$(grep -c '^\[       OK \]' "$log")
     f=$(grep '^\[  FAILED  \] [^0-9]' "$log" | sort -u | wc -l)
@@ -24,7 +25,7 @@ FAILED $program (exit code $status)"
     fi
 }
 export -f run_one
-export logs
+export logs RUN=${RUN:-}
 printf '%s\0' "$@" | xargs -0 -n1 -P "${JOBS:-$(nproc)}" bash -c 'run_one "$1"' run_one
 counts=$(cat "$logs"/*.count)
 passed=$(awk '{ p += $1 } END { print p + 0 }' <<<"$counts")

@@ -12,9 +12,11 @@
 #include "bench/cli/cmd_phold.h"
 #include "bench/cli/cmd_plugin.h"
 #include "bench/cli/cmd_replay.h"
+#include "bench/cli/generate.h"
 #include "bench/cli/options_run.h"
 #include "bench/cli/options_table.h"
-#include "collectives/config/text.h"
+#include "collectives/config/config_load.h"
+#include "collectives/config/input/text.h"
 
 static const struct {
     enum command command;
@@ -97,6 +99,8 @@ int cli_main(int argc, char **argv)
         print_version();
         return cli_end("version", CW_OK);
     }
+    if (strcmp(name, "--generate") == 0)
+        return generate_main(argc - 1, argv + 1);
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(name, command_row_of(commands[i].command)->name) == 0)
             return commands[i].main(argc - 1, argv + 1);

@@ -10,7 +10,7 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/options_table.h"
 #include "bench/cli/options_value.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 #include "perf/sets.h"
 
 static const struct {

@@ -14,6 +14,7 @@
 #include "bench/cli/cmd_phold.h"
 #include "bench/cli/options_run.h"
 #include "bench/output/report.h"
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
 #include "lp/host/placement.h"
@@ -21,7 +22,7 @@
 #include "perf/perf_table.h"
 #include "perf/projection.h"
 #include "perf/session.h"
-#include "collectives/config/environment.h"
+#include "collectives/config/input/environment.h"
 
 enum { TYPES_SHOWN = 8 };
 
@@ -102,7 +103,7 @@ static int load_run(struct subject *subject, struct cw_error *error)
         return result;
     const struct lp_config queues = dist_queue_config(&subject->config->ccl);
     subject->has_model = lp_layout_init(&subject->model, &subject->config->hw, &queues);
-    subject->lp_count = subject->model.lp_count;
+    subject->lp_count = subject->model.lps.count;
     return subject->has_model ? CW_OK : out_of_memory(error);
 }
 

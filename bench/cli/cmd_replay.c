@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bench/cli/cli.h"
-#include "collectives/config/config_source.h"
+#include "collectives/config/input/config_source.h"
 #include "collectives/data/op_replay.h"
 #include "core/host/host_limits.h"
 

@@ -11,6 +11,7 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/options_run.h"
 #include "bench/output/report.h"
+#include "collectives/config/config_load.h"
 #include "collectives/plugin.h"
 
 struct outputs {

@@ -8,6 +8,7 @@
 #include "bench/output/atomic_file.h"
 #include "bench/cli/cli.h"
 #include "bench/output/topo_svg.h"
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "collectives/runtime/install_plan.h"
 #include "lp/layout.h"
@@ -59,8 +60,8 @@ static void print_counts(const struct config *config, const struct lp_model *m, 
            hw->noc_h);
     printf("queue pairs  %llu, %u slots of %u bytes each\n", (unsigned long long)pairs,
            config->ccl.n_slots, config->ccl.slot_bytes);
-    printf("LPs          %u: the host, cubes, IO dies and %u switches\n", m->lp_count,
-           m->switch_count);
+    printf("LPs          %u: the host, cubes, IO dies and %u switches\n", m->lps.count,
+           m->lps.switch_count);
     printf("state        %zu bytes per PE, its cube's and links' included\n",
            m->cube.state_bytes / m->pes);
 }

@@ -12,7 +12,7 @@
 #include "bench/cli/options_table.h"
 #include "bench/cli/options_value.h"
 #include "bench/programs/bench.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 
 void run_options_defaults(struct run_options *options)
 {

@@ -15,7 +15,7 @@
 #include "bench/output/progress.h"
 #include "bench/output/run_logs.h"
 #include "lp/host/deadlock.h"
-#include "collectives/config/environment.h"
+#include "collectives/config/input/environment.h"
 
 /* Queues that a dump of pointers shows to a person. */
 #define LINES_MAX 64u
@@ -250,7 +250,7 @@ static void fill_result(struct bench_session *session)
     result->cubes = (uint64_t)m->hw.sip_count * m->cubes;
     result->pes = hw_pe_count(&m->hw);
     result->queue_pairs = lp_system_queue_pairs(system);
-    result->lps = m->lp_count;
+    result->lps = m->lps.count;
     result->engine =
         (struct result_engine){.sync = cw_sync_name[session->options->sync],
                                .cancellation = result_cancellation(

@@ -91,8 +91,51 @@ static const char *corner_name(uint32_t corner)
     .store = CONFIG_STORE_##how, .offset = offsetof(struct hw_config, field) +                     \
                                            (kind) * sizeof(struct hw_jitter_kind) +                \
                                            offsetof(struct hw_jitter_kind, part)
-#define NODE_JITTER(name, kind) JITTER("nodes", name, node_jitter, kind)
-#define LINK_JITTER(name, kind) JITTER("links", name, link_jitter, kind)
+/* Keys of a kind of node beside overhead_ns. */
+#define KEYS_OF_PE_DMA                                                                             \
+    KEY(COMPONENTS, "nodes.pe_dma.queue_depth", COUNT, "operations each channel holds",            \
+        RANGE("1", "1024", "operations"), TO_HW(U32, dma_queue_depth)),                            \
+        KEY(COMPONENTS, "nodes.pe_dma.reduce_bw_gbs", RATE,                                        \
+            "rate of put_reduce at its destination", RANGE("0.001", "1000000", "GB/s"),            \
+            TO_HW(HW_RATE, dma_reduce)),
+#define KEYS_OF_PE_IPCQ                                                                            \
+    KEY(COMPONENTS, "nodes.pe_ipcq.wire_ns", DECIMAL,                                              \
+        "from the end of a transfer to its visibility", RANGE("0", "1000000000", "ns"),            \
+        TO_HW(PS, ipcq_wire_ps)),                                                                  \
+        KEY(COMPONENTS, "nodes.pe_ipcq.poll_interval_ns", DECIMAL,                                 \
+            "between two looks with backpressure: poll", RANGE("0.001", "1000000000", "ns"),       \
+            TO_HW(PS, ipcq_poll_ps)),
+#define KEYS_OF_PE_FETCH_STORE                                                                     \
+    KEY(COMPONENTS, "nodes.pe_fetch_store.bw_gbs", RATE, "TCM to registers and back",              \
+        RANGE("0.001", "1000000", "GB/s"), TO_HW(HW_RATE, fetch_store)),
+#define KEYS_OF_PE_MATH                                                                            \
+    KEY(COMPONENTS, "nodes.pe_math.clock_ghz", RATE, "clock of PE_MATH",                           \
+        RANGE("0.001", "1000", "GHz"), TO_HW(HW_RATE, math_cycle)),                                \
+        KEY(COMPONENTS, "nodes.pe_math.lanes", COUNT, "elements per cycle",                        \
+            RANGE("1", "65536", NULL), TO_HW(U32, math_lanes)),
+#define KEYS_OF_PE_GEMM                                                                            \
+    KEY(COMPONENTS, "nodes.pe_gemm.clock_ghz", RATE, "clock of PE_GEMM",                           \
+        RANGE("0.001", "1000", "GHz"), TO_HW(HW_RATE, gemm_cycle)),                                \
+        KEY(COMPONENTS, "nodes.pe_gemm.m", COUNT, "rows of a tile product per cycle",              \
+            RANGE("1", "65536", NULL), TO_HW(U32, gemm_m)),                                        \
+        KEY(COMPONENTS, "nodes.pe_gemm.n", COUNT, "columns of a tile product per cycle",           \
+            RANGE("1", "65536", NULL), TO_HW(U32, gemm_n)),                                        \
+        KEY(COMPONENTS, "nodes.pe_gemm.k", COUNT, "depth of a tile product per cycle",             \
+            RANGE("1", "65536", NULL), TO_HW(U32, gemm_k)),
+#define KEYS_OF_PE_MMU                                                                             \
+    KEY(COMPONENTS, "nodes.pe_mmu.page_kib", COUNT, "size of a page",                              \
+        RANGE("1", "4194304", "KiB"), TO_HW(U64, mmu_page_bytes), .scale = 1024),
+
+/* The rows of hw/blocks.h as keys. */
+#define OWN_KEYS_OF(KIND) KEYS_OF_##KIND
+#define PLAIN_OF(KIND)
+#define NODE_KEYS(KIND, name, salt, keys, jitter) NODE(#name, HW_NODE_##KIND), keys##_OF(KIND)
+#define LINK_KEYS(KIND, name, salt, per)          LINK(#name),
+#define STEADY_KEYS(KIND, name)
+#define LATE_KEYS(KIND, name)                            JITTER("nodes", #name, node_jitter, HW_NODE_##KIND),
+#define LATE_ON_WAY_KEYS(KIND, name)                     LATE_KEYS(KIND, name)
+#define NODE_JITTER_KEYS(KIND, name, salt, keys, jitter) jitter##_KEYS(KIND, name)
+#define LINK_JITTER_KEYS(KIND, name, salt, per)          JITTER("links", #name, link_jitter, HW_LINK_##KIND),
 
 const struct config_key config_machine_keys[] = {
     /* topology.yaml */
@@ -129,89 +172,10 @@ const struct config_key config_machine_keys[] = {
         RANGE("0", "1000", "ns per mm")),
     KEY(COMPONENTS, "control_msg_bytes", COUNT, "size of a control message",
         RANGE("1", "65536", "bytes"), TO_HW(U32, control_msg_bytes)),
-    NODE("host", HW_NODE_HOST),
-    NODE("io_cpu", HW_NODE_IO_CPU),
-    NODE("io_hub", HW_NODE_IO_HUB),
-    NODE("io_port", HW_NODE_IO_PORT),
-    NODE("switch", HW_NODE_SWITCH),
-    NODE("m_cpu", HW_NODE_M_CPU),
-    NODE("router", HW_NODE_ROUTER),
-    NODE("ucie_port", HW_NODE_UCIE_PORT),
-    NODE("sram", HW_NODE_SRAM),
-    NODE("hbm", HW_NODE_HBM),
-    NODE("pe_cpu", HW_NODE_PE_CPU),
-    NODE("pe_scheduler", HW_NODE_PE_SCHEDULER),
-    NODE("pe_dma", HW_NODE_PE_DMA),
-    KEY(COMPONENTS, "nodes.pe_dma.queue_depth", COUNT, "operations each channel holds",
-        RANGE("1", "1024", "operations"), TO_HW(U32, dma_queue_depth)),
-    KEY(COMPONENTS, "nodes.pe_dma.reduce_bw_gbs", RATE, "rate of put_reduce at its destination",
-        RANGE("0.001", "1000000", "GB/s"), TO_HW(HW_RATE, dma_reduce)),
-    NODE("pe_ipcq", HW_NODE_PE_IPCQ),
-    KEY(COMPONENTS, "nodes.pe_ipcq.wire_ns", DECIMAL,
-        "from the end of a transfer to its visibility", RANGE("0", "1000000000", "ns"),
-        TO_HW(PS, ipcq_wire_ps)),
-    KEY(COMPONENTS, "nodes.pe_ipcq.poll_interval_ns", DECIMAL,
-        "between two looks with backpressure: poll", RANGE("0.001", "1000000000", "ns"),
-        TO_HW(PS, ipcq_poll_ps)),
-    NODE("pe_fetch_store", HW_NODE_PE_FETCH_STORE),
-    KEY(COMPONENTS, "nodes.pe_fetch_store.bw_gbs", RATE, "TCM to registers and back",
-        RANGE("0.001", "1000000", "GB/s"), TO_HW(HW_RATE, fetch_store)),
-    NODE("pe_math", HW_NODE_PE_MATH),
-    KEY(COMPONENTS, "nodes.pe_math.clock_ghz", RATE, "clock of PE_MATH",
-        RANGE("0.001", "1000", "GHz"), TO_HW(HW_RATE, math_cycle)),
-    KEY(COMPONENTS, "nodes.pe_math.lanes", COUNT, "elements per cycle", RANGE("1", "65536", NULL),
-        TO_HW(U32, math_lanes)),
-    NODE("pe_gemm", HW_NODE_PE_GEMM),
-    KEY(COMPONENTS, "nodes.pe_gemm.clock_ghz", RATE, "clock of PE_GEMM",
-        RANGE("0.001", "1000", "GHz"), TO_HW(HW_RATE, gemm_cycle)),
-    KEY(COMPONENTS, "nodes.pe_gemm.m", COUNT, "rows of a tile product per cycle",
-        RANGE("1", "65536", NULL), TO_HW(U32, gemm_m)),
-    KEY(COMPONENTS, "nodes.pe_gemm.n", COUNT, "columns of a tile product per cycle",
-        RANGE("1", "65536", NULL), TO_HW(U32, gemm_n)),
-    KEY(COMPONENTS, "nodes.pe_gemm.k", COUNT, "depth of a tile product per cycle",
-        RANGE("1", "65536", NULL), TO_HW(U32, gemm_k)),
-    NODE("pe_tcm", HW_NODE_PE_TCM),
-    NODE("pe_mmu", HW_NODE_PE_MMU),
-    KEY(COMPONENTS, "nodes.pe_mmu.page_kib", COUNT, "size of a page", RANGE("1", "4194304", "KiB"),
-        TO_HW(U64, mmu_page_bytes), .scale = 1024),
-    LINK("pe_noc"),
-    LINK("tcm"),
-    LINK("noc"),
-    LINK("hbm"),
-    LINK("sram"),
-    LINK("m_cpu"),
-    LINK("noc_ucie"),
-    LINK("ucie"),
-    LINK("hub"),
-    LINK("sip_link"),
-    LINK("pcie"),
-    LINK("sio"),
-    LINK("hccs"),
-    KEY(COMPONENTS, "jitter.seed", COUNT, "of all draws; 1 if not given",
+    HW_NODES(NODE_KEYS) HW_LINKS(LINK_KEYS) KEY(
+        COMPONENTS, "jitter.seed", COUNT, "of all draws; 1 if not given",
         RANGE("0", "999999999999999999", NULL), .flags = CONFIG_OPTIONAL, TO_HW(U64, jitter_seed)),
-    NODE_JITTER("pe_cpu", HW_NODE_PE_CPU),
-    NODE_JITTER("pe_scheduler", HW_NODE_PE_SCHEDULER),
-    NODE_JITTER("pe_dma", HW_NODE_PE_DMA),
-    NODE_JITTER("pe_ipcq", HW_NODE_PE_IPCQ),
-    NODE_JITTER("pe_fetch_store", HW_NODE_PE_FETCH_STORE),
-    NODE_JITTER("pe_math", HW_NODE_PE_MATH),
-    NODE_JITTER("pe_gemm", HW_NODE_PE_GEMM),
-    NODE_JITTER("pe_tcm", HW_NODE_PE_TCM),
-    NODE_JITTER("pe_mmu", HW_NODE_PE_MMU),
-    LINK_JITTER("pe_noc", HW_LINK_PE_NOC),
-    LINK_JITTER("tcm", HW_LINK_TCM),
-    LINK_JITTER("noc", HW_LINK_NOC),
-    LINK_JITTER("hbm", HW_LINK_HBM),
-    LINK_JITTER("sram", HW_LINK_SRAM),
-    LINK_JITTER("m_cpu", HW_LINK_M_CPU),
-    LINK_JITTER("noc_ucie", HW_LINK_NOC_UCIE),
-    LINK_JITTER("ucie", HW_LINK_UCIE),
-    LINK_JITTER("hub", HW_LINK_HUB),
-    LINK_JITTER("sip_link", HW_LINK_SIP_LINK),
-    LINK_JITTER("pcie", HW_LINK_PCIE),
-    LINK_JITTER("sio", HW_LINK_SIO),
-    LINK_JITTER("hccs", HW_LINK_HCCS),
-};
+    HW_NODES(NODE_JITTER_KEYS) HW_LINKS(LINK_JITTER_KEYS)};
 const uint32_t config_machine_key_count = COUNT_OF(config_machine_keys);
 _Static_assert(COUNT_OF(config_machine_keys) <= CONFIG_MACHINE_KEYS_MAX, "values have room");
 

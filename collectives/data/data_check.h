@@ -1,6 +1,6 @@
 /*
- * data_check.h: whether a record can be carried out (data_pass.h). A record may come from a file, so
- * nothing of it is taken for granted.
+ * data_check.h: whether a record can be carried out (data_pass.h). A record may come from a file,
+ * so nothing of it is taken for granted.
  */
 #ifndef COLLECTIVES_DATA_CHECK_H
 #define COLLECTIVES_DATA_CHECK_H

@@ -1,7 +1,7 @@
 /*
- * dtype.c: element types (dtype.h). Everything is done on blocks of 32 bytes, one AVX2 register of
- * elements; the rest of an array goes through a padded block, so that one piece of code makes every
- * element whatever its position.
+ * dtype.c: element types (dtype.h). Everything is done on blocks of 32 bytes (simd.h); the
+ * rest of an array goes through a padded block, so that one piece of code makes every element
+ * whatever its position.
  *
  * Why f16 and bf16 may be computed in f32 and rounded again without a second rounding error:
  *   f16, sum.  f32 has p = 24 >= 2 * 11 + 2 digits, so rounding the exact sum to f32 and then to
@@ -19,8 +19,9 @@
 #include "collectives/data/dtype.h"
 
 #include <assert.h>
-#include <immintrin.h>
 #include <string.h>
+
+#include "collectives/data/simd.h"
 
 #define BLOCK_BYTES 32u
 #define NAN_F16     0x7e00
@@ -74,86 +75,67 @@ bool redop_parse(const char *name, enum redop *op)
 
 /* ---- conversions of eight elements ---------------------------------------------------------- */
 
-static inline __m256 f32_canonical(__m256 x)
+static inline f32x8 f32_canonical(f32x8 x)
 {
-    const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(NAN_F32));
-    return _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-}
-
-static inline __m256 f16_widen(__m128i x) { return _mm256_cvtph_ps(x); }
-
-/* x is canonical: cvtps2ph keeps the upper bits of a NaN's payload, which are those of NAN_F16. */
-static inline __m128i f16_narrow(__m256 x)
-{
-    return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-
-static inline __m256 bf16_widen(__m128i x)
-{
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
+    return f32_choose_nan(x, f32_of_bits(all32(NAN_F32)));
 }
 
 /* Adding half a unit less one, plus the lowest digit that stays, carries exactly when rounding to
  * nearest even goes up, through the exponent and into infinity. A canonical NaN stays. */
-static inline __m128i bf16_narrow(__m256 x)
+static inline bits128 bf16_narrow(f32x8 x)
 {
-    const __m256i bits = _mm256_castps_si256(x);
-    const __m256i even = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-    const __m256i half = _mm256_add_epi32(even, _mm256_set1_epi32(0x7fff));
-    const __m256i high = _mm256_srli_epi32(_mm256_add_epi32(bits, half), 16);
-    return _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
+    const bits256 bits = bits_of_f32(x);
+    const bits256 even = bits_and(shift_right_u32(bits, 16), all32(1));
+    const bits256 half = add_u32(even, all32(0x7fff));
+    return u16_of_u32(shift_right_u32(add_u32(bits, half), 16));
 }
 
 /* ---- operations on one block ---------------------------------------------------------------- */
 
-typedef __m256i (*block_fn)(__m256i a, __m256i b);
+typedef bits256 (*block_fn)(bits256 a, bits256 b);
 
-static inline __m256i halves(__m128i low, __m128i high) { return _mm256_set_m128i(high, low); }
-static inline __m128i low_half(__m256i x) { return _mm256_castsi256_si128(x); }
-static inline __m128i high_half(__m256i x) { return _mm256_extracti128_si256(x, 1); }
-
-static inline __m128i f16_sum8(__m128i a, __m128i b)
+static inline bits128 f16_sum8(bits128 a, bits128 b)
 {
-    return f16_narrow(f32_canonical(_mm256_add_ps(f16_widen(a), f16_widen(b))));
+    return f16_narrow(f32_canonical(f32_add(f16_widen(a), f16_widen(b))));
 }
-static inline __m128i f16_prod8(__m128i a, __m128i b)
+static inline bits128 f16_prod8(bits128 a, bits128 b)
 {
-    return f16_narrow(f32_canonical(_mm256_mul_ps(f16_widen(a), f16_widen(b))));
+    return f16_narrow(f32_canonical(f32_mul(f16_widen(a), f16_widen(b))));
 }
-static inline __m128i bf16_sum8(__m128i a, __m128i b)
+static inline bits128 bf16_sum8(bits128 a, bits128 b)
 {
-    return bf16_narrow(f32_canonical(_mm256_add_ps(bf16_widen(a), bf16_widen(b))));
+    return bf16_narrow(f32_canonical(f32_add(bf16_widen(a), bf16_widen(b))));
 }
-static inline __m128i bf16_prod8(__m128i a, __m128i b)
+static inline bits128 bf16_prod8(bits128 a, bits128 b)
 {
-    return bf16_narrow(f32_canonical(_mm256_mul_ps(bf16_widen(a), bf16_widen(b))));
+    return bf16_narrow(f32_canonical(f32_mul(bf16_widen(a), bf16_widen(b))));
 }
 
-static inline __m256i f16_sum(__m256i a, __m256i b)
+static inline bits256 f16_sum(bits256 a, bits256 b)
 {
     return halves(f16_sum8(low_half(a), low_half(b)), f16_sum8(high_half(a), high_half(b)));
 }
-static inline __m256i f16_prod(__m256i a, __m256i b)
+static inline bits256 f16_prod(bits256 a, bits256 b)
 {
     return halves(f16_prod8(low_half(a), low_half(b)), f16_prod8(high_half(a), high_half(b)));
 }
-static inline __m256i bf16_sum(__m256i a, __m256i b)
+static inline bits256 bf16_sum(bits256 a, bits256 b)
 {
     return halves(bf16_sum8(low_half(a), low_half(b)), bf16_sum8(high_half(a), high_half(b)));
 }
-static inline __m256i bf16_prod(__m256i a, __m256i b)
+static inline bits256 bf16_prod(bits256 a, bits256 b)
 {
     return halves(bf16_prod8(low_half(a), low_half(b)), bf16_prod8(high_half(a), high_half(b)));
 }
-static inline __m256i f32_sum(__m256i a, __m256i b)
+static inline bits256 f32_sum(bits256 a, bits256 b)
 {
-    const __m256 sum = _mm256_add_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
-    return _mm256_castps_si256(f32_canonical(sum));
+    const f32x8 sum = f32_add(f32_of_bits(a), f32_of_bits(b));
+    return bits_of_f32(f32_canonical(sum));
 }
-static inline __m256i f32_prod(__m256i a, __m256i b)
+static inline bits256 f32_prod(bits256 a, bits256 b)
 {
-    const __m256 product = _mm256_mul_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
-    return _mm256_castps_si256(f32_canonical(product));
+    const f32x8 product = f32_mul(f32_of_bits(a), f32_of_bits(b));
+    return bits_of_f32(f32_canonical(product));
 }
 
 /*
@@ -161,71 +143,61 @@ static inline __m256i f32_prod(__m256i a, __m256i b)
  * the patterns of a type are ordered as signed integers, -0 next below +0. The inversion undoes
  * itself. MAXPS is no help: it returns its second operand for NaNs and for zeros of any sign.
  */
-static inline __m256i key16(__m256i x)
+static inline bits256 key16(bits256 x)
 {
-    return _mm256_xor_si256(x, _mm256_srli_epi16(_mm256_srai_epi16(x, 15), 1));
+    return bits_xor(x, shift_right_u16(shift_right_i16(x, 15), 1));
 }
-static inline __m256i key32(__m256i x)
+static inline bits256 key32(bits256 x)
 {
-    return _mm256_xor_si256(x, _mm256_srli_epi32(_mm256_srai_epi32(x, 31), 1));
+    return bits_xor(x, shift_right_u32(shift_right_i32(x, 31), 1));
 }
 
 /* r, but `nan` where a or b is a NaN: greater in magnitude than infinity. */
-static inline __m256i or_nan16(__m256i r, __m256i a, __m256i b, short infinity, short nan)
+static inline bits256 or_nan16(bits256 r, bits256 a, bits256 b, short infinity, short nan)
 {
-    const __m256i magnitude = _mm256_set1_epi16(0x7fff);
-    const __m256i greater =
-        _mm256_max_epi16(_mm256_and_si256(a, magnitude), _mm256_and_si256(b, magnitude));
-    return _mm256_blendv_epi8(r, _mm256_set1_epi16(nan),
-                              _mm256_cmpgt_epi16(greater, _mm256_set1_epi16(infinity)));
+    const bits256 magnitude = all16(0x7fff);
+    const bits256 greater = max_i16(bits_and(a, magnitude), bits_and(b, magnitude));
+    return bits_choose(r, all16(nan), greater_i16(greater, all16(infinity)));
 }
-static inline __m256i or_nan32(__m256i r, __m256i a, __m256i b)
+static inline bits256 or_nan32(bits256 r, bits256 a, bits256 b)
 {
-    const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
-    const __m256i greater =
-        _mm256_max_epi32(_mm256_and_si256(a, magnitude), _mm256_and_si256(b, magnitude));
-    return _mm256_blendv_epi8(r, _mm256_set1_epi32(NAN_F32),
-                              _mm256_cmpgt_epi32(greater, _mm256_set1_epi32(0x7f800000)));
+    const bits256 magnitude = all32(0x7fffffff);
+    const bits256 greater = max_i32(bits_and(a, magnitude), bits_and(b, magnitude));
+    return bits_choose(r, all32(NAN_F32), greater_i32(greater, all32(0x7f800000)));
 }
 
-static inline __m256i max16(__m256i a, __m256i b)
-{
-    return key16(_mm256_max_epi16(key16(a), key16(b)));
-}
-static inline __m256i min16(__m256i a, __m256i b)
-{
-    return key16(_mm256_min_epi16(key16(a), key16(b)));
-}
-static inline __m256i f16_max(__m256i a, __m256i b)
+static inline bits256 max16(bits256 a, bits256 b) { return key16(max_i16(key16(a), key16(b))); }
+static inline bits256 min16(bits256 a, bits256 b) { return key16(min_i16(key16(a), key16(b))); }
+static inline bits256 f16_max(bits256 a, bits256 b)
 {
     return or_nan16(max16(a, b), a, b, 0x7c00, NAN_F16);
 }
-static inline __m256i f16_min(__m256i a, __m256i b)
+static inline bits256 f16_min(bits256 a, bits256 b)
 {
     return or_nan16(min16(a, b), a, b, 0x7c00, NAN_F16);
 }
-static inline __m256i bf16_max(__m256i a, __m256i b)
+static inline bits256 bf16_max(bits256 a, bits256 b)
 {
     return or_nan16(max16(a, b), a, b, 0x7f80, NAN_BF16);
 }
-static inline __m256i bf16_min(__m256i a, __m256i b)
+static inline bits256 bf16_min(bits256 a, bits256 b)
 {
     return or_nan16(min16(a, b), a, b, 0x7f80, NAN_BF16);
 }
-static inline __m256i f32_max(__m256i a, __m256i b)
+static inline bits256 f32_max(bits256 a, bits256 b)
 {
-    return or_nan32(key32(_mm256_max_epi32(key32(a), key32(b))), a, b);
+    return or_nan32(key32(max_i32(key32(a), key32(b))), a, b);
 }
-static inline __m256i f32_min(__m256i a, __m256i b)
+static inline bits256 f32_min(bits256 a, bits256 b)
 {
-    return or_nan32(key32(_mm256_min_epi32(key32(a), key32(b))), a, b);
+    return or_nan32(key32(min_i32(key32(a), key32(b))), a, b);
 }
 
 /* ---- arrays --------------------------------------------------------------------------------- */
 
-static inline __m256i load_block(const uint8_t *from)
+static inline bits256 load_block(const uint8_t *from)
 {
-    __m256i block;
+    bits256 block;
     memcpy(&block, from, sizeof block);
     return block;
 }
@@ -236,7 +208,7 @@ for_blocks(block_fn op, uint8_t *dst, const uint8_t *a, const uint8_t *b, size_t
 {
     size_t at = 0;
     for (; bytes - at >= BLOCK_BYTES; at += BLOCK_BYTES) {
-        const __m256i result = op(load_block(a + at), load_block(b + at));
+        const bits256 result = op(load_block(a + at), load_block(b + at));
         memcpy(dst + at, &result, sizeof result);
     }
     if (at == bytes)
@@ -244,7 +216,7 @@ for_blocks(block_fn op, uint8_t *dst, const uint8_t *a, const uint8_t *b, size_t
     uint8_t last_a[BLOCK_BYTES] = {0}, last_b[BLOCK_BYTES] = {0};
     memcpy(last_a, a + at, bytes - at);
     memcpy(last_b, b + at, bytes - at);
-    const __m256i result = op(load_block(last_a), load_block(last_b));
+    const bits256 result = op(load_block(last_a), load_block(last_b));
     memcpy(dst + at, &result, bytes - at);
 }
 
@@ -297,9 +269,9 @@ void dtype_reduce(enum dtype dtype, enum redop op, void *dst, const void *a, con
 __attribute__((always_inline)) static inline void dtype_widen(enum dtype dtype, float *dst,
                                                               const uint8_t *src, size_t n)
 {
-    __m256i in = _mm256_setzero_si256();
+    bits256 in = bits_zero();
     memcpy(&in, src, n * dtype_table[dtype].bytes);
-    __m256 out = _mm256_castsi256_ps(in);
+    f32x8 out = f32_of_bits(in);
     if (dtype == DTYPE_F16)
         out = f16_widen(low_half(in));
     else if (dtype == DTYPE_BF16)
@@ -311,14 +283,14 @@ __attribute__((always_inline)) static inline void dtype_widen(enum dtype dtype, 
 __attribute__((always_inline)) static inline void dtype_narrow(enum dtype dtype, uint8_t *dst,
                                                                const float *src, size_t n)
 {
-    __m256 in = _mm256_setzero_ps();
+    f32x8 in = f32_zero();
     memcpy(&in, src, n * sizeof *src);
     in = f32_canonical(in);
-    __m256i out = _mm256_castps_si256(in);
+    bits256 out = bits_of_f32(in);
     if (dtype == DTYPE_F16)
-        out = _mm256_castsi128_si256(f16_narrow(in));
+        out = bits_wide(f16_narrow(in));
     else if (dtype == DTYPE_BF16)
-        out = _mm256_castsi128_si256(bf16_narrow(in));
+        out = bits_wide(bf16_narrow(in));
     memcpy(dst, &out, n * dtype_table[dtype].bytes);
 }
 

@@ -1,5 +1,6 @@
 /*
- * matmul_call.h: matrix products as a call of a process group's ranks, alone or beside an all-reduce.
+ * matmul_call.h: matrix products as a call of a process group's ranks, alone or beside an
+ * all-reduce.
  */
 #ifndef COLLECTIVES_MATMUL_CALL_H
 #define COLLECTIVES_MATMUL_CALL_H
@@ -16,7 +17,6 @@
 void dist_matmul(struct tensor *operands, const struct matmul_job *job);
 void dist_all_reduce_beside(struct tensor *tensor, enum redop op, struct tensor *operands,
                             const struct matmul_job *job, const struct tl_kernel *kernel);
-
 
 /* The algorithm of dist_matmul(). It is not in the registry: ccl.yaml cannot choose it. */
 extern const struct ccl_algorithm dist_matmul_algorithm;

@@ -4,6 +4,7 @@
  */
 #include "collectives/runtime/dist_tensor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "collectives/data/input.h"

@@ -5,6 +5,7 @@
  */
 #include "collectives/runtime/distributed.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * host_copy.h: with `host_copy: simulated`, maps and fills of tensors take simulated time before the
- * next collective begins. Between drains, one thread.
+ * host_copy.h: with `host_copy: simulated`, maps and fills of tensors take simulated time before
+ * the next collective begins. Between drains, one thread.
  */
 #ifndef COLLECTIVES_HOST_COPY_H
 #define COLLECTIVES_HOST_COPY_H

@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/host/coroutine.h"
-#include "collectives/config/environment.h"
+#include "core/host/pages.h"
+#include "collectives/config/input/environment.h"
 
 #define STACK_KIB_DEFAULT 64u
 #define STACK_KIB_MIN     32u /* of which this library's calls take up to 11, measured */
@@ -135,17 +135,15 @@ static int map_stacks(struct launcher *launcher, struct cw_error *error)
 {
     const size_t each = launcher->stack_bytes + GUARD_BYTES;
     launcher->stacks_bytes = launcher->nprocs * each;
-    void *stacks = mmap(NULL, launcher->stacks_bytes, PROT_NONE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (stacks == MAP_FAILED)
+    void *const stacks = pages_reserve(launcher->stacks_bytes);
+    if (stacks == NULL)
         return spawn_fail(error, CW_NO_RESOURCE,
                           "no room for %u stacks of %zu bytes: %s; see "
                           "CUBEWARP_STACK_KIB",
                           launcher->nprocs, launcher->stack_bytes, strerror(errno));
     launcher->stacks = stacks;
     for (uint32_t rank = 0; rank < launcher->nprocs; rank++)
-        if (mprotect(launcher->stacks + rank * each + GUARD_BYTES, launcher->stack_bytes,
-                     PROT_READ | PROT_WRITE))
+        if (!pages_open(launcher->stacks + rank * each + GUARD_BYTES, launcher->stack_bytes))
             return spawn_fail(error, CW_NO_RESOURCE,
                               "no room for the stack of rank %u of %u: %s; the system's limit "
                               "vm.max_map_count may be too low",
@@ -183,7 +181,7 @@ static void tear_down(struct launcher *launcher)
     }
     free(launcher->workers);
     if (launcher->stacks)
-        munmap(launcher->stacks, launcher->stacks_bytes);
+        pages_release(launcher->stacks, launcher->stacks_bytes);
 }
 
 /* ---- errors --------------------------------------------------------------------------------- */

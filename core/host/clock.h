@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "core/host/cpu.h"
+
 /* Seconds since some moment that does not change while the process runs. */
 static inline double clock_s(void)
 {
@@ -15,7 +17,7 @@ static inline double clock_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The processor's counter: cheaper to read, and of no known unit. Never set back on one core. */
-static inline uint64_t clock_ticks(void) { return __builtin_ia32_rdtsc(); }
+/* Of no known unit, and cheaper to read. */
+static inline uint64_t clock_ticks(void) { return cpu_ticks(); }
 
 #endif

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a word's low half comes first");
+#include "core/host/cpu.h" /* a word's low half comes first */
 
 void sync_sleep(struct sync_u64 *shared, uint64_t value, long ns_max)
 {

@@ -7,36 +7,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/host/host_limits.h"
-
-enum { HUGE_PAGE_BYTES = 2 << 20 };
+#include "core/host/pages.h"
 
 void memory_init(struct memory *memory, uint64_t bytes_max)
 {
     *memory = (struct memory){.bytes_max =
                                   bytes_max > 0 ? bytes_max : host_limits_memory_bytes() / 5 * 4};
-}
-
-static size_t whole_pages(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
-
-/* Maps a little more than needed and unmaps both ends, to start at a huge page. */
-static void *map(size_t bytes)
-{
-    const size_t length = whole_pages(bytes), mapped = length + HUGE_PAGE_BYTES;
-    uint8_t *const start =
-        mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED)
-        return NULL;
-    const size_t before = (HUGE_PAGE_BYTES - (uintptr_t)start % HUGE_PAGE_BYTES) % HUGE_PAGE_BYTES;
-    if (before > 0)
-        munmap(start, before);
-    if (mapped - before > length)
-        munmap(start + before + length, mapped - before - length);
-    /* A wish: without it all is slower, not wrong. */
-    (void)madvise(start + before, length, MADV_HUGEPAGE);
-    return start + before;
 }
 
 /* Adds to what is taken, unless that would pass the limit. */
@@ -60,8 +38,8 @@ void *memory_take(struct memory *memory, size_t bytes)
     if (!account(memory, bytes))
         return NULL;
     void *block = NULL;
-    if (bytes >= HUGE_PAGE_BYTES) {
-        block = map(bytes);
+    if (bytes >= PAGES_HUGE_BYTES) {
+        block = pages_map(bytes);
     } else if (posix_memalign(&block, MEMORY_ALIGN, bytes) == 0) {
         memset(block, 0, bytes);
     } else {
@@ -80,11 +58,30 @@ void memory_give(struct memory *memory, void *block, size_t bytes)
     if (bytes == 0)
         bytes = 1;
     MEMORY_UNPOISON(block, bytes);
-    if (bytes >= HUGE_PAGE_BYTES)
-        munmap(block, whole_pages(bytes));
+    if (bytes >= PAGES_HUGE_BYTES)
+        pages_unmap(block, bytes);
     else
         free(block);
     (void)sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
+}
+
+bool memory_grow_array(struct memory *memory, void *items, size_t *capacity, size_t used,
+                       size_t needed, size_t item_bytes, size_t capacity_min)
+{
+    size_t wider = *capacity == 0 ? capacity_min : 2 * *capacity;
+    while (wider < needed)
+        wider *= 2;
+    void *old;
+    memcpy(&old, items, sizeof old); /* whatever it points to, a pointer is a pointer */
+    void *const block = memory_take(memory, wider * item_bytes);
+    if (block == NULL)
+        return false;
+    if (used > 0)
+        memcpy(block, old, used * item_bytes);
+    memory_give(memory, old, *capacity * item_bytes);
+    memcpy(items, &block, sizeof block);
+    *capacity = wider;
+    return true;
 }
 
 enum memory_level memory_level(const struct memory *memory)

@@ -3,8 +3,6 @@
  */
 #include "core/queue/overflow_heap.h"
 
-#include <string.h>
-
 enum { CHILDREN = 4, CAPACITY_MIN = 256 };
 
 void overflow_heap_init(struct overflow_heap *heap, struct memory *memory)
@@ -17,23 +15,10 @@ void overflow_heap_free(struct overflow_heap *heap)
     memory_give(heap->memory, heap->entries, heap->capacity * sizeof *heap->entries);
 }
 
-static bool overflow_heap_grow(struct overflow_heap *heap)
-{
-    const size_t capacity = heap->capacity == 0 ? CAPACITY_MIN : 2 * heap->capacity;
-    struct entry *const entries = memory_take(heap->memory, capacity * sizeof *entries);
-    if (entries == NULL)
-        return false;
-    if (heap->count > 0)
-        memcpy(entries, heap->entries, heap->count * sizeof *entries);
-    overflow_heap_free(heap);
-    heap->entries = entries;
-    heap->capacity = capacity;
-    return true;
-}
-
 bool overflow_heap_push(struct overflow_heap *heap, const struct entry *entry)
 {
-    if (heap->count == heap->capacity && !overflow_heap_grow(heap))
+    if (!memory_grow(heap->memory, &heap->entries, &heap->capacity, heap->count, heap->count + 1,
+                     sizeof *heap->entries, CAPACITY_MIN))
         return false;
     struct entry *const entries = heap->entries;
     size_t at = heap->count++;

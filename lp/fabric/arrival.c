@@ -1,15 +1,15 @@
 /*
  * arrival.c: data at its destination: the way from the router of its PE to the queue, the memory
- * or the waiting kernel (20-hardware.md, "The legs of a path"). The data of a send or a put
- * passes the destination's PE_DMA, then goes to its memory; a credit, a notification and an
- * acknowledgement end at PE_DMA. Runs in handlers only, on the destination's cube.
+ * or the waiting kernel (hw/HARDWARE.md, "Timing of a transfer"). The data of a send, a put or a
+ * raw store passes the destination's PE_DMA, then goes to its memory. A credit, a notification and
+ * an acknowledgement end at PE_DMA. Runs in handlers only, on the destination's cube.
  */
 #include "lp/fabric/arrival.h"
 
 #include "lp/fabric/fabric.h"
 #include "lp/fabric/pe_dma.h"
 
-/* The memory leg. */
+/* From PE_DMA to the memory. */
 static void cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
                             enum hw_memory memory)
 {
@@ -21,7 +21,8 @@ static void cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32
     lp_cross_to_memory(run, flight, run->m->router.of_pe[pe], memory, pe);
 }
 
-/* A put_reduce: the unit is one more link behind the memory, without distance or overhead. */
+/* A put_reduce: the reduce unit is one more link behind the memory, without distance or
+ * overhead. */
 static void cross_reduce(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 {
     const struct lp_model *m = run->m;
@@ -30,10 +31,10 @@ static void cross_reduce(struct lp_run *run, struct hw_flight *flight, uint32_t 
                     lp_link(run->ctx, m, &run->cube->link[m->cube.link_reduce + pe], flight), 0);
 }
 
-/* A raw store is in its memory: its acknowledgement goes back over the same path with 0 bytes, the
- * memory's overhead not counted again. */
-static void acknowledge(struct lp_run *run, struct lp_sender sender, int64_t stored_ps,
-                        const struct lp_transfer *store)
+/* A raw store is in its memory: its acknowledgement goes back over the same path with 0 bytes. The
+ * memory's overhead does not count again. */
+static void acknowledge_store(struct lp_run *run, struct lp_sender sender, int64_t stored_ps,
+                              const struct lp_transfer *store)
 {
     const struct lp_model *m = run->m;
     const struct hw_config *hw = &m->hw;
@@ -94,7 +95,7 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
         credit_arrived(run, sender, flight, transfer);
         break;
     case LP_TRANSFER_STORE:
-        acknowledge(run, sender, flight->tau_ps, transfer);
+        acknowledge_store(run, sender, flight->tau_ps, transfer);
         break;
     default:
         cw_check(run->ctx, transfer->kind == LP_TRANSFER_STORE_ACK);

@@ -1,7 +1,7 @@
 /*
- * cube.c: the cube's logical process: eight PEs (by default), their NoC, their memories and the
- * m_cpu that hands them control messages (20-hardware.md, "Control plane"). A transfer's crossing
- * of the cube is one event, at the time its tail enters.
+ * cube.c: the LP of a cube: eight PEs (by default), their NoC, their memories and the m_cpu that
+ * hands them control messages (hw/HARDWARE.md, "Control plane"). It hands each event to the block
+ * that it is for. A transfer's crossing of the cube is one event, at the time its tail enters.
  */
 #include "lp/fabric/cube.h"
 
@@ -11,7 +11,7 @@
 #include "lp/queues/ipcq.h"
 #include "lp/queues/one_sided.h"
 
-static size_t cube_bytes(const struct lp_model *m) { return m->cube.state_bytes; }
+static size_t cube_state_bytes(const struct lp_model *m) { return m->cube.state_bytes; }
 
 static void cube_init(const struct lp_model *m, uint32_t lp, void *state)
 {
@@ -91,7 +91,7 @@ static void pe_cpu_effect(struct lp_run *run, const struct lp_transfer *transfer
     if (transfer->kind == LP_TRANSFER_INIT) {
         lp_ipcq_install(run, pe);
         lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);
-    } else if (transfer->kind >= LP_TRANSFER_MAP) { /* what it says is in the host's tables */
+    } else if (transfer->kind >= LP_TRANSFER_MAP) { /* its contents are in the host's tables */
         lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);
     } else {
         cw_check(run->ctx, transfer->kind == LP_TRANSFER_LAUNCH);
@@ -152,4 +152,4 @@ static void cube_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
     }
 }
 
-const struct lp_ops lp_cube_ops = {"cube", cube_bytes, cube_init, cube_handle};
+const struct lp_ops lp_cube_ops = {"cube", cube_state_bytes, cube_init, cube_handle};

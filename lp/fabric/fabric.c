@@ -1,8 +1,8 @@
 /*
- * fabric.c: transfers inside a cube: its NoC, its ports, the links to its memories and PEs
- * (20-hardware.md, "Timing of a transfer"). Each function advances a flight over some links of
- * this LP's state, reserving them in path order; lp_route_on() decides where a transfer goes and
- * sends it on. Runs in handlers only, on the LP's own worker.
+ * fabric.c: transfers inside a cube (fabric.h; hw/HARDWARE.md, "Timing of a transfer"). Each
+ * function advances a flight over some links of this LP's state and reserves them in path order.
+ * lp_route_on() finds the next LP of a transfer and sends the transfer on. Runs in handlers only,
+ * on the LP's own worker.
  */
 #include "lp/fabric/fabric.h"
 
@@ -14,9 +14,9 @@ struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe)
     return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), (*next)++};
 }
 
-/* Reads one field on its own. Some have been written a moment ago, and one load of several of them
- * would wait until all have reached the cache. */
-static inline uint64_t alone(uint64_t field)
+/* Reads one field on its own. Some fields have been written a moment ago. One load of several of
+ * them would wait until all have reached the cache. */
+static inline uint64_t read_alone(uint64_t field)
 {
     __asm__("" : "+r"(field));
     return field;
@@ -27,25 +27,24 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                 const struct hw_flight *flight)
 {
     const struct lp_transfer *const t = transfer;
-    const uint64_t kind =
-        alone(t->kind) | alone(t->flags) << 8 | alone(t->dir) << 16 | alone(t->memory) << 24;
+    const uint64_t kind = read_alone(t->kind) | read_alone(t->flags) << 8 |
+                          read_alone(t->dir) << 16 | read_alone(t->memory) << 24;
     const uint64_t words[] = {
         (uint64_t)flight->sigma_ps,
-        alone(t->dst) << 32 | alone(t->src),
-        alone(t->seq) << 32 | alone(t->bytes),
-        kind << 32 | alone(t->epoch),
-        alone(t->order) << 32 | alone(t->exit) << 8 | alone(t->port),
+        read_alone(t->dst) << 32 | read_alone(t->src),
+        read_alone(t->seq) << 32 | read_alone(t->bytes),
+        kind << 32 | read_alone(t->epoch),
+        read_alone(t->order) << 32 | read_alone(t->exit) << 8 | read_alone(t->port),
     };
     _Static_assert(sizeof words == sizeof *t, "all of it");
     cw_send(ctx, to_lp, flight->tau_ps - cw_now(ctx), (uint16_t)type, sender.entity, sender.number,
             words, sizeof words);
 }
 
-/* Where link number `index` of this cube is. */
-static struct hw_jitter_place fabric_place_of(const struct lp_run *run, uint32_t index)
+/* The place of link number `index` of this cube, for its jitter. */
+static struct hw_jitter_place place_of_link(const struct lp_run *run, uint32_t index)
 {
-    const uint32_t of_pe =
-        index - run->m->cube.link_pe; /* wraps round for a link that is no PE's */
+    const uint32_t of_pe = index - run->m->cube.link_pe; /* wraps round for a link of no PE */
     const uint32_t pe = of_pe / LP_PE_LINKS;
     return (struct hw_jitter_place){run->sip, run->cube_in_sip,
                                     pe < run->m->pes ? pe : HW_JITTER_ANY, index};
@@ -56,19 +55,19 @@ int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enu
 {
     if (__builtin_expect(!run->m->hw.jittered, 1))
         return 0;
-    return lp_late_link_ps(&run->m->hw, kind, fabric_place_of(run, index), flight);
+    return lp_late_link_ps(&run->m->hw, kind, place_of_link(run, index), flight);
 }
 
-/* The same as fabric_cross() where jitter may make link or node late. A late PE_DMA or PE_TCM holds
- * the link to it, so that data for a PE keeps its order. */
-static __attribute__((noinline, cold)) void cross_late(struct lp_run *run, struct hw_flight *flight,
-                                                       enum hw_link_kind kind, uint32_t index,
-                                                       enum hw_node_kind next)
+/* fabric_cross() with jitter of the link and of the node. A late PE_DMA or PE_TCM holds the link to
+ * it, so that data for a PE keeps its order. */
+static __attribute__((noinline, cold)) void
+cross_with_jitter(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
+                  uint32_t index, enum hw_node_kind next)
 {
     const struct hw_config *hw = &run->m->hw;
     const int64_t overhead_ps = hw->overhead_ps[next];
     const int64_t late_ps =
-        lp_late_node_ps(hw, next, fabric_place_of(run, index), flight->operation, overhead_ps);
+        lp_late_node_ps(hw, next, place_of_link(run, index), flight->operation, overhead_ps);
     const bool holds = next == HW_NODE_PE_DMA || next == HW_NODE_PE_TCM;
     hw_flight_cross_late(flight, &hw->link[kind],
                          lp_link(run->ctx, run->m, &run->cube->link[index], flight),
@@ -76,7 +75,7 @@ static __attribute__((noinline, cold)) void cross_late(struct lp_run *run, struc
                          lp_late_ps(run, flight, kind, index) + (holds ? late_ps : 0));
 }
 
-/* Inlined where the link's and the node's kinds are known: a transfer crosses several links in each
+/* Inlined, since callers know the kinds of link and node: a transfer crosses several links in each
  * event. */
 static inline __attribute__((always_inline)) void
 fabric_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
@@ -84,7 +83,7 @@ fabric_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kin
 {
     const struct hw_config *hw = &run->m->hw;
     if (__builtin_expect(hw->jittered, 0))
-        cross_late(run, flight, kind, index, next);
+        cross_with_jitter(run, flight, kind, index, next);
     else
         hw_flight_cross(flight, &hw->link[kind],
                         lp_link(run->ctx, run->m, &run->cube->link[index], flight),
@@ -193,8 +192,8 @@ int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory m
 }
 
 /* From `router` out of the cube by `port`, to the LP behind that port. */
-static void fabric_leave(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                         struct lp_transfer *transfer, uint32_t router, enum hw_port port)
+static void leave_cube(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                       struct lp_transfer *transfer, uint32_t router, enum hw_port port)
 {
     const struct lp_model *m = run->m;
     uint32_t to_cube;
@@ -214,17 +213,17 @@ void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *
     const struct lp_model *m = run->m;
     const struct hw_place dst = hw_place_of(&m->hw, transfer->dst);
     if (lp_to_host(transfer)) {
-        fabric_leave(run, sender, flight, transfer, router,
-                     hw_route_cube_exit(&m->hw, run->cube_in_sip, HW_PORT_W));
+        leave_cube(run, sender, flight, transfer, router,
+                   hw_route_cube_exit(&m->hw, run->cube_in_sip, HW_PORT_W));
     } else if (dst.sip != run->sip) {
         const enum hw_port exit = transfer->exit < HW_PORTS
                                       ? (enum hw_port)transfer->exit
                                       : hw_route_sip(&m->hw, run->sip, dst.sip);
-        fabric_leave(run, sender, flight, transfer, router,
-                     hw_route_cube_exit(&m->hw, run->cube_in_sip, exit));
+        leave_cube(run, sender, flight, transfer, router,
+                   hw_route_cube_exit(&m->hw, run->cube_in_sip, exit));
     } else if (dst.cube != run->cube_in_sip) {
-        fabric_leave(run, sender, flight, transfer, router,
-                     hw_route_cube(&m->hw, run->cube_in_sip, dst.cube));
+        leave_cube(run, sender, flight, transfer, router,
+                   hw_route_cube(&m->hw, run->cube_in_sip, dst.cube));
     } else if (lp_is_control(transfer)) {
         lp_cross_noc(run, flight, router, m->router.centre);
         lp_cross_m_cpu(run, flight, true);

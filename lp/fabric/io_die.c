@@ -1,7 +1,7 @@
 /*
- * io_die.c: the logical processes around the cubes: a SIP's IO die, a switch between SIPs, and the
- * host, which only collects (20-hardware.md, "Structure", "Routing", "Control plane"). A
- * crossing is one event, at the time the transfer's tail enters.
+ * io_die.c: the LPs around the cubes: a SIP's IO die, a switch between SIPs, and the host, which
+ * only counts answers (hw/HARDWARE.md, "Structure", "Routing", "Control plane"). A crossing is one
+ * event, at the time the transfer's tail enters.
  */
 #include "lp/fabric/io_die.h"
 
@@ -9,7 +9,7 @@
 
 /* ---- IO die ---------------------------------------------------------------------------------- */
 
-static size_t io_die_bytes(const struct lp_model *m)
+static size_t io_die_state_bytes(const struct lp_model *m)
 {
     return sizeof(struct lp_io_die) + m->io_die.link_count * sizeof(struct hw_link);
 }
@@ -67,13 +67,13 @@ static void leave_sip(struct die_run *run, const struct cw_event *event, struct 
     transfer->port = (uint8_t)hw_route_entry(&m->hw, port);
     transfer->exit = HW_PORT_NONE;
     const uint32_t lp = through_switch
-                            ? m->first_switch + m->hw.sip_topology->switch_of(&m->hw, run->sip)
+                            ? m->lps.first_switch + m->hw.sip_topology->switch_of(&m->hw, run->sip)
                             : lp_of_io_die(m, hw_route_sip_behind(&m->hw, run->sip, port, to_sip));
     lp_forward(run->ctx, lp, LP_EVENT_TRANSFER, lp_sender_of(event), transfer, flight);
 }
 
 /* A transfer's tail enters an IO port: from a cube of this SIP, or from outside. */
-static void io_die_transfer_enters(struct die_run *run, const struct cw_event *event)
+static void enter_io_port(struct die_run *run, const struct cw_event *event)
 {
     const struct lp_model *m = run->m;
     struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
@@ -91,7 +91,7 @@ static void io_die_transfer_enters(struct die_run *run, const struct cw_event *e
     } else if (to_sip == run->sip) {
         enter_sip(run, event, &flight, &transfer, port);
     } else if (from_sip == run->sip) {
-        leave_sip(run, event, &flight, &transfer, port); /* it came by the port it wants */
+        leave_sip(run, event, &flight, &transfer, port); /* the cubes have chosen the port */
     } else {
         const enum hw_port out = hw_route_sip(&m->hw, run->sip, to_sip);
         io_die_cross(run, &flight, HW_LINK_HUB, m->io_die.link_hub_in + port, hub_ps);
@@ -135,10 +135,10 @@ static void io_cpu_done(struct die_run *run, const struct cw_event *event)
 static void io_die_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
     const struct lp_model *m = cw_model_data(ctx);
-    struct die_run run = {ctx, m, state, event->lp - m->first_io_die};
+    struct die_run run = {ctx, m, state, event->lp - m->lps.first_io_die};
     switch (event->type) {
     case LP_EVENT_TRANSFER:
-        io_die_transfer_enters(&run, event);
+        enter_io_port(&run, event);
         break;
     case LP_EVENT_CPU_ARRIVAL:
         io_cpu_arrival(&run, event);
@@ -151,11 +151,11 @@ static void io_die_handle(struct cw_ctx *ctx, const void *state, const struct cw
     }
 }
 
-const struct lp_ops lp_io_die_ops = {"io_die", io_die_bytes, nothing_to_init, io_die_handle};
+const struct lp_ops lp_io_die_ops = {"io_die", io_die_state_bytes, nothing_to_init, io_die_handle};
 
 /* ---- switch ---------------------------------------------------------------------------------- */
 
-static size_t switch_bytes(const struct lp_model *m)
+static size_t switch_state_bytes(const struct lp_model *m)
 {
     return sizeof(struct lp_switch) + m->hw.sip_count * sizeof(struct hw_link);
 }
@@ -168,7 +168,7 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
     cw_check(ctx, transfer.port < HW_PORTS);
     struct hw_flight flight = lp_flight(ctx, &transfer);
-    const uint32_t number = event->lp - m->first_switch;
+    const uint32_t number = event->lp - m->lps.first_switch;
     const uint32_t to_sip =
         m->hw.sip_topology->switch_exit(number, transfer.dst / (m->pes * m->cubes));
     cw_check(ctx, to_sip < m->hw.sip_count);
@@ -181,11 +181,11 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
                &flight);
 }
 
-const struct lp_ops lp_switch_ops = {"switch", switch_bytes, nothing_to_init, switch_handle};
+const struct lp_ops lp_switch_ops = {"switch", switch_state_bytes, nothing_to_init, switch_handle};
 
 /* ---- host ------------------------------------------------------------------------------------ */
 
-static size_t host_bytes(const struct lp_model *m)
+static size_t host_state_bytes(const struct lp_model *m)
 {
     (void)m;
     return sizeof(struct lp_host);
@@ -202,4 +202,4 @@ static void host_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
     cw_emit(ctx, LP_RECORD_HOST, &record, sizeof record);
 }
 
-const struct lp_ops lp_host_ops = {"host", host_bytes, nothing_to_init, host_handle};
+const struct lp_ops lp_host_ops = {"host", host_state_bytes, nothing_to_init, host_handle};

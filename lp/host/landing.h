@@ -1,7 +1,8 @@
 /*
- * landing.h: the puts that are under way, as their committed records tell: where each is bound for
- * and how, so that the record of its landing can say so too (record.h). What travels through the
- * machine is sizes and numbers only. Used by the record sink, on one thread at a time.
+ * landing.h: the puts that are under way, from their committed records. Only sizes and numbers
+ * travel through the machine. So the destination and the operation of a put are remembered here,
+ * until the record of its landing gets them (record.h). Used by the record sink, on one thread at a
+ * time.
  */
 #ifndef LP_LANDING_H
 #define LP_LANDING_H

@@ -1,6 +1,5 @@
 /*
- * links.c: what every link of the machine carried in the last batch, by name. Host side, between
- * drains.
+ * links.c: see links.h. Reads the links in the LPs' states; names them by their place.
  */
 #include "lp/host/links.h"
 
@@ -117,8 +116,8 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t
         snprintf(v.place, sizeof v.place, "sip %u io_die", sip);
         links_visit_io_die(&v, cw_state(sim, lp_of_io_die(m, sip)));
     }
-    for (uint32_t i = 0; i < m->switch_count; i++) {
-        const struct lp_switch *s = cw_state(sim, m->first_switch + i);
+    for (uint32_t i = 0; i < m->lps.switch_count; i++) {
+        const struct lp_switch *s = cw_state(sim, m->lps.first_switch + i);
         snprintf(v.place, sizeof v.place, "switch %u", i);
         for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
             visit_link(&v, &s->link[sip], hw_switch_link(&m->hw), "to sip ", sip);

@@ -1,7 +1,7 @@
 /*
  * system.c: the host's side of the simulated machine (system.h): creation, control messages,
- * draining, and what the commit records say about times. Runs between drains, and, as the record
- * sink, while the engine delivers.
+ * draining, and the times in the commit records. Runs between drains; the record sink runs while
+ * the engine delivers.
  */
 #include "lp/host/system.h"
 
@@ -35,7 +35,7 @@ struct lp_system {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* A landing gets what its put's record said. */
+/* A landing gets the destination and the operation of its put. */
 static void deliver_op(struct lp_system *system, const struct lp_op *record)
 {
     struct lp_op op = *record;
@@ -48,7 +48,7 @@ static void deliver_op(struct lp_system *system, const struct lp_op *record)
     system->options.op(system->options.arg, &op);
 }
 
-static void kernel_record(struct lp_system *system, const struct lp_kernel_record *record)
+static void note_kernel(struct lp_system *system, const struct lp_kernel_record *record)
 {
     struct lp_times *times = &system->times;
     struct lp_phases *phases = &system->phases;
@@ -79,8 +79,8 @@ static void kernel_record(struct lp_system *system, const struct lp_kernel_recor
     }
 }
 
-static void sink(void *arg, const struct cw_event *event, uint16_t kind, const void *record,
-                 uint16_t bytes)
+static void on_record(void *arg, const struct cw_event *event, uint16_t kind, const void *record,
+                      uint16_t bytes)
 {
     struct lp_system *system = arg;
     (void)event, (void)bytes;
@@ -95,7 +95,7 @@ static void sink(void *arg, const struct cw_event *event, uint16_t kind, const v
     case LP_RECORD_KERNEL:
         if (system->options.kernel)
             system->options.kernel(system->options.arg, record);
-        kernel_record(system, record);
+        note_kernel(system, record);
         break;
     default:
         system->times.returned++;
@@ -139,7 +139,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->model.emit.arrivals = options->arrival != NULL;
     system->hooks = lp_engine_model(&system->model);
     const size_t pairs = (size_t)options->threads * options->threads;
-    uint32_t *const lp_worker = malloc(system->model.lp_count * sizeof *lp_worker);
+    uint32_t *const lp_worker = malloc(system->model.lps.count * sizeof *lp_worker);
     int64_t *const least_ps = malloc(pairs * sizeof *least_ps);
     const bool placed = options->threads > 1;
     if (lp_worker == NULL || least_ps == NULL ||
@@ -160,7 +160,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
                                      .stress_seed = options->stress_seed,
                                      .lazy_cancellation = options->lazy_cancellation,
                                      .end_ps = CW_TIME_MAX,
-                                     .record = sink,
+                                     .record = on_record,
                                      .record_arg = system,
                                      .progress = options->progress,
                                      .each_round = options->each_round,
@@ -199,8 +199,8 @@ void lp_system_free(struct lp_system *system)
 
 /* Submits a control message with so much data to a PE: reserves the host's link and injects its
  * arrival. */
-static int system_submit(struct lp_system *system, uint32_t pe, enum lp_transfer_kind kind,
-                         uint32_t seq, uint32_t data_bytes, struct cw_error *error)
+static int submit_message(struct lp_system *system, uint32_t pe, enum lp_transfer_kind kind,
+                          uint32_t seq, uint32_t data_bytes, struct cw_error *error)
 {
     const struct lp_model *m = &system->model;
     const struct hw_config *hw = &m->hw;
@@ -232,7 +232,7 @@ int lp_system_submit_install(struct lp_system *system, struct cw_error *error)
     for (uint32_t pe = 0; pe < pe_count; pe++) {
         if (!lp_is_wired(&system->model, pe))
             continue;
-        const int code = system_submit(system, pe, LP_TRANSFER_INIT, 0, 0, error);
+        const int code = submit_message(system, pe, LP_TRANSFER_INIT, 0, 0, error);
         if (code)
             return code;
     }
@@ -243,7 +243,7 @@ void lp_system_begin_copy(struct lp_system *system) { reset_times(system); }
 
 int lp_system_submit_map(struct lp_system *system, uint32_t pe, struct cw_error *error)
 {
-    return system_submit(system, pe, LP_TRANSFER_MAP, 0, 0, error);
+    return submit_message(system, pe, LP_TRANSFER_MAP, 0, 0, error);
 }
 
 int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_bytes,
@@ -256,7 +256,7 @@ int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_
                  (unsigned long long)data_bytes, UINT32_MAX - system->model.hw.control_msg_bytes);
         return CW_NO_RESOURCE;
     }
-    return system_submit(system, pe, LP_TRANSFER_WRITE, 0, (uint32_t)data_bytes, error);
+    return submit_message(system, pe, LP_TRANSFER_WRITE, 0, (uint32_t)data_bytes, error);
 }
 
 int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kernel,
@@ -310,7 +310,7 @@ int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct 
     const uint32_t launch = add_launch(system, kernel, args);
     if (launch == 0)
         return system_no_memory(error);
-    return system_submit(system, pe, LP_TRANSFER_LAUNCH, launch, 0, error);
+    return submit_message(system, pe, LP_TRANSFER_LAUNCH, launch, 0, error);
 }
 
 int lp_system_drain(struct lp_system *system, struct cw_error *error)
@@ -329,7 +329,7 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
     return CW_PROGRAM_FAILED;
 }
 
-/* ---- what it says ---------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 const struct lp_model *lp_system_model(const struct lp_system *system) { return &system->model; }
 struct cw_sim *lp_system_sim(struct lp_system *system) { return system->sim; }

@@ -1,7 +1,7 @@
 /*
  * system.h: the simulated machine as the host sees it: build it, install its queues, launch
- * kernels, run it, read its times and states (20-hardware.md, "Control plane"). Everything the host
- * does to the machine is a control message through the engine and takes simulated time.
+ * kernels, run it, read its times and states (hw/HARDWARE.md, "Control plane"). Every action of the
+ * host on the machine is a control message through the engine, and takes simulated time.
  */
 #ifndef LP_SYSTEM_H
 #define LP_SYSTEM_H
@@ -20,7 +20,7 @@ struct lp_system_options {
     bool lazy_cancellation;    /* struct cw_config */
     uint64_t memory_bytes_max; /* 0: the engine's default */
     bool pin_workers;          /* struct cw_config */
-    bool check_changes;        /* debug: prove that handlers change only what they asked for */
+    bool check_changes; /* debug: prove that handlers change only the parts that they asked for */
     cw_progress_fn progress, each_round; /* struct cw_config, with `arg`; NULL: not wanted */
     cw_trace_fn trace;                   /* the engine's; NULL: not wanted */
     void *trace_arg;
@@ -35,7 +35,7 @@ struct lp_system_options {
     void *arg;
 };
 
-/* Times of what was submitted at one moment: an installation or a collective. In ps. */
+/* Times of the messages submitted at one moment: of an installation or a collective. In ps. */
 struct lp_times {
     int64_t submitted_ps;
     int64_t first_start_ps, last_start_ps, last_end_ps; /* of kernels */
@@ -43,7 +43,7 @@ struct lp_times {
     uint32_t submitted, started, ended, returned;
 };
 
-/* When each rank's PEs left each phase, at the latest; -1 where none was in it. */
+/* The last time at which a PE of each rank left each phase; -1: none was in it. */
 struct lp_phases {
     const char *const *name;
     uint32_t count;

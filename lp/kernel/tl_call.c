@@ -113,7 +113,7 @@ uint32_t tl_full_tile_bytes(const struct tl *tl)
     return tl_tile_elems(tl) * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
 }
 
-/* Of the current operand: those of the call, or of a factor of a product. */
+/* Bytes of the current operand: of the call, or of a factor of a product. */
 static uint64_t operand_bytes(const struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;

@@ -7,7 +7,8 @@
 
 #include "lp/kernel/tl_cost.h"
 
-/* Overheads of an operation that PE_SCHEDULER issues, and its operands' and result's ways. */
+/* Overheads of an operation that PE_SCHEDULER issues, and the ways of its operands and its result.
+ */
 static int64_t around_ps(const struct tl *tl, uint64_t operand_bytes, uint64_t result_bytes)
 {
     return tl_issue_ps(tl, ISSUE_COMPUTE, 0) + tl_fetch_ps(tl, operand_bytes, result_bytes);

@@ -57,7 +57,7 @@ void tl_effect_join(struct tl *tl)
         tl->kernel->call.step = STEP_DONE;
 }
 
-/* Lets those at the barrier go on if every context that has not ended is there. */
+/* Releases the contexts at the barrier if every context that has not ended is there. */
 static void pass_barrier(struct tl *tl)
 {
     const uint32_t contexts = tl->run->m->config.contexts;

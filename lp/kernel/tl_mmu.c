@@ -4,8 +4,8 @@
  */
 #include "lp/kernel/tl_mmu.h"
 
-/* The range of the PE's mapped memory that begins at or before `va`: its shard of the tensor, then
- * the regions. False: none. */
+/* The mapped range that holds `va`, extended to whole pages: the PE's shard of the tensor, or a
+ * region. False: none. */
 static bool find_range(const struct tl *tl, uint64_t va, struct tl_region *found)
 {
     const struct tl_args *args = tl_args(tl);

@@ -128,8 +128,8 @@ static enum hw_dir direction_with_data(const struct tl *tl)
     return HW_DIRS_MAX;
 }
 
-/* Takes the first tile of a direction now. False: its credit, which goes through PE_DMA, has no
- * place there yet. *credit_ps: how long the credit's emission takes. */
+/* Takes the first tile of a direction now. False: the credit goes through PE_DMA and has no place
+ * there yet. *credit_ps: how long the credit's emission takes. */
 static bool take_tile(struct tl *tl, enum hw_dir dir, int64_t *credit_ps)
 {
     const struct lp_model *m = tl->run->m;
@@ -183,7 +183,8 @@ void tl_effect_recv(struct tl *tl)
     call->step = STEP_DONE;
 }
 
-/* Takes what is there of what is still wanted; the call is over when the last credit is out. */
+/* Takes the tiles that are there from the directions still wanted. The call is over when the last
+ * credit is out. */
 void tl_effect_recv_all(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
@@ -200,7 +201,7 @@ void tl_effect_recv_all(struct tl *tl)
             call->until_ps = tl->local_ps + credit_ps;
     }
     if (call->dirs != 0) {
-        call->dir = (uint8_t)__builtin_ctz(call->dirs); /* one that is missing, for reports */
+        call->dir = (uint8_t)__builtin_ctz(call->dirs); /* a missing one, for reports */
         tl_wait_for(tl, LP_WAIT_DATA);
         return;
     }
@@ -215,8 +216,8 @@ void tl_effect_recv_async(struct tl *tl)
     tl->kernel->call.step = STEP_DONE;
 }
 
-/* recv_mode copy_to_dst: PE_FETCH_STORE takes a tile from its slot in TCM to its place there; one
- * in another memory has been loaded by now, straight to its place. */
+/* recv_mode copy_to_dst: PE_FETCH_STORE takes a tile from its slot in TCM to its place there. A
+ * tile in another memory has been loaded by now, straight to its place. */
 void tl_effect_move_tile(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;

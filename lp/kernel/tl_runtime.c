@@ -44,7 +44,7 @@ static void run_context(struct lp_run *run, uint32_t pe, uint32_t context)
     run_kernel(&tl);
 }
 
-/* Contexts that another one has started, or has let go on, run now: lowest first. */
+/* Contexts that another context has started or released run now, lowest first. */
 static void run_started_contexts(struct lp_run *run, uint32_t pe)
 {
     const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
@@ -79,7 +79,7 @@ void tl_resume(struct lp_run *run, uint32_t pe, uint32_t context)
         run_started_contexts(run, pe);
 }
 
-/* What this context waited for may have come: it looks now, or at the next poll. */
+/* The thing that this context waits for may have come: it looks now, or at the next poll. */
 static void look_now_or_at_poll(struct lp_run *run, uint32_t pe, uint32_t context)
 {
     const int64_t interval_ps = run->m->hw.ipcq_poll_ps;
@@ -112,7 +112,7 @@ static bool kernel_waits_for(const struct lp_kernel *kernel, enum lp_wait wait, 
     }
 }
 
-/* Of these contexts, the one that has waited longest for this; UINT32_MAX: none does. */
+/* The context that has waited longest for this, among those of the bit mask; UINT32_MAX: none. */
 static uint32_t longest_waiting(const struct lp_run *run, uint32_t pe, uint32_t contexts,
                                 enum lp_wait wait, uint32_t which, uint32_t peer)
 {

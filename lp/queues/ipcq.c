@@ -1,11 +1,12 @@
 /*
- * ipcq.c: a PE's queue block: pointers, arrivals, credits (30-ipcq.md; seed ADR-0023). Who is at
- * the other end of a queue says queue_ends.c.
+ * ipcq.c: a PE's queue block: pointers, arrivals, credits (lp/QUEUES.md). queue_ends.c knows the
+ * other end of a queue. Runs in handlers only, on the PE's cube.
  *
- * I-IPCQ-1 (seed I6, I7): a tile's data and the new peer_head_cache become visible in one event.
- * I-IPCQ-2 (seed I2): no pointer ever goes back.
- * I-IPCQ-3: tiles of a queue become visible in order. Only contention `none` lets one overtake its
- * predecessor on the way; it then waits in `early` for its turn.
+ * I-IPCQ-1: a tile's data and the new peer_head_cache become visible in one event (invariants I6
+ * and I7 of lp/QUEUES.md).
+ * I-IPCQ-2: no pointer ever goes back (I2).
+ * I-IPCQ-3: tiles of a queue become visible in order. Only contention `none` lets a tile overtake
+ * its predecessor on the way; the tile then waits in `early` for its turn.
  */
 #include "lp/queues/ipcq.h"
 

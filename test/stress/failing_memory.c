@@ -1,12 +1,14 @@
 /*
- * failing_memory.c: see failing_memory.h. Includes core/memory/memory.c with the allocator's
- * functions replaced, so that the engine's own way out of their failures is what runs.
+ * failing_memory.c: see failing_memory.h. Includes core/memory/memory.c and core/host/pages.c with
+ * the allocator's functions replaced, so that the engine's own way out of their failures is what
+ * runs.
  */
 #include "test/stress/failing_memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* File-scope, because the functions that are replaced have no argument to find it by. */
 static struct {
@@ -57,6 +59,7 @@ static int failing_munmap(void *start, size_t bytes)
 #define mmap           failing_mmap
 #define munmap         failing_munmap
 #include "core/memory/memory.c"
+#include "core/host/pages.c"
 
 void failing_memory_arm(uint64_t n, bool for_good)
 {

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "core/timewarp/mailbox.h"
+#include "core/exchange/mailbox.h"
 #include "core/host/threads.h"
 #include "test/support/random_model.h"
 #include "test/stress/explorer.h"

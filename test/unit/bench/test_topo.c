@@ -4,6 +4,7 @@
 #include "test/support/test_config_support.h"
 
 #include "bench/cli/cli.h"
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
 #include "lp/queues/queue_ends.h"

@@ -4,10 +4,11 @@
  */
 #include "test/support/test_config_support.h"
 
+#include "collectives/config/config_load.h"
 #include "collectives/config/config_place.h"
 #include "collectives/config/config_print.h"
 #include "collectives/config/config_rings.h"
-#include "collectives/config/decimal.h"
+#include "collectives/config/input/decimal.h"
 #include "hw/topology/topology.h"
 
 static void the_shipped_defaults_give_the_machine_of_the_specification(void **state)
@@ -249,7 +250,7 @@ static void shipped_files_are_found_where_the_environment_says(void **state)
 }
 
 /* What decides results is in the digest, and a value's place names the variable. */
-static void the_environment_is_a_layer_between_files_and_options(void **state)
+static void the_environment_is_a_layer_over_files_and_options(void **state)
 {
     (void)state;
     static const char *const no[] = {"defaults.birs_enable=false"};
@@ -267,8 +268,8 @@ static void the_environment_is_a_layer_between_files_and_options(void **state)
                         "CUBEWARP_BIRS_ENABLE=TRUE");
     config_free(config);
     config = load_with(NULL, no, COUNT_OF(no));
-    assert_false(config->ccl.birs_enable);
-    assert_string_equal(config->digest, digest);
+    assert_true(config->ccl.birs_enable);
+    assert_string_not_equal(config->digest, digest);
     config_free(config);
     assert_int_equal(setenv("CUBEWARP_BIRS_ENABLE", "FALSE", 1), 0); /* no value of its own */
     config = load_with("a3_16", NULL, 0);
@@ -383,7 +384,7 @@ int main(void)
         cmocka_unit_test(the_digest_depends_on_values_not_on_spelling),
         cmocka_unit_test(the_resolved_text_names_the_place_of_each_value),
         cmocka_unit_test(shipped_files_are_found_where_the_environment_says),
-        cmocka_unit_test(the_environment_is_a_layer_between_files_and_options),
+        cmocka_unit_test(the_environment_is_a_layer_over_files_and_options),
         cmocka_unit_test(decimals_are_exact),
         cmocka_unit_test(decimals_parse_and_print),
         cmocka_unit_test(directions_are_counted_as_they_exist),

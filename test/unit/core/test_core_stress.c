@@ -15,7 +15,9 @@
 
 #include "bench/phold/phold.h"
 #include "core/simulation.h"
+#include "core/timewarp/stress.h"
 #include "core/timewarp/timewarp.h"
+#include "core/worker.h"
 #include "test/support/random_model.h"
 
 #define P32_ONE (UINT64_C(1) << 32)
@@ -229,7 +231,7 @@ static void a_run_that_was_not_undone_anywhere_fails(void **state)
     assert_int_equal(stress_result(sim, &error), CW_OK); /* there was nothing to undo */
     assert_int_equal(cw_inject(sim, 0, 0, 0, 0, 0, NULL, 0, &error), CW_OK);
     assert_int_equal(cw_drain(sim, &error), CW_OK);
-    sim->workers[0].timewarp->stress.injected = 0;
+    sim->workers[0].timewarp->stress.undone = 0;
     assert_int_equal(stress_result(sim, &error), CW_BUG);
     assert_string_equal(error.text, "the stress mode undid none of 1 events: it proves nothing");
     cw_sim_free(sim);

@@ -422,7 +422,7 @@ static void a_pe_with_all_its_queues_takes_at_most_1536_bytes(void **state)
     struct lp_model m;
     assert_true(lp_layout_init(&m, &hw, &config));
     size_t bytes = 0;
-    for (uint32_t lp = 1; lp < m.lp_count; lp++)
+    for (uint32_t lp = 1; lp < m.lps.count; lp++)
         bytes += lp_ops_of(&m, lp)->state_bytes(&m);
     assert_true(bytes <= 1536ull * hw_pe_count(&hw));
     lp_layout_free(&m);

@@ -4,6 +4,7 @@
  */
 #include "test/support/test_config_support.h"
 
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
 #include "lp/host/placement.h"
@@ -356,7 +357,7 @@ static struct lp_cut lp_cut_of(const struct config *config, const char *name, ui
     struct lp_cut cut;
     assert_true(lp_layout_init(&model, &config->hw, &queues));
     uint32_t *const cube_worker = placed(name, &config->hw, workers);
-    uint32_t *const lp_worker = calloc(model.lp_count, sizeof *lp_worker);
+    uint32_t *const lp_worker = calloc(model.lps.count, sizeof *lp_worker);
     int64_t *const least_ps = calloc((size_t)workers * workers, sizeof *least_ps);
     assert_non_null(lp_worker);
     assert_non_null(least_ps);

@@ -6,6 +6,7 @@
 
 #include <metis.h>
 
+#include "collectives/config/config_load.h"
 #include "partition/partition.h"
 
 static int answer, parts_used;

@@ -1,0 +1,55 @@
+/*
+ * pages.c: see pages.h. That pages should be huge is a wish that Linux takes, and that addresses
+ * have no memory behind them needs no promise of it there.
+ */
+#include "core/host/pages.h"
+
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static size_t whole_pages(size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
+
+/* Maps a little more than needed and unmaps both ends, to start at a huge page. */
+void *pages_map(size_t bytes)
+{
+    const size_t length = whole_pages(bytes), mapped = length + PAGES_HUGE_BYTES;
+    uint8_t *const start =
+        mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        return NULL;
+    const size_t before =
+        (PAGES_HUGE_BYTES - (uintptr_t)start % PAGES_HUGE_BYTES) % PAGES_HUGE_BYTES;
+    if (before > 0)
+        munmap(start, before);
+    if (mapped - before > length)
+        munmap(start + before + length, mapped - before - length);
+#ifdef MADV_HUGEPAGE
+    /* A wish: without it all is slower, not wrong. */
+    (void)madvise(start + before, length, MADV_HUGEPAGE);
+#endif
+    return start + before;
+}
+
+void pages_unmap(void *start, size_t bytes) { munmap(start, whole_pages(bytes)); }
+
+void *pages_reserve(size_t bytes)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+#ifdef __linux__
+    flags |= MAP_NORESERVE | MAP_STACK;
+#endif
+    void *const start = mmap(NULL, bytes, PROT_NONE, flags, -1, 0);
+    return start == MAP_FAILED ? NULL : start;
+}
+
+void pages_release(void *start, size_t bytes) { munmap(start, bytes); }
+
+bool pages_open(void *start, size_t bytes)
+{
+    return mprotect(start, bytes, PROT_READ | PROT_WRITE) == 0;
+}

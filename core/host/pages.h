@@ -1,0 +1,24 @@
+/*
+ * pages.h: memory straight from the system, in whole pages.
+ */
+#ifndef CORE_PAGES_H
+#define CORE_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { PAGES_HUGE_BYTES = 2 << 20 };
+
+/* Zeroed pages that begin at a huge page, if possible made of huge pages; NULL: none are left. */
+void *pages_map(size_t bytes);
+/* Gives back what pages_map(bytes) has returned. */
+void pages_unmap(void *start, size_t bytes);
+
+/* Addresses without memory behind them, for stacks; NULL with errno: none are left. Given back by
+ * pages_release(). */
+void *pages_reserve(size_t bytes);
+void pages_release(void *start, size_t bytes);
+/* Puts zeroed memory behind a part of them. False with errno: the system grants no more. */
+bool pages_open(void *start, size_t bytes);
+
+#endif
