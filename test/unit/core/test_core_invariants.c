@@ -211,7 +211,8 @@ static void a_broken_invariant_aborts_with_its_name_and_state(void **state)
     expect_failure(damage_a_message, "I-MAIL-1", "a message of 40 bytes");
     expect_failure(give_a_ring_two_successors, "I-MAIL-2", "a ring of 1024 bytes");
     expect_failure(disorder_a_heap, "I-ORDER-1", "at 3 ps is below one at 11 ps");
-    expect_failure(put_a_later_event_into_the_heap, "I-PEND-1", "5000 ps goes to the overflow heap");
+    expect_failure(put_a_later_event_into_the_heap, "I-PEND-1",
+                   "5000 ps goes to the overflow heap");
     expect_failure(open_too_many_buckets, "I-PEND-2", "fine buckets");
     expect_failure(take_a_batch_from_another_slot, "I-GVT-3", "batch of worker 1");
     expect_failure(deliver_an_earlier_event, "I-MERGE-1", "for 1000 ps after those for 2000 ps");
