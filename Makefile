@@ -96,7 +96,7 @@ DIRS := core lp partition hw collectives perf bench
 BARE_SOURCES := $(wildcard perf/bare/*.c)
 PROGRAM_SOURCES := bench/main.c bench/build_commit.c
 EXAMPLE_SOURCES := $(wildcard core/example/*.c)
-LIB_SOURCES := $(filter-out $(PROGRAM_SOURCES) $(BARE_SOURCES) $(EXAMPLE_SOURCES),$(foreach d,$(DIRS),$(wildcard $(d)/*.c $(d)/*/*.c)))
+LIB_SOURCES := $(filter-out $(PROGRAM_SOURCES) $(BARE_SOURCES) $(EXAMPLE_SOURCES),$(foreach d,$(DIRS),$(wildcard $(d)/*.c $(d)/*/*.c $(d)/*/*/*.c)))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(OUT)/obj/%.o)
 TEST_SOURCES := $(wildcard test/unit/*/test_*.c test/integration/test_*.c)
 TEST_SUPPORT := $(wildcard test/support/*.c)

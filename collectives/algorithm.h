@@ -95,8 +95,9 @@ struct ccl_algorithm {
     /* Refuses calls that the algorithm cannot run: CW_OK, or CW_USAGE with *refusal filled
      * (ccl_refuse()). NULL: none is refused. */
     int (*check)(const struct ccl_call *call, struct ccl_refusal *refusal);
-    /* The scalars that follow the tensor pointer. NULL: none. */
-    void (*kernel_args)(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX]);
+    /* Fills args->scalar, the scalars that follow the tensor pointer, and args->more, if the kernel
+     * reads such. They come zeroed; the rest of args is the runtime's. NULL: none. */
+    void (*kernel_args)(const struct ccl_call *call, struct tl_args *args);
     /* The PE takes part, unless ccl.yaml names a mapper. NULL: leader_only. */
     bool (*takes_part)(const struct ccl_call *call, uint32_t cube, uint32_t pe);
     /* Changes the directions that the logical topology gives a rank, or replaces them, and says so;
@@ -132,8 +133,5 @@ uint64_t ccl_algorithm_tcm_bytes(const struct ccl_algorithm *algorithm,
 uint32_t ccl_algorithm_peers(const struct ccl_algorithm *algorithm, const struct ccl_call *call);
 /* For messages: the i-th registered one, NULL after the last. */
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i);
-
-/* Those that `auto` chooses from. */
-extern const struct ccl_algorithm ccl_birs, ccl_birs_inter, ccl_rhd, ccl_mesh;
 
 #endif

@@ -56,6 +56,9 @@ static struct cw_progress sum_reports(struct cw_sim *sim, int64_t gvt_ps)
     uint64_t idle_ticks = 0, ticks = 0;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         const struct stats_report *const report = &sim->slots[i].report;
+        CW_INVARIANT("I-STAT-1", report->committed <= report->processed,
+                     "worker %u reports %llu events committed, %llu processed", (unsigned)i,
+                     (unsigned long long)report->committed, (unsigned long long)report->processed);
         progress.events_committed += report->committed;
         progress.events_processed += report->processed;
         progress.events_rolled_back += report->rolled_back;
@@ -82,6 +85,11 @@ void stats_tell_round(struct timewarp *tw)
     const bool now = config->progress != NULL && tw->gvt.rounds % ROUNDS_PER_PROGRESS == 0;
     if (!now && config->each_round == NULL)
         return;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        CW_INVARIANT("I-STAT-1", sync_load_acquire(&sim->slots[i].second_cut) == tw->gvt.round,
+                     "the report of worker %u is of round %llu, not %llu", (unsigned)i,
+                     (unsigned long long)sync_load_acquire(&sim->slots[i].second_cut),
+                     (unsigned long long)tw->gvt.round);
     struct cw_progress progress = sum_reports(sim, tw->gvt.now.time_ps);
     progress.round = tw->gvt.rounds;
     progress.run_s += clock_s() - sim->drain_start_s;

@@ -15,16 +15,6 @@ const struct hw_link_row hw_link_row[HW_LINK_KINDS] = {HW_LINKS(LINK_ROW)};
 const char *const hw_node_name[HW_NODE_KINDS] = {HW_NODES(NODE_NAME)};
 const char *const hw_link_name[HW_LINK_KINDS] = {HW_LINKS(LINK_NAME)};
 
-/* Link kind + 1 by the two kinds of nodes, in the order of the row; 0: not joined. */
-#define JOINED(A, B, LINK) [HW_NODE_##A][HW_NODE_##B] = HW_LINK_##LINK + 1,
-static const uint8_t joined[HW_NODE_KINDS][HW_NODE_KINDS] = {HW_JOINS(JOINED)};
-
-enum hw_link_kind hw_link_between(enum hw_node_kind a, enum hw_node_kind b)
-{
-    const uint32_t kind = joined[a][b] > 0 ? joined[a][b] : joined[b][a];
-    return kind > 0 ? (enum hw_link_kind)(kind - 1) : HW_LINK_KINDS;
-}
-
 uint32_t hw_node_way(enum hw_node_kind from, enum hw_node_kind to,
                      enum hw_node_kind way[HW_NODE_KINDS])
 {

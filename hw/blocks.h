@@ -96,8 +96,16 @@ extern const struct hw_link_row hw_link_row[HW_LINK_KINDS];
 extern const char *const hw_node_name[HW_NODE_KINDS]; /* "host", "io_cpu", ... */
 extern const char *const hw_link_name[HW_LINK_KINDS]; /* "pe_noc", "tcm", ... */
 
-/* Kind of the links between nodes of these kinds; HW_LINK_KINDS: none. */
-enum hw_link_kind hw_link_between(enum hw_node_kind a, enum hw_node_kind b);
+/* Kind of the links between nodes of these kinds, in either order; HW_LINK_KINDS: none. */
+static inline enum hw_link_kind hw_link_between(enum hw_node_kind a, enum hw_node_kind b)
+{
+#define HW_JOINED(A, B, LINK)                                                                      \
+    if ((a == HW_NODE_##A && b == HW_NODE_##B) || (a == HW_NODE_##B && b == HW_NODE_##A))          \
+        return HW_LINK_##LINK;
+    HW_JOINS(HW_JOINED)
+#undef HW_JOINED
+    return HW_LINK_KINDS;
+}
 
 /* The kinds of the nodes on the shortest way by joined kinds from one kind to another, `to` last,
  * without `from`. Returns their number; 0: there is no way. */

@@ -6,35 +6,6 @@
 const char hw_port_letter[HW_PORTS] = {
     [HW_PORT_N] = 'N', [HW_PORT_S] = 'S', [HW_PORT_E] = 'E', [HW_PORT_W] = 'W'};
 
-bool hw_grid_step(struct hw_grid grid, uint32_t at, enum hw_port port, uint32_t *to)
-{
-    const uint32_t w = grid.w, h = grid.h, x = at % w, y = at / w;
-    switch (port) {
-    case HW_PORT_N:
-        if (h == 1 || (y == 0 && !grid.wrap))
-            return false;
-        *to = (y == 0 ? h - 1 : y - 1) * w + x;
-        return true;
-    case HW_PORT_S:
-        if (h == 1 || (y == h - 1 && !grid.wrap))
-            return false;
-        *to = (y == h - 1 ? 0 : y + 1) * w + x;
-        return true;
-    case HW_PORT_E:
-        if (w == 1 || (x == w - 1 && !grid.wrap))
-            return false;
-        *to = y * w + (x == w - 1 ? 0 : x + 1);
-        return true;
-    case HW_PORT_W:
-        if (w == 1 || (x == 0 && !grid.wrap))
-            return false;
-        *to = y * w + (x == 0 ? w - 1 : x - 1);
-        return true;
-    default:
-        return false;
-    }
-}
-
 static uint32_t line_distance(uint32_t n, bool wrap, uint32_t a, uint32_t b)
 {
     const uint32_t inside = a < b ? b - a : a - b;

@@ -21,7 +21,34 @@ struct hw_grid {
 };
 
 /* The place one step from `at`; false where there is none. A line of one place has no steps. */
-bool hw_grid_step(struct hw_grid grid, uint32_t at, enum hw_port port, uint32_t *to);
+static inline bool hw_grid_step(struct hw_grid grid, uint32_t at, enum hw_port port, uint32_t *to)
+{
+    const uint32_t w = grid.w, h = grid.h, x = at % w, y = at / w;
+    switch (port) {
+    case HW_PORT_N:
+        if (h == 1 || (y == 0 && !grid.wrap))
+            return false;
+        *to = (y == 0 ? h - 1 : y - 1) * w + x;
+        return true;
+    case HW_PORT_S:
+        if (h == 1 || (y == h - 1 && !grid.wrap))
+            return false;
+        *to = (y == h - 1 ? 0 : y + 1) * w + x;
+        return true;
+    case HW_PORT_E:
+        if (w == 1 || (x == w - 1 && !grid.wrap))
+            return false;
+        *to = y * w + (x == w - 1 ? 0 : x + 1);
+        return true;
+    case HW_PORT_W:
+        if (w == 1 || (x == 0 && !grid.wrap))
+            return false;
+        *to = y * w + (x == 0 ? w - 1 : x - 1);
+        return true;
+    default:
+        return false;
+    }
+}
 
 /* Along a line of n places, from a to b: forward (E, S) or not. A ring is crossed the shorter way,
  * and forward where both ways are as short. */

@@ -31,7 +31,6 @@ struct walk {
     hw_path_fn visit;
     void *arg;
     uint32_t sip, cube;
-    enum hw_node_kind at; /* the node where the walk is */
 };
 
 static void walk_step(const struct walk *walk, bool is_link, int kind, uint32_t index,
@@ -41,48 +40,48 @@ static void walk_step(const struct walk *walk, bool is_link, int kind, uint32_t 
     walk->visit(walk->arg, &s);
 }
 
-/* Over the link that joins the node of the walk with one of kind `next`. The caller moves the walk
- * to where that node is, then calls walk_enter(). */
-static void walk_cross(struct walk *walk, enum hw_node_kind next, uint32_t index, enum hw_port port)
+/* The link that joins a node of kind `from` with one of kind `to`. */
+static inline void walk_link(const struct walk *walk, enum hw_node_kind from, enum hw_node_kind to,
+                             uint32_t index, enum hw_port port)
 {
-    walk_step(walk, true, (int)hw_link_between(walk->at, next), index, port);
-    walk->at = next;
+    walk_step(walk, true, (int)hw_link_between(from, to), index, port);
 }
 
-static void walk_enter(const struct walk *walk, uint32_t index, enum hw_port port)
+static inline void walk_node(const struct walk *walk, enum hw_node_kind kind, uint32_t index,
+                             enum hw_port port)
 {
-    walk_step(walk, false, (int)walk->at, index, port);
+    walk_step(walk, false, (int)kind, index, port);
 }
 
-static void walk_noc(struct walk *walk, uint32_t at, uint32_t to)
+static void walk_noc(const struct walk *walk, uint32_t at, uint32_t to)
 {
     while (at != to) {
         uint32_t next;
         const enum hw_port port = hw_route_noc(walk->hw, at, to, &next);
-        walk_cross(walk, HW_NODE_ROUTER, at, port);
-        walk_enter(walk, next, HW_PORT_NONE);
+        walk_link(walk, HW_NODE_ROUTER, HW_NODE_ROUTER, at, port);
+        walk_node(walk, HW_NODE_ROUTER, next, HW_PORT_NONE);
         at = next;
     }
 }
 
 /* From `router` of the cube out of it by `port`, over the link to a node of kind `beyond`. */
-static void walk_out(struct walk *walk, uint32_t router, enum hw_port port,
+static void walk_out(const struct walk *walk, uint32_t router, enum hw_port port,
                      enum hw_node_kind beyond)
 {
     walk_noc(walk, router, hw_port_router(walk->hw, port));
-    walk_cross(walk, HW_NODE_UCIE_PORT, UINT32_MAX, port);
-    walk_enter(walk, UINT32_MAX, port);
-    walk_cross(walk, beyond, UINT32_MAX, port);
+    walk_link(walk, HW_NODE_ROUTER, HW_NODE_UCIE_PORT, UINT32_MAX, port);
+    walk_node(walk, HW_NODE_UCIE_PORT, UINT32_MAX, port);
+    walk_link(walk, HW_NODE_UCIE_PORT, beyond, UINT32_MAX, port);
 }
 
-/* Into the cube by `port`, at whose node the walk is; returns the router there. */
+/* Into the cube by `port`; returns the router there. */
 static uint32_t walk_in(struct walk *walk, uint32_t cube, enum hw_port port)
 {
     const uint32_t router = hw_port_router(walk->hw, port);
     walk->cube = cube;
-    walk_enter(walk, UINT32_MAX, port);
-    walk_cross(walk, HW_NODE_ROUTER, UINT32_MAX, port);
-    walk_enter(walk, router, HW_PORT_NONE);
+    walk_node(walk, HW_NODE_UCIE_PORT, UINT32_MAX, port);
+    walk_link(walk, HW_NODE_UCIE_PORT, HW_NODE_ROUTER, UINT32_MAX, port);
+    walk_node(walk, HW_NODE_ROUTER, router, HW_PORT_NONE);
     return router;
 }
 
@@ -105,23 +104,23 @@ static enum hw_port walk_sips(struct walk *walk, enum hw_port port, uint32_t to_
     const struct hw_config *hw = walk->hw;
     walk->cube = UINT32_MAX;
     for (;;) {
-        walk_enter(walk, UINT32_MAX, port);
+        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, port);
         const enum hw_link_kind outer = hw_route_outer_link(hw, port);
         walk_step(walk, true, (int)outer, UINT32_MAX, port);
         if (hw_route_through_switch(hw, port)) {
             const uint32_t number = hw->sip_topology->switch_of(hw, walk->sip);
-            walk_step(walk, false, HW_NODE_SWITCH, number, HW_PORT_NONE);
+            walk_node(walk, HW_NODE_SWITCH, number, HW_PORT_NONE);
             walk_step(walk, true, (int)outer, number, port);
         }
         walk->sip = hw_route_sip_behind(hw, walk->sip, port, to_sip);
         port = hw_route_entry(hw, port);
-        walk_enter(walk, UINT32_MAX, port);
+        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, port);
         if (walk->sip == to_sip)
             return port;
-        walk_cross(walk, HW_NODE_IO_HUB, UINT32_MAX, HW_PORT_NONE);
-        walk_enter(walk, UINT32_MAX, HW_PORT_NONE);
+        walk_link(walk, HW_NODE_IO_PORT, HW_NODE_IO_HUB, UINT32_MAX, HW_PORT_NONE);
+        walk_node(walk, HW_NODE_IO_HUB, UINT32_MAX, HW_PORT_NONE);
         port = hw_route_sip(hw, walk->sip, to_sip);
-        walk_cross(walk, HW_NODE_IO_PORT, UINT32_MAX, port);
+        walk_link(walk, HW_NODE_IO_HUB, HW_NODE_IO_PORT, UINT32_MAX, port);
     }
 }
 
@@ -133,17 +132,18 @@ static enum hw_node_kind memory_node(enum hw_memory memory)
 }
 
 /* From PE_DMA to the memory, by the kinds that are joined between the two. */
-static void walk_memory(struct walk *walk, uint32_t pe, enum hw_memory memory)
+static void walk_memory(const struct walk *walk, uint32_t pe, enum hw_memory memory)
 {
     enum hw_node_kind way[HW_NODE_KINDS];
-    const uint32_t nodes = hw_node_way(walk->at, memory_node(memory), way);
+    const uint32_t nodes = hw_node_way(HW_NODE_PE_DMA, memory_node(memory), way);
     for (uint32_t i = 0; i < nodes; i++) {
+        const enum hw_node_kind from = i > 0 ? way[i - 1] : HW_NODE_PE_DMA;
         const bool to_router = way[i] == HW_NODE_ROUTER;
-        const bool of_pe = hw_link_row[hw_link_between(walk->at, way[i])].per == HW_PER_PE;
+        const bool of_pe = hw_link_row[hw_link_between(from, way[i])].per == HW_PER_PE;
         const uint32_t index = of_pe ? pe : UINT32_MAX;
         const uint32_t router = hw_pe_router(walk->hw, pe);
-        walk_cross(walk, way[i], index, HW_PORT_NONE);
-        walk_enter(walk, to_router ? router : index, HW_PORT_NONE);
+        walk_link(walk, from, way[i], index, HW_PORT_NONE);
+        walk_node(walk, way[i], to_router ? router : index, HW_PORT_NONE);
         if (to_router && memory == HW_MEMORY_SRAM)
             walk_noc(walk, router, hw_centre_router(walk->hw));
     }
@@ -152,24 +152,24 @@ static void walk_memory(struct walk *walk, uint32_t pe, enum hw_memory memory)
 void hw_path_walk(const struct hw_config *hw, struct hw_place from, struct hw_place to,
                   enum hw_memory memory, enum hw_port exit, hw_path_fn visit, void *arg)
 {
-    struct walk walk = {hw, visit, arg, from.sip, from.cube, HW_NODE_PE_DMA};
+    struct walk walk = {hw, visit, arg, from.sip, from.cube};
     uint32_t router = hw_pe_router(hw, from.pe);
-    walk_enter(&walk, from.pe, HW_PORT_NONE);
-    walk_cross(&walk, HW_NODE_ROUTER, from.pe, HW_PORT_NONE);
-    walk_enter(&walk, router, HW_PORT_NONE);
+    walk_node(&walk, HW_NODE_PE_DMA, from.pe, HW_PORT_NONE);
+    walk_link(&walk, HW_NODE_PE_DMA, HW_NODE_ROUTER, from.pe, HW_PORT_NONE);
+    walk_node(&walk, HW_NODE_ROUTER, router, HW_PORT_NONE);
     if (from.sip != to.sip) {
         if (exit == HW_PORT_NONE)
             exit = hw_route_sip(hw, from.sip, to.sip);
         router = walk_cubes(&walk, router, hw_edge_cube(hw, from.cube, exit));
         walk_out(&walk, router, exit, HW_NODE_IO_PORT);
         const enum hw_port entry = walk_sips(&walk, exit, to.sip);
-        walk_cross(&walk, HW_NODE_UCIE_PORT, UINT32_MAX, entry);
+        walk_link(&walk, HW_NODE_IO_PORT, HW_NODE_UCIE_PORT, UINT32_MAX, entry);
         router = walk_in(&walk, hw_edge_cube(hw, to.cube, entry), entry);
     }
     router = walk_cubes(&walk, router, to.cube);
     walk_noc(&walk, router, hw_pe_router(hw, to.pe));
-    walk_cross(&walk, HW_NODE_PE_DMA, to.pe, HW_PORT_NONE);
-    walk_enter(&walk, to.pe, HW_PORT_NONE);
+    walk_link(&walk, HW_NODE_ROUTER, HW_NODE_PE_DMA, to.pe, HW_PORT_NONE);
+    walk_node(&walk, HW_NODE_PE_DMA, to.pe, HW_PORT_NONE);
     if (memory != HW_MEMORY_NONE)
         walk_memory(&walk, to.pe, memory);
 }

@@ -9,33 +9,6 @@
 #include "lp/kernel/tl_cost.h"
 #include "lp/queues/queue_ends.h"
 
-static void number_links(struct lp_model *m)
-{
-    const struct hw_config *hw = &m->hw;
-    uint32_t next = 0;
-    m->cube.link_noc = next, next += hw->noc_w * hw->noc_h * HW_PORTS;
-    m->cube.link_in = next, next += HW_PORTS;
-    m->cube.link_out = next, next += HW_PORTS;
-    m->cube.link_ucie = next, next += HW_PORTS;
-    m->cube.link_m_cpu = next, next += 2;
-    m->cube.link_sram = next, next += 2;
-    m->cube.link_pe = next, next += m->pes * LP_PE_LINKS;
-    m->cube.link_reduce = next, next += m->config.peers > 0 ? m->pes : 0;
-    m->cube.link_count = next;
-
-    next = 0;
-    m->io_die.link_hub_in = next, next += HW_PORTS;
-    m->io_die.link_hub_out = next, next += HW_PORTS;
-    m->io_die.link_outer = next, next += HW_PORTS;
-    m->io_die.link_io_cpu = next, next += 2;
-    m->io_die.link_pcie = next, next += 1;
-    for (enum hw_port port = 0; port < HW_PORTS; port++) {
-        m->io_die.link_edge[port] = next;
-        next += port == HW_PORT_E || port == HW_PORT_W ? hw->cube_h : hw->cube_w;
-    }
-    m->io_die.link_count = next;
-}
-
 static void number_lps(struct lp_model *m)
 {
     const struct hw_config *hw = &m->hw;
@@ -66,13 +39,13 @@ bool lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     find_jitter(&m->hw);
     tl_cost_init(m);
     number_lps(m);
-    number_links(m);
+    lp_link_layout_init(&m->links, hw, config->peers > 0);
     m->dma = (struct hw_dma_params){.rate = hw->link[HW_LINK_PE_NOC].rate,
                                     .chunk_bytes = config->vc_chunk_bytes,
                                     .weight = {config->vc_weight[0], config->vc_weight[1]},
                                     .whole_chunks = hw->contention == HW_CONTENTION_CHUNK};
-    m->cube.pe_offset =
-        round_up_to_word(sizeof(struct lp_cube) + m->cube.link_count * sizeof(struct hw_link));
+    m->cube.pe_offset = round_up_to_word(sizeof(struct lp_cube) +
+                                         m->links.count[LP_OF_CUBE] * sizeof(struct hw_link));
     m->cube.context_offset = round_up_to_word(
         sizeof(struct lp_pe) + (size_t)HW_VCS * hw->dma_queue_depth * sizeof(struct hw_dma_op));
     m->cube.one_sided_offset =

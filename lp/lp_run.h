@@ -5,6 +5,7 @@
 #ifndef LP_RUN_H
 #define LP_RUN_H
 
+#include "core/invariant.h"
 #include "lp/fabric/jitter_draw.h"
 #include "lp/model.h"
 
@@ -30,6 +31,18 @@ static inline const void *lp_payload(struct cw_ctx *ctx, const struct cw_event *
     cw_check(ctx, event->payload_bytes == bytes);
     return event->payload;
 }
+
+/*
+ * Asserts a named invariant in a handler, in the builds that assert (core/invariant.h). A failure
+ * fails the event, instead of the program: a speculative event may see an impossible state, and
+ * then never commits.
+ */
+#define LP_INVARIANT(name, ctx, condition, format, ...)                                            \
+    do {                                                                                           \
+        if (CW_ASSERTING && !(condition))                                                          \
+            cw_fail((ctx), CW_BUG, "%s:%d: " name " does not hold: %s; " format, __FILE__,         \
+                    __LINE__, #condition, __VA_ARGS__);                                            \
+    } while (0)
 
 /* A link of the LP's state, mutable, or NULL where this flight reserves nothing. */
 static inline struct hw_link *lp_link(struct cw_ctx *ctx, const struct lp_model *m,

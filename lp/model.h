@@ -22,6 +22,7 @@
 #include "hw/structure.h"
 #include "hw/timing.h"
 #include "lp/kernel/tl.h"
+#include "lp/link_groups.h"
 #include "lp/record.h"
 
 struct lp_wiring; /* lp/queues/logical_wiring.h */
@@ -69,21 +70,11 @@ struct lp_numbers {
     uint32_t count, first_io_die, first_switch, switch_count;
 };
 
-/* Where the parts of a cube's state are: links first, then PEs. The link_ members are indices in
- * lp_cube.link. Owner: layout.c. */
+/* Where the parts of a cube's state are: links first, then PEs. Owner: layout.c. */
 struct lp_cube_layout {
-    uint32_t link_noc, link_in, link_out, link_ucie, link_m_cpu, link_sram, link_pe;
-    uint32_t link_reduce; /* one per PE, if there are puts: the reduce unit behind its memories */
-    uint32_t link_count;
     size_t pe_offset, pe_bytes;
     size_t context_offset, one_sided_offset; /* in a PE's part */
     size_t state_bytes;
-};
-
-/* The same of an IO die: indices in lp_io_die.link. Owner: layout.c. */
-struct lp_io_die_layout {
-    uint32_t link_hub_in, link_hub_out, link_outer, link_io_cpu, link_pcie, link_edge[HW_PORTS];
-    uint32_t link_count;
 };
 
 /* NoC routers of a cube. Owner: layout.c. */
@@ -121,8 +112,8 @@ struct lp_model {
     struct hw_dma_params dma;
     uint32_t cubes, pes; /* per SIP, per cube */
     struct lp_numbers lps;
+    struct lp_link_layout links; /* numbers in lp_cube.link, lp_io_die.link, lp_switch.link */
     struct lp_cube_layout cube;
-    struct lp_io_die_layout io_die;
     struct lp_routers router;
     struct lp_queue_tables queues;
     int64_t issue_ps[ISSUES]; /* [enum tl_issue] without jitter. Owner: tl_cost.c */
@@ -254,9 +245,6 @@ struct lp_pe {
     struct lp_void_grant void_grant[LP_VOID_GRANTS];
     struct hw_dma_op op[]; /* [HW_VCS][queue_depth]; then the contexts; then struct lp_one_sided */
 };
-
-/* Links of a PE, in its part of the cube's link array. */
-enum { LP_LINK_OUT, LP_LINK_IN, LP_LINK_TCM, LP_LINK_HBM_IN, LP_LINK_HBM_OUT, LP_PE_LINKS };
 
 struct lp_cube {
     int64_t m_cpu_free_ps;

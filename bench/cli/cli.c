@@ -20,7 +20,8 @@
 #include "bench/cli/generate.h"
 #include "bench/cli/options_run.h"
 #include "bench/cli/options_table.h"
-#include "collectives/config/text.h"
+#include "collectives/config/config_load.h"
+#include "collectives/config/input/text.h"
 
 static const struct {
     enum command command;

@@ -13,7 +13,7 @@
 #include "bench/cli/cmd_perf_run.h"
 #include "bench/cli/options_table.h"
 #include "bench/cli/options_value.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 #include "perf/sets.h"
 
 static const struct {

@@ -16,6 +16,7 @@
 #include "bench/cli/options_run.h"
 #include "bench/output/report.h"
 #include "bench/output/report_json.h"
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
 #include "lp/host/placement.h"
@@ -23,7 +24,7 @@
 #include "perf/perf_table.h"
 #include "perf/projection.h"
 #include "perf/session.h"
-#include "collectives/config/environment.h"
+#include "collectives/config/input/environment.h"
 
 enum { TYPES_SHOWN = 8 };
 

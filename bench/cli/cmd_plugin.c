@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "bench/cli/cli.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 #include "core/host/program.h"
 
 enum { LEVELS_UP = 4, HEADERS_BYTES = PATH_MAX + 64 };

@@ -15,6 +15,7 @@
 #include "bench/output/report.h"
 #include "bench/output/report_json.h"
 #include "bench/output/report_csv.h"
+#include "collectives/config/config_load.h"
 #include "collectives/plugin.h"
 
 struct outputs {

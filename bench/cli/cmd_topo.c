@@ -10,6 +10,7 @@
 #include "bench/output/atomic_file.h"
 #include "bench/cli/cli.h"
 #include "bench/output/topo_svg.h"
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "collectives/runtime/install_plan.h"
 #include "lp/layout.h"

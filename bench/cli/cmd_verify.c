@@ -15,9 +15,10 @@
 #include "bench/cli/options_run.h"
 #include "bench/output/report.h"
 #include "bench/output/report_json.h"
+#include "collectives/config/config_load.h"
 #include "collectives/plugin.h"
 
-enum { NAME_BYTES = 80, VALUE_BYTES = 128 };
+enum { NAME_BYTES = 96, VALUE_BYTES = 128 };
 
 /* The table that is being printed. */
 struct comparison {

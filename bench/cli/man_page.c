@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bench/cli/options_table.h"
-#include "collectives/config/environment.h"
+#include "collectives/config/input/environment.h"
 
 /* ---- text ----------------------------------------------------------------------------------- */
 

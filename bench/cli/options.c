@@ -10,7 +10,7 @@
 #include "bench/cli/options_table.h"
 #include "bench/cli/options_value.h"
 #include "bench/output/atomic_file.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 
 static bool row_is_of(const struct option_row *row, enum command command)
 {

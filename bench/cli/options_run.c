@@ -12,7 +12,7 @@
 #include "bench/cli/options_table.h"
 #include "bench/cli/options_value.h"
 #include "bench/programs/bench.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 
 struct cw_config engine_options_defaults(void)
 {

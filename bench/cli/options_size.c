@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 
 #define SIZE_VALUE_MAX ((uint64_t)1 << 62)
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "bench/cli/options_size.h"
-#include "collectives/config/decimal.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/decimal.h"
+#include "collectives/config/input/text.h"
 
 void *options_field(const struct options *options, const struct option_row *row)
 {

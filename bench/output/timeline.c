@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "collectives/data/dtype.h"
-#include "collectives/data/op_log.h"
+#include "collectives/data/op_replay.h"
 #include "lp/queues/queue_ends.h"
 
 #define TRACKS 8u /* of a PE: one of phases, the rest of operations */

@@ -16,7 +16,7 @@
 #include "bench/programs/run_logs.h"
 #include "bench/programs/bench_algorithm.h"
 #include "lp/host/deadlock.h"
-#include "collectives/config/environment.h"
+#include "collectives/config/input/environment.h"
 
 /* Queues that a dump of pointers shows to a person. */
 #define LINES_MAX 64u

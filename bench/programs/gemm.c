@@ -11,7 +11,8 @@
 #include "bench/programs/bench_algorithm.h"
 #include "collectives/verify/expect.h"
 #include "collectives/data/input.h"
-#include "collectives/matmul/matmul.h"
+#include "collectives/matmul/matmul_call.h"
+#include "collectives/matmul/matmul_verify.h"
 #include "collectives/verify/bound.h"
 
 enum stage { REDUCE, MULTIPLY, BOTH, STAGES };

@@ -3,7 +3,7 @@
  */
 #include "bench/programs/run_logs.h"
 
-#include "collectives/config/environment.h"
+#include "collectives/config/input/environment.h"
 
 #include <stdlib.h>
 #include <string.h>

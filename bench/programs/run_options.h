@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "collectives/config/config.h"
+#include "collectives/config/config_load.h"
 #include "collectives/data/dtype.h"
 #include "collectives/matmul/matmul.h"
 #include "core/cw.h"

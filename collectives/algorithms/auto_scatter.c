@@ -8,7 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/algorithms/birs_inter.h"
 #include "collectives/algorithms/reduce_scatter.h"
+
+#define ALGORITHM(name) extern const struct ccl_algorithm ccl_##name;
+#include "collectives/algorithms/registry.h"
+#undef ALGORITHM
 
 enum { BIRS_RANKS_MAX = 16 };
 

@@ -14,6 +14,8 @@
  * Scratch: slots 0 .. 3: intermediates, by round; 4 .. 7: partials that have arrived, by package;
  * then the siblings of m by level 0 .. L - 1, and the waiting nodes by level 1 .. L - 1; Y = 2^L.
  */
+#include "collectives/algorithms/birs_inter.h"
+
 #include "collectives/algorithms/birs.h"
 
 enum { STREAM_MAIN = 1, STREAM_HCCS = 2, STREAM_COPY = 4, RING = 4 };

@@ -5,6 +5,7 @@
  * first.
  */
 #include "collectives/algorithms/reduce_scatter.h"
+#include "collectives/algorithms/reduce_scatter_kernel.h"
 
 enum phase { COPY, EXCHANGE, FINAL };
 static const char *const phase_name[] = {"copy", "exchange", "final reduction"};

@@ -128,10 +128,10 @@ static const struct tl_kernel kernel = {.name = "lrab_pipelined_allreduce",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-static void lrab_pipelined_kernel_args(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX])
+static void lrab_pipelined_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
-    mesh_kernel_args(call, scalar);
-    scalar[OVERLAP] = call->ccl->overlap_exchange;
+    mesh_kernel_args(call, args);
+    args->scalar[OVERLAP] = call->ccl->overlap_exchange;
 }
 
 static uint64_t lrab_pipelined_tcm_bytes(const struct ccl_call *call)

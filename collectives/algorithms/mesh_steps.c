@@ -314,8 +314,9 @@ enum tl_status mesh_all_reduce(struct tl *tl, struct mesh_frame *f, uint32_t pha
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-void mesh_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+void mesh_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
+    int64_t *const s = args->scalar;
     const struct hw_config *hw = call->hw;
     const struct ccl_config *ccl = call->ccl;
     const struct hw_grid grid = hw_sip_grid(hw);

@@ -91,10 +91,11 @@ static const struct tl_kernel kernel = {.name = "pe_hierarchical_allreduce",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-static void pe_hierarchical_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+static void pe_hierarchical_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
+    int64_t *const s = args->scalar;
     const struct hw_config *hw = call->hw;
-    mesh_kernel_args(call, s);
+    mesh_kernel_args(call, args);
     s[PE_PER_CORNER] = hw->pe_per_corner;
     s[CORNERS] = 0;
     for (uint32_t i = 0; i < hw->corner_count; i++)

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "collectives/algorithms/reduce_scatter_kernel.h"
 #include "collectives/config/config.h"
 #include "collectives/config/config_rings.h"
 #include "hw/topology/topology.h"
@@ -43,11 +44,11 @@ uint64_t ccl_rs_tcm_bytes(const struct ccl_call *call, uint32_t tiles)
     return tiles * (slice < piece ? slice : piece);
 }
 
-void ccl_rs_kernel_args(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX])
+void ccl_rs_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
-    scalar[0] = call->world_size;
-    scalar[1] = (int64_t)stride(call);
-    scalar[2] = (int64_t)(intptr_t)&call->ccl->ranks; /* const as long as the configuration is */
+    args->scalar[RS_RANKS] = call->world_size;
+    args->scalar[RS_SLOT_STRIDE] = (int64_t)stride(call);
+    args->more = &call->ccl->ranks; /* const, and outlives the run as the configuration does */
 }
 
 bool ccl_rs_takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)

@@ -57,8 +57,9 @@ static const struct tl_kernel kernel = {.name = "relay_broadcast",
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
-static void relay_broadcast_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+static void relay_broadcast_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
+    int64_t *const s = args->scalar;
     s[PARENT] = call->relay->parent[call->rank];
     s[CHILDREN] = call->relay->children[call->rank];
 }

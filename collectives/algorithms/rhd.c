@@ -13,6 +13,7 @@
  * ranks 2v and 2v + 1, or v + N - p, whose slices are neighbours.
  */
 #include "collectives/algorithms/reduce_scatter.h"
+#include "collectives/algorithms/reduce_scatter_kernel.h"
 
 enum phase { FOLD, FIRST_STEP, LATER_STEPS, COPY };
 static const char *const phase_name[] = {"fold", "first step", "later steps", "copy"};

@@ -241,8 +241,9 @@ static bool ring_all_gather_find_grid(const struct ccl_call *call, struct logica
     return true;
 }
 
-static void ring_all_gather_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+static void ring_all_gather_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
+    int64_t *const s = args->scalar;
     struct logical grid;
     (void)ring_all_gather_find_grid(call, &grid); /* ring_all_gather_check() has */
     s[WIDTH] = grid.w;

@@ -32,8 +32,9 @@ static const struct tl_kernel kernel = {.name = "ring_allreduce",
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
-static void ring_allreduce_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+static void ring_allreduce_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
+    int64_t *const s = args->scalar;
     s[MESH_TOPO_KIND] = MESH_TOPO_RING;
     s[MESH_TOPO_W] = call->world_size;
     s[MESH_TOPO_H] = 1;

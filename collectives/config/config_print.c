@@ -14,8 +14,8 @@
 #include <xxhash.h>
 
 #include "collectives/config/config_tree.h"
-#include "collectives/config/environment.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/environment.h"
+#include "collectives/config/input/text.h"
 #include "core/cw.h"
 
 #define COMMENT_COLUMN 44

@@ -13,7 +13,7 @@
 #include "collectives/config/config_jitter.h"
 #include "collectives/config/config_ranks.h"
 #include "collectives/config/config_value.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 #include "hw/topology/topology.h"
 
 #define LIST_BYTES 600u

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collectives/config/decimal.h"
-#include "collectives/config/config_source.h"
+#include "collectives/config/input/decimal.h"
+#include "collectives/config/input/config_source.h"
 
 enum config_type {
     CONFIG_COUNT,   /* a whole number */

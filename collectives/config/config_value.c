@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "collectives/config/ccl_config.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 
 #define LEGAL_BYTES 400u
 #define PLACES_MAX  9u

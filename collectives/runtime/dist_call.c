@@ -2,11 +2,15 @@
  * dist_call.c: a collective call, from the ranks' submissions to its launches and completion
  * (40-runtime.md). Between drains, one thread.
  */
+#include "collectives/runtime/dist_call.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "collectives/matmul/matmul.h"
+#include "collectives/matmul/matmul_call.h"
 #include "collectives/runtime/dist_internal.h"
+#include "collectives/runtime/dist_scratch.h"
+#include "collectives/runtime/host_copy.h"
 
 /* The tensor whose shards the kernels are launched on; NULL: a barrier has none. */
 static const struct tensor *launch_tensor(const struct submission *submission)
@@ -81,10 +85,15 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
         args.pe_shards = tensor->policy.pe == DP_COLUMN_WISE;
     }
     if (algorithm->kernel_args != NULL)
-        algorithm->kernel_args(&call, args.scalar);
+        algorithm->kernel_args(&call, &args);
     dist_map_regions(dist, rank, &args);
     if (submission->job != NULL) {
         const struct tensor *operands = submission->operands;
+        if (args.more != NULL)
+            return cw_error_set(error, CW_USAGE,
+                                "the kernel of %s reads a launch's `more`, which a product beside "
+                                "it needs; use lrab_hierarchical_allreduce",
+                                algorithm->name);
         args.more = submission->job;
         args.region[MATMUL_REGION] =
             (struct tl_region){operands->va_base, operands->hbm_offset, operands->shard_bytes};
@@ -299,6 +308,20 @@ void dist_all_reduce(struct tensor *tensor, enum redop op)
 {
     dist_submit(
         &(struct submission){.collective = CCL_ALL_REDUCE, .in = tensor, .out = tensor, .op = op});
+}
+
+void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op)
+{
+    const uint64_t ranks = (uint64_t)dist_get_world_size();
+    if (output->shard_elems * ranks != input->shard_elems || output->dtype != input->dtype)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_reduce_scatter: an output of %llu elements of %s for an input of %llu of %s "
+                "and %llu ranks; the input must have as many times the output's elements",
+                (unsigned long long)output->shard_elems, dtype_name(output->dtype),
+                (unsigned long long)input->shard_elems, dtype_name(input->dtype),
+                (unsigned long long)ranks);
+    dist_submit(&(struct submission){
+        .collective = CCL_REDUCE_SCATTER, .in = input, .out = output, .op = op});
 }
 
 void dist_all_gather(struct tensor *output, struct tensor *input)

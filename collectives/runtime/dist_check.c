@@ -2,12 +2,13 @@
  * dist_check.c: what a call of a collective may ask for on this machine (distributed.h), found
  * before anything runs, with the place of the value at fault. Pure.
  */
+#include "collectives/runtime/dist_check.h"
+
 #include <string.h>
 
-#include "collectives/config/config_rings.h"
-
 #include "collectives/config/config_place.h"
-#include "collectives/runtime/dist_internal.h"
+#include "collectives/config/config_rings.h"
+#include "collectives/runtime/mapper.h"
 
 uint64_t dist_ring_bytes(const struct config *config, enum ccl_buffer_kind memory)
 {

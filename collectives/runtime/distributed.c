@@ -3,6 +3,8 @@
  * barriers. Between drains, one thread; what the machine commits reaches the data pass through the
  * callbacks below while a drain is under way.
  */
+#include "collectives/runtime/distributed.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -336,6 +338,7 @@ int dist_launch(struct dist *dist, struct hw_place place, const struct tl_kernel
 
 const struct lp_times *dist_times(const struct dist *dist) { return lp_system_times(dist->system); }
 int64_t dist_init_ps(const struct dist *dist) { return dist->init_ps; }
+int64_t dist_copy_ps(const struct dist *dist) { return dist->copy_ps; }
 double dist_setup_s(const struct dist *dist) { return dist->setup_s; }
 const char *dist_partition(const struct dist *dist)
 {
@@ -378,6 +381,11 @@ void dist_destroy_process_group(void)
     if (barrier_submit_and_drain(dist->end_barrier, (uint32_t)dist_get_rank(), NULL, NULL,
                                  &error) != CW_OK)
         mp_fail(error.exit_code, "%s", error.text);
+}
+
+int dist_device_of(int rank)
+{
+    return (int)ccl_sip_of(&dist_current()->options.config->ccl.ranks, (uint32_t)rank);
 }
 
 int dist_get_world_size(void) { return (int)dist_current()->world_size; }

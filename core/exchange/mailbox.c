@@ -9,6 +9,8 @@
  */
 #include "core/exchange/mailbox.h"
 
+#include "core/invariant.h"
+
 /* Lines are asked for so far ahead: they come from the other worker's cache. Without, a store to
  * one that the receiver has read holds up all stores behind it. */
 enum { AHEAD_BYTES = 512 };
@@ -44,6 +46,10 @@ bool mailbox_publish(struct mailbox *mailbox)
 {
     if (mailbox->published == mailbox->written)
         return false;
+    CW_INVARIANT("I-MAIL-1", mailbox->written - mailbox->head_seen <= mailbox->writing->bytes,
+                 "%llu bytes written, %llu given back, in a ring of %llu",
+                 (unsigned long long)mailbox->written, (unsigned long long)mailbox->head_seen,
+                 (unsigned long long)mailbox->writing->bytes);
     mailbox->published = mailbox->written;
     /* release: publishes the messages' bytes; pairs with the acquire of `tail` in mailbox_read() */
     sync_store_release(&mailbox->writing->tail, mailbox->written);
@@ -64,6 +70,8 @@ static bool extend(struct mailbox *mailbox)
     if (ring == NULL)
         return false;
     (void)mailbox_publish(mailbox);
+    CW_INVARIANT("I-MAIL-2", sync_load_pointer_acquire(&old->next) == NULL,
+                 "a ring of %llu bytes gets a second successor", (unsigned long long)old->bytes);
     /* release: publishes the ring and, before it, the old ring's last tail (I-MAIL-2); pairs with
      * the acquire of `next` in mailbox_read() */
     sync_store_pointer_release(&old->next, ring);
@@ -115,6 +123,10 @@ static bool look_again(struct mailbox *mailbox)
             return true;
         if (next == NULL)
             return false;
+        CW_INVARIANT("I-MAIL-2", sync_load_acquire(&ring->tail) == mailbox->read,
+                     "the receiver leaves a ring at %llu, the sender has published %llu",
+                     (unsigned long long)mailbox->read,
+                     (unsigned long long)sync_load_acquire(&ring->tail));
         memory_give(mailbox->memory, ring, ring_bytes(ring->bytes));
         mailbox->reading = next;
         mailbox->read = mailbox->tail_seen = 0;
@@ -131,6 +143,12 @@ const struct message *mailbox_read(struct mailbox *mailbox)
         const struct message *const message =
             (const struct message *)(const void *)(ring->data + place);
         mailbox->read += message->bytes;
+        CW_INVARIANT("I-MAIL-1",
+                     message->bytes > 0 && message->bytes % MAILBOX_ALIGN == 0 &&
+                         mailbox->read <= mailbox->tail_seen,
+                     "a message of %u bytes ends at %llu, published is %llu",
+                     (unsigned)message->bytes, (unsigned long long)mailbox->read,
+                     (unsigned long long)mailbox->tail_seen);
         if (mailbox->tail_seen - mailbox->read > AHEAD_BYTES)
             __builtin_prefetch((const uint8_t *)message + AHEAD_BYTES);
         if (message->kind != MESSAGE_SKIP)
@@ -140,6 +158,8 @@ const struct message *mailbox_read(struct mailbox *mailbox)
 
 void mailbox_release(struct mailbox *mailbox)
 {
+    CW_INVARIANT("I-MAIL-1", sync_load_acquire(&mailbox->reading->head) <= mailbox->read,
+                 "the receiver goes back to %llu", (unsigned long long)mailbox->read);
     /* release: we have read these bytes; pairs with the acquire in mailbox_write() */
     sync_store_release(&mailbox->reading->head, mailbox->read);
 }

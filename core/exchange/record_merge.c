@@ -13,7 +13,7 @@
 enum {
     BATCH_BYTES_MIN = 16 << 10,
     SPARES_MAX = 4,
-    AHEAD_BYTES = 512,
+    BATCH_AHEAD_BYTES = 512,
     SPARE_SHARE = 4096, /* a spare batch has at most this part of all memory */
     DUE_MIN = 1024,
 };
@@ -70,7 +70,7 @@ uint8_t *record_outbox_add(struct record_outbox *outbox, const struct cw_event *
     struct record_batch *const batch = outbox->open;
     uint8_t *const at = batch->data + batch->used;
     for (size_t line = 0; line < bytes; line += 64) /* worker 0 has read it the last time */
-        __builtin_prefetch(at + AHEAD_BYTES + line, 1);
+        __builtin_prefetch(at + BATCH_AHEAD_BYTES + line, 1);
     memcpy(at, &head, sizeof head);
     memcpy(at + sizeof head, event, copied);
     batch->used += bytes;
@@ -204,6 +204,9 @@ static void merge_runs(struct record_merger *merger, size_t middle)
 static bool take_batch(struct record_merger *merger, struct gvt_slot *slot)
 {
     struct record_batch *const batch = slot->sealed;
+    CW_INVARIANT("I-GVT-3", batch->left > 0 && slot == &merger->slots[batch->owner],
+                 "a batch of worker %llu with %zu events is taken from another slot, or is empty",
+                 (unsigned long long)batch->owner, batch->left);
     if (!reserve_due(merger, batch->left))
         return false;
     slot->sealed = NULL;
@@ -242,6 +245,8 @@ static void deliver(struct record_merger *merger, const struct due *due)
     commit_records_deliver_bytes(due->records, due->records_bytes, due->entry.event, merger->sink,
                                  merger->sink_arg);
     struct record_batch *const batch = due->batch;
+    CW_INVARIANT("I-MERGE-1", batch->left > 0, "a batch of worker %llu has no event left",
+                 (unsigned long long)batch->owner);
     if (--batch->left > 0)
         return;
     struct gvt_slot *const slot = &merger->slots[batch->owner];

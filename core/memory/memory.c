@@ -5,6 +5,8 @@
  */
 #include "core/memory/memory.h"
 
+#include "core/invariant.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +64,10 @@ void memory_give(struct memory *memory, void *block, size_t bytes)
         pages_unmap(block, bytes);
     else
         free(block);
-    (void)sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
+    const uint64_t taken = sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
+    CW_INVARIANT("I-MEM-1", taken >= bytes, "%zu bytes come back, but only %llu were taken", bytes,
+                 (unsigned long long)taken);
+    (void)taken;
 }
 
 bool memory_grow_array(struct memory *memory, void *items, size_t *capacity, size_t used,
@@ -81,6 +86,9 @@ bool memory_grow_array(struct memory *memory, void *items, size_t *capacity, siz
     memory_give(memory, old, *capacity * item_bytes);
     memcpy(items, &block, sizeof block);
     *capacity = wider;
+    CW_INVARIANT("I-MEM-1", wider * item_bytes <= memory->bytes_max,
+                 "an array of %zu bytes; the limit is %llu", wider * item_bytes,
+                 (unsigned long long)memory->bytes_max);
     return true;
 }
 

@@ -8,7 +8,7 @@
 
 #include "core/invariant.h"
 
-enum { CAPACITY_MIN = 256, WORD_BYTES = sizeof(uint64_t) };
+enum { TABLE_CAPACITY_MIN = 256, WORD_BYTES = sizeof(uint64_t) };
 
 void table_init(struct table *table, struct memory *memory, size_t value_bytes)
 {
@@ -58,7 +58,7 @@ bool table_reserve(struct table *table)
     if (2 * table->count < table->capacity)
         return true;
     struct table wider = *table;
-    wider.capacity = table->capacity == 0 ? CAPACITY_MIN : 2 * table->capacity;
+    wider.capacity = table->capacity == 0 ? TABLE_CAPACITY_MIN : 2 * table->capacity;
     wider.places = table->memory == NULL ? calloc(wider.capacity, table->place_words * WORD_BYTES)
                                          : memory_take(table->memory, places_bytes(&wider));
     if (wider.places == NULL)

@@ -3,7 +3,9 @@
  */
 #include "core/queue/overflow_heap.h"
 
-enum { CHILDREN = 4, CAPACITY_MIN = 256 };
+#include "core/invariant.h"
+
+enum { CHILDREN = 4, HEAP_CAPACITY_MIN = 256 };
 
 void overflow_heap_init(struct overflow_heap *heap, struct memory *memory)
 {
@@ -18,7 +20,7 @@ void overflow_heap_free(struct overflow_heap *heap)
 bool overflow_heap_push(struct overflow_heap *heap, const struct entry *entry)
 {
     if (!memory_grow(heap->memory, &heap->entries, &heap->capacity, heap->count, heap->count + 1,
-                     sizeof *heap->entries, CAPACITY_MIN))
+                     sizeof *heap->entries, HEAP_CAPACITY_MIN))
         return false;
     struct entry *const entries = heap->entries;
     size_t at = heap->count++;
@@ -30,6 +32,9 @@ bool overflow_heap_push(struct overflow_heap *heap, const struct entry *entry)
         at = parent;
     }
     entries[at] = *entry;
+    CW_INVARIANT("I-ORDER-1", heap->count == 1 || !entry_before(&entries[heap->count - 1], entries),
+                 "the heap's last entry, at %lld ps, is before its first, at %lld ps",
+                 (long long)entries[heap->count - 1].time_ps, (long long)entries[0].time_ps);
     return true;
 }
 
@@ -50,4 +55,8 @@ void overflow_heap_pop(struct overflow_heap *heap)
         at = child;
     }
     entries[at] = moved;
+    for (size_t child = 1; child < count && child <= CHILDREN; child++)
+        CW_INVARIANT("I-ORDER-1", !entry_before(&entries[child], entries),
+                     "an entry at %lld ps is below one at %lld ps in a heap of %zu",
+                     (long long)entries[child].time_ps, (long long)entries[0].time_ps, count);
 }

@@ -42,10 +42,26 @@ static void emit_records(struct timewarp *tw, const struct log *log)
            bytes);
 }
 
+/* Whether the log is the last of its LP's list. Looks at short lists only; for assertions. */
+static inline bool is_oldest(const struct lp_logs *of, const struct log *log)
+{
+    enum { LIVE_MAX = 16 };
+    const struct log *oldest = of->newest;
+    for (uint64_t i = 1; i < of->live && of->live <= LIVE_MAX; i++)
+        oldest = oldest->older;
+    return of->live > LIVE_MAX || oldest == log;
+}
+
 /* Commits a processed event, the oldest of its LP. The caller counts it. */
 static inline void commit_log(struct timewarp *tw, struct log *log)
 {
     struct cw_event *const event = log->event;
+    CW_INVARIANT("I-TW-1", tw->lp_logs[event->lp].live > 0 && event->reserved & EVENT_PROCESSED,
+                 "an event of LP %u at %lld ps commits with the notes %u", (unsigned)event->lp,
+                 (long long)event->time_ps, (unsigned)event->reserved);
+    CW_INVARIANT("I-TW-2", !(event->reserved & (EVENT_CANCELLED | EVENT_LAZY)),
+                 "an event of LP %u at %lld ps commits with the notes %u", (unsigned)event->lp,
+                 (long long)event->time_ps, (unsigned)event->reserved);
     if (__builtin_expect(log->has_records, 0))
         emit_records(tw, log);
     tw->lp_logs[event->lp].live--;
@@ -67,6 +83,9 @@ void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
     while (of->live > 0) {
         log = oldest;
         oldest = log->older;
+        CW_INVARIANT("I-HIST-2", of->live < 2 || log->event->time_ps <= oldest->event->time_ps,
+                     "an event of LP %u at %lld ps commits before an older one", (unsigned)lp,
+                     (long long)log->event->time_ps);
         commit_count(tw->worker, 1, log->event->time_ps);
         undo_log_forget(&tw->undo_log, undo_block_of(log), 1);
         commit_log(tw, log);
@@ -95,6 +114,9 @@ static void collect_block(struct timewarp *tw, struct undo_block *block, const s
             /* a gap */
         } else if (is_final(limit, log->event)) {
             latest_ps = log->event->time_ps > latest_ps ? log->event->time_ps : latest_ps;
+            CW_INVARIANT("I-HIST-2", is_oldest(&tw->lp_logs[log->event->lp], log),
+                         "an event of LP %u at %lld ps commits before an older one",
+                         (unsigned)log->event->lp, (long long)log->event->time_ps);
             committed++;
             commit_log(tw, log);
         } else {

@@ -62,6 +62,9 @@ static void first_cut(struct timewarp *tw, struct gvt_slot *slot)
 {
     struct cw_sim *const sim = tw->worker->sim;
     (void)links_publish(&tw->links);
+    CW_INVARIANT("I-GVT-3", slot->sealed == NULL,
+                 "worker %u makes the first cut of round %llu, and its last batch was not taken",
+                 (unsigned)tw->index, (unsigned long long)tw->gvt.round);
     record_outbox_take_back(&tw->outbox, &slot->spent);
     slot->sealed = record_outbox_seal(&tw->outbox);
     for (uint32_t to = 0; to < sim->worker_count; to++)
@@ -91,6 +94,12 @@ static struct key least_pending(struct timewarp *tw)
 static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
 {
     struct cw_sim *const sim = tw->worker->sim;
+    CW_INVARIANT("I-GVT-2",
+                 all_have(sim, false, tw->gvt.round) &&
+                     sync_load_acquire(&slot->second_cut) + 1 == tw->gvt.round,
+                 "worker %u writes its report of round %llu, its last was of %llu",
+                 (unsigned)tw->index, (unsigned long long)tw->gvt.round,
+                 (unsigned long long)sync_load_acquire(&slot->second_cut));
     receive_all(tw);
     (void)links_publish(&tw->links);
     slot->least = least_pending(tw);
@@ -133,6 +142,7 @@ static bool is_failure_certain(const struct cw_sim *sim, struct key now)
 static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index)
 {
     const uint32_t n = sim->worker_count;
+    const struct key last = gvt->now;
     int64_t safe_ps = CW_TIME_MAX;
     gvt->now = KEY_NEVER;
     for (uint32_t b = 0; b < n; b++) {
@@ -145,6 +155,14 @@ static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index
         safe_ps = bound_ps < safe_ps ? bound_ps : safe_ps;
         gvt->now = key_before(least, gvt->now) ? least : gvt->now;
     }
+    for (uint32_t b = 0; b < n; b++)
+        CW_INVARIANT("I-GVT-2", sync_load_acquire(&sim->slots[b].second_cut) == gvt->round,
+                     "worker %u computes round %llu, worker %u has reported to %llu",
+                     (unsigned)index, (unsigned long long)gvt->round, (unsigned)b,
+                     (unsigned long long)sync_load_acquire(&sim->slots[b].second_cut));
+    CW_INVARIANT("I-GVT-1", !key_before(gvt->now, last),
+                 "GVT falls from %lld to %lld ps in round %llu", (long long)last.time_ps,
+                 (long long)gvt->now.time_ps, (unsigned long long)gvt->round);
     gvt->failed = is_failure_certain(sim, gvt->now);
     gvt->over = gvt->failed || gvt->now.time_ps >= sim->config.end_ps;
     return safe_ps;
@@ -192,6 +210,9 @@ bool gvt_step(struct timewarp *tw)
     receive_all(tw); /* all that was published before the reports (I-SAFE-1) */
     if (safe_ps > gvt->safe_ps)
         gvt->safe_ps = safe_ps;
+    CW_INVARIANT("I-SAFE-1", gvt->safe_ps >= gvt->now.time_ps,
+                 "worker %u has the safe bound %lld ps, GVT is %lld ps", (unsigned)tw->index,
+                 (long long)gvt->safe_ps, (long long)gvt->now.time_ps);
     gvt->rounds++;
     gvt->ticks += clock_ticks() - gvt->begun;
     gvt->processed_then = tw->processed;

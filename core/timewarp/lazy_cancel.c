@@ -35,6 +35,9 @@ bool lazy_cancel_may_keep(struct timewarp *tw)
 
 void lazy_cancel_keep(struct timewarp *tw, struct cw_event *event, struct log *log)
 {
+    CW_INVARIANT("I-LAZY-1", !(event->reserved & (EVENT_LAZY | EVENT_CANCELLED)),
+                 "sends are kept for an event for LP %u at %lld ps with the notes %u",
+                 (unsigned)event->lp, (long long)event->time_ps, (unsigned)event->reserved);
     struct log **const kept = table_add(&tw->lazy.logs, table_key(event));
     *kept = log;
     event->reserved |= EVENT_LAZY;
@@ -45,6 +48,11 @@ void lazy_cancel_keep(struct timewarp *tw, struct cw_event *event, struct log *l
 static struct log *lazy_cancel_take(struct timewarp *tw, struct cw_event *event)
 {
     struct log **const kept = table_find(&tw->lazy.logs, table_key(event));
+    CW_INVARIANT("I-LAZY-1",
+                 kept != NULL && (event->reserved & (EVENT_LAZY | EVENT_PROCESSED)) == EVENT_LAZY,
+                 "an event for LP %u at %lld ps has the notes %u, and its sends are%s kept",
+                 (unsigned)event->lp, (long long)event->time_ps, (unsigned)event->reserved,
+                 kept == NULL ? " not" : "");
     struct log *const log = *kept;
     table_remove(&tw->lazy.logs, kept);
     event->reserved &= (uint16_t)~EVENT_LAZY;

@@ -175,10 +175,32 @@ static const struct timewarp *least_failed(const struct cw_sim *sim, struct entr
     return by;
 }
 
+/* At the end of a run each event is pending or has a log, and all logs are counted. */
+static void check_settled(const struct cw_sim *sim)
+{
+    uint64_t live = 0, lp_live = 0;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        const struct worker *const worker = &sim->workers[i];
+        const struct timewarp *const tw = worker->timewarp;
+        live += tw->undo_log.live;
+        CW_INVARIANT("I-TW-2",
+                     tw->current.failed ||
+                         worker->pool.alive == pending_count(&worker->pending) + tw->undo_log.live,
+                     "worker %u has %llu events, %llu pending, %zu with a log", (unsigned)i,
+                     (unsigned long long)worker->pool.alive,
+                     (unsigned long long)pending_count(&worker->pending), tw->undo_log.live);
+    }
+    for (uint32_t lp = 0; CW_ASSERTING && lp < sim->model.lp_count; lp++)
+        lp_live += sim->lp_logs[lp].live;
+    CW_INVARIANT("I-TW-1", lp_live == live, "%llu logs, %llu of LPs", (unsigned long long)live,
+                 (unsigned long long)lp_live);
+}
+
 /* Delivers the records that are left. After a failure the states stay as speculation left them. */
 static int settle(struct cw_sim *sim, struct cw_error *error)
 {
     const struct gvt *const gvt = &sim->workers[0].timewarp->gvt;
+    check_settled(sim);
     for (uint32_t i = 0; i < sim->worker_count; i++)
         sim->slots[i].sealed = record_outbox_seal(&sim->workers[i].timewarp->outbox);
     struct entry entry;

@@ -42,6 +42,8 @@ bool promise_look(struct timewarp *tw)
 {
     const int64_t bound_ps = bound_of_promises(tw);
     const bool all = receive_some(tw);
+    CW_INVARIANT("I-STRESS-2", all || tw->stress.on,
+                 "worker %u leaves messages, and this is not the stress mode", (unsigned)tw->index);
     if (!all || bound_ps <= tw->gvt.safe_ps) /* not all: I-STRESS-2 */
         return false;
     tw->gvt.safe_ps = bound_ps;
@@ -66,6 +68,12 @@ void promise_renew(struct timewarp *tw)
     struct cw_sim *const sim = tw->worker->sim;
     const int64_t now_ps = promise_ps(tw);
     const bool sent = links_publish(&tw->links), risen = now_ps != tw->promise.promised_ps;
+    CW_INVARIANT("I-PROM-1", now_ps >= tw->promise.promised_ps,
+                 "worker %u promises %lld ps after %lld ps", (unsigned)tw->index, (long long)now_ps,
+                 (long long)tw->promise.promised_ps);
+    CW_INVARIANT("I-SAFE-2", now_ps <= tw->gvt.safe_ps,
+                 "worker %u promises %lld ps, its safe bound is %lld ps", (unsigned)tw->index,
+                 (long long)now_ps, (long long)tw->gvt.safe_ps);
     tw->promise.promised_ps = now_ps;
     if (risen)
         /* release: all that we have sent is published; pairs with bound_of_promises() */

@@ -61,9 +61,13 @@ static void take_event(struct timewarp *tw, uint32_t from, const struct message 
     struct cw_event *const event =
         worker_need(worker, event_pool_get(&worker->pool, sent->payload_bytes));
     memcpy(event, sent, offsetof(struct cw_event, payload) + sent->payload_bytes);
+    const struct entry entry = entry_of_event(event);
+    CW_INVARIANT("I-GVT-1", !key_before(key_of(&entry), tw->gvt.now),
+                 "worker %u has sent an event for %lld ps, GVT is %lld ps", (unsigned)from,
+                 (long long)entry.time_ps, (long long)tw->gvt.now.time_ps);
     if (message->cancellable)
         remember(tw, from, message->seq, event);
-    if (!pending_push(&worker->pending, entry_of_event(event)))
+    if (!pending_push(&worker->pending, entry))
         worker_fail_for_memory(worker);
 }
 

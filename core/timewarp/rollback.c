@@ -52,6 +52,13 @@ static bool undo_items(struct timewarp *tw, const struct log *log, const uint8_t
             any_kept = keep;
             break;
         case ITEM_IMAGE:
+            CW_INVARIANT("I-HIST-1",
+                         (word >> 32) + ((uint32_t)word >> 3) <=
+                             tw->worker->sim->lp_states.blocks[lp]->state_bytes,
+                         "an image of %u bytes at %llu, the state of LP %u has %llu",
+                         (unsigned)((uint32_t)word >> 3), (unsigned long long)(word >> 32),
+                         (unsigned)lp,
+                         (unsigned long long)tw->worker->sim->lp_states.blocks[lp]->state_bytes);
             memcpy(state + (word >> 32), at, (uint32_t)word >> 3);
             break;
         case ITEM_STATE:
@@ -71,6 +78,14 @@ static void undo_newest(struct timewarp *tw, uint32_t lp)
     struct log *const log = of->newest;
     struct cw_event *const event = log->event;
     struct lp_block *const block = tw->worker->sim->lp_states.blocks[lp];
+    CW_INVARIANT("I-TW-1",
+                 of->live > 0 && event != NULL && event->lp == lp &&
+                     event->reserved & EVENT_PROCESSED,
+                 "LP %u has %llu logs, and the newest is not of a processed event", (unsigned)lp,
+                 (unsigned long long)of->live);
+    CW_INVARIANT("I-PROM-2", event->time_ps >= tw->collected_ps,
+                 "LP %u undoes an event at %lld ps; events before %lld ps are final", (unsigned)lp,
+                 (long long)event->time_ps, (long long)tw->collected_ps);
     const bool any_kept =
         undo_items(tw, log, (const uint8_t *)log + log_bytes(log), lp, lazy_cancel_may_keep(tw));
     block->hash = log->hash;
@@ -120,6 +135,9 @@ static void cancel(struct timewarp *tw, struct cw_event *event, enum rollback_ca
     undo_event(tw, event, cause);
     if (event->reserved & EVENT_LAZY)
         lazy_cancel_drop(tw, event);
+    CW_INVARIANT("I-TW-2", !(event->reserved & (EVENT_CANCELLED | EVENT_PROCESSED)),
+                 "an event for LP %u at %lld ps is cancelled with the notes %u",
+                 (unsigned)event->lp, (long long)event->time_ps, (unsigned)event->reserved);
     event->reserved |= EVENT_CANCELLED;
     tw->rollback.cancelled++;
 }

@@ -5,8 +5,18 @@
 
 #include <string.h>
 
+#include "core/invariant.h"
+#include "core/simulation.h"
 #include "core/timewarp/timewarp.h"
 #include "core/worker.h"
+
+/* L of I-PROM-1. */
+static inline int64_t least_delay_ps(const struct timewarp *tw, uint32_t to)
+{
+    const struct cw_sim *const sim = tw->worker->sim;
+    const int64_t *const least_ps = sim->config.least_delay_ps;
+    return least_ps == NULL ? 0 : least_ps[(size_t)tw->index * sim->worker_count + to];
+}
 
 /* Between the cuts of a round the worker keeps the least key that it sends to each other one. A
  * message from before the first cut is published there. A message from after the second cut has a
@@ -14,6 +24,12 @@
 static void note_key(struct timewarp *tw, uint32_t to, const struct entry *entry)
 {
     const struct key key = key_of(entry);
+    CW_INVARIANT("I-PROM-1",
+                 entry->time_ps >= add_saturating(tw->promise.promised_ps, least_delay_ps(tw, to)),
+                 "worker %u sends to worker %u for %lld ps; it has promised %lld ps, and %lld ps "
+                 "between them",
+                 (unsigned)tw->index, (unsigned)to, (long long)entry->time_ps,
+                 (long long)tw->promise.promised_ps, (long long)least_delay_ps(tw, to));
     if (tw->gvt.stage == GVT_FIRST_CUT && key_before(key, tw->links.sent_least[to]))
         tw->links.sent_least[to] = key;
 }

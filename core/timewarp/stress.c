@@ -83,6 +83,13 @@ bool stress_keeps_undo(struct timewarp *tw, const struct entry *entry)
     return stress->keep_all || stress->undone == 0 || cw_rng_below(&stress->rng, 2) == 0;
 }
 
+/* Whether the event is before the worker's last report, so that others may rely on it. */
+static bool is_reported(const struct timewarp *tw, struct cw_event *event)
+{
+    const struct entry entry = entry_of_event(event);
+    return key_before(key_of(&entry), tw->worker->sim->slots[tw->index].least);
+}
+
 static bool was_undone_enough(const struct cw_event *event)
 {
     return event->reserved >= UNDONE_MAX * EVENT_STRESS_UNDONE;
@@ -95,8 +102,8 @@ static bool may_undo_still(const struct timewarp *tw, struct cw_event *event)
     const struct entry entry = entry_of_event(event);
     const struct key key = key_of(&entry);
     return !was_undone_enough(event) && event->time_ps >= tw->promise.promised_ps &&
-           !key_before(key, tw->worker->sim->slots[tw->index].least) &&
-           key_before(tw->gvt.now, key) && key_before(tw->stress.final, key) &&
+           !is_reported(tw, event) && key_before(tw->gvt.now, key) &&
+           key_before(tw->stress.final, key) &&
            (tw->stress.keep_all || event->time_ps >= tw->gvt.safe_ps);
 }
 
@@ -117,6 +124,12 @@ void stress_undo(struct timewarp *tw, const struct entry *entry)
         log = log->older;
         log->event->reserved += EVENT_STRESS_UNDONE;
     }
+    CW_INVARIANT("I-STRESS-1",
+                 log->event->time_ps >= tw->promise.promised_ps &&
+                     log->event->time_ps >= tw->gvt.now.time_ps,
+                 "an event at %lld ps is undone; promised is %lld ps, GVT is %lld ps",
+                 (long long)log->event->time_ps, (long long)tw->promise.promised_ps,
+                 (long long)tw->gvt.now.time_ps);
     stress->undone++;
     rollback_event(tw, log->event);
 }

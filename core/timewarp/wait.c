@@ -32,6 +32,9 @@ static void sleep_for(struct timewarp *tw, uint32_t other)
     struct cw_sim *const sim = tw->worker->sim;
     struct gvt_slot *const slot = &sim->slots[tw->index], *const theirs = &sim->slots[other];
     const uint64_t word = 1 + (uint64_t)other;
+    CW_INVARIANT("I-WAIT-1", other != tw->index && other < sim->worker_count,
+                 "worker %u of %u waits for worker %u", (unsigned)tw->index,
+                 (unsigned)sim->worker_count, (unsigned)other);
     (void)sync_add_relaxed(&sim->sleepers, 1);
     sync_store_release(&slot->waits_for, word); /* pairs with is_asleep() and wait_wake() */
     if (sim->can_fence_all)                     /* before the looks below: I-WAIT-1, I-WAIT-2 */
@@ -43,6 +46,8 @@ static void sleep_for(struct timewarp *tw, uint32_t other)
         (int64_t)sync_load_acquire(&theirs->promise_ps) == tw->promise.blocked_by_ps &&
         !gvt_can_go_on(&tw->gvt, sim) && !simulation_aborted(sim)) {
         const uint64_t start = clock_ticks();
+        CW_INVARIANT("I-WAIT-2", sync_load_acquire(&sim->sleepers) > 0,
+                     "worker %u sleeps, and no worker is counted", (unsigned)tw->index);
         sync_sleep(&slot->waits_for, word, SLEEP_NS_MAX);
         activity_slept(&tw->worker->clock, start);
     }
@@ -83,6 +88,8 @@ void wait_wake(struct cw_sim *sim, uint32_t index, bool all)
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct gvt_slot *const slot = &sim->slots[i];
         const uint64_t word = sync_load_acquire(&slot->waits_for); /* pairs with sleep_for() */
+        CW_INVARIANT("I-WAIT-1", word <= sim->worker_count && word != 1 + (uint64_t)i,
+                     "worker %u waits for the word %llu", (unsigned)i, (unsigned long long)word);
         if (i != index && word != 0 && (all || word == 1 + (uint64_t)index))
             sync_wake(&slot->waits_for);
     }

@@ -95,6 +95,13 @@ static inline void commit_safe(struct timewarp *tw, struct lp_block *block, stru
 {
     struct worker *const worker = tw->worker;
     struct commit_records *const records = &worker->records;
+    const struct entry entry = entry_of_event(event);
+    CW_INVARIANT("I-SAFE-2",
+                 tw->lp_logs[event->lp].live == 0 &&
+                     (event->time_ps < tw->gvt.safe_ps || !key_before(tw->gvt.now, key_of(&entry))),
+                 "LP %u commits an event at %lld ps with %llu logs; the safe bound is %lld ps",
+                 (unsigned)event->lp, (long long)event->time_ps,
+                 (unsigned long long)tw->lp_logs[event->lp].live, (long long)tw->gvt.safe_ps);
     if (event->reserved != 0) /* or else unwritten: the hash reads it as part of a word */
         event->reserved = 0;
     if (__builtin_expect(records->used > 0, 0)) {
@@ -117,6 +124,17 @@ static void handle_safe(struct timewarp *tw, const struct entry *entry)
     lazy_cancel_end(tw);
 }
 
+/* Whether the LP's newest log is of an event that does not come before the one of the log below.
+ * For assertions. */
+static inline bool is_in_order(const struct lp_logs *of)
+{
+    if (of->live < 2)
+        return true;
+    const struct entry newest = entry_of_event(of->newest->event);
+    const struct entry older = entry_of_event(of->newest->older->event);
+    return !entry_before(&newest, &older);
+}
+
 /* The open log is that of an event that was just handled. */
 static inline void close_log(struct timewarp *tw, struct lp_block *block, struct cw_event *event,
                              int64_t time_ps, uint32_t lp)
@@ -128,6 +146,9 @@ static inline void close_log(struct timewarp *tw, struct lp_block *block, struct
         records->used = 0;
     }
     undo_log_close(&tw->undo_log, &tw->lp_logs[lp], event, time_ps, block->hash);
+    CW_INVARIANT("I-TW-1", is_in_order(&tw->lp_logs[lp]),
+                 "LP %u has handled an event at %lld ps after a later one", (unsigned)lp,
+                 (long long)time_ps);
     commit_hash(tw->worker, block, event);
 }
 
@@ -162,6 +183,11 @@ static inline enum verdict worker_step(struct timewarp *tw, bool timed)
         worker_fail_for_memory(tw->worker);
     if (least != NULL && least->event->reserved & EVENT_CANCELLED) {
         struct cw_event *const event = least->event;
+        CW_INVARIANT("I-TW-2",
+                     tw->rollback.cancelled > 0 &&
+                         !(event->reserved & (EVENT_PROCESSED | EVENT_LAZY)),
+                     "a cancelled event with the notes %u is freed, %llu are pending",
+                     (unsigned)event->reserved, (unsigned long long)tw->rollback.cancelled);
         pending_pop(pending, least);
         event_pool_put(&tw->worker->pool, event);
         tw->rollback.cancelled--;

@@ -27,8 +27,9 @@ static void cross_reduce(struct lp_run *run, struct hw_flight *flight, uint32_t 
 {
     const struct lp_model *m = run->m;
     const struct hw_link_class unit = {.prop_ps = 0, .rate = m->hw.dma_reduce};
-    hw_flight_cross(flight, &unit,
-                    lp_link(run->ctx, m, &run->cube->link[m->cube.link_reduce + pe], flight), 0);
+    hw_flight_cross(
+        flight, &unit,
+        lp_link(run->ctx, m, &run->cube->link[m->links.first[LP_LINKS_REDUCE] + pe], flight), 0);
 }
 
 /* A raw store is in its memory: its acknowledgement goes back over the same path with 0 bytes. The

@@ -44,7 +44,8 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
 /* The place of link number `index` of this cube, for its jitter. */
 static struct hw_jitter_place place_of_link(const struct lp_run *run, uint32_t index)
 {
-    const uint32_t of_pe = index - run->m->cube.link_pe; /* wraps round for a link of no PE */
+    /* wraps round for a link of no PE */
+    const uint32_t of_pe = index - run->m->links.first[LP_LINKS_FROM_PE];
     const uint32_t pe = of_pe / LP_PE_LINKS;
     return (struct hw_jitter_place){run->sip, run->cube_in_sip,
                                     pe < run->m->pes ? pe : HW_JITTER_ANY, index};
@@ -101,31 +102,32 @@ void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, u
     while (from != to) {
         uint32_t next;
         const enum hw_port port = hw_route_noc(&run->m->hw, from, to, &next);
-        fabric_cross(run, flight, HW_LINK_NOC, run->m->cube.link_noc + from * HW_PORTS + port,
-                     HW_NODE_ROUTER);
+        fabric_cross(run, flight, HW_LINK_NOC,
+                     run->m->links.first[LP_LINKS_NOC] + from * HW_PORTS + port, HW_NODE_ROUTER);
         from = next;
     }
 }
 
-static uint32_t pe_link(const struct lp_model *m, uint32_t pe, uint32_t which)
+static uint32_t pe_link(const struct lp_model *m, uint32_t pe, enum lp_links group)
 {
-    return m->cube.link_pe + pe * LP_PE_LINKS + which;
+    return m->links.first[group] + pe * LP_PE_LINKS;
 }
 
 void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
                     enum hw_node_kind node)
 {
-    fabric_cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINK_IN), node);
+    fabric_cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINKS_TO_PE), node);
 }
 
 void lp_cross_pe_out(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 {
-    fabric_cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINK_OUT), HW_NODE_ROUTER);
+    fabric_cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINKS_FROM_PE),
+                 HW_NODE_ROUTER);
 }
 
 void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 {
-    fabric_cross(run, flight, HW_LINK_TCM, pe_link(run->m, pe, LP_LINK_TCM), HW_NODE_PE_TCM);
+    fabric_cross(run, flight, HW_LINK_TCM, pe_link(run->m, pe, LP_LINKS_TCM_WRITE), HW_NODE_PE_TCM);
 }
 
 void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
@@ -133,10 +135,12 @@ void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
     if (to_m_cpu) /* a server: its time is not a node's overhead */
         hw_flight_cross_late(
             flight, &run->m->hw.link[HW_LINK_M_CPU],
-            lp_link(run->ctx, run->m, &run->cube->link[run->m->cube.link_m_cpu], flight), 0,
-            lp_late_ps(run, flight, HW_LINK_M_CPU, run->m->cube.link_m_cpu));
+            lp_link(run->ctx, run->m, &run->cube->link[run->m->links.first[LP_LINKS_TO_M_CPU]],
+                    flight),
+            0, lp_late_ps(run, flight, HW_LINK_M_CPU, run->m->links.first[LP_LINKS_TO_M_CPU]));
     else
-        fabric_cross(run, flight, HW_LINK_M_CPU, run->m->cube.link_m_cpu + 1, HW_NODE_ROUTER);
+        fabric_cross(run, flight, HW_LINK_M_CPU, run->m->links.first[LP_LINKS_FROM_M_CPU],
+                     HW_NODE_ROUTER);
 }
 
 enum hw_link_kind lp_memory_link(enum hw_memory memory)
@@ -160,7 +164,8 @@ void lp_cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t r
     const struct lp_model *m = run->m;
     lp_cross_noc(run, flight, router, memory_router(m, memory, pe));
     fabric_cross(run, flight, lp_memory_link(memory),
-                 memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_IN) : m->cube.link_sram,
+                 memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINKS_HBM_WRITE)
+                                         : m->links.first[LP_LINKS_SRAM_WRITE],
                  lp_memory_node(memory));
 }
 
@@ -170,7 +175,8 @@ int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint3
     const struct lp_model *m = run->m;
     const enum hw_link_kind kind = lp_memory_link(memory);
     fabric_cross(run, flight, kind,
-                 memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_OUT) : m->cube.link_sram + 1,
+                 memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINKS_HBM_READ)
+                                         : m->links.first[LP_LINKS_SRAM_READ],
                  HW_NODE_ROUTER);
     const int64_t left_ps =
         flight->tau_ps - m->hw.link[kind].prop_ps - m->hw.overhead_ps[HW_NODE_ROUTER];
@@ -199,8 +205,9 @@ static void leave_cube(struct lp_run *run, struct lp_sender sender, struct hw_fl
     uint32_t to_cube;
     const bool to_io_die = !hw_cube_neighbour(&m->hw, run->cube_in_sip, port, &to_cube);
     lp_cross_noc(run, flight, router, m->router.of_port[port]);
-    fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->cube.link_out + port, HW_NODE_UCIE_PORT);
-    fabric_cross(run, flight, HW_LINK_UCIE, m->cube.link_ucie + port,
+    fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->links.first[LP_LINKS_OUT] + port,
+                 HW_NODE_UCIE_PORT);
+    fabric_cross(run, flight, HW_LINK_UCIE, m->links.first[LP_LINKS_UCIE] + port,
                  to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
     transfer->port = (uint8_t)(to_io_die ? port : hw_port_opposite(port));
     lp_forward(run->ctx, to_io_die ? lp_of_io_die(m, run->sip) : lp_of_cube(m, run->sip, to_cube),

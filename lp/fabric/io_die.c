@@ -11,7 +11,7 @@
 
 static size_t io_die_state_bytes(const struct lp_model *m)
 {
-    return sizeof(struct lp_io_die) + m->io_die.link_count * sizeof(struct hw_link);
+    return sizeof(struct lp_io_die) + m->links.count[LP_OF_IO_DIE] * sizeof(struct hw_link);
 }
 
 static void nothing_to_init(const struct lp_model *m, uint32_t lp, void *state)
@@ -48,7 +48,7 @@ static void enter_sip(struct die_run *run, const struct cw_event *event, struct 
     const uint32_t edge = hw_edge_cube(&m->hw, cube, port);
     const bool side = port == HW_PORT_E || port == HW_PORT_W;
     const uint32_t lane = side ? edge / m->hw.cube_w : edge % m->hw.cube_w;
-    io_die_cross(run, flight, HW_LINK_UCIE, m->io_die.link_edge[port] + lane,
+    io_die_cross(run, flight, HW_LINK_UCIE, m->links.edge[port] + lane,
                  m->hw.overhead_ps[HW_NODE_UCIE_PORT]);
     transfer->port = (uint8_t)port;
     lp_forward(run->ctx, lp_of_cube(m, run->sip, edge), LP_EVENT_TRANSFER, lp_sender_of(event),
@@ -62,7 +62,8 @@ static void leave_sip(struct die_run *run, const struct cw_event *event, struct 
     const struct lp_model *m = run->m;
     const uint32_t to_sip = transfer->dst / (m->pes * m->cubes);
     const bool through_switch = hw_route_through_switch(&m->hw, port);
-    io_die_cross(run, flight, hw_route_outer_link(&m->hw, port), m->io_die.link_outer + port,
+    io_die_cross(run, flight, hw_route_outer_link(&m->hw, port),
+                 m->links.first[LP_LINKS_OUTER] + port,
                  m->hw.overhead_ps[through_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT]);
     transfer->port = (uint8_t)hw_route_entry(&m->hw, port);
     transfer->exit = HW_PORT_NONE;
@@ -84,8 +85,9 @@ static void enter_io_port(struct die_run *run, const struct cw_event *event)
     const uint32_t to_sip = transfer.dst / (m->pes * m->cubes);
     const uint32_t from_sip = transfer.src / (m->pes * m->cubes);
     if (lp_to_host(&transfer)) {
-        io_die_cross(run, &flight, HW_LINK_HUB, m->io_die.link_hub_in + port, hub_ps);
-        io_die_cross(run, &flight, HW_LINK_HUB, m->io_die.link_io_cpu, 0); /* io_cpu is a server */
+        io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port, hub_ps);
+        io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_TO_IO_CPU],
+                     0); /* io_cpu is a server */
         lp_forward(run->ctx, event->lp, LP_EVENT_CPU_ARRIVAL, lp_sender_of(event), &transfer,
                    &flight);
     } else if (to_sip == run->sip) {
@@ -94,8 +96,8 @@ static void enter_io_port(struct die_run *run, const struct cw_event *event)
         leave_sip(run, event, &flight, &transfer, port); /* the cubes have chosen the port */
     } else {
         const enum hw_port out = hw_route_sip(&m->hw, run->sip, to_sip);
-        io_die_cross(run, &flight, HW_LINK_HUB, m->io_die.link_hub_in + port, hub_ps);
-        io_die_cross(run, &flight, HW_LINK_HUB, m->io_die.link_hub_out + out,
+        io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port, hub_ps);
+        io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_OUT] + out,
                      m->hw.overhead_ps[HW_NODE_IO_PORT]);
         leave_sip(run, event, &flight, &transfer, out);
     }
@@ -120,14 +122,14 @@ static void io_cpu_done(struct die_run *run, const struct cw_event *event)
     struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     if (lp_to_host(&transfer)) {
-        io_die_cross(run, &flight, HW_LINK_PCIE, m->io_die.link_pcie,
+        io_die_cross(run, &flight, HW_LINK_PCIE, m->links.first[LP_LINKS_TO_HOST],
                      m->hw.overhead_ps[HW_NODE_HOST]);
         lp_forward(run->ctx, 0, LP_EVENT_HOST, lp_sender_of(event), &transfer, &flight);
         return;
     }
-    io_die_cross(run, &flight, HW_LINK_HUB, m->io_die.link_io_cpu + 1,
+    io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_FROM_IO_CPU],
                  m->hw.overhead_ps[HW_NODE_IO_HUB]);
-    io_die_cross(run, &flight, HW_LINK_HUB, m->io_die.link_hub_out + HW_PORT_W,
+    io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_OUT] + HW_PORT_W,
                  m->hw.overhead_ps[HW_NODE_IO_PORT]);
     enter_sip(run, event, &flight, &transfer, HW_PORT_W);
 }

@@ -9,14 +9,14 @@
 
 #include <stdbool.h>
 
+#include "core/memory/table.h"
 #include "lp/record.h"
 
-/* Zero-initialised by its owner. */
 struct lp_landing {
-    struct lp_put_record *put; /* [capacity], open addressing */
-    uint32_t count, capacity;  /* a power of two, or 0 */
+    struct table puts; /* by PE and number of the put */
 };
 
+void lp_landing_init(struct lp_landing *landing);
 void lp_landing_free(struct lp_landing *landing);
 
 /* Remembers a PUT; false: out of memory. */

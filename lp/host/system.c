@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "lp/fabric/jitter_draw.h"
 #include "lp/host/deadlock.h"
+#include "lp/host/drained_check.h"
 #include "lp/host/landing.h"
 #include "lp/kernel/tl_check.h"
 #include "lp/layout.h"
@@ -107,9 +109,7 @@ static void on_record(void *arg, const struct cw_event *event, uint16_t kind, co
 
 static int system_no_memory(struct cw_error *error)
 {
-    error->exit_code = CW_NO_RESOURCE;
-    snprintf(error->text, sizeof error->text, "out of memory while building the machine");
-    return CW_NO_RESOURCE;
+    return cw_error_set(error, CW_NO_RESOURCE, "out of memory while building the machine");
 }
 
 static void reset_times(struct lp_system *system)
@@ -125,6 +125,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
         return NULL;
     }
     system->options = *options;
+    lp_landing_init(&system->landing);
     const uint32_t pe_count = hw_pe_count(options->hw);
     system->pcie_free_ps = calloc(options->hw->sip_count, sizeof *system->pcie_free_ps);
     system->phase_of_pe = malloc(pe_count);
@@ -237,13 +238,10 @@ int lp_system_submit_map(struct lp_system *system, uint32_t pe, struct cw_error 
 int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_bytes,
                            struct cw_error *error)
 {
-    if (data_bytes > UINT32_MAX - system->model.hw.control_msg_bytes) {
-        error->exit_code = CW_NO_RESOURCE;
-        snprintf(error->text, sizeof error->text,
-                 "a MemoryWriteMsg of %llu bytes: one carries at most %u",
-                 (unsigned long long)data_bytes, UINT32_MAX - system->model.hw.control_msg_bytes);
-        return CW_NO_RESOURCE;
-    }
+    if (data_bytes > UINT32_MAX - system->model.hw.control_msg_bytes)
+        return cw_error_set(
+            error, CW_NO_RESOURCE, "a MemoryWriteMsg of %llu bytes: one carries at most %u",
+            (unsigned long long)data_bytes, UINT32_MAX - system->model.hw.control_msg_bytes);
     return submit_message(system, pe, LP_TRANSFER_WRITE, 0, (uint32_t)data_bytes, error);
 }
 
@@ -306,10 +304,10 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
     const int code = cw_drain(system->sim, error);
     if (code)
         return code;
-    if (system->out_of_memory) {
-        snprintf(error->text, sizeof error->text, "out of memory for the puts under way");
-        return error->exit_code = CW_NO_RESOURCE;
-    }
+    if (system->out_of_memory)
+        return cw_error_memory(error, "the puts under way");
+    if (CW_ASSERTING && lp_check_drained(&system->model, system->sim, error) != CW_OK)
+        return CW_BUG;
     if (system->times.returned == system->times.submitted)
         return CW_OK;
     error->exit_code = CW_PROGRAM_FAILED;

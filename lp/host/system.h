@@ -6,7 +6,7 @@
 #ifndef LP_SYSTEM_H
 #define LP_SYSTEM_H
 
-#include "lp/host/links.h"
+#include "lp/host/link_use.h"
 #include "lp/host/placement.h"
 
 struct lp_system_options {

@@ -85,6 +85,8 @@ bool tl_in_step(struct tl *tl)
     const int64_t delay_ps = tl->local_ps - cw_now(tl->run->ctx);
     if (delay_ps == 0)
         return true;
+    LP_INVARIANT("I-TL-1", tl->run->ctx, tl->kernel->wait == LP_WAIT_NONE,
+                 "PE %u, context %u: wait %u", tl->pe, tl->context, tl->kernel->wait);
     const struct lp_signal signal = {.pe = tl->pe, .context = (uint8_t)tl->context};
     const struct lp_sender sender = lp_next_sender(tl->run, tl->pe);
     lp_send_signal(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);

@@ -144,6 +144,8 @@ void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t mo
     cw_check(run->ctx, context < run->m->config.contexts && move < LP_MOVES);
     const struct lp_context *c = lp_context(run->m, lp_pe(run->m, run->cube, pe), context);
     if (move == 0) {
+        LP_INVARIANT("I-TL-1", run->ctx, c->kernel.wait == LP_WAIT_DMA,
+                     "PE %u, context %u: wait %u", pe, context, c->kernel.wait);
         tl_resume(run, pe, context);
         return;
     }

@@ -56,6 +56,13 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
     for (; queue->early & 1; queue->peer_head_cache++)
         queue->early >>= 1;
     queue->early >>= 1;
+    LP_INVARIANT("I-IPCQ-1", run->ctx,
+                 queue->peer_head_cache - queue->my_tail <= run->m->config.n_slots,
+                 "PE %u, direction %u: head as seen %u, tail %u", pe, transfer->dir,
+                 queue->peer_head_cache, queue->my_tail);
+    LP_INVARIANT("I-IPCQ-3", run->ctx, queue->peer_head_cache > transfer->seq,
+                 "PE %u, direction %u: head as seen %u, tile %u", pe, transfer->dir,
+                 queue->peer_head_cache, transfer->seq);
     tl_arrived(run, pe, LP_WAIT_DATA, transfer->dir, 0);
 }
 
@@ -66,6 +73,10 @@ void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
     struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[signal->dir]);
     cw_check(run->ctx, signal->arg == queue->peer_tail_cache + 1); /* I-IPCQ-2 */
     queue->peer_tail_cache = signal->arg;
+    LP_INVARIANT("I-IPCQ-2", run->ctx,
+                 queue->my_head - queue->peer_tail_cache < run->m->config.n_slots,
+                 "PE %u, direction %u: head %u, the receiver's tail %u", signal->pe, signal->dir,
+                 queue->my_head, queue->peer_tail_cache);
     tl_arrived(run, signal->pe, LP_WAIT_CREDIT, signal->dir, 0);
 }
 

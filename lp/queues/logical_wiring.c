@@ -5,7 +5,6 @@
 #include "lp/queues/logical_wiring.h"
 
 #include <Judy.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +20,6 @@ struct lp_wiring {
 };
 
 static const uint32_t no_rank = UINT32_MAX;
-
-static int logical_wiring_no_memory(struct cw_error *error)
-{
-    error->exit_code = CW_NO_RESOURCE;
-    snprintf(error->text, sizeof error->text, "out of memory for the wiring");
-    return CW_NO_RESOURCE;
-}
 
 void lp_wiring_free(struct lp_wiring *wiring)
 {
@@ -106,38 +98,28 @@ static enum hw_dir free_index(const struct lp_wire *wire)
     return HW_DIRS_MAX;
 }
 
-__attribute__((format(printf, 2, 3))) static int logical_wiring_refuse(struct cw_error *error,
-                                                                       const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
-    return error->exit_code = CW_USAGE;
-}
-
 static int check_entry(const struct lp_wiring *wiring, uint32_t rank,
                        const struct lp_neighbour *entry, struct cw_error *error)
 {
     if (!is_direction_name(entry->dir))
-        return logical_wiring_refuse(
-            error,
+        return cw_error_set(
+            error, CW_USAGE,
             "rank %u has a direction named '%.31s'; a name is 1 to 31 letters, digits "
             "and _",
             rank, entry->dir);
     if (entry->rank >= wiring->ranks || entry->rank == rank)
-        return logical_wiring_refuse(
-            error, "direction %s of rank %u leads to rank %u; legal: another one below %u",
-            entry->dir, rank, entry->rank, wiring->ranks);
+        return cw_error_set(error, CW_USAGE,
+                            "direction %s of rank %u leads to rank %u; legal: another one below %u",
+                            entry->dir, rank, entry->rank, wiring->ranks);
     if (find_direction(wiring, rank, entry->dir) != HW_DIRS_MAX)
-        return logical_wiring_refuse(error, "rank %u has two directions named %s", rank,
-                                     entry->dir);
+        return cw_error_set(error, CW_USAGE, "rank %u has two directions named %s", rank,
+                            entry->dir);
     const enum hw_dir dir = fixed_index(entry->dir);
     uint32_t behind;
     if (dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W &&
         !hw_sip_neighbour(&wiring->hw, rank, (enum hw_port)(dir & 3), &behind))
-        return logical_wiring_refuse(
-            error,
+        return cw_error_set(
+            error, CW_USAGE,
             "direction %s of rank %u always leaves by that port of its SIP, which has no "
             "link there; use another name",
             entry->dir, rank);
@@ -150,8 +132,8 @@ static int add_rank(struct lp_wiring *wiring, uint32_t rank, const struct lp_nei
 {
     struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX];
     if (map->count > HW_DIRS_MAX)
-        return logical_wiring_refuse(error, "rank %u has %u directions; at most %d", rank,
-                                     map->count, HW_DIRS_MAX);
+        return cw_error_set(error, CW_USAGE, "rank %u has %u directions; at most %d", rank,
+                            map->count, HW_DIRS_MAX);
     for (int named = 1; named >= 0; named--)
         for (uint32_t i = 0; i < map->count; i++) {
             const struct lp_neighbour *const entry = &map->at[i];
@@ -164,7 +146,7 @@ static int add_rank(struct lp_wiring *wiring, uint32_t rank, const struct lp_nei
             struct lp_wire *const at = &wire[named ? fixed : free_index(wire)];
             at->name = intern_name(wiring, entry->dir);
             if (at->name == NULL)
-                return logical_wiring_no_memory(error);
+                return cw_error_memory(error, "the wiring");
             at->peer_rank = entry->rank;
             at->way = entry->way;
         }
@@ -180,28 +162,29 @@ static int join_direction(struct lp_wiring *wiring, uint32_t rank, const struct 
     if (entry->opposite[0] != '\0')
         snprintf(opposite, sizeof opposite, "%s", entry->opposite);
     else if (!lp_dir_opposite(entry->dir, opposite))
-        return logical_wiring_refuse(
-            error, "direction %s of rank %u has no opposite by its name, and none is given",
-            entry->dir, rank);
+        return cw_error_set(
+            error, CW_USAGE,
+            "direction %s of rank %u has no opposite by its name, and none is given", entry->dir,
+            rank);
     struct lp_wire *const wire =
         &wiring->wire[(size_t)rank * HW_DIRS_MAX + find_direction(wiring, rank, entry->dir)];
     const enum hw_dir back = find_direction(wiring, entry->rank, opposite);
     if (back == HW_DIRS_MAX)
-        return logical_wiring_refuse(
-            error,
+        return cw_error_set(
+            error, CW_USAGE,
             "I3: direction %s of rank %u leads to rank %u, which has no direction %s to "
             "lead back",
             entry->dir, rank, entry->rank, opposite);
     const struct lp_wire *const peer = &wiring->wire[(size_t)entry->rank * HW_DIRS_MAX + back];
     if (peer->peer_rank != rank)
-        return logical_wiring_refuse(
-            error,
+        return cw_error_set(
+            error, CW_USAGE,
             "I3: direction %s of rank %u leads to rank %u, whose direction %s leads to "
             "rank %u instead of back",
             entry->dir, rank, entry->rank, opposite, peer->peer_rank);
     if (peer->way != other[wire->way])
-        return logical_wiring_refuse(
-            error,
+        return cw_error_set(
+            error, CW_USAGE,
             "direction %s of rank %u and direction %s of rank %u do not agree on which "
             "of them sends",
             entry->dir, rank, opposite, entry->rank);
@@ -222,8 +205,8 @@ static int finish_rank(struct lp_wiring *wiring, uint32_t rank, uint32_t credit_
         const struct lp_wire *const peer =
             &wiring->wire[(size_t)wire->peer_rank * HW_DIRS_MAX + wire->peer_dir];
         if (peer->peer_dir != dir)
-            return logical_wiring_refuse(
-                error,
+            return cw_error_set(
+                error, CW_USAGE,
                 "I3: direction %s of rank %u and direction %s of rank %u name each other "
                 "under different directions",
                 wire->name, rank, peer->name, wire->peer_rank);
@@ -273,14 +256,14 @@ int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring *
     *out = NULL;
     struct lp_wiring *const wiring = calloc(1, sizeof *wiring);
     if (wiring == NULL)
-        return logical_wiring_no_memory(error);
+        return cw_error_memory(error, "the wiring");
     wiring->hw = *request->hw;
     wiring->ranks = request->ranks;
     wiring->cubes = hw_cubes(request->hw);
     wiring->pes = hw_pes(request->hw);
     const size_t wires = (size_t)wiring->ranks * HW_DIRS_MAX;
     wiring->wire = calloc(wires, sizeof *wiring->wire);
-    int code = wiring->wire == NULL ? logical_wiring_no_memory(error) : CW_OK;
+    int code = wiring->wire == NULL ? cw_error_memory(error, "the wiring") : CW_OK;
     for (size_t i = 0; code == CW_OK && i < wires; i++)
         wiring->wire[i].peer_rank = no_rank;
     if (code == CW_OK)

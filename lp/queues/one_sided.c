@@ -34,6 +34,9 @@ const struct lp_peer *lp_peer_of(struct lp_run *run, uint32_t pe, uint32_t peer)
 static void land_in_turn(struct lp_run *run, uint32_t pe, const struct lp_early *arrived)
 {
     struct lp_peer *peer = CW_MUT(run->ctx, lp_peer_of(run, pe, arrived->src));
+    LP_INVARIANT("I-PUT-1", run->ctx, arrived->order == peer->seen,
+                 "PE %u: number %u from PE %u, seen %u", pe, arrived->order, arrived->src,
+                 peer->seen);
     peer->seen += arrived->count;
     if (arrived->kind == LP_TRANSFER_NOTIFY) {
         cw_check(run->ctx, arrived->tag < TL_TAGS);

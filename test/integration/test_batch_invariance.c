@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "collectives/runtime/distributed.h"
+#include "collectives/config/config_load.h"
 #include "collectives/verify/expect_order.h"
 #include "collectives/data/input.h"
 

@@ -10,7 +10,7 @@ struct script_frame {
     uint16_t line, reserved;
     uint32_t i;
     struct lp_operand last, before, first;
-    const struct line *stream[TL_CONTEXTS_MAX - 1]; /* what the streams of the fork run */
+    const struct line *stream[TL_CONTEXTS_MAX - 1]; /* the lists that the streams of the fork run */
 };
 _Static_assert(sizeof(struct script_frame) <= TL_FRAME_BYTES, "it is a frame");
 

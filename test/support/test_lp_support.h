@@ -49,7 +49,7 @@ enum call {
     DO_DOT,       /* `n` x `to`, inner dimension `at`; `index`: added */
     DO_CAST,      /* `n` elements, from `at` to `to` */
     DO_ADD,
-    DO_ADD_TILE, /* adds the tile received last to what is in TCM */
+    DO_ADD_TILE, /* adds the tile received last to the values in TCM */
     DO_ADD_TILES /* adds the last tile and the one before it */
 };
 struct line {
@@ -106,7 +106,7 @@ struct line {
 #define ADD(n_)               LINE(DO_ADD, .n = (n_))
 #define ADD_TILE(n_)          LINE(DO_ADD_TILE, .n = (n_))
 #define ADD_TILES(n_)         LINE(DO_ADD_TILES, .n = (n_))
-/* Takes so many ns on small_machine(): an addition of ns - 9 elements, one per cycle of 1 ns, and
+/* Takes that many ns on small_machine(): an addition of ns - 9 elements, one per cycle of 1 ns, and
  * overheads pe_cpu 2, pe_scheduler 1, pe_fetch_store 1 and 1, pe_math 4. */
 #define DELAY(ns) ADD((ns)-9)
 /* Operands, as initialisers. */
@@ -147,7 +147,7 @@ struct part {
 
 struct lp_config default_queues(void);
 
-/* So many SIPs in a ring, of w x h cubes; see DELAY() for PE_MATH. Freed by machine_free(). */
+/* `sips` SIPs in a ring, of w x h cubes; see DELAY() for PE_MATH. Freed by machine_free(). */
 struct machine *small_machine(uint32_t sips, uint32_t cube_w, uint32_t cube_h);
 void machine_free(struct machine *m);
 

@@ -3,6 +3,7 @@
  */
 #include "test/support/test_config_support.h"
 
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
 #include "lp/queues/queue_ends.h"

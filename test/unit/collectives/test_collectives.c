@@ -15,6 +15,7 @@
 
 #include "test/support/test_dist_support.h"
 
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "collectives/verify/expect_moves.h"
 #include "collectives/data/input.h"

@@ -4,10 +4,11 @@
  */
 #include "test/support/test_config_support.h"
 
+#include "collectives/config/config_load.h"
 #include "collectives/config/config_place.h"
 #include "collectives/config/config_print.h"
 #include "collectives/config/config_rings.h"
-#include "collectives/config/decimal.h"
+#include "collectives/config/input/decimal.h"
 #include "hw/topology/topology.h"
 
 static void the_shipped_defaults_give_the_machine_of_the_specification(void **state)

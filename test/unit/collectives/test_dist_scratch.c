@@ -13,6 +13,7 @@
 
 #include "test/support/test_dist_support.h"
 
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 
 enum { RANKS = 4, EACH = 6 };

@@ -4,6 +4,7 @@
  */
 #include "test/support/test_config_support.h"
 
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/install_plan.h"
 #include "collectives/topologies.h"
 #include "hw/phys_addr.h"

@@ -17,6 +17,7 @@
 
 #include "test/support/test_dist_support.h"
 
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

@@ -14,6 +14,7 @@
 
 #include "test/support/test_dist_support.h"
 
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 
 enum { SLOTS = 3, BYTES = 64 };

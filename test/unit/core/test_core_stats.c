@@ -234,6 +234,7 @@ static void shares_of_time_sum_to_1(void **state)
     assert_true(one.time_share[CW_ROLLBACK] == 0); /* nothing was rolled back */
 }
 
+/* I-STAT-1: the rows of one round fit together. */
 static void every_round_is_told_in_order(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * test_lp_failures.c: what ends a simulated program, with exit code 3, and how it says so: where,
- * what, and what to do (30-ipcq.md, "Failures"; 20-hardware.md, PE_MMU).
+ * test_lp_failures.c: the errors that end a simulated program with exit code 3. Each names its
+ * place, the fault and the remedy (lp/QUEUES.md, "Failures"; hw/HARDWARE.md, "Blocks of a PE").
  */
 #include "test/support/test_lp_support.h"
 
@@ -185,7 +185,7 @@ static void the_first_and_the_last_byte_of_a_page_are_mapped(void **state)
 
 static const struct line receive_from_west[] = {RECV(HW_DIR_GLOBAL_W, 16), DONE};
 
-/* In a ring of three SIPs everybody receives first. Elsewhere four PEs wait in a circle, two wait
+/* In a ring of three SIPs every PE receives first. Elsewhere four PEs wait in a circle, two wait
  * for each other's room, one for a finished PE. */
 static void the_shortest_cycle_comes_first(void **state)
 {

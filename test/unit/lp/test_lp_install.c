@@ -1,6 +1,6 @@
 /*
- * test_lp_install.c: installing queues by messages through the machine (seed ADR-0024, D2 and T3):
- * it leaves each PE as writing the table directly would, whatever the order of arrival.
+ * test_lp_install.c: installing queues by messages through the machine (hw/HARDWARE.md,
+ * "Control plane"): it leaves each PE as writing the table directly would, in any order of arrival.
  */
 #include "test/support/test_lp_support.h"
 
@@ -33,7 +33,7 @@ static const struct lp_pe *pe_of(const struct machine *m, uint32_t pe)
 }
 
 /* Builds the machine; installs by messages; compares each PE's bytes with those that it had before,
- * plus what an install writes. What sending the acknowledgement takes is no part of that. */
+ * plus the writes of an install. The numbers of the acknowledgement are no part of that. */
 static void install_and_compare(struct machine *m, struct arrivals *arrivals)
 {
     struct lp_system_options options = {.hw = &m->hw, .config = &m->config, .engine = m->engine};

@@ -1,15 +1,16 @@
 /*
  * test_lp_random.c: random kernels on random small machines, with the engine proving that handlers
- * change only what they asked for. Whatever the machine, each tile that was sent is received once
- * and in order, no earlier than its path allows, puts land in order and before the notifications
- * behind them, the data pass can carry all of it out, the pointers agree at the end, and every
- * other run, in any mode, on any number of workers and wherever the cubes are, is the same to the
- * picosecond.
+ * change only the parts that they asked for. On each machine:
+ *   1. each tile that was sent is received once and in order, no earlier than its path allows;
+ *   2. puts land in order, and before the notifications behind them;
+ *   3. the data pass can carry out all records, and the pointers agree at the end;
+ *   4. every other run, in any mode, on any number of workers and with any placement of the cubes,
+ *      is the same to the picosecond.
  *
- * In each round every queue carries a tile or not, and every PE puts to some PE and notifies it, or
- * not, as a hash of seed, round and place says; so receivers know what to expect. All that is sent
- * in a round is sent before its receives, which cannot deadlock even with one slot. The receives
- * are shared out among the kernel and its streams.
+ * In each round a hash of seed, round and place decides which queues carry a tile, and which PEs
+ * put to another PE and notify it. So receivers can compute the tiles that they get. All sends of a
+ * round come before its receives, which cannot deadlock even with one slot. The receives are shared
+ * out among the kernel and its streams.
  */
 #include "test/support/test_lp_support.h"
 
@@ -42,7 +43,7 @@ static uint64_t draw(uint64_t seed, uint64_t a, uint64_t b, uint64_t c)
 /* ---- the plan ---------------------------------------------------------------------------------
  */
 
-enum what { SIZE = 1000, TURN, STEP, PUT_TO, PUT_WHAT, STREAMS };
+enum draw { SIZE = 1000, TURN, STEP, PUT_TO, PUT_WHAT, STREAMS };
 
 /* All tiles of such a round have one size: any receive may take any of them. */
 static bool is_uniform(uint64_t seed, uint32_t round)
@@ -229,7 +230,7 @@ static bool notifies_me(const struct tl *tl, const struct random_frame *f)
     return f->i % f->shares == f->share && put_peer(seed_of(tl), f->round, f->i) == my_index(tl);
 }
 
-/* This context's part of what comes in this round. */
+/* This context's part of the tiles that come in this round. */
 static enum tl_status receive_part(struct tl *tl, struct random_frame *f)
 {
     TL_BEGIN(&f->part);
@@ -396,14 +397,13 @@ static void run_random_kernels(struct machine *m, uint64_t seed)
             (unsigned long long)seed, m->error.exit_code, m->error.text, (unsigned long long)seed);
 }
 
-/* ---- what must hold ---------------------------------------------------------------------------
- */
+/* ---- properties of every run ----------------------------------------------------------------- */
 
-static void fail_at(uint64_t seed, const struct lp_op *op, const char *what)
+static void fail_at(uint64_t seed, const struct lp_op *op, const char *fault)
 {
     fail_msg("seed %llu: PE %u, direction %s, tile %u: %s; replay: LP_SEED=%llu "
              "build/check/test/unit/lp/test_lp_random",
-             (unsigned long long)seed, op->pe, hw_dir_name((enum hw_dir)op->dir), op->seq, what,
+             (unsigned long long)seed, op->pe, hw_dir_name((enum hw_dir)op->dir), op->seq, fault,
              (unsigned long long)seed);
 }
 

@@ -1,6 +1,7 @@
 /*
- * test_lp_wiring.c: tables of logical topologies: who leads where under which name, what is
- * refused, and that queues made from a table work between the PEs it names and nowhere else.
+ * test_lp_wiring.c: tables of logical topologies: directions, their names and their other ends;
+ * refusals; and queues made from a table, which work between the PEs that it names and nowhere
+ * else.
  */
 #include "test/support/test_lp_support.h"
 
@@ -111,7 +112,7 @@ static void letters_have_opposites_under_the_same_prefix(void **state)
     assert_false(lp_dir_opposite("", opposite));
 }
 
-/* Sixteen names on one PE, none of them known to anybody else. */
+/* Sixteen names on one PE, none of them known to another PE. */
 static void a_pe_takes_sixteen_names_of_its_own(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
  * config_arena.c: bump allocation in blocks of 64 KiB; a larger request gets a block of its own.
  */
-#include "collectives/config/config_arena.h"
+#include "collectives/config/input/config_arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>

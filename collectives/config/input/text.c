@@ -1,7 +1,7 @@
 /*
  * text.c: see text.h. Nothing here allocates or keeps state.
  */
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -2,14 +2,14 @@
  * config_errors.c: the list of errors, how a place and a foreign text look in them, and which known
  * name a misspelled one may have meant. Errors are dropped, and counted, beyond a bound.
  */
-#include "collectives/config/config_errors.h"
+#include "collectives/config/input/config_errors.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/config/config_parse.h"
-#include "collectives/config/config_source.h"
+#include "collectives/config/input/config_parse.h"
+#include "collectives/config/input/config_source.h"
 
 #define MESSAGE_BYTES      1024u
 #define SOURCE_SHOWN_BYTES 200

@@ -1,7 +1,7 @@
 /*
  * config_source.c: see config_source.h. A file is read whole into memory, up to a bound.
  */
-#include "collectives/config/config_source.h"
+#include "collectives/config/input/config_source.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * anchors, aliases, tags, several documents. Bounds on size, number and depth hold before anything
  * grows.
  */
-#include "collectives/config/config_parse.h"
+#include "collectives/config/input/config_parse.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <yaml.h>
 
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 
 struct parse {
     struct config_loader *loader;

@@ -6,7 +6,7 @@
 #ifndef COLLECTIVES_CONFIG_PARSE_H
 #define COLLECTIVES_CONFIG_PARSE_H
 
-#include "collectives/config/config_source.h"
+#include "collectives/config/input/config_source.h"
 
 enum config_node_kind { CONFIG_SCALAR, CONFIG_SEQUENCE, CONFIG_MAPPING };
 

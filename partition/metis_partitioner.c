@@ -1,28 +1,30 @@
 /*
- * metis.c: the partitioner `metis`: the best of several candidates, most of them METIS' work.
+ * metis_partitioner.c: the partitioner `metis` (metis_partitioner.h).
  *
  * A candidate counts if each worker gets a cube (where there are as many) and the load is balanced
- * (cube_cut_is_balanced). Among those the one with the largest lookahead is taken, then the one
- * that costs least (cube_cut_cost), then the first. SIPs stay whole where that can be balanced,
- * because any cut through a SIP has the lookahead of a UCIe link; hence cubes are only looked at
- * where no distribution of whole SIPs counts. Where none of all counts it is `block`, which always
- * gives everybody a cube.
+ * (cube_cut_is_balanced). The choice among candidates that count:
+ *   1. the largest lookahead;
+ *   2. among equals, the least cost (cube_cut_cost);
+ *   3. among equals, the first candidate.
+ * Any cut through a SIP has the lookahead of a UCIe link. So candidates that cut SIPs are tried
+ * only if no distribution of whole SIPs counts. If no candidate counts the result is `block`, which
+ * gives a cube to each worker.
  *
- * METIS is deterministic for a given seed; it draws from the C library's rand(), so two machines
- * must not be partitioned at the same time in one process if they are to come out the same each
- * time.
+ * METIS is deterministic for a given seed, but draws from the C library's rand(). So one process
+ * must not partition two machines at the same time, if the results are to be the same each time.
  */
+#include "partition/metis_partitioner.h"
+
 #include <inttypes.h>
 #include <metis.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hw/structure.h"
 #include "partition/cube_graph.h"
-#include "partition/partition.h"
+#include "partition/in_order.h"
 
-_Static_assert(sizeof(idx_t) == sizeof(int32_t), "the graph is METIS' as it stands");
+_Static_assert(sizeof(idx_t) == sizeof(int32_t), "METIS takes the graph as it is");
 
 typedef int (*metis_fn)(idx_t *, idx_t *, idx_t *, idx_t *, idx_t *, idx_t *, idx_t *, idx_t *,
                         real_t *, real_t *, idx_t *, idx_t *, idx_t *);
@@ -32,7 +34,7 @@ struct search {
     uint32_t workers, cube_count;
     uint64_t *work, *load; /* [cube_count], [workers] */
     uint32_t *tried;       /* [cube_count] the candidate */
-    idx_t *part;           /* [cube_count] METIS' answer */
+    idx_t *part;           /* [cube_count] the answer of METIS */
     uint32_t *best;        /* [cube_count] the caller's */
     struct cube_cut best_cut;
     bool found;
@@ -40,28 +42,24 @@ struct search {
 
 static int metis_no_memory(const struct search *search, struct cw_error *error)
 {
-    error->exit_code = CW_NO_RESOURCE;
-    snprintf(error->text, sizeof error->text,
-             "out of memory while partitioning %" PRIu32 " cubes for %" PRIu32
-             " threads; --partition sip needs none",
-             search->cube_count, search->workers);
-    return CW_NO_RESOURCE;
+    return cw_error_set(error, CW_NO_RESOURCE,
+                        "out of memory while partitioning %" PRIu32 " cubes for %" PRIu32
+                        " threads; --partition sip needs none",
+                        search->cube_count, search->workers);
 }
 
 static int metis_failed(const struct search *search, int status, struct cw_error *error)
 {
     if (status == METIS_ERROR_MEMORY)
         return metis_no_memory(search, error);
-    error->exit_code = CW_BUG;
-    snprintf(error->text, sizeof error->text,
-             "METIS refuses the graph of %" PRIu32 " cubes for %" PRIu32
-             " threads with status %d; --partition sip does without it",
-             search->cube_count, search->workers, status);
-    return CW_BUG;
+    return cw_error_set(error, CW_BUG,
+                        "METIS refuses the graph of %" PRIu32 " cubes for %" PRIu32
+                        " threads with status %d; --partition sip does without it",
+                        search->cube_count, search->workers, status);
 }
 
 /* Takes the candidate if it is better than the best so far. */
-static void consider(struct search *search)
+static void consider_tried(struct search *search)
 {
     const struct cube_cut cut =
         cube_cut_of(search->hw, search->work, search->workers, search->tried, search->load);
@@ -90,11 +88,12 @@ static int try_metis(struct search *search, struct cube_graph *graph, uint32_t g
         return metis_failed(search, status, error);
     for (uint32_t i = 0; i < search->cube_count; i++)
         search->tried[i] = (uint32_t)search->part[i / group];
-    consider(search);
+    consider_tried(search);
     return CW_OK;
 }
 
-/* METIS' two ways over the graph with `group` cubes to a vertex: each is at times the better. */
+/* Tries both algorithms of METIS on the graph with `group` cubes to a vertex: neither is always the
+ * better one. */
 static int try_graph(struct search *search, uint32_t group, struct cw_error *error)
 {
     struct cube_graph graph;
@@ -115,13 +114,13 @@ static int find_best(struct search *search, struct cw_error *error)
     cube_work(search->hw, search->work);
     if (search->workers <= search->hw->sip_count) {
         (void)partition_sips(search->hw, search->workers, search->tried, error);
-        consider(search);
+        consider_tried(search);
         code = try_graph(search, hw_cubes(search->hw), error);
     }
     if (code != CW_OK || search->found)
         return code;
     (void)partition_blocks(search->hw, search->workers, search->tried, error);
-    consider(search);
+    consider_tried(search);
     code = try_graph(search, 1, error);
     if (code == CW_OK && !search->found)
         code = partition_blocks(search->hw, search->workers, search->best, error);

@@ -1,12 +1,13 @@
 /*
- * data_internal.h: what the files of the data pass share (data_pass.h): the pass itself, bound
- * operands, checks and refusals. Nobody else includes it.
+ * data_operand.h: a data pass from the inside (data_pass.h), and the operands of its operations:
+ * where an operand is, its bytes stretch by stretch, and the one limit of storage. For the files of
+ * the data pass only.
  *
  * Addresses in the sparse memory: which memory (2 bits), its index (30 bits: PE, or cube for SRAM),
  * byte offset (32 bits).
  */
-#ifndef COLLECTIVES_DATA_INTERNAL_H
-#define COLLECTIVES_DATA_INTERNAL_H
+#ifndef COLLECTIVES_DATA_OPERAND_H
+#define COLLECTIVES_DATA_OPERAND_H
 
 #include "collectives/data/data_pass.h"
 #include "collectives/data/data_tiles.h"
@@ -39,13 +40,6 @@ struct target {
     bool same;
 };
 
-/* CW_OK, or why the record is impossible. It changes nothing. */
-int data_check(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error);
-/* Always CW_BUG, with the operation and what is wrong with it. */
-int data_impossible(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error,
-                    const char *format, ...) __attribute__((format(printf, 4, 5)));
-int data_out_of_storage(const struct data_pass *pass, struct cw_error *error);
-
 static inline uint64_t data_address(enum memory_kind kind, uint32_t index, uint64_t offset)
 {
     return (uint64_t)kind << 62 | (uint64_t)index << 32 | offset;
@@ -53,8 +47,14 @@ static inline uint64_t data_address(enum memory_kind kind, uint32_t index, uint6
 uint64_t data_operand_address(const struct data_pass *pass, uint32_t pe,
                               const struct lp_operand *operand);
 
-/* Bytes left of the limit, for what is not memory. */
+/* Bytes of storage that contents and tiles have taken. */
+uint64_t data_bytes_taken(const struct data_pass *pass);
+/* Always CW_NO_RESOURCE, with the limit. */
+int data_out_of_storage(const struct data_pass *pass, struct cw_error *error);
+/* Bytes left of the limit, for tiles. */
 uint64_t data_room(const struct data_pass *pass);
+/* The tiles' part of the limit has grown: the memory's part shrinks. */
+void data_share_limit(struct data_pass *pass);
 /* A buffer of the pool, under the one limit; NULL: out of storage. */
 struct tile_buffer *data_take(struct data_pass *pass, uint32_t bytes);
 /* The contiguous bytes of a source from `at` on, at most *run of them; *run: how many there are. */
@@ -72,16 +72,5 @@ bool data_bind(struct data_pass *pass, const struct lp_op *op, const struct lp_o
 /* After the operation: gives back a copy, and a tile after its last use. */
 void data_unbind(struct data_pass *pass, const struct lp_op *op, const struct lp_operand *operand,
                  const struct source *source);
-
-/* data_matrix.c: operations whose operands differ in size. */
-int data_apply_cast(struct data_pass *pass, const struct lp_op *op, struct cw_error *error);
-int data_apply_gemm(struct data_pass *pass, const struct lp_op *op, struct cw_error *error);
-
-/* Bytes of each operand of a GEMM; all 0 if its shape is none. */
-struct data_gemm {
-    uint64_t a_bytes, b_bytes;
-    uint32_t rows, cols, inner;
-};
-struct data_gemm data_gemm_shape(const struct lp_op *op);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * config.c: loads a configuration: finds the files, lays them over each other in the order of the
- * layers (config.h), has the rules checked and the structures filled. One call, one thread, no
+ * config_load.c: loads a configuration: finds the files, lays them over each other in the order of
+ * the layers (config.h), has the rules checked and the structures filled. One call, one thread, no
  * state of its own; all memory hangs off the configuration.
  */
-#include "collectives/config/config.h"
+#include "collectives/config/config_load.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 #include "collectives/config/config_apply.h"
 #include "collectives/config/config_fill.h"
 #include "collectives/config/config_find.h"
-#include "collectives/config/config_parse.h"
+#include "collectives/config/input/config_parse.h"
 #include "collectives/config/config_print.h"
 #include "collectives/config/config_rings.h"
 #include "collectives/config/config_rules.h"
 #include "collectives/config/config_tree.h"
 #include "collectives/config/config_value.h"
-#include "collectives/config/environment.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/environment.h"
+#include "collectives/config/input/text.h"
 #include "core/cw.h"
 
 #define OPTION_BYTES 200u

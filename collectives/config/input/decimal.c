@@ -2,7 +2,7 @@
  * decimal.c: parsing, comparing and rounding decimals in integers. Intermediate values fit
  * in 128 bits by the ranges that the header gives; the schema keeps values inside them.
  */
-#include "collectives/config/decimal.h"
+#include "collectives/config/input/decimal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * environment.c: see environment.h.
  */
-#include "collectives/config/environment.h"
+#include "collectives/config/input/environment.h"
 
 #include <stdlib.h>
 #include <string.h>

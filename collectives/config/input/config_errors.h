@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 
 /* One error: a whole line of text without its newline, "file:line:column: what is wrong". */
 struct config_error {

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collectives/config/config_arena.h"
-#include "collectives/config/config_errors.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/config_arena.h"
+#include "collectives/config/input/config_errors.h"
+#include "collectives/config/input/text.h"
 
 #define CONFIG_FILE_BYTES_MAX ((size_t)1024 * 1024)
 #define CONFIG_NODES_MAX      20000u
