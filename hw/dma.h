@@ -1,7 +1,7 @@
 /*
- * dma.h: PE_DMA's engine and its two virtual channels (30-ipcq.md, "PE_DMA"): who gets the engine,
- * chunk by chunk, and when an operation's last byte has passed. Pure functions over plain state;
- * the caller (lp/fabric/pe_dma.c) turns their answers into events.
+ * dma.h: PE_DMA's engine and its two virtual channels (lp/QUEUES.md, "PE_DMA"): who gets the
+ * engine, chunk by chunk, and when an operation's last byte has passed. Pure functions over plain
+ * state; the caller (lp/fabric/pe_dma.c) turns their answers into events.
  *
  * The engine passes bytes at the pe_noc link's rate. Each channel is a FIFO of operations. While
  * both channels have work, they take turns by weighted round robin, chunk by chunk; a channel

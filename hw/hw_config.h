@@ -1,7 +1,7 @@
 /*
  * hw_config.h: the machine's parameters, as the other files of hw/ and lp/ see them: whole numbers,
  * in picoseconds and bytes, derived from topology.yaml and components.yaml by the loader in
- * collectives/. Source of every field: 20-hardware.md. Plain data; const once a run has started.
+ * collectives/. Source of every field: hw/HARDWARE.md. Plain data; const once a run has started.
  */
 #ifndef HW_CONFIG_H
 #define HW_CONFIG_H

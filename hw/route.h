@@ -1,5 +1,5 @@
 /*
- * route.h: deterministic routing, hop by hop from coordinates (20-hardware.md, "Routing"), and the
+ * route.h: deterministic routing, hop by hop from coordinates (hw/HARDWARE.md, "Routing"), and the
  * list of a whole path's nodes and links. NoC XY; cube mesh XY; SIP grid X then Y, the shorter
  * way round (ties: E, then S).
  *

@@ -1,6 +1,6 @@
 /*
- * timing.h: how long things take (20-hardware.md, "Timing of a transfer"), in whole picoseconds.
- * Pure functions and one plain struct, the server that each directed link is.
+ * timing.h: how long things take (hw/HARDWARE.md, "Timing of a transfer" and "Contention"), in
+ * whole picoseconds. Pure functions and one plain struct, the server that each directed link is.
  */
 #ifndef HW_TIMING_H
 #define HW_TIMING_H
@@ -106,7 +106,7 @@ static inline void hw_flight_cross(struct hw_flight *flight, const struct hw_lin
     hw_flight_cross_late(flight, link_class, link, next_overhead_ps, 0);
 }
 
-/* Durations of the blocks of a PE (20-hardware.md, "Blocks of a PE"). */
+/* Durations of the blocks of a PE (hw/HARDWARE.md, "Blocks of a PE"). */
 int64_t hw_math_ps(const struct hw_config *hw, uint64_t elements);
 int64_t hw_gemm_ps(const struct hw_config *hw, uint32_t m, uint32_t n, uint32_t k);
 int64_t hw_fetch_ps(const struct hw_config *hw, uint64_t bytes);

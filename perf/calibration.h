@@ -20,7 +20,8 @@ struct perf_calibration {
     double line_ns; /* a cache line, one way; 0 with one core */
 };
 
-/* A cache line crosses in some 50 ns or some 210 ns (10-engine.md): where one ends. */
+/* A cache line crosses in some 50 ns or some 210 ns (core/ENGINE.md, "Throughput goals"): where one
+ * ends. */
 #define PERF_FAR_FROM_NS 100.0
 /* A figure that moved by more than this share of itself did not stay the same. */
 #define PERF_STEADY 0.08

@@ -109,7 +109,7 @@ static const struct row {
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
-/* ---- goals (10-engine.md, "What it must reach") ------------------------------------------------
+/* ---- goals (core/ENGINE.md, "Throughput goals") ------------------------------------------------
  */
 
 #define MIB (UINT64_C(1) << 20)

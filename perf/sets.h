@@ -1,7 +1,7 @@
 /*
  * sets.h: what is measured: models, the modes and threads they run on, the goals that
- * 10-engine.md sets for them, and the named sets that a run of the harness picks from them. All of
- * it is tables in sets.c; a new model or set is a row there.
+ * core/ENGINE.md, "Throughput goals", sets for them, and the named sets that a run of the harness
+ * picks from them. All of it is tables in sets.c; a new model or set is a row there.
  *
  * A case is named model/mode/threads: phold-25/adaptive/2.
  */

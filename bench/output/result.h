@@ -1,7 +1,7 @@
 /*
  * result.h: what a run leaves behind, as the table, the JSON and the CSV writers see it. Times are
- * simulated, in ps; 60-cli.md says what each figure means. Filled by bench/ programs, printed by
- * report.c. Arrays are owned by the result; result_free() releases them.
+ * simulated, in ps; bench/COMMANDS.md, "JSON", says what each figure means. Filled by bench/
+ * programs, printed by report.c. Arrays are owned by the result; result_free() releases them.
  */
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H

@@ -1,8 +1,9 @@
 /*
  * gemm.c: benches `gemm`, a matrix product on PE 0 of each cube, and `gemm_allreduce`, the same
- * beside an all-reduce on the same PEs (50-collectives.md, "Compute beside communication"): first
- * each alone, then both at once. What the two have in common is PE_DMA, whose virtual channels keep
- * them apart, and HBM, which an all-reduce meets where it loads and stores.
+ * beside an all-reduce on the same PEs (collectives/algorithms/ALGORITHMS.md, "Compute beside
+ * communication"): first each alone, then both at once. What the two have in common is PE_DMA,
+ * whose virtual channels keep them apart, and HBM, which an all-reduce meets where it loads and
+ * stores.
  */
 #include <stdio.h>
 #include <stdlib.h>

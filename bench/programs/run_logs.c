@@ -19,7 +19,7 @@ FILE *run_logs_listing(const struct run_options *options)
 
 /* ---- what the world commits ------------------------------------------------------------------ */
 
-/* 30-ipcq.md, "Failures", Diagnostics: rank, t, dir, nbytes. t is when the kernel went on. */
+/* lp/QUEUES.md, "Diagnostics": rank, t, dir, nbytes. t is when the kernel went on. */
 static void trace_op(const struct run_logs *logs, const struct lp_op *op)
 {
     if (op->kind != LP_OP_SEND && op->kind != LP_OP_RECV)

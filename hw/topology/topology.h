@@ -1,5 +1,5 @@
 /*
- * topology.h: how SIPs are joined (20-hardware.md, "SIP topologies"). A topology is one file in
+ * topology.h: how SIPs are joined (hw/HARDWARE.md, "SIP topologies"). A topology is one file in
  * this folder: it fills a `const struct hw_topology_ops`, and a row of HW_TOPOLOGIES registers it.
  * A machine points to its topology (`hw_config.sip_topology`); the rest of the product asks the
  * operations and the properties below, and never which topology it is.

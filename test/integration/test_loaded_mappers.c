@@ -1,7 +1,7 @@
 /*
  * test_loaded_mappers.c: mappers and validators from a shared object that a configuration file
- * names (40-runtime.md, "Install plans"; 70-quality.md, "Bad input"), what cannot be loaded, and
- * built-in mappers that an algorithm cannot do with.
+ * names (collectives/RUNTIME.md, "Mappers and validators"; test/QUALITY.md, "Bad input"), what
+ * cannot be loaded, and built-in mappers that an algorithm cannot do with.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /*
- * test_install_plan.c: plans composed of topology, mapper and algorithm (seed ADR-0024 D6, T2), the
- * registries of mappers and validators, and the logical topologies (seed ADR-0023 D11, T1).
+ * test_install_plan.c: plans composed of topology, mapper and algorithm (collectives/RUNTIME.md,
+ * "Install plans"), the registries of mappers and validators, and the logical topologies
+ * (collectives/RUNTIME.md, "Logical topologies").
  */
 #include "test/support/test_config_support.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_hw_dma.c: who gets PE_DMA's engine (30-ipcq.md, "PE_DMA"). hw/dma.c computes runs of many
+ * test_hw_dma.c: who gets PE_DMA's engine (lp/QUEUES.md, "PE_DMA"). hw/dma.c computes runs of many
  * chunks at once; here is a literal simulation, chunk by chunk and choice by choice, whose times it
  * must equal to the picosecond, over thousands of random workloads: when each operation is granted
  * its first chunk (a load's request leaves then), and when its last byte has passed.

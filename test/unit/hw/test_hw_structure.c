@@ -1,5 +1,5 @@
 /*
- * test_hw_structure.c: who is whose neighbour and what is attached where (20-hardware.md,
+ * test_hw_structure.c: who is whose neighbour and what is attached where (hw/HARDWARE.md,
  * "Structure" and "SIP topologies"). Expected places are drawn out by hand.
  */
 #include "test/support/test_hw_support.h"
@@ -249,7 +249,8 @@ static void everything_attaches_to_the_router_that_the_formulas_name(void **stat
     }
 }
 
-/* Whoever a direction leads to is led back by the opposite direction (I3). */
+/* Whoever a direction leads to is led back by the opposite direction (I3 of lp/QUEUES.md,
+ * "Invariants"). */
 static void every_connection_names_its_way_back(void **state)
 {
     (void)state;
