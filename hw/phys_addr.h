@@ -1,6 +1,6 @@
 /*
- * phys_addr.h: physical addresses (hw/HARDWARE.md, "Physical addresses"): the kind of memory, where
- * it is, and a byte offset in it, packed into 64 bits.
+ * phys_addr.h: physical addresses (HARDWARE.md): the kind of memory, where it is, and a byte
+ * offset in it, packed into 64 bits.
  *
  *   63 62 | 61 .. 48 | 47 .. 38 | 37 .. 32 | 31 .. 0
  *   kind  | sip      | cube     | pe       | byte offset

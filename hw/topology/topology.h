@@ -38,7 +38,7 @@ struct hw_sip_port {
     enum hw_port global_exit; /* the port that queues of the global direction of this name use */
 };
 
-/* A physical link outside a SIP: what is at its other end. */
+/* A physical link outside a SIP, and its other end. */
 struct hw_cable {
     enum hw_link_kind link;
     bool to_switch;
