@@ -1,6 +1,6 @@
 /*
  * dist_call.c: a collective call, from the ranks' submissions to its launches and completion
- * (40-runtime.md). Between drains, one thread.
+ * (RUNTIME.md). Between drains, one thread.
  */
 #include "collectives/runtime/dist_call.h"
 
