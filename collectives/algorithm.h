@@ -1,6 +1,6 @@
 /*
- * algorithm.h: what a collective algorithm is to the runtime (collectives/RUNTIME.md, "Algorithm
- * modules"). One `const struct ccl_algorithm ccl_...` in one file under algorithms/, and one row in
+ * algorithm.h: what a collective algorithm is to the runtime (RUNTIME.md, "Algorithm modules").
+ * One `const struct ccl_algorithm ccl_...` in one file under algorithms/, and one row in
  * algorithms/registry.h; or one object of a shared object (plugin.h). Which algorithm runs, with
  * which options, says ccl.yaml.
  */

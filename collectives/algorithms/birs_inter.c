@@ -1,8 +1,7 @@
 /*
- * birs_inter.c: birs for 32, 64 and 128 ranks (collectives/algorithms/ALGORITHMS.md, "Other
- * reduce-scatters and the choice"): the rounds and the bits are those of birs.c, but a partial
- * joins the tree over the packages as soon as its neighbour is there, so that scratch grows with
- * the logarithm of the packages, not with their number.
+ * birs_inter.c: birs for 32, 64 and 128 ranks (ALGORITHMS.md): the rounds and the bits are
+ * those of birs.c, but a partial joins the tree over the packages as soon as its neighbour is
+ * there, so that scratch grows with the logarithm of the packages, not with their number.
  *
  * The partials of package m come from packages m - 1, m - 2 ... 0, Y - 1 ... m + 1, its own being
  * the last. A node of the tree is (level, index): the partials of packages index * 2^level and

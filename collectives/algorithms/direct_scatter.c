@@ -1,8 +1,8 @@
 /*
- * direct_scatter.c: reduce-scatter for small messages (collectives/algorithms/ALGORITHMS.md, "Other
- * reduce-scatters and the choice"): every rank writes each other rank its slice, at once; then each
- * reduces the partials of all ranks, in rank order, by the same tree as birs. Where ranks are on
- * the dies in order, the bits are those of birs: neighbours first.
+ * direct_scatter.c: reduce-scatter for small messages (ALGORITHMS.md): every rank writes each
+ * other rank its slice, at once; then each reduces the partials of all ranks, in rank order, by the
+ * same tree as birs. Where ranks are on the dies in order, the bits are those of birs: neighbours
+ * first.
  */
 #include "collectives/algorithms/reduce_scatter.h"
 #include "collectives/algorithms/reduce_scatter_kernel.h"

@@ -1,8 +1,8 @@
 /*
  * lrab_pipelined_allreduce.c: lrab_hierarchical_allreduce tile by tile, from HBM to HBM
- * (collectives/algorithms/ALGORITHMS.md, "Pipelined all-reduce"): while one tile is broadcast the
- * next is reduced, and a PE keeps a tile or two in TCM beside its rings, so that size is bounded by
- * HBM alone. The order of additions is lrab's for each tile, and so are the bits.
+ * (ALGORITHMS.md): while one tile is broadcast the next is reduced, and a PE keeps a tile or
+ * two in TCM beside its rings, so that size is bounded by HBM alone. The order of additions is
+ * lrab's for each tile, and so are the bits.
  *
  * Reducing and broadcasting are two contexts of the PE, for with one, more tiles than slots would
  * wait for each other: a PE would send tile n while those it sends to wait for it to receive tile

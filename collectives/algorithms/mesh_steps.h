@@ -1,9 +1,9 @@
 /*
- * mesh_steps.h: the steps that the all-reduces on cubes and SIPs are made of
- * (collectives/algorithms/ALGORITHMS.md, "All-reduce on cubes and SIPs"): reduce a line of a grid
- * to its root, broadcast along it, exchange between the SIPs' roots; and the scalars and checks
- * that go with them. Each kernel puts them together: whole tensors (lrab_hierarchical_allreduce),
- * tile by tile (lrab_pipelined_allreduce), on the PEs' grid, too (pe_hierarchical_allreduce).
+ * mesh_steps.h: the steps that the all-reduces on cubes and SIPs are made of (ALGORITHMS.md):
+ * reduce a line of a grid to its root, broadcast along it, exchange between the SIPs' roots; and
+ * the scalars and checks that go with them. Each kernel puts them together: whole tensors
+ * (lrab_hierarchical_allreduce), tile by tile (lrab_pipelined_allreduce), on the PEs' grid, too
+ * (pe_hierarchical_allreduce).
  *
  * A step works on `tiles` tiles of the tensor from tile `first` on: mesh_take() says which, and
  * where in TCM they are and are reduced to. They start as mesh_frame.value, and that is where the
@@ -34,7 +34,7 @@ enum mesh_topo_kind {
     MESH_TOPO_RING,
     MESH_TOPO_TORUS,
     MESH_TOPO_MESH
-}; /* collectives/algorithms/ALGORITHMS.md, "All-reduce on cubes and SIPs", phase 3 */
+}; /* DECISIONS.md, ADR-0032 D1 */
 
 struct mesh_frame {
     uint16_t line, level, part, leaf; /* where the kernel, its part, ... are */

@@ -1,8 +1,7 @@
 /*
- * rhd.c: reduce-scatter by recursive halving (collectives/algorithms/ALGORITHMS.md, "Other
- * reduce-scatters and the choice"): log2 N steps, in each of which a rank sends its partner at
- * distance N/2, N/4 ... 1 the half of the slices that the partner keeps, to be reduced there. On
- * paired dies all steps but the last use hccs alone, the last sio alone.
+ * rhd.c: reduce-scatter by recursive halving (ALGORITHMS.md): log2 N steps, in each of which a
+ * rank sends its partner at distance N/2, N/4 ... 1 the half of the slices that the partner keeps,
+ * to be reduced there. On paired dies all steps but the last use hccs alone, the last sio alone.
  *
  * The working copy of the slices that a rank keeps is in the scratch. In the first step it comes
  * from the input, slice by slice, and the partner is told of each slice, so that the copy costs

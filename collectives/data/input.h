@@ -1,7 +1,7 @@
 /*
- * input.h: the numbers that collectives work on (bench/COMMANDS.md, "Inputs"). Element g of a
- * seed's stream is a pure function of (seed, g), so that any part of any tensor can be made, or
- * checked, on its own. Pure functions, callable from any thread.
+ * input.h: the numbers that collectives work on (COMMANDS.md, "Inputs"). Element g of a seed's
+ * stream is a pure function of (seed, g), so that any part of any tensor can be made, or checked,
+ * on its own. Pure functions, callable from any thread.
  */
 #ifndef COLLECTIVES_INPUT_H
 #define COLLECTIVES_INPUT_H

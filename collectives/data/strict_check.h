@@ -1,9 +1,8 @@
 /*
- * strict_check.h: what `strict_validation` (ccl.yaml) holds against committed records
- * (lp/QUEUES.md, "Failures", F2, and "Value semantics"): that a receive names the bytes and the
- * type that the matching send sent, and that no slot is written over while its tile is still in
- * use. It follows the records in their order, so it says the same for any number of threads, with
- * data or without.
+ * strict_check.h: what `strict_validation` (ccl.yaml) holds against committed records (QUEUES.md,
+ * "Failures", F2, and "Value semantics"): that a receive names the bytes and the type that the
+ * matching send sent, and that no slot is written over while its tile is still in use. It follows
+ * the records in their order, so it says the same for any number of threads, with data or without.
  *
  * One thread at a time; two checks share nothing.
  */

@@ -12,7 +12,7 @@ struct dist;
 /* A zeroed tensor of n_elem elements per shard on the current device (ahbm_set_device). It belongs
  * to the world. */
 struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct dp_policy *policy);
-/* Fills the rank's tensor from the seed's stream (bench/COMMANDS.md, "Inputs"): at once, or with
+/* Fills the rank's tensor from the seed's stream (COMMANDS.md, "Inputs"): at once, or with
  * host_copy: simulated before the next collective begins. */
 void dist_fill_input(struct tensor *tensor, uint64_t seed);
 

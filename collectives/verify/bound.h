@@ -1,6 +1,6 @@
 /*
- * bound.h: lower bounds that the topology implies whatever the algorithm (bench/COMMANDS.md,
- * `bound`): an answer that a user can sanity-check. A simulated time below its bound is a bug.
+ * bound.h: lower bounds that the topology implies whatever the algorithm (COMMANDS.md, "Bound"): an
+ * answer that a user can sanity-check. A simulated time below its bound is a bug.
  *
  * A bound is the larger of a latency (the longest shortest path that data must cross, empty
  * messages) and, for each cut in a list, the bytes that must cross it over its bandwidth.

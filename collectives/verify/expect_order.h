@@ -1,7 +1,6 @@
 /*
- * expect_order.h: the orders of operations that reductions are specified by
- * (collectives/algorithms/ALGORITHMS.md), on arrays of vectors. Used by expect.c. Pure functions:
- * their arrays are all they touch.
+ * expect_order.h: the orders of operations that reductions are specified by (ALGORITHMS.md), on
+ * arrays of vectors. Used by expect.c. Pure functions: their arrays are all they touch.
  */
 #ifndef COLLECTIVES_EXPECT_ORDER_H
 #define COLLECTIVES_EXPECT_ORDER_H

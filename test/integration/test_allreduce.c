@@ -1,9 +1,8 @@
 /*
- * test_allreduce.c: the bits of all-reduce (collectives/algorithms/ALGORITHMS.md,
- * bench/COMMANDS.md, "Inputs"). For bf16 the result is computed a second time (allreduce_order.h),
- * and compared by its hash; the other types and operations are compared with the program's own
- * expectation (--verify-data), over topologies, memories and contention modes, and degenerate
- * shapes.
+ * test_allreduce.c: the bits of all-reduce (ALGORITHMS.md, COMMANDS.md "Inputs"). For bf16 the
+ * result is computed a second time (allreduce_order.h), and compared by its hash; the other types
+ * and operations are compared with the program's own expectation (--verify-data), over topologies,
+ * memories and contention modes, and degenerate shapes.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /*
- * test_cli.c: the program as a user meets it (bench/COMMANDS.md): exit codes, what bad input is
- * told, output files whole or not at all, and that what it prints can be read again.
+ * test_cli.c: the program as a user meets it (COMMANDS.md): exit codes, what bad input is told,
+ * output files whole or not at all, and that what it prints can be read again.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
- * test_host_copy.c: `host_copy: simulated` (collectives/RUNTIME.md, "Tensors and placement"): maps
- * and fills are messages before the collective, which itself changes in nothing.
+ * test_host_copy.c: `host_copy: simulated` (HARDWARE.md, "Control plane"): maps and fills are
+ * messages before the collective, which itself changes in nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>

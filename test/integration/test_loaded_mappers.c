@@ -1,7 +1,7 @@
 /*
  * test_loaded_mappers.c: mappers and validators from a shared object that a configuration file
- * names (collectives/RUNTIME.md, "Mappers and validators"; test/QUALITY.md, "Bad input"), what
- * cannot be loaded, and built-in mappers that an algorithm cannot do with.
+ * names (RUNTIME.md, "Install plans"; QUALITY.md, "Bad input"), what cannot be loaded, and
+ * built-in mappers that an algorithm cannot do with.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,7 @@
 /*
- * test_reduce_scatter.c: reduce-scatter on paired dies (collectives/algorithms/ALGORITHMS.md,
- * "Reduce-scatter on paired dies"): bits of every algorithm, type and operation, on any number of
- * threads; which algorithm runs, and what is said of it; what is refused, and how; and that birs
- * keeps sio and hccs busy at once.
+ * test_reduce_scatter.c: reduce-scatter on paired dies (ALGORITHMS.md): bits of every
+ * algorithm, type and operation, on any number of threads; which algorithm runs, and what is said
+ * of it; what is refused, and how; and that birs keeps sio and hccs busy at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>

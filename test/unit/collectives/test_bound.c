@@ -1,6 +1,6 @@
 /*
- * test_bound.c: the lower bound of an all-reduce (bench/COMMANDS.md, `bound`): latency of the
- * longest shortest path, and bytes over the bandwidth of each cut.
+ * test_bound.c: the lower bound of an all-reduce (COMMANDS.md, "Bound"): latency of the longest
+ * shortest path, and bytes over the bandwidth of each cut.
  */
 #include "test/support/test_hw_support.h"
 

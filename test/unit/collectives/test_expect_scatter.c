@@ -1,8 +1,7 @@
 /*
- * test_expect_scatter.c: the specified bits of reductions on paired dies
- * (collectives/algorithms/ALGORITHMS.md, "Reduce-scatter on paired dies"). The hashes are those of
- * an independent implementation of the specification (test/reference/); the orders are computed
- * here a second time, element by element.
+ * test_expect_scatter.c: the specified bits of reductions on paired dies (ALGORITHMS.md,
+ * "Reduce-scatter on paired dies"). The hashes are those of an independent implementation of the
+ * specification (test/reference/); the orders are computed here a second time, element by element.
  */
 #include <setjmp.h>
 #include <stdarg.h>
