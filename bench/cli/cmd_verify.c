@@ -1,7 +1,7 @@
 /*
- * cmd_verify.c: `cubewarp verify`: the same configuration run sequentially and as asked for; the
- * trace hash, the data hashes and every result must be equal. What may differ is what the engine
- * did to get there: rounds, rollbacks, memory, wall time.
+ * cmd_verify.c: `cubewarp verify`: runs a configuration sequentially and in the given mode. The
+ * trace hash, the data hashes and every result must be equal. Only the engine's own figures may
+ * differ: rounds, rollbacks, memory, wall time.
  */
 #include "bench/cli/cmd_verify.h"
 
