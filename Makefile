@@ -96,7 +96,7 @@ DIRS := core lp partition hw collectives perf bench
 BARE_SOURCES := $(wildcard perf/bare/*.c)
 PROGRAM_SOURCES := bench/main.c bench/build_commit.c
 EXAMPLE_SOURCES := $(wildcard core/example/*.c)
-LIB_SOURCES := $(filter-out $(PROGRAM_SOURCES) $(BARE_SOURCES) $(EXAMPLE_SOURCES),$(foreach d,$(DIRS),$(wildcard $(d)/*.c $(d)/*/*.c)))
+LIB_SOURCES := $(filter-out $(PROGRAM_SOURCES) $(BARE_SOURCES) $(EXAMPLE_SOURCES),$(foreach d,$(DIRS),$(wildcard $(d)/*.c $(d)/*/*.c $(d)/*/*/*.c)))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(OUT)/obj/%.o)
 TEST_SOURCES := $(wildcard test/unit/*/test_*.c test/integration/test_*.c)
 TEST_SUPPORT := $(wildcard test/support/*.c)
@@ -294,6 +294,12 @@ $(OUT)/$(ENGINE).a: $(OUT)/obj/engine.o
 $(ENGINE_SHARED): $(OUT)/obj/engine.o
 	@$(CC) $(LDFLAGS_VARIANT) -shared -Wl,-soname,$(ENGINE).so.$(ENGINE_ABI) -Wl,-z,defs -o $@ $^ $(ENGINE_LIBS)
 
+# A library, so that a test gets the helpers that it uses and no others: some tests replace parts of
+# the product by mocks.
+$(OUT)/libtestsupport.a: $(TEST_SUPPORT_OBJECTS)
+	@rm -f $@
+	@gcc-ar rcs $@ $^
+
 $(OUT)/cubewarp: $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -rdynamic -o $@ $^ $(LIBS)
 
@@ -306,15 +312,6 @@ FLAGS_TOLD := $(strip $(CFLAGS_VARIANT) $(CFLAGS) $(ARCH) -ffp-contract=off)
 $(OUT)/obj/bench/build_commit.o: CFLAGS_VARIANT += -DCW_COMMIT='"$(COMMIT)"' \
                                                    -DCW_FLAGS='"$(FLAGS_TOLD)"'
 $(OUT)/obj/bench/build_commit.o: $(OUT)/obj/commit
-
-# The registry of algorithms (collectives/algorithm.c): those that the files define, by name.
-ALGORITHM_LIST := $(OUT)/obj/algorithm_list.inc
-$(shell grep -hoE '^const struct ccl_algorithm ccl_[a-z0-9_]+' collectives/*.c collectives/*/*.c | \
-        sed 's/.* \(.*\)/ALGORITHM(\1)/' | LC_ALL=C sort >$(ALGORITHM_LIST).new; \
-        cmp -s $(ALGORITHM_LIST).new $(ALGORITHM_LIST) || \
-        cp $(ALGORITHM_LIST).new $(ALGORITHM_LIST))
-$(OUT)/obj/collectives/algorithm.o: CFLAGS_COMMON += -I$(OUT)/obj
-$(OUT)/obj/collectives/algorithm.o: $(ALGORITHM_LIST)
 
 # The configuration files that the program has compiled in.
 SHIPPED_CONFIGS := $(wildcard configs/*.yaml configs/presets/*.yaml)
@@ -340,7 +337,7 @@ $(OUT)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) $(ARCH) -c -o $@ $<
 
-$(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(TEST_SUPPORT_OBJECTS) $(OUT)/libcubewarp.a
+$(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libtestsupport.a $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
 

@@ -7,18 +7,18 @@
 #include <string.h>
 
 #include "collectives/plugin.h"
+#include "lp/kernel/tl_check.h"
 
-/* make writes the list: every `const struct ccl_algorithm ccl_...` in a file of this folder. */
-#define ALGORITHM(name) extern const struct ccl_algorithm name;
-#include "algorithm_list.inc"
+#define ALGORITHM(name) extern const struct ccl_algorithm ccl_##name;
+#include "collectives/algorithms/registry.h"
 #undef ALGORITHM
-#define ALGORITHM(name) &name,
+#define ALGORITHM(name) &ccl_##name,
 static const struct ccl_algorithm *const registry[] = {
-#include "algorithm_list.inc"
+#include "collectives/algorithms/registry.h"
 };
 #undef ALGORITHM
 
-/* Who carries out a collective that the configured algorithm does not. */
+/* The algorithm of a collective that the configured algorithm does not carry out. */
 static const char *const preferred[CCL_COLLECTIVES] = {
     [CCL_ALL_REDUCE] = "lrab_hierarchical_allreduce",
     [CCL_REDUCE_SCATTER] = "auto",
@@ -102,28 +102,40 @@ static const struct ccl_algorithm *accepting(const struct ccl_call *call,
 {
     const struct ccl_algorithm *algorithm = first;
     for (uint32_t i = 0; algorithm != NULL; algorithm = ccl_algorithm_at(i++)) {
-        const char *key;
-        struct cw_error error;
+        struct ccl_refusal refusal;
         if (algorithm->collective != call->collective ||
-            (algorithm != first && algorithm->peers != NULL))
+            (algorithm != first && algorithm->machine.peers != NULL))
             continue;
-        if (algorithm->check == NULL || algorithm->check(call, &key, &error) == CW_OK)
+        if (algorithm->check == NULL || algorithm->check(call, &refusal) == CW_OK)
             return algorithm;
     }
     return first;
 }
 
-const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, char *why,
-                                             size_t why_bytes, struct cw_error *error)
+const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct ccl_choice *choice,
+                                             struct cw_error *error)
 {
     const struct ccl_algorithm *algorithm = ccl_algorithm_for(call->ccl, call->collective, error);
-    why[0] = '\0';
+    struct ccl_choice own = {.algorithm = algorithm};
     if (algorithm != NULL && algorithm->choose != NULL)
-        return algorithm->choose(call, why, why_bytes);
-    if (algorithm != NULL && strcmp(algorithm->name, call->ccl->module) != 0 &&
-        !plugin_is_path(call->ccl->module))
-        return accepting(call, algorithm);
-    return algorithm;
+        algorithm->choose(call, &own);
+    else if (algorithm != NULL && strcmp(algorithm->name, call->ccl->module) != 0 &&
+             !plugin_is_path(call->ccl->module))
+        own.algorithm = accepting(call, algorithm);
+    if (choice != NULL)
+        *choice = own;
+    return own.algorithm;
+}
+
+uint64_t ccl_algorithm_tcm_bytes(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
+{
+    return algorithm->machine.tcm_bytes != NULL ? algorithm->machine.tcm_bytes(call)
+                                                : call->n_elem * tl_itemsize(call->dtype);
+}
+
+uint32_t ccl_algorithm_peers(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
+{
+    return algorithm->machine.peers != NULL ? algorithm->machine.peers(call) : 0;
 }
 
 bool ccl_goes_by_machine(const struct ccl_config *ccl)

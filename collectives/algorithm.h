@@ -1,12 +1,15 @@
 /*
  * algorithm.h: what a collective algorithm is to the runtime (40-runtime.md, "Algorithm modules").
- * One `const struct ccl_algorithm ccl_...` in one file under collectives/, which the build puts in
- * the registry; which one runs, with which options, says ccl.yaml.
+ * One `const struct ccl_algorithm ccl_...` in one file under algorithms/, and one row in
+ * algorithms/registry.h; or one object of a shared object (plugin.h). Which algorithm runs, with
+ * which options, says ccl.yaml.
  */
 #ifndef COLLECTIVES_ALGORITHM_H
 #define COLLECTIVES_ALGORITHM_H
 
 #include "collectives/config/ccl_config.h"
+#include "collectives/order.h"
+#include "collectives/refusal.h"
 #include "core/cw.h"
 #include "lp/kernel/tl.h"
 #include "lp/queues/logical_wiring.h"
@@ -50,43 +53,61 @@ enum ccl_mappers {
     CCL_MAPPER_PE0_ALL_CUBES = 4
 };
 
-#define CCL_WHY_BYTES 512u
+struct ccl_algorithm;
 
-/* All hooks run on the host, between drains, and are pure. A hook may be NULL where it says so. */
-struct ccl_algorithm {
-    const char *name;
-    enum ccl_collective collective; /* what it does */
-    const struct tl_kernel *kernel;
-    /* The scalars that follow the tensor pointer. NULL: none. */
-    void (*kernel_args)(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX]);
-    /* Refuses calls that the algorithm cannot run: CW_OK, or CW_USAGE with *error filled with
-     * "key: what is wrong, what would be legal" and `key` set to the configuration key at fault,
-     * with its section (`defaults.root`): the message then begins with its place. NULL: none is
-     * refused. */
-    int (*check)(const struct ccl_call *call, const char **key, struct cw_error *error);
+/* The algorithm that carries out a call, and why. */
+struct ccl_choice {
+    const struct ccl_algorithm *algorithm;
+    char why[512];    /* in a few words; empty: the algorithm was not chosen, but named */
+    char advice[256]; /* of the refusal that `why` ends in: for a report of the choice */
+};
+
+/* What an algorithm needs of the machine; all zero: nothing but the kernel's frame and a shard in
+ * TCM. The functions may be NULL where they say so. */
+struct ccl_machine {
+    uint32_t mappers; /* enum ccl_mappers: those whose PEs the kernel can run on; 0: any */
+    bool by_sip;      /* on the machine's own queues rank r must be SIP r, and all SIPs ranks */
+    bool lanes; /* runs on each PE that holds a shard, each for itself, whatever the mapper says */
+    bool pe_shards;       /* reduces a shard of each PE, else one of each cube, at its PE 0 */
+    enum ccl_relay relay; /* what kernel_args() needs */
     /* Bytes of TCM that the kernel uses beside the rings. NULL: those of a shard. */
     uint64_t (*tcm_bytes)(const struct ccl_call *call);
-    /* The PE takes part, unless ccl.yaml names a mapper. NULL: leader_only. */
-    bool (*takes_part)(const struct ccl_call *call, uint32_t cube, uint32_t pe);
-    /* Most PEs with which one exchanges puts and notifications, of all calls on this machine;
-     * NULL: none. The call gives hw, ccl and world_size only. */
-    uint32_t (*peers)(const struct ccl_call *call);
-    /* Tweaks the directions that the logical topology gives a rank, or replaces them, and says so;
-     * or keeps them. With `topology: none` there are none to begin with. NULL: keeps them, and
-     * `none` is the wiring of the machine. */
-    enum ccl_neighbors (*neighbors)(uint32_t rank, uint32_t world_size, struct lp_neighbours *map);
     /* Bytes of HBM beside the tensors in the slice of each rank's PE 0, region 1 of the launch;
      * region 0 is then the rank's result. NULL: none. */
     uint64_t (*scratch_bytes)(const struct ccl_call *call);
-    /* The algorithm that carries this call out, and why in a few words; NULL: this one. One that
-     * chooses leaves all hooks but this and peers to those it chooses; `kernel` is the one of them
-     * with most streams. */
-    const struct ccl_algorithm *(*choose)(const struct ccl_call *call, char *why, size_t why_bytes);
-    enum ccl_relay relay; /* what kernel_args() needs */
-    uint32_t mappers;     /* enum ccl_mappers: those whose PEs the kernel can run on; 0: any */
-    bool by_sip;          /* on the machine's own queues rank r must be SIP r, and all SIPs ranks */
-    bool lanes; /* runs on each PE that holds a shard, each for itself, whatever the mapper says */
-    bool pe_shards; /* reduces a shard of each PE, else one of each cube, at its PE 0 */
+    /* Most PEs with which one exchanges puts and notifications, of all calls on this machine;
+     * NULL: none. The call gives hw, ccl and world_size only. */
+    uint32_t (*peers)(const struct ccl_call *call);
+};
+
+/*
+ * An algorithm: what it computes, what it needs, and hooks, which run on the host between drains
+ * and are pure. A hook may be NULL where it says so.
+ */
+struct ccl_algorithm {
+    const char *name;
+    enum ccl_collective collective;
+    const struct tl_kernel *kernel;
+    const struct ccl_order *order; /* of additions, for --verify-data; NULL: none is promised */
+
+    struct ccl_machine machine;
+
+    /* Refuses calls that the algorithm cannot run: CW_OK, or CW_USAGE with *refusal filled
+     * (ccl_refuse()). NULL: none is refused. */
+    int (*check)(const struct ccl_call *call, struct ccl_refusal *refusal);
+    /* Fills args->scalar, the scalars that follow the tensor pointer, and args->more, if the kernel
+     * reads such. They come zeroed; the rest of args is the runtime's. NULL: none. */
+    void (*kernel_args)(const struct ccl_call *call, struct tl_args *args);
+    /* The PE takes part, unless ccl.yaml names a mapper. NULL: leader_only. */
+    bool (*takes_part)(const struct ccl_call *call, uint32_t cube, uint32_t pe);
+    /* Changes the directions that the logical topology gives a rank, or replaces them, and says so;
+     * or keeps them. With `topology: none` there are none to begin with. NULL: keeps them, and
+     * `none` is the wiring of the machine. */
+    enum ccl_neighbors (*neighbors)(uint32_t rank, uint32_t world_size, struct lp_neighbours *map);
+    /* Fills the choice, which comes empty; NULL: this algorithm carries out all its calls. An
+     * algorithm that chooses leaves all hooks but this and peers to those it chooses; its `kernel`
+     * is the one of them with most streams. */
+    void (*choose)(const struct ccl_call *call, struct ccl_choice *choice);
 };
 
 /* By module name, of those that are registered; NULL: unknown. */
@@ -98,18 +119,19 @@ const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_err
 const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
                                               enum ccl_collective collective,
                                               struct cw_error *error);
-/* ... that carries out a call, and why if it was chosen (else ""). NULL: as above. */
-const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, char *why,
-                                             size_t why_bytes, struct cw_error *error);
+/* ... that carries out a call, and why if it was chosen; choice may be NULL. NULL: as above. */
+const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct ccl_choice *choice,
+                                             struct cw_error *error);
 /* Queues are those that the machine is built with: no logical topology, no neighbors() hook. */
 bool ccl_goes_by_machine(const struct ccl_config *ccl);
 /* What results and messages call it: its entry's name if it is the configured one, else its own. */
 const char *ccl_algorithm_label(const struct ccl_config *ccl,
                                 const struct ccl_algorithm *algorithm);
+/* What `machine` says of a call: bytes of TCM beside the rings, and peers. */
+uint64_t ccl_algorithm_tcm_bytes(const struct ccl_algorithm *algorithm,
+                                 const struct ccl_call *call);
+uint32_t ccl_algorithm_peers(const struct ccl_algorithm *algorithm, const struct ccl_call *call);
 /* For messages: the i-th registered one, NULL after the last. */
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i);
-
-/* Those that `auto` chooses from. */
-extern const struct ccl_algorithm ccl_birs, ccl_birs_inter, ccl_rhd, ccl_mesh;
 
 #endif

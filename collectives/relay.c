@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lp/queues/queue_ends.h"
+
 struct search {
     const struct lp_model *m;
     const struct ccl_ranks *ranks;
@@ -86,18 +88,21 @@ int relay_make(const struct lp_model *m, const struct ccl_ranks *ranks, uint32_t
     return code;
 }
 
-int relay_check(const struct ccl_call *call, const char **key, struct cw_error *error)
+int relay_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
-    if (call->hw->sip_topology != HW_PAIR_SWITCH || call->world_size == 1 ||
+    if (hw_topology_is_directed(call->hw->sip_topology) || call->world_size == 1 ||
         !ccl_goes_by_machine(call->ccl))
         return CW_OK;
-    *key = "defaults.topology";
-    snprintf(error->text, sizeof error->text,
-             "topology: a %s goes along queues that join all ranks, and pair_switch has none of "
-             "its own; legal are the logical topologies ring_1d, mesh_2d, torus_2d, "
-             "mesh_2d_no_wrap, tree_binary, and `none` on any machine but pair_switch",
-             ccl_collective_name(call->collective));
-    return error->exit_code = CW_USAGE;
+    char undirected[200];
+    (void)ccl_refuse(refusal, "defaults.topology",
+                     "topology: a %s goes along queues that join all ranks, and %s has none of its "
+                     "own",
+                     ccl_collective_name(call->collective), call->hw->sip_topology->name);
+    return ccl_legal(
+        refusal,
+        "legal are the logical topologies ring_1d, mesh_2d, torus_2d, mesh_2d_no_wrap, "
+        "tree_binary, and `none` on any machine but %s",
+        hw_topology_list(hw_topology_is_undirected, "and", undirected, sizeof undirected));
 }
 
 void relay_free(struct relay *relay)

@@ -4,6 +4,8 @@
  */
 #include "collectives/topologies.h"
 
+#include "hw/topology/topology.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +24,8 @@ static const struct {
 };
 #define KNOWN (sizeof known / sizeof *known)
 
+const char *logical_name_at(uint32_t number) { return number < KNOWN ? known[number].name : NULL; }
+
 static int unknown(const char *name, struct cw_error *error)
 {
     size_t n = (size_t)snprintf(error->text, sizeof error->text,
@@ -35,7 +39,7 @@ static int unknown(const char *name, struct cw_error *error)
 static int topologies_find_grid(struct logical *logical, bool square, const struct hw_config *hw,
                                 struct cw_error *error)
 {
-    if (!square && hw_sips_are_grid(hw) && logical->ranks == hw->sip_count) {
+    if (!square && hw->sip_topology->is_grid && logical->ranks == hw->sip_count) {
         logical->w = hw->sip_w;
         logical->h = hw->sip_h;
         return CW_OK;

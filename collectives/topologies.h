@@ -27,6 +27,9 @@ struct logical {
 int logical_find(const char *name, uint32_t ranks, const struct hw_config *hw, struct logical *out,
                  struct cw_error *error);
 
+/* Name of a logical topology; NULL beyond the last. */
+const char *logical_name_at(uint32_t number);
+
 /* The directions of a rank, sorted as enum hw_dir is. */
 void logical_neighbours(const struct logical *logical, uint32_t rank, struct lp_neighbours *out);
 /* The same, as the algorithm's neighbors() hook leaves them. */

@@ -1,13 +1,12 @@
 /*
- * cause_trace.c: the table of causes, with linear probing and without tombstones, and the clock
- * (cause_trace.h). What the table itself takes is left out of an event's cost, and so is reading
- * the clock.
+ * cause_trace.c: see cause_trace.h. An event's cost leaves out the time of the table of causes, and
+ * of reading the clock.
  */
 #include "core/cause_trace.h"
 
 #include "core/host/clock.h"
 
-enum { SLOTS_MIN = 1024, SAMPLE_BITS = 4, CLOCK_TRIALS = 64 };
+enum { SAMPLE_BITS = 4, CLOCK_TRIALS = 64 };
 
 static double clock_cost_s(void)
 {
@@ -21,86 +20,13 @@ static double clock_cost_s(void)
 
 void cause_trace_init(struct cause_trace *trace, struct memory *memory, cw_trace_fn fn, void *arg)
 {
-    *trace = (struct cause_trace){.memory = memory, .fn = fn, .arg = arg};
+    *trace = (struct cause_trace){.fn = fn, .arg = arg};
+    table_init(&trace->causes, memory, sizeof(uint64_t));
     if (fn != NULL)
         trace->clock_s = clock_cost_s();
 }
 
-void cause_trace_free(struct cause_trace *trace)
-{
-    memory_give(trace->memory, trace->slots, trace->slot_count * sizeof *trace->slots);
-    trace->slots = NULL;
-    trace->slot_count = 0;
-}
-
-/* ---- the table --------------------------------------------------------------------------------
- */
-
-static size_t cause_trace_home_of(const struct cause_trace *trace, const struct cw_event *event)
-{
-    const uint64_t mixed = (uint64_t)(uintptr_t)event * UINT64_C(0x9E3779B97F4A7C15);
-    return (size_t)(mixed >> 20) & (trace->slot_count - 1);
-}
-
-static void cause_trace_put(struct cause_trace *trace, struct cause_trace_slot slot)
-{
-    size_t at = cause_trace_home_of(trace, slot.event);
-    while (trace->slots[at].event != NULL)
-        at = (at + 1) & (trace->slot_count - 1);
-    trace->slots[at] = slot;
-    trace->used++;
-}
-
-static bool cause_trace_grow(struct cause_trace *trace)
-{
-    struct cause_trace_slot *const old = trace->slots;
-    const size_t old_count = trace->slot_count;
-    const size_t count = old_count == 0 ? SLOTS_MIN : 2 * old_count;
-    struct cause_trace_slot *const slots = memory_take(trace->memory, count * sizeof *slots);
-    if (slots == NULL)
-        return false;
-    trace->slots = slots;
-    trace->slot_count = count;
-    trace->used = 0;
-    for (size_t i = 0; i < old_count; i++)
-        if (old[i].event != NULL)
-            cause_trace_put(trace, old[i]);
-    memory_give(trace->memory, old, old_count * sizeof *old);
-    return true;
-}
-
-/* Moves up what would no longer be found behind the hole. */
-static void close_hole(struct cause_trace *trace, size_t hole)
-{
-    const size_t mask = trace->slot_count - 1;
-    for (size_t at = (hole + 1) & mask; trace->slots[at].event != NULL; at = (at + 1) & mask) {
-        const size_t home = cause_trace_home_of(trace, trace->slots[at].event);
-        if (((at - home) & mask) < ((at - hole) & mask))
-            continue; /* its home lies behind the hole */
-        trace->slots[hole] = trace->slots[at];
-        hole = at;
-    }
-    trace->slots[hole].event = NULL;
-    trace->used--;
-}
-
-static uint64_t cause_trace_take(struct cause_trace *trace, const struct cw_event *event)
-{
-    if (trace->slot_count == 0)
-        return CW_NO_CAUSE;
-    for (size_t at = cause_trace_home_of(trace, event); trace->slots[at].event != NULL;
-         at = (at + 1) & (trace->slot_count - 1)) {
-        if (trace->slots[at].event != event)
-            continue;
-        const uint64_t cause = trace->slots[at].cause;
-        close_hole(trace, at);
-        return cause;
-    }
-    return CW_NO_CAUSE;
-}
-
-/* ---- the clock --------------------------------------------------------------------------------
- */
+void cause_trace_free(struct cause_trace *trace) { table_free(&trace->causes); }
 
 static void stop_clock(struct cause_trace *trace)
 {
@@ -130,7 +56,10 @@ void cause_trace_begin(struct cause_trace *trace, uint64_t index)
 uint64_t cause_trace_take_cause(struct cause_trace *trace, const struct cw_event *event)
 {
     stop_clock(trace);
-    const uint64_t cause = cause_trace_take(trace, event);
+    uint64_t *const noted = table_find(&trace->causes, table_key(event));
+    const uint64_t cause = noted == NULL ? CW_NO_CAUSE : *noted;
+    if (noted != NULL)
+        table_remove(&trace->causes, noted);
     start_clock(trace);
     return cause;
 }
@@ -138,9 +67,9 @@ uint64_t cause_trace_take_cause(struct cause_trace *trace, const struct cw_event
 bool cause_trace_sent(struct cause_trace *trace, const struct cw_event *event, uint64_t cause)
 {
     stop_clock(trace);
-    const bool kept = 2 * trace->used < trace->slot_count || cause_trace_grow(trace);
+    const bool kept = table_reserve(&trace->causes);
     if (kept)
-        cause_trace_put(trace, (struct cause_trace_slot){event, cause});
+        *(uint64_t *)table_add(&trace->causes, table_key(event)) = cause;
     start_clock(trace);
     return kept;
 }
@@ -150,7 +79,7 @@ void cause_trace_end(struct cause_trace *trace, const struct cw_event *event, ui
 {
     struct cw_trace told = {.index = index, .cause = cause, .drain = trace->drain, .cost_s = -1};
     if (trace->sampled) {
-        /* Each pause read the clock twice, of which one lies outside of it. */
+        /* Each pause has read the clock twice; one of the two lies outside of it. */
         const double cost_s =
             clock_s() - trace->since_s - trace->paused_s - (1 + trace->pauses) * trace->clock_s;
         told.cost_s = cost_s > 0 ? cost_s : 0;

@@ -10,22 +10,14 @@
 #define CORE_CAUSE_TRACE_H
 
 #include "core/cw.h"
-#include "core/memory/memory.h"
-
-struct cause_trace_slot {
-    const struct cw_event *event; /* NULL: free */
-    uint64_t cause;
-};
+#include "core/memory/table.h"
 
 struct cause_trace {
-    struct memory *memory;
-    cw_trace_fn fn; /* NULL: nobody wants to know */
+    cw_trace_fn fn; /* NULL: the host does not want to be told */
     void *arg;
-    struct cause_trace_slot *slots;
-    size_t slot_count; /* 0, or a power of 2 */
-    size_t used;
+    struct table causes; /* of pending events, by the event's address */
     uint64_t drain;
-    /* of the event that is handled */
+    /* of the event that is being handled */
     bool sampled;
     unsigned pauses;
     double since_s, paused_s, pause_since_s;

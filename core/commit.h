@@ -6,7 +6,7 @@
 #define CORE_COMMIT_H
 
 #include "core/trace_hash.h"
-#include "core/timewarp/worker.h"
+#include "core/worker.h"
 
 /* Right after the handler, while the event is in the nearest cache. Its `reserved` must be 0. */
 static inline void commit_hash(const struct worker *worker, struct lp_block *block,

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { CAPACITY_MIN = 4096 }; /* bytes */
+
 struct record_header {
     uint16_t kind;
     uint16_t bytes;
@@ -21,25 +23,12 @@ void commit_records_free(struct commit_records *records)
     memory_give(records->memory, records->bytes, records->capacity);
 }
 
-static bool commit_records_grow(struct commit_records *records)
-{
-    const size_t capacity = records->capacity == 0 ? 4096 : 2 * records->capacity;
-    uint8_t *const bytes = memory_take(records->memory, capacity);
-    if (bytes == NULL)
-        return false;
-    if (records->used > 0)
-        memcpy(bytes, records->bytes, records->used);
-    commit_records_free(records);
-    records->bytes = bytes;
-    records->capacity = capacity;
-    return true;
-}
-
 bool commit_records_add(struct commit_records *records, uint16_t kind, const void *record,
                         uint16_t bytes)
 {
     const uint32_t stride = (uint32_t)sizeof(struct record_header) + (bytes + 7u) / 8u * 8u;
-    if (records->capacity - records->used < stride && !commit_records_grow(records))
+    if (!memory_grow(records->memory, &records->bytes, &records->capacity, records->used,
+                     records->used + stride, 1, CAPACITY_MIN))
         return false;
     const struct record_header header = {.kind = kind, .bytes = bytes, .stride = stride};
     memcpy(records->bytes + records->used, &header, sizeof header);

@@ -147,6 +147,14 @@ struct cw_model {
     void (*handle)(struct cw_ctx *ctx, const void *state, const struct cw_event *event);
 };
 
+/* The same word, in a register of its own: without this the compiler may gather neighbouring words
+ * into a vector, whose load would wait for stores of a moment ago. */
+static inline uint64_t cw_keep_in_register(uint64_t word)
+{
+    __asm__("" : "+r"(word));
+    return word;
+}
+
 /* Where before-images go. For the engine (core/timewarp/undo_log.h) and cw_mut() below, which adds
  * one before each change of a state. */
 struct cw_undo {
@@ -185,7 +193,7 @@ static inline bool cw_undo_add(struct cw_undo *undo, size_t offset, const void *
     for (size_t i = 0; i < bytes; i += 8) {
         uint64_t word = 0;
         __builtin_memcpy(&word, (const uint8_t *)part + i, bytes - i < 8 ? bytes - i : 8);
-        __asm__("" : "+r"(word)); /* no vector */
+        word = cw_keep_in_register(word);
         __builtin_memcpy(to + i, &word, 8);
     }
     const uint64_t place = (uint64_t)offset << 32 | (uint64_t)bytes << 3 | CW_UNDO_IMAGE;

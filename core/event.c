@@ -3,9 +3,11 @@
  */
 #include "core/event.h"
 
+#include "core/invariant.h"
+
 #include <string.h>
 
-bool entry_before_tied(const struct entry *a, const struct entry *b)
+static bool is_before_tied(const struct entry *a, const struct entry *b)
 {
     const struct cw_event *x = a->event, *y = b->event;
     if (x->type != y->type)
@@ -17,4 +19,13 @@ bool entry_before_tied(const struct entry *a, const struct entry *b)
     if (x->payload_bytes != y->payload_bytes)
         return x->payload_bytes < y->payload_bytes;
     return x->lp < y->lp;
+}
+
+bool entry_before_tied(const struct entry *a, const struct entry *b)
+{
+    const bool before = is_before_tied(a, b);
+    CW_INVARIANT("I-ORDER-1", !before || !is_before_tied(b, a),
+                 "two events of type %u for LP %u at %lld ps are each before the other",
+                 (unsigned)a->event->type, (unsigned)a->event->lp, (long long)a->time_ps);
+    return before;
 }

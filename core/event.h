@@ -1,12 +1,15 @@
 /*
  * event.h: an event in memory, and the total order of events.
  *
- * A record is a struct cw_event whose payload is only as long as its size class; the pool owns it
- * (event_pool.h). An entry is what queues hold: the key inline, so that ordering almost never
- * touches the record, and the receiver, so that its state can be fetched early.
+ * In memory an event is a struct cw_event whose payload is only as long as its size class. The pool
+ * owns that memory (event_pool.h). Queues hold entries. An entry contains the key, so that ordering
+ * almost never reads the event itself, and the receiving LP, so that the LP's state can be fetched
+ * early.
  *
  * I-ORDER-1: entry_before() is a strict total order on (time, depth, entity, number, type,
- * payload, LP); events that are equal in all of that are interchangeable.
+ * payload, LP). Events that are equal in all of these are interchangeable.
+ *
+ * Pure functions: any thread may call them on events that it owns.
  */
 #ifndef CORE_EVENT_H
 #define CORE_EVENT_H
@@ -14,6 +17,14 @@
 #include <string.h>
 
 #include "core/cw.h"
+
+/* What the engine notes in an event's `reserved`, which is 0 again when the event commits. */
+enum event_note {
+    EVENT_PROCESSED = 1,     /* handled speculatively; without this note it is pending */
+    EVENT_CANCELLED = 2,     /* to be freed instead of handled */
+    EVENT_LAZY = 4,          /* pending again, and its sends are kept (lazy_cancel.h) */
+    EVENT_STRESS_UNDONE = 8, /* lowest bit of a count: how often the stress mode has undone it */
+};
 
 struct entry {
     int64_t time_ps;
@@ -25,7 +36,7 @@ _Static_assert(sizeof(struct entry) == 32, "two entries to a cache line");
 
 static inline uint32_t entry_lp(const struct entry *entry) { return (uint32_t)entry->key_low; }
 
-/* What a sender says of an event, but for its payload. */
+/* An event's header as its sender gives it. */
 struct event_header {
     int64_t time_ps;
     uint64_t number;
@@ -36,31 +47,10 @@ struct event_header {
 typedef uint64_t __attribute__((may_alias)) event_word;
 
 /*
- * Writes the header of a record. In whole words, because the hash reads whole words, and a load
- * that spans several recent stores waits for them.
+ * An event's header, packed into the words in which it lies in memory. The header is written and
+ * copied in whole words, because the trace hash reads whole words, and a load that spans several
+ * recent narrower stores waits for them.
  */
-static inline void event_write(struct cw_event *event, const struct event_header *header)
-{
-    event_word *const words = (event_word *)(void *)event;
-    words[0] = (uint64_t)header->time_ps;
-    words[1] = header->number;
-    words[2] = (uint64_t)header->lp << 32 | header->entity;
-    words[3] = (uint64_t)header->payload_bytes << 32 | (uint64_t)header->type << 16 | header->depth;
-}
-
-static inline struct entry entry_of(const struct event_header *header, struct cw_event *event)
-{
-    return (struct entry){
-        .time_ps = header->time_ps,
-        .key_high =
-            (uint64_t)header->depth << 48 | (uint64_t)header->entity << 16 | header->number >> 32,
-        .key_low = header->number << 32 | header->lp,
-        .event = event,
-    };
-}
-
-/* The same, in the words in which it is written: what is handed from function to function, since a
- * struct of small fields in memory would have to be read in words again. */
 struct event_words {
     uint64_t word[4];
 };
@@ -71,23 +61,25 @@ static inline struct event_words words_of(const struct event_header *header)
         {(uint64_t)header->time_ps, header->number, (uint64_t)header->lp << 32 | header->entity,
          (uint64_t)header->payload_bytes << 32 | (uint64_t)header->type << 16 | header->depth}};
 }
-static inline void words_write(struct cw_event *event, const struct event_words *words)
-{
-    event_word *const to = (event_word *)(void *)event;
-    for (int i = 0; i < 4; i++) {
-        uint64_t word = words->word[i];
-        __asm__("" : "+r"(word)); /* one by one: no detour through a vector on the stack */
-        to[i] = word;
-    }
-}
+
 static inline uint32_t words_lp(const struct event_words *words)
 {
     return (uint32_t)(words->word[2] >> 32);
 }
+
 static inline uint16_t words_payload_bytes(const struct event_words *words)
 {
     return (uint16_t)(words->word[3] >> 32);
 }
+
+/* Writes the words one by one: the compiler must not gather them into a vector on the stack. */
+static inline void words_write(struct cw_event *event, const struct event_words *words)
+{
+    event_word *const to = (event_word *)(void *)event;
+    for (int i = 0; i < 4; i++)
+        to[i] = cw_keep_in_register(words->word[i]);
+}
+
 static inline struct entry entry_of_words(const struct event_words *words, struct cw_event *event)
 {
     const uint64_t number = words->word[1];
@@ -99,8 +91,27 @@ static inline struct entry entry_of_words(const struct event_words *words, struc
     };
 }
 
-/* Copies a payload word by word: the words of one that was built a moment ago are still on their
- * way to the cache, where a load of several at once would have to wait for them. */
+static inline void event_write(struct cw_event *event, const struct event_header *header)
+{
+    const struct event_words words = words_of(header);
+    words_write(event, &words);
+}
+
+static inline struct entry entry_of(const struct event_header *header, struct cw_event *event)
+{
+    const struct event_words words = words_of(header);
+    return entry_of_words(&words, event);
+}
+
+static inline struct entry entry_of_event(struct cw_event *event)
+{
+    struct event_words words;
+    memcpy(&words, event, sizeof words);
+    return entry_of_words(&words, event);
+}
+
+/* Copies a payload word by word. A payload that was built a moment ago is still on its way to the
+ * cache, and a load of several of its words at once would wait for the stores. */
 static inline void payload_copy(void *to, const void *from, size_t bytes)
 {
     uint8_t *at = to;
@@ -108,17 +119,18 @@ static inline void payload_copy(void *to, const void *from, size_t bytes)
     for (; bytes >= 8; bytes -= 8, at += 8, source += 8) {
         uint64_t word;
         memcpy(&word, source, 8);
-        __asm__("" : "+r"(word)); /* no vector */
+        word = cw_keep_in_register(word);
         memcpy(at, &word, 8);
     }
-    __asm__(""
-            : "+r"(source)); /* a warning where the compiler knows what is read, but not how much */
+    /* Hide `source` from the optimiser: it warns (stringop-overread) where it knows the object but
+     * not `bytes`. */
+    __asm__("" : "+r"(source));
     if (bytes > 0)
         memcpy(at, source, bytes);
 }
 
-/* Clears what the engine has noted in `reserved`, by its whole word: what copies the event reads
- * that next. */
+/* Clears the engine's notes in `reserved`. Writes the whole word around it, because the copy of the
+ * event that follows reads that word. */
 static inline void event_clear_notes(struct cw_event *event)
 {
     event_word *const words = (event_word *)(void *)event;
@@ -137,6 +149,32 @@ static inline bool entry_before(const struct entry *a, const struct entry *b)
     if ((a->key_low ^ b->key_low) >> 32)
         return a->key_low < b->key_low;
     return entry_before_tied(a, b);
+}
+
+/* A key without type, payload and LP. Between workers those decide in a failed run only, and there
+ * the events themselves are compared (parallel.c). */
+struct key {
+    int64_t time_ps;
+    uint64_t high, low;
+};
+#define KEY_NEVER ((struct key){CW_TIME_MAX, UINT64_MAX, UINT64_MAX})
+
+static inline struct key key_of(const struct entry *entry)
+{
+    return (struct key){entry->time_ps, entry->key_high, entry->key_low >> 32};
+}
+
+static inline bool key_before(struct key a, struct key b)
+{
+    if (a.time_ps != b.time_ps)
+        return a.time_ps < b.time_ps;
+    return a.high != b.high ? a.high < b.high : a.low < b.low;
+}
+
+/* A time plus a delay, both not negative or the time INT64_MIN; at most CW_TIME_MAX. */
+static inline int64_t add_saturating(int64_t time_ps, int64_t delay_ps)
+{
+    return time_ps > CW_TIME_MAX - delay_ps ? CW_TIME_MAX : time_ps + delay_ps;
 }
 
 #endif

@@ -4,11 +4,11 @@
  * All of it runs on the worker that handles the event. A failure never returns to the handler: it
  * jumps to the worker's loop, which drops what the event did so far.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "core/simulation.h"
+#include "core/timewarp/lazy_cancel.h"
+#include "core/timewarp/send.h"
 #include "core/timewarp/timewarp.h"
+#include "core/worker.h"
 
 void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...)
 {
@@ -21,69 +21,17 @@ void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...
     longjmp(worker->failed, 1);
 }
 
-void worker_fail(struct worker *worker, enum cw_exit exit_code, const char *format, ...)
-{
-    char what[800];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
-    const struct cw_event *const event = worker->ctx.event;
-    cw_fail(&worker->ctx, exit_code, "LP %u, event type %u at %lld ps: %s", (unsigned)event->lp,
-            (unsigned)event->type, (long long)event->time_ps, what);
-}
-
-void worker_fail_for_memory(struct worker *worker)
-{
-    (void)memory_error(&worker->sim->memory, &worker->failure);
-    if (worker->timewarp != NULL)
-        worker->timewarp->handling = NULL; /* the run ends: this is no failure of the model */
-    longjmp(worker->failed, 1);
-}
-
-void worker_out_of_memory(struct worker *worker)
-{
-    struct timewarp *const tw = worker->timewarp;
-    if (tw == NULL || !tw->speculative || tw->handling == NULL)
-        worker_fail_for_memory(worker);
-    tw->refused = true;
-    longjmp(worker->failed, 1);
-}
-
-void worker_bug(struct worker *worker, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    (void)cw_error_set_list(&worker->failure, CW_BUG, format, arguments);
-    va_end(arguments);
-    if (worker->timewarp != NULL)
-        worker->timewarp->handling = NULL;
-    longjmp(worker->failed, 1);
-}
-
-/* Proves that the handler changed nothing but the parts it asked for. */
-void worker_check_changes(struct worker *worker, struct lp_block *block)
-{
-    const size_t offset =
-        change_check_first_unasked(&worker->undo, block->state, block->state_bytes);
-    if (offset == CHANGE_CHECK_OK)
-        return;
-    /* What was not asked for goes back here, the rest by the log, if there is one. */
-    memcpy(block->state, worker->undo.before, block->state_bytes);
-    worker_fail(worker, CW_BUG,
-                "the handler changed the state at offset %zu without asking for it (CW_MUT)",
-                offset);
-}
-
 /* What cw_undo_add() cannot do: no room, a large part, changes to be checked, nothing to undo. */
 void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes)
 {
     struct worker *const worker = worker_of(ctx);
     struct timewarp *const tw = worker->timewarp;
     const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
-    if (tw != NULL && tw->speculative && !undo_log_add_image(&tw->undo_log, offset, part, bytes))
+    if (tw != NULL && tw->current.speculative &&
+        !undo_log_add_image(&tw->undo_log, offset, part, bytes))
         worker_out_of_memory(worker);
-    if (worker->undo.before != NULL && !change_check_keep(&worker->undo, offset, bytes))
+    if (worker->change_check.before != NULL &&
+        !change_check_ask(&worker->change_check, offset, bytes))
         worker_out_of_memory(worker);
 }
 
@@ -140,7 +88,7 @@ static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
 static __attribute__((noinline)) void reserve_specially(struct worker *worker)
 {
     struct timewarp *const tw = worker->timewarp;
-    if (tw != NULL && tw->speculative && !undo_log_room(&tw->undo_log, UNDO_SEND_BYTES_MAX))
+    if (tw != NULL && tw->current.speculative && !undo_log_room(&tw->undo_log, UNDO_SEND_BYTES_MAX))
         worker_out_of_memory(worker);
 }
 
@@ -156,7 +104,7 @@ static __attribute__((noinline)) void note_specially(struct worker *worker,
                                                      const struct cw_event *event)
 {
     struct timewarp *const tw = worker->timewarp;
-    if (tw != NULL && tw->speculative)
+    if (tw != NULL && tw->current.speculative)
         undo_log_add_local(&tw->undo_log.undo, event);
     else if (worker->sim->trace.fn != NULL &&
              !cause_trace_sent(&worker->sim->trace, event, worker->committed))
@@ -221,8 +169,8 @@ static inline __attribute__((always_inline)) void send_checked(struct worker *wo
         if (worker->sim->config.least_delay_ps != NULL)
             check_promise(worker, lp, send->delay_ps);
         const struct event_words words = words_of(&header);
-        timewarp_send(worker, words.word[0], words.word[1], words.word[2], words.word[3],
-                      send->payload);
+        send_event(worker, words.word[0], words.word[1], words.word[2], words.word[3],
+                   send->payload);
         return;
     }
     struct cw_event *const event =

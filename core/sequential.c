@@ -5,8 +5,14 @@
  * soon as its handler returns. When one fails the drain ends there, so nothing is undone: what
  * that handler changed and sent stays, for diagnosis, and no later drain is possible.
  */
+#include "core/sequential.h"
+
+#include <string.h>
+
 #include "core/commit.h"
 #include "core/simulation.h"
+#include "core/stats.h"
+#include "core/worker.h"
 
 /* In a look EVENTS_PER_SAMPLE events are timed: one in 1,024. */
 enum { EVENTS_PER_LOOK = 1024 * EVENTS_PER_SAMPLE, EVENTS_PER_PROGRESS = 1 << 16 };
@@ -16,15 +22,11 @@ static inline void sequential_handle(struct cw_sim *sim, struct worker *worker,
                                      struct lp_block *block, const struct cw_event *event)
 {
     struct cw_ctx *const ctx = &worker->ctx;
-    ctx->state = block->state;
-    ctx->state_bytes = block->state_bytes;
-    ctx->event = event;
-    worker->sends_left = sim->config.sends_per_event_max;
-    worker->records_left = sim->config.sends_per_event_max;
-    if (__builtin_expect(ctx->keep, 0) && worker->undo.before != NULL)
-        change_check_begin(&worker->undo, block->state, block->state_bytes);
+    worker_set_context(worker, block, event, sim->config.sends_per_event_max);
+    if (__builtin_expect(ctx->keep, 0) && worker->change_check.before != NULL)
+        change_check_begin(&worker->change_check, block->state, block->state_bytes);
     sim->model.handle(ctx, block->state, event);
-    if (__builtin_expect(ctx->keep, 0) && worker->undo.before != NULL)
+    if (__builtin_expect(ctx->keep, 0) && worker->change_check.before != NULL)
         worker_check_changes(worker, block);
 }
 
@@ -38,15 +40,6 @@ static inline void commit(struct cw_sim *sim, struct worker *worker, struct lp_b
     commit_free(worker, event);
 }
 
-/* Asks for the memory that a soon handled event will need. */
-static inline void sequential_fetch_ahead(const struct cw_sim *sim, struct worker *worker)
-{
-    const struct entry *const entry = pending_look_ahead(&worker->pending);
-    __builtin_prefetch(entry->event);
-    __builtin_prefetch((const uint8_t *)entry->event + 64); /* a payload reaches further */
-    __builtin_prefetch(sim->lp_states.blocks[entry_lp(entry)]);
-}
-
 /* Handles the least event, if there is one before the end. */
 static inline bool sequential_step(struct cw_sim *sim, struct worker *worker, bool timed)
 {
@@ -56,7 +49,7 @@ static inline bool sequential_step(struct cw_sim *sim, struct worker *worker, bo
     struct cw_event *const event = least->event;
     struct lp_block *const block = sim->lp_states.blocks[entry_lp(least)];
     pending_pop(&worker->pending, least);
-    sequential_fetch_ahead(sim, worker);
+    (void)worker_fetch_ahead(worker, sim->lp_states.blocks);
     if (timed)
         (void)activity_go(&worker->clock, CW_HANDLING);
     sequential_handle(sim, worker, block, event);
@@ -104,7 +97,7 @@ static void run_traced(struct cw_sim *sim, struct worker *worker)
         struct cw_event *const event = least->event;
         struct lp_block *const block = sim->lp_states.blocks[entry_lp(least)];
         pending_pop(&worker->pending, least);
-        sequential_fetch_ahead(sim, worker);
+        (void)worker_fetch_ahead(worker, sim->lp_states.blocks);
         const uint64_t cause = cause_trace_take_cause(trace, event);
         sequential_handle(sim, worker, block, event);
         struct cw_event told;

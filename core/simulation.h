@@ -1,29 +1,44 @@
 /*
- * simulation.h: a simulation's insides, for the engine's own files.
+ * simulation.h: what hangs off one simulation, for the engine's own files. No functions: those are
+ * in host_api.c, sequential.c and timewarp/parallel.c.
  *
- * Everything hangs off struct cw_sim; the configuration is const after creation. One thread, the
- * host's, enters between drains.
+ * The engine keeps no state outside struct cw_sim. Its configuration is const after creation. The
+ * host's thread enters between drains, the workers' threads during a drain.
  */
 #ifndef CORE_SIMULATION_H
 #define CORE_SIMULATION_H
 
-#include "core/timewarp/gvt.h"
-#include "core/timewarp/record_merge.h"
 #include "core/cause_trace.h"
-#include "core/host/pin.h"
-#include "core/host/threads.h"
-#include "core/timewarp/worker.h"
+#include "core/cw.h"
+#include "core/host/sync.h"
+#include "core/lp_states.h"
+#include "core/memory/memory.h"
+#include "core/exchange/record_merge.h"
 
-/* By who writes it while workers run: what they all read for each event must not lie on a line that
- * one of them writes, nor on its neighbour, which is fetched along. */
+struct gvt_slot;
+struct lp_logs;
+struct pin;
+struct threads;
+struct worker;
+
+/* The figures that the host was told last, so that the next ones fit to them (stats.c). */
+struct stats_told {
+    uint64_t calls;
+    int64_t gvt_ps;
+};
+
+/* Grouped by writer while workers run. The fields that all workers read for each event must not
+ * share a cache line with a field that one of them writes, nor lie on the line next to it, because
+ * lines are fetched in pairs. */
 struct cw_sim {
-    /* nobody */
+    /* written by no worker */
     struct cw_config config; /* its arrays are copies of the caller's */
     struct cw_model model;
     struct lp_states lp_states;
     struct worker *workers; /* [worker_count] */
     uint32_t worker_count;
-    struct gvt_slot *slots;  /* [worker_count]; like what follows, the parallel modes' */
+    /* the parallel modes' only: */
+    struct gvt_slot *slots;  /* [worker_count] */
     int64_t *path_delays_ps; /* [from * worker_count + to]: D of I-SAFE-1 */
     struct lp_logs *lp_logs; /* [LP]: undo_log.h */
     uint32_t thread_count;   /* that the workers run on */
@@ -31,34 +46,24 @@ struct cw_sim {
     bool can_fence_all;      /* sync.h */
     struct threads *threads; /* NULL before the first drain */
     struct pin *pin;         /* NULL: the system places the threads */
-    double drain_start_s;    /* of this drain, or the last */
+    double drain_start_s;    /* of this drain, or of the last one */
     double run_s;
     uint64_t run_ticks; /* in drains, as run_s */
-    /* anybody, seldom */
+    /* written by any worker, seldom */
     _Alignas(128) struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
-    struct sync_u64 aborted; /* 1 + the worker that ran out of memory, or found a bug; 0: none */
+    struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug; 0: none */
     struct memory memory;
     struct cw_error failure; /* of the drain that failed; exit_code CW_OK: none did */
-    /* worker 0 */
+    /* written by worker 0 */
     _Alignas(128) struct record_merger merger;
     struct stats_told told;
     struct cause_trace trace; /* the sequential mode's */
 };
 
-/* Runs until no event before the end is left (sequential.c). Returns an enum cw_exit. */
-int sequential_drain(struct cw_sim *sim, struct cw_error *error);
-
-/* Likewise, by all workers (parallel.c). */
-int parallel_drain(struct cw_sim *sim, struct cw_error *error);
-/* What the parallel modes need, beside the workers (parallel.c). */
-int parallel_create(struct cw_sim *sim, struct cw_error *error);
-void parallel_free(struct cw_sim *sim);
-/* Ends the run with this worker's failure, unless another one was first. */
-void simulation_abort(struct cw_sim *sim, const struct worker *worker);
+/* Whether a worker has ended the run (abort_run() in wait.h). */
 static inline bool simulation_aborted(const struct cw_sim *sim)
 {
-    /* acquire: pairs with simulation_abort(), whose failure the host reads after the drain anyway
-     */
+    /* acquire: pairs with abort_run(). The host reads the failure after the drain anyway. */
     return sync_load_acquire(&sim->aborted) != 0;
 }
 

@@ -1,74 +1,20 @@
 /*
- * stats.c: see stats.h. The sampled clock is its worker's; reports are the workers'; telling is on
- * worker 0's thread; what is read after a drain is the host's.
+ * stats.c: see stats.h. Each worker fills its report; worker 0 tells the host; after a drain the
+ * host's thread reads all workers.
  */
 #include "core/stats.h"
 
-#include "core/trace_hash.h"
+#include "core/host/clock.h"
+#include "core/host/pin.h"
+#include "core/invariant.h"
 #include "core/simulation.h"
+#include "core/exchange/gvt_slot.h"
 #include "core/timewarp/timewarp.h"
-
-enum { FIRST_SAMPLE = 16, CLOCK_TRIALS = 16, CLOCK_READS = 16 };
+#include "core/trace_hash.h"
+#include "core/worker.h"
 
 const char *const cw_activity_name[CW_ACTIVITIES] = {"handling", "queue", "rollback", "gvt",
                                                      "idle"};
-
-/* ---- the sampled clock ----------------------------------------------------------------------- */
-
-void activity_init(struct activity_clock *clock)
-{
-    uint64_t last = 0, least = UINT64_MAX; /* of several times many: one alone may seem free */
-    *clock = (struct activity_clock){.turns_left = FIRST_SAMPLE};
-    for (int i = 0; i < CLOCK_TRIALS; i++) {
-        const uint64_t start = clock_ticks();
-        for (int k = 0; k < CLOCK_READS; k++)
-            last = clock_ticks();
-        least = last - start < least ? last - start : least;
-    }
-    clock->cost = least / CLOCK_READS;
-}
-
-void activity_begin(struct activity_clock *clock, enum cw_activity activity, uint64_t moment)
-{
-    clock->turns_left = TURNS_PER_SAMPLE;
-    for (int i = 0; i < ACTIVITIES; i++) /* a turn that a failure cut short */
-        clock->turn[i] = 0;
-    clock->on = true;
-    clock->now = (uint8_t)activity;
-    clock->moment = moment;
-    clock->since = clock_ticks();
-}
-
-void activity_end(struct activity_clock *clock, bool idle)
-{
-    (void)activity_go(clock, CW_IDLE);
-    clock->on = false;
-    for (int i = 0; i < ACTIVITIES; i++)
-        clock->sum[idle && i != CW_ROLLBACK ? CW_IDLE : i] += clock->turn[i];
-}
-
-static uint64_t ticks_of(const struct activity_clock *clock)
-{
-    uint64_t ticks = 0;
-    for (int i = 0; i < ACTIVITIES; i++)
-        ticks += clock->sum[i];
-    return ticks;
-}
-
-/* Batches are told apart as the events that were timed one by one. */
-static void share_time(const struct activity_clock *clock, double share[CW_ACTIVITIES])
-{
-    const double all = (double)ticks_of(clock);
-    const double handling = (double)clock->sum[CW_HANDLING], queue = (double)clock->sum[CW_QUEUE];
-    const double batch = (double)clock->sum[ACTIVITY_BATCH];
-    const double queue_part = handling + queue > 0 ? queue / (handling + queue) : 0;
-    for (int i = 0; i < CW_ACTIVITIES; i++)
-        share[i] = all > 0 ? (double)clock->sum[i] / all : 0;
-    if (all == 0)
-        return;
-    share[CW_HANDLING] += batch * (1 - queue_part) / all;
-    share[CW_QUEUE] += batch * queue_part / all;
-}
 
 /* ---- while a drain lasts --------------------------------------------------------------------- */
 
@@ -77,19 +23,19 @@ void stats_report(const struct timewarp *tw, struct stats_report *report)
     const struct worker *const worker = tw->worker;
     *report = (struct stats_report){
         .committed = worker->committed,
-        .processed = tw->events_processed,
-        .rolled_back = tw->events_rolled_back,
+        .processed = tw->processed,
+        .rolled_back = tw->rollback.events,
         .idle_ticks = worker->clock.sum[CW_IDLE],
-        .ticks = ticks_of(&worker->clock),
+        .ticks = activity_ticks(&worker->clock),
         .safe_ps = tw->gvt.safe_ps,
         .reached_ps = tw->undo_log.live > 0 ? tw->front.time_ps : INT64_MIN,
         .history = (uint32_t)tw->undo_log.live,
-        .window = (uint32_t)tw->window,
+        .window = (uint32_t)tw->throttle.window,
     };
 }
 
-/* What the host is told never falls: that an event is cancelled may leave nothing at a GVT that
- * only its cancellation was at. */
+/* The GVT that the host is told never falls. Computed GVT may: if the least message of a round is a
+ * cancellation, the event that it removes leaves nothing at that time. */
 static struct cw_progress new_progress(struct cw_sim *sim, int64_t gvt_ps)
 {
     if (gvt_ps > sim->told.gvt_ps)
@@ -103,13 +49,16 @@ static struct cw_progress new_progress(struct cw_sim *sim, int64_t gvt_ps)
     };
 }
 
-/* All that the workers have reported. */
+/* The sum of the workers' reports. */
 static struct cw_progress sum_reports(struct cw_sim *sim, int64_t gvt_ps)
 {
     struct cw_progress progress = new_progress(sim, gvt_ps);
     uint64_t idle_ticks = 0, ticks = 0;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         const struct stats_report *const report = &sim->slots[i].report;
+        CW_INVARIANT("I-STAT-1", report->committed <= report->processed,
+                     "worker %u reports %llu events committed, %llu processed", (unsigned)i,
+                     (unsigned long long)report->committed, (unsigned long long)report->processed);
         progress.events_committed += report->committed;
         progress.events_processed += report->processed;
         progress.events_rolled_back += report->rolled_back;
@@ -122,7 +71,7 @@ static struct cw_progress sum_reports(struct cw_sim *sim, int64_t gvt_ps)
         idle_ticks += report->idle_ticks;
         ticks += report->ticks;
     }
-    if (progress.safe_ps < progress.gvt_ps) /* of before the round; it raises all of them */
+    if (progress.safe_ps < progress.gvt_ps) /* reported before the round, which raises all bounds */
         progress.safe_ps = progress.gvt_ps;
     progress.idle_share = ticks == 0 ? 0 : (double)idle_ticks / (double)ticks;
     return progress;
@@ -136,6 +85,11 @@ void stats_tell_round(struct timewarp *tw)
     const bool now = config->progress != NULL && tw->gvt.rounds % ROUNDS_PER_PROGRESS == 0;
     if (!now && config->each_round == NULL)
         return;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        CW_INVARIANT("I-STAT-1", sync_load_acquire(&sim->slots[i].second_cut) == tw->gvt.round,
+                     "the report of worker %u is of round %llu, not %llu", (unsigned)i,
+                     (unsigned long long)sync_load_acquire(&sim->slots[i].second_cut),
+                     (unsigned long long)tw->gvt.round);
     struct cw_progress progress = sum_reports(sim, tw->gvt.now.time_ps);
     progress.round = tw->gvt.rounds;
     progress.run_s += clock_s() - sim->drain_start_s;
@@ -198,24 +152,25 @@ static void fill_timewarp(struct cw_stats *stats, const struct timewarp *tw)
 {
     const struct cw_sim *const sim = tw->worker->sim;
     const double rounds = (double)tw->gvt.rounds;
-    stats->events_processed = tw->events_processed;
-    stats->safe_events = tw->safe_events;
-    stats->events_rolled_back = tw->events_rolled_back;
-    stats->rollbacks_primary = tw->rollbacks[ROLLBACK_PRIMARY];
-    stats->rollbacks_secondary = tw->rollbacks[ROLLBACK_SECONDARY];
+    stats->events_processed = tw->processed;
+    stats->safe_events = tw->safe;
+    stats->events_rolled_back = tw->rollback.events;
+    stats->rollbacks_primary = tw->rollback.count_by_cause[ROLLBACK_PRIMARY];
+    stats->rollbacks_secondary = tw->rollback.count_by_cause[ROLLBACK_SECONDARY];
     for (int cause = 0; cause < ROLLBACK_CAUSES; cause++)
-        stats->rollbacks += tw->rollbacks[cause];
-    stats->rollbacks_injected = tw->stress.injected;
+        stats->rollbacks += tw->rollback.count_by_cause[cause];
+    stats->rollbacks_injected = tw->stress.undone;
     stats->states_moved = tw->stress.moved;
     stats->looks_held_back = tw->stress.held_back;
-    stats->rollback_events_max = tw->rollback_events_max;
-    stats->anti_messages = tw->anti_messages;
+    stats->rollback_events_max = tw->rollback.events_max;
+    stats->anti_messages = tw->links.anti_messages;
     stats->sends_reused = tw->lazy.reused;
     stats->undo_bytes = tw->undo_log.bytes;
     stats->gvt_rounds = tw->gvt.rounds;
-    stats->window_first = tw->window_first;
-    stats->window_last = tw->window;
-    stats->window_mean = rounds > 0 ? (double)tw->window_sum / rounds : (double)tw->window;
+    stats->window_first = tw->throttle.window_first;
+    stats->window_last = tw->throttle.window;
+    stats->window_mean =
+        rounds > 0 ? (double)tw->throttle.window_sum / rounds : (double)tw->throttle.window;
     if (rounds > 0 && sim->run_ticks > 0)
         stats->gvt_round_mean_s =
             (double)tw->gvt.ticks / rounds * sim->run_s / (double)sim->run_ticks;
@@ -233,7 +188,7 @@ void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t index, struct cw_sta
         .events_alive = worker->pool.alive,
         .events_alive_max = worker->pool.alive_max,
     };
-    share_time(&worker->clock, stats->time_share);
+    activity_shares(&worker->clock, stats->time_share);
     if (worker->timewarp != NULL)
         fill_timewarp(stats, worker->timewarp);
 }
@@ -277,7 +232,7 @@ void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)
         stats->gvt_round_mean_s += one.gvt_round_mean_s / n;
         for (int k = 0; k < CW_ACTIVITIES; k++)
             stats->time_share[k] += one.time_share[k];
-        timed += ticks_of(&sim->workers[i].clock) > 0;
+        timed += activity_ticks(&sim->workers[i].clock) > 0;
     }
     stats->window_first /= sim->worker_count;
     stats->window_last /= sim->worker_count;

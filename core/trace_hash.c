@@ -1,6 +1,6 @@
 /*
- * trace_hash.c: see trace_hash.h. XXH3 is compiled in, here and in stress.c: the engine needs no
- * library for it.
+ * trace_hash.c: see trace_hash.h. XXH3 is compiled into this file and no other one, so the engine
+ * needs no library for it.
  */
 #include "core/trace_hash.h"
 
@@ -17,7 +17,7 @@ _Static_assert(HEADER_BYTES > 16 && HEADER_BYTES + CW_PAYLOAD_BYTES_MAX <= 128,
  * XXH3_64bits_withSeed() for the lengths that events have: by its own way for them, without the
  * dispatch on the length that leads there.
  */
-static inline uint64_t hash_bytes(uint64_t hash, const struct cw_event *event, size_t bytes)
+static inline uint64_t hash_packed(uint64_t hash, const struct cw_event *event, size_t bytes)
 {
     return XXH3_len_17to128_64b((const xxh_u8 *)(const void *)event, bytes, XXH3_kSecret,
                                 sizeof XXH3_kSecret, hash);
@@ -26,8 +26,8 @@ static inline uint64_t hash_bytes(uint64_t hash, const struct cw_event *event, s
 __attribute__((flatten)) uint64_t trace_hash_event(uint64_t hash, const struct cw_event *event)
 {
     if (event->payload_bytes == 0) /* a constant length leaves one straight path */
-        return hash_bytes(hash, event, HEADER_BYTES);
-    return hash_bytes(hash, event, HEADER_BYTES + (size_t)event->payload_bytes);
+        return hash_packed(hash, event, HEADER_BYTES);
+    return hash_packed(hash, event, HEADER_BYTES + (size_t)event->payload_bytes);
 }
 
 uint64_t trace_hash_lp(uint32_t lp, uint64_t hash)
@@ -35,3 +35,5 @@ uint64_t trace_hash_lp(uint32_t lp, uint64_t hash)
     const uint32_t packed[3] = {lp, (uint32_t)hash, (uint32_t)(hash >> 32)};
     return XXH3_64bits(packed, sizeof packed);
 }
+
+uint64_t trace_hash_bytes(const void *bytes, size_t count) { return XXH3_64bits(bytes, count); }

@@ -20,4 +20,7 @@ uint64_t trace_hash_event(uint64_t hash, const struct cw_event *event);
 /* An LP's share of a run's hash. */
 uint64_t trace_hash_lp(uint32_t lp, uint64_t hash);
 
+/* The hash of any bytes, for checks within a run. */
+uint64_t trace_hash_bytes(const void *bytes, size_t count);
+
 #endif

@@ -9,62 +9,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hw/blocks.h"
+#include "hw/grid.h"
 #include "hw/jitter.h"
 
-enum hw_sip_topology {
-    HW_RING_1D,
-    HW_TORUS_2D,
-    HW_MESH_2D_NO_WRAP,
-    HW_SWITCH,
-    HW_PAIR_SWITCH,
-    HW_SIP_TOPOLOGIES
-};
+struct hw_topology_ops; /* hw/topology/topology.h */
+
 enum hw_contention { HW_CONTENTION_NONE, HW_CONTENTION_MESSAGE, HW_CONTENTION_CHUNK };
 enum hw_corner { HW_NW, HW_NE, HW_SW, HW_SE, HW_CORNERS };
 
-/* Keys of `nodes:` and `links:` in components.yaml, in their order there. */
-enum hw_node_kind {
-    HW_NODE_HOST,
-    HW_NODE_IO_CPU,
-    HW_NODE_IO_HUB,
-    HW_NODE_IO_PORT,
-    HW_NODE_SWITCH,
-    HW_NODE_M_CPU,
-    HW_NODE_ROUTER,
-    HW_NODE_UCIE_PORT,
-    HW_NODE_SRAM,
-    HW_NODE_HBM,
-    HW_NODE_PE_CPU,
-    HW_NODE_PE_SCHEDULER,
-    HW_NODE_PE_DMA,
-    HW_NODE_PE_IPCQ,
-    HW_NODE_PE_FETCH_STORE,
-    HW_NODE_PE_MATH,
-    HW_NODE_PE_GEMM,
-    HW_NODE_PE_TCM,
-    HW_NODE_PE_MMU,
-    HW_NODE_KINDS
-};
-enum hw_link_kind {
-    HW_LINK_PE_NOC,
-    HW_LINK_TCM,
-    HW_LINK_NOC,
-    HW_LINK_HBM,
-    HW_LINK_SRAM,
-    HW_LINK_M_CPU,
-    HW_LINK_NOC_UCIE,
-    HW_LINK_UCIE,
-    HW_LINK_HUB,
-    HW_LINK_SIP_LINK,
-    HW_LINK_PCIE,
-    HW_LINK_SIO,
-    HW_LINK_HCCS,
-    HW_LINK_KINDS
-};
-
-extern const char *const hw_node_name[HW_NODE_KINDS];             /* "host", "io_cpu", ... */
-extern const char *const hw_link_name[HW_LINK_KINDS];             /* "pe_noc", "tcm", ... */
-extern const char *const hw_sip_topology_name[HW_SIP_TOPOLOGIES]; /* "ring_1d", ... */
+extern const char *const hw_corner_name[HW_CORNERS]; /* "NW", ... */
 
 /*
  * A rate: `units` of work (bytes, cycles) take ceil(units * num / den) ps. num / den is reduced.
@@ -85,7 +39,7 @@ struct hw_config {
     /* structure */
     uint32_t sip_count;
     uint32_t sip_w, sip_h; /* of a 2-D grid; else count x 1 */
-    enum hw_sip_topology sip_topology;
+    const struct hw_topology_ops *sip_topology;
     uint32_t cube_w, cube_h;
     uint32_t pe_per_corner, corner_count;
     enum hw_corner

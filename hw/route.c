@@ -5,76 +5,9 @@
 
 #include "hw/timing.h"
 
-/* Along one dimension of n places, from a to b: forward (E, S) or not; wrapping takes the shorter
- * way, and forward when both are as short. */
-static bool route_forward(uint32_t n, bool wrap, uint32_t a, uint32_t b)
-{
-    if (!wrap)
-        return b > a;
-    const uint32_t ahead = (b + n - a) % n;
-    return ahead <= n - ahead;
-}
-
-static enum hw_port grid_port(uint32_t w, uint32_t h, bool wrap, uint32_t at, uint32_t to)
-{
-    const uint32_t x = at % w, to_x = to % w;
-    if (x != to_x)
-        return route_forward(w, wrap, x, to_x) ? HW_PORT_E : HW_PORT_W;
-    return route_forward(h, wrap, at / w, to / w) ? HW_PORT_S : HW_PORT_N;
-}
-
-enum hw_port hw_route_sip(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
-{
-    switch (hw->sip_topology) {
-    case HW_RING_1D:
-        return grid_port(hw->sip_count, 1, true, sip, to_sip);
-    case HW_TORUS_2D:
-        return grid_port(hw->sip_w, hw->sip_h, true, sip, to_sip);
-    case HW_MESH_2D_NO_WRAP:
-        return grid_port(hw->sip_w, hw->sip_h, false, sip, to_sip);
-    case HW_PAIR_SWITCH: /* hccs to the own parity, sio only between mates */
-        return to_sip == (sip ^ 1) ? HW_PORT_E : HW_PORT_N;
-    default:
-        return HW_PORT_E;
-    }
-}
-
-bool hw_route_through_switch(const struct hw_config *hw, enum hw_port port)
-{
-    return hw->sip_topology == HW_SWITCH ||
-           (hw->sip_topology == HW_PAIR_SWITCH && port == HW_PORT_N);
-}
-
-uint32_t hw_route_sip_behind(const struct hw_config *hw, uint32_t sip, enum hw_port port,
-                             uint32_t to_sip)
-{
-    uint32_t next = to_sip;
-    if (hw->sip_topology == HW_SWITCH)
-        return to_sip;
-    if (hw->sip_topology == HW_PAIR_SWITCH) /* the switch of a parity reaches its own parity */
-        return port == HW_PORT_E || (to_sip & 1) != (sip & 1) ? to_sip ^ (port == HW_PORT_N)
-                                                              : to_sip;
-    (void)hw_sip_neighbour(hw, sip, port, &next);
-    return next;
-}
-
-enum hw_port hw_route_entry(const struct hw_config *hw, enum hw_port port)
-{
-    if (hw->sip_topology == HW_SWITCH || hw->sip_topology == HW_PAIR_SWITCH)
-        return port;
-    return hw_port_opposite(port);
-}
-
-enum hw_link_kind hw_route_outer_link(const struct hw_config *hw, enum hw_port port)
-{
-    if (hw->sip_topology != HW_PAIR_SWITCH)
-        return HW_LINK_SIP_LINK;
-    return port == HW_PORT_N ? HW_LINK_HCCS : HW_LINK_SIO;
-}
-
 enum hw_port hw_route_cube(const struct hw_config *hw, uint32_t at, uint32_t to)
 {
-    return grid_port(hw->cube_w, hw->cube_h, false, at, to);
+    return hw_grid_route((struct hw_grid){hw->cube_w, hw->cube_h, false}, at, to);
 }
 
 enum hw_port hw_route_cube_exit(const struct hw_config *hw, uint32_t at, enum hw_port exit)
@@ -85,7 +18,7 @@ enum hw_port hw_route_cube_exit(const struct hw_config *hw, uint32_t at, enum hw
 
 enum hw_port hw_route_noc(const struct hw_config *hw, uint32_t at, uint32_t to, uint32_t *next)
 {
-    const enum hw_port port = grid_port(hw->noc_w, hw->noc_h, false, at, to);
+    const enum hw_port port = hw_grid_route((struct hw_grid){hw->noc_w, hw->noc_h, false}, at, to);
     static const int step_x[HW_PORTS] = {0, 0, 1, -1}, step_y[HW_PORTS] = {-1, 1, 0, 0};
     *next = (uint32_t)((int)at + step_x[port] + step_y[port] * (int)hw->noc_w);
     return port;
@@ -100,17 +33,24 @@ struct walk {
     uint32_t sip, cube;
 };
 
-static void step(const struct walk *walk, bool is_link, int kind, uint32_t index, enum hw_port port)
+static void walk_step(const struct walk *walk, bool is_link, int kind, uint32_t index,
+                      enum hw_port port)
 {
     const struct hw_path_step s = {is_link, (uint8_t)kind, walk->sip, walk->cube, index, port};
     walk->visit(walk->arg, &s);
 }
 
-static void link_to(const struct walk *walk, enum hw_link_kind link, enum hw_node_kind node,
-                    uint32_t index)
+/* The link that joins a node of kind `from` with one of kind `to`. */
+static inline void walk_link(const struct walk *walk, enum hw_node_kind from, enum hw_node_kind to,
+                             uint32_t index, enum hw_port port)
 {
-    step(walk, true, (int)link, index, HW_PORT_NONE);
-    step(walk, false, (int)node, index, HW_PORT_NONE);
+    walk_step(walk, true, (int)hw_link_between(from, to), index, port);
+}
+
+static inline void walk_node(const struct walk *walk, enum hw_node_kind kind, uint32_t index,
+                             enum hw_port port)
+{
+    walk_step(walk, false, (int)kind, index, port);
 }
 
 static void walk_noc(const struct walk *walk, uint32_t at, uint32_t to)
@@ -118,74 +58,94 @@ static void walk_noc(const struct walk *walk, uint32_t at, uint32_t to)
     while (at != to) {
         uint32_t next;
         const enum hw_port port = hw_route_noc(walk->hw, at, to, &next);
-        step(walk, true, HW_LINK_NOC, at, port);
-        step(walk, false, HW_NODE_ROUTER, next, HW_PORT_NONE);
+        walk_link(walk, HW_NODE_ROUTER, HW_NODE_ROUTER, at, port);
+        walk_node(walk, HW_NODE_ROUTER, next, HW_PORT_NONE);
         at = next;
     }
 }
 
-/* From `router` of the cube out of it by `port`, as far as the link's own ucie_port. */
-static void walk_out(const struct walk *walk, uint32_t router, enum hw_port port)
+/* From `router` of the cube out of it by `port`, over the link to a node of kind `beyond`. */
+static void walk_out(const struct walk *walk, uint32_t router, enum hw_port port,
+                     enum hw_node_kind beyond)
 {
     walk_noc(walk, router, hw_port_router(walk->hw, port));
-    step(walk, true, HW_LINK_NOC_UCIE, UINT32_MAX, port);
-    step(walk, false, HW_NODE_UCIE_PORT, UINT32_MAX, port);
-    step(walk, true, HW_LINK_UCIE, UINT32_MAX, port);
+    walk_link(walk, HW_NODE_ROUTER, HW_NODE_UCIE_PORT, UINT32_MAX, port);
+    walk_node(walk, HW_NODE_UCIE_PORT, UINT32_MAX, port);
+    walk_link(walk, HW_NODE_UCIE_PORT, beyond, UINT32_MAX, port);
 }
 
 /* Into the cube by `port`; returns the router there. */
 static uint32_t walk_in(struct walk *walk, uint32_t cube, enum hw_port port)
 {
-    walk->cube = cube;
-    step(walk, false, HW_NODE_UCIE_PORT, UINT32_MAX, port);
-    step(walk, true, HW_LINK_NOC_UCIE, UINT32_MAX, port);
     const uint32_t router = hw_port_router(walk->hw, port);
-    step(walk, false, HW_NODE_ROUTER, router, HW_PORT_NONE);
+    walk->cube = cube;
+    walk_node(walk, HW_NODE_UCIE_PORT, UINT32_MAX, port);
+    walk_link(walk, HW_NODE_UCIE_PORT, HW_NODE_ROUTER, UINT32_MAX, port);
+    walk_node(walk, HW_NODE_ROUTER, router, HW_PORT_NONE);
     return router;
 }
 
-/* From IO port to IO port, from SIP to SIP, until the last one's entry port; returns that. */
+/* From cube to cube of one SIP; returns the router by which the last one is entered. */
+static uint32_t walk_cubes(struct walk *walk, uint32_t router, uint32_t to_cube)
+{
+    while (walk->cube != to_cube) {
+        const enum hw_port port = hw_route_cube(walk->hw, walk->cube, to_cube);
+        uint32_t next = walk->cube;
+        walk_out(walk, router, port, HW_NODE_UCIE_PORT);
+        (void)hw_cube_neighbour(walk->hw, walk->cube, port, &next);
+        router = walk_in(walk, next, hw_port_opposite(port));
+    }
+    return router;
+}
+
+/* From IO port to IO port, from SIP to SIP, to the last one's entry port; returns that. */
 static enum hw_port walk_sips(struct walk *walk, enum hw_port port, uint32_t to_sip)
 {
     const struct hw_config *hw = walk->hw;
+    walk->cube = UINT32_MAX;
     for (;;) {
-        walk->cube = UINT32_MAX;
-        step(walk, false, HW_NODE_IO_PORT, UINT32_MAX, port);
+        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, port);
         const enum hw_link_kind outer = hw_route_outer_link(hw, port);
-        step(walk, true, (int)outer, UINT32_MAX, port);
+        walk_step(walk, true, (int)outer, UINT32_MAX, port);
         if (hw_route_through_switch(hw, port)) {
-            const uint32_t number = hw->sip_topology == HW_PAIR_SWITCH ? walk->sip & 1 : 0;
-            step(walk, false, HW_NODE_SWITCH, number, HW_PORT_NONE);
-            step(walk, true, (int)outer, number, port);
+            const uint32_t number = hw->sip_topology->switch_of(hw, walk->sip);
+            walk_node(walk, HW_NODE_SWITCH, number, HW_PORT_NONE);
+            walk_step(walk, true, (int)outer, number, port);
         }
         walk->sip = hw_route_sip_behind(hw, walk->sip, port, to_sip);
-        const enum hw_port entry = hw_route_entry(hw, port);
-        if (walk->sip == to_sip) {
-            step(walk, false, HW_NODE_IO_PORT, UINT32_MAX, entry);
-            return entry;
-        }
-        step(walk, false, HW_NODE_IO_PORT, UINT32_MAX, entry);
-        link_to(walk, HW_LINK_HUB, HW_NODE_IO_HUB, UINT32_MAX);
+        port = hw_route_entry(hw, port);
+        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, port);
+        if (walk->sip == to_sip)
+            return port;
+        walk_link(walk, HW_NODE_IO_PORT, HW_NODE_IO_HUB, UINT32_MAX, HW_PORT_NONE);
+        walk_node(walk, HW_NODE_IO_HUB, UINT32_MAX, HW_PORT_NONE);
         port = hw_route_sip(hw, walk->sip, to_sip);
-        step(walk, true, HW_LINK_HUB, UINT32_MAX, port);
+        walk_link(walk, HW_NODE_IO_HUB, HW_NODE_IO_PORT, UINT32_MAX, port);
     }
 }
 
+static enum hw_node_kind memory_node(enum hw_memory memory)
+{
+    return memory == HW_MEMORY_TCM   ? HW_NODE_PE_TCM
+           : memory == HW_MEMORY_HBM ? HW_NODE_HBM
+                                     : HW_NODE_SRAM;
+}
+
+/* From PE_DMA to the memory, by the kinds that are joined between the two. */
 static void walk_memory(const struct walk *walk, uint32_t pe, enum hw_memory memory)
 {
-    const struct hw_config *hw = walk->hw;
-    const uint32_t router = hw_pe_router(hw, pe);
-    if (memory == HW_MEMORY_TCM)
-        link_to(walk, HW_LINK_TCM, HW_NODE_PE_TCM, pe);
-    if (memory == HW_MEMORY_HBM || memory == HW_MEMORY_SRAM) {
-        step(walk, true, HW_LINK_PE_NOC, pe, HW_PORT_NONE);
-        step(walk, false, HW_NODE_ROUTER, router, HW_PORT_NONE);
-    }
-    if (memory == HW_MEMORY_HBM)
-        link_to(walk, HW_LINK_HBM, HW_NODE_HBM, pe);
-    if (memory == HW_MEMORY_SRAM) {
-        walk_noc(walk, router, hw_centre_router(hw));
-        link_to(walk, HW_LINK_SRAM, HW_NODE_SRAM, UINT32_MAX);
+    enum hw_node_kind way[HW_NODE_KINDS];
+    const uint32_t nodes = hw_node_way(HW_NODE_PE_DMA, memory_node(memory), way);
+    for (uint32_t i = 0; i < nodes; i++) {
+        const enum hw_node_kind from = i > 0 ? way[i - 1] : HW_NODE_PE_DMA;
+        const bool to_router = way[i] == HW_NODE_ROUTER;
+        const bool of_pe = hw_link_row[hw_link_between(from, way[i])].per == HW_PER_PE;
+        const uint32_t index = of_pe ? pe : UINT32_MAX;
+        const uint32_t router = hw_pe_router(walk->hw, pe);
+        walk_link(walk, from, way[i], index, HW_PORT_NONE);
+        walk_node(walk, way[i], to_router ? router : index, HW_PORT_NONE);
+        if (to_router && memory == HW_MEMORY_SRAM)
+            walk_noc(walk, router, hw_centre_router(walk->hw));
     }
 }
 
@@ -194,36 +154,24 @@ void hw_path_walk(const struct hw_config *hw, struct hw_place from, struct hw_pl
 {
     struct walk walk = {hw, visit, arg, from.sip, from.cube};
     uint32_t router = hw_pe_router(hw, from.pe);
-    step(&walk, false, HW_NODE_PE_DMA, from.pe, HW_PORT_NONE);
-    step(&walk, true, HW_LINK_PE_NOC, from.pe, HW_PORT_NONE);
-    step(&walk, false, HW_NODE_ROUTER, router, HW_PORT_NONE);
+    walk_node(&walk, HW_NODE_PE_DMA, from.pe, HW_PORT_NONE);
+    walk_link(&walk, HW_NODE_PE_DMA, HW_NODE_ROUTER, from.pe, HW_PORT_NONE);
+    walk_node(&walk, HW_NODE_ROUTER, router, HW_PORT_NONE);
     if (from.sip != to.sip) {
         if (exit == HW_PORT_NONE)
             exit = hw_route_sip(hw, from.sip, to.sip);
-        const uint32_t edge = hw_edge_cube(hw, from.cube, exit);
-        while (walk.cube != edge) {
-            const enum hw_port port = hw_route_cube(hw, walk.cube, edge);
-            walk_out(&walk, router, port);
-            uint32_t next = walk.cube;
-            (void)hw_cube_neighbour(hw, walk.cube, port, &next);
-            router = walk_in(&walk, next, hw_port_opposite(port));
-        }
-        walk_out(&walk, router, exit);
+        router = walk_cubes(&walk, router, hw_edge_cube(hw, from.cube, exit));
+        walk_out(&walk, router, exit, HW_NODE_IO_PORT);
         const enum hw_port entry = walk_sips(&walk, exit, to.sip);
-        step(&walk, true, HW_LINK_UCIE, UINT32_MAX, entry);
+        walk_link(&walk, HW_NODE_IO_PORT, HW_NODE_UCIE_PORT, UINT32_MAX, entry);
         router = walk_in(&walk, hw_edge_cube(hw, to.cube, entry), entry);
     }
-    while (walk.cube != to.cube) {
-        const enum hw_port port = hw_route_cube(hw, walk.cube, to.cube);
-        walk_out(&walk, router, port);
-        uint32_t next = walk.cube;
-        (void)hw_cube_neighbour(hw, walk.cube, port, &next);
-        router = walk_in(&walk, next, hw_port_opposite(port));
-    }
+    router = walk_cubes(&walk, router, to.cube);
     walk_noc(&walk, router, hw_pe_router(hw, to.pe));
-    step(&walk, true, HW_LINK_PE_NOC, to.pe, HW_PORT_NONE);
-    step(&walk, false, HW_NODE_PE_DMA, to.pe, HW_PORT_NONE);
-    walk_memory(&walk, to.pe, memory);
+    walk_link(&walk, HW_NODE_ROUTER, HW_NODE_PE_DMA, to.pe, HW_PORT_NONE);
+    walk_node(&walk, HW_NODE_PE_DMA, to.pe, HW_PORT_NONE);
+    if (memory != HW_MEMORY_NONE)
+        walk_memory(&walk, to.pe, memory);
 }
 
 struct cost {

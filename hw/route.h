@@ -10,30 +10,46 @@
 #define HW_ROUTE_H
 
 #include "hw/structure.h"
+#include "hw/topology/topology.h"
 
 enum hw_memory { HW_MEMORY_TCM, HW_MEMORY_HBM, HW_MEMORY_SRAM, HW_MEMORY_NONE };
 
 /* Port by which a transfer in `sip` leaves it towards `to_sip` (another one). */
-enum hw_port hw_route_sip(const struct hw_config *hw, uint32_t sip, uint32_t to_sip);
+static inline enum hw_port hw_route_sip(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+{
+    return hw->sip_topology->exit_port(hw, sip, to_sip);
+}
 
 /* The SIP on the other end of port `port` of `sip`, for a transfer bound for `to_sip`. Through a
  * switch the answer depends on the destination. */
-uint32_t hw_route_sip_behind(const struct hw_config *hw, uint32_t sip, enum hw_port port,
-                             uint32_t to_sip);
+static inline uint32_t hw_route_sip_behind(const struct hw_config *hw, uint32_t sip,
+                                           enum hw_port port, uint32_t to_sip)
+{
+    return hw->sip_topology->behind(hw, sip, port, to_sip);
+}
 
 /* The port by which a transfer that left by `port` enters the next SIP. */
-enum hw_port hw_route_entry(const struct hw_config *hw, enum hw_port port);
+static inline enum hw_port hw_route_entry(const struct hw_config *hw, enum hw_port port)
+{
+    return hw->sip_topology->port[port].entry;
+}
 
 /* A switch stands on the link of this port. */
-bool hw_route_through_switch(const struct hw_config *hw, enum hw_port port);
+static inline bool hw_route_through_switch(const struct hw_config *hw, enum hw_port port)
+{
+    return hw->sip_topology->port[port].to_switch;
+}
 
 /* Link class of the SIP's outer link at this port: sip_link, sio or hccs. */
-enum hw_link_kind hw_route_outer_link(const struct hw_config *hw, enum hw_port port);
+static inline enum hw_link_kind hw_route_outer_link(const struct hw_config *hw, enum hw_port port)
+{
+    return hw->sip_topology->port[port].link;
+}
 
 /* The port that a queue of a global direction always uses. */
 static inline enum hw_port hw_route_global_exit(const struct hw_config *hw, enum hw_dir dir)
 {
-    return hw->sip_topology == HW_SWITCH ? HW_PORT_E : (enum hw_port)(dir & 3);
+    return hw->sip_topology->port[dir & 3].global_exit;
 }
 
 /* Port by which a transfer leaves cube `at` for cube `to` of the same SIP (another one). */

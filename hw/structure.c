@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-const char hw_port_letter[HW_PORTS] = {'N', 'S', 'E', 'W'};
+#include "hw/topology/topology.h"
+
+const char *const hw_corner_name[HW_CORNERS] = {
+    [HW_NW] = "NW", [HW_NE] = "NE", [HW_SW] = "SW", [HW_SE] = "SE"};
 
 static const char *const dir_name[HW_DIRS_MAX] = {
     "N",        "S",        "E",          "W",          "global_N", "global_S",
@@ -60,55 +63,14 @@ uint32_t hw_centre_router(const struct hw_config *hw)
     return ((hw->noc_h - 1) / 2) * hw->noc_w + (hw->noc_w - 1) / 2;
 }
 
-/* One step on a w x h grid; wraps where asked and where the dimension has more than one place. */
-static bool grid_step(uint32_t w, uint32_t h, bool wrap, uint32_t at, enum hw_port port,
-                      uint32_t *to)
-{
-    const uint32_t x = at % w, y = at / w;
-    switch (port) {
-    case HW_PORT_N:
-        if (h == 1 || (y == 0 && !wrap))
-            return false;
-        *to = (y == 0 ? h - 1 : y - 1) * w + x;
-        return true;
-    case HW_PORT_S:
-        if (h == 1 || (y == h - 1 && !wrap))
-            return false;
-        *to = (y == h - 1 ? 0 : y + 1) * w + x;
-        return true;
-    case HW_PORT_E:
-        if (w == 1 || (x == w - 1 && !wrap))
-            return false;
-        *to = y * w + (x == w - 1 ? 0 : x + 1);
-        return true;
-    case HW_PORT_W:
-        if (w == 1 || (x == 0 && !wrap))
-            return false;
-        *to = y * w + (x == 0 ? w - 1 : x - 1);
-        return true;
-    default:
-        return false;
-    }
-}
-
 bool hw_cube_neighbour(const struct hw_config *hw, uint32_t cube, enum hw_port port, uint32_t *to)
 {
-    return grid_step(hw->cube_w, hw->cube_h, false, cube, port, to);
+    return hw_grid_step((struct hw_grid){hw->cube_w, hw->cube_h, false}, cube, port, to);
 }
 
 bool hw_sip_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_port port, uint32_t *to)
 {
-    switch (hw->sip_topology) {
-    case HW_RING_1D:
-    case HW_SWITCH: /* E and W are the next and the previous rank, both through the switch */
-        return grid_step(hw->sip_count, 1, true, sip, port, to);
-    case HW_TORUS_2D:
-        return grid_step(hw->sip_w, hw->sip_h, true, sip, port, to);
-    case HW_MESH_2D_NO_WRAP:
-        return grid_step(hw->sip_w, hw->sip_h, false, sip, port, to);
-    default:
-        return false;
-    }
+    return hw->sip_topology->neighbour(hw, sip, port, to);
 }
 
 /* Which corner, or -1, holds the places of this quarter of the PE grid. */
@@ -127,7 +89,7 @@ bool hw_pe_neighbour(const struct hw_config *hw, uint32_t pe, enum hw_port port,
     const uint32_t x = (corner == HW_NE || corner == HW_SE ? n : 0) + pe % n;
     const uint32_t y = corner == HW_SW || corner == HW_SE;
     uint32_t at;
-    if (!grid_step(2 * n, 2, false, y * 2 * n + x, port, &at))
+    if (!hw_grid_step((struct hw_grid){2 * n, 2, false}, y * 2 * n + x, port, &at))
         return false;
     const bool east = at % (2 * n) >= n, south = at >= 2 * n;
     const int slot = corner_slot(hw, south ? (east ? HW_SE : HW_SW) : (east ? HW_NE : HW_NW));

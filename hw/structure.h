@@ -11,12 +11,6 @@
 
 #include "hw/hw_config.h"
 
-/* Ports of a cube and of an IO die, directions of the mesh. */
-enum hw_port { HW_PORT_N, HW_PORT_S, HW_PORT_E, HW_PORT_W, HW_PORTS, HW_PORT_NONE = HW_PORTS };
-
-static inline enum hw_port hw_port_opposite(enum hw_port port) { return (enum hw_port)(port ^ 1); }
-extern const char hw_port_letter[HW_PORTS]; /* 'N', 'S', 'E', 'W' */
-
 /*
  * Directions of a PE's queues. Four intra-SIP (between cubes), four between SIPs, four between PEs
  * of a cube; the rest is for logical topologies. In each built-in group the order is that of
@@ -83,11 +77,5 @@ int hw_dir_by_name(const char *name);
 
 /* The edge cube through which `cube` leaves or enters its SIP by `port`. */
 uint32_t hw_edge_cube(const struct hw_config *hw, uint32_t cube, enum hw_port port);
-
-/* The topology is a 2-D grid, on which w and h mean something. */
-static inline bool hw_sips_are_grid(const struct hw_config *hw)
-{
-    return hw->sip_topology == HW_TORUS_2D || hw->sip_topology == HW_MESH_2D_NO_WRAP;
-}
 
 #endif

@@ -1,61 +1,28 @@
 /*
- * layout.c: where things are in the LPs' states: LP numbers, link numbers, routers. Host side; the
- * result is const while the engine runs.
+ * layout.c: LP numbers, link numbers, routers and offsets in the LPs' states. Host side; the result
+ * is const while the engine runs.
  */
 #include "lp/layout.h"
 
 #include <stdlib.h>
 
-static void number_links(struct lp_model *m)
-{
-    const struct hw_config *hw = &m->hw;
-    uint32_t next = 0;
-    m->link_noc = next, next += hw->noc_w * hw->noc_h * HW_PORTS;
-    m->link_in = next, next += HW_PORTS;
-    m->link_out = next, next += HW_PORTS;
-    m->link_ucie = next, next += HW_PORTS;
-    m->link_m_cpu = next, next += 2;
-    m->link_sram = next, next += 2;
-    m->link_pe = next, next += m->pes * LP_PE_LINKS;
-    m->link_reduce = next, next += m->config.peers > 0 ? m->pes : 0;
-    m->cube_links = next;
-
-    next = 0;
-    m->link_hub_in = next, next += HW_PORTS;
-    m->link_hub_out = next, next += HW_PORTS;
-    m->link_outer = next, next += HW_PORTS;
-    m->link_io_cpu = next, next += 2;
-    m->link_pcie = next, next += 1;
-    for (enum hw_port port = 0; port < HW_PORTS; port++) {
-        m->link_edge[port] = next;
-        next += port == HW_PORT_E || port == HW_PORT_W ? hw->cube_h : hw->cube_w;
-    }
-    m->io_links = next;
-}
+#include "lp/kernel/tl_cost.h"
+#include "lp/queues/queue_ends.h"
 
 static void number_lps(struct lp_model *m)
 {
     const struct hw_config *hw = &m->hw;
-    m->switch_count = hw->sip_topology == HW_SWITCH        ? 1
-                      : hw->sip_topology == HW_PAIR_SWITCH ? 2
-                                                           : 0;
-    m->first_io_die = 1 + hw->sip_count * m->cubes;
-    m->first_switch = m->first_io_die + hw->sip_count;
-    m->lp_count = m->first_switch + m->switch_count;
+    m->lps.switch_count = hw->sip_topology->switches;
+    m->lps.first_io_die = 1 + hw->sip_count * m->cubes;
+    m->lps.first_switch = m->lps.first_io_die + hw->sip_count;
+    m->lps.count = m->lps.first_switch + m->lps.switch_count;
 }
 
-static size_t layout_round_up(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
+static size_t round_up_to_word(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
 
-/* The overheads of kernels' calls, and whether any block or link is ever late. */
-static void sum_costs(struct lp_model *m)
+/* Whether any block or link has jitter. */
+static void find_jitter(struct hw_config *hw)
 {
-    struct hw_config *hw = &m->hw;
-    const int64_t cpu_ps = hw->overhead_ps[HW_NODE_PE_CPU];
-    const int64_t scheduler_ps = hw->overhead_ps[HW_NODE_PE_SCHEDULER];
-    m->issue_ps[ISSUE_CPU] = cpu_ps;
-    m->issue_ps[ISSUE_IPCQ] = cpu_ps + hw->overhead_ps[HW_NODE_PE_IPCQ];
-    m->issue_ps[ISSUE_MEMORY] = cpu_ps + scheduler_ps + hw->overhead_ps[HW_NODE_PE_MMU];
-    m->issue_ps[ISSUE_COMPUTE] = cpu_ps + scheduler_ps;
     hw->jittered = false;
     for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
         hw->jittered |= hw->node_jitter[kind].active;
@@ -69,33 +36,36 @@ bool lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     m->cubes = hw_cubes(hw);
     m->pes = hw_pes(hw);
     m->config.contexts = config->contexts > 0 ? config->contexts : 1;
-    sum_costs(m);
+    find_jitter(&m->hw);
+    tl_cost_init(m);
     number_lps(m);
-    number_links(m);
+    lp_link_layout_init(&m->links, hw, config->peers > 0);
     m->dma = (struct hw_dma_params){.rate = hw->link[HW_LINK_PE_NOC].rate,
                                     .chunk_bytes = config->vc_chunk_bytes,
                                     .weight = {config->vc_weight[0], config->vc_weight[1]},
                                     .whole_chunks = hw->contention == HW_CONTENTION_CHUNK};
-    m->pe_offset = layout_round_up(sizeof(struct lp_cube) + m->cube_links * sizeof(struct hw_link));
-    m->context_offset = layout_round_up(
+    m->cube.pe_offset = round_up_to_word(sizeof(struct lp_cube) +
+                                         m->links.count[LP_OF_CUBE] * sizeof(struct hw_link));
+    m->cube.context_offset = round_up_to_word(
         sizeof(struct lp_pe) + (size_t)HW_VCS * hw->dma_queue_depth * sizeof(struct hw_dma_op));
-    m->one_sided_offset = m->context_offset + m->config.contexts * sizeof(struct lp_context);
-    m->pe_bytes = m->one_sided_offset;
+    m->cube.one_sided_offset =
+        m->cube.context_offset + m->config.contexts * sizeof(struct lp_context);
+    m->cube.pe_bytes = m->cube.one_sided_offset;
     if (config->peers > 0)
-        m->pe_bytes = layout_round_up(
-            m->pe_bytes + sizeof(struct lp_one_sided) +
+        m->cube.pe_bytes = round_up_to_word(
+            m->cube.pe_bytes + sizeof(struct lp_one_sided) +
             config->peers * (sizeof(struct lp_peer) + LP_EARLY_PER_PEER * sizeof(struct lp_early)));
-    m->cube_bytes = m->pe_offset + m->pes * m->pe_bytes;
+    m->cube.state_bytes = m->cube.pe_offset + m->pes * m->cube.pe_bytes;
     for (enum hw_port port = 0; port < HW_PORTS; port++)
-        m->port_router[port] = (uint8_t)hw_port_router(hw, port);
-    m->centre_router = (uint8_t)hw_centre_router(hw);
+        m->router.of_port[port] = (uint8_t)hw_port_router(hw, port);
+    m->router.centre = (uint8_t)hw_centre_router(hw);
     for (uint32_t pe = 0; pe < m->pes; pe++)
-        m->pe_router[pe] = (uint8_t)hw_pe_router(hw, pe);
+        m->router.of_pe[pe] = (uint8_t)hw_pe_router(hw, pe);
     return lp_queues_init(m);
 }
 
 void lp_layout_free(struct lp_model *m)
 {
     lp_queues_free(m);
-    free(m->launches);
+    free(m->launches.at);
 }

@@ -1,17 +1,19 @@
 /*
- * record.h: the committed data operations that leave the simulation (30-ipcq.md, "Op log and the
- * two passes"). Timing never depends on tensor values, so LPs move no data: each operation of a
- * kernel emits one of these records, and the data pass executes them, in the order of commitment,
- * on a sparse memory.
+ * record.h: the committed data operations that leave the simulation (lp/QUEUES.md, "Op log and the
+ * two passes"). Timing never depends on tensor values, so LPs move no data. Each operation of a
+ * kernel emits one of these records. The data pass executes them in the order of commitment, on a
+ * sparse memory.
  *
- * Causality: the records of one of a PE's contexts come in program order; the record of a receive,
- * or of anything that uses a received tile, comes after the record of the send that made the tile;
- * a LAND comes after its PUT, and everything that uses what landed after the LAND.
+ * Causality:
+ *   1. the records of one context of a PE come in program order;
+ *   2. the record of a receive comes after the record of the send that made the tile, and so does
+ *      every record that uses the tile;
+ *   3. a LAND comes after its PUT, and every use of the landed value comes after the LAND.
  *
- * Values (30-ipcq.md, "Value semantics"): a send binds its source's value when its record comes;
- * a received tile is named by (receiving PE, direction, sequence number) and keeps its value,
- * whatever happens to the slot, until the record that uses it carries LP_LAST_USE, or until the
- * PE's kernel ends. A put's value is bound when its PUT comes, and written when its LAND comes.
+ * Values (lp/QUEUES.md, "Value semantics"): a send binds its source's value when its record comes.
+ * A received tile is named by (receiving PE, direction, sequence number). It keeps its value when
+ * its slot is written again. It loses it with the record that carries LP_LAST_USE, or with the end
+ * of the PE's kernel. A put's value is bound when its PUT comes, and written when its LAND comes.
  */
 #ifndef LP_RECORD_H
 #define LP_RECORD_H
@@ -22,21 +24,21 @@
 enum lp_record_kind {
     LP_RECORD_OP = 1,  /* struct lp_op */
     LP_RECORD_KERNEL,  /* struct lp_kernel_record: a kernel's start, end, phase marks */
-    LP_RECORD_ARRIVAL, /* struct lp_arrival, if somebody wants them */
+    LP_RECORD_ARRIVAL, /* struct lp_arrival, if the host wants them */
     LP_RECORD_HOST,    /* struct lp_host_record: an acknowledgement or completion at the host */
 };
 
 enum lp_op_kind {
     LP_OP_SEND = 1, /* a -> the tile (peer, peer_dir, seq) */
     LP_OP_RECV,     /* (pe, dir, seq) was received. dst: LP_SPACE_NONE, the kernel has the slot's
-                       address and nothing moves, or where the tile is copied to (copy_to_dst) */
+                       address and nothing moves; or the place of the copy (copy_to_dst) */
     LP_OP_LOAD,     /* a (HBM, SRAM or a tile) -> dst (TCM) */
     LP_OP_STORE,    /* a (TCM or a tile) -> dst (HBM or SRAM) */
     LP_OP_COPY,     /* a -> dst */
     LP_OP_MATH,     /* a (math) b -> dst, element by element, one rounding each */
     LP_OP_PUT,      /* a is bound as put number `seq` of this PE, for dst in memories of `peer` and
                        its cube. math: 0 = plain, else LAND reduces. The puts of one PE are numbered
-                       from 0 without gaps, whatever their peers; they land in any order */
+                       from 0 without gaps, over all peers; they land in any order */
     LP_OP_LAND,     /* at the destination, when the put is visible: put number `seq` of `peer`.
                        Plain: dst <- value; else dst <- dst (math) value, one rounding per element.
                        dst, math, bytes and dtype are those of its PUT (filled in by landing.c) */
@@ -93,7 +95,7 @@ struct lp_op {
     uint8_t reserved[3];
     struct lp_operand a, b, dst; /* send, put: dst is at the peer */
 };
-/* A tile has become visible in its slot: what was there before is gone. */
+/* A tile has become visible in its slot: the slot's old contents are gone. */
 struct lp_arrival {
     int64_t t_ps;
     uint32_t pe, seq; /* the receiver; the tile's number in its queue */
@@ -102,6 +104,22 @@ struct lp_arrival {
 };
 _Static_assert(sizeof(struct lp_arrival) == 24, "without padding");
 _Static_assert(sizeof(struct lp_op) == 64, "a record is at most 64 bytes, without padding");
+
+/* A kernel's start, its end, and its phase marks. */
+enum lp_mark { LP_MARK_START = 1, LP_MARK_END, LP_MARK_PHASE };
+struct lp_kernel_record {
+    int64_t t_ps;
+    uint32_t pe, launch;
+    uint32_t mark;  /* enum lp_mark */
+    uint32_t phase; /* index in the kernel's phase names: the phase that begins */
+};
+/* An acknowledgement or a completion is back at the host. */
+struct lp_host_record {
+    int64_t t_ps;
+    uint32_t pe, launch; /* launch: of a completion */
+    uint32_t kind;       /* LP_TRANSFER_ACK or LP_TRANSFER_DONE (model.h) */
+    uint32_t reserved;
+};
 #pragma GCC diagnostic pop
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * cube_graph.c: expected traffic and work (cube_graph.h).
  *
- * What is expected is one installation and one hierarchical all-reduce of TILES tiles, by counting:
- *   a control message and its answer for each PE (installation), and for one PE per cube (launch),
- *   enter by the W port of the target's row and pass every cube before it;
- *   along each row, and along the middle column, each tile goes to the middle and back, and each
- *   time a credit goes the other way;
- *   between SIPs, the tiles leave from the middle cube.
- * Other collectives put more on other links, but they too reduce along rows and columns, and a row
+ * Expected are one installation and one hierarchical all-reduce of TILES tiles, by counting:
+ *   1. A control message and its answer for each PE (installation), and for one PE per cube
+ *      (launch), enter by the W port of the target's row and pass every cube before it.
+ *   2. Along each row, and along the middle column, each tile goes to the middle and back. Each
+ * time a credit goes the other way.
+ *   3. Between SIPs, the tiles leave from the middle cube.
+ * Other collectives load other links more. But they too reduce along rows and columns, and a row
  * costs the same to cut anywhere. Weights from a trial run were rejected: the partition would no
  * longer follow from the command line alone.
  */
@@ -23,7 +23,7 @@ enum {
     PER_TILE = 4,       /* events that a link carries for each: there and back, with credits */
     OWN_PER_TILE = 6,   /* at a cube: loads, additions, stores */
     OWN_PER_PE = 8,     /* at a cube: installation and launch */
-    LATENCY_FACTOR = 64 /* at most so much more than its traffic does an edge weigh */
+    LATENCY_FACTOR = 64 /* an edge weighs at most so many times its traffic */
 };
 
 struct cube_place {
@@ -37,7 +37,7 @@ static int64_t hop_ps(const struct hw_config *hw, enum hw_link_kind link, enum h
     return hw->link[link].prop_ps + hw->overhead_ps[node];
 }
 
-static int64_t cube_graph_least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t lesser_ps(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The link between columns x - 1 and x of a row, or, with x 0, between its W port and the IO die.
  */
@@ -54,12 +54,12 @@ static uint32_t port_traffic(const struct hw_config *hw, struct cube_place at, e
     return 1 + (middle ? TILES : 0) + (port == HW_PORT_W ? row_traffic(hw, 0) : 0);
 }
 
-static void cube_graph_visit_cube(const struct hw_config *hw, struct cube_place at,
-                                  cube_link_fn visit, void *arg)
+static void visit_links_of_cube(const struct hw_config *hw, struct cube_place at,
+                                cube_link_fn visit, void *arg)
 {
     const uint32_t first = at.sip * hw_cubes(hw), cube = at.y * hw->cube_w + at.x;
     const int64_t cube_ps = hop_ps(hw, HW_LINK_UCIE, HW_NODE_UCIE_PORT);
-    const int64_t die_ps = cube_graph_least(cube_ps, hop_ps(hw, HW_LINK_UCIE, HW_NODE_IO_PORT));
+    const int64_t die_ps = lesser_ps(cube_ps, hop_ps(hw, HW_LINK_UCIE, HW_NODE_IO_PORT));
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
         struct cube_link link = {.a = first + cube, .b = first, .delay_ps = die_ps};
         uint32_t to;
@@ -90,22 +90,15 @@ static void visit_outer(const struct hw_config *hw, uint32_t sip, uint32_t to,
         visit(arg, &link);
 }
 
-static void cube_graph_visit_io_die(const struct hw_config *hw, uint32_t sip, cube_link_fn visit,
-                                    void *arg)
+static void visit_links_of_io_die(const struct hw_config *hw, uint32_t sip, cube_link_fn visit,
+                                  void *arg)
 {
-    const bool pairs = hw->sip_topology == HW_PAIR_SWITCH;
-    const enum hw_port to_switch = pairs ? HW_PORT_N : HW_PORT_E;
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
-        const enum hw_link_kind kind = hw_route_outer_link(hw, port);
-        uint32_t to;
-        if (hw_route_through_switch(hw, port) && port == to_switch)
-            visit_outer(hw, sip, (sip + (pairs ? 2 : 1)) % hw->sip_count, kind, visit, arg);
-        else if (!hw_route_through_switch(hw, port) && (port == HW_PORT_E || port == HW_PORT_S) &&
-                 hw_sip_neighbour(hw, sip, port, &to))
-            visit_outer(hw, sip, to, kind, visit, arg);
+        struct hw_cable cable;
+        if (hw->sip_topology->cable(hw, sip, port, &cable))
+            visit_outer(hw, sip, cable.to_switch ? hw_next_on_switch(hw, sip) : cable.to,
+                        cable.link, visit, arg);
     }
-    if (pairs && sip % 2 == 0 && sip + 1 < hw->sip_count)
-        visit_outer(hw, sip, sip + 1, HW_LINK_SIO, visit, arg);
 }
 
 void cube_links_visit(const struct hw_config *hw, cube_link_fn visit, void *arg)
@@ -113,8 +106,8 @@ void cube_links_visit(const struct hw_config *hw, cube_link_fn visit, void *arg)
     for (uint32_t sip = 0; sip < hw->sip_count; sip++) {
         for (uint32_t y = 0; y < hw->cube_h; y++)
             for (uint32_t x = 0; x < hw->cube_w; x++)
-                cube_graph_visit_cube(hw, (struct cube_place){sip, x, y}, visit, arg);
-        cube_graph_visit_io_die(hw, sip, visit, arg);
+                visit_links_of_cube(hw, (struct cube_place){sip, x, y}, visit, arg);
+        visit_links_of_io_die(hw, sip, visit, arg);
     }
 }
 
@@ -132,8 +125,7 @@ void cube_work(const struct hw_config *hw, uint64_t *work)
     cube_links_visit(hw, add_work, work);
 }
 
-/* ---- what a partition is worth ----------------------------------------------------------------
- */
+/* ---- judging a partition --------------------------------------------------------------------- */
 
 struct cut_sum {
     const uint32_t *cube_worker;
@@ -146,7 +138,7 @@ static void add_cut(void *arg, const struct cube_link *link)
     if (sum->cube_worker[link->a] == sum->cube_worker[link->b])
         return;
     sum->cut->traffic += link->traffic;
-    sum->cut->lookahead_ps = cube_graph_least(sum->cut->lookahead_ps, link->delay_ps);
+    sum->cut->lookahead_ps = lesser_ps(sum->cut->lookahead_ps, link->delay_ps);
 }
 
 struct cube_cut cube_cut_of(const struct hw_config *hw, const uint64_t *work, uint32_t workers,
@@ -180,8 +172,7 @@ uint64_t cube_cut_cost(const struct cube_cut *cut, uint32_t workers)
     return cut->work_max * workers + 2 * cut->traffic;
 }
 
-/* ---- the graph --------------------------------------------------------------------------------
- */
+/* ---- the graph ------------------------------------------------------------------------------- */
 
 struct build {
     struct cube_graph *graph;
@@ -194,7 +185,7 @@ struct build {
 static uint64_t weigh(const struct build *build, const struct cube_link *link)
 {
     const int64_t delay_ps = link->delay_ps > 0 ? link->delay_ps : 1;
-    const int64_t factor = cube_graph_least(build->delay_max_ps / delay_ps, LATENCY_FACTOR - 1);
+    const int64_t factor = lesser_ps(build->delay_max_ps / delay_ps, LATENCY_FACTOR - 1);
     return (uint64_t)link->traffic * (1 + (uint64_t)factor);
 }
 
@@ -237,7 +228,7 @@ static void add_link(void *arg, const struct cube_link *link)
 }
 
 /* Links that join the same two vertices become one edge. `place`: [count], overwritten. */
-static void cube_graph_merge(struct cube_graph *graph, int32_t *place)
+static void merge_parallel_edges(struct cube_graph *graph, int32_t *place)
 {
     int32_t out = 0;
     for (int32_t v = 0; v < graph->count; v++)
@@ -259,7 +250,7 @@ static void cube_graph_merge(struct cube_graph *graph, int32_t *place)
     graph->first[graph->count] = out;
 }
 
-/* What weights are divided by, so that they sum to less than 2^31 although none becomes 0. */
+/* The divisor of weights, so that their sum is below 2^31 although none becomes 0. */
 static uint64_t unit_of(uint64_t sum) { return (sum >> 30) + 1; }
 
 static void fill_work(struct cube_graph *graph, const uint64_t *work, uint32_t group)
@@ -294,13 +285,13 @@ bool cube_graph_build(struct cube_graph *graph, const struct hw_config *hw, cons
     build.weight_unit = unit_of(build.weight_sum);
     for (size_t v = 0; v < count; v++)
         graph->first[v + 1] += graph->first[v];
-    const size_t ends = (size_t)graph->first[count] + 1; /* never nothing */
+    const size_t ends = (size_t)graph->first[count] + 1; /* never 0 */
     graph->neighbour = calloc(ends, sizeof *graph->neighbour);
     graph->weight = calloc(ends, sizeof *graph->weight);
     const bool filled = graph->neighbour != NULL && graph->weight != NULL;
     if (filled) {
         cube_links_visit(hw, add_link, &build);
-        cube_graph_merge(graph, build.used);
+        merge_parallel_edges(graph, build.used);
         fill_work(graph, work, group);
     }
     free(build.used);

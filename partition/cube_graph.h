@@ -1,7 +1,7 @@
 /*
- * cube_graph.h: the machine as a graph: cubes that handle events, links that carry them. What is
- * expected of each, before anything has run, and what a partition makes of it. Pure functions of
- * the structure; host side, between drains.
+ * cube_graph.h: the machine as a graph: cubes that handle events, and links that carry them. It has
+ * the events expected at each before anything has run, and judges partitions by them. Pure
+ * functions of the structure; host side, between drains.
  */
 #ifndef PARTITION_CUBE_GRAPH_H
 #define PARTITION_CUBE_GRAPH_H
@@ -28,7 +28,7 @@ void cube_links_visit(const struct hw_config *hw, cube_link_fn visit, void *arg)
 /* Fills work [sip_count * cubes] with the events expected at each cube. */
 void cube_work(const struct hw_config *hw, uint64_t *work);
 
-/* What a partition is worth. */
+/* The figures by which a partition is judged. */
 struct cube_cut {
     uint64_t work_max, work_sum; /* the busiest worker's, and all workers' */
     uint64_t work_of_cube_max;
@@ -42,15 +42,16 @@ struct cube_cut cube_cut_of(const struct hw_config *hw, const uint64_t *work, ui
                             const uint32_t *cube_worker, uint64_t *load);
 
 /*
- * Balanced: nobody has more than a third above the mean, or more than the mean and the busiest
- * cube, which cannot be split. A third, because three SIPs on two workers still run faster whole,
- * by their lookahead, than cut in halves (partition/README.md).
+ * Balanced: no worker has more than a third above the mean; or none has more than the mean and the
+ * busiest cube, which cannot be split. The tolerance is a third, because three whole SIPs on two
+ * workers run faster, by their lookahead, than SIPs cut in halves (partition/README.md).
  */
 bool cube_cut_is_balanced(const struct cube_cut *cut, uint32_t workers);
 
 /*
- * How long the busiest worker is expected to take, times the workers: its own events, and its share
- * of what crosses, which costs about an event's handling at either end.
+ * The expected time of the busiest worker, times the number of workers: its own events, and its
+ * share of the events that cross between workers. Such an event costs about an event's handling at
+ * either end.
  */
 uint64_t cube_cut_cost(const struct cube_cut *cut, uint32_t workers);
 

@@ -1,6 +1,7 @@
 /*
- * partition.h: which worker gets which cube. A cube is never split. Everything else follows the
- * cubes: an IO die goes with its SIP's first cube (lp/host/placement.c).
+ * partition.h: the registry of partitioners: functions that give each cube to a worker. A cube is
+ * never split. The other LPs follow the cubes: an IO die goes with its SIP's first cube
+ * (lp/host/placement.c).
  *
  * A partitioner is one row of a registry: a pure function of the structure and the number of
  * workers, so that a run can be repeated from its command line.
@@ -29,13 +30,5 @@ struct partitioner {
 /* By name; NULL: unknown. The i-th; NULL after the last. The first is the default. */
 const struct partitioner *partitioner_find(const char *name);
 const struct partitioner *partitioner_at(uint32_t i);
-
-/* The rows that have files of their own, or are candidates of others. */
-int partition_sips(const struct hw_config *hw, uint32_t workers, uint32_t *cube_worker,
-                   struct cw_error *error);
-int partition_blocks(const struct hw_config *hw, uint32_t workers, uint32_t *cube_worker,
-                     struct cw_error *error);
-int partition_metis(const struct hw_config *hw, uint32_t workers, uint32_t *cube_worker,
-                    struct cw_error *error);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "perf/perf_history.h"
 
-#include "collectives/config/environment.h"
+#include "collectives/config/input/environment.h"
 
 #include <errno.h>
 #include <sqlite3.h>

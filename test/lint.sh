@@ -42,6 +42,12 @@ repeated=$(printf '%s\n' $sources | grep -vE '^(test|perf/bare)/' | xargs ctags 
     sort | uniq -d)
 [ -z "$repeated" ] || complain "functions whose names stand twice: $(tr '\n' ' ' <<<"$repeated")"
 
+# Every built-in algorithm has its row in the registry.
+for name in $(grep -hoE '^const struct ccl_algorithm ccl_[a-z0-9_]+' collectives/algorithms/*.c | sed 's/.* ccl_//'); do
+    grep -q "^ALGORITHM($name)$" collectives/algorithms/registry.h ||
+        complain "collectives/algorithms/registry.h has no row ALGORITHM($name)"
+done
+
 # The table of decisions names files, what is in them, and tests that are there.
 decisions=collectives/DECISIONS.md
 for name in $(grep -oE '`[a-z]+/[a-z_0-9/]+\.[a-z]+`' $decisions | tr -d '`' | sort -u); do

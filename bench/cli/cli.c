@@ -9,38 +9,38 @@
 #include <string.h>
 
 #include "bench/cli/cmd_perf.h"
-#include "bench/phold/phold.h"
-#include "collectives/config/config_source.h"
+#include "bench/cli/cmd_phold.h"
+#include "bench/cli/cmd_plugin.h"
+#include "bench/cli/cmd_replay.h"
+#include "bench/cli/generate.h"
+#include "bench/cli/options_run.h"
+#include "bench/cli/options_table.h"
+#include "collectives/config/config_load.h"
+#include "collectives/config/input/text.h"
 
-struct cli_command {
-    const char *name;
-    int (*main)(int argc, char **argv); /* NULL: not in this version */
-    const char *summary;
-};
-
-static const struct cli_command commands[] = {
-    {"run", run_main, "run a bench on the simulated machine (all-reduce by default)"},
-    {"phold", phold_main, "run the engine's benchmark"},
-    {"check", check_main, "validate a configuration"},
-    {"config", config_main, "print the resolved configuration and where values come from"},
-    {"topo", topo_main, "show what a configuration builds"},
-    {"verify", verify_main, "run twice and compare every result: reproducibility"},
-    {"replay", replay_main, "execute an op log again: the same memory"},
-    {"plugin", plugin_main, "write the beginnings of an algorithm of your own"},
-    {"perf", perf_main, "measure throughput, compare with earlier runs, project more threads"},
-    {"sweep", NULL, NULL},
-    {"report", NULL, NULL},
+static const struct {
+    enum command command;
+    int (*main)(int argc, char **argv);
+} commands[] = {
+    {COMMAND_RUN, run_main},       {COMMAND_PHOLD, phold_main},   {COMMAND_CHECK, check_main},
+    {COMMAND_CONFIG, config_main}, {COMMAND_TOPO, topo_main},     {COMMAND_VERIFY, verify_main},
+    {COMMAND_REPLAY, replay_main}, {COMMAND_PLUGIN, plugin_main}, {COMMAND_PERF, perf_main},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
+
+/* Names that are kept for later versions. */
+static const char *const planned[] = {"sweep", "report"};
+#define PLANNED (sizeof planned / sizeof *planned)
 
 static void print_usage(FILE *file)
 {
     fputs("Usage: cubewarp COMMAND [OPTION]...\n"
           "Simulates collective communication inside large AI accelerators.\n\n",
           file);
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (commands[i].main != NULL)
-            fprintf(file, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    for (size_t i = 0; i < COMMANDS; i++) {
+        const struct command_row *const row = command_row_of(commands[i].command);
+        fprintf(file, "  %-8s %s\n", row->name, row->summary);
+    }
     fputs("\n'cubewarp COMMAND --help' lists a command's options; 'cubewarp --version' names the "
           "version.\n",
           file);
@@ -63,16 +63,22 @@ static void print_version(void)
             printf("%s: %s\n", lines[i].name, lines[i].text);
 }
 
-static int unknown_command(const char *name)
+static int refuse_command(const char *name)
 {
-    const char *names[COMMANDS];
+    struct text_nearest nearest = {0};
     char quoted[TEXT_QUOTE_BYTES];
+    for (size_t i = 0; i < PLANNED; i++) {
+        if (strcmp(name, planned[i]) == 0) {
+            fprintf(stderr, "cubewarp %s: not part of this version (%s)\n", name, CW_VERSION);
+            return CW_USAGE;
+        }
+        text_nearest_try(&nearest, name, planned[i]);
+    }
     for (size_t i = 0; i < COMMANDS; i++)
-        names[i] = commands[i].name;
-    const char *const nearest = nearest_name(name, names, COMMANDS);
+        text_nearest_try(&nearest, name, command_row_of(commands[i].command)->name);
     fprintf(stderr, "cubewarp: unknown command %s", text_quote(name, strlen(name), quoted));
-    if (nearest != NULL)
-        fprintf(stderr, "; did you mean '%s'?", nearest);
+    if (nearest.best != NULL)
+        fprintf(stderr, "; did you mean '%s'?", nearest.best);
     fputs("\nTry 'cubewarp --help'.\n", stderr);
     return CW_USAGE;
 }
@@ -93,34 +99,12 @@ int cli_main(int argc, char **argv)
         print_version();
         return cli_end("version", CW_OK);
     }
-    for (size_t i = 0; i < COMMANDS; i++) {
-        if (strcmp(name, commands[i].name) != 0)
-            continue;
-        if (commands[i].main != NULL)
+    if (strcmp(name, "--generate") == 0)
+        return generate_main(argc - 1, argv + 1);
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(name, command_row_of(commands[i].command)->name) == 0)
             return commands[i].main(argc - 1, argv + 1);
-        fprintf(stderr, "cubewarp %s: not part of this version (%s)\n", name, CW_VERSION);
-        return CW_USAGE;
-    }
-    return unknown_command(name);
-}
-
-static const char *command_name(enum command command)
-{
-    switch (command) {
-    case COMMAND_RUN:
-        return "run";
-    case COMMAND_VERIFY:
-        return "verify";
-    case COMMAND_CHECK:
-        return "check";
-    case COMMAND_CONFIG:
-        return "config";
-    case COMMAND_TOPO:
-        return "topo";
-    case COMMAND_PROJECT:
-        return "perf project";
-    }
-    return "?";
+    return refuse_command(name);
 }
 
 int cli_fail(const char *command, const struct cw_error *error)
@@ -143,26 +127,40 @@ int cli_end(const char *command, int result)
     return result == CW_OK ? CW_NO_RESOURCE : result;
 }
 
-int cli_begin(struct run_options *options, enum command command, int argc, char **argv,
+void cli_hint(const char *command) { fprintf(stderr, "Try 'cubewarp %s --help'.\n", command); }
+
+bool cli_read(struct options *options, int argc, char **argv, int *code)
+{
+    const char *const name = command_row_of(options->command)->name;
+    struct cw_error error = {.exit_code = CW_OK};
+    *code = options_read(options, argc, argv, &error);
+    if (*code != CW_OK) {
+        cli_fail(name, &error);
+        cli_hint(name);
+        return false;
+    }
+    if (!options->help)
+        return true;
+    options_print_help(options->command);
+    *code = cli_end(name, CW_OK);
+    return false;
+}
+
+int cli_begin(struct run_options *run, enum command command, int argc, char **argv,
               struct config **config)
 {
-    const char *const name = command_name(command);
-    struct cw_error error = {.exit_code = CW_OK};
+    struct options options = {.command = command, .values = run};
+    int code;
     *config = NULL;
-    if (run_options_parse(options, command, argc, argv, &error) != CW_OK) {
-        cli_fail(name, &error);
-        fprintf(stderr, "Try 'cubewarp %s --help'.\n", name);
-        return CW_USAGE;
-    }
-    if (options->help) {
-        run_options_help(command);
-        return cli_end(name, CW_OK);
-    }
+    run_options_defaults(run);
+    if (!cli_read(&options, argc, argv, &code))
+        return code;
     struct config_errors errors = {0};
-    const int result = config_load(&options->config, config, &errors);
+    code = config_load(&run->config, config, &errors);
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);
-    if (result == CW_NO_RESOURCE)
-        fprintf(stderr, "cubewarp %s: out of memory while loading the configuration\n", name);
-    return result;
+    if (code == CW_NO_RESOURCE)
+        fprintf(stderr, "cubewarp %s: out of memory while loading the configuration\n",
+                command_row_of(command)->name);
+    return code;
 }

@@ -6,6 +6,7 @@
 #define BENCH_CLI_H
 
 #include "bench/cli/options.h"
+#include "bench/programs/run_options.h"
 #include "collectives/config/config.h"
 #include "core/cw.h"
 
@@ -16,19 +17,24 @@ int verify_main(int argc, char **argv);
 int check_main(int argc, char **argv);
 int config_main(int argc, char **argv);
 int topo_main(int argc, char **argv);
-int replay_main(int argc, char **argv);
-int plugin_main(int argc, char **argv);
 
 /* Queue pairs that a machine's PEs have, over all PEs and directions; without building it. */
 uint64_t topo_queue_pairs(const struct hw_config *hw, bool wire_all_pes);
 
 /*
- * What the commands begin with: parses the options and, unless --help was asked for and given,
- * loads the configuration. CW_OK with *config NULL: --help was printed, return CW_OK. Otherwise an
- * exit code, the reason printed.
+ * The command line of any command. False: the command is at its end and returns *code, because the
+ * line was refused, or asked for --help; that is printed.
  */
-int cli_begin(struct run_options *options, enum command command, int argc, char **argv,
+bool cli_read(struct options *options, int argc, char **argv, int *code);
+/*
+ * The beginning of the commands that have a configuration: reads the line, loads the configuration.
+ * CW_OK with *config NULL: --help was printed, return CW_OK. Otherwise an exit code, the reason
+ * printed.
+ */
+int cli_begin(struct run_options *run, enum command command, int argc, char **argv,
               struct config **config);
+/* "Try 'cubewarp COMMAND --help'.", on standard error. */
+void cli_hint(const char *command);
 /* Prints "cubewarp COMMAND: TEXT" on standard error, and what to do; returns the exit code. */
 int cli_fail(const char *command, const struct cw_error *error);
 /* Flushes standard output: `result`, or CW_NO_RESOURCE if what was printed got lost. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "bench/cli/cli.h"
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 
 static int check_algorithm(const struct config *config, struct cw_error *error)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "bench/cli/cli.h"
+#include "collectives/config/config_load.h"
 #include "collectives/config/config_print.h"
 #include "collectives/config/config_schema.h"
 #include "collectives/config/config_value.h"

@@ -7,11 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bench/cli/options.h"
 #include "core/cw.h"
 #include "perf/perf_run.h"
-
-/* The parts; bits, for the table of options. */
-enum perf_part { PERF_PART_RUN = 1, PERF_PART_COMPARE = 2, PERF_PART_PROJECT = 4 };
 
 enum { PERF_WORKERS_MAX = 16, PERF_OPERANDS_MAX = 2 };
 
@@ -26,14 +24,16 @@ struct perf_options {
     uint64_t events;
     const char *operands[PERF_OPERANDS_MAX];
     size_t operand_count;
-    char **command; /* what stands behind --; NULL-terminated */
+    char **command; /* the command to project, with its options */
     int command_count;
-    bool no_measure, force, list, quiet, help;
+    bool no_measure, force, list, quiet;
 };
 
-/* argv[0] is the part's name. CW_OK, or CW_USAGE with *error filled. */
-int perf_options_parse(struct perf_options *options, enum perf_part part, int argc, char **argv,
-                       struct cw_error *error);
+/* For the table of options. */
+int perf_options_read_workers(struct options *options, const struct option_row *row,
+                              const char *text, struct cw_error *error);
+int perf_compare_argument(struct options *options, int count, char **rest, struct cw_error *error);
+int perf_project_argument(struct options *options, int count, char **rest, struct cw_error *error);
 
 int perf_run_main(const struct perf_options *options, struct cw_error *error);
 int perf_compare_main(const struct perf_options *options, struct cw_error *error);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "bench/cli/cmd_perf.h"
-#include "bench/cli/options.h"
 #include "perf/perf_compare.h"
 #include "perf/perf_history.h"
 #include "perf/perf_json.h"
@@ -20,7 +19,7 @@ static int history_path(const struct perf_options *options, char *path, size_t b
         return perf_history_path(path, bytes, error);
     if ((size_t)snprintf(path, bytes, "%s", options->history) < bytes)
         return CW_OK;
-    return options_usage(error, "--history: the name is too long");
+    return cw_error_set(error, CW_USAGE, "--history: the name is too long");
 }
 
 /* A whole number is a run in the history, anything else a file. */
@@ -49,9 +48,9 @@ static int read_last(const struct perf_options *options, const char *set, int64_
         return result;
     if (*id != 0)
         return perf_history_read(path, *id, run, error);
-    return options_usage(error, "history %.400s: %s", path,
-                         before == 0 ? "no run of this machine"
-                                     : "no earlier run of this machine with the same set");
+    return cw_error_set(error, CW_USAGE, "history %.400s: %s", path,
+                        before == 0 ? "no run of this machine"
+                                    : "no earlier run of this machine with the same set");
 }
 
 static int read_both(const struct perf_options *options, struct perf_run *before,
@@ -81,7 +80,8 @@ int perf_compare_main(const struct perf_options *options, struct cw_error *error
     const char *const differs =
         result == CW_OK && !options->force ? perf_machines_differ(&before, &after) : NULL;
     if (differs != NULL)
-        result = options_usage(error, "runs of different machines: %s differs (--force)", differs);
+        result = cw_error_set(error, CW_USAGE, "runs of different machines: %s differs (--force)",
+                              differs);
     if (result == CW_OK && perf_compare_print(stdout, &before, &after) > 0)
         result = 1;
     perf_run_free(&before);

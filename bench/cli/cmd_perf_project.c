@@ -11,8 +11,10 @@
 #include "bench/output/atomic_file.h"
 #include "bench/programs/bench.h"
 #include "bench/cli/cmd_perf.h"
-#include "bench/phold/phold.h"
+#include "bench/cli/cmd_phold.h"
+#include "bench/cli/options_run.h"
 #include "bench/output/report.h"
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
 #include "lp/host/placement.h"
@@ -20,7 +22,7 @@
 #include "perf/perf_table.h"
 #include "perf/projection.h"
 #include "perf/session.h"
-#include "collectives/config/environment.h"
+#include "collectives/config/input/environment.h"
 
 enum { TYPES_SHOWN = 8 };
 
@@ -30,6 +32,7 @@ struct subject {
     char **argv;
     char line[PERF_COMMAND_BYTES - 64]; /* the same, in one line */
     bool is_phold;
+    bool no_data_given; /* --no-data is in the line of run */
     struct phold_options phold;
     struct run_options run;
     struct config *config; /* of run */
@@ -48,8 +51,7 @@ struct outcome {
 
 static int out_of_memory(struct cw_error *error)
 {
-    snprintf(error->text, sizeof error->text, "out of memory for the projection");
-    return error->exit_code = CW_NO_RESOURCE;
+    return cw_error_memory(error, "the projection");
 }
 
 /* ---- the command ------------------------------------------------------------------------------
@@ -62,9 +64,9 @@ static int check_words(const struct subject *subject, struct cw_error *error)
 {
     for (int i = 1; i < subject->argc; i++) {
         if (strpbrk(subject->argv[i], " \t") != NULL)
-            return options_usage(error, "'%.200s': no blanks, please", subject->argv[i]);
+            return cw_error_set(error, CW_USAGE, "'%.200s': no blanks, please", subject->argv[i]);
         if (strcmp(subject->argv[i], "--") == 0)
-            return options_usage(error, "'--' stands before the command, not in it");
+            return cw_error_set(error, CW_USAGE, "'--' stands before the command, not in it");
     }
     return CW_OK;
 }
@@ -76,15 +78,14 @@ static int join_words(struct subject *subject, struct cw_error *error)
         used += (size_t)snprintf(subject->line + used, sizeof subject->line - used, "%s%s",
                                  i == 0 ? "" : " ", subject->argv[i]);
         if (used >= sizeof subject->line)
-            return options_usage(error, "the command is too long");
+            return cw_error_set(error, CW_USAGE, "the command is too long");
     }
     return CW_OK;
 }
 
 static int load_run(struct subject *subject, struct cw_error *error)
 {
-    int result =
-        run_options_parse(&subject->run, COMMAND_PROJECT, subject->argc, subject->argv, error);
+    int result = run_options_project(&subject->run, subject->argc, subject->argv, error);
     if (result != CW_OK)
         return result;
     struct config_errors errors = {0};
@@ -92,15 +93,17 @@ static int load_run(struct subject *subject, struct cw_error *error)
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);
     if (result != CW_OK)
-        return options_usage(error, "the configuration of '%.300s' does not load", subject->line);
+        return cw_error_set(error, CW_USAGE, "the configuration of '%.300s' does not load",
+                            subject->line);
     subject->run.quiet = true;
+    subject->no_data_given = subject->run.no_data;
     subject->run.no_data = true; /* what is projected is the engine's time */
     result = run_options_check(&subject->run, &subject->config->hw, error);
     if (result != CW_OK)
         return result;
     const struct lp_config queues = dist_queue_config(&subject->config->ccl);
     subject->has_model = lp_layout_init(&subject->model, &subject->config->hw, &queues);
-    subject->lp_count = subject->model.lp_count;
+    subject->lp_count = subject->model.lps.count;
     return subject->has_model ? CW_OK : out_of_memory(error);
 }
 
@@ -116,10 +119,11 @@ static int load(struct subject *subject, const struct perf_options *options, str
         return result;
     subject->is_phold = strcmp(subject->argv[0], "phold") == 0;
     if (!subject->is_phold && strcmp(subject->argv[0], "run") != 0)
-        return options_usage(error, "'%.200s': phold or run can be projected", subject->argv[0]);
+        return cw_error_set(error, CW_USAGE, "'%.200s': phold or run can be projected",
+                            subject->argv[0]);
     if (!subject->is_phold)
         return load_run(subject, error);
-    result = phold_options_parse(&subject->phold, subject->argc, subject->argv, error);
+    result = phold_options_project(&subject->phold, subject->argc, subject->argv, error);
     subject->lp_count = subject->phold.lps;
     return result;
 }
@@ -136,13 +140,13 @@ static int trace_run(struct subject *subject, struct perf_trace *trace, struct c
     if (subject->is_phold) {
         struct cw_stats stats;
         double setup_s;
-        subject->phold.trace = perf_trace_note;
-        subject->phold.trace_arg = trace;
+        subject->phold.engine.trace = perf_trace_note;
+        subject->phold.engine.trace_arg = trace;
         return phold_run(&subject->phold, CW_SEQUENTIAL, 1, &stats, &setup_s, error);
     }
     struct result result = {0};
-    subject->run.trace = perf_trace_note;
-    subject->run.trace_arg = trace;
+    subject->run.engine.trace = perf_trace_note;
+    subject->run.engine.trace_arg = trace;
     const int code = bench_run(&subject->run, subject->config, &result, error);
     result_free(&result);
     return code;
@@ -212,7 +216,7 @@ static int cmd_perf_project_measure(const struct perf_options *options,
                                  {.name = "measured/adaptive/2", .threads = 2}};
     for (int i = 0; i < 2; i++)
         snprintf(cases[i].command, sizeof cases[i].command, "%s%s --threads %d", subject->line,
-                 subject->is_phold ? "" : " --no-data", i + 1);
+                 subject->is_phold || subject->no_data_given ? "" : " --no-data", i + 1);
     const struct perf_session session = {.rounds = options->rounds, .repeats_max = 2};
     struct perf_run run;
     perf_run_begin(&run, "project");
@@ -370,7 +374,7 @@ static int project(const struct perf_options *options, struct subject *subject,
     if (result == CW_OK && trace->out_of_memory)
         result = out_of_memory(error);
     if (result == CW_OK && trace->count == 0)
-        result = options_usage(error, "'%.300s' has no events", subject->line);
+        result = cw_error_set(error, CW_USAGE, "'%.300s' has no events", subject->line);
     for (size_t i = 0; i < options->worker_count && result == CW_OK; i++)
         result = project_on(subject, trace, options->workers[i], &outcome.bounds[i], error);
     if (result == CW_OK && !options->no_measure)

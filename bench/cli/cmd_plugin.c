@@ -4,6 +4,8 @@
  * this program and its headers. The texts are the files of bench/cli/plugin_template, which the
  * build compiles in (.ci/embed.sh); @NAME@, @PROGRAM@ and @HEADERS@ are replaced in them.
  */
+#include "bench/cli/cmd_plugin.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 #include <unistd.h>
 
 #include "bench/cli/cli.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 #include "core/host/program.h"
 
 enum { LEVELS_UP = 4, HEADERS_BYTES = PATH_MAX + 64 };
@@ -30,13 +32,6 @@ struct plugin_names {
     char program[PATH_MAX];
     char headers[HEADERS_BYTES]; /* options for the compiler */
 };
-
-static const char usage[] =
-    "Usage: cubewarp plugin new NAME\n"
-    "Writes the beginnings of a collective algorithm into a new folder NAME: NAME.c, an "
-    "all-reduce\n"
-    "that runs as it is; NAME.yaml, for --ccl; and a Makefile. There, 'make run' builds and runs\n"
-    "it, and 'make verify' checks that no result depends on speculation.\n";
 
 /* A name that C, YAML and the shell take as it is. */
 static bool plugin_name_is_good(const char *name)
@@ -63,9 +58,10 @@ static void plugin_find_headers(struct plugin_names *names)
             snprintf(header, sizeof header, "%s/%s/collectives/plugin.h", folder, places[i]);
             if (access(header, R_OK) != 0)
                 continue;
-            snprintf(names->headers, sizeof names->headers, "-I%s%s%s", folder, i == 0 ? "/" : "",
-                     i == 0 ? places[0] : "");
-            return;
+            const int bytes = snprintf(names->headers, sizeof names->headers, "-I%s%s%s", folder,
+                                       i == 0 ? "/" : "", i == 0 ? places[0] : "");
+            if (bytes < (int)sizeof names->headers)
+                return;
         }
     }
     snprintf(names->headers, sizeof names->headers, "$(shell pkg-config --cflags cubewarp-plugin)");
@@ -135,18 +131,44 @@ static int plugin_new(const char *name, struct cw_error *error)
     return CW_OK;
 }
 
+int plugin_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
+{
+    struct plugin_options *const plugin = options->values;
+    char quoted[TEXT_QUOTE_BYTES];
+    (void)count;
+    if (!plugin->create) {
+        plugin->create = strcmp(rest[0], "new") == 0;
+        if (!plugin->create)
+            cw_error_set(error, CW_USAGE, "unexpected argument %s; expected new NAME",
+                         text_quote(rest[0], strlen(rest[0]), quoted));
+        return plugin->create;
+    }
+    if (plugin->name != NULL) {
+        cw_error_set(error, CW_USAGE, "unexpected argument %s; one plug-in at a time",
+                     text_quote(rest[0], strlen(rest[0]), quoted));
+        return 0;
+    }
+    plugin->name = rest[0];
+    return 1;
+}
+
+int plugin_options_finish(struct options *options, struct cw_error *error)
+{
+    const struct plugin_options *const plugin = options->values;
+    if (plugin->name == NULL)
+        return cw_error_set(error, CW_USAGE, "name the plug-in: cubewarp plugin new NAME");
+    return CW_OK;
+}
+
 int plugin_main(int argc, char **argv)
 {
+    struct plugin_options plugin = {.create = false};
+    struct options options = {.command = COMMAND_PLUGIN, .values = &plugin};
     struct cw_error error = {.exit_code = CW_OK};
-    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        fputs(usage, stdout);
-        return cli_end("plugin", CW_OK);
-    }
-    if (argc != 3 || strcmp(argv[1], "new") != 0) {
-        fputs(usage, stderr);
-        return CW_USAGE;
-    }
-    if (plugin_new(argv[2], &error) != CW_OK)
+    int code;
+    if (!cli_read(&options, argc, argv, &code))
+        return code;
+    if (plugin_new(plugin.name, &error) != CW_OK)
         return cli_fail("plugin", &error);
     return cli_end("plugin", CW_OK);
 }

@@ -2,68 +2,39 @@
  * cmd_replay.c: `cubewarp replay FILE`: executes an op log again and compares the memory at its end
  * with that of the run that wrote it.
  */
+#include "bench/cli/cmd_replay.h"
+
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bench/cli/cli.h"
-#include "collectives/config/config_source.h"
+#include "collectives/config/input/text.h"
+#include "collectives/config/input/config_source.h"
 #include "collectives/data/op_log.h"
+#include "collectives/data/op_replay.h"
 #include "core/host/host_limits.h"
 
-struct replay_options {
-    const char *path;
-    uint64_t bytes_max;
-    bool list, help;
-};
-
-static const struct option long_options[] = {{"list", no_argument, NULL, 'l'},
-                                             {"max-memory", required_argument, NULL, 'm'},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {0}};
-
-static void cmd_replay_print_help(void)
+int replay_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
 {
-    fputs("Usage: cubewarp replay [OPTION]... FILE\n"
-          "Executes an op log that run --op-log wrote, and compares the memory at the end with\n"
-          "that of the run. Exit code 1: it differs; 2: the file is no whole op log.\n\n"
-          "      --list             print each record as a line\n"
-          "      --max-memory SIZE  limit on what tensors and tiles take (80 % of the machine's)\n"
-          "  -h, --help             this text\n",
-          stdout);
+    struct replay_options *const replay = options->values;
+    char quoted[TEXT_QUOTE_BYTES];
+    (void)count;
+    if (replay->path != NULL) {
+        cw_error_set(error, CW_USAGE, "unexpected argument %s; one op log at a time",
+                     text_quote(rest[0], strlen(rest[0]), quoted));
+        return 0;
+    }
+    replay->path = rest[0];
+    return 1;
 }
 
-static int cmd_replay_parse(struct replay_options *options, int argc, char **argv,
-                            struct cw_error *error)
+int replay_options_finish(struct options *options, struct cw_error *error)
 {
-    static const char *const names[] = {"list", "max-memory", "help"};
-    char quoted[TEXT_QUOTE_BYTES];
-    *options = (struct replay_options){.bytes_max = host_limits_memory_bytes() / 5 * 4};
-    optind = 0; /* getopt: start anew */
-    opterr = 0;
-    for (int found; (found = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
-        if (found == 'l')
-            options->list = true;
-        else if (found == 'h')
-            options->help = true;
-        else if (found == ':')
-            return options_usage(error, "--max-memory needs a value: --max-memory SIZE");
-        else if (found == '?')
-            return options_unknown(error, argv[optind - 1], optopt, names,
-                                   sizeof names / sizeof *names);
-        else if (options_size(error, "max-memory", optarg, &options->bytes_max) != CW_OK)
-            return CW_USAGE;
-    }
-    if (options->help)
-        return CW_OK;
-    if (optind == argc)
-        return options_usage(error, "name an op log, as run --op-log FILE writes it");
-    options->path = argv[optind++];
-    if (optind < argc)
-        return options_usage(error, "unexpected argument %s; one op log at a time",
-                             text_quote(argv[optind], strlen(argv[optind]), quoted));
+    const struct replay_options *const replay = options->values;
+    if (replay->path == NULL)
+        return cw_error_set(error, CW_USAGE, "name an op log, as run --op-log FILE writes it");
     return CW_OK;
 }
 
@@ -94,7 +65,7 @@ static int replay_file(const struct replay_options *options, struct cw_error *er
     text_quote(options->path, strlen(options->path), quoted);
     FILE *const file = fopen(options->path, "rbe");
     if (file == NULL)
-        return options_usage(error, "cannot read %s: %s", quoted, strerror(errno));
+        return cw_error_set(error, CW_USAGE, "cannot read %s: %s", quoted, strerror(errno));
     struct op_log_replay replay = {.bytes_max = options->bytes_max,
                                    .listing = options->list ? stdout : NULL};
     int code = op_log_replay(file, options->path, &replay, error);
@@ -104,25 +75,20 @@ static int replay_file(const struct replay_options *options, struct cw_error *er
     print_summary(&replay);
     if (replay.digest == replay.expected)
         return CW_OK;
-    snprintf(error->text, sizeof error->text,
-             "%s: the memory at the end differs from that of the run (cubewarp %s; this is %s)",
-             quoted, replay.header.version, CW_VERSION);
-    return error->exit_code = CW_DATA_WRONG;
+    return cw_error_set(
+        error, CW_DATA_WRONG,
+        "%s: the memory at the end differs from that of the run (cubewarp %s; this is %s)", quoted,
+        replay.header.version, CW_VERSION);
 }
 
 int replay_main(int argc, char **argv)
 {
-    struct replay_options options;
+    struct replay_options replay = {.bytes_max = host_limits_memory_bytes() / 5 * 4};
+    struct options options = {.command = COMMAND_REPLAY, .values = &replay};
     struct cw_error error = {.exit_code = CW_OK};
-    if (cmd_replay_parse(&options, argc, argv, &error) != CW_OK) {
-        cli_fail("replay", &error);
-        fputs("Try 'cubewarp replay --help'.\n", stderr);
-        return CW_USAGE;
-    }
-    if (options.help) {
-        cmd_replay_print_help();
-        return cli_end("replay", CW_OK);
-    }
-    const int code = cli_end("replay", replay_file(&options, &error));
+    int code;
+    if (!cli_read(&options, argc, argv, &code))
+        return code;
+    code = cli_end("replay", replay_file(&replay, &error));
     return error.exit_code != CW_OK ? cli_fail("replay", &error) : code;
 }

@@ -9,7 +9,9 @@
 #include "bench/output/atomic_file.h"
 #include "bench/programs/bench.h"
 #include "bench/cli/cli.h"
+#include "bench/cli/options_run.h"
 #include "bench/output/report.h"
+#include "collectives/config/config_load.h"
 #include "collectives/plugin.h"
 
 struct outputs {

@@ -8,6 +8,7 @@
 #include "bench/output/atomic_file.h"
 #include "bench/cli/cli.h"
 #include "bench/output/topo_svg.h"
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "collectives/runtime/install_plan.h"
 #include "lp/layout.h"
@@ -46,24 +47,23 @@ uint64_t topo_queue_pairs(const struct hw_config *hw, bool wire_all_pes)
 
 static void print_counts(const struct config *config, const struct lp_model *m, uint64_t pairs)
 {
-    static const char *const corner[HW_CORNERS] = {"NW", "NE", "SW", "SE"};
     const struct hw_config *hw = &config->hw;
-    printf("SIPs         %u, %s", hw->sip_count, hw_sip_topology_name[hw->sip_topology]);
-    if (hw_sips_are_grid(hw))
+    printf("SIPs         %u, %s", hw->sip_count, hw->sip_topology->name);
+    if (hw->sip_topology->is_grid)
         printf(" of %u x %u", hw->sip_w, hw->sip_h);
     printf("\ncubes        %u, %u x %u in a SIP\n", hw->sip_count * m->cubes, hw->cube_w,
            hw->cube_h);
     printf("PEs          %u, %u in a cube:", hw_pe_count(hw), m->pes);
     for (uint32_t i = 0; i < hw->corner_count; i++)
-        printf(" %s", corner[hw->corner[i]]);
+        printf(" %s", hw_corner_name[hw->corner[i]]);
     printf(" x %u\nNoC          %u x %u routers in a cube\n", hw->pe_per_corner, hw->noc_w,
            hw->noc_h);
     printf("queue pairs  %llu, %u slots of %u bytes each\n", (unsigned long long)pairs,
            config->ccl.n_slots, config->ccl.slot_bytes);
-    printf("LPs          %u: the host, cubes, IO dies and %u switches\n", m->lp_count,
-           m->switch_count);
+    printf("LPs          %u: the host, cubes, IO dies and %u switches\n", m->lps.count,
+           m->lps.switch_count);
     printf("state        %zu bytes per PE, its cube's and links' included\n",
-           m->cube_bytes / m->pes);
+           m->cube.state_bytes / m->pes);
 }
 
 /* A path being printed; what it costs adds up as simulated. */

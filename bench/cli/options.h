@@ -1,7 +1,10 @@
 /*
- * options.h: the command line of `run`, `verify`, `check`, `config` and `topo` (60-cli.md): one
- * table of options, of which each command has its part. Parsing checks everything that needs no
- * configuration; run_options_check() the rest.
+ * options.h: the one reader of command lines. A command's options are rows of one table
+ * (options_table.h): name, letter, help, type of the value, legal range or choices, the field that
+ * takes the value, and what the option needs or excludes. The reader accepts options and arguments
+ * in any order, `--name value`, `--name=value`, `-n value`, `-nvalue`, and a name that is cut short
+ * as long as one option only begins with it. An option that stands twice is refused, unless its row
+ * says that it repeats. All state is in struct options.
  */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
@@ -10,135 +13,118 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collectives/config/config.h"
-#include "collectives/data/dtype.h"
-#include "collectives/matmul/matmul.h"
 #include "core/cw.h"
-#include "hw/structure.h"
 
-#define RUN_SIZES_MAX 256u /* sizes of one --bytes or --n-elem */
-#define RUN_SETS_MAX  256u
-
-/* The commands that share the table; bits, for its columns. */
+/* The commands; bits, for the table's columns. */
 enum command {
     COMMAND_RUN = 1,
-    COMMAND_VERIFY = 2,
+    COMMAND_PHOLD = 2,
     COMMAND_CHECK = 4,
     COMMAND_CONFIG = 8,
     COMMAND_TOPO = 16,
-    COMMAND_PROJECT = 32, /* no column's: `run` behind `perf project --`, options_projected() */
+    COMMAND_VERIFY = 32,
+    COMMAND_REPLAY = 64,
+    COMMAND_PERF_RUN = 128,
+    COMMAND_PERF_COMPARE = 256,
+    COMMAND_PERF_PROJECT = 512,
+    COMMAND_PLUGIN = 2048,
+    COMMAND_PERF = 1024, /* which has parts instead of options */
 };
 
-/* Not to be copied: config.sets points into it. */
-struct run_options {
-    struct config_request config;
-    const char *sets[RUN_SETS_MAX];
+enum { OPTION_ROWS_MAX = 128, OPTION_LEGAL_BYTES = 400 };
 
-    const char *bench; /* one of bench_name() */
-    enum dtype dtype;
-    enum redop op;
-    /* Elements per shard of each row, in the order asked for; size_count 0: the algorithm's own
-     * n_elem (struct ccl_config). */
-    uint64_t n_elem[RUN_SIZES_MAX];
-    size_t size_count;
-    uint32_t iterations, warmup; /* timed, and before them untimed */
-    uint64_t seed;
-    bool verify_data, no_data;
+/* One command line while it is read. */
+struct options {
+    enum command command;
+    bool projected; /* a command that `perf project` runs, where some options have no meaning */
+    void *values;   /* the command's own struct, with the defaults in it */
+    /* Filled by options_read(). */
+    bool help;                   /* --help is among them: nothing else counts */
+    bool given[OPTION_ROWS_MAX]; /* by row of the table */
+};
 
-    enum cw_sync sync;
-    bool sync_given; /* else: sequential on one thread, adaptive on several */
-    uint32_t threads;
-    const char *partition;     /* a partitioner's name; NULL: the default */
-    bool no_pin;               /* leave the placing of threads to the system */
-    int64_t window_ps;         /* 0: any */
-    bool lazy_cancellation;    /* else aggressive */
-    uint64_t stress_rate_p32;  /* 0: the engine's default */
-    uint64_t memory_bytes_max; /* 0: the engine's default */
+enum option_type {
+    OPTION_HELP,        /* stores nothing but struct options.help */
+    OPTION_SET,         /* takes no value; stores true */
+    OPTION_CLEAR,       /* takes no value; stores false */
+    OPTION_TEXT,        /* any text; stores the pointer */
+    OPTION_FILE,        /* a file's name, or -; stores the pointer */
+    OPTION_OUTPUT,      /* likewise, of a file that is written: no other output has its name */
+    OPTION_OUTPUT_FILE, /* likewise, but not - */
+    OPTION_COUNT,       /* a whole number from min to max; stores it times scale */
+    OPTION_BYTES,       /* a size with a unit, not 0; stores a uint64_t */
+    OPTION_TIME,        /* a decimal number with a unit of time; stores an int64_t of ps */
+    OPTION_PROBABILITY, /* 0.25 or 25%; stores a uint64_t, times 2^32 */
+    OPTION_SHARE,       /* likewise, but not 0 */
+    OPTION_CHOICE,      /* one of the choices; stores min plus its index */
+    OPTION_CHOSEN_NAME, /* likewise; stores a pointer to its name */
+    OPTION_OTHER,       /* the row's own function reads and stores it */
+};
 
-    struct matmul_shape gemm; /* of gemm, gemm_allreduce */
-    struct hw_place from, to; /* of ipcq_pingpong, raw_store */
-    enum hw_dir dir;          /* of ipcq_shift */
-    uint32_t tiles;
+/* How a refusal lists the choices. */
+enum option_style {
+    OPTION_EXPECTED,  /* 'x': expected a, b or c */
+    OPTION_ONE_OF,    /* 'x': expected one of a, b, c */
+    OPTION_SUGGESTED, /* 'x': no such NAME; did you mean a? known: a, b, c */
+    OPTION_LEGAL,     /* x: legal are a, b, c */
+};
 
-    const char *json, *csv; /* NULL: none; "-": standard output */
-    const char *ccl_trace;  /* NULL: none; "-": standard output, or error beside JSON or CSV */
-    const char *op_log, *timeline; /* --op-log, --trace; NULL: none */
-    const char *engine_log;        /* NULL: none */
-    bool dump_pointers;
-    bool quiet; /* no progress line */
+struct option_row {
+    const char *name;
+    char letter;            /* 0: none */
+    uint8_t type;           /* enum option_type */
+    uint16_t commands;      /* enum command */
+    const char *argument;   /* what help calls the value; NULL: the option takes none */
+    const char *help;       /* '\n' where a line of help breaks; a list of choices may follow */
+    uint16_t offset, bytes; /* of the field in the command's struct */
+    bool repeats;           /* each occurrence adds to those before */
+    bool listed;            /* help lists the choices */
+    bool of_some_benches;   /* a bench that does not take the option refuses it */
+    uint8_t style;          /* enum option_style */
+    uint64_t min, max;      /* of OPTION_COUNT, both legal */
+    uint64_t scale;         /* of OPTION_COUNT; 0: 1 */
+    const char *(*choice)(size_t i);      /* the i-th legal name, NULL after the last */
+    const char *(*choice_help)(size_t i); /* what it means; NULL: choices speak for themselves */
+    const char *expected;                 /* what a refusal says instead of listing the choices */
+    int (*read)(struct options *options, const struct option_row *row, const char *text,
+                struct cw_error *error);
+    const char *needs, *needs_text;       /* another option, and the refusal without it */
+    const char *excludes, *excludes_text; /* another option, and the refusal beside it */
+    const char *not_projected;            /* why `perf project` refuses it; NULL: it does not */
+};
 
-    const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
-    const char *svg;                 /* of `topo --svg FILE` */
-    bool keys;                       /* of `config --keys` */
-    bool help;                       /* --help was given: nothing else counts */
+/* How a command's help shows the letters of options. */
+enum command_letters { LETTERS_IN_COLUMN, LETTERS_IN_FRONT, LETTERS_HIDDEN };
 
-    cw_trace_fn trace; /* no option's: what `perf project` keeps; NULL: nobody wants to know */
-    void *trace_arg;
+struct command_row {
+    enum command command;
+    const char *name;      /* "perf run" */
+    const char *summary;   /* one line */
+    const char *arguments; /* what the command takes; "[OPTION]..." */
+    const char *intro;     /* the lines of help behind the usage */
+    const char *after;     /* the lines of help behind the options; NULL: none */
+    uint8_t name_width;    /* of the column of names in help */
+    uint8_t letters;       /* enum command_letters */
+    bool brief;            /* "--x needs a value", without its name */
+    /* Takes arguments from rest[0] on. Returns how many of `count`; 0: refused, *error is filled.
+     * NULL: the command takes none. */
+    int (*argument)(struct options *options, int count, char **rest, struct cw_error *error);
+    /* Checks what concerns several options. NULL: nothing. */
+    int (*finish)(struct options *options, struct cw_error *error);
 };
 
 /*
- * Parses argv[1..]; argv[0] is the command's name. CW_OK, or CW_USAGE with *error filled with one
- * sentence that says what is legal. The strings of *options point into argv.
+ * Reads argv[1..] into *options->values; argv[0] is the command's name. CW_OK, or CW_USAGE with
+ * *error filled with one sentence that says what is legal. Texts in the values point into argv.
  */
-int run_options_parse(struct run_options *options, enum command command, int argc, char **argv,
-                      struct cw_error *error);
-/* What the machine decides: --from, --to and the topology of --dir. */
-int run_options_check(const struct run_options *options, const struct hw_config *hw,
-                      struct cw_error *error);
-/* The text of --help. */
-void run_options_help(enum command command);
+int options_read(struct options *options, int argc, char **argv, struct cw_error *error);
+/* The text of --help, on standard output. */
+void options_print_help(enum command command);
+/* Whether a command's option was among those that options_read() read. */
+bool options_given(const struct options *options, const char *name);
 
-/*
- * SIZE: a whole number with an optional unit: KiB, MiB, GiB (and K, M, G, as in nccl-tests) are
- * powers of 1024, KB, MB, GB of 1000. False if it is none, or above 2^63.
- */
-bool size_parse(const char *text, size_t bytes, uint64_t *size);
-/*
- * SIZE, or a range MIN:MAX:xF (each F times the one before) or MIN:MAX:+STEP, MIN:MAX doubling.
- * Fills up to `room` sizes. NULL, or what is wrong.
- */
-const char *sizes_parse(const char *text, uint64_t *sizes, size_t room, size_t *count);
-
-/* The known name nearest to `text`, NULL if none is near. */
-const char *nearest_name(const char *text, const char *const *names, size_t count);
-
-/*
- * What every command that reads options shares. All return CW_OK, or CW_USAGE with *error filled;
- * `name` is an option's, without its dashes, `text` its value.
- */
-/* Always CW_USAGE. */
-int options_usage(struct cw_error *error, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* "--name 'text': expected ..."; always CW_USAGE. */
-int options_reject(struct cw_error *error, const char *name, const char *text,
+/* "--NAME 'text': expected ..."; always CW_USAGE. */
+int options_refuse(struct cw_error *error, const char *name, const char *text,
                    const char *expected);
-int options_count(struct cw_error *error, const char *name, const char *text, uint64_t least,
-                  uint64_t most, uint64_t *value);
-int options_u32(struct cw_error *error, const char *name, const char *text, uint32_t least,
-                uint32_t most, uint32_t *value);
-int options_size(struct cw_error *error, const char *name, const char *text, uint64_t *size);
-/* A decimal fraction at the start of `text`, times `unit`, a power of ten; exact. Returns what is
- * behind it. NULL: there is none, or it is too large. */
-const char *options_decimal(const char *text, int64_t unit, int64_t *value);
-/* 0.25 or 25%, times 2^32. */
-int options_probability(struct cw_error *error, const char *name, const char *text, uint64_t *p32);
-/* Likewise, but not 0. */
-int options_stress_rate(struct cw_error *error, const char *name, const char *text, uint64_t *p32);
-/* aggressive, or lazy. */
-int options_cancellation(struct cw_error *error, const char *name, const char *text, bool *lazy);
-/* Whether the mode has anything to cancel. */
-int options_cancellation_fits(struct cw_error *error, enum cw_sync sync, bool lazy);
-/* An output file's name, or - for standard output. */
-int options_file(struct cw_error *error, const char *name, const char *text, const char **path);
-/* An output file's name: standard output is not for it. */
-int options_regular_file(struct cw_error *error, const char *name, const char *text,
-                         const char **path);
-/* Whether an option of `run` or `phold` has a meaning in what `perf project` projects; CW_USAGE
- * says why not. */
-int options_projected(struct cw_error *error, const char *name);
-/* An argument that getopt_long does not know: `letter` is its optopt, `names` the long names.
- * Always CW_USAGE. */
-int options_unknown(struct cw_error *error, const char *argument, int letter,
-                    const char *const *names, size_t count);
 
 #endif

@@ -1,27 +1,14 @@
 /*
  * options_size.c: sizes and ranges of sizes on the command line. Every product is checked before it
- * is made, so that no range runs over.
+ * is made, so that no range overflows.
  */
-#include "bench/cli/options.h"
+#include "bench/cli/options_size.h"
 
 #include <string.h>
 
-#define SIZE_VALUE_MAX ((uint64_t)1 << 62)
+#include "collectives/config/input/text.h"
 
-/* The digits at the start of text as a number; false if there are none or it is too large. */
-static bool whole_prefix(const char *text, size_t bytes, size_t *digits, uint64_t *value)
-{
-    *value = 0;
-    for (*digits = 0; *digits < bytes; ++*digits) {
-        const char c = text[*digits];
-        if (c < '0' || c > '9')
-            break;
-        if (*value > SIZE_VALUE_MAX / 10)
-            return false;
-        *value = *value * 10 + (uint64_t)(c - '0');
-    }
-    return *digits > 0 && *value <= SIZE_VALUE_MAX;
-}
+#define SIZE_VALUE_MAX ((uint64_t)1 << 62)
 
 bool size_parse(const char *text, size_t bytes, uint64_t *size)
 {
@@ -31,9 +18,9 @@ bool size_parse(const char *text, size_t bytes, uint64_t *size)
     } units[] = {{"", 1},           {"B", 1},        {"KiB", 1u << 10}, {"MiB", 1u << 20},
                  {"GiB", 1u << 30}, {"K", 1u << 10}, {"M", 1u << 20},   {"G", 1u << 30},
                  {"KB", 1000},      {"kB", 1000},    {"MB", 1000000},   {"GB", 1000000000}};
-    size_t digits;
     uint64_t value;
-    if (!whole_prefix(text, bytes, &digits, &value))
+    const size_t digits = text_whole(text, bytes, SIZE_VALUE_MAX, &value);
+    if (digits == 0)
         return false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (strlen(units[i].name) != bytes - digits ||
@@ -54,11 +41,10 @@ struct step {
 
 static const char *step_parse(const char *text, struct step *step)
 {
-    size_t digits;
     *step = (struct step){.factor = 2};
     if (text[0] == 'x') {
-        if (!whole_prefix(text + 1, strlen(text + 1), &digits, &step->factor) ||
-            text[1 + digits] != '\0' || step->factor < 2)
+        const size_t digits = text_whole(text + 1, strlen(text + 1), SIZE_VALUE_MAX, &step->factor);
+        if (digits == 0 || text[1 + digits] != '\0' || step->factor < 2)
             return "a factor is x and a whole number from 2";
         return NULL;
     }

@@ -37,6 +37,9 @@ void report_stress(FILE *file, const struct cw_stats *stats);
  * object, which is released. `digits`: of numbers with decimals. As report_json(). */
 struct json_t;
 struct json_t *report_engine_json(const struct result_engine *engine);
+/* The part of a result that is the same in every mode, with members that cubewarp.run/1 leaves out
+ * because they are rounded or derived there. NULL: out of memory. */
+struct json_t *report_comparison_json(const struct result *result);
 int report_json_object(FILE *file, struct json_t *object, size_t digits, struct cw_error *error);
 
 #endif

@@ -3,10 +3,12 @@
  */
 #include "bench/output/run_logs.h"
 
-#include "collectives/config/environment.h"
+#include "collectives/config/input/environment.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "lp/queues/queue_ends.h"
 
 static bool run_logs_is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
 
@@ -44,7 +46,7 @@ static void run_logs_on_kernel(void *arg, const struct lp_kernel_record *record)
     struct run_logs *logs = arg;
     if (logs->ccl_trace != NULL && record->mark == LP_MARK_START)
         logs->rank_of_pe[record->pe] =
-            lp_system_model(logs->system)->launches[record->launch - 1].args.rank;
+            lp_system_model(logs->system)->launches.at[record->launch - 1].args.rank;
     if (logs->timeline != NULL)
         timeline_kernel(logs->timeline, record);
 }

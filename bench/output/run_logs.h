@@ -7,10 +7,10 @@
 #define BENCH_RUN_LOGS_H
 
 #include "bench/output/atomic_file.h"
-#include "bench/cli/options.h"
+#include "bench/programs/run_options.h"
 #include "bench/output/timeline.h"
 #include "collectives/runtime/distributed.h"
-#include "collectives/data/op_log.h"
+#include "collectives/data/op_log_write.h"
 
 /* Zero-initialised: none. */
 struct run_logs {

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 
 #include "collectives/data/dtype.h"
-#include "collectives/data/op_log.h"
+#include "collectives/data/op_replay.h"
+#include "lp/queues/queue_ends.h"
 
 #define TRACKS 8u /* of a PE: one of phases, the rest of operations */
 
@@ -161,7 +162,7 @@ void timeline_op(struct timeline *timeline, const struct lp_op *op)
 static void write_phase(struct timeline *timeline, const struct lp_kernel_record *record)
 {
     struct pe_tracks *const tracks = &timeline->pe[record->pe];
-    const struct tl_kernel *const kernel = timeline->model->launches[record->launch - 1].kernel;
+    const struct tl_kernel *const kernel = timeline->model->launches.at[record->launch - 1].kernel;
     const bool known = tracks->phase < kernel->phase_count;
     if (!known && tracks->free_ps[0] == record->t_ps)
         return; /* nothing before the first phase */

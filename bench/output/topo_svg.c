@@ -4,6 +4,8 @@
  */
 #include "bench/output/topo_svg.h"
 
+#include "hw/topology/topology.h"
+
 enum { CUBE_PX = 14, GAP_PX = 3, SIP_GAP_PX = 34, MARGIN_PX = 40, COLUMNS_MAX = 16 };
 
 struct drawing {
@@ -50,7 +52,7 @@ static void draw_links(const struct drawing *d, uint32_t sip)
     const int middle_x = x + d->sip_w_px / 2, middle_y = y + d->sip_h_px / 2;
     const int short_px = SIP_GAP_PX / 3;
     uint32_t to;
-    if (hw_sip_neighbour(d->hw, sip, HW_PORT_E, &to)) {
+    if (hw_sip_drawn(d->hw, sip, HW_PORT_E, &to)) {
         const bool next_door = to == sip + 1 && to % d->columns != 0;
         line(d, x + d->sip_w_px, middle_y, x + d->sip_w_px + (next_door ? SIP_GAP_PX : short_px),
              middle_y);
@@ -58,21 +60,19 @@ static void draw_links(const struct drawing *d, uint32_t sip)
             line(d, sip_x(d, to) - short_px, sip_y(d, to) + d->sip_h_px / 2, sip_x(d, to),
                  sip_y(d, to) + d->sip_h_px / 2);
     }
-    if (hw_sip_neighbour(d->hw, sip, HW_PORT_S, &to)) {
+    if (hw_sip_drawn(d->hw, sip, HW_PORT_S, &to)) {
         const bool next_door = to == sip + d->columns;
         line(d, middle_x, y + d->sip_h_px, middle_x,
              y + d->sip_h_px + (next_door ? SIP_GAP_PX : short_px));
         if (!next_door)
             line(d, middle_x, sip_y(d, to) - short_px, middle_x, sip_y(d, to));
     }
-    if (d->hw->sip_topology == HW_PAIR_SWITCH && sip % 2 == 0 && (sip + 1) % d->columns != 0)
-        line(d, x + d->sip_w_px, middle_y, x + d->sip_w_px + SIP_GAP_PX, middle_y);
 }
 
 void topo_svg(FILE *out, const struct hw_config *hw)
 {
     struct drawing d = {.out = out, .hw = hw};
-    d.columns = hw_sips_are_grid(hw)          ? hw->sip_w
+    d.columns = hw->sip_topology->is_grid     ? hw->sip_w
                 : hw->sip_count < COLUMNS_MAX ? hw->sip_count
                                               : COLUMNS_MAX;
     d.rows = (hw->sip_count + d.columns - 1) / d.columns;
@@ -85,7 +85,7 @@ void topo_svg(FILE *out, const struct hw_config *hw)
             ".sip{fill:#eef2f7;stroke:#44546a}.cube{fill:#8fb8de}.link{stroke:#c0504d;"
             "stroke-width:2}text{font:10px sans-serif;fill:#44546a}</style>\n"
             "<text x=\"%d\" y=\"16\">%u SIPs, %s</text>\n",
-            w, h, MARGIN_PX, hw->sip_count, hw_sip_topology_name[hw->sip_topology]);
+            w, h, MARGIN_PX, hw->sip_count, hw->sip_topology->name);
     for (uint32_t sip = 0; sip < hw->sip_count; sip++)
         draw_links(&d, sip);
     for (uint32_t sip = 0; sip < hw->sip_count; sip++)

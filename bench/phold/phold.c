@@ -9,7 +9,6 @@
 
 #include "core/host/clock.h"
 
-#include "bench/cli/options.h"
 #include "core/host/host_limits.h"
 
 /* ---- the models ----------------------------------------------------------------------------- */
@@ -142,6 +141,12 @@ static void mesh_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
 
 /* ---- a run ---------------------------------------------------------------------------------- */
 
+const char *phold_traffic_name(size_t traffic)
+{
+    static const char *const names[] = {"random", "mesh"};
+    return traffic < sizeof names / sizeof *names ? names[traffic] : NULL;
+}
+
 struct phold_options phold_defaults(void)
 {
     return (struct phold_options){
@@ -152,9 +157,8 @@ struct phold_options phold_defaults(void)
         .mean_ps = 1000000,
         .lookahead_ps = 100000,
         .state_bytes = PHOLD_STATE_BYTES_MIN,
-        .end_ps = 100000000,
         .seed = 1,
-        .pin_workers = true,
+        .engine = {.end_ps = 100000000, .pin_workers = true},
     };
 }
 
@@ -172,46 +176,46 @@ static uint32_t root(uint32_t square)
 /* What states and events need at the very least: said at once, rather than when it runs out. */
 static int phold_check_memory(const struct phold_options *options, struct cw_error *error)
 {
-    const uint64_t bytes_max =
-        options->memory_bytes_max > 0 ? options->memory_bytes_max : host_limits_memory_bytes() / 5 * 4;
+    const uint64_t bytes_max = options->engine.memory_bytes_max > 0
+                                   ? options->engine.memory_bytes_max
+                                   : host_limits_memory_bytes() / 5 * 4;
     const unsigned __int128 bytes =
         (unsigned __int128)options->lps *
         (options->state_bytes + (unsigned __int128)options->population * EVENT_BYTES_MIN);
     if (bytes <= bytes_max)
         return CW_OK;
     const uint64_t needed = bytes < UINT64_MAX ? (uint64_t)bytes : UINT64_MAX;
-    snprintf(error->text, sizeof error->text,
-             "out of memory: the simulation needs at least %" PRIu64 " bytes for %" PRIu32
-             " LPs with %" PRIu32 " events each, the limit is %" PRIu64 " (--max-memory)",
-             needed, options->lps, options->population, bytes_max);
-    error->exit_code = CW_NO_RESOURCE;
-    return CW_NO_RESOURCE;
+    return cw_error_set(error, CW_NO_RESOURCE,
+                        "out of memory: the simulation needs at least %" PRIu64
+                        " bytes for %" PRIu32 " LPs with %" PRIu32
+                        " events each, the limit is %" PRIu64 " (--max-memory)",
+                        needed, options->lps, options->population, bytes_max);
 }
 
 static int phold_check(const struct phold_options *options, struct cw_error *error)
 {
     const uint32_t side = root(options->lps);
     if (options->lps == 0)
-        return options_usage(error, "--lps 0: at least 1 is needed");
+        return cw_error_set(error, CW_USAGE, "--lps 0: at least 1 is needed");
     if (options->traffic == PHOLD_MESH && (side < 2 || side * side != options->lps))
-        return options_usage(
-            error,
+        return cw_error_set(
+            error, CW_USAGE,
             "--lps %" PRIu32 ": a torus needs a square number of LPs from 4 on, such as "
             "%" PRIu32 " or %" PRIu32,
             options->lps, side < 2 ? 4 : side * side, side < 2 ? 9 : (side + 1) * (side + 1));
     if (options->state_bytes < PHOLD_STATE_BYTES_MIN ||
         options->state_bytes > PHOLD_STATE_BYTES_MAX || options->state_bytes % 8 != 0)
-        return options_usage(error,
-                             "--state-bytes %" PRIu32 ": a multiple of 8 from %d to %d is needed",
-                             options->state_bytes, PHOLD_STATE_BYTES_MIN, PHOLD_STATE_BYTES_MAX);
+        return cw_error_set(error, CW_USAGE,
+                            "--state-bytes %" PRIu32 ": a multiple of 8 from %d to %d is needed",
+                            options->state_bytes, PHOLD_STATE_BYTES_MIN, PHOLD_STATE_BYTES_MAX);
     if (options->remote_p32 > 1ull << 32)
-        return options_usage(error, "--remote: a probability from 0 to 1 is needed");
-    if (options->mean_ps < 0 || options->lookahead_ps < 0 || options->end_ps < 0)
-        return options_usage(error, "times must not be negative");
+        return cw_error_set(error, CW_USAGE, "--remote: a probability from 0 to 1 is needed");
+    if (options->mean_ps < 0 || options->lookahead_ps < 0 || options->engine.end_ps < 0)
+        return cw_error_set(error, CW_USAGE, "times must not be negative");
     if (options->traffic == PHOLD_RANDOM && options->mean_ps == 0 && options->lookahead_ps == 0)
-        return options_usage(error,
-                             "--mean 0 --lookahead 0: no time would ever pass; one of them must be "
-                             "positive");
+        return cw_error_set(error, CW_USAGE,
+                            "--mean 0 --lookahead 0: no time would ever pass; one of them must be "
+                            "positive");
     return phold_check_memory(options, error);
 }
 
@@ -225,7 +229,8 @@ static int inject_all(struct cw_sim *sim, const struct phold_options *options,
             if (options->traffic == PHOLD_RANDOM &&
                 __builtin_add_overflow(options->lookahead_ps, cw_rng_exp_ps(&rng, options->mean_ps),
                                        &time_ps))
-                return options_usage(error, "--lookahead and --mean together overflow the time");
+                return cw_error_set(error, CW_USAGE,
+                                    "--lookahead and --mean together overflow the time");
             const int result = cw_inject(sim, lp, time_ps, 0, lp, i, NULL, 0, error);
             if (result != CW_OK)
                 return result;
@@ -276,22 +281,11 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
         .handle = options->traffic == PHOLD_MESH ? mesh_handle : random_handle,
     };
     int64_t *const least_ps = threads > 1 ? least_delays(options, threads) : NULL;
-    const struct cw_config config = {
-        .sync = sync,
-        .worker_count = threads,
-        .least_delay_ps = least_ps,
-        .end_ps = options->end_ps,
-        .memory_bytes_max = options->memory_bytes_max,
-        .pin_workers = options->pin_workers,
-        .lazy_cancellation = options->lazy_cancellation,
-        .trace = options->trace,
-        .trace_arg = options->trace_arg,
-        .progress = options->progress,
-        .each_round = options->each_round,
-        .progress_arg = options->progress_arg,
-        .stress_seed = options->seed,
-        .stress_rate_p32 = options->stress_rate_p32,
-    };
+    struct cw_config config = options->engine;
+    config.sync = sync;
+    config.worker_count = threads;
+    config.least_delay_ps = least_ps;
+    config.stress_seed = options->seed;
     const double start_s = clock_s();
     struct cw_sim *const sim = cw_sim_create(&config, &model, error);
     free(least_ps);

@@ -1,6 +1,6 @@
 /*
- * phold.h: PHOLD, the standard benchmark of parallel discrete-event engines, and its lock-step
- * brother; and the `cubewarp phold` command around them.
+ * phold.h: PHOLD, the standard benchmark of parallel discrete-event engines, and a variant whose
+ * tokens hop in lock-step.
  */
 #ifndef BENCH_PHOLD_H
 #define BENCH_PHOLD_H
@@ -26,37 +26,25 @@ struct phold_options {
     int64_t lookahead_ps; /* least delay; PHOLD_RANDOM only */
     uint32_t state_bytes; /* of each LP; at least PHOLD_STATE_BYTES_MIN */
     uint32_t grain_ns;    /* work that an event does besides, in ns of this machine */
-    int64_t end_ps;       /* exclusive */
     uint64_t seed;
-    bool pin_workers;          /* struct cw_config */
-    bool lazy_cancellation;    /* likewise */
-    uint64_t stress_rate_p32;  /* likewise; 0: the engine's default */
-    uint64_t memory_bytes_max; /* 0: the engine's default */
-    cw_trace_fn trace;         /* cw.h; NULL: nobody wants to know */
-    void *trace_arg;
-    cw_progress_fn progress, each_round; /* likewise, both with progress_arg */
-    void *progress_arg;
-    struct cw_stats *workers; /* [threads], to be filled with each worker's; NULL: likewise */
+    struct cw_config engine;  /* end_ps, limits, functions; the rest phold_run() sets itself */
+    struct cw_stats *workers; /* [threads], to be filled with each worker's; NULL: not wanted */
 };
 
 enum { PHOLD_STATE_BYTES_MIN = 16, PHOLD_STATE_BYTES_MAX = 1 << 24 };
 
+/* "random", "mesh"; NULL after the last. */
+const char *phold_traffic_name(size_t traffic);
+
 /* 4,096 LPs x 16 events, remote 25 %, mean 1 us, lookahead 0.1 us, until 100 us. */
 struct phold_options phold_defaults(void);
 
-/* One whole run. Returns an enum cw_exit. */
+/* One whole run, in that mode on so many threads. Returns an enum cw_exit. */
 int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t threads,
               struct cw_stats *stats, double *setup_s, struct cw_error *error);
 
 /* LP's worker, and the least delay between workers, as phold_run() gives them to the engine. */
 uint32_t phold_worker_of(const struct phold_options *options, uint32_t lp, uint32_t threads);
 int64_t phold_least_delay_ps(const struct phold_options *options);
-
-/* Reads the options of a command that `perf project` projects, of which only those of the model
- * count; refuses what has no meaning there. */
-int phold_options_parse(struct phold_options *options, int argc, char **argv,
-                        struct cw_error *error);
-/* The `cubewarp phold` command; argv[0] is "phold". Returns an exit code. */
-int phold_main(int argc, char **argv);
 
 #endif

@@ -15,7 +15,7 @@
 #include "bench/output/progress.h"
 #include "bench/output/run_logs.h"
 #include "lp/host/deadlock.h"
-#include "collectives/config/environment.h"
+#include "collectives/config/input/environment.h"
 
 /* Queues that a dump of pointers shows to a person. */
 #define LINES_MAX 64u
@@ -250,15 +250,15 @@ static void fill_result(struct bench_session *session)
     result->cubes = (uint64_t)m->hw.sip_count * m->cubes;
     result->pes = hw_pe_count(&m->hw);
     result->queue_pairs = lp_system_queue_pairs(system);
-    result->lps = m->lp_count;
-    result->engine =
-        (struct result_engine){.sync = cw_sync_name[session->options->sync],
-                               .cancellation = result_cancellation(
-                                   session->options->sync, session->options->lazy_cancellation),
-                               .partition = dist_partition(session->dist),
-                               .threads = session->options->threads,
-                               .peak_rss_bytes = peak_rss_bytes(),
-                               .setup_s = dist_setup_s(session->dist)};
+    result->lps = m->lps.count;
+    result->engine = (struct result_engine){
+        .sync = cw_sync_name[session->options->engine.sync],
+        .cancellation = result_cancellation(session->options->engine.sync,
+                                            session->options->engine.lazy_cancellation),
+        .partition = dist_partition(session->dist),
+        .threads = session->options->engine.worker_count,
+        .peak_rss_bytes = peak_rss_bytes(),
+        .setup_s = dist_setup_s(session->dist)};
     const struct lp_cut *const cut = lp_system_cut(system);
     result->engine.has_cut = cut != NULL;
     if (cut != NULL)
@@ -374,23 +374,16 @@ int bench_run(const struct run_options *options, const struct config *config, st
     }
     struct dist_options dist = {
         .config = config,
-        .sync = options->sync,
-        .threads = options->threads,
+        .engine = options->engine,
         .partition = options->partition,
-        .window_ps = options->window_ps,
-        .stress_rate_p32 = options->stress_rate_p32,
-        .lazy_cancellation = options->lazy_cancellation,
-        .pin_workers = !options->no_pin,
-        .memory_bytes_max = options->memory_bytes_max,
-        .trace = options->trace,
-        .trace_arg = options->trace_arg,
         .no_data = options->no_data || (!session.program->collective && options->op_log == NULL),
         .kernels_only = !session.program->collective,
-        .warn = bench_warn,
-        .check_changes = environment_get(ENVIRONMENT_CHECK_CHANGES) != NULL};
+        .warn = bench_warn};
+    dist.engine.check_changes = environment_get(ENVIRONMENT_CHECK_CHANGES) != NULL;
+    dist.engine.each_round = options->engine_log != NULL ? bench_log_round : NULL;
+    dist.engine.progress_arg = &session;
     dist.arg = &session;
     dist.progress = isatty(STDERR_FILENO) && !options->quiet ? bench_show_progress : NULL;
-    dist.each_round = options->engine_log != NULL ? bench_log_round : NULL;
     int code = bench_algorithm_check(&session, error);
     if (code == CW_OK && session.program->prepare != NULL)
         code = session.program->prepare(&session, &dist, error);

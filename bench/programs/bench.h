@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "bench/cli/options.h"
+#include "bench/programs/run_options.h"
 #include "bench/output/result.h"
 #include "collectives/config/config.h"
 #include "core/cw.h"

@@ -85,8 +85,7 @@ void bench_algorithm_name(const struct bench_session *session, char *buf, size_t
     }
     for (size_t i = 0; i < bench_size_count(session); i++) {
         const struct ccl_call call = bench_algorithm_call_of(session, i);
-        char why[CCL_WHY_BYTES];
-        algorithm = ccl_algorithm_of(&call, why, sizeof why, &ignored);
+        algorithm = ccl_algorithm_of(&call, NULL, &ignored);
         const char *const label = algorithm != NULL ? ccl_algorithm_label(ccl, algorithm) : "";
         if (i > 0 && strcmp(buf, label) != 0) {
             buf[0] = '\0';
@@ -96,7 +95,8 @@ void bench_algorithm_name(const struct bench_session *session, char *buf, size_t
     }
 }
 
-/* A plug-in's own name says nothing of its order; its module does: that none is specified. */
+/* The module of the algorithm that ran: a plug-in's is its path, since its own name may be that of
+ * a built-in one. */
 const char *bench_order(const struct bench_session *session, const struct ccl_algorithm *ran)
 {
     return ccl_algorithm_find(ran->name) == ran ? ran->name : session->config->ccl.module;

@@ -74,8 +74,7 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
     const struct config *config = session->config;
     const double n = dist_world_size_of(session->dist);
     const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
-    char why[CCL_WHY_BYTES];
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     if (algorithm == NULL)
         return error->exit_code;
     struct allreduce allreduce = {

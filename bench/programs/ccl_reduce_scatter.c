@@ -95,8 +95,7 @@ static int ccl_reduce_scatter_run_size(struct bench_session *session, uint64_t n
     const struct run_options *options = session->options;
     const double n = dist_world_size_of(session->dist);
     const struct ccl_call call = bench_call(session, CCL_REDUCE_SCATTER, n_elem);
-    char why[CCL_WHY_BYTES];
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     if (algorithm == NULL)
         return error->exit_code;
     struct reduce_scatter scatter = {
@@ -138,7 +137,7 @@ static int ccl_reduce_scatter_prepare(struct bench_session *session, struct dist
     if (algorithm == NULL)
         return error->exit_code;
     dist->contexts = 1 + algorithm->kernel->stream_count;
-    dist->peers = algorithm->peers != NULL ? algorithm->peers(&call) : 0;
+    dist->peers = ccl_algorithm_peers(algorithm, &call);
     dist->completed = ccl_reduce_scatter_completed;
     return CW_OK;
 }

@@ -10,7 +10,8 @@
 #include "bench/programs/program.h"
 #include "collectives/verify/expect.h"
 #include "collectives/data/input.h"
-#include "collectives/matmul/matmul.h"
+#include "collectives/matmul/matmul_call.h"
+#include "collectives/matmul/matmul_verify.h"
 #include "collectives/verify/bound.h"
 
 enum stage { REDUCE, MULTIPLY, BOTH, STAGES };
@@ -272,9 +273,7 @@ static int gemm_check_shape(const struct bench_session *session, uint64_t tcm,
 /* What the all-reduce uses of TCM, to a multiple of 64 bytes. */
 static uint64_t collective_tcm(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
 {
-    const uint64_t bytes = algorithm->tcm_bytes != NULL ? algorithm->tcm_bytes(call)
-                                                        : call->n_elem * tl_itemsize(call->dtype);
-    return (bytes + 63) / 64 * 64;
+    return (ccl_algorithm_tcm_bytes(algorithm, call) + 63) / 64 * 64;
 }
 
 static int run_stages(struct bench_session *session, struct gemm *gemm, struct cw_error *error)
@@ -306,8 +305,7 @@ static int run_both_size(struct bench_session *session, uint64_t n_elem, struct 
     const struct run_options *options = session->options;
     const struct config *config = session->config;
     const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
-    char why[CCL_WHY_BYTES];
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     struct gemm gemm = {.session = session,
                         .first = REDUCE,
                         .last = BOTH,
@@ -363,8 +361,7 @@ static int check_both_size(const struct bench_session *session, uint64_t n_elem,
 {
     const struct config *config = session->config;
     const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
-    char why[CCL_WHY_BYTES];
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     struct matmul_beside beside;
     if (algorithm == NULL)
         return error->exit_code;

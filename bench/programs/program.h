@@ -6,7 +6,7 @@
 #define BENCH_PROGRAM_H
 
 #include "bench/output/atomic_file.h"
-#include "bench/cli/options.h"
+#include "bench/programs/run_options.h"
 #include "bench/output/progress.h"
 #include "bench/output/result.h"
 #include "collectives/config/config.h"

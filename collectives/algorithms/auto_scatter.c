@@ -4,61 +4,73 @@
  * is enabled; else rhd. Host side and pure.
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/algorithms/birs_inter.h"
 #include "collectives/algorithms/reduce_scatter.h"
+
+#define ALGORITHM(name) extern const struct ccl_algorithm ccl_##name;
+#include "collectives/algorithms/registry.h"
+#undef ALGORITHM
 
 enum { BIRS_RANKS_MAX = 16 };
 
-static bool can(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
-                struct cw_error *error)
+/* Adds to the reason. */
+__attribute__((format(printf, 2, 3))) static void auto_scatter_say(struct ccl_choice *choice,
+                                                                   const char *format, ...)
 {
-    const char *key;
-    return algorithm->check(call, &key, error) == CW_OK;
+    const size_t used = strlen(choice->why);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(choice->why + used, sizeof choice->why - used, format, args);
+    va_end(args);
 }
 
-static const struct ccl_algorithm *choose(const struct ccl_call *call, char *why, size_t why_bytes)
+static void auto_scatter_choose(const struct ccl_call *call, struct ccl_choice *choice)
 {
     const uint64_t bytes = call->n_elem * tl_itemsize(call->dtype);
     const uint64_t mesh_max = call->ccl->mesh_max_bytes;
     const struct ccl_algorithm *const birs =
         call->world_size > BIRS_RANKS_MAX ? &ccl_birs_inter : &ccl_birs;
-    char small[256] = "";
-    struct cw_error error = {.exit_code = CW_OK};
+    struct ccl_refusal refusal;
     if (bytes < mesh_max) {
-        if (can(&ccl_mesh, call, &error)) {
-            snprintf(why, why_bytes,
-                     "%" PRIu64 " bytes per rank are below mesh_max_bytes, %" PRIu64, bytes,
-                     mesh_max);
-            return &ccl_mesh;
+        choice->algorithm = &ccl_mesh;
+        if (ccl_mesh.check(call, &refusal) == CW_OK) {
+            auto_scatter_say(choice,
+                             "%" PRIu64 " bytes per rank are below mesh_max_bytes, %" PRIu64, bytes,
+                             mesh_max);
+            return;
         }
-        /* what is wrong, without what would be legal: it is not asked for by name */
-        snprintf(small, sizeof small, "%.*s; ", (int)strcspn(error.text, ";"), error.text);
+        auto_scatter_say(choice, "%s; ", refusal.wrong);
     }
+    choice->algorithm = &ccl_rhd;
     if (!call->ccl->birs_enable) {
-        snprintf(why, why_bytes,
-                 "%s%" PRIu64 " bytes per rank, and birs is not enabled (birs_enable: true, or "
-                 "CUBEWARP_BIRS_ENABLE=TRUE)",
-                 small, bytes);
-        return &ccl_rhd;
+        auto_scatter_say(choice,
+                         "%" PRIu64 " bytes per rank, and birs is not enabled (birs_enable: true, "
+                         "or CUBEWARP_BIRS_ENABLE=TRUE)",
+                         bytes);
+        return;
     }
-    if (!can(birs, call, &error)) {
-        snprintf(why, why_bytes, "%sfalls back from birs: %s", small, error.text);
-        return &ccl_rhd;
+    if (birs->check(call, &refusal) != CW_OK) {
+        auto_scatter_say(choice, "falls back from birs: %s%s%s", refusal.wrong,
+                         refusal.legal[0] != '\0' ? "; " : "", refusal.legal);
+        snprintf(choice->advice, sizeof choice->advice, "%s", refusal.advice);
+        return;
     }
-    snprintf(why, why_bytes,
-             "%s%" PRIu64 " bytes per rank, mesh_max_bytes being %" PRIu64 "; birs is enabled and "
-             "its conditions hold",
-             small, bytes, mesh_max);
-    return birs;
+    choice->algorithm = birs;
+    auto_scatter_say(choice,
+                     "%" PRIu64 " bytes per rank, mesh_max_bytes being %" PRIu64 "; birs is "
+                     "enabled and its conditions hold",
+                     bytes, mesh_max);
 }
 
 static uint32_t auto_scatter_peers(const struct ccl_call *call) { return call->world_size - 1; }
 
-const struct ccl_algorithm ccl_auto_scatter = {.name = "auto",
-                                               .collective = CCL_REDUCE_SCATTER,
-                                               .kernel = &birs_inter_kernel,
-                                               .peers = auto_scatter_peers,
-                                               .choose = choose,
-                                               .mappers = CCL_RS_MAPPERS};
+const struct ccl_algorithm ccl_auto_scatter = {
+    .name = "auto",
+    .collective = CCL_REDUCE_SCATTER,
+    .kernel = &birs_inter_kernel,
+    .machine = {.mappers = CCL_RS_MAPPERS, .peers = auto_scatter_peers},
+    .choose = auto_scatter_choose};

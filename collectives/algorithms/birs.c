@@ -132,10 +132,10 @@ struct ccl_rs_needs birs_needs(const struct ccl_call *call)
                                  .tcm_tiles = call->world_size / 2};
 }
 
-static int birs_check(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int birs_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     const struct ccl_rs_needs needs = birs_needs(call);
-    return ccl_rs_check(call, &needs, "birs", key, error);
+    return ccl_rs_check(call, &needs, "birs", refusal);
 }
 
 uint64_t birs_tcm_bytes(const struct ccl_call *call)
@@ -152,13 +152,16 @@ uint64_t birs_scratch_bytes(const struct ccl_call *call)
 /* The mate, and the ranks of its own parity. */
 uint32_t birs_peers(const struct ccl_call *call) { return call->world_size / 2; }
 
+static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .by_place = true};
+
 const struct ccl_algorithm ccl_birs = {.name = "birs",
                                        .collective = CCL_REDUCE_SCATTER,
                                        .kernel = &kernel,
+                                       .order = &order,
+                                       .machine = {.mappers = CCL_RS_MAPPERS,
+                                                   .tcm_bytes = birs_tcm_bytes,
+                                                   .scratch_bytes = birs_scratch_bytes,
+                                                   .peers = birs_peers},
                                        .kernel_args = ccl_rs_kernel_args,
                                        .check = birs_check,
-                                       .tcm_bytes = birs_tcm_bytes,
-                                       .scratch_bytes = birs_scratch_bytes,
-                                       .peers = birs_peers,
-                                       .takes_part = ccl_rs_takes_part,
-                                       .mappers = CCL_RS_MAPPERS};
+                                       .takes_part = ccl_rs_takes_part};

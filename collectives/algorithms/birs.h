@@ -6,6 +6,7 @@
 #define COLLECTIVES_BIRS_H
 
 #include "collectives/algorithms/reduce_scatter.h"
+#include "collectives/algorithms/reduce_scatter_kernel.h"
 
 enum { BIRS_COPYING, BIRS_FIRST_ROUND, BIRS_ROUNDS, BIRS_FINAL };
 extern const char *const birs_phase[];

@@ -82,21 +82,23 @@ static const struct tl_kernel kernel = {.name = "birs_allreduce",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-static int birs_allreduce_check(const struct ccl_call *call, const char **key,
-                                struct cw_error *error)
+static int birs_allreduce_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     struct ccl_rs_needs needs = birs_needs(call);
     needs.in_place = true;
-    return ccl_rs_check(call, &needs, "birs_allreduce", key, error);
+    return ccl_rs_check(call, &needs, "birs_allreduce", refusal);
 }
+
+static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .by_place = true};
 
 const struct ccl_algorithm ccl_birs_allreduce = {.name = "birs_allreduce",
                                                  .collective = CCL_ALL_REDUCE,
                                                  .kernel = &kernel,
+                                                 .order = &order,
+                                                 .machine = {.mappers = CCL_RS_MAPPERS,
+                                                             .tcm_bytes = birs_tcm_bytes,
+                                                             .scratch_bytes = birs_scratch_bytes,
+                                                             .peers = birs_peers},
                                                  .kernel_args = ccl_rs_kernel_args,
                                                  .check = birs_allreduce_check,
-                                                 .tcm_bytes = birs_tcm_bytes,
-                                                 .scratch_bytes = birs_scratch_bytes,
-                                                 .peers = birs_peers,
-                                                 .takes_part = ccl_rs_takes_part,
-                                                 .mappers = CCL_RS_MAPPERS};
+                                                 .takes_part = ccl_rs_takes_part};

@@ -14,6 +14,8 @@
  * Scratch: slots 0 .. 3: intermediates, by round; 4 .. 7: partials that have arrived, by package;
  * then the siblings of m by level 0 .. L - 1, and the waiting nodes by level 1 .. L - 1; Y = 2^L.
  */
+#include "collectives/algorithms/birs_inter.h"
+
 #include "collectives/algorithms/birs.h"
 
 enum { STREAM_MAIN = 1, STREAM_HCCS = 2, STREAM_COPY = 4, RING = 4 };
@@ -198,10 +200,10 @@ static struct ccl_rs_needs birs_inter_needs_of(const struct ccl_call *call)
                                  .tcm_tiles = 2};
 }
 
-static int birs_inter_check(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int birs_inter_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     const struct ccl_rs_needs needs = birs_inter_needs_of(call);
-    return ccl_rs_check(call, &needs, "birs_inter", key, error);
+    return ccl_rs_check(call, &needs, "birs_inter", refusal);
 }
 
 static uint64_t birs_inter_tcm_bytes(const struct ccl_call *call)
@@ -215,13 +217,16 @@ static uint64_t birs_inter_scratch_bytes(const struct ccl_call *call)
     return ccl_rs_scratch_bytes(call, &needs);
 }
 
+static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .by_place = true};
+
 const struct ccl_algorithm ccl_birs_inter = {.name = "birs_inter",
                                              .collective = CCL_REDUCE_SCATTER,
                                              .kernel = &birs_inter_kernel,
+                                             .order = &order,
+                                             .machine = {.mappers = CCL_RS_MAPPERS,
+                                                         .tcm_bytes = birs_inter_tcm_bytes,
+                                                         .scratch_bytes = birs_inter_scratch_bytes,
+                                                         .peers = birs_peers},
                                              .kernel_args = ccl_rs_kernel_args,
                                              .check = birs_inter_check,
-                                             .tcm_bytes = birs_inter_tcm_bytes,
-                                             .scratch_bytes = birs_inter_scratch_bytes,
-                                             .peers = birs_peers,
-                                             .takes_part = ccl_rs_takes_part,
-                                             .mappers = CCL_RS_MAPPERS};
+                                             .takes_part = ccl_rs_takes_part};

@@ -5,6 +5,7 @@
  * first.
  */
 #include "collectives/algorithms/reduce_scatter.h"
+#include "collectives/algorithms/reduce_scatter_kernel.h"
 
 enum phase { COPY, EXCHANGE, FINAL };
 static const char *const phase_name[] = {"copy", "exchange", "final reduction"};
@@ -55,11 +56,10 @@ static struct ccl_rs_needs needs(const struct ccl_call *call)
         .ranks_min = 1, .aligned = true, .slots = call->world_size, .tcm_tiles = call->world_size};
 }
 
-static int direct_scatter_check(const struct ccl_call *call, const char **key,
-                                struct cw_error *error)
+static int direct_scatter_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     const struct ccl_rs_needs n = needs(call);
-    return ccl_rs_check(call, &n, "mesh", key, error);
+    return ccl_rs_check(call, &n, "mesh", refusal);
 }
 
 static uint64_t direct_scatter_tcm_bytes(const struct ccl_call *call)
@@ -75,13 +75,16 @@ static uint64_t direct_scatter_scratch_bytes(const struct ccl_call *call)
 
 static uint32_t direct_scatter_peers(const struct ccl_call *call) { return call->world_size - 1; }
 
+static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS};
+
 const struct ccl_algorithm ccl_mesh = {.name = "mesh",
                                        .collective = CCL_REDUCE_SCATTER,
                                        .kernel = &kernel,
+                                       .order = &order,
+                                       .machine = {.mappers = CCL_RS_MAPPERS,
+                                                   .tcm_bytes = direct_scatter_tcm_bytes,
+                                                   .scratch_bytes = direct_scatter_scratch_bytes,
+                                                   .peers = direct_scatter_peers},
                                        .kernel_args = ccl_rs_kernel_args,
                                        .check = direct_scatter_check,
-                                       .tcm_bytes = direct_scatter_tcm_bytes,
-                                       .scratch_bytes = direct_scatter_scratch_bytes,
-                                       .peers = direct_scatter_peers,
-                                       .takes_part = ccl_rs_takes_part,
-                                       .mappers = CCL_RS_MAPPERS};
+                                       .takes_part = ccl_rs_takes_part};

@@ -47,12 +47,15 @@ static bool lrab_hierarchical_takes_part(const struct ccl_call *call, uint32_t c
     return pe == 0;
 }
 
+static const struct ccl_order order = {.cube_mesh = true, .between = CCL_BETWEEN_SIPS};
+
 const struct ccl_algorithm ccl_lrab_hierarchical_allreduce = {
     .name = "lrab_hierarchical_allreduce",
     .kernel = &kernel,
+    .order = &order,
+    .machine = {.mappers = CCL_MAPPER_PE0_ALL_CUBES,
+                .by_sip = true,
+                .tcm_bytes = lrab_hierarchical_tcm_bytes},
     .kernel_args = mesh_kernel_args,
     .check = mesh_check,
-    .tcm_bytes = lrab_hierarchical_tcm_bytes,
-    .takes_part = lrab_hierarchical_takes_part,
-    .mappers = CCL_MAPPER_PE0_ALL_CUBES,
-    .by_sip = true};
+    .takes_part = lrab_hierarchical_takes_part};

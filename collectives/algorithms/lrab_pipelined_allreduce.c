@@ -128,10 +128,10 @@ static const struct tl_kernel kernel = {.name = "lrab_pipelined_allreduce",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-static void lrab_pipelined_kernel_args(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX])
+static void lrab_pipelined_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
-    mesh_kernel_args(call, scalar);
-    scalar[OVERLAP] = call->ccl->overlap_exchange;
+    mesh_kernel_args(call, args);
+    args->scalar[OVERLAP] = call->ccl->overlap_exchange;
 }
 
 static uint64_t lrab_pipelined_tcm_bytes(const struct ccl_call *call)
@@ -146,13 +146,16 @@ static bool lrab_pipelined_takes_part(const struct ccl_call *call, uint32_t cube
     return pe == 0;
 }
 
-const struct ccl_algorithm ccl_lrab_pipelined_allreduce = {.name = "lrab_pipelined_allreduce",
-                                                           .collective = CCL_ALL_REDUCE,
-                                                           .kernel = &kernel,
-                                                           .kernel_args =
-                                                               lrab_pipelined_kernel_args,
-                                                           .check = mesh_check,
-                                                           .tcm_bytes = lrab_pipelined_tcm_bytes,
-                                                           .takes_part = lrab_pipelined_takes_part,
-                                                           .mappers = CCL_MAPPER_PE0_ALL_CUBES,
-                                                           .by_sip = true};
+static const struct ccl_order order = {.cube_mesh = true, .between = CCL_BETWEEN_SIPS};
+
+const struct ccl_algorithm ccl_lrab_pipelined_allreduce = {
+    .name = "lrab_pipelined_allreduce",
+    .collective = CCL_ALL_REDUCE,
+    .kernel = &kernel,
+    .order = &order,
+    .machine = {.mappers = CCL_MAPPER_PE0_ALL_CUBES,
+                .by_sip = true,
+                .tcm_bytes = lrab_pipelined_tcm_bytes},
+    .kernel_args = lrab_pipelined_kernel_args,
+    .check = mesh_check,
+    .takes_part = lrab_pipelined_takes_part};

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hw/topology/topology.h"
+
 _Static_assert(MESH_SCALARS <= TL_SCALARS_MAX, "the scalars fit in a launch");
 
 void mesh_take(struct mesh_frame *f, uint32_t first, uint32_t tiles, uint32_t acc)
@@ -312,11 +314,12 @@ enum tl_status mesh_all_reduce(struct tl *tl, struct mesh_frame *f, uint32_t pha
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-void mesh_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+void mesh_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
+    int64_t *const s = args->scalar;
     const struct hw_config *hw = call->hw;
     const struct ccl_config *ccl = call->ccl;
-    const bool grid = hw_sips_are_grid(hw), mesh = hw->sip_topology == HW_MESH_2D_NO_WRAP;
+    const struct hw_grid grid = hw_sip_grid(hw);
     s[MESH_CUBE_W] = hw->cube_w;
     s[MESH_CUBE_H] = hw->cube_h;
     s[MESH_ROOT_X] = ccl->root == CCL_ROOT_CENTER ? hw->cube_w / 2 : hw->cube_w - 1;
@@ -325,9 +328,11 @@ void mesh_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
         s[MESH_ROOT_X] = ccl->root_x;
         s[MESH_ROOT_Y] = ccl->root_y;
     }
-    s[MESH_TOPO_KIND] = mesh ? MESH_TOPO_MESH : grid ? MESH_TOPO_TORUS : MESH_TOPO_RING;
-    s[MESH_TOPO_W] = grid ? hw->sip_w : hw->sip_count;
-    s[MESH_TOPO_H] = grid ? hw->sip_h : 1;
+    s[MESH_TOPO_KIND] = !grid.wrap                  ? MESH_TOPO_MESH
+                        : hw->sip_topology->is_grid ? MESH_TOPO_TORUS
+                                                    : MESH_TOPO_RING;
+    s[MESH_TOPO_W] = grid.w;
+    s[MESH_TOPO_H] = grid.h;
     s[MESH_RANK_INVARIANT] = ccl->rank_invariant;
 }
 
@@ -341,30 +346,28 @@ static const char *mesh_steps_name_of(const struct ccl_call *call)
                : call->ccl->algorithm;
 }
 
-int mesh_check(const struct ccl_call *call, const char **key, struct cw_error *error)
+int mesh_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
-    error->exit_code = CW_USAGE;
     if (call->ccl->topology[0] != '\0' && strcmp(call->ccl->topology, "none") != 0) {
-        *key = "defaults.topology";
-        snprintf(error->text, sizeof error->text,
-                 "topology: %s goes by the queues that the machine is built with; none is legal",
-                 mesh_steps_name_of(call));
-        return CW_USAGE;
+        (void)ccl_refuse(refusal, "defaults.topology",
+                         "topology: %s goes by the queues that the machine is built with",
+                         mesh_steps_name_of(call));
+        return ccl_legal(refusal, "none is legal");
     }
-    if (call->hw->sip_topology == HW_PAIR_SWITCH && call->hw->sip_count > 1) {
-        *key = "system.sips.topology";
-        snprintf(error->text, sizeof error->text,
-                 "pair_switch has no global directions, which %s needs; use ring_allreduce, or "
-                 "ring_1d, torus_2d, mesh_2d_no_wrap or switch",
-                 mesh_steps_name_of(call));
-        return CW_USAGE;
+    const struct hw_topology_ops *const sips = call->hw->sip_topology;
+    char list[200];
+    if (!hw_topology_is_directed(sips) && call->hw->sip_count > 1) {
+        (void)ccl_refuse(refusal, "system.sips.topology",
+                         "%s has no global directions, which %s needs", sips->name,
+                         mesh_steps_name_of(call));
+        return ccl_advise(refusal, "use ring_allreduce, or %s",
+                          hw_topology_list(hw_topology_is_directed, "or", list, sizeof list));
     }
-    if (call->ccl->rank_invariant && call->hw->sip_topology == HW_MESH_2D_NO_WRAP) {
-        *key = "defaults.rank_invariant";
-        snprintf(error->text, sizeof error->text,
-                 "rank_invariant is not offered on mesh_2d_no_wrap; set it to false, or use "
-                 "ring_1d, torus_2d or switch");
-        return CW_USAGE;
+    if (call->ccl->rank_invariant && sips->lines == HW_SIP_LINES_OPEN) {
+        (void)ccl_refuse(refusal, "defaults.rank_invariant", "rank_invariant is not offered on %s",
+                         sips->name);
+        return ccl_legal(refusal, "set it to false, or use %s",
+                         hw_topology_list(hw_topology_is_ringed, "or", list, sizeof list));
     }
     return CW_OK;
 }

@@ -87,9 +87,9 @@ enum { MESH_PHASES = 5 };
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-void mesh_kernel_args(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX]);
+void mesh_kernel_args(const struct ccl_call *call, struct tl_args *args);
 /* What the exchange between SIPs asks of the machine: struct ccl_algorithm's check(). */
-int mesh_check(const struct ccl_call *call, const char **key, struct cw_error *error);
+int mesh_check(const struct ccl_call *call, struct ccl_refusal *refusal);
 /* TCM for `bytes` under way: rank_invariant adds in a second place. */
 uint64_t mesh_tcm_bytes(const struct ccl_call *call, uint64_t bytes);
 

@@ -91,10 +91,11 @@ static const struct tl_kernel kernel = {.name = "pe_hierarchical_allreduce",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-static void pe_hierarchical_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+static void pe_hierarchical_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
+    int64_t *const s = args->scalar;
     const struct hw_config *hw = call->hw;
-    mesh_kernel_args(call, s);
+    mesh_kernel_args(call, args);
     s[PE_PER_CORNER] = hw->pe_per_corner;
     s[CORNERS] = 0;
     for (uint32_t i = 0; i < hw->corner_count; i++)
@@ -103,26 +104,21 @@ static void pe_hierarchical_kernel_args(const struct ccl_call *call, int64_t s[T
         call->ccl->root == CCL_ROOT_CORNER ? 2 * hw->pe_per_corner - 1 : hw->pe_per_corner;
 }
 
-static int pe_hierarchical_check(const struct ccl_call *call, const char **key,
-                                 struct cw_error *error)
+static int pe_hierarchical_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     if (call->ccl->wiring != CCL_WIRING_ALL_PES) {
-        *key = "defaults.wiring";
-        snprintf(error->text, sizeof error->text,
-                 "%s reduces over the PEs of each cube, which wiring: pe0 does not join; all_pes "
-                 "is legal",
-                 call->ccl->algorithm);
-        return error->exit_code = CW_USAGE;
+        (void)ccl_refuse(refusal, "defaults.wiring",
+                         "%s reduces over the PEs of each cube, which wiring: pe0 does not join",
+                         call->ccl->algorithm);
+        return ccl_legal(refusal, "all_pes is legal");
     }
     if (call->hw->corner_count != HW_CORNERS) {
-        *key = "cube.pe_layout.corners";
-        snprintf(error->text, sizeof error->text,
-                 "%s needs a full PE grid, and %u of its 4 corners have PEs; all of NW, NE, SW and "
-                 "SE, in any order, are legal",
-                 call->ccl->algorithm, call->hw->corner_count);
-        return error->exit_code = CW_USAGE;
+        (void)ccl_refuse(refusal, "cube.pe_layout.corners",
+                         "%s needs a full PE grid, and %u of its 4 corners have PEs",
+                         call->ccl->algorithm, call->hw->corner_count);
+        return ccl_legal(refusal, "all of NW, NE, SW and SE, in any order, are legal");
     }
-    return mesh_check(call, key, error);
+    return mesh_check(call, refusal);
 }
 
 static uint64_t pe_hierarchical_tcm_bytes(const struct ccl_call *call)
@@ -136,13 +132,17 @@ static bool pe_hierarchical_takes_part(const struct ccl_call *call, uint32_t cub
     return true;
 }
 
+static const struct ccl_order order = {
+    .pe_grid = true, .cube_mesh = true, .between = CCL_BETWEEN_SIPS};
+
 const struct ccl_algorithm ccl_pe_hierarchical_allreduce = {
     .name = "pe_hierarchical_allreduce",
     .kernel = &kernel,
+    .order = &order,
+    .machine = {.mappers = CCL_MAPPER_ALL_PES,
+                .by_sip = true,
+                .pe_shards = true,
+                .tcm_bytes = pe_hierarchical_tcm_bytes},
     .kernel_args = pe_hierarchical_kernel_args,
     .check = pe_hierarchical_check,
-    .tcm_bytes = pe_hierarchical_tcm_bytes,
-    .takes_part = pe_hierarchical_takes_part,
-    .mappers = CCL_MAPPER_ALL_PES,
-    .by_sip = true,
-    .pe_shards = true};
+    .takes_part = pe_hierarchical_takes_part};

@@ -5,24 +5,11 @@
 #include "collectives/algorithms/reduce_scatter.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 
+#include "collectives/algorithms/reduce_scatter_kernel.h"
 #include "collectives/config/config.h"
 #include "collectives/config/config_rings.h"
-
-__attribute__((format(printf, 4, 5))) static int reduce_scatter_refuse(const char **key,
-                                                                       const char *at,
-                                                                       struct cw_error *error,
-                                                                       const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
-    *key = at;
-    return error->exit_code = CW_USAGE;
-}
+#include "hw/topology/topology.h"
 
 static uint64_t slice_bytes(const struct ccl_call *call)
 {
@@ -57,11 +44,11 @@ uint64_t ccl_rs_tcm_bytes(const struct ccl_call *call, uint32_t tiles)
     return tiles * (slice < piece ? slice : piece);
 }
 
-void ccl_rs_kernel_args(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX])
+void ccl_rs_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
-    scalar[0] = call->world_size;
-    scalar[1] = (int64_t)stride(call);
-    scalar[2] = (int64_t)(intptr_t)&call->ccl->ranks; /* const as long as the configuration is */
+    args->scalar[RS_RANKS] = call->world_size;
+    args->scalar[RS_SLOT_STRIDE] = (int64_t)stride(call);
+    args->more = &call->ccl->ranks; /* const, and outlives the run as the configuration does */
 }
 
 bool ccl_rs_takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
@@ -81,7 +68,7 @@ static const char *ranks_key(const struct ccl_call *call)
 static const char *others(const struct ccl_call *call)
 {
     const uint32_t n = call->world_size;
-    const bool pairs = call->hw->sip_topology == HW_PAIR_SWITCH;
+    const bool pairs = call->hw->sip_topology->paired;
     if (call->collective == CCL_ALL_REDUCE)
         return "ring_allreduce or tree_allreduce";
     if (pairs && n > 16 && n <= CCL_RANKS_MAX && (n & (n - 1)) == 0)
@@ -90,33 +77,33 @@ static const char *others(const struct ccl_call *call)
 }
 
 static int reduce_scatter_check_ranks(const struct ccl_call *call, const struct ccl_rs_needs *needs,
-                                      const char *name, const char **key, struct cw_error *error)
+                                      const char *name, struct ccl_refusal *refusal)
 {
     const uint32_t n = call->world_size;
     const char *const at = ranks_key(call);
-    if (needs->pairs && call->hw->sip_topology != HW_PAIR_SWITCH)
-        return reduce_scatter_refuse(
-            key, "system.sips.topology", error,
-            "%s is for paired dies, topology pair_switch; this is %s; use %s", name,
-            hw_sip_topology_name[call->hw->sip_topology], others(call));
-    if (needs->pairs && n % 2 != 0)
-        return reduce_scatter_refuse(
-            key, at, error,
-            "%s reduces over pairs of ranks, and %u is odd; legal is an even number from "
-            "%u to %u; use %s",
-            name, n, needs->ranks_min, needs->ranks_max, others(call));
-    if (n < needs->ranks_min || (needs->ranks_max > 0 && n > needs->ranks_max) ||
-        (needs->power_of_two && (n & (n - 1)) != 0))
-        return reduce_scatter_refuse(
-            key, at, error, "%s takes %s from %u to %u ranks, and there are %u; use %s", name,
-            needs->power_of_two ? "a power of two" : "an even number", needs->ranks_min,
-            needs->ranks_max, n, others(call));
-    return CW_OK;
+    char paired[200];
+    if (needs->pairs && !call->hw->sip_topology->paired)
+        (void)ccl_refuse(refusal, "system.sips.topology",
+                         "%s is for paired dies, topology %s; this is %s", name,
+                         hw_topology_list(hw_topology_is_paired, "or", paired, sizeof paired),
+                         call->hw->sip_topology->name);
+    else if (needs->pairs && n % 2 != 0) {
+        (void)ccl_refuse(refusal, at, "%s reduces over pairs of ranks, and %u is odd", name, n);
+        (void)ccl_legal(refusal, "legal is an even number from %u to %u", needs->ranks_min,
+                        needs->ranks_max);
+    } else if (n < needs->ranks_min || (needs->ranks_max > 0 && n > needs->ranks_max) ||
+               (needs->power_of_two && (n & (n - 1)) != 0))
+        (void)ccl_refuse(refusal, at, "%s takes %s from %u to %u ranks, and there are %u", name,
+                         needs->power_of_two ? "a power of two" : "an even number",
+                         needs->ranks_min, needs->ranks_max, n);
+    else
+        return CW_OK;
+    return ccl_advise(refusal, "use %s", others(call));
 }
 
 /* Input, output and scratch beside the receive rings, each in whole pages. */
 static int check_hbm(const struct ccl_call *call, const struct ccl_rs_needs *needs,
-                     const char *name, const char **key, struct cw_error *error)
+                     const char *name, struct ccl_refusal *refusal)
 {
     const struct ccl_config *ccl = call->ccl;
     const uint64_t page = call->hw->mmu_page_bytes, capacity = call->hw->hbm_bytes;
@@ -132,66 +119,74 @@ static int check_hbm(const struct ccl_call *call, const struct ccl_rs_needs *nee
     const uint64_t used = input + output + rings;
     if (used <= capacity && scratch <= capacity - used)
         return CW_OK;
-    return reduce_scatter_refuse(
-        key, "memory.hbm_mib", error,
+    (void)ccl_refuse(
+        refusal, "memory.hbm_mib",
         "HBM of PE 0: %s needs %" PRIu64 " bytes of scratch, %u slots for slices of %" PRIu64
-        ", and %" PRIu64 " of %" PRIu64 " are free beside the input%s; use fewer elements%s "
-        "or more HBM",
+        ", and %" PRIu64 " of %" PRIu64 " are free beside the input%s",
         name, scratch, needs->slots, slice_bytes(call), used < capacity ? capacity - used : 0,
-        capacity, needs->in_place ? "" : " and the output",
+        capacity, needs->in_place ? "" : " and the output");
+    return ccl_advise(
+        refusal, "use fewer elements%s or more HBM",
         needs->aligned && stride(call) > slice_bytes(call) ? ", a smaller min_slice_align" : "");
 }
 
 static int reduce_scatter_check_memory(const struct ccl_call *call,
                                        const struct ccl_rs_needs *needs, const char *name,
-                                       const char **key, struct cw_error *error)
+                                       struct ccl_refusal *refusal)
 {
     const struct ccl_config *ccl = call->ccl;
     const uint64_t slice = slice_bytes(call);
-    if (needs->aligned && !ccl->slice_rounding && slice % ccl->min_slice_align != 0)
-        return reduce_scatter_refuse(
-            key, "defaults.slice_rounding", error,
-            "slices of %" PRIu64 " bytes are no multiple of min_slice_align, %u, and "
-            "slice_rounding is false; use whole multiples, or slice_rounding: true",
-            slice, ccl->min_slice_align);
+    if (needs->aligned && !ccl->slice_rounding && slice % ccl->min_slice_align != 0) {
+        (void)ccl_refuse(refusal, "defaults.slice_rounding",
+                         "slices of %" PRIu64 " bytes are no multiple of min_slice_align, %u, and "
+                         "slice_rounding is false",
+                         slice, ccl->min_slice_align);
+        return ccl_advise(refusal, "use whole multiples, or slice_rounding: true");
+    }
     const uint64_t rings =
         ccl->buffer_kind == CCL_BUFFER_TCM
             ? (uint64_t)config_directions_max(call->hw, ccl) * ccl->n_slots * ccl->slot_bytes
             : 0;
     const uint64_t tcm = ccl_rs_tcm_bytes(call, needs->tcm_tiles);
-    if (tcm > call->hw->tcm_bytes - rings)
-        return reduce_scatter_refuse(
-            key, "memory.tcm_kib", error,
-            "TCM of PE 0: the final reduction of %s needs %" PRIu64
-            " bytes, %u pieces of slot_size, and %" PRIu64 " of %" PRIu64
-            " are free beside the receive rings; use a smaller slot_size or more TCM",
-            name, tcm, needs->tcm_tiles, call->hw->tcm_bytes - rings, call->hw->tcm_bytes);
-    return check_hbm(call, needs, name, key, error);
+    if (tcm > call->hw->tcm_bytes - rings) {
+        (void)ccl_refuse(refusal, "memory.tcm_kib",
+                         "TCM of PE 0: the final reduction of %s needs %" PRIu64
+                         " bytes, %u pieces of slot_size, and %" PRIu64 " of %" PRIu64
+                         " are free beside the receive rings",
+                         name, tcm, needs->tcm_tiles, call->hw->tcm_bytes - rings,
+                         call->hw->tcm_bytes);
+        return ccl_advise(refusal, "use a smaller slot_size or more TCM");
+    }
+    return check_hbm(call, needs, name, refusal);
 }
 
 int ccl_rs_check(const struct ccl_call *call, const struct ccl_rs_needs *needs, const char *name,
-                 const char **key, struct cw_error *error)
+                 struct ccl_refusal *refusal)
 {
     const uint32_t cubes = call->hw->cube_w * call->hw->cube_h;
     const uint32_t n = call->world_size;
-    if (reduce_scatter_check_ranks(call, needs, name, key, error) != CW_OK)
+    if (reduce_scatter_check_ranks(call, needs, name, refusal) != CW_OK)
         return CW_USAGE;
-    if (cubes != 1)
-        return reduce_scatter_refuse(
-            key, "sip.cube_mesh.w", error,
-            "%s takes one cube per SIP, and there are %u x %u; set w and h to 1", name,
-            call->hw->cube_w, call->hw->cube_h);
-    if (call->n_elem % n != 0)
-        return reduce_scatter_refuse(
-            key, call->n_elem == call->ccl->n_elem ? "defaults.n_elem" : NULL, error,
-            "%s cuts each rank's input into %u slices, and %" PRIu64
-            " elements are no multiple of that; use %" PRIu64 ", or another multiple",
-            name, n, call->n_elem, (call->n_elem / n + 1) * n);
-    if (call->n_elem * tl_itemsize(call->dtype) > UINT32_MAX)
-        return reduce_scatter_refuse(key, "memory.hbm_mib", error,
-                                     "an input of %" PRIu64
-                                     " elements has more bytes than an address of HBM "
-                                     "reaches, 4 GiB; use fewer elements",
-                                     call->n_elem);
-    return reduce_scatter_check_memory(call, needs, name, key, error);
+    if (cubes != 1) {
+        (void)ccl_refuse(refusal, "sip.cube_mesh.w",
+                         "%s takes one cube per SIP, and there are %u x %u", name, call->hw->cube_w,
+                         call->hw->cube_h);
+        return ccl_legal(refusal, "set w and h to 1");
+    }
+    if (call->n_elem % n != 0) {
+        (void)ccl_refuse(refusal, call->n_elem == call->ccl->n_elem ? "defaults.n_elem" : NULL,
+                         "%s cuts each rank's input into %u slices, and %" PRIu64
+                         " elements are no multiple of that",
+                         name, n, call->n_elem);
+        return ccl_advise(refusal, "use %" PRIu64 ", or another multiple",
+                          (call->n_elem / n + 1) * n);
+    }
+    if (call->n_elem * tl_itemsize(call->dtype) > UINT32_MAX) {
+        (void)ccl_refuse(refusal, "memory.hbm_mib",
+                         "an input of %" PRIu64 " elements has more bytes than an address of HBM "
+                         "reaches, 4 GiB",
+                         call->n_elem);
+        return ccl_advise(refusal, "use fewer elements");
+    }
+    return reduce_scatter_check_memory(call, needs, name, refusal);
 }

@@ -1,17 +1,17 @@
 /*
- * reduce_scatter_kernel.c: the parts that the kernels on paired dies share (reduce_scatter.h):
- * addresses, exchanges, the final reduction. Speculative, as all kernels are.
+ * reduce_scatter_kernel.c: the parts that the kernels on paired dies share
+ * (reduce_scatter_kernel.h): addresses, exchanges, the final reduction. Speculative, as all kernels
+ * are.
  */
-#include "collectives/algorithms/reduce_scatter.h"
+#include "collectives/algorithms/reduce_scatter_kernel.h"
 
 /* ---- ranks and addresses --------------------------------------------------------------------- */
 
-static const struct ccl_ranks *places(const struct tl *tl)
-{
-    return (const struct ccl_ranks *)(intptr_t)tl_args(tl)->scalar[2];
-}
+_Static_assert(RS_SCALARS <= TL_SCALARS_MAX, "the scalars fit in a launch");
 
-uint32_t rs_ranks(const struct tl *tl) { return (uint32_t)tl_args(tl)->scalar[0]; }
+static const struct ccl_ranks *places(const struct tl *tl) { return tl_args(tl)->more; }
+
+uint32_t rs_ranks(const struct tl *tl) { return (uint32_t)tl_args(tl)->scalar[RS_RANKS]; }
 uint32_t rs_sip(const struct tl *tl) { return tl_place(tl).sip; }
 uint32_t rs_rank_on(const struct tl *tl, uint32_t sip) { return ccl_rank_on(places(tl), sip); }
 uint32_t rs_sip_of(const struct tl *tl, uint32_t rank) { return ccl_sip_of(places(tl), rank); }
@@ -39,7 +39,7 @@ struct lp_operand rs_slice(const struct tl *tl, uint32_t slice)
 
 static uint32_t slot_at(const struct tl *tl, uint32_t slot)
 {
-    return slot * (uint32_t)tl_args(tl)->scalar[1];
+    return slot * (uint32_t)tl_args(tl)->scalar[RS_SLOT_STRIDE];
 }
 
 uint64_t rs_slot_va(const struct tl *tl, uint32_t slot)

@@ -47,16 +47,17 @@ static const struct tl_kernel kernel = {.name = "relay_barrier",
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
-static void relay_barrier_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+static void relay_barrier_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
+    int64_t *const s = args->scalar;
     s[PARENT] = call->relay->parent[call->rank];
     s[CHILDREN] = call->relay->children[call->rank];
 }
 
-const struct ccl_algorithm ccl_relay_barrier = {.name = "relay_barrier",
-                                                .collective = CCL_BARRIER,
-                                                .kernel = &kernel,
-                                                .kernel_args = relay_barrier_kernel_args,
-                                                .check = relay_check,
-                                                .relay = CCL_RELAY_BOTH,
-                                                .mappers = CCL_MAPPER_LEADER_ONLY};
+const struct ccl_algorithm ccl_relay_barrier = {
+    .name = "relay_barrier",
+    .collective = CCL_BARRIER,
+    .kernel = &kernel,
+    .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .relay = CCL_RELAY_BOTH},
+    .kernel_args = relay_barrier_kernel_args,
+    .check = relay_check};

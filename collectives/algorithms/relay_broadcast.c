@@ -57,8 +57,9 @@ static const struct tl_kernel kernel = {.name = "relay_broadcast",
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
-static void relay_broadcast_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+static void relay_broadcast_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
+    int64_t *const s = args->scalar;
     s[PARENT] = call->relay->parent[call->rank];
     s[CHILDREN] = call->relay->children[call->rank];
 }
@@ -69,11 +70,10 @@ static uint64_t relay_broadcast_tcm_bytes(const struct ccl_call *call)
     return call->ccl->slot_bytes;
 }
 
-const struct ccl_algorithm ccl_relay_broadcast = {.name = "relay_broadcast",
-                                                  .collective = CCL_BROADCAST,
-                                                  .kernel = &kernel,
-                                                  .kernel_args = relay_broadcast_kernel_args,
-                                                  .check = relay_check,
-                                                  .tcm_bytes = relay_broadcast_tcm_bytes,
-                                                  .relay = CCL_RELAY_DOWN,
-                                                  .lanes = true};
+const struct ccl_algorithm ccl_relay_broadcast = {
+    .name = "relay_broadcast",
+    .collective = CCL_BROADCAST,
+    .kernel = &kernel,
+    .machine = {.lanes = true, .relay = CCL_RELAY_DOWN, .tcm_bytes = relay_broadcast_tcm_bytes},
+    .kernel_args = relay_broadcast_kernel_args,
+    .check = relay_check};

@@ -13,6 +13,7 @@
  * ranks 2v and 2v + 1, or v + N - p, whose slices are neighbours.
  */
 #include "collectives/algorithms/reduce_scatter.h"
+#include "collectives/algorithms/reduce_scatter_kernel.h"
 
 enum phase { FOLD, FIRST_STEP, LATER_STEPS, COPY };
 static const char *const phase_name[] = {"fold", "first step", "later steps", "copy"};
@@ -239,10 +240,10 @@ static struct ccl_rs_needs rhd_needs_of(const struct ccl_call *call)
     return (struct ccl_rs_needs){.ranks_min = 1, .slots = whole ? n : n / 2};
 }
 
-static int rhd_check(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int rhd_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     const struct ccl_rs_needs needs = rhd_needs_of(call);
-    return ccl_rs_check(call, &needs, "rhd", key, error);
+    return ccl_rs_check(call, &needs, "rhd", refusal);
 }
 
 static uint64_t rhd_tcm_bytes(const struct ccl_call *call)
@@ -266,13 +267,16 @@ static uint32_t rhd_peers(const struct ccl_call *call)
     return peers;
 }
 
+static const struct ccl_order order = {.between = CCL_BETWEEN_HALVES};
+
 const struct ccl_algorithm ccl_rhd = {.name = "rhd",
                                       .collective = CCL_REDUCE_SCATTER,
                                       .kernel = &kernel,
+                                      .order = &order,
+                                      .machine = {.mappers = CCL_RS_MAPPERS,
+                                                  .tcm_bytes = rhd_tcm_bytes,
+                                                  .scratch_bytes = rhd_scratch_bytes,
+                                                  .peers = rhd_peers},
                                       .kernel_args = ccl_rs_kernel_args,
                                       .check = rhd_check,
-                                      .tcm_bytes = rhd_tcm_bytes,
-                                      .scratch_bytes = rhd_scratch_bytes,
-                                      .peers = rhd_peers,
-                                      .takes_part = ccl_rs_takes_part,
-                                      .mappers = CCL_RS_MAPPERS};
+                                      .takes_part = ccl_rs_takes_part};

@@ -13,6 +13,7 @@
 
 #include "collectives/algorithms/lane_steps.h"
 #include "collectives/topologies.h"
+#include "hw/topology/topology.h"
 
 enum scalar { WIDTH, HEIGHT, WRAPS, BASE /* the direction called N */ };
 enum phase { LOAD, ROWS, COLUMNS };
@@ -179,12 +180,8 @@ static bool logical_grid(const struct ccl_call *call, struct logical *grid)
 
 static struct logical machine_grid(const struct ccl_call *call)
 {
-    const struct hw_config *hw = call->hw;
-    const bool plane = hw_sips_are_grid(hw);
-    return (struct logical){.kind = LOGICAL_NONE,
-                            .w = plane ? hw->sip_w : hw->sip_count,
-                            .h = plane ? hw->sip_h : 1,
-                            .wraps = hw->sip_topology != HW_MESH_2D_NO_WRAP};
+    const struct hw_grid grid = hw_sip_grid(call->hw);
+    return (struct logical){.kind = LOGICAL_NONE, .w = grid.w, .h = grid.h, .wraps = grid.wrap};
 }
 
 /* A queue of those that is `wanted`; an opposite left out is the usual one. */
@@ -229,7 +226,7 @@ static bool ring_all_gather_find_grid(const struct ccl_call *call, struct logica
     struct lp_neighbour missing;
     if (algorithm == NULL && none) {
         *grid = machine_grid(call);
-        return call->hw->sip_topology != HW_PAIR_SWITCH || call->hw->sip_count == 1;
+        return hw_topology_is_directed(call->hw->sip_topology) || call->hw->sip_count == 1;
     }
     if (none)
         *grid = (struct logical){.kind = LOGICAL_LINE,
@@ -244,8 +241,9 @@ static bool ring_all_gather_find_grid(const struct ccl_call *call, struct logica
     return true;
 }
 
-static void ring_all_gather_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+static void ring_all_gather_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
+    int64_t *const s = args->scalar;
     struct logical grid;
     (void)ring_all_gather_find_grid(call, &grid); /* ring_all_gather_check() has */
     s[WIDTH] = grid.w;
@@ -255,8 +253,8 @@ static void ring_all_gather_kernel_args(const struct ccl_call *call, int64_t s[T
 }
 
 /* What a hook has laid joins the ranks: seen once for all, in the call of rank 0. */
-static int check_hooked(const struct ccl_call *call, const struct logical *grid, const char **key,
-                        struct cw_error *error)
+static int check_hooked(const struct ccl_call *call, const struct logical *grid,
+                        struct ccl_refusal *refusal)
 {
     const struct ccl_algorithm *const algorithm = hooked(call);
     struct lp_neighbour missing;
@@ -267,33 +265,32 @@ static int check_hooked(const struct ccl_call *call, const struct logical *grid,
         rank++;
     if (rank == call->world_size)
         return CW_OK;
-    *key = "defaults.module";
-    snprintf(error->text, sizeof error->text,
-             "an all-gather goes along lines of ranks, and the neighbors() hook of %s leaves rank "
-             "%u without a direction %s to rank %u; legal is one that leaves the rows (E, W) and "
-             "columns (S, N) of the ranks, as rings or open lines, or none",
-             algorithm->name, rank, missing.dir, missing.rank);
-    return error->exit_code = CW_USAGE;
+    (void)ccl_refuse(refusal, "defaults.module",
+                     "an all-gather goes along lines of ranks, and the neighbors() hook of %s "
+                     "leaves rank %u without a direction %s to rank %u",
+                     algorithm->name, rank, missing.dir, missing.rank);
+    return ccl_legal(refusal, "legal is one that leaves the rows (E, W) and columns (S, N) of the "
+                              "ranks, as rings or open lines, or none");
 }
 
-static int ring_all_gather_check(const struct ccl_call *call, const char **key,
-                                 struct cw_error *error)
+static int ring_all_gather_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     struct logical grid;
     if (ring_all_gather_find_grid(call, &grid))
-        return check_hooked(call, &grid, key, error);
-    *key = "defaults.topology";
-    snprintf(error->text, sizeof error->text,
-             "topology: an all-gather goes along lines of ranks; legal are the logical topologies "
-             "ring_1d, ring_1d_unidir, mesh_2d, torus_2d, mesh_2d_no_wrap, and `none` on any "
-             "machine but pair_switch");
-    return error->exit_code = CW_USAGE;
+        return check_hooked(call, &grid, refusal);
+    char undirected[200];
+    (void)ccl_refuse(refusal, "defaults.topology",
+                     "topology: an all-gather goes along lines of ranks");
+    return ccl_legal(
+        refusal,
+        "legal are the logical topologies ring_1d, ring_1d_unidir, mesh_2d, torus_2d, "
+        "mesh_2d_no_wrap, and `none` on any machine but %s",
+        hw_topology_list(hw_topology_is_undirected, "and", undirected, sizeof undirected));
 }
 
 const struct ccl_algorithm ccl_ring_all_gather = {.name = "ring_all_gather",
                                                   .collective = CCL_ALL_GATHER,
                                                   .kernel = &kernel,
+                                                  .machine = {.by_sip = true, .lanes = true},
                                                   .kernel_args = ring_all_gather_kernel_args,
-                                                  .check = ring_all_gather_check,
-                                                  .by_sip = true,
-                                                  .lanes = true};
+                                                  .check = ring_all_gather_check};

@@ -32,8 +32,9 @@ static const struct tl_kernel kernel = {.name = "ring_allreduce",
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
-static void ring_allreduce_kernel_args(const struct ccl_call *call, int64_t s[TL_SCALARS_MAX])
+static void ring_allreduce_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
+    int64_t *const s = args->scalar;
     s[MESH_TOPO_KIND] = MESH_TOPO_RING;
     s[MESH_TOPO_W] = call->world_size;
     s[MESH_TOPO_H] = 1;
@@ -41,18 +42,14 @@ static void ring_allreduce_kernel_args(const struct ccl_call *call, int64_t s[TL
     s[MESH_LOGICAL] = 1;
 }
 
-static int ring_allreduce_check(const struct ccl_call *call, const char **key,
-                                struct cw_error *error)
+static int ring_allreduce_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     if (strcmp(call->ccl->topology, "ring_1d") == 0 ||
         strcmp(call->ccl->topology, "ring_1d_unidir") == 0)
         return CW_OK;
-    *key = "defaults.topology";
-    snprintf(error->text, sizeof error->text,
-             "topology: %s sends E and receives from W of a ring; ring_1d and ring_1d_unidir are "
-             "legal",
-             call->ccl->algorithm);
-    return error->exit_code = CW_USAGE;
+    (void)ccl_refuse(refusal, "defaults.topology",
+                     "topology: %s sends E and receives from W of a ring", call->ccl->algorithm);
+    return ccl_legal(refusal, "ring_1d and ring_1d_unidir are legal");
 }
 
 static uint64_t ring_allreduce_tcm_bytes(const struct ccl_call *call)
@@ -60,9 +57,12 @@ static uint64_t ring_allreduce_tcm_bytes(const struct ccl_call *call)
     return mesh_tcm_bytes(call, call->n_elem * tl_itemsize(call->dtype));
 }
 
-const struct ccl_algorithm ccl_ring_allreduce = {.name = "ring_allreduce",
-                                                 .kernel = &kernel,
-                                                 .kernel_args = ring_allreduce_kernel_args,
-                                                 .check = ring_allreduce_check,
-                                                 .tcm_bytes = ring_allreduce_tcm_bytes,
-                                                 .mappers = CCL_MAPPER_LEADER_ONLY};
+static const struct ccl_order order = {.between = CCL_BETWEEN_RING};
+
+const struct ccl_algorithm ccl_ring_allreduce = {
+    .name = "ring_allreduce",
+    .kernel = &kernel,
+    .order = &order,
+    .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .tcm_bytes = ring_allreduce_tcm_bytes},
+    .kernel_args = ring_allreduce_kernel_args,
+    .check = ring_allreduce_check};

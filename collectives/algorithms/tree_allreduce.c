@@ -47,19 +47,20 @@ static const struct tl_kernel kernel = {.name = "tree_allreduce",
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
-static int tree_allreduce_check(const struct ccl_call *call, const char **key,
-                                struct cw_error *error)
+static int tree_allreduce_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     if (strcmp(call->ccl->topology, "tree_binary") == 0)
         return CW_OK;
-    *key = "defaults.topology";
-    snprintf(error->text, sizeof error->text,
-             "topology: %s goes to the parent and the children of a tree; tree_binary is legal",
-             call->ccl->algorithm);
-    return error->exit_code = CW_USAGE;
+    (void)ccl_refuse(refusal, "defaults.topology",
+                     "topology: %s goes to the parent and the children of a tree",
+                     call->ccl->algorithm);
+    return ccl_legal(refusal, "tree_binary is legal");
 }
+
+static const struct ccl_order order = {.between = CCL_BETWEEN_TREE};
 
 const struct ccl_algorithm ccl_tree_allreduce = {.name = "tree_allreduce",
                                                  .kernel = &kernel,
-                                                 .check = tree_allreduce_check,
-                                                 .mappers = CCL_MAPPER_LEADER_ONLY};
+                                                 .order = &order,
+                                                 .machine = {.mappers = CCL_MAPPER_LEADER_ONLY},
+                                                 .check = tree_allreduce_check};

@@ -1,32 +1,12 @@
 /*
- * config.h: the loader of topology.yaml, components.yaml and ccl.yaml (40-runtime.md,
- * "Configuration"). Layers, each over the one before: the shipped files, the user's files, a
- * preset, the environment (environment.h), --algorithm and --set. Every value is checked against
- * the schema (config_schema.c), then rules across keys hold of what is in force; all errors are
- * reported, each with its place, and nothing is loaded when there is one. A loaded configuration is
- * const and shares nothing with another.
+ * config.h: a loaded configuration: the machine, the settings of collectives, the digest of both.
+ * It is const and shares nothing with another (config_load.h makes it).
  */
 #ifndef COLLECTIVES_CONFIG_H
 #define COLLECTIVES_CONFIG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "collectives/config/ccl_config.h"
-#include "collectives/config/config_errors.h"
 #include "hw/hw_config.h"
-
-/* What the command line asks for. Strings are the caller's and must outlive the call only. */
-struct config_request {
-    const char *topology, *components, *ccl; /* files over the shipped ones; NULL: none */
-    const char *preset;                      /* a name in configs/presets, or a path; or NULL */
-    const char *algorithm;                   /* as --set defaults.algorithm=...; or NULL */
-    const char *const *sets;                 /* [set_count] KEY=VALUE */
-    size_t set_count;
-    bool no_plugins;         /* refuse module, mapper and validator from a file */
-    const char *configs_dir; /* the shipped files; NULL: searched for (config_find.c) */
-};
 
 struct config_tree;
 
@@ -36,13 +16,5 @@ struct config {
     char digest[17];          /* XXH3-64 of the resolved text, 16 hex digits */
     struct config_tree *tree; /* values and their places */
 };
-
-/*
- * Loads and checks. CW_OK: *out is a configuration, freed with config_free(). Else *out is NULL,
- * and errors say why: CW_USAGE (sorted by place), CW_NO_RESOURCE (out of memory).
- */
-int config_load(const struct config_request *request, struct config **out,
-                struct config_errors *errors);
-void config_free(struct config *config); /* accepts NULL */
 
 #endif

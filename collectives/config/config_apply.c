@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "collectives/config/config_value.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 
 #define PATH_BYTES  256u
 #define KNOWN_BYTES 700u

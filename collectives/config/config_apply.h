@@ -4,7 +4,7 @@
 #ifndef COLLECTIVES_CONFIG_APPLY_H
 #define COLLECTIVES_CONFIG_APPLY_H
 
-#include "collectives/config/config_parse.h"
+#include "collectives/config/input/config_parse.h"
 #include "collectives/config/config_tree.h"
 
 /* Applies all of a file or preset, checked against what is legal in that source. */

@@ -51,7 +51,7 @@ static void config_fill_store(const struct config_key *key, const struct config_
         break;
     }
 }
-_Static_assert(sizeof(enum hw_sip_topology) == sizeof(uint32_t) &&
+_Static_assert(sizeof(enum hw_contention) == sizeof(uint32_t) &&
                    sizeof(enum ccl_wiring) == sizeof(uint32_t),
                "enumerations are stored as 32 bits");
 
@@ -72,9 +72,9 @@ static void fill_link(const struct config_tree *tree, uint32_t kind, struct hw_c
 
 static void fill_structure(const struct config_tree *tree, struct hw_config *hw)
 {
-    const bool is_grid = hw->sip_topology == HW_TORUS_2D || hw->sip_topology == HW_MESH_2D_NO_WRAP;
-    hw->sip_w = is_grid ? tree->grid_w : hw->sip_count;
-    hw->sip_h = is_grid ? tree->grid_h : 1;
+    hw->sip_topology = hw_topology_find(config_machine_value(tree, "system.sips.topology")->text);
+    hw->sip_w = hw->sip_topology->is_grid ? tree->grid.w : hw->sip_count;
+    hw->sip_h = hw->sip_topology->is_grid ? tree->grid.h : 1;
     const struct config_value *const corners = config_machine_value(tree, "cube.pe_layout.corners");
     hw->corner_count = corners->list_count;
     for (uint32_t i = 0; i < corners->list_count; i++)

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collectives/config/environment.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/environment.h"
+#include "collectives/config/input/text.h"
 #include "core/host/program.h"
 
 const char CONFIG_BUILT_IN[] = "built-in";

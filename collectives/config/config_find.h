@@ -5,7 +5,7 @@
 #define COLLECTIVES_CONFIG_FIND_H
 
 #include "collectives/config/builtin_files.h"
-#include "collectives/config/config_source.h"
+#include "collectives/config/input/config_source.h"
 
 /* In the place of a folder: the files that the program has compiled in take effect. */
 extern const char CONFIG_BUILT_IN[];

@@ -44,16 +44,13 @@ static bool values_of(const struct config_tree *tree, const char *group, const c
 static bool node_values(const struct config_tree *tree, uint32_t kind, struct kind_values *values)
 {
     values->parts_max = 3;
-    values->on_the_way = kind == HW_NODE_PE_DMA || kind == HW_NODE_PE_TCM;
+    values->on_the_way = hw_node_row[kind].jitter == HW_LATE_ON_WAY;
     return values_of(tree, "nodes", hw_node_name[kind], values);
 }
 
 static bool link_values(const struct config_tree *tree, uint32_t kind, struct kind_values *values)
 {
-    const bool of_pe = kind == HW_LINK_PE_NOC || kind == HW_LINK_TCM || kind == HW_LINK_HBM;
-    const bool of_die = kind == HW_LINK_HUB || kind == HW_LINK_SIP_LINK || kind == HW_LINK_PCIE ||
-                        kind == HW_LINK_SIO || kind == HW_LINK_HCCS;
-    values->parts_max = of_pe ? 3 : of_die ? 1 : 2;
+    values->parts_max = hw_link_row[kind].per;
     values->on_the_way = true;
     return values_of(tree, "links", hw_link_name[kind], values);
 }
@@ -137,7 +134,7 @@ static void check_contention(struct config_loader *loader, const struct config_t
                              const struct kind_values *values)
 {
     const struct config_value *const contention = config_machine_value(tree, "fabric.contention");
-    const bool per_instance = values->each->number.mantissa != 0;
+    const bool per_instance = values->each->number.mantissa == CONFIG_DRAW_INSTANCE;
     if (values->on_the_way && distribution_of(values) > HW_JITTER_FIXED && !per_instance &&
         config_given(contention) && contention->number.mantissa == HW_CONTENTION_NONE)
         config_error(loader, values->distribution->place,
@@ -170,7 +167,7 @@ void config_check_jitter(struct config_loader *loader, const struct config_tree 
 static void fill_kind(const struct kind_values *values, uint32_t salt, struct hw_jitter_kind *kind)
 {
     kind->salt = (uint8_t)salt;
-    kind->per_instance = values->each->number.mantissa != 0;
+    kind->per_instance = values->each->number.mantissa == CONFIG_DRAW_INSTANCE;
     kind->only_parts = (uint8_t)values->only->list_count;
     memcpy(kind->only, values->only->list, sizeof kind->only);
     kind->active = kind->mean_ps > 0 || kind->spread_ps > 0 || kind->slower_percent > 0;
@@ -183,8 +180,8 @@ void config_fill_jitter(const struct config_tree *tree, struct hw_config *hw)
         hw->jitter_seed = 1;
     for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
         if (node_values(tree, kind, &values))
-            fill_kind(&values, kind, &hw->node_jitter[kind]);
+            fill_kind(&values, hw_node_row[kind].salt, &hw->node_jitter[kind]);
     for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
         if (link_values(tree, kind, &values))
-            fill_kind(&values, HW_NODE_KINDS + kind, &hw->link_jitter[kind]);
+            fill_kind(&values, hw_link_row[kind].salt, &hw->link_jitter[kind]);
 }

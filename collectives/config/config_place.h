@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "collectives/config/config.h"
+#include "collectives/config/input/config_errors.h"
 
 /*
  * Where the value in force comes from: "file:line:column", "--set KEY=VALUE" or

@@ -14,8 +14,8 @@
 #include <xxhash.h>
 
 #include "collectives/config/config_tree.h"
-#include "collectives/config/environment.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/environment.h"
+#include "collectives/config/input/text.h"
 #include "core/cw.h"
 
 #define COMMENT_COLUMN 44
@@ -86,7 +86,7 @@ static void print_absent_grid(struct printer *printer, const char *path)
 {
     char text[16];
     const struct config_tree *const tree = printer->tree;
-    const uint32_t length = strcmp(last_part(path), "w") == 0 ? tree->grid_w : tree->grid_h;
+    const uint32_t length = strcmp(last_part(path), "w") == 0 ? tree->grid.w : tree->grid.h;
     if (length == 0)
         return;
     snprintf(text, sizeof text, "%" PRIu32, length);

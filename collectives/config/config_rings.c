@@ -9,31 +9,10 @@
 
 #include "collectives/config/config_place.h"
 #include "collectives/topologies.h"
+#include "hw/topology/topology.h"
 
-/* Neighbours that the best placed node has in a line of `length`, wrapping or not. */
-static uint32_t line_neighbours(uint32_t length, bool wraps)
-{
-    if (length == 1)
-        return 0;
-    return length == 2 && !wraps ? 1 : 2;
-}
-
-static uint32_t sip_directions(const struct hw_config *hw)
-{
-    const bool wraps = hw->sip_topology != HW_MESH_2D_NO_WRAP;
-    switch (hw->sip_topology) {
-    case HW_RING_1D:
-    case HW_SWITCH:
-        return line_neighbours(hw->sip_count, true);
-    case HW_TORUS_2D:
-    case HW_MESH_2D_NO_WRAP:
-        return line_neighbours(hw->sip_w, wraps) + line_neighbours(hw->sip_h, wraps);
-    case HW_PAIR_SWITCH:
-    case HW_SIP_TOPOLOGIES:
-        break;
-    }
-    return 0;
-}
+/* Neighbours that the best placed node has in an open line of `length`. */
+static uint32_t line_neighbours(uint32_t length) { return length < 3 ? length - 1 : 2; }
 
 /* The PE grid has an upper row (NW, NE) and a lower one (SW, SE), pe_per_corner wide per corner. */
 static uint32_t intra_directions(const struct hw_config *hw)
@@ -43,7 +22,7 @@ static uint32_t intra_directions(const struct hw_config *hw)
         there[hw->corner[i]] = true;
     const bool full_row = (there[HW_NW] && there[HW_NE]) || (there[HW_SW] && there[HW_SE]);
     const bool column = (there[HW_NW] && there[HW_SW]) || (there[HW_NE] && there[HW_SE]);
-    const uint32_t row = line_neighbours((full_row ? 2 : 1) * hw->pe_per_corner, false);
+    const uint32_t row = line_neighbours((full_row ? 2 : 1) * hw->pe_per_corner);
     return row + (column ? 1 : 0);
 }
 
@@ -55,9 +34,9 @@ uint32_t config_directions_max(const struct hw_config *hw, const struct ccl_conf
     if (logical_find(ccl->topology, world, hw, &logical, &error) == CW_OK &&
         logical.kind != LOGICAL_NONE)
         return logical_rings_max(&logical);
-    const uint32_t cube = line_neighbours(hw->cube_w, false) + line_neighbours(hw->cube_h, false);
+    const uint32_t cube = line_neighbours(hw->cube_w) + line_neighbours(hw->cube_h);
     const uint32_t intra = ccl->wiring == CCL_WIRING_ALL_PES ? intra_directions(hw) : 0;
-    return intra + cube + sip_directions(hw);
+    return intra + cube + hw_sip_directions_max(hw);
 }
 
 bool config_rings_fit(const struct config *config, uint32_t directions, uint32_t pes,

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "collectives/config/config.h"
+#include "collectives/config/input/config_errors.h"
 
 /*
  * The most directions that one PE has a ring for (wiring, meshes and SIP topology), counted from

@@ -13,10 +13,10 @@
 #include "collectives/config/config_jitter.h"
 #include "collectives/config/config_ranks.h"
 #include "collectives/config/config_value.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
+#include "hw/topology/topology.h"
 
 #define LIST_BYTES 600u
-#define PAIRS_MAX  24u
 
 static void list_add(char list[LIST_BYTES], const char *text)
 {
@@ -136,81 +136,23 @@ static uint32_t machine_count(const struct config_tree *tree, const char *path)
     return config_given(value) ? (uint32_t)value->number.mantissa : 0;
 }
 
-/* "1x6, 2x3, 3x2, 6x1" */
-static void list_grids(uint32_t count, char list[LIST_BYTES])
-{
-    list[0] = '\0';
-    uint32_t pairs = 0;
-    for (uint32_t w = 1; w <= count; w++) {
-        if (count % w != 0)
-            continue;
-        char pair[32];
-        snprintf(pair, sizeof pair, "%" PRIu32 "x%" PRIu32, w, count / w);
-        if (pairs++ < PAIRS_MAX)
-            list_add(list, pair);
-    }
-    if (pairs > PAIRS_MAX)
-        list_add(list, "...");
-}
-
-static uint32_t square_root(uint32_t count)
-{
-    uint32_t root = 0;
-    while ((root + 1) * (root + 1) <= count)
-        root++;
-    return root;
-}
-
-/* A 2-D grid of SIPs: w and h, or neither and a square. */
-static void check_sip_grid(struct config_loader *loader, struct config_tree *tree,
-                           const char *topology, uint32_t count)
-{
-    const struct config_value *const w = config_machine_value(tree, "system.sips.w");
-    const struct config_value *const h = config_machine_value(tree, "system.sips.h");
-    const struct config_place at_count = config_machine_value(tree, "system.sips.count")->place;
-    char grids[LIST_BYTES];
-    list_grids(count, grids);
-    if (!config_given(w) && !config_given(h)) {
-        tree->grid_w = tree->grid_h = square_root(count);
-        if (tree->grid_w * tree->grid_h != count)
-            config_error(loader, at_count,
-                         "system.sips.count: %" PRIu32 " is no perfect square, so %s needs "
-                         "system.sips.w and system.sips.h; legal w x h: %s",
-                         count, topology, grids);
-        return;
-    }
-    if (!config_given(w) || !config_given(h)) {
-        const struct config_value *const one = config_given(w) ? w : h;
-        config_error(loader, one->place,
-                     "system.sips.%s: given without system.sips.%s; give both or, for a square, "
-                     "neither; legal w x h for %" PRIu32 " SIPs: %s",
-                     one == w ? "w" : "h", one == w ? "h" : "w", count, grids);
-        return;
-    }
-    tree->grid_w = (uint32_t)w->number.mantissa;
-    tree->grid_h = (uint32_t)h->number.mantissa;
-    if (tree->grid_w * tree->grid_h != count)
-        config_error(loader, w->place,
-                     "system.sips.w: %" PRIu32 " x %" PRIu32 " is %" PRIu32
-                     " SIPs, but system.sips.count is %" PRIu32 "; legal w x h: %s",
-                     tree->grid_w, tree->grid_h, tree->grid_w * tree->grid_h, count, grids);
-}
-
+/* The topology's own rule of how many SIPs, in a grid of which size, it joins. */
 static void config_rules_check_sips(struct config_loader *loader, struct config_tree *tree)
 {
+    static const char *const keys[HW_SIP_KEYS] = {[HW_SIP_KEY_COUNT] = "system.sips.count",
+                                                  [HW_SIP_KEY_W] = "system.sips.w",
+                                                  [HW_SIP_KEY_H] = "system.sips.h"};
     const struct config_value *const topology = config_machine_value(tree, "system.sips.topology");
-    const struct config_value *const count = config_machine_value(tree, "system.sips.count");
+    const struct config_value *const count = config_machine_value(tree, keys[HW_SIP_KEY_COUNT]);
     if (!config_given(topology) || !config_given(count))
         return;
-    const uint32_t sips = (uint32_t)count->number.mantissa;
-    const enum hw_sip_topology kind = (enum hw_sip_topology)topology->number.mantissa;
-    if (kind == HW_TORUS_2D || kind == HW_MESH_2D_NO_WRAP)
-        check_sip_grid(loader, tree, topology->text, sips);
-    if (kind == HW_PAIR_SWITCH && sips % 2 != 0 && sips != 1)
-        config_error(loader, count->place,
-                     "system.sips.count: pair_switch joins SIPs in pairs, so it needs an even "
-                     "number; found %" PRIu32,
-                     sips);
+    const struct hw_sip_size given = {machine_count(tree, keys[HW_SIP_KEY_W]),
+                                      machine_count(tree, keys[HW_SIP_KEY_H])};
+    struct hw_misfit misfit;
+    if (!hw_topology_find(topology->text)
+             ->fit((uint32_t)count->number.mantissa, given, &tree->grid, &misfit))
+        config_error(loader, config_machine_value(tree, keys[misfit.key])->place, "%s: %s",
+                     keys[misfit.key], misfit.text);
 }
 
 /* What an address has room for: 10 bits of cube, 6 bits of PE (20-hardware.md). */
@@ -251,12 +193,14 @@ static void check_algorithm_fits(struct config_loader *loader, const struct conf
     const struct config_value *const logical =
         config_ccl_value(tree, tree->chosen, config_ccl_find("topology"));
     const bool by_machine = config_given(logical) && strcmp(logical->text, "none") == 0;
+    char ringed[LIST_BYTES];
     if (by_machine && config_given(invariant) && invariant->number.mantissa != 0 &&
-        config_given(topology) && topology->number.mantissa == HW_MESH_2D_NO_WRAP &&
+        config_given(topology) && hw_topology_find(topology->text)->lines == HW_SIP_LINES_OPEN &&
         machine_count(tree, "system.sips.count") > 1)
         config_error(loader, invariant->place,
-                     "rank_invariant: not offered on mesh_2d_no_wrap; legal on ring_1d, torus_2d "
-                     "and switch, or set it to false");
+                     "rank_invariant: not offered on %s; legal on %s, or set it to false",
+                     topology->text,
+                     hw_topology_list(hw_topology_is_ringed, "and", ringed, sizeof ringed));
     const struct config_value *const world =
         config_ccl_value(tree, tree->chosen, config_ccl_find("world_size"));
     const uint32_t sips = machine_count(tree, "system.sips.count");

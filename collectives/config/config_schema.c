@@ -9,30 +9,42 @@
 #include <string.h>
 
 #include "collectives/config/ccl_config.h"
+#include "collectives/runtime/mapper.h"
+#include "collectives/topologies.h"
+#include "hw/topology/topology.h"
 
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 
-static const char *const contentions[] = {"none", "message", "chunk"};
-static const char *const sip_topologies[] = {"ring_1d", "torus_2d", "mesh_2d_no_wrap", "switch",
-                                             "pair_switch"};
-static const char *const wirings[] = {"all_pes", "pe0"};
-static const char *const buffer_kinds[] = {"tcm", "hbm", "sram"};
-static const char *const backpressures[] = {"sleep", "poll"};
-static const char *const fairnesses[] = {"weak", "strict"};
-static const char *const credit_modes[] = {"fast_path", "fabric"};
-static const char *const channels[] = {"dual", "single"};
-static const char *const host_copies[] = {"instant", "simulated"};
-static const char *const distributions[] = {"none", "fixed", "uniform", "normal", "exponential"};
-static const char *const draws[] = {"operation", "instance"};
-static const char *const corners[] = {"NW", "NE", "SW", "SE"};
-static const char *const roots[] = {"center", "corner"};
-static const char *const topologies[] = {"ring_1d",         "ring_1d_unidir", "mesh_2d", "torus_2d",
-                                         "mesh_2d_no_wrap", "tree_binary",    "none"};
-static const char *const mappers[] = {"leader_only", "all_pes", "pe0_all_cubes"};
-static const char *const validators[] = {"single_shard_per_rank", "multi_pe_sip_local",
-                                         "cube_rows"};
+/* The names of an enumeration's values, each beside the value that it means. */
+#define NAMES(function, ...)                                                                       \
+    static const char *function(uint32_t value)                                                    \
+    {                                                                                              \
+        static const char *const names[] = {__VA_ARGS__};                                          \
+        return value < COUNT_OF(names) ? names[value] : NULL;                                      \
+    }
 
-#define CHOICES(array)     .choices = (array), .choice_count = COUNT_OF(array)
+NAMES(contention_name, [HW_CONTENTION_NONE] = "none", [HW_CONTENTION_MESSAGE] = "message",
+      [HW_CONTENTION_CHUNK] = "chunk")
+NAMES(wiring_name, [CCL_WIRING_ALL_PES] = "all_pes", [CCL_WIRING_PE0] = "pe0")
+NAMES(buffer_kind_name, [CCL_BUFFER_TCM] = "tcm", [CCL_BUFFER_HBM] = "hbm",
+      [CCL_BUFFER_SRAM] = "sram")
+NAMES(backpressure_name, [CCL_SLEEP] = "sleep", [CCL_POLL] = "poll")
+NAMES(fairness_name, [CCL_FAIRNESS_WEAK] = "weak", [CCL_FAIRNESS_STRICT] = "strict")
+NAMES(credit_mode_name, [CCL_CREDIT_FAST_PATH] = "fast_path", [CCL_CREDIT_FABRIC] = "fabric")
+NAMES(channels_name, [CCL_VC_DUAL] = "dual", [CCL_VC_SINGLE] = "single")
+NAMES(host_copy_name, [CCL_HOST_COPY_INSTANT] = "instant", [CCL_HOST_COPY_SIMULATED] = "simulated")
+NAMES(distribution_name, [HW_JITTER_NONE] = "none", [HW_JITTER_FIXED] = "fixed",
+      [HW_JITTER_UNIFORM] = "uniform", [HW_JITTER_NORMAL] = "normal",
+      [HW_JITTER_EXPONENTIAL] = "exponential")
+NAMES(draw_name, [CONFIG_DRAW_OPERATION] = "operation", [CONFIG_DRAW_INSTANCE] = "instance")
+NAMES(root_name, [CCL_ROOT_CENTER] = "center", [CCL_ROOT_CORNER] = "corner")
+
+static const char *corner_name(uint32_t corner)
+{
+    return corner < HW_CORNERS ? hw_corner_name[corner] : NULL;
+}
+
+#define CHOICES(name_of)   .choice = (name_of)
 #define TO_HW(how, field)  .store = CONFIG_STORE_##how, .offset = offsetof(struct hw_config, field)
 #define TO_CCL(how, field) .store = CONFIG_STORE_##how, .offset = offsetof(struct ccl_config, field)
 
@@ -59,8 +71,8 @@ static const char *const validators[] = {"single_shard_per_rank", "multi_pe_sip_
 /* What one kind of block or link adds to its operations (hw/jitter.h). */
 #define JITTER(group, name, field, kind)                                                           \
     KEY(COMPONENTS, "jitter." group "." name ".distribution", CHOICE,                              \
-        "of the time added to each operation", CHOICES(distributions), .flags = CONFIG_OPTIONAL,   \
-        JITTER_TO(ENUM, field, kind, distribution)),                                               \
+        "of the time added to each operation", CHOICES(distribution_name),                         \
+        .flags = CONFIG_OPTIONAL, JITTER_TO(ENUM, field, kind, distribution)),                     \
         KEY(COMPONENTS, "jitter." group "." name ".mean_ns", DECIMAL, "its mean",                  \
             RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL,                              \
             JITTER_TO(PS, field, kind, mean_ps)),                                                  \
@@ -72,22 +84,65 @@ static const char *const validators[] = {"single_shard_per_rank", "multi_pe_sip_
             "added to each operation, of its own time", RANGE("0", "1000000", "percent"),          \
             .flags = CONFIG_OPTIONAL, JITTER_TO(U32, field, kind, slower_percent)),                \
         KEY(COMPONENTS, "jitter." group "." name ".each", CHOICE, "what gets a draw of its own",   \
-            CHOICES(draws), .flags = CONFIG_OPTIONAL),                                             \
+            CHOICES(draw_name), .flags = CONFIG_OPTIONAL),                                         \
         KEY(COMPONENTS, "jitter." group "." name ".only", PLACE, "where; not given: everywhere",   \
             .flags = CONFIG_OPTIONAL)
 #define JITTER_TO(how, field, kind, part)                                                          \
     .store = CONFIG_STORE_##how, .offset = offsetof(struct hw_config, field) +                     \
                                            (kind) * sizeof(struct hw_jitter_kind) +                \
                                            offsetof(struct hw_jitter_kind, part)
-#define NODE_JITTER(name, kind) JITTER("nodes", name, node_jitter, kind)
-#define LINK_JITTER(name, kind) JITTER("links", name, link_jitter, kind)
+/* Keys of a kind of node beside overhead_ns. */
+#define KEYS_OF_PE_DMA                                                                             \
+    KEY(COMPONENTS, "nodes.pe_dma.queue_depth", COUNT, "operations each channel holds",            \
+        RANGE("1", "1024", "operations"), TO_HW(U32, dma_queue_depth)),                            \
+        KEY(COMPONENTS, "nodes.pe_dma.reduce_bw_gbs", RATE,                                        \
+            "rate of put_reduce at its destination", RANGE("0.001", "1000000", "GB/s"),            \
+            TO_HW(HW_RATE, dma_reduce)),
+#define KEYS_OF_PE_IPCQ                                                                            \
+    KEY(COMPONENTS, "nodes.pe_ipcq.wire_ns", DECIMAL,                                              \
+        "from the end of a transfer to its visibility", RANGE("0", "1000000000", "ns"),            \
+        TO_HW(PS, ipcq_wire_ps)),                                                                  \
+        KEY(COMPONENTS, "nodes.pe_ipcq.poll_interval_ns", DECIMAL,                                 \
+            "between two looks with backpressure: poll", RANGE("0.001", "1000000000", "ns"),       \
+            TO_HW(PS, ipcq_poll_ps)),
+#define KEYS_OF_PE_FETCH_STORE                                                                     \
+    KEY(COMPONENTS, "nodes.pe_fetch_store.bw_gbs", RATE, "TCM to registers and back",              \
+        RANGE("0.001", "1000000", "GB/s"), TO_HW(HW_RATE, fetch_store)),
+#define KEYS_OF_PE_MATH                                                                            \
+    KEY(COMPONENTS, "nodes.pe_math.clock_ghz", RATE, "clock of PE_MATH",                           \
+        RANGE("0.001", "1000", "GHz"), TO_HW(HW_RATE, math_cycle)),                                \
+        KEY(COMPONENTS, "nodes.pe_math.lanes", COUNT, "elements per cycle",                        \
+            RANGE("1", "65536", NULL), TO_HW(U32, math_lanes)),
+#define KEYS_OF_PE_GEMM                                                                            \
+    KEY(COMPONENTS, "nodes.pe_gemm.clock_ghz", RATE, "clock of PE_GEMM",                           \
+        RANGE("0.001", "1000", "GHz"), TO_HW(HW_RATE, gemm_cycle)),                                \
+        KEY(COMPONENTS, "nodes.pe_gemm.m", COUNT, "rows of a tile product per cycle",              \
+            RANGE("1", "65536", NULL), TO_HW(U32, gemm_m)),                                        \
+        KEY(COMPONENTS, "nodes.pe_gemm.n", COUNT, "columns of a tile product per cycle",           \
+            RANGE("1", "65536", NULL), TO_HW(U32, gemm_n)),                                        \
+        KEY(COMPONENTS, "nodes.pe_gemm.k", COUNT, "depth of a tile product per cycle",             \
+            RANGE("1", "65536", NULL), TO_HW(U32, gemm_k)),
+#define KEYS_OF_PE_MMU                                                                             \
+    KEY(COMPONENTS, "nodes.pe_mmu.page_kib", COUNT, "size of a page",                              \
+        RANGE("1", "4194304", "KiB"), TO_HW(U64, mmu_page_bytes), .scale = 1024),
+
+/* The rows of hw/blocks.h as keys. */
+#define OWN_KEYS_OF(KIND) KEYS_OF_##KIND
+#define PLAIN_OF(KIND)
+#define NODE_KEYS(KIND, name, salt, keys, jitter) NODE(#name, HW_NODE_##KIND), keys##_OF(KIND)
+#define LINK_KEYS(KIND, name, salt, per)          LINK(#name),
+#define STEADY_KEYS(KIND, name)
+#define LATE_KEYS(KIND, name)                            JITTER("nodes", #name, node_jitter, HW_NODE_##KIND),
+#define LATE_ON_WAY_KEYS(KIND, name)                     LATE_KEYS(KIND, name)
+#define NODE_JITTER_KEYS(KIND, name, salt, keys, jitter) jitter##_KEYS(KIND, name)
+#define LINK_JITTER_KEYS(KIND, name, salt, per)          JITTER("links", #name, link_jitter, HW_LINK_##KIND),
 
 const struct config_key config_machine_keys[] = {
     /* topology.yaml */
     KEY(TOPOLOGY, "system.sips.count", COUNT, "number of SIPs", RANGE("1", "16384", NULL),
         TO_HW(U32, sip_count)),
-    KEY(TOPOLOGY, "system.sips.topology", CHOICE, "how SIPs are joined", CHOICES(sip_topologies),
-        TO_HW(ENUM, sip_topology)),
+    KEY(TOPOLOGY, "system.sips.topology", CHOICE, "how SIPs are joined",
+        CHOICES(hw_topology_name_at)),
     KEY(TOPOLOGY, "system.sips.w", COUNT, "columns of a 2-D grid of SIPs",
         RANGE("1", "16384", NULL), .flags = CONFIG_OPTIONAL),
     KEY(TOPOLOGY, "system.sips.h", COUNT, "rows of a 2-D grid of SIPs", RANGE("1", "16384", NULL),
@@ -99,7 +154,7 @@ const struct config_key config_machine_keys[] = {
     KEY(TOPOLOGY, "cube.pe_layout.pe_per_corner", COUNT, "PEs at each corner",
         RANGE("1", "64", NULL), TO_HW(U32, pe_per_corner)),
     KEY(TOPOLOGY, "cube.pe_layout.corners", CORNERS, "where PEs sit, in the order of their numbers",
-        CHOICES(corners)),
+        CHOICES(corner_name)),
     KEY(TOPOLOGY, "cube.noc.w", COUNT, "columns of routers in a cube", RANGE("1", "16", NULL),
         TO_HW(U32, noc_w)),
     KEY(TOPOLOGY, "cube.noc.h", COUNT, "rows of routers in a cube", RANGE("1", "16", NULL),
@@ -110,96 +165,17 @@ const struct config_key config_machine_keys[] = {
         TO_HW(U64, sram_bytes), .scale = 1024),
     KEY(TOPOLOGY, "memory.hbm_mib", COUNT, "HBM slice of a PE", RANGE("1", "4096", "MiB"),
         TO_HW(U64, hbm_bytes), .scale = 1024 * 1024),
-    KEY(TOPOLOGY, "fabric.contention", CHOICE, "what happens on busy links", CHOICES(contentions),
-        TO_HW(ENUM, contention)),
+    KEY(TOPOLOGY, "fabric.contention", CHOICE, "what happens on busy links",
+        CHOICES(contention_name), TO_HW(ENUM, contention)),
     /* components.yaml */
     KEY(COMPONENTS, "ns_per_mm", DECIMAL, "flight time on links without their own",
         RANGE("0", "1000", "ns per mm")),
     KEY(COMPONENTS, "control_msg_bytes", COUNT, "size of a control message",
         RANGE("1", "65536", "bytes"), TO_HW(U32, control_msg_bytes)),
-    NODE("host", HW_NODE_HOST),
-    NODE("io_cpu", HW_NODE_IO_CPU),
-    NODE("io_hub", HW_NODE_IO_HUB),
-    NODE("io_port", HW_NODE_IO_PORT),
-    NODE("switch", HW_NODE_SWITCH),
-    NODE("m_cpu", HW_NODE_M_CPU),
-    NODE("router", HW_NODE_ROUTER),
-    NODE("ucie_port", HW_NODE_UCIE_PORT),
-    NODE("sram", HW_NODE_SRAM),
-    NODE("hbm", HW_NODE_HBM),
-    NODE("pe_cpu", HW_NODE_PE_CPU),
-    NODE("pe_scheduler", HW_NODE_PE_SCHEDULER),
-    NODE("pe_dma", HW_NODE_PE_DMA),
-    KEY(COMPONENTS, "nodes.pe_dma.queue_depth", COUNT, "operations each channel holds",
-        RANGE("1", "1024", "operations"), TO_HW(U32, dma_queue_depth)),
-    KEY(COMPONENTS, "nodes.pe_dma.reduce_bw_gbs", RATE, "rate of put_reduce at its destination",
-        RANGE("0.001", "1000000", "GB/s"), TO_HW(HW_RATE, dma_reduce)),
-    NODE("pe_ipcq", HW_NODE_PE_IPCQ),
-    KEY(COMPONENTS, "nodes.pe_ipcq.wire_ns", DECIMAL,
-        "from the end of a transfer to its visibility", RANGE("0", "1000000000", "ns"),
-        TO_HW(PS, ipcq_wire_ps)),
-    KEY(COMPONENTS, "nodes.pe_ipcq.poll_interval_ns", DECIMAL,
-        "between two looks with backpressure: poll", RANGE("0.001", "1000000000", "ns"),
-        TO_HW(PS, ipcq_poll_ps)),
-    NODE("pe_fetch_store", HW_NODE_PE_FETCH_STORE),
-    KEY(COMPONENTS, "nodes.pe_fetch_store.bw_gbs", RATE, "TCM to registers and back",
-        RANGE("0.001", "1000000", "GB/s"), TO_HW(HW_RATE, fetch_store)),
-    NODE("pe_math", HW_NODE_PE_MATH),
-    KEY(COMPONENTS, "nodes.pe_math.clock_ghz", RATE, "clock of PE_MATH",
-        RANGE("0.001", "1000", "GHz"), TO_HW(HW_RATE, math_cycle)),
-    KEY(COMPONENTS, "nodes.pe_math.lanes", COUNT, "elements per cycle", RANGE("1", "65536", NULL),
-        TO_HW(U32, math_lanes)),
-    NODE("pe_gemm", HW_NODE_PE_GEMM),
-    KEY(COMPONENTS, "nodes.pe_gemm.clock_ghz", RATE, "clock of PE_GEMM",
-        RANGE("0.001", "1000", "GHz"), TO_HW(HW_RATE, gemm_cycle)),
-    KEY(COMPONENTS, "nodes.pe_gemm.m", COUNT, "rows of a tile product per cycle",
-        RANGE("1", "65536", NULL), TO_HW(U32, gemm_m)),
-    KEY(COMPONENTS, "nodes.pe_gemm.n", COUNT, "columns of a tile product per cycle",
-        RANGE("1", "65536", NULL), TO_HW(U32, gemm_n)),
-    KEY(COMPONENTS, "nodes.pe_gemm.k", COUNT, "depth of a tile product per cycle",
-        RANGE("1", "65536", NULL), TO_HW(U32, gemm_k)),
-    NODE("pe_tcm", HW_NODE_PE_TCM),
-    NODE("pe_mmu", HW_NODE_PE_MMU),
-    KEY(COMPONENTS, "nodes.pe_mmu.page_kib", COUNT, "size of a page", RANGE("1", "4194304", "KiB"),
-        TO_HW(U64, mmu_page_bytes), .scale = 1024),
-    LINK("pe_noc"),
-    LINK("tcm"),
-    LINK("noc"),
-    LINK("hbm"),
-    LINK("sram"),
-    LINK("m_cpu"),
-    LINK("noc_ucie"),
-    LINK("ucie"),
-    LINK("hub"),
-    LINK("sip_link"),
-    LINK("pcie"),
-    LINK("sio"),
-    LINK("hccs"),
-    KEY(COMPONENTS, "jitter.seed", COUNT, "of all draws; 1 if not given",
+    HW_NODES(NODE_KEYS) HW_LINKS(LINK_KEYS) KEY(
+        COMPONENTS, "jitter.seed", COUNT, "of all draws; 1 if not given",
         RANGE("0", "999999999999999999", NULL), .flags = CONFIG_OPTIONAL, TO_HW(U64, jitter_seed)),
-    NODE_JITTER("pe_cpu", HW_NODE_PE_CPU),
-    NODE_JITTER("pe_scheduler", HW_NODE_PE_SCHEDULER),
-    NODE_JITTER("pe_dma", HW_NODE_PE_DMA),
-    NODE_JITTER("pe_ipcq", HW_NODE_PE_IPCQ),
-    NODE_JITTER("pe_fetch_store", HW_NODE_PE_FETCH_STORE),
-    NODE_JITTER("pe_math", HW_NODE_PE_MATH),
-    NODE_JITTER("pe_gemm", HW_NODE_PE_GEMM),
-    NODE_JITTER("pe_tcm", HW_NODE_PE_TCM),
-    NODE_JITTER("pe_mmu", HW_NODE_PE_MMU),
-    LINK_JITTER("pe_noc", HW_LINK_PE_NOC),
-    LINK_JITTER("tcm", HW_LINK_TCM),
-    LINK_JITTER("noc", HW_LINK_NOC),
-    LINK_JITTER("hbm", HW_LINK_HBM),
-    LINK_JITTER("sram", HW_LINK_SRAM),
-    LINK_JITTER("m_cpu", HW_LINK_M_CPU),
-    LINK_JITTER("noc_ucie", HW_LINK_NOC_UCIE),
-    LINK_JITTER("ucie", HW_LINK_UCIE),
-    LINK_JITTER("hub", HW_LINK_HUB),
-    LINK_JITTER("sip_link", HW_LINK_SIP_LINK),
-    LINK_JITTER("pcie", HW_LINK_PCIE),
-    LINK_JITTER("sio", HW_LINK_SIO),
-    LINK_JITTER("hccs", HW_LINK_HCCS),
-};
+    HW_NODES(NODE_JITTER_KEYS) HW_LINKS(LINK_JITTER_KEYS)};
 const uint32_t config_machine_key_count = COUNT_OF(config_machine_keys);
 _Static_assert(COUNT_OF(config_machine_keys) <= CONFIG_MACHINE_KEYS_MAX, "values have room");
 
@@ -212,40 +188,40 @@ const struct config_key config_ccl_keys[] = {
     KEY(CCL, "module", PLUGIN, "the kernel and its host side",
         .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS, TO_CCL(TEXT, module), .scale = 256),
     KEY(CCL, "topology", CHOICE, "logical topology; none: the wiring of the machine",
-        CHOICES(topologies), .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS,
+        CHOICES(logical_name_at), .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS,
         TO_CCL(TEXT, topology), .scale = CCL_NAME_BYTES),
-    KEY(CCL, "mapper", PLUGIN, "which PEs take part", CHOICES(mappers),
+    KEY(CCL, "mapper", PLUGIN, "which PEs take part", CHOICES(ccl_mapper_name_at),
         .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS, TO_CCL(TEXT, mapper), .scale = 256),
-    KEY(CCL, "validator", PLUGIN, "which tensors are accepted", CHOICES(validators),
+    KEY(CCL, "validator", PLUGIN, "which tensors are accepted", CHOICES(ccl_validator_name_at),
         .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS, TO_CCL(TEXT, validator), .scale = 256),
-    KEY(CCL, "wiring", CHOICE, "which PEs have queues", CHOICES(wirings), TO_CCL(ENUM, wiring)),
-    KEY(CCL, "buffer_kind", CHOICE, "memory of the ring slots", CHOICES(buffer_kinds),
+    KEY(CCL, "wiring", CHOICE, "which PEs have queues", CHOICES(wiring_name), TO_CCL(ENUM, wiring)),
+    KEY(CCL, "buffer_kind", CHOICE, "memory of the ring slots", CHOICES(buffer_kind_name),
         TO_CCL(ENUM, buffer_kind)),
-    KEY(CCL, "backpressure", CHOICE, "how a kernel waits", CHOICES(backpressures),
+    KEY(CCL, "backpressure", CHOICE, "how a kernel waits", CHOICES(backpressure_name),
         TO_CCL(ENUM, backpressure)),
     KEY(CCL, "recv_fairness", CHOICE, "order in which recv from any direction serves",
-        CHOICES(fairnesses), TO_CCL(ENUM, recv_fairness)),
+        CHOICES(fairness_name), TO_CCL(ENUM, recv_fairness)),
     KEY(CCL, "n_slots", COUNT, "depth of a ring", RANGE("1", "65536", NULL), TO_CCL(U32, n_slots)),
     KEY(CCL, "slot_size", COUNT, "one tile", RANGE("4", "1073741824", "bytes"),
         TO_CCL(U32, slot_bytes)),
     KEY(CCL, "vc", CHOICE, "dual: compute and communication each have a channel of PE_DMA",
-        CHOICES(channels), .flags = CONFIG_OPTIONAL, TO_CCL(ENUM, vc)),
+        CHOICES(channels_name), .flags = CONFIG_OPTIONAL, TO_CCL(ENUM, vc)),
     KEY(CCL, "vc_chunk_size", COUNT, "what the DMA engine moves between two choices",
         RANGE("1", "1073741824", "bytes"), TO_CCL(U32, vc_chunk_bytes)),
     KEY(CCL, "vc_weights", WEIGHTS, "shares of the DMA engine", RANGE("1", "1024", "chunks")),
     KEY(CCL, "ipcq_credit_size_bytes", COUNT, "size of a credit", RANGE("1", "4096", "bytes"),
         TO_CCL(U32, credit_bytes)),
-    KEY(CCL, "credit_return_mode", CHOICE, "how credits travel", CHOICES(credit_modes),
+    KEY(CCL, "credit_return_mode", CHOICE, "how credits travel", CHOICES(credit_mode_name),
         TO_CCL(ENUM, credit_return_mode)),
     KEY(CCL, "recv_blocks_on_credit", BOOL, "recv returns when its credit is out",
         TO_CCL(BOOL, recv_blocks_on_credit)),
     KEY(CCL, "strict_validation", BOOL, "check that send and recv agree on type and shape",
         TO_CCL(BOOL, strict_validation)),
     KEY(CCL, "host_copy", CHOICE, "whether fills and maps take simulated time",
-        CHOICES(host_copies), TO_CCL(ENUM, host_copy)),
+        CHOICES(host_copy_name), TO_CCL(ENUM, host_copy)),
     KEY(CCL, "world_size", COUNT, "ranks; not given: the number of SIPs",
         RANGE("1", "16384", "ranks"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, world_size)),
-    KEY(CCL, "root", ROOT, "cube where the reduction meets", CHOICES(roots)),
+    KEY(CCL, "root", ROOT, "cube where the reduction meets", CHOICES(root_name)),
     KEY(CCL, "rank_invariant", BOOL, "every rank ends with the same bits",
         TO_CCL(BOOL, rank_invariant)),
     KEY(CCL, "overlap_exchange", BOOL, "lrab_pipelined's root exchanges in a context of its own",

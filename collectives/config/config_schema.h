@@ -11,17 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collectives/config/decimal.h"
-#include "collectives/config/config_source.h"
+#include "collectives/config/input/decimal.h"
+#include "collectives/config/input/config_source.h"
 
 enum config_type {
     CONFIG_COUNT,   /* a whole number */
     CONFIG_DECIMAL, /* a number, at most 9 decimal places */
     CONFIG_RATE,    /* a number above 0, at most 6 decimal places */
     CONFIG_BOOL,
-    CONFIG_CHOICE,  /* one of `choices` */
+    CONFIG_CHOICE,  /* one of `choice` */
     CONFIG_NAME,    /* letters, digits, _ and - */
-    CONFIG_PLUGIN,  /* a name (one of `choices` if there are any), or ./file.so:symbol */
+    CONFIG_PLUGIN,  /* a name (one of `choice` if there are any), or ./file.so:symbol */
     CONFIG_ROOT,    /* center, corner or x,y */
     CONFIG_CORNERS, /* a list of different corners */
     CONFIG_WEIGHTS, /* a list of two whole numbers */
@@ -41,16 +41,20 @@ enum config_store {
     CONFIG_STORE_TEXT, /* a char array of `scale` bytes */
 };
 
+/* Values of `jitter.*.each`: what gets a draw of its own. */
+enum config_draw { CONFIG_DRAW_OPERATION, CONFIG_DRAW_INSTANCE };
+
 enum { CONFIG_OPTIONAL = 1, CONFIG_NOT_IN_DEFAULTS = 2, CONFIG_NOT_IN_ALGORITHM = 4 };
 
 struct config_key {
-    const char *path;           /* "links.ucie.bw_gbs"; of a key of collectives its name alone */
-    const char *min;            /* decimal literals; of a number (of each, in a list) */
-    const char *max;            /* inclusive */
-    const char *unit;           /* "ns", "GB/s"; NULL: a pure number */
-    const char *doc;            /* one line for --help and comments */
-    const char *const *choices; /* [choice_count] in the order of the enumeration */
-    uint32_t choice_count;
+    const char *path; /* "links.ucie.bw_gbs"; of a key of collectives its name alone */
+    const char *min;  /* decimal literals; of a number (of each, in a list) */
+    const char *max;  /* inclusive */
+    const char *unit; /* "ns", "GB/s"; NULL: a pure number */
+    const char *doc;  /* one line for --help and comments */
+    /* The name of a choice: of an enumeration's value, of a registry's row; NULL beyond the last.
+     */
+    const char *(*choice)(uint32_t number);
     uint16_t offset; /* of the field */
     uint8_t type;    /* enum config_type */
     uint8_t store;   /* enum config_store */

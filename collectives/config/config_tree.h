@@ -7,6 +7,7 @@
 
 #include "collectives/config/ccl_config.h"
 #include "collectives/config/config_schema.h"
+#include "hw/topology/topology.h"
 
 #define CONFIG_ALGORITHMS_MAX 1024u
 
@@ -28,7 +29,7 @@ struct config_tree {
     struct config_algorithm *algorithms;
     uint32_t algorithm_count;
     struct config_algorithm *chosen; /* defaults.algorithm's entry */
-    uint32_t grid_w, grid_h;         /* the SIP grid in force; 0: not a grid, or not known */
+    struct hw_sip_size grid;         /* of SIPs, in force; 0: not a grid, or not known */
 };
 
 struct config_algorithm *config_algorithm_find(const struct config_tree *tree, const char *name);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "collectives/config/ccl_config.h"
-#include "collectives/config/text.h"
+#include "collectives/config/input/text.h"
 
 #define LEGAL_BYTES 400u
 #define PLACES_MAX  9u
@@ -31,9 +31,9 @@ static void config_value_append(char *buf, size_t size, const char *text)
 
 static void append_choices(const struct config_key *key, char *buf, size_t size)
 {
-    for (uint32_t i = 0; i < key->choice_count; i++) {
+    for (uint32_t i = 0; key->choice != NULL && key->choice(i) != NULL; i++) {
         config_value_append(buf, size, i == 0 ? "" : ", ");
-        config_value_append(buf, size, key->choices[i]);
+        config_value_append(buf, size, key->choice(i));
     }
 }
 
@@ -61,7 +61,7 @@ const char *config_legal(const struct config_key *key, char *buf, size_t size)
         snprintf(buf, size, "a name of up to 63 letters, digits, '_' and '-'");
         break;
     case CONFIG_PLUGIN:
-        snprintf(buf, size, "%s", key->choice_count > 0 ? "one of " : "a built-in name");
+        snprintf(buf, size, "%s", key->choice != NULL ? "one of " : "a built-in name");
         append_choices(key, buf, size);
         config_value_append(buf, size, ", or ./file.so:symbol");
         break;
@@ -177,8 +177,8 @@ static bool read_bool(const struct reader *reader, const struct config_node *nod
 /* Index of the choice that the node spells, or -1. */
 static int find_choice(const struct config_key *key, const struct config_node *node)
 {
-    for (uint32_t i = 0; i < key->choice_count; i++)
-        if (is_text(node, key->choices[i]))
+    for (uint32_t i = 0; key->choice(i) != NULL; i++)
+        if (is_text(node, key->choice(i)))
             return (int)i;
     return -1;
 }
@@ -188,8 +188,8 @@ static bool reject_choice(const struct reader *reader, const struct config_node 
     struct text_nearest nearest = {0};
     char hint[TEXT_QUOTE_BYTES + 32] = "";
     if (node->kind == CONFIG_SCALAR)
-        for (uint32_t i = 0; i < reader->key->choice_count; i++)
-            text_nearest_try(&nearest, node->text, reader->key->choices[i]);
+        for (uint32_t i = 0; reader->key->choice(i) != NULL; i++)
+            text_nearest_try(&nearest, node->text, reader->key->choice(i));
     if (nearest.best != NULL)
         snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest.best);
     return config_value_reject(reader, node, hint);
@@ -202,7 +202,7 @@ static bool read_choice(const struct reader *reader, const struct config_node *n
     if (choice < 0)
         return reject_choice(reader, node);
     value->number = (struct decimal){.mantissa = choice};
-    return store_text(reader, value, reader->key->choices[choice]);
+    return store_text(reader, value, reader->key->choice((uint32_t)choice));
 }
 
 static bool config_value_is_name(const char *text, size_t bytes)
@@ -249,7 +249,7 @@ static bool read_plugin(const struct reader *reader, const struct config_node *n
     const bool is_file = strchr(node->text, ':') != NULL;
     if (is_file && !is_plugin(node->text, node->bytes, reader->key->scale))
         return config_value_reject(reader, node, "");
-    if (!is_file && reader->key->choice_count > 0)
+    if (!is_file && reader->key->choice != NULL)
         return read_choice(reader, node, value);
     if (!is_file && !config_value_is_name(node->text, node->bytes))
         return config_value_reject(reader, node, "");
@@ -296,7 +296,7 @@ static bool read_corners(const struct reader *reader, const struct config_node *
             return config_value_reject(reader, item, " twice");
         seen |= 1u << choice;
         config_value_append(text, sizeof text, value->list_count == 0 ? "" : ", ");
-        config_value_append(text, sizeof text, reader->key->choices[choice]);
+        config_value_append(text, sizeof text, reader->key->choice((uint32_t)choice));
         value->list[value->list_count++] = (uint32_t)choice;
     }
     config_value_append(text, sizeof text, "]");

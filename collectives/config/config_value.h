@@ -4,7 +4,7 @@
 #ifndef COLLECTIVES_CONFIG_VALUE_H
 #define COLLECTIVES_CONFIG_VALUE_H
 
-#include "collectives/config/config_parse.h"
+#include "collectives/config/input/config_parse.h"
 #include "collectives/config/config_schema.h"
 
 /*

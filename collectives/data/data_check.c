@@ -1,15 +1,16 @@
 /*
- * data_check.c: what a record must be to be carried out (data_pass.h). A record may come from a
- * file, so nothing of it is taken for granted, and sizes are compared before they are multiplied.
+ * data_check.c: the conditions of each kind of record (data_check.h). Sizes are compared before
+ * they are multiplied.
  */
-#include "collectives/data/data_internal.h"
-
-/* Products of one record: a minute's work, far beyond what fits in a TCM. */
-#define PRODUCTS_MAX (UINT64_C(1) << 37)
+#include "collectives/data/data_check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "collectives/data/data_matrix.h"
+
+/* Products of one record: a minute's work, far beyond what fits in a TCM. */
+#define PRODUCTS_MAX (UINT64_C(1) << 37)
 
 static const char *kind_name(uint8_t kind)
 {
@@ -31,21 +32,6 @@ int data_impossible(const struct data_pass *pass, const struct lp_op *op, struct
     snprintf(error->text, sizeof error->text, "data pass: PE %u.%u.%u: %s of %u bytes: %s",
              cube / cubes, cube % cubes, op->pe % pass->pes, kind_name(op->kind), op->bytes, what);
     return error->exit_code = CW_BUG;
-}
-
-int data_out_of_storage(const struct data_pass *pass, struct cw_error *error)
-{
-    if (pass->bytes_max == UINT64_MAX)
-        snprintf(error->text, sizeof error->text,
-                 "out of memory: tensors and tiles have taken %llu bytes; `run --no-data` leaves "
-                 "the data out",
-                 (unsigned long long)data_pass_bytes(pass));
-    else
-        snprintf(error->text, sizeof error->text,
-                 "out of memory: tensors and tiles have taken %llu of %llu bytes, and need more; "
-                 "allow it (--max-memory); `run --no-data` leaves the data out",
-                 (unsigned long long)data_pass_bytes(pass), (unsigned long long)pass->bytes_max);
-    return error->exit_code = CW_NO_RESOURCE;
 }
 
 /* ---- operands ------------------------------------------------------------------------------- */

@@ -1,9 +1,9 @@
 /*
- * data_matrix.c: casts and matrix products of the data pass (data_pass.h). Both go through f32
+ * data_matrix.c: casts and matrix products of the data pass (data_matrix.h). Both go through f32
  * scratch of a fixed size, so that no record decides how much is allocated; a product keeps a block
  * of its result in f32 while it walks along the inner dimension, in order.
  */
-#include "collectives/data/data_internal.h"
+#include "collectives/data/data_matrix.h"
 
 #include <assert.h>
 #include <string.h>

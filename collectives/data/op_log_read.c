@@ -3,7 +3,7 @@
  * is used, nothing is allocated in proportion to what a file says, and the window that a Zstandard
  * frame may ask for is limited.
  */
-#include "collectives/data/op_log.h"
+#include "collectives/data/op_log_read.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * op_log_write.c: writes op logs (op_log.h). Records are gathered in a block of a fixed size and
  * compressed when it is full, so that the file's bytes depend on the records alone.
  */
-#include "collectives/data/op_log.h"
+#include "collectives/data/op_log_write.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -2,12 +2,13 @@
  * op_replay.c: executes an op log again (op_log.h), with a data pass of its own, and says what each
  * record is. What the data pass finds impossible is the file's fault here, and named by its place.
  */
-#include "collectives/data/op_log.h"
+#include "collectives/data/op_replay.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "collectives/data/data_pass.h"
+#include "collectives/data/op_log_read.h"
 #include "hw/structure.h"
 
 /* ---- records as text ------------------------------------------------------------------------ */

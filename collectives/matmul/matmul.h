@@ -55,11 +55,4 @@ enum { MATMUL_REGION = 0 };
 /* False: the collective's kernel leaves no context or no room in the frame. */
 bool matmul_beside(struct matmul_beside *beside, const struct tl_kernel *collective);
 
-/*
- * What C must be, to the bit, from the inputs alone: element `first` of the seed's stream is A's
- * first. Counts how many of C's elements, `result`, have other bits. False: out of memory.
- */
-bool matmul_verify(const struct matmul_shape *shape, enum dtype dtype, uint64_t seed,
-                   uint64_t first, const void *result, uint64_t *wrong);
-
 #endif

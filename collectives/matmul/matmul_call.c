@@ -1,11 +1,11 @@
 /*
- * matmul_call.c: a matrix product as a call of a process group's ranks (matmul.h): alone, or beside
- * an all-reduce. Between drains, one thread.
+ * matmul_call.c: a matrix product as a call of a process group's ranks (matmul_call.h): alone, or
+ * beside an all-reduce. Between drains, one thread.
  */
-#include "collectives/matmul/matmul.h"
+#include "collectives/matmul/matmul_call.h"
+
 #include "collectives/runtime/dist_internal.h"
 
-/* Not in the registry: ccl.yaml does not choose it. */
 const struct ccl_algorithm dist_matmul_algorithm = {
     .name = "matmul", .collective = CCL_MATMUL, .kernel = &matmul_kernel};
 

@@ -2,11 +2,12 @@
  * matmul_verify.c: what a product must be (matmul.h), evaluated from the seed's inputs element by
  * element, without kernels, tiles in memories or the data pass.
  */
+#include "collectives/matmul/matmul_verify.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectives/data/input.h"
-#include "collectives/matmul/matmul.h"
 
 /* A matrix as it lies in memory: tile by tile. */
 struct matrix {

@@ -2,11 +2,15 @@
  * dist_call.c: a collective call, from the ranks' submissions to its launches and completion
  * (40-runtime.md). Between drains, one thread.
  */
+#include "collectives/runtime/dist_call.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "collectives/matmul/matmul.h"
+#include "collectives/matmul/matmul_call.h"
 #include "collectives/runtime/dist_internal.h"
+#include "collectives/runtime/dist_scratch.h"
+#include "collectives/runtime/host_copy.h"
 
 /* The tensor whose shards the kernels are launched on; NULL: a barrier has none. */
 static const struct tensor *launch_tensor(const struct submission *submission)
@@ -47,7 +51,7 @@ static bool dist_call_takes_part(const struct dist *dist, const struct ccl_algor
 {
     if (algorithm == &dist_matmul_algorithm)
         return has_shard(dist->submissions[call->rank].operands, cube, pe);
-    if (algorithm->lanes)
+    if (algorithm->machine.lanes)
         return has_shard(launch_tensor(&dist->submissions[call->rank]), cube, pe);
     if (algorithm == install_plan_of(dist->plans, call->rank).algorithm)
         return install_plan_participates(dist->plans, call->rank, cube, pe);
@@ -81,10 +85,15 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
         args.pe_shards = tensor->policy.pe == DP_COLUMN_WISE;
     }
     if (algorithm->kernel_args != NULL)
-        algorithm->kernel_args(&call, args.scalar);
+        algorithm->kernel_args(&call, &args);
     dist_map_regions(dist, rank, &args);
     if (submission->job != NULL) {
         const struct tensor *operands = submission->operands;
+        if (args.more != NULL)
+            return cw_error_set(error, CW_USAGE,
+                                "the kernel of %s reads a launch's `more`, which a product beside "
+                                "it needs; use lrab_hierarchical_allreduce",
+                                algorithm->name);
         args.more = submission->job;
         args.region[MATMUL_REGION] =
             (struct tl_region){operands->va_base, operands->hbm_offset, operands->shard_bytes};
@@ -105,12 +114,13 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
 static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_call *call,
                                           struct cw_error *error)
 {
-    char why[CCL_WHY_BYTES];
+    struct ccl_choice choice;
     if (call->collective == CCL_MATMUL)
         return &dist_matmul_algorithm;
-    const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, why, sizeof why, error);
-    if (why[0] != '\0' && algorithm != dist->said) {
-        fprintf(stderr, "cubewarp: auto takes %s: %s\n", algorithm->name, why);
+    const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, &choice, error);
+    if (choice.why[0] != '\0' && algorithm != dist->said) {
+        fprintf(stderr, "cubewarp: auto takes %s: %s%s%s\n", algorithm->name, choice.why,
+                choice.advice[0] != '\0' ? "; " : "", choice.advice);
         dist->said = algorithm;
     }
     return algorithm;
@@ -122,8 +132,9 @@ static int make_relay(struct dist *dist, const struct ccl_algorithm *algorithm, 
 {
     const struct config *config = dist->options.config;
     const bool hooked = install_plan_of(dist->plans, 0).algorithm->neighbors != NULL;
-    const int code = relay_make(lp_system_model(dist->system), &config->ccl.ranks, dist->world_size,
-                                root, algorithm->relay == CCL_RELAY_BOTH, &dist->relay, error);
+    const int code =
+        relay_make(lp_system_model(dist->system), &config->ccl.ranks, dist->world_size, root,
+                   algorithm->machine.relay == CCL_RELAY_BOTH, &dist->relay, error);
     if (code == CW_USAGE)
         dist_refuse(config, hooked ? "defaults.module" : "defaults.topology", error);
     return code;
@@ -146,7 +157,7 @@ int dist_drain_collective(void *arg, struct cw_error *error)
         code = install_plans_validate(dist->plans, &group, error);
     if (code == CW_USAGE)
         dist_refuse(dist->options.config, "defaults.validator", error);
-    if (code == CW_OK && algorithm->relay != CCL_RELAY_NONE)
+    if (code == CW_OK && algorithm->machine.relay != CCL_RELAY_NONE)
         code = make_relay(dist, algorithm, first->root, error);
     if (code == CW_OK)
         code = dist_take_scratch(dist, algorithm, &call, error);
@@ -268,9 +279,8 @@ static int submit(void *arg, struct cw_error *error)
         code = check_same(dist, handover->rank, error);
     if (code != CW_OK || call.collective == CCL_MATMUL)
         return code;
-    char why[CCL_WHY_BYTES];
-    const struct ccl_algorithm *algorithm = ccl_algorithm_of(&call, why, sizeof why, error);
-    if (algorithm != NULL && algorithm->lanes)
+    const struct ccl_algorithm *algorithm = ccl_algorithm_of(&call, NULL, error);
+    if (algorithm != NULL && algorithm->machine.lanes)
         code = check_lanes(dist, handover->rank, error);
     return code == CW_OK ? dist_check_call(dist->options.config, &call, error) : code;
 }
@@ -298,6 +308,20 @@ void dist_all_reduce(struct tensor *tensor, enum redop op)
 {
     dist_submit(
         &(struct submission){.collective = CCL_ALL_REDUCE, .in = tensor, .out = tensor, .op = op});
+}
+
+void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op)
+{
+    const uint64_t ranks = (uint64_t)dist_get_world_size();
+    if (output->shard_elems * ranks != input->shard_elems || output->dtype != input->dtype)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_reduce_scatter: an output of %llu elements of %s for an input of %llu of %s "
+                "and %llu ranks; the input must have as many times the output's elements",
+                (unsigned long long)output->shard_elems, dtype_name(output->dtype),
+                (unsigned long long)input->shard_elems, dtype_name(input->dtype),
+                (unsigned long long)ranks);
+    dist_submit(&(struct submission){
+        .collective = CCL_REDUCE_SCATTER, .in = input, .out = output, .op = op});
 }
 
 void dist_all_gather(struct tensor *output, struct tensor *input)

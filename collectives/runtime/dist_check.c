@@ -2,12 +2,13 @@
  * dist_check.c: what a call of a collective may ask for on this machine (distributed.h), found
  * before anything runs, with the place of the value at fault. Pure.
  */
+#include "collectives/runtime/dist_check.h"
+
 #include <string.h>
 
-#include "collectives/config/config_rings.h"
-
 #include "collectives/config/config_place.h"
-#include "collectives/runtime/dist_internal.h"
+#include "collectives/config/config_rings.h"
+#include "collectives/runtime/mapper.h"
 
 uint64_t dist_ring_bytes(const struct config *config, enum ccl_buffer_kind memory)
 {
@@ -30,154 +31,152 @@ int dist_refuse(const struct config *config, const char *key, struct cw_error *e
     return error->exit_code = CW_USAGE;
 }
 
-/* TCM that the kernel uses beside the rings. */
-static uint64_t dist_check_tcm_bytes(const struct ccl_algorithm *algorithm,
-                                     const struct ccl_call *call)
-{
-    return algorithm->tcm_bytes != NULL ? algorithm->tcm_bytes(call)
-                                        : call->n_elem * tl_itemsize(call->dtype);
-}
-
 /* A kernel runs on the PEs that it is written for. What runs beside the configured algorithm
  * chooses its own. */
 static int check_mapper(const struct config *config, const struct ccl_call *call,
-                        struct cw_error *error)
+                        struct ccl_refusal *refusal)
 {
-    const struct ccl_algorithm *const configured = ccl_algorithm_load(config->ccl.module, error);
+    struct cw_error ignored; /* ccl_algorithm_of() has said it */
+    const struct ccl_algorithm *const configured = ccl_algorithm_load(config->ccl.module, &ignored);
     if (configured == NULL || configured->collective != call->collective)
         return CW_OK;
-    return ccl_mapper_check(config->ccl.mapper, configured, call->hw, error);
+    return ccl_mapper_check(config->ccl.mapper, configured, call->hw, refusal);
 }
 
-/* What an algorithm that goes by SIP cannot have: "key: what is wrong", in *error. */
-static const char *not_by_sip(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
-                              struct cw_error *error)
+/* Ends the advice with the algorithms of a collective that go by rank. */
+static int advise_by_rank(enum ccl_collective collective, struct ccl_refusal *refusal)
 {
-    const struct ccl_ranks *const ranks = &call->ccl->ranks;
-    uint32_t same = 0;
-    while (same < call->world_size && ccl_sip_of(ranks, same) == same)
-        same++;
-    if (same < call->world_size) {
-        snprintf(error->text, sizeof error->text,
-                 "%s: %s goes by the machine's own queues, where rank r is SIP r, and here rank %u "
-                 "is SIP %u; leave mate and package out, or use",
-                 ranks->by_mate ? "mate" : "package", algorithm->name, same,
-                 ccl_sip_of(ranks, same));
-        return ranks->by_mate ? "defaults.mate" : "defaults.package";
-    }
-    if (call->world_size == call->hw->sip_count)
-        return NULL;
-    snprintf(error->text, sizeof error->text,
-             "world_size %u: %s takes all %u SIPs; leave it out, or use", call->world_size,
-             algorithm->name, call->hw->sip_count);
-    return "defaults.world_size";
+    const struct ccl_algorithm *other;
+    bool any = false;
+    for (uint32_t i = 0; (other = ccl_algorithm_at(i)); i++)
+        if (other->collective == collective && !other->machine.by_sip) {
+            (void)ccl_advise(refusal, "%s %s",
+                             any ? "," : "an algorithm that goes by rank:", other->name);
+            any = true;
+        }
+    return any ? CW_USAGE
+               : ccl_advise(refusal, "a logical topology, which goes by rank, such as ring_1d");
 }
 
 /* Rank r is SIP r and all SIPs are ranks, or the algorithm does without. */
-static int dist_check_check_ranks(const struct ccl_algorithm *algorithm,
-                                  const struct ccl_call *call, const char **key,
-                                  struct cw_error *error)
+static int dist_check_by_sip(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                             struct ccl_refusal *refusal)
 {
-    const char *const at = algorithm->by_sip && ccl_goes_by_machine(call->ccl)
-                               ? not_by_sip(algorithm, call, error)
-                               : NULL;
-    if (at == NULL)
+    const struct ccl_ranks *const ranks = &call->ccl->ranks;
+    uint32_t same = 0;
+    if (!algorithm->machine.by_sip || !ccl_goes_by_machine(call->ccl))
         return CW_OK;
-    const size_t before = strlen(error->text);
-    size_t n = before;
-    const struct ccl_algorithm *other;
-    for (uint32_t i = 0; (other = ccl_algorithm_at(i)) && n < sizeof error->text; i++)
-        if (other->collective == algorithm->collective && !other->by_sip)
-            n += (size_t)snprintf(
-                error->text + n, sizeof error->text - n, "%s %s",
-                n > before ? "," : " an algorithm that goes by rank:", other->name);
-    if (n == before)
-        snprintf(error->text + n, sizeof error->text - n,
-                 " a logical topology, which goes by rank, such as ring_1d");
-    *key = at;
-    return error->exit_code = CW_USAGE;
+    while (same < call->world_size && ccl_sip_of(ranks, same) == same)
+        same++;
+    if (same < call->world_size) {
+        (void)ccl_refuse(refusal, ranks->by_mate ? "defaults.mate" : "defaults.package",
+                         "%s: %s goes by the machine's own queues, where rank r is SIP r, and here "
+                         "rank %u is SIP %u",
+                         ranks->by_mate ? "mate" : "package", algorithm->name, same,
+                         ccl_sip_of(ranks, same));
+        (void)ccl_advise(refusal, "leave mate and package out, or use ");
+    } else if (call->world_size != call->hw->sip_count) {
+        (void)ccl_refuse(refusal, "defaults.world_size", "world_size %u: %s takes all %u SIPs",
+                         call->world_size, algorithm->name, call->hw->sip_count);
+        (void)ccl_advise(refusal, "leave it out, or use ");
+    } else
+        return CW_OK;
+    return advise_by_rank(algorithm->collective, refusal);
 }
 
-/* An all-reduce whose tensors may be larger than TCM, if this machine can run it. */
-static const char *alternative(const struct ccl_call *call, const struct ccl_algorithm *algorithm,
-                               uint64_t left)
+/* An all-reduce whose tensors may be larger than TCM, if this machine can run it; or NULL. */
+static const struct ccl_algorithm *
+dist_check_tiled(const struct ccl_call *call, const struct ccl_algorithm *algorithm, uint64_t left)
 {
-    static const char name[] = "lrab_pipelined_allreduce";
-    const struct ccl_algorithm *const pipelined = ccl_algorithm_find(name);
-    const char *key;
-    struct cw_error error;
+    const struct ccl_algorithm *const pipelined = ccl_algorithm_find("lrab_pipelined_allreduce");
+    struct ccl_refusal refusal;
     struct ccl_config ccl = *call->ccl;
     struct ccl_call other = *call;
     if (call->collective != CCL_ALL_REDUCE || pipelined == NULL || pipelined == algorithm ||
         call->world_size != call->hw->sip_count)
-        return "";
+        return NULL;
     snprintf(ccl.topology, sizeof ccl.topology, "none");
     other.ccl = &ccl;
-    if (pipelined->check(&other, &key, &error) != CW_OK ||
-        dist_check_tcm_bytes(pipelined, &other) > left)
-        return "";
-    return ", or lrab_pipelined_allreduce";
+    if (pipelined->check(&other, &refusal) != CW_OK ||
+        ccl_algorithm_tcm_bytes(pipelined, &other) > left)
+        return NULL;
+    return pipelined;
 }
 
-/* A call's own algorithm refuses it; of one that was chosen the message says why it was. */
-static int refuse_call(const struct config *config, const char *key, const char *name,
-                       const char *why, struct cw_error *error)
+/* The kernel's data fits in TCM beside the receive rings. */
+static int dist_check_tcm(const struct config *config, const struct ccl_algorithm *algorithm,
+                          const struct ccl_call *call, struct ccl_refusal *refusal)
 {
-    char text[sizeof error->text];
-    if (why[0] != '\0') {
-        /* what would be legal says the end of the sentence, for the algorithm that was chosen */
-        const char *const advice = strstr(why, "; use ");
-        const int bytes = (int)(advice != NULL ? (size_t)(advice - why) : strlen(why));
-        memcpy(text, error->text, sizeof text);
-        if (snprintf(error->text, sizeof error->text, "auto chose %s (%.*s): %s", name, bytes, why,
-                     text) < 0)
-            error->text[0] = '\0';
-    }
-    return dist_refuse(config, key, error);
-}
-
-int dist_check_call(const struct config *config, const struct ccl_call *call,
-                    struct cw_error *error)
-{
-    const char *key = "defaults.module";
-    char why[CCL_WHY_BYTES];
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(call, why, sizeof why, error);
-    if (algorithm == NULL)
-        return dist_refuse(config, key, error);
-    if (check_mapper(config, call, error) != CW_OK)
-        return dist_refuse(config, "defaults.mapper", error);
-    if (dist_check_check_ranks(algorithm, call, &key, error) != CW_OK)
-        return dist_refuse(config, key, error);
-    error->text[0] = '\0';
-    if (algorithm->check != NULL && algorithm->check(call, &key, error) != CW_OK) {
-        if (error->text[0] == '\0')
-            snprintf(error->text, sizeof error->text,
-                     "%s refuses this call, and does not say why (its check())", algorithm->name);
-        return refuse_call(config, key, algorithm->name, why, error);
-    }
     const uint64_t rings = dist_ring_bytes(config, CCL_BUFFER_TCM);
-    const uint64_t wanted = dist_check_tcm_bytes(algorithm, call),
+    const uint64_t wanted = ccl_algorithm_tcm_bytes(algorithm, call),
                    left = config->hw.tcm_bytes - rings;
     if (wanted <= left)
         return CW_OK;
     struct ccl_call least = *call;
     least.n_elem = 1;
-    if (dist_check_tcm_bytes(algorithm, &least) > left)
-        snprintf(error->text, sizeof error->text,
-                 "%s needs %llu bytes of TCM for any tensor, and %llu of %llu are free beside the "
-                 "receive rings; use fewer or smaller slots, or a larger TCM",
-                 ccl_algorithm_label(call->ccl, algorithm), (unsigned long long)wanted,
-                 (unsigned long long)left, (unsigned long long)config->hw.tcm_bytes);
-    else {
-        const char *const other = alternative(call, algorithm, left);
-        snprintf(error->text, sizeof error->text,
-                 "a tensor of %llu elements needs %llu bytes of TCM, and %llu of %llu are free "
-                 "beside the receive rings; use fewer elements%s%s",
-                 (unsigned long long)call->n_elem, (unsigned long long)wanted,
-                 (unsigned long long)left, (unsigned long long)config->hw.tcm_bytes,
-                 other[0] != '\0' ? ", smaller rings" : " or smaller rings", other);
+    if (ccl_algorithm_tcm_bytes(algorithm, &least) > left) {
+        (void)ccl_refuse(refusal, "memory.tcm_kib",
+                         "%s needs %llu bytes of TCM for any tensor, and %llu of %llu are free "
+                         "beside the receive rings",
+                         ccl_algorithm_label(call->ccl, algorithm), (unsigned long long)wanted,
+                         (unsigned long long)left, (unsigned long long)config->hw.tcm_bytes);
+        return ccl_advise(refusal, "use fewer or smaller slots, or a larger TCM");
     }
-    return dist_refuse(config, "memory.tcm_kib", error);
+    (void)ccl_refuse(refusal, "memory.tcm_kib",
+                     "a tensor of %llu elements needs %llu bytes of TCM, and %llu of %llu are free "
+                     "beside the receive rings",
+                     (unsigned long long)call->n_elem, (unsigned long long)wanted,
+                     (unsigned long long)left, (unsigned long long)config->hw.tcm_bytes);
+    const struct ccl_algorithm *const tiled = dist_check_tiled(call, algorithm, left);
+    if (tiled == NULL)
+        return ccl_advise(refusal, "use fewer elements or smaller rings");
+    return ccl_advise(refusal, "use fewer elements, smaller rings, or %s", tiled->name);
+}
+
+/* The algorithm's own conditions. */
+static int dist_check_own(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                          struct ccl_refusal *refusal)
+{
+    *refusal = (struct ccl_refusal){.key = "defaults.module"};
+    if (algorithm->check == NULL || algorithm->check(call, refusal) == CW_OK)
+        return CW_OK;
+    if (refusal->wrong[0] == '\0')
+        snprintf(refusal->wrong, sizeof refusal->wrong,
+                 "%s refuses this call, and does not say why (its check())", algorithm->name);
+    return CW_USAGE;
+}
+
+/* Joins a refusal to a message, with its place; of an algorithm that was chosen it says why. */
+static int dist_check_report(const struct config *config, const struct ccl_refusal *refusal,
+                             const struct ccl_algorithm *chosen, const struct ccl_choice *choice,
+                             struct cw_error *error)
+{
+    size_t n = 0;
+    if (choice->why[0] != '\0')
+        n = (size_t)snprintf(error->text, sizeof error->text, "auto chose %s (%s): ", chosen->name,
+                             choice->why);
+    if (n < sizeof error->text)
+        ccl_refusal_text(refusal, error->text + n, sizeof error->text - n);
+    return dist_refuse(config, refusal->key, error);
+}
+
+int dist_check_call(const struct config *config, const struct ccl_call *call,
+                    struct cw_error *error)
+{
+    static const struct ccl_choice named; /* by the configuration: nothing to say about it */
+    struct ccl_choice choice;
+    struct ccl_refusal refusal;
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(call, &choice, error);
+    if (algorithm == NULL)
+        return dist_refuse(config, "defaults.module", error);
+    if (check_mapper(config, call, &refusal) != CW_OK ||
+        dist_check_by_sip(algorithm, call, &refusal) != CW_OK)
+        return dist_check_report(config, &refusal, algorithm, &named, error);
+    if (dist_check_own(algorithm, call, &refusal) != CW_OK)
+        return dist_check_report(config, &refusal, algorithm, &choice, error);
+    if (dist_check_tcm(config, algorithm, call, &refusal) != CW_OK)
+        return dist_check_report(config, &refusal, algorithm, &named, error);
+    return CW_OK;
 }
 
 int dist_check_rings(const struct config *config, const struct lp_wiring *wiring,

@@ -1,7 +1,7 @@
 /*
- * dist_internal.h: the inside of struct dist, shared by the files of the host runtime:
- * distributed.c (the world), dist_check.c (what is refused), dist_tensor.c (tensors), dist_call.c
- * (the calls). Entered between drains, on one thread.
+ * dist_internal.h: the inside of struct dist, shared by the files of the host runtime, and what
+ * those files do for each other; each function stands under the name of its file. Entered between
+ * drains, on one thread.
  */
 #ifndef COLLECTIVES_WORLD_H
 #define COLLECTIVES_WORLD_H
@@ -52,29 +52,22 @@ struct dist {
 };
 
 int dist_no_memory(struct cw_error *error);
+
+/* ---- distributed.c -------------------------------------------------------------------------- */
+
 /* The calling worker's world; ends the worker if there is none. */
 struct dist *dist_current(void);
 
-/* The rings of a module's own topology fit in their memory. */
-int dist_check_rings(const struct config *config, const struct lp_wiring *wiring,
-                     struct cw_error *error);
-void dist_free_tensors(struct dist *dist);
-extern const struct ccl_algorithm dist_matmul_algorithm;
+/* ---- dist_call.c ---------------------------------------------------------------------------- */
+
 /* Joins the open collective call as the calling rank; ends the worker if that fails. */
 void dist_submit(const struct submission *submission);
-/* Scratch for every rank's call, at the same offsets everywhere (dist_scratch.c); given back when
- * the call has ended. */
-int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
-                      const struct ccl_call *call, struct cw_error *error);
-int dist_give_scratch(struct dist *dist, struct cw_error *error);
-/* Region 0: the rank's result; region 1: its scratch. */
-void dist_map_regions(const struct dist *dist, uint32_t rank, struct tl_args *args);
-/* host_copy: simulated: a tensor has been made (map) or filled; else nothing. */
-int dist_note_copy(struct dist *dist, const struct tensor *tensor, bool map,
-                   struct cw_error *error);
-/* Carries out what has been noted. */
-int dist_drain_copies(struct dist *dist, struct cw_error *error);
 /* The last rank has submitted: launches all at one moment, runs the machine, tells the bench. */
 int dist_drain_collective(void *dist, struct cw_error *error);
+
+/* ---- dist_tensor.c -------------------------------------------------------------------------- */
+
+/* Frees the workers' tensors: all workers have ended. */
+void dist_free_tensors(struct dist *dist);
 
 #endif

@@ -1,40 +1,20 @@
 /*
- * dist_scratch.c: reduce-scatter as the host calls it, and the memory of algorithms whose PEs
- * write into each other's: scratch beside the tensors, all at the same offsets on every rank, so
- * that a kernel's own address is its peers', too. Between drains, one thread.
+ * dist_scratch.c: the memory of algorithms whose PEs write into each other's: scratch beside the
+ * tensors, all at the same offsets on every rank, so that a kernel's own address is its peers',
+ * too. Between drains, one thread.
  */
+#include "collectives/runtime/dist_scratch.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "collectives/runtime/dist_internal.h"
-
-int dist_device_of(int rank)
-{
-    return (int)ccl_sip_of(&dist_current()->options.config->ccl.ranks, (uint32_t)rank);
-}
-
-void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op)
-{
-    const uint64_t ranks = (uint64_t)dist_get_world_size();
-    if (output->shard_elems * ranks != input->shard_elems || output->dtype != input->dtype)
-        mp_fail(CW_PROGRAM_FAILED,
-                "dist_reduce_scatter: an output of %llu elements of %s for an input of %llu of %s "
-                "and %llu ranks; the input must have as many times the output's elements",
-                (unsigned long long)output->shard_elems, dtype_name(output->dtype),
-                (unsigned long long)input->shard_elems, dtype_name(input->dtype),
-                (unsigned long long)ranks);
-    dist_submit(&(struct submission){
-        .collective = CCL_REDUCE_SCATTER, .in = input, .out = output, .op = op});
-}
+#include "collectives/runtime/host_copy.h"
 
 static struct tensor *scratch_on(struct dist *dist, uint32_t rank, uint64_t bytes,
                                  struct cw_error *error)
 {
-    const struct dp_policy policy = {
-        .cube = DP_REPLICATE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
-    const struct tensor_shape shape = {1, (bytes + 1) / 2};
-    return tensor_create(dist->space, dist->submissions[rank].in->sip, shape, DTYPE_F16, &policy,
-                         error);
+    return tensor_create_bytes(dist->space, dist->submissions[rank].in->sip, bytes, error);
 }
 
 static int check_offset(const char *what, uint32_t rank, uint64_t here, uint64_t first,
@@ -64,9 +44,9 @@ static int check_alike(const struct dist *dist, uint32_t rank, struct cw_error *
 int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
                       const struct ccl_call *call, struct cw_error *error)
 {
-    if (algorithm->scratch_bytes == NULL)
+    if (algorithm->machine.scratch_bytes == NULL)
         return CW_OK;
-    const uint64_t bytes = algorithm->scratch_bytes(call);
+    const uint64_t bytes = algorithm->machine.scratch_bytes(call);
     for (uint32_t rank = 0; rank < dist->world_size; rank++) {
         if (bytes > 0)
             dist->scratch[rank] = scratch_on(dist, rank, bytes, error);

@@ -2,10 +2,13 @@
  * dist_tensor.c: the tensors of a process group's ranks: created on the current device, filled
  * and read through the data pass, hashed; owned by the world until all workers have ended.
  */
+#include "collectives/runtime/dist_tensor.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "collectives/data/input.h"
 #include "collectives/runtime/dist_internal.h"
+#include "collectives/runtime/host_copy.h"
 
 void dist_free_tensors(struct dist *dist)
 {

@@ -3,6 +3,8 @@
  * barriers. Between drains, one thread; what the machine commits reaches the data pass through the
  * callbacks below while a drain is under way.
  */
+#include "collectives/runtime/distributed.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +61,7 @@ static void distributed_on_progress(void *arg, const struct cw_progress *progres
 static void on_round(void *arg, const struct cw_progress *progress)
 {
     struct dist *dist = arg;
-    dist->options.each_round(dist->options.arg, progress);
+    dist->options.engine.each_round(dist->options.engine.progress_arg, progress);
 }
 
 static void on_kernel_ended(void *arg, uint32_t pe)
@@ -135,7 +137,8 @@ static bool distributed_allocate(struct dist *dist)
     dist->barrier = barrier_create(dist->world_size, dist_drain_collective, dist);
     dist->end_barrier = barrier_create(dist->world_size, close_group, dist);
     if (!dist->options.no_data)
-        dist->data = data_pass_create(&dist->options.config->hw, dist->options.memory_bytes_max);
+        dist->data =
+            data_pass_create(&dist->options.config->hw, dist->options.engine.memory_bytes_max);
     const struct config *config = dist->options.config;
     if (config->ccl.strict_validation)
         dist->strict = strict_check_create(&config->hw, config->ccl.n_slots, dist->options.warn,
@@ -158,7 +161,7 @@ static void distributed_reserve(const struct dist *dist, struct lp_config *queue
                                   .ccl = &dist->options.config->ccl,
                                   .world_size = dist->world_size};
     const uint32_t contexts = 1 + algorithm->kernel->stream_count;
-    const uint32_t peers = algorithm->peers ? algorithm->peers(&call) : 0;
+    const uint32_t peers = ccl_algorithm_peers(algorithm, &call);
     queues->contexts = contexts > queues->contexts ? contexts : queues->contexts;
     queues->peers = peers > queues->peers ? peers : queues->peers;
 }
@@ -191,7 +194,7 @@ static uint32_t *place_cubes(const struct dist *dist, struct cw_error *error)
     uint32_t *const cube_worker = calloc((size_t)hw->sip_count * hw_cubes(hw), sizeof *cube_worker);
     if (partitioner == NULL || cube_worker == NULL)
         dist_no_memory(error);
-    else if (partitioner->place(hw, dist->options.threads, cube_worker, error) == CW_OK)
+    else if (partitioner->place(hw, dist->options.engine.worker_count, cube_worker, error) == CW_OK)
         return cube_worker;
     free(cube_worker);
     return NULL;
@@ -211,22 +214,15 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     const bool wants_ops =
         dist->data != NULL || dist->strict != NULL || (listener != NULL && listener->op != NULL);
     const bool wants_kernels = listener != NULL && listener->kernel != NULL;
+    struct cw_config engine = options->engine;
+    engine.stress_seed = 1;
+    engine.progress = distributed_on_progress;
+    engine.each_round = options->engine.each_round != NULL ? on_round : NULL;
+    engine.progress_arg = dist;
     const struct lp_system_options machine = {.hw = &options->config->hw,
                                               .config = &queues,
-                                              .sync = options->sync,
-                                              .threads = options->threads,
+                                              .engine = engine,
                                               .cube_worker = cube_worker,
-                                              .window_ps = options->window_ps,
-                                              .stress_rate_p32 = options->stress_rate_p32,
-                                              .stress_seed = 1,
-                                              .lazy_cancellation = options->lazy_cancellation,
-                                              .memory_bytes_max = options->memory_bytes_max,
-                                              .pin_workers = options->pin_workers,
-                                              .check_changes = options->check_changes,
-                                              .progress = distributed_on_progress,
-                                              .each_round = options->each_round ? on_round : NULL,
-                                              .trace = options->trace,
-                                              .trace_arg = options->trace_arg,
                                               .op = wants_ops ? distributed_on_op : NULL,
                                               .arrival = dist->strict ? on_arrival : NULL,
                                               .kernel =
@@ -342,6 +338,7 @@ int dist_launch(struct dist *dist, struct hw_place place, const struct tl_kernel
 
 const struct lp_times *dist_times(const struct dist *dist) { return lp_system_times(dist->system); }
 int64_t dist_init_ps(const struct dist *dist) { return dist->init_ps; }
+int64_t dist_copy_ps(const struct dist *dist) { return dist->copy_ps; }
 double dist_setup_s(const struct dist *dist) { return dist->setup_s; }
 const char *dist_partition(const struct dist *dist)
 {
@@ -384,6 +381,11 @@ void dist_destroy_process_group(void)
     if (barrier_submit_and_drain(dist->end_barrier, (uint32_t)dist_get_rank(), NULL, NULL,
                                  &error) != CW_OK)
         mp_fail(error.exit_code, "%s", error.text);
+}
+
+int dist_device_of(int rank)
+{
+    return (int)ccl_sip_of(&dist_current()->options.config->ccl.ranks, (uint32_t)rank);
 }
 
 int dist_get_world_size(void) { return (int)dist_current()->world_size; }

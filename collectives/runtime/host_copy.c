@@ -5,6 +5,8 @@
  * the next collective call submits all maps at one moment and waits for them, then all writes, then
  * launches. Between drains, one thread.
  */
+#include "collectives/runtime/host_copy.h"
+
 #include <stdlib.h>
 
 #include "collectives/runtime/dist_internal.h"
@@ -77,5 +79,3 @@ int dist_drain_copies(struct dist *dist, struct cw_error *error)
     dist->copy_count = 0;
     return code;
 }
-
-int64_t dist_copy_ps(const struct dist *dist) { return dist->copy_ps; }

@@ -10,6 +10,7 @@
 #include "collectives/runtime/distributed.h"
 #include "collectives/topologies.h"
 #include "lp/layout.h"
+#include "lp/queues/queue_ends.h"
 
 struct install_plans {
     const char *algorithm_name;
@@ -58,7 +59,7 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
     if (plans->logical.kind == LOGICAL_NONE && plans->algorithm->neighbors == NULL) {
         *key = "defaults.world_size";
         /* one that puts into its peers' memories needs no queues: its ranks are the first SIPs */
-        if (plans->world_size == plans->hw->sip_count || plans->algorithm->peers != NULL)
+        if (plans->world_size == plans->hw->sip_count || plans->algorithm->machine.peers != NULL)
             return CW_OK;
         snprintf(error->text, sizeof error->text,
                  "world_size %u: %s takes all %u SIPs; leave it out", plans->world_size,
@@ -223,7 +224,7 @@ struct dp_policy install_plan_policy(const struct install_plans *plans)
         .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
     const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
     uint32_t count = 0, beyond_pe0 = 0;
-    if (plans->algorithm->lanes)
+    if (plans->algorithm->machine.lanes)
         return plans->wiring != NULL ? one : rows;
     for (uint32_t cube = 0; cube < hw_cubes(plans->hw); cube++)
         for (uint32_t pe = 0; pe < hw_pes(plans->hw); pe++)
@@ -231,7 +232,7 @@ struct dp_policy install_plan_policy(const struct install_plans *plans)
                 count++;
                 beyond_pe0 += pe > 0;
             }
-    if (plans->algorithm->pe_shards || beyond_pe0 > 0)
+    if (plans->algorithm->machine.pe_shards || beyond_pe0 > 0)
         return (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE};
     if (count == 1 && install_plan_participates(plans, 0, 0, 0))
         return one;

@@ -55,23 +55,21 @@ static bool is_among(const struct hw_config *hw, enum ccl_mappers mapper, uint32
 }
 
 int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
-                     const struct hw_config *hw, struct cw_error *error)
+                     const struct hw_config *hw, struct ccl_refusal *refusal)
 {
     size_t given = 0;
     while (given < MAPPERS && strcmp(name, mappers[given].name) != 0)
         given++;
-    if (given == MAPPERS || algorithm->mappers == 0 ||
-        is_among(hw, mappers[given].member, algorithm->mappers))
+    if (given == MAPPERS || algorithm->machine.mappers == 0 ||
+        is_among(hw, mappers[given].member, algorithm->machine.mappers))
         return CW_OK;
-    size_t n = (size_t)snprintf(
-        error->text, sizeof error->text,
-        "mapper: %s cannot run on the PEs that %s chooses; legal:", algorithm->name, name);
-    for (size_t i = 0; i < MAPPERS && n < sizeof error->text; i++)
-        if ((algorithm->mappers & mappers[i].member) != 0)
-            n += (size_t)snprintf(error->text + n, sizeof error->text - n, " %s,", mappers[i].name);
-    if (n < sizeof error->text)
-        snprintf(error->text + n, sizeof error->text - n, " ./file.so:symbol");
-    return error->exit_code = CW_USAGE;
+    (void)ccl_refuse(refusal, "defaults.mapper", "mapper: %s cannot run on the PEs that %s chooses",
+                     algorithm->name, name);
+    (void)ccl_legal(refusal, "legal:");
+    for (size_t i = 0; i < MAPPERS; i++)
+        if ((algorithm->machine.mappers & mappers[i].member) != 0)
+            (void)ccl_legal(refusal, " %s,", mappers[i].name);
+    return ccl_legal(refusal, " ./file.so:symbol");
 }
 
 /* ---- validators ------------------------------------------------------------------------------ */
@@ -127,6 +125,16 @@ static const struct {
                   {"multi_pe_sip_local", multi_pe_sip_local},
                   {"cube_rows", cube_rows}};
 #define VALIDATORS (sizeof validators / sizeof *validators)
+
+const char *ccl_mapper_name_at(uint32_t number)
+{
+    return number < MAPPERS ? mappers[number].name : NULL;
+}
+
+const char *ccl_validator_name_at(uint32_t number)
+{
+    return number < VALIDATORS ? validators[number].name : NULL;
+}
 
 /* ---- by name --------------------------------------------------------------------------------- */
 

@@ -17,10 +17,15 @@ typedef bool (*ccl_mapper_fn)(const struct hw_config *hw, uint32_t rank, uint32_
  * those that there are. */
 ccl_mapper_fn ccl_mapper_find(const char *name, struct cw_error *error);
 
+/* Name of a built-in mapper, of a built-in validator; NULL beyond the last. */
+const char *ccl_mapper_name_at(uint32_t number);
+const char *ccl_validator_name_at(uint32_t number);
+
 /* Refuses a built-in mapper whose PEs the algorithm's kernel cannot run on: CW_OK, or CW_USAGE. */
 struct ccl_algorithm;
+struct ccl_refusal;
 int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
-                     const struct hw_config *hw, struct cw_error *error);
+                     const struct hw_config *hw, struct ccl_refusal *refusal);
 
 /*
  * Accepts what all ranks have submitted: CW_OK, or CW_USAGE with *error->text filled: what is

@@ -17,7 +17,7 @@
 
 #include "core/host/coroutine.h"
 #include "core/host/pages.h"
-#include "collectives/config/environment.h"
+#include "collectives/config/input/environment.h"
 
 #define STACK_KIB_DEFAULT 64u
 #define STACK_KIB_MIN     32u /* of which this library's calls take up to 11, measured */

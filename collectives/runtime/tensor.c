@@ -172,7 +172,7 @@ static bool divide(struct tensor *tensor, struct cw_error *error)
     }
     uint64_t bytes;
     if (__builtin_mul_overflow(shape.rows, shape.columns, &bytes) ||
-        __builtin_mul_overflow(bytes, dtype_bytes(tensor->dtype), &bytes)) {
+        __builtin_mul_overflow(bytes, tensor->item_bytes, &bytes)) {
         tensor_fail(error, CW_NO_RESOURCE,
                     "a tensor of %llu x %llu elements of %s: no memory is as large",
                     (unsigned long long)shape.rows, (unsigned long long)shape.columns,
@@ -180,7 +180,7 @@ static bool divide(struct tensor *tensor, struct cw_error *error)
         return false;
     }
     tensor->shard_bytes = bytes / cubes / pes;
-    tensor->shard_elems = tensor->shard_bytes / dtype_bytes(tensor->dtype);
+    tensor->shard_elems = tensor->shard_bytes / tensor->item_bytes;
     return true;
 }
 
@@ -194,7 +194,7 @@ static void tensor_place_shards(const struct tensor_space *space, struct tensor 
 {
     const struct dp_policy *policy = &tensor->policy;
     const bool by_columns = policy->pe == DP_COLUMN_WISE;
-    const uint64_t itemsize = dtype_bytes(tensor->dtype);
+    const uint64_t itemsize = tensor->item_bytes;
     const uint64_t row_bytes = tensor->shape.columns * itemsize;
     const uint64_t cube_bytes =
         policy->cube == DP_ROW_WISE ? tensor->shape.rows / policy->num_cubes * row_bytes : 0;
@@ -246,13 +246,14 @@ static bool tensor_allocate(struct tensor_space *space, struct tensor *tensor,
     return true;
 }
 
-struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct tensor_shape shape,
-                             enum dtype dtype, const struct dp_policy *policy,
-                             struct cw_error *error)
+/* A tensor with sip, dtype, item_bytes, shape and policy as in `wanted`, placed. */
+static struct tensor *tensor_make(struct tensor_space *space, const struct tensor *wanted,
+                                  struct cw_error *error)
 {
-    struct dp_policy filled = *policy;
-    if (sip >= space->hw->sip_count) {
-        tensor_fail(error, CW_USAGE, "a tensor on SIP %u: there are %u", sip, space->hw->sip_count);
+    struct dp_policy filled = wanted->policy;
+    if (wanted->sip >= space->hw->sip_count) {
+        tensor_fail(error, CW_USAGE, "a tensor on SIP %u: there are %u", wanted->sip,
+                    space->hw->sip_count);
         return NULL;
     }
     if (!check_policy(space, &filled, error))
@@ -263,11 +264,9 @@ struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct te
         tensor_fail(error, CW_NO_RESOURCE, "out of memory: a tensor's %u shards", shards);
         return NULL;
     }
+    *tensor = *wanted;
     tensor->space = space;
-    tensor->dtype = dtype;
-    tensor->shape = shape;
     tensor->policy = filled;
-    tensor->sip = sip;
     tensor->shard_count = shards;
     if (!divide(tensor, error) || !tensor_allocate(space, tensor, error)) {
         free(tensor);
@@ -275,6 +274,32 @@ struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct te
     }
     tensor_place_shards(space, tensor);
     return tensor;
+}
+
+struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct tensor_shape shape,
+                             enum dtype dtype, const struct dp_policy *policy,
+                             struct cw_error *error)
+{
+    return tensor_make(space,
+                       &(struct tensor){.dtype = dtype,
+                                        .item_bytes = (uint32_t)dtype_bytes(dtype),
+                                        .shape = shape,
+                                        .policy = *policy,
+                                        .sip = sip},
+                       error);
+}
+
+struct tensor *tensor_create_bytes(struct tensor_space *space, uint32_t sip, uint64_t bytes,
+                                   struct cw_error *error)
+{
+    return tensor_make(
+        space,
+        &(struct tensor){
+            .item_bytes = 1,
+            .shape = {1, bytes},
+            .policy = {.cube = DP_REPLICATE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1},
+            .sip = sip},
+        error);
 }
 
 void tensor_free(struct tensor *tensor)

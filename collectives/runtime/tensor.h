@@ -46,7 +46,8 @@ struct tensor_space;
 
 struct tensor {
     struct tensor_space *space;
-    enum dtype dtype;
+    enum dtype dtype;    /* of a tensor of bytes: none */
+    uint32_t item_bytes; /* of an element */
     struct tensor_shape shape;
     struct dp_policy policy; /* with both numbers filled in */
     uint32_t sip;
@@ -73,6 +74,9 @@ uint64_t tensor_space_left(const struct tensor_space *space, uint32_t sip);
 struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct tensor_shape shape,
                              enum dtype dtype, const struct dp_policy *policy,
                              struct cw_error *error);
+/* Memory without a type, on PE (0, 0) of a SIP: a tensor of one shard of so many bytes. */
+struct tensor *tensor_create_bytes(struct tensor_space *space, uint32_t sip, uint64_t bytes,
+                                   struct cw_error *error);
 void tensor_free(struct tensor *tensor); /* gives its range back; accepts NULL */
 
 /* Parts that are not copies of each other. */

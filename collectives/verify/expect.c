@@ -1,8 +1,8 @@
 /*
- * expect.c: the final tensors that the specification demands (expect.h), evaluated in three levels,
- * each optional: the PEs of a cube, the cubes of a SIP, the SIPs. A level is a grid that is
- * reduced to its root (rows, then the root's column); the SIPs exchange by the rules of their
- * topology. Broadcasts need no arithmetic: every shard of a rank ends with its SIP's bits.
+ * expect.c: the final tensors that an algorithm's order of additions demands (order.h), evaluated
+ * in three levels, each optional: the PEs of a cube, the cubes of a SIP, the SIPs. A level is a
+ * grid that is reduced to its root (rows, then the root's column); the SIPs exchange by the rules
+ * of their topology. Broadcasts need no arithmetic: every shard of a rank ends with its SIP's bits.
  * Reductions on paired dies have one shard per rank and one order for all ranks; of a
  * reduce-scatter, element e of rank r's result is made of elements r * (n_elem / ranks) + e.
  *
@@ -17,41 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/verify/expect_order.h"
+#include "collectives/algorithm.h"
 #include "collectives/data/input.h"
+#include "collectives/verify/expect_order.h"
+#include "hw/topology/topology.h"
 
 /* All ranks' vectors of one evaluation take about so much: they stay in a near cache. */
 #define STEP_BYTES     (2u << 20)
 #define STEP_ELEMS_MIN 256u
 #define STEP_ELEMS_MAX 16384u
 #define VECTOR_ALIGN   64u
-
-/* How the ranks' values become results, once each SIP has its own. */
-enum between { BETWEEN_SIPS, BETWEEN_RING, BETWEEN_TREE, BETWEEN_NEIGHBOURS, BETWEEN_HALVES };
-
-/* What each module's order is made of. */
-static const struct algorithm {
-    const char *module;
-    bool pe_grid;   /* every PE has a shard, and a cube's are reduced first */
-    bool cube_mesh; /* every cube has a shard (at least) */
-    enum between between;
-    bool scatters; /* a rank's result is its slice alone */
-    bool by_place; /* ranks are added in the order of the SIPs that they are on */
-} algorithms[] = {
-    {.module = "lrab_hierarchical_allreduce", .cube_mesh = true, .between = BETWEEN_SIPS},
-    {.module = "lrab_pipelined_allreduce", .cube_mesh = true, .between = BETWEEN_SIPS},
-    {.module = "pe_hierarchical_allreduce",
-     .pe_grid = true,
-     .cube_mesh = true,
-     .between = BETWEEN_SIPS},
-    {.module = "ring_allreduce", .between = BETWEEN_RING},
-    {.module = "tree_allreduce", .between = BETWEEN_TREE},
-    {.module = "birs", .between = BETWEEN_NEIGHBOURS, .scatters = true, .by_place = true},
-    {.module = "birs_inter", .between = BETWEEN_NEIGHBOURS, .scatters = true, .by_place = true},
-    {.module = "birs_allreduce", .between = BETWEEN_NEIGHBOURS, .by_place = true},
-    {.module = "mesh", .between = BETWEEN_NEIGHBOURS, .scatters = true},
-    {.module = "rhd", .between = BETWEEN_HALVES, .scatters = true},
-};
 
 /* A grid and its root. */
 struct grid {
@@ -60,7 +35,10 @@ struct grid {
 
 struct expect {
     struct expect_request request;
-    const struct algorithm *algorithm;
+    const char *name; /* the algorithm's */
+    struct ccl_order order;
+    bool scatters;                  /* a rank's result is its slice alone */
+    bool one_order;                 /* of order.operand: the same for all ranks */
     struct grid pe_grid, cube_mesh; /* 1 x 1 where the algorithm has no such level */
     uint32_t sips;
     uint64_t result_elems; /* of each shard's result */
@@ -89,11 +67,24 @@ static uint8_t *vector(const struct expect *expect, uint8_t *vectors, uint32_t i
 
 /* ---- what is asked for ---------------------------------------------------------------------- */
 
-static const struct algorithm *find_algorithm(const char *module)
+/* The algorithm whose order is asked for; NULL: there is none, or it has no order. */
+static const struct ccl_algorithm *expect_find(const struct expect_request *request,
+                                               struct cw_error *error)
 {
-    for (size_t i = 0; i < sizeof algorithms / sizeof algorithms[0]; i++)
-        if (!strcmp(module, algorithms[i].module))
-            return &algorithms[i];
+    const char *const module = request->module ? request->module : request->ccl->module;
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(module, error), *other;
+    if (!algorithm || algorithm->order)
+        return algorithm;
+    usage(error, "verification: module %s has no specified order of additions; one of", module);
+    const char *comma = "";
+    for (uint32_t i = 0; (other = ccl_algorithm_at(i)); i++)
+        if (other->order) {
+            const size_t n = strlen(error->text);
+            snprintf(error->text + n, sizeof error->text - n, "%s %s", comma, other->name);
+            comma = ",";
+        }
+    const size_t n = strlen(error->text);
+    snprintf(error->text + n, sizeof error->text - n, " has");
     return NULL;
 }
 
@@ -102,19 +93,27 @@ static uint32_t ranks_of(const struct expect_request *request)
     return request->ccl->world_size ? request->ccl->world_size : request->hw->sip_count;
 }
 
-static bool expect_check_sips(const struct expect_request *request,
-                              const struct algorithm *algorithm, struct cw_error *error)
+/* Each element is computed for all ranks at once, and each rank has one shard. */
+static bool by_elements(const struct expect *expect)
 {
+    return expect->scatters ||
+           (!expect->order.operand && expect->order.between >= CCL_BETWEEN_NEIGHBOURS);
+}
+
+static bool expect_check_sips(const struct expect *expect, struct cw_error *error)
+{
+    const struct expect_request *const request = &expect->request;
     const struct hw_config *hw = request->hw;
-    const bool grid = hw->sip_topology == HW_TORUS_2D || hw->sip_topology == HW_MESH_2D_NO_WRAP;
-    if (algorithm->between >= BETWEEN_NEIGHBOURS) {
+    const struct hw_grid grid = hw_sip_grid(hw);
+    char ringed[200];
+    if (by_elements(expect)) {
         if (request->n_elem % ranks_of(request) == 0)
             return true;
         usage(error, "%llu elements are no multiple of %u ranks",
               (unsigned long long)request->n_elem, ranks_of(request));
         return false;
     }
-    if (algorithm->between != BETWEEN_SIPS)
+    if (expect->order.operand || expect->order.between != CCL_BETWEEN_SIPS)
         return true;
     if (request->ccl->world_size && request->ccl->world_size != hw->sip_count) {
         usage(error, "verification: world_size %u is not the number of SIPs, %u",
@@ -123,21 +122,69 @@ static bool expect_check_sips(const struct expect_request *request,
     }
     if (hw->sip_count == 1)
         return true;
-    if (hw->sip_topology == HW_PAIR_SWITCH) {
-        usage(error, "%s: pair_switch has no global_* directions; use ring_allreduce",
-              algorithm->module);
+    if (!hw_topology_is_directed(hw->sip_topology)) {
+        usage(error, "%s: %s has no global_* directions; use ring_allreduce", expect->name,
+              hw->sip_topology->name);
         return false;
     }
-    if (request->ccl->rank_invariant && hw->sip_topology == HW_MESH_2D_NO_WRAP) {
-        usage(error, "rank_invariant: not offered on mesh_2d_no_wrap; legal on ring_1d, torus_2d "
-                     "and switch");
+    if (request->ccl->rank_invariant && !hw_topology_is_ringed(hw->sip_topology)) {
+        usage(error, "rank_invariant: not offered on %s; legal on %s", hw->sip_topology->name,
+              hw_topology_list(hw_topology_is_ringed, "and", ringed, sizeof ringed));
         return false;
     }
-    if (grid && (uint64_t)hw->sip_w * hw->sip_h != hw->sip_count) {
+    if ((uint64_t)grid.w * grid.h != hw->sip_count) {
         usage(error, "%u x %u SIPs are not %u", hw->sip_w, hw->sip_h, hw->sip_count);
         return false;
     }
     return true;
+}
+
+/* The operands that order.operand() names for a rank are the ranks, each once. */
+static bool check_operands(struct expect *expect, uint32_t rank, bool *seen, struct cw_error *error)
+{
+    const uint32_t n = expect->sips;
+    memset(seen, 0, n * sizeof *seen);
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t operand = expect->order.operand(rank, n, k);
+        if (operand >= n || seen[operand]) {
+            usage(error,
+                  "verification: operand %u of rank %u, in the order of %s, is rank %u%s; legal is "
+                  "each of 0 to %u once",
+                  k, rank, expect->name, operand, operand < n ? " again" : "", n - 1);
+            return false;
+        }
+        seen[operand] = true;
+        expect->one_order &= operand == expect->order.operand(0, n, k);
+    }
+    return true;
+}
+
+static bool check_order(struct expect *expect, struct cw_error *error)
+{
+    const struct ccl_order *const order = &expect->order;
+    bool good = true;
+    if (by_elements(expect) && ((!order->operand && order->between < CCL_BETWEEN_NEIGHBOURS) ||
+                                order->pe_grid || order->cube_mesh)) {
+        usage(error,
+              "verification: the order of %s is none of a reduce-scatter; legal: one shard per "
+              "rank, and between ranks neighbours, halves, or operands by name",
+              expect->name);
+        return false;
+    }
+    if (!order->operand)
+        return true;
+    bool *const seen = calloc(expect->sips, sizeof *seen);
+    if (!seen) {
+        error->exit_code = CW_NO_RESOURCE;
+        snprintf(error->text, sizeof error->text, "out of memory: %zu bytes",
+                 expect->sips * sizeof *seen);
+        return false;
+    }
+    expect->one_order = true;
+    for (uint32_t rank = 0; rank < expect->sips && good; rank++)
+        good = check_operands(expect, rank, seen, error);
+    free(seen);
+    return good;
 }
 
 static bool make_grids(struct expect *expect, struct cw_error *error)
@@ -146,7 +193,7 @@ static bool make_grids(struct expect *expect, struct cw_error *error)
     const struct ccl_config *ccl = expect->request.ccl;
     const bool corner = ccl->root == CCL_ROOT_CORNER;
     expect->pe_grid = expect->cube_mesh = (struct grid){.w = 1, .h = 1};
-    if (expect->algorithm->cube_mesh) {
+    if (expect->order.cube_mesh) {
         struct grid mesh = {hw->cube_w, hw->cube_h, hw->cube_w / 2, hw->cube_h / 2};
         if (corner)
             mesh.root_x = mesh.w - 1, mesh.root_y = mesh.h - 1;
@@ -159,13 +206,13 @@ static bool make_grids(struct expect *expect, struct cw_error *error)
         }
         expect->cube_mesh = mesh;
     }
-    if (expect->algorithm->pe_grid) {
+    if (expect->order.pe_grid) {
         struct grid grid = {2 * hw->pe_per_corner, 2, hw->pe_per_corner, 1};
         if (corner)
             grid.root_x = grid.w - 1;
         if (hw->corner_count != HW_CORNERS) {
-            usage(error, "%s needs PEs in all four corners, there are %u",
-                  expect->algorithm->module, hw->corner_count);
+            usage(error, "%s needs PEs in all four corners, there are %u", expect->name,
+                  hw->corner_count);
             return false;
         }
         expect->pe_grid = grid;
@@ -201,18 +248,8 @@ static bool take_memory(struct expect *expect, struct cw_error *error)
 struct expect *expect_create(const struct expect_request *request, struct cw_error *error)
 {
     assert(dtype_is_known(request->dtype) && redop_is_known(request->op) && request->n_elem);
-    const char *const module = request->module ? request->module : request->ccl->module;
-    const struct algorithm *algorithm = find_algorithm(module);
-    if (!algorithm) {
-        usage(error,
-              "verification: module %s has no specified order of additions; one of "
-              "lrab_hierarchical_allreduce, lrab_pipelined_allreduce, "
-              "pe_hierarchical_allreduce, ring_allreduce, tree_allreduce, birs, birs_inter, "
-              "birs_allreduce, mesh, rhd has",
-              module);
-        return NULL;
-    }
-    if (!expect_check_sips(request, algorithm, error))
+    const struct ccl_algorithm *const algorithm = expect_find(request, error);
+    if (!algorithm)
         return NULL;
     struct expect *expect = calloc(1, sizeof *expect);
     if (!expect) {
@@ -221,10 +258,13 @@ struct expect *expect_create(const struct expect_request *request, struct cw_err
         return NULL;
     }
     expect->request = *request;
-    expect->algorithm = algorithm;
+    expect->name = algorithm->name;
+    expect->order = *algorithm->order;
+    expect->scatters = algorithm->collective == CCL_REDUCE_SCATTER;
     expect->sips = ranks_of(request);
-    expect->result_elems = algorithm->scatters ? request->n_elem / expect->sips : request->n_elem;
-    if (!make_grids(expect, error) || !take_memory(expect, error)) {
+    expect->result_elems = expect->scatters ? request->n_elem / expect->sips : request->n_elem;
+    if (!expect_check_sips(expect, error) || !check_order(expect, error) ||
+        !make_grids(expect, error) || !take_memory(expect, error)) {
         expect_free(expect);
         return NULL;
     }
@@ -291,7 +331,7 @@ static void evaluate_sip(const struct expect *expect, uint32_t rank, uint64_t fi
     const uint32_t pes = expect->pe_grid.w * expect->pe_grid.h;
     for (uint32_t cube = 0; cube < cubes; cube++) {
         uint8_t *value = vector(expect, expect->cubes, cube);
-        if (!expect->algorithm->pe_grid) {
+        if (!expect->order.pe_grid) {
             expect_fill(expect, value, rank, cube, first);
             continue;
         }
@@ -355,32 +395,64 @@ static void exchange_tree(struct expect *expect)
     swap_values(expect);
 }
 
+/* The operands that order.operand() names for a rank, from left to right. */
+static void add_listed(const struct expect *expect, uint32_t rank, uint8_t *result)
+{
+    const struct expect_math *math = &expect->math;
+    for (uint32_t k = 0; k < expect->sips; k++) {
+        const uint8_t *const value =
+            vector(expect, expect->values, expect->order.operand(rank, expect->sips, k));
+        if (k == 0)
+            memcpy(result, value, math->count * dtype_bytes(math->dtype));
+        else
+            dtype_reduce(math->dtype, math->op, result, result, value, math->count);
+    }
+}
+
+static void exchange_listed(struct expect *expect)
+{
+    for (uint32_t rank = 0; rank < (expect->one_order ? 1 : expect->sips); rank++)
+        add_listed(expect, rank, vector(expect, expect->results, rank));
+    if (expect->one_order)
+        expect_spread(&expect->math, expect->results, (struct expect_line){0, 1, expect->sips}, 0);
+}
+
 static void expect_exchange(struct expect *expect)
 {
     const struct expect_line all = {0, 1, expect->sips};
-    const enum hw_sip_topology topology = expect->request.hw->sip_topology;
-    const enum between between = expect->algorithm->between;
-    if (between == BETWEEN_TREE)
+    const struct hw_topology_ops *const topology = expect->request.hw->sip_topology;
+    const enum ccl_between between = expect->order.between;
+    if (expect->order.operand)
+        exchange_listed(expect);
+    else if (between == CCL_BETWEEN_TREE)
         exchange_tree(expect);
     else if (expect->request.ccl->rank_invariant)
         expect_in_order(&expect->math, expect->results, expect->values, all);
-    else if (between == BETWEEN_SIPS && expect->sips > 1 && topology == HW_TORUS_2D)
+    else if (between == CCL_BETWEEN_SIPS && expect->sips > 1 &&
+             topology->lines == HW_SIP_LINES_RINGS && topology->is_grid)
         exchange_torus(expect);
-    else if (between == BETWEEN_SIPS && expect->sips > 1 && topology == HW_MESH_2D_NO_WRAP)
+    else if (between == CCL_BETWEEN_SIPS && expect->sips > 1 &&
+             topology->lines == HW_SIP_LINES_OPEN)
         exchange_mesh(expect);
     else
         expect_ring(&expect->math, expect->results, expect->values, all);
 }
 
-/* One order for all ranks: elements `from` on of the inputs, into `result`. */
-static void evaluate_elements(const struct expect *expect, uint64_t from, uint8_t *result)
+/* Elements `from` on of the inputs, added as for rank `rank`, into `result`. */
+static void evaluate_elements(const struct expect *expect, uint32_t rank, uint64_t from,
+                              uint8_t *result)
 {
     const struct expect_math *math = &expect->math;
     const struct ccl_ranks *places = &expect->request.ccl->ranks;
+    const bool by_place = expect->order.by_place && !expect->order.operand;
     for (uint32_t i = 0; i < expect->sips; i++)
         expect_fill(expect, vector(expect, expect->values, i),
-                    expect->algorithm->by_place ? ccl_rank_on(places, i) : i, 0, from);
-    if (expect->algorithm->between == BETWEEN_HALVES)
+                    by_place ? ccl_rank_on(places, i) : i, 0, from);
+    if (expect->order.operand) {
+        add_listed(expect, rank, result);
+        return;
+    }
+    if (expect->order.between == CCL_BETWEEN_HALVES)
         expect_halving(math, expect->values, expect->sips);
     else
         expect_tree(math, expect->values, expect->sips);
@@ -389,11 +461,11 @@ static void evaluate_elements(const struct expect *expect, uint64_t from, uint8_
 
 static void evaluate_by_elements(struct expect *expect, uint64_t first)
 {
-    evaluate_elements(expect, first, expect->results);
-    if (!expect->algorithm->scatters)
+    evaluate_elements(expect, 0, first, expect->results);
+    if (!expect->scatters)
         expect_spread(&expect->math, expect->results, (struct expect_line){0, 1, expect->sips}, 0);
-    for (uint32_t rank = 1; rank < expect->sips && expect->algorithm->scatters; rank++)
-        evaluate_elements(expect, rank * expect->result_elems + first,
+    for (uint32_t rank = 1; rank < expect->sips && expect->scatters; rank++)
+        evaluate_elements(expect, rank, rank * expect->result_elems + first,
                           vector(expect, expect->results, rank));
 }
 
@@ -403,7 +475,7 @@ uint64_t expect_evaluate(struct expect *expect, uint64_t first)
         return 0;
     const uint64_t left = expect->result_elems - first;
     expect->math.count = left < expect->step ? left : expect->step;
-    if (expect->algorithm->between >= BETWEEN_NEIGHBOURS) {
+    if (by_elements(expect)) {
         evaluate_by_elements(expect, first);
         return expect->math.count;
     }

@@ -1,6 +1,6 @@
 /*
  * expect.h: what a collective's final tensors must be, to the bit, computed from the order of
- * operations that 50-collectives.md specifies and from the seed's inputs alone: no kernel, no
+ * additions that the algorithm declares (order.h) and from the seed's inputs alone: no kernel, no
  * queue, no memory of the simulation has a part in it. So a difference between the two is a bug in
  * one of them.
  *
@@ -21,7 +21,7 @@ struct expect;
 struct expect_request {
     const struct hw_config *hw;
     const struct ccl_config *ccl;
-    const char *module; /* whose order; NULL: ccl->module's */
+    const char *module; /* of the algorithm whose order counts; NULL: ccl->module */
     enum dtype dtype;
     enum redop op;
     uint64_t n_elem; /* per shard, of the inputs; > 0 */

@@ -7,6 +7,8 @@
  */
 #include "core/host/pin.h"
 
+#include "core/invariant.h"
+
 #include <hwloc.h>
 #include <stdlib.h>
 
@@ -118,14 +120,31 @@ void pin_begin(struct pin *pin)
 
 void pin_thread(const struct pin *pin, uint32_t index)
 {
+    CW_INVARIANT("I-PIN-1", pin == NULL || index == 0 || index < pin->threads,
+                 "thread %u of %u is pinned", (unsigned)index, (unsigned)pin->threads);
     if (pin != NULL && index < pin->threads && !hwloc_bitmap_iszero(pin->before))
         (void)hwloc_set_cpubind(pin->topology, pin->pu[index]->cpuset, HWLOC_CPUBIND_THREAD);
 }
 
+/* Whether the calling thread is bound as before the drain, as far as the system tells. */
+static bool is_bound_as_before(const struct pin *pin)
+{
+    const hwloc_bitmap_t now = hwloc_bitmap_alloc();
+    const bool same = now == NULL ||
+                      hwloc_get_cpubind(pin->topology, now, HWLOC_CPUBIND_THREAD) != 0 ||
+                      hwloc_bitmap_isequal(now, pin->before);
+    hwloc_bitmap_free(now);
+    return same;
+}
+
 void pin_end(struct pin *pin)
 {
-    if (pin != NULL && !hwloc_bitmap_iszero(pin->before))
-        (void)hwloc_set_cpubind(pin->topology, pin->before, HWLOC_CPUBIND_THREAD);
+    if (pin == NULL || hwloc_bitmap_iszero(pin->before))
+        return;
+    const bool bound = hwloc_set_cpubind(pin->topology, pin->before, HWLOC_CPUBIND_THREAD) == 0;
+    CW_INVARIANT("I-PIN-1", !bound || is_bound_as_before(pin),
+                 "the caller of %u threads is not bound as before", (unsigned)pin->threads);
+    (void)bound;
 }
 
 uint32_t pin_count(const struct pin *pin) { return pin == NULL ? 0 : pin->threads; }

@@ -9,6 +9,8 @@
  */
 #include "core/host/threads.h"
 
+#include "core/invariant.h"
+
 #include <pthread.h>
 
 #include "core/host/sync.h"
@@ -55,6 +57,9 @@ static void *threads_enter(void *argument)
         await(team, &thread->parked);
         if (team->main == NULL)
             return NULL;
+        CW_INVARIANT("I-THREADS-1", sync_load_acquire(&thread->busy) == 1,
+                     "thread %u runs, and the caller does not wait for it",
+                     (unsigned)thread->index);
         team->main(team->shared, thread->index);
         sync_store_release(&thread->parked, 1);
         sync_wake(&thread->busy);
@@ -93,8 +98,11 @@ void threads_run(struct threads *threads, threads_main main, void *shared)
         sync_wake(&threads->members[i].parked);
     }
     main(shared, 0);
-    for (uint32_t i = 1; i < threads->count; i++)
+    for (uint32_t i = 1; i < threads->count; i++) {
         await(threads, &threads->members[i].busy);
+        CW_INVARIANT("I-THREADS-1", sync_load_acquire(&threads->members[i].parked) == 1,
+                     "thread %u has returned, but is not parked", (unsigned)i);
+    }
 }
 
 void threads_end(struct threads *threads)

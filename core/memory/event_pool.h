@@ -9,6 +9,7 @@
 #define CORE_EVENT_POOL_H
 
 #include "core/cw.h"
+#include "core/invariant.h"
 #include "core/memory/slab_alloc.h"
 
 enum {
@@ -63,6 +64,9 @@ static inline struct cw_event *event_pool_get(struct event_pool *pool, size_t pa
 static inline void event_pool_put(struct event_pool *pool, struct cw_event *event)
 {
     struct event_pool_class *const class = event_pool_class_of(pool, event->payload_bytes);
+    CW_INVARIANT("I-TW-2", pool->alive > 0 && class->free != event,
+                 "an event of %u payload bytes is freed, %llu are alive",
+                 (unsigned)event->payload_bytes, (unsigned long long)pool->alive);
     *(void **)(void *)event = class->free;
     class->free = event;
     MEMORY_POISON(event, class->record_bytes);

@@ -5,6 +5,8 @@
  */
 #include "core/memory/memory.h"
 
+#include "core/invariant.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +64,32 @@ void memory_give(struct memory *memory, void *block, size_t bytes)
         pages_unmap(block, bytes);
     else
         free(block);
-    (void)sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
+    const uint64_t taken = sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
+    CW_INVARIANT("I-MEM-1", taken >= bytes, "%zu bytes come back, but only %llu were taken", bytes,
+                 (unsigned long long)taken);
+    (void)taken;
+}
+
+bool memory_grow_array(struct memory *memory, void *items, size_t *capacity, size_t used,
+                       size_t needed, size_t item_bytes, size_t capacity_min)
+{
+    size_t wider = *capacity == 0 ? capacity_min : 2 * *capacity;
+    while (wider < needed)
+        wider *= 2;
+    void *old;
+    memcpy(&old, items, sizeof old); /* whatever it points to, a pointer is a pointer */
+    void *const block = memory_take(memory, wider * item_bytes);
+    if (block == NULL)
+        return false;
+    if (used > 0)
+        memcpy(block, old, used * item_bytes);
+    memory_give(memory, old, *capacity * item_bytes);
+    memcpy(items, &block, sizeof block);
+    *capacity = wider;
+    CW_INVARIANT("I-MEM-1", wider * item_bytes <= memory->bytes_max,
+                 "an array of %zu bytes; the limit is %llu", wider * item_bytes,
+                 (unsigned long long)memory->bytes_max);
+    return true;
 }
 
 enum memory_level memory_level(const struct memory *memory)

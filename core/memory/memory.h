@@ -33,6 +33,21 @@ void memory_init(struct memory *memory, uint64_t bytes_max);
 void *memory_take(struct memory *memory, size_t bytes);
 void memory_give(struct memory *memory, void *block, size_t bytes); /* accepts NULL */
 
+/*
+ * Makes room in a growing array. `items` is the address of its pointer, *capacity the items that it
+ * has room for, of item_bytes each, `used` how many of them are in use. If `needed` is more than
+ * *capacity the array moves to a larger block: capacity_min items at first, then twice as many
+ * until they suffice. False: out of memory, and nothing has changed.
+ */
+bool memory_grow_array(struct memory *memory, void *items, size_t *capacity, size_t used,
+                       size_t needed, size_t item_bytes, size_t capacity_min);
+static inline bool memory_grow(struct memory *memory, void *items, size_t *capacity, size_t used,
+                               size_t needed, size_t item_bytes, size_t capacity_min)
+{
+    return __builtin_expect(needed <= *capacity, 1) ||
+           memory_grow_array(memory, items, capacity, used, needed, item_bytes, capacity_min);
+}
+
 /* How much of the limit is taken: the watermarks of 10-engine.md. */
 enum memory_level {
     MEMORY_PLENTY,

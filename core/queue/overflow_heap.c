@@ -3,9 +3,9 @@
  */
 #include "core/queue/overflow_heap.h"
 
-#include <string.h>
+#include "core/invariant.h"
 
-enum { CHILDREN = 4, CAPACITY_MIN = 256 };
+enum { CHILDREN = 4, HEAP_CAPACITY_MIN = 256 };
 
 void overflow_heap_init(struct overflow_heap *heap, struct memory *memory)
 {
@@ -17,23 +17,10 @@ void overflow_heap_free(struct overflow_heap *heap)
     memory_give(heap->memory, heap->entries, heap->capacity * sizeof *heap->entries);
 }
 
-static bool overflow_heap_grow(struct overflow_heap *heap)
-{
-    const size_t capacity = heap->capacity == 0 ? CAPACITY_MIN : 2 * heap->capacity;
-    struct entry *const entries = memory_take(heap->memory, capacity * sizeof *entries);
-    if (entries == NULL)
-        return false;
-    if (heap->count > 0)
-        memcpy(entries, heap->entries, heap->count * sizeof *entries);
-    overflow_heap_free(heap);
-    heap->entries = entries;
-    heap->capacity = capacity;
-    return true;
-}
-
 bool overflow_heap_push(struct overflow_heap *heap, const struct entry *entry)
 {
-    if (heap->count == heap->capacity && !overflow_heap_grow(heap))
+    if (!memory_grow(heap->memory, &heap->entries, &heap->capacity, heap->count, heap->count + 1,
+                     sizeof *heap->entries, HEAP_CAPACITY_MIN))
         return false;
     struct entry *const entries = heap->entries;
     size_t at = heap->count++;
@@ -45,6 +32,9 @@ bool overflow_heap_push(struct overflow_heap *heap, const struct entry *entry)
         at = parent;
     }
     entries[at] = *entry;
+    CW_INVARIANT("I-ORDER-1", heap->count == 1 || !entry_before(&entries[heap->count - 1], entries),
+                 "the heap's last entry, at %lld ps, is before its first, at %lld ps",
+                 (long long)entries[heap->count - 1].time_ps, (long long)entries[0].time_ps);
     return true;
 }
 
@@ -65,4 +55,8 @@ void overflow_heap_pop(struct overflow_heap *heap)
         at = child;
     }
     entries[at] = moved;
+    for (size_t child = 1; child < count && child <= CHILDREN; child++)
+        CW_INVARIANT("I-ORDER-1", !entry_before(&entries[child], entries),
+                     "an entry at %lld ps is below one at %lld ps in a heap of %zu",
+                     (long long)entries[child].time_ps, (long long)entries[0].time_ps, count);
 }

@@ -4,6 +4,8 @@
  */
 #include "core/queue/pending.h"
 
+#include "core/invariant.h"
+
 #include <string.h>
 
 enum {
@@ -85,6 +87,20 @@ static bool push_again(struct pending *pending, struct entry_chain *chain)
     return true;
 }
 
+/* I-PEND-2. */
+static void check_bounds(const struct pending *pending)
+{
+    const uint64_t coarse_first = pending->fine_end >> FINE_PER_COARSE_SHIFT;
+    CW_INVARIANT("I-PEND-2",
+                 pending->fine_end % FINE_PER_COARSE == 0 &&
+                     (int64_t)(pending->fine_end - pending->first) <= FINE_BUCKETS,
+                 "fine buckets [%llu, %llu)", (unsigned long long)pending->first,
+                 (unsigned long long)pending->fine_end);
+    CW_INVARIANT("I-PEND-2", (int64_t)(pending->coarse_end - coarse_first) <= COARSE_BUCKETS,
+                 "coarse buckets [%llu, %llu)", (unsigned long long)coarse_first,
+                 (unsigned long long)pending->coarse_end);
+}
+
 /* Opens fine buckets as far as I-PEND-2 allows, filling them from their coarse buckets. */
 static bool open_fine(struct pending *pending)
 {
@@ -92,6 +108,9 @@ static bool open_fine(struct pending *pending)
         const uint64_t coarse = pending->fine_end >> FINE_PER_COARSE_SHIFT;
         if (coarse == pending->coarse_end)
             break;
+        CW_INVARIANT("I-PEND-1", pending->fine[pending->fine_end % FINE_BUCKETS].next == NULL,
+                     "fine bucket %llu is opened, and its place is not empty",
+                     (unsigned long long)pending->fine_end);
         pending->fine_end += FINE_PER_COARSE;
         const uint64_t place = coarse % COARSE_BUCKETS;
         pending->coarse_used[place / 64] &= ~(1ull << place % 64);
@@ -105,6 +124,7 @@ static bool open_fine(struct pending *pending)
 static bool open_coarse(struct pending *pending)
 {
     pending->coarse_end = (pending->fine_end >> FINE_PER_COARSE_SHIFT) + COARSE_BUCKETS;
+    check_bounds(pending);
     const uint64_t far_first = pending->far_first_ps >> pending->shift >> FINE_PER_COARSE_SHIFT;
     if (pending->far.next == NULL || far_first >= pending->coarse_end)
         return true;
@@ -240,6 +260,9 @@ static bool reopen_with(struct pending *pending, struct entry entry)
 
 static bool push_overflow(struct pending *pending, const struct entry *entry)
 {
+    CW_INVARIANT("I-PEND-1", (uint64_t)entry->time_ps >> pending->shift < pending->first,
+                 "%lld ps goes to the overflow heap, but its bucket comes after %llu, shift %u",
+                 (long long)entry->time_ps, (unsigned long long)pending->first, pending->shift);
     const uint64_t count = pending->overflow.count;
     const uint64_t others =
         pending->count + (uint64_t)(pending->sorted.last - pending->sorted.front);
@@ -389,5 +412,13 @@ const struct entry *pending_turn(struct pending *pending)
     pending->soon =
         next == pending->fine_end ? NULL : entry_chain_newest(&pending->fine[next % FINE_BUCKETS]);
     pending->out_of_memory = false;
+    check_bounds(pending);
+    CW_INVARIANT("I-PEND-1",
+                 (uint64_t)pending->sorted.front->time_ps >> pending->shift == bucket &&
+                     (uint64_t)pending->sorted.last[-1].time_ps >> pending->shift == bucket,
+                 "bucket %llu of shift %u has times from %lld to %lld ps",
+                 (unsigned long long)bucket, pending->shift,
+                 (long long)pending->sorted.front->time_ps,
+                 (long long)pending->sorted.last[-1].time_ps);
     return pending->sorted.front;
 }

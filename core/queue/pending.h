@@ -103,6 +103,13 @@ static inline const struct entry *pending_peek(struct pending *pending)
                                                               : pending_turn(pending);
 }
 
+/* How many entries there are. */
+static inline uint64_t pending_count(const struct pending *pending)
+{
+    return pending->count + pending->overflow.count +
+           (uint64_t)(pending->sorted.last - pending->sorted.front);
+}
+
 /* Removes `least`, which pending_peek() gave. */
 static inline void pending_pop(struct pending *pending, const struct entry *least)
 {

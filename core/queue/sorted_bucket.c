@@ -10,6 +10,8 @@
  */
 #include "core/queue/sorted_bucket.h"
 
+#include "core/invariant.h"
+
 #include <string.h>
 
 enum {
@@ -301,6 +303,10 @@ size_t sorted_bucket_fill(struct sorted_bucket *sorted, struct chunk_pool *pool,
     }
     chain->next = NULL;
     sorted->distinct = insertion_sort(entries, survey.count);
+    for (size_t i = 1; i < survey.count; i++)
+        CW_INVARIANT("I-ORDER-1", !entry_before(&entries[i], &entries[i - 1]),
+                     "place %zu of %zu, at %lld ps, comes after %lld ps", i, survey.count,
+                     (long long)entries[i].time_ps, (long long)entries[i - 1].time_ps);
     sorted->front = entries;
     sorted->last = entries + survey.count;
     for (size_t i = 0; i < SORTED_SLACK; i++)

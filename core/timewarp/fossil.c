@@ -1,24 +1,25 @@
 /*
- * fossil.c: fossil collection: what is final becomes known and is freed (timewarp.h).
+ * fossil.c: see fossil.h.
  *
- * An event is final when GVT has passed it, and also when it is before all that its worker has
- * pending and all that may still arrive there: before what the worker can promise. The history is
- * gone through from its oldest block on; a block whose least event is not final is skipped, and one
- * without a live log is used again. So each LP's events commit in their order (I-HIST-2), which is
- * what the trace hash needs; events of different LPs may not, and their records find their order in
- * the outbox.
+ * The undo log is gone through from its oldest block on. A block whose least event is not final is
+ * skipped. A block without a live log is used again. So each LP's events commit in their order
+ * (I-HIST-2), which is what the trace hash needs. Events of different LPs may not; record_merge.h
+ * puts their records in order.
  */
+#include "core/timewarp/fossil.h"
+
 #include <string.h>
 
 #include "core/commit.h"
-#include "core/timewarp/promise.h"
+#include "core/invariant.h"
 #include "core/simulation.h"
+#include "core/timewarp/promise.h"
 #include "core/timewarp/timewarp.h"
+#include "core/worker.h"
 
-/* Logs whose events are fetched ahead of their turn. */
-enum { AHEAD = 4 };
+enum { AHEAD = 4 }; /* logs, whose events are fetched before their turn */
 
-/* What is final: everything before `time_ps`, and what is before `gvt`. */
+/* Events before `time_ps` are final, and events before `gvt`. */
 struct limit {
     int64_t time_ps;
     struct key gvt;
@@ -41,10 +42,26 @@ static void emit_records(struct timewarp *tw, const struct log *log)
            bytes);
 }
 
-/* A processed event commits: the oldest of its LP. The caller counts. */
+/* Whether the log is the last of its LP's list. Looks at short lists only; for assertions. */
+static inline bool is_oldest(const struct lp_logs *of, const struct log *log)
+{
+    enum { LIVE_MAX = 16 };
+    const struct log *oldest = of->newest;
+    for (uint64_t i = 1; i < of->live && of->live <= LIVE_MAX; i++)
+        oldest = oldest->older;
+    return of->live > LIVE_MAX || oldest == log;
+}
+
+/* Commits a processed event, the oldest of its LP. The caller counts it. */
 static inline void commit_log(struct timewarp *tw, struct log *log)
 {
     struct cw_event *const event = log->event;
+    CW_INVARIANT("I-TW-1", tw->lp_logs[event->lp].live > 0 && event->reserved & EVENT_PROCESSED,
+                 "an event of LP %u at %lld ps commits with the notes %u", (unsigned)event->lp,
+                 (long long)event->time_ps, (unsigned)event->reserved);
+    CW_INVARIANT("I-TW-2", !(event->reserved & (EVENT_CANCELLED | EVENT_LAZY)),
+                 "an event of LP %u at %lld ps commits with the notes %u", (unsigned)event->lp,
+                 (long long)event->time_ps, (unsigned)event->reserved);
     if (__builtin_expect(log->has_records, 0))
         emit_records(tw, log);
     tw->lp_logs[event->lp].live--;
@@ -56,7 +73,8 @@ void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
 {
     struct lp_logs *const of = &tw->lp_logs[lp];
     struct log *log = of->newest, *oldest = NULL;
-    for (uint64_t i = of->live; i > 0; i--) { /* their links turn round */
+    for (uint64_t i = of->live; i > 0;
+         i--) { /* reverse the list: newest-first becomes oldest-first */
         struct log *const older = log->older;
         log->older = oldest;
         oldest = log;
@@ -65,13 +83,16 @@ void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
     while (of->live > 0) {
         log = oldest;
         oldest = log->older;
+        CW_INVARIANT("I-HIST-2", of->live < 2 || log->event->time_ps <= oldest->event->time_ps,
+                     "an event of LP %u at %lld ps commits before an older one", (unsigned)lp,
+                     (long long)log->event->time_ps);
         commit_count(tw->worker, 1, log->event->time_ps);
         undo_log_forget(&tw->undo_log, undo_block_of(log), 1);
         commit_log(tw, log);
     }
 }
 
-/* Commits what is final in a block, and finds the least of the rest. */
+/* Commits the final events of a block, and finds the least of the others. */
 static void collect_block(struct timewarp *tw, struct undo_block *block, const struct limit *limit)
 {
     const size_t end = undo_block_end(&tw->undo_log, block);
@@ -93,6 +114,9 @@ static void collect_block(struct timewarp *tw, struct undo_block *block, const s
             /* a gap */
         } else if (is_final(limit, log->event)) {
             latest_ps = log->event->time_ps > latest_ps ? log->event->time_ps : latest_ps;
+            CW_INVARIANT("I-HIST-2", is_oldest(&tw->lp_logs[log->event->lp], log),
+                         "an event of LP %u at %lld ps commits before an older one",
+                         (unsigned)log->event->lp, (long long)log->event->time_ps);
             committed++;
             commit_log(tw, log);
         } else {
@@ -100,12 +124,12 @@ static void collect_block(struct timewarp *tw, struct undo_block *block, const s
             block->least_ps =
                 log->event->time_ps < block->least_ps ? log->event->time_ps : block->least_ps;
             if (!block->descends && log->event->time_ps > last_ps)
-                break; /* nor is what follows */
+                break; /* nor is any later one */
         }
         at += log_bytes(log);
     }
     block->first = first;
-    if (block->latest_ps < block->least_ps) /* both as undo_log_close() needs them */
+    if (block->latest_ps < block->least_ps) /* as undo_log_close() needs them */
         block->latest_ps = block->least_ps;
     undo_log_forget(&tw->undo_log, block, committed);
     commit_count(tw->worker, committed, latest_ps);

@@ -3,94 +3,63 @@
  */
 #include "core/timewarp/lazy_cancel.h"
 
+#include "core/invariant.h"
 #include "core/simulation.h"
+#include "core/timewarp/rollback.h"
 #include "core/timewarp/timewarp.h"
+#include "core/worker.h"
 
 enum {
-    TABLE_MIN = 256,
     ITEMS_MIN = 64,
-    SEARCH_MAX = 64, /* kept sends that a send is held against */
+    SEARCH_MAX = 64, /* kept sends that a send is compared with */
 };
+
+void lazy_cancel_init(struct lazy_cancel *lazy, struct memory *memory, bool on)
+{
+    lazy->on = on;
+    table_init(&lazy->logs, memory, sizeof(struct log *));
+}
 
 void lazy_cancel_free(struct lazy_cancel *lazy, struct memory *memory)
 {
-    memory_give(memory, lazy->table, lazy->capacity * sizeof *lazy->table);
+    table_free(&lazy->logs);
     memory_give(memory, lazy->items, lazy->item_capacity * sizeof *lazy->items);
 }
 
 /* ---- the table of logs ----------------------------------------------------------------------- */
 
-static size_t lazy_cancel_home_of(const struct lazy_cancel *lazy, const struct cw_event *event)
-{
-    const uint64_t mixed = (uint64_t)(uintptr_t)event * UINT64_C(0x9e3779b97f4a7c15);
-    return (size_t)(mixed >> 32) & (lazy->capacity - 1);
-}
-
-/* Where the event is, or would be. */
-static size_t lazy_cancel_place_of(const struct lazy_cancel *lazy, const struct cw_event *event)
-{
-    size_t at = lazy_cancel_home_of(lazy, event);
-    while (lazy->table[at].event != NULL && lazy->table[at].event != event)
-        at = (at + 1) & (lazy->capacity - 1);
-    return at;
-}
-
-static bool lazy_cancel_grow(struct timewarp *tw)
-{
-    struct lazy_cancel *const lazy = &tw->lazy;
-    struct memory *const memory = &tw->worker->sim->memory;
-    struct lazy_cancel_kept *const old = lazy->table;
-    const size_t old_capacity = lazy->capacity;
-    const size_t capacity = old_capacity == 0 ? TABLE_MIN : 2 * old_capacity;
-    struct lazy_cancel_kept *const table = memory_take(memory, capacity * sizeof *table);
-    if (table == NULL)
-        return false;
-    lazy->table = table;
-    lazy->capacity = capacity;
-    for (size_t i = 0; i < old_capacity; i++)
-        if (old[i].event != NULL)
-            lazy->table[lazy_cancel_place_of(lazy, old[i].event)] = old[i];
-    memory_give(memory, old, old_capacity * sizeof *old);
-    return true;
-}
-
 bool lazy_cancel_may_keep(struct timewarp *tw)
 {
-    const struct lazy_cancel *const lazy = &tw->lazy;
-    return lazy->on && tw->level < MEMORY_TIGHT &&
-           (2 * lazy->count < lazy->capacity || lazy_cancel_grow(tw));
+    return tw->lazy.on && tw->throttle.level < MEMORY_TIGHT && table_reserve(&tw->lazy.logs);
 }
 
 void lazy_cancel_keep(struct timewarp *tw, struct cw_event *event, struct log *log)
 {
-    struct lazy_cancel *const lazy = &tw->lazy;
-    lazy->table[lazy_cancel_place_of(lazy, event)] = (struct lazy_cancel_kept){event, log};
-    lazy->count++;
+    CW_INVARIANT("I-LAZY-1", !(event->reserved & (EVENT_LAZY | EVENT_CANCELLED)),
+                 "sends are kept for an event for LP %u at %lld ps with the notes %u",
+                 (unsigned)event->lp, (long long)event->time_ps, (unsigned)event->reserved);
+    struct log **const kept = table_add(&tw->lazy.logs, table_key(event));
+    *kept = log;
     event->reserved |= EVENT_LAZY;
     undo_log_keep(&tw->undo_log, log);
 }
 
-/* Takes an event's log out of the table. Those behind it move up, so that a search that starts at
- * their home still gets to them. */
+/* Takes an event's log out of the table. */
 static struct log *lazy_cancel_take(struct timewarp *tw, struct cw_event *event)
 {
-    struct lazy_cancel *const lazy = &tw->lazy;
-    const size_t mask = lazy->capacity - 1;
-    size_t gap = lazy_cancel_place_of(lazy, event);
-    struct log *const log = lazy->table[gap].log;
-    for (size_t at = (gap + 1) & mask; lazy->table[at].event != NULL; at = (at + 1) & mask)
-        if (((at - lazy_cancel_home_of(lazy, lazy->table[at].event)) & mask) >=
-            ((at - gap) & mask)) {
-            lazy->table[gap] = lazy->table[at];
-            gap = at;
-        }
-    lazy->table[gap] = (struct lazy_cancel_kept){NULL, NULL};
-    lazy->count--;
+    struct log **const kept = table_find(&tw->lazy.logs, table_key(event));
+    CW_INVARIANT("I-LAZY-1",
+                 kept != NULL && (event->reserved & (EVENT_LAZY | EVENT_PROCESSED)) == EVENT_LAZY,
+                 "an event for LP %u at %lld ps has the notes %u, and its sends are%s kept",
+                 (unsigned)event->lp, (long long)event->time_ps, (unsigned)event->reserved,
+                 kept == NULL ? " not" : "");
+    struct log *const log = *kept;
+    table_remove(&tw->lazy.logs, kept);
     event->reserved &= (uint16_t)~EVENT_LAZY;
     return log;
 }
 
-/* ---- what a log says was sent ---------------------------------------------------------------- */
+/* ---- the sends in a log ---------------------------------------------------------------------- */
 
 /* The newest item of a send among those that end at `at`; NULL: there is none. */
 static const uint64_t *newest_send(const struct log *log, const uint64_t *at)
@@ -130,31 +99,12 @@ void lazy_cancel_drop(struct timewarp *tw, struct cw_event *event)
 
 void lazy_cancel_drop_all(struct timewarp *tw)
 {
-    const struct lazy_cancel *const lazy = &tw->lazy;
-    for (size_t i = 0; i < lazy->capacity; i++)
-        while (lazy->table[i].event != NULL) {
-            lazy_cancel_drop(tw, lazy->table[i].event);
-            rollback_work_off(tw);
-        }
-}
-
-/* Room for one more item. */
-static bool item_room(struct timewarp *tw)
-{
-    struct lazy_cancel *const lazy = &tw->lazy;
-    struct memory *const memory = &tw->worker->sim->memory;
-    if (lazy->item_count < lazy->item_capacity)
-        return true;
-    const size_t capacity = lazy->item_capacity == 0 ? ITEMS_MIN : 2 * lazy->item_capacity;
-    const uint64_t **const items = memory_take(memory, capacity * sizeof *items);
-    if (items == NULL)
-        return false;
-    for (size_t i = 0; i < lazy->item_count; i++)
-        items[i] = lazy->items[i];
-    memory_give(memory, lazy->items, lazy->item_capacity * sizeof *items);
-    lazy->items = items;
-    lazy->item_capacity = capacity;
-    return true;
+    size_t place = 0;
+    uint64_t key;
+    while ((key = table_next(&tw->lazy.logs, &place)) != 0) {
+        lazy_cancel_drop(tw, (struct cw_event *)(uintptr_t)key);
+        rollback_work_off(tw);
+    }
 }
 
 /* ---- handling again -------------------------------------------------------------------------- */
@@ -166,7 +116,8 @@ void lazy_cancel_begin(struct timewarp *tw, struct cw_event *event)
     const uint64_t *item = end_of(log);
     lazy->item_count = 0;
     while ((item = newest_send(log, item)) != NULL) {
-        if (!item_room(tw)) {
+        if (!memory_grow(&tw->worker->sim->memory, &lazy->items, &lazy->item_capacity,
+                         lazy->item_count, lazy->item_count + 1, sizeof *lazy->items, ITEMS_MIN)) {
             cancel_log(tw, log);
             rollback_work_off(tw);
             return;
@@ -203,8 +154,8 @@ static bool is_same(const uint64_t *item, const struct event_words *words, const
            (payload_bytes == 0 || memcmp(rest + 1, payload, payload_bytes) == 0);
 }
 
-/* The new log says what was sent, as if it had been sent by this handler. There is room for an
- * own event (reserve_note() in handler_api.c). */
+/* Adds the send to the new log, as if this handler had sent it. There is room for a send to an own
+ * LP (reserve_note() in handler_api.c). */
 static void note_again(struct timewarp *tw, const uint64_t *item)
 {
     struct remote_send sent;
@@ -232,17 +183,19 @@ bool lazy_cancel_reuse(struct timewarp *tw, const struct event_header *header, c
             continue;
         lazy->items[i - 1] = NULL;
         lazy->reused++;
-        if (tw->speculative)
+        if (tw->current.speculative)
             note_again(tw, item);
         return true;
     }
     return false;
 }
 
-void lazy_cancel_rest(struct timewarp *tw)
+void lazy_cancel_end(struct timewarp *tw)
 {
     struct lazy_cancel *const lazy = &tw->lazy;
     struct log *const log = lazy->log;
+    if (log == NULL)
+        return;
     lazy->log = NULL;
     for (size_t i = 0; i < lazy->item_count; i++)
         if (lazy->items[i] != NULL)

@@ -1,31 +1,71 @@
 /*
- * parallel.c: the host's side of the modes that handle events out of order: what the workers need,
- * starting them, and what they leave behind (simulation.h). The workers' own loop is worker.c's.
+ * parallel.c: see parallel.h. The workers' own loop is in worker_loop.c.
  */
+#include "core/timewarp/parallel.h"
+
 #include "core/host/host_limits.h"
-#include "core/timewarp/record_merge.h"
 #include "core/host/pin.h"
-#include "core/simulation.h"
 #include "core/host/threads.h"
+#include "core/invariant.h"
+#include "core/simulation.h"
+#include "core/timewarp/gvt.h"
+#include "core/exchange/gvt_slot.h"
+#include "core/timewarp/lazy_cancel.h"
+#include "core/timewarp/stress.h"
 #include "core/timewarp/timewarp.h"
-#include "core/timewarp/wait.h"
+#include "core/timewarp/worker_loop.h"
+#include "core/worker.h"
 
-void simulation_abort(struct cw_sim *sim, const struct worker *worker)
-{
-    /* orders everything: the failure is written; pairs with simulation_aborted() */
-    if (sync_claim(&sim->aborted, 1 + (uint64_t)(worker - sim->workers)) && sim->slots != NULL &&
-        worker->timewarp != NULL)
-        wait_wake(worker->timewarp, true);
-}
-
-/* Workers beyond the number of cores take turns on a thread: the system's turns are long, and
- * whoever has none holds the others up. */
+/* Workers beyond the number of cores take turns on a thread. The system's turns are long, and a
+ * worker that waits for one holds the others up. */
 static uint32_t thread_count(const struct cw_sim *sim, uint32_t cores)
 {
     const uint32_t n = sim->worker_count, given = sim->config.thread_count;
     if (given > 0)
         return given < n ? given : n;
     return sim->config.sync == CW_STRESS || n < cores ? n : cores;
+}
+
+static bool timewarp_create(struct cw_sim *sim, struct worker *worker)
+{
+    struct memory *const memory = &sim->memory;
+    struct gvt_slot *const slot = &sim->slots[worker->index];
+    struct timewarp *const tw = memory_take(memory, sizeof *tw);
+    if (tw == NULL)
+        return false;
+    worker->timewarp = tw;
+    tw->worker = worker;
+    tw->index = worker->index;
+    tw->lp_logs = sim->lp_logs;
+    tw->front.time_ps = INT64_MIN;
+    tw->outbox.memory = memory;
+    tw->outbox.owner = worker->index;
+    stress_init(tw);
+    lazy_cancel_init(&tw->lazy, memory, sim->config.lazy_cancellation);
+    undo_log_init(&tw->undo_log, memory);
+    throttle_init(&tw->throttle, sim->config.sync);
+    slot->sent = memory_take(memory, sim->worker_count * sizeof *slot->sent);
+    return links_create(&tw->links, memory, sim->worker_count, worker->index) && slot->sent != NULL;
+}
+
+static void timewarp_free(struct cw_sim *sim, struct worker *worker)
+{
+    struct memory *const memory = &sim->memory;
+    struct gvt_slot *const slot = &sim->slots[worker->index];
+    struct timewarp *const tw = worker->timewarp;
+    record_batches_free(slot->sealed, memory);
+    record_batches_free(slot->spent, memory);
+    if (tw == NULL)
+        return;
+    links_free(&tw->links, memory);
+    memory_give(memory, slot->sent, sim->worker_count * sizeof *slot->sent);
+    memory_give(memory, tw->rollback.cancels,
+                tw->rollback.cancel_capacity * sizeof(struct cw_event *));
+    lazy_cancel_free(&tw->lazy, memory);
+    record_outbox_free(&tw->outbox);
+    undo_log_free(&tw->undo_log);
+    memory_give(memory, tw, sizeof *tw);
+    worker->timewarp = NULL;
 }
 
 int parallel_create(struct cw_sim *sim, struct cw_error *error)
@@ -37,6 +77,8 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
     sim->lp_logs = memory_take(&sim->memory, sim->model.lp_count * sizeof *sim->lp_logs);
     if (sim->slots == NULL || sim->path_delays_ps == NULL || sim->lp_logs == NULL)
         return memory_error(&sim->memory, error);
+    record_merger_init(&sim->merger, &sim->memory, sim->slots, n, sim->config.record,
+                       sim->config.record_arg);
     const uint32_t cores = host_limits_cores();
     sim->thread_count = thread_count(sim, cores);
     sim->crowded = sim->thread_count > cores;
@@ -46,11 +88,11 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
         sim->path_delays_ps[i] = i / n == i % n ? CW_TIME_MAX : least_ps == NULL ? 0 : least_ps[i];
     gvt_close_delays(sim->path_delays_ps, n);
     for (uint32_t i = 0; i < n; i++)
-        if (!timewarp_create(sim, &sim->workers[i], i))
+        if (!timewarp_create(sim, &sim->workers[i]))
             return memory_error(&sim->memory, error);
     for (uint32_t from = 0; from < n; from++)
         for (uint32_t to = 0; to < n; to++)
-            sim->workers[from].timewarp->out[to] = &sim->workers[to].timewarp->in[from];
+            sim->workers[from].timewarp->links.out[to] = &sim->workers[to].timewarp->links.in[from];
     sim->pin = sim->config.pin_workers ? pin_create(sim->thread_count) : NULL;
     return CW_OK;
 }
@@ -61,32 +103,32 @@ void parallel_free(struct cw_sim *sim)
     if (sim->config.sync == CW_SEQUENTIAL || sim->workers == NULL)
         return;
     threads_end(sim->threads);
-    for (uint32_t i = 0; i < n && sim->slots != NULL; i++) {
-        record_outbox_discard(sim->slots[i].sealed, &sim->memory);
-        record_outbox_discard(sim->slots[i].spent, &sim->memory);
+    for (uint32_t i = 0; i < n && sim->slots != NULL; i++)
         timewarp_free(sim, &sim->workers[i]);
-    }
     pin_free(sim->pin);
-    record_merger_free(&sim->merger, &sim->memory);
+    if (sim->slots != NULL)
+        record_merger_free(&sim->merger);
     memory_give(&sim->memory, sim->slots, n * sizeof *sim->slots);
     memory_give(&sim->memory, sim->path_delays_ps, (size_t)n * n * sizeof(int64_t));
     memory_give(&sim->memory, sim->lp_logs, sim->model.lp_count * sizeof *sim->lp_logs);
 }
 
-/* What the last drain knew does not hold for what has been injected since. */
+/* The bounds of the last drain do not hold for events that were injected since. */
 static void forget_bounds(struct cw_sim *sim)
 {
+    record_merger_begin(&sim->merger);
     for (uint32_t i = 0; i < sim->worker_count; i++) {
-        struct gvt *const gvt = &sim->workers[i].timewarp->gvt;
+        struct timewarp *const tw = sim->workers[i].timewarp;
+        struct gvt *const gvt = &tw->gvt;
         gvt->now = (struct key){.time_ps = INT64_MIN};
         gvt->safe_ps = INT64_MIN;
         gvt->over = gvt->called = false;
-        sim->workers[i].timewarp->promised_ps = sim->workers[i].timewarp->collected_ps = INT64_MIN;
-        sync_store_release(&sim->slots[i].promise_ps, (uint64_t)INT64_MIN); /* nobody runs yet */
+        tw->promise.promised_ps = tw->collected_ps = INT64_MIN;
+        sync_store_release(&sim->slots[i].promise_ps, (uint64_t)INT64_MIN); /* no worker runs yet */
     }
 }
 
-/* What a thread does: neighbours among the workers share one. */
+/* The main function of each thread. Neighbours among the workers share a thread. */
 static void enter_workers(void *argument, uint32_t index)
 {
     struct cw_sim *const sim = argument;
@@ -116,13 +158,13 @@ static int run_workers(struct cw_sim *sim, struct cw_error *error)
     return CW_OK;
 }
 
-/* The least event that has failed at GVT, in the total order: what a sequential run fails at. */
+/* The least event that has failed at GVT, in the total order. A sequential run fails at it, too. */
 static const struct timewarp *least_failed(const struct cw_sim *sim, struct entry *least)
 {
     const struct timewarp *by = NULL;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         const struct timewarp *const tw = sim->workers[i].timewarp;
-        if (!tw->failed)
+        if (!tw->current.failed)
             continue;
         const struct entry entry = entry_of_event((struct cw_event *)(uintptr_t)tw->failed_event);
         if (by == NULL || entry_before(&entry, least)) {
@@ -133,17 +175,37 @@ static const struct timewarp *least_failed(const struct cw_sim *sim, struct entr
     return by;
 }
 
-/* Delivers what is left of the records. After a failure the states stay as speculation left them.
- */
+/* At the end of a run each event is pending or has a log, and all logs are counted. */
+static void check_settled(const struct cw_sim *sim)
+{
+    uint64_t live = 0, lp_live = 0;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        const struct worker *const worker = &sim->workers[i];
+        const struct timewarp *const tw = worker->timewarp;
+        live += tw->undo_log.live;
+        CW_INVARIANT("I-TW-2",
+                     tw->current.failed ||
+                         worker->pool.alive == pending_count(&worker->pending) + tw->undo_log.live,
+                     "worker %u has %llu events, %llu pending, %zu with a log", (unsigned)i,
+                     (unsigned long long)worker->pool.alive,
+                     (unsigned long long)pending_count(&worker->pending), tw->undo_log.live);
+    }
+    for (uint32_t lp = 0; CW_ASSERTING && lp < sim->model.lp_count; lp++)
+        lp_live += sim->lp_logs[lp].live;
+    CW_INVARIANT("I-TW-1", lp_live == live, "%llu logs, %llu of LPs", (unsigned long long)live,
+                 (unsigned long long)lp_live);
+}
+
+/* Delivers the records that are left. After a failure the states stay as speculation left them. */
 static int settle(struct cw_sim *sim, struct cw_error *error)
 {
     const struct gvt *const gvt = &sim->workers[0].timewarp->gvt;
+    check_settled(sim);
     for (uint32_t i = 0; i < sim->worker_count; i++)
         sim->slots[i].sealed = record_outbox_seal(&sim->workers[i].timewarp->outbox);
     struct entry entry;
     const struct timewarp *const failed = gvt->failed ? least_failed(sim, &entry) : NULL;
-    record_merge_deliver(sim, gvt->now, failed == NULL ? NULL : &entry);
-    if (simulation_aborted(sim))
+    if (!record_merge_deliver(&sim->merger, gvt->now, failed == NULL ? NULL : &entry))
         return memory_error(&sim->memory, error);
     if (failed == NULL)
         return stress_result(sim, error);
@@ -161,7 +223,7 @@ int parallel_drain(struct cw_sim *sim, struct cw_error *error)
         return started;
     if (!simulation_aborted(sim))
         return settle(sim, error);
-    /* pairs with the claim in simulation_abort(); all threads have come to rest besides */
+    /* pairs with the claim in abort_run(); besides, all threads have come to rest */
     *error = sim->workers[sync_load_acquire(&sim->aborted) - 1].failure;
     return error->exit_code;
 }

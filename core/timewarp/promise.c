@@ -3,35 +3,35 @@
  */
 #include "core/timewarp/promise.h"
 
+#include "core/invariant.h"
 #include "core/simulation.h"
+#include "core/exchange/gvt_slot.h"
+#include "core/timewarp/receive.h"
 #include "core/timewarp/timewarp.h"
 #include "core/timewarp/wait.h"
+#include "core/worker.h"
 
-static int64_t promise_add_saturating(int64_t a, int64_t b)
-{
-    return a > CW_TIME_MAX - b ? CW_TIME_MAX : a + b;
-}
-
-/* The safe bound that the others' promises give, and who holds it down: of several, the one that
- * comes last after us, as cores take turns. Notes whether one of them has begun a round. */
+/* The safe bound that the others' promises give. Notes the worker that limits it: of several, the
+ * last one after this worker in the order in which cores take turns. Notes also whether one of them
+ * has begun a round. */
 static int64_t bound_of_promises(struct timewarp *tw)
 {
     const struct cw_sim *const sim = tw->worker->sim;
     const uint32_t n = sim->worker_count;
     const int64_t *const least_ps = sim->config.least_delay_ps;
     int64_t bound_ps = CW_TIME_MAX;
-    tw->blocked_by = tw->index;
+    tw->promise.blocked_by = tw->index;
     for (uint32_t i = 1; i < n; i++) {
         const uint32_t from = tw->index + i < n ? tw->index + i : tw->index + i - n;
         const struct gvt_slot *const slot = &sim->slots[from];
         /* acquire: what was published before is in our mailbox; pairs with promise_renew() */
         const int64_t promised_ps = (int64_t)sync_load_acquire(&slot->promise_ps);
-        const int64_t arrival_ps = promise_add_saturating(
+        const int64_t arrival_ps = add_saturating(
             promised_ps, least_ps == NULL ? 0 : least_ps[(size_t)from * n + tw->index]);
         if (arrival_ps <= bound_ps) {
             bound_ps = arrival_ps;
-            tw->blocked_by = from;
-            tw->blocked_by_ps = promised_ps;
+            tw->promise.blocked_by = from;
+            tw->promise.blocked_by_ps = promised_ps;
         }
         tw->gvt.called |= sync_load_acquire(&slot->first_cut) > tw->gvt.round; /* as all_have() */
     }
@@ -41,7 +41,9 @@ static int64_t bound_of_promises(struct timewarp *tw)
 bool promise_look(struct timewarp *tw)
 {
     const int64_t bound_ps = bound_of_promises(tw);
-    const bool all = timewarp_look(tw);
+    const bool all = receive_some(tw);
+    CW_INVARIANT("I-STRESS-2", all || tw->stress.on,
+                 "worker %u leaves messages, and this is not the stress mode", (unsigned)tw->index);
     if (!all || bound_ps <= tw->gvt.safe_ps) /* not all: I-STRESS-2 */
         return false;
     tw->gvt.safe_ps = bound_ps;
@@ -56,19 +58,26 @@ int64_t promise_ps(struct timewarp *tw)
     int64_t promise_ps = tw->gvt.safe_ps;
     if (least != NULL && least->time_ps < promise_ps)
         promise_ps = least->time_ps;
-    if (tw->failed && tw->stuck_at.time_ps < promise_ps)
-        promise_ps = tw->stuck_at.time_ps;
+    if (tw->current.failed && tw->current.stuck_at.time_ps < promise_ps)
+        promise_ps = tw->current.stuck_at.time_ps;
     return promise_ps;
 }
 
 void promise_renew(struct timewarp *tw)
 {
+    struct cw_sim *const sim = tw->worker->sim;
     const int64_t now_ps = promise_ps(tw);
-    const bool sent = timewarp_flush(tw), risen = now_ps != tw->promised_ps;
-    tw->promised_ps = now_ps;
+    const bool sent = links_publish(&tw->links), risen = now_ps != tw->promise.promised_ps;
+    CW_INVARIANT("I-PROM-1", now_ps >= tw->promise.promised_ps,
+                 "worker %u promises %lld ps after %lld ps", (unsigned)tw->index, (long long)now_ps,
+                 (long long)tw->promise.promised_ps);
+    CW_INVARIANT("I-SAFE-2", now_ps <= tw->gvt.safe_ps,
+                 "worker %u promises %lld ps, its safe bound is %lld ps", (unsigned)tw->index,
+                 (long long)now_ps, (long long)tw->gvt.safe_ps);
+    tw->promise.promised_ps = now_ps;
     if (risen)
         /* release: all that we have sent is published; pairs with bound_of_promises() */
-        sync_store_release(&tw->worker->sim->slots[tw->index].promise_ps, (uint64_t)now_ps);
+        sync_store_release(&sim->slots[tw->index].promise_ps, (uint64_t)now_ps);
     if (sent || risen)
-        wait_wake(tw, false);
+        wait_wake(sim, tw->index, false);
 }

@@ -1,29 +1,32 @@
 /*
- * promise.h: what lets a worker go on without waiting for a GVT round: each one's promise not to
- * send anything early, in a word that the others read (the null message of Chandy, Misra and
- * Bryant, 1977-79, without the message).
+ * promise.h: raises the safe bound between the rounds of GVT. Each worker promises not to send
+ * anything early, in a word that the others read. (It is the null message of Chandy, Misra and
+ * Bryant, 1977-79, without the message.)
  *
- * P(B), worker B's promise, is the least of the times of its pending events, of one that has failed
- * for good, and of its safe bound, taken when all that it had sent was published. L(B, A) is the
- * least delay of what B sends to A, to which cw_send() holds every send.
+ * P(B), worker B's promise, is the least of three times: of its pending events, of an event that
+ * has failed for good, and its safe bound. It is computed when all that B has sent was published.
+ * L(B, A) is the least delay of a send from B to A; cw_send() refuses a smaller one.
  *
- * I-PROM-1: what B sends after it has promised P(B) comes to A at P(B) + L(B, A) or later. Proof,
- * with I-SAFE-2 and by induction over the steps of all workers: an event that B handles then was
- * pending, or has arrived since, at B's safe bound or later, or was caused by such an event; one
- * that B undoes then, and whose sends it cancels, is not before the straggler or the cancellation
- * that undid it, to which the same applies. So both are at P(B) or later, and what they sent is
- * L(B, A) after them.
+ * I-PROM-1: any message that B sends to A after it has promised P(B) is for P(B) + L(B, A) or
+ * later. Proof, with I-SAFE-2, by induction over the steps of all workers:
+ *   1. An event that B handles after the promise was pending then, or has arrived since, at B's
+ * safe bound or later, or was caused by such an event. So it is at P(B) or later.
+ *   2. An event that B undoes after the promise is not before the straggler or the cancellation
+ *      that undid it, to which step 1 applies. So it is at P(B) or later, too.
+ *   3. The messages, events of step 1 and cancellations of step 2, are L(B, A) later, or more.
  *
- * I-PROM-2: of B's own LPs, what was handled and whose time is before P(B), not at it, is final:
- * nothing that could undo it is pending, or can still arrive.
+ * I-PROM-2: an event of B's own LPs that was handled and whose time is before P(B) is final:
+ * nothing that could undo it is pending or can still arrive. An event at P(B) may not be.
  *
- * I-SAFE-2: a worker that reads the promises, and then takes all that has arrived, has the safe
- * bound S(A) = min over the others B of P(B) + L(B, A). Each promise is released after what its
- * worker had published, and acquired before the mailboxes are read.
+ * I-SAFE-2: a worker A that reads the promises, and then takes all messages that have arrived, has
+ * the safe bound S(A) = min over the others B of P(B) + L(B, A). Each promise is released after its
+ * worker's messages were published, and acquired before the mailboxes are read.
  *
- * Promises rise by at most the lookahead from hand to hand, which is slow where events are far
- * apart, and not at all where there is no lookahead; GVT rounds make up for that (gvt.h). A
- * worker's safe bound is the greater one of the two.
+ * From one worker to the next, promises rise by the lookahead at most. That is slow where events
+ * are far apart, and without lookahead they do not rise at all. GVT rounds make up for that
+ * (gvt.h): a worker's safe bound is the greater of the two.
+ *
+ * Entered by the worker that owns the timewarp.
  */
 #ifndef CORE_PROMISE_H
 #define CORE_PROMISE_H
@@ -33,15 +36,14 @@
 
 struct timewarp;
 
-/* Reads the others' promises, takes what has arrived, and raises the safe bound. Returns whether
- * it has risen. */
+/* Reads the others' promises, takes the messages that have arrived, and raises the safe bound.
+ * Returns whether it has risen. */
 bool promise_look(struct timewarp *tw);
 
-/* P: no event of this worker's that is not handled yet, and none that may still arrive, is before.
- */
+/* P: no event of this worker that is pending, or may still arrive, is before it. */
 int64_t promise_ps(struct timewarp *tw);
 
-/* Makes known all that was sent, and promises anew. */
+/* Publishes all messages, and promises anew. */
 void promise_renew(struct timewarp *tw);
 
 #endif

@@ -1,33 +1,36 @@
 /*
- * receive.c: what a worker takes from its mailboxes: events become pending, cancellations undo
- * (timewarp.h). A straggler is found when its turn comes, not on arrival.
+ * receive.c: see receive.h.
  */
+#include "core/timewarp/receive.h"
+
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/simulation.h"
+#include "core/timewarp/rollback.h"
+#include "core/timewarp/stress.h"
 #include "core/timewarp/timewarp.h"
+#include "core/worker.h"
 
 enum { ARRIVALS_MIN = 1024 };
 
+/* Doubles a ring that is full. A number's place is its remainder, so it stays, or moves to the half
+ * that is new. */
 static bool grow_arrivals(struct timewarp *tw, struct arrivals *arrivals)
 {
-    struct memory *const memory = &tw->worker->sim->memory;
-    const uint64_t capacity = arrivals->capacity == 0 ? ARRIVALS_MIN : 2 * arrivals->capacity;
-    struct arrival *const items = memory_take(memory, capacity * sizeof *items);
-    if (items == NULL)
+    const size_t full = arrivals->capacity;
+    if (!memory_grow(&tw->worker->sim->memory, &arrivals->items, &arrivals->capacity, full,
+                     full + 1, sizeof *arrivals->items, ARRIVALS_MIN))
         return false;
     for (uint64_t i = arrivals->first; i < arrivals->next; i++)
-        items[i & (capacity - 1)] = arrivals->items[i & (arrivals->capacity - 1)];
-    memory_give(memory, arrivals->items, arrivals->capacity * sizeof *items);
-    arrivals->items = items;
-    arrivals->capacity = capacity;
+        arrivals->items[i & (arrivals->capacity - 1)] = arrivals->items[i & (full - 1)];
     return true;
 }
 
-/* Remembers an event that its sender may cancel. Numbers come in order. */
+/* Remembers an event that its sender may cancel. The sender numbers them in order. */
 static void remember(struct timewarp *tw, uint32_t from, uint64_t seq, struct cw_event *event)
 {
-    struct arrivals *const arrivals = &tw->arrivals[from];
+    struct arrivals *const arrivals = &tw->links.arrivals[from];
     while (arrivals->first < arrivals->next &&
            arrivals->items[arrivals->first & (arrivals->capacity - 1)].time_ps <
                tw->gvt.now.time_ps)
@@ -58,15 +61,19 @@ static void take_event(struct timewarp *tw, uint32_t from, const struct message 
     struct cw_event *const event =
         worker_need(worker, event_pool_get(&worker->pool, sent->payload_bytes));
     memcpy(event, sent, offsetof(struct cw_event, payload) + sent->payload_bytes);
+    const struct entry entry = entry_of_event(event);
+    CW_INVARIANT("I-GVT-1", !key_before(key_of(&entry), tw->gvt.now),
+                 "worker %u has sent an event for %lld ps, GVT is %lld ps", (unsigned)from,
+                 (long long)entry.time_ps, (long long)tw->gvt.now.time_ps);
     if (message->cancellable)
         remember(tw, from, message->seq, event);
-    if (!pending_push(&worker->pending, entry_of_event(event)))
+    if (!pending_push(&worker->pending, entry))
         worker_fail_for_memory(worker);
 }
 
 static void take_cancel(struct timewarp *tw, uint32_t from, const struct message *message)
 {
-    const struct arrivals *const arrivals = &tw->arrivals[from];
+    const struct arrivals *const arrivals = &tw->links.arrivals[from];
     struct remote_send sent;
     memcpy(&sent, message->body, sizeof sent);
     check_safe(tw, from, sent.time_ps);
@@ -78,10 +85,10 @@ static void take_cancel(struct timewarp *tw, uint32_t from, const struct message
     rollback_cancel(tw, arrivals->items[message->seq & (arrivals->capacity - 1)].event);
 }
 
-/* Takes at most that many messages from one mailbox. True: it was then empty. */
+/* Takes at most `most` messages from one mailbox. True: it was then empty. */
 static inline bool take_from(struct timewarp *tw, uint32_t from, uint64_t most)
 {
-    struct mailbox *const mailbox = &tw->in[from];
+    struct mailbox *const mailbox = &tw->links.in[from];
     const struct message *message;
     uint64_t taken = 0;
     while (taken < most && (message = mailbox_read(mailbox)) != NULL) {
@@ -96,7 +103,7 @@ static inline bool take_from(struct timewarp *tw, uint32_t from, uint64_t most)
     return taken < most;
 }
 
-void timewarp_receive(struct timewarp *tw)
+void receive_all(struct timewarp *tw)
 {
     const uint32_t n = tw->worker->sim->worker_count;
     for (uint32_t from = 0; from < n; from++)
@@ -104,10 +111,10 @@ void timewarp_receive(struct timewarp *tw)
             (void)take_from(tw, from, UINT64_MAX);
 }
 
-bool timewarp_look(struct timewarp *tw)
+bool receive_some(struct timewarp *tw)
 {
     if (__builtin_expect(!tw->stress.on, 1)) {
-        timewarp_receive(tw);
+        receive_all(tw);
         return true;
     }
     const uint32_t n = tw->worker->sim->worker_count;

@@ -1,32 +1,27 @@
 /*
- * rollback.c: undoing: a straggler's, a cancellation's, a failed handler's, an injected one
- * (timewarp.h).
- *
- * An LP rolls back to a point by undoing its events, newest first: their before-images go back,
- * what they sent is cancelled, or kept for them (lazy_cancel.h), and they are pending again.
- * Cancelling an event of this worker that was handled rolls its LP back in turn; those are worked
- * off from a list, not by recursion. A cancelled event stays where it is and is freed when its turn
- * comes in the pending set.
+ * rollback.c: see rollback.h.
  */
-#include <string.h>
+#include "core/timewarp/rollback.h"
 
+#include "core/invariant.h"
 #include "core/simulation.h"
+#include "core/exchange/gvt_slot.h"
+#include "core/timewarp/lazy_cancel.h"
+#include "core/timewarp/send.h"
+#include "core/timewarp/stress.h"
 #include "core/timewarp/timewarp.h"
+#include "core/worker.h"
+
+enum { CANCELS_MIN = 256 };
 
 static void cancel_later(struct timewarp *tw, struct cw_event *event)
 {
-    struct memory *const memory = &tw->worker->sim->memory;
-    if (tw->cancel_count == tw->cancel_capacity) {
-        const size_t capacity = tw->cancel_capacity == 0 ? 256 : 2 * tw->cancel_capacity;
-        struct cw_event **const cancels =
-            worker_need(tw->worker, memory_take(memory, capacity * sizeof *cancels));
-        if (tw->cancel_count > 0)
-            memcpy(cancels, tw->cancels, tw->cancel_count * sizeof *cancels);
-        memory_give(memory, tw->cancels, tw->cancel_capacity * sizeof *cancels);
-        tw->cancels = cancels;
-        tw->cancel_capacity = capacity;
-    }
-    tw->cancels[tw->cancel_count++] = event;
+    struct rollback *const rollback = &tw->rollback;
+    if (!memory_grow(&tw->worker->sim->memory, &rollback->cancels, &rollback->cancel_capacity,
+                     rollback->cancel_count, rollback->cancel_count + 1, sizeof(struct cw_event *),
+                     CANCELS_MIN))
+        worker_fail_for_memory(tw->worker);
+    rollback->cancels[rollback->cancel_count++] = event;
 }
 
 void rollback_cancel_send(struct timewarp *tw, const uint64_t *data, uint64_t word)
@@ -34,12 +29,11 @@ void rollback_cancel_send(struct timewarp *tw, const uint64_t *data, uint64_t wo
     if ((word & ITEM_KIND_MASK) == ITEM_LOCAL)
         cancel_later(tw, (struct cw_event *)(uintptr_t)(word & ~(uint64_t)ITEM_KIND_MASK));
     else
-        timewarp_send_cancel(tw, (uint32_t)word >> 3,
-                             (const struct remote_send *)(const void *)data);
+        send_cancel(tw, (uint32_t)word >> 3, (const struct remote_send *)(const void *)data);
 }
 
-/* Undoes the items of a log up to `end` on its LP's state, newest first (I-HIST-1); what was sent
- * is cancelled, unless it is kept. Returns whether any of it is. */
+/* Undoes the items of a log up to `end` on its LP's state, newest first (I-HIST-1). With `keep` its
+ * sends are kept, else they are cancelled. Returns whether any is kept. */
 static bool undo_items(struct timewarp *tw, const struct log *log, const uint8_t *end, uint32_t lp,
                        bool keep)
 {
@@ -58,6 +52,13 @@ static bool undo_items(struct timewarp *tw, const struct log *log, const uint8_t
             any_kept = keep;
             break;
         case ITEM_IMAGE:
+            CW_INVARIANT("I-HIST-1",
+                         (word >> 32) + ((uint32_t)word >> 3) <=
+                             tw->worker->sim->lp_states.blocks[lp]->state_bytes,
+                         "an image of %u bytes at %llu, the state of LP %u has %llu",
+                         (unsigned)((uint32_t)word >> 3), (unsigned long long)(word >> 32),
+                         (unsigned)lp,
+                         (unsigned long long)tw->worker->sim->lp_states.blocks[lp]->state_bytes);
             memcpy(state + (word >> 32), at, (uint32_t)word >> 3);
             break;
         case ITEM_STATE:
@@ -70,13 +71,21 @@ static bool undo_items(struct timewarp *tw, const struct log *log, const uint8_t
     return any_kept;
 }
 
-/* Undoes the LP's newest event; it is pending again. */
+/* Undoes the event that the LP has handled last. It is pending again. */
 static void undo_newest(struct timewarp *tw, uint32_t lp)
 {
     struct lp_logs *const of = &tw->lp_logs[lp];
     struct log *const log = of->newest;
     struct cw_event *const event = log->event;
     struct lp_block *const block = tw->worker->sim->lp_states.blocks[lp];
+    CW_INVARIANT("I-TW-1",
+                 of->live > 0 && event != NULL && event->lp == lp &&
+                     event->reserved & EVENT_PROCESSED,
+                 "LP %u has %llu logs, and the newest is not of a processed event", (unsigned)lp,
+                 (unsigned long long)of->live);
+    CW_INVARIANT("I-PROM-2", event->time_ps >= tw->collected_ps,
+                 "LP %u undoes an event at %lld ps; events before %lld ps are final", (unsigned)lp,
+                 (long long)event->time_ps, (long long)tw->collected_ps);
     const bool any_kept =
         undo_items(tw, log, (const uint8_t *)log + log_bytes(log), lp, lazy_cancel_may_keep(tw));
     block->hash = log->hash;
@@ -87,21 +96,21 @@ static void undo_newest(struct timewarp *tw, uint32_t lp)
     else
         undo_log_drop(&tw->undo_log, log);
     event->reserved &= (uint16_t)~EVENT_PROCESSED;
-    tw->events_rolled_back++;
-    tw->usage.rolled_back++;
+    tw->rollback.events++;
+    tw->throttle.usage.rolled_back++;
     if (!pending_push(&tw->worker->pending, entry_of_event(event)))
         worker_fail_for_memory(tw->worker);
 }
 
 static void note_rollback(struct timewarp *tw, enum rollback_cause cause, uint64_t events)
 {
-    tw->rollbacks[cause]++;
-    if (events > tw->rollback_events_max)
-        tw->rollback_events_max = events;
+    tw->rollback.count_by_cause[cause]++;
+    if (events > tw->rollback.events_max)
+        tw->rollback.events_max = events;
 }
 
-/* Whether the LP has handled an event that comes after this one. One that is equal to it may stay:
- * they are interchangeable. */
+/* Whether the LP has handled an event that comes after this one. An equal one may stay: equal
+ * events are interchangeable (I-ORDER-1). */
 static bool is_straggler(const struct timewarp *tw, const struct entry *entry)
 {
     const struct lp_logs *const of = &tw->lp_logs[entry_lp(entry)];
@@ -111,7 +120,7 @@ static bool is_straggler(const struct timewarp *tw, const struct entry *entry)
     return entry_before(entry, &newest);
 }
 
-/* The event, if it was handled, and what its LP has handled since. */
+/* Undoes the event, if it was handled, and the events that its LP has handled since. */
 static void undo_event(struct timewarp *tw, const struct cw_event *event, enum rollback_cause cause)
 {
     uint64_t undone = 0;
@@ -126,15 +135,18 @@ static void cancel(struct timewarp *tw, struct cw_event *event, enum rollback_ca
     undo_event(tw, event, cause);
     if (event->reserved & EVENT_LAZY)
         lazy_cancel_drop(tw, event);
+    CW_INVARIANT("I-TW-2", !(event->reserved & (EVENT_CANCELLED | EVENT_PROCESSED)),
+                 "an event for LP %u at %lld ps is cancelled with the notes %u",
+                 (unsigned)event->lp, (long long)event->time_ps, (unsigned)event->reserved);
     event->reserved |= EVENT_CANCELLED;
-    tw->cancelled++;
+    tw->rollback.cancelled++;
 }
 
 void rollback_work_off(struct timewarp *tw)
 {
-    while (tw->cancel_count > 0) {
-        tw->cancel_count--;
-        cancel(tw, tw->cancels[tw->cancel_count], ROLLBACK_SECONDARY);
+    while (tw->rollback.cancel_count > 0) {
+        tw->rollback.cancel_count--;
+        cancel(tw, tw->rollback.cancels[tw->rollback.cancel_count], ROLLBACK_SECONDARY);
     }
 }
 
@@ -170,7 +182,7 @@ void rollback_open(struct timewarp *tw)
     const struct log *const log = tw->undo_log.open;
     if (log == NULL)
         return;
-    (void)undo_items(tw, log, tw->undo_log.undo.at, tw->handling->lp, false);
+    (void)undo_items(tw, log, tw->undo_log.undo.at, tw->current.handling->lp, false);
     undo_log_discard(&tw->undo_log);
     rollback_work_off(tw);
 }
@@ -184,14 +196,15 @@ void rollback_cancel(struct timewarp *tw, struct cw_event *event)
 }
 
 /*
- * Whether nobody has relied on it: it is not before GVT, the promise, or the last report; nor
- * before the safe bound, or else what it sent to own LPs may have been handled for good.
+ * Whether nothing relies on the event: it is before neither GVT, nor the promise, nor the last
+ * report. Nor is it before the safe bound: its messages to own LPs could have been handled for
+ * good.
  */
 static bool may_undo(const struct timewarp *tw, struct cw_event *event)
 {
     const struct entry entry = entry_of_event(event);
     const struct key key = key_of(&entry);
-    return event->time_ps >= tw->promised_ps && event->time_ps >= tw->gvt.safe_ps &&
+    return event->time_ps >= tw->promise.promised_ps && event->time_ps >= tw->gvt.safe_ps &&
            !key_before(key, tw->gvt.now) &&
            !key_before(key, tw->worker->sim->slots[tw->index].least);
 }

@@ -3,18 +3,20 @@
  */
 #include "core/timewarp/stress.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "core/invariant.h"
 #include "core/simulation.h"
+#include "core/exchange/gvt_slot.h"
+#include "core/timewarp/rollback.h"
 #include "core/timewarp/timewarp.h"
+#include "core/trace_hash.h"
+#include "core/worker.h"
 
 enum {
-    UNDONE_MAX = 2,  /* times that an event is undone by injection */
-    DEEP_ONE_IN = 8, /* injections that reach further back */
+    UNDONE_MAX = 2,  /* how often the stress mode undoes one event */
+    DEEP_ONE_IN = 8, /* rollbacks, of which one reaches further back */
     DEEP_EVENTS = 8, /* ... by fewer than so many events */
-    MOVE_ONE_IN = 4, /* events before which the state moves */
-    LOOK_KINDS = 8,  /* of which one takes all, one a few messages, the others none */
+    MOVE_ONE_IN = 4, /* events, before one of which the state moves */
+    LOOK_KINDS = 8,  /* of looks: one takes all messages, one a few, the others none */
     FEW_MESSAGES = 8,
 };
 
@@ -52,7 +54,7 @@ void stress_move(struct timewarp *tw, uint32_t lp)
 static uint64_t state_hash(const struct timewarp *tw, uint32_t lp)
 {
     const struct lp_block *const block = tw->worker->sim->lp_states.blocks[lp];
-    return XXH3_64bits(block->state, block->state_bytes);
+    return trace_hash_bytes(block->state, block->state_bytes);
 }
 
 void stress_note_state(struct timewarp *tw, uint32_t lp)
@@ -68,17 +70,24 @@ void stress_check_state(struct timewarp *tw, uint32_t lp, uint64_t before)
                    (unsigned)lp);
 }
 
-/* ---- injected rollbacks ---------------------------------------------------------------------- */
+/* ---- rollbacks that nothing asked for -------------------------------------------------------- */
 
-/* One that has failed already is to be handled for good. */
+/* An event that has failed already must be handled for good. */
 bool stress_keeps_undo(struct timewarp *tw, const struct entry *entry)
 {
     struct stress *const stress = &tw->stress;
-    stress->denied |= tw->allowance == 0;
-    if (tw->undo_log.live >= tw->allowance ||
-        (tw->stuck && !key_before(key_of(entry), tw->stuck_at)))
+    stress->denied |= tw->throttle.allowance == 0;
+    if (tw->undo_log.live >= tw->throttle.allowance ||
+        (tw->current.stuck && !key_before(key_of(entry), tw->current.stuck_at)))
         return false;
-    return stress->keep_all || stress->injected == 0 || cw_rng_below(&stress->rng, 2) == 0;
+    return stress->keep_all || stress->undone == 0 || cw_rng_below(&stress->rng, 2) == 0;
+}
+
+/* Whether the event is before the worker's last report, so that others may rely on it. */
+static bool is_reported(const struct timewarp *tw, struct cw_event *event)
+{
+    const struct entry entry = entry_of_event(event);
+    return key_before(key_of(&entry), tw->worker->sim->slots[tw->index].least);
 }
 
 static bool was_undone_enough(const struct cw_event *event)
@@ -86,14 +95,15 @@ static bool was_undone_enough(const struct cw_event *event)
     return event->reserved >= UNDONE_MAX * EVENT_STRESS_UNDONE;
 }
 
-/* Whether what was handled before, and has not been committed, may still be undone (I-STRESS-1). */
+/* Whether an event that was handled before, and is not committed, may still be undone (case 2 of
+ * I-STRESS-1). */
 static bool may_undo_still(const struct timewarp *tw, struct cw_event *event)
 {
     const struct entry entry = entry_of_event(event);
     const struct key key = key_of(&entry);
-    return !was_undone_enough(event) && event->time_ps >= tw->promised_ps &&
-           !key_before(key, tw->worker->sim->slots[tw->index].least) &&
-           key_before(tw->gvt.now, key) && key_before(tw->stress.final, key) &&
+    return !was_undone_enough(event) && event->time_ps >= tw->promise.promised_ps &&
+           !is_reported(tw, event) && key_before(tw->gvt.now, key) &&
+           key_before(tw->stress.final, key) &&
            (tw->stress.keep_all || event->time_ps >= tw->gvt.safe_ps);
 }
 
@@ -103,7 +113,7 @@ void stress_undo(struct timewarp *tw, const struct entry *entry)
     const struct lp_logs *const of = &tw->lp_logs[entry_lp(entry)];
     const struct log *log = of->newest;
     if (was_undone_enough(log->event) ||
-        (stress->injected > 0 && !cw_rng_chance(&stress->rng, stress->rate_p32)))
+        (stress->undone > 0 && !cw_rng_chance(&stress->rng, stress->rate_p32)))
         return;
     uint64_t more =
         cw_rng_below(&stress->rng, DEEP_ONE_IN) == 0 ? cw_rng_below(&stress->rng, DEEP_EVENTS) : 0;
@@ -114,20 +124,26 @@ void stress_undo(struct timewarp *tw, const struct entry *entry)
         log = log->older;
         log->event->reserved += EVENT_STRESS_UNDONE;
     }
-    stress->injected++;
+    CW_INVARIANT("I-STRESS-1",
+                 log->event->time_ps >= tw->promise.promised_ps &&
+                     log->event->time_ps >= tw->gvt.now.time_ps,
+                 "an event at %lld ps is undone; promised is %lld ps, GVT is %lld ps",
+                 (long long)log->event->time_ps, (long long)tw->promise.promised_ps,
+                 (long long)tw->gvt.now.time_ps);
+    stress->undone++;
     rollback_event(tw, log->event);
 }
 
 int stress_result(const struct cw_sim *sim, struct cw_error *error)
 {
-    uint64_t committed = 0, injected = 0;
+    uint64_t committed = 0, undone = 0;
     bool denied = false;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         committed += sim->workers[i].committed;
-        injected += sim->workers[i].timewarp->stress.injected;
+        undone += sim->workers[i].timewarp->stress.undone;
         denied |= sim->workers[i].timewarp->stress.denied;
     }
-    if (sim->config.sync != CW_STRESS || committed == 0 || injected > 0)
+    if (sim->config.sync != CW_STRESS || committed == 0 || undone > 0)
         return CW_OK;
     if (denied)
         return cw_error_set(

@@ -1,141 +1,114 @@
 /*
- * throttle.c: how far a worker speculates (timewarp.h). The window is counted in events: what may
- * be handled and not committed at a time. A controller per worker moves it by what speculation
- * pays: as long as next to nothing is rolled back it widens, when a quarter is, it halves. Memory
- * comes first: from 70 % of the limit on the window halves with every round, from 85 % on only safe
- * events are handled, at 95 % what was speculated is undone. That aims at what a sequential run
- * needs and a little more; undoing may itself need memory, for cancellations.
+ * throttle.c: see throttle.h.
  */
-#include "core/simulation.h"
-#include "core/timewarp/timewarp.h"
+#include "core/timewarp/throttle.h"
+
+#include "core/invariant.h"
 
 enum {
     BATCH_START = 256,
     BATCH_TIGHT = 16,
     WINDOW_MIN = 1,
     WINDOW_START = 512,
-    WINDOW_MAX = 1 << 12,        /* more of history than the cache holds costs more than it gains */
+    WINDOW_MAX = 1 << 12,        /* more logs than the cache holds cost more than they gain */
     WINDOW_OPTIMISTIC = 1 << 20, /* a bound on memory, not a window */
     PURGE_MIN = 1024,            /* cancelled events */
     EVENTS_AFTER_REFUSAL = 256,  /* to commit before speculating again */
-    USAGE_MIN = 256,             /* events by which to judge */
+    USAGE_MIN = 256,             /* events that the window is judged by */
     SAFE_MANY = 16,
-    PATIENCE_MIN = 1, /* looks at the others */
+    PATIENCE_MIN = 1, /* turns */
     PATIENCE_MAX = 256,
 };
 
-void throttle_init(struct timewarp *tw)
+void throttle_init(struct throttle *throttle, enum cw_sync sync)
 {
-    const enum cw_sync sync = tw->worker->sim->config.sync;
-    tw->window = sync == CW_CONSERVATIVE ? 0
-                 : sync == CW_ADAPTIVE   ? WINDOW_START
-                                         : WINDOW_OPTIMISTIC;
-    tw->batch = BATCH_START;
-    tw->patience_full = PATIENCE_MAX;
-    tw->purge_from = PURGE_MIN;
-    tw->window_first = tw->window;
+    const size_t window = sync == CW_CONSERVATIVE ? 0
+                          : sync == CW_ADAPTIVE   ? WINDOW_START
+                                                  : WINDOW_OPTIMISTIC;
+    *throttle = (struct throttle){.sync = sync,
+                                  .window = window,
+                                  .window_first = window,
+                                  .batch = BATCH_START,
+                                  .patience_full = PATIENCE_MAX,
+                                  .purge_from = PURGE_MIN};
 }
 
 /*
- * Where the safe bound, when it rises, lets many events through, it is better to wait for that than
- * to fill the cache with history; where it lets few, or the wait was in vain, to speculate at once.
- * A rise that lets none through says nothing: there may be a gap in the model's time.
+ * If the last rise of the safe bound released at least SAFE_MANY events, double the turns that the
+ * worker waits before it speculates: waiting is better than filling the cache with logs. If it
+ * released fewer, or the worker waited in vain, halve them. A rise that released none may be a gap
+ * in model time: no change.
  */
-static void adjust_patience(struct timewarp *tw)
+static void adjust_patience(struct throttle *throttle, uint64_t safe)
 {
-    const uint64_t gained = tw->safe_events - tw->safe_before;
-    tw->safe_before = tw->safe_events;
-    if (tw->worker->sim->config.sync != CW_ADAPTIVE)
+    const uint64_t gained = safe - throttle->safe_before;
+    throttle->safe_before = safe;
+    if (throttle->sync != CW_ADAPTIVE)
         return;
     if (gained >= SAFE_MANY)
-        tw->patience_full *= 2;
-    else if (tw->waited > 0 && (gained > 0 || tw->patience == 0))
-        tw->patience_full /= 2;
-    if (tw->patience_full < PATIENCE_MIN)
-        tw->patience_full = PATIENCE_MIN;
-    if (tw->patience_full > PATIENCE_MAX)
-        tw->patience_full = PATIENCE_MAX;
-    tw->waited = 0;
-    tw->patience = tw->patience_full;
+        throttle->patience_full *= 2;
+    else if (throttle->waited > 0 && (gained > 0 || throttle->patience == 0))
+        throttle->patience_full /= 2;
+    if (throttle->patience_full < PATIENCE_MIN)
+        throttle->patience_full = PATIENCE_MIN;
+    if (throttle->patience_full > PATIENCE_MAX)
+        throttle->patience_full = PATIENCE_MAX;
+    throttle->waited = 0;
+    throttle->patience = throttle->patience_full;
 }
 
-static void throttle_narrow(struct timewarp *tw)
+static void throttle_narrow(struct throttle *throttle)
 {
-    tw->window = tw->window / 2 < WINDOW_MIN ? WINDOW_MIN : tw->window / 2;
+    throttle->window = throttle->window / 2 < WINDOW_MIN ? WINDOW_MIN : throttle->window / 2;
 }
 
-static void throttle_widen(struct timewarp *tw)
+static void throttle_widen(struct throttle *throttle)
 {
-    const bool adaptive = tw->worker->sim->config.sync == CW_ADAPTIVE;
-    const size_t most = adaptive ? WINDOW_MAX : WINDOW_OPTIMISTIC;
-    tw->window = tw->window * 2 > most ? most : tw->window * 2;
+    const size_t most = throttle->sync == CW_ADAPTIVE ? WINDOW_MAX : WINDOW_OPTIMISTIC;
+    throttle->window = throttle->window * 2 > most ? most : throttle->window * 2;
 }
 
-void throttle_adjust(struct timewarp *tw, bool round_ended)
+void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, uint64_t safe)
 {
-    adjust_patience(tw);
-    struct throttle_usage *const usage = &tw->usage;
-    const enum cw_sync sync = tw->worker->sim->config.sync;
-    if (sync == CW_CONSERVATIVE)
+    adjust_patience(throttle, safe);
+    struct throttle_usage *const usage = &throttle->usage;
+    if (throttle->sync == CW_CONSERVATIVE)
         return;
-    if (tw->level >= MEMORY_TIGHT) { /* half of what there is, rather than of what there might be */
-        if (round_ended) {
-            tw->window = tw->undo_log.live < tw->window ? tw->undo_log.live : tw->window;
-            throttle_narrow(tw);
+    if (throttle->level >= MEMORY_TIGHT) {
+        if (round_ended) { /* half of the events that there are, not of those that there may be */
+            throttle->window = live < throttle->window ? live : throttle->window;
+            throttle_narrow(throttle);
         }
-        *usage = (struct throttle_usage){0}; /* what memory asks for says nothing of what pays */
+        *usage = (struct throttle_usage){0}; /* while memory decides, usage tells nothing */
         return;
     }
-    if (sync != CW_ADAPTIVE) {
-        throttle_widen(tw);
+    if (throttle->sync != CW_ADAPTIVE) {
+        throttle_widen(throttle);
         return;
     }
     if (usage->processed < USAGE_MIN)
         return;
     if (usage->rolled_back * 4 > usage->processed)
-        throttle_narrow(tw);
+        throttle_narrow(throttle);
     else if (usage->rolled_back * 20 < usage->processed)
-        throttle_widen(tw);
+        throttle_widen(throttle);
     *usage = (struct throttle_usage){0};
 }
 
-/* Frees an event that was cancelled, as its turn would. */
-static bool drop_cancelled(void *arg, struct cw_event *event)
+void throttle_read_memory(struct throttle *throttle, const struct memory *memory,
+                          uint64_t committed)
 {
-    struct timewarp *const tw = arg;
-    if (!(event->reserved & EVENT_CANCELLED))
-        return false;
-    event_pool_put(&tw->worker->pool, event);
-    tw->cancelled--;
-    return true;
+    throttle->level = memory_level(memory);
+    if (throttle->refused)
+        throttle->refused_until = committed + EVENTS_AFTER_REFUSAL;
+    if (throttle->level < MEMORY_SCARCE && committed < throttle->refused_until)
+        throttle->level = MEMORY_SCARCE;
+    throttle->allowance = throttle->level >= MEMORY_SCARCE ? 0 : throttle->window;
+    if (throttle->level >= MEMORY_TIGHT)
+        throttle->batch = BATCH_TIGHT; /* to be back here soon */
 }
 
-void throttle_apply_memory_level(struct timewarp *tw)
+void throttle_purged(struct throttle *throttle, uint64_t cancelled, uint64_t alive)
 {
-    const uint64_t committed = tw->worker->committed;
-    tw->level = memory_level(&tw->worker->sim->memory);
-    if (tw->refused)
-        tw->refused_until = committed + EVENTS_AFTER_REFUSAL;
-    if (tw->level < MEMORY_SCARCE && committed < tw->refused_until)
-        tw->level = MEMORY_SCARCE;
-    tw->allowance = tw->level >= MEMORY_SCARCE ? 0 : tw->window;
-    if (tw->level < MEMORY_TIGHT)
-        return;
-    tw->batch = BATCH_TIGHT; /* to be back here soon */
-    record_outbox_trim(&tw->outbox);
-    if (tw->level >= MEMORY_SCARCE)
-        undo_log_trim(&tw->undo_log);
-    if ((tw->level == MEMORY_NO_MORE || tw->refused) &&
-        (tw->undo_log.live > 0 || tw->lazy.count > 0)) {
-        rollback_all(tw);
-        fossil_collect(tw); /* frees the blocks that hold no log any more */
-        undo_log_trim(&tw->undo_log);
-    }
-    tw->refused = false;
-    if (tw->cancelled < tw->purge_from)
-        return;
-    if (!pending_purge(&tw->worker->pending, drop_cancelled, tw))
-        worker_fail_for_memory(tw->worker);
-    /* those left are about to have their turn */
-    tw->purge_from = tw->cancelled + tw->worker->pool.alive / 4 + PURGE_MIN;
+    throttle->purge_from = cancelled + alive / 4 + PURGE_MIN;
 }

@@ -65,6 +65,10 @@ struct remote_send {
     uint64_t key_high, key_low; /* as an entry has them */
 };
 
+/* The rest of an ITEM_REMOTE begins at this byte of the event: the word with the type, then the
+ * payload. */
+enum { REMOTE_REST_OFFSET = 24 };
+
 static inline size_t undo_log_words(size_t bytes) { return (bytes + 7) / 8 * 8; }
 
 /* The data of an item, in words. */

@@ -3,8 +3,13 @@
  */
 #include "core/timewarp/wait.h"
 
+#include "core/host/clock.h"
+#include "core/invariant.h"
 #include "core/simulation.h"
+#include "core/timewarp/gvt.h"
+#include "core/exchange/gvt_slot.h"
 #include "core/timewarp/timewarp.h"
+#include "core/worker.h"
 
 enum {
     TURNS_SPUN = 64,    /* a microsecond or some */
@@ -14,20 +19,22 @@ enum {
     SLEEP_NS_TOGETHER = 50000,
 };
 
-/* 0 in `waits_for` is awake; 1 + the worker. */
 static bool is_asleep(const struct gvt_slot *slot)
 {
-    /* acquire: of two that are about to sleep one sees the other's word (I-WAIT-1); what orders it
-     * behind our own is the fence in sleep_for() */
+    /* acquire: of two workers that are about to sleep one sees the other's word (I-WAIT-1); the
+     * fence in sleep_for() orders it behind our own */
     return sync_load_acquire(&slot->waits_for) != 0;
 }
 
-/* Says that it sleeps; then, unless something has come or the other sleeps too, does. */
+/* Says that it sleeps. Then sleeps, unless something has come or the other worker sleeps, too. */
 static void sleep_for(struct timewarp *tw, uint32_t other)
 {
     struct cw_sim *const sim = tw->worker->sim;
     struct gvt_slot *const slot = &sim->slots[tw->index], *const theirs = &sim->slots[other];
     const uint64_t word = 1 + (uint64_t)other;
+    CW_INVARIANT("I-WAIT-1", other != tw->index && other < sim->worker_count,
+                 "worker %u of %u waits for worker %u", (unsigned)tw->index,
+                 (unsigned)sim->worker_count, (unsigned)other);
     (void)sync_add_relaxed(&sim->sleepers, 1);
     sync_store_release(&slot->waits_for, word); /* pairs with is_asleep() and wait_wake() */
     if (sim->can_fence_all)                     /* before the looks below: I-WAIT-1, I-WAIT-2 */
@@ -36,9 +43,11 @@ static void sleep_for(struct timewarp *tw, uint32_t other)
         sync_fence();
     /* promise_ps: pairs with promise_renew(); only whether it has changed counts here */
     if (!is_asleep(theirs) &&
-        (int64_t)sync_load_acquire(&theirs->promise_ps) == tw->blocked_by_ps &&
-        !gvt_can_go_on(tw) && !simulation_aborted(sim)) {
+        (int64_t)sync_load_acquire(&theirs->promise_ps) == tw->promise.blocked_by_ps &&
+        !gvt_can_go_on(&tw->gvt, sim) && !simulation_aborted(sim)) {
         const uint64_t start = clock_ticks();
+        CW_INVARIANT("I-WAIT-2", sync_load_acquire(&sim->sleepers) > 0,
+                     "worker %u sleeps, and no worker is counted", (unsigned)tw->index);
         sync_sleep(&slot->waits_for, word, SLEEP_NS_MAX);
         activity_slept(&tw->worker->clock, start);
     }
@@ -48,38 +57,48 @@ static void sleep_for(struct timewarp *tw, uint32_t other)
 
 void wait_turn(struct timewarp *tw)
 {
-    const unsigned turns = ++tw->turns;
-    const bool crowded = tw->worker->sim->crowded;
-    if (turns < TURNS_SPUN && !crowded)
+    const struct cw_sim *const sim = tw->worker->sim;
+    const uint32_t other = tw->promise.blocked_by;
+    const unsigned turns = ++tw->wait.turns;
+    if (turns < TURNS_SPUN && !sim->crowded)
         sync_pause();
-    else if (turns < (crowded ? TURNS_CROWDED : TURNS_AWAKE) ||
-             is_asleep(&tw->worker->sim->slots[tw->blocked_by]) || tw->blocked_by == tw->index)
+    else if (turns < (sim->crowded ? TURNS_CROWDED : TURNS_AWAKE) ||
+             is_asleep(&sim->slots[other]) || other == tw->index)
         sync_yield();
     else
-        sleep_for(tw, tw->blocked_by);
+        sleep_for(tw, other);
 }
 
-void wait_all(const struct timewarp *tw, unsigned turns)
+void wait_together(const struct cw_sim *sim, unsigned turns)
 {
-    struct sync_u64 nobody = {1};
-    if (turns < TURNS_SPUN && !tw->worker->sim->crowded)
+    struct sync_u64 unused = {1};
+    if (turns < TURNS_SPUN && !sim->crowded)
         sync_pause();
     else if (turns < TURNS_AWAKE)
         sync_yield();
     else
-        sync_sleep(&nobody, 1, SLEEP_NS_TOGETHER);
+        sync_sleep(&unused, 1, SLEEP_NS_TOGETHER);
 }
 
-void wait_wake(struct timewarp *tw, bool all)
+void wait_wake(struct cw_sim *sim, uint32_t index, bool all)
 {
-    struct cw_sim *const sim = tw->worker->sim;
-    sync_fence_often(sim->can_fence_all); /* what was made known, before the look below: I-WAIT-2 */
+    sync_fence_often(sim->can_fence_all); /* the publication, before the look below: I-WAIT-2 */
     if (sync_load_acquire(&sim->sleepers) == 0)
         return;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct gvt_slot *const slot = &sim->slots[i];
         const uint64_t word = sync_load_acquire(&slot->waits_for); /* pairs with sleep_for() */
-        if (i != tw->index && word != 0 && (all || word == 1 + (uint64_t)tw->index))
+        CW_INVARIANT("I-WAIT-1", word <= sim->worker_count && word != 1 + (uint64_t)i,
+                     "worker %u waits for the word %llu", (unsigned)i, (unsigned long long)word);
+        if (i != index && word != 0 && (all || word == 1 + (uint64_t)index))
             sync_wake(&slot->waits_for);
     }
+}
+
+void abort_run(struct cw_sim *sim, const struct worker *worker)
+{
+    /* orders everything: the failure is written; pairs with simulation_aborted() */
+    if (sync_claim(&sim->aborted, 1 + (uint64_t)worker->index) && sim->slots != NULL &&
+        worker->timewarp != NULL)
+        wait_wake(sim, worker->index, true);
 }

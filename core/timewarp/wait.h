@@ -1,31 +1,45 @@
 /*
- * wait.h: how a worker waits that has nothing to do: it spins, then gives its core away, then
+ * wait.h: how a worker waits that has nothing to do. It spins, then gives its core away, then
  * sleeps until the worker that holds it up has made something known. With more threads than cores
- * it does not spin, and sleeps soon: a core is better used by whom one waits for. Workers that take
- * turns on one thread wait together, when none of them has anything to do, and sleep by the clock.
+ * it does not spin, and sleeps soon, so that the other worker gets the core. Workers that take
+ * turns on one thread wait together, when none of them has anything to do, and sleep for a fixed
+ * time.
  *
- * I-WAIT-1: of workers that wait for each other in a circle one stays awake: each says that it
- * sleeps before it looks whether the one it waits for does, with a full fence between, so the last
- * of a circle to say so finds the next one asleep. It goes on looking, and calls a GVT round,
- * which wakes all.
- * I-WAIT-2: a worker that sleeps misses nothing that the one it waits for makes known: that one
- * publishes, then looks for sleepers; the sleeper says that it sleeps, then looks once more; each
- * with a full fence between: the sleeper's is one on all threads, where there is such a thing,
- * since the other side comes by after every batch. A time-out bounds what a wrong argument could
- * cost.
+ * I-WAIT-1: of workers that wait for each other in a circle, one stays awake. Proof:
+ *   1. Each says that it sleeps before it looks whether the worker that it waits for sleeps, with a
+ *      full fence between.
+ *   2. So the last one of a circle to say so finds the next one asleep, and stays awake.
+ *   3. It goes on looking, and calls a GVT round, which wakes all.
+ *
+ * I-WAIT-2: a worker that sleeps misses nothing that the worker it waits for makes known. Proof:
+ *   1. The other worker publishes, and then looks for sleepers, with a full fence between.
+ *   2. The sleeper says that it sleeps, and then looks once more, with a full fence between.
+ *   3. So the sleeper sees the publication, or the other worker sees the sleeper.
+ * The other worker comes by after every batch, so the sleeper's fence is one on all threads, where
+ * the system has such a thing, and the other worker's costs nothing. A sleep also ends by time,
+ * which bounds the cost of an error in this proof.
+ *
+ * Entered by each worker for itself.
  */
 #ifndef CORE_WAIT_H
 #define CORE_WAIT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+struct cw_sim;
 struct timewarp;
+struct worker;
 
 /* One turn of waiting. */
 void wait_turn(struct timewarp *tw);
-/* Likewise, of all workers of a thread, of which this is one: the `turns`-th in a row. */
-void wait_all(const struct timewarp *tw, unsigned turns);
-/* After something was made known: wakes who waits for this worker, or with `all` everybody. */
-void wait_wake(struct timewarp *tw, bool all);
+/* One turn of waiting for all workers of a thread: the `turns`-th in a row. */
+void wait_together(const struct cw_sim *sim, unsigned turns);
+/* After worker `index` has made something known: wakes those that sleep for it, or with `all` every
+ * sleeper. */
+void wait_wake(struct cw_sim *sim, uint32_t index, bool all);
+/* Ends the run with this worker's failure, unless another worker was first: memory has run out, or
+ * a bug was found. Wakes all; they see it by simulation_aborted(). */
+void abort_run(struct cw_sim *sim, const struct worker *worker);
 
 #endif

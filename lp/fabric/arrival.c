@@ -1,12 +1,15 @@
 /*
  * arrival.c: data at its destination: the way from the router of its PE to the queue, the memory
- * or the waiting kernel (20-hardware.md, "The legs of a path"). The data of a send or a put
- * passes the destination's PE_DMA, then goes to its memory; a credit, a notification and an
- * acknowledgement end at PE_DMA. Runs in handlers only, on the destination's cube.
+ * or the waiting kernel (hw/HARDWARE.md, "Timing of a transfer"). The data of a send, a put or a
+ * raw store passes the destination's PE_DMA, then goes to its memory. A credit, a notification and
+ * an acknowledgement end at PE_DMA. Runs in handlers only, on the destination's cube.
  */
-#include "lp/model.h"
+#include "lp/fabric/arrival.h"
 
-/* The memory leg. */
+#include "lp/fabric/fabric.h"
+#include "lp/fabric/pe_dma.h"
+
+/* From PE_DMA to the memory. */
 static void cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
                             enum hw_memory memory)
 {
@@ -15,22 +18,24 @@ static void cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32
         return;
     }
     lp_cross_pe_out(run, flight, pe);
-    lp_cross_to_memory(run, flight, run->m->pe_router[pe], memory, pe);
+    lp_cross_to_memory(run, flight, run->m->router.of_pe[pe], memory, pe);
 }
 
-/* A put_reduce: the unit is one more link behind the memory, without distance or overhead. */
+/* A put_reduce: the reduce unit is one more link behind the memory, without distance or
+ * overhead. */
 static void cross_reduce(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 {
     const struct lp_model *m = run->m;
     const struct hw_link_class unit = {.prop_ps = 0, .rate = m->hw.dma_reduce};
-    hw_flight_cross(flight, &unit,
-                    lp_link(run->ctx, m, &run->cube->link[m->link_reduce + pe], flight), 0);
+    hw_flight_cross(
+        flight, &unit,
+        lp_link(run->ctx, m, &run->cube->link[m->links.first[LP_LINKS_REDUCE] + pe], flight), 0);
 }
 
-/* A raw store is in its memory: its acknowledgement goes back over the same path with 0 bytes, the
- * memory's overhead not counted again. */
-static void acknowledge(struct lp_run *run, struct lp_sender sender, int64_t stored_ps,
-                        const struct lp_transfer *store)
+/* A raw store is in its memory: its acknowledgement goes back over the same path with 0 bytes. The
+ * memory's overhead does not count again. */
+static void acknowledge_store(struct lp_run *run, struct lp_sender sender, int64_t stored_ps,
+                              const struct lp_transfer *store)
 {
     const struct lp_model *m = run->m;
     const struct hw_config *hw = &m->hw;
@@ -48,7 +53,7 @@ static void acknowledge(struct lp_run *run, struct lp_sender sender, int64_t sto
                               .kind = LP_TRANSFER_STORE_ACK,
                               .flags = LP_TRANSFER_LAST,
                               .exit = HW_PORT_NONE};
-    lp_route_on(run, sender, &flight, &ack, m->pe_router[pe]);
+    lp_route_on(run, sender, &flight, &ack, m->router.of_pe[pe]);
 }
 
 static void credit_arrived(struct lp_run *run, struct lp_sender sender,
@@ -66,7 +71,7 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
     const struct lp_model *m = run->m;
     const uint32_t pe = transfer->dst % m->pes;
     const bool last = transfer->flags & LP_TRANSFER_LAST;
-    lp_cross_noc(run, flight, router, m->pe_router[pe]);
+    lp_cross_noc(run, flight, router, m->router.of_pe[pe]);
     lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
     if (transfer->kind == LP_TRANSFER_TILE || transfer->kind == LP_TRANSFER_PUT ||
         transfer->kind == LP_TRANSFER_STORE)
@@ -91,7 +96,7 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
         credit_arrived(run, sender, flight, transfer);
         break;
     case LP_TRANSFER_STORE:
-        acknowledge(run, sender, flight->tau_ps, transfer);
+        acknowledge_store(run, sender, flight->tau_ps, transfer);
         break;
     default:
         cw_check(run->ctx, transfer->kind == LP_TRANSFER_STORE_ACK);

@@ -1,17 +1,24 @@
 /*
- * cube.c: the cube's logical process: eight PEs (by default), their NoC, their memories and the
- * m_cpu that hands them control messages (20-hardware.md, "Control plane"). A transfer's crossing
- * of the cube is one event, at the time its tail enters.
+ * cube.c: the LP of a cube: eight PEs (by default), their NoC, their memories and the m_cpu that
+ * hands them control messages (hw/HARDWARE.md, "Control plane"). It hands each event to the block
+ * that it is for. A transfer's crossing of the cube is one event, at the time its tail enters.
  */
-#include "lp/model.h"
+#include "lp/fabric/cube.h"
 
-static size_t cube_bytes(const struct lp_model *m) { return m->cube_bytes; }
+#include "lp/fabric/fabric.h"
+#include "lp/fabric/pe_dma.h"
+#include "lp/kernel/tl_runtime.h"
+#include "lp/queues/ipcq.h"
+#include "lp/queues/one_sided.h"
+
+static size_t cube_state_bytes(const struct lp_model *m) { return m->cube.state_bytes; }
 
 static void cube_init(const struct lp_model *m, uint32_t lp, void *state)
 {
     (void)lp;
     for (uint32_t i = 0; i < m->pes; i++) {
-        struct lp_pe *pe = (struct lp_pe *)((uint8_t *)state + m->pe_offset + i * m->pe_bytes);
+        struct lp_pe *pe =
+            (struct lp_pe *)((uint8_t *)state + m->cube.pe_offset + i * m->cube.pe_bytes);
         hw_dma_init(&pe->dma);
         pe->last_polled = HW_DIRS_MAX - 1;
         pe->served = 0xfedcba9876543210u;
@@ -25,9 +32,9 @@ static void cube_transfer_enters(struct lp_run *run, const struct cw_event *even
     cw_check(run->ctx, transfer.port < HW_PORTS);
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     const struct lp_model *m = run->m;
-    const uint32_t index = m->link_in + transfer.port;
+    const uint32_t index = m->links.first[LP_LINKS_IN] + transfer.port;
     lp_cross(run, &flight, HW_LINK_NOC_UCIE, index, HW_NODE_ROUTER);
-    lp_route_on(run, lp_sender_of(event), &flight, &transfer, m->port_router[transfer.port]);
+    lp_route_on(run, lp_sender_of(event), &flight, &transfer, m->router.of_port[transfer.port]);
 }
 
 /* m_cpu serves one message at a time, in order of arrival. */
@@ -51,10 +58,10 @@ static void m_cpu_done(struct lp_run *run, const struct cw_event *event)
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     lp_cross_m_cpu(run, &flight, false);
     if (lp_to_host(&transfer)) {
-        lp_route_on(run, lp_sender_of(event), &flight, &transfer, m->centre_router);
+        lp_route_on(run, lp_sender_of(event), &flight, &transfer, m->router.centre);
         return;
     }
-    lp_cross_noc(run, &flight, m->centre_router, m->pe_router[pe]);
+    lp_cross_noc(run, &flight, m->router.centre, m->router.of_pe[pe]);
     lp_cross_pe_in(run, &flight, pe, HW_NODE_PE_CPU);
     lp_forward(run->ctx, run->lp, LP_EVENT_PE_CPU, lp_sender_of(event), &transfer, &flight);
 }
@@ -72,7 +79,7 @@ void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind
     flight.tau_ps += m->hw.overhead_ps[HW_NODE_PE_CPU];
     const struct lp_sender sender = lp_next_sender(run, pe);
     lp_cross_pe_out(run, &flight, pe);
-    lp_cross_noc(run, &flight, m->pe_router[pe], m->centre_router);
+    lp_cross_noc(run, &flight, m->router.of_pe[pe], m->router.centre);
     lp_cross_m_cpu(run, &flight, true);
     lp_forward(run->ctx, run->lp, LP_EVENT_CPU_ARRIVAL, sender, &transfer, &flight);
 }
@@ -84,7 +91,7 @@ static void pe_cpu_effect(struct lp_run *run, const struct lp_transfer *transfer
     if (transfer->kind == LP_TRANSFER_INIT) {
         lp_ipcq_install(run, pe);
         lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);
-    } else if (transfer->kind >= LP_TRANSFER_MAP) { /* what it says is in the host's tables */
+    } else if (transfer->kind >= LP_TRANSFER_MAP) { /* its contents are in the host's tables */
         lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);
     } else {
         cw_check(run->ctx, transfer->kind == LP_TRANSFER_LAUNCH);
@@ -145,4 +152,4 @@ static void cube_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
     }
 }
 
-const struct lp_ops lp_cube_ops = {"cube", cube_bytes, cube_init, cube_handle};
+const struct lp_ops lp_cube_ops = {"cube", cube_state_bytes, cube_init, cube_handle};

@@ -1,10 +1,12 @@
 /*
- * fabric.c: transfers inside a cube: its NoC, its ports, the links to its memories and PEs
- * (20-hardware.md, "Timing of a transfer"). Each function advances a flight over some links of
- * this LP's state, reserving them in path order; lp_route_on() decides where a transfer goes and
- * sends it on. Runs in handlers only, on the LP's own worker.
+ * fabric.c: transfers inside a cube (fabric.h; hw/HARDWARE.md, "Timing of a transfer"). Each
+ * function advances a flight over some links of this LP's state and reserves them in path order.
+ * lp_route_on() finds the next LP of a transfer and sends the transfer on. Runs in handlers only,
+ * on the LP's own worker.
  */
-#include "lp/model.h"
+#include "lp/fabric/fabric.h"
+
+#include "lp/fabric/arrival.h"
 
 struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe)
 {
@@ -12,9 +14,9 @@ struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe)
     return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), (*next)++};
 }
 
-/* Reads one field on its own. Some have been written a moment ago, and one load of several of them
- * would wait until all have reached the cache. */
-static inline uint64_t alone(uint64_t field)
+/* Reads one field on its own. Some fields have been written a moment ago. One load of several of
+ * them would wait until all have reached the cache. */
+static inline uint64_t read_alone(uint64_t field)
 {
     __asm__("" : "+r"(field));
     return field;
@@ -25,24 +27,25 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                 const struct hw_flight *flight)
 {
     const struct lp_transfer *const t = transfer;
-    const uint64_t kind =
-        alone(t->kind) | alone(t->flags) << 8 | alone(t->dir) << 16 | alone(t->memory) << 24;
+    const uint64_t kind = read_alone(t->kind) | read_alone(t->flags) << 8 |
+                          read_alone(t->dir) << 16 | read_alone(t->memory) << 24;
     const uint64_t words[] = {
         (uint64_t)flight->sigma_ps,
-        alone(t->dst) << 32 | alone(t->src),
-        alone(t->seq) << 32 | alone(t->bytes),
-        kind << 32 | alone(t->epoch),
-        alone(t->order) << 32 | alone(t->exit) << 8 | alone(t->port),
+        read_alone(t->dst) << 32 | read_alone(t->src),
+        read_alone(t->seq) << 32 | read_alone(t->bytes),
+        kind << 32 | read_alone(t->epoch),
+        read_alone(t->order) << 32 | read_alone(t->exit) << 8 | read_alone(t->port),
     };
     _Static_assert(sizeof words == sizeof *t, "all of it");
     cw_send(ctx, to_lp, flight->tau_ps - cw_now(ctx), (uint16_t)type, sender.entity, sender.number,
             words, sizeof words);
 }
 
-/* Where link number `index` of this cube is. */
-static struct hw_jitter_place fabric_place_of(const struct lp_run *run, uint32_t index)
+/* The place of link number `index` of this cube, for its jitter. */
+static struct hw_jitter_place place_of_link(const struct lp_run *run, uint32_t index)
 {
-    const uint32_t of_pe = index - run->m->link_pe; /* wraps round for a link that is no PE's */
+    /* wraps round for a link of no PE */
+    const uint32_t of_pe = index - run->m->links.first[LP_LINKS_FROM_PE];
     const uint32_t pe = of_pe / LP_PE_LINKS;
     return (struct hw_jitter_place){run->sip, run->cube_in_sip,
                                     pe < run->m->pes ? pe : HW_JITTER_ANY, index};
@@ -53,19 +56,19 @@ int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enu
 {
     if (__builtin_expect(!run->m->hw.jittered, 1))
         return 0;
-    return lp_late_link_ps(&run->m->hw, kind, fabric_place_of(run, index), flight);
+    return lp_late_link_ps(&run->m->hw, kind, place_of_link(run, index), flight);
 }
 
-/* The same as fabric_cross() where jitter may make link or node late. A late PE_DMA or PE_TCM holds
- * the link to it, so that data for a PE keeps its order. */
-static __attribute__((noinline, cold)) void cross_late(struct lp_run *run, struct hw_flight *flight,
-                                                       enum hw_link_kind kind, uint32_t index,
-                                                       enum hw_node_kind next)
+/* fabric_cross() with jitter of the link and of the node. A late PE_DMA or PE_TCM holds the link to
+ * it, so that data for a PE keeps its order. */
+static __attribute__((noinline, cold)) void
+cross_with_jitter(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
+                  uint32_t index, enum hw_node_kind next)
 {
     const struct hw_config *hw = &run->m->hw;
     const int64_t overhead_ps = hw->overhead_ps[next];
     const int64_t late_ps =
-        lp_late_node_ps(hw, next, fabric_place_of(run, index), flight->operation, overhead_ps);
+        lp_late_node_ps(hw, next, place_of_link(run, index), flight->operation, overhead_ps);
     const bool holds = next == HW_NODE_PE_DMA || next == HW_NODE_PE_TCM;
     hw_flight_cross_late(flight, &hw->link[kind],
                          lp_link(run->ctx, run->m, &run->cube->link[index], flight),
@@ -73,7 +76,7 @@ static __attribute__((noinline, cold)) void cross_late(struct lp_run *run, struc
                          lp_late_ps(run, flight, kind, index) + (holds ? late_ps : 0));
 }
 
-/* Inlined where the link's and the node's kinds are known: a transfer crosses several links in each
+/* Inlined, since callers know the kinds of link and node: a transfer crosses several links in each
  * event. */
 static inline __attribute__((always_inline)) void
 fabric_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
@@ -81,7 +84,7 @@ fabric_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kin
 {
     const struct hw_config *hw = &run->m->hw;
     if (__builtin_expect(hw->jittered, 0))
-        cross_late(run, flight, kind, index, next);
+        cross_with_jitter(run, flight, kind, index, next);
     else
         hw_flight_cross(flight, &hw->link[kind],
                         lp_link(run->ctx, run->m, &run->cube->link[index], flight),
@@ -99,31 +102,32 @@ void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, u
     while (from != to) {
         uint32_t next;
         const enum hw_port port = hw_route_noc(&run->m->hw, from, to, &next);
-        fabric_cross(run, flight, HW_LINK_NOC, run->m->link_noc + from * HW_PORTS + port,
-                     HW_NODE_ROUTER);
+        fabric_cross(run, flight, HW_LINK_NOC,
+                     run->m->links.first[LP_LINKS_NOC] + from * HW_PORTS + port, HW_NODE_ROUTER);
         from = next;
     }
 }
 
-static uint32_t pe_link(const struct lp_model *m, uint32_t pe, uint32_t which)
+static uint32_t pe_link(const struct lp_model *m, uint32_t pe, enum lp_links group)
 {
-    return m->link_pe + pe * LP_PE_LINKS + which;
+    return m->links.first[group] + pe * LP_PE_LINKS;
 }
 
 void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
                     enum hw_node_kind node)
 {
-    fabric_cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINK_IN), node);
+    fabric_cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINKS_TO_PE), node);
 }
 
 void lp_cross_pe_out(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 {
-    fabric_cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINK_OUT), HW_NODE_ROUTER);
+    fabric_cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINKS_FROM_PE),
+                 HW_NODE_ROUTER);
 }
 
 void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 {
-    fabric_cross(run, flight, HW_LINK_TCM, pe_link(run->m, pe, LP_LINK_TCM), HW_NODE_PE_TCM);
+    fabric_cross(run, flight, HW_LINK_TCM, pe_link(run->m, pe, LP_LINKS_TCM_WRITE), HW_NODE_PE_TCM);
 }
 
 void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
@@ -131,10 +135,12 @@ void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
     if (to_m_cpu) /* a server: its time is not a node's overhead */
         hw_flight_cross_late(
             flight, &run->m->hw.link[HW_LINK_M_CPU],
-            lp_link(run->ctx, run->m, &run->cube->link[run->m->link_m_cpu], flight), 0,
-            lp_late_ps(run, flight, HW_LINK_M_CPU, run->m->link_m_cpu));
+            lp_link(run->ctx, run->m, &run->cube->link[run->m->links.first[LP_LINKS_TO_M_CPU]],
+                    flight),
+            0, lp_late_ps(run, flight, HW_LINK_M_CPU, run->m->links.first[LP_LINKS_TO_M_CPU]));
     else
-        fabric_cross(run, flight, HW_LINK_M_CPU, run->m->link_m_cpu + 1, HW_NODE_ROUTER);
+        fabric_cross(run, flight, HW_LINK_M_CPU, run->m->links.first[LP_LINKS_FROM_M_CPU],
+                     HW_NODE_ROUTER);
 }
 
 enum hw_link_kind lp_memory_link(enum hw_memory memory)
@@ -149,7 +155,7 @@ enum hw_node_kind lp_memory_node(enum hw_memory memory)
 
 static uint32_t memory_router(const struct lp_model *m, enum hw_memory memory, uint32_t slice)
 {
-    return memory == HW_MEMORY_HBM ? m->pe_router[slice] : m->centre_router;
+    return memory == HW_MEMORY_HBM ? m->router.of_pe[slice] : m->router.centre;
 }
 
 void lp_cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
@@ -158,7 +164,8 @@ void lp_cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t r
     const struct lp_model *m = run->m;
     lp_cross_noc(run, flight, router, memory_router(m, memory, pe));
     fabric_cross(run, flight, lp_memory_link(memory),
-                 memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_IN) : m->link_sram,
+                 memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINKS_HBM_WRITE)
+                                         : m->links.first[LP_LINKS_SRAM_WRITE],
                  lp_memory_node(memory));
 }
 
@@ -168,7 +175,8 @@ int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint3
     const struct lp_model *m = run->m;
     const enum hw_link_kind kind = lp_memory_link(memory);
     fabric_cross(run, flight, kind,
-                 memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINK_HBM_OUT) : m->link_sram + 1,
+                 memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINKS_HBM_READ)
+                                         : m->links.first[LP_LINKS_SRAM_READ],
                  HW_NODE_ROUTER);
     const int64_t left_ps =
         flight->tau_ps - m->hw.link[kind].prop_ps - m->hw.overhead_ps[HW_NODE_ROUTER];
@@ -182,7 +190,7 @@ int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory m
     const struct hw_config *hw = &m->hw;
     int64_t ps = hw->link[HW_LINK_PE_NOC].prop_ps + hw->overhead_ps[HW_NODE_ROUTER] +
                  hw->link[lp_memory_link(memory)].prop_ps;
-    for (uint32_t at = m->pe_router[pe], to = memory_router(m, memory, slice); at != to;) {
+    for (uint32_t at = m->router.of_pe[pe], to = memory_router(m, memory, slice); at != to;) {
         (void)hw_route_noc(hw, at, to, &at);
         ps += hw->link[HW_LINK_NOC].prop_ps + hw->overhead_ps[HW_NODE_ROUTER];
     }
@@ -190,15 +198,16 @@ int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory m
 }
 
 /* From `router` out of the cube by `port`, to the LP behind that port. */
-static void fabric_leave(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                         struct lp_transfer *transfer, uint32_t router, enum hw_port port)
+static void leave_cube(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                       struct lp_transfer *transfer, uint32_t router, enum hw_port port)
 {
     const struct lp_model *m = run->m;
     uint32_t to_cube;
     const bool to_io_die = !hw_cube_neighbour(&m->hw, run->cube_in_sip, port, &to_cube);
-    lp_cross_noc(run, flight, router, m->port_router[port]);
-    fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->link_out + port, HW_NODE_UCIE_PORT);
-    fabric_cross(run, flight, HW_LINK_UCIE, m->link_ucie + port,
+    lp_cross_noc(run, flight, router, m->router.of_port[port]);
+    fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->links.first[LP_LINKS_OUT] + port,
+                 HW_NODE_UCIE_PORT);
+    fabric_cross(run, flight, HW_LINK_UCIE, m->links.first[LP_LINKS_UCIE] + port,
                  to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
     transfer->port = (uint8_t)(to_io_die ? port : hw_port_opposite(port));
     lp_forward(run->ctx, to_io_die ? lp_of_io_die(m, run->sip) : lp_of_cube(m, run->sip, to_cube),
@@ -211,19 +220,19 @@ void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *
     const struct lp_model *m = run->m;
     const struct hw_place dst = hw_place_of(&m->hw, transfer->dst);
     if (lp_to_host(transfer)) {
-        fabric_leave(run, sender, flight, transfer, router,
-                     hw_route_cube_exit(&m->hw, run->cube_in_sip, HW_PORT_W));
+        leave_cube(run, sender, flight, transfer, router,
+                   hw_route_cube_exit(&m->hw, run->cube_in_sip, HW_PORT_W));
     } else if (dst.sip != run->sip) {
         const enum hw_port exit = transfer->exit < HW_PORTS
                                       ? (enum hw_port)transfer->exit
                                       : hw_route_sip(&m->hw, run->sip, dst.sip);
-        fabric_leave(run, sender, flight, transfer, router,
-                     hw_route_cube_exit(&m->hw, run->cube_in_sip, exit));
+        leave_cube(run, sender, flight, transfer, router,
+                   hw_route_cube_exit(&m->hw, run->cube_in_sip, exit));
     } else if (dst.cube != run->cube_in_sip) {
-        fabric_leave(run, sender, flight, transfer, router,
-                     hw_route_cube(&m->hw, run->cube_in_sip, dst.cube));
+        leave_cube(run, sender, flight, transfer, router,
+                   hw_route_cube(&m->hw, run->cube_in_sip, dst.cube));
     } else if (lp_is_control(transfer)) {
-        lp_cross_noc(run, flight, router, m->centre_router);
+        lp_cross_noc(run, flight, router, m->router.centre);
         lp_cross_m_cpu(run, flight, true);
         lp_forward(run->ctx, run->lp, LP_EVENT_CPU_ARRIVAL, sender, transfer, flight);
     } else {

@@ -1,16 +1,17 @@
 /*
- * io_die.c: the logical processes around the cubes: a SIP's IO die, a switch between SIPs, and the
- * host, which only collects (20-hardware.md, "Structure", "Routing", "Control plane"). A
- * crossing is one event, at the time the transfer's tail enters.
+ * io_die.c: the LPs around the cubes: a SIP's IO die, a switch between SIPs, and the host, which
+ * only counts answers (hw/HARDWARE.md, "Structure", "Routing", "Control plane"). A crossing is one
+ * event, at the time the transfer's tail enters.
  */
-#include "lp/fabric/jitter_draw.h"
-#include "lp/model.h"
+#include "lp/fabric/io_die.h"
+
+#include "lp/fabric/fabric.h"
 
 /* ---- IO die ---------------------------------------------------------------------------------- */
 
-static size_t io_die_bytes(const struct lp_model *m)
+static size_t io_die_state_bytes(const struct lp_model *m)
 {
-    return sizeof(struct lp_io_die) + m->io_links * sizeof(struct hw_link);
+    return sizeof(struct lp_io_die) + m->links.count[LP_OF_IO_DIE] * sizeof(struct hw_link);
 }
 
 static void nothing_to_init(const struct lp_model *m, uint32_t lp, void *state)
@@ -47,7 +48,7 @@ static void enter_sip(struct die_run *run, const struct cw_event *event, struct 
     const uint32_t edge = hw_edge_cube(&m->hw, cube, port);
     const bool side = port == HW_PORT_E || port == HW_PORT_W;
     const uint32_t lane = side ? edge / m->hw.cube_w : edge % m->hw.cube_w;
-    io_die_cross(run, flight, HW_LINK_UCIE, m->link_edge[port] + lane,
+    io_die_cross(run, flight, HW_LINK_UCIE, m->links.edge[port] + lane,
                  m->hw.overhead_ps[HW_NODE_UCIE_PORT]);
     transfer->port = (uint8_t)port;
     lp_forward(run->ctx, lp_of_cube(m, run->sip, edge), LP_EVENT_TRANSFER, lp_sender_of(event),
@@ -61,18 +62,19 @@ static void leave_sip(struct die_run *run, const struct cw_event *event, struct 
     const struct lp_model *m = run->m;
     const uint32_t to_sip = transfer->dst / (m->pes * m->cubes);
     const bool through_switch = hw_route_through_switch(&m->hw, port);
-    io_die_cross(run, flight, hw_route_outer_link(&m->hw, port), m->link_outer + port,
+    io_die_cross(run, flight, hw_route_outer_link(&m->hw, port),
+                 m->links.first[LP_LINKS_OUTER] + port,
                  m->hw.overhead_ps[through_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT]);
     transfer->port = (uint8_t)hw_route_entry(&m->hw, port);
     transfer->exit = HW_PORT_NONE;
-    const uint32_t lp =
-        through_switch ? m->first_switch + (m->hw.sip_topology == HW_PAIR_SWITCH ? run->sip & 1 : 0)
-                       : lp_of_io_die(m, hw_route_sip_behind(&m->hw, run->sip, port, to_sip));
+    const uint32_t lp = through_switch
+                            ? m->lps.first_switch + m->hw.sip_topology->switch_of(&m->hw, run->sip)
+                            : lp_of_io_die(m, hw_route_sip_behind(&m->hw, run->sip, port, to_sip));
     lp_forward(run->ctx, lp, LP_EVENT_TRANSFER, lp_sender_of(event), transfer, flight);
 }
 
 /* A transfer's tail enters an IO port: from a cube of this SIP, or from outside. */
-static void io_die_transfer_enters(struct die_run *run, const struct cw_event *event)
+static void enter_io_port(struct die_run *run, const struct cw_event *event)
 {
     const struct lp_model *m = run->m;
     struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
@@ -83,18 +85,19 @@ static void io_die_transfer_enters(struct die_run *run, const struct cw_event *e
     const uint32_t to_sip = transfer.dst / (m->pes * m->cubes);
     const uint32_t from_sip = transfer.src / (m->pes * m->cubes);
     if (lp_to_host(&transfer)) {
-        io_die_cross(run, &flight, HW_LINK_HUB, m->link_hub_in + port, hub_ps);
-        io_die_cross(run, &flight, HW_LINK_HUB, m->link_io_cpu, 0); /* io_cpu is a server */
+        io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port, hub_ps);
+        io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_TO_IO_CPU],
+                     0); /* io_cpu is a server */
         lp_forward(run->ctx, event->lp, LP_EVENT_CPU_ARRIVAL, lp_sender_of(event), &transfer,
                    &flight);
     } else if (to_sip == run->sip) {
         enter_sip(run, event, &flight, &transfer, port);
     } else if (from_sip == run->sip) {
-        leave_sip(run, event, &flight, &transfer, port); /* it came by the port it wants */
+        leave_sip(run, event, &flight, &transfer, port); /* the cubes have chosen the port */
     } else {
         const enum hw_port out = hw_route_sip(&m->hw, run->sip, to_sip);
-        io_die_cross(run, &flight, HW_LINK_HUB, m->link_hub_in + port, hub_ps);
-        io_die_cross(run, &flight, HW_LINK_HUB, m->link_hub_out + out,
+        io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port, hub_ps);
+        io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_OUT] + out,
                      m->hw.overhead_ps[HW_NODE_IO_PORT]);
         leave_sip(run, event, &flight, &transfer, out);
     }
@@ -119,12 +122,14 @@ static void io_cpu_done(struct die_run *run, const struct cw_event *event)
     struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     if (lp_to_host(&transfer)) {
-        io_die_cross(run, &flight, HW_LINK_PCIE, m->link_pcie, m->hw.overhead_ps[HW_NODE_HOST]);
+        io_die_cross(run, &flight, HW_LINK_PCIE, m->links.first[LP_LINKS_TO_HOST],
+                     m->hw.overhead_ps[HW_NODE_HOST]);
         lp_forward(run->ctx, 0, LP_EVENT_HOST, lp_sender_of(event), &transfer, &flight);
         return;
     }
-    io_die_cross(run, &flight, HW_LINK_HUB, m->link_io_cpu + 1, m->hw.overhead_ps[HW_NODE_IO_HUB]);
-    io_die_cross(run, &flight, HW_LINK_HUB, m->link_hub_out + HW_PORT_W,
+    io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_FROM_IO_CPU],
+                 m->hw.overhead_ps[HW_NODE_IO_HUB]);
+    io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_OUT] + HW_PORT_W,
                  m->hw.overhead_ps[HW_NODE_IO_PORT]);
     enter_sip(run, event, &flight, &transfer, HW_PORT_W);
 }
@@ -132,10 +137,10 @@ static void io_cpu_done(struct die_run *run, const struct cw_event *event)
 static void io_die_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
     const struct lp_model *m = cw_model_data(ctx);
-    struct die_run run = {ctx, m, state, event->lp - m->first_io_die};
+    struct die_run run = {ctx, m, state, event->lp - m->lps.first_io_die};
     switch (event->type) {
     case LP_EVENT_TRANSFER:
-        io_die_transfer_enters(&run, event);
+        enter_io_port(&run, event);
         break;
     case LP_EVENT_CPU_ARRIVAL:
         io_cpu_arrival(&run, event);
@@ -148,11 +153,11 @@ static void io_die_handle(struct cw_ctx *ctx, const void *state, const struct cw
     }
 }
 
-const struct lp_ops lp_io_die_ops = {"io_die", io_die_bytes, nothing_to_init, io_die_handle};
+const struct lp_ops lp_io_die_ops = {"io_die", io_die_state_bytes, nothing_to_init, io_die_handle};
 
 /* ---- switch ---------------------------------------------------------------------------------- */
 
-static size_t switch_bytes(const struct lp_model *m)
+static size_t switch_state_bytes(const struct lp_model *m)
 {
     return sizeof(struct lp_switch) + m->hw.sip_count * sizeof(struct hw_link);
 }
@@ -165,10 +170,9 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
     cw_check(ctx, transfer.port < HW_PORTS);
     struct hw_flight flight = lp_flight(ctx, &transfer);
-    uint32_t to_sip = transfer.dst / (m->pes * m->cubes);
-    const uint32_t number = event->lp - m->first_switch;
-    if (m->hw.sip_topology == HW_PAIR_SWITCH && (to_sip & 1) != number)
-        to_sip ^= 1; /* this switch reaches the destination's mate */
+    const uint32_t number = event->lp - m->lps.first_switch;
+    const uint32_t to_sip =
+        m->hw.sip_topology->switch_exit(number, transfer.dst / (m->pes * m->cubes));
     cw_check(ctx, to_sip < m->hw.sip_count);
     const enum hw_link_kind link = hw_route_outer_link(&m->hw, (enum hw_port)transfer.port);
     const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};
@@ -179,11 +183,11 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
                &flight);
 }
 
-const struct lp_ops lp_switch_ops = {"switch", switch_bytes, nothing_to_init, switch_handle};
+const struct lp_ops lp_switch_ops = {"switch", switch_state_bytes, nothing_to_init, switch_handle};
 
 /* ---- host ------------------------------------------------------------------------------------ */
 
-static size_t host_bytes(const struct lp_model *m)
+static size_t host_state_bytes(const struct lp_model *m)
 {
     (void)m;
     return sizeof(struct lp_host);
@@ -200,4 +204,4 @@ static void host_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
     cw_emit(ctx, LP_RECORD_HOST, &record, sizeof record);
 }
 
-const struct lp_ops lp_host_ops = {"host", host_bytes, nothing_to_init, host_handle};
+const struct lp_ops lp_host_ops = {"host", host_state_bytes, nothing_to_init, host_handle};

@@ -1,11 +1,11 @@
 /*
- * jitter_draw.h: where jitter (hw/jitter.h) enters the simulation: what a block of a PE or a link
- * adds to one operation. An operation's number comes from what is the same in every run: of a
- * transfer, its originator and its number there; of a kernel's call, the launch and how many calls
- * it has made. Called by handlers; everything here is pure.
+ * jitter_draw.h: the jitter (hw/jitter.h) that a block of a PE or a link adds to one operation. An
+ * operation's number is the same in every run. A transfer is numbered by the entity that began it
+ * and that entity's number for it. A kernel's call is numbered by the launch and the calls that the
+ * kernel has made. Handlers call these functions; all are pure.
  */
-#ifndef LP_LATENESS_H
-#define LP_LATENESS_H
+#ifndef LP_JITTER_DRAW_H
+#define LP_JITTER_DRAW_H
 
 #include "hw/timing.h"
 
@@ -15,13 +15,13 @@ static inline uint64_t lp_operation(uint32_t entity, uint64_t number)
     return (uint64_t)entity << 32 ^ number;
 }
 
-/* The same of a piece of it. */
+/* Number of one piece of it. */
 static inline uint64_t lp_piece(uint32_t entity, uint64_t number, bool last)
 {
     return last ? lp_operation(entity, number) : HW_JITTER_PIECE;
 }
 
-/* A piece has the node's own time as the whole has, but only the last is late. */
+/* Every piece pays the node's own time, but only the last has jitter. */
 static inline int64_t lp_late_node_ps(const struct hw_config *hw, enum hw_node_kind node,
                                       struct hw_jitter_place place, uint64_t operation,
                                       int64_t cost_ps)

@@ -1,12 +1,17 @@
 /*
- * pe_dma.c: a PE's DMA block: turns what hw/dma.h decides into events: runs of the engine, requests
- * to a memory, transfers that leave (20-hardware.md, "Timing of a transfer"; 30-ipcq.md,
- * "PE_DMA"). Runs in handlers only.
+ * pe_dma.c: a PE's DMA block: turns the decisions of hw/dma.h into events: runs of the engine,
+ * requests to a memory, transfers that leave (hw/HARDWARE.md, "Timing of a transfer";
+ * lp/QUEUES.md, "PE_DMA"). Runs in handlers only.
  */
-#include "lp/model.h"
+#include "lp/fabric/pe_dma.h"
 
-static const struct hw_dma_op *op_at(const struct lp_model *m, const struct lp_pe *pe,
-                                     enum hw_vc vc, uint32_t position)
+#include "lp/fabric/fabric.h"
+#include "lp/kernel/tl_runtime.h"
+#include "lp/queues/one_sided.h"
+#include "lp/queues/queue_ends.h"
+
+static const struct hw_dma_op *dma_op_at(const struct lp_model *m, const struct lp_pe *pe,
+                                         enum hw_vc vc, uint32_t position)
 {
     return &pe->op[(uint32_t)vc * m->hw.dma_queue_depth + position % m->hw.dma_queue_depth];
 }
@@ -14,11 +19,11 @@ static const struct hw_dma_op *op_at(const struct lp_model *m, const struct lp_p
 static const struct hw_dma_op *first_op(const struct lp_model *m, const struct lp_pe *pe,
                                         enum hw_vc vc)
 {
-    return op_at(m, pe, vc, pe->dma.head[vc]);
+    return dma_op_at(m, pe, vc, pe->dma.head[vc]);
 }
 
-static void signal(struct lp_run *run, enum lp_event_type type, struct lp_sender sender,
-                   int64_t at_ps, uint32_t pe, uint32_t arg)
+static void send_pe_signal(struct lp_run *run, enum lp_event_type type, struct lp_sender sender,
+                           int64_t at_ps, uint32_t pe, uint32_t arg)
 {
     const struct lp_signal s = {.pe = pe, .arg = arg};
     lp_send_signal(run->ctx, run->lp, at_ps - cw_now(run->ctx), type, sender, &s);
@@ -29,9 +34,9 @@ static struct lp_sender op_sender(const struct lp_run *run, uint32_t pe, const s
     return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), op->number};
 }
 
-/* When the request of an operation granted at `grant_ps` is at its memory. */
-static int64_t request_ps(const struct lp_model *m, uint32_t pe, const struct hw_dma_op *op,
-                          int64_t grant_ps)
+/* When the request of an operation that is granted at `grant_ps` is at its memory. */
+static int64_t request_arrival_ps(const struct lp_model *m, uint32_t pe, const struct hw_dma_op *op,
+                                  int64_t grant_ps)
 {
     const enum hw_memory memory = (enum hw_memory)(op->memory & 15);
     return grant_ps + m->hw.overhead_ps[HW_NODE_PE_DMA] +
@@ -46,10 +51,10 @@ static bool asks_memory(const struct hw_dma_op *op)
 }
 
 /* The engine grants such an operation its first chunk at `grant_ps`: the request leaves for the
- * memory then. A put's numbers are those that it will have when it has passed the engine, since
- * all before it in the channel have. */
-static void request(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
-                    uint32_t generation, int64_t grant_ps)
+ * memory then. All operations before it in the channel have passed the engine. So a put already has
+ * the numbers that it will have when it has passed, too. */
+static void request_memory(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
+                           uint32_t generation, int64_t grant_ps)
 {
     const struct lp_model *m = run->m;
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
@@ -73,8 +78,8 @@ static void request(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
         move->parts = 0;
     }
     const struct lp_sender sender = op_sender(run, pe, op);
-    cw_send(run->ctx, run->lp, request_ps(m, pe, op, grant_ps) - cw_now(run->ctx), LP_EVENT_MEMORY,
-            sender.entity, sender.number, &load, sizeof load);
+    cw_send(run->ctx, run->lp, request_arrival_ps(m, pe, op, grant_ps) - cw_now(run->ctx),
+            LP_EVENT_MEMORY, sender.entity, sender.number, &load, sizeof load);
 }
 
 /* A grant is taken back at the instant it was made: its request, if there is one, is void. */
@@ -88,7 +93,7 @@ static void void_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op
             place = &p->void_grant[i];
     cw_check(run->ctx, place->generation == 0 || place->until_ps < cw_now(run->ctx));
     *CW_MUT(run->ctx, place) =
-        (struct lp_void_grant){request_ps(run->m, pe, op, cw_now(run->ctx)), generation, 0};
+        (struct lp_void_grant){request_arrival_ps(run->m, pe, op, cw_now(run->ctx)), generation, 0};
 }
 
 static bool is_void(const struct lp_pe *p, uint32_t generation)
@@ -99,8 +104,8 @@ static bool is_void(const struct lp_pe *p, uint32_t generation)
     return false;
 }
 
-/* Gives the idle engine to whoever is next, if anybody waits. */
-static void grant(struct lp_run *run, uint32_t pe)
+/* Gives the idle engine to the next operation, if there is one. */
+static void grant_engine(struct lp_run *run, uint32_t pe)
 {
     const struct lp_model *m = run->m;
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
@@ -112,11 +117,11 @@ static void grant(struct lp_run *run, uint32_t pe)
     int64_t grant_ps[HW_VCS];
     const int64_t end_ps =
         hw_dma_grant(dma, &m->dma, first_bytes, cw_now(run->ctx), run->ctx->event->depth, grant_ps);
-    signal(run, LP_EVENT_ENGINE, op_sender(run, pe, first_op(m, p, (enum hw_vc)dma->last)), end_ps,
-           pe, dma->generation);
+    send_pe_signal(run, LP_EVENT_ENGINE, op_sender(run, pe, first_op(m, p, (enum hw_vc)dma->last)),
+                   end_ps, pe, dma->generation);
     for (enum hw_vc vc = 0; vc < HW_VCS; vc++)
         if (grant_ps[vc] >= 0 && dma->passed[vc] == 0 && asks_memory(first_op(m, p, vc)))
-            request(run, pe, first_op(m, p, vc), dma->generation, grant_ps[vc]);
+            request_memory(run, pe, first_op(m, p, vc), dma->generation, grant_ps[vc]);
 }
 
 bool lp_dma_has_room(const struct lp_run *run, uint32_t pe, enum hw_vc vc)
@@ -130,12 +135,12 @@ void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_o
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
     cw_check(run->ctx, lp_dma_has_room(run, pe, vc));
     struct hw_dma *dma = CW_MUT(run->ctx, &p->dma);
-    *CW_MUT(run->ctx, op_at(m, p, vc, dma->head[vc] + (uint32_t)dma->count[vc])) = op;
+    *CW_MUT(run->ctx, dma_op_at(m, p, vc, dma->head[vc] + (uint32_t)dma->count[vc])) = op;
     if (dma->count[vc]++ > 0)
         return;
     dma->passed[vc] = 0;
     if (dma->running == HW_VC_IDLE) {
-        grant(run, pe);
+        grant_engine(run, pe);
         return;
     }
     bool regrant;
@@ -146,13 +151,14 @@ void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_o
     if (regrant) {
         if (dma->passed[running] == 0 && asks_memory(first))
             void_request(run, pe, first, dma->generation);
-        grant(run, pe);
+        grant_engine(run, pe);
     } else if (end_ps >= 0) {
-        signal(run, LP_EVENT_ENGINE, op_sender(run, pe, first), end_ps, pe, dma->generation);
+        send_pe_signal(run, LP_EVENT_ENGINE, op_sender(run, pe, first), end_ps, pe,
+                       dma->generation);
     }
 }
 
-/* What leaves for another place: the transfer that an operation becomes. */
+/* The transfer that an operation with a destination outside its own PE becomes. */
 static void become_transfer(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
                             uint32_t bytes, bool last, struct lp_transfer *transfer)
 {
@@ -206,8 +212,8 @@ static int64_t pe_dma_ps(const struct lp_run *run, uint32_t pe, uint64_t operati
 }
 
 /* Bytes of an operation from TCM have passed the engine and go their way, as one message. */
-static void depart(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op, uint32_t bytes,
-                   bool last)
+static void depart_from_tcm(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
+                            uint32_t bytes, bool last)
 {
     const struct lp_model *m = run->m;
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
@@ -223,10 +229,10 @@ static void depart(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op, 
     if (op->kind != LP_DMA_STORE) {
         struct lp_transfer transfer;
         become_transfer(run, pe, op, bytes, last, &transfer);
-        lp_route_on(run, sender, &flight, &transfer, m->pe_router[pe]);
+        lp_route_on(run, sender, &flight, &transfer, m->router.of_pe[pe]);
         return;
     }
-    lp_cross_to_memory(run, &flight, m->pe_router[pe], (enum hw_memory)op->memory, op->slice);
+    lp_cross_to_memory(run, &flight, m->router.of_pe[pe], (enum hw_memory)op->memory, op->slice);
     if (last) /* the acknowledgement, back over the same path with 0 bytes */
         lp_dma_done(run, sender,
                     flight.tau_ps + lp_memory_way_ps(m, pe, (enum hw_memory)op->memory, op->slice) +
@@ -241,10 +247,10 @@ void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uin
     lp_send_signal(run->ctx, run->lp, at_ps - cw_now(run->ctx), LP_EVENT_DMA_DONE, sender, &s);
 }
 
-/* The engine has passed the last byte of a load or a copy, or the data's arrival is known: complete
- * at the later. */
-static void part_done(struct lp_run *run, uint32_t pe, struct lp_sender sender, uint8_t owner,
-                      uint8_t part, int64_t at_ps)
+/* Part 1 of a load or a copy: the data's arrival is known. Part 2: the engine has passed its last
+ * byte. The move is complete at the later of the two. */
+static void move_part_done(struct lp_run *run, uint32_t pe, struct lp_sender sender, uint8_t owner,
+                           uint8_t part, int64_t at_ps)
 {
     struct lp_move *move = CW_MUT(
         run->ctx, &lp_context(run->m, lp_pe(run->m, run->cube, pe), owner >> 4)->move[owner & 15]);
@@ -256,12 +262,12 @@ static void part_done(struct lp_run *run, uint32_t pe, struct lp_sender sender, 
 }
 
 /* The last byte of an operation has passed the engine. */
-static void passed(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op)
+static void op_passed(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op)
 {
     const struct lp_model *m = run->m;
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
     if (op->kind == LP_DMA_LOAD || op->kind == LP_DMA_COPY)
-        part_done(run, pe, op_sender(run, pe, op), op->dir, 2, cw_now(run->ctx));
+        move_part_done(run, pe, op_sender(run, pe, op), op->dir, 2, cw_now(run->ctx));
     if (op->kind != LP_DMA_PUT && op->kind != LP_DMA_NOTIFY)
         return;
     CW_MUT(run->ctx, lp_peer_of(run, pe, op->seq))->sent++;
@@ -282,33 +288,33 @@ void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation)
     const bool last = dma->passed[vc] >= op.bytes;
     if (!asks_memory(&op)) {
         if (m->hw.contention == HW_CONTENTION_CHUNK)
-            depart(run, pe, &op, dma->passed[vc] - before, last);
+            depart_from_tcm(run, pe, &op, dma->passed[vc] - before, last);
         else if (last)
-            depart(run, pe, &op, op.bytes, true);
+            depart_from_tcm(run, pe, &op, op.bytes, true);
     }
     if (last) {
-        passed(run, pe, &op);
+        op_passed(run, pe, &op);
         dma->passed[vc] = 0;
         dma->head[vc] = (uint16_t)((dma->head[vc] + 1u) % m->hw.dma_queue_depth);
         dma->count[vc]--;
-        tl_channel_freed(run, pe, vc); /* the call that found it full tries again */
+        tl_channel_freed(run, pe, vc); /* a call that found it full tries again */
     }
     if (dma->running == HW_VC_IDLE)
-        grant(run, pe);
+        grant_engine(run, pe);
 }
 
-/* A piece of data has left its memory and crosses PE_DMA on its way out, of a copy or a put. */
-static void go_through(struct lp_run *run, const struct cw_event *event, const struct lp_load *load,
-                       struct hw_flight *flight, bool last)
+/* A piece of a copy or a put has left its memory and crosses PE_DMA on its way out. */
+static void cross_on_way_out(struct lp_run *run, const struct cw_event *event,
+                             const struct lp_load *load, struct hw_flight *flight, bool last)
 {
     const struct lp_model *m = run->m;
     const struct lp_sender sender = lp_sender_of(event);
     lp_cross_pe_out(run, flight, load->pe);
     if (load->kind == LP_DMA_COPY) {
-        lp_cross_to_memory(run, flight, m->pe_router[load->pe], (enum hw_memory)load->to,
+        lp_cross_to_memory(run, flight, m->router.of_pe[load->pe], (enum hw_memory)load->to,
                            load->slice);
         if (last)
-            part_done(run, load->pe, sender, load->owner, 1, flight->tau_ps);
+            move_part_done(run, load->pe, sender, load->owner, 1, flight->tau_ps);
         return;
     }
     struct lp_transfer transfer = {.src = lp_pe_index(run, load->pe),
@@ -321,7 +327,7 @@ static void go_through(struct lp_run *run, const struct cw_event *event, const s
                                    .memory = load->to,
                                    .exit = HW_PORT_NONE,
                                    .order = load->order};
-    lp_route_on(run, sender, flight, &transfer, m->pe_router[load->pe]);
+    lp_route_on(run, sender, flight, &transfer, m->router.of_pe[load->pe]);
 }
 
 void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load)
@@ -341,15 +347,15 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     struct hw_flight flight = {cw_now(run->ctx) + ser_ps, ser_ps, bytes, p->epoch,
                                lp_piece(event->entity, event->number, last)};
     const int64_t first_left_ps =
-        lp_cross_from_memory(run, &flight, m->pe_router[load.pe], memory, load.slice);
+        lp_cross_from_memory(run, &flight, m->router.of_pe[load.pe], memory, load.slice);
     lp_cross_pe_in(run, &flight, load.pe, HW_NODE_PE_DMA);
     load.sent += bytes;
     if (load.kind != LP_DMA_LOAD) {
-        go_through(run, event, &load, &flight, last);
+        cross_on_way_out(run, event, &load, &flight, last);
     } else {
         lp_cross_tcm(run, &flight, load.pe);
         if (last)
-            part_done(run, load.pe, lp_sender_of(event), load.owner, 1, flight.tau_ps);
+            move_part_done(run, load.pe, lp_sender_of(event), load.owner, 1, flight.tau_ps);
     }
     if (!last) /* the next piece is offered when this one has left its first link */
         cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_MEMORY, event->entity,

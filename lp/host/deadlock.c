@@ -1,11 +1,12 @@
 /*
- * deadlock.c: who waits for whom when nothing can move any more (deadlock.h). Reads the LPs' states
- * between drains.
+ * deadlock.c: the wait-for graph of the kernels when nothing can move any more (deadlock.h). Reads
+ * the LPs' states between drains.
  *
- * A node of the wait-for graph is a PE. Each of its contexts that waits for somebody else gives it
- * edges: an empty queue to its sender, a full ring to its receiver, a notification to its PE; a
- * receive from any direction to all its senders, any one of which would do. A join or a barrier
- * waits for contexts of the same PE, whose own waits say why.
+ * A node of the graph is a PE. A context that waits for another PE gives its PE an edge: from an
+ * empty queue to the sender, from a full ring to the receiver, from a wait for a notification to
+ * the PE that should send it. A receive from any direction has edges to all its senders, although
+ * one of them would do. A join or a barrier has none: it waits for contexts of its own PE, which
+ * have edges of their own.
  */
 #include "lp/host/deadlock.h"
 
@@ -13,8 +14,9 @@
 #include <stdlib.h>
 
 #include "lp/host/wait_graph.h"
+#include "lp/queues/queue_ends.h"
 
-#define NOBODY UINT32_MAX
+static const uint32_t no_pe = UINT32_MAX;
 
 static const struct lp_pe *pe_state(const struct lp_model *m, const struct cw_sim *sim, uint32_t pe)
 {
@@ -22,14 +24,14 @@ static const struct lp_pe *pe_state(const struct lp_model *m, const struct cw_si
     return lp_pe(m, cw_state(sim, lp_of_cube(m, place.sip, place.cube)), place.pe);
 }
 
-static bool waits(const struct lp_model *m, const struct lp_pe *pe)
+static bool runs_kernel(const struct lp_model *m, const struct lp_pe *pe)
 {
     return lp_context(m, pe, 0)->kernel.launch != 0;
 }
 
-/* For whom a context waits: their PEs, at most HW_DIRS_MAX, and how many. */
-static uint32_t deadlock_waits_for(const struct lp_model *m, const struct lp_pe *state, uint32_t pe,
-                                   const struct lp_kernel *kernel, uint32_t *peers)
+/* The PEs for which a context waits, at most HW_DIRS_MAX. Returns their number. */
+static uint32_t awaited_peers(const struct lp_model *m, const struct lp_pe *state, uint32_t pe,
+                              const struct lp_kernel *kernel, uint32_t *peers)
 {
     enum hw_dir peer_dir;
     uint32_t count = 0;
@@ -50,15 +52,15 @@ static uint32_t deadlock_waits_for(const struct lp_model *m, const struct lp_pe 
     return count;
 }
 
-/* The context of a PE that waits for `peer`; if there is none, one that waits for somebody. */
-static const struct lp_kernel *
-deadlock_kernel_of(const struct lp_model *m, const struct lp_pe *state, uint32_t pe, uint32_t peer)
+/* The context of a PE that waits for `peer`; if there is none, one that waits for another PE. */
+static const struct lp_kernel *waiting_kernel(const struct lp_model *m, const struct lp_pe *state,
+                                              uint32_t pe, uint32_t peer)
 {
     const struct lp_kernel *speaks = NULL;
     for (uint32_t i = 0; i < m->config.contexts; i++) {
         const struct lp_kernel *kernel = &lp_context(m, state, i)->kernel;
         uint32_t peers[HW_DIRS_MAX];
-        const uint32_t count = deadlock_waits_for(m, state, pe, kernel, peers);
+        const uint32_t count = awaited_peers(m, state, pe, kernel, peers);
         if (count > 0 && speaks == NULL)
             speaks = kernel;
         for (uint32_t k = 0; k < count; k++)
@@ -69,8 +71,8 @@ deadlock_kernel_of(const struct lp_model *m, const struct lp_pe *state, uint32_t
 }
 
 /* The graph, its edges to be freed with `first`. False: out of memory. */
-static bool make_graph(const struct lp_model *m, const struct cw_sim *sim, struct wait_graph *graph,
-                       uint32_t **first, uint32_t *waiting)
+static bool build_wait_graph(const struct lp_model *m, const struct cw_sim *sim,
+                             struct wait_graph *graph, uint32_t **first, uint32_t *waiting)
 {
     const uint32_t count = hw_pe_count(&m->hw);
     const size_t most = (size_t)count * m->config.contexts * HW_DIRS_MAX;
@@ -92,10 +94,9 @@ static bool make_graph(const struct lp_model *m, const struct cw_sim *sim, struc
             }
             edges = more;
         }
-        *waiting += waits(m, state);
-        for (uint32_t i = 0; waits(m, state) && i < m->config.contexts; i++)
-            used +=
-                deadlock_waits_for(m, state, pe, &lp_context(m, state, i)->kernel, edges + used);
+        *waiting += runs_kernel(m, state);
+        for (uint32_t i = 0; runs_kernel(m, state) && i < m->config.contexts; i++)
+            used += awaited_peers(m, state, pe, &lp_context(m, state, i)->kernel, edges + used);
     }
     (*first)[count] = used;
     *graph = (struct wait_graph){count, *first, edges};
@@ -108,9 +109,9 @@ struct text {
     size_t left;
 };
 
-static void deadlock_append(struct text *text, const char *format, ...)
+static void append_text(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static void deadlock_append(struct text *text, const char *format, ...)
+static void append_text(struct text *text, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -124,32 +125,32 @@ static void deadlock_append(struct text *text, const char *format, ...)
 static void append_pe(struct text *text, const struct lp_model *m, uint32_t pe)
 {
     const struct hw_place place = hw_place_of(&m->hw, pe);
-    deadlock_append(text, "%u.%u.%u", place.sip, place.cube, place.pe);
+    append_text(text, "%u.%u.%u", place.sip, place.cube, place.pe);
 }
 
-/* What the PE waits for from `peer`; NOBODY: from whomever. */
+/* The PE, and its wait for `peer`; no_pe: for any peer. */
 static void append_wait(struct text *text, const struct lp_model *m, const struct cw_sim *sim,
                         uint32_t pe, uint32_t peer)
 {
-    const struct lp_kernel *kernel = deadlock_kernel_of(m, pe_state(m, sim, pe), pe, peer);
+    const struct lp_kernel *kernel = waiting_kernel(m, pe_state(m, sim, pe), pe, peer);
     const enum hw_dir dir = (enum hw_dir)kernel->call.dir;
-    deadlock_append(text, "PE ");
+    append_text(text, "PE ");
     append_pe(text, m, pe);
     switch (kernel->wait) {
     case LP_WAIT_DATA:
-        deadlock_append(text, " waits for data from %s",
-                        dir < HW_DIRS_MAX ? lp_dir_name(m, pe, dir) : "any direction");
+        append_text(text, " waits for data from %s",
+                    dir < HW_DIRS_MAX ? lp_dir_name(m, pe, dir) : "any direction");
         break;
     case LP_WAIT_CREDIT:
-        deadlock_append(text, " waits for room in %s", lp_dir_name(m, pe, dir));
+        append_text(text, " waits for room in %s", lp_dir_name(m, pe, dir));
         break;
     case LP_WAIT_NOTIFY:
-        deadlock_append(text, " waits for a notification from PE ");
+        append_text(text, " waits for a notification from PE ");
         append_pe(text, m, kernel->call.peer);
-        deadlock_append(text, ", tag %u", kernel->call.tag);
+        append_text(text, ", tag %u", kernel->call.tag);
         break;
     default:
-        deadlock_append(text, " waits at a barrier of its contexts");
+        append_text(text, " waits at a barrier of its contexts");
     }
 }
 
@@ -157,25 +158,26 @@ static void append_cycle(struct text *text, const struct lp_model *m, const stru
                          const uint32_t *cycle, uint32_t length)
 {
     const uint32_t shown = length < 12 ? length : 12;
-    deadlock_append(text, "a cycle of %u: ", length);
+    append_text(text, "a cycle of %u: ", length);
     for (uint32_t i = 0; i < shown; i++) {
         append_wait(text, m, sim, cycle[i], cycle[(i + 1) % length]);
-        deadlock_append(text, ", ");
+        append_text(text, ", ");
     }
     if (shown < length)
-        deadlock_append(text, "... ");
-    deadlock_append(text, "back to PE ");
+        append_text(text, "... ");
+    append_text(text, "back to PE ");
     append_pe(text, m, cycle[0]);
 }
 
-/* Nobody that the PE waits for is waiting itself: they have finished, or were never launched. */
+/* None of the PEs that this PE waits for runs a kernel: they have finished, or were never
+ * launched. */
 static bool is_orphan(const struct lp_model *m, const struct cw_sim *sim,
                       const struct wait_graph *graph, uint32_t pe)
 {
-    if (!waits(m, pe_state(m, sim, pe)))
+    if (!runs_kernel(m, pe_state(m, sim, pe)))
         return false;
     for (uint32_t i = graph->first[pe]; i < graph->first[pe + 1]; i++)
-        if (waits(m, pe_state(m, sim, graph->to[i])))
+        if (runs_kernel(m, pe_state(m, sim, graph->to[i])))
             return false;
     return true;
 }
@@ -188,20 +190,20 @@ static void append_orphans(struct text *text, const struct lp_model *m, const st
         if (!is_orphan(m, sim, graph, pe) || all++ >= 4)
             continue;
         const uint32_t peers = graph->first[pe + 1] - graph->first[pe];
-        const uint32_t peer = peers > 0 ? graph->to[graph->first[pe]] : NOBODY;
-        deadlock_append(text, shown++ ? "; " : "");
+        const uint32_t peer = peers > 0 ? graph->to[graph->first[pe]] : no_pe;
+        append_text(text, shown++ ? "; " : "");
         append_wait(text, m, sim, pe, peer);
         if (peers != 1)
             continue;
-        deadlock_append(text, ": its peer, PE ");
+        append_text(text, ": its peer, PE ");
         append_pe(text, m, peer);
-        deadlock_append(text, "%s",
-                        pe_state(m, sim, peer)->epoch == pe_state(m, sim, pe)->epoch
-                            ? ", has finished"
-                            : ", runs no kernel");
+        append_text(text, "%s",
+                    pe_state(m, sim, peer)->epoch == pe_state(m, sim, pe)->epoch
+                        ? ", has finished"
+                        : ", runs no kernel");
     }
     if (all > shown)
-        deadlock_append(text, "; and %u more", all - shown);
+        append_text(text, "; and %u more", all - shown);
 }
 
 void lp_deadlock_summary(const struct lp_model *m, const struct cw_sim *sim, char *buffer,
@@ -210,21 +212,20 @@ void lp_deadlock_summary(const struct lp_model *m, const struct cw_sim *sim, cha
     struct text text = {buffer, bytes};
     struct wait_graph graph = {0};
     uint32_t *first, *cycle = NULL, waiting, length = 0;
-    if (!make_graph(m, sim, &graph, &first, &waiting) ||
+    if (!build_wait_graph(m, sim, &graph, &first, &waiting) ||
         !wait_graph_shortest_cycle(&graph, &cycle, &length)) {
-        deadlock_append(&text,
-                        "IpcqDeadlock: kernels wait and nothing is left to happen (no memory for "
-                        "the wait-for graph)");
+        append_text(&text,
+                    "IpcqDeadlock: kernels wait and nothing is left to happen (no memory for "
+                    "the wait-for graph)");
         goto done;
     }
-    deadlock_append(&text, "IpcqDeadlock: %u kernel%s and nothing is left to happen: ", waiting,
-                    waiting == 1 ? " waits" : "s wait");
+    append_text(&text, "IpcqDeadlock: %u kernel%s and nothing is left to happen: ", waiting,
+                waiting == 1 ? " waits" : "s wait");
     if (length > 0)
         append_cycle(&text, m, sim, cycle, length);
     else
         append_orphans(&text, m, sim, &graph);
-    deadlock_append(&text,
-                    ". Each send needs a receive on the other side, in the opposite direction");
+    append_text(&text, ". Each send needs a receive on the other side, in the opposite direction");
 done:
     free(cycle);
     free((uint32_t *)(uintptr_t)graph.to);

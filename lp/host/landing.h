@@ -1,21 +1,22 @@
 /*
- * landing.h: the puts that are under way, as their committed records tell: where each is bound for
- * and how, so that the record of its landing can say so too (record.h). What travels through the
- * machine is sizes and numbers only. Used by the record sink, on one thread at a time.
+ * landing.h: the puts that are under way, from their committed records. Only sizes and numbers
+ * travel through the machine. So the destination and the operation of a put are remembered here,
+ * until the record of its landing gets them (record.h). Used by the record sink, on one thread at a
+ * time.
  */
 #ifndef LP_LANDING_H
 #define LP_LANDING_H
 
 #include <stdbool.h>
 
+#include "core/memory/table.h"
 #include "lp/record.h"
 
-/* Zero-initialised by its owner. */
 struct lp_landing {
-    struct lp_put_record *put; /* [capacity], open addressing */
-    uint32_t count, capacity;  /* a power of two, or 0 */
+    struct table puts; /* by PE and number of the put */
 };
 
+void lp_landing_init(struct lp_landing *landing);
 void lp_landing_free(struct lp_landing *landing);
 
 /* Remembers a PUT; false: out of memory. */

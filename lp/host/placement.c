@@ -1,12 +1,14 @@
 /*
  * placement.c: which worker has which LP, and the lookahead between workers (placement.h): the
- * least over all links and credit paths that cross from one to the other (20-hardware.md: an event
- * that carries a transfer on is sent with a delay of at least its link's flight time plus the
- * next node's overhead).
+ * least delay over all links and credit paths from one worker to the other. An event that carries a
+ * transfer on has a delay of at least its link's flight time plus the next node's overhead
+ * (hw/HARDWARE.md, "Order and lookahead").
  */
 #include "lp/host/placement.h"
 
 #include <stdlib.h>
+
+#include "lp/queues/queue_ends.h"
 
 struct place {
     const struct lp_model *m;
@@ -16,20 +18,20 @@ struct place {
     struct lp_cut *cut;
 };
 
-/* LP `from` may send to LP `to` with that delay. */
-static void allow(const struct place *p, uint32_t from, uint32_t to, int64_t delay_ps)
+/* LP `from` may send to LP `to` with this delay, or a larger one. */
+static void lower_least_delay(const struct place *p, uint32_t from, uint32_t to, int64_t delay_ps)
 {
     int64_t *const least = &p->least_ps[(size_t)p->lp_worker[from] * p->workers + p->lp_worker[to]];
     *least = delay_ps < *least ? delay_ps : *least;
 }
 
-/* A link joins LPs `a` and `b`, which it enters at a node of that kind. */
-static void placement_join(const struct place *p, enum hw_link_kind link, uint32_t a,
-                           enum hw_node_kind at_a, uint32_t b, enum hw_node_kind at_b)
+/* A link joins LPs `a` and `b`. It enters each at a node of the kind given. */
+static void join_lps(const struct place *p, enum hw_link_kind link, uint32_t a,
+                     enum hw_node_kind at_a, uint32_t b, enum hw_node_kind at_b)
 {
     const struct hw_config *hw = &p->m->hw;
-    allow(p, a, b, hw->link[link].prop_ps + hw->overhead_ps[at_b]);
-    allow(p, b, a, hw->link[link].prop_ps + hw->overhead_ps[at_a]);
+    lower_least_delay(p, a, b, hw->link[link].prop_ps + hw->overhead_ps[at_b]);
+    lower_least_delay(p, b, a, hw->link[link].prop_ps + hw->overhead_ps[at_a]);
     p->cut->link[link].all++;
     p->cut->link[link].cut += p->lp_worker[a] != p->lp_worker[b];
 }
@@ -41,11 +43,10 @@ static void join_cube(const struct place *p, uint32_t sip, uint32_t cube)
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
         uint32_t to;
         if (!hw_cube_neighbour(&m->hw, cube, port, &to))
-            placement_join(p, HW_LINK_UCIE, lp, HW_NODE_UCIE_PORT, lp_of_io_die(m, sip),
-                           HW_NODE_IO_PORT);
+            join_lps(p, HW_LINK_UCIE, lp, HW_NODE_UCIE_PORT, lp_of_io_die(m, sip), HW_NODE_IO_PORT);
         else if (port == HW_PORT_E || port == HW_PORT_S) /* each once */
-            placement_join(p, HW_LINK_UCIE, lp, HW_NODE_UCIE_PORT, lp_of_cube(m, sip, to),
-                           HW_NODE_UCIE_PORT);
+            join_lps(p, HW_LINK_UCIE, lp, HW_NODE_UCIE_PORT, lp_of_cube(m, sip, to),
+                     HW_NODE_UCIE_PORT);
     }
 }
 
@@ -60,35 +61,28 @@ static void allow_credits(const struct place *p, uint32_t sip, uint32_t cube)
             if (!lp_queue_peer(m, index, dir, &peer, &peer_dir))
                 continue;
             const struct hw_place to = hw_place_of(&m->hw, peer);
-            allow(p, lp_of_cube(m, sip, cube), lp_of_cube(m, to.sip, to.cube),
-                  lp_credit_ps(m, index, dir));
+            lower_least_delay(p, lp_of_cube(m, sip, cube), lp_of_cube(m, to.sip, to.cube),
+                              lp_credit_ps(m, index, dir));
         }
 }
 
 static void join_io_die(const struct place *p, uint32_t sip)
 {
     const struct lp_model *m = p->m;
-    const bool pairs = m->hw.sip_topology == HW_PAIR_SWITCH;
     const uint32_t die = lp_of_io_die(m, sip);
     /* The host LP sends nothing: its messages are injected between drains. */
-    allow(p, die, 0, m->hw.link[HW_LINK_PCIE].prop_ps + m->hw.overhead_ps[HW_NODE_HOST]);
+    lower_least_delay(p, die, 0,
+                      m->hw.link[HW_LINK_PCIE].prop_ps + m->hw.overhead_ps[HW_NODE_HOST]);
     p->cut->link[HW_LINK_PCIE].all++;
     p->cut->link[HW_LINK_PCIE].cut += p->lp_worker[die] != p->lp_worker[0];
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
-        const enum hw_link_kind link = hw_route_outer_link(&m->hw, port);
-        uint32_t to;
-        if (hw_route_through_switch(&m->hw, port)) {
-            if (port == (pairs ? HW_PORT_N : HW_PORT_E)) /* the one port that has the link */
-                placement_join(p, link, die, HW_NODE_IO_PORT,
-                               m->first_switch + (pairs ? sip & 1 : 0), HW_NODE_SWITCH);
-        } else if ((port == HW_PORT_E || port == HW_PORT_S) &&
-                   hw_sip_neighbour(&m->hw, sip, port, &to)) {
-            placement_join(p, link, die, HW_NODE_IO_PORT, lp_of_io_die(m, to), HW_NODE_IO_PORT);
-        }
+        struct hw_cable cable;
+        if (!m->hw.sip_topology->cable(&m->hw, sip, port, &cable))
+            continue;
+        join_lps(p, cable.link, die, HW_NODE_IO_PORT,
+                 cable.to_switch ? m->lps.first_switch + cable.to : lp_of_io_die(m, cable.to),
+                 cable.to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT);
     }
-    if (pairs && sip % 2 == 0 && sip + 1 < m->hw.sip_count)
-        placement_join(p, HW_LINK_SIO, die, HW_NODE_IO_PORT, lp_of_io_die(m, sip + 1),
-                       HW_NODE_IO_PORT);
 }
 
 static void place_lps(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,
@@ -99,8 +93,8 @@ static void place_lps(const struct lp_model *m, uint32_t workers, const uint32_t
         lp_worker[1 + i] = cube_worker[i];
     for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
         lp_worker[lp_of_io_die(m, sip)] = cube_worker[sip * m->cubes];
-    for (uint32_t i = 0; i < m->switch_count; i++)
-        lp_worker[m->first_switch + i] = i % workers;
+    for (uint32_t i = 0; i < m->lps.switch_count; i++)
+        lp_worker[m->lps.first_switch + i] = i % workers;
 }
 
 static bool count_lps(const struct place *p)
@@ -108,7 +102,7 @@ static bool count_lps(const struct place *p)
     uint32_t *const lps = calloc(p->workers, sizeof *lps);
     if (lps == NULL)
         return false;
-    for (uint32_t lp = 0; lp < p->m->lp_count; lp++)
+    for (uint32_t lp = 0; lp < p->m->lps.count; lp++)
         lps[p->lp_worker[lp]]++;
     p->cut->lps_min = p->cut->lps_max = lps[0];
     for (uint32_t w = 0; w < p->workers; w++) {
@@ -136,7 +130,7 @@ bool lp_place(const struct lp_model *m, uint32_t workers, const uint32_t *cube_w
             allow_credits(&p, sip, cube);
         }
     }
-    for (uint32_t w = 0; w < workers; w++) /* one's own LPs are promised nothing */
+    for (uint32_t w = 0; w < workers; w++) /* no bound within a worker */
         least_delay_ps[(size_t)w * workers + w] = 0;
     for (size_t i = 0; i < pairs; i++)
         if (i / workers != i % workers && least_delay_ps[i] < cut->lookahead_ps)

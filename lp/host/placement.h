@@ -1,6 +1,6 @@
 /*
- * placement.h: from cubes on workers to LPs on workers, what that promises the engine (the least
- * delay of any event from one worker to another), and what it cut.
+ * placement.h: from cubes on workers to LPs on workers, with the least delay of any event from one
+ * worker to another, and the links that join two workers. Host side.
  */
 #ifndef LP_PLACEMENT_H
 #define LP_PLACEMENT_H
@@ -13,7 +13,7 @@ struct lp_cut_links {
     uint32_t cut, all;
 };
 
-/* What a placement is, for whoever wants to judge it. */
+/* The figures by which a placement is judged. */
 struct lp_cut {
     uint32_t lps_min, lps_max; /* of one worker */
     uint32_t idle;             /* workers without an LP */
@@ -23,8 +23,9 @@ struct lp_cut {
 
 /*
  * Fills lp_worker [lp_count] and least_delay_ps [workers * workers] from cube_worker (partition.h).
- * The host and the switches are on worker 0's side where nothing speaks for another. Entries
- * between workers that never send to each other are CW_TIME_MAX. False: out of memory.
+ * The host goes to worker 0, an IO die to the worker of its SIP's first cube, the switches to the
+ * workers in turn. Entries between workers that never send to each other are CW_TIME_MAX. False:
+ * out of memory.
  */
 bool lp_place(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,
               uint32_t *lp_worker, int64_t *least_delay_ps, struct lp_cut *cut);

@@ -1,7 +1,7 @@
 /*
  * system.c: the host's side of the simulated machine (system.h): creation, control messages,
- * draining, and what the commit records say about times. Runs between drains, and, as the record
- * sink, while the engine delivers.
+ * draining, and the times in the commit records. Runs between drains; the record sink runs while
+ * the engine delivers.
  */
 #include "lp/host/system.h"
 
@@ -9,9 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/invariant.h"
+#include "lp/fabric/jitter_draw.h"
 #include "lp/host/deadlock.h"
+#include "lp/host/drained_check.h"
 #include "lp/host/landing.h"
+#include "lp/kernel/tl_check.h"
 #include "lp/layout.h"
+#include "lp/lp_kinds.h"
+#include "lp/queues/queue_ends.h"
 
 struct lp_system {
     struct lp_model model;
@@ -20,9 +26,8 @@ struct lp_system {
     struct cw_sim *sim;
     uint64_t next_number;  /* of the host's own events */
     int64_t *pcie_free_ps; /* [sip] the host's link down to each SIP: reserved at submission */
-    uint32_t launch_capacity;
-    uint32_t batch;    /* number of the current one, from 1; 0: installation */
-    struct lp_cut cut; /* with more than one thread */
+    uint32_t batch;        /* number of the current one, from 1; 0: installation */
+    struct lp_cut cut;     /* with more than one thread */
     struct lp_times times;
     struct lp_phases phases;
     uint8_t *phase_of_pe; /* [pe] the phase its kernel is in, 255: none yet */
@@ -30,35 +35,9 @@ struct lp_system {
     bool out_of_memory; /* while records were delivered */
 };
 
-/* ---- the engine's hooks ---------------------------------------------------------------------- */
-
-const struct lp_ops *lp_ops_of(const struct lp_model *m, uint32_t lp)
-{
-    if (lp == 0)
-        return &lp_host_ops;
-    if (lp < m->first_io_die)
-        return &lp_cube_ops;
-    return lp < m->first_switch ? &lp_io_die_ops : &lp_switch_ops;
-}
-
-static size_t state_bytes(const void *data, uint32_t lp)
-{
-    return lp_ops_of(data, lp)->state_bytes(data);
-}
-
-static void init_state(const void *data, uint32_t lp, void *state)
-{
-    lp_ops_of(data, lp)->init(data, lp, state);
-}
-
-static void handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
-{
-    lp_ops_of(cw_model_data(ctx), event->lp)->handle(ctx, state, event);
-}
-
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* A landing gets what its put's record said. */
+/* A landing gets the destination and the operation of its put. */
 static void deliver_op(struct lp_system *system, const struct lp_op *record)
 {
     struct lp_op op = *record;
@@ -71,11 +50,11 @@ static void deliver_op(struct lp_system *system, const struct lp_op *record)
     system->options.op(system->options.arg, &op);
 }
 
-static void kernel_record(struct lp_system *system, const struct lp_kernel_record *record)
+static void note_kernel(struct lp_system *system, const struct lp_kernel_record *record)
 {
     struct lp_times *times = &system->times;
     struct lp_phases *phases = &system->phases;
-    const uint32_t rank = system->model.launches[record->launch - 1].args.rank;
+    const uint32_t rank = system->model.launches.at[record->launch - 1].args.rank;
     uint8_t *phase = &system->phase_of_pe[record->pe];
     if (record->mark == LP_MARK_START) {
         if (times->started++ == 0)
@@ -102,8 +81,8 @@ static void kernel_record(struct lp_system *system, const struct lp_kernel_recor
     }
 }
 
-static void sink(void *arg, const struct cw_event *event, uint16_t kind, const void *record,
-                 uint16_t bytes)
+static void on_record(void *arg, const struct cw_event *event, uint16_t kind, const void *record,
+                      uint16_t bytes)
 {
     struct lp_system *system = arg;
     (void)event, (void)bytes;
@@ -118,7 +97,7 @@ static void sink(void *arg, const struct cw_event *event, uint16_t kind, const v
     case LP_RECORD_KERNEL:
         if (system->options.kernel)
             system->options.kernel(system->options.arg, record);
-        kernel_record(system, record);
+        note_kernel(system, record);
         break;
     default:
         system->times.returned++;
@@ -130,9 +109,7 @@ static void sink(void *arg, const struct cw_event *event, uint16_t kind, const v
 
 static int system_no_memory(struct cw_error *error)
 {
-    error->exit_code = CW_NO_RESOURCE;
-    snprintf(error->text, sizeof error->text, "out of memory while building the machine");
-    return CW_NO_RESOURCE;
+    return cw_error_set(error, CW_NO_RESOURCE, "out of memory while building the machine");
 }
 
 static void reset_times(struct lp_system *system)
@@ -148,6 +125,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
         return NULL;
     }
     system->options = *options;
+    lp_landing_init(&system->landing);
     const uint32_t pe_count = hw_pe_count(options->hw);
     system->pcie_free_ps = calloc(options->hw->sip_count, sizeof *system->pcie_free_ps);
     system->phase_of_pe = malloc(pe_count);
@@ -158,46 +136,29 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
         return NULL;
     }
     memset(system->phase_of_pe, 255, pe_count);
-    system->model.emit_ops = options->op != NULL;
-    system->model.emit_arrivals = options->arrival != NULL;
-    system->hooks = (struct cw_model){.name = "hardware",
-                                      .data = &system->model,
-                                      .lp_count = system->model.lp_count,
-                                      .state_bytes = state_bytes,
-                                      .init = init_state,
-                                      .handle = handle};
-    const size_t pairs = (size_t)options->threads * options->threads;
-    uint32_t *const lp_worker = malloc(system->model.lp_count * sizeof *lp_worker);
+    system->model.emit.ops = options->op != NULL;
+    system->model.emit.arrivals = options->arrival != NULL;
+    system->hooks = lp_engine_model(&system->model);
+    const uint32_t workers = options->engine.worker_count;
+    const size_t pairs = (size_t)workers * workers;
+    uint32_t *const lp_worker = malloc(system->model.lps.count * sizeof *lp_worker);
     int64_t *const least_ps = malloc(pairs * sizeof *least_ps);
-    const bool placed = options->threads > 1;
+    const bool placed = workers > 1;
     if (lp_worker == NULL || least_ps == NULL ||
-        (placed && !lp_place(&system->model, options->threads, options->cube_worker, lp_worker,
-                             least_ps, &system->cut))) {
+        (placed && !lp_place(&system->model, workers, options->cube_worker, lp_worker, least_ps,
+                             &system->cut))) {
         free(lp_worker);
         free(least_ps);
         system_no_memory(error);
         lp_system_free(system);
         return NULL;
     }
-    const struct cw_config config = {.sync = options->sync,
-                                     .worker_count = options->threads,
-                                     .lp_worker = placed ? lp_worker : NULL,
-                                     .least_delay_ps = placed ? least_ps : NULL,
-                                     .window_ps = options->window_ps,
-                                     .stress_rate_p32 = options->stress_rate_p32,
-                                     .stress_seed = options->stress_seed,
-                                     .lazy_cancellation = options->lazy_cancellation,
-                                     .end_ps = CW_TIME_MAX,
-                                     .record = sink,
-                                     .record_arg = system,
-                                     .progress = options->progress,
-                                     .each_round = options->each_round,
-                                     .progress_arg = options->arg,
-                                     .trace = options->trace,
-                                     .trace_arg = options->trace_arg,
-                                     .memory_bytes_max = options->memory_bytes_max,
-                                     .pin_workers = options->pin_workers,
-                                     .check_changes = options->check_changes};
+    struct cw_config config = options->engine;
+    config.lp_worker = placed ? lp_worker : NULL;
+    config.least_delay_ps = placed ? least_ps : NULL;
+    config.end_ps = CW_TIME_MAX;
+    config.record = on_record;
+    config.record_arg = system;
     system->sim = cw_sim_create(&config, &system->hooks, error);
     free(lp_worker);
     free(least_ps);
@@ -227,8 +188,8 @@ void lp_system_free(struct lp_system *system)
 
 /* Submits a control message with so much data to a PE: reserves the host's link and injects its
  * arrival. */
-static int system_submit(struct lp_system *system, uint32_t pe, enum lp_transfer_kind kind,
-                         uint32_t seq, uint32_t data_bytes, struct cw_error *error)
+static int submit_message(struct lp_system *system, uint32_t pe, enum lp_transfer_kind kind,
+                          uint32_t seq, uint32_t data_bytes, struct cw_error *error)
 {
     const struct lp_model *m = &system->model;
     const struct hw_config *hw = &m->hw;
@@ -260,7 +221,7 @@ int lp_system_submit_install(struct lp_system *system, struct cw_error *error)
     for (uint32_t pe = 0; pe < pe_count; pe++) {
         if (!lp_is_wired(&system->model, pe))
             continue;
-        const int code = system_submit(system, pe, LP_TRANSFER_INIT, 0, 0, error);
+        const int code = submit_message(system, pe, LP_TRANSFER_INIT, 0, 0, error);
         if (code)
             return code;
     }
@@ -271,20 +232,17 @@ void lp_system_begin_copy(struct lp_system *system) { reset_times(system); }
 
 int lp_system_submit_map(struct lp_system *system, uint32_t pe, struct cw_error *error)
 {
-    return system_submit(system, pe, LP_TRANSFER_MAP, 0, 0, error);
+    return submit_message(system, pe, LP_TRANSFER_MAP, 0, 0, error);
 }
 
 int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_bytes,
                            struct cw_error *error)
 {
-    if (data_bytes > UINT32_MAX - system->model.hw.control_msg_bytes) {
-        error->exit_code = CW_NO_RESOURCE;
-        snprintf(error->text, sizeof error->text,
-                 "a MemoryWriteMsg of %llu bytes: one carries at most %u",
-                 (unsigned long long)data_bytes, UINT32_MAX - system->model.hw.control_msg_bytes);
-        return CW_NO_RESOURCE;
-    }
-    return system_submit(system, pe, LP_TRANSFER_WRITE, 0, (uint32_t)data_bytes, error);
+    if (data_bytes > UINT32_MAX - system->model.hw.control_msg_bytes)
+        return cw_error_set(
+            error, CW_NO_RESOURCE, "a MemoryWriteMsg of %llu bytes: one carries at most %u",
+            (unsigned long long)data_bytes, UINT32_MAX - system->model.hw.control_msg_bytes);
+    return submit_message(system, pe, LP_TRANSFER_WRITE, 0, (uint32_t)data_bytes, error);
 }
 
 int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kernel,
@@ -311,22 +269,22 @@ static uint32_t add_launch(struct lp_system *system, const struct tl_kernel *ker
                            const struct tl_args *args)
 {
     struct lp_model *m = &system->model;
-    if (m->launch_count > 0) {
-        const struct lp_launch *last = &m->launches[m->launch_count - 1];
+    if (m->launches.count > 0) {
+        const struct lp_launch *last = &m->launches.at[m->launches.count - 1];
         if (last->kernel == kernel && memcmp(&last->args, args, sizeof *args) == 0 &&
             system->times.submitted > 0)
-            return m->launch_count;
+            return m->launches.count;
     }
-    if (m->launch_count == system->launch_capacity) {
-        const uint32_t capacity = system->launch_capacity ? 2 * system->launch_capacity : 64;
-        struct lp_launch *launches = realloc(m->launches, capacity * sizeof *launches);
+    if (m->launches.count == m->launches.capacity) {
+        const uint32_t capacity = m->launches.capacity ? 2 * m->launches.capacity : 64;
+        struct lp_launch *launches = realloc(m->launches.at, capacity * sizeof *launches);
         if (!launches)
             return 0;
-        m->launches = launches;
-        system->launch_capacity = capacity;
+        m->launches.at = launches;
+        m->launches.capacity = capacity;
     }
-    m->launches[m->launch_count++] = (struct lp_launch){kernel, *args, system->batch};
-    return m->launch_count;
+    m->launches.at[m->launches.count++] = (struct lp_launch){kernel, *args, system->batch};
+    return m->launches.count;
 }
 
 int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct tl_kernel *kernel,
@@ -338,7 +296,7 @@ int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct 
     const uint32_t launch = add_launch(system, kernel, args);
     if (launch == 0)
         return system_no_memory(error);
-    return system_submit(system, pe, LP_TRANSFER_LAUNCH, launch, 0, error);
+    return submit_message(system, pe, LP_TRANSFER_LAUNCH, launch, 0, error);
 }
 
 int lp_system_drain(struct lp_system *system, struct cw_error *error)
@@ -346,10 +304,10 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
     const int code = cw_drain(system->sim, error);
     if (code)
         return code;
-    if (system->out_of_memory) {
-        snprintf(error->text, sizeof error->text, "out of memory for the puts under way");
-        return error->exit_code = CW_NO_RESOURCE;
-    }
+    if (system->out_of_memory)
+        return cw_error_memory(error, "the puts under way");
+    if (CW_ASSERTING && lp_check_drained(&system->model, system->sim, error) != CW_OK)
+        return CW_BUG;
     if (system->times.returned == system->times.submitted)
         return CW_OK;
     error->exit_code = CW_PROGRAM_FAILED;
@@ -357,13 +315,13 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
     return CW_PROGRAM_FAILED;
 }
 
-/* ---- what it says ---------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 const struct lp_model *lp_system_model(const struct lp_system *system) { return &system->model; }
 struct cw_sim *lp_system_sim(struct lp_system *system) { return system->sim; }
 const struct lp_cut *lp_system_cut(const struct lp_system *system)
 {
-    return system->options.threads > 1 ? &system->cut : NULL;
+    return system->options.engine.worker_count > 1 ? &system->cut : NULL;
 }
 const struct lp_times *lp_system_times(const struct lp_system *system) { return &system->times; }
 const struct lp_phases *lp_system_phases(const struct lp_system *system) { return &system->phases; }

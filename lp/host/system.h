@@ -1,28 +1,21 @@
 /*
  * system.h: the simulated machine as the host sees it: build it, install its queues, launch
- * kernels, run it, read its times and states (20-hardware.md, "Control plane"). Everything the host
- * does to the machine is a control message through the engine and takes simulated time.
+ * kernels, run it, read its times and states (hw/HARDWARE.md, "Control plane"). Every action of the
+ * host on the machine is a control message through the engine, and takes simulated time.
  */
 #ifndef LP_SYSTEM_H
 #define LP_SYSTEM_H
 
+#include "lp/host/link_use.h"
 #include "lp/host/placement.h"
 
 struct lp_system_options {
     const struct hw_config *hw;
     const struct lp_config *config;
-    enum cw_sync sync;
-    uint32_t threads;
-    const uint32_t *cube_worker; /* [sip_count * cubes] partition.h; NULL with one thread */
-    int64_t window_ps;           /* 0: any; for the optimistic modes */
-    uint64_t stress_rate_p32, stress_seed;
-    bool lazy_cancellation;    /* struct cw_config */
-    uint64_t memory_bytes_max; /* 0: the engine's default */
-    bool pin_workers;          /* struct cw_config */
-    bool check_changes;        /* debug: prove that handlers change only what they asked for */
-    cw_progress_fn progress, each_round; /* struct cw_config, with `arg`; NULL: not wanted */
-    cw_trace_fn trace;                   /* the engine's; NULL: not wanted */
-    void *trace_arg;
+    /* Passed on to the engine. The machine itself sets the workers of LPs, the least delays, the
+     * end of time and the receiver of records. */
+    struct cw_config engine;
+    const uint32_t *cube_worker; /* [sip_count * cubes] partition.h; NULL with one worker */
     /* Receives each committed data operation, in order; NULL: none wanted. */
     void (*op)(void *arg, const struct lp_op *op);
     /* Receives each tile's arrival in its slot; NULL: not wanted. */
@@ -34,7 +27,7 @@ struct lp_system_options {
     void *arg;
 };
 
-/* Times of what was submitted at one moment: an installation or a collective. In ps. */
+/* Times of the messages submitted at one moment: of an installation or a collective. In ps. */
 struct lp_times {
     int64_t submitted_ps;
     int64_t first_start_ps, last_start_ps, last_end_ps; /* of kernels */
@@ -42,7 +35,7 @@ struct lp_times {
     uint32_t submitted, started, ended, returned;
 };
 
-/* When each rank's PEs left each phase, at the latest; -1 where none was in it. */
+/* The last time at which a PE of each rank left each phase; -1: none was in it. */
 struct lp_phases {
     const char *const *name;
     uint32_t count;
@@ -90,26 +83,9 @@ const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t si
 uint64_t lp_system_queue_pairs(const struct lp_system *system); /* installed, over all PEs */
 uint64_t lp_system_messages(const struct lp_system *system);    /* tiles sent, ever */
 
-/* One directed link, over the last batch. */
-struct lp_link_use {
-    const char *place;  /* "sip 0 cube 1" */
-    const char *kind;   /* "noc": the same pointer for all links of a kind */
-    const char *detail; /* "router " */
-    uint32_t number;    /* 3, UINT32_MAX: none */
-    const char *behind; /* " E" */
-    uint64_t bytes;
-    int64_t busy_ps;      /* serialisation of those bytes */
-    int64_t queue_ps_max; /* the longest that a message waited for it */
-};
-
-/* "sip 0 cube 1 noc router 3 E": links are many, and few are shown. */
-void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes);
-
 /* Visits every link that carried something in the last batch. Nothing is reserved, hence nothing
  * counted, with contention `none`. */
 void lp_system_visit_links(const struct lp_system *system,
                            void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
-void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t epoch,
-                    void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
 
 #endif

@@ -1,28 +1,30 @@
 /*
- * wait_graph.c: see wait_graph.h. Strongly connected components first (Tarjan, 1972, without
- * recursion: a ring may have a hundred thousand nodes). A component with as many edges as nodes is
- * one cycle. In others, a breadth-first search from each node finds the shortest cycle through
- * it, no deeper than the best so far.
+ * wait_graph.c: see wait_graph.h.
+ *   1. Strongly connected components (Tarjan, 1972, without recursion: a ring may have a hundred
+ *      thousand nodes).
+ *   2. A component with as many edges as nodes is one cycle.
+ *   3. In other components, a breadth-first search from each node finds the shortest cycle through
+ *      the node. It goes no deeper than the best cycle so far.
  */
 #include "lp/host/wait_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE      UINT32_MAX
-#define STEPS_MAX (UINT64_C(1) << 28)
+enum { STEPS_MAX = 1 << 28 };
+static const uint32_t no_node = UINT32_MAX;
 
 struct search {
     const struct wait_graph *graph;
-    uint32_t *order;     /* [count] Tarjan's number of a node; NONE: not visited */
+    uint32_t *order;     /* [count] Tarjan's number of a node; no_node: not visited */
     uint32_t *low;       /* [count] */
-    uint32_t *component; /* [count] NONE: none yet */
+    uint32_t *component; /* [count] no_node: not known yet */
     uint32_t *stack;     /* [count] of nodes without a component; then a queue of the search */
     uint32_t *path;      /* [count] of nodes under way */
-    uint32_t *edge;  /* [count] next edge of a node under way; then: by which node it was found */
-    uint32_t *depth; /* [count] of the search from one node; NONE: not reached */
-    uint32_t *best;  /* [count] */
-    uint32_t length; /* of best */
+    uint32_t *edge;      /* [count] next edge of a node under way; then: the node before it */
+    uint32_t *depth;     /* [count] of the search from one node; no_node: not reached */
+    uint32_t *best;      /* [count] */
+    uint32_t length;     /* of best */
     uint32_t components;
     uint64_t steps;
 };
@@ -48,7 +50,7 @@ static void end_node(struct search *s, uint32_t node, uint32_t *stacked)
     s->components++;
 }
 
-static void lower(uint32_t *value, uint32_t to)
+static void lower_to(uint32_t *value, uint32_t to)
 {
     if (to < *value)
         *value = to;
@@ -59,22 +61,22 @@ static void find_components(struct search *s)
     const struct wait_graph *graph = s->graph;
     uint32_t number = 0, stacked = 0, under_way = 0;
     for (uint32_t start = 0; start < graph->count; start++) {
-        if (s->order[start] != NONE)
+        if (s->order[start] != no_node)
             continue;
         begin_node(s, start, number++, &stacked, &under_way);
         while (under_way > 0) {
             const uint32_t node = s->path[under_way - 1];
             if (s->edge[node] < graph->first[node + 1]) {
                 const uint32_t to = graph->to[s->edge[node]++];
-                if (s->order[to] == NONE)
+                if (s->order[to] == no_node)
                     begin_node(s, to, number++, &stacked, &under_way);
-                else if (s->component[to] == NONE)
-                    lower(&s->low[node], s->order[to]);
+                else if (s->component[to] == no_node)
+                    lower_to(&s->low[node], s->order[to]);
                 continue;
             }
             end_node(s, node, &stacked);
             if (--under_way > 0)
-                lower(&s->low[s->path[under_way - 1]], s->low[node]);
+                lower_to(&s->low[s->path[under_way - 1]], s->low[node]);
         }
     }
 }
@@ -82,7 +84,7 @@ static void find_components(struct search *s)
 /* ---- cycles --------------------------------------------------------------------------------- */
 
 /* The path that the search found to `node`, as the best cycle. */
-static void wait_graph_keep(struct search *s, uint32_t node, uint32_t length)
+static void keep_path(struct search *s, uint32_t node, uint32_t length)
 {
     s->length = length;
     for (uint32_t i = length; i-- > 0; node = s->edge[node])
@@ -90,7 +92,7 @@ static void wait_graph_keep(struct search *s, uint32_t node, uint32_t length)
 }
 
 /* Looks for a cycle through `start` that is shorter than the best, within its component. */
-static void search_from(struct search *s, uint32_t start)
+static void search_cycle_from(struct search *s, uint32_t start)
 {
     const struct wait_graph *graph = s->graph;
     uint32_t head = 0, tail = 0;
@@ -104,12 +106,12 @@ static void search_from(struct search *s, uint32_t start)
             const uint32_t to = graph->to[i];
             s->steps++;
             if (to == start) {
-                wait_graph_keep(s, node, s->depth[node] + 1);
+                keep_path(s, node, s->depth[node] + 1);
                 head = tail;
                 break;
             }
             /* A cycle through a lower node has been looked for from there. */
-            if (to < start || s->component[to] != s->component[start] || s->depth[to] != NONE)
+            if (to < start || s->component[to] != s->component[start] || s->depth[to] != no_node)
                 continue;
             s->depth[to] = s->depth[node] + 1;
             s->edge[to] = node;
@@ -117,7 +119,7 @@ static void search_from(struct search *s, uint32_t start)
         }
     }
     for (uint32_t i = 0; i < tail; i++)
-        s->depth[s->stack[i]] = NONE;
+        s->depth[s->stack[i]] = no_node;
 }
 
 /* The one edge of a node that stays in its component. */
@@ -126,11 +128,11 @@ static uint32_t successor(const struct search *s, uint32_t node)
     for (uint32_t i = s->graph->first[node]; i < s->graph->first[node + 1]; i++)
         if (s->component[s->graph->to[i]] == s->component[node])
             return s->graph->to[i];
-    return NONE;
+    return no_node;
 }
 
 /* A component that is one cycle, from its lowest node. */
-static void follow(struct search *s, uint32_t start, uint32_t nodes)
+static void follow_cycle(struct search *s, uint32_t start, uint32_t nodes)
 {
     if (nodes >= s->length)
         return;
@@ -154,7 +156,7 @@ static void count_components(struct search *s)
 
 static void find_cycle(struct search *s)
 {
-    s->length = NONE;
+    s->length = no_node;
     find_components(s);
     count_components(s);
     uint32_t *nodes = s->low;
@@ -165,10 +167,10 @@ static void find_cycle(struct search *s)
         if (edges[component] == 0 || nodes[component] == 0)
             continue; /* no cycle; or done */
         if (edges[component] > nodes[component]) {
-            search_from(s, node);
+            search_cycle_from(s, node);
             continue;
         }
-        follow(s, node, nodes[component]);
+        follow_cycle(s, node, nodes[component]);
         nodes[component] = 0;
     }
 }
@@ -192,7 +194,7 @@ bool wait_graph_shortest_cycle(const struct wait_graph *graph, uint32_t **cycle,
                        .edge = memory + 6 * n,
                        .depth = memory + 7 * n};
     find_cycle(&s);
-    if (s.length == NONE) {
+    if (s.length == no_node) {
         free(memory);
         return true;
     }

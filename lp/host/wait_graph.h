@@ -1,6 +1,6 @@
 /*
- * wait_graph.h: the shortest cycle of a directed graph: who waits for whom (deadlock.h). Nodes are
- * numbers from 0; several edges may leave a node. One thread; no state of its own.
+ * wait_graph.h: the shortest cycle of a directed graph, for the wait-for graph of PEs (deadlock.h).
+ * Nodes are numbers from 0; several edges may leave a node. One thread; no state of its own.
  */
 #ifndef LP_WAIT_GRAPH_H
 #define LP_WAIT_GRAPH_H
@@ -15,12 +15,12 @@ struct wait_graph {
 };
 
 /*
- * The shortest cycle, of those the one that begins with the lowest node, as a list of nodes that
- * begins with its lowest: its length, *cycle to be freed. 0, *cycle NULL: there is none. False:
- * out of memory.
+ * Finds the shortest cycle, as a list of *length nodes that begins with its lowest node; *cycle is
+ * to be freed. Among cycles of one length it is the cycle with the lowest first node. *length 0 and
+ * *cycle NULL: there is none. False: out of memory.
  *
- * Linear in the graph where cycles do not share nodes. Where they do, it looks for the shortest by
- * a search from each node, and stops after 2^28 steps: then the shortest found so far.
+ * Takes linear time where cycles do not share nodes. Where they do, it searches from each node and
+ * stops after 2^28 steps; the result is then the shortest cycle found so far.
  */
 bool wait_graph_shortest_cycle(const struct wait_graph *graph, uint32_t **cycle, uint32_t *length);
 

@@ -1,42 +1,14 @@
 /*
- * tl.c: the kernel runtime: carries out what kernels ask for (tl.h), step by step (tl_call.h). What
- * a kind of call does and costs is in tl_memory.c, tl_queue.c, tl_one_sided.c, tl_compute.c and
- * tl_context.c.
- *
- * A kernel runs ahead of the clock: `local_ps` is its own time. An operation that concerns nobody
- * else (an addition, the overhead of a call, the wait for a credit's emission) only moves it on;
- * where a kernel must meet the world (its queues, its PE_DMA, its end) at a later local time, it
- * waits for an event at that time. So a stretch of private work costs one event, whatever
- * it consists of. Invariant I-TL-1: a context has at most one LP_EVENT_KERNEL, and one
- * LP_EVENT_DMA_DONE of its blocking move, on its way, and none while it waits for anything else.
+ * tl.c: the kernel API (tl.h). Queries are answered at once. A call is checked and noted in the
+ * kernel's state (tl_start); tl_call.c carries it out when the kernel has returned. Runs in
+ * handlers only. Tests put a mock in this file's place (test/support/mock_tl.h).
  */
-#include "lp/kernel/tl_call.h"
+#include "lp/kernel/tl.h"
 
-const struct tl_call_ops tl_call_ops[CALL_KINDS] = {
-    [CALL_LOAD] = {"load", ISSUE_MEMORY, false, tl_effect_load},
-    [CALL_STORE] = {"store", ISSUE_MEMORY, false, tl_effect_store},
-    [CALL_COPY] = {"copy", ISSUE_MEMORY, false, tl_effect_copy},
-    [CALL_STORE_TO] = {"store_to", ISSUE_MEMORY, false, tl_effect_store_to},
-    [CALL_WAIT_DMA] = {"wait_dma", ISSUE_CPU, false, tl_effect_wait_dma},
-    [CALL_SEND] = {"send", ISSUE_IPCQ, false, tl_effect_send},
-    [CALL_RECV] = {"recv", ISSUE_IPCQ, false, tl_effect_recv},
-    [CALL_RECV_ANY] = {"recv_any", ISSUE_IPCQ, false, tl_effect_recv},
-    [CALL_RECV_ALL] = {"recv_all", ISSUE_IPCQ, false, tl_effect_recv_all},
-    [CALL_RECV_INTO] = {"recv_into", ISSUE_IPCQ, false, tl_effect_recv},
-    [CALL_MOVE_TILE] = {"recv_into", ISSUE_FREE, true, tl_effect_move_tile},
-    [CALL_RECV_ASYNC] = {"recv_async", ISSUE_IPCQ, false, tl_effect_recv_async},
-    [CALL_WAIT] = {"wait", ISSUE_CPU, false, tl_effect_recv},
-    [CALL_PUT] = {"put", ISSUE_IPCQ, false, tl_effect_put},
-    [CALL_NOTIFY] = {"notify", ISSUE_IPCQ, false, tl_effect_notify},
-    [CALL_WAIT_NOTIFY] = {"wait_notify", ISSUE_CPU, false, tl_effect_wait_notify},
-    [CALL_MATH] = {"math", ISSUE_FREE, true, tl_effect_math},
-    [CALL_CAST] = {"cast", ISSUE_FREE, true, tl_effect_cast},
-    [CALL_DOT] = {"dot", ISSUE_FREE, true, tl_effect_dot},
-    [CALL_FORK] = {"fork", ISSUE_CPU, false, tl_effect_fork},
-    [CALL_JOIN] = {"join", ISSUE_CPU, false, tl_effect_join},
-    [CALL_BARRIER] = {"barrier", ISSUE_CPU, false, tl_effect_barrier},
-    [CALL_END] = {"end", ISSUE_FREE, false, tl_effect_end},
-};
+#include "lp/fabric/pe_dma.h"
+#include "lp/kernel/tl_call.h"
+#include "lp/kernel/tl_mmu.h"
+#include "lp/queues/queue_ends.h"
 
 /* ---- queries --------------------------------------------------------------------------------- */
 
@@ -56,16 +28,19 @@ uint64_t tl_shard(const struct tl *tl)
 }
 
 uint32_t tl_pe_id(const struct tl *tl) { return tl->pe; }
+
 uint32_t tl_num_pes(const struct tl *tl) { return tl->run->m->pes; }
 uint32_t tl_program_id(const struct tl *tl)
 {
     return tl->run->cube_in_sip * tl->run->m->pes + tl->pe;
 }
 uint32_t tl_num_programs(const struct tl *tl) { return tl->run->m->cubes * tl->run->m->pes; }
+
 uint32_t tl_pe_index(const struct tl *tl, struct hw_place place)
 {
     return hw_pe_index(&tl->run->m->hw, place);
 }
+
 uint32_t tl_slot_bytes(const struct tl *tl) { return tl->run->m->config.slot_bytes; }
 
 bool tl_installed(const struct tl *tl, enum hw_dir dir)
@@ -83,11 +58,6 @@ uint32_t tl_tile_elems(const struct tl *tl)
     return tl_slot_bytes(tl) / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
 }
 
-uint32_t tl_full_tile_bytes(const struct tl *tl)
-{
-    return tl_tile_elems(tl) * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
-}
-
 uint32_t tl_tiles(const struct tl *tl)
 {
     const uint32_t per_tile = tl_tile_elems(tl);
@@ -102,306 +72,338 @@ uint32_t tl_tile_bytes(const struct tl *tl, uint32_t tile)
            tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
 }
 
-/* ---- records --------------------------------------------------------------------------------- */
-
-void tl_emit_op(struct tl *tl, struct lp_op *op)
-{
-    op->pe = lp_pe_index(tl->run, tl->pe);
-    op->dtype = op->dtype ? op->dtype : tl_args(tl)->dtype;
-    op->t_start_ps = tl->kernel->call.start_ps;
-    op->t_end_ps = tl->local_ps;
-    cw_emit(tl->run->ctx, LP_RECORD_OP, op, sizeof *op);
-}
-
-void tl_emit_mark(struct tl *tl, enum lp_mark mark, uint32_t phase)
-{
-    const struct lp_kernel_record record = {tl->local_ps, lp_pe_index(tl->run, tl->pe),
-                                            tl->kernel->launch, mark, phase};
-    cw_emit(tl->run->ctx, LP_RECORD_KERNEL, &record, sizeof record);
-}
-
 void tl_phase(struct tl *tl, uint32_t index) { tl_emit_mark(tl, LP_MARK_PHASE, index); }
 
-/* ---- a call's steps -------------------------------------------------------------------------- */
+/* ---- checks of arguments --------------------------------------------------------------------- */
 
-struct lp_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes)
+static void check_range(struct tl *tl, enum tl_call_kind kind, struct lp_operand at, uint64_t bytes)
 {
-    struct lp_call *call = &tl->kernel->call;
-    tl->kernel->calls++;
-    *call = (struct lp_call){.kind = (uint8_t)kind, .bytes = bytes, .start_ps = tl->local_ps};
+    const struct hw_config *hw = &tl->run->m->hw;
+    const char *const name = at.space == LP_SPACE_TCM    ? "TCM"
+                             : at.space == LP_SPACE_HBM  ? "HBM slice"
+                             : at.space == LP_SPACE_SRAM ? "SRAM"
+                                                         : NULL;
+    const uint64_t size = at.space == LP_SPACE_TCM   ? hw->tcm_bytes
+                          : at.space == LP_SPACE_HBM ? hw->hbm_bytes
+                                                     : hw->sram_bytes;
+    if (name != NULL && (at.at > size || bytes > size - at.at))
+        tl_fail(tl, "", ": %s of %llu bytes at offset %u of %s, which has %llu",
+                tl_call_ops[kind].name, (unsigned long long)bytes, at.at, name,
+                (unsigned long long)size);
+}
+
+static void check_math(struct tl *tl, enum tl_call_kind kind, uint32_t math)
+{
+    if (math < LP_MATH_SUM || math > LP_MATH_PROD)
+        tl_fail(tl, "", ": %s with operation %u; legal: %d (sum) to %d (prod)",
+                tl_call_ops[kind].name, math, LP_MATH_SUM, LP_MATH_PROD);
+}
+
+static void check_cast_type(struct tl *tl, const char *which, uint32_t dtype)
+{
+    if (dtype < LP_F16 || dtype > LP_F32)
+        tl_fail(tl, "", ": cast %s type %u; legal: %d (f16) to %d (f32)", which, dtype, LP_F16,
+                LP_F32);
+}
+
+/* No dimension is 0, or so large that sizes overflow. */
+static void check_dot_shape(struct tl *tl, uint32_t m, uint32_t n, uint32_t k)
+{
+    const uint32_t most = 1u << 20;
+    if (m == 0 || n == 0 || k == 0 || m > most || n > most || k > most)
+        tl_fail(tl, "", ": dot of %u x %u elements, inner dimension %u; legal: 1 to %u each", m, n,
+                k, most);
+}
+
+static void check_tag(struct tl *tl, enum tl_call_kind kind, uint32_t tag)
+{
+    if (tag >= TL_TAGS)
+        tl_fail(tl, "", ": %s with tag %u; there are 0 to %d", tl_call_ops[kind].name, tag,
+                TL_TAGS - 1);
+}
+
+static void check_in_kernel(struct tl *tl, const char *call)
+{
+    if (tl->context != 0)
+        tl_fail(tl, "", ": %s in a stream; only the kernel itself %ss", call, call);
+}
+
+/* ---- loads and stores ------------------------------------------------------------------------ */
+
+/* The move that a handle names. */
+static uint32_t move_of(struct tl *tl, enum tl_call_kind kind, uint32_t handle)
+{
+    if (handle >= TL_HANDLES)
+        tl_fail(tl, "", ": %s with handle %u; there are 0 to %u", tl_call_ops[kind].name, handle,
+                TL_HANDLES - 1);
+    return handle + 1;
+}
+
+/* `move`: 0, or that of a handle. */
+static struct lp_call *start_move(struct tl *tl, enum tl_call_kind kind, uint32_t bytes,
+                                  uint32_t move)
+{
+    struct lp_call *call = tl_start(tl, kind, bytes);
+    call->move = (uint8_t)move;
+    call->slice = (uint8_t)tl->pe;
     return call;
 }
 
-/* True when the kernel's time is now; else an event at its time is on its way. */
-static bool in_step(struct tl *tl)
+static void start_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes, uint32_t move)
 {
-    const int64_t delay_ps = tl->local_ps - cw_now(tl->run->ctx);
-    if (delay_ps == 0)
-        return true;
-    const struct lp_signal signal = {.pe = tl->pe, .context = (uint8_t)tl->context};
-    const struct lp_sender sender = lp_next_sender(tl->run, tl->pe);
-    lp_send_signal(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);
-    return false;
+    struct lp_call *call = start_move(tl, CALL_LOAD, bytes, move);
+    call->a = tl_translate(tl, CALL_LOAD, va, bytes);
+    call->dst = tl_tcm(tcm);
+    call->memory = tl_memory_of(call->a);
 }
 
-/* A call that waits again for the same keeps its place among those that wait. */
-void tl_wait_for(struct tl *tl, enum lp_wait wait)
+static void start_store(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes,
+                        uint32_t move)
 {
-    tl->kernel->wait = (uint8_t)wait;
-    if (tl->kernel->call.waited == wait)
-        return;
-    tl->kernel->call.waited = (uint8_t)wait;
-    tl->kernel->wait_ps = tl->local_ps;
+    struct lp_call *call = start_move(tl, CALL_STORE, bytes, move);
+    call->a = src;
+    call->dst = tl_translate(tl, CALL_STORE, va, bytes);
+    call->memory = tl_memory_of(call->dst);
 }
 
-void tl_wait_for_channel(struct tl *tl, enum hw_vc vc)
+static void start_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes,
+                       uint32_t move)
 {
-    tl_wait_for(tl, LP_WAIT_CHANNEL);
-    tl->kernel->wait_vc = (uint8_t)vc;
+    struct lp_call *call = start_move(tl, CALL_COPY, bytes, move);
+    call->a = tl_translate(tl, CALL_COPY, src_va, bytes);
+    call->dst = tl_translate(tl, CALL_COPY, dst_va, bytes);
+    call->memory = (uint8_t)(tl_memory_of(call->a) | tl_memory_of(call->dst) << 4);
 }
 
-/* Of the current operand: those of the call, or of a factor of a product. */
-static uint64_t operand_bytes(const struct tl *tl)
+void tl_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes)
 {
-    const struct lp_call *call = &tl->kernel->call;
-    if (call->kind != CALL_DOT)
-        return call->bytes;
+    start_load(tl, tcm, va, bytes, 0);
+}
+
+void tl_store(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes)
+{
+    start_store(tl, va, src, bytes, 0);
+}
+
+void tl_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes)
+{
+    start_copy(tl, dst_va, src_va, bytes, 0);
+}
+
+void tl_load_async(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes, uint32_t handle)
+{
+    start_load(tl, tcm, va, bytes, move_of(tl, CALL_LOAD, handle));
+}
+
+void tl_store_async(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes,
+                    uint32_t handle)
+{
+    start_store(tl, va, src, bytes, move_of(tl, CALL_STORE, handle));
+}
+
+void tl_copy_async(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes, uint32_t handle)
+{
+    start_copy(tl, dst_va, src_va, bytes, move_of(tl, CALL_COPY, handle));
+}
+
+void tl_wait_dma(struct tl *tl, uint32_t handle)
+{
+    (void)start_move(tl, CALL_WAIT_DMA, 0, move_of(tl, CALL_WAIT_DMA, handle));
+}
+
+void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
+                 uint32_t bytes)
+{
+    struct lp_call *call = start_move(tl, CALL_STORE_TO, bytes, 0);
+    check_range(tl, CALL_STORE_TO, dst, bytes);
+    call->peer = peer;
+    call->a = src;
+    call->dst = dst;
+    call->memory = tl_memory_of(dst);
+}
+
+/* ---- queues ---------------------------------------------------------------------------------- */
+
+void tl_send(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes)
+{
+    struct lp_call *call = tl_start(tl, CALL_SEND, bytes);
+    call->dir = (uint8_t)dir;
+    call->a = src;
+}
+
+static struct lp_call *start_receive(struct tl *tl, enum tl_call_kind kind, enum hw_dir dir,
+                                     uint32_t bytes)
+{
+    struct lp_call *call = tl_start(tl, kind, bytes);
+    call->dir = (uint8_t)dir;
+    call->dirs = (uint16_t)(1u << dir);
+    return call;
+}
+
+void tl_recv(struct tl *tl, enum hw_dir dir, uint32_t bytes)
+{
+    (void)start_receive(tl, CALL_RECV, dir, bytes);
+}
+
+void tl_recv_any(struct tl *tl, uint32_t bytes)
+{
+    struct lp_call *call = tl_start(tl, CALL_RECV_ANY, bytes);
+    call->dir = HW_DIRS_MAX;
+    call->dirs = tl->p->installed;
+}
+
+void tl_recv_all(struct tl *tl, uint32_t dirs, uint32_t bytes)
+{
+    struct lp_call *call = tl_start(tl, CALL_RECV_ALL, bytes);
+    call->dir = dirs ? (uint8_t)__builtin_ctz(dirs) : HW_DIRS_MAX;
+    call->dirs = (uint16_t)dirs;
+}
+
+void tl_recv_into(struct tl *tl, enum hw_dir dir, uint32_t bytes, uint32_t tcm)
+{
+    start_receive(tl, CALL_RECV_INTO, dir, bytes)->dst = tl_tcm(tcm);
+}
+
+void tl_recv_async(struct tl *tl, enum hw_dir dir, uint32_t bytes)
+{
+    (void)start_receive(tl, CALL_RECV_ASYNC, dir, bytes);
+}
+
+void tl_wait(struct tl *tl, enum hw_dir dir, uint32_t bytes)
+{
+    (void)start_receive(tl, CALL_WAIT, dir, bytes);
+}
+
+struct lp_operand tl_received(const struct tl *tl)
+{
+    return (struct lp_operand){
+        .space = LP_SPACE_TILE, .dir = tl->kernel->received_dir, .at = tl->kernel->received_seq};
+}
+
+struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir)
+{
+    if (!tl_installed(tl, dir))
+        tl_fail(tl, "", ": received_from direction %u, which is not installed there",
+                (unsigned)dir);
+    return (struct lp_operand){
+        .space = LP_SPACE_TILE, .dir = (uint8_t)dir, .at = tl->p->queue[dir].my_tail - 1};
+}
+
+/* ---- computing ------------------------------------------------------------------------------- */
+
+void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a,
+             struct lp_operand b, uint32_t elements)
+{
+    const uint64_t bytes = (uint64_t)elements * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+    check_math(tl, CALL_MATH, math);
+    check_range(tl, CALL_MATH, tl_tcm(dst), bytes);
+    check_range(tl, CALL_MATH, a, bytes);
+    check_range(tl, CALL_MATH, b, bytes);
+    struct lp_call *call =
+        tl_start(tl, CALL_MATH, elements * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));
+    call->math = (uint8_t)math;
+    call->a = a;
+    call->b = b;
+    call->dst = tl_tcm(dst);
+}
+
+void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype from, enum lp_dtype to,
+             uint32_t elements)
+{
+    check_cast_type(tl, "from", from);
+    check_cast_type(tl, "to", to);
+    check_range(tl, CALL_CAST, tl_tcm(dst), (uint64_t)elements * tl_itemsize(to));
+    check_range(tl, CALL_CAST, a, (uint64_t)elements * tl_itemsize(from));
+    struct lp_call *call = tl_start(tl, CALL_CAST, elements * tl_itemsize(from));
+    call->dtype = (uint8_t)from;
+    call->math = (uint8_t)to;
+    call->a = a;
+    call->dst = tl_tcm(dst);
+}
+
+void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand b, uint32_t m,
+            uint32_t n, uint32_t k, bool add)
+{
     const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
-    const uint64_t inner = call->peer;
-    if (call->operand == 0)
-        return call->rows * inner * itemsize;
-    return call->rows > 0 ? call->bytes / call->rows * inner : 0;
+    check_dot_shape(tl, m, n, k);
+    check_range(tl, CALL_DOT, tl_tcm(dst), (uint64_t)m * n * itemsize);
+    check_range(tl, CALL_DOT, a, (uint64_t)m * k * itemsize);
+    check_range(tl, CALL_DOT, b, (uint64_t)k * n * itemsize);
+    struct lp_call *call = tl_start(tl, CALL_DOT, m * n * itemsize);
+    call->math = add ? LP_MATH_SUM : 0;
+    call->a = a;
+    call->b = b;
+    call->dst = tl_tcm(dst);
+    call->rows = m;
+    call->peer = k;
 }
 
-/* Operands in slots in HBM or SRAM: each tile is loaded, first operand first. True: none left. */
-static bool load_operands(struct tl *tl)
-{
-    struct lp_call *call = &tl->kernel->call;
-    const uint32_t full = tl_full_tile_bytes(tl);
-    if (tl->run->m->config.slots == HW_MEMORY_TCM)
-        return true;
-    while (call->operand < 2) {
-        const struct lp_operand *operand = call->operand == 0 ? &call->a : &call->b;
-        if (operand->space == LP_SPACE_TILE && (uint64_t)call->tile * full < operand_bytes(tl)) {
-            tl->local_ps += tl_issue_ps(tl, ISSUE_MEMORY, 1 + 2 * call->tile + call->operand);
-            call->step = STEP_OPERAND;
-            return false;
-        }
-        call->operand++;
-        call->tile = 0;
-    }
-    return true;
-}
+/* ---- one-sided operations -------------------------------------------------------------------- */
 
-static void load_operand(struct tl *tl)
+static struct lp_call *start_to_peer(struct tl *tl, enum tl_call_kind kind, uint32_t peer,
+                                     uint32_t bytes)
 {
-    struct lp_call *call = &tl->kernel->call;
     const struct lp_model *m = tl->run->m;
-    const enum hw_vc vc = lp_vc(m, HW_VC_COMPUTE);
-    const uint32_t full = tl_full_tile_bytes(tl);
-    const uint64_t left = operand_bytes(tl) - (uint64_t)call->tile * full;
-    if (!lp_dma_has_room(tl->run, tl->pe, vc)) {
-        tl_wait_for_channel(tl, vc);
-        return;
-    }
-    const struct hw_dma_op op = {.bytes = left < full ? (uint32_t)left : full,
-                                 .number = tl_next_number(tl),
-                                 .kind = LP_DMA_LOAD,
-                                 .dir = LP_OWNER(tl->context, 0),
-                                 .memory = (uint8_t)m->config.slots,
-                                 .slice = (uint8_t)tl->pe};
-    lp_dma_push(tl->run, tl->pe, vc, op);
-    call->step = STEP_OPERAND_DMA;
-    tl_wait_for(tl, LP_WAIT_DMA);
+    struct lp_call *call = tl_start(tl, kind, bytes);
+    call->peer = peer;
+    if (peer >= m->hw.sip_count * m->cubes * m->pes)
+        tl_fail(tl, "", ": %s to PE %u, which does not exist; there are 0 to %u",
+                tl_call_ops[kind].name, peer, m->hw.sip_count * m->cubes * m->pes - 1);
+    return call;
 }
 
-/* Takes the current call as far as it gets now. True: it is done. */
-static bool advance(struct tl *tl)
+static void start_put(struct tl *tl, uint32_t peer, uint8_t math, struct lp_operand dst,
+                      struct lp_operand src, uint32_t bytes)
 {
-    struct lp_call *call = &tl->kernel->call;
-    for (;;) {
-        const struct tl_call_ops *ops = &tl_call_ops[call->kind];
-        switch (call->step) {
-        case STEP_OPERANDS:
-            if (load_operands(tl))
-                call->step = STEP_ISSUE;
-            break;
-        case STEP_OPERAND:
-            if (!in_step(tl))
-                return false;
-            load_operand(tl);
-            return false;
-        case STEP_OPERAND_DMA:
-            call->tile++;
-            call->step = STEP_OPERANDS;
-            break;
-        case STEP_ISSUE:
-            tl->local_ps += tl_issue_ps(tl, ops->issue, 0);
-            call->step = STEP_EFFECT;
-            break;
-        case STEP_EFFECT:
-            if (!ops->alone && !in_step(tl))
-                return false;
-            ops->effect(tl);
-            if (tl->kernel->wait != LP_WAIT_NONE || call->kind == CALL_NONE)
-                return false;
-            break;
-        case STEP_DMA:
-            tl_moved(tl);
-            call->step = STEP_DONE;
-            break;
-        default:
-            return true;
-        }
-    }
+    struct lp_call *call = start_to_peer(tl, CALL_PUT, peer, bytes);
+    check_range(tl, CALL_PUT, dst, bytes);
+    check_range(tl, CALL_PUT, src, bytes);
+    call->math = math;
+    call->a = src;
+    call->dst = dst;
 }
 
-/* Runs the kernel, or stream, until it waits or has ended. */
-static void run_kernel(struct tl *tl)
+void tl_put(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
+            uint32_t bytes)
 {
-    const struct tl_kernel *kernel = tl->launch->kernel;
-    enum tl_status (*const enter)(struct tl *, void *) =
-        tl->kernel->stream == 0 ? kernel->run : kernel->stream[tl->kernel->stream - 1];
-    while (advance(tl))
-        if (enter(tl, tl->kernel->frame) == TL_ENDED)
-            tl_start(tl, CALL_END, 0)->step = STEP_EFFECT;
+    start_put(tl, peer, 0, dst, src, bytes);
 }
 
-/* ---- entries --------------------------------------------------------------------------------- */
-
-static struct tl view(struct lp_run *run, uint32_t pe, uint32_t context)
+void tl_put_reduce(struct tl *tl, uint32_t peer, enum lp_math math, struct lp_operand dst,
+                   struct lp_operand src, uint32_t bytes)
 {
-    cw_check(run->ctx, context < run->m->config.contexts);
-    struct tl tl = {.run = run, .pe = pe, .context = context, .p = lp_pe(run->m, run->cube, pe)};
-    tl.kernel = CW_MUT(run->ctx, &lp_context(run->m, tl.p, context)->kernel);
-    tl.local_ps = cw_now(run->ctx);
-    return tl;
+    check_math(tl, CALL_PUT, math);
+    start_put(tl, peer, (uint8_t)math, dst, src, bytes);
 }
 
-static void tl_go_on(struct lp_run *run, uint32_t pe, uint32_t context)
+void tl_notify(struct tl *tl, uint32_t peer, uint32_t tag)
 {
-    struct tl tl = view(run, pe, context);
-    cw_check(run->ctx, tl.kernel->launch > 0 && tl.kernel->launch <= run->m->launch_count);
-    tl.launch = &run->m->launches[tl.kernel->launch - 1];
-    tl.kernel->wait = LP_WAIT_NONE;
-    run_kernel(&tl);
+    check_tag(tl, CALL_NOTIFY, tag);
+    start_to_peer(tl, CALL_NOTIFY, peer, LP_NOTIFY_BYTES)->tag = (uint8_t)tag;
 }
 
-/* Contexts that another one has started, or has let go on, run now: lowest first. */
-static void run_started(struct lp_run *run, uint32_t pe)
+void tl_wait_notify(struct tl *tl, uint32_t peer, uint32_t tag)
 {
-    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
-    for (uint32_t i = 0; i < run->m->config.contexts;)
-        if (lp_context(run->m, p, i)->kernel.wait == LP_WAIT_START) {
-            tl_go_on(run, pe, i);
-            i = 0;
-        } else {
-            i++;
-        }
+    check_tag(tl, CALL_WAIT_NOTIFY, tag);
+    start_to_peer(tl, CALL_WAIT_NOTIFY, peer, 0)->tag = (uint8_t)tag;
 }
 
-void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch)
+/* ---- contexts -------------------------------------------------------------------------------- */
+
+void tl_fork(struct tl *tl, uint32_t streams)
 {
-    struct tl tl = view(run, pe, 0);
-    cw_check(run->ctx, launch > 0 && launch <= run->m->launch_count);
-    cw_check(run->ctx, tl.kernel->launch == 0);
-    *tl.kernel = (struct lp_kernel){.launch = launch};
-    tl.kernel->call.step = STEP_DONE;
-    tl.launch = &run->m->launches[launch - 1];
-    *CW_MUT(run->ctx, &tl.p->epoch) = tl.launch->batch;
-    tl_emit_mark(&tl, LP_MARK_START, 0);
-    run_kernel(&tl);
-    if (run->m->config.contexts > 1)
-        run_started(run, pe);
+    struct lp_call *call = tl_start(tl, CALL_FORK, 0);
+    const uint32_t there = tl->launch->kernel->stream_count;
+    call->tag = (uint8_t)streams;
+    check_in_kernel(tl, "fork");
+    if (streams >> there != 0)
+        tl_fail(tl, "", ": fork of streams 0x%x; the kernel has %u", streams, there);
 }
 
-void tl_resume(struct lp_run *run, uint32_t pe, uint32_t context)
+void tl_join(struct tl *tl)
 {
-    tl_go_on(run, pe, context);
-    if (run->m->config.contexts > 1)
-        run_started(run, pe);
+    (void)tl_start(tl, CALL_JOIN, 0);
+    check_in_kernel(tl, "join");
 }
 
-/* What this context waited for may have come: it looks now, or at the next poll. */
-static void tl_look(struct lp_run *run, uint32_t pe, uint32_t context)
-{
-    const int64_t interval_ps = run->m->hw.ipcq_poll_ps;
-    if (!run->m->config.poll || interval_ps == 0) {
-        tl_resume(run, pe, context);
-        return;
-    }
-    struct tl tl = view(run, pe, context);
-    const int64_t waited_ps = cw_now(run->ctx) - tl.kernel->wait_ps;
-    tl.local_ps = tl.kernel->wait_ps + (waited_ps + interval_ps - 1) / interval_ps * interval_ps;
-    tl.kernel->wait = LP_WAIT_NONE;
-    if (in_step(&tl))
-        tl_resume(run, pe, context);
-}
-
-static bool tl_waits_for(const struct lp_kernel *kernel, enum lp_wait wait, uint32_t which,
-                         uint32_t peer)
-{
-    if (kernel->wait != wait)
-        return false;
-    switch (wait) {
-    case LP_WAIT_DATA:
-        return (kernel->call.dirs >> which & 1) != 0;
-    case LP_WAIT_CREDIT:
-        return kernel->call.dir == which;
-    case LP_WAIT_CHANNEL:
-        return kernel->wait_vc == which;
-    default:
-        return kernel->call.tag == which && kernel->call.peer == peer;
-    }
-}
-
-/* Of these contexts, the one that has waited longest for this; UINT32_MAX: none does. */
-static uint32_t waits_longest(const struct lp_run *run, uint32_t pe, uint32_t contexts,
-                              enum lp_wait wait, uint32_t which, uint32_t peer)
-{
-    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
-    uint32_t longest = UINT32_MAX;
-    int64_t since_ps = INT64_MAX;
-    for (uint32_t i = 0; i < run->m->config.contexts; i++) {
-        const struct lp_kernel *kernel = &lp_context(run->m, p, i)->kernel;
-        if ((contexts >> i & 1) && tl_waits_for(kernel, wait, which, peer) &&
-            kernel->wait_ps < since_ps) {
-            longest = i;
-            since_ps = kernel->wait_ps;
-        }
-    }
-    return longest;
-}
-
-void tl_arrived(struct lp_run *run, uint32_t pe, enum lp_wait wait, uint32_t which, uint32_t peer)
-{
-    uint32_t contexts = (1u << TL_CONTEXTS_MAX) - 1;
-    for (uint32_t i; (i = waits_longest(run, pe, contexts, wait, which, peer)) != UINT32_MAX;) {
-        contexts &= ~(1u << i);
-        tl_look(run, pe, i);
-    }
-}
-
-void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t move)
-{
-    cw_check(run->ctx, context < run->m->config.contexts && move < LP_MOVES);
-    const struct lp_context *c = lp_context(run->m, lp_pe(run->m, run->cube, pe), context);
-    if (move == 0) {
-        tl_resume(run, pe, context);
-        return;
-    }
-    CW_MUT(run->ctx, &c->move[move])->state = LP_MOVE_DONE;
-    if (c->kernel.wait == LP_WAIT_DMA && c->kernel.call.kind == CALL_WAIT_DMA &&
-        c->kernel.call.move == move)
-        tl_resume(run, pe, context);
-}
-
-void tl_channel_freed(struct lp_run *run, uint32_t pe, enum hw_vc vc)
-{
-    for (uint32_t i; lp_dma_has_room(run, pe, vc);) {
-        i = waits_longest(run, pe, UINT32_MAX, LP_WAIT_CHANNEL, (uint32_t)vc, 0);
-        if (i == UINT32_MAX)
-            return;
-        tl_resume(run, pe, i);
-    }
-}
+void tl_barrier(struct tl *tl) { (void)tl_start(tl, CALL_BARRIER, 0); }

@@ -1,11 +1,12 @@
 /*
- * tl.h: the kernel API (30-ipcq.md, "Kernel API"): what a program on a PE may do.
+ * tl.h: the kernel API (lp/QUEUES.md, "Kernel API"): the queries and the calls of a program on a
+ * PE.
  *
- * A kernel is a resumable function in protothread style. Each call below starts one operation; the
- * kernel then returns to the runtime by TL_CALL and is entered again, at the next line, when the
- * operation is done. So its locals do not survive a call: what must, lives in the kernel's frame,
- * a struct of at most TL_FRAME_BYTES that begins with its lines, is part of the LP's state and
- * rolls back with it.
+ * A kernel is a resumable function in protothread style. Each call below starts one operation. The
+ * kernel then returns to the runtime by TL_CALL, and is entered again at the next line when the
+ * operation is done. So its locals do not survive a call. Variables that must survive are members
+ * of the kernel's frame: a struct of at most TL_FRAME_BYTES that begins with its lines. The frame
+ * is part of the LP's state and rolls back with it.
  *
  *     struct my_frame { uint16_t line; uint32_t i; };
  *     static enum tl_status my_kernel(struct tl *tl, void *frame)
@@ -70,10 +71,10 @@ struct tl_region {
     uint64_t bytes; /* 0: none */
 };
 
-/* What a launch passes to a kernel: the tensor pointer and the scalars that follow it. */
+/* The arguments of a launch: the tensor pointer and the scalars that follow it. */
 struct tl_args {
     uint64_t tensor;    /* virtual address of the SIP's tensor: see tl_shard() */
-    uint64_t tensor_pa; /* byte offset of the shard in the PE's HBM slice: what the MMU maps to */
+    uint64_t tensor_pa; /* byte offset of the shard in the PE's HBM slice: the MMU maps to it */
     uint64_t shard_bytes;
     uint64_t n_elem; /* per shard */
     uint32_t rank;
@@ -83,7 +84,7 @@ struct tl_args {
     uint8_t reserved;
     struct tl_region region[TL_REGIONS]; /* output, scratch: as the algorithm says */
     int64_t scalar[TL_SCALARS_MAX];      /* from the algorithm's kernel_args() */
-    const void *more; /* what else the kernel reads: const as long as it runs; NULL: nothing */
+    const void *more; /* other data that the kernel reads: const as long as it runs; NULL: none */
 };
 
 struct tl; /* a kernel's view of its PE, valid during one entry */
@@ -94,13 +95,9 @@ struct tl_kernel {
     enum tl_status (*run)(struct tl *tl, void *frame); /* frame: zeroed at launch. Speculative */
     const char *const *phase;                          /* names of the phases that it marks */
     uint32_t phase_count;
-    uint32_t stream_count; /* < TL_CONTEXTS_MAX: what tl_fork() can start */
+    uint32_t stream_count; /* < TL_CONTEXTS_MAX: streams that tl_fork() can start */
     enum tl_status (*const *stream)(struct tl *tl, void *frame);
 };
-
-/* What a kernel may not be: a frame or a number of streams beyond the limits, no function to run.
- * CW_OK, or CW_USAGE and why. Whatever is launched has passed it. */
-int tl_kernel_check(const struct tl_kernel *kernel, struct cw_error *error);
 
 /* ---- queries: free -------------------------------------------------------------------------- */
 
@@ -183,7 +180,8 @@ void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_
 void tl_send(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes);
 /* Receives the next tile from a direction; tl_received() names it afterwards. */
 void tl_recv(struct tl *tl, enum hw_dir dir, uint32_t bytes);
-/* From whichever installed direction has one, starting after the one served last. */
+/* From any installed direction that has a tile. The search starts after the direction that was
+ * served last. */
 void tl_recv_any(struct tl *tl, uint32_t bytes);
 /* Issues a receive; tl_wait() completes it. Several on one direction complete in order. */
 void tl_recv_async(struct tl *tl, enum hw_dir dir, uint32_t bytes);
@@ -202,7 +200,7 @@ void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a
 /* dst (TCM) <- a, converted, element by element. */
 void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype from, enum lp_dtype to,
              uint32_t elements);
-/* dst[m][n] (TCM) <- a[m][k] . b[k][n], row-major; `add`: added to what is there. */
+/* dst[m][n] (TCM) <- a[m][k] . b[k][n], row-major; `add`: added to the old value. */
 void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand b, uint32_t m,
             uint32_t n, uint32_t k, bool add);
 
@@ -213,7 +211,7 @@ void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand 
  * Memory of PE `peer` (global index; `dst`: its TCM, its HBM slice or its cube's SRAM, physical)
  * <- src: TCM, a received tile, or memory of this PE or its cube (tl_hbm(), tl_sram()). The value
  * is bound now; the kernel goes on when the operation has its place in PE_DMA's channel. The
- * reducing form combines it there with what the memory holds, in order of arrival.
+ * reducing form combines it with the value in that memory, in order of arrival.
  */
 void tl_put(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
             uint32_t bytes);
@@ -233,7 +231,7 @@ void tl_wait_notify(struct tl *tl, uint32_t peer, uint32_t tag);
  * only. Only the kernel itself forks.
  */
 void tl_fork(struct tl *tl, uint32_t streams);
-/* Waits until all that was forked has ended. The kernel must, before it ends. */
+/* Waits until all forked streams have ended. The kernel must call it before it ends. */
 void tl_join(struct tl *tl);
 /* Waits until the kernel and all its streams that have not ended are here. */
 void tl_barrier(struct tl *tl);

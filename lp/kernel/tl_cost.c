@@ -1,9 +1,20 @@
 /*
- * tl_cost.c: what the blocks of a PE take for a kernel's calls: their costs (20-hardware.md,
- * "Blocks of a PE") and what jitter adds to each. A use of a block is numbered by the launch, the
- * context, the call in it, and `part`, where a call uses a block more than once. Pure.
+ * tl_cost.c: costs of a PE's blocks, and the jitter of each use (tl_cost.h). A use of a block is
+ * numbered by the launch, the context, the call in it, and `part`, where a call uses a block more
+ * than once. Pure.
  */
-#include "lp/kernel/tl_call.h"
+#include "lp/kernel/tl_cost.h"
+
+void tl_cost_init(struct lp_model *m)
+{
+    const struct hw_config *const hw = &m->hw;
+    const int64_t cpu_ps = hw->overhead_ps[HW_NODE_PE_CPU];
+    const int64_t scheduler_ps = hw->overhead_ps[HW_NODE_PE_SCHEDULER];
+    m->issue_ps[ISSUE_CPU] = cpu_ps;
+    m->issue_ps[ISSUE_IPCQ] = cpu_ps + hw->overhead_ps[HW_NODE_PE_IPCQ];
+    m->issue_ps[ISSUE_MEMORY] = cpu_ps + scheduler_ps + hw->overhead_ps[HW_NODE_PE_MMU];
+    m->issue_ps[ISSUE_COMPUTE] = cpu_ps + scheduler_ps;
+}
 
 int64_t tl_block_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part, int64_t cost_ps)
 {

@@ -1,78 +1,15 @@
 /*
- * tl_queue.c: the kernel calls on queues: send and the forms of receive (30-ipcq.md, "Send",
+ * tl_queue.c: the calls on queues: send and the forms of receive (lp/QUEUES.md, "Send",
  * "Receive"). The queues' pointers are in ipcq.c. Runs in handlers only.
  */
-#include "lp/kernel/tl_call.h"
+#include "lp/kernel/tl_queue.h"
 
 #include <string.h>
 
-/* ---- starting ----------------------------------------------------------------------------------
- */
-
-void tl_send(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes)
-{
-    struct lp_call *call = tl_start(tl, CALL_SEND, bytes);
-    call->dir = (uint8_t)dir;
-    call->a = src;
-}
-
-static struct lp_call *start_receive(struct tl *tl, enum tl_call_kind kind, enum hw_dir dir,
-                                     uint32_t bytes)
-{
-    struct lp_call *call = tl_start(tl, kind, bytes);
-    call->dir = (uint8_t)dir;
-    call->dirs = (uint16_t)(1u << dir);
-    return call;
-}
-
-void tl_recv(struct tl *tl, enum hw_dir dir, uint32_t bytes)
-{
-    (void)start_receive(tl, CALL_RECV, dir, bytes);
-}
-void tl_recv_any(struct tl *tl, uint32_t bytes)
-{
-    struct lp_call *call = tl_start(tl, CALL_RECV_ANY, bytes);
-    call->dir = HW_DIRS_MAX;
-    call->dirs = tl->p->installed;
-}
-void tl_recv_all(struct tl *tl, uint32_t dirs, uint32_t bytes)
-{
-    struct lp_call *call = tl_start(tl, CALL_RECV_ALL, bytes);
-    call->dir = dirs ? (uint8_t)__builtin_ctz(dirs) : HW_DIRS_MAX;
-    call->dirs = (uint16_t)dirs;
-}
-void tl_recv_into(struct tl *tl, enum hw_dir dir, uint32_t bytes, uint32_t tcm)
-{
-    start_receive(tl, CALL_RECV_INTO, dir, bytes)->dst = tl_tcm(tcm);
-}
-void tl_recv_async(struct tl *tl, enum hw_dir dir, uint32_t bytes)
-{
-    (void)start_receive(tl, CALL_RECV_ASYNC, dir, bytes);
-}
-void tl_wait(struct tl *tl, enum hw_dir dir, uint32_t bytes)
-{
-    (void)start_receive(tl, CALL_WAIT, dir, bytes);
-}
-
-struct lp_operand tl_received(const struct tl *tl)
-{
-    return (struct lp_operand){
-        .space = LP_SPACE_TILE, .dir = tl->kernel->received_dir, .at = tl->kernel->received_seq};
-}
-
-struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir)
-{
-    if (!tl_installed(tl, dir))
-        cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
-                "PE %u.%u.%u, kernel %s: received_from direction %u, which is not installed there",
-                tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name,
-                (unsigned)dir);
-    return (struct lp_operand){
-        .space = LP_SPACE_TILE, .dir = (uint8_t)dir, .at = tl->p->queue[dir].my_tail - 1};
-}
-
-/* ---- effects -----------------------------------------------------------------------------------
- */
+#include "lp/fabric/pe_dma.h"
+#include "lp/kernel/tl_cost.h"
+#include "lp/queues/ipcq.h"
+#include "lp/queues/queue_ends.h"
 
 static void check_direction(struct tl *tl, enum hw_dir dir)
 {
@@ -88,10 +25,7 @@ static void check_direction(struct tl *tl, enum hw_dir dir)
             strncat(installed, lp_dir_name(m, self, other),
                     sizeof installed - strlen(installed) - 1);
         }
-    cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
-            "IpcqInvalidDirection: PE %u.%u.%u, kernel %s: %s in direction %s, which %s; "
-            "installed: %s",
-            tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name,
+    tl_fail(tl, "IpcqInvalidDirection: ", ": %s in direction %s, which %s; installed: %s",
             tl_call_ops[tl->kernel->call.kind].name, lp_dir_name(m, self, dir),
             there ? "goes the other way only" : "is not installed there",
             *installed ? installed : "none");
@@ -128,11 +62,9 @@ void tl_effect_send(struct tl *tl)
     check_direction(tl, (enum hw_dir)call->dir);
     const struct lp_queue *queue = &tl->p->queue[call->dir];
     if (call->bytes > m->config.slot_bytes)
-        cw_fail(tl->run->ctx, CW_PROGRAM_FAILED,
-                "IpcqTileTooLarge: PE %u.%u.%u, kernel %s: a tile of %u bytes does not fit in a "
-                "slot of %u (defaults.slot_size)",
-                tl->run->sip, tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name, call->bytes,
-                m->config.slot_bytes);
+        tl_fail(tl, "IpcqTileTooLarge: ",
+                ": a tile of %u bytes does not fit in a slot of %u (defaults.slot_size)",
+                call->bytes, m->config.slot_bytes);
     if (queue->my_head - queue->peer_tail_cache >= m->config.n_slots) {
         tl_wait_for(tl, LP_WAIT_CREDIT);
         return;
@@ -147,7 +79,7 @@ void tl_effect_send(struct tl *tl)
                                  .kind = LP_DMA_TILE,
                                  .dir = call->dir};
     lp_dma_push(tl->run, tl->pe, vc, op);
-    if (m->emit_ops)
+    if (m->emit.ops)
         emit_send(tl, op.seq);
     CW_MUT(tl->run->ctx, queue)->my_head++;
     call->step = STEP_DONE;
@@ -196,8 +128,8 @@ static enum hw_dir direction_with_data(const struct tl *tl)
     return HW_DIRS_MAX;
 }
 
-/* Takes the first tile of a direction now. False: its credit, which goes through PE_DMA, has no
- * place there yet. *credit_ps: how long the credit's emission takes. */
+/* Takes the first tile of a direction now. False: the credit goes through PE_DMA and has no place
+ * there yet. *credit_ps: how long the credit's emission takes. */
 static bool take_tile(struct tl *tl, enum hw_dir dir, int64_t *credit_ps)
 {
     const struct lp_model *m = tl->run->m;
@@ -251,7 +183,8 @@ void tl_effect_recv(struct tl *tl)
     call->step = STEP_DONE;
 }
 
-/* Takes what is there of what is still wanted; the call is over when the last credit is out. */
+/* Takes the tiles that are there from the directions still wanted. The call is over when the last
+ * credit is out. */
 void tl_effect_recv_all(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
@@ -268,7 +201,7 @@ void tl_effect_recv_all(struct tl *tl)
             call->until_ps = tl->local_ps + credit_ps;
     }
     if (call->dirs != 0) {
-        call->dir = (uint8_t)__builtin_ctz(call->dirs); /* one that is missing, for reports */
+        call->dir = (uint8_t)__builtin_ctz(call->dirs); /* a missing one, for reports */
         tl_wait_for(tl, LP_WAIT_DATA);
         return;
     }
@@ -283,8 +216,8 @@ void tl_effect_recv_async(struct tl *tl)
     tl->kernel->call.step = STEP_DONE;
 }
 
-/* recv_mode copy_to_dst: PE_FETCH_STORE takes a tile from its slot in TCM to its place there; one
- * in another memory has been loaded by now, straight to its place. */
+/* recv_mode copy_to_dst: PE_FETCH_STORE takes a tile from its slot in TCM to its place there. A
+ * tile in another memory has been loaded by now, straight to its place. */
 void tl_effect_move_tile(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;

@@ -1,13 +1,19 @@
 /*
- * ipcq.c: a PE's queue block: pointers, arrivals, credits (30-ipcq.md; seed ADR-0023). Who is at
- * the other end of a queue says queue_ends.c.
+ * ipcq.c: a PE's queue block: pointers, arrivals, credits (lp/QUEUES.md). queue_ends.c knows the
+ * other end of a queue. Runs in handlers only, on the PE's cube.
  *
- * I-IPCQ-1 (seed I6, I7): a tile's data and the new peer_head_cache become visible in one event.
- * I-IPCQ-2 (seed I2): no pointer ever goes back.
- * I-IPCQ-3: tiles of a queue become visible in order. Only contention `none` lets one overtake its
- * predecessor on the way; it then waits in `early` for its turn.
+ * I-IPCQ-1: a tile's data and the new peer_head_cache become visible in one event (invariants I6
+ * and I7 of lp/QUEUES.md).
+ * I-IPCQ-2: no pointer ever goes back (I2).
+ * I-IPCQ-3: tiles of a queue become visible in order. Only contention `none` lets a tile overtake
+ * its predecessor on the way; the tile then waits in `early` for its turn.
  */
-#include "lp/model.h"
+#include "lp/queues/ipcq.h"
+
+#include "lp/fabric/fabric.h"
+#include "lp/fabric/pe_dma.h"
+#include "lp/kernel/tl_runtime.h"
+#include "lp/queues/queue_ends.h"
 
 void lp_ipcq_install(struct lp_run *run, uint32_t pe)
 {
@@ -27,7 +33,7 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
     const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
     cw_check(run->ctx, transfer->dir < HW_DIRS_MAX);
     struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[transfer->dir]);
-    if (run->m->emit_arrivals) {
+    if (run->m->emit.arrivals) {
         const struct lp_arrival arrival = {.t_ps = cw_now(run->ctx),
                                            .pe = transfer->dst,
                                            .seq = transfer->seq,
@@ -50,6 +56,13 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
     for (; queue->early & 1; queue->peer_head_cache++)
         queue->early >>= 1;
     queue->early >>= 1;
+    LP_INVARIANT("I-IPCQ-1", run->ctx,
+                 queue->peer_head_cache - queue->my_tail <= run->m->config.n_slots,
+                 "PE %u, direction %u: head as seen %u, tail %u", pe, transfer->dir,
+                 queue->peer_head_cache, queue->my_tail);
+    LP_INVARIANT("I-IPCQ-3", run->ctx, queue->peer_head_cache > transfer->seq,
+                 "PE %u, direction %u: head as seen %u, tile %u", pe, transfer->dir,
+                 queue->peer_head_cache, transfer->seq);
     tl_arrived(run, pe, LP_WAIT_DATA, transfer->dir, 0);
 }
 
@@ -60,6 +73,10 @@ void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
     struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[signal->dir]);
     cw_check(run->ctx, signal->arg == queue->peer_tail_cache + 1); /* I-IPCQ-2 */
     queue->peer_tail_cache = signal->arg;
+    LP_INVARIANT("I-IPCQ-2", run->ctx,
+                 queue->my_head - queue->peer_tail_cache < run->m->config.n_slots,
+                 "PE %u, direction %u: head %u, the receiver's tail %u", signal->pe, signal->dir,
+                 queue->my_head, queue->peer_tail_cache);
     tl_arrived(run, signal->pe, LP_WAIT_CREDIT, signal->dir, 0);
 }
 

@@ -1,11 +1,10 @@
 /*
  * logical_wiring.c: tables of logical topologies (logical_wiring.h): 16 ends of queues for each
- * rank. Built and checked by the host; handlers only look things up.
+ * rank. Built and checked by the host; handlers only read them.
  */
 #include "lp/queues/logical_wiring.h"
 
 #include <Judy.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +19,7 @@ struct lp_wiring {
     struct lp_wire *wire; /* [rank * HW_DIRS_MAX + direction] */
 };
 
-static const uint32_t nobody = UINT32_MAX;
-
-static int logical_wiring_no_memory(struct cw_error *error)
-{
-    error->exit_code = CW_NO_RESOURCE;
-    snprintf(error->text, sizeof error->text, "out of memory for the wiring");
-    return CW_NO_RESOURCE;
-}
+static const uint32_t no_rank = UINT32_MAX;
 
 void lp_wiring_free(struct lp_wiring *wiring)
 {
@@ -59,7 +51,7 @@ bool lp_dir_opposite(const char *name, char opposite[LP_DIR_NAME_BYTES])
 /* ---- building -------------------------------------------------------------------------------- */
 
 /* The one copy of a name; NULL: out of memory. */
-static const char *intern(struct lp_wiring *wiring, const char *name)
+static const char *intern_name(struct lp_wiring *wiring, const char *name)
 {
     void **const copy = JudySLIns(&wiring->names, (const uint8_t *)name, PJE0);
     if (copy == NULL || copy == PPJERR)
@@ -69,7 +61,7 @@ static const char *intern(struct lp_wiring *wiring, const char *name)
     return *copy;
 }
 
-static bool logical_wiring_is_name(const char *name)
+static bool is_direction_name(const char *name)
 {
     static const char legal[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     const size_t length = strnlen(name, LP_DIR_NAME_BYTES);
@@ -85,74 +77,63 @@ static enum hw_dir fixed_index(const char *name)
     return HW_DIRS_MAX;
 }
 
-static enum hw_dir logical_wiring_find(const struct lp_wiring *wiring, uint32_t rank,
-                                       const char *name)
+static enum hw_dir find_direction(const struct lp_wiring *wiring, uint32_t rank, const char *name)
 {
     const struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX];
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
-        if (wire[dir].peer_rank != nobody && strcmp(wire[dir].name, name) == 0)
+        if (wire[dir].peer_rank != no_rank && strcmp(wire[dir].name, name) == 0)
             return dir;
     return HW_DIRS_MAX;
 }
 
-/* A free index for a name that has none of its own. Those that mean a port come late, and last that
- * of `peer`, which a point-to-point bench may want. */
+/* A free index for a name that has none of its own. Indices that mean a port come late. The index
+ * of `peer` comes last, since a point-to-point bench may want it. */
 static enum hw_dir free_index(const struct lp_wire *wire)
 {
     static const uint8_t order[HW_DIRS_MAX] = {8,  9,  10, 11, 0, 1, 2, 3,
                                                13, 14, 15, 4,  5, 6, 7, 12};
     for (uint32_t i = 0; i < HW_DIRS_MAX; i++)
-        if (wire[order[i]].peer_rank == nobody)
+        if (wire[order[i]].peer_rank == no_rank)
             return (enum hw_dir)order[i];
     return HW_DIRS_MAX;
-}
-
-__attribute__((format(printf, 2, 3))) static int logical_wiring_refuse(struct cw_error *error,
-                                                                       const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
-    return error->exit_code = CW_USAGE;
 }
 
 static int check_entry(const struct lp_wiring *wiring, uint32_t rank,
                        const struct lp_neighbour *entry, struct cw_error *error)
 {
-    if (!logical_wiring_is_name(entry->dir))
-        return logical_wiring_refuse(
-            error,
+    if (!is_direction_name(entry->dir))
+        return cw_error_set(
+            error, CW_USAGE,
             "rank %u has a direction named '%.31s'; a name is 1 to 31 letters, digits "
             "and _",
             rank, entry->dir);
     if (entry->rank >= wiring->ranks || entry->rank == rank)
-        return logical_wiring_refuse(
-            error, "direction %s of rank %u leads to rank %u; legal: another one below %u",
-            entry->dir, rank, entry->rank, wiring->ranks);
-    if (logical_wiring_find(wiring, rank, entry->dir) != HW_DIRS_MAX)
-        return logical_wiring_refuse(error, "rank %u has two directions named %s", rank,
-                                     entry->dir);
+        return cw_error_set(error, CW_USAGE,
+                            "direction %s of rank %u leads to rank %u; legal: another one below %u",
+                            entry->dir, rank, entry->rank, wiring->ranks);
+    if (find_direction(wiring, rank, entry->dir) != HW_DIRS_MAX)
+        return cw_error_set(error, CW_USAGE, "rank %u has two directions named %s", rank,
+                            entry->dir);
     const enum hw_dir dir = fixed_index(entry->dir);
     uint32_t behind;
     if (dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W &&
         !hw_sip_neighbour(&wiring->hw, rank, (enum hw_port)(dir & 3), &behind))
-        return logical_wiring_refuse(
-            error,
+        return cw_error_set(
+            error, CW_USAGE,
             "direction %s of rank %u always leaves by that port of its SIP, which has no "
             "link there; use another name",
             entry->dir, rank);
     return CW_OK;
 }
 
-/* Takes in a rank's directions: first those with an index of their own, then the others. */
+/* Adds a rank's directions: first those with an index of their own, then the others. */
 static int add_rank(struct lp_wiring *wiring, uint32_t rank, const struct lp_neighbours *map,
                     struct cw_error *error)
 {
     struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX];
     if (map->count > HW_DIRS_MAX)
-        return logical_wiring_refuse(error, "rank %u has %u directions; at most %d", rank,
-                                     map->count, HW_DIRS_MAX);
+        return cw_error_set(error, CW_USAGE, "rank %u has %u directions; at most %d", rank,
+                            map->count, HW_DIRS_MAX);
     for (int named = 1; named >= 0; named--)
         for (uint32_t i = 0; i < map->count; i++) {
             const struct lp_neighbour *const entry = &map->at[i];
@@ -163,9 +144,9 @@ static int add_rank(struct lp_wiring *wiring, uint32_t rank, const struct lp_nei
             if (code != CW_OK)
                 return code;
             struct lp_wire *const at = &wire[named ? fixed : free_index(wire)];
-            at->name = intern(wiring, entry->dir);
+            at->name = intern_name(wiring, entry->dir);
             if (at->name == NULL)
-                return logical_wiring_no_memory(error);
+                return cw_error_memory(error, "the wiring");
             at->peer_rank = entry->rank;
             at->way = entry->way;
         }
@@ -173,36 +154,37 @@ static int add_rank(struct lp_wiring *wiring, uint32_t rank, const struct lp_nei
 }
 
 /* I3: the direction's opposite is there, and leads back. */
-static int logical_wiring_join(struct lp_wiring *wiring, uint32_t rank,
-                               const struct lp_neighbour *entry, struct cw_error *error)
+static int join_direction(struct lp_wiring *wiring, uint32_t rank, const struct lp_neighbour *entry,
+                          struct cw_error *error)
 {
     static const enum lp_way other[] = {LP_WAY_BOTH, LP_WAY_IN, LP_WAY_OUT};
     char opposite[LP_DIR_NAME_BYTES];
     if (entry->opposite[0] != '\0')
         snprintf(opposite, sizeof opposite, "%s", entry->opposite);
     else if (!lp_dir_opposite(entry->dir, opposite))
-        return logical_wiring_refuse(
-            error, "direction %s of rank %u has no opposite by its name, and none is given",
-            entry->dir, rank);
+        return cw_error_set(
+            error, CW_USAGE,
+            "direction %s of rank %u has no opposite by its name, and none is given", entry->dir,
+            rank);
     struct lp_wire *const wire =
-        &wiring->wire[(size_t)rank * HW_DIRS_MAX + logical_wiring_find(wiring, rank, entry->dir)];
-    const enum hw_dir back = logical_wiring_find(wiring, entry->rank, opposite);
+        &wiring->wire[(size_t)rank * HW_DIRS_MAX + find_direction(wiring, rank, entry->dir)];
+    const enum hw_dir back = find_direction(wiring, entry->rank, opposite);
     if (back == HW_DIRS_MAX)
-        return logical_wiring_refuse(
-            error,
+        return cw_error_set(
+            error, CW_USAGE,
             "I3: direction %s of rank %u leads to rank %u, which has no direction %s to "
             "lead back",
             entry->dir, rank, entry->rank, opposite);
     const struct lp_wire *const peer = &wiring->wire[(size_t)entry->rank * HW_DIRS_MAX + back];
     if (peer->peer_rank != rank)
-        return logical_wiring_refuse(
-            error,
+        return cw_error_set(
+            error, CW_USAGE,
             "I3: direction %s of rank %u leads to rank %u, whose direction %s leads to "
             "rank %u instead of back",
             entry->dir, rank, entry->rank, opposite, peer->peer_rank);
     if (peer->way != other[wire->way])
-        return logical_wiring_refuse(
-            error,
+        return cw_error_set(
+            error, CW_USAGE,
             "direction %s of rank %u and direction %s of rank %u do not agree on which "
             "of them sends",
             entry->dir, rank, opposite, entry->rank);
@@ -210,20 +192,21 @@ static int logical_wiring_join(struct lp_wiring *wiring, uint32_t rank,
     return CW_OK;
 }
 
-/* The opposite of my opposite is I, and a credit takes the way that tiles take there. */
+/* Checks that the opposite of each opposite is the direction itself, and computes the latency of
+ * its credits: they take the way that tiles from here to the peer take. */
 static int finish_rank(struct lp_wiring *wiring, uint32_t rank, uint32_t credit_bytes,
                        struct cw_error *error)
 {
     uint32_t rings = 0;
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
         struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX + dir];
-        if (wire->peer_rank == nobody)
+        if (wire->peer_rank == no_rank)
             continue;
         const struct lp_wire *const peer =
             &wiring->wire[(size_t)wire->peer_rank * HW_DIRS_MAX + wire->peer_dir];
         if (peer->peer_dir != dir)
-            return logical_wiring_refuse(
-                error,
+            return cw_error_set(
+                error, CW_USAGE,
                 "I3: direction %s of rank %u and direction %s of rank %u name each other "
                 "under different directions",
                 wire->name, rank, peer->name, wire->peer_rank);
@@ -239,8 +222,8 @@ static int finish_rank(struct lp_wiring *wiring, uint32_t rank, uint32_t credit_
     return CW_OK;
 }
 
-static int logical_wiring_build(struct lp_wiring *wiring, const struct lp_wiring_request *request,
-                                struct cw_error *error)
+static int build_wiring(struct lp_wiring *wiring, const struct lp_wiring_request *request,
+                        struct cw_error *error)
 {
     struct lp_neighbours map;
     for (uint32_t rank = 0; rank < wiring->ranks; rank++) {
@@ -255,7 +238,7 @@ static int logical_wiring_build(struct lp_wiring *wiring, const struct lp_wiring
         map = (struct lp_neighbours){0};
         int code = request->neighbours(request->arg, rank, &map, error);
         for (uint32_t i = 0; i < map.count && code == CW_OK; i++)
-            code = logical_wiring_join(wiring, rank, &map.at[i], error);
+            code = join_direction(wiring, rank, &map.at[i], error);
         if (code != CW_OK)
             return code;
     }
@@ -273,18 +256,18 @@ int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring *
     *out = NULL;
     struct lp_wiring *const wiring = calloc(1, sizeof *wiring);
     if (wiring == NULL)
-        return logical_wiring_no_memory(error);
+        return cw_error_memory(error, "the wiring");
     wiring->hw = *request->hw;
     wiring->ranks = request->ranks;
     wiring->cubes = hw_cubes(request->hw);
     wiring->pes = hw_pes(request->hw);
     const size_t wires = (size_t)wiring->ranks * HW_DIRS_MAX;
     wiring->wire = calloc(wires, sizeof *wiring->wire);
-    int code = wiring->wire == NULL ? logical_wiring_no_memory(error) : CW_OK;
+    int code = wiring->wire == NULL ? cw_error_memory(error, "the wiring") : CW_OK;
     for (size_t i = 0; code == CW_OK && i < wires; i++)
-        wiring->wire[i].peer_rank = nobody;
+        wiring->wire[i].peer_rank = no_rank;
     if (code == CW_OK)
-        code = logical_wiring_build(wiring, request, error);
+        code = build_wiring(wiring, request, error);
     if (code != CW_OK) {
         lp_wiring_free(wiring);
         return code;
@@ -293,7 +276,7 @@ int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring *
     return CW_OK;
 }
 
-/* ---- what there is --------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 const struct lp_wire *lp_wiring_at(const struct lp_wiring *wiring, uint32_t pe_index,
                                    enum hw_dir dir)
@@ -302,7 +285,7 @@ const struct lp_wire *lp_wiring_at(const struct lp_wiring *wiring, uint32_t pe_i
     if (pe_index % per_sip != 0 || rank >= wiring->ranks || (unsigned)dir >= HW_DIRS_MAX)
         return NULL;
     const struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX + dir];
-    return wire->peer_rank != nobody ? wire : NULL;
+    return wire->peer_rank != no_rank ? wire : NULL;
 }
 
 uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir)
@@ -322,6 +305,6 @@ uint64_t lp_wiring_queue_pairs(const struct lp_wiring *wiring)
 {
     uint64_t pairs = 0;
     for (size_t i = 0; i < (size_t)wiring->ranks * HW_DIRS_MAX; i++)
-        pairs += wiring->wire[i].peer_rank != nobody;
+        pairs += wiring->wire[i].peer_rank != no_rank;
     return pairs;
 }

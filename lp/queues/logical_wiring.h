@@ -1,16 +1,17 @@
 /*
- * logical_wiring.h: the queues of a logical topology (40-runtime.md, "Install plans"): who is whose
- * neighbour between PE (0, 0) of the ranks, under which names. Which PEs are wired, hence get an
- * IpcqInitMsg, says `wiring: all_pes | pe0` as ever, also where they have no neighbour
- * (20-hardware.md, "Control plane"): those of every SIP that is a rank. Made by the host before the
- * machine is, const from then on, and shared by all its threads. Without one, queues are those that
- * the machine is built for, and nothing is stored.
+ * logical_wiring.h: the queues of a logical topology (collectives/RUNTIME.md, "Install plans"): the
+ * neighbours of PE (0, 0) of each rank, and the names of the directions to them. Made by the host
+ * before the machine, const from then on, and shared by all threads. A machine without one has its
+ * own queues, and no table of them.
  *
- * A rank is a SIP. A PE's directions have indices (enum hw_dir) from 0 to HW_DIRS_MAX - 1; the
- * names that hw_dir_name() knows keep theirs, others take what is free on their PE.
+ * The PEs that are wired, and so get an IpcqInitMsg, still follow from `wiring: all_pes | pe0`: on
+ * each SIP that is a rank, with neighbours or without (hw/HARDWARE.md, "Control plane").
+ *
+ * A rank is a SIP. A PE's directions have indices (enum hw_dir) from 0 to HW_DIRS_MAX - 1. The
+ * names that hw_dir_name() knows keep their indices; other names take free ones.
  */
-#ifndef LP_WIRING_H
-#define LP_WIRING_H
+#ifndef LP_LOGICAL_WIRING_H
+#define LP_LOGICAL_WIRING_H
 
 #include "core/cw.h"
 #include "hw/structure.h"
@@ -20,7 +21,7 @@
 /* Which way tiles go in a queue pair. */
 enum lp_way { LP_WAY_BOTH, LP_WAY_OUT, LP_WAY_IN };
 
-/* One direction of a rank: where it leads. */
+/* One direction of a rank, and the rank that it leads to. */
 struct lp_neighbour {
     char dir[LP_DIR_NAME_BYTES];      /* letters, digits and _ */
     char opposite[LP_DIR_NAME_BYTES]; /* the peer's name for this queue; "": lp_dir_opposite() */
@@ -43,7 +44,7 @@ struct lp_wiring_request {
 
 struct lp_wiring;
 
-/* Invariant I3 (seed ADR-0023) holds of what it returns: the opposite of each direction leads back.
+/* The result keeps invariant I3 (lp/QUEUES.md): the opposite of each direction leads back.
  * CW_USAGE: it would not, or a name or rank is not legal; CW_NO_RESOURCE: out of memory. */
 int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring **out,
                      struct cw_error *error);
@@ -52,7 +53,7 @@ void lp_wiring_free(struct lp_wiring *wiring); /* accepts NULL */
 /* "E" for "W", "global_N" for "global_S"; false: the name has no opposite by itself. */
 bool lp_dir_opposite(const char *name, char opposite[LP_DIR_NAME_BYTES]);
 
-/* What there is on a PE, by its global index. A queue that is not there has no peer. */
+/* A PE's end of a queue. */
 struct lp_wire {
     uint32_t peer_rank; /* UINT32_MAX: not installed */
     uint8_t peer_dir;

@@ -1,13 +1,15 @@
 /*
- * one_sided.c: where puts and notifications arrive (30-ipcq.md, "Kernel API"): in the order in
- * which their sender issued them, per sender. Runs in handlers only, on the destination's cube.
+ * one_sided.c: puts and notifications at their destination (lp/QUEUES.md, "One-sided operations").
+ * Runs in handlers only, on the destination's cube.
  *
- * I-PUT-1: what a PE sends to one peer becomes visible there in order of issue. Each carries its
- * number among them (lp_peer.sent at the sender); one that comes before its turn (a short one, or
- * one from TCM, may overtake one whose source is HBM) is kept in `early` and becomes visible
- * together with the one that it waited for.
+ * I-PUT-1: the puts and notifications from one PE to one peer become visible there in order of
+ * issue. Each carries its number among them (lp_peer.sent at the sender). A short put, or a put
+ * from TCM, may overtake a put whose source is HBM. It is then kept in `early`, and becomes visible
+ * together with the put that it waited for.
  */
-#include "lp/model.h"
+#include "lp/queues/one_sided.h"
+
+#include "lp/kernel/tl_runtime.h"
 
 const struct lp_peer *lp_peer_of(struct lp_run *run, uint32_t pe, uint32_t peer)
 {
@@ -28,30 +30,33 @@ const struct lp_peer *lp_peer_of(struct lp_run *run, uint32_t pe, uint32_t peer)
             run->sip, run->cube_in_sip, pe, places);
 }
 
-/* It is the turn of those kept here, or of this one. */
-static void land(struct lp_run *run, uint32_t pe, const struct lp_early *what)
+/* It is the turn of these alike puts or notifications: they become visible. */
+static void land_in_turn(struct lp_run *run, uint32_t pe, const struct lp_early *arrived)
 {
-    struct lp_peer *peer = CW_MUT(run->ctx, lp_peer_of(run, pe, what->src));
-    peer->seen += what->count;
-    if (what->kind == LP_TRANSFER_NOTIFY) {
-        cw_check(run->ctx, what->tag < TL_TAGS);
-        peer->pending[what->tag] += what->count;
-        tl_arrived(run, pe, LP_WAIT_NOTIFY, what->tag, what->src);
+    struct lp_peer *peer = CW_MUT(run->ctx, lp_peer_of(run, pe, arrived->src));
+    LP_INVARIANT("I-PUT-1", run->ctx, arrived->order == peer->seen,
+                 "PE %u: number %u from PE %u, seen %u", pe, arrived->order, arrived->src,
+                 peer->seen);
+    peer->seen += arrived->count;
+    if (arrived->kind == LP_TRANSFER_NOTIFY) {
+        cw_check(run->ctx, arrived->tag < TL_TAGS);
+        peer->pending[arrived->tag] += arrived->count;
+        tl_arrived(run, pe, LP_WAIT_NOTIFY, arrived->tag, arrived->src);
         return;
     }
-    for (uint32_t i = 0; run->m->emit_ops && i < what->count; i++) {
+    for (uint32_t i = 0; run->m->emit.ops && i < arrived->count; i++) {
         const struct lp_op op = {.t_start_ps = cw_now(run->ctx),
                                  .t_end_ps = cw_now(run->ctx),
                                  .pe = lp_pe_index(run, pe),
                                  .kind = LP_OP_LAND,
-                                 .seq = what->seq + i,
-                                 .peer = what->src};
+                                 .seq = arrived->seq + i,
+                                 .peer = arrived->src};
         cw_emit(run->ctx, LP_RECORD_OP, &op, sizeof op);
     }
 }
 
-/* Whether `next` comes right behind those kept here, and is like them. */
-static bool continues(const struct lp_early *kept, const struct lp_early *next)
+/* Whether `next` comes right behind the kept ones, and is like them. */
+static bool continues_kept(const struct lp_early *kept, const struct lp_early *next)
 {
     return kept->src == next->src && kept->kind == next->kind &&
            kept->order + kept->count == next->order &&
@@ -59,13 +64,13 @@ static bool continues(const struct lp_early *kept, const struct lp_early *next)
                                           : kept->tag == next->tag);
 }
 
-static void one_sided_keep(struct lp_run *run, uint32_t pe, const struct lp_one_sided *own,
-                           const struct lp_early *what)
+static void keep_early(struct lp_run *run, uint32_t pe, const struct lp_one_sided *own,
+                       const struct lp_early *arrived)
 {
     const struct lp_early *early = lp_early(run->m, own);
     const uint32_t places = run->m->config.peers * LP_EARLY_PER_PEER;
     for (uint32_t i = 0; i < own->early_count; i++)
-        if (continues(&early[i], what)) {
+        if (continues_kept(&early[i], arrived)) {
             CW_MUT(run->ctx, &early[i])->count++;
             return;
         }
@@ -76,13 +81,13 @@ static void one_sided_keep(struct lp_run *run, uint32_t pe, const struct lp_one_
                 "put from HBM or SRAM become visible before many others follow it, or declare "
                 "more peers",
                 run->sip, run->cube_in_sip, pe, places, LP_EARLY_PER_PEER);
-    *CW_MUT(run->ctx, &early[own->early_count]) = *what;
+    *CW_MUT(run->ctx, &early[own->early_count]) = *arrived;
     (*CW_MUT(run->ctx, &own->early_count))++;
 }
 
-/* Takes those that are next of their sender's out of those kept. False: none are. */
-static bool take_next(struct lp_run *run, uint32_t pe, const struct lp_one_sided *own,
-                      struct lp_early *next)
+/* Takes out of the kept ones a group whose turn it is. False: there is none. */
+static bool take_next_kept(struct lp_run *run, uint32_t pe, const struct lp_one_sided *own,
+                           struct lp_early *next)
 {
     const struct lp_early *early = lp_early(run->m, own);
     for (uint32_t i = 0; i < own->early_count; i++) {
@@ -102,17 +107,17 @@ void lp_one_sided_land(struct lp_run *run, const struct lp_transfer *transfer)
     const uint32_t pe = transfer->dst % m->pes;
     cw_check(run->ctx, m->config.peers > 0);
     const struct lp_one_sided *own = lp_one_sided(m, lp_pe(m, run->cube, pe));
-    struct lp_early what = {.src = transfer->src,
-                            .order = transfer->order,
-                            .seq = transfer->seq,
-                            .count = 1,
-                            .kind = transfer->kind,
-                            .tag = transfer->dir};
-    if (what.order != lp_peer_of(run, pe, what.src)->seen) {
-        one_sided_keep(run, pe, own, &what);
+    struct lp_early arrived = {.src = transfer->src,
+                               .order = transfer->order,
+                               .seq = transfer->seq,
+                               .count = 1,
+                               .kind = transfer->kind,
+                               .tag = transfer->dir};
+    if (arrived.order != lp_peer_of(run, pe, arrived.src)->seen) {
+        keep_early(run, pe, own, &arrived);
         return;
     }
     do
-        land(run, pe, &what);
-    while (own->early_count > 0 && take_next(run, pe, own, &what));
+        land_in_turn(run, pe, &arrived);
+    while (own->early_count > 0 && take_next_kept(run, pe, own, &arrived));
 }

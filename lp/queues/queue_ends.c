@@ -1,30 +1,31 @@
 /*
- * queue_ends.c: who is at the other end of a queue, how long its credits take, where its receive
- * ring lies (30-ipcq.md, "Queue pair"; 20-hardware.md, "Routing"). For queues as the machine is
- * built this is computed from coordinates, with a table per PE of one SIP that all SIPs share; a
- * logical topology brings its own table (logical_wiring.h). Const while the engine runs; any thread
+ * queue_ends.c: the other end of a queue, the latency of its credits, and its receive ring
+ * (lp/QUEUES.md, "Queue pair"; hw/HARDWARE.md, "Routing"). For the machine's own queues they follow
+ * from coordinates and from a table for the PEs of one SIP, which all SIPs share. A logical
+ * topology brings a table of its own (logical_wiring.h). Const while the engine runs; any thread
  * reads.
  */
-#include "lp/model.h"
+#include "lp/queues/queue_ends.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "hw/phys_addr.h"
+#include "lp/queues/logical_wiring.h"
 
-static bool is_pair(const struct lp_model *m) { return m->config.pair[0] != m->config.pair[1]; }
+static bool has_pair(const struct lp_model *m) { return m->config.pair[0] != m->config.pair[1]; }
 
 /* The direction `peer` of a point-to-point bench, beside all others. */
-static bool of_pair(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
+static bool is_of_pair(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
 {
-    return dir == HW_DIR_PEER && is_pair(m) &&
+    return dir == HW_DIR_PEER && has_pair(m) &&
            (pe_index == m->config.pair[0] || pe_index == m->config.pair[1]);
 }
 
 bool lp_queue_peer(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
                    enum hw_dir *peer_dir)
 {
-    if (of_pair(m, pe_index, dir)) {
+    if (is_of_pair(m, pe_index, dir)) {
         *peer = m->config.pair[pe_index == m->config.pair[0]];
         *peer_dir = HW_DIR_PEER;
         return true;
@@ -59,7 +60,7 @@ enum hw_port lp_queue_exit(const struct lp_model *m, uint32_t pe_index, enum hw_
 
 bool lp_queue_goes(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir, bool sending)
 {
-    if (m->config.wiring == NULL || of_pair(m, pe_index, dir))
+    if (m->config.wiring == NULL || is_of_pair(m, pe_index, dir))
         return true;
     const struct lp_wire *const wire = lp_wiring_at(m->config.wiring, pe_index, dir);
     return wire != NULL && wire->way != (sending ? LP_WAY_IN : LP_WAY_OUT);
@@ -67,7 +68,7 @@ bool lp_queue_goes(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir,
 
 const char *lp_dir_name(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
 {
-    if (m->config.wiring == NULL || of_pair(m, pe_index, dir))
+    if (m->config.wiring == NULL || is_of_pair(m, pe_index, dir))
         return hw_dir_name(dir);
     const struct lp_wire *const wire = lp_wiring_at(m->config.wiring, pe_index, dir);
     return wire != NULL ? wire->name : hw_dir_name(dir);
@@ -86,7 +87,7 @@ bool lp_is_wired(const struct lp_model *m, uint32_t pe_index)
 {
     const struct lp_wiring *const wiring = m->config.wiring;
     if (wiring != NULL && pe_index / (m->cubes * m->pes) >= lp_wiring_ranks(wiring))
-        return of_pair(m, pe_index, HW_DIR_PEER);
+        return is_of_pair(m, pe_index, HW_DIR_PEER);
     return m->config.wire_all_pes || pe_index % m->pes == 0;
 }
 
@@ -107,22 +108,22 @@ uint16_t lp_directions(const struct lp_model *m, uint32_t pe_index)
 
 int64_t lp_credit_ps(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
 {
-    if (of_pair(m, pe_index, dir))
-        return m->pair_credit_ps[pe_index == m->config.pair[1]];
+    if (is_of_pair(m, pe_index, dir))
+        return m->queues.pair_credit_ps[pe_index == m->config.pair[1]];
     if (m->config.wiring != NULL)
         return lp_wiring_at(m->config.wiring, pe_index, dir)->credit_ps;
-    return m->credit_ps[pe_index % (m->cubes * m->pes) * HW_DIR_BUILT_IN + dir];
+    return m->queues.credit_ps[pe_index % (m->cubes * m->pes) * HW_DIR_BUILT_IN + dir];
 }
 
 /* ---- receive rings --------------------------------------------------------------------------- */
 
-/* A ring's place among those of its PE. That of `peer` comes last. */
+/* A ring's place among the rings of its PE. The ring of direction `peer` comes last. */
 static uint32_t ring_index(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
 {
     const struct lp_wiring *const wiring = m->config.wiring;
     if (wiring != NULL)
-        return lp_wiring_rings(wiring, pe_index, of_pair(m, pe_index, dir) ? HW_DIRS_MAX : dir);
-    return m->ring_index[pe_index % (m->cubes * m->pes) * HW_DIRS_MAX + (uint32_t)dir];
+        return lp_wiring_rings(wiring, pe_index, is_of_pair(m, pe_index, dir) ? HW_DIRS_MAX : dir);
+    return m->queues.ring_index[pe_index % (m->cubes * m->pes) * HW_DIRS_MAX + (uint32_t)dir];
 }
 
 struct lp_endpoint lp_endpoint_of(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
@@ -136,9 +137,9 @@ struct lp_endpoint lp_endpoint_of(const struct lp_model *m, uint32_t pe_index, e
                                    .slot_size = m->config.slot_bytes};
     const bool sram = m->config.slots == HW_MEMORY_SRAM;
     if (m->config.slots == HW_MEMORY_TCM)
-        endpoint.rx_base_offset = (uint32_t)m->hw.tcm_bytes - (m->rings_max - index) * ring;
+        endpoint.rx_base_offset = (uint32_t)m->hw.tcm_bytes - (m->queues.rings_max - index) * ring;
     else
-        endpoint.rx_base_offset = ((sram ? place.pe * m->rings_max : 0) + index) * ring;
+        endpoint.rx_base_offset = ((sram ? place.pe * m->queues.rings_max : 0) + index) * ring;
     struct hw_phys_addr address = {m->config.slots, place, endpoint.rx_base_offset};
     address.place.pe = sram ? 0 : place.pe;
     (void)hw_pa_encode(&address, &endpoint.rx_base_pa); /* the loader keeps to its limits */
@@ -147,7 +148,8 @@ struct lp_endpoint lp_endpoint_of(const struct lp_model *m, uint32_t pe_index, e
 
 /* ---- tables of the machine's own queues ------------------------------------------------------ */
 
-/* Credits of direction `dir` cost the same in every SIP that has it: asks the first one. */
+/* A credit of direction `dir` takes the same time in every SIP that has the direction: asks the
+ * first such SIP. */
 static int64_t credit_latency(const struct lp_model *m, uint32_t cube, uint32_t pe, enum hw_dir dir)
 {
     const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
@@ -159,15 +161,16 @@ static int64_t credit_latency(const struct lp_model *m, uint32_t cube, uint32_t 
                               global ? hw_route_global_exit(&m->hw, dir) : HW_PORT_NONE,
                               m->config.credit_bytes);
     }
-    return 0; /* nobody has this direction */
+    return 0; /* no SIP has this direction */
 }
 
 static bool compute_credits(struct lp_model *m)
 {
-    m->credit_ps = calloc((size_t)m->cubes * m->pes * HW_DIR_BUILT_IN, sizeof *m->credit_ps);
-    if (!m->credit_ps)
+    m->queues.credit_ps =
+        calloc((size_t)m->cubes * m->pes * HW_DIR_BUILT_IN, sizeof *m->queues.credit_ps);
+    if (!m->queues.credit_ps)
         return false;
-    int64_t *out = m->credit_ps;
+    int64_t *out = m->queues.credit_ps;
     for (uint32_t cube = 0; cube < m->cubes; cube++)
         for (uint32_t pe = 0; pe < m->pes; pe++)
             for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++)
@@ -182,20 +185,20 @@ static bool compute_credits(struct lp_model *m)
  */
 static bool place_rings(struct lp_model *m)
 {
-    m->ring_index = calloc((size_t)m->cubes * m->pes * HW_DIRS_MAX, 1);
-    if (!m->ring_index)
+    m->queues.ring_index = calloc((size_t)m->cubes * m->pes * HW_DIRS_MAX, 1);
+    if (!m->queues.ring_index)
         return false;
     for (uint32_t i = 0; i < m->cubes * m->pes; i++) {
         uint8_t next = 0;
         for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++) {
             const bool intra = dir >= HW_DIR_INTRA_N;
-            m->ring_index[i * HW_DIRS_MAX + dir] = next;
-            next +=
-                m->credit_ps[i * HW_DIR_BUILT_IN + dir] > 0 && (m->config.wire_all_pes || !intra);
+            m->queues.ring_index[i * HW_DIRS_MAX + dir] = next;
+            next += m->queues.credit_ps[i * HW_DIR_BUILT_IN + dir] > 0 &&
+                    (m->config.wire_all_pes || !intra);
         }
-        m->ring_index[i * HW_DIRS_MAX + HW_DIR_PEER] = next;
-        next += is_pair(m);
-        m->rings_max = next > m->rings_max ? next : m->rings_max;
+        m->queues.ring_index[i * HW_DIRS_MAX + HW_DIR_PEER] = next;
+        next += has_pair(m);
+        m->queues.rings_max = next > m->queues.rings_max ? next : m->queues.rings_max;
     }
     return true;
 }
@@ -203,18 +206,18 @@ static bool place_rings(struct lp_model *m)
 bool lp_queues_init(struct lp_model *m)
 {
     const uint32_t *pair = m->config.pair;
-    for (int end = 0; end < 2 && is_pair(m); end++)
-        m->pair_credit_ps[end] =
+    for (int end = 0; end < 2 && has_pair(m); end++)
+        m->queues.pair_credit_ps[end] =
             hw_path_ps(&m->hw, hw_place_of(&m->hw, pair[end]), hw_place_of(&m->hw, pair[!end]),
                        HW_MEMORY_NONE, HW_PORT_NONE, m->config.credit_bytes);
     if (m->config.wiring == NULL)
         return compute_credits(m) && place_rings(m);
-    m->rings_max = lp_wiring_rings_max(m->config.wiring) + is_pair(m);
+    m->queues.rings_max = lp_wiring_rings_max(m->config.wiring) + has_pair(m);
     return true;
 }
 
 void lp_queues_free(struct lp_model *m)
 {
-    free(m->credit_ps);
-    free(m->ring_index);
+    free(m->queues.credit_ps);
+    free(m->queues.ring_index);
 }

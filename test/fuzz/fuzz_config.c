@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "collectives/config/config.h"
+#include "collectives/config/config_load.h"
 #include "collectives/config/config_print.h"
 #include "core/cw.h"
 

@@ -12,7 +12,8 @@
 
 #include <zstd.h>
 
-#include "collectives/data/op_log.h"
+#include "collectives/data/op_log_read.h"
+#include "collectives/data/op_replay.h"
 
 #define MACHINE                                                                                    \
     "\"machine\":{\"sips\":1,\"cubes\":2,\"pes\":4,\"tcm_bytes\":8192,\"hbm_bytes\":16384,"        \

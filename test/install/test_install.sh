@@ -122,6 +122,7 @@ a_new_plugin_builds_runs_and_verifies() {
     for program in "$prefix/bin/cubewarp" "$tree/$BUILD/cubewarp"; do
         rm -rf sum_1
         "$program" plugin new sum_1
+        unset CUBEWARP
         make -C sum_1 CFLAGS="-O2 -Wpedantic -Werror" run
         make -C sum_1 verify | grep -x identical
     done

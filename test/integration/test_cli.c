@@ -167,6 +167,49 @@ static void help_and_version_are_on_standard_output(void **state)
     }
 }
 
+/* Runs a command of the system if it is there; what it prints, without the lines with `ignored`. */
+static void expect_silence(const char *tool, const char *ignored, const char *arguments)
+{
+    char line[400];
+    snprintf(line, sizeof line, "command -v %s >/dev/null || exit 0; %s %s 2>&1 | grep -v '%s'",
+             tool, tool, arguments, ignored);
+    FILE *const output = popen(line, "r");
+    assert_non_null(output);
+    char text[400] = "";
+    if (fgets(text, sizeof text, output) != NULL)
+        fail_msg("%s %s: %s", tool, arguments, text);
+    pclose(output);
+}
+
+/* Checked by the tools that read them, where those are installed. */
+static void generated_pages_and_completions_are_well_formed(void **state)
+{
+    (void)state;
+    static const char *const shells[] = {"bash", "zsh", "fish"};
+    char arguments[200];
+    struct run_output output = run_line(0, "--generate man %s", folder);
+    assert_string_equal(output.out, "");
+    run_output_free(&output);
+    static const char *const pages[] = {"cubewarp", "cubewarp-run", "cubewarp-perf-project"};
+    for (size_t i = 0; i < COUNT_OF(pages); i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.1", pages[i]);
+        snprintf(arguments, sizeof arguments, "-Tlint -W warning %s", in_folder(name));
+        expect_silence("mandoc", "missing date", arguments);
+        snprintf(arguments, sizeof arguments, "-E UTF-8 --warnings -l %s >/dev/null",
+                 in_folder(name));
+        expect_silence("man", "can.t set the locale", arguments);
+    }
+    for (size_t i = 0; i < COUNT_OF(shells); i++) {
+        output = run_line(0, "--generate %s", shells[i]);
+        snprintf(arguments, sizeof arguments, "-n %s", write_file(shells[i], output.out));
+        expect_silence(shells[i], "^$", arguments);
+        run_output_free(&output);
+    }
+    expect_refusal(2, "--generate csh", (const char *const[]){"expected man", "fish"}, 2);
+    expect_refusal(4, "--generate man /nowhere", (const char *const[]){"/nowhere"}, 1);
+}
+
 /* AddressSanitizer warns once about programs with coroutines; everything else counts. */
 static const char *without_sanitizer(const char *err)
 {
@@ -571,6 +614,7 @@ int main(void)
         cmocka_unit_test(the_smallest_legal_stack_is_enough),
         cmocka_unit_test(a_wrong_command_line_names_what_is_wrong_and_what_is_legal),
         cmocka_unit_test(help_and_version_are_on_standard_output),
+        cmocka_unit_test(generated_pages_and_completions_are_well_formed),
         cmocka_unit_test(a_pipe_gets_no_progress),
         cmocka_unit_test(a_wrong_setting_names_the_key_and_what_is_legal),
         cmocka_unit_test(every_error_of_a_file_is_reported_with_its_place),

@@ -51,24 +51,38 @@ static void write_block(const char *guide, const char *fence, const char *name, 
     assert_int_equal(fclose(file), 0);
 }
 
+/* Builds NAME.so from the guide's text, with `from` replaced by `to`, and NAME.yaml to load it. */
+static int build_as(const char *guide, const char *name, const char *from, const char *to)
+{
+    char command[400], object[100], source[64], entry[64];
+    snprintf(object, sizeof object, "%s/%s.so", folder, name);
+    snprintf(source, sizeof source, "%s.c", name);
+    snprintf(entry, sizeof entry, "%s.yaml", name);
+    write_block(guide, "```c\n", source, from, to);
+    write_block(guide, "```yaml\n", entry, "./chain.so", object);
+    snprintf(command, sizeof command,
+             "${CC:-cc} -std=gnu17 -I. -Wall -Wextra -Werror -shared -fPIC "
+             "-o %s %s/%s",
+             object, folder, source);
+    return system(command);
+}
+
 static int build(void **state)
 {
-    char command[300], object[100];
     (void)state;
     strcpy(folder, "/tmp/cubewarp-test-XXXXXX");
     assert_non_null(mkdtemp(folder));
     char *guide = read_guide();
-    snprintf(object, sizeof object, "%s/chain.so", folder);
-    write_block(guide, "```c\n", "chain.c", NULL, NULL);
-    write_block(guide, "```yaml\n", "chain.yaml", "./chain.so", object);
     assert_non_null(
         strstr(guide, "\ncc -std=gnu17 -I. -shared -fPIC -o chain.so chain.c\n")); /* as here */
+    assert_non_null(strstr(guide, "    return k;\n"));
+    assert_non_null(strstr(guide, "                                    .order = &order,\n"));
+    const int code = build_as(guide, "chain", NULL, NULL) |
+                     build_as(guide, "backwards", "return k;", "return world_size - 1 - k;") |
+                     build_as(guide, "twice", "return k;", "return k / 2;") |
+                     build_as(guide, "silent", ".order = &order,", ".order = 0 ? &order : NULL,");
     free(guide);
-    snprintf(command, sizeof command,
-             "${CC:-cc} -std=gnu17 -I. -Wall -Wextra -Werror -shared -fPIC "
-             "-o %s %s/chain.c",
-             object, folder);
-    return system(command);
+    return code;
 }
 
 static int clean(void **state)
@@ -94,7 +108,7 @@ static void the_worked_example_reduces(void **state)
                                           "--n-elem 700 --set system.sips.count=1",
                                           "--preset six_3x2 --n-elem 3000 --dtype f32 --op prod"};
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
-        json_t *chain = run_json("run --ccl %s/chain.yaml %s", folder, tensors[i]);
+        json_t *chain = run_json("run --ccl %s/chain.yaml --verify-data %s", folder, tensors[i]);
         json_t *ring = run_json("run --algorithm ring_allreduce "
                                 "--set defaults.rank_invariant=true %s",
                                 tensors[i]);
@@ -103,6 +117,24 @@ static void the_worked_example_reduces(void **state)
         json_decref(chain);
         json_decref(ring);
     }
+}
+
+/* The order is a statement of its own: one that the kernel does not keep is found out. */
+static void another_order_than_the_kernels_is_found_out(void **state)
+{
+    (void)state;
+    struct run_output output =
+        run_line(1, "run --ccl %s/backwards.yaml --n-elem 5001 --verify-data", folder);
+    run_output_free(&output);
+    output = run_line(2, "run --ccl %s/twice.yaml --n-elem 16 --verify-data", folder);
+    assert_non_null(strstr(output.err, "verification: operand 1 of rank 0, in the order of chain, "
+                                       "is rank 0 again; legal is each of 0 to 3 once"));
+    run_output_free(&output);
+    output = run_line(2, "run --ccl %s/silent.yaml --n-elem 16 --verify-data", folder);
+    assert_non_null(strstr(output.err, "/silent.so:chain has no specified order of additions; one "
+                                       "of birs, "));
+    assert_non_null(strstr(output.err, ", tree_allreduce has\n"));
+    run_output_free(&output);
 }
 
 static void the_worked_example_rolls_back(void **state)
@@ -131,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_worked_example_reduces),
+        cmocka_unit_test(another_order_than_the_kernels_is_found_out),
         cmocka_unit_test(the_worked_example_rolls_back),
         cmocka_unit_test(other_collectives_run_on_the_wiring_of_the_worked_example),
     };

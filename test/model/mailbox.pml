@@ -1,5 +1,5 @@
 /*
- * mailbox.pml: the ring of core/timewarp/mailbox.h with its growth: one sender, one receiver.
+ * mailbox.pml: the ring of core/exchange/mailbox.h with its growth: one sender, one receiver.
  *
  * Claims: messages arrive once each, in the order sent (the numbers are checked); the receiver
  * reads inside [head, tail) and the sender writes outside of it (I-MAIL-1); a ring is freed once,
@@ -7,7 +7,7 @@
  * reached before the last message has been taken.
  *
  * A unit stands for MAILBOX_ALIGN bytes. Messages are one or two units long, so that some would
- * wrap and a skip is written. Rings double from two units. Names are those of core/timewarp/mailbox.c; each
+ * wrap and a skip is written. Rings double from two units. Names are those of core/exchange/mailbox.c; each
  * load or store of `tail`, `head` and `next` is a step of its own, and so is each message's text.
  *
  * Planted bugs, each of which must be found:

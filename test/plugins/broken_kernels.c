@@ -163,10 +163,10 @@ const struct ccl_algorithm no_name = {.kernel = &no_phases_kernel};
 const struct ccl_algorithm no_collective = {
     .name = "x", .kernel = &frame_just_right_kernel, .collective = CCL_COLLECTIVES};
 
-static int says_nothing(const struct ccl_call *call, const char **key, struct cw_error *error)
+static int says_nothing(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
-    (void)call, (void)error;
-    *key = "defaults.module";
+    (void)call;
+    refusal->key = "defaults.module";
     return CW_USAGE;
 }
 extern const struct ccl_algorithm silent;

@@ -41,9 +41,9 @@ static enum tl_status run_east(struct tl *tl, void *frame)
     return ring(tl, frame, HW_DIR_E, HW_DIR_W);
 }
 
-static void kernel_args(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX])
+static void kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
-    scalar[0] = call->world_size;
+    args->scalar[0] = call->world_size;
 }
 
 static void set(struct lp_neighbours *map, uint32_t i, const char *dir, const char *opposite,

@@ -4,6 +4,9 @@
  * against the sequential engine; and the mailbox alone, in rings so small that they are always
  * full.
  *
+ * The engine's assertions are on (core/invariant.h), among them those of I-WAIT-1 and I-WAIT-2: a
+ * sleep is one more step here, and workers come by it in every order.
+ *
  * EXPLORE_SEED=7 EXPLORE_SEEDS=1 replays a schedule; EXPLORE_SEEDS=1000000 explores as many.
  */
 #include <setjmp.h>
@@ -15,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "core/timewarp/mailbox.h"
+#include "core/exchange/mailbox.h"
 #include "core/host/threads.h"
 #include "test/support/random_model.h"
 #include "test/stress/explorer.h"

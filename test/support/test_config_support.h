@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "collectives/config/config.h"
+#include "collectives/config/config_load.h"
 #include "core/cw.h"
 
 /* The scratch folder of one test program, and where it was started. */

@@ -11,6 +11,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "collectives/config/config_load.h"
+
 #include "collectives/runtime/distributed.h"
 
 /* The caller frees with config_free(). */

@@ -20,6 +20,7 @@
 
 #include "hw/hw_config.h"
 #include "hw/structure.h"
+#include "hw/topology/topology.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -47,7 +48,7 @@ static inline struct hw_config default_machine(void)
         .sip_count = 4,
         .sip_w = 2,
         .sip_h = 2,
-        .sip_topology = HW_TORUS_2D,
+        .sip_topology = &hw_torus_2d,
         .cube_w = 4,
         .cube_h = 4,
         .pe_per_corner = 2,
@@ -107,7 +108,8 @@ static inline struct hw_config default_machine(void)
 }
 
 /* The same with these SIPs. A 1-D topology, a switch or pairs: h is 1. */
-static inline struct hw_config sips_of(enum hw_sip_topology topology, uint32_t w, uint32_t h)
+static inline struct hw_config sips_of(const struct hw_topology_ops *topology, uint32_t w,
+                                       uint32_t h)
 {
     struct hw_config hw = default_machine();
     hw.sip_topology = topology;

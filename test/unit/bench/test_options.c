@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/cli/options.h"
+#include "bench/cli/options_run.h"
+#include "bench/cli/options_size.h"
+#include "bench/cli/options_table.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define ARGS_MAX        32
@@ -26,7 +28,9 @@ static int parse_line(struct run_options *options, char *line, struct cw_error *
     while (argc < ARGS_MAX && (argv[argc] = strsep(&rest, " ")) != NULL)
         argc++;
     argv[argc] = NULL;
-    return run_options_parse(options, COMMAND_RUN, argc, argv, error);
+    struct options read = {.command = COMMAND_RUN, .values = options};
+    run_options_defaults(options);
+    return options_read(&read, argc, argv, error);
 }
 
 static void accept_line(struct run_options *options, char *line)
@@ -259,18 +263,18 @@ static void threads_choose_the_mode_unless_it_is_given(void **state)
     char one[] = "run", several[] = "run --threads 3",
          given[] = "run --sync optimistic --threads 2 --window 50 --partition block";
     accept_line(&options, one);
-    assert_int_equal(options.sync, CW_SEQUENTIAL);
+    assert_int_equal(options.engine.sync, CW_SEQUENTIAL);
     accept_line(&options, several);
-    assert_int_equal(options.sync, CW_ADAPTIVE);
-    assert_int_equal(options.threads, 3);
+    assert_int_equal(options.engine.sync, CW_ADAPTIVE);
+    assert_int_equal(options.engine.worker_count, 3);
     accept_line(&options, given);
-    assert_int_equal(options.sync, CW_OPTIMISTIC);
-    assert_int_equal(options.window_ps, 50000);
+    assert_int_equal(options.engine.sync, CW_OPTIMISTIC);
+    assert_int_equal(options.engine.window_ps, 50000);
     assert_string_equal(options.partition, "block");
-    assert_false(options.no_pin);
+    assert_true(options.engine.pin_workers);
     char free_to_move[] = "verify --threads 2 --no-pin --partition metis";
     accept_line(&options, free_to_move);
-    assert_true(options.no_pin);
+    assert_false(options.engine.pin_workers);
     assert_string_equal(options.partition, "metis");
     refuse_line("run --sync sequential --threads 2",
                 "--sync sequential runs on 1 thread, not on 2");
@@ -278,12 +282,12 @@ static void threads_choose_the_mode_unless_it_is_given(void **state)
                                    "adaptive or stress");
     char rate[] = "verify --sync stress --stress-rate 12.5% --window 7";
     accept_line(&options, rate);
-    assert_int_equal(options.stress_rate_p32, 1 << 29);
+    assert_int_equal(options.engine.stress_rate_p32, 1 << 29);
     refuse_line("run --stress-rate 0.5", "--stress-rate is for --sync stress");
     char lazily[] = "run --sync stress --cancellation lazy";
-    assert_false(options.lazy_cancellation);
+    assert_false(options.engine.lazy_cancellation);
     accept_line(&options, lazily);
-    assert_true(options.lazy_cancellation);
+    assert_true(options.engine.lazy_cancellation);
     refuse_line("run --threads 2 --cancellation late",
                 "--cancellation 'late': expected aggressive or lazy");
     refuse_line("verify --cancellation lazy", "--cancellation lazy is for the modes that undo "
@@ -321,6 +325,68 @@ static void outputs_that_exclude_each_other_are_refused(void **state)
     assert_string_equal(options.timeline, "t");
 }
 
+static void an_option_that_stands_twice_is_refused(void **state)
+{
+    (void)state;
+    refuse_line("run --seed 1 --seed 1", "--seed: given more than once");
+    refuse_line("run -n 2 --iters=3", "--iters: given more than once");
+    refuse_line("run --quiet --qui", "--quiet: given more than once");
+    struct run_options options;
+    char repeated[] = "run --set a=1 --set b=2 --set a=1";
+    accept_line(&options, repeated);
+    assert_int_equal(options.config.set_count, 3);
+}
+
+static void options_and_arguments_stand_in_any_order(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "topo --path 0.0.0 1.0.0 --quiet", "topo --path 0.0.0 --quiet 1.0.0",
+        "topo 1.0.0 --quiet --path=0.0.0", "topo --quiet --path 0.0.0 -- 1.0.0"};
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        struct run_options topo;
+        struct options read = {.command = COMMAND_TOPO, .values = &topo};
+        struct cw_error error = {.text = ""};
+        char line[64], *argv[8], *rest = line;
+        int argc = 0;
+        strcpy(line, lines[i]);
+        while ((argv[argc] = strsep(&rest, " ")) != NULL)
+            argc++;
+        run_options_defaults(&topo);
+        if (options_read(&read, argc, argv, &error) != CW_OK)
+            fail_msg("%s: %s", lines[i], error.text);
+        assert_string_equal(topo.path_from, "0.0.0");
+        assert_string_equal(topo.path_to, "1.0.0");
+        assert_true(topo.quiet);
+    }
+    refuse_line("run -- --quiet", "unexpected argument '--quiet'");
+}
+
+/* What the reader and the generated texts rely on. */
+static void each_row_of_the_table_is_complete(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *const row = &option_rows[i];
+        const bool is_flag =
+            row->type == OPTION_HELP || row->type == OPTION_SET || row->type == OPTION_CLEAR;
+        const bool has_choices = row->type == OPTION_CHOICE || row->type == OPTION_CHOSEN_NAME;
+        assert_int_equal(is_flag, row->argument == NULL);
+        assert_int_equal(row->type == OPTION_OTHER, row->read != NULL);
+        assert_true(!has_choices || row->choice != NULL);
+        assert_true(!row->listed || row->choice != NULL);
+        assert_true(row->type != OPTION_COUNT || row->max > row->min);
+        assert_true(row->type == OPTION_HELP || row->bytes > 0);
+        assert_int_equal(row->needs == NULL, row->needs_text == NULL);
+        assert_int_equal(row->excludes == NULL, row->excludes_text == NULL);
+        for (size_t k = 0; k < i; k++) /* a name and a letter stand once in a command */
+            if ((option_rows[k].commands & row->commands) != 0) {
+                assert_string_not_equal(option_rows[k].name, row->name);
+                assert_true(row->letter == 0 || option_rows[k].letter != row->letter);
+            }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +401,9 @@ int main(void)
         cmocka_unit_test(each_output_has_a_file_of_its_own),
         cmocka_unit_test(threads_choose_the_mode_unless_it_is_given),
         cmocka_unit_test(outputs_that_exclude_each_other_are_refused),
+        cmocka_unit_test(an_option_that_stands_twice_is_refused),
+        cmocka_unit_test(options_and_arguments_stand_in_any_order),
+        cmocka_unit_test(each_row_of_the_table_is_complete),
     };
     return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

@@ -4,8 +4,10 @@
 #include "test/support/test_config_support.h"
 
 #include "bench/cli/cli.h"
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
+#include "lp/queues/queue_ends.h"
 
 /* Asks every PE. */
 static uint64_t counted_one_by_one(const struct config *config)

@@ -10,7 +10,7 @@
 
 static struct hw_config one_sip(uint32_t cube_w, uint32_t cube_h)
 {
-    struct hw_config hw = sips_of(HW_RING_1D, 1, 1);
+    struct hw_config hw = sips_of(&hw_ring_1d, 1, 1);
     hw.cube_w = cube_w;
     hw.cube_h = cube_h;
     return hw;
@@ -43,19 +43,19 @@ static void many_bytes_are_bound_by_the_narrowest_cut(void **state)
     assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 100000000);
     hw = one_sip(2, 2); /* each cube has two */
     assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 50000000);
-    hw = sips_of(HW_TORUS_2D, 2, 2); /* a SIP has four ports, a cube too: 400 and 512 GB/s */
+    hw = sips_of(&hw_torus_2d, 2, 2); /* a SIP has four ports, a cube too: 400 and 512 GB/s */
     assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 32000000);
-    hw = sips_of(HW_RING_1D, 8, 1); /* two ports, 200 GB/s */
+    hw = sips_of(&hw_ring_1d, 8, 1); /* two ports, 200 GB/s */
     assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 64000000);
-    hw = sips_of(HW_RING_1D, 2, 1); /* two distinct links */
+    hw = sips_of(&hw_ring_1d, 2, 1); /* two distinct links */
     assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 64000000);
-    hw = sips_of(HW_MESH_2D_NO_WRAP, 4, 1); /* the end of a chain has one */
+    hw = sips_of(&hw_mesh_2d_no_wrap, 4, 1); /* the end of a chain has one */
     assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 128000000);
-    hw = sips_of(HW_MESH_2D_NO_WRAP, 3, 3); /* a corner has two, the middle is cut by three */
+    hw = sips_of(&hw_mesh_2d_no_wrap, 3, 3); /* a corner has two, the middle is cut by three */
     assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 64000000);
-    hw = sips_of(HW_SWITCH, 6, 1); /* one link up, one down */
+    hw = sips_of(&hw_switch, 6, 1); /* one link up, one down */
     assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 128000000);
-    hw = sips_of(HW_TORUS_2D, 4, 4); /* bisections of 8 links: the ports are narrower */
+    hw = sips_of(&hw_torus_2d, 4, 4); /* bisections of 8 links: the ports are narrower */
     assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 32000000);
     hw.link[HW_LINK_UCIE] = link_class(20, 64); /* now a cube's four ports are: 256 GB/s */
     assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 50000000);
@@ -65,7 +65,7 @@ static void a_reduce_scatter_sends_every_other_rank_a_slice(void **state)
 {
     (void)state;
     const uint64_t slice = 12800000;
-    struct hw_config hw = sips_of(HW_PAIR_SWITCH, 8, 1);
+    struct hw_config hw = sips_of(&hw_pair_switch, 8, 1);
     hw.link[HW_LINK_UCIE] = link_class(20, 1600);
     hw.link[HW_LINK_SIO] = link_class(100, 256);
     hw.link[HW_LINK_HCCS] = link_class(3500, 64);
@@ -79,16 +79,16 @@ static void a_reduce_scatter_sends_every_other_rank_a_slice(void **state)
     assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 8, 8 * slice), 350000000);
     assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 2, 2 * slice), 200000000);
     assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 1, slice), 0);
-    hw = sips_of(HW_RING_1D, 8, 1); /* four slices must cross the two links in the middle */
+    hw = sips_of(&hw_ring_1d, 8, 1); /* four slices must cross the two links in the middle */
     assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 8, 8 * slice), 448000000);
-    hw = sips_of(HW_SWITCH, 8, 1); /* seven leave by one link */
+    hw = sips_of(&hw_switch, 8, 1); /* seven leave by one link */
     assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 8, 8 * slice), 896000000);
 }
 
 static void an_empty_reduce_scatter_is_bound_by_the_way_to_another_packages_other_die(void **state)
 {
     (void)state;
-    struct hw_config hw = sips_of(HW_PAIR_SWITCH, 4, 1);
+    struct hw_config hw = sips_of(&hw_pair_switch, 4, 1);
     hw.cube_w = hw.cube_h = 1;
     const struct hw_place from = {0, 0, 0}, to = {3, 0, 0};
     const int64_t path_ps = hw_path_ps(&hw, from, to, HW_MEMORY_NONE, HW_PORT_NONE, 0);
@@ -99,8 +99,10 @@ static void an_empty_reduce_scatter_is_bound_by_the_way_to_another_packages_othe
 
 static struct hw_config random_machine(struct cw_rng *rng)
 {
-    struct hw_config hw = sips_of((enum hw_sip_topology)cw_rng_below(rng, HW_PAIR_SWITCH),
-                                  1 + cw_rng_below(rng, 5), 1 + cw_rng_below(rng, 3));
+    static const struct hw_topology_ops *const any[] = {&hw_ring_1d, &hw_torus_2d,
+                                                        &hw_mesh_2d_no_wrap, &hw_switch};
+    struct hw_config hw = sips_of(any[cw_rng_below(rng, COUNT_OF(any))], 1 + cw_rng_below(rng, 5),
+                                  1 + cw_rng_below(rng, 3));
     hw.cube_w = 1 + cw_rng_below(rng, 5);
     hw.cube_h = 1 + cw_rng_below(rng, 5);
     hw.noc_w = 1 + cw_rng_below(rng, 4);

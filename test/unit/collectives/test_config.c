@@ -4,10 +4,12 @@
  */
 #include "test/support/test_config_support.h"
 
+#include "collectives/config/config_load.h"
 #include "collectives/config/config_place.h"
 #include "collectives/config/config_print.h"
 #include "collectives/config/config_rings.h"
-#include "collectives/config/decimal.h"
+#include "collectives/config/input/decimal.h"
+#include "hw/topology/topology.h"
 
 static void the_shipped_defaults_give_the_machine_of_the_specification(void **state)
 {
@@ -15,7 +17,7 @@ static void the_shipped_defaults_give_the_machine_of_the_specification(void **st
     struct config *const config = load_with(NULL, NULL, 0);
     const struct hw_config *const hw = &config->hw;
     assert_int_equal(hw->sip_count, 4);
-    assert_int_equal(hw->sip_topology, HW_TORUS_2D);
+    assert_ptr_equal(hw->sip_topology, &hw_torus_2d);
     assert_int_equal(hw->sip_w, 2);
     assert_int_equal(hw->sip_h, 2);
     assert_int_equal(hw->cube_w, 4);
@@ -175,7 +177,7 @@ static void later_layers_win_and_places_say_which(void **state)
     char where[200];
     assert_int_equal(config_load(&request, &config, &errors), CW_OK);
     assert_int_equal(config->hw.sip_count, 25);
-    assert_int_equal(config->hw.sip_topology, HW_RING_1D);
+    assert_ptr_equal(config->hw.sip_topology, &hw_ring_1d);
     assert_int_equal(config->hw.cube_w, 2);
     assert_int_equal(config->ccl.root, CCL_ROOT_CORNER);
     assert_int_equal(config->hw.link[HW_LINK_SIO].rate.num, 2000);
@@ -248,7 +250,7 @@ static void shipped_files_are_found_where_the_environment_says(void **state)
 }
 
 /* What decides results is in the digest, and a value's place names the variable. */
-static void the_environment_is_a_layer_between_files_and_options(void **state)
+static void the_environment_is_a_layer_over_files_and_options(void **state)
 {
     (void)state;
     static const char *const no[] = {"defaults.birs_enable=false"};
@@ -266,8 +268,8 @@ static void the_environment_is_a_layer_between_files_and_options(void **state)
                         "CUBEWARP_BIRS_ENABLE=TRUE");
     config_free(config);
     config = load_with(NULL, no, COUNT_OF(no));
-    assert_false(config->ccl.birs_enable);
-    assert_string_equal(config->digest, digest);
+    assert_true(config->ccl.birs_enable);
+    assert_string_not_equal(config->digest, digest);
     config_free(config);
     assert_int_equal(setenv("CUBEWARP_BIRS_ENABLE", "FALSE", 1), 0); /* no value of its own */
     config = load_with("a3_16", NULL, 0);
@@ -382,7 +384,7 @@ int main(void)
         cmocka_unit_test(the_digest_depends_on_values_not_on_spelling),
         cmocka_unit_test(the_resolved_text_names_the_place_of_each_value),
         cmocka_unit_test(shipped_files_are_found_where_the_environment_says),
-        cmocka_unit_test(the_environment_is_a_layer_between_files_and_options),
+        cmocka_unit_test(the_environment_is_a_layer_over_files_and_options),
         cmocka_unit_test(decimals_are_exact),
         cmocka_unit_test(decimals_parse_and_print),
         cmocka_unit_test(directions_are_counted_as_they_exist),

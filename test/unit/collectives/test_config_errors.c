@@ -4,6 +4,8 @@
  */
 #include "test/support/test_config_support.h"
 
+#include "collectives/config/config_load.h"
+
 #define TOPOLOGY_KEYS "system, sip, cube, memory, fabric"
 #define ALL_KEYS                                                                                   \
     "system, sip, cube, memory, fabric, ns_per_mm, control_msg_bytes, nodes, links, jitter, "      \

@@ -4,6 +4,7 @@
  */
 #include "test/support/test_config_support.h"
 
+#include "collectives/config/config_load.h"
 #include "collectives/config/config_place.h"
 
 #define ROUNDS     3000

@@ -16,6 +16,7 @@
 #include "collectives/verify/expect.h"
 #include "collectives/verify/expect_order.h"
 #include "collectives/data/input.h"
+#include "hw/topology/topology.h"
 
 /* ---- helpers -------------------------------------------------------------------------------- */
 
@@ -30,7 +31,7 @@ static void set_up(struct setup *s)
 {
     memset(s, 0, sizeof *s);
     s->hw.sip_count = 4;
-    s->hw.sip_topology = HW_TORUS_2D;
+    s->hw.sip_topology = &hw_torus_2d;
     s->hw.sip_w = s->hw.sip_h = 2;
     s->hw.cube_w = s->hw.cube_h = 4;
     s->hw.pe_per_corner = 2;
@@ -43,7 +44,8 @@ static void set_up(struct setup *s)
         .hw = &s->hw, .ccl = &s->ccl, .dtype = DTYPE_F16, .op = REDOP_SUM, .n_elem = 16, .seed = 1};
 }
 
-static void set_sips(struct setup *s, enum hw_sip_topology topology, uint32_t w, uint32_t h)
+static void set_sips(struct setup *s, const struct hw_topology_ops *topology, uint32_t w,
+                     uint32_t h)
 {
     s->hw.sip_topology = topology;
     s->hw.sip_count = w * h;
@@ -151,7 +153,7 @@ static void the_corner_root_gives_the_reference_bits(void **state)
     s.ccl.root = CCL_ROOT_CORNER;
     s.request.n_elem = 4096;
     check_hash(&s, 0x3aa6b7b1e8af79a4);
-    set_sips(&s, HW_MESH_2D_NO_WRAP, 2, 2);
+    set_sips(&s, &hw_mesh_2d_no_wrap, 2, 2);
     set_cubes(&s, 3, 3);
     s.request.n_elem = 1000;
     check_hash(&s, 0xecc97e85935a5dd5);
@@ -162,7 +164,7 @@ static void one_sip_has_no_phase_3(void **state)
     (void)state;
     struct setup s;
     set_up(&s);
-    set_sips(&s, HW_RING_1D, 1, 1);
+    set_sips(&s, &hw_ring_1d, 1, 1);
     set_cubes(&s, 2, 2);
     s.request.n_elem = 64;
     check_hash(&s, 0x8d604e5d71f6aaa7);
@@ -173,16 +175,16 @@ static void rings_tori_and_switches_give_the_reference_bits(void **state)
     (void)state;
     struct setup s;
     set_up(&s);
-    set_sips(&s, HW_RING_1D, 3, 1);
+    set_sips(&s, &hw_ring_1d, 3, 1);
     set_cubes(&s, 3, 2);
     s.request.n_elem = 4096;
     check_hash(&s, 0x715ed335aec7fc6d);
     set_up(&s);
-    set_sips(&s, HW_TORUS_2D, 3, 2);
+    set_sips(&s, &hw_torus_2d, 3, 2);
     s.request.n_elem = 6000;
     check_hash(&s, 0xfe4d8afce315a243);
     set_up(&s);
-    set_sips(&s, HW_SWITCH, 4, 1);
+    set_sips(&s, &hw_switch, 4, 1);
     s.request.n_elem = 1000;
     check_hash(&s, 0x1a3fcdf782f17cce);
 }
@@ -211,7 +213,7 @@ static void a_chosen_root_adds_west_before_east_and_north_before_south(void **st
     (void)state;
     struct setup s;
     set_up(&s);
-    set_sips(&s, HW_RING_1D, 1, 1);
+    set_sips(&s, &hw_ring_1d, 1, 1);
     s.ccl.root = CCL_ROOT_XY;
     s.ccl.root_x = 1;
     s.ccl.root_y = 2;
@@ -237,7 +239,7 @@ static void a_corner_root_is_the_end_of_one_chain(void **state)
     (void)state;
     struct setup s;
     set_up(&s);
-    set_sips(&s, HW_RING_1D, 1, 1);
+    set_sips(&s, &hw_ring_1d, 1, 1);
     set_cubes(&s, 5, 1);
     by_products(&s);
     s.ccl.root = CCL_ROOT_CORNER;
@@ -271,13 +273,13 @@ static void each_rank_of_a_ring_adds_backwards_from_itself(void **state)
     (void)state;
     struct setup s;
     set_up(&s);
-    set_sips(&s, HW_RING_1D, 3, 1);
+    set_sips(&s, &hw_ring_1d, 3, 1);
     set_cubes(&s, 1, 1);
     by_products(&s);
     s.request.n_elem = 500;
     uint8_t *all = all_results(&s);
     strcpy(s.ccl.module, "ring_allreduce");
-    set_sips(&s, HW_MESH_2D_NO_WRAP, 3, 1); /* a logical ring: the SIPs' own wiring is no matter */
+    set_sips(&s, &hw_mesh_2d_no_wrap, 3, 1); /* a logical ring: the SIPs' own wiring is no matter */
     uint8_t *logical = all_results(&s);
     assert_memory_equal(all, logical, 3 * 500 * sizeof(float));
     for (uint64_t e = 0; e < s.request.n_elem; e++) {
@@ -296,7 +298,7 @@ static void a_torus_adds_in_rows_and_then_in_columns(void **state)
     (void)state;
     struct setup s;
     set_up(&s);
-    set_sips(&s, HW_TORUS_2D, 3, 2);
+    set_sips(&s, &hw_torus_2d, 3, 2);
     set_cubes(&s, 1, 1);
     by_products(&s);
     s.request.n_elem = 300;
@@ -322,10 +324,10 @@ static void rank_invariance_makes_all_ranks_equal(void **state)
     by_products(&s);
     s.request.n_elem = 300;
     set_cubes(&s, 1, 1);
-    for (enum hw_sip_topology topology = HW_RING_1D; topology <= HW_SWITCH; topology++) {
-        if (topology == HW_MESH_2D_NO_WRAP)
+    for (uint32_t t = 0; hw_topology_at(t) != NULL; t++) {
+        if (!hw_topology_is_ringed(hw_topology_at(t)))
             continue;
-        set_sips(&s, topology, 2, 3);
+        set_sips(&s, hw_topology_at(t), 2, 3);
         uint8_t *all = all_results(&s);
         for (uint64_t e = 0; e < s.request.n_elem; e++) {
             float product = input(&s, 1, 0, 0, e);
@@ -343,7 +345,7 @@ static void a_mesh_gives_every_rank_the_same_chain(void **state)
     (void)state;
     struct setup s;
     set_up(&s);
-    set_sips(&s, HW_MESH_2D_NO_WRAP, 3, 2);
+    set_sips(&s, &hw_mesh_2d_no_wrap, 3, 2);
     set_cubes(&s, 1, 1);
     by_products(&s);
     s.request.n_elem = 300;
@@ -364,7 +366,7 @@ static void a_tree_adds_left_and_then_right(void **state)
     (void)state;
     struct setup s;
     set_up(&s);
-    set_sips(&s, HW_RING_1D, 6, 1);
+    set_sips(&s, &hw_ring_1d, 6, 1);
     strcpy(s.ccl.module, "tree_allreduce");
     by_products(&s);
     s.request.n_elem = 300;
@@ -386,7 +388,7 @@ static void pes_are_reduced_within_their_cube_first(void **state)
     (void)state;
     struct setup s;
     set_up(&s);
-    set_sips(&s, HW_RING_1D, 1, 1);
+    set_sips(&s, &hw_ring_1d, 1, 1);
     set_cubes(&s, 2, 1);
     strcpy(s.ccl.module, "pe_hierarchical_allreduce");
     s.hw.corner[0] = HW_SE; /* PEs 0, 1: corners are numbered as the configuration says */
@@ -482,13 +484,15 @@ static void what_has_no_specified_order_is_refused(void **state)
     struct setup s;
     set_up(&s);
     strcpy(s.ccl.module, "./mine.so:kernel");
-    refuse(&s, "./mine.so:kernel");
+    refuse(&s, "mine.so");
+    strcpy(s.ccl.module, "relay_barrier");
+    refuse(&s, "module relay_barrier has no specified order of additions; one of birs, ");
     set_up(&s);
-    set_sips(&s, HW_MESH_2D_NO_WRAP, 2, 2);
+    set_sips(&s, &hw_mesh_2d_no_wrap, 2, 2);
     s.ccl.rank_invariant = true;
     refuse(&s, "mesh_2d_no_wrap");
     set_up(&s);
-    set_sips(&s, HW_PAIR_SWITCH, 4, 1);
+    set_sips(&s, &hw_pair_switch, 4, 1);
     refuse(&s, "ring_allreduce");
     set_up(&s);
     s.ccl.root = CCL_ROOT_XY;

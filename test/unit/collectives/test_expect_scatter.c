@@ -16,6 +16,7 @@
 
 #include "collectives/verify/expect.h"
 #include "collectives/data/input.h"
+#include "hw/topology/topology.h"
 
 enum { RANKS_MAX = 128 };
 
@@ -30,7 +31,7 @@ static void set_up(struct setup *s, const char *module, uint32_t ranks, enum dty
 {
     memset(s, 0, sizeof *s);
     s->hw.sip_count = ranks;
-    s->hw.sip_topology = HW_PAIR_SWITCH;
+    s->hw.sip_topology = &hw_pair_switch;
     s->hw.cube_w = s->hw.cube_h = s->hw.sip_w = s->hw.sip_h = 1;
     s->request = (struct expect_request){.hw = &s->hw,
                                          .ccl = &s->ccl,

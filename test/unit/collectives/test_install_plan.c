@@ -4,9 +4,11 @@
  */
 #include "test/support/test_config_support.h"
 
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/install_plan.h"
 #include "collectives/topologies.h"
 #include "hw/phys_addr.h"
+#include "hw/topology/topology.h"
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
@@ -289,7 +291,7 @@ static void a_view_is_one_sip_s_shards_by_cube_pe_and_offset(void **state)
 /* ---- logical topologies ---------------------------------------------------------------------- */
 
 static const struct hw_config machine = {
-    .sip_count = 6, .sip_w = 3, .sip_h = 2, .sip_topology = HW_TORUS_2D};
+    .sip_count = 6, .sip_w = 3, .sip_h = 2, .sip_topology = &hw_torus_2d};
 
 /* "E1 W3": where each direction of a rank leads. */
 static const char *leads(const char *name, uint32_t ranks, uint32_t rank, char text[128])

@@ -81,9 +81,9 @@ static const struct tl_kernel kernel = {.name = "star_allreduce",
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
-static void kernel_args(const struct ccl_call *call, int64_t scalar[TL_SCALARS_MAX])
+static void kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
-    scalar[RANKS] = call->world_size;
+    args->scalar[RANKS] = call->world_size;
 }
 
 static void lead(struct lp_neighbours *map, uint32_t rank, const char *dir, const char *opposite)
@@ -142,7 +142,7 @@ static void launch_all(struct mock *m, const struct ccl_algorithm *algorithm)
         const struct ccl_call call = {
             .hw = &hw, .ccl = &ccl, .rank = rank, .world_size = m->pes, .n_elem = N};
         if (algorithm->kernel_args != NULL)
-            algorithm->kernel_args(&call, args.scalar);
+            algorithm->kernel_args(&call, &args);
         fill(tensor, rank);
         mock_launch(m, rank, algorithm->kernel, args, tensor, sizeof tensor);
     }

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "collectives/data/input.h"
-#include "collectives/matmul/matmul.h"
+#include "collectives/matmul/matmul_verify.h"
 
 enum { SIDE = 12 };
 

@@ -13,7 +13,9 @@
 #include <zstd.h>
 
 #include "collectives/data/data_pass.h"
-#include "collectives/data/op_log.h"
+#include "collectives/data/op_log_read.h"
+#include "collectives/data/op_log_write.h"
+#include "collectives/data/op_replay.h"
 #include "hw/structure.h"
 
 enum { MEMORY = 65536 };

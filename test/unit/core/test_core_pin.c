@@ -166,6 +166,7 @@ static struct counted run(uint32_t workers, bool pin, uint32_t *stats_pinned)
     return counted;
 }
 
+/* I-PIN-1 */
 static void a_drain_pins_its_workers_and_gives_the_caller_back(void **state)
 {
     (void)state;

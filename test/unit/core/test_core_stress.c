@@ -15,7 +15,9 @@
 
 #include "bench/phold/phold.h"
 #include "core/simulation.h"
+#include "core/timewarp/stress.h"
 #include "core/timewarp/timewarp.h"
+#include "core/worker.h"
 #include "test/support/random_model.h"
 
 #define P32_ONE (UINT64_C(1) << 32)
@@ -76,12 +78,12 @@ static void phold_is_undone_at_the_rate_asked_for_and_ends_the_same(void **state
     struct phold_options options = phold_defaults();
     options.lps = 64;
     for (int traffic = PHOLD_RANDOM; traffic <= PHOLD_MESH; traffic++) {
-        options.end_ps = traffic == PHOLD_MESH ? 2000000 : 30000000;
+        options.engine.end_ps = traffic == PHOLD_MESH ? 2000000 : 30000000;
         options.traffic = (enum phold_traffic)traffic;
         const struct cw_stats expected = run_phold(&options, CW_SEQUENTIAL, 1);
         for (size_t i = 0; i < PERCENTS; i++)
             for (uint32_t threads = 1; threads <= 2; threads++) {
-                options.stress_rate_p32 = percents[i] * P32_ONE / 100;
+                options.engine.stress_rate_p32 = percents[i] * P32_ONE / 100;
                 const struct cw_stats got = run_phold(&options, CW_STRESS, threads);
                 assert_true(got.trace_hash == expected.trace_hash);
                 assert_int_equal(got.events_committed, expected.events_committed);
@@ -230,7 +232,7 @@ static void a_run_that_was_not_undone_anywhere_fails(void **state)
     assert_int_equal(stress_result(sim, &error), CW_OK); /* there was nothing to undo */
     assert_int_equal(cw_inject(sim, 0, 0, 0, 0, 0, NULL, 0, &error), CW_OK);
     assert_int_equal(cw_drain(sim, &error), CW_OK);
-    sim->workers[0].timewarp->stress.injected = 0;
+    sim->workers[0].timewarp->stress.undone = 0;
     assert_int_equal(stress_result(sim, &error), CW_BUG);
     assert_string_equal(error.text, "the stress mode undid none of 1 events: it proves nothing");
     cw_sim_free(sim);

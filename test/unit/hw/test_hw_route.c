@@ -27,8 +27,8 @@ static void expect_exits(const struct hw_config *hw, uint32_t from, const char *
 static void a_ring_is_taken_the_shorter_way_and_east_on_a_tie(void **state)
 {
     (void)state;
-    const struct hw_config even = sips_of(HW_RING_1D, 4, 1), odd = sips_of(HW_RING_1D, 5, 1),
-                           two = sips_of(HW_RING_1D, 2, 1);
+    const struct hw_config even = sips_of(&hw_ring_1d, 4, 1), odd = sips_of(&hw_ring_1d, 5, 1),
+                           two = sips_of(&hw_ring_1d, 2, 1);
     expect_exits(&even, 0, ".EEW");
     expect_exits(&even, 2, "EW.E");
     expect_exits(&odd, 0, ".EEWW");
@@ -40,12 +40,12 @@ static void a_ring_is_taken_the_shorter_way_and_east_on_a_tie(void **state)
 static void a_torus_goes_by_x_then_y_and_ties_go_east_then_south(void **state)
 {
     (void)state;
-    const struct hw_config hw = sips_of(HW_TORUS_2D, 4, 4);
+    const struct hw_config hw = sips_of(&hw_torus_2d, 4, 4);
     /* from (0, 0): the column decides as long as it differs, then the row */
     expect_exits(&hw, 0, ".EEWSEEWSEEWNEEW");
     /* from (3, 2) = 11: row by row of destinations; column 0 is next to the east */
     expect_exits(&hw, 11, "EEWSEEWNEEW.EEWS");
-    const struct hw_config flat = sips_of(HW_TORUS_2D, 2, 1), tall = sips_of(HW_TORUS_2D, 1, 2);
+    const struct hw_config flat = sips_of(&hw_torus_2d, 2, 1), tall = sips_of(&hw_torus_2d, 1, 2);
     expect_exits(&flat, 1, "E.");
     expect_exits(&tall, 0, ".S");
     expect_exits(&tall, 1, "S.");
@@ -54,7 +54,7 @@ static void a_torus_goes_by_x_then_y_and_ties_go_east_then_south(void **state)
 static void a_mesh_of_sips_never_wraps(void **state)
 {
     (void)state;
-    const struct hw_config hw = sips_of(HW_MESH_2D_NO_WRAP, 4, 3);
+    const struct hw_config hw = sips_of(&hw_mesh_2d_no_wrap, 4, 3);
     expect_exits(&hw, 0, ".EEESEEESEEE");
     expect_exits(&hw, 7, "WWWNWWW.WWWS");
 }
@@ -62,7 +62,7 @@ static void a_mesh_of_sips_never_wraps(void **state)
 static void through_a_switch_everything_leaves_and_enters_by_east(void **state)
 {
     (void)state;
-    const struct hw_config hw = sips_of(HW_SWITCH, 5, 1);
+    const struct hw_config hw = sips_of(&hw_switch, 5, 1);
     expect_exits(&hw, 2, "EE.EE");
     assert_true(hw_route_through_switch(&hw, HW_PORT_E));
     assert_int_equal(hw_route_entry(&hw, HW_PORT_E), HW_PORT_E);
@@ -77,7 +77,7 @@ static void through_a_switch_everything_leaves_and_enters_by_east(void **state)
 static void paired_dies_use_sio_for_the_mate_and_hccs_for_the_rest(void **state)
 {
     (void)state;
-    const struct hw_config hw = sips_of(HW_PAIR_SWITCH, 6, 1);
+    const struct hw_config hw = sips_of(&hw_pair_switch, 6, 1);
     expect_exits(&hw, 2, "NN.ENN");
     expect_exits(&hw, 3, "NNE.NN");
     assert_false(hw_route_through_switch(&hw, HW_PORT_E));
@@ -93,11 +93,14 @@ static void paired_dies_use_sio_for_the_mate_and_hccs_for_the_rest(void **state)
     assert_int_equal(hw_route_sip_behind(&hw, 2, HW_PORT_E, 3), 3);
 }
 
+static const struct hw_topology_ops *const grids[] = {&hw_ring_1d, &hw_torus_2d,
+                                                      &hw_mesh_2d_no_wrap};
+
 static void a_named_direction_uses_its_own_port(void **state)
 {
     (void)state;
-    for (enum hw_sip_topology t = HW_RING_1D; t <= HW_MESH_2D_NO_WRAP; t++) {
-        const struct hw_config hw = sips_of(t, 2, 1);
+    for (uint32_t t = 0; t < COUNT_OF(grids); t++) {
+        const struct hw_config hw = sips_of(grids[t], 2, 1);
         assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_N), HW_PORT_N);
         assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_S), HW_PORT_S);
         assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_E), HW_PORT_E);
@@ -144,10 +147,10 @@ static void following_the_decisions_reaches_every_sip_by_a_shortest_way(void **s
     static const uint32_t sizes[][2] = {{1, 1}, {2, 1}, {5, 1}, {8, 1}, {3, 2},
                                         {4, 4}, {1, 6}, {5, 3}, {2, 7}};
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
-        for (enum hw_sip_topology t = HW_RING_1D; t <= HW_MESH_2D_NO_WRAP; t++) {
-            const struct hw_config hw = sips_of(t, sizes[i][0], sizes[i][1]);
-            const uint32_t w = t == HW_RING_1D ? hw.sip_count : hw.sip_w, n = hw.sip_count;
-            const bool wrap = t != HW_MESH_2D_NO_WRAP;
+        for (uint32_t t = 0; t < COUNT_OF(grids); t++) {
+            const struct hw_config hw = sips_of(grids[t], sizes[i][0], sizes[i][1]);
+            const uint32_t w = grids[t] == &hw_ring_1d ? hw.sip_count : hw.sip_w, n = hw.sip_count;
+            const bool wrap = grids[t] != &hw_mesh_2d_no_wrap;
             for (uint32_t pair = 0; pair < n * n; pair++) {
                 const uint32_t from = pair / n, to = pair % n;
                 uint32_t links = 0;
@@ -280,7 +283,7 @@ static void hbm_and_sram_slots_add_a_memory_leg(void **state)
 }
 
 /* A machine of one-router cubes, so that paths between SIPs stay short. */
-static struct hw_config small_cubes(enum hw_sip_topology topology, uint32_t w, uint32_t h,
+static struct hw_config small_cubes(const struct hw_topology_ops *topology, uint32_t w, uint32_t h,
                                     uint32_t cube_w, uint32_t cube_h)
 {
     struct hw_config hw = sips_of(topology, w, h);
@@ -293,7 +296,7 @@ static struct hw_config small_cubes(enum hw_sip_topology topology, uint32_t w, u
 static void leaving_a_sip_goes_along_the_row_and_entering_too(void **state)
 {
     (void)state;
-    const struct hw_config hw = small_cubes(HW_RING_1D, 3, 1, 2, 2);
+    const struct hw_config hw = small_cubes(&hw_ring_1d, 3, 1, 2, 2);
     expect_path(&hw, "0.2.0", "1.1.0", HW_MEMORY_NONE, HW_PORT_NONE,
                 "dma -pe_noc- r0.2.0 -noc_ucie- uE -ucie- uW -noc_ucie- r0.3.0 "
                 "-noc_ucie- uE -ucie- p0E -sip_link- p1W -ucie- uW -noc_ucie- r1.0.0 "
@@ -307,7 +310,7 @@ static void leaving_a_sip_goes_along_the_row_and_entering_too(void **state)
 static void leaving_by_north_goes_along_the_column(void **state)
 {
     (void)state;
-    const struct hw_config hw = small_cubes(HW_TORUS_2D, 1, 3, 2, 2);
+    const struct hw_config hw = small_cubes(&hw_torus_2d, 1, 3, 2, 2);
     expect_path(&hw, "0.3.0", "2.0.0", HW_MEMORY_NONE, HW_PORT_NONE,
                 "dma -pe_noc- r0.3.0 -noc_ucie- uN -ucie- uS -noc_ucie- r0.1.0 "
                 "-noc_ucie- uN -ucie- p0N -sip_link- p2S -ucie- uS -noc_ucie- r2.2.0 "
@@ -317,7 +320,7 @@ static void leaving_by_north_goes_along_the_column(void **state)
 static void in_a_ring_of_two_the_named_direction_decides_the_link(void **state)
 {
     (void)state;
-    const struct hw_config hw = small_cubes(HW_RING_1D, 2, 1, 2, 1);
+    const struct hw_config hw = small_cubes(&hw_ring_1d, 2, 1, 2, 1);
     static const char *const east =
         "dma -pe_noc- r0.0.0 -noc_ucie- uE -ucie- uW -noc_ucie- r0.1.0 "
         "-noc_ucie- uE -ucie- p0E -sip_link- p1W -ucie- uW -noc_ucie- r1.0.0 -pe_noc- dma";
@@ -332,11 +335,11 @@ static void in_a_ring_of_two_the_named_direction_decides_the_link(void **state)
 static void transit_crosses_only_the_io_die(void **state)
 {
     (void)state;
-    const struct hw_config hw = small_cubes(HW_TORUS_2D, 2, 2, 1, 1);
+    const struct hw_config hw = small_cubes(&hw_torus_2d, 2, 2, 1, 1);
     expect_path(&hw, "0.0.0", "3.0.0", HW_MEMORY_NONE, HW_PORT_NONE,
                 "dma -pe_noc- r0.0.0 -noc_ucie- uE -ucie- p0E -sip_link- p1W -hub- hub1 -hub- p1S "
                 "-sip_link- p3N -ucie- uN -noc_ucie- r3.0.0 -pe_noc- dma");
-    const struct hw_config ring = small_cubes(HW_RING_1D, 5, 1, 1, 1);
+    const struct hw_config ring = small_cubes(&hw_ring_1d, 5, 1, 1, 1);
     expect_path(&ring, "1.0.0", "4.0.0", HW_MEMORY_NONE, HW_PORT_NONE,
                 "dma -pe_noc- r1.0.0 -noc_ucie- uW -ucie- p1W -sip_link- p0E -hub- hub0 -hub- p0W "
                 "-sip_link- p4E -ucie- uE -noc_ucie- r4.0.0 -pe_noc- dma");
@@ -345,7 +348,7 @@ static void transit_crosses_only_the_io_die(void **state)
 static void a_switch_crossing_costs_two_links_and_the_switch(void **state)
 {
     (void)state;
-    const struct hw_config hw = small_cubes(HW_SWITCH, 4, 1, 1, 1);
+    const struct hw_config hw = small_cubes(&hw_switch, 4, 1, 1, 1);
     expect_path(&hw, "3.0.0", "1.0.0", HW_MEMORY_NONE, HW_PORT_NONE,
                 "dma -pe_noc- r3.0.0 -noc_ucie- uE -ucie- p3E -sip_link- sw0 -sip_link- p1E "
                 "-ucie- uE -noc_ucie- r1.0.0 -pe_noc- dma");
@@ -356,7 +359,7 @@ static void a_switch_crossing_costs_two_links_and_the_switch(void **state)
 static void paired_dies_reach_another_parity_through_the_mate_of_the_destination(void **state)
 {
     (void)state;
-    const struct hw_config hw = small_cubes(HW_PAIR_SWITCH, 4, 1, 1, 1);
+    const struct hw_config hw = small_cubes(&hw_pair_switch, 4, 1, 1, 1);
     expect_path(&hw, "0.0.0", "1.0.0", HW_MEMORY_NONE, HW_PORT_NONE,
                 "dma -pe_noc- r0.0.0 -noc_ucie- uE -ucie- p0E -sio- p1E "
                 "-ucie- uE -noc_ucie- r1.0.0 -pe_noc- dma");
@@ -396,7 +399,7 @@ static void straight_paths_cost_the_same_both_ways(void **state)
     (void)state;
     static const uint32_t nocs[][2] = {{1, 1}, {2, 2}, {3, 2}, {1, 4}, {5, 4}};
     for (size_t i = 0; i < COUNT_OF(nocs); i++) {
-        struct hw_config hw = sips_of(HW_RING_1D, 5, 1);
+        struct hw_config hw = sips_of(&hw_ring_1d, 5, 1);
         hw.noc_w = nocs[i][0];
         hw.noc_h = nocs[i][1];
         uint32_t checked = 0;
@@ -418,7 +421,7 @@ static void straight_paths_cost_the_same_both_ways(void **state)
 static void all_sips_of_a_torus_see_the_same_distances(void **state)
 {
     (void)state;
-    const struct hw_config hw = sips_of(HW_TORUS_2D, 3, 3);
+    const struct hw_config hw = sips_of(&hw_torus_2d, 3, 3);
     for (uint32_t dx = 0; dx < 3; dx++)
         for (uint32_t dy = 0; dy < 3; dy++) {
             if (dx + dy == 0)

@@ -1,7 +1,7 @@
 /*
- * test_lp_contexts.c: parallel streams on one PE (30-ipcq.md, "Kernel API"; tl.h): fork, join and
- * barrier, what they cost and whom they wait for; contexts that want the same tile, credit,
- * notification or place in a channel; and what a kernel must not do with them.
+ * test_lp_contexts.c: parallel streams on one PE (lp/QUEUES.md, "Contexts"): fork, join and
+ * barrier, their costs and their waits; contexts that want the same tile, credit, notification or
+ * place in a channel; and uses of contexts that are errors.
  *
  * On small_machine(), in ns: fork, join, barrier: pe_cpu 2; send: issue 4, the engine n / 128 GB/s;
  * from the end of the engine 10.011 to TCM of PE 1, wire 1; the credit back 9.135.
@@ -387,8 +387,7 @@ static void four_contexts_receive_from_different_directions(void **state)
     machine_free(m);
 }
 
-/* ---- what a kernel must not do -----------------------------------------------------------------
- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static const struct line short_stream[] = {DELAY(10), DONE};
 

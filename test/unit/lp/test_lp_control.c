@@ -1,5 +1,5 @@
 /*
- * test_lp_control.c: control messages between host and PEs (20-hardware.md, "Control plane"), with
+ * test_lp_control.c: control messages between host and PEs (hw/HARDWARE.md, "Control plane"), with
  * the default figures: installation, launches, completions, and the times that the host sees.
  *
  * One message of 64 bytes to PE 0 of a SIP of one cube, in ns:
@@ -17,7 +17,7 @@
 
 enum { DOWN = 301540, UP = 301540 };
 
-/* One corner with so many PEs in each cube, so that all share a router. */
+/* One corner with this many PEs in each cube, so that all share a router. */
 static struct machine *controlled(uint32_t sips, uint32_t cube_w, uint32_t pes)
 {
     struct machine *m = small_machine(sips, cube_w, 1);
@@ -107,7 +107,7 @@ static void io_cpu_serves_one_message_at_a_time(void **state)
     for (enum hw_contention c = HW_CONTENTION_NONE; c <= HW_CONTENTION_CHUNK; c++) {
         struct machine *m = controlled(1, 1, 4);
         m->hw.contention = c;
-        m->hw.overhead_ps[HW_NODE_M_CPU] = 0; /* 10 less each way; nobody waits there */
+        m->hw.overhead_ps[HW_NODE_M_CPU] = 0; /* 10 less each way; no message waits there */
         assert_int_equal(install_ps(m), DOWN + UP - 2 * 10000 + 3 * 20000);
     }
 }

@@ -1,6 +1,6 @@
 /*
- * test_lp_credits.c: what ccl.yaml may change in a PE's queues and PE_DMA (30-ipcq.md): credits
- * over the fabric, strict fairness, one channel for both kinds of work. Times are worked out by
+ * test_lp_credits.c: settings of a PE's queues and PE_DMA in ccl.yaml (lp/QUEUES.md): credits over
+ * the fabric, strict fairness, one channel for both kinds of work. Times are worked out by
  * hand beside each case.
  *
  * Between PEs of one router (in ns): issue 4; a credit of 16 bytes takes .125 in the engine, then

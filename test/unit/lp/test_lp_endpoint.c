@@ -1,11 +1,12 @@
 /*
- * test_lp_endpoint.c: where queues lead and where their slots are (seed ADR-0023, D2.5 and I3;
- * 30-ipcq.md, "Queue pair"): each queue's other end names it, receive rings lie apart, and tile i
- * of a queue goes to slot i mod n_slots of its ring.
+ * test_lp_endpoint.c: the other ends of queues, and their slots (lp/QUEUES.md, "Queue pair", and
+ * invariant I3): each queue's other end names it, receive rings lie apart, and tile i of a queue
+ * goes to slot i mod n_slots of its ring.
  */
 #include "test/support/test_lp_support.h"
 
 #include "hw/phys_addr.h"
+#include "lp/queues/queue_ends.h"
 
 #define E HW_DIR_INTRA_E
 #define W HW_DIR_INTRA_W

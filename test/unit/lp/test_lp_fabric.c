@@ -1,6 +1,6 @@
 /*
- * test_lp_fabric.c: what transfers do to each other on shared links, in each contention mode
- * (20-hardware.md, the table of `fabric.contention`), worked out by hand.
+ * test_lp_fabric.c: transfers that share links, in each contention mode (hw/HARDWARE.md,
+ * "Contention"), worked out by hand.
  */
 #include "test/support/test_lp_support.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_lp_failures.c: what ends a simulated program, with exit code 3, and how it says so: where,
- * what, and what to do (30-ipcq.md, "Failures"; 20-hardware.md, PE_MMU).
+ * test_lp_failures.c: the errors that end a simulated program with exit code 3. Each names its
+ * place, the fault and the remedy (lp/QUEUES.md, "Failures"; hw/HARDWARE.md, "Blocks of a PE").
  */
 #include "test/support/test_lp_support.h"
 
@@ -185,7 +185,7 @@ static void the_first_and_the_last_byte_of_a_page_are_mapped(void **state)
 
 static const struct line receive_from_west[] = {RECV(HW_DIR_GLOBAL_W, 16), DONE};
 
-/* In a ring of three SIPs everybody receives first. Elsewhere four PEs wait in a circle, two wait
+/* In a ring of three SIPs every PE receives first. Elsewhere four PEs wait in a circle, two wait
  * for each other's room, one for a finished PE. */
 static void the_shortest_cycle_comes_first(void **state)
 {
@@ -288,8 +288,8 @@ static void the_failure_that_stands_is_the_same_in_every_mode(void **state)
     for (enum cw_sync sync = CW_SEQUENTIAL; sync <= CW_STRESS; sync++) {
         struct machine *m = small_machine(3, 1, 1);
         m->engine.sync = sync;
-        m->engine.threads = 3;
-        m->engine.cube_worker = cube_worker;
+        m->engine.worker_count = 3;
+        m->cube_worker = cube_worker;
         m->engine.stress_seed = 1;
         m->engine.stress_rate_p32 = 1ull << 29;
         machine_start(m);
@@ -308,8 +308,8 @@ static void a_deadlock_is_found_in_every_mode(void **state)
     for (enum cw_sync sync = CW_SEQUENTIAL; sync <= CW_STRESS; sync++) {
         struct machine *m = small_machine(3, 1, 1);
         m->engine.sync = sync;
-        m->engine.threads = 2;
-        m->engine.cube_worker = cube_worker;
+        m->engine.worker_count = 2;
+        m->cube_worker = cube_worker;
         m->engine.stress_rate_p32 = 1ull << 29;
         machine_start(m);
         const struct part parts[] = {

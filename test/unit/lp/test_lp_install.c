@@ -1,8 +1,10 @@
 /*
- * test_lp_install.c: installing queues by messages through the machine (seed ADR-0024, D2 and T3):
- * it leaves each PE as writing the table directly would, whatever the order of arrival.
+ * test_lp_install.c: installing queues by messages through the machine (hw/HARDWARE.md,
+ * "Control plane"): it leaves each PE as writing the table directly would, in any order of arrival.
  */
 #include "test/support/test_lp_support.h"
+
+#include "lp/queues/queue_ends.h"
 
 enum { PES_MAX = 64, SIPS = 2, CUBE_W = 2, CUBE_H = 2, PES = SIPS * CUBE_W * CUBE_H * 8 };
 
@@ -31,23 +33,21 @@ static const struct lp_pe *pe_of(const struct machine *m, uint32_t pe)
 }
 
 /* Builds the machine; installs by messages; compares each PE's bytes with those that it had before,
- * plus what an install writes. What sending the acknowledgement takes is no part of that. */
+ * plus the writes of an install. The numbers of the acknowledgement are no part of that. */
 static void install_and_compare(struct machine *m, struct arrivals *arrivals)
 {
-    struct lp_system_options options = m->engine;
-    options.hw = &m->hw;
-    options.config = &m->config;
-    options.threads = 1;
-    options.trace = note_arrival;
-    options.trace_arg = arrivals;
+    struct lp_system_options options = {.hw = &m->hw, .config = &m->config, .engine = m->engine};
+    options.engine.worker_count = 1;
+    options.engine.trace = note_arrival;
+    options.engine.trace_arg = arrivals;
     m->system = lp_system_create(&options, &m->error);
     assert_non_null(m->system);
     const struct lp_model *model = lp_system_model(m->system);
     uint8_t *before[PES];
     for (uint32_t pe = 0; pe < PES; pe++) {
-        before[pe] = malloc(model->pe_bytes);
+        before[pe] = malloc(model->cube.pe_bytes);
         assert_non_null(before[pe]);
-        memcpy(before[pe], pe_of(m, pe), model->pe_bytes);
+        memcpy(before[pe], pe_of(m, pe), model->cube.pe_bytes);
     }
     assert_int_equal(lp_system_submit_install(m->system, &m->error), CW_OK);
     assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
@@ -59,7 +59,7 @@ static void install_and_compare(struct machine *m, struct arrivals *arrivals)
             expected->installed = lp_directions(model, pe);
             expected->next_number = got->next_number;
         }
-        if (memcmp(expected, got, model->pe_bytes) != 0)
+        if (memcmp(expected, got, model->cube.pe_bytes) != 0)
             fail_msg("PE %u is not as a direct install leaves it", pe);
         free(before[pe]);
     }

@@ -1,16 +1,20 @@
 /*
- * test_lp_ipcq.c: the queue protocol (30-ipcq.md, "Send" and "Receive"): who waits for what, and
- * until when, to the picosecond.
+ * test_lp_ipcq.c: the queue protocol (lp/QUEUES.md, "Send" and "Receive", invariants I-IPCQ-1 to
+ * I-IPCQ-3): each wait, and its end to the picosecond.
  *
  * Most tests send 16 bytes from PE 0 to PE 1 of one cube, which share a router. Of that transfer
- * the reference works out by hand (in ns): issue    pe_cpu 2 + pe_ipcq 2 4.000 engine   16 B / 128
- * GB/s                                                  0.125 path     pe_dma 4 + .005 + router 1 +
- * .005 + pe_dma 4 + .001 + pe_tcm 1  10.011 wire 1.000 credit   4 + .005 + 1 + .005 + 4 + 16 / 128
- * 9.135
+ * the reference works out by hand (in ns):
+ *     issue    pe_cpu 2 + pe_ipcq 2                                   4.000
+ *     engine   16 B / 128 GB/s                                        0.125
+ *     path     pe_dma 4 + .005 + router 1 + .005 + pe_dma 4
+ *              + .001 + pe_tcm 1                                     10.011
+ *     wire                                                            1.000
+ *     credit   4 + .005 + 1 + .005 + 4 + 16 / 128                     9.135
  */
 #include "test/support/test_lp_support.h"
 
 #include "lp/layout.h"
+#include "lp/lp_kinds.h"
 
 enum { ISSUE = 4000, ENGINE = 125, PATH = 10011, WIRE = 1000, CREDIT = 9135 };
 enum { VISIBLE = ISSUE + ENGINE + PATH + WIRE }; /* after the send call began: 15.136 */
@@ -164,7 +168,7 @@ static void a_polling_receiver_sees_the_tile_at_its_next_look(void **state)
     assert_int_equal(polled_receive_ps(20000), 124000 + CREDIT);
     assert_int_equal(polled_receive_ps(50000), 154000 + CREDIT);
     assert_int_equal(polled_receive_ps(1), 100000 + VISIBLE + CREDIT);
-    /* 115.136 - 4 = 4 x 27.784: it sees what arrives exactly then */
+    /* 115.136 - 4 = 4 x 27.784: it sees a tile that arrives exactly then */
     assert_int_equal(polled_receive_ps(27784), 100000 + VISIBLE + CREDIT);
     assert_int_equal(polled_receive_ps(27783), ISSUE + 5 * 27783 + CREDIT);
 }
@@ -317,7 +321,7 @@ struct all_frame {
 };
 enum { ROUNDS = 5 };
 
-/* Sends a tile in every direction, receives one from every direction; so many rounds. */
+/* In each round: sends a tile in every direction, receives one from every direction. */
 static enum tl_status run_all_directions(struct tl *tl, void *state)
 {
     struct all_frame *f = state;
@@ -412,7 +416,7 @@ static void wiring_of_pe_0_alone_leaves_the_others_without_queues(void **state)
     machine_free(m);
 }
 
-/* 20-hardware.md, "Scale": cube and link state included. */
+/* hw/HARDWARE.md, "Scale": cube and link state included. */
 static void a_pe_with_all_its_queues_takes_at_most_1536_bytes(void **state)
 {
     (void)state;
@@ -421,7 +425,7 @@ static void a_pe_with_all_its_queues_takes_at_most_1536_bytes(void **state)
     struct lp_model m;
     assert_true(lp_layout_init(&m, &hw, &config));
     size_t bytes = 0;
-    for (uint32_t lp = 1; lp < m.lp_count; lp++)
+    for (uint32_t lp = 1; lp < m.lps.count; lp++)
         bytes += lp_ops_of(&m, lp)->state_bytes(&m);
     assert_true(bytes <= 1536ull * hw_pe_count(&hw));
     lp_layout_free(&m);

@@ -1,13 +1,16 @@
 /*
- * test_lp_kernel.c: what a kernel's calls cost and what they leave behind (20-hardware.md, "Blocks
- * of a PE, and what a kernel call costs"; 30-ipcq.md, "PE_DMA" and "Op log"): loads, stores,
- * additions, slots outside TCM, contention for PE_DMA, records, failures.
+ * test_lp_kernel.c: the costs and the records of a kernel's calls (hw/HARDWARE.md, "Blocks of a
+ * PE"; lp/QUEUES.md, "PE_DMA", "Op log and the two passes"): loads, stores, additions, slots
+ * outside TCM, contention for PE_DMA, failures. Contexts keep I-TL-1.
  *
  * PE 0 and PE 1 share router 0, where the SRAM is too. Worked out by hand (in ns), n bytes:
- *     load from HBM   issue: pe_cpu 2 + pe_scheduler 1 + pe_mmu 0                        3.000
- *                     request: pe_dma 4 + .005 + router 1 + .010 + hbm 40               45.015
- *                     data: n / 64 GB/s + .010 + 1 + .005 + pe_dma 4 + .001 + pe_tcm 1   6.016 + n
- * / 64 store to HBM    issue 3, there 45.015 + n / 64, acknowledgement .010 + 1 + .005 + 4
+ *     load from HBM
+ *         issue     pe_cpu 2 + pe_scheduler 1 + pe_mmu 0                      3.000
+ *         request   pe_dma 4 + .005 + router 1 + .010 + hbm 40               45.015
+ *         data      n / 64 GB/s + .010 + 1 + .005 + pe_dma 4
+ *                   + .001 + pe_tcm 1                                         6.016 + n / 64
+ *     store to HBM
+ *         issue 3, there 45.015 + n / 64, acknowledgement .010 + 1 + .005 + 4
  */
 #include "test/support/test_lp_support.h"
 

@@ -1,7 +1,7 @@
 /*
  * test_lp_memory.c: copies, operations under way beside the kernel, receives of several tiles or
- * into a place, conversions and products, raw remote stores, regions (20-hardware.md, "Loads and
- * stores", "Blocks of a PE"; 30-ipcq.md, "Receive").
+ * into a place, conversions and products, raw remote stores, regions (hw/HARDWARE.md, "Loads and
+ * stores", "Blocks of a PE"; lp/QUEUES.md, "Receive").
  *
  * PE 0, at the router of the SRAM, worked out by hand (in ns), n bytes:
  *     issue      pe_cpu 2 + pe_scheduler 1 + pe_mmu 0                                      3.000
@@ -408,7 +408,7 @@ static void a_product_takes_its_tiles(void **state)
     assert_int_equal(op->peer, 64);
     assert_int_equal(op->bytes, 3072);
     assert_int_equal(op->math, 0);
-    /* and what is there already */
+    /* and the values that are there already */
     op = nth(m, 0, LP_OP_GEMM, 1);
     assert_int_equal(took(op), 3000 + 27000 + 8000 + 24000 + 7000);
     assert_int_equal(op->math, LP_MATH_SUM);

@@ -1,7 +1,7 @@
 /*
- * test_lp_one_sided.c: puts, reducing puts and notifications (20-hardware.md, "Timing of a
- * transfer", "Blocks of a PE"; 30-ipcq.md, "Kernel API"): what they cost, when they become visible,
- * and in which order.
+ * test_lp_one_sided.c: puts, reducing puts and notifications (hw/HARDWARE.md, "Timing of a
+ * transfer", "Blocks of a PE"; lp/QUEUES.md, "One-sided operations"): their costs, the times at
+ * which they become visible, and their order (I-PUT-1).
  *
  * A put from PE 0, worked out by hand (in ns), n bytes:
  *     issue      pe_cpu 2 + pe_ipcq 2                                                      4.000
@@ -137,7 +137,7 @@ static void a_received_tile_can_be_put(void **state)
     machine_free(m);
 }
 
-/* 30-ipcq.md: a tile whose slot is in HBM is loaded first: load 3 + 45.015 + 6.016 + .250. */
+/* lp/QUEUES.md: a tile whose slot is in HBM is loaded first: load 3 + 45.015 + 6.016 + .250. */
 static void putting_a_tile_out_of_a_slot_in_hbm_loads_it_first(void **state)
 {
     (void)state;
@@ -317,7 +317,7 @@ static void a_notification_that_is_there_costs_pe_cpu(void **state)
     machine_free(m);
 }
 
-/* It looks at 2 + k x 20, and sees what comes exactly then. */
+/* It looks at 2 + k x 20, and sees a notification that comes exactly then. */
 static void a_polling_waiter_looks_at_whole_intervals(void **state)
 {
     (void)state;
@@ -432,7 +432,7 @@ static void what_overtakes_a_put_from_hbm_becomes_visible_with_it(void **state)
         }
         assert_int_equal(end_of(m, nth(m, 1, LP_OP_WAIT_NOTIFY, 0)), first_ps);
         assert_true(nth(m, 1, LP_OP_LAND, 1) < nth(m, 1, LP_OP_WAIT_NOTIFY, 0));
-        /* what goes to another PE does not wait */
+        /* a transfer to another PE does not wait */
         assert_int_equal(landed_ps(m, 2, 0, 0), 36375 + TO_PE_1 + HOP + INTO_TCM);
         assert_int_equal(end_of(m, nth(m, 2, LP_OP_WAIT_NOTIFY, 0)), 36500 + TO_PE_1 + HOP + WIRE);
         machine_free(m);

@@ -1,15 +1,16 @@
 /*
  * test_lp_random.c: random kernels on random small machines, with the engine proving that handlers
- * change only what they asked for. Whatever the machine, each tile that was sent is received once
- * and in order, no earlier than its path allows, puts land in order and before the notifications
- * behind them, the data pass can carry all of it out, the pointers agree at the end, and every
- * other run, in any mode, on any number of workers and wherever the cubes are, is the same to the
- * picosecond.
+ * change only the parts that they asked for. On each machine:
+ *   1. each tile that was sent is received once and in order, no earlier than its path allows;
+ *   2. puts land in order, and before the notifications behind them;
+ *   3. the data pass can carry out all records, and the pointers agree at the end;
+ *   4. every other run, in any mode, on any number of workers and with any placement of the cubes,
+ *      is the same to the picosecond.
  *
- * In each round every queue carries a tile or not, and every PE puts to some PE and notifies it, or
- * not, as a hash of seed, round and place says; so receivers know what to expect. All that is sent
- * in a round is sent before its receives, which cannot deadlock even with one slot. The receives
- * are shared out among the kernel and its streams.
+ * In each round a hash of seed, round and place decides which queues carry a tile, and which PEs
+ * put to another PE and notify it. So receivers can compute the tiles that they get. All sends of a
+ * round come before its receives, which cannot deadlock even with one slot. The receives are shared
+ * out among the kernel and its streams.
  */
 #include "test/support/test_lp_support.h"
 
@@ -42,7 +43,7 @@ static uint64_t draw(uint64_t seed, uint64_t a, uint64_t b, uint64_t c)
 /* ---- the plan ---------------------------------------------------------------------------------
  */
 
-enum what { SIZE = 1000, TURN, STEP, PUT_TO, PUT_WHAT, STREAMS };
+enum draw { SIZE = 1000, TURN, STEP, PUT_TO, PUT_WHAT, STREAMS };
 
 /* All tiles of such a round have one size: any receive may take any of them. */
 static bool is_uniform(uint64_t seed, uint32_t round)
@@ -229,7 +230,7 @@ static bool notifies_me(const struct tl *tl, const struct random_frame *f)
     return f->i % f->shares == f->share && put_peer(seed_of(tl), f->round, f->i) == my_index(tl);
 }
 
-/* This context's part of what comes in this round. */
+/* This context's part of the tiles that come in this round. */
 static enum tl_status receive_part(struct tl *tl, struct random_frame *f)
 {
     TL_BEGIN(&f->part);
@@ -336,11 +337,13 @@ static const struct tl_kernel random_kernel = {.name = "random",
 
 static struct machine *random_machine(uint64_t seed)
 {
+    static const struct hw_topology_ops *const any[] = {
+        &hw_ring_1d, &hw_torus_2d, &hw_mesh_2d_no_wrap, &hw_switch, &hw_pair_switch};
     struct cw_rng rng = cw_rng_seeded(seed, 0);
     struct machine *m = calloc(1, sizeof *m);
     assert_non_null(m);
-    m->hw = sips_of((enum hw_sip_topology)cw_rng_below(&rng, HW_SIP_TOPOLOGIES),
-                    1 + cw_rng_below(&rng, 2), 1 + cw_rng_below(&rng, 2));
+    m->hw = sips_of(any[cw_rng_below(&rng, COUNT_OF(any))], 1 + cw_rng_below(&rng, 2),
+                    1 + cw_rng_below(&rng, 2));
     m->hw.cube_w = 1 + cw_rng_below(&rng, 2);
     m->hw.cube_h = 1 + cw_rng_below(&rng, 2);
     m->hw.pe_per_corner = 1;
@@ -394,14 +397,13 @@ static void run_random_kernels(struct machine *m, uint64_t seed)
             (unsigned long long)seed, m->error.exit_code, m->error.text, (unsigned long long)seed);
 }
 
-/* ---- what must hold ---------------------------------------------------------------------------
- */
+/* ---- properties of every run ----------------------------------------------------------------- */
 
-static void fail_at(uint64_t seed, const struct lp_op *op, const char *what)
+static void fail_at(uint64_t seed, const struct lp_op *op, const char *fault)
 {
     fail_msg("seed %llu: PE %u, direction %s, tile %u: %s; replay: LP_SEED=%llu "
              "build/check/test/unit/lp/test_lp_random",
-             (unsigned long long)seed, op->pe, hw_dir_name((enum hw_dir)op->dir), op->seq, what,
+             (unsigned long long)seed, op->pe, hw_dir_name((enum hw_dir)op->dir), op->seq, fault,
              (unsigned long long)seed);
 }
 
@@ -523,11 +525,11 @@ static struct machine *elsewhere(uint64_t seed, enum cw_sync sync, uint32_t *cub
     struct machine *m = random_machine(seed);
     struct cw_rng rng = cw_rng_seeded(seed, 1 + (uint64_t)sync);
     m->engine.sync = sync;
-    m->engine.threads = 1 + cw_rng_below(&rng, 8);
+    m->engine.worker_count = 1 + cw_rng_below(&rng, 8);
     m->engine.lazy_cancellation = cw_rng_below(&rng, 2);
     for (uint32_t cube = 0; cube < m->hw.sip_count * hw_cubes(&m->hw); cube++)
-        cube_worker[cube] = cw_rng_below(&rng, m->engine.threads);
-    m->engine.cube_worker = cube_worker;
+        cube_worker[cube] = cw_rng_below(&rng, m->engine.worker_count);
+    m->cube_worker = cube_worker;
     m->engine.window_ps = cw_rng_below(&rng, 2) ? 0 : 1 + cw_rng_below(&rng, 100000);
     if (sync == CW_STRESS) {
         m->engine.stress_seed = seed;
@@ -555,10 +557,11 @@ static void check_mode(const struct machine *first, uint64_t seed, enum cw_sync 
         memcmp(first->op, other->op, first->op_count * sizeof *first->op) != 0)
         fail_msg("seed %llu: %s on %u workers: %u records, %llu events, trace %016llx; sequential: "
                  "%u, %llu, %016llx; replay: LP_SEED=%llu build/test/unit/lp/test_lp_random",
-                 (unsigned long long)seed, mode_name[sync], other->engine.threads, other->op_count,
-                 (unsigned long long)b.events_committed, (unsigned long long)b.trace_hash,
-                 first->op_count, (unsigned long long)a.events_committed,
-                 (unsigned long long)a.trace_hash, (unsigned long long)seed);
+                 (unsigned long long)seed, mode_name[sync], other->engine.worker_count,
+                 other->op_count, (unsigned long long)b.events_committed,
+                 (unsigned long long)b.trace_hash, first->op_count,
+                 (unsigned long long)a.events_committed, (unsigned long long)a.trace_hash,
+                 (unsigned long long)seed);
     check_tiles(other, seed);
     machine_free(other);
 }

@@ -1,10 +1,12 @@
 /*
- * test_lp_wiring.c: tables of logical topologies: who leads where under which name, what is
- * refused, and that queues made from a table work between the PEs it names and nowhere else.
+ * test_lp_wiring.c: tables of logical topologies: directions, their names and their other ends;
+ * refusals; and queues made from a table, which work between the PEs that it names and nowhere
+ * else.
  */
 #include "test/support/test_lp_support.h"
 
 #include "hw/route.h"
+#include "lp/queues/logical_wiring.h"
 
 /* A neighbour map as a test writes it: one line per direction of a rank. */
 struct entry {
@@ -78,7 +80,7 @@ static const struct map *tree_of_three(void)
 static void directions_lead_to_the_pe_0_0_of_their_rank(void **state)
 {
     (void)state;
-    const struct hw_config hw = sips_of(HW_RING_1D, 4, 1);
+    const struct hw_config hw = sips_of(&hw_ring_1d, 4, 1);
     struct lp_wiring *wiring = create(&hw, 3, tree_of_three());
     const struct lp_wire *right = lp_wiring_at(wiring, 0, HW_DIR_CHILD_RIGHT);
     assert_non_null(right);
@@ -110,11 +112,11 @@ static void letters_have_opposites_under_the_same_prefix(void **state)
     assert_false(lp_dir_opposite("", opposite));
 }
 
-/* Sixteen names on one PE, none of them known to anybody else. */
+/* Sixteen names on one PE, none of them known to another PE. */
 static void a_pe_takes_sixteen_names_of_its_own(void **state)
 {
     (void)state;
-    const struct hw_config hw = sips_of(HW_RING_1D, 17, 1);
+    const struct hw_config hw = sips_of(&hw_ring_1d, 17, 1);
     static struct entry entries[32];
     static char name[16][8];
     for (uint32_t i = 0; i < 16; i++) {
@@ -140,7 +142,7 @@ static void a_pe_takes_sixteen_names_of_its_own(void **state)
 static void a_credit_s_latency_is_that_of_its_path(void **state)
 {
     (void)state;
-    const struct hw_config hw = sips_of(HW_RING_1D, 5, 1);
+    const struct hw_config hw = sips_of(&hw_ring_1d, 5, 1);
     struct lp_wiring *wiring =
         create(&hw, 5,
                MAP({0, "E", 3, "W", 0}, {3, "W", 0, "E", 0}, {0, "global_E", 4, "global_W", 0},
@@ -162,7 +164,7 @@ static void a_credit_s_latency_is_that_of_its_path(void **state)
 static void what_does_not_lead_back_is_refused(void **state)
 {
     (void)state;
-    const struct hw_config hw = sips_of(HW_RING_1D, 4, 1);
+    const struct hw_config hw = sips_of(&hw_ring_1d, 4, 1);
     const struct {
         const struct map *map;
         const char *text;

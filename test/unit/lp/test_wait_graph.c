@@ -1,6 +1,6 @@
 /*
  * test_wait_graph.c: shortest cycles, against powers of the adjacency matrix, and at sizes of real
- * machines; and what a deadlock's report makes of them.
+ * machines; and the report of a deadlock with a cycle.
  */
 #include <setjmp.h>
 #include <stdarg.h>

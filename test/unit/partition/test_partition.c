@@ -1,9 +1,10 @@
 /*
- * test_partition.c: which worker gets which cube: the same each time, everybody busy, SIPs whole
- * where that is promised, load within the stated tolerance; and what a cut is, counted by hand.
+ * test_partition.c: the worker of each cube: the same each time, every worker busy, SIPs whole
+ * where that is promised, load within the stated tolerance; and cuts, counted by hand.
  */
 #include "test/support/test_config_support.h"
 
+#include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
 #include "lp/host/placement.h"
@@ -126,8 +127,8 @@ static void metis_gives_the_same_each_time(void **state)
     for_each_machine("metis", check_metis_again);
 }
 
-static void check_everybody_busy(const struct hw_config *hw, uint32_t workers,
-                                 const uint32_t *cube_worker)
+static void check_all_busy(const struct hw_config *hw, uint32_t workers,
+                           const uint32_t *cube_worker)
 {
     const uint32_t cubes = cube_count(hw);
     uint32_t *const count = counted(cube_worker, cubes, workers);
@@ -138,8 +139,8 @@ static void check_everybody_busy(const struct hw_config *hw, uint32_t workers,
 static void every_worker_gets_a_cube_from_block_and_metis(void **state)
 {
     (void)state;
-    for_each_machine("block", check_everybody_busy);
-    for_each_machine("metis", check_everybody_busy);
+    for_each_machine("block", check_all_busy);
+    for_each_machine("metis", check_all_busy);
 }
 
 static void check_even(const struct hw_config *hw, uint32_t workers, const uint32_t *cube_worker)
@@ -315,7 +316,7 @@ static void the_graph_has_each_edge_once_at_both_ends(void **state)
     }
 }
 
-/* 1,024 SIPs of 1,024 cubes with 64 PEs: what is expected of them sums to more than 2^31. */
+/* 1,024 SIPs of 1,024 cubes with 64 PEs: their expected work sums to more than 2^31. */
 static void weights_of_a_large_machine_stay_within_31_bits(void **state)
 {
     (void)state;
@@ -346,8 +347,7 @@ static void weights_of_a_large_machine_stay_within_31_bits(void **state)
     config_free(config);
 }
 
-/* ---- what was cut -----------------------------------------------------------------------------
- */
+/* ---- cuts ------------------------------------------------------------------------------------ */
 
 static struct lp_cut lp_cut_of(const struct config *config, const char *name, uint32_t workers)
 {
@@ -356,7 +356,7 @@ static struct lp_cut lp_cut_of(const struct config *config, const char *name, ui
     struct lp_cut cut;
     assert_true(lp_layout_init(&model, &config->hw, &queues));
     uint32_t *const cube_worker = placed(name, &config->hw, workers);
-    uint32_t *const lp_worker = calloc(model.lp_count, sizeof *lp_worker);
+    uint32_t *const lp_worker = calloc(model.lps.count, sizeof *lp_worker);
     int64_t *const least_ps = calloc((size_t)workers * workers, sizeof *least_ps);
     assert_non_null(lp_worker);
     assert_non_null(least_ps);
@@ -414,7 +414,7 @@ static void idle_workers_are_counted(void **state)
     assert_int_equal(cut.idle, 2);
     assert_int_equal(cut.lps_min, 0);
     assert_int_equal(cut.lps_max, 1 + 16 + 1);
-    assert_true(cut.lookahead_ps == CW_TIME_MAX); /* nobody sends to anybody */
+    assert_true(cut.lookahead_ps == CW_TIME_MAX); /* no LP sends to another */
     config_free(config);
 }
 

@@ -1,11 +1,13 @@
 /*
- * test_partition_errors.c: what METIS cannot do is reported. METIS' two entries are this file's own
- * here, and answer what the test wants.
+ * test_partition_errors.c: failures of METIS are reported. This file has METIS' two entry points
+ * itself; they answer as the test wants.
  */
 #include "test/support/test_config_support.h"
 
 #include <metis.h>
 
+#include "collectives/config/config_load.h"
+#include "partition/metis_partitioner.h"
 #include "partition/partition.h"
 
 static int answer, parts_used;
@@ -71,7 +73,7 @@ static void a_graph_that_metis_refuses_is_exit_5(void **state)
                                     "-2; --partition sip does without it");
 }
 
-/* All cubes in one part: nobody else would have anything to do. */
+/* All cubes in one part: the other workers would have nothing to do. */
 static void an_answer_that_leaves_workers_idle_is_not_taken(void **state)
 {
     (void)state;

@@ -1,0 +1,250 @@
+/*
+ * cmd_phold.c: the command `cubewarp phold`: its options, its run and its reports.
+ */
+#include "bench/cli/cmd_phold.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/output/atomic_file.h"
+#include "bench/cli/cli.h"
+#include "bench/output/engine_log.h"
+#include "bench/cli/options_run.h"
+#include "bench/output/progress.h"
+#include "bench/output/report.h"
+#include "bench/output/result.h"
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+int phold_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
+{
+    (void)options;
+    (void)count;
+    cw_error_set(error, CW_USAGE, "%s: phold takes options only", rest[0]);
+    return 0;
+}
+
+int phold_options_finish(struct options *options, struct cw_error *error)
+{
+    struct phold_command *const command = options->values;
+    return engine_options_finish(&command->options.engine, error);
+}
+
+static struct phold_command phold_command_defaults(void)
+{
+    struct phold_command command = {.options = phold_defaults()};
+    const int64_t end_ps = command.options.engine.end_ps;
+    command.options.engine = engine_options_defaults();
+    command.options.engine.end_ps = end_ps;
+    return command;
+}
+
+int phold_options_project(struct phold_options *options, int argc, char **argv,
+                          struct cw_error *error)
+{
+    struct phold_command command = phold_command_defaults();
+    struct options read = {.command = COMMAND_PHOLD, .projected = true, .values = &command};
+    const int result = options_read(&read, argc, argv, error);
+    *options = command.options;
+    return result;
+}
+
+/* ---- reports -------------------------------------------------------------------------------- */
+
+struct outcome {
+    struct cw_stats stats;
+    struct cw_stats *workers; /* [threads]; NULL: unknown */
+    double setup_s;
+    uint64_t peak_rss_bytes;
+};
+
+static double phold_ratio(double a, double b) { return b > 0 ? a / b : 0; }
+
+static void print_phold_table(const struct phold_command *command, const struct outcome *outcome)
+{
+    const struct phold_options *const options = &command->options;
+    const struct cw_stats *const stats = &outcome->stats;
+    printf("# phold, %s traffic: %" PRIu32 " LPs x %" PRIu32 " events",
+           phold_traffic_name(options->traffic), options->lps, options->population);
+    if (options->traffic == PHOLD_RANDOM)
+        printf(", remote %g %%, mean %g us, lookahead %g us",
+               100 * (double)options->remote_p32 / 4294967296.0, (double)options->mean_ps * 1e-6,
+               (double)options->lookahead_ps * 1e-6);
+    printf(", state %" PRIu32 " B, grain %" PRIu32 " ns, end %g us, seed %" PRIu64 "\n",
+           options->state_bytes, options->grain_ns, (double)options->engine.end_ps * 1e-6,
+           options->seed);
+    printf("# %-12s %7s %14s %12s %10s %10s %10s %9s  %s\n", "sync", "threads", "committed",
+           "committed/s", "efficiency", "run(s)", "setup(s)", "RSS(MiB)", "trace hash");
+    printf("  %-12s %7" PRIu32 " %14" PRIu64 " %12.4g %10.3f %10.4f %10.4f %9.1f  %016" PRIx64 "\n",
+           cw_sync_name[command->options.engine.sync], command->options.engine.worker_count,
+           stats->events_committed, phold_ratio((double)stats->events_committed, stats->run_s),
+           phold_ratio((double)stats->events_committed, (double)stats->events_processed),
+           stats->run_s, outcome->setup_s, (double)outcome->peak_rss_bytes / 1048576.0,
+           stats->trace_hash);
+    report_stress(stdout, stats);
+}
+
+static struct result_engine engine_of(const struct phold_command *command,
+                                      const struct outcome *outcome)
+{
+    const struct cw_stats *const stats = &outcome->stats;
+    return (struct result_engine){
+        .sync = cw_sync_name[command->options.engine.sync],
+        .partition = "block",
+        .cancellation = result_cancellation(command->options.engine.sync,
+                                            command->options.engine.lazy_cancellation),
+        .threads = command->options.engine.worker_count,
+        .stats = *stats,
+        .workers = outcome->workers,
+        .worker_count = outcome->workers == NULL ? 0 : command->options.engine.worker_count,
+        .peak_rss_bytes = outcome->peak_rss_bytes,
+        .setup_s = outcome->setup_s,
+        .run_s = stats->run_s,
+        .events_per_s = phold_ratio((double)stats->events_committed, stats->run_s),
+    };
+}
+
+static json_t *options_json(const struct phold_options *options)
+{
+    return json_pack(
+        "{s:s, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "traffic",
+        phold_traffic_name(options->traffic), "lps", (json_int_t)options->lps, "population",
+        (json_int_t)options->population, "remote", (double)options->remote_p32 / 4294967296.0,
+        "mean_ps", (json_int_t)options->mean_ps, "lookahead_ps", (json_int_t)options->lookahead_ps,
+        "state_bytes", (json_int_t)options->state_bytes, "grain_ns", (json_int_t)options->grain_ns,
+        "end_ps", (json_int_t)options->engine.end_ps, "seed", (json_int_t)options->seed);
+}
+
+static int write_phold_json(FILE *file, const struct phold_command *command,
+                            const struct outcome *outcome, struct cw_error *error)
+{
+    const struct result_engine engine = engine_of(command, outcome);
+    json_t *const object = json_pack(
+        "{s:s, s:s, s:s, s:o, s:o}", "schema", "cubewarp.phold/1", "version", CW_VERSION, "command",
+        "phold", "phold", options_json(&command->options), "engine", report_engine_json(&engine));
+    return report_json_object(file, object, 15, error);
+}
+
+/* Standard output has the table, or the JSON that was asked for there, alone. */
+static int report_phold(const struct phold_command *command, const struct outcome *outcome,
+                        struct atomic_file *json, struct cw_error *error)
+{
+    if (command->json != NULL && json->stream == NULL)
+        return write_phold_json(stdout, command, outcome, error);
+    const struct result_engine engine = engine_of(command, outcome);
+    print_phold_table(command, outcome);
+    report_threads(stdout, &engine);
+    if (command->json == NULL)
+        return CW_OK;
+    const int result = write_phold_json(json->stream, command, outcome, error);
+    return result == CW_OK ? atomic_file_commit(json, error) : result;
+}
+
+/* A run in progress. */
+struct session {
+    const struct phold_options *options;
+    struct progress_line line;
+    struct atomic_file json, engine_log;
+};
+
+static void show_phold_progress(void *argument, const struct cw_progress *progress)
+{
+    struct session *const session = argument;
+    progress_show(
+        &session->line, progress,
+        100 * phold_ratio((double)progress->gvt_ps, (double)session->options->engine.end_ps),
+        "the time");
+}
+
+static void log_phold_round(void *argument, const struct cw_progress *progress)
+{
+    struct session *const session = argument;
+    engine_log_row(&session->engine_log, progress);
+}
+
+static int run_session(const struct phold_command *command, struct session *session,
+                       struct outcome *outcome, struct cw_error *error)
+{
+    struct phold_options options = command->options;
+    options.engine.progress = isatty(STDERR_FILENO) && !command->quiet ? show_phold_progress : NULL;
+    options.engine.each_round = command->engine_log != NULL ? log_phold_round : NULL;
+    options.engine.progress_arg = session;
+    options.workers = outcome->workers;
+    const int result =
+        phold_run(&options, command->options.engine.sync, command->options.engine.worker_count,
+                  &outcome->stats, &outcome->setup_s, error);
+    if (options.engine.progress != NULL)
+        progress_clear();
+    outcome->peak_rss_bytes = peak_rss_bytes();
+    return result;
+}
+
+/* Runs the same model sequentially: what it commits must be the same. */
+static int verify_phold(const struct phold_command *command, const struct outcome *outcome,
+                        struct cw_error *error)
+{
+    struct cw_stats expected = {0};
+    const struct cw_stats *const got = &outcome->stats;
+    double setup_s;
+    const int result = phold_run(&command->options, CW_SEQUENTIAL, 1, &expected, &setup_s, error);
+    if (result != CW_OK)
+        return result;
+    if (got->trace_hash == expected.trace_hash &&
+        got->events_committed == expected.events_committed) {
+        fprintf(command->json != NULL && strcmp(command->json, "-") == 0 ? stderr : stdout,
+                "# verify: the sequential mode commits the same %" PRIu64 " events, identical\n",
+                expected.events_committed);
+        return CW_OK;
+    }
+    return cw_error_set(error, CW_BUG,
+                        "verify: %s on %" PRIu32 " threads commits %" PRIu64
+                        " events, trace hash %016" PRIx64 "; sequential %" PRIu64 ", %016" PRIx64,
+                        cw_sync_name[command->options.engine.sync],
+                        command->options.engine.worker_count, got->events_committed,
+                        got->trace_hash, expected.events_committed, expected.trace_hash);
+}
+
+/* Files are opened before the run, so that a path that cannot be written is known at once. */
+static int run_phold(const struct phold_command *command, struct cw_error *error)
+{
+    struct session session = {.options = &command->options};
+    struct outcome outcome = {
+        .workers = calloc(command->options.engine.worker_count, sizeof *outcome.workers)};
+    int result = CW_OK;
+    if (command->json != NULL && strcmp(command->json, "-") != 0)
+        result = atomic_file_open(&session.json, command->json, error);
+    if (result == CW_OK && command->engine_log != NULL)
+        result = engine_log_open(&session.engine_log, command->engine_log, error);
+    if (result == CW_OK)
+        result = run_session(command, &session, &outcome, error);
+    if (result == CW_OK)
+        result = report_phold(command, &outcome, &session.json, error);
+    if (result == CW_OK && session.engine_log.stream != NULL)
+        result = atomic_file_commit(&session.engine_log, error);
+    if (result == CW_OK && command->verify)
+        result = verify_phold(command, &outcome, error);
+    atomic_file_discard(&session.json);
+    atomic_file_discard(&session.engine_log);
+    free(outcome.workers);
+    return result;
+}
+
+int phold_main(int argc, char **argv)
+{
+    struct phold_command command = phold_command_defaults();
+    struct options options = {.command = COMMAND_PHOLD, .values = &command};
+    struct cw_error error = {.exit_code = CW_OK};
+    int result;
+    if (!cli_read(&options, argc, argv, &result))
+        return result;
+    result = run_phold(&command, &error);
+    if (result != CW_OK)
+        cli_fail("phold", &error);
+    if (result == CW_USAGE)
+        cli_hint("phold");
+    return cli_end("phold", result);
+}

@@ -1,0 +1,65 @@
+/*
+ * run_options.h: which run is asked for: the configuration, the bench and its work, the engine's
+ * mode, and the files to write. The command line fills it (bench/cli/options_run.h); the bench
+ * programs and the logs of a run read it.
+ */
+#ifndef BENCH_RUN_OPTIONS_H
+#define BENCH_RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectives/config/config.h"
+#include "collectives/config/config_load.h"
+#include "collectives/data/dtype.h"
+#include "collectives/matmul/matmul.h"
+#include "core/cw.h"
+#include "hw/structure.h"
+
+enum { RUN_SIZES_MAX = 256, /* of one --bytes or --n-elem */ RUN_SETS_MAX = 256 };
+
+/* The sizes as the command line names them, in one of three ways; NULL, 0: not that way. */
+struct run_sizes_asked {
+    const char *bytes, *n_elem;
+    uint64_t least, most, factor, step; /* as in nccl-tests */
+};
+
+/* Not to be copied: config.sets points into it. */
+struct run_options {
+    struct config_request config;
+    const char *sets[RUN_SETS_MAX];
+
+    const char *bench; /* one of bench_name() */
+    enum dtype dtype;
+    enum redop op;
+    struct run_sizes_asked asked;
+    /* Elements per shard of each row, in the order asked for; size_count 0: the algorithm's own
+     * n_elem (struct ccl_config). */
+    uint64_t n_elem[RUN_SIZES_MAX];
+    size_t size_count;
+    uint32_t iterations, warmup; /* timed, and before them untimed */
+    uint64_t seed;
+    bool verify_data, no_data;
+
+    struct cw_config engine; /* mode, workers, window, limits; no option sets its functions */
+    const char *partition;   /* a partitioner's name; NULL: the default */
+
+    struct matmul_shape gemm; /* of gemm, gemm_allreduce */
+    struct hw_place from, to; /* of ipcq_pingpong, raw_store */
+    enum hw_dir dir;          /* of ipcq_shift */
+    uint32_t tiles;
+
+    const char *json, *csv; /* NULL: none; "-": standard output */
+    const char *ccl_trace;  /* NULL: none; "-": standard output, or error beside JSON or CSV */
+    const char *op_log, *timeline; /* --op-log, --trace; NULL: none */
+    const char *engine_log;        /* NULL: none */
+    bool dump_pointers;
+    bool quiet; /* no progress line */
+
+    const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
+    const char *svg;                 /* of `topo --svg FILE` */
+    bool keys;                       /* of `config --keys` */
+};
+
+#endif

@@ -1,0 +1,299 @@
+/*
+ * config_load.c: loads a configuration: finds the files, lays them over each other in the order of
+ * the layers (config.h), has the rules checked and the structures filled. One call, one thread, no
+ * state of its own; all memory hangs off the configuration.
+ */
+#include "collectives/config/config_load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/config/config_apply.h"
+#include "collectives/config/config_fill.h"
+#include "collectives/config/config_find.h"
+#include "collectives/config/input/config_parse.h"
+#include "collectives/config/config_print.h"
+#include "collectives/config/config_rings.h"
+#include "collectives/config/config_rules.h"
+#include "collectives/config/config_tree.h"
+#include "collectives/config/config_value.h"
+#include "collectives/config/input/environment.h"
+#include "collectives/config/input/text.h"
+#include "core/cw.h"
+
+#define OPTION_BYTES 200u
+
+struct load {
+    struct config_loader loader;
+    struct config_tree *tree;
+    const struct config_request *request;
+    const char *configs_dir; /* NULL: not found */
+};
+
+/* Reads, parses and applies one file. */
+static void load_file(struct load *load, const char *path, enum config_file file, bool any_key)
+{
+    const uint32_t source = config_source_add(
+        &load->loader,
+        &(struct config_source){.name = path, .is_file = true, .any_key = any_key, .file = file});
+    if (source == 0)
+        return;
+    size_t bytes = 0;
+    char *const text = config_file_read(&load->loader, source, path, &bytes);
+    if (text == NULL)
+        return;
+    const struct config_node *const root = config_parse(&load->loader, source, text, bytes);
+    free(text); /* nodes have copies */
+    if (root != NULL)
+        config_apply_file(&load->loader, load->tree, source, root);
+}
+
+/* Parses and applies a text that the program has compiled in. */
+static void load_builtin(struct load *load, const struct builtin_file *builtin,
+                         enum config_file file, bool any_key)
+{
+    char name[OPTION_BYTES];
+    snprintf(name, sizeof name, "%s %s", CONFIG_BUILT_IN, builtin->name);
+    const char *const copy = config_arena_text(load->loader.arena, name, strlen(name));
+    if (copy == NULL)
+        return;
+    const uint32_t source = config_source_add(
+        &load->loader,
+        &(struct config_source){.name = copy, .is_file = true, .any_key = any_key, .file = file});
+    if (source == 0)
+        return;
+    const struct config_node *const root =
+        config_parse(&load->loader, source, (const char *)builtin->text, builtin->bytes);
+    if (root != NULL)
+        config_apply_file(&load->loader, load->tree, source, root);
+}
+
+static const char *config_join(struct load *load, const char *folder, const char *name)
+{
+    const size_t room = strlen(folder) + strlen(name) + 2;
+    char *const path = config_arena_alloc(load->loader.arena, room);
+    if (path != NULL)
+        snprintf(path, room, "%s/%s", folder, name);
+    return path;
+}
+
+static void load_shipped(struct load *load, const char *name, enum config_file file)
+{
+    if (load->configs_dir == NULL)
+        return;
+    if (load->configs_dir == CONFIG_BUILT_IN) {
+        load_builtin(load, builtin_file_find(name), file, false);
+        return;
+    }
+    const char *const path = config_join(load, load->configs_dir, name);
+    if (path != NULL)
+        load_file(load, path, file, false);
+}
+
+static void load_files(struct load *load)
+{
+    static const char *const names[CONFIG_FILES] = {"topology.yaml", "components.yaml", "ccl.yaml"};
+    const struct config_request *const request = load->request;
+    const char *const given[CONFIG_FILES] = {request->topology, request->components, request->ccl};
+    for (uint32_t i = 0; i < CONFIG_FILES; i++) {
+        load_shipped(load, names[i], (enum config_file)i);
+        if (given[i] != NULL)
+            load_file(load, given[i], (enum config_file)i, false);
+    }
+    if (request->preset == NULL)
+        return;
+    const struct builtin_file *builtin = NULL;
+    const char *const preset =
+        config_find_preset(&load->loader, load->configs_dir, request->preset, &builtin);
+    if (builtin != NULL)
+        load_builtin(load, builtin, CONFIG_TOPOLOGY, true);
+    else if (preset != NULL)
+        load_file(load, preset, CONFIG_TOPOLOGY, true);
+}
+
+static bool is_printable(const char *text)
+{
+    const size_t bytes = strlen(text);
+    for (size_t i = 0; i < bytes; i++)
+        if ((unsigned char)text[i] < 0x20 || (unsigned char)text[i] >= 0x7f)
+            return false;
+    return true;
+}
+
+/* A source for an option of the command line, named as it was written if that is fit to print. */
+static uint32_t add_option(struct load *load, const char *option, const char *text)
+{
+    char name[OPTION_BYTES];
+    char quoted[TEXT_QUOTE_BYTES];
+    const size_t bytes = strlen(text);
+    const bool plain = bytes + 16 < sizeof name && is_printable(text);
+    snprintf(name, sizeof name, "%s %s", option, plain ? text : text_quote(text, bytes, quoted));
+    const char *const copy = config_arena_text(load->loader.arena, name, strlen(name));
+    return copy == NULL ? 0
+                        : config_source_add(&load->loader,
+                                            &(struct config_source){.name = copy, .any_key = true});
+}
+
+static void apply_algorithm_option(struct load *load, const char *name)
+{
+    const uint32_t source = add_option(load, "--algorithm", name);
+    if (source == 0)
+        return;
+    const struct config_node node = {
+        .kind = CONFIG_SCALAR, .place = {.source = source}, .text = name, .bytes = strlen(name)};
+    config_apply_path(&load->loader, load->tree, source, "defaults.algorithm", &node);
+}
+
+static void apply_set(struct load *load, const char *text)
+{
+    const uint32_t source = add_option(load, "--set", text);
+    if (source == 0)
+        return;
+    const char *const equals = strchr(text, '=');
+    if (equals == NULL || equals == text) {
+        config_error(&load->loader, (struct config_place){.source = source},
+                     "expected KEY=VALUE, as in system.sips.count=64");
+        return;
+    }
+    const char *const path = config_arena_text(load->loader.arena, text, (size_t)(equals - text));
+    if (path == NULL)
+        return;
+    const struct config_node *const node =
+        config_parse(&load->loader, source, equals + 1, strlen(equals + 1));
+    if (node != NULL)
+        config_apply_path(&load->loader, load->tree, source, path, node);
+}
+
+/*
+ * The environment as the last layer: either of birs_enable and CUBEWARP_BIRS_ENABLE=TRUE enables
+ * birs, so the variable goes over every birs_enable, that of an algorithm's entry too.
+ */
+static void apply_environment(struct load *load)
+{
+    if (!environment_is(ENVIRONMENT_BIRS_ENABLE, "TRUE"))
+        return;
+    const uint32_t source = config_source_add(
+        &load->loader,
+        &(struct config_source){.name = "CUBEWARP_BIRS_ENABLE=TRUE", .any_key = true});
+    if (source == 0)
+        return;
+    const struct config_node yes = {.kind = CONFIG_SCALAR,
+                                    .plain = true,
+                                    .place = {.source = source},
+                                    .text = "true",
+                                    .bytes = 4};
+    const int key = config_ccl_find("birs_enable");
+    config_apply_path(&load->loader, load->tree, source, "defaults.birs_enable", &yes);
+    for (struct config_algorithm *entry = load->tree->algorithms; entry != NULL;
+         entry = entry->next)
+        if (config_given(&entry->value[key]))
+            config_value_read(&load->loader, &config_ccl_keys[key], "birs_enable", &yes,
+                              &entry->value[key]);
+}
+
+/* Code is loaded only if a configuration file says so, and never against --no-plugins. */
+static void check_plugins(struct load *load)
+{
+    static const char *const keys[] = {"module", "mapper", "validator"};
+    if (load->tree->chosen == NULL)
+        return;
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct config_value *const value =
+            config_ccl_value(load->tree, load->tree->chosen, config_ccl_find(keys[i]));
+        if (!config_given(value) || strchr(value->text, ':') == NULL)
+            continue;
+        if (load->request->no_plugins)
+            config_error(&load->loader, value->place,
+                         "%s: %.200s is loaded from a file, which --no-plugins forbids", keys[i],
+                         value->text);
+        else if (!load->loader.sources[value->place.source - 1].is_file)
+            config_error(&load->loader, value->place,
+                         "%s: %.200s would load code, which only a configuration file may ask for: "
+                         "write it in ccl.yaml and give --ccl",
+                         keys[i], value->text);
+    }
+}
+
+/* The layers, then the rules. */
+static void load_layers(struct load *load)
+{
+    const struct config_request *const request = load->request;
+    const bool all_given =
+        request->topology != NULL && request->components != NULL && request->ccl != NULL;
+    struct config_errors quiet = {0};
+    struct config_errors *const errors = load->loader.errors;
+    /* Without the shipped files a user's own three may still be complete. */
+    if (all_given)
+        load->loader.errors = &quiet;
+    load->configs_dir = config_find_shipped(&load->loader, request->configs_dir);
+    load->loader.errors = errors;
+    config_errors_free(&quiet);
+    if (load->configs_dir == NULL && !all_given)
+        return; /* reported; nothing that follows could be complete */
+    load_files(load);
+    if (request->algorithm != NULL)
+        apply_algorithm_option(load, request->algorithm);
+    for (size_t i = 0; i < request->set_count; i++)
+        apply_set(load, request->sets[i]);
+    apply_environment(load);
+    config_check_algorithms(&load->loader, load->tree);
+    config_check_machine(&load->loader, load->tree);
+    check_plugins(load);
+    load->tree->sources = load->loader.sources;
+    load->tree->source_count = load->loader.source_count;
+}
+
+static struct config *config_create(void)
+{
+    struct config *const config = calloc(1, sizeof *config);
+    struct config_tree *const tree = calloc(1, sizeof *tree);
+    if (config == NULL || tree == NULL) {
+        free(config);
+        free(tree);
+        return NULL;
+    }
+    config->tree = tree;
+    return config;
+}
+
+int config_load(const struct config_request *request, struct config **out,
+                struct config_errors *errors)
+{
+    *out = NULL;
+    struct config *const config = config_create();
+    if (config == NULL)
+        return CW_NO_RESOURCE;
+    struct config_arena scratch = {0};
+    struct load load = {
+        .loader = {.arena = &config->tree->arena, .scratch = &scratch, .errors = errors},
+        .tree = config->tree,
+        .request = request};
+    load_layers(&load);
+    const bool no_memory = config->tree->arena.failed || scratch.failed;
+    config_arena_free(&scratch);
+    int result = CW_OK;
+    if (errors->count + errors->dropped == 0 && !no_memory) {
+        config_fill(config);
+        config_check_rings(config, errors);
+        result = config_digest(config);
+    }
+    config_errors_sort(errors);
+    if (no_memory)
+        result = CW_NO_RESOURCE;
+    else if (errors->count + errors->dropped > 0)
+        result = CW_USAGE;
+    if (result != CW_OK)
+        config_free(config);
+    else
+        *out = config;
+    return result;
+}
+
+void config_free(struct config *config)
+{
+    if (config == NULL)
+        return;
+    config_arena_free(&config->tree->arena);
+    free(config->tree);
+    free(config);
+}

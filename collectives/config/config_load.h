@@ -1,0 +1,35 @@
+/*
+ * config_load.h: the loader of topology.yaml, components.yaml and ccl.yaml. Layers, each over the
+ * one before: the shipped files, the user's files, a preset, --algorithm and --set, the environment
+ * (environment.h). Every value is checked against the schema (config_schema.c), then the rules
+ * across keys. All errors are reported, each with its place. Nothing is loaded when there is one.
+ */
+#ifndef COLLECTIVES_CONFIG_LOAD_H
+#define COLLECTIVES_CONFIG_LOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "collectives/config/config.h"
+#include "collectives/config/input/config_errors.h"
+
+/* What the command line asks for. Strings are the caller's and must outlive the call only. */
+struct config_request {
+    const char *topology, *components, *ccl; /* files over the shipped ones; NULL: none */
+    const char *preset;                      /* a name in configs/presets, or a path; or NULL */
+    const char *algorithm;                   /* as --set defaults.algorithm=...; or NULL */
+    const char *const *sets;                 /* [set_count] KEY=VALUE */
+    size_t set_count;
+    bool no_plugins;         /* refuse module, mapper and validator from a file */
+    const char *configs_dir; /* the shipped files; NULL: searched for (config_find.c) */
+};
+
+/*
+ * Loads and checks. CW_OK: *out is a configuration, freed with config_free(). Else *out is NULL,
+ * and errors say why: CW_USAGE (sorted by place), CW_NO_RESOURCE (out of memory).
+ */
+int config_load(const struct config_request *request, struct config **out,
+                struct config_errors *errors);
+void config_free(struct config *config); /* accepts NULL */
+
+#endif

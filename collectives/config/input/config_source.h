@@ -1,0 +1,44 @@
+/*
+ * config_source.h: texts that configurations are read from, as trees of nodes that know their
+ * place; and the list of errors. Everything here is bounded whatever the text: a file's size, the
+ * number of its nodes, their depth; there are no anchors, aliases or tags.
+ */
+#ifndef COLLECTIVES_CONFIG_SOURCE_H
+#define COLLECTIVES_CONFIG_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectives/config/input/config_arena.h"
+#include "collectives/config/input/config_errors.h"
+#include "collectives/config/input/text.h"
+
+#define CONFIG_FILE_BYTES_MAX ((size_t)1024 * 1024)
+#define CONFIG_NODES_MAX      20000u
+#define CONFIG_DEPTH_MAX      16u
+
+/* Where a text came from, and what is legal in it. */
+enum config_file { CONFIG_TOPOLOGY, CONFIG_COMPONENTS, CONFIG_CCL, CONFIG_FILES };
+struct config_source {
+    const char *name;      /* in messages: a file's path, "--set KEY=VALUE", "--algorithm NAME" */
+    bool is_file;          /* places have a line and a column */
+    bool any_key;          /* a preset or --set: keys of all files; else those of `file` */
+    enum config_file file; /* which of the three */
+};
+
+/* What errors and trees are made with: one load. */
+struct config_loader {
+    struct config_arena *arena;   /* the configuration's: sources, values */
+    struct config_arena *scratch; /* of this load alone: node trees */
+    struct config_source *sources;
+    uint32_t source_count, source_capacity;
+    struct config_errors *errors;
+};
+
+/* Adds a source; its index + 1, or 0 without memory. */
+uint32_t config_source_add(struct config_loader *loader, const struct config_source *source);
+/* Reads a whole file into memory that the caller frees; NULL with an error reported. */
+char *config_file_read(struct config_loader *loader, uint32_t source, const char *path,
+                       size_t *bytes);
+#endif

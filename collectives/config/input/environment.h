@@ -1,0 +1,35 @@
+/*
+ * environment.h: the environment variables that cubewarp reads: all of them, and the only place
+ * that reads any. A variable that changes results is a layer of the configuration: the loader puts
+ * it over the files and the options, so that the digest covers it and `cubewarp config` names it
+ * as a value's place. The others change where files are, or how much a run says.
+ */
+#ifndef COLLECTIVES_ENVIRONMENT_H
+#define COLLECTIVES_ENVIRONMENT_H
+
+#include <stdbool.h>
+
+enum environment_name {
+    ENVIRONMENT_CONFIGS,       /* CUBEWARP_CONFIGS: the folder of the shipped files */
+    ENVIRONMENT_BIRS_ENABLE,   /* CUBEWARP_BIRS_ENABLE: TRUE is birs_enable: true */
+    ENVIRONMENT_CCL_TRACE,     /* CUBEWARP_CCL_TRACE: 1 is --ccl-trace - */
+    ENVIRONMENT_CHECK_CHANGES, /* CUBEWARP_CHECK_CHANGES: set, handlers' changes are checked */
+    ENVIRONMENT_DEBUG,         /* CUBEWARP_DEBUG: set, doubtful calls of the host are warned of */
+    ENVIRONMENT_STACK_KIB,     /* CUBEWARP_STACK_KIB: a rank's stack */
+    ENVIRONMENT_DATA_HOME,     /* XDG_DATA_HOME: where the history of throughput is kept */
+    ENVIRONMENT_HOME,          /* HOME: where, without XDG_DATA_HOME */
+    ENVIRONMENT_NAMES
+};
+
+/* One variable: its name, and one line of help that says which values mean something. */
+struct environment_variable {
+    const char *name, *doc;
+};
+extern const struct environment_variable environment_variables[ENVIRONMENT_NAMES];
+
+/* The variable's text, NULL if it is not set. The text is the environment's own. */
+const char *environment_get(enum environment_name name);
+/* Whether the variable is set to exactly this text. */
+bool environment_is(enum environment_name name, const char *text);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * data_check.h: whether a record can be carried out (data_pass.h). A record may come from a file,
+ * so nothing of it is taken for granted.
+ */
+#ifndef COLLECTIVES_DATA_CHECK_H
+#define COLLECTIVES_DATA_CHECK_H
+
+#include "collectives/data/data_operand.h"
+
+/* CW_OK, or why the record is impossible. It changes nothing. */
+int data_check(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error);
+/* Always CW_BUG, with the operation and what is wrong with it. */
+int data_impossible(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error,
+                    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#endif

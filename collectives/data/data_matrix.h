@@ -1,0 +1,21 @@
+/*
+ * data_matrix.h: casts and matrix products of the data pass: operations whose operands differ in
+ * size.
+ */
+#ifndef COLLECTIVES_DATA_MATRIX_H
+#define COLLECTIVES_DATA_MATRIX_H
+
+#include "collectives/data/data_operand.h"
+
+/* Carry out a record that has been checked. */
+int data_apply_cast(struct data_pass *pass, const struct lp_op *op, struct cw_error *error);
+int data_apply_gemm(struct data_pass *pass, const struct lp_op *op, struct cw_error *error);
+
+/* Bytes of each operand of a GEMM; all 0 if its shape is none. */
+struct data_gemm {
+    uint64_t a_bytes, b_bytes;
+    uint32_t rows, cols, inner;
+};
+struct data_gemm data_gemm_shape(const struct lp_op *op);
+
+#endif

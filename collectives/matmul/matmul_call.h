@@ -1,0 +1,24 @@
+/*
+ * matmul_call.h: matrix products as a call of a process group's ranks, alone or beside an
+ * all-reduce.
+ */
+#ifndef COLLECTIVES_MATMUL_CALL_H
+#define COLLECTIVES_MATMUL_CALL_H
+
+#include "collectives/algorithm.h"
+#include "collectives/matmul/matmul.h"
+#include "collectives/runtime/tensor.h"
+
+/*
+ * A matrix product on each PE that has a shard of `operands`, with A and B filled (matmul.h); and
+ * beside a reduction of `tensor` over all ranks, in place, for which dist_options.contexts is 2 and
+ * `kernel` is matmul_beside()'s. Job and kernel must outlive the call.
+ */
+void dist_matmul(struct tensor *operands, const struct matmul_job *job);
+void dist_all_reduce_beside(struct tensor *tensor, enum redop op, struct tensor *operands,
+                            const struct matmul_job *job, const struct tl_kernel *kernel);
+
+/* The algorithm of dist_matmul(). It is not in the registry: ccl.yaml cannot choose it. */
+extern const struct ccl_algorithm dist_matmul_algorithm;
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * order.h: the order in which an algorithm adds, as data that the algorithm's file declares and
+ * verify/expect.c evaluates. It is a statement about the result; no kernel is called to compute it,
+ * so a kernel that adds otherwise is found out. Const.
+ *
+ * An order has three levels, each optional: the PEs of a cube, the cubes of a SIP, the ranks.
+ */
+#ifndef COLLECTIVES_ORDER_H
+#define COLLECTIVES_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How the ranks' values become results. n is the number of ranks, x(r) the value of rank r. */
+enum ccl_between {
+    /* Along the machine's SIPs: a ring on ring_1d and on a switch; rings in the rows, then in the
+     * columns on torus_2d; chains on mesh_2d_no_wrap. With rank_invariant: x(0) + x(1) + ... */
+    CCL_BETWEEN_SIPS,
+    CCL_BETWEEN_RING, /* rank r: x(r) + x(r - 1) + ..., cyclically; rank_invariant as above */
+    CCL_BETWEEN_TREE, /* each its own, its left child's (2r + 1), its right child's (2r + 2) */
+    CCL_BETWEEN_NEIGHBOURS, /* pairs of neighbours, pairs of pairs, ...: expect_tree() */
+    CCL_BETWEEN_HALVES      /* recursive halving: expect_halving() */
+};
+
+struct ccl_order {
+    bool pe_grid;   /* every PE has a shard, and a cube's shards are reduced first */
+    bool cube_mesh; /* every cube has a shard (at least), and a SIP's are reduced next */
+    enum ccl_between between;
+    /* CCL_BETWEEN_NEIGHBOURS and _HALVES: x(0), x(1), ... are the ranks on SIP 0, SIP 1, ... */
+    bool by_place;
+    /* Replaces `between`: the rank whose value is the k-th operand of rank `rank`'s result, k = 0
+     * .. n - 1; the result is ((operand 0 + operand 1) + operand 2) + ... Names every rank once for
+     * each `rank`. Pure. */
+    uint32_t (*operand)(uint32_t rank, uint32_t n, uint32_t k);
+};
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * dist_call.h: the collectives, as a worker calls them (distributed.h). Each returns when all ranks
+ * have called it and the machine has carried it out.
+ */
+#ifndef COLLECTIVES_DIST_CALL_H
+#define COLLECTIVES_DIST_CALL_H
+
+#include "collectives/runtime/tensor.h"
+
+/* Reduces over all ranks, in place. */
+void dist_all_reduce(struct tensor *tensor, enum redop op);
+/* Rank r's input becomes the r-th of as many parts of every rank's output, shard by shard. */
+void dist_all_gather(struct tensor *output, struct tensor *input);
+/* Every rank's tensor becomes rank `root`'s. */
+void dist_broadcast(struct tensor *tensor, uint32_t root);
+/* No rank's kernel ends before every rank's has begun. */
+void dist_barrier(void);
+/* Reduces over all ranks; rank r's output becomes the r-th of as many parts as there are ranks.
+ * Both tensors have one shard, at PE 0 of the SIP's only cube, and are at the same place on every
+ * rank: ranks allocate alike. */
+void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * dist_check.h: the calls of collectives that this machine cannot carry out are refused before
+ * anything runs, with the place of the value at fault. Pure.
+ */
+#ifndef COLLECTIVES_DIST_CHECK_H
+#define COLLECTIVES_DIST_CHECK_H
+
+#include "collectives/algorithm.h"
+#include "collectives/config/config.h"
+
+/* Bytes that a PE's receive rings take in a memory of this kind; 0 if they are elsewhere. */
+uint64_t dist_ring_bytes(const struct config *config, enum ccl_buffer_kind memory);
+
+/* Puts the place of the value at fault before an error's text. Returns CW_USAGE. */
+int dist_refuse(const struct config *config, const char *key, struct cw_error *error);
+/* Refuses a call that the algorithm or the machine's memories cannot carry out, with the place of
+ * the value at fault. */
+int dist_check_call(const struct config *config, const struct ccl_call *call,
+                    struct cw_error *error);
+/* The receive rings of an algorithm's own topology fit in their memory. */
+int dist_check_rings(const struct config *config, const struct lp_wiring *wiring,
+                     struct cw_error *error);
+
+#endif

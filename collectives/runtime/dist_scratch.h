@@ -1,0 +1,20 @@
+/*
+ * dist_scratch.h: the memory of algorithms whose PEs write into each other's: scratch beside the
+ * tensors, at the same offsets on every rank. Between drains, one thread.
+ */
+#ifndef COLLECTIVES_DIST_SCRATCH_H
+#define COLLECTIVES_DIST_SCRATCH_H
+
+#include "collectives/algorithm.h"
+
+struct dist;
+
+/* Scratch for every rank's call, at the same offsets everywhere; given back when
+ * the call has ended. */
+int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
+                      const struct ccl_call *call, struct cw_error *error);
+int dist_give_scratch(struct dist *dist, struct cw_error *error);
+/* Region 0: the rank's result; region 1: its scratch. */
+void dist_map_regions(const struct dist *dist, uint32_t rank, struct tl_args *args);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * dist_tensor.h: the tensors of a process group's ranks: created on the current device, filled and
+ * read through the data pass, hashed. Between drains, one thread.
+ */
+#ifndef COLLECTIVES_DIST_TENSOR_H
+#define COLLECTIVES_DIST_TENSOR_H
+
+#include "collectives/runtime/tensor.h"
+
+struct dist;
+
+/* A zeroed tensor of n_elem elements per shard on the current device (ahbm_set_device). It belongs
+ * to the world. */
+struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct dp_policy *policy);
+/* Fills the rank's tensor from the seed's stream (60-cli.md, "Inputs"): at once, or with host_copy:
+ * simulated before the next collective begins. */
+void dist_fill_input(struct tensor *tensor, uint64_t seed);
+
+/* ---- for the program around the workers ------------------------------------------------------ */
+
+/* Elements first .. first + count - 1 of a shard. */
+int dist_read(struct dist *dist, const struct tensor *tensor, uint32_t shard, uint64_t first,
+              uint64_t count, void *dst, struct cw_error *error);
+/* XXH3 over all ranks' tensors, in rank, shard order. */
+int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
+              struct cw_error *error);
+
+#endif

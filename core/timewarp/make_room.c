@@ -1,0 +1,43 @@
+/*
+ * make_room.c: see make_room.h.
+ */
+#include "core/timewarp/make_room.h"
+
+#include "core/timewarp/fossil.h"
+#include "core/timewarp/rollback.h"
+#include "core/timewarp/timewarp.h"
+#include "core/worker.h"
+
+/* Frees an event that was cancelled, as its turn would. */
+static bool drop_cancelled(void *arg, struct cw_event *event)
+{
+    struct timewarp *const tw = arg;
+    if (!(event->reserved & EVENT_CANCELLED))
+        return false;
+    event_pool_put(&tw->worker->pool, event);
+    tw->rollback.cancelled--;
+    return true;
+}
+
+void make_room(struct timewarp *tw)
+{
+    struct throttle *const throttle = &tw->throttle;
+    if (throttle->level < MEMORY_TIGHT)
+        return;
+    record_outbox_trim(&tw->outbox);
+    if (throttle->level >= MEMORY_SCARCE)
+        undo_log_trim(&tw->undo_log);
+    if ((throttle->level == MEMORY_NO_MORE || throttle->refused) &&
+        (tw->undo_log.live > 0 || tw->lazy.logs.count > 0)) {
+        rollback_all(tw);
+        fossil_collect(tw); /* frees the blocks that hold no log any more */
+        undo_log_trim(&tw->undo_log);
+    }
+    throttle->refused = false;
+    if (tw->rollback.cancelled < throttle->purge_from)
+        return;
+    if (!pending_purge(&tw->worker->pending, drop_cancelled, tw))
+        worker_fail_for_memory(tw->worker);
+    /* the cancelled events that are left are about to have their turn */
+    throttle_purged(throttle, tw->rollback.cancelled, tw->worker->pool.alive);
+}

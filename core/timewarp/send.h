@@ -1,0 +1,24 @@
+/*
+ * send.h: sending events and cancellations to other workers. Messages are written into mailboxes;
+ * links_publish() makes them known.
+ *
+ * Entered by the worker that owns the timewarp.
+ */
+#ifndef CORE_SEND_H
+#define CORE_SEND_H
+
+#include <stdint.h>
+
+struct remote_send;
+struct timewarp;
+struct worker;
+
+/* From a handler, to another worker's LP. The words of the event's header (event.h) are passed in
+ * registers: a wide load right behind four narrow stores would wait for them. */
+void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_t word_2,
+                uint64_t word_3, const void *payload);
+
+/* Cancels an event that was sent to worker `to`. */
+void send_cancel(struct timewarp *tw, uint32_t to, const struct remote_send *sent);
+
+#endif

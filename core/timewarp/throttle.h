@@ -1,0 +1,53 @@
+/*
+ * throttle.h: how far a worker speculates. The window is counted in events: how many may be handled
+ * and not committed at a time. A controller per worker moves it by what speculation pays. As long
+ * as next to nothing is rolled back the window widens; when a quarter is, it halves.
+ *
+ * Memory comes first. From 70 % of the limit on the window halves with every round; from 85 % on
+ * only safe events are handled; at 95 % all speculation is undone (make_room.h). The aim is to need
+ * little more than a sequential run. Undoing may itself need memory, for cancellations.
+ *
+ * Owned by one worker.
+ */
+#ifndef CORE_THROTTLE_H
+#define CORE_THROTTLE_H
+
+#include "core/cw.h"
+#include "core/memory/memory.h"
+
+/* Events that were handled speculatively, and undone, since the window was last looked at. */
+struct throttle_usage {
+    uint64_t processed, rolled_back;
+};
+
+struct throttle {
+    enum cw_sync sync;
+    enum memory_level level;
+    size_t window;          /* events that may be speculated at a time, */
+    size_t allowance;       /* as far as memory allows */
+    unsigned batch;         /* events between two looks at the others (worker_loop.c) */
+    unsigned patience;      /* turns to wait before the next speculative event; */
+    unsigned patience_full; /* the value that it is set to; */
+    unsigned waited;        /* turns since then; */
+    uint64_t safe_before;   /* safe events up to then */
+    struct throttle_usage usage;
+    bool refused;           /* speculation has asked for memory in vain; */
+    uint64_t refused_until; /* none is tried before so many events are committed */
+    uint64_t purge_from;    /* from so many cancelled events on it pays to look for them */
+    uint64_t window_first, window_sum; /* the first window; the sum over the rounds */
+};
+
+void throttle_init(struct throttle *throttle, enum cw_sync sync);
+
+/* After the safe bound has risen, or a round of GVT has ended. `live`: events that are handled and
+ * not committed; `safe`: safe events handled, ever. */
+void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, uint64_t safe);
+
+/* Before events are handled: sets how much speculation memory allows. */
+void throttle_read_memory(struct throttle *throttle, const struct memory *memory,
+                          uint64_t committed);
+
+/* Cancelled events were looked for. `cancelled` are left, of `alive` events. */
+void throttle_purged(struct throttle *throttle, uint64_t cancelled, uint64_t alive);
+
+#endif

@@ -1,0 +1,518 @@
+/*
+ * worker_loop.c: a worker's loop (worker_loop.h): look at the promises and messages of the others,
+ * go on with GVT, commit events that are final, handle events, publish messages. It is at the end
+ * of this file; read that first.
+ *
+ * Workers share the mailboxes, the GVT slots, the memory account and const configuration.
+ */
+#include "core/timewarp/worker_loop.h"
+
+#include <string.h>
+
+#include "core/commit.h"
+#include "core/invariant.h"
+#include "core/simulation.h"
+#include "core/stats.h"
+#include "core/timewarp/fossil.h"
+#include "core/timewarp/gvt.h"
+#include "core/timewarp/lazy_cancel.h"
+#include "core/timewarp/make_room.h"
+#include "core/timewarp/promise.h"
+#include "core/timewarp/rollback.h"
+#include "core/timewarp/stress.h"
+#include "core/timewarp/timewarp.h"
+#include "core/timewarp/wait.h"
+#include "core/worker.h"
+
+/* Events between two looks at the others: safe ones, and others beside them. */
+enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
+
+enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
+
+static bool keeps_all(const struct timewarp *tw)
+{
+    const enum cw_sync sync = tw->worker->sim->config.sync;
+    return tw->throttle.level < MEMORY_SCARCE &&
+           (sync == CW_OPTIMISTIC || (sync == CW_STRESS && tw->stress.keep_all));
+}
+
+/* How far speculation may reach: to the end, and no further than the window beyond GVT. */
+static int64_t horizon_ps(const struct timewarp *tw)
+{
+    const struct cw_config *const config = &tw->worker->sim->config;
+    int64_t horizon_ps = config->end_ps;
+    if (config->window_ps > 0 && tw->gvt.now.time_ps < horizon_ps - config->window_ps)
+        horizon_ps = tw->gvt.now.time_ps + config->window_ps;
+    return horizon_ps;
+}
+
+/* What may be done with the least event. */
+static enum verdict classify_least(struct timewarp *tw, const struct entry *least)
+{
+    const struct cw_config *const config = &tw->worker->sim->config;
+    if (least == NULL || least->time_ps >= config->end_ps)
+        return NOTHING;
+    if (tw->current.failed && !key_before(key_of(least), tw->current.stuck_at))
+        return BLOCKED;
+    if ((least->time_ps < tw->gvt.safe_ps && !keeps_all(tw)) ||
+        !key_before(tw->gvt.now, key_of(least)))
+        return tw->stress.on && stress_keeps_undo(tw, least) ? SPECULATIVE : SAFE;
+    if (tw->throttle.patience > 0 || tw->undo_log.live >= tw->throttle.allowance ||
+        least->time_ps >= horizon_ps(tw) ||
+        (tw->current.stuck && !key_before(key_of(least), tw->current.stuck_at)))
+        return BLOCKED;
+    return SPECULATIVE;
+}
+
+/* ---- one event, with all precautions --------------------------------------------------------- */
+
+static void enter_handler(struct timewarp *tw, const struct entry *entry, bool speculative)
+{
+    struct worker *const worker = tw->worker;
+    if (tw->stress.on)
+        stress_move(tw, entry_lp(entry));
+    struct lp_block *const block = worker->sim->lp_states.blocks[entry_lp(entry)];
+    worker_set_context(worker, block, entry->event, worker->sim->config.sends_per_event_max);
+    worker->ctx.keep = speculative || worker->sim->config.check_changes;
+    worker->ctx.undo =
+        speculative && !worker->sim->config.check_changes ? &tw->undo_log.undo : NULL;
+    if (entry->event->reserved & EVENT_LAZY)
+        lazy_cancel_begin(tw, entry->event);
+    tw->current.handling = entry->event;
+    tw->current.speculative = speculative;
+    if (__builtin_expect(worker->sim->config.check_changes, 0))
+        change_check_begin(&worker->change_check, block->state, block->state_bytes);
+    worker->sim->model.handle(&worker->ctx, block->state, entry->event);
+    if (__builtin_expect(worker->sim->config.check_changes, 0))
+        worker_check_changes(worker, block);
+    tw->current.handling = NULL;
+    tw->current.speculative = false;
+    tw->processed++;
+}
+
+/* Makes a safe event that was just handled known. */
+static inline void commit_safe(struct timewarp *tw, struct lp_block *block, struct cw_event *event)
+{
+    struct worker *const worker = tw->worker;
+    struct commit_records *const records = &worker->records;
+    const struct entry entry = entry_of_event(event);
+    CW_INVARIANT("I-SAFE-2",
+                 tw->lp_logs[event->lp].live == 0 &&
+                     (event->time_ps < tw->gvt.safe_ps || !key_before(tw->gvt.now, key_of(&entry))),
+                 "LP %u commits an event at %lld ps with %llu logs; the safe bound is %lld ps",
+                 (unsigned)event->lp, (long long)event->time_ps,
+                 (unsigned long long)tw->lp_logs[event->lp].live, (long long)tw->gvt.safe_ps);
+    if (event->reserved != 0) /* or else unwritten: the hash reads it as part of a word */
+        event->reserved = 0;
+    if (__builtin_expect(records->used > 0, 0)) {
+        uint8_t *const to =
+            worker_need(worker, record_outbox_add(&tw->outbox, event, records->used));
+        memcpy(to, records->bytes, records->used);
+        records->used = 0;
+    }
+    tw->safe++;
+    commit_hash(worker, block, event);
+    commit_free(worker, event);
+}
+
+static void handle_safe(struct timewarp *tw, const struct entry *entry)
+{
+    enter_handler(tw, entry, false);
+    commit_safe(tw, tw->worker->sim->lp_states.blocks[entry_lp(entry)], entry->event);
+    if (tw->stress.on && key_before(tw->stress.final, key_of(entry)))
+        tw->stress.final = key_of(entry);
+    lazy_cancel_end(tw);
+}
+
+/* Whether the LP's newest log is of an event that does not come before the one of the log below.
+ * For assertions. */
+static inline bool is_in_order(const struct lp_logs *of)
+{
+    if (of->live < 2)
+        return true;
+    const struct entry newest = entry_of_event(of->newest->event);
+    const struct entry older = entry_of_event(of->newest->older->event);
+    return !entry_before(&newest, &older);
+}
+
+/* The open log is that of an event that was just handled. */
+static inline void close_log(struct timewarp *tw, struct lp_block *block, struct cw_event *event,
+                             int64_t time_ps, uint32_t lp)
+{
+    struct commit_records *const records = &tw->worker->records;
+    if (__builtin_expect(records->used > 0, 0)) {
+        if (!undo_log_add_records(&tw->undo_log, records->bytes, records->used))
+            worker_out_of_memory(tw->worker);
+        records->used = 0;
+    }
+    undo_log_close(&tw->undo_log, &tw->lp_logs[lp], event, time_ps, block->hash);
+    CW_INVARIANT("I-TW-1", is_in_order(&tw->lp_logs[lp]),
+                 "LP %u has handled an event at %lld ps after a later one", (unsigned)lp,
+                 (long long)time_ps);
+    commit_hash(tw->worker, block, event);
+}
+
+static void handle_speculative(struct timewarp *tw, const struct entry *entry)
+{
+    struct cw_event *const event = entry->event;
+    undo_log_open(&tw->undo_log);
+    if (tw->stress.on)
+        stress_note_state(tw, entry_lp(entry));
+    enter_handler(tw, entry, true);
+    const uint16_t notes = event->reserved;
+    event->reserved = 0;
+    close_log(tw, tw->worker->sim->lp_states.blocks[entry_lp(entry)], event, entry->time_ps,
+              entry_lp(entry));
+    event->reserved = notes | EVENT_PROCESSED;
+    tw->throttle.usage.processed++;
+    if (key_before(tw->front, key_of(entry)))
+        tw->front = key_of(entry);
+    lazy_cancel_end(tw);
+    if (tw->stress.on)
+        stress_undo(tw, entry);
+}
+
+/* Handles the least event, if it may be handled. `timed`: in a sampled turn (stats.h). */
+static inline enum verdict worker_step(struct timewarp *tw, bool timed)
+{
+    struct pending *const pending = &tw->worker->pending;
+    if (timed)
+        (void)activity_go(&tw->worker->clock, CW_QUEUE);
+    const struct entry *const least = pending_peek(pending);
+    if (least == NULL && pending->out_of_memory)
+        worker_fail_for_memory(tw->worker);
+    if (least != NULL && least->event->reserved & EVENT_CANCELLED) {
+        struct cw_event *const event = least->event;
+        CW_INVARIANT("I-TW-2",
+                     tw->rollback.cancelled > 0 &&
+                         !(event->reserved & (EVENT_PROCESSED | EVENT_LAZY)),
+                     "a cancelled event with the notes %u is freed, %llu are pending",
+                     (unsigned)event->reserved, (unsigned long long)tw->rollback.cancelled);
+        pending_pop(pending, least);
+        event_pool_put(&tw->worker->pool, event);
+        tw->rollback.cancelled--;
+        return SAFE;
+    }
+    const enum verdict verdict = classify_least(tw, least);
+    if (verdict != SAFE && verdict != SPECULATIVE)
+        return verdict;
+    if (verdict == SPECULATIVE &&
+        !undo_log_room(&tw->undo_log, sizeof(struct log) + 2 * sizeof(uint64_t))) { /* stress.c */
+        tw->throttle.refused = true;
+        return BLOCKED;
+    }
+    const struct entry entry = *least;
+    pending_pop(pending, least);
+    if (!tw->stress.on) /* another worker's LP, read ahead in vain, may be moving */
+        (void)worker_fetch_ahead(tw->worker, tw->worker->sim->lp_states.blocks);
+    if (timed)
+        (void)activity_go(&tw->worker->clock, CW_HANDLING);
+    tw->current.stuck = false;
+    if (tw->lp_logs[entry_lp(&entry)].live > 0) /* is it a straggler? */
+        rollback_straggler(tw, &entry);
+    if (verdict == SAFE) {
+        fossil_commit_lp(tw, entry_lp(&entry));
+        handle_safe(tw, &entry);
+    } else {
+        handle_speculative(tw, &entry);
+    }
+    return verdict;
+}
+
+/* ---- the usual cases, without a detour --------------------------------------------------------
+ */
+
+static inline void call_handler(struct timewarp *tw, struct worker *worker, struct lp_block *block,
+                                const struct cw_event *event)
+{
+    worker_set_context(worker, block, event, worker->sim->config.sends_per_event_max);
+    tw->current.handling = event;
+    worker->sim->model.handle(&worker->ctx, block->state, event);
+}
+
+/* Safe events of LPs that have no history. Handles at most `most`, and returns how many. */
+static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
+{
+    struct worker *const worker = tw->worker;
+    const struct cw_sim *const sim = worker->sim;
+    const int64_t end_ps = sim->config.end_ps;
+    const int64_t bound_ps = tw->gvt.safe_ps < end_ps ? tw->gvt.safe_ps : end_ps;
+    const bool any_logs = tw->undo_log.live > 0;
+    const struct entry *least;
+    unsigned handled = 0;
+    worker->ctx.keep = false;
+    while (handled < most && (least = pending_peek(&worker->pending)) != NULL &&
+           least->time_ps < bound_ps) {
+        struct cw_event *const event = least->event;
+        const uint32_t lp = entry_lp(least);
+        struct lp_block *const block = sim->lp_states.blocks[lp];
+        if (__builtin_expect(event->reserved != 0 || (any_logs && tw->lp_logs[lp].live > 0), 0))
+            break;
+        pending_pop(&worker->pending, least);
+        (void)worker_fetch_ahead(worker, sim->lp_states.blocks);
+        call_handler(tw, worker, block, event);
+        tw->processed++;
+        commit_safe(tw, block, event);
+        handled++;
+    }
+    tw->current.handling = NULL;
+    return handled;
+}
+
+/* Events beyond all that were handled ahead of the safe bound: none of them is a straggler, nor is
+ * what they send, or what is next. Likewise. */
+static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
+{
+    struct worker *const worker = tw->worker;
+    const struct cw_sim *const sim = worker->sim;
+    const int64_t bound_ps = horizon_ps(tw);
+    const struct entry *least = pending_peek(&worker->pending);
+    struct cw_event *latest = NULL;
+    unsigned handled = 0;
+    if (least == NULL || !key_before(tw->front, key_of(least)) ||
+        tw->undo_log.live >= tw->throttle.allowance)
+        return 0;
+    if (most > tw->throttle.allowance - tw->undo_log.live)
+        most = (unsigned)(tw->throttle.allowance - tw->undo_log.live);
+    worker->ctx.keep = true;
+    worker->ctx.undo = &tw->undo_log.undo;
+    tw->current.speculative = true;
+    while (handled < most && (least = pending_peek(&worker->pending)) != NULL &&
+           least->time_ps < bound_ps && least->event->reserved == 0 &&
+           undo_log_room(&tw->undo_log, sizeof(struct log))) {
+        struct cw_event *const event = least->event;
+        const int64_t time_ps = least->time_ps;
+        const uint32_t lp = entry_lp(least);
+        struct lp_block *const block = sim->lp_states.blocks[lp];
+        pending_pop(&worker->pending, least);
+        __builtin_prefetch(
+            &tw->lp_logs[entry_lp(worker_fetch_ahead(worker, sim->lp_states.blocks))]);
+        undo_log_open(&tw->undo_log);
+        call_handler(tw, worker, block, event);
+        close_log(tw, block, event, time_ps, lp);
+        event->reserved = EVENT_PROCESSED;
+        tw->processed++;
+        latest = event;
+        handled++;
+    }
+    if (latest != NULL) { /* or, after a failure, what failed: take_failure() */
+        const struct entry entry = entry_of_event(latest);
+        tw->front = key_of(&entry);
+    }
+    tw->current.handling = NULL;
+    tw->current.speculative = false;
+    tw->throttle.usage.processed += handled;
+    return handled;
+}
+
+/* A few events one by one, if this turn is sampled. Returns how many. */
+static unsigned handle_timed(struct timewarp *tw)
+{
+    unsigned handled = 0;
+    if (__builtin_expect(!tw->worker->clock.on, 1))
+        return 0;
+    while (handled < EVENTS_PER_SAMPLE) {
+        const enum verdict verdict = worker_step(tw, true);
+        if (verdict != SAFE && verdict != SPECULATIVE)
+            break;
+        handled++;
+    }
+    (void)activity_go(&tw->worker->clock, ACTIVITY_BATCH);
+    return handled;
+}
+
+/* Where the safe bound stops a worker, the others wait for what it promises next: several batches
+ * should fit between two stops, so that all go on at once instead of taking turns. */
+static void adjust_batch(struct timewarp *tw, bool stopped)
+{
+    const unsigned batch =
+        stopped ? tw->throttle.batch / 2 : tw->throttle.batch + tw->throttle.batch / 8;
+    tw->throttle.batch = batch < BATCH_MIN ? BATCH_MIN : batch > BATCH_MAX ? BATCH_MAX : batch;
+}
+
+/* Handles up to a batch of events. Returns whether there were any. */
+static bool handle_batch(struct timewarp *tw)
+{
+    const struct cw_config *const config = &tw->worker->sim->config;
+    unsigned handled = handle_timed(tw), ahead = 0;
+    const bool runs = !config->check_changes && !tw->current.failed && !tw->current.stuck;
+    enum verdict verdict = SAFE;
+    while (handled < tw->throttle.batch && ahead < BATCH_SPECULATIVE) {
+        if (runs && !keeps_all(tw))
+            handled += handle_safe_run(tw, tw->throttle.batch - handled);
+        if (runs && tw->throttle.patience == 0)
+            ahead += handle_speculative_run(tw, BATCH_SPECULATIVE - ahead);
+        verdict = worker_step(tw, false);
+        if (verdict != SAFE && verdict != SPECULATIVE)
+            break;
+        handled += verdict == SAFE;
+        ahead += verdict == SPECULATIVE;
+    }
+    if (handled + ahead > 0)
+        adjust_batch(tw, verdict == BLOCKED);
+    return handled + ahead > 0;
+}
+
+/* ---- the loop ---------------------------------------------------------------------------------
+ */
+
+/* A handler has failed. Speculatively: it is undone, and waits until it is safe. For good: it
+ * stays the least event of this worker, and the run ends when GVT gets there. */
+static void take_failure(struct timewarp *tw)
+{
+    struct worker *const worker = tw->worker;
+    struct cw_event *const event = (struct cw_event *)(uintptr_t)tw->current.handling;
+    const bool speculative = tw->current.speculative;
+    const struct entry entry = entry_of_event(event);
+    tw->current.stuck_at = key_of(&entry);
+    tw->current.speculative = false;
+    worker->records.used = 0;
+    lazy_cancel_end(tw);
+    if (speculative) {
+        if (key_before(tw->front, tw->current.stuck_at))
+            tw->front = tw->current.stuck_at;
+        rollback_open(tw);
+        tw->current.stuck = true;
+        if (!pending_push(&worker->pending, entry))
+            worker_fail_for_memory(worker);
+    } else {
+        tw->current.failed = true;
+        tw->failed_event = event;
+        tw->failure = worker->failure;
+    }
+    tw->current.handling = NULL;
+}
+
+/* Looks at the others. True: the run is over. */
+static bool look_around(struct timewarp *tw)
+{
+    const struct worker *const worker = tw->worker;
+    const bool risen = promise_look(tw);
+    const bool round_ended = gvt_step(tw);
+    if ((tw->undo_log.live > 0 && (round_ended || promise_ps(tw) > tw->collected_ps)) ||
+        undo_log_is_idle(&tw->undo_log))
+        fossil_collect(tw);
+    if (risen || round_ended)
+        throttle_adjust(&tw->throttle, round_ended, tw->undo_log.live, tw->safe);
+    throttle_read_memory(&tw->throttle, &worker->sim->memory, worker->committed);
+    make_room(tw);
+    if (!round_ended)
+        return false;
+    tw->throttle.window_sum += tw->throttle.window;
+    if (tw->index == 0 && !tw->gvt.over)
+        stats_tell_round(tw);
+    return tw->gvt.over;
+}
+
+/* One turn. Afterwards tw->wait.looks is 0 if there was something to do. True: the run is over. */
+static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
+{
+    struct activity_clock *const clock = &tw->worker->clock;
+    if (--clock->turns_left == 0)
+        activity_begin(clock, CW_GVT, gvt_moment(&tw->gvt));
+    if (look_around(tw))
+        return true;
+    const bool handled = handle_batch(tw);
+    (void)activity_go(clock, CW_GVT);
+    promise_renew(tw);
+    if (handled) {
+        tw->wait.turns = 0;
+        tw->wait.looks = 0;
+    } else {
+        tw->wait.looks++;
+        tw->throttle.waited += tw->throttle.patience > 0;
+        tw->throttle.patience -= tw->throttle.patience > 0;
+    }
+    return false;
+}
+
+/* The turn's end, and that of the waiting that was part of it. */
+static inline void end_turn(struct timewarp *tw)
+{
+    struct activity_clock *const clock = &tw->worker->clock;
+    if (__builtin_expect(clock->on, 0))
+        activity_end(clock, tw->wait.looks > 0 && gvt_moment(&tw->gvt) == clock->moment);
+}
+
+__attribute__((noinline)) static void
+worker_loop(struct timewarp *tw) /* not into what setjmp() makes slow */
+{
+    const struct cw_sim *const sim = tw->worker->sim;
+    while (!simulation_aborted(sim)) {
+        if (turn(tw))
+            return;
+        if (tw->wait.looks > 0) {
+            (void)activity_go(&tw->worker->clock, CW_IDLE);
+            wait_turn(tw);
+        } else if (sim->crowded && tw->undo_log.live > 0) {
+            sync_yield(); /* who shares the core is behind: it may send something earlier */
+        }
+        end_turn(tw);
+    }
+}
+
+/* After a jump out of a handler, or of what surrounds it. False: the run ends. */
+static bool worker_go_on(struct worker *worker)
+{
+    worker->clock.on = false;                         /* the turn is not timed to its end */
+    if (worker->timewarp->current.handling == NULL) { /* not a handler's: memory, or a bug */
+        abort_run(worker->sim, worker);
+        return false;
+    }
+    take_failure(worker->timewarp);
+    return true;
+}
+
+void worker_run(struct worker *worker)
+{
+    /* Nothing here is read after a jump but `worker`, which does not change. */
+    if (setjmp(worker->failed) != 0 && !worker_go_on(worker))
+        return;
+    worker_loop(worker->timewarp);
+}
+
+__attribute__((noinline)) static bool turn_of_one(struct timewarp *tw)
+{
+    const bool over = turn(tw);
+    if (!over)
+        end_turn(tw);
+    return over;
+}
+
+/* True: the run is over for this worker. */
+static bool take_turn(struct worker *worker)
+{
+    if (setjmp(worker->failed) != 0) /* likewise */
+        return !worker_go_on(worker);
+    return turn_of_one(worker->timewarp);
+}
+
+/* None of a thread's workers has anything to do: the `turns`-th time in a row. */
+static void wait_with_neighbours(struct worker *first, uint32_t count, unsigned turns)
+{
+    const uint64_t start = clock_ticks();
+    wait_together(first->sim, turns);
+    for (uint32_t i = 0; i < count; i++)
+        activity_slept(&first[i].clock, start);
+}
+
+void worker_run_in_turn(struct worker *first, uint32_t count)
+{
+    uint32_t left = count;
+    unsigned idle = 0; /* rounds in a row in which nobody had anything to do */
+    while (left > 0 && !simulation_aborted(first->sim)) {
+        bool any = false;
+        for (uint32_t i = 0; i < count; i++) {
+            struct timewarp *const tw = first[i].timewarp;
+            if (tw->gvt.over)
+                continue;
+            left -= take_turn(&first[i]);
+            any |= tw->wait.looks == 0;
+        }
+        idle = any ? 0 : idle + 1;
+        if (idle > 0)
+            wait_with_neighbours(first, count, idle);
+        else if (first->sim->crowded)
+            sync_yield(); /* as in worker_loop() */
+    }
+}

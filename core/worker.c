@@ -1,0 +1,64 @@
+/*
+ * worker.c: how a handler call fails, in every mode (worker.h). A failure does not return: it jumps
+ * to the loop that called the handler.
+ */
+#include "core/worker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/simulation.h"
+#include "core/timewarp/timewarp.h"
+
+void worker_fail(struct worker *worker, enum cw_exit exit_code, const char *format, ...)
+{
+    char text[800];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const struct cw_event *const event = worker->ctx.event;
+    cw_fail(&worker->ctx, exit_code, "LP %u, event type %u at %lld ps: %s", (unsigned)event->lp,
+            (unsigned)event->type, (long long)event->time_ps, text);
+}
+
+void worker_fail_for_memory(struct worker *worker)
+{
+    (void)memory_error(&worker->sim->memory, &worker->failure);
+    if (worker->timewarp != NULL) /* the run ends: no handler call has failed */
+        worker->timewarp->current.handling = NULL;
+    longjmp(worker->failed, 1);
+}
+
+void worker_out_of_memory(struct worker *worker)
+{
+    struct timewarp *const tw = worker->timewarp;
+    if (tw == NULL || !tw->current.speculative || tw->current.handling == NULL)
+        worker_fail_for_memory(worker);
+    tw->throttle.refused = true;
+    longjmp(worker->failed, 1);
+}
+
+void worker_bug(struct worker *worker, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)cw_error_set_list(&worker->failure, CW_BUG, format, arguments);
+    va_end(arguments);
+    if (worker->timewarp != NULL)
+        worker->timewarp->current.handling = NULL;
+    longjmp(worker->failed, 1);
+}
+
+void worker_check_changes(struct worker *worker, struct lp_block *block)
+{
+    const size_t offset =
+        change_check_first_unasked(&worker->change_check, block->state, block->state_bytes);
+    if (offset == CHANGE_CHECK_OK)
+        return;
+    /* The unasked change is undone here; the others by the log, if there is one. */
+    memcpy(block->state, worker->change_check.before, block->state_bytes);
+    worker_fail(worker, CW_BUG,
+                "the handler changed the state at offset %zu without asking for it (CW_MUT)",
+                offset);
+}

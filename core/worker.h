@@ -1,0 +1,100 @@
+/*
+ * worker.h: what one worker owns in every mode: its events, its pending set, and the handler call
+ * that is running; and how a handler call fails.
+ *
+ * A handler's context is the first member of its worker, so that the functions that a handler calls
+ * (handler_api.c) find the worker without a search and without a thread-local variable.
+ *
+ * A worker runs on one thread at a time; no other thread touches what it owns during a drain.
+ */
+#ifndef CORE_WORKER_H
+#define CORE_WORKER_H
+
+#include <setjmp.h>
+
+#include "core/activity_clock.h"
+#include "core/change_check.h"
+#include "core/commit_records.h"
+#include "core/lp_states.h"
+#include "core/memory/event_pool.h"
+#include "core/queue/pending.h"
+
+struct timewarp;
+
+struct worker {
+    _Alignas(128) struct cw_ctx ctx;   /* no two workers share a line, or a pair of lines */
+    uint32_t sends_left, records_left; /* of the handler call that is running */
+    uint32_t lp_count;
+    uint32_t index;
+    bool hash_off;
+    const uint32_t *lp_worker;     /* the owner of each LP; NULL: this worker owns all */
+    const int64_t *least_delay_ps; /* the promises that sends are checked against; NULL: none */
+    struct cw_sim *sim;
+    int64_t now_ps; /* time of the last committed event */
+    uint64_t committed;
+    struct event_pool pool;
+    struct pending pending;
+    struct commit_records records;
+    struct change_check change_check;
+    struct activity_clock clock;
+    struct timewarp *timewarp; /* NULL: CW_SEQUENTIAL */
+    jmp_buf failed;            /* cw_fail() jumps here, out of the handler */
+    struct cw_error failure;   /* filled before that jump */
+};
+
+static inline struct worker *worker_of(struct cw_ctx *ctx) { return (struct worker *)(void *)ctx; }
+
+/* Sets the context for a call of the handler. `sends_max`: cw_config.sends_per_event_max. */
+static inline void worker_set_context(struct worker *worker, const struct lp_block *block,
+                                      const struct cw_event *event, uint32_t sends_max)
+{
+    worker->ctx.state = block->state;
+    worker->ctx.state_bytes = block->state_bytes;
+    worker->ctx.event = event;
+    worker->sends_left = worker->records_left = sends_max;
+}
+
+/* Fetches the memory that an event a few places behind the least will need. Returns its entry. */
+static inline const struct entry *worker_fetch_ahead(struct worker *worker,
+                                                     struct lp_block *const *blocks)
+{
+    const struct entry *const entry = pending_look_ahead(&worker->pending);
+    __builtin_prefetch(entry->event);
+    __builtin_prefetch((const uint8_t *)entry->event + 64); /* a payload reaches further */
+    __builtin_prefetch(blocks[entry_lp(entry)]);
+    return entry;
+}
+
+/* cw_fail(), with the LP, the type and the time of the event that is being handled in front. */
+_Noreturn void worker_fail(struct worker *worker, enum cw_exit exit_code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The run ends: there is no memory. */
+_Noreturn void worker_fail_for_memory(struct worker *worker);
+/* A handler call found no memory. If it is speculative, its event is undone and waits until it is
+ * safe; otherwise the run ends. */
+_Noreturn void worker_out_of_memory(struct worker *worker);
+/* The run ends: an internal check failed outside of a handler. */
+_Noreturn void worker_bug(struct worker *worker, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Returns `memory`, or ends the run if that is NULL. */
+static inline void *worker_need(struct worker *worker, void *memory)
+{
+    if (__builtin_expect(memory == NULL, 0))
+        worker_fail_for_memory(worker);
+    return memory;
+}
+
+/* The same in a handler call: worker_out_of_memory(). */
+static inline void *worker_need_in_handler(struct worker *worker, void *memory)
+{
+    if (__builtin_expect(memory == NULL, 0))
+        worker_out_of_memory(worker);
+    return memory;
+}
+
+/* After change_check_begin() and the handler: fails the event if the handler changed a part of the
+ * state that it did not ask for. */
+void worker_check_changes(struct worker *worker, struct lp_block *block);
+
+#endif

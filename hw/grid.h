@@ -1,0 +1,76 @@
+/*
+ * grid.h: a grid of places, w columns by h rows, whose rows and columns are open lines or close to
+ * rings: cubes of a SIP, PEs and routers of a cube, SIPs of most topologies. A place is numbered
+ * y * w + x; x grows east, y grows south. Pure functions.
+ */
+#ifndef HW_GRID_H
+#define HW_GRID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Ports of a cube and of an IO die, and the steps on a grid. */
+enum hw_port { HW_PORT_N, HW_PORT_S, HW_PORT_E, HW_PORT_W, HW_PORTS, HW_PORT_NONE = HW_PORTS };
+
+static inline enum hw_port hw_port_opposite(enum hw_port port) { return (enum hw_port)(port ^ 1); }
+extern const char hw_port_letter[HW_PORTS]; /* 'N', 'S', 'E', 'W' */
+
+struct hw_grid {
+    uint32_t w, h;
+    bool wrap; /* the last place of a line is joined with the first */
+};
+
+/* The place one step from `at`; false where there is none. A line of one place has no steps. */
+static inline bool hw_grid_step(struct hw_grid grid, uint32_t at, enum hw_port port, uint32_t *to)
+{
+    const uint32_t w = grid.w, h = grid.h, x = at % w, y = at / w;
+    switch (port) {
+    case HW_PORT_N:
+        if (h == 1 || (y == 0 && !grid.wrap))
+            return false;
+        *to = (y == 0 ? h - 1 : y - 1) * w + x;
+        return true;
+    case HW_PORT_S:
+        if (h == 1 || (y == h - 1 && !grid.wrap))
+            return false;
+        *to = (y == h - 1 ? 0 : y + 1) * w + x;
+        return true;
+    case HW_PORT_E:
+        if (w == 1 || (x == w - 1 && !grid.wrap))
+            return false;
+        *to = y * w + (x == w - 1 ? 0 : x + 1);
+        return true;
+    case HW_PORT_W:
+        if (w == 1 || (x == 0 && !grid.wrap))
+            return false;
+        *to = y * w + (x == 0 ? w - 1 : x - 1);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Along a line of n places, from a to b: forward (E, S) or not. A ring is crossed the shorter way,
+ * and forward where both ways are as short. */
+static inline bool hw_line_forward(uint32_t n, bool wrap, uint32_t a, uint32_t b)
+{
+    if (!wrap)
+        return b > a;
+    const uint32_t ahead = (b + n - a) % n;
+    return ahead <= n - ahead;
+}
+
+/* The first step from `at` to another place, by X, then Y. */
+static inline enum hw_port hw_grid_route(struct hw_grid grid, uint32_t at, uint32_t to)
+{
+    const uint32_t x = at % grid.w, to_x = to % grid.w;
+    if (x != to_x)
+        return hw_line_forward(grid.w, grid.wrap, x, to_x) ? HW_PORT_E : HW_PORT_W;
+    return hw_line_forward(grid.h, grid.wrap, at / grid.w, to / grid.w) ? HW_PORT_S : HW_PORT_N;
+}
+
+/* Steps on a shortest way from a to b, and between the two places that are farthest apart. */
+uint32_t hw_grid_distance(struct hw_grid grid, uint32_t a, uint32_t b);
+uint32_t hw_grid_diameter(struct hw_grid grid);
+
+#endif

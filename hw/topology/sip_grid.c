@@ -1,0 +1,136 @@
+/*
+ * sip_grid.c: SIPs on a grid, without switches (sip_grid.h).
+ */
+#include "hw/topology/sip_grid.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SIZES_LISTED_MAX = 24, LIST_BYTES = 600 };
+
+bool hw_sip_grid_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_port port,
+                           uint32_t *to)
+{
+    return hw_grid_step(hw_sip_grid(hw), sip, port, to);
+}
+
+/* A link belongs to the SIP at its western or northern end. */
+bool hw_sip_grid_cable(const struct hw_config *hw, uint32_t sip, enum hw_port port,
+                       struct hw_cable *cable)
+{
+    *cable = (struct hw_cable){.link = HW_LINK_SIP_LINK};
+    return (port == HW_PORT_E || port == HW_PORT_S) &&
+           hw_grid_step(hw_sip_grid(hw), sip, port, &cable->to);
+}
+
+uint32_t hw_sip_grid_behind(const struct hw_config *hw, uint32_t sip, enum hw_port port,
+                            uint32_t to_sip)
+{
+    uint32_t next = to_sip;
+    (void)hw_grid_step(hw_sip_grid(hw), sip, port, &next);
+    return next;
+}
+
+uint32_t hw_sip_grid_distance(const struct hw_config *hw, uint32_t from, uint32_t to)
+{
+    return hw_grid_distance(hw_sip_grid(hw), from, to);
+}
+
+uint32_t hw_sip_grid_diameter(const struct hw_config *hw)
+{
+    return hw_grid_diameter(hw_sip_grid(hw));
+}
+
+/* ---- cuts ------------------------------------------------------------------------------------ */
+
+/* Links, one way, across the middle of a line of n places: as many as its end has. */
+static uint32_t links_across(uint32_t n, bool wrap) { return n < 2 ? 0 : wrap ? 2 : 1; }
+
+static void cut_sip_links(uint32_t uses, uint32_t links, uint32_t outside, hw_cut_fn visit,
+                          void *arg)
+{
+    const struct hw_cut cut = {
+        .uses = uses, .link = {HW_LINK_SIP_LINK}, .links = {links}, .outside = outside};
+    visit(arg, &cut);
+}
+
+/* The SIP that has the fewest links, alone; and where all SIPs take part, the grid in halves. Of
+ * some SIPs only, it is not known which links their SIP has. */
+void hw_sip_grid_cuts(const struct hw_config *hw, uint32_t ranks, hw_cut_fn visit, void *arg)
+{
+    const struct hw_grid grid = hw_sip_grid(hw);
+    const uint32_t in_row = links_across(grid.w, grid.wrap);
+    const uint32_t in_column = links_across(grid.h, grid.wrap);
+    if (ranks < hw->sip_count) {
+        cut_sip_links(HW_CUT_ANY, HW_PORTS, ranks - 1, visit, arg);
+        return;
+    }
+    cut_sip_links(HW_CUT_ANY, in_row + in_column, ranks - 1, visit, arg);
+    cut_sip_links(HW_CUT_REDUCE | HW_CUT_SCATTER, grid.h * in_row, (grid.w + 1) / 2 * grid.h, visit,
+                  arg);
+    cut_sip_links(HW_CUT_REDUCE | HW_CUT_SCATTER, grid.w * in_column, (grid.h + 1) / 2 * grid.w,
+                  visit, arg);
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+bool hw_sip_row_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,
+                    struct hw_misfit *misfit)
+{
+    (void)sips, (void)given, (void)misfit;
+    *size = (struct hw_sip_size){0, 0};
+    return true;
+}
+
+/* "1x6, 2x3, 3x2, 6x1" */
+static void list_grids(uint32_t sips, char list[LIST_BYTES])
+{
+    size_t used = 0;
+    uint32_t sizes = 0;
+    list[0] = '\0';
+    for (uint32_t w = 1; w <= sips; w++)
+        if (sips % w == 0 && sizes++ < SIZES_LISTED_MAX)
+            used += (size_t)snprintf(list + used, LIST_BYTES - used, "%s%" PRIu32 "x%" PRIu32,
+                                     used == 0 ? "" : ", ", w, sips / w);
+    if (sizes > SIZES_LISTED_MAX)
+        snprintf(list + used, LIST_BYTES - used, ", ...");
+}
+
+static uint32_t square_root(uint32_t count)
+{
+    uint32_t root = 0;
+    while ((root + 1) * (root + 1) <= count)
+        root++;
+    return root;
+}
+
+bool hw_sip_grid_fit(const char *name, uint32_t sips, struct hw_sip_size given,
+                     struct hw_sip_size *size, struct hw_misfit *misfit)
+{
+    char grids[LIST_BYTES];
+    list_grids(sips, grids);
+    *size = given;
+    if (given.w == 0 && given.h == 0) {
+        size->w = size->h = square_root(sips);
+        misfit->key = HW_SIP_KEY_COUNT;
+        snprintf(misfit->text, sizeof misfit->text,
+                 "%" PRIu32 " is no perfect square, so %s needs system.sips.w and system.sips.h; "
+                 "legal w x h: %s",
+                 sips, name, grids);
+    } else if (given.w == 0 || given.h == 0) {
+        *size = (struct hw_sip_size){0, 0};
+        misfit->key = given.h == 0 ? HW_SIP_KEY_W : HW_SIP_KEY_H;
+        snprintf(misfit->text, sizeof misfit->text,
+                 "given without system.sips.%s; give both or, for a square, neither; legal w x h "
+                 "for %" PRIu32 " SIPs: %s",
+                 given.h == 0 ? "h" : "w", sips, grids);
+    } else {
+        misfit->key = HW_SIP_KEY_W;
+        snprintf(misfit->text, sizeof misfit->text,
+                 "%" PRIu32 " x %" PRIu32 " is %" PRIu32 " SIPs, but system.sips.count is %" PRIu32
+                 "; legal w x h: %s",
+                 given.w, given.h, given.w * given.h, sips, grids);
+    }
+    return size->w * size->h == sips;
+}

@@ -1,0 +1,38 @@
+/*
+ * sip_grid.h: what the topologies without switches share: SIPs on a grid, each joined with the SIPs
+ * next to it by one link class. Pure functions, which a topology names in its operations or calls
+ * from them.
+ */
+#ifndef HW_SIP_GRID_H
+#define HW_SIP_GRID_H
+
+#include "hw/topology/topology.h"
+
+/* `port` of the operations: a transfer that leaves by E enters by W, and so on. */
+#define HW_SIP_GRID_PORTS                                                                          \
+    {                                                                                              \
+        [HW_PORT_N] = {HW_LINK_SIP_LINK, false, HW_PORT_S, HW_PORT_N},                             \
+        [HW_PORT_S] = {HW_LINK_SIP_LINK, false, HW_PORT_N, HW_PORT_S},                             \
+        [HW_PORT_E] = {HW_LINK_SIP_LINK, false, HW_PORT_W, HW_PORT_E},                             \
+        [HW_PORT_W] = {HW_LINK_SIP_LINK, false, HW_PORT_E, HW_PORT_W},                             \
+    }
+
+/* Operations of struct hw_topology_ops over hw_sip_grid(). */
+bool hw_sip_grid_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_port port,
+                           uint32_t *to);
+bool hw_sip_grid_cable(const struct hw_config *hw, uint32_t sip, enum hw_port port,
+                       struct hw_cable *cable);
+uint32_t hw_sip_grid_behind(const struct hw_config *hw, uint32_t sip, enum hw_port port,
+                            uint32_t to_sip);
+uint32_t hw_sip_grid_distance(const struct hw_config *hw, uint32_t from, uint32_t to);
+uint32_t hw_sip_grid_diameter(const struct hw_config *hw);
+void hw_sip_grid_cuts(const struct hw_config *hw, uint32_t ranks, hw_cut_fn visit, void *arg);
+
+/* `fit` of a topology of any number of SIPs in one row. */
+bool hw_sip_row_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,
+                    struct hw_misfit *misfit);
+/* `fit` of the 2-D topology `name`: both w and h, or neither and a square. */
+bool hw_sip_grid_fit(const char *name, uint32_t sips, struct hw_sip_size given,
+                     struct hw_sip_size *size, struct hw_misfit *misfit);
+
+#endif

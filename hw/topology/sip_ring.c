@@ -1,0 +1,24 @@
+/*
+ * sip_ring.c: ring_1d: each SIP is joined with the next by one link, the last with the first. Two
+ * SIPs have two links between them.
+ */
+#include "hw/topology/sip_grid.h"
+
+static enum hw_port ring_exit_port(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+{
+    return hw_grid_route((struct hw_grid){hw->sip_count, 1, true}, sip, to_sip);
+}
+
+const struct hw_topology_ops hw_ring_1d = {
+    .name = "ring_1d",
+    .lines = HW_SIP_LINES_RINGS,
+    .port = HW_SIP_GRID_PORTS,
+    .neighbour = hw_sip_grid_neighbour,
+    .cable = hw_sip_grid_cable,
+    .fit = hw_sip_row_fit,
+    .exit_port = ring_exit_port,
+    .behind = hw_sip_grid_behind,
+    .distance = hw_sip_grid_distance,
+    .diameter = hw_sip_grid_diameter,
+    .cuts = hw_sip_grid_cuts,
+};

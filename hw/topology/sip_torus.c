@@ -1,0 +1,31 @@
+/*
+ * sip_torus.c: torus_2d: a grid of SIPs whose rows and columns are rings. Routes go X, then Y, the
+ * shorter way round.
+ */
+#include "hw/topology/sip_grid.h"
+
+static enum hw_port torus_exit_port(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+{
+    return hw_grid_route((struct hw_grid){hw->sip_w, hw->sip_h, true}, sip, to_sip);
+}
+
+static bool torus_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,
+                      struct hw_misfit *misfit)
+{
+    return hw_sip_grid_fit(hw_torus_2d.name, sips, given, size, misfit);
+}
+
+const struct hw_topology_ops hw_torus_2d = {
+    .name = "torus_2d",
+    .is_grid = true,
+    .lines = HW_SIP_LINES_RINGS,
+    .port = HW_SIP_GRID_PORTS,
+    .neighbour = hw_sip_grid_neighbour,
+    .cable = hw_sip_grid_cable,
+    .fit = torus_fit,
+    .exit_port = torus_exit_port,
+    .behind = hw_sip_grid_behind,
+    .distance = hw_sip_grid_distance,
+    .diameter = hw_sip_grid_diameter,
+    .cuts = hw_sip_grid_cuts,
+};

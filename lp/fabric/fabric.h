@@ -1,0 +1,51 @@
+/*
+ * fabric.h: the way of a transfer inside a cube and out of it: its NoC, its ports, the links to its
+ * memories and PEs. Each lp_cross function advances a flight over links of this LP and reserves
+ * them. Handlers only.
+ */
+#ifndef LP_FABRIC_H
+#define LP_FABRIC_H
+
+#include "lp/lp_run.h"
+
+/* The next number of a PE's own events. */
+struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe);
+
+/* Sends a transfer on, to be at `to_lp` at flight->tau_ps. */
+void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
+                struct lp_sender sender, const struct lp_transfer *transfer,
+                const struct hw_flight *flight);
+
+/* The jitter of a flight on link number `index` of this cube. */
+int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enum hw_link_kind kind,
+                   uint32_t index);
+
+/* Crosses link number `index` of this cube, to a node of kind `next`. */
+void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
+              enum hw_node_kind next);
+void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to);
+/* router -> pe_dma or pe_cpu; and pe_dma -> router. */
+void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
+                    enum hw_node_kind node);
+void lp_cross_pe_out(struct lp_run *run, struct hw_flight *flight, uint32_t pe);
+/* router -> memory; `pe` names the HBM slice. */
+void lp_cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
+                        enum hw_memory memory, uint32_t pe);
+/* memory -> router; returns when the tail has left the memory's own link, the first. */
+int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
+                             enum hw_memory memory, uint32_t pe);
+void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe);
+void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu);
+
+/* From `router` on towards the transfer's destination: its PE in this cube, or out of the cube by a
+ * port that is noted in the transfer. */
+void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                 struct lp_transfer *transfer, uint32_t router);
+
+/* Time of 0 bytes between PE_DMA and a memory of its cube, without the two ends' overheads. */
+int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory memory,
+                         uint32_t slice);
+enum hw_link_kind lp_memory_link(enum hw_memory memory);
+enum hw_node_kind lp_memory_node(enum hw_memory memory);
+
+#endif

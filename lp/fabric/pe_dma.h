@@ -1,0 +1,50 @@
+/*
+ * pe_dma.h: a PE's DMA block as handlers use it: put an operation into a channel, and handle the
+ * events of its engine (lp/QUEUES.md, "PE_DMA"). Handlers only, on the PE's cube.
+ */
+#ifndef LP_PE_DMA_H
+#define LP_PE_DMA_H
+
+#include "lp/lp_run.h"
+
+/*
+ * Kinds of operations in a channel, and the meaning of the other fields of struct hw_dma_op:
+ *   TILE      dir: the queue's; seq: the tile's number
+ *   LOAD      memory, slice: the source; dir: owner (LP_OWNER). To the PE's TCM
+ *   STORE     memory, slice: the destination; dir: owner
+ *   COPY      memory: source | destination << 4; slice: of both; dir: owner
+ *   PUT       seq: the peer; memory: source | destination << 4; dir: enum lp_math, 0: plain
+ *   NOTIFY    seq: the peer; dir: the tag
+ *   CREDIT    dir: the queue's; seq: the new tail
+ *   STORE_TO  seq: the peer; memory: the destination; dir: owner
+ */
+enum lp_dma_kind {
+    LP_DMA_TILE = 1,
+    LP_DMA_LOAD,
+    LP_DMA_STORE,
+    LP_DMA_COPY,
+    LP_DMA_PUT,
+    LP_DMA_NOTIFY,
+    LP_DMA_CREDIT,
+    LP_DMA_STORE_TO
+};
+enum { LP_NOTIFY_BYTES = 16 }; /* lp/QUEUES.md, "One-sided operations" */
+
+/* The channel that a kind of work uses; with vc: single there is only one. */
+static inline enum hw_vc lp_vc(const struct lp_model *m, enum hw_vc vc)
+{
+    return m->config.single_vc ? HW_VC_COMPUTE : vc;
+}
+bool lp_dma_has_room(const struct lp_run *run, uint32_t pe, enum hw_vc vc);
+
+/* Puts an operation into a channel that has room. */
+void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_op op);
+/* LP_EVENT_ENGINE: a run of the engine ends. */
+void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation);
+/* LP_EVENT_MEMORY: a request is at its memory. */
+void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load);
+/* A load, store or copy of a PE of this cube will be complete at `at_ps`. */
+void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uint32_t pe,
+                 uint8_t owner);
+
+#endif

@@ -1,0 +1,138 @@
+/*
+ * link_use.c: see link_use.h. Reads the links in the LPs' states; names them by their place.
+ */
+#include "lp/host/link_use.h"
+
+#include <stdio.h>
+
+/* A group's links in the state of one owner: for each unit (port, router, PE, SIP) `each` links,
+ * a unit's first at first + unit * stride. Of lanes: 0, and lp_lanes() from links.edge[unit] on. */
+struct span {
+    uint32_t units, each, first, stride;
+};
+
+struct visit {
+    const struct lp_model *m;
+    uint32_t epoch;
+    void (*fn)(void *arg, const struct lp_link_use *use);
+    void *arg;
+    char place[40]; /* "sip 3 cube 5" */
+    struct span span[LP_LINK_GROUPS];
+};
+
+void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes)
+{
+    const struct lp_link_row *const row = &lp_link_row[use->group];
+    const char port[2] = {use->port < HW_PORTS ? hw_port_letter[use->port] : '\0', '\0'};
+    char number[16] = "";
+    if (use->number != UINT32_MAX)
+        snprintf(number, sizeof number, "%u", use->number);
+    if (row->per == LP_PER_ROUTER)
+        snprintf(text, bytes, "%s %s %s%s %s", use->place, use->kind, row->text, number, port);
+    else if (row->per == LP_PER_LANE)
+        snprintf(text, bytes, "%s %s %s%s%s", use->place, use->kind, port, row->text, number);
+    else
+        snprintf(text, bytes, "%s %s %s%s%s", use->place, use->kind, row->text, port, number);
+}
+
+static struct span span_of(const struct lp_model *m, enum lp_links group)
+{
+    const uint32_t first = m->links.first[group];
+    switch ((enum lp_link_per)lp_link_row[group].per) {
+    case LP_PER_PORT:
+        return (struct span){HW_PORTS, 1, first, 1};
+    case LP_PER_ROUTER:
+        return (struct span){m->hw.noc_w * m->hw.noc_h, HW_PORTS, first, HW_PORTS};
+    case LP_PER_PE:
+        return (struct span){m->pes, 1, first, LP_PE_LINKS};
+    case LP_PER_PUT_PE:
+        return (struct span){m->config.peers > 0 ? m->pes : 0, 1, first, 1};
+    case LP_PER_LANE:
+        return (struct span){HW_PORTS, 0, first, 0};
+    case LP_PER_SIP:
+        return (struct span){m->hw.sip_count, 1, first, 1};
+    default:
+        return (struct span){1, 1, first, 1};
+    }
+}
+
+/* Reports a link that carried something: number `i` of those of `unit` in its group. */
+static void report_link(const struct visit *v, const struct hw_link *link, enum lp_links group,
+                        uint32_t unit, uint32_t i)
+{
+    const struct hw_config *const hw = &v->m->hw;
+    const enum lp_link_per per = (enum lp_link_per)lp_link_row[group].per;
+    const enum hw_port port = per == LP_PER_PORT || per == LP_PER_LANE ? (enum hw_port)unit
+                              : per == LP_PER_ROUTER                   ? (enum hw_port)i
+                                                                       : HW_PORT_NONE;
+    const uint32_t kind = group == LP_LINKS_OUTER    ? hw_route_outer_link(hw, port)
+                          : group == LP_LINKS_TO_SIP ? hw_switch_link(hw)
+                                                     : lp_link_row[group].kind;
+    const bool unnamed = group == LP_LINKS_REDUCE; /* a unit of PE_DMA: no kind of link */
+    const struct lp_link_use use = {
+        .place = v->place,
+        .kind = unnamed ? "reduce" : hw_link_name[kind],
+        .group = group,
+        .number = per == LP_PER_ONE || per == LP_PER_PORT ? UINT32_MAX
+                  : per == LP_PER_LANE                    ? i
+                                                          : unit,
+        .port = port,
+        .bytes = link->bytes,
+        .busy_ps = hw_rate_ps(unnamed ? hw->dma_reduce : hw->link[kind].rate, link->bytes),
+        .queue_ps_max = link->queue_ps_max};
+    v->fn(v->arg, &use);
+}
+
+/* Unit by unit, the links of the groups from `begin` to `end` - 1, which are listed together. */
+static void visit_groups(const struct visit *v, const struct hw_link *links, uint32_t begin,
+                         uint32_t end)
+{
+    const uint32_t units = v->span[begin].units;
+    for (uint32_t unit = 0; unit < units; unit++)
+        for (uint32_t group = begin; group < end; group++) {
+            const struct span *const span = &v->span[group];
+            const bool lanes = span->each == 0;
+            const struct hw_link *const link =
+                &links[lanes ? v->m->links.edge[unit] : span->first + unit * span->stride];
+            const uint32_t each = lanes ? lp_lanes(&v->m->hw, (enum hw_port)unit) : span->each;
+            for (uint32_t i = 0; i < each && unit < span->units; i++)
+                if (link[i].epoch == v->epoch && link[i].bytes > 0)
+                    report_link(v, &link[i], (enum lp_links)group, unit, i);
+        }
+}
+
+/* All links in the state of a cube, an IO die or a switch. */
+static void visit_owner(const struct visit *v, enum lp_link_owner owner,
+                        const struct hw_link *links)
+{
+    uint32_t end;
+    for (uint32_t begin = 0; begin < LP_LINK_GROUPS; begin = end) {
+        for (end = begin + 1; end < LP_LINK_GROUPS && lp_link_row[end].with_previous;)
+            end++;
+        if (lp_link_row[begin].owner == owner)
+            visit_groups(v, links, begin, end);
+    }
+}
+
+void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t epoch,
+                    void (*fn)(void *arg, const struct lp_link_use *use), void *arg)
+{
+    struct visit v = {.m = m, .epoch = epoch, .fn = fn, .arg = arg};
+    for (enum lp_links group = 0; group < LP_LINK_GROUPS; group++)
+        v.span[group] = span_of(m, group);
+    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++) {
+        for (uint32_t cube = 0; cube < m->cubes; cube++) {
+            snprintf(v.place, sizeof v.place, "sip %u cube %u", sip, cube);
+            const struct lp_cube *const state = cw_state(sim, lp_of_cube(m, sip, cube));
+            visit_owner(&v, LP_OF_CUBE, state->link);
+        }
+        snprintf(v.place, sizeof v.place, "sip %u io_die", sip);
+        const struct lp_io_die *const state = cw_state(sim, lp_of_io_die(m, sip));
+        visit_owner(&v, LP_OF_IO_DIE, state->link);
+    }
+    for (uint32_t i = 0; i < m->lps.switch_count; i++) {
+        const struct lp_switch *s = cw_state(sim, m->lps.first_switch + i);
+        snprintf(v.place, sizeof v.place, "switch %u", i);
+        visit_owner(&v, LP_OF_SWITCH, s->link);
+    }
+}

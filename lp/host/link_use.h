@@ -1,0 +1,29 @@
+/*
+ * link_use.h: the bytes that every link of the machine carried in one batch, by the link's name.
+ * Host side, between drains; changes nothing.
+ */
+#ifndef LP_LINK_USE_H
+#define LP_LINK_USE_H
+
+#include "lp/model.h"
+
+/* One directed link, over the last batch. */
+struct lp_link_use {
+    const char *place; /* "sip 0 cube 1" */
+    const char *kind;  /* "noc": the same pointer for all links of a kind */
+    enum lp_links group;
+    uint32_t number;   /* of a router, PE, lane or SIP; UINT32_MAX: none */
+    enum hw_port port; /* HW_PORT_NONE: none */
+    uint64_t bytes;
+    int64_t busy_ps;      /* serialisation of those bytes */
+    int64_t queue_ps_max; /* the longest that a message waited for it */
+};
+
+/* "sip 0 cube 1 noc router 3 E": links are many, and few are shown. */
+void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes);
+
+/* Visits every link that carried something in batch `epoch`. */
+void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t epoch,
+                    void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
+
+#endif

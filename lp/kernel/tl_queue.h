@@ -1,0 +1,16 @@
+/*
+ * tl_queue.h: effects of the calls on queues (tl.h).
+ */
+#ifndef LP_TL_QUEUE_H
+#define LP_TL_QUEUE_H
+
+#include "lp/kernel/tl_call.h"
+
+void tl_effect_send(struct tl *tl);
+void tl_effect_recv(struct tl *tl);
+void tl_effect_recv_all(struct tl *tl);
+void tl_effect_recv_async(struct tl *tl);
+/* The second half of recv_into. */
+void tl_effect_move_tile(struct tl *tl);
+
+#endif

@@ -1,0 +1,166 @@
+/*
+ * tl_runtime.c: the contexts of a PE: each event lets one of them go on, and then those that it has
+ * started (tl_runtime.h). The kernels' calls are carried out in tl_call.c. Runs in handlers only.
+ *
+ * A kernel runs ahead of the clock: `local_ps` is its own time. An operation that concerns only its
+ * own kernel (an addition, the overhead of a call, the wait for a credit's emission) moves that
+ * time on. The kernel waits for an event where it meets others at a later local time: its queues,
+ * its PE_DMA, its end. So a stretch of private work costs one event.
+ *
+ * Invariant I-TL-1: a context has at most one LP_EVENT_KERNEL on its way, at most one
+ * LP_EVENT_DMA_DONE of its blocking move, and neither while it waits for anything else.
+ */
+#include "lp/kernel/tl_runtime.h"
+
+#include "lp/fabric/pe_dma.h"
+#include "lp/kernel/tl_call.h"
+
+/* Runs the kernel, or stream, until it waits or has ended. */
+static void run_kernel(struct tl *tl)
+{
+    const struct tl_kernel *kernel = tl->launch->kernel;
+    enum tl_status (*const enter)(struct tl *, void *) =
+        tl->kernel->stream == 0 ? kernel->run : kernel->stream[tl->kernel->stream - 1];
+    while (tl_advance(tl))
+        if (enter(tl, tl->kernel->frame) == TL_ENDED)
+            tl_start(tl, CALL_END, 0)->step = STEP_EFFECT;
+}
+
+static struct tl tl_view_of(struct lp_run *run, uint32_t pe, uint32_t context)
+{
+    cw_check(run->ctx, context < run->m->config.contexts);
+    struct tl tl = {.run = run, .pe = pe, .context = context, .p = lp_pe(run->m, run->cube, pe)};
+    tl.kernel = CW_MUT(run->ctx, &lp_context(run->m, tl.p, context)->kernel);
+    tl.local_ps = cw_now(run->ctx);
+    return tl;
+}
+
+static void run_context(struct lp_run *run, uint32_t pe, uint32_t context)
+{
+    struct tl tl = tl_view_of(run, pe, context);
+    cw_check(run->ctx, tl.kernel->launch > 0 && tl.kernel->launch <= run->m->launches.count);
+    tl.launch = &run->m->launches.at[tl.kernel->launch - 1];
+    tl.kernel->wait = LP_WAIT_NONE;
+    run_kernel(&tl);
+}
+
+/* Contexts that another context has started or released run now, lowest first. */
+static void run_started_contexts(struct lp_run *run, uint32_t pe)
+{
+    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
+    for (uint32_t i = 0; i < run->m->config.contexts;)
+        if (lp_context(run->m, p, i)->kernel.wait == LP_WAIT_START) {
+            run_context(run, pe, i);
+            i = 0;
+        } else {
+            i++;
+        }
+}
+
+void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch)
+{
+    struct tl tl = tl_view_of(run, pe, 0);
+    cw_check(run->ctx, launch > 0 && launch <= run->m->launches.count);
+    cw_check(run->ctx, tl.kernel->launch == 0);
+    *tl.kernel = (struct lp_kernel){.launch = launch};
+    tl.kernel->call.step = STEP_DONE;
+    tl.launch = &run->m->launches.at[launch - 1];
+    *CW_MUT(run->ctx, &tl.p->epoch) = tl.launch->batch;
+    tl_emit_mark(&tl, LP_MARK_START, 0);
+    run_kernel(&tl);
+    if (run->m->config.contexts > 1)
+        run_started_contexts(run, pe);
+}
+
+void tl_resume(struct lp_run *run, uint32_t pe, uint32_t context)
+{
+    run_context(run, pe, context);
+    if (run->m->config.contexts > 1)
+        run_started_contexts(run, pe);
+}
+
+/* The thing that this context waits for may have come: it looks now, or at the next poll. */
+static void look_now_or_at_poll(struct lp_run *run, uint32_t pe, uint32_t context)
+{
+    const int64_t interval_ps = run->m->hw.ipcq_poll_ps;
+    if (!run->m->config.poll || interval_ps == 0) {
+        tl_resume(run, pe, context);
+        return;
+    }
+    struct tl tl = tl_view_of(run, pe, context);
+    const int64_t waited_ps = cw_now(run->ctx) - tl.kernel->wait_ps;
+    tl.local_ps = tl.kernel->wait_ps + (waited_ps + interval_ps - 1) / interval_ps * interval_ps;
+    tl.kernel->wait = LP_WAIT_NONE;
+    if (tl_in_step(&tl))
+        tl_resume(run, pe, context);
+}
+
+static bool kernel_waits_for(const struct lp_kernel *kernel, enum lp_wait wait, uint32_t which,
+                             uint32_t peer)
+{
+    if (kernel->wait != wait)
+        return false;
+    switch (wait) {
+    case LP_WAIT_DATA:
+        return (kernel->call.dirs >> which & 1) != 0;
+    case LP_WAIT_CREDIT:
+        return kernel->call.dir == which;
+    case LP_WAIT_CHANNEL:
+        return kernel->wait_vc == which;
+    default:
+        return kernel->call.tag == which && kernel->call.peer == peer;
+    }
+}
+
+/* The context that has waited longest for this, among those of the bit mask; UINT32_MAX: none. */
+static uint32_t longest_waiting(const struct lp_run *run, uint32_t pe, uint32_t contexts,
+                                enum lp_wait wait, uint32_t which, uint32_t peer)
+{
+    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
+    uint32_t longest = UINT32_MAX;
+    int64_t since_ps = INT64_MAX;
+    for (uint32_t i = 0; i < run->m->config.contexts; i++) {
+        const struct lp_kernel *kernel = &lp_context(run->m, p, i)->kernel;
+        if ((contexts >> i & 1) && kernel_waits_for(kernel, wait, which, peer) &&
+            kernel->wait_ps < since_ps) {
+            longest = i;
+            since_ps = kernel->wait_ps;
+        }
+    }
+    return longest;
+}
+
+void tl_arrived(struct lp_run *run, uint32_t pe, enum lp_wait wait, uint32_t which, uint32_t peer)
+{
+    uint32_t contexts = (1u << TL_CONTEXTS_MAX) - 1;
+    for (uint32_t i; (i = longest_waiting(run, pe, contexts, wait, which, peer)) != UINT32_MAX;) {
+        contexts &= ~(1u << i);
+        look_now_or_at_poll(run, pe, i);
+    }
+}
+
+void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t move)
+{
+    cw_check(run->ctx, context < run->m->config.contexts && move < LP_MOVES);
+    const struct lp_context *c = lp_context(run->m, lp_pe(run->m, run->cube, pe), context);
+    if (move == 0) {
+        LP_INVARIANT("I-TL-1", run->ctx, c->kernel.wait == LP_WAIT_DMA,
+                     "PE %u, context %u: wait %u", pe, context, c->kernel.wait);
+        tl_resume(run, pe, context);
+        return;
+    }
+    CW_MUT(run->ctx, &c->move[move])->state = LP_MOVE_DONE;
+    if (c->kernel.wait == LP_WAIT_DMA && c->kernel.call.kind == CALL_WAIT_DMA &&
+        c->kernel.call.move == move)
+        tl_resume(run, pe, context);
+}
+
+void tl_channel_freed(struct lp_run *run, uint32_t pe, enum hw_vc vc)
+{
+    for (uint32_t i; lp_dma_has_room(run, pe, vc);) {
+        i = longest_waiting(run, pe, UINT32_MAX, LP_WAIT_CHANNEL, (uint32_t)vc, 0);
+        if (i == UINT32_MAX)
+            return;
+        tl_resume(run, pe, i);
+    }
+}

@@ -1,0 +1,96 @@
+/*
+ * lp_run.h: one call of a handler: the view of the LP that its functions pass on, and the inline
+ * helpers by which they read payloads, reserve links and send signals. No state; handlers only.
+ */
+#ifndef LP_RUN_H
+#define LP_RUN_H
+
+#include "core/invariant.h"
+#include "lp/fabric/jitter_draw.h"
+#include "lp/model.h"
+
+/* The LP of a cube, during one event. */
+struct lp_run {
+    struct cw_ctx *ctx;
+    const struct lp_model *m;
+    const struct lp_cube *cube;
+    uint32_t lp, sip, cube_in_sip;
+};
+
+/* Global index of PE `pe` of this cube. */
+static inline uint32_t lp_pe_index(const struct lp_run *run, uint32_t pe)
+{
+    return (run->sip * run->m->cubes + run->cube_in_sip) * run->m->pes + pe;
+}
+
+/* An event's payload as a T; fails the event if its size is another. */
+#define LP_PAYLOAD(ctx, event, T) ((const T *)lp_payload((ctx), (event), (uint16_t)sizeof(T)))
+static inline const void *lp_payload(struct cw_ctx *ctx, const struct cw_event *event,
+                                     uint16_t bytes)
+{
+    cw_check(ctx, event->payload_bytes == bytes);
+    return event->payload;
+}
+
+/*
+ * Asserts a named invariant in a handler, in the builds that assert (core/invariant.h). A failure
+ * fails the event, instead of the program: a speculative event may see an impossible state, and
+ * then never commits.
+ */
+#define LP_INVARIANT(name, ctx, condition, format, ...)                                            \
+    do {                                                                                           \
+        if (CW_ASSERTING && !(condition))                                                          \
+            cw_fail((ctx), CW_BUG, "%s:%d: " name " does not hold: %s; " format, __FILE__,         \
+                    __LINE__, #condition, __VA_ARGS__);                                            \
+    } while (0)
+
+/* A link of the LP's state, mutable, or NULL where this flight reserves nothing. */
+static inline struct hw_link *lp_link(struct cw_ctx *ctx, const struct lp_model *m,
+                                      const struct hw_link *link, const struct hw_flight *flight)
+{
+    if (m->hw.contention == HW_CONTENTION_NONE || flight->bytes == 0)
+        return NULL;
+    return CW_MUT(ctx, link);
+}
+
+/* The sender of an event: an entity, and that entity's number for the event. */
+struct lp_sender {
+    uint32_t entity;
+    uint64_t number;
+};
+static inline struct lp_sender lp_sender_of(const struct cw_event *event)
+{
+    return (struct lp_sender){event->entity, event->number};
+}
+
+/* Sends a signal. It is put together in registers, because a load of whole words right behind
+ * stores of their parts would wait until the stores have reached the cache. */
+static inline void lp_send_signal(struct cw_ctx *ctx, uint32_t to_lp, int64_t delay_ps,
+                                  enum lp_event_type type, struct lp_sender sender,
+                                  const struct lp_signal *signal)
+{
+    const uint64_t words[2] = {(uint64_t)signal->arg << 32 | signal->pe,
+                               (uint64_t)signal->context << 8 | signal->dir};
+    cw_send(ctx, to_lp, delay_ps, (uint16_t)type, sender.entity, sender.number, words,
+            sizeof words);
+}
+
+static inline bool lp_to_host(const struct lp_transfer *transfer)
+{
+    return transfer->kind == LP_TRANSFER_ACK || transfer->kind == LP_TRANSFER_DONE;
+}
+static inline bool lp_is_control(const struct lp_transfer *transfer)
+{
+    return (transfer->kind >= LP_TRANSFER_INIT && transfer->kind <= LP_TRANSFER_DONE) ||
+           transfer->kind >= LP_TRANSFER_MAP;
+}
+
+/* The flight of a transfer whose event is being handled. */
+static inline struct hw_flight lp_flight(struct cw_ctx *ctx, const struct lp_transfer *transfer)
+{
+    const bool last = lp_is_control(transfer) || (transfer->flags & LP_TRANSFER_LAST);
+    return (struct hw_flight){cw_now(ctx), transfer->sigma_ps, transfer->bytes, transfer->epoch,
+                              lp_piece(ctx->event->entity, ctx->event->number, last)};
+}
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * ipcq.h: a PE's queue block: the pointers of its queues, arrivals and credits (lp/QUEUES.md).
+ * Handlers only, on the PE's cube.
+ */
+#ifndef LP_IPCQ_H
+#define LP_IPCQ_H
+
+#include "lp/lp_run.h"
+
+/* An IpcqInitMsg takes effect. */
+void lp_ipcq_install(struct lp_run *run, uint32_t pe);
+/* LP_EVENT_VISIBLE: a tile is in its slot. */
+void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer);
+/* LP_EVENT_CREDIT: the receiver has a new tail. */
+void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal);
+/* Receives the first tile of a queue: my_tail += 1, the credit leaves. Returns how long its
+ * emission takes. With credit_fabric it needs room in vc_comm. */
+int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir);
+
+#endif

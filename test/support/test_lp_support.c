@@ -1,0 +1,300 @@
+/*
+ * test_lp_support.c: see test_lp_support.h. The lists of calls are run by one kernel,
+ * script_kernel, whose first scalar is the list's address. One thread.
+ */
+#include "test/support/test_lp_support.h"
+
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+struct script_frame {
+    uint16_t line, reserved;
+    uint32_t i;
+    struct lp_operand last, before, first;
+    const struct line *stream[TL_CONTEXTS_MAX - 1]; /* the lists that the streams of the fork run */
+};
+_Static_assert(sizeof(struct script_frame) <= TL_FRAME_BYTES, "it is a frame");
+
+static void start_memory_call(struct tl *tl, struct script_frame *f, const struct line *line)
+{
+    switch (line->call) {
+    case DO_LOAD:
+        tl_load(tl, 64, line->at, line->n);
+        break;
+    case DO_STORE:
+        tl_store(tl, line->at, tl_tcm(128), line->n);
+        break;
+    case DO_STORE_TILES:
+        tl_store(tl, line->at, tl_last(f->first), line->n);
+        break;
+    case DO_STORE_TILE_ASYNC:
+        tl_store_async(tl, line->at, tl_last(f->last), line->n, line->index);
+        break;
+    case DO_COPY:
+        tl_copy(tl, line->to, line->at, line->n);
+        break;
+    case DO_LOAD_ASYNC:
+        tl_load_async(tl, 64, line->at, line->n, line->index);
+        break;
+    case DO_STORE_ASYNC:
+        tl_store_async(tl, line->at, tl_tcm(128), line->n, line->index);
+        break;
+    case DO_COPY_ASYNC:
+        tl_copy_async(tl, line->to, line->at, line->n, line->index);
+        break;
+    case DO_WAIT_DMA:
+        tl_wait_dma(tl, line->index);
+        break;
+    case DO_STORE_TO:
+        tl_store_to(tl, line->peer, line->dst, line->src, line->n);
+        break;
+    case DO_PUT:
+        tl_put(tl, line->peer, line->dst, line->src, line->n);
+        break;
+    case DO_PUT_TILE:
+        tl_put(tl, line->peer, line->dst, tl_last(f->last), line->n);
+        break;
+    case DO_PUT_REDUCE:
+        tl_put_reduce(tl, line->peer, LP_MATH_SUM, line->dst, line->src, line->n);
+        break;
+    default:
+        fail_msg("call %d is not in the language", line->call);
+    }
+}
+
+static void start_fork(struct tl *tl, struct script_frame *f, const struct line *line)
+{
+    uint32_t streams = (uint32_t)line->at;
+    for (uint32_t i = 0; line->call == DO_FORK && i < COUNT_OF(line->stream); i++) {
+        f->stream[i] = line->stream[i];
+        streams |= (uint32_t)(line->stream[i] != NULL) << i;
+    }
+    tl_fork(tl, streams);
+}
+
+static void start_call(struct tl *tl, struct script_frame *f, const struct line *line)
+{
+    switch (line->call) {
+    case DO_SEND:
+        tl_send(tl, line->dir, tl_tcm(0), line->n);
+        break;
+    case DO_FORWARD:
+        tl_send(tl, line->dir, tl_last(f->last), line->n);
+        break;
+    case DO_RECV:
+        tl_recv(tl, line->dir, line->n);
+        break;
+    case DO_RECV_ANY:
+        tl_recv_any(tl, line->n);
+        break;
+    case DO_RECV_ASYNC:
+        tl_recv_async(tl, line->dir, line->n);
+        break;
+    case DO_WAIT:
+        tl_wait(tl, line->dir, line->n);
+        break;
+    case DO_RECV_INTO:
+        tl_recv_into(tl, line->dir, line->n, (uint32_t)line->at);
+        break;
+    case DO_RECV_ALL:
+        tl_recv_all(tl, (uint32_t)line->at, line->n);
+        break;
+    case DO_NOTIFY:
+        tl_notify(tl, line->peer, line->index);
+        break;
+    case DO_WAIT_NOTIFY:
+        tl_wait_notify(tl, line->peer, line->index);
+        break;
+    case DO_FORK:
+    case DO_FORK_BITS:
+        start_fork(tl, f, line);
+        break;
+    case DO_JOIN:
+        tl_join(tl);
+        break;
+    case DO_BARRIER:
+        tl_barrier(tl);
+        break;
+    case DO_DOT:
+        tl_dot(tl, 0, tl_tcm(4096), tl_tcm(65536), line->n, (uint32_t)line->to, (uint32_t)line->at,
+               line->index);
+        break;
+    case DO_DOT_TILES:
+        tl_dot(tl, 0, f->before, f->last, line->n, (uint32_t)line->to, (uint32_t)line->at, false);
+        break;
+    case DO_CAST:
+        tl_cast(tl, 0, tl_tcm(65536), (enum lp_dtype)line->at, (enum lp_dtype)line->to, line->n);
+        break;
+    case DO_ADD:
+        tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_tcm(4096), line->n);
+        break;
+    case DO_ADD_TILE:
+        tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_last(f->last), line->n);
+        break;
+    case DO_ADD_TILES:
+        tl_math(tl, LP_MATH_MAX, 256, f->before, tl_last(f->last), line->n);
+        break;
+    default:
+        start_memory_call(tl, f, line);
+    }
+}
+
+static enum tl_status run_lines(struct tl *tl, struct script_frame *f, const struct line *script)
+{
+    TL_BEGIN(&f->line);
+    for (f->i = 0; script[f->i].call != END; f->i++) {
+        TL_CALL(&f->line, start_call(tl, f, &script[f->i]));
+        if (script[f->i].call == DO_RECV || script[f->i].call == DO_RECV_ANY ||
+            script[f->i].call == DO_WAIT) {
+            f->before = f->last;
+            f->last = tl_received(tl);
+            if (f->first.space == LP_SPACE_NONE)
+                f->first = f->last;
+        }
+    }
+    TL_END(&f->line);
+}
+
+static enum tl_status run_script(struct tl *tl, void *frame)
+{
+    return run_lines(tl, frame, (const struct line *)(uintptr_t)tl_args(tl)->scalar[0]);
+}
+
+static enum tl_status run_stream_0(struct tl *tl, void *frame)
+{
+    return run_lines(tl, frame, ((struct script_frame *)frame)->stream[0]);
+}
+
+static enum tl_status run_stream_1(struct tl *tl, void *frame)
+{
+    return run_lines(tl, frame, ((struct script_frame *)frame)->stream[1]);
+}
+
+static enum tl_status run_stream_2(struct tl *tl, void *frame)
+{
+    return run_lines(tl, frame, ((struct script_frame *)frame)->stream[2]);
+}
+
+static enum tl_status (*const script_stream[])(struct tl *, void *) = {run_stream_0, run_stream_1,
+                                                                       run_stream_2};
+static const struct tl_kernel script_kernel = {.name = "script",
+                                               .frame_bytes = sizeof(struct script_frame),
+                                               .run = run_script,
+                                               .stream_count = COUNT_OF(script_stream),
+                                               .stream = script_stream};
+
+/* ---- machines -------------------------------------------------------------------------------- */
+
+static void log_op(void *arg, const struct lp_op *op)
+{
+    struct machine *m = arg;
+    assert_true(m->op_count < OPS_MAX);
+    m->op[m->op_count++] = *op;
+}
+
+struct lp_config default_queues(void)
+{
+    return (struct lp_config){.wire_all_pes = true,
+                              .slots = HW_MEMORY_TCM,
+                              .credit_blocks = true,
+                              .n_slots = 8,
+                              .slot_bytes = 4096,
+                              .credit_bytes = 16,
+                              .vc_chunk_bytes = 256,
+                              .vc_weight = {1, 1}};
+}
+
+struct machine *small_machine(uint32_t sips, uint32_t cube_w, uint32_t cube_h)
+{
+    struct machine *m = calloc(1, sizeof *m);
+    assert_non_null(m);
+    m->hw = sips_of(&hw_ring_1d, sips, 1);
+    m->hw.cube_w = cube_w;
+    m->hw.cube_h = cube_h;
+    m->hw.control_msg_bytes = 0;
+    m->hw.overhead_ps[HW_NODE_IO_CPU] = m->hw.overhead_ps[HW_NODE_M_CPU] = 0;
+    m->hw.math_lanes = 1;
+    m->hw.fetch_store = (struct hw_rate){0, 1};
+    m->config = default_queues();
+    return m;
+}
+
+bool machine_try_start(struct machine *m)
+{
+    struct lp_system_options options = {.hw = &m->hw,
+                                        .config = &m->config,
+                                        .engine = m->engine,
+                                        .cube_worker = m->cube_worker,
+                                        .op = log_op,
+                                        .arg = m};
+    options.engine.worker_count = m->engine.worker_count > 0 ? m->engine.worker_count : 1;
+    options.engine.check_changes = true;
+    m->system = lp_system_create(&options, &m->error);
+    return m->system != NULL && lp_system_submit_install(m->system, &m->error) == CW_OK &&
+           lp_system_drain(m->system, &m->error) == CW_OK;
+}
+
+void machine_start(struct machine *m)
+{
+    if (!machine_try_start(m))
+        fail_msg("%s", m->error.text);
+}
+
+void machine_free(struct machine *m)
+{
+    lp_system_free(m->system);
+    free(m);
+}
+
+int try_scripts(struct machine *m, const struct part *parts, size_t count)
+{
+    m->op_count = 0;
+    assert_int_equal(lp_system_begin_batch(m->system, &script_kernel, &m->error), CW_OK);
+    for (size_t i = 0; i < count; i++) {
+        const struct tl_args args = {.tensor = TENSOR_VA,
+                                     .tensor_pa = TENSOR_PA,
+                                     .shard_bytes = SHARD_BYTES,
+                                     .n_elem = 2048,
+                                     .rank = hw_place_of(&m->hw, parts[i].pe).sip,
+                                     .dtype = LP_F16,
+                                     .region = {m->region[0], m->region[1]},
+                                     .scalar = {(int64_t)(uintptr_t)parts[i].script}};
+        assert_int_equal(
+            lp_system_submit_launch(m->system, parts[i].pe, &script_kernel, &args, &m->error),
+            CW_OK);
+    }
+    return lp_system_drain(m->system, &m->error);
+}
+
+void run_scripts(struct machine *m, const struct part *parts, size_t count)
+{
+    if (try_scripts(m, parts, count) != CW_OK)
+        fail_msg("exit code %d: %s", m->error.exit_code, m->error.text);
+}
+
+const struct lp_op *nth(const struct machine *m, uint32_t pe, enum lp_op_kind kind, uint32_t n)
+{
+    for (uint32_t i = 0; i < m->op_count; i++)
+        if (m->op[i].pe == pe && m->op[i].kind == kind && n-- == 0)
+            return &m->op[i];
+    fail_msg("PE %u has made fewer operations of kind %d", pe, kind);
+    return NULL;
+}
+
+int64_t start_of(const struct machine *m, const struct lp_op *op)
+{
+    return op->t_start_ps - lp_system_times(m->system)->first_start_ps;
+}
+
+int64_t end_of(const struct machine *m, const struct lp_op *op)
+{
+    return op->t_end_ps - lp_system_times(m->system)->first_start_ps;
+}
+
+int64_t took(const struct lp_op *op) { return op->t_end_ps - op->t_start_ps; }
+
+const struct lp_queue *queue_of(const struct machine *m, uint32_t pe, enum hw_dir dir)
+{
+    const struct hw_place place = hw_place_of(&m->hw, pe);
+    const struct lp_cube *cube = lp_system_cube(m->system, place.sip, place.cube);
+    return &lp_pe(lp_system_model(m->system), cube, place.pe)->queue[dir];
+}
