@@ -85,7 +85,7 @@ enum cw_exit {
     CW_BUG = 5,            /* an internal check of cubewarp itself */
 };
 
-/* What went wrong. Filled by the function that returns a non-zero enum cw_exit. */
+/* An error. Filled by the function that returns a non-zero enum cw_exit. */
 struct cw_error {
     int exit_code; /* enum cw_exit */
     char text[1020];

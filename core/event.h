@@ -18,7 +18,7 @@
 
 #include "core/cw.h"
 
-/* What the engine notes in an event's `reserved`, which is 0 again when the event commits. */
+/* The engine's notes in an event's `reserved`, which is 0 again when the event commits. */
 enum event_note {
     EVENT_PROCESSED = 1,     /* handled speculatively; without this note it is pending */
     EVENT_CANCELLED = 2,     /* to be freed instead of handled */

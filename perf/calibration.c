@@ -94,9 +94,7 @@ static void *ping_pong(void *arg)
 
 static int no_thread(int number, struct cw_error *error)
 {
-    snprintf(error->text, sizeof error->text, "no thread for a calibration: %s", strerror(number));
-    error->exit_code = CW_NO_RESOURCE;
-    return CW_NO_RESOURCE;
+    return cw_error_set(error, CW_NO_RESOURCE, "no thread for a calibration: %s", strerror(number));
 }
 
 /* Runs `body` on as many sides as there are, at once. */

@@ -21,11 +21,10 @@
 
 enum { ARGUMENTS_MAX = 64, PATH_BYTES = 4096 };
 
-static int measure_fail(struct cw_error *error, int exit_code, const char *command,
+static int measure_fail(struct cw_error *error, enum cw_exit exit_code, const char *command,
                         const char *what)
 {
-    snprintf(error->text, sizeof error->text, "'%.600s' %s", command, what);
-    return error->exit_code = exit_code;
+    return cw_error_set(error, exit_code, "'%.600s' %s", command, what);
 }
 
 /* ---- programs ---------------------------------------------------------------------------------

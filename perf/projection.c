@@ -192,7 +192,6 @@ int perf_project(const struct perf_trace *trace, uint32_t lp_count,
     free(pass.free_s);
     if (has_memory)
         return CW_OK;
-    snprintf(error->text, sizeof error->text, "out of memory for a projection of %zu events",
-             trace->count);
-    return error->exit_code = CW_NO_RESOURCE;
+    return cw_error_set(error, CW_NO_RESOURCE, "out of memory for a projection of %zu events",
+                        trace->count);
 }

@@ -236,8 +236,7 @@ int perf_set_cases(const char *set, uint32_t cores, struct perf_case **cases, si
         if (strcmp(sets[i].name, set) == 0)
             bit = sets[i].bit;
     if (bit == 0) {
-        snprintf(error->text, sizeof error->text, "--set %.80s: no such set", set);
-        return error->exit_code = CW_USAGE;
+        return cw_error_set(error, CW_USAGE, "--set %.80s: no such set", set);
     }
     struct cases list = {.count = 0};
     const uint32_t all = cores > 1 ? cores : 2; /* on one core two threads still must be right */
@@ -253,6 +252,5 @@ int perf_set_cases(const char *set, uint32_t cores, struct perf_case **cases, si
     *count = list.count;
     if (!list.out_of_memory)
         return CW_OK;
-    snprintf(error->text, sizeof error->text, "out of memory for the cases of a set");
-    return error->exit_code = CW_NO_RESOURCE;
+    return cw_error_memory(error, "the cases of a set");
 }

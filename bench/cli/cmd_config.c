@@ -3,6 +3,8 @@
  * with
  * --keys, all keys there are with what is legal for each.
  */
+#include "bench/cli/cmd_config.h"
+
 #include <stdio.h>
 
 #include "bench/cli/cli.h"

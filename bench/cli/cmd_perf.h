@@ -35,10 +35,6 @@ int perf_options_read_workers(struct options *options, const struct option_row *
 int perf_compare_argument(struct options *options, int count, char **rest, struct cw_error *error);
 int perf_project_argument(struct options *options, int count, char **rest, struct cw_error *error);
 
-int perf_run_main(const struct perf_options *options, struct cw_error *error);
-int perf_compare_main(const struct perf_options *options, struct cw_error *error);
-int perf_project_main(const struct perf_options *options, struct cw_error *error);
-
 /* The `cubewarp perf` command; argv[0] is "perf". Returns an exit code. */
 int perf_main(int argc, char **argv);
 

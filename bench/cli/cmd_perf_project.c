@@ -2,6 +2,8 @@
  * cmd_perf_project.c: `cubewarp perf project`: traces a run, asks for its bounds under the
  * partition that the command would use, and holds them against what two threads gain in fact.
  */
+#include "bench/cli/cmd_perf_project.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -10,10 +12,10 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/programs/bench.h"
-#include "bench/cli/cmd_perf.h"
 #include "bench/cli/cmd_phold.h"
 #include "bench/cli/options_run.h"
 #include "bench/output/report.h"
+#include "bench/output/report_json.h"
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
@@ -208,9 +210,8 @@ static int project_on(const struct subject *subject, const struct perf_trace *tr
 /* ---- what two threads gain in fact ------------------------------------------------------------
  */
 
-static int cmd_perf_project_measure(const struct perf_options *options,
-                                    const struct subject *subject, struct outcome *outcome,
-                                    struct cw_error *error)
+static int measure_speed_up(const struct perf_options *options, const struct subject *subject,
+                            struct outcome *outcome, struct cw_error *error)
 {
     struct perf_case cases[2] = {{.name = "measured/sequential/1", .threads = 1},
                                  {.name = "measured/adaptive/2", .threads = 2}};
@@ -282,10 +283,8 @@ static void print_measured(const struct outcome *outcome)
         print_error("windowed", speed_up(two, two->windowed_s), outcome->scaled.median);
 }
 
-static void cmd_perf_project_print_table(const struct perf_options *options,
-                                         const struct subject *subject,
-                                         const struct perf_trace *trace,
-                                         const struct outcome *outcome)
+static void print_projection(const struct perf_options *options, const struct subject *subject,
+                             const struct perf_trace *trace, const struct outcome *outcome)
 {
     printf("# PROJECTED upper bounds on the speed-up over one thread, not measurements\n");
     printf("# %s: %zu events on %" PRIu32 " LPs in %zu drains, partition %s\n", subject->line,
@@ -331,10 +330,9 @@ static json_t *measured_json(const struct outcome *outcome)
         two->windowed_s > 0 ? json_real(speed_up(two, two->windowed_s) / scaled - 1) : json_null());
 }
 
-static int cmd_perf_project_write_json(FILE *file, const struct perf_options *options,
-                                       const struct subject *subject,
-                                       const struct perf_trace *trace,
-                                       const struct outcome *outcome, struct cw_error *error)
+static int write_projection_json(FILE *file, const struct perf_options *options,
+                                 const struct subject *subject, const struct perf_trace *trace,
+                                 const struct outcome *outcome, struct cw_error *error)
 {
     json_t *const list = json_array();
     for (size_t i = 0; i < options->worker_count; i++)
@@ -351,18 +349,16 @@ static int cmd_perf_project_write_json(FILE *file, const struct perf_options *op
 }
 
 /* Standard output has the table, or the JSON that was asked for there, alone. */
-static int cmd_perf_project_report(const struct perf_options *options,
-                                   const struct subject *subject, const struct perf_trace *trace,
-                                   const struct outcome *outcome, struct atomic_file *json,
-                                   struct cw_error *error)
+static int report_projection(const struct perf_options *options, const struct subject *subject,
+                             const struct perf_trace *trace, const struct outcome *outcome,
+                             struct atomic_file *json, struct cw_error *error)
 {
     if (options->json != NULL && json->stream == NULL)
-        return cmd_perf_project_write_json(stdout, options, subject, trace, outcome, error);
-    cmd_perf_project_print_table(options, subject, trace, outcome);
+        return write_projection_json(stdout, options, subject, trace, outcome, error);
+    print_projection(options, subject, trace, outcome);
     if (options->json == NULL)
         return CW_OK;
-    const int result =
-        cmd_perf_project_write_json(json->stream, options, subject, trace, outcome, error);
+    const int result = write_projection_json(json->stream, options, subject, trace, outcome, error);
     return result == CW_OK ? atomic_file_commit(json, error) : result;
 }
 
@@ -378,10 +374,10 @@ static int project(const struct perf_options *options, struct subject *subject,
     for (size_t i = 0; i < options->worker_count && result == CW_OK; i++)
         result = project_on(subject, trace, options->workers[i], &outcome.bounds[i], error);
     if (result == CW_OK && !options->no_measure)
-        result = cmd_perf_project_measure(options, subject, &outcome, error);
+        result = measure_speed_up(options, subject, &outcome, error);
     if (result == CW_OK && !options->no_measure)
         result = project_on(subject, trace, 2, &outcome.at_two, error);
-    return result == CW_OK ? cmd_perf_project_report(options, subject, trace, &outcome, json, error)
+    return result == CW_OK ? report_projection(options, subject, trace, &outcome, json, error)
                            : result;
 }
 

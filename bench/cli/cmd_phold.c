@@ -17,6 +17,7 @@
 #include "bench/output/progress.h"
 #include "bench/output/report.h"
 #include "bench/output/result.h"
+#include "bench/output/report_json.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 

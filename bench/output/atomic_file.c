@@ -23,8 +23,7 @@
 static int atomic_file_fail(struct atomic_file *file, const char *path, int number,
                             struct cw_error *error)
 {
-    snprintf(error->text, sizeof error->text, "cannot write %.800s: %s", path, strerror(number));
-    error->exit_code = CW_NO_RESOURCE;
+    cw_error_set(error, CW_NO_RESOURCE, "cannot write %.800s: %s", path, strerror(number));
     atomic_file_discard(file);
     return CW_NO_RESOURCE;
 }

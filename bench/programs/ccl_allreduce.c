@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "bench/programs/program.h"
+#include "bench/programs/bench_algorithm.h"
 #include "collectives/verify/expect.h"
 #include "collectives/verify/bound.h"
 

@@ -143,10 +143,9 @@ static int check_size(const struct bench_session *session, enum ccl_collective c
     const uint32_t ranks = dist_world_size_for(config);
     const uint32_t parts = collective == CCL_ALL_GATHER ? ranks : 1;
     if (n_elem % parts != 0) {
-        snprintf(error->text, sizeof error->text,
-                 "all_gather: %llu elements are no multiple of %u ranks",
-                 (unsigned long long)n_elem, ranks);
-        return error->exit_code = CW_USAGE;
+        return cw_error_set(error, CW_USAGE,
+                            "all_gather: %llu elements are no multiple of %u ranks",
+                            (unsigned long long)n_elem, ranks);
     }
     const struct ccl_call call = {.hw = &config->hw,
                                   .ccl = &config->ccl,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "bench/programs/program.h"
+#include "bench/programs/bench_algorithm.h"
 #include "collectives/verify/expect.h"
 #include "collectives/data/input.h"
 #include "collectives/matmul/matmul_call.h"
@@ -184,8 +185,7 @@ static int verify_products(struct gemm *gemm, struct cw_error *error)
     free(c);
     if (done)
         return code;
-    snprintf(error->text, sizeof error->text, "out of memory for the products");
-    return error->exit_code = CW_NO_RESOURCE;
+    return cw_error_memory(error, "the products");
 }
 
 static int gemm_verify(struct gemm *gemm, const struct dist_completion *completion,
@@ -240,8 +240,7 @@ static int gemm_completed(void *arg, const struct dist_completion *completion,
 
 static int gemm_refuse(struct cw_error *error, const char *text)
 {
-    snprintf(error->text, sizeof error->text, "%s", text);
-    return error->exit_code = CW_USAGE;
+    return cw_error_set(error, CW_USAGE, "%s", text);
 }
 
 /* Sides, steps and the tiles' room in TCM, from `tcm` on. */
@@ -261,13 +260,13 @@ static int gemm_check_shape(const struct bench_session *session, uint64_t tcm,
                            "use larger tiles");
     if (rings + tcm + wanted <= tcm_bytes)
         return CW_OK;
-    snprintf(error->text, sizeof error->text,
-             "--gemm-tile: five tiles of %u x %u need %llu bytes of TCM, and %llu of %llu are free "
-             "beside the receive rings and the all-reduce; use smaller tiles",
-             s->tile, s->tile, (unsigned long long)wanted,
-             (unsigned long long)(tcm_bytes > rings + tcm ? tcm_bytes - rings - tcm : 0),
-             (unsigned long long)tcm_bytes);
-    return error->exit_code = CW_USAGE;
+    return cw_error_set(
+        error, CW_USAGE,
+        "--gemm-tile: five tiles of %u x %u need %llu bytes of TCM, and %llu of %llu are free "
+        "beside the receive rings and the all-reduce; use smaller tiles",
+        s->tile, s->tile, (unsigned long long)wanted,
+        (unsigned long long)(tcm_bytes > rings + tcm ? tcm_bytes - rings - tcm : 0),
+        (unsigned long long)tcm_bytes);
 }
 
 /* What the all-reduce uses of TCM, to a multiple of 64 bytes. */
@@ -280,8 +279,7 @@ static int run_stages(struct bench_session *session, struct gemm *gemm, struct c
 {
     gemm->operands = calloc(dist_world_size_of(session->dist), sizeof *gemm->operands);
     if (gemm->operands == NULL) {
-        snprintf(error->text, sizeof error->text, "out of memory for the products");
-        return error->exit_code = CW_NO_RESOURCE;
+        return cw_error_memory(error, "the products");
     }
     session->own = gemm;
     const int code = dist_spawn(session->dist, gemm_worker, gemm, error);
@@ -366,11 +364,11 @@ static int check_both_size(const struct bench_session *session, uint64_t n_elem,
     if (algorithm == NULL)
         return error->exit_code;
     if (!matmul_beside(&beside, algorithm->kernel)) {
-        snprintf(error->text, sizeof error->text,
-                 "gemm_allreduce: %s has streams of its own, or too large a frame, and leaves no "
-                 "context for the product; use lrab_hierarchical_allreduce",
-                 ccl_algorithm_label(&config->ccl, algorithm));
-        return error->exit_code = CW_USAGE;
+        return cw_error_set(
+            error, CW_USAGE,
+            "gemm_allreduce: %s has streams of its own, or too large a frame, and leaves no "
+            "context for the product; use lrab_hierarchical_allreduce",
+            ccl_algorithm_label(&config->ccl, algorithm));
     }
     const int code = dist_check_call(config, &call, error);
     return code == CW_OK ? gemm_check_shape(session, collective_tcm(algorithm, &call), error)

@@ -66,16 +66,6 @@ void bench_row_sample(struct result_row *row, const struct lp_times *times);
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
                      struct cw_error *error);
 
-/*
- * bench_algorithm.c: refuses an algorithm that an option names and that does another collective
- * than the program; and what the program's algorithm is called: the configured one, or what carries
- * out the collective in its place. "" for a program without, and where sizes differ in it.
- */
-int bench_algorithm_check(const struct bench_session *session, struct cw_error *error);
-void bench_algorithm_name(const struct bench_session *session, char *buf, size_t size);
-/* Whose order of additions a verification goes by: struct expect_request's module. */
-const char *bench_order(const struct bench_session *session, const struct ccl_algorithm *ran);
-
 /* Refuses a tile that does not fit in a slot. */
 int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error);
 

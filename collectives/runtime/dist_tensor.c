@@ -3,6 +3,7 @@
  * and read through the data pass, hashed; owned by the world until all workers have ended.
  */
 #include "collectives/runtime/dist_tensor.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

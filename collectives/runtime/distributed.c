@@ -4,6 +4,7 @@
  * callbacks below while a drain is under way.
  */
 #include "collectives/runtime/distributed.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
