@@ -249,7 +249,8 @@ static void everything_attaches_to_the_router_that_the_formulas_name(void **stat
     }
 }
 
-/* From the place that a direction leads to, the opposite direction leads back (I3 of lp/QUEUES.md, "Invariants"). */
+/* From the place that a direction leads to, the opposite direction leads back (I3 of lp/QUEUES.md,
+ * "Invariants"). */
 static void every_connection_names_its_way_back(void **state)
 {
     (void)state;
