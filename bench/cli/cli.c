@@ -1,5 +1,6 @@
 /*
- * cli.c: from the program's arguments to a command, and what all commands do alike.
+ * cli.c: from the program's arguments to a command, and the beginning and the end that all commands
+ * share.
  */
 #include "bench/cli/cli.h"
 
@@ -8,10 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/cli/cmd_check.h"
+#include "bench/cli/cmd_config.h"
 #include "bench/cli/cmd_perf.h"
 #include "bench/cli/cmd_phold.h"
 #include "bench/cli/cmd_plugin.h"
 #include "bench/cli/cmd_replay.h"
+#include "bench/cli/cmd_run.h"
+#include "bench/cli/cmd_topo.h"
+#include "bench/cli/cmd_verify.h"
 #include "bench/cli/generate.h"
 #include "bench/cli/options_run.h"
 #include "bench/cli/options_table.h"

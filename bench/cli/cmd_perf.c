@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "bench/cli/cli.h"
+#include "bench/cli/cmd_perf_compare.h"
+#include "bench/cli/cmd_perf_project.h"
+#include "bench/cli/cmd_perf_run.h"
 #include "bench/cli/options_table.h"
 #include "bench/cli/options_value.h"
 #include "collectives/config/input/text.h"

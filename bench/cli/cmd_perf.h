@@ -1,5 +1,5 @@
 /*
- * cmd_perf.h: what the parts of `cubewarp perf` share: their command line.
+ * cmd_perf.h: the command `cubewarp perf`, and the values of its parts' options.
  */
 #ifndef BENCH_CMD_PERF_H
 #define BENCH_CMD_PERF_H
@@ -34,10 +34,6 @@ int perf_options_read_workers(struct options *options, const struct option_row *
                               const char *text, struct cw_error *error);
 int perf_compare_argument(struct options *options, int count, char **rest, struct cw_error *error);
 int perf_project_argument(struct options *options, int count, char **rest, struct cw_error *error);
-
-int perf_run_main(const struct perf_options *options, struct cw_error *error);
-int perf_compare_main(const struct perf_options *options, struct cw_error *error);
-int perf_project_main(const struct perf_options *options, struct cw_error *error);
 
 /* The `cubewarp perf` command; argv[0] is "perf". Returns an exit code. */
 int perf_main(int argc, char **argv);

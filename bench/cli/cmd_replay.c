@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "bench/cli/cli.h"
-#include "collectives/config/input/text.h"
 #include "collectives/config/input/config_source.h"
+#include "collectives/config/input/text.h"
 #include "collectives/data/op_log.h"
 #include "collectives/data/op_replay.h"
 #include "core/host/host_limits.h"

@@ -1,8 +1,10 @@
 /*
- * cmd_verify.c: `cubewarp verify`: the same configuration run sequentially and as asked for; the
- * trace hash, the data hashes and every result must be equal. What may differ is what the engine
- * did to get there: rounds, rollbacks, memory, wall time.
+ * cmd_verify.c: `cubewarp verify`: runs a configuration sequentially and in the given mode. The
+ * trace hash, the data hashes and every result must be equal. Only the engine's own figures may
+ * differ: rounds, rollbacks, memory, wall time.
  */
+#include "bench/cli/cmd_verify.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/options_run.h"
 #include "bench/output/report.h"
+#include "bench/output/report_json.h"
 #include "collectives/config/config_load.h"
 #include "collectives/plugin.h"
 
@@ -73,7 +76,7 @@ static void compare_items(struct comparison *comparison, const char *prefix, con
         }
     for (size_t i = 0; i < json_array_size(a) && i < json_array_size(b); i++) {
         json_t *const item_a = json_array_get(a, i), *const item_b = json_array_get(b, i);
-        char place[NAME_BYTES], name[NAME_BYTES];
+        char place[NAME_BYTES + 16], name[NAME_BYTES];
         snprintf(place, sizeof place, "%.30s%.30s[%zu] ", prefix, item, i);
         if (name_key != NULL)
             snprintf(name, sizeof name, "%.30s%.24s ", prefix,

@@ -9,19 +9,19 @@
 
 #include "bench/cli/options_table.h"
 
-/* ---- what a value may be -------------------------------------------------------------------- */
+/* ---- values --------------------------------------------------------------------------------- */
 
 static bool names_file(const struct option_row *row)
 {
     return row->argument != NULL && strcmp(row->argument, "FILE") == 0;
 }
 
-static bool is_of(const struct option_row *row, const struct command_row *command)
+static bool completes(const struct option_row *row, const struct command_row *command)
 {
     return (row->commands & command->command) != 0;
 }
 
-static void put_choices(FILE *file, const struct option_row *row)
+static void put_choice_words(FILE *file, const struct option_row *row)
 {
     const char *name;
     for (size_t i = 0; row->choice != NULL && (name = row->choice(i)) != NULL; i++)
@@ -66,7 +66,7 @@ static void put_bash_pattern(FILE *file, const struct option_row *row)
     const struct command_row *command;
     const char *between = "    ";
     for (size_t i = 0; (command = command_row_at(i)) != NULL; i++) {
-        if (!is_of(row, command))
+        if (!completes(row, command))
             continue;
         fprintf(file, "%s'%s --%s'", between, command->name, row->name);
         between = " | ";
@@ -109,7 +109,7 @@ static void print_bash(FILE *file)
         put_bash_pattern(file, row);
         if (row->choice != NULL) {
             fputs(") words='", file);
-            put_choices(file, row);
+            put_choice_words(file, row);
             fputs("' ;;\n", file);
         } else {
             fputs(names_file(row) ? ") compopt -o default; return ;;\n" : ") return ;;\n", file);
@@ -119,7 +119,7 @@ static void print_bash(FILE *file)
     for (size_t k = 0; (command = command_row_at(k)) != NULL; k++) {
         fprintf(file, "        '%s') words='", command->name);
         for (size_t i = 0; i < option_row_count; i++)
-            if (is_of(&option_rows[i], command))
+            if (completes(&option_rows[i], command))
                 fprintf(file, "--%s ", option_rows[i].name);
         fputs("' ;;\n", file);
     }
@@ -146,7 +146,7 @@ static void print_zsh_option(FILE *file, const struct option_row *row)
         fprintf(file, ":%s:", row->argument);
     if (row->choice != NULL) {
         putc('(', file);
-        put_choices(file, row);
+        put_choice_words(file, row);
         putc(')', file);
     } else if (names_file(row)) {
         fputs("_files", file);
@@ -178,7 +178,7 @@ static void print_zsh(FILE *file)
         put_identifier(file, command->name);
         fputs("()\n{\n    _arguments -s -S", file);
         for (size_t i = 0; i < option_row_count; i++)
-            if (is_of(&option_rows[i], command))
+            if (completes(&option_rows[i], command))
                 print_zsh_option(file, &option_rows[i]);
         fputs(" \\\n        '*:argument:_files'\n}\n", file);
     }
@@ -212,7 +212,7 @@ static void print_fish_option(FILE *file, const struct option_row *row,
         fprintf(file, " -s %c", row->letter);
     if (row->choice != NULL) {
         fputs(" -x -a '", file);
-        put_choices(file, row);
+        put_choice_words(file, row);
         putc('\'', file);
     } else if (row->argument != NULL) {
         fputs(names_file(row) ? " -r -F" : " -x", file);
@@ -250,7 +250,7 @@ static void print_fish(FILE *file)
         put_description(file, command->summary, "\\");
         fputs("'\n", file);
         for (size_t i = 0; i < option_row_count; i++)
-            if (is_of(&option_rows[i], command))
+            if (completes(&option_rows[i], command))
                 print_fish_option(file, &option_rows[i], command);
     }
 }

@@ -73,7 +73,7 @@ static void put_heading(FILE *file, const char *name)
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-static void put_choices(FILE *file, const struct option_row *row)
+static void put_page_choices(FILE *file, const struct option_row *row)
 {
     const char *name;
     if (row->choice_help == NULL) {
@@ -117,7 +117,7 @@ static void put_option(FILE *file, const struct option_row *row)
     if (row->type == OPTION_COUNT)
         fprintf(file, ".br\nA whole number from %" PRIu64 " to %" PRIu64 ".\n", row->min, row->max);
     if (row->choice != NULL)
-        put_choices(file, row);
+        put_page_choices(file, row);
 }
 
 /* ---- pages ---------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include "bench/output/atomic_file.h"
 #include "collectives/config/input/text.h"
 
-static bool is_of(const struct option_row *row, enum command command)
+static bool row_is_of(const struct option_row *row, enum command command)
 {
     return (row->commands & command) != 0;
 }
@@ -28,7 +28,7 @@ static int refuse_unknown(const struct options *options, const char *name, size_
     snprintf(cut, sizeof cut, "%.*s", (int)bytes, name);
     text_quote(argument, (size_t)(name - argument) + bytes, quoted);
     for (size_t i = 0; i < option_row_count; i++) {
-        if (!is_of(&option_rows[i], options->command))
+        if (!row_is_of(&option_rows[i], options->command))
             continue;
         begin += strncmp(option_rows[i].name, cut, strlen(cut)) == 0;
         text_nearest_try(&nearest, cut, option_rows[i].name);
@@ -49,7 +49,7 @@ static const struct option_row *find_name(enum command command, const char *name
     size_t count = 0;
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *const row = &option_rows[i];
-        if (!is_of(row, command) || strncmp(row->name, name, bytes) != 0)
+        if (!row_is_of(row, command) || strncmp(row->name, name, bytes) != 0)
             continue;
         if (row->name[bytes] == '\0')
             return row;
@@ -62,7 +62,7 @@ static const struct option_row *find_name(enum command command, const char *name
 static const struct option_row *find_letter(enum command command, char letter)
 {
     for (size_t i = 0; i < option_row_count; i++)
-        if (is_of(&option_rows[i], command) && option_rows[i].letter == letter)
+        if (row_is_of(&option_rows[i], command) && option_rows[i].letter == letter)
             return &option_rows[i];
     return NULL;
 }
@@ -158,7 +158,7 @@ static int read_argument(struct options *options, int count, char **rest, int *u
     return *used > 0 ? CW_OK : CW_USAGE;
 }
 
-/* ---- what concerns several options ---------------------------------------------------------- */
+/* ---- several options together --------------------------------------------------------------- */
 
 static int check_company(const struct options *options, struct cw_error *error)
 {
@@ -236,7 +236,7 @@ static void print_name(const struct command_row *command, const struct option_ro
     printf("  %-*s ", command->name_width, name);
 }
 
-/* The choices, after the help: in a row, or each with what it means in a line of its own. */
+/* The choices, after the help: in a row, or each in a line of its own with its meaning. */
 static void print_choices(const struct option_row *row, int indent)
 {
     const char *name;
@@ -258,7 +258,7 @@ void options_print_help(enum command command)
     printf("Usage: cubewarp %s %s\n%s\n", shown->name, shown->arguments, shown->intro);
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *const row = &option_rows[i];
-        if (!is_of(row, command))
+        if (!row_is_of(row, command))
             continue;
         print_name(shown, row);
         for (const char *at = row->help; *at != '\0'; at++)

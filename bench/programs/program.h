@@ -1,6 +1,6 @@
 /*
- * program.h: what a bench program is to `cubewarp run`: one `const struct bench_program` in one
- * file, found through one registry (bench.c).
+ * program.h: the interface of bench programs, and the functions that they share. A program is one
+ * `const struct bench_program` in one file, and a row in the registry (bench.c).
  */
 #ifndef BENCH_PROGRAM_H
 #define BENCH_PROGRAM_H
@@ -30,10 +30,10 @@ struct bench_program {
     bool collective;          /* has an algorithm and tensors: hence a data pass, a hash */
     bool no_algorithm;        /* but none of ccl.yaml's: tensors alone */
     enum ccl_collective does; /* of one with an algorithm */
-    /* Of the options that only some programs take (options.c), those that this one does; then
-     * NULL. */
+    /* Of the options that only some programs take (bench/cli/options_table.c), those of this one;
+     * then NULL. */
     const char *takes[3];
-    /* Checks what can be checked before the machine is built, and sets what it must have (a pair
+    /* Checks the options before the machine is built, and sets the parts that it must have (a pair
      * of PEs with a queue of their own, a callback). NULL: nothing. */
     int (*prepare)(struct bench_session *session, struct dist_options *dist,
                    struct cw_error *error);
@@ -65,16 +65,6 @@ struct result_row *bench_add_row(struct bench_session *session, const char *coll
 void bench_row_sample(struct result_row *row, const struct lp_times *times);
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
                      struct cw_error *error);
-
-/*
- * bench_algorithm.c: refuses an algorithm that an option names and that does another collective
- * than the program; and what the program's algorithm is called: the configured one, or what carries
- * out the collective in its place. "" for a program without, and where sizes differ in it.
- */
-int bench_algorithm_check(const struct bench_session *session, struct cw_error *error);
-void bench_algorithm_name(const struct bench_session *session, char *buf, size_t size);
-/* Whose order of additions a verification goes by: struct expect_request's module. */
-const char *bench_order(const struct bench_session *session, const struct ccl_algorithm *ran);
 
 /* Refuses a tile that does not fit in a slot. */
 int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error);

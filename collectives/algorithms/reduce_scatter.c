@@ -9,6 +9,7 @@
 #include "collectives/algorithms/reduce_scatter_kernel.h"
 #include "collectives/config/config.h"
 #include "collectives/config/config_rings.h"
+#include "hw/arithmetic.h"
 #include "hw/topology/topology.h"
 
 static uint64_t slice_bytes(const struct ccl_call *call)
@@ -16,14 +17,9 @@ static uint64_t slice_bytes(const struct ccl_call *call)
     return call->n_elem / call->world_size * tl_itemsize(call->dtype);
 }
 
-static uint64_t reduce_scatter_round_up(uint64_t bytes, uint64_t to)
-{
-    return (bytes + to - 1) / to * to;
-}
-
 static uint64_t stride(const struct ccl_call *call)
 {
-    return reduce_scatter_round_up(slice_bytes(call), call->ccl->min_slice_align);
+    return hw_round_up(slice_bytes(call), call->ccl->min_slice_align);
 }
 
 uint64_t ccl_rs_scratch_bytes(const struct ccl_call *call, const struct ccl_rs_needs *needs)
@@ -107,15 +103,14 @@ static int check_hbm(const struct ccl_call *call, const struct ccl_rs_needs *nee
 {
     const struct ccl_config *ccl = call->ccl;
     const uint64_t page = call->hw->mmu_page_bytes, capacity = call->hw->hbm_bytes;
-    const uint64_t scratch = reduce_scatter_round_up(ccl_rs_scratch_bytes(call, needs), page);
-    const uint64_t input = reduce_scatter_round_up(call->n_elem * tl_itemsize(call->dtype), page);
-    const uint64_t output = needs->in_place ? 0 : reduce_scatter_round_up(slice_bytes(call), page);
-    const uint64_t rings =
-        ccl->buffer_kind == CCL_BUFFER_HBM
-            ? reduce_scatter_round_up((uint64_t)config_directions_max(call->hw, ccl) *
-                                          ccl->n_slots * ccl->slot_bytes,
-                                      page)
-            : 0;
+    const uint64_t scratch = hw_round_up(ccl_rs_scratch_bytes(call, needs), page);
+    const uint64_t input = hw_round_up(call->n_elem * tl_itemsize(call->dtype), page);
+    const uint64_t output = needs->in_place ? 0 : hw_round_up(slice_bytes(call), page);
+    const uint64_t rings = ccl->buffer_kind == CCL_BUFFER_HBM
+                               ? hw_round_up((uint64_t)config_directions_max(call->hw, ccl) *
+                                                 ccl->n_slots * ccl->slot_bytes,
+                                             page)
+                               : 0;
     const uint64_t used = input + output + rings;
     if (used <= capacity && scratch <= capacity - used)
         return CW_OK;

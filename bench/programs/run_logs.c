@@ -1,7 +1,7 @@
 /*
  * run_logs.c: see run_logs.h.
  */
-#include "bench/output/run_logs.h"
+#include "bench/programs/run_logs.h"
 
 #include "collectives/config/input/environment.h"
 
@@ -17,9 +17,10 @@ FILE *run_logs_listing(const struct run_options *options)
     return run_logs_is_stdout(options->json) || run_logs_is_stdout(options->csv) ? stderr : stdout;
 }
 
-/* ---- what the world commits ------------------------------------------------------------------ */
+/* ---- committed records ----------------------------------------------------------------------- */
 
-/* 30-ipcq.md, "Failures", Diagnostics: rank, t, dir, nbytes. t is when the kernel went on. */
+/* A line of the CCL trace (bench/COMMANDS.md): rank, t, dir, nbytes. t is the time at which the
+ * kernel went on. */
 static void trace_op(const struct run_logs *logs, const struct lp_op *op)
 {
     if (op->kind != LP_OP_SEND && op->kind != LP_OP_RECV)
@@ -80,10 +81,8 @@ int run_logs_open(struct run_logs *logs, const struct run_options *options,
         code = atomic_file_open(&logs->timeline_file, options->timeline, error);
     if (code == CW_OK && logs->ccl_trace != NULL) {
         logs->rank_of_pe = calloc(hw_pe_count(&config->hw), sizeof *logs->rank_of_pe);
-        if (logs->rank_of_pe == NULL) {
-            snprintf(error->text, sizeof error->text, "out of memory for the CCL trace");
-            code = error->exit_code = CW_NO_RESOURCE;
-        }
+        if (logs->rank_of_pe == NULL)
+            code = cw_error_memory(error, "the CCL trace");
     }
     if (logs->ccl_trace != NULL || options->timeline != NULL)
         logs->listener =
