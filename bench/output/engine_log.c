@@ -1,5 +1,5 @@
 /*
- * engine_log.c: see engine_log.h. Runs on the thread that drains; the file remembers a failed
+ * engine_log.c: see engine_log.h. Runs on the thread that drains. The file remembers a failed
  * write.
  */
 #include "bench/output/engine_log.h"

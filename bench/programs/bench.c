@@ -11,7 +11,7 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/output/engine_log.h"
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 #include "bench/output/progress.h"
 #include "bench/programs/run_logs.h"
 #include "bench/programs/bench_algorithm.h"

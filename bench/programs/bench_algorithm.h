@@ -5,7 +5,7 @@
 #ifndef BENCH_ALGORITHM_H
 #define BENCH_ALGORITHM_H
 
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 
 /* Refuses an algorithm that an option names and that does another collective than the program. */
 int bench_algorithm_check(const struct bench_session *session, struct cw_error *error);

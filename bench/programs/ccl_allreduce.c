@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 #include "bench/programs/bench_algorithm.h"
 #include "collectives/verify/expect.h"
 #include "collectives/verify/bound.h"

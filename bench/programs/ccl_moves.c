@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 #include "collectives/verify/expect_moves.h"
 #include "collectives/verify/bound.h"
 

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 #include "collectives/verify/expect.h"
 #include "collectives/verify/bound.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 #include "bench/programs/bench_algorithm.h"
 #include "collectives/verify/expect.h"
 #include "collectives/data/input.h"

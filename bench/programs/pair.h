@@ -5,7 +5,7 @@
 #ifndef BENCH_PAIR_H
 #define BENCH_PAIR_H
 
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 
 /* The installed direction that leads from one end to the other (of several, the one a route would
  * take: E, S, W, N), or `peer`: such a pair gets a queue of its own. */

@@ -1,9 +1,9 @@
 /*
- * program.h: the interface of bench programs, and the functions that they share. A program is one
- * `const struct bench_program` in one file, and a row in the registry (bench.c).
+ * bench_program.h: the interface of bench programs, and the functions that they share. A program is
+ * one `const struct bench_program` in one file, and a row in the registry (bench.c).
  */
-#ifndef BENCH_PROGRAM_H
-#define BENCH_PROGRAM_H
+#ifndef BENCH_BENCH_PROGRAM_H
+#define BENCH_BENCH_PROGRAM_H
 
 #include "bench/output/atomic_file.h"
 #include "bench/programs/run_options.h"
