@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#include "collectives/matmul/matmul_call.h"
 #include "collectives/runtime/dist_internal.h"
 #include "collectives/runtime/dist_scratch.h"
 #include "collectives/runtime/host_copy.h"
@@ -48,7 +47,7 @@ static bool has_shard(const struct tensor *tensor, uint32_t cube, uint32_t pe)
 static bool dist_call_takes_part(const struct dist *dist, const struct ccl_algorithm *algorithm,
                                  const struct ccl_call *call, uint32_t cube, uint32_t pe)
 {
-    if (algorithm == &dist_matmul_algorithm)
+    if (algorithm == dist->submissions[call->rank].algorithm)
         return has_shard(dist->submissions[call->rank].operands, cube, pe);
     if (algorithm->machine.lanes)
         return has_shard(launch_tensor(&dist->submissions[call->rank]), cube, pe);
@@ -86,15 +85,15 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
     if (algorithm->kernel_args != NULL)
         algorithm->kernel_args(&call, &args);
     dist_map_regions(dist, rank, &args);
-    if (submission->job != NULL) {
+    if (submission->operands != NULL) {
         const struct tensor *operands = submission->operands;
         if (args.more != NULL)
             return cw_error_set(error, CW_USAGE,
                                 "the kernel of %s reads a launch's `more`, which a product beside "
                                 "it needs; use lrab_hierarchical_allreduce",
                                 algorithm->name);
-        args.more = submission->job;
-        args.region[MATMUL_REGION] =
+        args.more = submission->more;
+        args.region[DIST_OPERANDS_REGION] =
             (struct tl_region){operands->va_base, operands->hbm_offset, operands->shard_bytes};
     }
     for (uint32_t cube = 0; cube < hw_cubes(hw); cube++)
@@ -114,8 +113,8 @@ static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_ca
                                           struct cw_error *error)
 {
     struct ccl_choice choice;
-    if (call->collective == CCL_MATMUL)
-        return &dist_matmul_algorithm;
+    if (dist->submissions[call->rank].algorithm != NULL)
+        return dist->submissions[call->rank].algorithm;
     const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, &choice, error);
     if (choice.why[0] != '\0' && algorithm != dist->said) {
         fprintf(stderr, "cubewarp: auto takes %s: %s%s%s\n", algorithm->name, choice.why,
