@@ -189,7 +189,7 @@ const struct tl_kernel birs_inter_kernel = {.name = "birs_inter",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-static struct ccl_rs_needs birs_inter_needs_of(const struct ccl_call *call)
+static struct ccl_rs_needs birs_inter_needs(const struct ccl_call *call)
 {
     return (struct ccl_rs_needs){.pairs = true,
                                  .ranks_min = 32,
@@ -202,7 +202,7 @@ static struct ccl_rs_needs birs_inter_needs_of(const struct ccl_call *call)
 
 static int birs_inter_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
-    const struct ccl_rs_needs needs = birs_inter_needs_of(call);
+    const struct ccl_rs_needs needs = birs_inter_needs(call);
     return ccl_rs_check(call, &needs, "birs_inter", refusal);
 }
 
@@ -213,7 +213,7 @@ static uint64_t birs_inter_tcm_bytes(const struct ccl_call *call)
 
 static uint64_t birs_inter_scratch_bytes(const struct ccl_call *call)
 {
-    const struct ccl_rs_needs needs = birs_inter_needs_of(call);
+    const struct ccl_rs_needs needs = birs_inter_needs(call);
     return ccl_rs_scratch_bytes(call, &needs);
 }
 

@@ -38,8 +38,9 @@ uint32_t rs_slice_bytes(const struct tl *tl);
 uint32_t rs_sip(const struct tl *tl);
 uint32_t rs_rank_on(const struct tl *tl, uint32_t sip);
 uint32_t rs_sip_of(const struct tl *tl, uint32_t rank);
-/* PE 0 of a SIP, by its global index. */
+/* PE 0 of a SIP, of the SIP of a rank, by its global index. */
 uint32_t rs_pe_on(const struct tl *tl, uint32_t sip);
+uint32_t rs_pe_of(const struct tl *tl, uint32_t rank);
 
 /* Where slice p of the input is, and slot i of the scratch: virtual here, physical anywhere. */
 uint64_t rs_slice_va(const struct tl *tl, uint32_t slice);

@@ -202,8 +202,7 @@ static int apply_land(struct data_pass *pass, const struct lp_op *op, struct cw_
     return CW_OK;
 }
 
-static int data_pass_apply_op(struct data_pass *pass, const struct lp_op *op,
-                              struct cw_error *error)
+static int apply_checked(struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
 {
     switch (op->kind) {
     case LP_OP_SEND:
@@ -232,7 +231,7 @@ int data_pass_apply(struct data_pass *pass, const struct lp_op *op, struct cw_er
 {
     int code = data_check(pass, op, error);
     if (!code)
-        code = data_pass_apply_op(pass, op, error);
+        code = apply_checked(pass, op, error);
     if (!code && pass->log)
         op_log_op(pass->log, op);
     return code;

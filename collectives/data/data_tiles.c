@@ -159,7 +159,7 @@ static struct tile *slot(struct queue *queue, uint32_t seq)
     return &queue->ring[seq & (queue->capacity - 1)];
 }
 
-static bool data_tiles_grow(struct tiles *tiles, struct queue *queue, uint64_t bytes_max)
+static bool grow_tile_queue(struct tiles *tiles, struct queue *queue, uint64_t bytes_max)
 {
     const uint32_t capacity = queue->capacity * 2;
     const uint64_t more = (uint64_t)queue->capacity * sizeof(struct tile);
@@ -187,7 +187,7 @@ bool tiles_send(struct tiles *tiles, struct tile_name name, struct tile_buffer *
     if (!queue)
         queue = make_queue(tiles, name.pe, name.dir, bytes_max);
     if (!queue || (queue->next - queue->first == queue->capacity &&
-                   !data_tiles_grow(tiles, queue, bytes_max)))
+                   !grow_tile_queue(tiles, queue, bytes_max)))
         return false;
     *slot(queue, name.seq) = (struct tile){.buffer = buffer, .bytes = bytes};
     queue->next++;

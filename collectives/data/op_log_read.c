@@ -116,7 +116,7 @@ static int ensure(struct op_log_reader *reader, size_t want, struct cw_error *er
     return reader->end - reader->begin >= want ? CW_OK : op_log_read_fill(reader, want, error);
 }
 
-static void op_log_read_take(struct op_log_reader *reader, size_t bytes)
+static void consume_content(struct op_log_reader *reader, size_t bytes)
 {
     reader->begin += bytes;
     reader->offset += bytes;
@@ -211,7 +211,7 @@ static int open_content(struct op_log_reader *reader, struct op_log_header *head
     if (reader->end - reader->begin < magic_bytes ||
         memcmp(reader->content + reader->begin, OP_LOG_MAGIC, magic_bytes) != 0)
         return refuse_at(reader, 0, error, "this is no op log of version 1: it begins otherwise");
-    op_log_read_take(reader, magic_bytes);
+    consume_content(reader, magic_bytes);
     if (ensure(reader, OP_LOG_HEADER_BYTES_MAX, error) != CW_OK)
         return error->exit_code;
     const char *text = (const char *)reader->content + reader->begin;
@@ -230,7 +230,7 @@ static int open_content(struct op_log_reader *reader, struct op_log_header *head
     const struct header_reader h = {reader, reader->offset, error};
     const int code = read_header(&h, object, header);
     json_decref(object);
-    op_log_read_take(reader, (size_t)(end - text) + 1);
+    consume_content(reader, (size_t)(end - text) + 1);
     return code;
 }
 
@@ -356,7 +356,7 @@ static int read_trailer(struct op_log_reader *reader, struct cursor *c,
     if (record->count != reader->count)
         return op_log_refuse(reader, error, "trailer: it counts %llu records, and there are %llu",
                              (unsigned long long)record->count, (unsigned long long)reader->count);
-    op_log_read_take(reader, (size_t)(c->at - (reader->content + reader->begin)));
+    consume_content(reader, (size_t)(c->at - (reader->content + reader->begin)));
     if (ensure(reader, 1, error) != CW_OK)
         return error->exit_code;
     if (reader->end != reader->begin)
@@ -390,7 +390,7 @@ int op_log_next(struct op_log_reader *reader, struct op_log_record *record, stru
         return op_log_refuse(reader, error, "kind %u; expected %s", record->kind, OP_KINDS);
     if (cursor.wrong != NULL)
         return op_log_refuse(reader, error, "kind %u: %s", record->kind, cursor.wrong);
-    op_log_read_take(reader, (size_t)(cursor.at - begin));
+    consume_content(reader, (size_t)(cursor.at - begin));
     reader->count++;
     return CW_OK;
 }

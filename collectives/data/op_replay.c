@@ -143,9 +143,9 @@ static int apply_host(struct data_pass *pass, const struct op_log_reader *reader
     }
 }
 
-static int op_replay_apply(struct data_pass *pass, const struct op_log_reader *reader,
-                           const struct op_log_record *record, const struct hw_config *hw,
-                           struct cw_error *error)
+static int apply_record(struct data_pass *pass, const struct op_log_reader *reader,
+                        const struct op_log_record *record, const struct hw_config *hw,
+                        struct cw_error *error)
 {
     if (record->kind > OP_LOG_OP_LAST && record->kind != OP_LOG_KERNEL_ENDED)
         return apply_host(pass, reader, record, hw, error);
@@ -178,7 +178,7 @@ static int replay_records(struct op_log_reader *reader, struct op_log_replay *re
         replay->counts[record.kind]++;
         if (record.kind == OP_LOG_TRAILER)
             break;
-        code = op_replay_apply(pass, reader, &record, hw, error);
+        code = apply_record(pass, reader, &record, hw, error);
         if (code != CW_OK)
             return code;
         if (replay->listing != NULL)

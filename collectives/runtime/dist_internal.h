@@ -11,16 +11,20 @@
 #include "collectives/runtime/install_plan.h"
 #include "collectives/relay.h"
 
-/* What a rank has submitted to the collective under way. */
+enum { DIST_OPERANDS_REGION = 0 };
+
+/* A rank's part of the collective under way. */
 struct submission {
     enum ccl_collective collective;
     struct tensor *in, *out; /* the same, where the call works in place; NULL: none */
     enum redop op;
     uint32_t root; /* rank, of a broadcast */
-    /* A matrix product, beside the collective or alone (matmul.h); NULL: none. */
-    struct tensor *operands;
-    const struct matmul_job *job;
-    const struct tl_kernel *kernel; /* instead of the algorithm's: both; NULL: the algorithm's */
+    /* A computation beside the collective, or alone: a matrix product (matmul_call.h). NULL: none.
+     */
+    struct tensor *operands;               /* region DIST_OPERANDS_REGION of the launches */
+    const void *more;                      /* of the launches: the computation's job */
+    const struct tl_kernel *kernel;        /* of both together; NULL: the algorithm's */
+    const struct ccl_algorithm *algorithm; /* of the computation alone; NULL: the collective's */
 };
 
 struct dist {

@@ -22,7 +22,7 @@ int dist_no_memory(struct cw_error *error)
 
 /* ---- what the machine commits ---------------------------------------------------------------- */
 
-static void distributed_on_op(void *arg, const struct lp_op *op)
+static void on_committed_op(void *arg, const struct lp_op *op)
 {
     struct dist *dist = arg;
     const struct dist_listener *listener = dist->options.listener;
@@ -44,13 +44,13 @@ static void on_arrival(void *arg, const struct lp_arrival *arrival)
         (void)strict_check_arrival(dist->strict, arrival, &dist->data_error);
 }
 
-static void distributed_on_kernel(void *arg, const struct lp_kernel_record *record)
+static void on_kernel_record(void *arg, const struct lp_kernel_record *record)
 {
     const struct dist_listener *listener = ((struct dist *)arg)->options.listener;
     listener->kernel(listener->arg, record);
 }
 
-static void distributed_on_progress(void *arg, const struct cw_progress *progress)
+static void on_progress_report(void *arg, const struct cw_progress *progress)
 {
     struct dist *dist = arg;
     if (dist->options.progress != NULL)
@@ -126,7 +126,7 @@ static uint64_t reserved_bytes(const struct dist *dist)
     return (uint64_t)lp_wiring_rings_max(wiring) * ccl->n_slots * ccl->slot_bytes;
 }
 
-static bool distributed_allocate(struct dist *dist)
+static bool allocate_world(struct dist *dist)
 {
     dist->submissions = calloc(dist->world_size, sizeof *dist->submissions);
     dist->tensors = calloc(dist->world_size, sizeof *dist->tensors);
@@ -149,7 +149,7 @@ static bool distributed_allocate(struct dist *dist)
 }
 
 /* Contexts and peers of a PE: as many as the algorithm's kernel, or another one, needs. */
-static void distributed_reserve(const struct dist *dist, struct lp_config *queues)
+static void reserve_contexts(const struct dist *dist, struct lp_config *queues)
 {
     queues->contexts = dist->options.contexts;
     queues->peers = dist->options.peers;
@@ -206,7 +206,7 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     struct lp_config queues = dist_queue_config(&options->config->ccl);
     memcpy(queues.pair, options->pair, sizeof queues.pair);
     queues.wiring = dist->plans != NULL ? install_plans_wiring(dist->plans) : NULL;
-    distributed_reserve(dist, &queues);
+    reserve_contexts(dist, &queues);
     uint32_t *const cube_worker = place_cubes(dist, error);
     if (cube_worker == NULL)
         return NULL;
@@ -223,10 +223,20 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
                                               .config = &queues,
                                               .engine = engine,
                                               .cube_worker = cube_worker,
-                                              .op = wants_ops ? distributed_on_op : NULL,
+                                              .window_ps = options->window_ps,
+                                              .stress_rate_p32 = options->stress_rate_p32,
+                                              .stress_seed = 1,
+                                              .lazy_cancellation = options->lazy_cancellation,
+                                              .memory_bytes_max = options->memory_bytes_max,
+                                              .pin_workers = options->pin_workers,
+                                              .check_changes = options->check_changes,
+                                              .progress = on_progress_report,
+                                              .each_round = options->each_round ? on_round : NULL,
+                                              .trace = options->trace,
+                                              .trace_arg = options->trace_arg,
+                                              .op = wants_ops ? on_committed_op : NULL,
                                               .arrival = dist->strict ? on_arrival : NULL,
-                                              .kernel =
-                                                  wants_kernels ? distributed_on_kernel : NULL,
+                                              .kernel = wants_kernels ? on_kernel_record : NULL,
                                               .kernel_ended = on_kernel_ended,
                                               .arg = dist};
     struct lp_system *const system = lp_system_create(&machine, error);
@@ -249,7 +259,7 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
         dist_free(dist);
         return NULL;
     }
-    if (!distributed_allocate(dist)) {
+    if (!allocate_world(dist)) {
         dist_no_memory(error);
         dist_free(dist);
         return NULL;

@@ -72,8 +72,7 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
     return lp_wiring_create(&request, &plans->wiring, error);
 }
 
-static int install_plan_resolve(struct install_plans *plans, const char **key,
-                                struct cw_error *error)
+static int resolve_names(struct install_plans *plans, const char **key, struct cw_error *error)
 {
     const struct ccl_config *config = plans->config;
     *key = "defaults.module";
@@ -112,7 +111,7 @@ int build_install_plans(uint32_t world_size, const char *algorithm, const struct
     plans->world_size = world_size;
     plans->config = config;
     plans->hw = spec;
-    int code = install_plan_resolve(plans, key, error);
+    int code = resolve_names(plans, key, error);
     if (code == CW_OK)
         code = wire(plans, key, error);
     struct lp_config queues = dist_queue_config(config);

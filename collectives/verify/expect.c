@@ -91,7 +91,7 @@ static bool by_elements(const struct expect *expect)
            (!expect->order.operand && expect->order.between >= CCL_BETWEEN_NEIGHBOURS);
 }
 
-static bool expect_check_sips(const struct expect *expect, struct cw_error *error)
+static bool check_machine(const struct expect *expect, struct cw_error *error)
 {
     const struct expect_request *const request = &expect->request;
     const struct hw_config *hw = request->hw;
@@ -256,7 +256,7 @@ struct expect *expect_create(const struct expect_request *request, struct cw_err
     expect->scatters = algorithm->collective == CCL_REDUCE_SCATTER;
     expect->sips = ranks_of(request);
     expect->result_elems = expect->scatters ? request->n_elem / expect->sips : request->n_elem;
-    if (!expect_check_sips(expect, error) || !check_order(expect, error) ||
+    if (!check_machine(expect, error) || !check_order(expect, error) ||
         !make_grids(expect, error) || !take_memory(expect, error)) {
         expect_free(expect);
         return NULL;
