@@ -126,6 +126,7 @@ static inline bits256 shift_right_u32(bits256 x, int places)
 }
 static inline bits256 shift_right_i32(bits256 x, int places)
 {
+    /* cppcheck-suppress shiftTooManyBitsSigned ; it takes the vector for a number */
     return (bits256)((simd_i32)x >> places);
 }
 static inline bits256 greater_i16(bits256 a, bits256 b)
