@@ -48,11 +48,11 @@ static int algorithm_check(const struct ccl_algorithm *algorithm, const char *mo
     if (algorithm->name != NULL && algorithm->kernel != NULL &&
         (unsigned)algorithm->collective < CCL_COLLECTIVES)
         return tl_kernel_check(algorithm->kernel, error);
-    snprintf(error->text, sizeof error->text, "%.200s has no %s", module,
-             algorithm->name == NULL     ? "name"
-             : algorithm->kernel == NULL ? "kernel"
-                                         : "collective that there is (enum ccl_collective)");
-    return error->exit_code = CW_USAGE;
+    return cw_error_set(error, CW_USAGE, "%.200s has no %s", module,
+                        algorithm->name == NULL ? "name"
+                        : algorithm->kernel == NULL
+                            ? "kernel"
+                            : "collective that there is (enum ccl_collective)");
 }
 
 const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_error *error)
@@ -89,9 +89,8 @@ const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
         return configured;
     if (preferred[collective] != NULL)
         return ccl_algorithm_find(preferred[collective]);
-    snprintf(error->text, sizeof error->text, "no algorithm for %s is part of this version",
-             ccl_collective_name(collective));
-    error->exit_code = CW_USAGE;
+    (void)cw_error_set(error, CW_USAGE, "no algorithm for %s is part of this version",
+                       ccl_collective_name(collective));
     return NULL;
 }
 

@@ -1,5 +1,5 @@
 /*
- * algorithm.h: what a collective algorithm is to the runtime (40-runtime.md, "Algorithm modules").
+ * algorithm.h: what a collective algorithm is to the runtime (RUNTIME.md, "Algorithm modules").
  * One `const struct ccl_algorithm ccl_...` in one file under algorithms/, and one row in
  * algorithms/registry.h; or one object of a shared object (plugin.h). Which algorithm runs, with
  * which options, says ccl.yaml.

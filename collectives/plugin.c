@@ -19,9 +19,8 @@ __attribute__((format(printf, 2, 3))) static void *plugin_refuse(struct cw_error
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(error->text, sizeof error->text, format, args);
+    (void)cw_error_set_list(error, CW_USAGE, format, args);
     va_end(args);
-    error->exit_code = CW_USAGE;
     return NULL;
 }
 

@@ -64,8 +64,7 @@ int relay_make(const struct lp_model *m, const struct ccl_ranks *ranks, uint32_t
                        .seen = calloc(world_size, sizeof *s.seen)};
     int code = CW_OK;
     if (out->parent == NULL || out->children == NULL || s.queue == NULL || s.seen == NULL) {
-        snprintf(error->text, sizeof error->text, "out of memory for a spanning tree of the ranks");
-        code = error->exit_code = CW_NO_RESOURCE;
+        code = cw_error_memory(error, "a spanning tree of the ranks");
     } else {
         out->parent[root] = HW_DIRS_MAX;
         s.seen[root] = true;
@@ -74,13 +73,11 @@ int relay_make(const struct lp_model *m, const struct ccl_ranks *ranks, uint32_t
             visit(&s, s.queue[i]);
     }
     for (uint32_t rank = 0; code == CW_OK && rank < world_size; rank++)
-        if (!s.seen[rank]) {
-            snprintf(error->text, sizeof error->text,
-                     "no queues lead from rank %u to rank %u%s; a logical topology that joins all "
-                     "ranks (ring_1d, tree_binary) is legal",
-                     root, rank, both_ways ? " and back" : "");
-            code = error->exit_code = CW_USAGE;
-        }
+        if (!s.seen[rank])
+            code = cw_error_set(error, CW_USAGE,
+                                "no queues lead from rank %u to rank %u%s; a logical topology that "
+                                "joins all ranks (ring_1d, tree_binary) is legal",
+                                root, rank, both_ways ? " and back" : "");
     free(s.queue);
     free(s.seen);
     if (code != CW_OK)

@@ -50,12 +50,12 @@ static int topologies_find_grid(struct logical *logical, bool square, const stru
     logical->w = logical->h = side;
     if (side * side == logical->ranks)
         return CW_OK;
-    snprintf(error->text, sizeof error->text,
-             "topology: %s needs a perfect square of ranks%s, and there are %u; legal below: %u, "
-             "above: %u",
-             logical->name, square ? "" : " where they are not all SIPs of a w x h grid",
-             logical->ranks, side * side, (side + 1) * (side + 1));
-    return error->exit_code = CW_USAGE;
+    return cw_error_set(
+        error, CW_USAGE,
+        "topology: %s needs a perfect square of ranks%s, and there are %u; legal below: %u, "
+        "above: %u",
+        logical->name, square ? "" : " where they are not all SIPs of a w x h grid", logical->ranks,
+        side * side, (side + 1) * (side + 1));
 }
 
 int logical_find(const char *name, uint32_t ranks, const struct hw_config *hw, struct logical *out,

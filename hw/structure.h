@@ -1,6 +1,6 @@
 /*
- * structure.h: what the machine is made of and who is whose neighbour, computed from coordinates
- * (20-hardware.md, "Structure" and "SIP topologies"). No tables, no state: every function is pure
+ * structure.h: the parts of the machine and their neighbours, computed from coordinates
+ * (HARDWARE.md, "Structure" and "SIP topologies"). No tables, no state: every function is pure
  * over a struct hw_config.
  *
  * Coordinates: x (column) grows east, y (row) grows south; cube = y * cube_w + x; likewise SIPs on

@@ -194,7 +194,7 @@ int perf_history_add(const char *path, const struct perf_run *run, int64_t *id,
     int result = open_history(path, true, &history, error);
     if (result == CW_OK && !insert(history, run, id))
         result = fail_sqlite(history, path, error);
-    sqlite3_close(history); /* rolls back what was not committed */
+    sqlite3_close(history); /* rolls an open transaction back */
     return result;
 }
 

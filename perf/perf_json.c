@@ -56,7 +56,7 @@ static json_t *context_json(const struct perf_run *run)
     return context;
 }
 
-/* What entries of rounds and of aggregates begin with. */
+/* The members with which entries of rounds and of aggregates begin. */
 static json_t *entry_begin(const struct perf_run *run, size_t index, const char *suffix,
                            const char *run_type)
 {
@@ -244,9 +244,9 @@ static bool read_entry(struct perf_run *run, const json_t *entry)
 }
 
 static int perf_json_reject(struct cw_error *error, const char *path, int line, int column,
-                            const char *what)
+                            const char *reason)
 {
-    return cw_error_set(error, CW_USAGE, "%.400s:%d:%d: %.400s", path, line, column, what);
+    return cw_error_set(error, CW_USAGE, "%.400s:%d:%d: %.400s", path, line, column, reason);
 }
 
 int perf_json_read(const char *path, struct perf_run *run, struct cw_error *error)

@@ -15,7 +15,7 @@
 /* Each takes a quarter to half a second on one thread. */
 static const struct model {
     const char *name, *command;
-    const char *bare; /* what the bare loops are told; NULL: they do not run this model */
+    const char *bare; /* arguments of the bare loops; NULL: they do not run this model */
 } models[] = {
     {"phold-10", "phold --remote 10% --end 150", NULL},
     {"phold-25", "phold --remote 25% --end 150", "random 4096 16 100"},
@@ -109,8 +109,7 @@ static const struct row {
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
-/* ---- goals (10-engine.md, "What it must reach") ------------------------------------------------
- */
+/* ---- goals (core/ENGINE.md) ----------------------------------------------------------------- */
 
 #define MIB (UINT64_C(1) << 20)
 

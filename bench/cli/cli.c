@@ -1,5 +1,6 @@
 /*
- * cli.c: from the program's arguments to a command, and what all commands do alike.
+ * cli.c: from the program's arguments to a command, and the beginning and the end that all commands
+ * share.
  */
 #include "bench/cli/cli.h"
 

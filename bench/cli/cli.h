@@ -1,6 +1,6 @@
 /*
  * cli.h: from the program's arguments to a command, and the beginning and the end that all commands
- * share. Functions return exit codes (enum cw_exit), having printed what went wrong.
+ * share. Functions return exit codes (enum cw_exit), having printed the reason of a failure.
  */
 #ifndef BENCH_CLI_H
 #define BENCH_CLI_H
@@ -27,9 +27,10 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
               struct config **config);
 /* "Try 'cubewarp COMMAND --help'.", on standard error. */
 void cli_hint(const char *command);
-/* Prints "cubewarp COMMAND: TEXT" on standard error, and what to do; returns the exit code. */
+/* Prints "cubewarp COMMAND: TEXT" on standard error, and asks to report a bug; returns the exit
+ * code. */
 int cli_fail(const char *command, const struct cw_error *error);
-/* Flushes standard output: `result`, or CW_NO_RESOURCE if what was printed got lost. */
+/* Flushes standard output: `result`, or CW_NO_RESOURCE if the output could not be written. */
 int cli_end(const char *command, int result);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * cmd_perf.h: what the parts of `cubewarp perf` share: their command line.
+ * cmd_perf.h: the command `cubewarp perf`, and the values of its parts' options.
  */
 #ifndef BENCH_CMD_PERF_H
 #define BENCH_CMD_PERF_H

@@ -1,6 +1,6 @@
 /*
  * cmd_perf_project.c: `cubewarp perf project`: traces a run, asks for its bounds under the
- * partition that the command would use, and holds them against what two threads gain in fact.
+ * partition that the command would use, and compares them with the measured gain of two threads.
  */
 #include "bench/cli/cmd_perf_project.h"
 
@@ -28,7 +28,7 @@
 
 enum { TYPES_SHOWN = 8 };
 
-/* What is projected: one of the two commands. */
+/* The command to project: `phold` or `run`. */
 struct subject {
     int argc;
     char **argv;
@@ -38,7 +38,7 @@ struct subject {
     struct phold_options phold;
     struct run_options run;
     struct config *config; /* of run */
-    struct lp_model model; /* likewise: how LPs are numbered */
+    struct lp_model model; /* of run: how LPs are numbered */
     bool has_model;
     uint32_t lp_count;
 };
@@ -61,7 +61,8 @@ static int out_of_memory(struct cw_error *error)
 
 static char *default_command[] = {"phold", "--end", "50", NULL};
 
-/* What is measured is the line split at blanks, with options behind it. */
+/* The measured command is the line split at blanks, with more options behind it: words with blanks
+ * would be split. */
 static int check_words(const struct subject *subject, struct cw_error *error)
 {
     for (int i = 1; i < subject->argc; i++) {
@@ -99,7 +100,7 @@ static int load_run(struct subject *subject, struct cw_error *error)
                             subject->line);
     subject->run.quiet = true;
     subject->no_data_given = subject->run.no_data;
-    subject->run.no_data = true; /* what is projected is the engine's time */
+    subject->run.no_data = true; /* the projection is about the engine's time */
     result = run_options_check(&subject->run, &subject->config->hw, error);
     if (result != CW_OK)
         return result;
@@ -207,8 +208,7 @@ static int project_on(const struct subject *subject, const struct perf_trace *tr
     return result;
 }
 
-/* ---- what two threads gain in fact ------------------------------------------------------------
- */
+/* ---- the measured gain of two threads ------------------------------------------------------- */
 
 static int measure_speed_up(const struct perf_options *options, const struct subject *subject,
                             struct outcome *outcome, struct cw_error *error)
@@ -387,7 +387,7 @@ int perf_project_main(const struct perf_options *options, struct cw_error *error
     struct perf_trace trace = {.count = 0};
     struct atomic_file json = {.stream = NULL};
     unsetenv(environment_variables[ENVIRONMENT_CCL_TRACE]
-                 .name); /* a trace would stand in the result, and in what is measured */
+                 .name); /* a trace would stand in the result, and slow the measured runs */
     int result = load(&subject, options, error);
     if (result == CW_OK && options->json != NULL && strcmp(options->json, "-") != 0)
         result = atomic_file_open(&json, options->json, error);

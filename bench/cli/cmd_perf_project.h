@@ -6,7 +6,7 @@
 
 #include "bench/cli/cmd_perf.h"
 
-/* Projects what more threads could gain. Returns an exit code, *error filled. */
+/* Projects the gain of more threads. Returns an exit code, *error filled. */
 int perf_project_main(const struct perf_options *options, struct cw_error *error);
 
 #endif

@@ -184,7 +184,7 @@ static int run_session(const struct phold_command *command, struct session *sess
     return result;
 }
 
-/* Runs the same model sequentially: what it commits must be the same. */
+/* Runs the same model sequentially: it must commit the same events. */
 static int verify_phold(const struct phold_command *command, const struct outcome *outcome,
                         struct cw_error *error)
 {

@@ -15,7 +15,7 @@ struct phold_command {
     bool verify, quiet;
 };
 
-/* argv[0] is "phold". Returns an exit code, having printed what went wrong. */
+/* argv[0] is "phold". Returns an exit code, having printed the reason of a failure. */
 int phold_main(int argc, char **argv);
 /*
  * Reads a line of `phold` for `perf project`, which uses the options of the model only and refuses

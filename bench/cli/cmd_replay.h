@@ -13,7 +13,7 @@ struct replay_options {
     bool list;
 };
 
-/* argv[0] is "replay". Returns an exit code, having printed what went wrong. */
+/* argv[0] is "replay". Returns an exit code, having printed the reason of a failure. */
 int replay_main(int argc, char **argv);
 
 /* For the table of options. */

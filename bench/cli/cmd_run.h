@@ -4,7 +4,7 @@
 #ifndef BENCH_CMD_RUN_H
 #define BENCH_CMD_RUN_H
 
-/* argv[0] is "run". Returns an exit code, having printed what went wrong. */
+/* argv[0] is "run". Returns an exit code, having printed the reason of a failure. */
 int run_main(int argc, char **argv);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * cmd_topo.c: `cubewarp topo`: what the configuration builds: counts, a drawing (topo_svg.c), and
- * with --path the nodes and links between two PEs and what each costs.
+ * cmd_topo.c: `cubewarp topo`: shows the machine that a configuration builds: counts, a
+ * drawing (topo_svg.c), and with --path the nodes and links between two PEs with their times.
  */
 #include "bench/cli/cmd_topo.h"
 
@@ -44,7 +44,7 @@ static void print_counts(const struct config *config, const struct lp_model *m, 
            m->cube.state_bytes / m->pes);
 }
 
-/* A path being printed; what it costs adds up as simulated. */
+/* A path being printed, and the sums of its times. */
 struct path {
     const struct hw_config *hw;
     uint64_t bytes;

@@ -4,7 +4,7 @@
 #ifndef BENCH_CMD_TOPO_H
 #define BENCH_CMD_TOPO_H
 
-/* argv[0] is "topo". Returns an exit code, having printed what went wrong. */
+/* argv[0] is "topo". Returns an exit code, having printed the reason of a failure. */
 int topo_main(int argc, char **argv);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * cmd_verify.c: `cubewarp verify`: the same configuration run sequentially and as asked for; the
- * trace hash, the data hashes and every result must be equal. What may differ is what the engine
- * did to get there: rounds, rollbacks, memory, wall time.
+ * cmd_verify.c: `cubewarp verify`: runs a configuration sequentially and in the given mode. The
+ * trace hash, the data hashes and every result must be equal. Only the engine's own figures may
+ * differ: rounds, rollbacks, memory, wall time.
  */
 #include "bench/cli/cmd_verify.h"
 
@@ -90,6 +90,7 @@ static void compare_items(struct comparison *comparison, const char *prefix, con
 static void compare_members(struct comparison *comparison, const char *first, const char *prefix,
                             json_t *a, json_t *b)
 {
+    bool is_first = true;
     const char *key;
     json_t *value;
     json_object_foreach(a, key, value)
@@ -98,8 +99,8 @@ static void compare_members(struct comparison *comparison, const char *first, co
         const size_t length = strlen(key);
         const bool is_ns = length > 3 && strcmp(key + length - 3, "_ns") == 0;
         char name[NAME_BYTES], text_a[VALUE_BYTES], text_b[VALUE_BYTES];
-        snprintf(name, sizeof name, "%.48s%.30s", first, key);
-        first = prefix;
+        snprintf(name, sizeof name, "%.48s%.30s", is_first ? first : prefix, key);
+        is_first = false;
         compare_texts(comparison, name, print_value(value, is_ns, text_a),
                       print_value(other, is_ns, text_b));
         if (json_is_array(value))

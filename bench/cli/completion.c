@@ -9,7 +9,7 @@
 
 #include "bench/cli/options_table.h"
 
-/* ---- what a value may be -------------------------------------------------------------------- */
+/* ---- values --------------------------------------------------------------------------------- */
 
 static bool names_file(const struct option_row *row)
 {

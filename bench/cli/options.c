@@ -158,7 +158,7 @@ static int read_argument(struct options *options, int count, char **rest, int *u
     return *used > 0 ? CW_OK : CW_USAGE;
 }
 
-/* ---- what concerns several options ---------------------------------------------------------- */
+/* ---- several options together --------------------------------------------------------------- */
 
 static int check_company(const struct options *options, struct cw_error *error)
 {
@@ -236,7 +236,7 @@ static void print_name(const struct command_row *command, const struct option_ro
     printf("  %-*s ", command->name_width, name);
 }
 
-/* The choices, after the help: in a row, or each with what it means in a line of its own. */
+/* The choices, after the help: in a row, or each in a line of its own with its meaning. */
 static void print_choices(const struct option_row *row, int indent)
 {
     const char *name;

@@ -1,10 +1,10 @@
 /*
  * options.h: the one reader of command lines. A command's options are rows of one table
  * (options_table.h): name, letter, help, type of the value, legal range or choices, the field that
- * takes the value, and what the option needs or excludes. The reader accepts options and arguments
- * in any order, `--name value`, `--name=value`, `-n value`, `-nvalue`, and a name that is cut short
- * as long as one option only begins with it. An option that stands twice is refused, unless its row
- * says that it repeats. All state is in struct options.
+ * takes the value, and the options that it needs or excludes. The reader accepts options and
+ * arguments in any order, `--name value`, `--name=value`, `-n value`, `-nvalue`, and a name that is
+ * cut short as long as one option only begins with it. An option that stands twice is refused,
+ * unless its row says that it repeats. All state is in struct options.
  */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
@@ -49,15 +49,15 @@ enum option_type {
     OPTION_CLEAR,       /* takes no value; stores false */
     OPTION_TEXT,        /* any text; stores the pointer */
     OPTION_FILE,        /* a file's name, or -; stores the pointer */
-    OPTION_OUTPUT,      /* likewise, of a file that is written: no other output has its name */
-    OPTION_OUTPUT_FILE, /* likewise, but not - */
+    OPTION_OUTPUT,      /* an OPTION_FILE that is written: no other output has its name */
+    OPTION_OUTPUT_FILE, /* an OPTION_OUTPUT that is not - */
     OPTION_COUNT,       /* a whole number from min to max; stores it times scale */
     OPTION_BYTES,       /* a size with a unit, not 0; stores a uint64_t */
     OPTION_TIME,        /* a decimal number with a unit of time; stores an int64_t of ps */
     OPTION_PROBABILITY, /* 0.25 or 25%; stores a uint64_t, times 2^32 */
-    OPTION_SHARE,       /* likewise, but not 0 */
+    OPTION_SHARE,       /* an OPTION_PROBABILITY that is not 0 */
     OPTION_CHOICE,      /* one of the choices; stores min plus its index */
-    OPTION_CHOSEN_NAME, /* likewise; stores a pointer to its name */
+    OPTION_CHOSEN_NAME, /* one of the choices; stores a pointer to its name */
     OPTION_OTHER,       /* the row's own function reads and stores it */
 };
 
@@ -74,7 +74,7 @@ struct option_row {
     char letter;            /* 0: none */
     uint8_t type;           /* enum option_type */
     uint16_t commands;      /* enum command */
-    const char *argument;   /* what help calls the value; NULL: the option takes none */
+    const char *argument;   /* the value's name in help; NULL: the option takes none */
     const char *help;       /* '\n' where a line of help breaks; a list of choices may follow */
     uint16_t offset, bytes; /* of the field in the command's struct */
     bool repeats;           /* each occurrence adds to those before */
@@ -84,8 +84,8 @@ struct option_row {
     uint64_t min, max;      /* of OPTION_COUNT, both legal */
     uint64_t scale;         /* of OPTION_COUNT; 0: 1 */
     const char *(*choice)(size_t i);      /* the i-th legal name, NULL after the last */
-    const char *(*choice_help)(size_t i); /* what it means; NULL: choices speak for themselves */
-    const char *expected;                 /* what a refusal says instead of listing the choices */
+    const char *(*choice_help)(size_t i); /* its meaning; NULL: the names are enough */
+    const char *expected;                 /* the words of a refusal, instead of the choices */
     int (*read)(struct options *options, const struct option_row *row, const char *text,
                 struct cw_error *error);
     const char *needs, *needs_text;       /* another option, and the refusal without it */
@@ -100,7 +100,7 @@ struct command_row {
     enum command command;
     const char *name;      /* "perf run" */
     const char *summary;   /* one line */
-    const char *arguments; /* what the command takes; "[OPTION]..." */
+    const char *arguments; /* the rest of the usage; "[OPTION]..." */
     const char *intro;     /* the lines of help behind the usage */
     const char *after;     /* the lines of help behind the options; NULL: none */
     uint8_t name_width;    /* of the column of names in help */
@@ -109,13 +109,13 @@ struct command_row {
     /* Takes arguments from rest[0] on. Returns how many of `count`; 0: refused, *error is filled.
      * NULL: the command takes none. */
     int (*argument)(struct options *options, int count, char **rest, struct cw_error *error);
-    /* Checks what concerns several options. NULL: nothing. */
+    /* Checks values that depend on each other. NULL: there are none. */
     int (*finish)(struct options *options, struct cw_error *error);
 };
 
 /*
  * Reads argv[1..] into *options->values; argv[0] is the command's name. CW_OK, or CW_USAGE with
- * *error filled with one sentence that says what is legal. Texts in the values point into argv.
+ * *error filled with one sentence that names the legal values. Texts in the values point into argv.
  */
 int options_read(struct options *options, int argc, char **argv, struct cw_error *error);
 /* The text of --help, on standard output. */

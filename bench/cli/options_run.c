@@ -1,6 +1,6 @@
 /*
- * options_run.c: the values that only `run` and its relatives have, and what several of their
- * options decide together (options_run.h). No option is ever accepted and ignored.
+ * options_run.c: the values that only `run` and its relatives have, and the checks
+ * of several options together (options_run.h). No option is ever accepted and ignored.
  */
 #include "bench/cli/options_run.h"
 
@@ -178,7 +178,7 @@ static int finish_sizes(struct run_options *run, struct cw_error *error)
                           in_bytes ? dtype_bytes(run->dtype) : 1, error);
 }
 
-/* ---- what concerns several options ---------------------------------------------------------- */
+/* ---- several options together --------------------------------------------------------------- */
 
 /* Refuses an option that the bench ignores: the user would believe that it has an effect. */
 static int check_taken(const struct options *options, struct cw_error *error)

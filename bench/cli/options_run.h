@@ -1,6 +1,6 @@
 /*
  * options_run.h: the command line of `run`, `verify`, `check`, `config` and `topo`: defaults, the
- * values that only these commands have, and what several options decide together.
+ * values that only these commands have, and checks of several options together.
  */
 #ifndef BENCH_OPTIONS_RUN_H
 #define BENCH_OPTIONS_RUN_H
@@ -19,7 +19,7 @@ int run_options_project(struct run_options *options, int argc, char **argv, stru
 int run_options_check(const struct run_options *options, const struct hw_config *hw,
                       struct cw_error *error);
 
-/* For the table: checks what several options decide together, and expands sizes. */
+/* For the table: checks several options together, and expands sizes. */
 int run_options_finish(struct options *options, struct cw_error *error);
 int topo_options_finish(struct options *options, struct cw_error *error);
 /* For the table: the second PE of `topo --path A B`. */

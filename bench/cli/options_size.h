@@ -15,7 +15,7 @@
 bool size_parse(const char *text, size_t bytes, uint64_t *size);
 /*
  * SIZE, or a range: MIN:MAX:xF (each size F times the one before), MIN:MAX:+STEP, or MIN:MAX, which
- * doubles. Fills up to `room` sizes. Returns NULL, or what is wrong with the text.
+ * doubles. Fills up to `room` sizes. Returns NULL, or the reason why the text is refused.
  */
 const char *sizes_parse(const char *text, uint64_t *sizes, size_t room, size_t *count);
 

@@ -10,7 +10,7 @@
 /* `text` is NULL for an option without a value. CW_OK, or CW_USAGE with *error filled. */
 int options_store(struct options *options, const struct option_row *row, const char *text,
                   struct cw_error *error);
-/* A whole number from min to max; what is refused is said of the option `name`. */
+/* A whole number from min to max; a refusal names the option `name`. */
 int options_read_count(struct cw_error *error, const char *name, const char *text, uint64_t min,
                        uint64_t max, uint64_t *value);
 /* Where the row's value goes. */

@@ -56,8 +56,8 @@ static int close_descriptor(void *cookie)
 
 /* ---- the file aside -------------------------------------------------------------------------- */
 
-/* Where a path leads: through symbolic links to the file itself, so that they stay links. What is
- * no regular file keeps its name: /dev/stdout may lead to a pipe, which has none. */
+/* Where a path leads: through symbolic links to the file itself, so that they stay links. A path to
+ * anything but a regular file stays as it is: /dev/stdout may lead to a pipe, which has none. */
 static char *atomic_file_resolve(const char *path, bool *regular)
 {
     struct stat status;

@@ -24,9 +24,9 @@ const char *report_ns(int64_t ps, char buf[REPORT_NUMBER_BYTES]);
 const char *report_us(int64_t ps, char buf[REPORT_NUMBER_BYTES]);
 
 void report_table(FILE *file, const struct result *result);
-/* Where the time of several threads went, and what they undid; nothing for one thread. */
+/* The shares of several threads' time, and their rollbacks; nothing for one thread. */
 void report_threads(FILE *file, const struct result_engine *engine);
-/* What the stress mode did, as a line behind '#'; nothing in other modes. */
+/* The interventions of the stress mode, as a line behind '#'; nothing in other modes. */
 void report_stress(FILE *file, const struct cw_stats *stats);
 
 #endif

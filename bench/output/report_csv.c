@@ -1,5 +1,5 @@
 /*
- * report_csv.c: one line per row, what was asked for first, then what was measured; no padding.
+ * report_csv.c: one line per row, first the options of the run, then the results; no padding.
  * Names come from the configuration's checked names, so no field needs quotes. Threads, mode and
  * partition change no result and have no column: the file is the same to the byte for any of them.
  */

@@ -186,7 +186,7 @@ static json_t *time_json(const struct cw_stats *stats)
     return object;
 }
 
-/* What is counted per worker, and of all of them. */
+/* The counts that each worker has, and that stand for all of them as well. */
 static void put_counts(json_t **object, const struct cw_stats *stats)
 {
     put_member(object, "rollbacks_primary", json_u64(stats->rollbacks_primary));

@@ -1,5 +1,5 @@
 /*
- * result.c: what is done with any result: means, a judgement, release (result.h).
+ * result.c: means, a judgement and release of results (result.h).
  */
 #include "bench/output/result.h"
 

@@ -19,7 +19,7 @@ static const int64_t mesh_round_ps = 1000000;
 struct phold_data {
     struct phold_options options;
     uint32_t side;         /* of the torus */
-    uint64_t words;        /* of a state, besides what every state has */
+    uint64_t words;        /* of a state, beyond struct phold_state */
     uint64_t grain_rounds; /* of burn() */
     bool has_work;         /* either is not 0 */
 };
@@ -27,7 +27,7 @@ struct phold_data {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded" /* states, payloads and records have none */
 
-/* An LP's state; whatever state_bytes asks for beyond it is a field of words. */
+/* An LP's state; the rest of state_bytes is an array of words. */
 struct phold_state {
     struct cw_rng rng;
     uint64_t number; /* of the next event that this LP sends */
@@ -46,8 +46,8 @@ static void burn(uint64_t rounds)
     }
 }
 
-/* How many rounds of burn() take that long: the best of a few trials, which others disturb least.
- */
+/* How many rounds of burn() take that long, by the fastest of a few trials: other programs
+ * disturbed it least. */
 static uint64_t rounds_of(uint32_t grain_ns)
 {
     if (grain_ns == 0)
@@ -173,7 +173,8 @@ static uint32_t root(uint32_t square)
     return side;
 }
 
-/* What states and events need at the very least: said at once, rather than when it runs out. */
+/* Refuses a model whose states and events alone need more than the limit: at once, rather than when
+ * memory runs out. */
 static int phold_check_memory(const struct phold_options *options, struct cw_error *error)
 {
     const uint64_t bytes_max = options->engine.memory_bytes_max > 0

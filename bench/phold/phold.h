@@ -11,7 +11,7 @@ enum phold_traffic {
     /* Each event, on arrival, sends one after lookahead + Exp(mean), with probability `remote` to
      * an LP drawn uniformly from all, else to its own LP. */
     PHOLD_RANDOM,
-    /* What hardware looks like to an engine. LPs on a square torus; each token makes 16 hops to
+    /* The event pattern of simulated hardware. LPs on a square torus; each token makes 16 hops to
      * random neighbours, with delays of 1, 5, 50, 300 ns (probabilities 16, 10, 5, 1 of 32), then
      * waits for the next whole microsecond, as all tokens do, and goes again. */
     PHOLD_MESH,

@@ -11,7 +11,7 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/output/engine_log.h"
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 #include "bench/output/progress.h"
 #include "bench/programs/run_logs.h"
 #include "bench/programs/bench_algorithm.h"
@@ -50,7 +50,7 @@ bool bench_takes(const char *bench, const char *option)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* What each worker has counted; without memory for it, none. */
+/* Copies the counts of each worker; of none if there is no memory. */
 static void fill_workers(struct result_engine *engine, const struct cw_sim *sim)
 {
     const uint32_t count = cw_sim_worker_count(sim);
@@ -98,7 +98,7 @@ static void fill_result(struct bench_session *session)
     result->init_time_ps = dist_init_ps(session->dist);
 }
 
-/* Nothing is left to do, and kernels wait. Another failure ends with its event still there. */
+/* A deadlock: no event is left, and kernels wait. After any other failure an event is left. */
 static bool is_deadlocked(struct lp_system *system)
 {
     const struct lp_times *times = lp_system_times(system);
@@ -137,7 +137,8 @@ static int run_program(struct bench_session *session, struct cw_error *error)
     return code;
 }
 
-/* What share of what was submitted has come back: installations, then kernels of this batch. */
+/* The share of the submitted messages that have been answered: installations, then kernels of this
+ * batch. */
 static void bench_show_progress(void *argument, struct dist *dist,
                                 const struct cw_progress *progress)
 {
@@ -162,7 +163,7 @@ static void bench_log_round(void *argument, const struct cw_progress *progress)
     engine_log_row(&session->engine_log, progress);
 }
 
-/* Creates the machine, runs the program on it, and says what came of it. */
+/* Creates the machine, runs the program on it, and returns its exit code. */
 static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
                           struct run_logs *logs, struct cw_error *error)
 {

@@ -1,7 +1,8 @@
 /*
- * bench_algorithm.c: which algorithm a bench runs by its name (program.h). One that is named by an
- * option must do the bench's collective; that of a file is there for all collectives that a program
- * may call, and another takes its place where it does not do the one called. Host side, pure.
+ * bench_algorithm.c: which algorithm a bench runs by its name (bench_program.h). One that is named
+ * by an option must do the bench's collective; that of a file is there for all collectives that a
+ * program may call, and another takes its place where it does not do the one called. Host side,
+ * pure.
  */
 #include "bench/programs/bench_algorithm.h"
 

@@ -1,12 +1,12 @@
 /*
  * ccl_moves.c: the benches of collectives that move data and reduce nothing: all-gather, broadcast,
  * barrier; each a worker per rank, as in a DDP script, and around it sizes, warm-up, iterations,
- * verification, hash. Sizes are those of a rank's result: what an all-gather ends with, in as many
+ * verification, hash. Sizes are those of a rank's result: an all-gather's result has as many
  * parts as there are ranks. A broadcast's root is rank 0; a barrier has no size.
  */
 #include <stdio.h>
 
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 #include "collectives/verify/expect_moves.h"
 #include "collectives/verify/bound.h"
 
@@ -25,7 +25,7 @@ static struct result_row *ccl_moves_row_of(const struct move *move)
     return &move->session->result->rows[move->row];
 }
 
-/* What runs on every rank. It knows nothing of queues, cubes or simulator threads. */
+/* The worker of every rank. It knows nothing of queues, cubes or simulator threads. */
 static void ccl_moves_worker(int rank, void *arg)
 {
     const struct move *move = arg;

@@ -1,13 +1,13 @@
 /*
  * gemm.c: benches `gemm`, a matrix product on PE 0 of each cube, and `gemm_allreduce`, the same
- * beside an all-reduce on the same PEs (50-collectives.md, "Compute beside communication"): first
- * each alone, then both at once. What the two have in common is PE_DMA, whose virtual channels keep
- * them apart, and HBM, which an all-reduce meets where it loads and stores.
+ * beside an all-reduce on the same PEs (collectives/algorithms/ALGORITHMS.md): first
+ * each alone, then both at once. The two share PE_DMA, whose virtual channels keep them
+ * apart, and HBM, where the all-reduce loads and stores.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 #include "bench/programs/bench_algorithm.h"
 #include "collectives/verify/expect.h"
 #include "collectives/data/input.h"
@@ -269,7 +269,7 @@ static int gemm_check_shape(const struct bench_session *session, uint64_t tcm,
         (unsigned long long)tcm_bytes);
 }
 
-/* What the all-reduce uses of TCM, to a multiple of 64 bytes. */
+/* The bytes of TCM that the all-reduce uses, up to a multiple of 64. */
 static uint64_t collective_tcm(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
 {
     return (ccl_algorithm_tcm_bytes(algorithm, call) + 63) / 64 * 64;

@@ -17,9 +17,10 @@ FILE *run_logs_listing(const struct run_options *options)
     return run_logs_is_stdout(options->json) || run_logs_is_stdout(options->csv) ? stderr : stdout;
 }
 
-/* ---- what the world commits ------------------------------------------------------------------ */
+/* ---- committed records ----------------------------------------------------------------------- */
 
-/* 30-ipcq.md, "Failures", Diagnostics: rank, t, dir, nbytes. t is when the kernel went on. */
+/* A line of the CCL trace (bench/COMMANDS.md): rank, t, dir, nbytes. t is the time at which the
+ * kernel went on. */
 static void trace_op(const struct run_logs *logs, const struct lp_op *op)
 {
     if (op->kind != LP_OP_SEND && op->kind != LP_OP_RECV)

@@ -1,6 +1,6 @@
 /*
  * run_logs.h: the files that a run fills while it goes on: --op-log, --trace and --ccl-trace. Each
- * hears of committed records only, in their order, so that it is the same, byte for byte, for any
+ * receives committed records only, in their order, so that it is the same, byte for byte, for any
  * number of threads; each appears whole or not at all. On the thread that drains.
  */
 #ifndef BENCH_RUN_LOGS_H
@@ -25,7 +25,7 @@ struct run_logs {
     struct timeline *timeline;
 };
 
-/* Opens what the options, or CUBEWARP_CCL_TRACE=1, ask for. */
+/* Opens the files that the options, or CUBEWARP_CCL_TRACE=1, ask for. */
 int run_logs_open(struct run_logs *logs, const struct run_options *options,
                   const struct config *config, struct cw_error *error);
 /* For struct dist_options; NULL: nothing is to be heard. *logs stays where it is. */
@@ -36,7 +36,7 @@ int run_logs_begin(struct run_logs *logs, struct dist *dist, const char *algorit
 int run_logs_end(struct run_logs *logs, struct dist *dist, struct cw_error *error);
 /* Makes the files appear. */
 int run_logs_commit(struct run_logs *logs, struct cw_error *error);
-void run_logs_discard(struct run_logs *logs); /* accepts what has been committed */
+void run_logs_discard(struct run_logs *logs); /* after a commit, too */
 
 /* Where lines for a person go that are no result: standard output, or standard error if JSON or
  * CSV has that. */

@@ -1,7 +1,7 @@
 /*
- * auto_scatter.c: the choice among the reduce-scatters (50-collectives.md, "Choice"): mesh for
- * small messages; else birs, or birs_inter for more than 16 ranks, where its conditions hold and it
- * is enabled; else rhd. Host side and pure.
+ * auto_scatter.c: the choice among the reduce-scatters (ALGORITHMS.md, "Other reduce-scatters and
+ * the choice"): mesh for small messages; else birs, or birs_inter for more than 16 ranks, where its
+ * conditions hold and it is enabled; else rhd. Host side and pure.
  */
 #include <inttypes.h>
 #include <stdarg.h>

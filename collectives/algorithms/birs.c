@@ -1,9 +1,8 @@
 /*
- * birs.c: batch-invariant reduce-scatter on paired dies (50-collectives.md; its design record is
- * the RFC "Bandwidth-efficient Invariant ReduceScatter"). Each package reduces, for every rank of
- * the machine in turn, its two dies' slices over sio, and sends the sum over hccs to the rank that
- * it is for, while it reduces the next one. The order of additions depends on the number of ranks
- * alone: pair sums, then a tree over the packages.
+ * birs.c: batch-invariant reduce-scatter on paired dies (ALGORITHMS.md; DECISIONS.md, birs). Each
+ * package reduces, for every rank of the machine in turn, its two dies' slices over sio, and sends
+ * the sum over hccs to the rank that it is for, while it reduces the next one. The order of
+ * additions depends on the number of ranks alone: pair sums, then a tree over the packages.
  *
  * Round i = 0 .. Y - 1 is a fork and a join of three streams, while the kernel waits (Y: packages;
  * t_i: the SIP that intermediate i is for; in round i this rank writes to r + 2i and is written to

@@ -1,5 +1,5 @@
 /*
- * birs_allreduce.c: a batch-invariant all-reduce on paired dies (50-collectives.md): birs, whose
+ * birs_allreduce.c: a batch-invariant all-reduce on paired dies (ALGORITHMS.md): birs, whose
  * result is written into the tensor itself, then an all-gather over hccs and sio at once. In round
  * i = 0 .. Y - 1 of the gathering a rank sends its own slice over hccs to the rank i + 1 packages
  * further on (not in the last), and its mate over sio the slice that came the round before (its

@@ -1,5 +1,5 @@
 /*
- * birs_inter.c: birs for 32, 64 and 128 ranks (50-collectives.md): the rounds and the bits are
+ * birs_inter.c: birs for 32, 64 and 128 ranks (ALGORITHMS.md): the rounds and the bits are
  * those of birs.c, but a partial joins the tree over the packages as soon as its neighbour is
  * there, so that scratch grows with the logarithm of the packages, not with their number.
  *

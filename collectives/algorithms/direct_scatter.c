@@ -1,5 +1,5 @@
 /*
- * direct_scatter.c: reduce-scatter for small messages (50-collectives.md): every rank writes each
+ * direct_scatter.c: reduce-scatter for small messages (ALGORITHMS.md): every rank writes each
  * other rank its slice, at once; then each reduces the partials of all ranks, in rank order, by the
  * same tree as birs. Where ranks are on the dies in order, the bits are those of birs: neighbours
  * first.

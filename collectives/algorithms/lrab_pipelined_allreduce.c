@@ -1,6 +1,6 @@
 /*
  * lrab_pipelined_allreduce.c: lrab_hierarchical_allreduce tile by tile, from HBM to HBM
- * (50-collectives.md): while one tile is broadcast the next is reduced, and a PE keeps a tile or
+ * (ALGORITHMS.md): while one tile is broadcast the next is reduced, and a PE keeps a tile or
  * two in TCM beside its rings, so that size is bounded by HBM alone. The order of additions is
  * lrab's for each tile, and so are the bits.
  *

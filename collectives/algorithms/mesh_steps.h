@@ -1,5 +1,5 @@
 /*
- * mesh_steps.h: the steps that the all-reduces on cubes and SIPs are made of (50-collectives.md):
+ * mesh_steps.h: the steps that the all-reduces on cubes and SIPs are made of (ALGORITHMS.md):
  * reduce a line of a grid to its root, broadcast along it, exchange between the SIPs' roots; and
  * the scalars and checks that go with them. Each kernel puts them together: whole tensors
  * (lrab_hierarchical_allreduce), tile by tile (lrab_pipelined_allreduce), on the PEs' grid, too
@@ -30,7 +30,11 @@ enum mesh_scalar {
     MESH_SCALARS  /* a kernel's own follow */
 };
 
-enum mesh_topo_kind { MESH_TOPO_RING, MESH_TOPO_TORUS, MESH_TOPO_MESH }; /* ADR-0032 D1 */
+enum mesh_topo_kind {
+    MESH_TOPO_RING,
+    MESH_TOPO_TORUS,
+    MESH_TOPO_MESH
+}; /* DECISIONS.md, ADR-0032 D1 */
 
 struct mesh_frame {
     uint16_t line, level, part, leaf; /* where the kernel, its part, ... are */

@@ -1,5 +1,5 @@
 /*
- * pe_hierarchical_allreduce.c: all-reduce of tensors that are sharded per PE (50-collectives.md):
+ * pe_hierarchical_allreduce.c: all-reduce of tensors that are sharded per PE (ALGORITHMS.md):
  * the PEs of each cube reduce along the rows and the root column of their grid over intra_*, the
  * root PEs do what lrab's PEs do, each cube's root PE broadcasts back. Every PE takes part.
  *

@@ -1,5 +1,5 @@
 /*
- * rhd.c: reduce-scatter by recursive halving (50-collectives.md): log2 N steps, in each of which a
+ * rhd.c: reduce-scatter by recursive halving (ALGORITHMS.md): log2 N steps, in each of which a
  * rank sends its partner at distance N/2, N/4 ... 1 the half of the slices that the partner keeps,
  * to be reduced there. On paired dies all steps but the last use hccs alone, the last sio alone.
  *

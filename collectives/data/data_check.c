@@ -29,9 +29,8 @@ int data_impossible(const struct data_pass *pass, const struct lp_op *op, struct
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    snprintf(error->text, sizeof error->text, "data pass: PE %u.%u.%u: %s of %u bytes: %s",
-             cube / cubes, cube % cubes, op->pe % pass->pes, kind_name(op->kind), op->bytes, what);
-    return error->exit_code = CW_BUG;
+    return cw_error_set(error, CW_BUG, "data pass: PE %u.%u.%u: %s of %u bytes: %s", cube / cubes,
+                        cube % cubes, op->pe % pass->pes, kind_name(op->kind), op->bytes, what);
 }
 
 /* ---- operands ------------------------------------------------------------------------------- */

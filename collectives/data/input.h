@@ -1,5 +1,5 @@
 /*
- * input.h: the numbers that collectives work on (60-cli.md, "Inputs"). Element g of a seed's
+ * input.h: the numbers that collectives work on (COMMANDS.md, "Inputs"). Element g of a seed's
  * stream is a pure function of (seed, g), so that any part of any tensor can be made, or checked,
  * on its own. Pure functions, callable from any thread.
  */

@@ -1,7 +1,7 @@
 /*
- * op_log.h: the format of the op log (RUNTIME.md, "Op log"): all that the data pass has done,
- * in order, so that doing it again ends with the same memory. The same bytes for any number of
- * threads, any mode and any partition.
+ * op_log.h: the format of the op log (QUEUES.md, "Op log and the two passes"): all that the data
+ * pass has done, in order, so that doing it again ends with the same memory. The same bytes for any
+ * number of threads, any mode and any partition.
  *
  * A file is a Zstandard stream; `zstd -dc FILE` shows its content, whose byte offsets messages
  * name. The content is

@@ -46,9 +46,8 @@ static int refuse_at(const struct op_log_reader *reader, uint64_t offset, struct
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    snprintf(error->text, sizeof error->text, "%.200s:%llu: %s", reader->name,
-             (unsigned long long)offset, what);
-    return error->exit_code = CW_USAGE;
+    return cw_error_set(error, CW_USAGE, "%.200s:%llu: %s", reader->name,
+                        (unsigned long long)offset, what);
 }
 
 int op_log_refuse(const struct op_log_reader *reader, struct cw_error *error, const char *format,
@@ -72,8 +71,7 @@ static int read_input(struct op_log_reader *reader, struct cw_error *error)
     reader->input_over = reader->input_end == 0;
     if (!ferror(reader->stream))
         return CW_OK;
-    snprintf(error->text, sizeof error->text, "%.200s: cannot be read", reader->name);
-    return error->exit_code = CW_USAGE;
+    return cw_error_set(error, CW_USAGE, "%.200s: cannot be read", reader->name);
 }
 
 /* Decompresses until the buffer has `want` bytes, or the file is over. */
@@ -407,8 +405,7 @@ struct op_log_reader *op_log_open(FILE *stream, const char *name, struct op_log_
     if (reader == NULL || zstd == NULL) {
         free(reader);
         ZSTD_freeDCtx(zstd);
-        error->exit_code = CW_NO_RESOURCE;
-        snprintf(error->text, sizeof error->text, "out of memory for reading the op log");
+        (void)cw_error_memory(error, "reading the op log");
         return NULL;
     }
     memset(reader, 0, offsetof(struct op_log_reader, input));

@@ -171,8 +171,7 @@ struct op_log *op_log_create(FILE *stream, const struct op_log_header *header,
         free(log);
         free(text);
         ZSTD_freeCCtx(zstd);
-        error->exit_code = CW_NO_RESOURCE;
-        snprintf(error->text, sizeof error->text, "out of memory for the op log");
+        (void)cw_error_memory(error, "the op log");
         return NULL;
     }
     log->stream = stream;
@@ -206,8 +205,7 @@ int op_log_finish(struct op_log *log, uint64_t digest, struct cw_error *error)
     compress(log, ZSTD_e_end);
     if (!log->failed)
         return CW_OK;
-    snprintf(error->text, sizeof error->text, "out of memory while compressing the op log");
-    return error->exit_code = CW_NO_RESOURCE;
+    return cw_error_set(error, CW_NO_RESOURCE, "out of memory while compressing the op log");
 }
 
 uint64_t op_log_count(const struct op_log *log) { return log->count; }

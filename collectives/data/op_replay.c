@@ -196,11 +196,8 @@ int op_log_replay(FILE *stream, const char *name, struct op_log_replay *replay,
     if (reader == NULL)
         return error->exit_code;
     struct data_pass *pass = data_pass_create(&replay->header.machine, replay->bytes_max);
-    int code = CW_NO_RESOURCE;
-    if (pass != NULL)
-        code = replay_records(reader, replay, pass, error);
-    else
-        snprintf(error->text, sizeof error->text, "out of memory for replaying the op log");
+    const int code = pass != NULL ? replay_records(reader, replay, pass, error)
+                                  : cw_error_memory(error, "replaying the op log");
     error->exit_code = code;
     data_pass_free(pass);
     op_log_close(reader);

@@ -74,8 +74,7 @@ static struct queue *queue_of(struct strict_check *check, uint32_t pe, uint8_t d
 
 static int strict_check_no_memory(struct cw_error *error)
 {
-    snprintf(error->text, sizeof error->text, "out of memory for strict_validation");
-    return error->exit_code = CW_NO_RESOURCE;
+    return cw_error_memory(error, "strict_validation");
 }
 
 /* ---- IpcqSlotReuse -------------------------------------------------------------------------- */
@@ -178,15 +177,15 @@ static int receive(struct strict_check *check, const struct lp_op *op, struct cw
         return CW_OK;
     const struct hw_place from = hw_place_of(check->hw, slot->sender);
     const struct hw_place to = hw_place_of(check->hw, op->pe);
-    snprintf(error->text, sizeof error->text,
-             "IpcqTypeMismatch: PE %u.%u.%u sent tile %u in direction %s as %u bytes of %s, and PE "
-             "%u.%u.%u received it from direction %s, at %lld.%03lld ns, as %u bytes of %s; both "
-             "ends must name one type and one shape (or set defaults.strict_validation=false)",
-             from.sip, from.cube, from.pe, op->seq, hw_dir_name((enum hw_dir)slot->sender_dir),
-             slot->sent_bytes, dtype_name((enum dtype)slot->sent_dtype), to.sip, to.cube, to.pe,
-             hw_dir_name((enum hw_dir)op->dir), (long long)(op->t_end_ps / 1000),
-             (long long)(op->t_end_ps % 1000), op->bytes, dtype_name((enum dtype)op->dtype));
-    return error->exit_code = CW_PROGRAM_FAILED;
+    return cw_error_set(
+        error, CW_PROGRAM_FAILED,
+        "IpcqTypeMismatch: PE %u.%u.%u sent tile %u in direction %s as %u bytes of %s, and PE "
+        "%u.%u.%u received it from direction %s, at %lld.%03lld ns, as %u bytes of %s; both "
+        "ends must name one type and one shape (or set defaults.strict_validation=false)",
+        from.sip, from.cube, from.pe, op->seq, hw_dir_name((enum hw_dir)slot->sender_dir),
+        slot->sent_bytes, dtype_name((enum dtype)slot->sent_dtype), to.sip, to.cube, to.pe,
+        hw_dir_name((enum hw_dir)op->dir), (long long)(op->t_end_ps / 1000),
+        (long long)(op->t_end_ps % 1000), op->bytes, dtype_name((enum dtype)op->dtype));
 }
 
 int strict_check_op(struct strict_check *check, const struct lp_op *op, struct cw_error *error)

@@ -1,7 +1,7 @@
 /*
  * matmul.h: a matrix product on a PE, C = A . B: tiles of A and B are loaded from HBM over
- * vc_compute while PE_GEMM works on those before them, and tiles of C are written back (50-
- * collectives.md, "Compute beside communication"). Alone, or as a stream beside an all-reduce on
+ * vc_compute while PE_GEMM works on those before them, and tiles of C are written back
+ * (ALGORITHMS.md, "Compute beside communication"). Alone, or as a stream beside an all-reduce on
  * the same PE. PE 0 of each cube computes its own product.
  *
  * The three matrices lie one after the other in a shard of a tensor, A, B, C, each tile by tile,

@@ -5,7 +5,6 @@
  */
 #include "collectives/runtime/barrier.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,16 +45,6 @@ void barrier_reset(struct barrier *barrier)
 {
     barrier->submitted = 0;
     memset(barrier->joined, 0, barrier->world_size * sizeof barrier->joined[0]);
-}
-
-__attribute__((format(printf, 2, 3))) static int barrier_fail(struct cw_error *error,
-                                                              const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
-    return error->exit_code = CW_PROGRAM_FAILED;
 }
 
 static bool has_joined(const struct barrier *barrier, uint32_t rank)
@@ -120,13 +109,14 @@ int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn 
 {
     struct waiting waiting = {barrier, barrier->epoch};
     if (rank >= barrier->world_size)
-        return barrier_fail(error, "rank %u joins the barrier of a group of %u", rank,
-                            barrier->world_size);
+        return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u joins the barrier of a group of %u",
+                            rank, barrier->world_size);
     if (has_joined(barrier, rank))
-        return barrier_fail(error, "rank %u joins epoch %llu of the barrier a second time", rank,
+        return cw_error_set(error, CW_PROGRAM_FAILED,
+                            "rank %u joins epoch %llu of the barrier a second time", rank,
                             (unsigned long long)barrier->epoch);
     if (barrier->submitted + 1 < barrier->world_size && !mp_in_worker())
-        return barrier_fail(error,
+        return cw_error_set(error, CW_PROGRAM_FAILED,
                             "rank %u would wait for %u others outside of a worker: use mp_spawn()",
                             rank, barrier->world_size - barrier->submitted - 1);
     barrier->joined[rank] = barrier->epoch + 1;

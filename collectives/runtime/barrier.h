@@ -1,7 +1,7 @@
 /*
- * barrier.h: where the ranks of a process group meet (seed ADR-0024, D7). Each collective call is
- * an epoch: every rank submits its part and waits; the last to arrive drains the engine for all,
- * then everybody goes on. So the engine runs only when every rank has submitted.
+ * barrier.h: where the ranks of a process group meet (DECISIONS.md, ADR-0024, D7). Each collective
+ * call is an epoch: every rank submits its part and waits; the last to arrive drains the engine for
+ * all, then everybody goes on. So the engine runs only when every rank has submitted.
  *
  * I-BARRIER-1: one epoch is open at a time; a rank joins it at most once.
  * Entered by the workers of one launcher (spawn.h), one at a time. Between launches all epochs are

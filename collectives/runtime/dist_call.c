@@ -1,10 +1,9 @@
 /*
  * dist_call.c: a collective call, from the ranks' submissions to its launches and completion
- * (40-runtime.md). Between drains, one thread.
+ * (RUNTIME.md). Between drains, one thread.
  */
 #include "collectives/runtime/dist_call.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "collectives/matmul/matmul_call.h"
@@ -199,36 +198,27 @@ struct handover {
     struct submission submission;
 };
 
-__attribute__((format(printf, 2, 3))) static int differs(struct cw_error *error, const char *format,
-                                                         ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
-    return error->exit_code = CW_PROGRAM_FAILED;
-}
-
 /* All ranks make the same call. */
 static int check_same(const struct dist *dist, uint32_t rank, struct cw_error *error)
 {
     const struct ccl_call one = dist_call_call_of(dist, dist->first_rank),
                           other = dist_call_call_of(dist, rank);
     if (one.collective != other.collective)
-        return differs(error, "rank %u calls %s where rank %u called %s", rank,
-                       ccl_collective_name(other.collective), dist->first_rank,
-                       ccl_collective_name(one.collective));
+        return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u calls %s where rank %u called %s",
+                            rank, ccl_collective_name(other.collective), dist->first_rank,
+                            ccl_collective_name(one.collective));
     const char *const name = ccl_collective_name(one.collective);
     if (one.dtype != other.dtype || one.n_elem != other.n_elem)
-        return differs(error,
-                       "%s: rank %u has shards of %llu elements of %s, rank %u of %llu of %s; all "
-                       "ranks' tensors must be alike",
-                       name, rank, (unsigned long long)other.n_elem,
-                       dtype_name((enum dtype)other.dtype), dist->first_rank,
-                       (unsigned long long)one.n_elem, dtype_name((enum dtype)one.dtype));
+        return cw_error_set(
+            error, CW_PROGRAM_FAILED,
+            "%s: rank %u has shards of %llu elements of %s, rank %u of %llu of %s; all "
+            "ranks' tensors must be alike",
+            name, rank, (unsigned long long)other.n_elem, dtype_name((enum dtype)other.dtype),
+            dist->first_rank, (unsigned long long)one.n_elem, dtype_name((enum dtype)one.dtype));
     if (one.math != other.math || one.root != other.root)
-        return differs(error, "%s: rank %u and rank %u do not name the same operation and root",
-                       name, rank, dist->first_rank);
+        return cw_error_set(error, CW_PROGRAM_FAILED,
+                            "%s: rank %u and rank %u do not name the same operation and root", name,
+                            rank, dist->first_rank);
     return CW_OK;
 }
 
@@ -239,10 +229,10 @@ static int dist_call_check_place(const struct dist *dist, uint32_t rank, struct 
     const uint32_t sip = install_plan_of(dist->plans, rank).sip;
     if (tensor == NULL || tensor->sip == sip)
         return CW_OK;
-    return differs(error,
-                   "rank %u's tensor is on SIP %u, and the rank is SIP %u: call "
-                   "ahbm_set_device(%u) before the tensor is made",
-                   rank, tensor->sip, sip, sip);
+    return cw_error_set(error, CW_PROGRAM_FAILED,
+                        "rank %u's tensor is on SIP %u, and the rank is SIP %u: call "
+                        "ahbm_set_device(%u) before the tensor is made",
+                        rank, tensor->sip, sip, sip);
 }
 
 /* Each shard goes a lane of its own, so its PE must have queues to other SIPs. */
@@ -255,13 +245,13 @@ static int check_lanes(const struct dist *dist, uint32_t rank, struct cw_error *
         const struct tensor_shard *shard = &tensor->shard[i];
         if ((shard->pe == 0 || (!logical && !pe0)) && (shard->cube == 0 || !logical))
             continue;
-        return differs(error,
-                       "%s: rank %u has a shard on PE %u of cube %u, which has no queues to other "
-                       "SIPs; %s",
-                       ccl_collective_name(dist->submissions[rank].collective), rank, shard->pe,
-                       shard->cube,
-                       logical ? "a logical topology joins PE 0 of cube 0 of each SIP"
-                               : "wiring: pe0 joins PE 0 of each cube");
+        return cw_error_set(
+            error, CW_PROGRAM_FAILED,
+            "%s: rank %u has a shard on PE %u of cube %u, which has no queues to other "
+            "SIPs; %s",
+            ccl_collective_name(dist->submissions[rank].collective), rank, shard->pe, shard->cube,
+            logical ? "a logical topology joins PE 0 of cube 0 of each SIP"
+                    : "wiring: pe0 joins PE 0 of each cube");
     }
     return CW_OK;
 }

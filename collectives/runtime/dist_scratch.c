@@ -22,11 +22,11 @@ static int check_offset(const char *what, uint32_t rank, uint64_t here, uint64_t
 {
     if (here == first)
         return CW_OK;
-    snprintf(error->text, sizeof error->text,
-             "rank %u has its %s at byte %llu of HBM, rank 0 at %llu; ranks that write into each "
-             "other's memory must allocate alike",
-             rank, what, (unsigned long long)here, (unsigned long long)first);
-    return error->exit_code = CW_PROGRAM_FAILED;
+    return cw_error_set(
+        error, CW_PROGRAM_FAILED,
+        "rank %u has its %s at byte %llu of HBM, rank 0 at %llu; ranks that write into each "
+        "other's memory must allocate alike",
+        rank, what, (unsigned long long)here, (unsigned long long)first);
 }
 
 static int check_alike(const struct dist *dist, uint32_t rank, struct cw_error *error)

@@ -25,10 +25,8 @@ int dist_read(struct dist *dist, const struct tensor *tensor, uint32_t shard, ui
     const size_t itemsize = dtype_bytes(tensor->dtype);
     if (dist->data == NULL || shard >= tensor->shard_count || first > tensor->shard_elems ||
         count > tensor->shard_elems - first) {
-        error->exit_code = CW_BUG;
-        snprintf(error->text, sizeof error->text, "read of shard %u, elements %llu + %llu", shard,
-                 (unsigned long long)first, (unsigned long long)count);
-        return CW_BUG;
+        return cw_error_set(error, CW_BUG, "read of shard %u, elements %llu + %llu", shard,
+                            (unsigned long long)first, (unsigned long long)count);
     }
     const struct tensor_shard *s = &tensor->shard[shard];
     data_pass_read(dist->data, s->pe_index, s->hbm_offset + first * itemsize, dst,

@@ -17,9 +17,7 @@
 
 int dist_no_memory(struct cw_error *error)
 {
-    error->exit_code = CW_NO_RESOURCE;
-    snprintf(error->text, sizeof error->text, "out of memory in the host runtime");
-    return CW_NO_RESOURCE;
+    return cw_error_set(error, CW_NO_RESOURCE, "out of memory in the host runtime");
 }
 
 /* ---- what the machine commits ---------------------------------------------------------------- */
@@ -175,9 +173,10 @@ static int plan(struct dist *dist, struct cw_error *error)
     if (dist->options.kernels_only && strcmp(config->ccl.topology, "none") == 0)
         return CW_OK;
     if (dist->options.kernels_only) {
-        snprintf(error->text, sizeof error->text,
-                 "topology: this bench uses the machine's own queues, which `none` is; %s has %s",
-                 config->ccl.algorithm, config->ccl.topology);
+        (void)cw_error_set(
+            error, CW_USAGE,
+            "topology: this bench uses the machine's own queues, which `none` is; %s has %s",
+            config->ccl.algorithm, config->ccl.topology);
         return dist_refuse(config, key, error);
     }
     int code = build_install_plans(dist->world_size, config->ccl.algorithm, &config->ccl,

@@ -1,6 +1,6 @@
 /*
  * distributed.h: the host runtime: a simulated machine with a process group on it, named after
- * torch.distributed (40-runtime.md). Rank = SIP.
+ * torch.distributed (RUNTIME.md). Rank = SIP.
  *
  * A bench's worker reads like a DDP script. It uses the second part of this header, spawn.h and
  * tensor.h, whose functions find their world through the running rank:

@@ -1,6 +1,6 @@
 /*
  * host_copy.c: with `host_copy: simulated`, what the host does to tensors before a collective takes
- * simulated time (20-hardware.md, "Control plane"): an MmuMapMsg to each PE that holds a shard of a
+ * simulated time (HARDWARE.md, "Control plane"): an MmuMapMsg to each PE that holds a shard of a
  * new tensor, a MemoryWriteMsg with the shard's bytes for each fill. Ranks note them as they go;
  * the next collective call submits all maps at one moment and waits for them, then all writes, then
  * launches. Between drains, one thread.

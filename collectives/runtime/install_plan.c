@@ -29,9 +29,7 @@ struct install_plans {
 
 static int install_plan_no_memory(struct cw_error *error)
 {
-    error->exit_code = CW_NO_RESOURCE;
-    snprintf(error->text, sizeof error->text, "out of memory for the install plans");
-    return CW_NO_RESOURCE;
+    return cw_error_memory(error, "the install plans");
 }
 
 /* struct lp_wiring_request counts in SIPs; ranks may be elsewhere (`mate`, `package`). */
@@ -61,10 +59,8 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
         /* one that puts into its peers' memories needs no queues: its ranks are the first SIPs */
         if (plans->world_size == plans->hw->sip_count || plans->algorithm->machine.peers != NULL)
             return CW_OK;
-        snprintf(error->text, sizeof error->text,
-                 "world_size %u: %s takes all %u SIPs; leave it out", plans->world_size,
-                 plans->algorithm_name, plans->hw->sip_count);
-        return error->exit_code = CW_USAGE;
+        return cw_error_set(error, CW_USAGE, "world_size %u: %s takes all %u SIPs; leave it out",
+                            plans->world_size, plans->algorithm_name, plans->hw->sip_count);
     }
     if (plans->algorithm->neighbors != NULL)
         *key = "defaults.module";
@@ -106,9 +102,8 @@ int build_install_plans(uint32_t world_size, const char *algorithm, const struct
     *out = NULL;
     *key = "defaults.world_size";
     if (world_size == 0 || world_size > spec->sip_count) {
-        snprintf(error->text, sizeof error->text, "world_size %u: a rank is a SIP; legal: 1 to %u",
-                 world_size, spec->sip_count);
-        return error->exit_code = CW_USAGE;
+        return cw_error_set(error, CW_USAGE, "world_size %u: a rank is a SIP; legal: 1 to %u",
+                            world_size, spec->sip_count);
     }
     struct install_plans *const plans = calloc(1, sizeof *plans);
     if (plans == NULL)

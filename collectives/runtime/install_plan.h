@@ -1,9 +1,9 @@
 /*
- * install_plan.h: what the host installs and launches for a process group (seed ADR-0024 D6): for
- * each rank, one plan: its SIP, the neighbour tables of its PEs, what their rings are like, which
- * PEs run which kernel. Tables are computed when asked for, so that a million PEs cost nothing; of
- * a logical topology there is one table of the ranks (lp/queues/logical_wiring.h), which the
- * machine uses, too.
+ * install_plan.h: what the host installs and launches for a process group (DECISIONS.md, ADR-0024
+ * D6): for each rank, one plan: its SIP, the neighbour tables of its PEs, what their rings are
+ * like, which PEs run which kernel. Tables are computed when asked for, so that a million PEs cost
+ * nothing; of a logical topology there is one table of the ranks (lp/queues/logical_wiring.h),
+ * which the machine uses, too.
  *
  * Const once built. The configuration and the hardware must outlive the plans.
  */

@@ -77,9 +77,8 @@ int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
 static int mapper_refuse(struct cw_error *error, const char *name, uint32_t rank, uint32_t shards,
                          const char *legal)
 {
-    snprintf(error->text, sizeof error->text,
-             "validator %s: rank %u's tensor has %u shards; legal: %s", name, rank, shards, legal);
-    return error->exit_code = CW_USAGE;
+    return cw_error_set(error, CW_USAGE, "validator %s: rank %u's tensor has %u shards; legal: %s",
+                        name, rank, shards, legal);
 }
 
 static int single_shard_per_rank(const struct tensor_group *group, const struct hw_config *hw,

@@ -100,16 +100,6 @@ static void resume(struct worker *worker)
 
 /* ---- setting up ----------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) static int spawn_fail(struct cw_error *error, int exit_code,
-                                                            const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
-    return error->exit_code = exit_code;
-}
-
 static int stack_size(size_t *bytes, struct cw_error *error)
 {
     const char *text = environment_get(ENVIRONMENT_STACK_KIB);
@@ -120,10 +110,10 @@ static int stack_size(size_t *bytes, struct cw_error *error)
         kib = strtoul(text, &end, 10);
         if (errno || end == text || *end || *text == '-' || kib < STACK_KIB_MIN ||
             kib > STACK_KIB_MAX)
-            return spawn_fail(error, CW_USAGE,
-                              "CUBEWARP_STACK_KIB=%.40s: a whole number of KiB from %u "
-                              "to %u is legal",
-                              text, STACK_KIB_MIN, STACK_KIB_MAX);
+            return cw_error_set(error, CW_USAGE,
+                                "CUBEWARP_STACK_KIB=%.40s: a whole number of KiB from %u "
+                                "to %u is legal",
+                                text, STACK_KIB_MIN, STACK_KIB_MAX);
     }
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     *bytes = (kib * 1024 * COROUTINE_STACK_FACTOR + page - 1) / page * page;
@@ -137,17 +127,17 @@ static int map_stacks(struct launcher *launcher, struct cw_error *error)
     launcher->stacks_bytes = launcher->nprocs * each;
     void *const stacks = pages_reserve(launcher->stacks_bytes);
     if (stacks == NULL)
-        return spawn_fail(error, CW_NO_RESOURCE,
-                          "no room for %u stacks of %zu bytes: %s; see "
-                          "CUBEWARP_STACK_KIB",
-                          launcher->nprocs, launcher->stack_bytes, strerror(errno));
+        return cw_error_set(error, CW_NO_RESOURCE,
+                            "no room for %u stacks of %zu bytes: %s; see "
+                            "CUBEWARP_STACK_KIB",
+                            launcher->nprocs, launcher->stack_bytes, strerror(errno));
     launcher->stacks = stacks;
     for (uint32_t rank = 0; rank < launcher->nprocs; rank++)
         if (!pages_open(launcher->stacks + rank * each + GUARD_BYTES, launcher->stack_bytes))
-            return spawn_fail(error, CW_NO_RESOURCE,
-                              "no room for the stack of rank %u of %u: %s; the system's limit "
-                              "vm.max_map_count may be too low",
-                              rank, launcher->nprocs, strerror(errno));
+            return cw_error_set(error, CW_NO_RESOURCE,
+                                "no room for the stack of rank %u of %u: %s; the system's limit "
+                                "vm.max_map_count may be too low",
+                                rank, launcher->nprocs, strerror(errno));
     return CW_OK;
 }
 
@@ -158,7 +148,7 @@ static int make_workers(struct launcher *launcher, struct cw_error *error)
         return code;
     launcher->workers = calloc(launcher->nprocs, sizeof *launcher->workers);
     if (!launcher->workers)
-        return spawn_fail(error, CW_NO_RESOURCE, "out of memory: %u workers", launcher->nprocs);
+        return cw_error_set(error, CW_NO_RESOURCE, "out of memory: %u workers", launcher->nprocs);
     const size_t each = launcher->stacks_bytes / launcher->nprocs;
     for (uint32_t rank = 0; rank < launcher->nprocs; rank++) {
         struct worker *worker = &launcher->workers[rank];
@@ -210,7 +200,8 @@ static int list_errors(const struct launcher *launcher, struct cw_error *error)
             exit_code = launcher->workers[rank].exit_code;
     for (uint32_t rank = 0; rank < launcher->nprocs; rank = group_end(launcher, rank))
         groups += launcher->workers[rank].exit_code != CW_OK;
-    spawn_fail(error, exit_code, "%u of %u ranks failed", launcher->failed, launcher->nprocs);
+    (void)cw_error_set(error, exit_code, "%u of %u ranks failed", launcher->failed,
+                       launcher->nprocs);
     size_t used = strlen(error->text);
     const size_t size = sizeof error->text - 32; /* room for "and N more" */
     size_t each = (size - used) / (groups ? groups : 1);
@@ -243,7 +234,7 @@ static int report_stuck(const struct launcher *launcher, struct cw_error *error)
     const struct mp_wait *wait = launcher->workers[rank].wait;
     char text[900];
     wait->describe(wait->arg, text, sizeof text);
-    return spawn_fail(error, CW_PROGRAM_FAILED, "rank %u waits for ever: %s", rank, text);
+    return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u waits for ever: %s", rank, text);
 }
 
 /* ---- the scheduler -------------------------------------------------------------------------- */

@@ -6,7 +6,6 @@
 #include "collectives/runtime/tensor.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,16 +29,6 @@ struct tensor_space {
     uint64_t page_bytes, first_bytes; /* first_bytes: what is not the heap's, in whole pages */
     struct heap heap[];               /* [sip_count] */
 };
-
-__attribute__((format(printf, 3, 4))) static void tensor_fail(struct cw_error *error, int exit_code,
-                                                              const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
-    error->exit_code = exit_code;
-}
 
 /* Saturates: what does not fit in 64 bits fits nowhere. */
 static uint64_t tensor_round_up(uint64_t bytes, uint64_t page)
@@ -140,15 +129,15 @@ static bool check_policy(const struct tensor_space *space, struct dp_policy *pol
     policy->num_cubes = policy->num_cubes ? policy->num_cubes : space->cubes;
     policy->num_pes = policy->num_pes ? policy->num_pes : space->pes;
     if (policy->cube != DP_ROW_WISE && policy->cube != DP_REPLICATE)
-        tensor_fail(error, CW_USAGE, "dp_policy: cube: row_wise or replicate is legal");
+        (void)cw_error_set(error, CW_USAGE, "dp_policy: cube: row_wise or replicate is legal");
     else if (policy->pe != DP_COLUMN_WISE && policy->pe != DP_REPLICATE)
-        tensor_fail(error, CW_USAGE, "dp_policy: pe: column_wise or replicate is legal");
+        (void)cw_error_set(error, CW_USAGE, "dp_policy: pe: column_wise or replicate is legal");
     else if (policy->num_cubes > space->cubes)
-        tensor_fail(error, CW_USAGE, "dp_policy: %u cubes, but a SIP has %u", policy->num_cubes,
-                    space->cubes);
+        (void)cw_error_set(error, CW_USAGE, "dp_policy: %u cubes, but a SIP has %u",
+                           policy->num_cubes, space->cubes);
     else if (policy->num_pes > space->pes)
-        tensor_fail(error, CW_USAGE, "dp_policy: %u PEs, but a cube has %u", policy->num_pes,
-                    space->pes);
+        (void)cw_error_set(error, CW_USAGE, "dp_policy: %u PEs, but a cube has %u", policy->num_pes,
+                           space->pes);
     else
         return true;
     return false;
@@ -162,7 +151,7 @@ static bool divide(struct tensor *tensor, struct cw_error *error)
     const uint64_t cubes = policy->cube == DP_ROW_WISE ? policy->num_cubes : 1;
     const uint64_t pes = policy->pe == DP_COLUMN_WISE ? policy->num_pes : 1;
     if (!shape.rows || !shape.columns || shape.rows % cubes || shape.columns % pes) {
-        tensor_fail(
+        (void)cw_error_set(
             error, CW_USAGE,
             "a tensor of %llu x %llu elements over %llu cubes by rows and %llu PEs by columns: "
             "multiples of these, greater than 0, are legal",
@@ -173,10 +162,10 @@ static bool divide(struct tensor *tensor, struct cw_error *error)
     uint64_t bytes;
     if (__builtin_mul_overflow(shape.rows, shape.columns, &bytes) ||
         __builtin_mul_overflow(bytes, tensor->item_bytes, &bytes)) {
-        tensor_fail(error, CW_NO_RESOURCE,
-                    "a tensor of %llu x %llu elements of %s: no memory is as large",
-                    (unsigned long long)shape.rows, (unsigned long long)shape.columns,
-                    dtype_name(tensor->dtype));
+        (void)cw_error_set(error, CW_NO_RESOURCE,
+                           "a tensor of %llu x %llu elements of %s: no memory is as large",
+                           (unsigned long long)shape.rows, (unsigned long long)shape.columns,
+                           dtype_name(tensor->dtype));
         return false;
     }
     tensor->shard_bytes = bytes / cubes / pes;
@@ -225,7 +214,7 @@ static bool tensor_allocate(struct tensor_space *space, struct tensor *tensor,
     const uint64_t left = tensor_space_left(space, tensor->sip);
     tensor->reserved_bytes = tensor_round_up(tensor->shard_bytes, space->page_bytes);
     if (tensor->reserved_bytes > left) {
-        tensor_fail(
+        (void)cw_error_set(
             error, CW_NO_RESOURCE,
             "HBM: a tensor needs %llu bytes in each PE's slice of SIP %u, in pages of %llu; free "
             "is a range of %llu, of %llu in all (memory.hbm_mib)",
@@ -235,8 +224,8 @@ static bool tensor_allocate(struct tensor_space *space, struct tensor *tensor,
         return false;
     }
     if (!tensor_take(space, heap, tensor->reserved_bytes, &tensor->hbm_offset)) {
-        tensor_fail(error, CW_NO_RESOURCE, "out of memory: the list of SIP %u's tensors",
-                    tensor->sip);
+        (void)cw_error_set(error, CW_NO_RESOURCE, "out of memory: the list of SIP %u's tensors",
+                           tensor->sip);
         return false;
     }
     tensor->va_base = heap->next_va;
@@ -252,8 +241,8 @@ static struct tensor *tensor_make(struct tensor_space *space, const struct tenso
 {
     struct dp_policy filled = wanted->policy;
     if (wanted->sip >= space->hw->sip_count) {
-        tensor_fail(error, CW_USAGE, "a tensor on SIP %u: there are %u", wanted->sip,
-                    space->hw->sip_count);
+        (void)cw_error_set(error, CW_USAGE, "a tensor on SIP %u: there are %u", wanted->sip,
+                           space->hw->sip_count);
         return NULL;
     }
     if (!check_policy(space, &filled, error))
@@ -261,7 +250,7 @@ static struct tensor *tensor_make(struct tensor_space *space, const struct tenso
     const uint32_t shards = filled.num_cubes * filled.num_pes;
     struct tensor *tensor = calloc(1, sizeof *tensor + shards * sizeof tensor->shard[0]);
     if (!tensor) {
-        tensor_fail(error, CW_NO_RESOURCE, "out of memory: a tensor's %u shards", shards);
+        (void)cw_error_set(error, CW_NO_RESOURCE, "out of memory: a tensor's %u shards", shards);
         return NULL;
     }
     *tensor = *wanted;
@@ -323,7 +312,7 @@ int tensor_view_of(const struct tensor_group *group, uint32_t sip, struct tensor
         return CW_OK;
     }
     *view = (struct tensor_view){0};
-    tensor_fail(error, CW_PROGRAM_FAILED, "the tensor has no shard on SIP %u", sip);
+    (void)cw_error_set(error, CW_PROGRAM_FAILED, "the tensor has no shard on SIP %u", sip);
     return CW_PROGRAM_FAILED;
 }
 

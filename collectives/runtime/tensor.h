@@ -1,7 +1,7 @@
 /*
- * tensor.h: tensors of a rank and where their parts are (seed ADR-0024 D11, ADR-0032 D2). A tensor
- * lives on one SIP; its policy says how it is cut over cubes and PEs. Here are places and addresses
- * only: contents are the data pass's.
+ * tensor.h: tensors of a rank and where their parts are (DECISIONS.md, ADR-0024 D11, ADR-0032 D2).
+ * A tensor lives on one SIP; its policy says how it is cut over cubes and PEs. Here are places and
+ * addresses only: contents are the data pass's.
  *
  * Layout. Each SIP has a symmetric heap: a tensor takes the same byte range in the HBM slice of
  * every PE of its SIP, as long as one shard, from a multiple of the MMU's page. Its shards are
@@ -90,7 +90,7 @@ struct tensor_group {
 
 /*
  * The shards of a group's tensor that are on one SIP, in ascending order of (cube, pe,
- * offset_bytes): launches may rely on it (seed ADR-0024 D8).
+ * offset_bytes): launches may rely on it (DECISIONS.md, ADR-0024 D8).
  */
 struct tensor_view {
     const struct tensor_shard *shard;

@@ -1,5 +1,5 @@
 /*
- * bound.h: lower bounds that the topology implies whatever the algorithm (60-cli.md, `bound`): an
+ * bound.h: lower bounds that the topology implies whatever the algorithm (COMMANDS.md, "Bound"): an
  * answer that a user can sanity-check. A simulated time below its bound is a bug.
  *
  * A bound is the larger of a latency (the longest shortest path that data must cross, empty

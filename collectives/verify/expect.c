@@ -12,7 +12,6 @@
 #include "collectives/verify/expect.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,16 +49,6 @@ struct expect {
     uint8_t *read;        /* one vector, for expect_verify */
 };
 
-__attribute__((format(printf, 2, 3))) static void usage(struct cw_error *error, const char *format,
-                                                        ...)
-{
-    va_list args;
-    va_start(args, format);
-    error->exit_code = CW_USAGE;
-    vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
-}
-
 static uint8_t *vector(const struct expect *expect, uint8_t *vectors, uint32_t i)
 {
     return vectors + (size_t)i * expect->math.vector_bytes;
@@ -75,7 +64,9 @@ static const struct ccl_algorithm *expect_find(const struct expect_request *requ
     const struct ccl_algorithm *const algorithm = ccl_algorithm_load(module, error), *other;
     if (!algorithm || algorithm->order)
         return algorithm;
-    usage(error, "verification: module %s has no specified order of additions; one of", module);
+    (void)cw_error_set(error, CW_USAGE,
+                       "verification: module %s has no specified order of additions; one of",
+                       module);
     const char *comma = "";
     for (uint32_t i = 0; (other = ccl_algorithm_at(i)); i++)
         if (other->order) {
@@ -109,31 +100,34 @@ static bool expect_check_sips(const struct expect *expect, struct cw_error *erro
     if (by_elements(expect)) {
         if (request->n_elem % ranks_of(request) == 0)
             return true;
-        usage(error, "%llu elements are no multiple of %u ranks",
-              (unsigned long long)request->n_elem, ranks_of(request));
+        (void)cw_error_set(error, CW_USAGE, "%llu elements are no multiple of %u ranks",
+                           (unsigned long long)request->n_elem, ranks_of(request));
         return false;
     }
     if (expect->order.operand || expect->order.between != CCL_BETWEEN_SIPS)
         return true;
     if (request->ccl->world_size && request->ccl->world_size != hw->sip_count) {
-        usage(error, "verification: world_size %u is not the number of SIPs, %u",
-              request->ccl->world_size, hw->sip_count);
+        (void)cw_error_set(error, CW_USAGE,
+                           "verification: world_size %u is not the number of SIPs, %u",
+                           request->ccl->world_size, hw->sip_count);
         return false;
     }
     if (hw->sip_count == 1)
         return true;
     if (!hw_topology_is_directed(hw->sip_topology)) {
-        usage(error, "%s: %s has no global_* directions; use ring_allreduce", expect->name,
-              hw->sip_topology->name);
+        (void)cw_error_set(error, CW_USAGE, "%s: %s has no global_* directions; use ring_allreduce",
+                           expect->name, hw->sip_topology->name);
         return false;
     }
     if (request->ccl->rank_invariant && !hw_topology_is_ringed(hw->sip_topology)) {
-        usage(error, "rank_invariant: not offered on %s; legal on %s", hw->sip_topology->name,
-              hw_topology_list(hw_topology_is_ringed, "and", ringed, sizeof ringed));
+        (void)cw_error_set(error, CW_USAGE, "rank_invariant: not offered on %s; legal on %s",
+                           hw->sip_topology->name,
+                           hw_topology_list(hw_topology_is_ringed, "and", ringed, sizeof ringed));
         return false;
     }
     if ((uint64_t)grid.w * grid.h != hw->sip_count) {
-        usage(error, "%u x %u SIPs are not %u", hw->sip_w, hw->sip_h, hw->sip_count);
+        (void)cw_error_set(error, CW_USAGE, "%u x %u SIPs are not %u", hw->sip_w, hw->sip_h,
+                           hw->sip_count);
         return false;
     }
     return true;
@@ -147,10 +141,11 @@ static bool check_operands(struct expect *expect, uint32_t rank, bool *seen, str
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t operand = expect->order.operand(rank, n, k);
         if (operand >= n || seen[operand]) {
-            usage(error,
-                  "verification: operand %u of rank %u, in the order of %s, is rank %u%s; legal is "
-                  "each of 0 to %u once",
-                  k, rank, expect->name, operand, operand < n ? " again" : "", n - 1);
+            (void)cw_error_set(
+                error, CW_USAGE,
+                "verification: operand %u of rank %u, in the order of %s, is rank %u%s; legal is "
+                "each of 0 to %u once",
+                k, rank, expect->name, operand, operand < n ? " again" : "", n - 1);
             return false;
         }
         seen[operand] = true;
@@ -165,19 +160,19 @@ static bool check_order(struct expect *expect, struct cw_error *error)
     bool good = true;
     if (by_elements(expect) && ((!order->operand && order->between < CCL_BETWEEN_NEIGHBOURS) ||
                                 order->pe_grid || order->cube_mesh)) {
-        usage(error,
-              "verification: the order of %s is none of a reduce-scatter; legal: one shard per "
-              "rank, and between ranks neighbours, halves, or operands by name",
-              expect->name);
+        (void)cw_error_set(
+            error, CW_USAGE,
+            "verification: the order of %s is none of a reduce-scatter; legal: one shard per "
+            "rank, and between ranks neighbours, halves, or operands by name",
+            expect->name);
         return false;
     }
     if (!order->operand)
         return true;
     bool *const seen = calloc(expect->sips, sizeof *seen);
     if (!seen) {
-        error->exit_code = CW_NO_RESOURCE;
-        snprintf(error->text, sizeof error->text, "out of memory: %zu bytes",
-                 expect->sips * sizeof *seen);
+        (void)cw_error_set(error, CW_NO_RESOURCE, "out of memory: %zu bytes",
+                           expect->sips * sizeof *seen);
         return false;
     }
     expect->one_order = true;
@@ -200,8 +195,8 @@ static bool make_grids(struct expect *expect, struct cw_error *error)
         else if (ccl->root == CCL_ROOT_XY)
             mesh.root_x = ccl->root_x, mesh.root_y = ccl->root_y;
         if (mesh.root_x >= mesh.w || mesh.root_y >= mesh.h) {
-            usage(error, "root %u,%u is outside of the %u x %u cubes", mesh.root_x, mesh.root_y,
-                  mesh.w, mesh.h);
+            (void)cw_error_set(error, CW_USAGE, "root %u,%u is outside of the %u x %u cubes",
+                               mesh.root_x, mesh.root_y, mesh.w, mesh.h);
             return false;
         }
         expect->cube_mesh = mesh;
@@ -211,8 +206,8 @@ static bool make_grids(struct expect *expect, struct cw_error *error)
         if (corner)
             grid.root_x = grid.w - 1;
         if (hw->corner_count != HW_CORNERS) {
-            usage(error, "%s needs PEs in all four corners, there are %u", expect->name,
-                  hw->corner_count);
+            (void)cw_error_set(error, CW_USAGE, "%s needs PEs in all four corners, there are %u",
+                               expect->name, hw->corner_count);
             return false;
         }
         expect->pe_grid = grid;
@@ -239,9 +234,8 @@ static bool take_memory(struct expect *expect, struct cw_error *error)
     expect->read = aligned_alloc(VECTOR_ALIGN, vector_bytes);
     if (expect->pes && expect->cubes && expect->values && expect->results && expect->read)
         return true;
-    error->exit_code = CW_NO_RESOURCE;
-    snprintf(error->text, sizeof error->text, "out of memory: verification needs %zu bytes",
-             (pes + cubes + 2 * (size_t)expect->sips + 1) * vector_bytes);
+    (void)cw_error_set(error, CW_NO_RESOURCE, "out of memory: verification needs %zu bytes",
+                       (pes + cubes + 2 * (size_t)expect->sips + 1) * vector_bytes);
     return false;
 }
 
@@ -253,8 +247,7 @@ struct expect *expect_create(const struct expect_request *request, struct cw_err
         return NULL;
     struct expect *expect = calloc(1, sizeof *expect);
     if (!expect) {
-        error->exit_code = CW_NO_RESOURCE;
-        snprintf(error->text, sizeof error->text, "out of memory: %zu bytes", sizeof *expect);
+        (void)cw_error_set(error, CW_NO_RESOURCE, "out of memory: %zu bytes", sizeof *expect);
         return NULL;
     }
     expect->request = *request;

@@ -1,6 +1,6 @@
 /*
  * expect_moves.h: what an all-gather or a broadcast must end with: the inputs of other ranks, bit
- * for bit, from the seed's stream alone (60-cli.md, "Inputs"). See expect.h for collectives that
+ * for bit, from the seed's stream alone (COMMANDS.md, "Inputs"). See expect.h for collectives that
  * reduce.
  */
 #ifndef COLLECTIVES_EXPECT_MOVES_H

@@ -1,5 +1,5 @@
 /*
- * expect_order.h: the orders of operations that reductions are specified by (50-collectives.md), on
+ * expect_order.h: the orders of operations that reductions are specified by (ALGORITHMS.md), on
  * arrays of vectors. Used by expect.c. Pure functions: their arrays are all they touch.
  */
 #ifndef COLLECTIVES_EXPECT_ORDER_H

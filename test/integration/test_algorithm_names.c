@@ -1,7 +1,7 @@
 /*
  * test_algorithm_names.c: the algorithm that an option names does the bench's collective, one that
  * a file gives may make room for another, and results, logs and messages name what ran or could
- * (50-collectives.md, 60-cli.md).
+ * (ALGORITHMS.md, COMMANDS.md).
  */
 #include <setjmp.h>
 #include <stdarg.h>

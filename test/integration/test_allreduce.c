@@ -1,5 +1,5 @@
 /*
- * test_allreduce.c: the bits of all-reduce (50-collectives.md, 60-cli.md "Inputs"). For bf16 the
+ * test_allreduce.c: the bits of all-reduce (ALGORITHMS.md, COMMANDS.md "Inputs"). For bf16 the
  * result is computed a second time (allreduce_order.h), and compared by its hash; the other types
  * and operations are compared with the program's own expectation (--verify-data), over topologies,
  * memories and contention modes, and degenerate shapes.

@@ -1,9 +1,9 @@
 /*
- * test_batch_invariance.c: what birs is for (50-collectives.md; its RFC, 6.2): a column of values,
- * one per rank, is reduced to the same bits whatever it is reduced with: in one call or in several,
- * with large or small pieces, wherever it stands in the input and so whichever rank gets it. A
- * column's result depends on the order of additions alone, in bf16; so this also shows algorithms
- * whose orders differ.
+ * test_batch_invariance.c: the property that birs is named for (DECISIONS.md, birs, 6.2): a column
+ * of values, one per rank, is reduced to the same bits whatever it is reduced with: in one call or
+ * in several, with large or small pieces, wherever it stands in the input and so whichever rank
+ * gets it. A column's result depends on the order of additions alone, in bf16; so this also shows
+ * algorithms whose orders differ.
  */
 #include <setjmp.h>
 #include <stdarg.h>

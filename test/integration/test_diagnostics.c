@@ -1,5 +1,5 @@
 /*
- * test_diagnostics.c: what a run shows of its queues (30-ipcq.md, "Failures", last paragraph): the
+ * test_diagnostics.c: what a run shows of its queues (QUEUES.md, "Failures", last paragraph): the
  * trace of sends and receives, and the pointers at the end; and that the two agree.
  */
 #include <setjmp.h>

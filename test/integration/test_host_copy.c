@@ -1,5 +1,5 @@
 /*
- * test_host_copy.c: `host_copy: simulated` (20-hardware.md, "Control plane"): maps and fills are
+ * test_host_copy.c: `host_copy: simulated` (HARDWARE.md, "Control plane"): maps and fills are
  * messages before the collective, which itself changes in nothing.
  */
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /*
- * test_neighbour_hooks.c: an algorithm's neighbors() hook (seed ADR-0023, D11): it replaces the
- * built-in map, changes it, or keeps it. The algorithms come from a shared object built here.
+ * test_neighbour_hooks.c: an algorithm's neighbors() hook (DECISIONS.md, ADR-0023, D11): it
+ * replaces the built-in map, changes it, or keeps it. The algorithms come from a shared object
+ * built here.
  */
 #include <setjmp.h>
 #include <stdarg.h>

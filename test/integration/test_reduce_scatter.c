@@ -1,5 +1,5 @@
 /*
- * test_reduce_scatter.c: reduce-scatter on paired dies (50-collectives.md): bits of every
+ * test_reduce_scatter.c: reduce-scatter on paired dies (ALGORITHMS.md): bits of every
  * algorithm, type and operation, on any number of threads; which algorithm runs, and what is said
  * of it; what is refused, and how; and that birs keeps sio and hccs busy at once.
  */

@@ -1,5 +1,5 @@
 /*
- * test_bound.c: the lower bound of an all-reduce (60-cli.md, `bound`): latency of the longest
+ * test_bound.c: the lower bound of an all-reduce (COMMANDS.md, "Bound"): latency of the longest
  * shortest path, and bytes over the bandwidth of each cut.
  */
 #include "test/support/test_hw_support.h"

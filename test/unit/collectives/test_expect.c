@@ -84,7 +84,7 @@ static uint8_t *all_results(const struct setup *s)
     return all;
 }
 
-/* Over all ranks' final tensors in rank, shard order (60-cli.md, data_hash). */
+/* Over all ranks' final tensors in rank, shard order (COMMANDS.md, data_hash). */
 static uint64_t data_hash(const struct setup *s)
 {
     uint8_t *all = all_results(s);

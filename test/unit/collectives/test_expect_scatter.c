@@ -1,5 +1,5 @@
 /*
- * test_expect_scatter.c: the specified bits of reductions on paired dies (50-collectives.md,
+ * test_expect_scatter.c: the specified bits of reductions on paired dies (ALGORITHMS.md,
  * "Reduce-scatter on paired dies"). The hashes are those of an independent implementation of the
  * specification (test/reference/); the orders are computed here a second time, element by element.
  */

@@ -1,6 +1,7 @@
 /*
- * test_install_plan.c: plans composed of topology, mapper and algorithm (seed ADR-0024 D6, T2), the
- * registries of mappers and validators, and the logical topologies (seed ADR-0023 D11, T1).
+ * test_install_plan.c: plans composed of topology, mapper and algorithm (DECISIONS.md, ADR-0024 D6,
+ * T2), the registries of mappers and validators, and the logical topologies (DECISIONS.md, ADR-0023
+ * D11, T1).
  */
 #include "test/support/test_config_support.h"
 

@@ -1,7 +1,7 @@
 /*
- * test_launcher.c: host programs on a real machine (seed ADR-0024, T1 and T4): ranks, devices,
- * collectives one after the other, and what is left when a rank fails: one error that names the
- * ranks, a world that can be used again, and, under AddressSanitizer, no leak.
+ * test_launcher.c: host programs on a real machine (DECISIONS.md, ADR-0024, T1 and T4): ranks,
+ * devices, collectives one after the other, and what is left when a rank fails: one error that
+ * names the ranks, a world that can be used again, and, under AddressSanitizer, no leak.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /*
- * program.c: the functions that bench programs share (program.h): the sizes asked for, rows of the
- * result with their phases and links, benches of single tiles.
+ * bench_program.c: the functions that bench programs share (bench_program.h): the sizes asked for,
+ * rows of the result with their phases and links, benches of single tiles.
  */
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
- * program.h: what a bench program is to `cubewarp run`: one `const struct bench_program` in one
- * file, found through one registry (bench.c).
+ * bench_program.h: the interface of bench programs, and the functions that they share. A program is
+ * one `const struct bench_program` in one file, and a row in the registry (bench.c).
  */
-#ifndef BENCH_PROGRAM_H
-#define BENCH_PROGRAM_H
+#ifndef BENCH_BENCH_PROGRAM_H
+#define BENCH_BENCH_PROGRAM_H
 
 #include "bench/output/atomic_file.h"
 #include "bench/programs/run_options.h"
@@ -30,10 +30,10 @@ struct bench_program {
     bool collective;          /* has an algorithm and tensors: hence a data pass, a hash */
     bool no_algorithm;        /* but none of ccl.yaml's: tensors alone */
     enum ccl_collective does; /* of one with an algorithm */
-    /* Of the options that only some programs take (options.c), those that this one does; then
-     * NULL. */
+    /* Of the options that only some programs take (bench/cli/options_table.c), those of this one;
+     * then NULL. */
     const char *takes[3];
-    /* Checks what can be checked before the machine is built, and sets what it must have (a pair
+    /* Checks the options before the machine is built, and sets the parts that it must have (a pair
      * of PEs with a queue of their own, a callback). NULL: nothing. */
     int (*prepare)(struct bench_session *session, struct dist_options *dist,
                    struct cw_error *error);
