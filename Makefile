@@ -270,7 +270,7 @@ ENGINE := libcubewarp-engine
 ENGINE_VERSION := $(shell awk '$$2 ~ /^CW_VERSION_(MAJOR|MINOR|PATCH)$$/ { printf "%s%s", dot, $$3; dot = "." }' core/cw.h)
 ENGINE_ABI := $(firstword $(subst ., ,$(ENGINE_VERSION)))
 # The layers above alone need the others.
-ENGINE_SOURCES := $(filter-out core/host/coroutine.c core/host/program.c core/host/affinity.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
+ENGINE_SOURCES := $(filter-out core/host/coroutine.c core/host/program_path.c core/host/affinity.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
 ENGINE_OBJECTS := $(ENGINE_SOURCES:%.c=$(OUT)/obj/engine/%.o)
 ENGINE_LIBS := -lhwloc -pthread
 ENGINE_SHARED := $(OUT)/$(ENGINE).so.$(ENGINE_VERSION)

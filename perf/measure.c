@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/host/program.h"
+#include "core/host/program_path.h"
 
 enum { ARGUMENTS_MAX = 64, PATH_BYTES = 4096 };
 

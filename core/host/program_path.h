@@ -1,8 +1,8 @@
 /*
- * program.h: where the file of the running program is.
+ * program_path.h: where the file of the running program is.
  */
-#ifndef CORE_PROGRAM_H
-#define CORE_PROGRAM_H
+#ifndef CORE_PROGRAM_PATH_H
+#define CORE_PROGRAM_PATH_H
 
 #include <stdbool.h>
 #include <stddef.h>

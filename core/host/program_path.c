@@ -1,7 +1,7 @@
 /*
- * program.c: see program.h. Linux tells it by a link in /proc.
+ * program_path.c: see program_path.h. Linux tells it by a link in /proc.
  */
-#include "core/host/program.h"
+#include "core/host/program_path.h"
 
 #include <unistd.h>
 
