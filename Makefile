@@ -137,7 +137,7 @@ uninstall: ## remove what `make install` with the same PREFIX and DESTDIR has in
 	@$(INSTALL) uninstall
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 setup: ## install what is missing (Debian packages, through apt-get)
 	@.ci/setup.sh $(PACKAGES)
@@ -183,12 +183,13 @@ stress: setup ## the engine's workers under a scheduler that tries thousands of 
 	@EXPLORE_SEEDS=$(EXPLORE_SEEDS) test/run-tests.sh $(STRESS)
 	@EXPLORE_SEEDS=$(EXPLORE_ASAN_SEEDS) test/run-tests.sh $(STRESS_ASAN)
 
-nightly: setup ## random models and schedules in large numbers, half an hour (NIGHTLY_ROUNDS=0: without end)
+nightly: setup ## random models, schedules, aarch64: half an hour (NIGHTLY_ROUNDS=0: without end)
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/test/unit/core/test_core_parallel
 	@$(SUBMAKE) VARIANT=asan $(BUILD)/asan/test/unit/core/test_core_parallel
 	@$(SUBMAKE) VARIANT=tsan $(BUILD)/tsan/test/unit/core/test_core_parallel
 	@$(SUBMAKE) VARIANT=explore $(STRESS)
 	@$(SUBMAKE) VARIANT=explore-asan $(STRESS_ASAN)
+	@$(SUBMAKE) cross-test
 	@test/nightly.sh
 
 mutants: setup ## plant bugs in the engine, one after the other: each must make a test fail
@@ -211,7 +212,7 @@ fuzz: setup ## libFuzzer on op logs and configurations, from the corpus in test/
 fuzz-binaries: $(FUZZ_BINARIES)
 
 lint: ## include arrows, layout, cppcheck
-	@.ci/setup.sh git clang-format cppcheck universal-ctags
+	@.ci/setup.sh git clang-format cppcheck universal-ctags python3
 	@test/lint.sh
 
 tidy: $(OUT)/obj/builtin_files.inc $(OUT)/obj/plugin_template.inc ## clang-tidy over the product's sources (slow)
@@ -228,7 +229,7 @@ cross: setup ## build everything for aarch64, into build/cross
 	@.ci/sysroot.sh $(SYSROOT) $(filter-out libjemalloc-dev,$(filter lib%-dev,$(PACKAGES)))
 	@$(SUBMAKE) VARIANT=cross all engine test-binaries
 
-CROSS_TESTS := $(filter-out %/test_core_parallel.c,$(foreach d,core hw lp collectives,$(wildcard test/unit/$d/test_*.c)))
+CROSS_TESTS := $(foreach d,core hw lp collectives,$(wildcard test/unit/$d/test_*.c))
 cross-test: cross ## the unit tests of core, hw, lp and collectives for aarch64, under qemu
 	@.ci/setup.sh qemu-user
 	@PARALLEL_SEEDS=$${PARALLEL_SEEDS:-3} RUN="qemu-aarch64 -L $(SYSROOT)" test/run-tests.sh \
@@ -269,7 +270,7 @@ ENGINE := libcubewarp-engine
 ENGINE_VERSION := $(shell awk '$$2 ~ /^CW_VERSION_(MAJOR|MINOR|PATCH)$$/ { printf "%s%s", dot, $$3; dot = "." }' core/cw.h)
 ENGINE_ABI := $(firstword $(subst ., ,$(ENGINE_VERSION)))
 # The layers above alone need the others.
-ENGINE_SOURCES := $(filter-out core/host/coroutine.c core/host/program.c core/host/affinity.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
+ENGINE_SOURCES := $(filter-out core/host/coroutine.c core/host/program_path.c core/host/affinity.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
 ENGINE_OBJECTS := $(ENGINE_SOURCES:%.c=$(OUT)/obj/engine/%.o)
 ENGINE_LIBS := -lhwloc -pthread
 ENGINE_SHARED := $(OUT)/$(ENGINE).so.$(ENGINE_VERSION)

@@ -30,12 +30,22 @@ fill() {
     put 644 "$OUT/obj/$name" "$2"
 }
 
-# generated KIND FOLDER NAME: what the program writes itself, from its tables of options. RUN runs a
+# completion SHELL FOLDER NAME: written by the program itself, from its tables of options. RUN runs a
 # program that was built for another machine.
-generated() {
-    if ${RUN:-} "$OUT/cubewarp" --generate "$1" >"$OUT/obj/generated.$1" 2>/dev/null; then
-        put 644 "$OUT/obj/generated.$1" "$2" "$3"
-    fi
+completion() {
+    ${RUN:-} "$OUT/cubewarp" --generate "$1" >"$OUT/obj/completion.$1"
+    put 644 "$OUT/obj/completion.$1" "$2" "$3"
+}
+
+# The manual's pages, by the program, too.
+pages() {
+    local page
+    rm -rf "$OUT/obj/man"
+    mkdir -p "$OUT/obj/man"
+    ${RUN:-} "$OUT/cubewarp" --generate man "$OUT/obj/man"
+    for page in "$OUT"/obj/man/*.1; do
+        put 644 "$page" "$MANDIR/man1"
+    done
 }
 
 uninstall() {
@@ -71,10 +81,10 @@ install_all() {
         put 644 "$config" "$own/$(dirname "$config")"
     done
     put 644 core/example/tandem.c "$own/example"
-    generated man "$MANDIR/man1" cubewarp.1
-    generated bash "$DATADIR/bash-completion/completions" cubewarp
-    generated zsh "$DATADIR/zsh/site-functions" _cubewarp
-    generated fish "$DATADIR/fish/vendor_completions.d" cubewarp.fish
+    pages
+    completion bash "$DATADIR/bash-completion/completions" cubewarp
+    completion zsh "$DATADIR/zsh/site-functions" _cubewarp
+    completion fish "$DATADIR/fish/vendor_completions.d" cubewarp.fish
 }
 
 case $1 in

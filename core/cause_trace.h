@@ -1,10 +1,10 @@
 /*
- * cause_trace.h: telling somebody of each committed event which event's handler had sent it, and of
- * some what handling them took (cw_trace_fn): for the sequential engine only, whose ordinary loop
- * knows nothing of it.
+ * cause_trace.h: tells the host, for each committed event, which event's handler has sent it, and
+ * for some events how long handling them took (cw_trace_fn). In the sequential engine only, whose
+ * ordinary loop does not contain it.
  *
- * The causes of pending events are in a table beside them, by the address of the record, which is
- * nobody else's while the event is pending.
+ * The causes of pending events are in a table beside them, by the event's address, which is unique
+ * while the event is pending. On the host's thread.
  */
 #ifndef CORE_CAUSE_TRACE_H
 #define CORE_CAUSE_TRACE_H
@@ -21,13 +21,13 @@ struct cause_trace {
     bool sampled;
     unsigned pauses;
     double since_s, paused_s, pause_since_s;
-    double clock_s; /* what reading the clock takes */
+    double clock_s; /* the time that reading the clock takes */
 };
 
 void cause_trace_init(struct cause_trace *trace, struct memory *memory, cw_trace_fn fn, void *arg);
 void cause_trace_free(struct cause_trace *trace);
 
-/* An event was sent by that one's handler. False: out of memory. */
+/* The event with index `cause` has sent this event. False: out of memory. */
 bool cause_trace_sent(struct cause_trace *trace, const struct cw_event *event, uint64_t cause);
 
 /* Around the index-th event, from before it is looked for until it is committed. */

@@ -1,6 +1,7 @@
 /*
- * commit.h: what becomes of an event that was handled, in every mode: its LP's trace hash takes it
- * in, and once it is final it is counted and its record free again. On the worker that owns its LP.
+ * commit.h: the last steps of an event that was handled, in every mode: its LP's trace hash takes
+ * it in, and once it is final it is counted and its memory is free again. On the worker that owns
+ * its LP.
  */
 #ifndef CORE_COMMIT_H
 #define CORE_COMMIT_H
@@ -16,14 +17,14 @@ static inline void commit_hash(const struct worker *worker, struct lp_block *blo
         block->hash = trace_hash_event(block->hash, event);
 }
 
-/* So many events are final, the latest at `latest_ps`. */
+/* `events` more are final, the latest at `latest_ps`. */
 static inline void commit_count(struct worker *worker, uint64_t events, int64_t latest_ps)
 {
     worker->now_ps = latest_ps > worker->now_ps ? latest_ps : worker->now_ps;
     worker->committed += events;
 }
 
-/* Once it is final. */
+/* Counts and frees one event that is final. */
 static inline void commit_free(struct worker *worker, struct cw_event *event)
 {
     commit_count(worker, 1, event->time_ps);

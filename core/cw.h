@@ -85,7 +85,7 @@ enum cw_exit {
     CW_BUG = 5,            /* an internal check of cubewarp itself */
 };
 
-/* What went wrong. Filled by the function that returns a non-zero enum cw_exit. */
+/* An error. Filled by the function that returns a non-zero enum cw_exit. */
 struct cw_error {
     int exit_code; /* enum cw_exit */
     char text[1020];
@@ -225,14 +225,14 @@ static inline void *cw_mut(struct cw_ctx *ctx, const void *part, size_t bytes)
 #ifdef __cplusplus
 #define CW_MUT(ctx, part) cw_mut_typed((ctx), (part))
 #else
-/* The value of a comma expression has its right side's type without qualifiers. _Generic refuses
- * arrays, which that expression would turn into pointers. */
+/* The value of a comma expression has its right side's type without qualifiers. An array would have
+ * become a pointer there: for it the size below is negative, which does not compile. */
 #define CW_UNQUALIFIED(part) __typeof__((void)0, *(part))
+#define CW_NO_ARRAY(part)                                                                          \
+    (__builtin_types_compatible_p(CW_UNQUALIFIED(part), __typeof__(*(part))) ? 1 : -1)
 #define CW_MUT(ctx, part)                                                                          \
     ((CW_UNQUALIFIED(part) *)cw_mut((ctx), (part),                                                 \
-                                    _Generic((part), CW_UNQUALIFIED(part) *                        \
-                                             : sizeof *(part), const CW_UNQUALIFIED(part) *        \
-                                             : sizeof *(part))))
+                                    sizeof *(part) * sizeof(char[CW_NO_ARRAY(part)])))
 #endif
 
 /*

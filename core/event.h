@@ -18,7 +18,7 @@
 
 #include "core/cw.h"
 
-/* What the engine notes in an event's `reserved`, which is 0 again when the event commits. */
+/* The engine's notes in an event's `reserved`, which is 0 again when the event commits. */
 enum event_note {
     EVENT_PROCESSED = 1,     /* handled speculatively; without this note it is pending */
     EVENT_CANCELLED = 2,     /* to be freed instead of handled */
@@ -97,10 +97,16 @@ static inline void event_write(struct cw_event *event, const struct event_header
     words_write(event, &words);
 }
 
+/* The same entry as by words. From the header's fields it takes fewer instructions. */
 static inline struct entry entry_of(const struct event_header *header, struct cw_event *event)
 {
-    const struct event_words words = words_of(header);
-    return entry_of_words(&words, event);
+    return (struct entry){
+        .time_ps = header->time_ps,
+        .key_high =
+            (uint64_t)header->depth << 48 | (uint64_t)header->entity << 16 | header->number >> 32,
+        .key_low = header->number << 32 | header->lp,
+        .event = event,
+    };
 }
 
 static inline struct entry entry_of_event(struct cw_event *event)

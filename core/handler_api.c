@@ -1,8 +1,8 @@
 /*
- * handler_api.c: what a handler may call: change, send, emit, fail (cw.h).
+ * handler_api.c: the functions that a handler may call: change, send, emit, fail (cw.h).
  *
- * All of it runs on the worker that handles the event. A failure never returns to the handler: it
- * jumps to the worker's loop, which drops what the event did so far.
+ * All of them run on the worker that handles the event. A failure never returns to the handler: it
+ * jumps to the worker's loop, which drops the event's changes, sends and records.
  */
 #include "core/simulation.h"
 #include "core/timewarp/lazy_cancel.h"
@@ -21,7 +21,8 @@ void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...
     longjmp(worker->failed, 1);
 }
 
-/* What cw_undo_add() cannot do: no room, a large part, changes to be checked, nothing to undo. */
+/* Slow path of cw_mut(), where cw_undo_add() does not suffice: there is no room, the part is large,
+ * changes are checked, or there is nothing to undo. */
 void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes)
 {
     struct worker *const worker = worker_of(ctx);
@@ -70,7 +71,8 @@ static _Noreturn void fail_send(struct worker *worker, uint32_t lp, int64_t dela
                 (unsigned)worker->sim->config.sends_per_event_max);
 }
 
-/* Holds a send against what the partition promised for its pair of workers. */
+/* Fails the event if a send is below the least delay that the partition promised for its pair of
+ * workers. */
 static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
 {
     const struct cw_config *const config = &worker->sim->config;
@@ -99,7 +101,7 @@ static inline void reserve_note(struct worker *worker)
         reserve_specially(worker);
 }
 
-/* Notes an event that was sent to an own LP, for whoever has to know of it later. */
+/* Notes an event that was sent to an own LP: in the undo log, or for the trace of causes. */
 static __attribute__((noinline)) void note_specially(struct worker *worker,
                                                      const struct cw_event *event)
 {
@@ -119,7 +121,7 @@ static inline void handler_api_note_sent(struct worker *worker, const struct cw_
         note_specially(worker, event);
 }
 
-/* What a handler gave to cw_send(). */
+/* The arguments of cw_send(). */
 struct send {
     uint32_t lp, entity;
     int64_t delay_ps;
@@ -153,7 +155,7 @@ static inline struct event_header header_of(const struct worker *worker, const s
     };
 }
 
-/* Sends what has been found within the limits. */
+/* Sends an event that is within the limits. */
 static inline __attribute__((always_inline)) void send_checked(struct worker *worker,
                                                                const struct send *send)
 {
@@ -183,8 +185,9 @@ static inline __attribute__((always_inline)) void send_checked(struct worker *wo
         handler_api_note_sent(worker, event);
 }
 
-/* A send that breaks a limit, or one of an event that has kept what it sent before: that one has
- * no sends left, as far as cw_send() sees. */
+/* Slow path of cw_send(). Either the send breaks a limit, or a rolled-back event is being handled
+ * again under lazy cancellation: lazy_cancel_begin() has set sends_left to 0, so that each send
+ * comes here and may reuse the message that is already out. */
 static __attribute__((noinline)) void send_specially(struct worker *worker, uint32_t lp,
                                                      int64_t delay_ps, uint16_t type,
                                                      uint32_t entity, uint64_t number,

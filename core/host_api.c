@@ -1,7 +1,8 @@
 /*
- * host_api.c: the host's side of the engine: create, inject, drain, read (cw.h).
+ * host_api.c: the functions that the host calls: create, inject, drain, read (cw.h).
  *
- * One thread, the host's. What a drain does is the synchronisation mode's (sequential.c).
+ * On one thread, the host's. A drain depends on the synchronisation mode: sequential.c or
+ * timewarp/parallel.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,7 @@ static size_t least_delay_bytes(const struct cw_sim *sim)
     return (size_t)sim->config.worker_count * sim->config.worker_count * sizeof(int64_t);
 }
 
-/* Who owns each LP, and what the partition promised: copies, which stay const from here on. */
+/* Copies the owner of each LP and the promises of the partition. They stay const from here on. */
 static int copy_partition(struct cw_sim *sim, const struct cw_config *config,
                           struct cw_error *error)
 {

@@ -35,7 +35,7 @@ void lp_states_free(struct lp_states *states);
 /* Gives each block a second place. False: out of memory. */
 bool lp_states_make_movable(struct lp_states *states);
 /* Moves the LP's block to its other place. The one that it leaves is filled with LP_STATES_STALE,
- * and AddressSanitizer reports who looks there. */
+ * and AddressSanitizer reports any access to it. */
 void lp_states_move(struct lp_states *states, uint32_t lp);
 #define LP_STATES_STALE 0xA5
 

@@ -1,9 +1,9 @@
 /*
- * sequential.c: CW_SEQUENTIAL: one thread, one queue, no undo.
+ * sequential.c: see sequential.h.
  *
- * The oracle for the other modes, and the fastest way to run on one thread. An event commits as
- * soon as its handler returns. When one fails the drain ends there, so nothing is undone: what
- * that handler changed and sent stays, for diagnosis, and no later drain is possible.
+ * This mode is the oracle for the other modes, and the fastest one on one thread. An event commits
+ * as soon as its handler returns. When a handler fails the drain ends there, and nothing is undone:
+ * its changes and sends stay, for diagnosis, and no later drain is possible.
  */
 #include "core/sequential.h"
 

@@ -1,5 +1,5 @@
 /*
- * simulation.h: what hangs off one simulation, for the engine's own files. No functions: those are
+ * simulation.h: the data of one simulation, for the engine's own files. No functions: those are
  * in host_api.c, sequential.c and timewarp/parallel.c.
  *
  * The engine keeps no state outside struct cw_sim. Its configuration is const after creation. The

@@ -5,8 +5,8 @@
  * Each LP's hash runs over its committed events, h <- XXH3(packed event, seed h). The packed
  * event is the event's own memory, little-endian: the 32 bytes before the payload (time 8,
  * number 8, entity 4, LP 4, depth 2, type 2, payload bytes 2, zero 2), then the payload, without
- * what the size class leaves unused. The LP is in it only because leaving it out would cost a
- * copy. The hash of a run is the sum over LPs of XXH3(LP 4 bytes, h 8 bytes), which does not
+ * the bytes that the size class leaves unused. The LP is in it only because leaving it out would
+ * cost a copy. The hash of a run is the sum over LPs of XXH3(LP 4 bytes, h 8 bytes), which does not
  * depend on where an LP ran.
  */
 #ifndef CORE_TRACE_HASH_H

@@ -1,11 +1,11 @@
 /*
- * worker.h: what one worker owns in every mode: its events, its pending set, and the handler call
- * that is running; and how a handler call fails.
+ * worker.h: the data that one worker owns in every mode: its events, its pending set, and the
+ * handler call that is running; and how a handler call fails.
  *
  * A handler's context is the first member of its worker, so that the functions that a handler calls
  * (handler_api.c) find the worker without a search and without a thread-local variable.
  *
- * A worker runs on one thread at a time; no other thread touches what it owns during a drain.
+ * A worker runs on one thread at a time; no other thread touches its data during a drain.
  */
 #ifndef CORE_WORKER_H
 #define CORE_WORKER_H

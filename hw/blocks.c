@@ -19,7 +19,7 @@ uint32_t hw_node_way(enum hw_node_kind from, enum hw_node_kind to,
                      enum hw_node_kind way[HW_NODE_KINDS])
 {
     /* Breadth first, from `to`, so that `next` leads forward from any kind that was reached. */
-    enum hw_node_kind next[HW_NODE_KINDS], queue[HW_NODE_KINDS];
+    enum hw_node_kind next[HW_NODE_KINDS] = {0}, queue[HW_NODE_KINDS];
     bool seen[HW_NODE_KINDS] = {false};
     uint32_t reached = 0, ways = 0;
     seen[to] = true;

@@ -3,6 +3,8 @@
  */
 #include "hw/dma.h"
 
+#include "hw/arithmetic.h"
+
 void hw_dma_init(struct hw_dma *dma)
 {
     *dma = (struct hw_dma){.running = HW_VC_IDLE, .last = HW_VC_IDLE, .last_before = HW_VC_IDLE};
@@ -14,8 +16,6 @@ static int64_t passing_ps(const struct hw_dma_params *params, uint32_t from, uin
 {
     return hw_rate_ps(params->rate, to) - hw_rate_ps(params->rate, from);
 }
-
-static uint64_t dma_ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
 static enum hw_vc other(enum hw_vc vc) { return vc == HW_VC_COMPUTE ? HW_VC_COMM : HW_VC_COMPUTE; }
 
@@ -42,7 +42,7 @@ static void dma_run_alone(struct hw_dma *dma, const struct hw_dma_params *params
 static uint64_t chunks_left(const struct hw_dma *dma, const struct hw_dma_params *params,
                             enum hw_vc vc, uint32_t bytes)
 {
-    const uint64_t chunks = dma_ceil_div(bytes - dma->passed[vc], params->chunk_bytes);
+    const uint64_t chunks = hw_ceil_div(bytes - dma->passed[vc], params->chunk_bytes);
     return chunks > 0 ? chunks : 1;
 }
 
@@ -59,8 +59,8 @@ static void dma_run_both(struct hw_dma *dma, const struct hw_dma_params *params,
     const uint64_t weight_a = params->weight[a], weight_b = params->weight[b];
     const uint64_t left_a = chunks_left(dma, params, a, first_bytes[a]);
     const uint64_t left_b = chunks_left(dma, params, b, first_bytes[b]);
-    const uint64_t turns_b = left_a <= turn ? 0 : dma_ceil_div(left_a - turn, weight_a);
-    const uint64_t turns_a = dma_ceil_div(left_b, weight_b) - 1;
+    const uint64_t turns_b = left_a <= turn ? 0 : hw_ceil_div(left_a - turn, weight_a);
+    const uint64_t turns_a = hw_ceil_div(left_b, weight_b) - 1;
     const uint64_t end_a = left_a + turns_b * weight_b;
     const uint64_t end_b = left_b + turn + turns_a * weight_a;
     uint64_t chunks_a = 1, chunks_b = 0; /* of the run */
@@ -135,7 +135,7 @@ int64_t hw_dma_newcomer(struct hw_dma *dma, const struct hw_dma_params *params, 
     /* The first chunk boundary of the run that is not before now. A run is whole chunks from the
      * operation's start, except for the operation's last bytes. */
     const uint32_t start = dma->passed[running];
-    uint64_t low = 1, high = dma_ceil_div(dma->run_passed[running] - start, params->chunk_bytes);
+    uint64_t low = 1, high = hw_ceil_div(dma->run_passed[running] - start, params->chunk_bytes);
     while (low < high) {
         const uint64_t middle = (low + high) / 2;
         const uint32_t passed = (uint32_t)(start + middle * params->chunk_bytes);

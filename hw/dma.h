@@ -1,18 +1,19 @@
 /*
- * dma.h: PE_DMA's engine and its two virtual channels (30-ipcq.md, "PE_DMA"): who gets the engine,
- * chunk by chunk, and when an operation's last byte has passed. Pure functions over plain state;
- * the caller (lp/fabric/pe_dma.c) turns their answers into events.
+ * dma.h: PE_DMA's engine and its two virtual channels (lp/QUEUES.md, "PE_DMA"): which channel gets
+ * the engine, chunk by chunk, and when an operation's last byte has passed. Pure functions over
+ * plain state; the caller (lp/fabric/pe_dma.c) turns their answers into events.
  *
  * The engine passes bytes at the pe_noc link's rate. Each channel is a FIFO of operations. While
  * both channels have work, they take turns by weighted round robin, chunk by chunk; a channel
- * alone gets it all. A run is what was granted in one go, as far as nothing can change it: with
- * both channels at work, until the first of the two operations is complete (what comes behind them
- * does not matter); with one, all that is left of its operation, which a newcomer on the other
- * channel cuts short at the end of the chunk in progress.
+ * alone gets every chunk. A run is the sequence of chunks that is granted at one time:
+ * - With both channels at work, it ends with the first of the two operations. Operations further
+ *   back in the channels cannot change it.
+ * - With one channel at work, it is the rest of its operation. A newcomer on the other channel cuts
+ *   it short at the end of the chunk in progress.
  *
- * I-DMA-1: every time equals that of a simulation chunk by chunk, where a choice is a zero-delay
- * event after the chunk's end. Hence a grant made at time t to a channel alone stays open to a
- * request of the other one at the same t that would have been handled before that choice.
+ * I-DMA-1: every time equals that of a simulation chunk by chunk, where each choice is a zero-delay
+ * event after the chunk's end. Hence a grant to a channel alone at time t stays open to a request
+ * of the other channel at the same t, if that request is handled before the choice would be.
  */
 #ifndef HW_DMA_H
 #define HW_DMA_H
@@ -24,7 +25,7 @@ enum hw_vc { HW_VC_COMPUTE, HW_VC_COMM, HW_VCS };
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded" /* states, payloads and records have none */
 
-/* An operation in a channel. What its fields mean beyond `bytes` is the caller's. 16 bytes. */
+/* An operation in a channel. All fields but `bytes` are the caller's. 16 bytes. */
 struct hw_dma_op {
     uint32_t bytes;
     uint32_t number; /* the transfer's number among its PE's events */
@@ -33,7 +34,7 @@ struct hw_dma_op {
 };
 _Static_assert(sizeof(struct hw_dma_op) == 16, "two channels of 16 make 512 bytes per PE");
 
-/* Who has the engine, beside the two channels. */
+/* Values of `running` beside the two channels: both have the engine by turns, or neither. */
 enum { HW_VC_BOTH = HW_VCS, HW_VC_IDLE };
 
 struct hw_dma {

@@ -1,7 +1,7 @@
 /*
  * hw_config.h: the machine's parameters, as the other files of hw/ and lp/ see them: whole numbers,
  * in picoseconds and bytes, derived from topology.yaml and components.yaml by the loader in
- * collectives/. Source of every field: 20-hardware.md. Plain data; const once a run has started.
+ * collectives/. Source of every field: HARDWARE.md. Plain data; const once a run has started.
  */
 #ifndef HW_CONFIG_H
 #define HW_CONFIG_H
@@ -61,7 +61,7 @@ struct hw_config {
     uint32_t gemm_m, gemm_n, gemm_k;
     uint64_t mmu_page_bytes;
 
-    /* what single operations take beyond that; blocks of a PE and links only */
+    /* the time that single operations take beyond that, in blocks of a PE and on links */
     bool jittered; /* any of them; lp/layout.c sets it: most machines have none */
     uint64_t jitter_seed;
     struct hw_jitter_kind node_jitter[HW_NODE_KINDS];

@@ -4,26 +4,20 @@
  */
 #include "hw/jitter.h"
 
-typedef __uint128_t u128;
+#include "hw/arithmetic.h"
 
-/* splitmix64's finaliser. */
-static uint64_t jitter_mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return z ^ z >> 31;
-}
+typedef __uint128_t u128;
 
 static uint64_t combine(uint64_t hash, uint64_t value)
 {
-    return jitter_mix(hash + value + 0x9E3779B97F4A7C15u);
+    return hw_mix(hash + value + 0x9E3779B97F4A7C15u);
 }
 
 static int64_t uniform_ps(const struct hw_jitter_kind *kind, uint64_t hash)
 {
     const int64_t least = kind->mean_ps > kind->spread_ps ? kind->mean_ps - kind->spread_ps : 0;
     const uint64_t values = (uint64_t)(kind->mean_ps + kind->spread_ps - least) + 1;
-    return least + (int64_t)((u128)jitter_mix(hash) * values >> 64);
+    return least + (int64_t)((u128)hw_mix(hash) * values >> 64);
 }
 
 static int64_t normal_ps(const struct hw_jitter_kind *kind, uint64_t hash)
@@ -56,7 +50,7 @@ static uint64_t minus_log2(uint64_t x)
 static int64_t exponential_ps(const struct hw_jitter_kind *kind, uint64_t hash)
 {
     static const uint64_t ln2 = 2977044472; /* in units of 2^-32 */
-    return (int64_t)((u128)kind->mean_ps * minus_log2(jitter_mix(hash) | 1) * ln2 >> 64);
+    return (int64_t)((u128)kind->mean_ps * minus_log2(hw_mix(hash) | 1) * ln2 >> 64);
 }
 
 int64_t hw_jitter_draw_ps(const struct hw_jitter_kind *kind, uint64_t seed,

@@ -1,9 +1,8 @@
 /*
- * jitter.h: how much longer than its cost an operation takes: what blocks of a PE and links add in
- * a machine that is not the same everywhere and always (`jitter` in components.yaml). Each draw is
- * a pure function of (seed, kind, instance, operation), in whole numbers only, so a run is the
- * same on any number of threads, however often it is rolled back, and on any processor. It is never
- * below 0: delays only grow, so every lookahead and every lower bound holds.
+ * jitter.h: the time that an operation takes beyond its cost, on blocks of a PE and on links
+ * (`jitter` in components.yaml). Each draw is a pure function of (seed, kind, instance, operation)
+ * in whole numbers. So a run is the same on any number of threads, after any number of rollbacks
+ * and on any processor. A draw is never below 0: every lookahead and every lower bound holds.
  */
 #ifndef HW_JITTER_H
 #define HW_JITTER_H
@@ -23,7 +22,7 @@ enum hw_jitter_distribution {
 /* The operation of a piece of a transfer that is not its last: only the last has the draw. */
 #define HW_JITTER_PIECE UINT64_MAX
 
-/* What operations have in common: where they happen. HW_JITTER_ANY: not in a cube, not in a PE. */
+/* The place of an operation. HW_JITTER_ANY: not in a cube, not in a PE. */
 struct hw_jitter_place {
     uint32_t sip, cube, pe;
     uint32_t index; /* of a link, among those of its cube, IO die or switch */
@@ -45,8 +44,8 @@ struct hw_jitter_kind {
 int64_t hw_jitter_draw_ps(const struct hw_jitter_kind *kind, uint64_t seed,
                           const struct hw_jitter_place *place, uint64_t operation, int64_t cost_ps);
 
-/* What an operation that costs `cost_ps` at this place takes beyond that; `operation` numbers the
- * instance's operations. 0 where `kind` has no jitter, or only elsewhere. */
+/* The time that an operation takes beyond its `cost_ps` at this place. `operation` is its number
+ * among the instance's operations. 0 where `kind` has no jitter, or only elsewhere. */
 static inline int64_t hw_jitter_ps(const struct hw_jitter_kind *kind, uint64_t seed,
                                    const struct hw_jitter_place *place, uint64_t operation,
                                    int64_t cost_ps)

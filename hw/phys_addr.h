@@ -1,5 +1,5 @@
 /*
- * phys_addr.h: physical addresses (20-hardware.md): the kind of memory, where it is, and a byte
+ * phys_addr.h: physical addresses (HARDWARE.md): the kind of memory, where it is, and a byte
  * offset in it, packed into 64 bits.
  *
  *   63 62 | 61 .. 48 | 47 .. 38 | 37 .. 32 | 31 .. 0

@@ -1,10 +1,10 @@
 /*
- * route.h: deterministic routing, hop by hop from coordinates (20-hardware.md, "Routing"), and the
+ * route.h: deterministic routing, hop by hop from coordinates (HARDWARE.md, "Routing"), and the
  * list of a whole path's nodes and links. NoC XY; cube mesh XY; SIP grid X then Y, the shorter
  * way round (ties: E, then S).
  *
- * The decisions (hw_route_*) are what lp/ follows event by event; hw_path_walk() strings the same
- * decisions together, for idle times, for `cubewarp topo`, and for tests that compare both.
+ * lp/ follows the decisions (hw_route_*) event by event; hw_path_walk() strings the same decisions
+ * together, for idle times, for `cubewarp topo`, and for tests that compare both.
  */
 #ifndef HW_ROUTE_H
 #define HW_ROUTE_H

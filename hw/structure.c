@@ -130,3 +130,27 @@ uint32_t hw_edge_cube(const struct hw_config *hw, uint32_t cube, enum hw_port po
         return y * w;
     }
 }
+
+/* The ends of connections among `count` places that `neighbour` knows. */
+static uint64_t count_ends(const struct hw_config *hw, uint32_t count,
+                           bool (*neighbour)(const struct hw_config *hw, uint32_t at,
+                                             enum hw_port port, uint32_t *to))
+{
+    uint64_t ends = 0;
+    uint32_t to;
+    for (uint32_t at = 0; at < count; at++)
+        for (enum hw_port port = 0; port < HW_PORTS; port++)
+            ends += neighbour(hw, at, port, &to);
+    return ends;
+}
+
+/* All cubes of a SIP and all PEs of a cube have the same places in all SIPs and cubes. */
+uint64_t hw_queue_pairs(const struct hw_config *hw, bool wire_all_pes)
+{
+    const uint64_t sips = hw->sip_count, cubes = hw_cubes(hw),
+                   wired = wire_all_pes ? hw_pes(hw) : 1;
+    const uint64_t between_pes = wire_all_pes ? count_ends(hw, hw_pes(hw), hw_pe_neighbour) : 0;
+    const uint64_t between_cubes = count_ends(hw, hw_cubes(hw), hw_cube_neighbour);
+    const uint64_t between_sips = count_ends(hw, hw->sip_count, hw_sip_neighbour);
+    return between_pes * cubes * sips + between_cubes * wired * sips + between_sips * cubes * wired;
+}

@@ -1,6 +1,6 @@
 /*
- * structure.h: what the machine is made of and who is whose neighbour, computed from coordinates
- * (20-hardware.md, "Structure" and "SIP topologies"). No tables, no state: every function is pure
+ * structure.h: the parts of the machine and their neighbours, computed from coordinates
+ * (HARDWARE.md, "Structure" and "SIP topologies"). No tables, no state: every function is pure
  * over a struct hw_config.
  *
  * Coordinates: x (column) grows east, y (row) grows south; cube = y * cube_w + x; likewise SIPs on
@@ -74,6 +74,10 @@ bool hw_dir_neighbour(const struct hw_config *hw, struct hw_place from, enum hw_
  * logical topology may use an index under another name: lp_dir_name() in lp/model.h knows. */
 const char *hw_dir_name(enum hw_dir dir);
 int hw_dir_by_name(const char *name);
+
+/* Queue pairs of the machine's PEs, over all PEs and built-in directions, if all PEs have queues or
+ * only PE 0 of each cube; found without building the machine. */
+uint64_t hw_queue_pairs(const struct hw_config *hw, bool wire_all_pes);
 
 /* The edge cube through which `cube` leaves or enters its SIP by `port`. */
 uint32_t hw_edge_cube(const struct hw_config *hw, uint32_t cube, enum hw_port port);

@@ -3,18 +3,18 @@
  */
 #include "hw/timing.h"
 
-static uint64_t timing_ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+#include "hw/arithmetic.h"
 
 int64_t hw_math_ps(const struct hw_config *hw, uint64_t elements)
 {
     return hw->overhead_ps[HW_NODE_PE_MATH] +
-           hw_rate_ps(hw->math_cycle, timing_ceil_div(elements, hw->math_lanes));
+           hw_rate_ps(hw->math_cycle, hw_ceil_div(elements, hw->math_lanes));
 }
 
 int64_t hw_gemm_ps(const struct hw_config *hw, uint32_t m, uint32_t n, uint32_t k)
 {
-    const uint64_t cycles = timing_ceil_div(m, hw->gemm_m) * timing_ceil_div(n, hw->gemm_n) *
-                            timing_ceil_div(k, hw->gemm_k);
+    const uint64_t cycles =
+        hw_ceil_div(m, hw->gemm_m) * hw_ceil_div(n, hw->gemm_n) * hw_ceil_div(k, hw->gemm_k);
     return hw->overhead_ps[HW_NODE_PE_GEMM] + hw_rate_ps(hw->gemm_cycle, cycles);
 }
 

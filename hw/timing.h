@@ -1,5 +1,5 @@
 /*
- * timing.h: how long things take (20-hardware.md, "Timing of a transfer"), in whole picoseconds.
+ * timing.h: durations (HARDWARE.md, "Timing of a transfer"), in whole picoseconds.
  * Pure functions and one plain struct, the server that each directed link is.
  */
 #ifndef HW_TIMING_H
@@ -26,8 +26,9 @@ static inline int64_t hw_ser_ps(const struct hw_link_class *link, uint64_t bytes
 #pragma GCC diagnostic error "-Wpadded" /* states, payloads and records have none */
 
 /*
- * One directed link: a server that sends one message after the other, and what it has done in
- * one epoch (a collective), so that nobody has to reset it. 24 bytes, part of an LP's state.
+ * One directed link: a server that sends one message after the other. Its counts belong to one
+ * epoch (a collective): the first message of another epoch resets them. 24 bytes, part of an LP's
+ * state.
  */
 struct hw_link {
     int64_t free_ps;       /* when its last message's tail has left it */
@@ -45,11 +46,11 @@ _Static_assert(sizeof(struct hw_link) == 24, "72 links make 216 bytes per PE");
 struct hw_flight {
     int64_t tau_ps, sigma_ps;
     uint32_t bytes;
-    uint32_t epoch;     /* what links count it under; 0: not counted (control messages) */
-    uint64_t operation; /* what jitter numbers it by */
+    uint32_t epoch;     /* links count it in this one; 0: not counted (control messages) */
+    uint64_t operation; /* its number for jitter */
 };
 
-/* Pays what `link_class` costs beyond what was paid. */
+/* Pays the serialisation on `link_class` beyond the part that is paid already. */
 static inline int64_t hw_flight_serialise(struct hw_flight *flight,
                                           const struct hw_link_class *link_class)
 {
@@ -106,7 +107,7 @@ static inline void hw_flight_cross(struct hw_flight *flight, const struct hw_lin
     hw_flight_cross_late(flight, link_class, link, next_overhead_ps, 0);
 }
 
-/* Durations of the blocks of a PE (20-hardware.md, "Blocks of a PE"). */
+/* Durations of the blocks of a PE (HARDWARE.md, "Blocks of a PE"). */
 int64_t hw_math_ps(const struct hw_config *hw, uint64_t elements);
 int64_t hw_gemm_ps(const struct hw_config *hw, uint32_t m, uint32_t n, uint32_t k);
 int64_t hw_fetch_ps(const struct hw_config *hw, uint64_t bytes);

@@ -1,18 +1,18 @@
 /*
  * link_groups.h: the links in the states of cubes, IO dies and switches, in groups of one kind and
- * use: one row each. Their numbers in a state (layout.c) and their names in reports (host/links.c)
- * follow from the rows; handlers name a group by its member of enum lp_links.
+ * use: one row each. Their numbers in a state (layout.c) and their names in reports
+ * (host/link_use.c) follow from the rows; handlers name a group by its member of enum lp_links.
  *
  *   GROUP(NAME, owner, kind, per, with, text)
- *     owner  CUBE, IO_DIE or SWITCH: that whose state holds the links
+ *     owner  CUBE, IO_DIE or SWITCH: the links are in the state of its LP
  *     kind   of hw/blocks.h. OUTER's is the topology's, by port; REDUCE is no kind of hw
- *     per    how many there are, and how the name goes on after `text`:
+ *     per    the number of links, and the rest of their names after `text`:
  *            ONE     one
  *            PORT    one for each port: text, port
  *            ROUTER  one for each port of each router: text, router, port
  *            PE      one for each PE: text, PE. The links of one PE in all these groups are side
  *                    by side
- *            PUT_PE  the same apart from those, and only where kernels put
+ *            PUT_PE  one for each PE, apart from those, and only where kernels put
  *            LANE    one for each cube at each edge of the SIP: port, text, lane
  *            SIP     one for each SIP: text, SIP
  *     with   reports list a group ALONE, or WITH the rows before it port by port or PE by PE

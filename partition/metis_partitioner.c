@@ -40,7 +40,7 @@ struct search {
     bool found;
 };
 
-static int metis_no_memory(const struct search *search, struct cw_error *error)
+static int partition_out_of_memory(const struct search *search, struct cw_error *error)
 {
     return cw_error_set(error, CW_NO_RESOURCE,
                         "out of memory while partitioning %" PRIu32 " cubes for %" PRIu32
@@ -48,10 +48,10 @@ static int metis_no_memory(const struct search *search, struct cw_error *error)
                         search->cube_count, search->workers);
 }
 
-static int metis_failed(const struct search *search, int status, struct cw_error *error)
+static int report_metis(const struct search *search, int status, struct cw_error *error)
 {
     if (status == METIS_ERROR_MEMORY)
-        return metis_no_memory(search, error);
+        return partition_out_of_memory(search, error);
     return cw_error_set(error, CW_BUG,
                         "METIS refuses the graph of %" PRIu32 " cubes for %" PRIu32
                         " threads with status %d; --partition sip does without it",
@@ -85,7 +85,7 @@ static int try_metis(struct search *search, struct cube_graph *graph, uint32_t g
     const int status = run(&graph->count, &constraints, graph->first, graph->neighbour, graph->work,
                            NULL, graph->weight, &parts, NULL, NULL, options, &cut, search->part);
     if (status != METIS_OK)
-        return metis_failed(search, status, error);
+        return report_metis(search, status, error);
     for (uint32_t i = 0; i < search->cube_count; i++)
         search->tried[i] = (uint32_t)search->part[i / group];
     consider_tried(search);
@@ -99,7 +99,7 @@ static int try_graph(struct search *search, uint32_t group, struct cw_error *err
     struct cube_graph graph;
     int code = cube_graph_build(&graph, search->hw, search->work, group)
                    ? CW_OK
-                   : metis_no_memory(search, error);
+                   : partition_out_of_memory(search, error);
     if (code == CW_OK)
         code = try_metis(search, &graph, group, METIS_PartGraphRecursive, error);
     if (code == CW_OK)
@@ -141,7 +141,8 @@ int partition_metis(const struct hw_config *hw, uint32_t workers, uint32_t *cube
     search.tried = calloc(search.cube_count, sizeof *search.tried);
     search.part = calloc(search.cube_count, sizeof *search.part);
     const bool allocated = search.work && search.load && search.tried && search.part;
-    const int code = allocated ? find_best(&search, error) : metis_no_memory(&search, error);
+    const int code =
+        allocated ? find_best(&search, error) : partition_out_of_memory(&search, error);
     free(search.work);
     free(search.load);
     free(search.tried);

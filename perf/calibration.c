@@ -4,9 +4,9 @@
  * The loop is eight chains of shifts and additions side by side: it uses no memory, but all of a
  * core's arithmetic, so that it shows whether its core was its own, and how fast it ran. (A virtual
  * machine's two cores may be two hardware threads of one: a single chain, which leaves most of the
- * core idle, then gains 2 where events gain 1.5.) Alone it counts by its best of two; together
- * by what happened. The ping-pong's figure is the median of batches: a thread that loses its core
- * spoils one batch, a machine in its slow state all of them.
+ * core idle, then gains 2 where events gain 1.5.) Alone it counts by the better of two trials;
+ * together by the only one. The ping-pong's figure is the median of batches: a thread that loses
+ * its core spoils one batch, a machine in its slow state all of them.
  */
 #include "perf/calibration.h"
 
@@ -94,9 +94,7 @@ static void *ping_pong(void *arg)
 
 static int no_thread(int number, struct cw_error *error)
 {
-    snprintf(error->text, sizeof error->text, "no thread for a calibration: %s", strerror(number));
-    error->exit_code = CW_NO_RESOURCE;
-    return CW_NO_RESOURCE;
+    return cw_error_set(error, CW_NO_RESOURCE, "no thread for a calibration: %s", strerror(number));
 }
 
 /* Runs `body` on as many sides as there are, at once. */

@@ -1,6 +1,6 @@
 /*
- * calibration.h: what the machine is worth at this moment, before and after each measurement: how
- * fast a bare loop runs, what two of them on two cores gain over one, and how long a cache line
+ * calibration.h: the speed of the machine at this moment, before and after each measurement: how
+ * fast a bare loop runs, how much two of them on two cores gain over one, and how long a cache line
  * takes from one core to another. A measurement between two calibrations that differ is disturbed.
  *
  * Starts threads of its own, pinned to the first two cores that the process may use, and joins
@@ -20,7 +20,7 @@ struct perf_calibration {
     double line_ns; /* a cache line, one way; 0 with one core */
 };
 
-/* A cache line crosses in some 50 ns or some 210 ns (10-engine.md): where one ends. */
+/* A cache line crosses in some 50 ns or in some 210 ns: the border between the two states. */
 #define PERF_FAR_FROM_NS 100.0
 /* A figure that moved by more than this share of itself did not stay the same. */
 #define PERF_STEADY 0.08
@@ -29,7 +29,7 @@ enum perf_state { PERF_ONE_CORE, PERF_NEAR, PERF_FAR, PERF_MIXED, PERF_STATES };
 extern const char *const perf_state_name[PERF_STATES];
 
 enum perf_state perf_state_of(const struct perf_calibration *calibration);
-/* NULL, or what changed between the two, in a few words. */
+/* NULL, or the figure that changed between the two, in a few words. */
 const char *perf_disturbance(const struct perf_calibration *before,
                              const struct perf_calibration *after);
 /* CW_NO_RESOURCE, with *error filled, if there is no thread to be had. */

@@ -17,15 +17,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/host/program.h"
+#include "core/host/program_path.h"
 
 enum { ARGUMENTS_MAX = 64, PATH_BYTES = 4096 };
 
-static int measure_fail(struct cw_error *error, int exit_code, const char *command,
-                        const char *what)
+static int measure_fail(struct cw_error *error, enum cw_exit exit_code, const char *command,
+                        const char *reason)
 {
-    snprintf(error->text, sizeof error->text, "'%.600s' %s", command, what);
-    return error->exit_code = exit_code;
+    return cw_error_set(error, exit_code, "'%.600s' %s", command, reason);
 }
 
 /* ---- programs ---------------------------------------------------------------------------------
@@ -154,16 +153,15 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
         return CW_OK;
     free(child->out);
     child->out = NULL;
-    char what[64];
+    char reason[64];
     if (!WIFEXITED(status))
-        snprintf(what, sizeof what, "was ended by signal %d", WTERMSIG(status));
+        snprintf(reason, sizeof reason, "was ended by signal %d", WTERMSIG(status));
     else
-        snprintf(what, sizeof what, "failed with exit code %d", WEXITSTATUS(status));
-    return measure_fail(error, WIFEXITED(status) ? WEXITSTATUS(status) : CW_BUG, command, what);
+        snprintf(reason, sizeof reason, "failed with exit code %d", WEXITSTATUS(status));
+    return measure_fail(error, WIFEXITED(status) ? WEXITSTATUS(status) : CW_BUG, command, reason);
 }
 
-/* ---- what it said -----------------------------------------------------------------------------
- */
+/* ---- its output ----------------------------------------------------------------------------- */
 
 static double number_of(const json_t *object, const char *key)
 {

@@ -10,7 +10,7 @@
 /* Seconds after which a case is given up: it hangs. */
 #define PERF_CASE_S_MAX 600
 
-/* What a program of the harness's own did: its standard output, read to the end. */
+/* The standard output of a program of the harness, read to its end. */
 struct perf_child {
     char *out; /* the caller frees it */
     double cpu_s;

@@ -11,8 +11,8 @@
 
 enum { ROUNDS_MIN = 3 };
 
-/* What is compared of two runs of a case on several threads, which run as fast as a cache line
- * crosses: the rounds in a state that both were in often enough. On one thread: all. */
+/* Chooses the rounds to compare. Several threads run as fast as a cache line crosses: only the
+ * rounds in a state that both runs met often enough. On one thread: all rounds. */
 static enum perf_state common_state(const struct perf_case_run *before,
                                     const struct perf_case_run *after)
 {
@@ -103,13 +103,13 @@ const char *perf_machines_differ(const struct perf_run *before, const struct per
 /* ---- printing ---------------------------------------------------------------------------------
  */
 
-static void print_run(FILE *file, const char *what, const struct perf_run *run)
+static void print_run(FILE *file, const char *label, const struct perf_run *run)
 {
     const struct perf_calibration calibration = perf_calibration_of(run);
     fprintf(file,
             "# %-6s %s, commit %s, set %s: bare loop %.3f ns, two gain %.2f, cache line %.0f ns "
             "(%s)\n",
-            what, run->started, run->commit, run->set, calibration.loop_ns, calibration.gain,
+            label, run->started, run->commit, run->set, calibration.loop_ns, calibration.gain,
             calibration.line_ns, perf_state_name[perf_state_of_run(run)]);
 }
 

@@ -1,6 +1,6 @@
 /*
- * perf_compare.h: two runs of the harness, case by case: what became slower by more than the noise
- * that both measured (statistics.h has the rule).
+ * perf_compare.h: two runs of the harness, case by case: the cases that became slower by more than
+ * the noise that both measured (statistics.h has the rule).
  */
 #ifndef PERF_PERF_COMPARE_H
 #define PERF_PERF_COMPARE_H
@@ -23,7 +23,7 @@ struct perf_difference {
     enum perf_verdict verdict;
     double before, after; /* medians, in events per second */
     double change;        /* of the medians: 0.1 is a tenth faster */
-    double noise;         /* what a change had to be beyond, as a share of the earlier median */
+    double noise;         /* the change that counts begins here, as a share of the earlier median */
     const char *why;      /* of PERF_NOT_COMPARABLE */
 };
 
@@ -37,7 +37,7 @@ double perf_drift(const struct perf_run *before, const struct perf_run *after);
 struct perf_difference perf_compare_case(const struct perf_case_run *before,
                                          const struct perf_case_run *after, double drift);
 
-/* NULL, or what differs between the machines of two runs. */
+/* NULL, or the property in which the machines of two runs differ. */
 const char *perf_machines_differ(const struct perf_run *before, const struct perf_run *after);
 
 /* Prints the comparison; returns the number of cases that became slower. */

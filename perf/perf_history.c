@@ -33,8 +33,7 @@ static const char schema[] =
 
 static int perf_history_fail(const char *path, const char *why, struct cw_error *error)
 {
-    snprintf(error->text, sizeof error->text, "history %.500s: %.300s", path, why);
-    return error->exit_code = CW_NO_RESOURCE;
+    return cw_error_set(error, CW_NO_RESOURCE, "history %.500s: %.300s", path, why);
 }
 
 static int fail_sqlite(sqlite3 *history, const char *path, struct cw_error *error)
@@ -56,10 +55,10 @@ int perf_history_path(char *path, size_t bytes, struct cw_error *error)
     else if (home != NULL && home[0] == '/')
         length = snprintf(path, bytes, "%s/.local/share/cubewarp/perf.sqlite", home);
     if (length < 0 || (size_t)length >= bytes) {
-        snprintf(error->text, sizeof error->text,
-                 "no place for the history: neither XDG_DATA_HOME nor HOME names a folder; "
-                 "--history FILE or --no-history");
-        return error->exit_code = CW_USAGE;
+        return cw_error_set(
+            error, CW_USAGE,
+            "no place for the history: neither XDG_DATA_HOME nor HOME names a folder; "
+            "--history FILE or --no-history");
     }
     return CW_OK;
 }
@@ -91,9 +90,9 @@ static int version_of(sqlite3 *history)
 static int open_history(const char *path, bool writes, sqlite3 **history, struct cw_error *error)
 {
     if (!writes && access(path, F_OK) != 0 && errno == ENOENT) {
-        snprintf(error->text, sizeof error->text,
-                 "history %.500s: there is none yet; 'cubewarp perf run' makes one", path);
-        return error->exit_code = CW_USAGE;
+        return cw_error_set(error, CW_USAGE,
+                            "history %.500s: there is none yet; 'cubewarp perf run' makes one",
+                            path);
     }
     const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     if (sqlite3_open_v2(path, history, flags, NULL) != SQLITE_OK)
@@ -195,7 +194,7 @@ int perf_history_add(const char *path, const struct perf_run *run, int64_t *id,
     int result = open_history(path, true, &history, error);
     if (result == CW_OK && !insert(history, run, id))
         result = fail_sqlite(history, path, error);
-    sqlite3_close(history); /* rolls back what was not committed */
+    sqlite3_close(history); /* rolls an open transaction back */
     return result;
 }
 
@@ -283,9 +282,8 @@ static int read_run(sqlite3 *history, const char *path, int64_t id, struct perf_
     sqlite3_finalize(statement);
     if (found)
         return CW_OK;
-    snprintf(error->text, sizeof error->text, "history %.500s: there is no run %lld", path,
-             (long long)id);
-    return error->exit_code = CW_USAGE;
+    return cw_error_set(error, CW_USAGE, "history %.500s: there is no run %lld", path,
+                        (long long)id);
 }
 
 int perf_history_read(const char *path, int64_t id, struct perf_run *run, struct cw_error *error)

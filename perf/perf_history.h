@@ -13,7 +13,7 @@
 /* The default file: $XDG_DATA_HOME/cubewarp/perf.sqlite, or in ~/.local/share. CW_USAGE if there is
  * no home. */
 int perf_history_path(char *path, size_t bytes, struct cw_error *error);
-/* Creates the folders above that file. `path` is what it was in the end. */
+/* Creates the folders above that file; `path` is whole again on success. */
 int perf_history_make_folder(char *path, struct cw_error *error);
 
 /* Appends a run; creates the file. `id`: its number from now on. */

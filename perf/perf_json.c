@@ -18,7 +18,7 @@ static void perf_json_put(json_t **object, const char *key, json_t *value)
     *object = NULL;
 }
 
-static void put_whole(json_t **object, const char *key, uint64_t value)
+static void put_u64(json_t **object, const char *key, uint64_t value)
 {
     perf_json_put(object, key, json_integer((json_int_t)value));
 }
@@ -49,14 +49,14 @@ static json_t *context_json(const struct perf_run *run)
     put_text(&context, "date", run->started);
     put_text(&context, "host_name", run->machine.host);
     put_text(&context, "executable", "cubewarp");
-    put_whole(&context, "num_cpus", run->machine.cores);
+    put_u64(&context, "num_cpus", run->machine.cores);
     perf_json_put(&context, "caches", json_array());
     put_text(&context, "library_build_type", "release");
     perf_json_put(&context, "cubewarp", own);
     return context;
 }
 
-/* What entries of rounds and of aggregates begin with. */
+/* The members with which entries of rounds and of aggregates begin. */
 static json_t *entry_begin(const struct perf_run *run, size_t index, const char *suffix,
                            const char *run_type)
 {
@@ -65,11 +65,11 @@ static json_t *entry_begin(const struct perf_run *run, size_t index, const char 
     snprintf(name, sizeof name, "%s%s", measured->name, suffix);
     json_t *entry = json_object();
     put_text(&entry, "name", name);
-    put_whole(&entry, "family_index", index);
-    put_whole(&entry, "per_family_instance_index", 0);
+    put_u64(&entry, "family_index", index);
+    put_u64(&entry, "per_family_instance_index", 0);
     put_text(&entry, "run_name", measured->name);
     put_text(&entry, "run_type", run_type);
-    put_whole(&entry, "repetitions", measured->sample_count);
+    put_u64(&entry, "repetitions", measured->sample_count);
     return entry;
 }
 
@@ -89,22 +89,22 @@ static json_t *sample_json(const struct perf_run *run, size_t index,
                            const struct perf_sample *sample)
 {
     json_t *entry = entry_begin(run, index, "", "iteration");
-    put_whole(&entry, "repetition_index", sample->round);
-    put_whole(&entry, "threads", run->cases[index].threads);
-    put_whole(&entry, "iterations", 1);
+    put_u64(&entry, "repetition_index", sample->round);
+    put_u64(&entry, "threads", run->cases[index].threads);
+    put_u64(&entry, "iterations", 1);
     put_real(&entry, "real_time", sample->run_s * 1e3);
     put_real(&entry, "cpu_time", sample->cpu_s * 1e3);
     put_text(&entry, "time_unit", "ms");
     put_real(&entry, "items_per_second", sample->events_per_s);
     put_text(&entry, "label", run->cases[index].command);
-    put_whole(&entry, "events", sample->events);
+    put_u64(&entry, "events", sample->events);
     put_real(&entry, "setup_s", sample->setup_s);
     put_real(&entry, "efficiency", sample->efficiency);
-    put_whole(&entry, "peak_rss_bytes", sample->rss_bytes);
+    put_u64(&entry, "peak_rss_bytes", sample->rss_bytes);
     put_calibration(&entry, "before", &sample->before);
     put_calibration(&entry, "after", &sample->after);
-    put_whole(&entry, "repeats", sample->repeats);
-    put_whole(&entry, "disturbed", sample->disturbed);
+    put_u64(&entry, "repeats", sample->repeats);
+    put_u64(&entry, "disturbed", sample->disturbed);
     return entry;
 }
 
@@ -125,10 +125,10 @@ static json_t *aggregate_json(const struct perf_run *run, size_t index, const ch
     const struct perf_spread real = perf_spread_of(real_ms, count);
     const struct perf_spread cpu = perf_spread_of(cpu_ms, count);
     json_t *entry = entry_begin(run, index, suffix, "aggregate");
-    put_whole(&entry, "threads", measured->threads);
+    put_u64(&entry, "threads", measured->threads);
     put_text(&entry, "aggregate_name", name);
     put_text(&entry, "aggregate_unit", "time");
-    put_whole(&entry, "iterations", measured->sample_count);
+    put_u64(&entry, "iterations", measured->sample_count);
     put_real(&entry, "real_time", is_median ? real.median : real.stddev);
     put_real(&entry, "cpu_time", is_median ? cpu.median : cpu.stddev);
     put_text(&entry, "time_unit", "ms");
@@ -163,8 +163,7 @@ int perf_json_write(FILE *file, const struct perf_run *run, struct cw_error *err
     json_decref(root);
     if (written || ferror(file))
         return CW_OK;
-    snprintf(error->text, sizeof error->text, "out of memory for the JSON result");
-    return error->exit_code = CW_NO_RESOURCE;
+    return cw_error_memory(error, "the JSON result");
 }
 
 /* ---- reading ----------------------------------------------------------------------------------
@@ -181,7 +180,7 @@ static double get_real(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
-static uint64_t get_whole(const json_t *object, const char *key)
+static uint64_t get_u64(const json_t *object, const char *key)
 {
     return (uint64_t)json_integer_value(json_object_get(object, key));
 }
@@ -202,7 +201,7 @@ static void read_context(const json_t *context, struct perf_run *run)
     const json_t *const own = json_object_get(context, "cubewarp");
     get_text(context, "date", run->started, sizeof run->started);
     get_text(context, "host_name", run->machine.host, sizeof run->machine.host);
-    run->machine.cores = (uint32_t)get_whole(context, "num_cpus");
+    run->machine.cores = (uint32_t)get_u64(context, "num_cpus");
     get_text(own, "cpu", run->machine.cpu, sizeof run->machine.cpu);
     get_text(own, "kernel", run->machine.kernel, sizeof run->machine.kernel);
     get_text(own, "commit", run->commit, sizeof run->commit);
@@ -218,7 +217,7 @@ static struct perf_case_run *case_named(struct perf_run *run, const json_t *entr
     for (size_t i = 0; i < run->case_count; i++)
         if (strcmp(run->cases[i].name, name) == 0)
             return &run->cases[i];
-    return perf_run_add(run, name, command, (uint32_t)get_whole(entry, "threads"));
+    return perf_run_add(run, name, command, (uint32_t)get_u64(entry, "threads"));
 }
 
 static bool read_entry(struct perf_run *run, const json_t *entry)
@@ -228,16 +227,16 @@ static bool read_entry(struct perf_run *run, const json_t *entry)
         return true;
     struct perf_case_run *const measured = case_named(run, entry);
     const struct perf_sample sample = {
-        .round = (uint32_t)get_whole(entry, "repetition_index"),
-        .repeats = (uint32_t)get_whole(entry, "repeats"),
-        .disturbed = get_whole(entry, "disturbed") != 0,
+        .round = (uint32_t)get_u64(entry, "repetition_index"),
+        .repeats = (uint32_t)get_u64(entry, "repeats"),
+        .disturbed = get_u64(entry, "disturbed") != 0,
         .events_per_s = get_real(entry, "items_per_second"),
         .run_s = get_real(entry, "real_time") * 1e-3,
         .setup_s = get_real(entry, "setup_s"),
         .cpu_s = get_real(entry, "cpu_time") * 1e-3,
         .efficiency = get_real(entry, "efficiency"),
-        .events = get_whole(entry, "events"),
-        .rss_bytes = get_whole(entry, "peak_rss_bytes"),
+        .events = get_u64(entry, "events"),
+        .rss_bytes = get_u64(entry, "peak_rss_bytes"),
         .before = get_calibration(entry, "before"),
         .after = get_calibration(entry, "after"),
     };
@@ -245,10 +244,9 @@ static bool read_entry(struct perf_run *run, const json_t *entry)
 }
 
 static int perf_json_reject(struct cw_error *error, const char *path, int line, int column,
-                            const char *what)
+                            const char *reason)
 {
-    snprintf(error->text, sizeof error->text, "%.400s:%d:%d: %.400s", path, line, column, what);
-    return error->exit_code = CW_USAGE;
+    return cw_error_set(error, CW_USAGE, "%.400s:%d:%d: %.400s", path, line, column, reason);
 }
 
 int perf_json_read(const char *path, struct perf_run *run, struct cw_error *error)
@@ -267,10 +265,8 @@ int perf_json_read(const char *path, struct perf_run *run, struct cw_error *erro
     else
         read_context(context, run);
     for (size_t i = 0; result == CW_OK && i < json_array_size(list); i++)
-        if (!read_entry(run, json_array_get(list, i))) {
-            snprintf(error->text, sizeof error->text, "out of memory for %.400s", path);
-            result = error->exit_code = CW_NO_RESOURCE;
-        }
+        if (!read_entry(run, json_array_get(list, i)))
+            result = cw_error_set(error, CW_NO_RESOURCE, "out of memory for %.400s", path);
     json_decref(root);
     return result;
 }

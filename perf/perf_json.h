@@ -1,7 +1,7 @@
 /*
  * perf_json.h: a run of the harness in google-benchmark's JSON form, which its tools read: an
  * object `context` and a list `benchmarks` with an entry per case and round (run_type iteration)
- * and the aggregates median and stddev. What that form has no place for stands beside it as
+ * and the aggregates median and stddev. Figures that have no place in that form stand beside it as
  * counters and under context.cubewarp, so that a file read back is the run that was written.
  */
 #ifndef PERF_PERF_JSON_H
@@ -11,7 +11,7 @@
 
 #include "perf/perf_run.h"
 
-/* CW_NO_RESOURCE, with *error filled, if there is no memory for it; what could not be written is
+/* CW_NO_RESOURCE, with *error filled, if there is no memory for it; a failed write is
  * known to the stream. */
 int perf_json_write(FILE *file, const struct perf_run *run, struct cw_error *error);
 /* CW_USAGE, with path, line and column, if the file is none of these. The caller frees *run,

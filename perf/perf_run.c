@@ -1,5 +1,5 @@
 /*
- * perf_run.c: keeping and summing up what was measured (perf_run.h).
+ * perf_run.c: keeping and summing up measurements (perf_run.h).
  */
 #include "perf/perf_run.h"
 

@@ -1,7 +1,7 @@
 /*
- * perf_run.h: one run of the harness: on which machine, of which build, and for each case what each
- * round measured. Written as JSON (perf_json.h) and to the history (perf_history.h), read back from
- * either, and compared. Plain data; perf_run_free() releases what hangs off it.
+ * perf_run.h: one run of the harness: on which machine, of which build, and for each case the
+ * measurements of each round. Written as JSON (perf_json.h) and to the history (perf_history.h),
+ * read back from either, and compared. Plain data; perf_run_free() releases its arrays.
  */
 #ifndef PERF_PERF_RUN_H
 #define PERF_PERF_RUN_H
@@ -46,8 +46,8 @@ struct perf_run {
 };
 
 /*
- * What is said of a case: of its rounds in one state of the machine, or in any (PERF_MIXED). Of the
- * undisturbed ones, if they are more than half; else of all.
+ * The summary of a case over its rounds in one state of the machine, or in any (PERF_MIXED): over
+ * the undisturbed rounds, if they are more than half; else over all.
  */
 struct perf_summary {
     struct perf_spread events_per_s;
@@ -72,7 +72,7 @@ struct perf_summary perf_summary_of(const struct perf_case_run *measured, enum p
 /*
  * The ratio of a case to another, round by round, since a shared machine changes its speed within
  * minutes; over the rounds in which the case found that state. `scaled`: for cases on several
- * threads, what it would be if two bare loops gained 2 over one; as measured where there is one
+ * threads, the ratio if two bare loops gained 2 over one; as measured where there is one
  * core. Rounds count as in perf_summary_of(). `count` 0: no round had both.
  */
 struct perf_spread perf_ratio_of(const struct perf_case_run *measured,

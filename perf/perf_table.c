@@ -47,7 +47,7 @@ enum perf_state perf_state_of_run(const struct perf_run *run)
 /* ---- goals ------------------------------------------------------------------------------------
  */
 
-/* What stands behind a line. */
+/* The remarks at the end of a line. */
 struct remarks {
     char text[400];
     size_t used;
@@ -76,7 +76,7 @@ static struct remarks *next(struct remarks *remarks)
 
 static const char *met(bool is) { return is ? "met" : "NOT MET"; }
 
-/* The rounds in one state. `mode`: what the ratio is to, NULL: sequential. */
+/* The rounds in one state. `mode`: the mode of the other case in the ratio; NULL: sequential. */
 static void judge_ratio_in(struct remarks *remarks, const struct perf_spread *ratio, double least,
                            const char *mode, const char *state)
 {

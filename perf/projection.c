@@ -1,7 +1,7 @@
 /*
  * projection.c: keeping a trace, and the three bounds, each in one pass over it (projection.h).
  *
- * A prefix of a run is a run: causes come before what they cause. So a trace that is full simply
+ * A prefix of a run is a run: causes come before their effects. So a trace that is full simply
  * ends there.
  */
 #include "perf/projection.h"
@@ -93,12 +93,12 @@ double perf_trace_cost_s(const struct perf_trace *trace, uint16_t type)
 /* ---- the bounds -------------------------------------------------------------------------------
  */
 
-/* What a pass works on. */
+/* The arrays of a pass. */
 struct pass {
     const struct perf_trace *trace;
     double *cost_s;   /* [type] */
     double *finish_s; /* [event] */
-    double *free_s;   /* [LP or worker]: when what it did last has ended */
+    double *free_s;   /* [LP or worker]: the end of its last event */
 };
 
 static size_t drain_end(const struct perf_trace *trace, size_t drain)
@@ -107,8 +107,8 @@ static size_t drain_end(const struct perf_trace *trace, size_t drain)
 }
 
 /*
- * When all is done, if each event begins when its cause has ended and what it runs on is free, and
- * these take their events in order. They are the LPs, or, where `lp_worker` is given, the workers.
+ * When all is done, if each event begins as soon as its cause has ended and its server is free, and
+ * servers take their events in order. The servers are the LPs or, with `lp_worker`, the workers.
  */
 static double schedule(struct pass *pass, const uint32_t *lp_worker, uint32_t count)
 {
@@ -192,7 +192,6 @@ int perf_project(const struct perf_trace *trace, uint32_t lp_count,
     free(pass.free_s);
     if (has_memory)
         return CW_OK;
-    snprintf(error->text, sizeof error->text, "out of memory for a projection of %zu events",
-             trace->count);
-    return error->exit_code = CW_NO_RESOURCE;
+    return cw_error_set(error, CW_NO_RESOURCE, "out of memory for a projection of %zu events",
+                        trace->count);
 }

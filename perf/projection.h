@@ -1,14 +1,14 @@
 /*
- * projection.h: what more workers than this machine has could gain at most, worked out from one
- * traced sequential run: which event caused which, on which LP, at what cost. A projection is an
- * upper bound under its own assumptions, never a measurement: messages, undo, GVT and the cache
- * cost nothing in it.
+ * projection.h: the largest gain that more workers than this machine has could bring, worked out
+ * from one traced sequential run: which event caused which, on which LP, at what cost. A projection
+ * is an upper bound under its own assumptions, never a measurement: messages, undo, GVT and the
+ * cache cost nothing in it.
  *
  *   critical path   as many workers as LPs: an event begins when its cause and the event before it
  *                   on its LP have ended
  *   ordered         each worker takes the events of its LPs in their order; an event begins when
- *                   its cause has ended and its worker is free. What a worker that never speculates
- *                   and learns of everything at once would reach
+ *                   its cause has ended and its worker is free. The bound of a worker that never
+ *                   speculates and learns of each event at once
  *   windowed        all workers meet after each window of the lookahead's length, which begins at
  *                   the least event that is left; a window lasts as long as its busiest worker
  *

@@ -42,10 +42,8 @@ static int run_rounds(const struct perf_session *session, const struct perf_case
         if (session->progress != NULL)
             session->progress(session->arg, sample.round, cases[at].name, done, count);
         result = session_measure(session, &cases[at], &calibration, &sample, error);
-        if (result == CW_OK && !perf_case_add(&run->cases[at], &sample)) {
-            snprintf(error->text, sizeof error->text, "out of memory for the samples");
-            result = error->exit_code = CW_NO_RESOURCE;
-        }
+        if (result == CW_OK && !perf_case_add(&run->cases[at], &sample))
+            result = cw_error_memory(error, "the samples");
     }
     return result;
 }
@@ -54,10 +52,8 @@ int perf_session_measure(const struct perf_session *session, const struct perf_c
                          size_t count, struct perf_run *run, struct cw_error *error)
 {
     for (size_t i = 0; i < count; i++)
-        if (perf_run_add(run, cases[i].name, cases[i].command, cases[i].threads) == NULL) {
-            snprintf(error->text, sizeof error->text, "out of memory for the cases");
-            return error->exit_code = CW_NO_RESOURCE;
-        }
+        if (perf_run_add(run, cases[i].name, cases[i].command, cases[i].threads) == NULL)
+            return cw_error_memory(error, "the cases");
     return run_rounds(session, cases, run, error);
 }
 

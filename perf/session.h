@@ -1,6 +1,6 @@
 /*
  * session.h: a whole run of the harness: rounds, in each of which every case of the set is measured
- * once, in turn, so that what slows the machine down for minutes slows all of them. A disturbed
+ * once, in turn, so that a disturbance of minutes slows all of them. A disturbed
  * measurement is repeated at once.
  */
 #ifndef PERF_SESSION_H
@@ -12,9 +12,9 @@ struct perf_session {
     const char *set; /* of perf_session_run() */
     uint32_t rounds;
     uint32_t repeats_max; /* of one measurement; after that it stays, and says so */
-    /* Told before each measurement; NULL: nobody wants to know. */
+    /* Called before each measurement; NULL: not wanted. */
     void (*progress)(void *arg, uint32_t round, const char *name, size_t done, size_t count);
-    /* Told of what was thrown away, or stayed, disturbed. NULL: likewise. */
+    /* Called for each disturbed measurement, repeated or kept; NULL: not wanted. */
     void (*disturbed)(void *arg, const char *name, const char *why, bool again);
     void *arg;
 };

@@ -15,7 +15,7 @@
 /* Each takes a quarter to half a second on one thread. */
 static const struct model {
     const char *name, *command;
-    const char *bare; /* what the bare loops are told; NULL: they do not run this model */
+    const char *bare; /* arguments of the bare loops; NULL: they do not run this model */
 } models[] = {
     {"phold-10", "phold --remote 10% --end 150", NULL},
     {"phold-25", "phold --remote 25% --end 150", "random 4096 16 100"},
@@ -109,8 +109,7 @@ static const struct row {
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
-/* ---- goals (10-engine.md, "What it must reach") ------------------------------------------------
- */
+/* ---- goals (core/ENGINE.md) ----------------------------------------------------------------- */
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -236,8 +235,7 @@ int perf_set_cases(const char *set, uint32_t cores, struct perf_case **cases, si
         if (strcmp(sets[i].name, set) == 0)
             bit = sets[i].bit;
     if (bit == 0) {
-        snprintf(error->text, sizeof error->text, "--set %.80s: no such set", set);
-        return error->exit_code = CW_USAGE;
+        return cw_error_set(error, CW_USAGE, "--set %.80s: no such set", set);
     }
     struct cases list = {.count = 0};
     const uint32_t all = cores > 1 ? cores : 2; /* on one core two threads still must be right */
@@ -253,6 +251,5 @@ int perf_set_cases(const char *set, uint32_t cores, struct perf_case **cases, si
     *count = list.count;
     if (!list.out_of_memory)
         return CW_OK;
-    snprintf(error->text, sizeof error->text, "out of memory for the cases of a set");
-    return error->exit_code = CW_NO_RESOURCE;
+    return cw_error_memory(error, "the cases of a set");
 }

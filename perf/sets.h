@@ -1,6 +1,6 @@
 /*
- * sets.h: what is measured: models, the modes and threads they run on, the goals that
- * 10-engine.md sets for them, and the named sets that a run of the harness picks from them. All of
+ * sets.h: the cases to measure: models, the modes and threads they run on, the goals that
+ * core/ENGINE.md sets for them, and the named sets from which a run of the harness picks. All of
  * it is tables in sets.c; a new model or set is a row there.
  *
  * A case is named model/mode/threads: phold-25/adaptive/2.
@@ -37,8 +37,8 @@ const char *perf_set_name(size_t i);
 const char *perf_set_help(size_t i);
 
 /*
- * The cases of a set, in the order in which a round takes them; `cores` is what "all threads"
- * means. The caller frees *cases. CW_USAGE if there is no such set.
+ * The cases of a set, in the order in which a round takes them; `cores` is the number of "all
+ * threads". The caller frees *cases. CW_USAGE if there is no such set.
  */
 int perf_set_cases(const char *set, uint32_t cores, struct perf_case **cases, size_t *count,
                    struct cw_error *error);

@@ -1,5 +1,5 @@
 /*
- * statistics.h: what is said of a few figures that were measured in turn: robust, since one of
+ * statistics.h: statistics of a few figures that were measured in turn: robust, since one of
  * five may have been disturbed. Pure functions; the arrays are the caller's and stay as they are.
  */
 #ifndef PERF_STATISTICS_H
@@ -23,8 +23,8 @@ double perf_median(const double *figures, size_t count);
 /*
  * Whether `after` is lower than `before` by more than the noise of both: the medians differ by
  * more than PERF_LEAST_LOSS of the earlier one and by more than PERF_NOISE_MADS times the sum of
- * both MADs, in either case on top of `drift`, the share by which what did not change at all
- * differs between the two; and the ranges between the quartiles do not meet.
+ * both MADs, in either case on top of `drift`, the share by which cases without any change
+ * differ between the two; and the ranges between the quartiles do not meet.
  */
 #define PERF_LEAST_LOSS 0.03
 #define PERF_NOISE_MADS 3.0

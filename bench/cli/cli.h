@@ -1,25 +1,14 @@
 /*
- * cli.h: the commands of cubewarp. Each has a function that takes its own argv (argv[0] is the
- * command's name) and returns an exit code (enum cw_exit), having printed what went wrong.
+ * cli.h: the beginning and the end that all commands share. Functions return exit codes (enum
+ * cw_exit), having printed the reason of a failure.
  */
 #ifndef BENCH_CLI_H
 #define BENCH_CLI_H
 
-#include "bench/cli/options.h"
+#include "bench/options/option.h"
 #include "bench/programs/run_options.h"
 #include "collectives/config/config.h"
 #include "core/cw.h"
-
-int cli_main(int argc, char **argv);
-
-int run_main(int argc, char **argv);
-int verify_main(int argc, char **argv);
-int check_main(int argc, char **argv);
-int config_main(int argc, char **argv);
-int topo_main(int argc, char **argv);
-
-/* Queue pairs that a machine's PEs have, over all PEs and directions; without building it. */
-uint64_t topo_queue_pairs(const struct hw_config *hw, bool wire_all_pes);
 
 /*
  * The command line of any command. False: the command is at its end and returns *code, because the
@@ -35,9 +24,10 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
               struct config **config);
 /* "Try 'cubewarp COMMAND --help'.", on standard error. */
 void cli_hint(const char *command);
-/* Prints "cubewarp COMMAND: TEXT" on standard error, and what to do; returns the exit code. */
+/* Prints "cubewarp COMMAND: TEXT" on standard error, and asks to report a bug; returns the exit
+ * code. */
 int cli_fail(const char *command, const struct cw_error *error);
-/* Flushes standard output: `result`, or CW_NO_RESOURCE if what was printed got lost. */
+/* Flushes standard output: `result`, or CW_NO_RESOURCE if the output could not be written. */
 int cli_end(const char *command, int result);
 
 #endif

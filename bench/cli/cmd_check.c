@@ -1,7 +1,10 @@
 /*
- * cmd_check.c: `cubewarp check`: every error of a configuration, or that there is none: what the
- * loader finds, then whether the chosen algorithm runs on this machine with its own n_elem.
+ * cmd_check.c: `cubewarp check`: prints every error of a configuration, or that it has
+ * none: those that the loader finds, then whether the chosen algorithm runs on this machine with
+ * its own n_elem.
  */
+#include "bench/cli/cmd_check.h"
+
 #include <stdio.h>
 
 #include "bench/cli/cli.h"

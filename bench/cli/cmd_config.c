@@ -1,8 +1,9 @@
 /*
- * cmd_config.c: `cubewarp config`: the resolved configuration with the places of its values; or,
- * with
- * --keys, all keys there are with what is legal for each.
+ * cmd_config.c: `cubewarp config`: prints the resolved configuration with the places of its
+ * values; or, with --keys, all keys with the legal values of each.
  */
+#include "bench/cli/cmd_config.h"
+
 #include <stdio.h>
 
 #include "bench/cli/cli.h"

@@ -2,11 +2,12 @@
  * cmd_perf_compare.c: `cubewarp perf compare`: finds the two runs, in files or in the history, and
  * compares them.
  */
+#include "bench/cli/cmd_perf_compare.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/cli/cmd_perf.h"
 #include "perf/perf_compare.h"
 #include "perf/perf_history.h"
 #include "perf/perf_json.h"
@@ -23,8 +24,8 @@ static int history_path(const struct perf_options *options, char *path, size_t b
 }
 
 /* A whole number is a run in the history, anything else a file. */
-static int cmd_perf_compare_read_operand(const struct perf_options *options, const char *text,
-                                         struct perf_run *run, struct cw_error *error)
+static int read_compared_run(const struct perf_options *options, const char *text,
+                             struct perf_run *run, struct cw_error *error)
 {
     char path[4096];
     if (text[0] == '\0' || text[strspn(text, "0123456789")] != '\0')
@@ -58,12 +59,12 @@ static int read_both(const struct perf_options *options, struct perf_run *before
 {
     int64_t id = 0;
     int result = options->operand_count == 2
-                     ? cmd_perf_compare_read_operand(options, options->operands[1], after, error)
+                     ? read_compared_run(options, options->operands[1], after, error)
                      : read_last(options, NULL, &id, after, error);
     if (result != CW_OK)
         return result;
     return options->operand_count > 0
-               ? cmd_perf_compare_read_operand(options, options->operands[0], before, error)
+               ? read_compared_run(options, options->operands[0], before, error)
                : read_last(options, after->set, &id, before, error);
 }
 

@@ -1,7 +1,9 @@
 /*
  * cmd_perf_project.c: `cubewarp perf project`: traces a run, asks for its bounds under the
- * partition that the command would use, and holds them against what two threads gain in fact.
+ * partition that the command would use, and compares them with the measured gain of two threads.
  */
+#include "bench/cli/cmd_perf_project.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -10,10 +12,11 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/programs/bench.h"
-#include "bench/cli/cmd_perf.h"
-#include "bench/cli/cmd_phold.h"
-#include "bench/cli/options_run.h"
+#include "bench/options/options.h"
+#include "bench/options/options_phold.h"
+#include "bench/options/options_run.h"
 #include "bench/output/report.h"
+#include "bench/output/report_json.h"
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
@@ -26,7 +29,7 @@
 
 enum { TYPES_SHOWN = 8 };
 
-/* What is projected: one of the two commands. */
+/* The command to project: `phold` or `run`. */
 struct subject {
     int argc;
     char **argv;
@@ -36,7 +39,7 @@ struct subject {
     struct phold_options phold;
     struct run_options run;
     struct config *config; /* of run */
-    struct lp_model model; /* likewise: how LPs are numbered */
+    struct lp_model model; /* of run: how LPs are numbered */
     bool has_model;
     uint32_t lp_count;
 };
@@ -59,7 +62,8 @@ static int out_of_memory(struct cw_error *error)
 
 static char *default_command[] = {"phold", "--end", "50", NULL};
 
-/* What is measured is the line split at blanks, with options behind it. */
+/* The measured command is the line split at blanks, with more options behind it: words with blanks
+ * would be split. */
 static int check_words(const struct subject *subject, struct cw_error *error)
 {
     for (int i = 1; i < subject->argc; i++) {
@@ -83,9 +87,18 @@ static int join_words(struct subject *subject, struct cw_error *error)
     return CW_OK;
 }
 
+/* Reads a line of `run` or `phold`; options that have no meaning for a projection are refused. */
+static int read_projected(enum command command, void *values, const struct subject *subject,
+                          struct cw_error *error)
+{
+    struct options read = {.command = command, .projected = true, .values = values};
+    return options_read(&read, subject->argc, subject->argv, error);
+}
+
 static int load_run(struct subject *subject, struct cw_error *error)
 {
-    int result = run_options_project(&subject->run, subject->argc, subject->argv, error);
+    run_options_defaults(&subject->run);
+    int result = read_projected(COMMAND_RUN, &subject->run, subject, error);
     if (result != CW_OK)
         return result;
     struct config_errors errors = {0};
@@ -97,7 +110,7 @@ static int load_run(struct subject *subject, struct cw_error *error)
                             subject->line);
     subject->run.quiet = true;
     subject->no_data_given = subject->run.no_data;
-    subject->run.no_data = true; /* what is projected is the engine's time */
+    subject->run.no_data = true; /* the projection is about the engine's time */
     result = run_options_check(&subject->run, &subject->config->hw, error);
     if (result != CW_OK)
         return result;
@@ -123,7 +136,9 @@ static int load(struct subject *subject, const struct perf_options *options, str
                             subject->argv[0]);
     if (!subject->is_phold)
         return load_run(subject, error);
-    result = phold_options_project(&subject->phold, subject->argc, subject->argv, error);
+    struct phold_command phold = phold_command_defaults();
+    result = read_projected(COMMAND_PHOLD, &phold, subject, error);
+    subject->phold = phold.options;
     subject->lp_count = subject->phold.lps;
     return result;
 }
@@ -140,13 +155,13 @@ static int trace_run(struct subject *subject, struct perf_trace *trace, struct c
     if (subject->is_phold) {
         struct cw_stats stats;
         double setup_s;
-        subject->phold.trace = perf_trace_note;
-        subject->phold.trace_arg = trace;
+        subject->phold.engine.trace = perf_trace_note;
+        subject->phold.engine.trace_arg = trace;
         return phold_run(&subject->phold, CW_SEQUENTIAL, 1, &stats, &setup_s, error);
     }
     struct result result = {0};
-    subject->run.trace = perf_trace_note;
-    subject->run.trace_arg = trace;
+    subject->run.engine.trace = perf_trace_note;
+    subject->run.engine.trace_arg = trace;
     const int code = bench_run(&subject->run, subject->config, &result, error);
     result_free(&result);
     return code;
@@ -205,12 +220,10 @@ static int project_on(const struct subject *subject, const struct perf_trace *tr
     return result;
 }
 
-/* ---- what two threads gain in fact ------------------------------------------------------------
- */
+/* ---- the measured gain of two threads ------------------------------------------------------- */
 
-static int cmd_perf_project_measure(const struct perf_options *options,
-                                    const struct subject *subject, struct outcome *outcome,
-                                    struct cw_error *error)
+static int measure_speed_up(const struct perf_options *options, const struct subject *subject,
+                            struct outcome *outcome, struct cw_error *error)
 {
     struct perf_case cases[2] = {{.name = "measured/sequential/1", .threads = 1},
                                  {.name = "measured/adaptive/2", .threads = 2}};
@@ -282,10 +295,8 @@ static void print_measured(const struct outcome *outcome)
         print_error("windowed", speed_up(two, two->windowed_s), outcome->scaled.median);
 }
 
-static void cmd_perf_project_print_table(const struct perf_options *options,
-                                         const struct subject *subject,
-                                         const struct perf_trace *trace,
-                                         const struct outcome *outcome)
+static void print_projection(const struct perf_options *options, const struct subject *subject,
+                             const struct perf_trace *trace, const struct outcome *outcome)
 {
     printf("# PROJECTED upper bounds on the speed-up over one thread, not measurements\n");
     printf("# %s: %zu events on %" PRIu32 " LPs in %zu drains, partition %s\n", subject->line,
@@ -331,10 +342,9 @@ static json_t *measured_json(const struct outcome *outcome)
         two->windowed_s > 0 ? json_real(speed_up(two, two->windowed_s) / scaled - 1) : json_null());
 }
 
-static int cmd_perf_project_write_json(FILE *file, const struct perf_options *options,
-                                       const struct subject *subject,
-                                       const struct perf_trace *trace,
-                                       const struct outcome *outcome, struct cw_error *error)
+static int write_projection_json(FILE *file, const struct perf_options *options,
+                                 const struct subject *subject, const struct perf_trace *trace,
+                                 const struct outcome *outcome, struct cw_error *error)
 {
     json_t *const list = json_array();
     for (size_t i = 0; i < options->worker_count; i++)
@@ -351,18 +361,16 @@ static int cmd_perf_project_write_json(FILE *file, const struct perf_options *op
 }
 
 /* Standard output has the table, or the JSON that was asked for there, alone. */
-static int cmd_perf_project_report(const struct perf_options *options,
-                                   const struct subject *subject, const struct perf_trace *trace,
-                                   const struct outcome *outcome, struct atomic_file *json,
-                                   struct cw_error *error)
+static int report_projection(const struct perf_options *options, const struct subject *subject,
+                             const struct perf_trace *trace, const struct outcome *outcome,
+                             struct atomic_file *json, struct cw_error *error)
 {
     if (options->json != NULL && json->stream == NULL)
-        return cmd_perf_project_write_json(stdout, options, subject, trace, outcome, error);
-    cmd_perf_project_print_table(options, subject, trace, outcome);
+        return write_projection_json(stdout, options, subject, trace, outcome, error);
+    print_projection(options, subject, trace, outcome);
     if (options->json == NULL)
         return CW_OK;
-    const int result =
-        cmd_perf_project_write_json(json->stream, options, subject, trace, outcome, error);
+    const int result = write_projection_json(json->stream, options, subject, trace, outcome, error);
     return result == CW_OK ? atomic_file_commit(json, error) : result;
 }
 
@@ -378,10 +386,10 @@ static int project(const struct perf_options *options, struct subject *subject,
     for (size_t i = 0; i < options->worker_count && result == CW_OK; i++)
         result = project_on(subject, trace, options->workers[i], &outcome.bounds[i], error);
     if (result == CW_OK && !options->no_measure)
-        result = cmd_perf_project_measure(options, subject, &outcome, error);
+        result = measure_speed_up(options, subject, &outcome, error);
     if (result == CW_OK && !options->no_measure)
         result = project_on(subject, trace, 2, &outcome.at_two, error);
-    return result == CW_OK ? cmd_perf_project_report(options, subject, trace, &outcome, json, error)
+    return result == CW_OK ? report_projection(options, subject, trace, &outcome, json, error)
                            : result;
 }
 
@@ -391,7 +399,7 @@ int perf_project_main(const struct perf_options *options, struct cw_error *error
     struct perf_trace trace = {.count = 0};
     struct atomic_file json = {.stream = NULL};
     unsetenv(environment_variables[ENVIRONMENT_CCL_TRACE]
-                 .name); /* a trace would stand in the result, and in what is measured */
+                 .name); /* a trace would stand in the result, and slow the measured runs */
     int result = load(&subject, options, error);
     if (result == CW_OK && options->json != NULL && strcmp(options->json, "-") != 0)
         result = atomic_file_open(&json, options->json, error);

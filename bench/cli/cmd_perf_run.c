@@ -2,21 +2,21 @@
  * cmd_perf_run.c: `cubewarp perf run`: measures a set, prints the table or the JSON, keeps the run
  * in the history.
  */
+#include "bench/cli/cmd_perf_run.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/output/atomic_file.h"
-#include "bench/cli/cmd_perf.h"
 #include "perf/measure.h"
 #include "perf/perf_history.h"
 #include "perf/perf_json.h"
 #include "perf/perf_table.h"
 #include "perf/session.h"
 
-static void cmd_perf_run_on_progress(void *arg, uint32_t round, const char *name, size_t done,
-                                     size_t count)
+static void show_measurement(void *arg, uint32_t round, const char *name, size_t done, size_t count)
 {
     const struct perf_options *const options = arg;
     fprintf(stderr, "\r\033[Kround %u of %u, %zu of %zu: %s", (unsigned)round + 1,
@@ -44,7 +44,7 @@ static int list_cases(const struct perf_options *options, struct cw_error *error
 }
 
 /* Standard output has the table, or the JSON that was asked for there, alone. */
-static int cmd_perf_run_report(const struct perf_options *options, const struct perf_run *run,
+static int report_measurements(const struct perf_options *options, const struct perf_run *run,
                                struct atomic_file *json, struct cw_error *error)
 {
     if (options->json != NULL && json->stream == NULL)
@@ -57,8 +57,8 @@ static int cmd_perf_run_report(const struct perf_options *options, const struct 
 }
 
 /* Keeps the run, unless it was not wanted. */
-static int cmd_perf_run_keep(const struct perf_options *options, const struct perf_run *run,
-                             struct cw_error *error)
+static int keep_in_history(const struct perf_options *options, const struct perf_run *run,
+                           struct cw_error *error)
 {
     char path[4096];
     int64_t id = 0;
@@ -87,7 +87,7 @@ int perf_run_main(const struct perf_options *options, struct cw_error *error)
         .set = options->set,
         .rounds = options->rounds,
         .repeats_max = options->repeats,
-        .progress = shows ? cmd_perf_run_on_progress : NULL,
+        .progress = shows ? show_measurement : NULL,
         .disturbed = options->quiet ? NULL : on_disturbed,
         .arg = (void *)(uintptr_t)options,
     };
@@ -101,9 +101,9 @@ int perf_run_main(const struct perf_options *options, struct cw_error *error)
     if (shows)
         fputs("\r\033[K", stderr);
     if (result == CW_OK)
-        result = cmd_perf_run_report(options, &run, &json, error);
+        result = report_measurements(options, &run, &json, error);
     if (result == CW_OK)
-        result = cmd_perf_run_keep(options, &run, error);
+        result = keep_in_history(options, &run, error);
     atomic_file_discard(&json);
     perf_run_free(&run);
     return result;

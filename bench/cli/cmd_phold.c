@@ -13,46 +13,11 @@
 #include "bench/output/atomic_file.h"
 #include "bench/cli/cli.h"
 #include "bench/output/engine_log.h"
-#include "bench/cli/options_run.h"
+#include "bench/options/options_phold.h"
 #include "bench/output/progress.h"
 #include "bench/output/report.h"
 #include "bench/output/result.h"
-
-/* ---- options -------------------------------------------------------------------------------- */
-
-int phold_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
-{
-    (void)options;
-    (void)count;
-    cw_error_set(error, CW_USAGE, "%s: phold takes options only", rest[0]);
-    return 0;
-}
-
-int phold_options_finish(struct options *options, struct cw_error *error)
-{
-    struct phold_command *const command = options->values;
-    const struct phold_options *const phold = &command->options;
-    const int result =
-        options_choose_sync(error, &command->sync, command->threads, phold->stress_rate_p32);
-    return result == CW_OK
-               ? options_check_cancellation(error, command->sync, phold->lazy_cancellation)
-               : result;
-}
-
-static struct phold_command phold_command_defaults(void)
-{
-    return (struct phold_command){.options = phold_defaults(), .sync = CW_SYNCS, .threads = 1};
-}
-
-int phold_options_project(struct phold_options *options, int argc, char **argv,
-                          struct cw_error *error)
-{
-    struct phold_command command = phold_command_defaults();
-    struct options read = {.command = COMMAND_PHOLD, .projected = true, .values = &command};
-    const int result = options_read(&read, argc, argv, error);
-    *options = command.options;
-    return result;
-}
+#include "bench/output/report_json.h"
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
@@ -76,12 +41,13 @@ static void print_phold_table(const struct phold_command *command, const struct 
                100 * (double)options->remote_p32 / 4294967296.0, (double)options->mean_ps * 1e-6,
                (double)options->lookahead_ps * 1e-6);
     printf(", state %" PRIu32 " B, grain %" PRIu32 " ns, end %g us, seed %" PRIu64 "\n",
-           options->state_bytes, options->grain_ns, (double)options->end_ps * 1e-6, options->seed);
+           options->state_bytes, options->grain_ns, (double)options->engine.end_ps * 1e-6,
+           options->seed);
     printf("# %-12s %7s %14s %12s %10s %10s %10s %9s  %s\n", "sync", "threads", "committed",
            "committed/s", "efficiency", "run(s)", "setup(s)", "RSS(MiB)", "trace hash");
     printf("  %-12s %7" PRIu32 " %14" PRIu64 " %12.4g %10.3f %10.4f %10.4f %9.1f  %016" PRIx64 "\n",
-           cw_sync_name[command->sync], command->threads, stats->events_committed,
-           phold_ratio((double)stats->events_committed, stats->run_s),
+           cw_sync_name[command->options.engine.sync], command->options.engine.worker_count,
+           stats->events_committed, phold_ratio((double)stats->events_committed, stats->run_s),
            phold_ratio((double)stats->events_committed, (double)stats->events_processed),
            stats->run_s, outcome->setup_s, (double)outcome->peak_rss_bytes / 1048576.0,
            stats->trace_hash);
@@ -93,13 +59,14 @@ static struct result_engine engine_of(const struct phold_command *command,
 {
     const struct cw_stats *const stats = &outcome->stats;
     return (struct result_engine){
-        .sync = cw_sync_name[command->sync],
+        .sync = cw_sync_name[command->options.engine.sync],
         .partition = "block",
-        .cancellation = result_cancellation(command->sync, command->options.lazy_cancellation),
-        .threads = command->threads,
+        .cancellation = result_cancellation(command->options.engine.sync,
+                                            command->options.engine.lazy_cancellation),
+        .threads = command->options.engine.worker_count,
         .stats = *stats,
         .workers = outcome->workers,
-        .worker_count = outcome->workers == NULL ? 0 : command->threads,
+        .worker_count = outcome->workers == NULL ? 0 : command->options.engine.worker_count,
         .peak_rss_bytes = outcome->peak_rss_bytes,
         .setup_s = outcome->setup_s,
         .run_s = stats->run_s,
@@ -115,7 +82,7 @@ static json_t *options_json(const struct phold_options *options)
         (json_int_t)options->population, "remote", (double)options->remote_p32 / 4294967296.0,
         "mean_ps", (json_int_t)options->mean_ps, "lookahead_ps", (json_int_t)options->lookahead_ps,
         "state_bytes", (json_int_t)options->state_bytes, "grain_ns", (json_int_t)options->grain_ns,
-        "end_ps", (json_int_t)options->end_ps, "seed", (json_int_t)options->seed);
+        "end_ps", (json_int_t)options->engine.end_ps, "seed", (json_int_t)options->seed);
 }
 
 static int write_phold_json(FILE *file, const struct phold_command *command,
@@ -153,9 +120,10 @@ struct session {
 static void show_phold_progress(void *argument, const struct cw_progress *progress)
 {
     struct session *const session = argument;
-    progress_show(&session->line, progress,
-                  100 * phold_ratio((double)progress->gvt_ps, (double)session->options->end_ps),
-                  "the time");
+    progress_show(
+        &session->line, progress,
+        100 * phold_ratio((double)progress->gvt_ps, (double)session->options->engine.end_ps),
+        "the time");
 }
 
 static void log_phold_round(void *argument, const struct cw_progress *progress)
@@ -168,19 +136,20 @@ static int run_session(const struct phold_command *command, struct session *sess
                        struct outcome *outcome, struct cw_error *error)
 {
     struct phold_options options = command->options;
-    options.progress = isatty(STDERR_FILENO) && !command->quiet ? show_phold_progress : NULL;
-    options.each_round = command->engine_log != NULL ? log_phold_round : NULL;
-    options.progress_arg = session;
+    options.engine.progress = isatty(STDERR_FILENO) && !command->quiet ? show_phold_progress : NULL;
+    options.engine.each_round = command->engine_log != NULL ? log_phold_round : NULL;
+    options.engine.progress_arg = session;
     options.workers = outcome->workers;
-    const int result = phold_run(&options, command->sync, command->threads, &outcome->stats,
-                                 &outcome->setup_s, error);
-    if (options.progress != NULL)
+    const int result =
+        phold_run(&options, command->options.engine.sync, command->options.engine.worker_count,
+                  &outcome->stats, &outcome->setup_s, error);
+    if (options.engine.progress != NULL)
         progress_clear();
     outcome->peak_rss_bytes = peak_rss_bytes();
     return result;
 }
 
-/* Runs the same model sequentially: what it commits must be the same. */
+/* Runs the same model sequentially: it must commit the same events. */
 static int verify_phold(const struct phold_command *command, const struct outcome *outcome,
                         struct cw_error *error)
 {
@@ -200,7 +169,8 @@ static int verify_phold(const struct phold_command *command, const struct outcom
     return cw_error_set(error, CW_BUG,
                         "verify: %s on %" PRIu32 " threads commits %" PRIu64
                         " events, trace hash %016" PRIx64 "; sequential %" PRIu64 ", %016" PRIx64,
-                        cw_sync_name[command->sync], command->threads, got->events_committed,
+                        cw_sync_name[command->options.engine.sync],
+                        command->options.engine.worker_count, got->events_committed,
                         got->trace_hash, expected.events_committed, expected.trace_hash);
 }
 
@@ -208,7 +178,8 @@ static int verify_phold(const struct phold_command *command, const struct outcom
 static int run_phold(const struct phold_command *command, struct cw_error *error)
 {
     struct session session = {.options = &command->options};
-    struct outcome outcome = {.workers = calloc(command->threads, sizeof *outcome.workers)};
+    struct outcome outcome = {
+        .workers = calloc(command->options.engine.worker_count, sizeof *outcome.workers)};
     int result = CW_OK;
     if (command->json != NULL && strcmp(command->json, "-") != 0)
         result = atomic_file_open(&session.json, command->json, error);

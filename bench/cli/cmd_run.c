@@ -2,6 +2,8 @@
  * cmd_run.c: `cubewarp run`: configuration, bench, report. Output files are opened before the run,
  * so that a path that cannot be written is known at once, and appear after it, whole.
  */
+#include "bench/cli/cmd_run.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +11,10 @@
 #include "bench/output/atomic_file.h"
 #include "bench/programs/bench.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/options_run.h"
+#include "bench/options/options_run.h"
 #include "bench/output/report.h"
+#include "bench/output/report_json.h"
+#include "bench/output/report_csv.h"
 #include "collectives/config/config_load.h"
 #include "collectives/plugin.h"
 
@@ -20,13 +24,13 @@ struct outputs {
     char *pointers; /* of a deadlock: to be shown after its message */
 };
 
-static bool cmd_run_is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
+static bool names_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
 
 static int open_outputs(const struct run_options *options, struct outputs *outputs,
                         struct cw_error *error)
 {
-    *outputs = (struct outputs){.json_to_stdout = cmd_run_is_stdout(options->json),
-                                .csv_to_stdout = cmd_run_is_stdout(options->csv)};
+    *outputs = (struct outputs){.json_to_stdout = names_stdout(options->json),
+                                .csv_to_stdout = names_stdout(options->csv)};
     int result = CW_OK;
     if (options->json != NULL && !outputs->json_to_stdout)
         result = atomic_file_open(&outputs->json, options->json, error);
@@ -58,8 +62,8 @@ static int write_outputs(struct outputs *outputs, const struct result *result,
     return code;
 }
 
-static int cmd_run_bench(const struct run_options *options, const struct config *config,
-                         struct outputs *outputs, struct cw_error *error)
+static int run_and_report(const struct run_options *options, const struct config *config,
+                          struct outputs *outputs, struct cw_error *error)
 {
     struct result result = {0};
     int code = run_options_check(options, &config->hw, error);
@@ -88,7 +92,7 @@ int run_main(int argc, char **argv)
         return code;
     code = open_outputs(&options, &outputs, &error);
     if (code == CW_OK)
-        code = cmd_run_bench(&options, config, &outputs, &error);
+        code = run_and_report(&options, config, &outputs, &error);
     atomic_file_discard(&outputs.json);
     atomic_file_discard(&outputs.csv);
     config_free(config);

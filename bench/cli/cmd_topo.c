@@ -1,7 +1,9 @@
 /*
- * cmd_topo.c: `cubewarp topo`: what the configuration builds: counts, a drawing (topo_svg.c), and
- * with --path the nodes and links between two PEs and what each costs.
+ * cmd_topo.c: `cubewarp topo`: shows the machine that a configuration builds: counts, a
+ * drawing (topo_svg.c), and with --path the nodes and links between two PEs with their times.
  */
+#include "bench/cli/cmd_topo.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -19,30 +21,6 @@ static bool parse_place(const char *text, const struct hw_config *hw, struct hw_
     char rest;
     return sscanf(text, "%u.%u.%u%c", &place->sip, &place->cube, &place->pe, &rest) == 3 &&
            place->sip < hw->sip_count && place->cube < hw_cubes(hw) && place->pe < hw_pes(hw);
-}
-
-/* The ends of connections among `count` places that `neighbour` knows. */
-static uint64_t count_ends(const struct hw_config *hw, uint32_t count,
-                           bool (*neighbour)(const struct hw_config *hw, uint32_t at,
-                                             enum hw_port port, uint32_t *to))
-{
-    uint64_t ends = 0;
-    uint32_t to;
-    for (uint32_t at = 0; at < count; at++)
-        for (enum hw_port port = 0; port < HW_PORTS; port++)
-            ends += neighbour(hw, at, port, &to);
-    return ends;
-}
-
-/* All cubes of a SIP and all PEs of a cube have the same places in all SIPs and cubes. */
-uint64_t topo_queue_pairs(const struct hw_config *hw, bool wire_all_pes)
-{
-    const uint64_t sips = hw->sip_count, cubes = hw_cubes(hw),
-                   wired = wire_all_pes ? hw_pes(hw) : 1;
-    const uint64_t between_pes = wire_all_pes ? count_ends(hw, hw_pes(hw), hw_pe_neighbour) : 0;
-    const uint64_t between_cubes = count_ends(hw, hw_cubes(hw), hw_cube_neighbour);
-    const uint64_t between_sips = count_ends(hw, hw->sip_count, hw_sip_neighbour);
-    return between_pes * cubes * sips + between_cubes * wired * sips + between_sips * cubes * wired;
 }
 
 static void print_counts(const struct config *config, const struct lp_model *m, uint64_t pairs)
@@ -66,14 +44,14 @@ static void print_counts(const struct config *config, const struct lp_model *m, 
            m->cube.state_bytes / m->pes);
 }
 
-/* A path being printed; what it costs adds up as simulated. */
+/* A path being printed, and the sums of its times. */
 struct path {
     const struct hw_config *hw;
     uint64_t bytes;
     int64_t latency_ps, ser_ps_max;
 };
 
-static void cmd_topo_print_ns(int64_t ps)
+static void print_path_ns(int64_t ps)
 {
     printf("%6lld.%03lld", (long long)(ps / 1000), (long long)(ps % 1000));
 }
@@ -102,7 +80,7 @@ static void print_step(void *arg, const struct hw_path_step *step)
         printf("%-10s ", hw_node_name[step->kind]);
         print_place(step);
         printf(" overhead ");
-        cmd_topo_print_ns(ps);
+        print_path_ns(ps);
     } else {
         const struct hw_link_class *link = &path->hw->link[step->kind];
         const int64_t ser_ps = hw_ser_ps(link, path->bytes);
@@ -111,9 +89,9 @@ static void print_step(void *arg, const struct hw_path_step *step)
         printf("  -%-8s ", hw_link_name[step->kind]);
         print_place(step);
         printf(" flight   ");
-        cmd_topo_print_ns(link->prop_ps);
+        print_path_ns(link->prop_ps);
         printf("   %llu B take ", (unsigned long long)path->bytes);
-        cmd_topo_print_ns(ser_ps);
+        print_path_ns(ser_ps);
     }
     putchar('\n');
 }
@@ -126,11 +104,11 @@ static void print_path(const struct config *config, struct hw_place from, struct
     hw_path_walk(&config->hw, from, to, dist_slot_memory(&config->ccl), HW_PORT_NONE, print_step,
                  &path);
     printf("latency ");
-    cmd_topo_print_ns(path.latency_ps);
+    print_path_ns(path.latency_ps);
     printf(" + longest serialisation ");
-    cmd_topo_print_ns(path.ser_ps_max);
+    print_path_ns(path.ser_ps_max);
     printf(" = ");
-    cmd_topo_print_ns(path.latency_ps + path.ser_ps_max);
+    print_path_ns(path.latency_ps + path.ser_ps_max);
     putchar('\n');
 }
 
@@ -152,7 +130,7 @@ static int draw(const struct run_options *options, const struct config *config,
 /* Queue pairs that the algorithm's topology installs. */
 static int count_pairs(const struct config *config, uint64_t *pairs, struct cw_error *error)
 {
-    *pairs = topo_queue_pairs(&config->hw, config->ccl.wiring == CCL_WIRING_ALL_PES);
+    *pairs = hw_queue_pairs(&config->hw, config->ccl.wiring == CCL_WIRING_ALL_PES);
     if (strcmp(config->ccl.topology, "none") == 0)
         return CW_OK;
     struct install_plans *plans;
@@ -175,11 +153,10 @@ static int topo(const struct run_options *options, const struct config *config,
     struct lp_model model;
     if (options->path_from != NULL && (!parse_place(options->path_from, &config->hw, &from) ||
                                        !parse_place(options->path_to, &config->hw, &to))) {
-        snprintf(error->text, sizeof error->text,
-                 "--path %s %s: expected two PEs as SIP.CUBE.PE, up to %u.%u.%u",
-                 options->path_from, options->path_to, config->hw.sip_count - 1,
-                 hw_cubes(&config->hw) - 1, hw_pes(&config->hw) - 1);
-        return error->exit_code = CW_USAGE;
+        return cw_error_set(error, CW_USAGE,
+                            "--path %s %s: expected two PEs as SIP.CUBE.PE, up to %u.%u.%u",
+                            options->path_from, options->path_to, config->hw.sip_count - 1,
+                            hw_cubes(&config->hw) - 1, hw_pes(&config->hw) - 1);
     }
     if (options->svg != NULL)
         return draw(options, config, error);
@@ -189,8 +166,7 @@ static int topo(const struct run_options *options, const struct config *config,
         return code;
     if (!lp_layout_init(&model, &config->hw, &queues)) {
         lp_layout_free(&model);
-        snprintf(error->text, sizeof error->text, "out of memory");
-        return error->exit_code = CW_NO_RESOURCE;
+        return cw_error_set(error, CW_NO_RESOURCE, "out of memory");
     }
     print_counts(config, &model, pairs);
     if (options->path_from != NULL)

@@ -5,8 +5,8 @@
 #ifndef BENCH_GENERATE_H
 #define BENCH_GENERATE_H
 
-/* argv[0] is "--generate"; argv[1] is "man" or a shell. Returns an exit code, having printed what
- * went wrong. */
+/* argv[0] is "--generate"; argv[1] is "man" or a shell. Returns an exit code, having printed the
+ * reason of a failure. */
 int generate_main(int argc, char **argv);
 
 #endif

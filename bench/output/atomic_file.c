@@ -23,8 +23,7 @@
 static int atomic_file_fail(struct atomic_file *file, const char *path, int number,
                             struct cw_error *error)
 {
-    snprintf(error->text, sizeof error->text, "cannot write %.800s: %s", path, strerror(number));
-    error->exit_code = CW_NO_RESOURCE;
+    cw_error_set(error, CW_NO_RESOURCE, "cannot write %.800s: %s", path, strerror(number));
     atomic_file_discard(file);
     return CW_NO_RESOURCE;
 }
@@ -57,8 +56,8 @@ static int close_descriptor(void *cookie)
 
 /* ---- the file aside -------------------------------------------------------------------------- */
 
-/* Where a path leads: through symbolic links to the file itself, so that they stay links. What is
- * no regular file keeps its name: /dev/stdout may lead to a pipe, which has none. */
+/* Where a path leads: through symbolic links to the file itself, so that they stay links. A path to
+ * anything but a regular file stays as it is: /dev/stdout may lead to a pipe, which has none. */
 static char *atomic_file_resolve(const char *path, bool *regular)
 {
     struct stat status;

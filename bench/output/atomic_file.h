@@ -1,8 +1,8 @@
 /*
  * atomic_file.h: output files that appear whole or not at all: written aside, in the same folder,
  * flushed to the disk, then renamed. Where the system can, the file aside has no name until it is
- * complete, so that a run that is interrupted or killed leaves nothing behind. What is no regular
- * file (a pipe, /dev/null) is written to as it is. One thread; no state of its own.
+ * complete, so that a run that is interrupted or killed leaves nothing behind. Anything but a
+ * regular file (a pipe, /dev/null) is written to directly. One thread; no state of its own.
  */
 #ifndef BENCH_ATOMIC_FILE_H
 #define BENCH_ATOMIC_FILE_H

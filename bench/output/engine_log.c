@@ -1,6 +1,6 @@
 /*
- * engine_log.c: see engine_log.h. On the thread that drains; what could not be written is known to
- * the file.
+ * engine_log.c: see engine_log.h. Runs on the thread that drains. The file remembers a failed
+ * write.
  */
 #include "bench/output/engine_log.h"
 

@@ -1,8 +1,8 @@
 /*
  * engine_log.h: --engine-log FILE: how a run went, as CSV: a row per round of GVT, in sequential
  * mode per step of 65,536 events, and one more for the end of each drain (the engine's runs between
- * what the host submits). Figures are of all threads and since the start; gvt_ps never falls. An
- * empty safe_ps: nothing can be disturbed any more. Appears whole or not at all.
+ * the work that the host submits). Figures are of all threads and since the start; gvt_ps never
+ * falls. An empty safe_ps: nothing can be disturbed any more. Appears whole or not at all.
  */
 #ifndef BENCH_ENGINE_LOG_H
 #define BENCH_ENGINE_LOG_H

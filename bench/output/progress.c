@@ -11,7 +11,7 @@
 #define SECONDS_BETWEEN 0.2
 
 void progress_show(struct progress_line *line, const struct cw_progress *progress,
-                   double done_percent, const char *what)
+                   double done_percent, const char *whole)
 {
     const double now_s = clock_s(), since_s = now_s - line->shown_s;
     if (since_s < SECONDS_BETWEEN)
@@ -19,7 +19,7 @@ void progress_show(struct progress_line *line, const struct cw_progress *progres
     const double rate = (double)(progress->events_committed - line->shown_events) / since_s;
     if (line->shown_events > 0) {
         fprintf(stderr, "\rGVT %.3f us, %.0f %% of %s, %.1f M events/s",
-                (double)progress->gvt_ps * 1e-6, done_percent, what, rate * 1e-6);
+                (double)progress->gvt_ps * 1e-6, done_percent, whole, rate * 1e-6);
         if (progress->window_events > 0) /* else nothing is speculated */
             fprintf(stderr, ", efficiency %.0f %%, window %" PRIu64 " events",
                     100 * (double)progress->events_committed /

@@ -7,15 +7,15 @@
 
 #include "core/cw.h"
 
-/* What the line said last. Zero-initialised: nothing yet. */
+/* The progress line as it was shown last. Zero-initialised: it was not shown yet. */
 struct progress_line {
     double shown_s;
     uint64_t shown_events;
 };
 
-/* `done_percent` of `what`: how much of the run, or of its present step. */
+/* `done_percent` of `whole` is done: of the run, or of its present step. */
 void progress_show(struct progress_line *line, const struct cw_progress *progress,
-                   double done_percent, const char *what);
+                   double done_percent, const char *whole);
 void progress_clear(void);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * report.c: the table that users of nccl-tests know, with simulated times. Rows stand alone on
- * their lines; all else is behind '#', so that what reads nccl-tests' output reads this.
+ * their lines; all else is behind '#', so that scripts that read the output of nccl-tests read it
+ * too.
  */
 #include "bench/output/report.h"
 
@@ -170,7 +171,7 @@ void report_stress(FILE *file, const struct cw_stats *stats)
                 stats->rollbacks_injected, stats->states_moved, stats->looks_held_back);
 }
 
-/* What the partition made of the machine. */
+/* The partition: LPs per thread, cut links, lookahead. */
 static void print_cut(FILE *file, const struct result_engine *engine)
 {
     const struct lp_cut *const cut = &engine->cut;
@@ -216,7 +217,7 @@ void report_threads(FILE *file, const struct result_engine *engine)
             1e6 * stats->gvt_round_mean_s);
 }
 
-/* Not all rows are about the same: then each says what it is about. */
+/* Rows may differ in collective, algorithm or operation: then each names its own. */
 static bool rows_differ(const struct result *result)
 {
     for (size_t i = 1; i < result->row_count; i++)

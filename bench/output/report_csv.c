@@ -1,31 +1,32 @@
 /*
- * report_csv.c: one line per row, what was asked for first, then what was measured; no padding.
+ * report_csv.c: one line per row, first the options of the run, then the results; no padding.
  * Names come from the configuration's checked names, so no field needs quotes. Threads, mode and
  * partition change no result and have no column: the file is the same to the byte for any of them.
  */
+#include "bench/output/report_csv.h"
+
 #include <inttypes.h>
 
 #include "bench/output/report.h"
 
-static void report_csv_print_ns(FILE *file, int64_t ps)
+static void print_csv_ns(FILE *file, int64_t ps)
 {
     char text[REPORT_NUMBER_BYTES];
     fprintf(file, ",%s", report_ns(ps, text));
 }
 
-static void report_csv_print_row(FILE *file, const struct result *result,
-                                 const struct result_row *row)
+static void print_csv_row(FILE *file, const struct result *result, const struct result_row *row)
 {
     fprintf(
         file,
         "%s,%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%s,%" PRIu64 ",%" PRIu64,
         result->bench, row->collective, row->algorithm, result->config_digest, result->sips,
         result->cubes, result->pes, result->seed, row->dtype, row->redop, row->bytes, row->count);
-    report_csv_print_ns(file, row->time_ps);
-    report_csv_print_ns(file, row->host_time_ps);
-    report_csv_print_ns(file, row->start_skew_ps);
+    print_csv_ns(file, row->time_ps);
+    print_csv_ns(file, row->host_time_ps);
+    print_csv_ns(file, row->start_skew_ps);
     fprintf(file, ",%.15g,%.15g", report_algbw_gbs(row), report_busbw_gbs(row));
-    report_csv_print_ns(file, row->bound_ps);
+    print_csv_ns(file, row->bound_ps);
     if (row->wrong >= 0)
         fprintf(file, ",%" PRId64, row->wrong);
     else
@@ -43,5 +44,5 @@ void report_csv(FILE *file, const struct result *result)
           "bound_ns,wrong,data_hash\n",
           file);
     for (size_t i = 0; i < result->row_count; i++)
-        report_csv_print_row(file, result, &result->rows[i]);
+        print_csv_row(file, result, &result->rows[i]);
 }

@@ -4,6 +4,8 @@
  * without noise. A result with a longer time is printed with 17 digits, whose third decimal is
  * exact up to 2^43 ns (2.4 hours).
  */
+#include "bench/output/report_json.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -25,12 +27,12 @@ static json_t *hash_or_null(bool given, uint64_t hash)
     return given ? json_string(text) : json_null();
 }
 
-static json_t *ns(int64_t ps) { return json_real((double)ps / 1000); }
+static json_t *json_ns(int64_t ps) { return json_real((double)ps / 1000); }
 
-static json_t *whole(uint64_t value) { return json_integer((json_int_t)value); }
+static json_t *json_u64(uint64_t value) { return json_integer((json_int_t)value); }
 
 /* Adds a member and takes the value; a missing value (no memory) makes the object fail. */
-static void report_json_put(json_t **object, const char *key, json_t *value)
+static void put_member(json_t **object, const char *key, json_t *value)
 {
     if (*object != NULL && json_object_set_new(*object, key, value) == 0)
         return;
@@ -38,16 +40,28 @@ static void report_json_put(json_t **object, const char *key, json_t *value)
     *object = NULL;
 }
 
-static json_t *phases_json(const struct result_row *row)
+/* The same for a member that a comparison leaves out: one that follows from others, or that the
+ * configuration alone decides. */
+static void put_unless_exact(bool exact, json_t **object, const char *key, json_t *value)
+{
+    if (exact)
+        json_decref(value);
+    else
+        put_member(object, key, value);
+}
+
+static json_t *phases_json(const struct result_row *row, bool exact)
 {
     json_t *const list = json_array();
     for (size_t i = 0; i < row->phase_count && list != NULL; i++) {
         const struct result_phase *const phase = &row->phases[i];
         json_t *object = json_object();
-        report_json_put(&object, "name", json_string(phase->name));
-        report_json_put(&object, "min_ns", ns(phase->min_ps));
-        report_json_put(&object, "mean_ns", ns(llround(phase->mean_ps)));
-        report_json_put(&object, "max_ns", ns(phase->max_ps));
+        put_member(&object, "name", json_string(phase->name));
+        put_member(&object, "min_ns", json_ns(phase->min_ps));
+        put_unless_exact(exact, &object, "mean_ns", json_ns(llround(phase->mean_ps)));
+        if (exact)
+            put_member(&object, "mean_ps", json_real(phase->mean_ps));
+        put_member(&object, "max_ns", json_ns(phase->max_ps));
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);
             return NULL;
@@ -57,18 +71,20 @@ static json_t *phases_json(const struct result_row *row)
 }
 
 /* `busy`: mean share of the time that links of this kind, those that carried something, did. */
-static json_t *link_kinds_json(const struct result_row *row)
+static json_t *link_kinds_json(const struct result_row *row, bool exact)
 {
     json_t *const list = json_array();
     for (size_t i = 0; i < row->kind_count && list != NULL; i++) {
         const struct result_link_kind *const kind = &row->kinds[i];
         const double busy_ps = (double)kind->busy_ps / (double)kind->links;
         json_t *object = json_object();
-        report_json_put(&object, "kind", json_string(kind->name));
-        report_json_put(&object, "links", whole(kind->links));
-        report_json_put(&object, "bytes", whole(kind->bytes));
-        report_json_put(&object, "busy",
-                        json_real(row->time_ps > 0 ? busy_ps / (double)row->time_ps : 0));
+        put_member(&object, "kind", json_string(kind->name));
+        put_member(&object, "links", json_u64(kind->links));
+        put_member(&object, "bytes", json_u64(kind->bytes));
+        put_unless_exact(exact, &object, "busy",
+                         json_real(row->time_ps > 0 ? busy_ps / (double)row->time_ps : 0));
+        if (exact)
+            put_member(&object, "busy_ns", json_ns(kind->busy_ps));
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);
             return NULL;
@@ -77,33 +93,54 @@ static json_t *link_kinds_json(const struct result_row *row)
     return list;
 }
 
-static json_t *row_json(const struct result_row *row)
+static json_t *busiest_json(const struct result_row *row)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < row->link_count && list != NULL; i++) {
+        const struct result_link *const link = &row->links[i];
+        json_t *object = json_object();
+        put_member(&object, "name", json_string(link->name));
+        put_member(&object, "bytes", json_u64(link->bytes));
+        put_member(&object, "busy_ns", json_ns(link->busy_ps));
+        put_member(&object, "longest queue_ns", json_ns(link->queue_ps_max));
+        if (object == NULL || json_array_append_new(list, object) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+/* exact: for a comparison; as struct result has them, and no member twice in two forms. */
+static json_t *row_json(const struct result_row *row, bool exact)
 {
     json_t *object = json_object();
-    report_json_put(&object, "collective", text_or_null(row->collective));
-    report_json_put(&object, "algorithm", text_or_null(row->algorithm));
-    report_json_put(&object, "bytes", whole(row->bytes));
-    report_json_put(&object, "count", whole(row->count));
-    report_json_put(&object, "dtype", text_or_null(row->dtype));
-    report_json_put(&object, "redop", text_or_null(row->redop));
-    report_json_put(&object, "time_ns", ns(row->time_ps));
-    report_json_put(&object, "host_time_ns", ns(row->host_time_ps));
-    report_json_put(&object, "start_skew_ns", ns(row->start_skew_ps));
-    report_json_put(&object, "algbw_gbs", json_real(report_algbw_gbs(row)));
-    report_json_put(&object, "busbw_gbs", json_real(report_busbw_gbs(row)));
-    report_json_put(&object, "bound_ns", ns(row->bound_ps));
-    report_json_put(&object, "wrong", row->wrong < 0 ? json_null() : json_integer(row->wrong));
-    report_json_put(&object, "data_hash", hash_or_null(row->has_hash, row->data_hash));
-    report_json_put(&object, "phases", phases_json(row));
-    report_json_put(&object, "link_kinds", link_kinds_json(row));
+    put_unless_exact(exact, &object, "collective", text_or_null(row->collective));
+    put_unless_exact(exact, &object, "algorithm", text_or_null(row->algorithm));
+    put_member(&object, "bytes", json_u64(row->bytes));
+    put_unless_exact(exact, &object, "count", json_u64(row->count));
+    put_unless_exact(exact, &object, "dtype", text_or_null(row->dtype));
+    put_unless_exact(exact, &object, "redop", text_or_null(row->redop));
+    put_member(&object, "time_ns", json_ns(row->time_ps));
+    put_member(&object, "host_time_ns", json_ns(row->host_time_ps));
+    put_member(&object, "start_skew_ns", json_ns(row->start_skew_ps));
+    put_unless_exact(exact, &object, "algbw_gbs", json_real(report_algbw_gbs(row)));
+    put_unless_exact(exact, &object, "busbw_gbs", json_real(report_busbw_gbs(row)));
+    put_member(&object, "bound_ns", json_ns(row->bound_ps));
+    put_member(&object, "wrong", row->wrong < 0 ? json_null() : json_integer(row->wrong));
+    put_member(&object, "data_hash", hash_or_null(row->has_hash, row->data_hash));
+    put_member(&object, "phases", phases_json(row, exact));
+    put_member(&object, "link_kinds", link_kinds_json(row, exact));
+    if (exact)
+        put_member(&object, "busiest links", busiest_json(row));
     return object;
 }
 
-static json_t *rows_json(const struct result *result)
+static json_t *rows_json(const struct result *result, bool exact)
 {
     json_t *const list = json_array();
     for (size_t i = 0; i < result->row_count && list != NULL; i++) {
-        json_t *const object = row_json(&result->rows[i]);
+        json_t *const object = row_json(&result->rows[i], exact);
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);
             return NULL;
@@ -115,11 +152,11 @@ static json_t *rows_json(const struct result *result)
 static json_t *topology_json(const struct result *result)
 {
     json_t *object = json_object();
-    report_json_put(&object, "sips", whole(result->sips));
-    report_json_put(&object, "cubes", whole(result->cubes));
-    report_json_put(&object, "pes", whole(result->pes));
-    report_json_put(&object, "ipcq_queue_pairs", whole(result->queue_pairs));
-    report_json_put(&object, "lps", whole(result->lps));
+    put_member(&object, "sips", json_u64(result->sips));
+    put_member(&object, "cubes", json_u64(result->cubes));
+    put_member(&object, "pes", json_u64(result->pes));
+    put_member(&object, "ipcq_queue_pairs", json_u64(result->queue_pairs));
+    put_member(&object, "lps", json_u64(result->lps));
     return object;
 }
 
@@ -131,48 +168,48 @@ static void put_cut(json_t **object, const struct result_engine *engine)
         cut += engine->cut.link[kind].cut;
         all += engine->cut.link[kind].all;
     }
-    report_json_put(object, "lps_per_thread_min", whole(engine->cut.lps_min));
-    report_json_put(object, "lps_per_thread_max", whole(engine->cut.lps_max));
-    report_json_put(object, "idle_threads", whole(engine->cut.idle));
-    report_json_put(object, "links", whole(all));
-    report_json_put(object, "cut_links", whole(cut));
+    put_member(object, "lps_per_thread_min", json_u64(engine->cut.lps_min));
+    put_member(object, "lps_per_thread_max", json_u64(engine->cut.lps_max));
+    put_member(object, "idle_threads", json_u64(engine->cut.idle));
+    put_member(object, "links", json_u64(all));
+    put_member(object, "cut_links", json_u64(cut));
     if (engine->cut.lookahead_ps != CW_TIME_MAX)
-        report_json_put(object, "lookahead_ns", ns(engine->cut.lookahead_ps));
-    report_json_put(object, "pinned", json_boolean(engine->stats.threads_pinned > 0));
+        put_member(object, "lookahead_ns", json_ns(engine->cut.lookahead_ps));
+    put_member(object, "pinned", json_boolean(engine->stats.threads_pinned > 0));
 }
 
 static json_t *time_json(const struct cw_stats *stats)
 {
     json_t *object = json_object();
     for (int i = 0; i < CW_ACTIVITIES; i++)
-        report_json_put(&object, cw_activity_name[i], json_real(stats->time_share[i]));
+        put_member(&object, cw_activity_name[i], json_real(stats->time_share[i]));
     return object;
 }
 
-/* What is counted per worker, and of all of them. */
+/* The counts that each worker has, and that stand for all of them as well. */
 static void put_counts(json_t **object, const struct cw_stats *stats)
 {
-    report_json_put(object, "rollbacks_primary", whole(stats->rollbacks_primary));
-    report_json_put(object, "rollbacks_secondary", whole(stats->rollbacks_secondary));
-    report_json_put(object, "rollback_events_mean", json_real(report_rollback_mean(stats)));
-    report_json_put(object, "rollback_events_max", whole(stats->rollback_events_max));
-    report_json_put(object, "window_first", whole(stats->window_first));
-    report_json_put(object, "window_last", whole(stats->window_last));
-    report_json_put(object, "window_mean", json_real(stats->window_mean));
-    report_json_put(object, "gvt_round_mean_us", json_real(1e6 * stats->gvt_round_mean_s));
-    report_json_put(object, "time_share", time_json(stats));
+    put_member(object, "rollbacks_primary", json_u64(stats->rollbacks_primary));
+    put_member(object, "rollbacks_secondary", json_u64(stats->rollbacks_secondary));
+    put_member(object, "rollback_events_mean", json_real(report_rollback_mean(stats)));
+    put_member(object, "rollback_events_max", json_u64(stats->rollback_events_max));
+    put_member(object, "window_first", json_u64(stats->window_first));
+    put_member(object, "window_last", json_u64(stats->window_last));
+    put_member(object, "window_mean", json_real(stats->window_mean));
+    put_member(object, "gvt_round_mean_us", json_real(1e6 * stats->gvt_round_mean_s));
+    put_member(object, "time_share", time_json(stats));
 }
 
 static json_t *worker_json(const struct cw_stats *stats)
 {
     json_t *object = json_object();
-    report_json_put(&object, "events_committed", whole(stats->events_committed));
-    report_json_put(&object, "events_processed", whole(stats->events_processed));
-    report_json_put(&object, "rolled_back_events", whole(stats->events_rolled_back));
-    report_json_put(&object, "anti_messages", whole(stats->anti_messages));
-    report_json_put(&object, "undo_bytes", whole(stats->undo_bytes));
-    report_json_put(&object, "safe_events", whole(stats->safe_events));
-    report_json_put(&object, "peak_events", whole(stats->events_alive_max));
+    put_member(&object, "events_committed", json_u64(stats->events_committed));
+    put_member(&object, "events_processed", json_u64(stats->events_processed));
+    put_member(&object, "rolled_back_events", json_u64(stats->events_rolled_back));
+    put_member(&object, "anti_messages", json_u64(stats->anti_messages));
+    put_member(&object, "undo_bytes", json_u64(stats->undo_bytes));
+    put_member(&object, "safe_events", json_u64(stats->safe_events));
+    put_member(&object, "peak_events", json_u64(stats->events_alive_max));
     put_counts(&object, stats);
     return object;
 }
@@ -194,32 +231,32 @@ json_t *report_engine_json(const struct result_engine *engine)
 {
     const struct cw_stats *const stats = &engine->stats;
     json_t *object = json_object();
-    report_json_put(&object, "sync", json_string(engine->sync));
-    report_json_put(&object, "threads", whole(engine->threads));
-    report_json_put(&object, "partition", json_string(engine->partition));
+    put_member(&object, "sync", json_string(engine->sync));
+    put_member(&object, "threads", json_u64(engine->threads));
+    put_member(&object, "partition", json_string(engine->partition));
     if (engine->cancellation != NULL) {
-        report_json_put(&object, "cancellation", json_string(engine->cancellation));
-        report_json_put(&object, "sends_reused", whole(stats->sends_reused));
+        put_member(&object, "cancellation", json_string(engine->cancellation));
+        put_member(&object, "sends_reused", json_u64(stats->sends_reused));
     }
-    report_json_put(&object, "events_committed", whole(stats->events_committed));
-    report_json_put(&object, "events_processed", whole(stats->events_processed));
-    report_json_put(&object, "rollbacks", whole(stats->rollbacks));
-    report_json_put(&object, "rolled_back_events", whole(stats->events_rolled_back));
-    report_json_put(&object, "rollbacks_injected", whole(stats->rollbacks_injected));
-    report_json_put(&object, "anti_messages", whole(stats->anti_messages));
-    report_json_put(&object, "efficiency", json_real(report_efficiency(stats)));
-    report_json_put(&object, "gvt_rounds", whole(stats->gvt_rounds));
-    report_json_put(&object, "undo_bytes", whole(stats->undo_bytes));
-    report_json_put(&object, "safe_events", whole(stats->safe_events));
-    report_json_put(&object, "peak_events", whole(stats->events_alive_max));
-    report_json_put(&object, "peak_rss_bytes", whole(engine->peak_rss_bytes));
-    report_json_put(&object, "setup_s", json_real(engine->setup_s));
-    report_json_put(&object, "run_s", json_real(engine->run_s));
-    report_json_put(&object, "committed_events_per_s", json_real(engine->events_per_s));
-    report_json_put(&object, "ipcq_messages", whole(engine->ipcq_messages));
-    report_json_put(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
+    put_member(&object, "events_committed", json_u64(stats->events_committed));
+    put_member(&object, "events_processed", json_u64(stats->events_processed));
+    put_member(&object, "rollbacks", json_u64(stats->rollbacks));
+    put_member(&object, "rolled_back_events", json_u64(stats->events_rolled_back));
+    put_member(&object, "rollbacks_injected", json_u64(stats->rollbacks_injected));
+    put_member(&object, "anti_messages", json_u64(stats->anti_messages));
+    put_member(&object, "efficiency", json_real(report_efficiency(stats)));
+    put_member(&object, "gvt_rounds", json_u64(stats->gvt_rounds));
+    put_member(&object, "undo_bytes", json_u64(stats->undo_bytes));
+    put_member(&object, "safe_events", json_u64(stats->safe_events));
+    put_member(&object, "peak_events", json_u64(stats->events_alive_max));
+    put_member(&object, "peak_rss_bytes", json_u64(engine->peak_rss_bytes));
+    put_member(&object, "setup_s", json_real(engine->setup_s));
+    put_member(&object, "run_s", json_real(engine->run_s));
+    put_member(&object, "committed_events_per_s", json_real(engine->events_per_s));
+    put_member(&object, "ipcq_messages", json_u64(engine->ipcq_messages));
+    put_member(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
     put_counts(&object, stats);
-    report_json_put(&object, "workers", workers_json(engine));
+    put_member(&object, "workers", workers_json(engine));
     if (engine->has_cut)
         put_cut(&object, engine);
     return object;
@@ -228,17 +265,31 @@ json_t *report_engine_json(const struct result_engine *engine)
 static json_t *result_json(const struct result *result)
 {
     json_t *object = json_object();
-    report_json_put(&object, "schema", json_string("cubewarp.run/1"));
-    report_json_put(&object, "version", json_string(CW_VERSION));
-    report_json_put(&object, "command", json_string("run"));
-    report_json_put(&object, "bench", text_or_null(result->bench));
-    report_json_put(&object, "algorithm", text_or_null(result->algorithm));
-    report_json_put(&object, "config_digest", json_string(result->config_digest));
-    report_json_put(&object, "topology", topology_json(result));
-    report_json_put(&object, "engine", report_engine_json(&result->engine));
-    report_json_put(&object, "results", rows_json(result));
-    report_json_put(&object, "sim_time_ns", ns(result->sim_time_ps));
-    report_json_put(&object, "init_time_ns", ns(result->init_time_ps));
+    put_member(&object, "schema", json_string("cubewarp.run/1"));
+    put_member(&object, "version", json_string(CW_VERSION));
+    put_member(&object, "command", json_string("run"));
+    put_member(&object, "bench", text_or_null(result->bench));
+    put_member(&object, "algorithm", text_or_null(result->algorithm));
+    put_member(&object, "config_digest", json_string(result->config_digest));
+    put_member(&object, "topology", topology_json(result));
+    put_member(&object, "engine", report_engine_json(&result->engine));
+    put_member(&object, "results", rows_json(result, false));
+    put_member(&object, "sim_time_ns", json_ns(result->sim_time_ps));
+    put_member(&object, "init_time_ns", json_ns(result->init_time_ps));
+    return object;
+}
+
+json_t *report_comparison_json(const struct result *result)
+{
+    const struct cw_stats *const stats = &result->engine.stats;
+    json_t *object = json_object();
+    put_member(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
+    put_member(&object, "events_committed", json_u64(stats->events_committed));
+    put_member(&object, "sim_time_ns", json_ns(result->sim_time_ps));
+    put_member(&object, "init_time_ns", json_ns(result->init_time_ps));
+    put_member(&object, "algorithm", json_string(result->algorithm));
+    put_member(&object, "ipcq_messages", json_u64(result->engine.ipcq_messages));
+    put_member(&object, "results", rows_json(result, true));
     return object;
 }
 
@@ -264,9 +315,7 @@ int report_json_object(FILE *file, json_t *object, size_t digits, struct cw_erro
     json_decref(object);
     if (written || ferror(file))
         return CW_OK;
-    error->exit_code = CW_NO_RESOURCE;
-    snprintf(error->text, sizeof error->text, "out of memory for the JSON result");
-    return CW_NO_RESOURCE;
+    return cw_error_memory(error, "the JSON result");
 }
 
 int report_json(FILE *file, const struct result *result, struct cw_error *error)

@@ -1,5 +1,5 @@
 /*
- * result.c: what is done with any result: means, a judgement, release (result.h).
+ * result.c: means, a judgement and release of results (result.h).
  */
 #include "bench/output/result.h"
 
@@ -45,22 +45,21 @@ int result_judge(const struct result *result, bool bound_holds, bool loaded, str
             continue;
         char time[REPORT_NUMBER_BYTES];
         char bound[REPORT_NUMBER_BYTES];
-        snprintf(error->text, sizeof error->text,
-                 "%s of %llu bytes took %s ns, which is below its lower bound of %s ns%s",
-                 row->collective, (unsigned long long)row->bytes, report_ns(row->time_ps, time),
-                 report_ns(row->bound_ps, bound),
-                 loaded ? ": the algorithm, from a shared object, does less than its collective "
-                          "needs; --verify-data shows what is missing"
-                        : "");
-        return error->exit_code = loaded ? CW_PROGRAM_FAILED : CW_BUG;
+        return cw_error_set(
+            error, loaded ? CW_PROGRAM_FAILED : CW_BUG,
+            "%s of %llu bytes took %s ns, which is below its lower bound of %s ns%s",
+            row->collective, (unsigned long long)row->bytes, report_ns(row->time_ps, time),
+            report_ns(row->bound_ps, bound),
+            loaded ? ": the algorithm, from a shared object, does less than its collective "
+                     "needs; --verify-data shows what is missing"
+                   : "");
     }
     if (wrong == 0)
         return CW_OK;
-    snprintf(error->text, sizeof error->text,
-             "%lld elements have other bits than the specified order of operations gives",
-             (long long)wrong);
-    error->exit_code = CW_DATA_WRONG;
-    return CW_DATA_WRONG;
+    return cw_error_set(
+        error, CW_DATA_WRONG,
+        "%lld elements have other bits than the specified order of operations gives",
+        (long long)wrong);
 }
 
 const char *result_cancellation(enum cw_sync sync, bool lazy)

@@ -1,7 +1,7 @@
 /*
- * result.h: what a run leaves behind, as the table, the JSON and the CSV writers see it. Times are
- * simulated, in ps; 60-cli.md says what each figure means. Filled by bench/ programs, printed by
- * report.c. Arrays are owned by the result; result_free() releases them.
+ * result.h: the results of a run, as the table, the JSON and the CSV writers see them. Times are
+ * simulated, in ps; bench/COMMANDS.md explains each figure. Filled by the bench programs. A result
+ * owns its arrays; result_free() releases them.
  */
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H
@@ -61,7 +61,7 @@ struct result_engine {
     const char *cancellation; /* NULL: in this mode nothing is undone */
     uint32_t threads;
     bool has_cut;      /* false: one thread, or a model that is no machine */
-    struct lp_cut cut; /* what the partition made of the machine */
+    struct lp_cut cut; /* the partition of the machine */
     struct cw_stats stats;
     struct cw_stats *workers; /* [worker_count], of each; the result's */
     uint32_t worker_count;
@@ -88,7 +88,7 @@ struct result {
 /* NULL, aggressive or lazy. */
 const char *result_cancellation(enum cw_sync sync, bool lazy);
 
-void result_free(struct result *result); /* frees what it owns, not the struct */
+void result_free(struct result *result); /* frees its members, not the struct */
 
 /* A sum's mean, rounded half away from zero as all times are. sum_ps >= 0, count > 0. */
 int64_t result_mean_ps(int64_t sum_ps, uint32_t count);
@@ -96,7 +96,7 @@ int64_t result_mean_ps(int64_t sum_ps, uint32_t count);
 uint64_t peak_rss_bytes(void);
 
 /*
- * What the figures themselves say about the run: CW_BUG with *error filled for a time below its
+ * Judges a run by its figures: CW_BUG with *error filled for a time below its
  * bound, if the bound holds, or CW_PROGRAM_FAILED if the algorithm was `loaded` from a shared
  * object; CW_DATA_WRONG for elements that verification found wrong.
  */

@@ -34,8 +34,7 @@ struct timeline *timeline_create(FILE *stream, const struct lp_model *model, str
     const size_t pes = hw_pe_count(&model->hw);
     struct timeline *timeline = calloc(1, sizeof *timeline + pes * sizeof *timeline->pe);
     if (timeline == NULL) {
-        snprintf(error->text, sizeof error->text, "out of memory for the timeline");
-        error->exit_code = CW_NO_RESOURCE;
+        cw_error_memory(error, "the timeline");
         return NULL;
     }
     timeline->out = stream;

@@ -19,7 +19,7 @@ static const int64_t mesh_round_ps = 1000000;
 struct phold_data {
     struct phold_options options;
     uint32_t side;         /* of the torus */
-    uint64_t words;        /* of a state, besides what every state has */
+    uint64_t words;        /* of a state, beyond struct phold_state */
     uint64_t grain_rounds; /* of burn() */
     bool has_work;         /* either is not 0 */
 };
@@ -27,7 +27,7 @@ struct phold_data {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded" /* states, payloads and records have none */
 
-/* An LP's state; whatever state_bytes asks for beyond it is a field of words. */
+/* An LP's state; the rest of state_bytes is an array of words. */
 struct phold_state {
     struct cw_rng rng;
     uint64_t number; /* of the next event that this LP sends */
@@ -46,8 +46,8 @@ static void burn(uint64_t rounds)
     }
 }
 
-/* How many rounds of burn() take that long: the best of a few trials, which others disturb least.
- */
+/* How many rounds of burn() take that long, by the fastest of a few trials: other programs
+ * disturbed it least. */
 static uint64_t rounds_of(uint32_t grain_ns)
 {
     if (grain_ns == 0)
@@ -157,9 +157,8 @@ struct phold_options phold_defaults(void)
         .mean_ps = 1000000,
         .lookahead_ps = 100000,
         .state_bytes = PHOLD_STATE_BYTES_MIN,
-        .end_ps = 100000000,
         .seed = 1,
-        .pin_workers = true,
+        .engine = {.end_ps = 100000000, .pin_workers = true},
     };
 }
 
@@ -174,11 +173,13 @@ static uint32_t root(uint32_t square)
     return side;
 }
 
-/* What states and events need at the very least: said at once, rather than when it runs out. */
+/* Refuses a model whose states and events alone need more than the limit: at once, rather than when
+ * memory runs out. */
 static int phold_check_memory(const struct phold_options *options, struct cw_error *error)
 {
-    const uint64_t bytes_max = options->memory_bytes_max > 0 ? options->memory_bytes_max
-                                                             : host_limits_memory_bytes() / 5 * 4;
+    const uint64_t bytes_max = options->engine.memory_bytes_max > 0
+                                   ? options->engine.memory_bytes_max
+                                   : host_limits_memory_bytes() / 5 * 4;
     const unsigned __int128 bytes =
         (unsigned __int128)options->lps *
         (options->state_bytes + (unsigned __int128)options->population * EVENT_BYTES_MIN);
@@ -210,7 +211,7 @@ static int phold_check(const struct phold_options *options, struct cw_error *err
                             options->state_bytes, PHOLD_STATE_BYTES_MIN, PHOLD_STATE_BYTES_MAX);
     if (options->remote_p32 > 1ull << 32)
         return cw_error_set(error, CW_USAGE, "--remote: a probability from 0 to 1 is needed");
-    if (options->mean_ps < 0 || options->lookahead_ps < 0 || options->end_ps < 0)
+    if (options->mean_ps < 0 || options->lookahead_ps < 0 || options->engine.end_ps < 0)
         return cw_error_set(error, CW_USAGE, "times must not be negative");
     if (options->traffic == PHOLD_RANDOM && options->mean_ps == 0 && options->lookahead_ps == 0)
         return cw_error_set(error, CW_USAGE,
@@ -281,22 +282,11 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
         .handle = options->traffic == PHOLD_MESH ? mesh_handle : random_handle,
     };
     int64_t *const least_ps = threads > 1 ? least_delays(options, threads) : NULL;
-    const struct cw_config config = {
-        .sync = sync,
-        .worker_count = threads,
-        .least_delay_ps = least_ps,
-        .end_ps = options->end_ps,
-        .memory_bytes_max = options->memory_bytes_max,
-        .pin_workers = options->pin_workers,
-        .lazy_cancellation = options->lazy_cancellation,
-        .trace = options->trace,
-        .trace_arg = options->trace_arg,
-        .progress = options->progress,
-        .each_round = options->each_round,
-        .progress_arg = options->progress_arg,
-        .stress_seed = options->seed,
-        .stress_rate_p32 = options->stress_rate_p32,
-    };
+    struct cw_config config = options->engine;
+    config.sync = sync;
+    config.worker_count = threads;
+    config.least_delay_ps = least_ps;
+    config.stress_seed = options->seed;
     const double start_s = clock_s();
     struct cw_sim *const sim = cw_sim_create(&config, &model, error);
     free(least_ps);

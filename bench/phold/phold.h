@@ -11,7 +11,7 @@ enum phold_traffic {
     /* Each event, on arrival, sends one after lookahead + Exp(mean), with probability `remote` to
      * an LP drawn uniformly from all, else to its own LP. */
     PHOLD_RANDOM,
-    /* What hardware looks like to an engine. LPs on a square torus; each token makes 16 hops to
+    /* The event pattern of simulated hardware. LPs on a square torus; each token makes 16 hops to
      * random neighbours, with delays of 1, 5, 50, 300 ns (probabilities 16, 10, 5, 1 of 32), then
      * waits for the next whole microsecond, as all tokens do, and goes again. */
     PHOLD_MESH,
@@ -26,17 +26,9 @@ struct phold_options {
     int64_t lookahead_ps; /* least delay; PHOLD_RANDOM only */
     uint32_t state_bytes; /* of each LP; at least PHOLD_STATE_BYTES_MIN */
     uint32_t grain_ns;    /* work that an event does besides, in ns of this machine */
-    int64_t end_ps;       /* exclusive */
     uint64_t seed;
-    bool pin_workers;          /* struct cw_config */
-    bool lazy_cancellation;    /* likewise */
-    uint64_t stress_rate_p32;  /* likewise; 0: the engine's default */
-    uint64_t memory_bytes_max; /* 0: the engine's default */
-    cw_trace_fn trace;         /* cw.h; NULL: nobody wants to know */
-    void *trace_arg;
-    cw_progress_fn progress, each_round; /* likewise, both with progress_arg */
-    void *progress_arg;
-    struct cw_stats *workers; /* [threads], to be filled with each worker's; NULL: likewise */
+    struct cw_config engine;  /* end_ps, limits, functions; the rest phold_run() sets itself */
+    struct cw_stats *workers; /* [threads], to be filled with each worker's; NULL: not wanted */
 };
 
 enum { PHOLD_STATE_BYTES_MIN = 16, PHOLD_STATE_BYTES_MAX = 1 << 24 };
@@ -47,7 +39,7 @@ const char *phold_traffic_name(size_t traffic);
 /* 4,096 LPs x 16 events, remote 25 %, mean 1 us, lookahead 0.1 us, until 100 us. */
 struct phold_options phold_defaults(void);
 
-/* One whole run. Returns an enum cw_exit. */
+/* One whole run, in that mode on so many threads. Returns an enum cw_exit. */
 int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t threads,
               struct cw_stats *stats, double *setup_s, struct cw_error *error);
 

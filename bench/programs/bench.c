@@ -1,6 +1,6 @@
 /*
- * bench.c: runs a bench program on a simulated machine (bench.h), and what all programs share
- * (program.h): sizes, rows, links, the figures of the engine.
+ * bench.c: the registry of bench programs, and a run of one of them on a simulated machine
+ * (bench.h): the machine, the program, the figures of the engine, the logs.
  */
 #include "bench/programs/bench.h"
 
@@ -11,9 +11,10 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/output/engine_log.h"
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 #include "bench/output/progress.h"
-#include "bench/output/run_logs.h"
+#include "bench/programs/run_logs.h"
+#include "bench/programs/bench_algorithm.h"
 #include "lp/host/deadlock.h"
 #include "collectives/config/input/environment.h"
 
@@ -47,186 +48,9 @@ bool bench_takes(const char *bench, const char *option)
     return false;
 }
 
-/* ---- what programs share --------------------------------------------------------------------- */
-
-size_t bench_size_count(const struct bench_session *session)
-{
-    return session->options->size_count ? session->options->size_count : 1;
-}
-
-uint64_t bench_size(const struct bench_session *session, size_t i)
-{
-    return session->options->size_count ? session->options->n_elem[i] : session->config->ccl.n_elem;
-}
-
-struct result_row *bench_add_row(struct bench_session *session, const char *collective,
-                                 uint64_t n_elem, double bus_factor, struct cw_error *error)
-{
-    struct result *result = session->result;
-    struct result_row *rows = realloc(result->rows, (result->row_count + 1) * sizeof *result->rows);
-    if (rows == NULL) {
-        error->exit_code = CW_NO_RESOURCE;
-        snprintf(error->text, sizeof error->text, "out of memory for the results");
-        return NULL;
-    }
-    result->rows = rows;
-    struct result_row *row = &rows[result->row_count++];
-    *row = (struct result_row){.count = n_elem,
-                               .bytes = n_elem * dtype_bytes(session->options->dtype),
-                               .ranks = dist_world_size_of(session->dist),
-                               .bus_factor = bus_factor,
-                               .wrong = -1};
-    snprintf(row->collective, sizeof row->collective, "%s", collective);
-    snprintf(row->dtype, sizeof row->dtype, "%s", dtype_name(session->options->dtype));
-    return row;
-}
-
-/* Sums for now; bench_row_finish() divides. */
-void bench_row_sample(struct result_row *row, const struct lp_times *times)
-{
-    row->time_ps += times->last_end_ps - times->first_start_ps;
-    row->host_time_ps += times->host_ps - times->submitted_ps;
-    row->start_skew_ps += times->last_start_ps - times->first_start_ps;
-}
-
-static void add_to_kind(struct result_row *row, const struct lp_link_use *use)
-{
-    size_t at = 0;
-    while (at < row->kind_count && row->kinds[at].name != use->kind)
-        at++;
-    if (at == RESULT_LINK_KINDS_MAX)
-        return;
-    if (at == row->kind_count)
-        row->kinds[row->kind_count++] = (struct result_link_kind){.name = use->kind};
-    row->kinds[at].links++;
-    row->kinds[at].bytes += use->bytes;
-    row->kinds[at].busy_ps += use->busy_ps;
-}
-
-/* Keeps the five busiest, busiest first. */
-static void keep_busiest(void *arg, const struct lp_link_use *use)
-{
-    struct result_row *row = arg;
-    const size_t room = sizeof row->links / sizeof *row->links;
-    size_t at = row->link_count;
-    add_to_kind(row, use);
-    while (at > 0 && row->links[at - 1].busy_ps < use->busy_ps)
-        at--;
-    if (at >= room)
-        return;
-    if (row->link_count < room)
-        row->link_count++;
-    memmove(&row->links[at + 1], &row->links[at], (row->link_count - 1 - at) * sizeof *row->links);
-    row->links[at] = (struct result_link){
-        .bytes = use->bytes, .busy_ps = use->busy_ps, .queue_ps_max = use->queue_ps_max};
-    lp_link_name(use, row->links[at].name, sizeof row->links[at].name);
-}
-
-/* Time that each phase adds to a rank: from the last leaving of the phases before it to its own.
- * So a rank's phases sum to its time. */
-static int fill_phases(struct bench_session *session, struct result_row *row,
-                       struct cw_error *error)
-{
-    const struct lp_phases *phases = lp_system_phases(dist_system(session->dist));
-    const uint32_t ranks = dist_world_size_of(session->dist);
-    free(row->phases);
-    row->phase_count = 0;
-    row->phases = calloc(phases->count + 1, sizeof *row->phases);
-    if (row->phases == NULL) {
-        error->exit_code = CW_NO_RESOURCE;
-        snprintf(error->text, sizeof error->text, "out of memory for the results");
-        return CW_NO_RESOURCE;
-    }
-    int64_t *since_ps = calloc(ranks + 1, sizeof *since_ps);
-    for (uint32_t rank = 0; since_ps != NULL && rank < ranks; rank++)
-        since_ps[rank] = phases->start_ps[rank];
-    for (uint32_t i = 0; since_ps != NULL && i < phases->count; i++) {
-        struct result_phase phase = {.min_ps = INT64_MAX};
-        uint32_t in_it = 0;
-        for (uint32_t rank = 0; rank < ranks; rank++) {
-            const int64_t exit_ps = phases->exit_ps[(size_t)rank * phases->count + i];
-            if (exit_ps < 0)
-                continue;
-            const int64_t ps = exit_ps > since_ps[rank] ? exit_ps - since_ps[rank] : 0;
-            since_ps[rank] += ps;
-            phase.min_ps = ps < phase.min_ps ? ps : phase.min_ps;
-            phase.max_ps = ps > phase.max_ps ? ps : phase.max_ps;
-            phase.mean_ps += (double)ps;
-            in_it++;
-        }
-        if (in_it == 0)
-            continue;
-        phase.mean_ps /= in_it;
-        snprintf(phase.name, sizeof phase.name, "%s", phases->name[i]);
-        row->phases[row->phase_count++] = phase;
-    }
-    free(since_ps);
-    return CW_OK;
-}
-
-int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
-                     struct cw_error *error)
-{
-    row->time_ps = result_mean_ps(row->time_ps, iterations);
-    row->host_time_ps = result_mean_ps(row->host_time_ps, iterations);
-    row->start_skew_ps = result_mean_ps(row->start_skew_ps, iterations);
-    row->link_count = 0;
-    row->kind_count = 0;
-    lp_system_visit_links(dist_system(session->dist), keep_busiest, row);
-    return fill_phases(session, row, error);
-}
-
-int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error)
-{
-    const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
-    if (bytes <= session->config->ccl.slot_bytes)
-        return CW_OK;
-    snprintf(error->text, sizeof error->text,
-             "%s sends single tiles: %llu bytes do not fit in a slot of %u (defaults.slot_size)",
-             session->program->name, (unsigned long long)bytes, session->config->ccl.slot_bytes);
-    return error->exit_code = CW_USAGE;
-}
-
-/* One row of a bench that sends single tiles. */
-static int run_tile_size(struct bench_session *session, uint64_t n_elem,
-                         int (*once)(struct bench_session *session, uint64_t n_elem,
-                                     struct cw_error *error),
-                         int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
-                         struct cw_error *error)
-{
-    const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
-    const uint32_t warmup = session->options->warmup, timed = session->options->iterations;
-    if (bench_check_tile(session, n_elem, error) != CW_OK)
-        return error->exit_code;
-    struct result_row *row = bench_add_row(session, session->program->name, n_elem, 1.0, error);
-    if (row == NULL)
-        return error->exit_code;
-    for (uint32_t i = 0; i < warmup + timed; i++) {
-        const int code = once(session, n_elem, error);
-        if (code != CW_OK)
-            return code;
-        if (i >= warmup)
-            bench_row_sample(row, dist_times(session->dist));
-    }
-    row->bound_ps = bound_ps(session, bytes);
-    return bench_row_finish(session, row, timed, error);
-}
-
-int bench_run_tiles(struct bench_session *session,
-                    int (*once)(struct bench_session *session, uint64_t n_elem,
-                                struct cw_error *error),
-                    int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
-                    struct cw_error *error)
-{
-    int code = dist_install(session->dist, error);
-    for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++)
-        code = run_tile_size(session, bench_size(session, i), once, bound_ps, error);
-    return code;
-}
-
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* What each worker has counted; without memory for it, none. */
+/* Copies the counts of each worker; of none if there is no memory. */
 static void fill_workers(struct result_engine *engine, const struct cw_sim *sim)
 {
     const uint32_t count = cw_sim_worker_count(sim);
@@ -251,14 +75,14 @@ static void fill_result(struct bench_session *session)
     result->pes = hw_pe_count(&m->hw);
     result->queue_pairs = lp_system_queue_pairs(system);
     result->lps = m->lps.count;
-    result->engine =
-        (struct result_engine){.sync = cw_sync_name[session->options->sync],
-                               .cancellation = result_cancellation(
-                                   session->options->sync, session->options->lazy_cancellation),
-                               .partition = dist_partition(session->dist),
-                               .threads = session->options->threads,
-                               .peak_rss_bytes = peak_rss_bytes(),
-                               .setup_s = dist_setup_s(session->dist)};
+    result->engine = (struct result_engine){
+        .sync = cw_sync_name[session->options->engine.sync],
+        .cancellation = result_cancellation(session->options->engine.sync,
+                                            session->options->engine.lazy_cancellation),
+        .partition = dist_partition(session->dist),
+        .threads = session->options->engine.worker_count,
+        .peak_rss_bytes = peak_rss_bytes(),
+        .setup_s = dist_setup_s(session->dist)};
     const struct lp_cut *const cut = lp_system_cut(system);
     result->engine.has_cut = cut != NULL;
     if (cut != NULL)
@@ -274,7 +98,7 @@ static void fill_result(struct bench_session *session)
     result->init_time_ps = dist_init_ps(session->dist);
 }
 
-/* Nothing is left to do, and kernels wait. Another failure ends with its event still there. */
+/* A deadlock: no event is left, and kernels wait. After any other failure an event is left. */
 static bool is_deadlocked(struct lp_system *system)
 {
     const struct lp_times *times = lp_system_times(system);
@@ -313,7 +137,8 @@ static int run_program(struct bench_session *session, struct cw_error *error)
     return code;
 }
 
-/* What share of what was submitted has come back: installations, then kernels of this batch. */
+/* The share of the submitted messages that have been answered: installations, then kernels of this
+ * batch. */
 static void bench_show_progress(void *argument, struct dist *dist,
                                 const struct cw_progress *progress)
 {
@@ -338,7 +163,7 @@ static void bench_log_round(void *argument, const struct cw_progress *progress)
     engine_log_row(&session->engine_log, progress);
 }
 
-/* Creates the machine, runs the program on it, and says what came of it. */
+/* Creates the machine, runs the program on it, and returns its exit code. */
 static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
                           struct run_logs *logs, struct cw_error *error)
 {
@@ -368,29 +193,20 @@ int bench_run(const struct run_options *options, const struct config *config, st
                                     .program = bench_find(options->bench)};
     *result = (struct result){0};
     if (session.program == NULL) {
-        error->exit_code = CW_USAGE;
-        snprintf(error->text, sizeof error->text, "--bench %s: no such bench", options->bench);
-        return CW_USAGE;
+        return cw_error_set(error, CW_USAGE, "--bench %s: no such bench", options->bench);
     }
     struct dist_options dist = {
         .config = config,
-        .sync = options->sync,
-        .threads = options->threads,
+        .engine = options->engine,
         .partition = options->partition,
-        .window_ps = options->window_ps,
-        .stress_rate_p32 = options->stress_rate_p32,
-        .lazy_cancellation = options->lazy_cancellation,
-        .pin_workers = !options->no_pin,
-        .memory_bytes_max = options->memory_bytes_max,
-        .trace = options->trace,
-        .trace_arg = options->trace_arg,
         .no_data = options->no_data || (!session.program->collective && options->op_log == NULL),
         .kernels_only = !session.program->collective,
-        .warn = bench_warn,
-        .check_changes = environment_get(ENVIRONMENT_CHECK_CHANGES) != NULL};
+        .warn = bench_warn};
+    dist.engine.check_changes = environment_get(ENVIRONMENT_CHECK_CHANGES) != NULL;
+    dist.engine.each_round = options->engine_log != NULL ? bench_log_round : NULL;
+    dist.engine.progress_arg = &session;
     dist.arg = &session;
     dist.progress = isatty(STDERR_FILENO) && !options->quiet ? bench_show_progress : NULL;
-    dist.each_round = options->engine_log != NULL ? bench_log_round : NULL;
     int code = bench_algorithm_check(&session, error);
     if (code == CW_OK && session.program->prepare != NULL)
         code = session.program->prepare(&session, &dist, error);

@@ -1,6 +1,6 @@
 /*
- * bench.h: runs a bench program on a simulated machine. What `cubewarp run` and `cubewarp verify`
- * call between reading a configuration and printing a result.
+ * bench.h: runs a bench program on a simulated machine. `cubewarp run` and `cubewarp
+ * verify` call it between reading a configuration and printing a result.
  */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
@@ -17,10 +17,10 @@
  * per size), and the caller releases it with result_free(); wrong data and times below the bound
  * are in it and no failure here. Otherwise returns an exit code, fills *error, and *result holds
  * nothing but a deadlock's pointers, which the caller prints after the message and releases.
- * Options that have been parsed are legal by themselves; what does not fit the configuration (a
- * tile size, an algorithm of another collective) is found here, and its message begins with
- * config_where(). Writes nothing to standard output, except what --ccl-trace - and
- * --dump-pointers ask for, and that to standard error if JSON or CSV has standard output; progress
+ * Options that have been parsed are legal by themselves; those that do not fit the configuration (a
+ * tile size, an algorithm of another collective) are refused here, in a message that begins with
+ * config_where(). Writes nothing to standard output except for --ccl-trace - and
+ * --dump-pointers, which use standard error if JSON or CSV has standard output; progress
  * goes to standard error.
  */
 int bench_run(const struct run_options *options, const struct config *config, struct result *result,

@@ -1,14 +1,15 @@
 /*
- * bench_algorithm.c: which algorithm a bench runs by its name (program.h). One that is named by an
- * option must do the bench's collective; that of a file is there for all collectives that a program
- * may call, and another takes its place where it does not do the one called. Host side, pure.
+ * bench_algorithm.c: which algorithm a bench runs by its name (bench_program.h). One that is named
+ * by an option must do the bench's collective; that of a file is there for all collectives that a
+ * program may call, and another takes its place where it does not do the one called. Host side,
+ * pure.
  */
+#include "bench/programs/bench_algorithm.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "collectives/config/config_place.h"
-
-#include "bench/programs/program.h"
 
 static bool has_algorithm(const struct bench_program *program)
 {
@@ -42,10 +43,9 @@ int bench_algorithm_check(const struct bench_session *session, struct cw_error *
         return CW_OK;
     char names[512] = "";
     put_names(program->does, names, sizeof names);
-    snprintf(error->text, sizeof error->text,
-             "%s does %s, and %s is a bench of %s, for which there are: %s", config->ccl.algorithm,
-             ccl_collective_name(named->collective), program->name,
-             ccl_collective_name(program->does), names);
+    cw_error_set(error, CW_USAGE, "%s does %s, and %s is a bench of %s, for which there are: %s",
+                 config->ccl.algorithm, ccl_collective_name(named->collective), program->name,
+                 ccl_collective_name(program->does), names);
     return dist_refuse(config, "defaults.algorithm", error);
 }
 

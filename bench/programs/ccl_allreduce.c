@@ -1,10 +1,11 @@
 /*
- * ccl_allreduce.c: the all-reduce bench: a worker per rank, as in a DDP script, and around it what
- * a benchmark does: sizes, warm-up, iterations, verification, hash.
+ * ccl_allreduce.c: the all-reduce bench: a worker per rank, as in a DDP script, and around it the
+ * steps of a benchmark: sizes, warm-up, iterations, verification, hash.
  */
 #include <stdio.h>
 
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
+#include "bench/programs/bench_algorithm.h"
 #include "collectives/verify/expect.h"
 #include "collectives/verify/bound.h"
 
@@ -18,7 +19,7 @@ struct allreduce {
     uint32_t completed;    /* collectives of this size, warm-up included */
 };
 
-/* What runs on every rank. It knows nothing of queues, cubes or simulator threads. */
+/* The worker of every rank. It knows nothing of queues, cubes or simulator threads. */
 static void ccl_allreduce_worker(int rank, void *arg)
 {
     const struct allreduce *allreduce = arg;

@@ -1,12 +1,12 @@
 /*
  * ccl_moves.c: the benches of collectives that move data and reduce nothing: all-gather, broadcast,
  * barrier; each a worker per rank, as in a DDP script, and around it sizes, warm-up, iterations,
- * verification, hash. Sizes are those of a rank's result: what an all-gather ends with, in as many
+ * verification, hash. Sizes are those of a rank's result: an all-gather's result has as many
  * parts as there are ranks. A broadcast's root is rank 0; a barrier has no size.
  */
 #include <stdio.h>
 
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 #include "collectives/verify/expect_moves.h"
 #include "collectives/verify/bound.h"
 
@@ -25,7 +25,7 @@ static struct result_row *ccl_moves_row_of(const struct move *move)
     return &move->session->result->rows[move->row];
 }
 
-/* What runs on every rank. It knows nothing of queues, cubes or simulator threads. */
+/* The worker of every rank. It knows nothing of queues, cubes or simulator threads. */
 static void ccl_moves_worker(int rank, void *arg)
 {
     const struct move *move = arg;
@@ -143,10 +143,9 @@ static int check_size(const struct bench_session *session, enum ccl_collective c
     const uint32_t ranks = dist_world_size_for(config);
     const uint32_t parts = collective == CCL_ALL_GATHER ? ranks : 1;
     if (n_elem % parts != 0) {
-        snprintf(error->text, sizeof error->text,
-                 "all_gather: %llu elements are no multiple of %u ranks",
-                 (unsigned long long)n_elem, ranks);
-        return error->exit_code = CW_USAGE;
+        return cw_error_set(error, CW_USAGE,
+                            "all_gather: %llu elements are no multiple of %u ranks",
+                            (unsigned long long)n_elem, ranks);
     }
     const struct ccl_call call = {.hw = &config->hw,
                                   .ccl = &config->ccl,

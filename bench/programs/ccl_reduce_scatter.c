@@ -1,11 +1,11 @@
 /*
  * ccl_reduce_scatter.c: the reduce-scatter bench: a worker per rank, as in a DDP script, and around
- * it what a benchmark does: sizes (of a rank's whole input), warm-up, iterations, verification,
+ * it the steps of a benchmark: sizes (of a rank's whole input), warm-up, iterations, verification,
  * hash. It is ccl_allreduce.c with an output beside the input.
  */
 #include <stdio.h>
 
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 #include "collectives/verify/expect.h"
 #include "collectives/verify/bound.h"
 
@@ -24,7 +24,7 @@ static struct result_row *ccl_reduce_scatter_row_of(const struct reduce_scatter 
     return &scatter->session->result->rows[scatter->row];
 }
 
-/* What runs on every rank. It knows nothing of queues, cubes or simulator threads. */
+/* The worker of every rank. It knows nothing of queues, cubes or simulator threads. */
 static void ccl_reduce_scatter_worker(int rank, void *arg)
 {
     const struct reduce_scatter *scatter = arg;

@@ -1,13 +1,14 @@
 /*
  * gemm.c: benches `gemm`, a matrix product on PE 0 of each cube, and `gemm_allreduce`, the same
- * beside an all-reduce on the same PEs (50-collectives.md, "Compute beside communication"): first
- * each alone, then both at once. What the two have in common is PE_DMA, whose virtual channels keep
- * them apart, and HBM, which an all-reduce meets where it loads and stores.
+ * beside an all-reduce on the same PEs (collectives/algorithms/ALGORITHMS.md): first
+ * each alone, then both at once. The two share PE_DMA, whose virtual channels keep them
+ * apart, and HBM, where the all-reduce loads and stores.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
+#include "bench/programs/bench_algorithm.h"
 #include "collectives/verify/expect.h"
 #include "collectives/data/input.h"
 #include "collectives/matmul/matmul_call.h"
@@ -184,8 +185,7 @@ static int verify_products(struct gemm *gemm, struct cw_error *error)
     free(c);
     if (done)
         return code;
-    snprintf(error->text, sizeof error->text, "out of memory for the products");
-    return error->exit_code = CW_NO_RESOURCE;
+    return cw_error_memory(error, "the products");
 }
 
 static int gemm_verify(struct gemm *gemm, const struct dist_completion *completion,
@@ -240,8 +240,7 @@ static int gemm_completed(void *arg, const struct dist_completion *completion,
 
 static int gemm_refuse(struct cw_error *error, const char *text)
 {
-    snprintf(error->text, sizeof error->text, "%s", text);
-    return error->exit_code = CW_USAGE;
+    return cw_error_set(error, CW_USAGE, "%s", text);
 }
 
 /* Sides, steps and the tiles' room in TCM, from `tcm` on. */
@@ -261,16 +260,16 @@ static int gemm_check_shape(const struct bench_session *session, uint64_t tcm,
                            "use larger tiles");
     if (rings + tcm + wanted <= tcm_bytes)
         return CW_OK;
-    snprintf(error->text, sizeof error->text,
-             "--gemm-tile: five tiles of %u x %u need %llu bytes of TCM, and %llu of %llu are free "
-             "beside the receive rings and the all-reduce; use smaller tiles",
-             s->tile, s->tile, (unsigned long long)wanted,
-             (unsigned long long)(tcm_bytes > rings + tcm ? tcm_bytes - rings - tcm : 0),
-             (unsigned long long)tcm_bytes);
-    return error->exit_code = CW_USAGE;
+    return cw_error_set(
+        error, CW_USAGE,
+        "--gemm-tile: five tiles of %u x %u need %llu bytes of TCM, and %llu of %llu are free "
+        "beside the receive rings and the all-reduce; use smaller tiles",
+        s->tile, s->tile, (unsigned long long)wanted,
+        (unsigned long long)(tcm_bytes > rings + tcm ? tcm_bytes - rings - tcm : 0),
+        (unsigned long long)tcm_bytes);
 }
 
-/* What the all-reduce uses of TCM, to a multiple of 64 bytes. */
+/* The bytes of TCM that the all-reduce uses, up to a multiple of 64. */
 static uint64_t collective_tcm(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
 {
     return (ccl_algorithm_tcm_bytes(algorithm, call) + 63) / 64 * 64;
@@ -280,8 +279,7 @@ static int run_stages(struct bench_session *session, struct gemm *gemm, struct c
 {
     gemm->operands = calloc(dist_world_size_of(session->dist), sizeof *gemm->operands);
     if (gemm->operands == NULL) {
-        snprintf(error->text, sizeof error->text, "out of memory for the products");
-        return error->exit_code = CW_NO_RESOURCE;
+        return cw_error_memory(error, "the products");
     }
     session->own = gemm;
     const int code = dist_spawn(session->dist, gemm_worker, gemm, error);
@@ -366,11 +364,11 @@ static int check_both_size(const struct bench_session *session, uint64_t n_elem,
     if (algorithm == NULL)
         return error->exit_code;
     if (!matmul_beside(&beside, algorithm->kernel)) {
-        snprintf(error->text, sizeof error->text,
-                 "gemm_allreduce: %s has streams of its own, or too large a frame, and leaves no "
-                 "context for the product; use lrab_hierarchical_allreduce",
-                 ccl_algorithm_label(&config->ccl, algorithm));
-        return error->exit_code = CW_USAGE;
+        return cw_error_set(
+            error, CW_USAGE,
+            "gemm_allreduce: %s has streams of its own, or too large a frame, and leaves no "
+            "context for the product; use lrab_hierarchical_allreduce",
+            ccl_algorithm_label(&config->ccl, algorithm));
     }
     const int code = dist_check_call(config, &call, error);
     return code == CW_OK ? gemm_check_shape(session, collective_tcm(algorithm, &call), error)

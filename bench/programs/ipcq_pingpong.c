@@ -1,8 +1,8 @@
 /*
- * ipcq_pingpong.c: one tile there and back between two PEs: what a queue costs when nothing else
- * happens. The first PE sends from its TCM; the second sends back the tile it received. Neighbours
- * use the installed queue between them (of several, the one a route would take: E, S, W, N);
- * other pairs get a queue of their own over ordinary routes.
+ * ipcq_pingpong.c: one tile there and back between two PEs: the time that a queue takes when
+ * nothing else happens. The first PE sends from its TCM; the second sends back the tile it
+ * received. Neighbours use the installed queue between them (of several, the one a route would
+ * take: E, S, W, N); other pairs get a queue of their own over ordinary routes.
  */
 #include "bench/programs/pair.h"
 

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "bench/programs/program.h"
+#include "bench/programs/bench_program.h"
 
 struct frame {
     uint16_t line;

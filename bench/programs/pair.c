@@ -25,13 +25,11 @@ int pair_prepare(struct bench_session *session, struct dist_options *dist, struc
     const struct run_options *options = session->options;
     const struct config *config = session->config;
     const struct hw_config *hw = &config->hw;
-    error->exit_code = CW_USAGE;
-    if (config->ccl.wiring == CCL_WIRING_PE0 && (options->from.pe != 0 || options->to.pe != 0)) {
-        snprintf(error->text, sizeof error->text,
-                 "--from and --to: wiring pe0 installs queues on PE 0 of each cube only; name PE 0 "
-                 "at both ends, or set defaults.wiring=all_pes");
-        return CW_USAGE;
-    }
+    if (config->ccl.wiring == CCL_WIRING_PE0 && (options->from.pe != 0 || options->to.pe != 0))
+        return cw_error_set(
+            error, CW_USAGE,
+            "--from and --to: wiring pe0 installs queues on PE 0 of each cube only; name PE 0 "
+            "at both ends, or set defaults.wiring=all_pes");
     const uint32_t from = hw_pe_index(hw, options->from), to = hw_pe_index(hw, options->to);
     if (from != to) {
         const bool own = pair_direction(config, options->from, options->to) == HW_DIR_PEER;
@@ -39,8 +37,7 @@ int pair_prepare(struct bench_session *session, struct dist_options *dist, struc
         dist->pair[1] = own ? to : 0;
         return CW_OK;
     }
-    snprintf(error->text, sizeof error->text, "--from and --to name the same PE; name two");
-    return CW_USAGE;
+    return cw_error_set(error, CW_USAGE, "--from and --to name the same PE; name two");
 }
 
 static int64_t path_ps(const struct bench_session *session, struct hw_place from,

@@ -1,9 +1,9 @@
 /*
- * raw_store.c: what a queue costs beyond moving its bytes: a tile there and back between two PEs,
+ * raw_store.c: the cost of a queue beyond moving its bytes: a tile there and back between two PEs,
  * by IPCQ (send, receive), and by raw stores into the other's memory, each acknowledged over the
- * same path. Both send from TCM; neither reads what has come. The IPCQ figure is the second of
- * three round trips, so that neither launches nor completions are in it; stores are one after the
- * other, from either end.
+ * same path. Both send from TCM; neither reads the tile that has arrived. The IPCQ figure is the
+ * second of three round trips, so that neither launches nor completions are in it; stores are one
+ * after the other, from either end.
  */
 #include "bench/programs/pair.h"
 

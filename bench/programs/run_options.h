@@ -1,6 +1,6 @@
 /*
  * run_options.h: which run is asked for: the configuration, the bench and its work, the engine's
- * mode, and the files to write. The command line fills it (bench/cli/options_run.h); the bench
+ * mode, and the files to write. The command line fills it (bench/options/options_run.h); the bench
  * programs and the logs of a run read it.
  */
 #ifndef BENCH_RUN_OPTIONS_H
@@ -42,14 +42,8 @@ struct run_options {
     uint64_t seed;
     bool verify_data, no_data;
 
-    enum cw_sync sync; /* by default sequential on one thread, adaptive on several */
-    uint32_t threads;
-    const char *partition;     /* a partitioner's name; NULL: the default */
-    bool no_pin;               /* leave the placing of threads to the system */
-    int64_t window_ps;         /* 0: any */
-    bool lazy_cancellation;    /* else aggressive */
-    uint64_t stress_rate_p32;  /* 0: the engine's default */
-    uint64_t memory_bytes_max; /* 0: the engine's default */
+    struct cw_config engine; /* mode, workers, window, limits; no option sets its functions */
+    const char *partition;   /* a partitioner's name; NULL: the default */
 
     struct matmul_shape gemm; /* of gemm, gemm_allreduce */
     struct hw_place from, to; /* of ipcq_pingpong, raw_store */
@@ -66,9 +60,6 @@ struct run_options {
     const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
     const char *svg;                 /* of `topo --svg FILE` */
     bool keys;                       /* of `config --keys` */
-
-    cw_trace_fn trace; /* set by `perf project`, by no option; NULL: events are not traced */
-    void *trace_arg;
 };
 
 #endif

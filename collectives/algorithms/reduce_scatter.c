@@ -9,6 +9,7 @@
 #include "collectives/algorithms/reduce_scatter_kernel.h"
 #include "collectives/config/config.h"
 #include "collectives/config/config_rings.h"
+#include "hw/arithmetic.h"
 #include "hw/topology/topology.h"
 
 static uint64_t slice_bytes(const struct ccl_call *call)

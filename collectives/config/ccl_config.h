@@ -1,7 +1,7 @@
 /*
  * ccl_config.h: which collective algorithm runs and how the queues are set up: ccl.yaml, with the
- * chosen algorithm's entry (and what it extends) merged over `defaults`. Sources: 30-ipcq.md,
- * 40-runtime.md, 50-collectives.md. Plain data; const once a run has started.
+ * chosen algorithm's entry (and what it extends) merged over `defaults`. Sources:
+ * collectives/RUNTIME.md, "Configuration". Plain data; const once a run has started.
  */
 #ifndef CCL_CONFIG_H
 #define CCL_CONFIG_H
@@ -64,7 +64,7 @@ struct ccl_config {
     bool recv_blocks_on_credit;
     bool strict_validation;
 
-    /* of reduce-scatter on paired dies (50-collectives.md) */
+    /* of reduce-scatter on paired dies (collectives/algorithms/ALGORITHMS.md) */
     bool birs_enable;         /* `auto` may choose birs */
     uint64_t mesh_max_bytes;  /* `auto` takes mesh below this */
     uint32_t min_slice_align; /* bytes; scratch slots' stride is a multiple of it */

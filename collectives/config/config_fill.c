@@ -1,6 +1,6 @@
 /*
  * config_fill.c: from checked values to struct hw_config and struct ccl_config, by the schema's
- * offsets and, for what is made of several values, by hand. Nothing can fail here.
+ * offsets and, where a field is made of several values, by hand. Nothing can fail here.
  */
 #include "collectives/config/config_fill.h"
 

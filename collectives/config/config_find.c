@@ -16,7 +16,7 @@
 
 #include "collectives/config/input/environment.h"
 #include "collectives/config/input/text.h"
-#include "core/host/program.h"
+#include "core/host/program_path.h"
 
 const char CONFIG_BUILT_IN[] = "built-in";
 

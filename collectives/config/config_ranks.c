@@ -1,6 +1,6 @@
 /*
  * config_ranks.c: where ranks are on paired dies, from an algorithm's `mate` and `package` lists
- * (50-collectives.md, "Other rank enumerations"): either gives the other, and both must agree. The
+ * (collectives/RUNTIME.md, "Process group"): either gives the other, and both must agree. The
  * lower rank of a package is on its first die. A list that was wrong by itself has its error
  * already.
  */

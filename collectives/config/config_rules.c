@@ -155,7 +155,8 @@ static void config_rules_check_sips(struct config_loader *loader, struct config_
                      keys[misfit.key], misfit.text);
 }
 
-/* What an address has room for: 10 bits of cube, 6 bits of PE (20-hardware.md). */
+/* What an address has room for: 10 bits of cube, 6 bits of PE (hw/HARDWARE.md, "Physical
+ * addresses"). */
 static void check_address_limits(struct config_loader *loader, const struct config_tree *tree)
 {
     const uint32_t cubes =

@@ -1,6 +1,6 @@
 /*
- * config_schema.c: the two tables of keys. Ranges are what the simulator can hold: addresses have
- * 14 bits for the SIP, 10 for the cube, 6 for the PE and 32 for the byte (20-hardware.md, "Physical
+ * config_schema.c: the two tables of keys. Ranges are the limits of the simulator: addresses have
+ * 14 bits for the SIP, 10 for the cube, 6 for the PE and 32 for the byte (hw/HARDWARE.md, "Physical
  * addresses"), times stay far below 2^63 ps. Whatever is legal by itself but not beside other
  * values is checked in config_rules.c.
  */
@@ -48,7 +48,7 @@ static const char *corner_name(uint32_t corner)
 #define TO_HW(how, field)  .store = CONFIG_STORE_##how, .offset = offsetof(struct hw_config, field)
 #define TO_CCL(how, field) .store = CONFIG_STORE_##how, .offset = offsetof(struct ccl_config, field)
 
-/* A row: its path and type, then what else it has. */
+/* A row: its path and type, then its other members. */
 #define KEY(in, path_, type_, doc_, ...)                                                           \
     {                                                                                              \
         .file = CONFIG_##in, .path = (path_), .type = CONFIG_##type_, .doc = (doc_), __VA_ARGS__   \
@@ -68,7 +68,7 @@ static const char *corner_name(uint32_t corner)
         KEY(COMPONENTS, "links." name ".latency_ns", DECIMAL, "added to the flight time",          \
             RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL)
 
-/* What one kind of block or link adds to its operations (hw/jitter.h). */
+/* The jitter of one kind of node or link (hw/jitter.h). */
 #define JITTER(group, name, field, kind)                                                           \
     KEY(COMPONENTS, "jitter." group "." name ".distribution", CHOICE,                              \
         "of the time added to each operation", CHOICES(distribution_name),                         \
@@ -179,7 +179,8 @@ const struct config_key config_machine_keys[] = {
 const uint32_t config_machine_key_count = COUNT_OF(config_machine_keys);
 _Static_assert(COUNT_OF(config_machine_keys) <= CONFIG_MACHINE_KEYS_MAX, "values have room");
 
-/* In the order in which they are printed: what an entry alone says, then what it may override. */
+/* In the order in which they are printed: keys of an entry alone, then those that it may override.
+ */
 const struct config_key config_ccl_keys[] = {
     KEY(CCL, "algorithm", NAME, "the entry of `algorithms` that runs",
         .flags = CONFIG_NOT_IN_ALGORITHM, TO_CCL(TEXT, algorithm), .scale = CCL_NAME_BYTES),

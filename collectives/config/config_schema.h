@@ -41,7 +41,7 @@ enum config_store {
     CONFIG_STORE_TEXT, /* a char array of `scale` bytes */
 };
 
-/* Values of `jitter.*.each`: what gets a draw of its own. */
+/* Values of `jitter.*.each`: each operation, or each instance, has a draw of its own. */
 enum config_draw { CONFIG_DRAW_OPERATION, CONFIG_DRAW_INSTANCE };
 
 enum { CONFIG_OPTIONAL = 1, CONFIG_NOT_IN_DEFAULTS = 2, CONFIG_NOT_IN_ALGORITHM = 4 };

@@ -4,6 +4,8 @@
  */
 #include "collectives/data/input.h"
 
+#include "hw/arithmetic.h"
+
 #define PIECE 512u
 
 void input_fill(enum dtype dtype, uint64_t seed, uint64_t first, void *dst, size_t count)
@@ -12,11 +14,8 @@ void input_fill(enum dtype dtype, uint64_t seed, uint64_t first, void *dst, size
     float piece[PIECE];
     for (size_t done = 0; done < count; done += PIECE) {
         const size_t n = count - done < PIECE ? count - done : PIECE;
-        for (size_t i = 0; i < n; i++) { /* splitmix64's finaliser; compiles to vectors of four */
-            uint64_t z = (stream + done + i) * 0x9e3779b97f4a7c15u;
-            z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-            z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-            z ^= z >> 31;
+        for (size_t i = 0; i < n; i++) { /* compiles to vectors of four */
+            const uint64_t z = hw_mix((stream + done + i) * 0x9e3779b97f4a7c15u);
             piece[i] = (float)((int32_t)(z >> 48) - 32768) * (1.0f / 32768);
         }
         dtype_from_f32(dtype, (uint8_t *)dst + done * dtype_bytes(dtype), piece, n);

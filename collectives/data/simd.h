@@ -32,10 +32,22 @@ static inline bits256 all32(int x) { return _mm256_set1_epi32(x); }
 static inline bits256 bits_and(bits256 a, bits256 b) { return _mm256_and_si256(a, b); }
 static inline bits256 bits_xor(bits256 a, bits256 b) { return _mm256_xor_si256(a, b); }
 static inline bits256 add_u32(bits256 a, bits256 b) { return _mm256_add_epi32(a, b); }
-#define shift_right_u16(x, places) _mm256_srli_epi16((x), (places))
-#define shift_right_i16(x, places) _mm256_srai_epi16((x), (places))
-#define shift_right_u32(x, places) _mm256_srli_epi32((x), (places))
-#define shift_right_i32(x, places) _mm256_srai_epi32((x), (places))
+static inline bits256 shift_right_u16(bits256 x, int places)
+{
+    return _mm256_srli_epi16(x, places);
+}
+static inline bits256 shift_right_i16(bits256 x, int places)
+{
+    return _mm256_srai_epi16(x, places);
+}
+static inline bits256 shift_right_u32(bits256 x, int places)
+{
+    return _mm256_srli_epi32(x, places);
+}
+static inline bits256 shift_right_i32(bits256 x, int places)
+{
+    return _mm256_srai_epi32(x, places);
+}
 static inline bits256 max_i16(bits256 a, bits256 b) { return _mm256_max_epi16(a, b); }
 static inline bits256 min_i16(bits256 a, bits256 b) { return _mm256_min_epi16(a, b); }
 static inline bits256 max_i32(bits256 a, bits256 b) { return _mm256_max_epi32(a, b); }
@@ -100,10 +112,23 @@ static inline bits256 all32(int x) { return (bits256)((simd_i32){0} + x); }
 static inline bits256 bits_and(bits256 a, bits256 b) { return a & b; }
 static inline bits256 bits_xor(bits256 a, bits256 b) { return a ^ b; }
 static inline bits256 add_u32(bits256 a, bits256 b) { return (bits256)((simd_u32)a + (simd_u32)b); }
-#define shift_right_u16(x, places) ((bits256)((simd_u16)(x) >> (places)))
-#define shift_right_i16(x, places) ((bits256)((simd_i16)(x) >> (places)))
-#define shift_right_u32(x, places) ((bits256)((simd_u32)(x) >> (places)))
-#define shift_right_i32(x, places) ((bits256)((simd_i32)(x) >> (places)))
+static inline bits256 shift_right_u16(bits256 x, int places)
+{
+    return (bits256)((simd_u16)x >> places);
+}
+static inline bits256 shift_right_i16(bits256 x, int places)
+{
+    return (bits256)((simd_i16)x >> places);
+}
+static inline bits256 shift_right_u32(bits256 x, int places)
+{
+    return (bits256)((simd_u32)x >> places);
+}
+static inline bits256 shift_right_i32(bits256 x, int places)
+{
+    /* cppcheck-suppress shiftTooManyBitsSigned ; it takes the vector for a number */
+    return (bits256)((simd_i32)x >> places);
+}
 static inline bits256 greater_i16(bits256 a, bits256 b)
 {
     return (bits256)((simd_i16)a > (simd_i16)b);

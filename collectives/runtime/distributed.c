@@ -60,7 +60,7 @@ static void on_progress_report(void *arg, const struct cw_progress *progress)
 static void on_round(void *arg, const struct cw_progress *progress)
 {
     struct dist *dist = arg;
-    dist->options.each_round(dist->options.arg, progress);
+    dist->options.engine.each_round(dist->options.engine.progress_arg, progress);
 }
 
 static void on_kernel_ended(void *arg, uint32_t pe)
@@ -136,7 +136,8 @@ static bool allocate_world(struct dist *dist)
     dist->barrier = barrier_create(dist->world_size, dist_drain_collective, dist);
     dist->end_barrier = barrier_create(dist->world_size, close_group, dist);
     if (!dist->options.no_data)
-        dist->data = data_pass_create(&dist->options.config->hw, dist->options.memory_bytes_max);
+        dist->data =
+            data_pass_create(&dist->options.config->hw, dist->options.engine.memory_bytes_max);
     const struct config *config = dist->options.config;
     if (config->ccl.strict_validation)
         dist->strict = strict_check_create(&config->hw, config->ccl.n_slots, dist->options.warn,
@@ -194,7 +195,7 @@ static uint32_t *place_cubes(const struct dist *dist, struct cw_error *error)
     uint32_t *const cube_worker = calloc((size_t)hw->sip_count * hw_cubes(hw), sizeof *cube_worker);
     if (partitioner == NULL || cube_worker == NULL)
         dist_no_memory(error);
-    else if (partitioner->place(hw, dist->options.threads, cube_worker, error) == CW_OK)
+    else if (partitioner->place(hw, dist->options.engine.worker_count, cube_worker, error) == CW_OK)
         return cube_worker;
     free(cube_worker);
     return NULL;
@@ -214,10 +215,14 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     const bool wants_ops =
         dist->data != NULL || dist->strict != NULL || (listener != NULL && listener->op != NULL);
     const bool wants_kernels = listener != NULL && listener->kernel != NULL;
+    struct cw_config engine = options->engine;
+    engine.stress_seed = 1;
+    engine.progress = distributed_on_progress;
+    engine.each_round = options->engine.each_round != NULL ? on_round : NULL;
+    engine.progress_arg = dist;
     const struct lp_system_options machine = {.hw = &options->config->hw,
                                               .config = &queues,
-                                              .sync = options->sync,
-                                              .threads = options->threads,
+                                              .engine = engine,
                                               .cube_worker = cube_worker,
                                               .window_ps = options->window_ps,
                                               .stress_rate_p32 = options->stress_rate_p32,

@@ -58,26 +58,18 @@ struct dist_listener {
 
 struct dist_options {
     const struct config *config;
-    enum cw_sync sync;
-    uint32_t threads;
+    /* Passed on to the engine, but for `progress`, which is the function below. */
+    struct cw_config engine;
     const char *partition;    /* NULL: the default */
-    int64_t window_ps;        /* 0: any */
-    uint64_t stress_rate_p32; /* 0: the engine's default */
-    uint64_t memory_bytes_max;
-    bool lazy_cancellation, pin_workers; /* struct cw_config */
-    bool no_data;                        /* leave out the data pass: timing alone */
-    bool kernels_only;                   /* no collective is called: the machine's own queues */
-    bool check_changes;                  /* the engine's debug mode */
-    uint32_t pair[2];                    /* PEs joined by a queue of their own; equal: none */
+    bool no_data;             /* leave out the data pass: timing alone */
+    bool kernels_only;        /* no collective is called: the machine's own queues */
+    uint32_t pair[2];         /* PEs joined by a queue of their own; equal: none */
     uint32_t contexts, peers; /* struct lp_config: the need of kernels beside the algorithm's */
     const struct dist_listener *listener; /* outlives the world; NULL: none */
     /* Called with each warning (IpcqSlotReuse), in an order of its own; NULL: not wanted. */
     void (*warn)(void *arg, const char *text);
-    cw_trace_fn trace; /* the engine's; NULL: not wanted */
-    void *trace_arg;
     /* Called now and then while the machine runs; NULL: not wanted. */
     void (*progress)(void *arg, struct dist *dist, const struct cw_progress *progress);
-    cw_progress_fn each_round; /* struct cw_config, with `arg`; NULL: not wanted */
     /* Called after each collective, before any rank goes on. Non-zero ends the run. */
     int (*completed)(void *arg, const struct dist_completion *completion, struct cw_error *error);
     void *arg;

@@ -1,7 +1,6 @@
 /*
- * gvt_slot.h: the slot in which a worker tells the others what they need to know of it: its promise
- * (promise.h), how far it is with a round of GVT, its report to that round (gvt.h), and whether it
- * sleeps (wait.h).
+ * gvt_slot.h: the slot in which a worker informs the others: its promise (promise.h), how far it is
+ * with a round of GVT, its report to that round (gvt.h), and whether it sleeps (wait.h).
  *
  * Only the slot's own worker writes it, except for `sealed` and `spent` (I-GVT-3) and for waking
  * it.

@@ -1,6 +1,6 @@
 /*
- * links.h: a worker's ends of the mailboxes to and from all other workers, and what it remembers of
- * the messages in them: how many that can be cancelled it has sent, and which it has received.
+ * links.h: a worker's ends of the mailboxes to and from all other workers. For messages that can be
+ * cancelled it counts those that it has sent, and remembers those that it has received.
  *
  * Owned by one worker. The host creates and frees it between drains.
  */

@@ -61,8 +61,8 @@ static uint64_t room(struct mailbox *mailbox)
     return mailbox->writing->bytes - (mailbox->written - mailbox->head_seen);
 }
 
-/* The ring is full: goes on in a larger one. What the old one holds is published first, so that
- * the successor is the last thing the receiver sees of it. */
+/* The ring is full: goes on in a larger one. The messages in the old ring are published first, so
+ * that its successor is the last thing that the receiver sees of it. */
 static bool extend(struct mailbox *mailbox)
 {
     struct mailbox_ring *const old = mailbox->writing;
@@ -89,7 +89,7 @@ struct message *mailbox_write(struct mailbox *mailbox, size_t body_bytes)
         const uint64_t place = mailbox->written & (ring->bytes - 1);
         const uint64_t skip = ring->bytes - place < bytes ? ring->bytes - place : 0;
         if (room(mailbox) < skip + bytes)
-            /* acquire: the receiver has read what it gave back; pairs with mailbox_release() */
+            /* acquire: the receiver has read the bytes up to here; pairs with mailbox_release() */
             mailbox->head_seen = sync_load_acquire(&ring->head);
         if (room(mailbox) < skip + bytes) {
             if (!extend(mailbox))

@@ -2,15 +2,16 @@
  * mailbox.h: messages from one worker to another: a ring of bytes with one producer and one
  * consumer, for each ordered pair of workers.
  *
- * The sender writes messages and makes them known in batches (mailbox_publish). The receiver takes
- * them in the order in which they were sent, and copies what it keeps, so no record ever changes
- * its owner. A ring that is full is followed by one twice as large; the receiver frees a ring
- * that it has emptied and that has a successor. So a send never waits and nothing is dropped.
+ * The sender writes messages and makes them known in batches (mailbox_publish()). The receiver
+ * takes them in the order in which they were sent. It copies the events that it keeps, so an
+ * event's memory never changes its owner. A ring that is full is followed by one twice as large.
+ * The receiver frees a ring that it has emptied and that has a successor. So a send never waits,
+ * and no message is dropped.
  *
  * I-MAIL-1: bytes in [head, tail) are the receiver's to read, all others the sender's to write.
  * `tail` is written by the sender alone, `head` by the receiver alone, each on a line of its own.
- * I-MAIL-2: `next` is set once, after the ring's last publication; a receiver that sees it
- * and then finds the ring empty has seen all of that ring.
+ * I-MAIL-2: `next` is set once, after the ring's last publication. A receiver that sees it and then
+ * finds the ring empty has seen all of that ring.
  */
 #ifndef CORE_MAILBOX_H
 #define CORE_MAILBOX_H
@@ -65,7 +66,7 @@ struct mailbox {
 
 /* False: out of memory. */
 bool mailbox_init(struct mailbox *mailbox, struct memory *memory, size_t bytes);
-void mailbox_free(struct mailbox *mailbox); /* when nobody uses it */
+void mailbox_free(struct mailbox *mailbox); /* when no worker uses it */
 
 /* Sender: room for a message with that much body, to be filled before the next call. NULL: out of
  * memory. The message is counted and numbered by the caller. */

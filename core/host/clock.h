@@ -1,5 +1,5 @@
 /*
- * clock.h: wall time, for what is reported about a run and never for what it does.
+ * clock.h: wall time, for reports about a run only: no decision of a run depends on it.
  */
 #ifndef CORE_CLOCK_H
 #define CORE_CLOCK_H

@@ -45,7 +45,7 @@ void coroutine_arrive(struct coroutine *self, struct coroutine *from)
     const void *stack;
     size_t bytes;
     __sanitizer_finish_switch_fiber(self->fake_stack, &stack, &bytes);
-    if (from->stack == NULL) { /* an adopted one, whose stack nobody has told us of */
+    if (from->stack == NULL) { /* an adopted one, whose stack was not known */
         from->stack = stack;
         from->stack_bytes = bytes;
     }

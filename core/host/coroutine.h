@@ -1,6 +1,6 @@
 /*
  * coroutine.h: something that runs on a stack of its own and hands the thread over by name:
- * ucontext for switching, and what sanitizers want to be told of it.
+ * ucontext for switching, and the calls by which sanitizers follow it.
  *
  * Stacks are the caller's. A coroutine is entered by the thread that made it and by no other.
  */
@@ -33,9 +33,9 @@ void coroutine_make(struct coroutine *coroutine, void *stack, size_t bytes, void
 /* One that never runs again. */
 void coroutine_free(struct coroutine *coroutine);
 
-/* Goes on with `to`; returns when somebody switches back. `for_good`: nobody does. */
+/* Goes on with `to`; returns when a coroutine switches back. `for_good`: none will. */
 void coroutine_switch(struct coroutine *from, struct coroutine *to, bool for_good);
-/* In a coroutine's main(): `from` is who has switched here. */
+/* In a coroutine's main(): `from` is the one that has switched here. */
 void coroutine_arrive(struct coroutine *self, struct coroutine *from);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * host_limits.h: what the machine, and the control group that this process runs in, grant.
+ * host_limits.h: the memory and the cores that this process may use, by the machine and by the
+ * control group that it runs in. Pure queries; any thread.
  */
 #ifndef CORE_HOST_LIMITS_H
 #define CORE_HOST_LIMITS_H

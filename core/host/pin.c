@@ -1,7 +1,7 @@
 /*
  * pin.c: which hardware thread each thread gets (pin.h), by hwloc.
  *
- * The map of the machine is read once per simulation and only if somebody is to be pinned. Reading
+ * The map of the machine is read once per simulation and only if threads are to be pinned. Reading
  * it leaves out all that is not asked for here (caches, devices, memories): that is most of
  * the time it takes. It is const from then on, so that workers may read it together.
  */
@@ -14,7 +14,7 @@
 
 struct pin {
     hwloc_topology_t topology;
-    hwloc_bitmap_t before; /* what the calling thread was bound to; empty: unknown */
+    hwloc_bitmap_t before; /* the calling thread's binding; empty: unknown */
     uint32_t threads;
     hwloc_obj_t pu[]; /* [threads] */
 };

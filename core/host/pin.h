@@ -1,6 +1,6 @@
 /*
  * pin.h: each thread that workers run on, on a core of its own. Owns the machine's map of cores,
- * for one simulation, and what the calling thread was bound to before a drain.
+ * for one simulation, and the binding of the calling thread before a drain.
  *
  * A help, never a condition: where it cannot be done the system places the threads, and the run is
  * the same. I-PIN-1: after a drain the calling thread is bound as it was before.
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct pin; /* NULL: nobody is pinned; every function accepts it */
+struct pin; /* NULL: no thread is pinned; every function accepts it */
 
 /*
  * A core for each of `threads` threads, among those that the calling thread may run on (taskset,
@@ -27,7 +27,7 @@ struct pin; /* NULL: nobody is pinned; every function accepts it */
 struct pin *pin_create(uint32_t threads);
 void pin_free(struct pin *pin);
 
-/* Before a drain: remembers what the calling thread is bound to. */
+/* Before a drain: remembers the binding of the calling thread. */
 void pin_begin(struct pin *pin);
 /* Binds the calling thread to thread `index`'s hardware thread. */
 void pin_thread(const struct pin *pin, uint32_t index);

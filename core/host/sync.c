@@ -1,6 +1,6 @@
 /*
- * sync.c: what the system does for sync.h: sleeping on a shared word, by Linux' futex on its low
- * half, and a fence on all threads.
+ * sync.c: the parts of sync.h that need the system: sleeping on a shared word, by Linux' futex on
+ * its low half, and a fence on all threads.
  */
 #define _GNU_SOURCE
 #include "core/host/sync.h"

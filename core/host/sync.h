@@ -4,7 +4,7 @@
  * cannot see through inline assembly, the compiler's.
  *
  * Built with SYNC_EXPLORE, each access is a step between which the schedule explorer (test/stress)
- * decides who goes on: before it, and after it, when what it publishes or gives away is so already.
+ * decides which worker goes on: once before it, and once after it, when its effect is visible.
  *
  * A release orders all earlier accesses of its thread before the store; an acquire orders the load
  * before all later ones. Neither orders a store before a later load.
@@ -29,7 +29,7 @@
 #endif
 
 #ifdef SYNC_EXPLORE
-/* The explorer's. `waits`: whoever is here can do nothing until another one has gone on. */
+/* The explorer's. `waits`: the caller can do nothing until another worker has gone on. */
 void sync_step(bool waits);
 #else
 static inline void sync_step(bool waits) { (void)waits; }
@@ -93,7 +93,7 @@ static inline void sync_store_pointer_release(struct sync_pointer *shared, void 
     sync_step(false);
 }
 
-/* Adds to a shared word and returns what it was; orders nothing: for accounts, of which each
+/* Adds to a shared word and returns its value before. Orders nothing: for accounts, in which each
  * change stands for itself. */
 static inline uint64_t sync_add_relaxed(struct sync_u64 *shared, uint64_t value)
 {
@@ -122,7 +122,8 @@ static inline bool sync_claim(struct sync_u64 *shared, uint64_t value)
     return claimed;
 }
 
-/* A moment of waiting that costs nobody anything: for the thread that shares the core, if any. */
+/* A moment of waiting. It leaves the core to the hardware thread that shares it, if there is one.
+ */
 static inline void sync_pause(void)
 {
 #if defined(SYNC_EXPLORE)
@@ -148,7 +149,7 @@ static inline void sync_yield(void)
 static inline void sync_fence(void)
 {
 #if defined(SYNC_BUILTINS)
-    uint64_t own = 0; /* ThreadSanitizer knows no fences: what the processor makes of this is one */
+    uint64_t own = 0; /* ThreadSanitizer knows no fences; an exchange is one on the processor */
     (void)__atomic_exchange_n(&own, 1, __ATOMIC_SEQ_CST);
 #elif defined(SYNC_EXPLORE)
     sync_step(false); /* one thread: nothing to order */
@@ -158,9 +159,11 @@ static inline void sync_fence(void)
 }
 
 /*
- * The same for two sides of which one comes here often and the other rarely: the first needs no
- * more than that the compiler keeps the order, and the other one makes all threads of the process
- * order what they do (membarrier(2)). False: the system cannot; then both need sync_fence().
+ * A full fence for two sides, of which one comes here often and the other rarely. The frequent side
+ * calls sync_fence_often(), the rare one sync_fence_all(), which makes all threads of the process
+ * order their accesses (membarrier(2)); then the frequent side needs no more than that the compiler
+ * keeps the order. If the system has no such call, sync_can_fence_all() is false, and both sides
+ * need sync_fence().
  */
 bool sync_can_fence_all(void);
 void sync_fence_all(void);
@@ -174,7 +177,7 @@ static inline void sync_fence_often(bool can_fence_all)
 
 /* Sleeps while the word is `value`, until sync_wake(), or for so long; may wake for no reason. */
 void sync_sleep(struct sync_u64 *shared, uint64_t value, long ns_max);
-/* Sets the word to 0 and wakes who sleeps on it. */
+/* Sets the word to 0 and wakes the thread that sleeps on it. */
 void sync_wake(struct sync_u64 *shared);
 
 #endif

@@ -1,11 +1,13 @@
 /*
  * threads.c: see threads.h.
  *
- * Each thread has two words, both set by one side and cleared by the other: `parked`, by the thread
- * before it waits and by the caller to let it go on, and `busy`, by the caller before it lets it go
- * on and by the thread when it has returned. Whoever waits for a word to be 0 acquires it, and
- * whoever clears it releases what it has written: so the job is read after it was written, and the
- * next one is not written before this one has been done (I-THREADS-1).
+ * Each thread has two words. `parked` is set by the thread before it waits, and cleared by the
+ * caller to let it go on. `busy` is set by the caller before it lets the thread go on, and cleared
+ * by the thread when it has returned. I-THREADS-1 holds:
+ *   1. The side that waits for a word to be 0 acquires it; the side that clears it releases all
+ * that it has written before.
+ *   2. So a thread reads the job after the caller has written it (`parked`).
+ *   3. And the caller writes the next job after the thread has done this one (`busy`).
  */
 #include "core/host/threads.h"
 

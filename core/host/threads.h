@@ -3,11 +3,11 @@
  * others are started once, for the first drain, and sleep between two drains: a drain may last a
  * millisecond, and to start a thread takes a good part of one.
  *
- * The one place that starts threads: a test that is to decide who runs when links its own
- * functions instead of these.
+ * Threads are started here and nowhere else. A test that decides itself which thread runs links its
+ * own functions instead of these.
  *
- * I-THREADS-1: what the caller wrote before threads_run() is seen by all of main(), and what main()
- * wrote by the caller when threads_run() has returned.
+ * I-THREADS-1: main() sees all that the caller has written before threads_run(), and the caller
+ * sees all that main() has written when threads_run() has returned.
  */
 #ifndef CORE_THREADS_H
 #define CORE_THREADS_H
@@ -18,14 +18,14 @@
 
 struct threads;
 
-/* What thread `index` does; 0 is the calling thread's. */
+/* The main function of thread `index`; 0 is the calling thread. */
 typedef void (*threads_main)(void *shared, uint32_t index);
 
 /*
- * Starts `count` - 1 threads beside the calling one; `spin`: each has a core, and looks for a while
- * before it sleeps. NULL if the system does not grant so many, or the memory
- * account has no room; *started is then how many there could be, the calling one included (0: the
- * account).
+ * Starts `count` - 1 threads beside the calling one. `spin`: each has a core, and looks for work
+ * for a while before it sleeps. NULL if the system grants fewer threads, or if the memory account
+ * has no room. *started is then the number of threads that there could be, the calling one
+ * included; 0: the account has no room.
  */
 struct threads *threads_start(struct memory *memory, uint32_t count, bool spin, uint32_t *started);
 

@@ -19,7 +19,7 @@ void memory_init(struct memory *memory, uint64_t bytes_max)
                                   bytes_max > 0 ? bytes_max : host_limits_memory_bytes() / 5 * 4};
 }
 
-/* Adds to what is taken, unless that would pass the limit. */
+/* Adds to the account, unless that would pass the limit. */
 static bool account(struct memory *memory, size_t bytes)
 {
     uint64_t needed = UINT64_MAX;
@@ -29,7 +29,7 @@ static bool account(struct memory *memory, size_t bytes)
             return true;
         (void)sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
     }
-    sync_store_release(&memory->needed, needed); /* nobody acquires it: a figure for a message */
+    sync_store_release(&memory->needed, needed); /* pairs with none: a figure for a message */
     return false;
 }
 
@@ -48,7 +48,7 @@ void *memory_take(struct memory *memory, size_t bytes)
         block = NULL;
     }
     if (block == NULL)
-        sync_store_release(&memory->needed, /* likewise */
+        sync_store_release(&memory->needed, /* a figure for a message */
                            sync_add_relaxed(&memory->taken, -(uint64_t)bytes));
     return block;
 }

@@ -3,10 +3,10 @@
  *
  * Whatever grows with the model, the run or the number of workers is taken here and counted against
  * a limit, so that a run that outgrows the machine ends with an exit code and a figure instead of
- * being killed. Not counted: the simulation itself, and what pin.c knows of the machine's cores.
+ * being killed. Not counted: the simulation itself, and pin.c's map of the machine's cores.
  *
- * I-MEM-1: what has been handed out, as asked for, is at most bytes_max. Any worker may take and
- * give; a request that is refused may for a moment have another one refused.
+ * I-MEM-1: the bytes that are handed out, as asked for, are at most bytes_max. Any worker may take
+ * and give. A request that is refused may, for a moment, cause another one to be refused.
  */
 #ifndef CORE_MEMORY_H
 #define CORE_MEMORY_H
@@ -17,18 +17,18 @@
 enum { MEMORY_ALIGN = 512 };
 
 struct memory {
-    struct sync_u64 taken;  /* bytes, now; all workers */
-    uint64_t bytes_max;     /* the limit */
-    struct sync_u64 needed; /* what the last refused request would have made of it */
+    struct sync_u64 taken; /* bytes, now; all workers */
+    uint64_t bytes_max;    /* the limit */
+    struct sync_u64
+        needed; /* the bytes that would be taken with the last request that was refused */
 };
 
-/* `bytes_max` 0: 80 % of what the machine, or this process's cgroup, has. */
+/* `bytes_max` 0: 80 % of the memory of the machine, or of this process's control group. */
 void memory_init(struct memory *memory, uint64_t bytes_max);
 
 /*
  * A zeroed block, aligned to MEMORY_ALIGN, or from 2 MiB on to a huge page. NULL if it would pass
- * the limit or the allocator has no more; memory->needed then says what would have been
- * needed.
+ * the limit or the allocator has no more; memory->needed is then set.
  */
 void *memory_take(struct memory *memory, size_t bytes);
 void memory_give(struct memory *memory, void *block, size_t bytes); /* accepts NULL */
@@ -48,19 +48,19 @@ static inline bool memory_grow(struct memory *memory, void *items, size_t *capac
            memory_grow_array(memory, items, capacity, used, needed, item_bytes, capacity_min);
 }
 
-/* How much of the limit is taken: the watermarks of 10-engine.md. */
+/* How much of the limit is taken: the watermarks of ENGINE.md, "Memory limit". */
 enum memory_level {
     MEMORY_PLENTY,
     MEMORY_TIGHT,   /* 70 %: speculate less */
     MEMORY_SCARCE,  /* 85 %: not at all */
-    MEMORY_NO_MORE, /* 95 %: undo what was speculated */
+    MEMORY_NO_MORE, /* 95 %: undo all speculation */
 };
 enum memory_level memory_level(const struct memory *memory);
 
 /* Fills `error` after memory_take() returned NULL. Returns CW_NO_RESOURCE. */
 int memory_error(const struct memory *memory, struct cw_error *error);
 
-/* Freed records inside a block: AddressSanitizer then reports who touches them. */
+/* Marks freed parts of a block: AddressSanitizer then reports any access to them. */
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #define MEMORY_POISON(block, bytes)   ASAN_POISON_MEMORY_REGION((block), (bytes))

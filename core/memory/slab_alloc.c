@@ -11,7 +11,7 @@ struct slab {
     size_t bytes;
     _Alignas(SLAB_ALIGN) uint8_t rest[];
 };
-_Static_assert(MEMORY_ALIGN % SLAB_ALIGN == 0, "so what follows the header is aligned");
+_Static_assert(MEMORY_ALIGN % SLAB_ALIGN == 0, "so the rest is aligned as the slab is");
 
 void slab_alloc_init(struct slab_alloc *slabs, struct memory *memory)
 {
@@ -33,7 +33,7 @@ void *slab_alloc_more(struct slab_alloc *slabs, size_t *bytes)
     if (slab_bytes > SLAB_BYTES_MAX)
         slab_bytes = SLAB_BYTES_MAX;
     while (slab_bytes > SLAB_BYTES_MIN && slab_bytes > slabs->memory->bytes_max / LIMIT_PER_SLAB)
-        slab_bytes /= 2; /* what a worker leaves unused, others may need */
+        slab_bytes /= 2; /* the part that one worker leaves unused, others may need */
     struct slab *slab = memory_take(slabs->memory, slab_bytes);
     while (slab == NULL && slab_bytes > SLAB_BYTES_MIN) { /* near the limit */
         slab_bytes /= 2;

@@ -7,7 +7,7 @@
 
 #include "core/memory/memory.h"
 
-enum { SLAB_ALIGN = 512 }; /* of what slab_alloc_more() gives */
+enum { SLAB_ALIGN = 512 }; /* of the blocks that slab_alloc_more() gives */
 
 struct slab;
 

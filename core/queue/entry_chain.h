@@ -1,9 +1,10 @@
 /*
- * entry_chain.h: unordered bags of entries, as chains of 512-byte chunks.
+ * entry_chain.h: unordered bags of entries, as chains of 512-byte chunks. The pending set's buckets
+ * are such bags.
  *
- * What a pending set's buckets are made of: appending writes one half cache line, in sequence, and
- * a bag of any size costs one pointer while it is empty. Chunks are recycled last in, first out.
- * One chunk pool per pending set; no other thread enters.
+ * Appending writes half a cache line, in sequence. A bag of any size costs one pointer while it is
+ * empty. Chunks are recycled last in, first out. There is one chunk pool per pending set; no other
+ * thread enters.
  */
 #ifndef CORE_ENTRY_CHAIN_H
 #define CORE_ENTRY_CHAIN_H
@@ -19,7 +20,7 @@ struct chunk {
     struct entry entries[CHUNK_ENTRIES];
 };
 _Static_assert(sizeof(struct chunk) == CHUNK_BYTES, "a chunk's end is recognised by its address");
-_Static_assert(SLAB_ALIGN % CHUNK_BYTES == 0, "likewise");
+_Static_assert(SLAB_ALIGN % CHUNK_BYTES == 0, "a chunk lies at a multiple of its size");
 
 struct chunk_pool {
     struct chunk *free;

@@ -1,9 +1,12 @@
 /*
- * overflow_heap.h: a heap of entries: what arrives at or behind the pending set's current bucket.
+ * overflow_heap.h: a heap of entries, for events that arrive at or behind the pending set's current
+ * bucket.
  *
- * Small as a rule: only sends with a delay below a bucket's width land here, and in later modes
- * rolled-back events. Four children to a node, so that a step down reads two cache lines and the
- * heap is half as deep.
+ * It is small as a rule: it receives only sends with a delay below a bucket's width, and events
+ * that were rolled back. A node has four children, so that a step down reads two cache lines and
+ * the heap is half as deep.
+ *
+ * One worker owns it; no other thread enters.
  */
 #ifndef CORE_OVERFLOW_HEAP_H
 #define CORE_OVERFLOW_HEAP_H

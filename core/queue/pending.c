@@ -196,10 +196,10 @@ static uint64_t pending_clamp(uint64_t least, uint64_t x, uint64_t most)
 }
 
 /*
- * How many events to aim for in a bucket. With few pending, a share of them, so that what they
- * send rarely falls into the bucket that they are in. With a million or more, so many that the
- * fine buckets still hold most: sorting then costs cache misses, but going through a coarse
- * bucket first costs more.
+ * How many events to aim for in a bucket. With few events pending, a share of them, so that their
+ * sends rarely fall into their own bucket. With a million or more, enough for the fine buckets to
+ * hold most of them: sorting then costs cache misses, but going through a coarse bucket first costs
+ * more.
  */
 static uint64_t bucket_events_wanted(const struct pending *pending)
 {

@@ -3,7 +3,7 @@
  *
  * Wide buckets, sorted late. Time is cut into fine buckets of 2^shift ps, each meant for some 500
  * events and kept as an unordered chain. When a bucket's turn comes it is sorted into one array
- * (sorted_bucket.h). What arrives in the current bucket's time or before it goes to a small heap
+ * (sorted_bucket.h). Events that arrive for the current bucket's time or before go to a small heap
  * beside the array (overflow_heap.h). Beyond the fine buckets lie coarse ones, of 256 fine widths
  * each, and beyond those one chain, `far`. The width tunes itself.
  *
@@ -12,7 +12,7 @@
  * I-PEND-1: an entry whose time is in [first, fine_end) fine widths is in its fine bucket, below
  * in `overflow` or `sorted`, above in its coarse bucket if below coarse_end, else in `far`.
  * I-PEND-2: fine_end is a multiple of 256 fine widths, and fine_end - first <= FINE_BUCKETS, so
- * that no two buckets share a place in the ring; likewise for the coarse ones.
+ * that no two buckets share a place in the ring. The same holds for the coarse buckets.
  *
  * One worker owns it; no other thread enters. The prior art is the calendar queue (Brown, 1988)
  * and the ladder queue (Tang, Goh, Thng, 2005), which sort a bucket by comparisons, or split it
@@ -33,7 +33,7 @@ enum {
     PENDING_EVENTS_PER_CHUNK = 8, /* fetch a chunk of the next bucket as often */
 };
 
-/* What the width is tuned by, since it was last looked at. */
+/* The counts that the width is tuned by, since the last look at them. */
 struct pending_usage {
     uint64_t turns, sorted, distinct, overflow, overflow_count_max;
 };
@@ -121,7 +121,7 @@ static inline void pending_pop(struct pending *pending, const struct entry *leas
 
 /*
  * Once per event: fetches a part of the bucket that comes next, and returns the entry that likely
- * comes SORTED_AHEAD events later, for the worker to fetch what that will need.
+ * comes SORTED_AHEAD events later, so that the worker can fetch the memory that it will need.
  */
 static inline const struct entry *pending_look_ahead(struct pending *pending)
 {

@@ -53,11 +53,11 @@ static struct digit digit_at(enum word word, uint64_t difference, size_t count)
     return (struct digit){.word = word, .shift = shift, .mask = (1ull << (top - shift)) - 1};
 }
 
-/* No entries: what may be read ahead are entries of nobody. */
+/* Empties the array. The entries that may be read ahead then point to an unused event. */
 static void clear_sorted(struct sorted_bucket *sorted)
 {
     for (size_t i = 0; i < SORTED_SLACK; i++)
-        sorted->idle[i] = (struct entry){.time_ps = CW_TIME_MAX, .event = &sorted->nobody};
+        sorted->idle[i] = (struct entry){.time_ps = CW_TIME_MAX, .event = &sorted->unused};
     sorted->front = sorted->last = sorted->idle;
 }
 
@@ -212,7 +212,7 @@ static size_t insertion_sort(struct entry *entries, size_t count)
     return distinct;
 }
 
-/* What a first walk over the chain finds. */
+/* The result of a first walk over the chain. */
 struct survey {
     size_t count;
     uint64_t difference; /* of the times */
@@ -310,6 +310,6 @@ size_t sorted_bucket_fill(struct sorted_bucket *sorted, struct chunk_pool *pool,
     sorted->front = entries;
     sorted->last = entries + survey.count;
     for (size_t i = 0; i < SORTED_SLACK; i++)
-        sorted->last[i] = (struct entry){.time_ps = CW_TIME_MAX, .event = &sorted->nobody};
+        sorted->last[i] = (struct entry){.time_ps = CW_TIME_MAX, .event = &sorted->unused};
     return survey.count;
 }

@@ -15,13 +15,13 @@ enum {
 };
 
 struct sorted_bucket {
-    struct entry *front, *last; /* what is left: front <= ... < last */
+    struct entry *front, *last; /* the entries that are left: front <= ... < last */
     struct entry *entries;      /* the array; one guard before it, SORTED_SLACK after `last` */
     struct entry *scratch;      /* as large; NULL until the first long run of near-equal keys */
     size_t capacity;
     size_t distinct; /* times in the bucket that was sorted last */
     struct memory *memory;
-    struct cw_event nobody;          /* what the entries after `last` point to */
+    struct cw_event unused;          /* the entries after `last` point to it */
     struct entry idle[SORTED_SLACK]; /* the array before the first bucket */
 };
 

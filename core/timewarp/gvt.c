@@ -197,7 +197,7 @@ bool gvt_step(struct timewarp *tw)
     if (gvt->stage == GVT_FIRST_CUT) {
         if (!all_have(sim, false, gvt->round))
             return false;
-        /* All have committed what the last round's GVT has passed. */
+        /* All have committed the events before the last round's GVT. */
         if (tw->index == 0 && !record_merge_deliver(&sim->merger, gvt->now, NULL)) {
             (void)memory_error(&sim->memory, &tw->worker->failure);
             abort_run(sim, tw->worker);

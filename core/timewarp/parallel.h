@@ -1,13 +1,13 @@
 /*
- * parallel.h: the host's side of the modes that handle events out of order: creating what the
- * workers need, running them for a drain, and freeing it. On the host's thread.
+ * parallel.h: the host's side of the modes that handle events out of order: creating the
+ * workers' data, running the workers for a drain, and freeing the data. On the host's thread.
  */
 #ifndef CORE_PARALLEL_H
 #define CORE_PARALLEL_H
 
 #include "core/cw.h"
 
-/* Creates what the parallel modes need beside the workers. Returns an enum cw_exit. */
+/* Creates the data that the parallel modes need beside the workers. Returns an enum cw_exit. */
 int parallel_create(struct cw_sim *sim, struct cw_error *error);
 /* Accepts a simulation that parallel_create() has not finished, and a sequential one. */
 void parallel_free(struct cw_sim *sim);

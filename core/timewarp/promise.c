@@ -24,7 +24,7 @@ static int64_t bound_of_promises(struct timewarp *tw)
     for (uint32_t i = 1; i < n; i++) {
         const uint32_t from = tw->index + i < n ? tw->index + i : tw->index + i - n;
         const struct gvt_slot *const slot = &sim->slots[from];
-        /* acquire: what was published before is in our mailbox; pairs with promise_renew() */
+        /* acquire: messages published before are in our mailbox; pairs with promise_renew() */
         const int64_t promised_ps = (int64_t)sync_load_acquire(&slot->promise_ps);
         const int64_t arrival_ps = add_saturating(
             promised_ps, least_ps == NULL ? 0 : least_ps[(size_t)from * n + tw->index]);

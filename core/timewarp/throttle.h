@@ -1,6 +1,6 @@
 /*
  * throttle.h: how far a worker speculates. The window is counted in events: how many may be handled
- * and not committed at a time. A controller per worker moves it by what speculation pays. As long
+ * and not committed at a time. A controller per worker moves it by the gain of speculation. As long
  * as next to nothing is rolled back the window widens; when a quarter is, it halves.
  *
  * Memory comes first. From 70 % of the limit on the window halves with every round; from 85 % on

@@ -1,6 +1,6 @@
 /*
- * timewarp.h: what a worker owns for Time Warp (Jefferson, Virtual Time, 1985), beside what it owns
- * in every mode (worker.h). Data only: each part is named after the file that owns it.
+ * timewarp.h: the data that a worker owns for Time Warp (Jefferson, Virtual Time, 1985), beside its
+ * data in every mode (worker.h). No functions: each part is named after the file that owns it.
  *
  * Each worker owns some LPs, their events and their undo logs. During a drain no other worker sees
  * them. Workers meet in two places: the mailboxes (mailbox.h), and one slot for each worker, in

@@ -1,16 +1,16 @@
 /*
- * undo_log.h: the undo log. For each event that was handled speculatively one log, with the
- * before-images of the parts it changed, the events it sent and the records it emitted, in the
- * order in which it did so: what it takes to undo the event, and to make it known.
+ * undo_log.h: the undo log. Each event that was handled speculatively has one log. It holds the
+ * before-images of the parts that the event changed, the events that it sent and the records that
+ * it emitted, in this order of time: all that undoing it, or committing it, takes.
  *
- * Logs lie one after the other, in the order of handling, in blocks. What has been undone or
- * committed stays as a gap until its block holds nothing else; the block freed last is used first,
- * so that the history stays in the cache while it is short and grows while it must be long.
- * One worker owns it; no other thread enters.
+ * Logs lie one after the other, in the order of handling, in blocks. A log that was undone or
+ * committed stays as a gap until its block holds no other log. The block that was freed last is
+ * used first, so that a short undo log stays in the cache, and a long one grows. One worker owns
+ * it; no other thread enters.
  *
  * I-HIST-1: undoing the items of a log, newest first, restores the LP's state of before the event.
- * I-HIST-2: of one LP's logs, what was written later belongs to a later event, or to an equal one:
- * going through the blocks from the oldest on, each LP's events come in their order.
+ * I-HIST-2: of two logs of one LP, the later one belongs to the later event, or to an equal one. So
+ * in the blocks, from the oldest on, each LP's events come in their order.
  */
 #ifndef CORE_UNDO_LOG_H
 #define CORE_UNDO_LOG_H
@@ -26,7 +26,7 @@
 /* The head of a log; its items follow. Lengths are in words of 8 bytes. */
 struct log {
     struct cw_event *event;   /* NULL: undone or committed */
-    struct log *older;        /* of the same LP, if it has so many (struct lp_logs) */
+    struct log *older;        /* of the same LP, if it has one (struct lp_logs) */
     uint64_t hash;            /* the LP's trace hash before the event */
     uint32_t place;           /* in its block's data */
     uint32_t words : 31;      /* this head and all items */
@@ -35,8 +35,8 @@ struct log {
 _Static_assert(sizeof(struct log) == 32, "little to write for each event");
 
 /*
- * What is needed of one LP's logs: the newest, and from it along `older`, `live` in all. The link
- * of the oldest of them may lead to what is gone: so a log is committed without a look at others.
+ * The logs of one LP that are needed: the newest, and from it along `older`, `live` in all. The
+ * link of the oldest one may lead to a log that is gone. So a log commits without a look at others.
  */
 struct lp_logs {
     struct log *newest; /* if live > 0 */
@@ -44,8 +44,8 @@ struct lp_logs {
 };
 
 /*
- * An item: its data, if it has any, in whole words, and then a word that says what it is. So items
- * are read from the newest to the oldest, which is how they are undone.
+ * An item: its data, if it has any, in whole words, and then a word that tells its kind. So items
+ * are read from the newest to the oldest, as they are undone.
  */
 enum item_kind {
     ITEM_LOCAL = 1, /* rest of the word: the event that was sent to an LP of this worker */
@@ -58,7 +58,7 @@ enum item_kind {
 };
 _Static_assert(CW_STATE_BYTES_MAX < 1u << 29, "an image's bytes have 29 bits");
 
-/* An event that was sent to another worker: what a cancellation needs to say. */
+/* An event that was sent to another worker, as a cancellation names it. */
 struct remote_send {
     uint64_t seq;
     int64_t time_ps;
@@ -86,7 +86,7 @@ static inline size_t item_words(uint64_t word)
     }
 }
 
-/* What an item of a send takes at most. */
+/* The most bytes that the item of a send takes. */
 enum {
     UNDO_SEND_BYTES_MAX =
         sizeof(struct remote_send) + sizeof(uint64_t) + CW_PAYLOAD_BYTES_MAX + sizeof(uint64_t),
@@ -116,7 +116,7 @@ struct undo_log {
 void undo_log_init(struct undo_log *undo_log, struct memory *memory);
 void undo_log_free(struct undo_log *undo_log);
 
-/* The slow way of undo_log_room(): goes on in another block, with what is open. */
+/* The slow way of undo_log_room(): goes on in another block, and moves the open log there. */
 bool undo_log_move(struct undo_log *undo_log, size_t bytes);
 
 /* True: the next `bytes` at undo_log->undo.at may be written. False: out of memory. */
@@ -146,7 +146,8 @@ static inline void undo_log_add_local(struct cw_undo *undo, const struct cw_even
     undo_log_put(undo, (uint64_t)(uintptr_t)event | ITEM_LOCAL);
 }
 
-/* Adds what the state of before the event is held against once it is restored (stress.h). */
+/* Adds the hash of the state before the event. The state is compared with it once it is restored
+ * (stress.h). */
 static inline bool undo_log_add_state_hash(struct undo_log *undo_log, uint64_t state_hash)
 {
     if (!undo_log_room(undo_log, 2 * sizeof(uint64_t)))
@@ -209,7 +210,7 @@ static inline struct undo_block *undo_block_of(struct log *log)
                                          sizeof(struct undo_block));
 }
 
-/* So many logs of the block are not needed any more. */
+/* `logs` of the block are not needed any more. */
 static inline void undo_log_forget(struct undo_log *undo_log, struct undo_block *block, size_t logs)
 {
     block->live -= logs;
@@ -223,7 +224,7 @@ static inline void undo_log_drop(struct undo_log *undo_log, struct log *log)
     undo_log_forget(undo_log, undo_block_of(log), 1);
 }
 
-/* The log's event is pending again, but what it sent is kept: the log stays where it is, until
+/* The log's event is pending again, and its sends are kept: the log stays where it is, until
  * undo_log_release(). */
 static inline void undo_log_keep(struct undo_log *undo_log, struct log *log)
 {

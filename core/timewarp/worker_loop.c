@@ -46,7 +46,7 @@ static int64_t horizon_ps(const struct timewarp *tw)
     return horizon_ps;
 }
 
-/* What may be done with the least event. */
+/* Whether the least event may be handled, and how. */
 static enum verdict classify_least(struct timewarp *tw, const struct entry *least)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
@@ -259,8 +259,8 @@ static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
     return handled;
 }
 
-/* Events beyond all that were handled ahead of the safe bound: none of them is a straggler, nor is
- * what they send, or what is next. Likewise. */
+/* Handles events that come after all that were handled ahead of the safe bound. So neither they nor
+ * their sends can be stragglers. Handles at most `most`, and returns how many. */
 static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
 {
     struct worker *const worker = tw->worker;
@@ -295,7 +295,7 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
         latest = event;
         handled++;
     }
-    if (latest != NULL) { /* or, after a failure, what failed: take_failure() */
+    if (latest != NULL) { /* after a failure take_failure() moves the front */
         const struct entry entry = entry_of_event(latest);
         tw->front = key_of(&entry);
     }
@@ -321,8 +321,8 @@ static unsigned handle_timed(struct timewarp *tw)
     return handled;
 }
 
-/* Where the safe bound stops a worker, the others wait for what it promises next: several batches
- * should fit between two stops, so that all go on at once instead of taking turns. */
+/* While the safe bound stops a worker, the others wait for its next promise. Several batches should
+ * fit between two stops, so that all workers go on at once instead of taking turns. */
 static void adjust_batch(struct timewarp *tw, bool stopped)
 {
     const unsigned batch =
@@ -434,8 +434,8 @@ static inline void end_turn(struct timewarp *tw)
         activity_end(clock, tw->wait.looks > 0 && gvt_moment(&tw->gvt) == clock->moment);
 }
 
-__attribute__((noinline)) static void
-worker_loop(struct timewarp *tw) /* not into what setjmp() makes slow */
+__attribute__((noinline)) static void worker_loop(
+    struct timewarp *tw) /* not inlined into a function that calls setjmp(), which is slow */
 {
     const struct cw_sim *const sim = tw->worker->sim;
     while (!simulation_aborted(sim)) {
@@ -445,13 +445,13 @@ worker_loop(struct timewarp *tw) /* not into what setjmp() makes slow */
             (void)activity_go(&tw->worker->clock, CW_IDLE);
             wait_turn(tw);
         } else if (sim->crowded && tw->undo_log.live > 0) {
-            sync_yield(); /* who shares the core is behind: it may send something earlier */
+            sync_yield(); /* a worker on this core is behind, and may send an earlier event */
         }
         end_turn(tw);
     }
 }
 
-/* After a jump out of a handler, or of what surrounds it. False: the run ends. */
+/* After a jump out of a handler, or out of the code around it. False: the run ends. */
 static bool worker_go_on(struct worker *worker)
 {
     worker->clock.on = false;                         /* the turn is not timed to its end */
@@ -482,7 +482,7 @@ __attribute__((noinline)) static bool turn_of_one(struct timewarp *tw)
 /* True: the run is over for this worker. */
 static bool take_turn(struct worker *worker)
 {
-    if (setjmp(worker->failed) != 0) /* likewise */
+    if (setjmp(worker->failed) != 0) /* as in worker_run() */
         return !worker_go_on(worker);
     return turn_of_one(worker->timewarp);
 }
@@ -499,7 +499,7 @@ static void wait_with_neighbours(struct worker *first, uint32_t count, unsigned 
 void worker_run_in_turn(struct worker *first, uint32_t count)
 {
     uint32_t left = count;
-    unsigned idle = 0; /* rounds in a row in which nobody had anything to do */
+    unsigned idle = 0; /* rounds in a row in which no worker had anything to do */
     while (left > 0 && !simulation_aborted(first->sim)) {
         bool any = false;
         for (uint32_t i = 0; i < count; i++) {

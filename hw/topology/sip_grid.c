@@ -52,7 +52,8 @@ static void cut_sip_links(uint32_t uses, uint32_t links, uint32_t outside, hw_cu
 {
     const struct hw_cut cut = {
         .uses = uses, .link = {HW_LINK_SIP_LINK}, .links = {links}, .outside = outside};
-    visit(arg, &cut);
+    if (links > 0)
+        visit(arg, &cut);
 }
 
 /* The SIP that has the fewest links, alone; and where all SIPs take part, the grid in halves. Of

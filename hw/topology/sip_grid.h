@@ -1,7 +1,7 @@
 /*
- * sip_grid.h: what the topologies without switches share: SIPs on a grid, each joined with the SIPs
- * next to it by one link class. Pure functions, which a topology names in its operations or calls
- * from them.
+ * sip_grid.h: operations that the topologies without switches share: SIPs on a grid, each joined
+ * with the SIPs next to it by one link class. Pure functions, which a topology names in its
+ * operations or calls from them.
  */
 #ifndef HW_SIP_GRID_H
 #define HW_SIP_GRID_H

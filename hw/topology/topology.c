@@ -1,5 +1,5 @@
 /*
- * topology.c: the registry of topologies, and what follows from their operations (topology.h).
+ * topology.c: the registry of topologies, and functions made of their operations (topology.h).
  */
 #include "hw/topology/topology.h"
 

@@ -1,5 +1,5 @@
 /*
- * topology.h: how SIPs are joined (20-hardware.md, "SIP topologies"). A topology is one file in
+ * topology.h: how SIPs are joined (hw/HARDWARE.md, "SIP topologies"). A topology is one file in
  * this folder: it fills a `const struct hw_topology_ops`, and a row of HW_TOPOLOGIES registers it.
  * A machine points to its topology (`hw_config.sip_topology`); the rest of the product asks the
  * operations and the properties below, and never which topology it is.
@@ -38,7 +38,7 @@ struct hw_sip_port {
     enum hw_port global_exit; /* the port that queues of the global direction of this name use */
 };
 
-/* A physical link outside a SIP: what is at its other end. */
+/* A physical link outside a SIP, and its other end. */
 struct hw_cable {
     enum hw_link_kind link;
     bool to_switch;

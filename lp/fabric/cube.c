@@ -26,7 +26,7 @@ static void cube_init(const struct lp_model *m, uint32_t lp, void *state)
 }
 
 /* A transfer's tail enters by a UCIe port. */
-static void cube_transfer_enters(struct lp_run *run, const struct cw_event *event)
+static void enter_cube(struct lp_run *run, const struct cw_event *event)
 {
     struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
     cw_check(run->ctx, transfer.port < HW_PORTS);
@@ -120,7 +120,7 @@ static void cube_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
     struct lp_run run = {ctx, m, state, event->lp, cube_index / m->cubes, cube_index % m->cubes};
     switch (event->type) {
     case LP_EVENT_TRANSFER:
-        cube_transfer_enters(&run, event);
+        enter_cube(&run, event);
         break;
     case LP_EVENT_VISIBLE:
         lp_ipcq_visible(&run, LP_PAYLOAD(ctx, event, struct lp_transfer));

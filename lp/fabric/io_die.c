@@ -26,8 +26,8 @@ struct die_run {
     uint32_t sip;
 };
 
-static void io_die_cross(struct die_run *run, struct hw_flight *flight, enum hw_link_kind kind,
-                         uint32_t index, int64_t next_overhead_ps)
+static void cross_io_die_link(struct die_run *run, struct hw_flight *flight, enum hw_link_kind kind,
+                              uint32_t index, int64_t next_overhead_ps)
 {
     struct hw_link *const link = lp_link(run->ctx, run->m, &run->die->link[index], flight);
     if (__builtin_expect(!run->m->hw.jittered, 1)) {
@@ -48,8 +48,8 @@ static void enter_sip(struct die_run *run, const struct cw_event *event, struct 
     const uint32_t edge = hw_edge_cube(&m->hw, cube, port);
     const bool side = port == HW_PORT_E || port == HW_PORT_W;
     const uint32_t lane = side ? edge / m->hw.cube_w : edge % m->hw.cube_w;
-    io_die_cross(run, flight, HW_LINK_UCIE, m->links.edge[port] + lane,
-                 m->hw.overhead_ps[HW_NODE_UCIE_PORT]);
+    cross_io_die_link(run, flight, HW_LINK_UCIE, m->links.edge[port] + lane,
+                      m->hw.overhead_ps[HW_NODE_UCIE_PORT]);
     transfer->port = (uint8_t)port;
     lp_forward(run->ctx, lp_of_cube(m, run->sip, edge), LP_EVENT_TRANSFER, lp_sender_of(event),
                transfer, flight);
@@ -62,9 +62,9 @@ static void leave_sip(struct die_run *run, const struct cw_event *event, struct 
     const struct lp_model *m = run->m;
     const uint32_t to_sip = transfer->dst / (m->pes * m->cubes);
     const bool through_switch = hw_route_through_switch(&m->hw, port);
-    io_die_cross(run, flight, hw_route_outer_link(&m->hw, port),
-                 m->links.first[LP_LINKS_OUTER] + port,
-                 m->hw.overhead_ps[through_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT]);
+    cross_io_die_link(run, flight, hw_route_outer_link(&m->hw, port),
+                      m->links.first[LP_LINKS_OUTER] + port,
+                      m->hw.overhead_ps[through_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT]);
     transfer->port = (uint8_t)hw_route_entry(&m->hw, port);
     transfer->exit = HW_PORT_NONE;
     const uint32_t lp = through_switch
@@ -85,9 +85,10 @@ static void enter_io_port(struct die_run *run, const struct cw_event *event)
     const uint32_t to_sip = transfer.dst / (m->pes * m->cubes);
     const uint32_t from_sip = transfer.src / (m->pes * m->cubes);
     if (lp_to_host(&transfer)) {
-        io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port, hub_ps);
-        io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_TO_IO_CPU],
-                     0); /* io_cpu is a server */
+        cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
+                          hub_ps);
+        cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_TO_IO_CPU],
+                          0); /* io_cpu is a server */
         lp_forward(run->ctx, event->lp, LP_EVENT_CPU_ARRIVAL, lp_sender_of(event), &transfer,
                    &flight);
     } else if (to_sip == run->sip) {
@@ -96,9 +97,10 @@ static void enter_io_port(struct die_run *run, const struct cw_event *event)
         leave_sip(run, event, &flight, &transfer, port); /* the cubes have chosen the port */
     } else {
         const enum hw_port out = hw_route_sip(&m->hw, run->sip, to_sip);
-        io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port, hub_ps);
-        io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_OUT] + out,
-                     m->hw.overhead_ps[HW_NODE_IO_PORT]);
+        cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
+                          hub_ps);
+        cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_OUT] + out,
+                          m->hw.overhead_ps[HW_NODE_IO_PORT]);
         leave_sip(run, event, &flight, &transfer, out);
     }
 }
@@ -122,15 +124,15 @@ static void io_cpu_done(struct die_run *run, const struct cw_event *event)
     struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     if (lp_to_host(&transfer)) {
-        io_die_cross(run, &flight, HW_LINK_PCIE, m->links.first[LP_LINKS_TO_HOST],
-                     m->hw.overhead_ps[HW_NODE_HOST]);
+        cross_io_die_link(run, &flight, HW_LINK_PCIE, m->links.first[LP_LINKS_TO_HOST],
+                          m->hw.overhead_ps[HW_NODE_HOST]);
         lp_forward(run->ctx, 0, LP_EVENT_HOST, lp_sender_of(event), &transfer, &flight);
         return;
     }
-    io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_FROM_IO_CPU],
-                 m->hw.overhead_ps[HW_NODE_IO_HUB]);
-    io_die_cross(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_OUT] + HW_PORT_W,
-                 m->hw.overhead_ps[HW_NODE_IO_PORT]);
+    cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_FROM_IO_CPU],
+                      m->hw.overhead_ps[HW_NODE_IO_HUB]);
+    cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_OUT] + HW_PORT_W,
+                      m->hw.overhead_ps[HW_NODE_IO_PORT]);
     enter_sip(run, event, &flight, &transfer, HW_PORT_W);
 }
 

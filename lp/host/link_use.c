@@ -5,8 +5,9 @@
 
 #include <stdio.h>
 
-/* A group's links in the state of one owner: for each unit (port, router, PE, SIP) `each` links,
- * a unit's first at first + unit * stride. Of lanes: 0, and lp_lanes() from links.edge[unit] on. */
+/* A group's links in the state of one owner: `each` links for each unit (port, router, PE, SIP). A
+ * unit's first link is number first + unit * stride. Lanes have each 0: a port has lp_lanes() of
+ * them, from links.edge[port] on. */
 struct span {
     uint32_t units, each, first, stride;
 };

@@ -107,7 +107,7 @@ static void on_record(void *arg, const struct cw_event *event, uint16_t kind, co
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
-static int system_no_memory(struct cw_error *error)
+static int machine_out_of_memory(struct cw_error *error)
 {
     return cw_error_set(error, CW_NO_RESOURCE, "out of memory while building the machine");
 }
@@ -120,8 +120,8 @@ static void reset_times(struct lp_system *system)
 struct lp_system *lp_system_create(const struct lp_system_options *options, struct cw_error *error)
 {
     struct lp_system *system = calloc(1, sizeof *system);
-    if (!system) {
-        system_no_memory(error);
+    if (system == NULL) {
+        machine_out_of_memory(error);
         return NULL;
     }
     system->options = *options;
@@ -129,9 +129,9 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     const uint32_t pe_count = hw_pe_count(options->hw);
     system->pcie_free_ps = calloc(options->hw->sip_count, sizeof *system->pcie_free_ps);
     system->phase_of_pe = malloc(pe_count);
-    if (!lp_layout_init(&system->model, options->hw, options->config) || !system->pcie_free_ps ||
-        !system->phase_of_pe) {
-        system_no_memory(error);
+    if (!lp_layout_init(&system->model, options->hw, options->config) ||
+        system->pcie_free_ps == NULL || system->phase_of_pe == NULL) {
+        machine_out_of_memory(error);
         lp_system_free(system);
         return NULL;
     }
@@ -139,42 +139,30 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->model.emit.ops = options->op != NULL;
     system->model.emit.arrivals = options->arrival != NULL;
     system->hooks = lp_engine_model(&system->model);
-    const size_t pairs = (size_t)options->threads * options->threads;
+    const uint32_t workers = options->engine.worker_count;
+    const size_t pairs = (size_t)workers * workers;
     uint32_t *const lp_worker = malloc(system->model.lps.count * sizeof *lp_worker);
     int64_t *const least_ps = malloc(pairs * sizeof *least_ps);
-    const bool placed = options->threads > 1;
+    const bool placed = workers > 1;
     if (lp_worker == NULL || least_ps == NULL ||
-        (placed && !lp_place(&system->model, options->threads, options->cube_worker, lp_worker,
-                             least_ps, &system->cut))) {
+        (placed && !lp_place(&system->model, workers, options->cube_worker, lp_worker, least_ps,
+                             &system->cut))) {
         free(lp_worker);
         free(least_ps);
-        system_no_memory(error);
+        machine_out_of_memory(error);
         lp_system_free(system);
         return NULL;
     }
-    const struct cw_config config = {.sync = options->sync,
-                                     .worker_count = options->threads,
-                                     .lp_worker = placed ? lp_worker : NULL,
-                                     .least_delay_ps = placed ? least_ps : NULL,
-                                     .window_ps = options->window_ps,
-                                     .stress_rate_p32 = options->stress_rate_p32,
-                                     .stress_seed = options->stress_seed,
-                                     .lazy_cancellation = options->lazy_cancellation,
-                                     .end_ps = CW_TIME_MAX,
-                                     .record = on_record,
-                                     .record_arg = system,
-                                     .progress = options->progress,
-                                     .each_round = options->each_round,
-                                     .progress_arg = options->arg,
-                                     .trace = options->trace,
-                                     .trace_arg = options->trace_arg,
-                                     .memory_bytes_max = options->memory_bytes_max,
-                                     .pin_workers = options->pin_workers,
-                                     .check_changes = options->check_changes};
+    struct cw_config config = options->engine;
+    config.lp_worker = placed ? lp_worker : NULL;
+    config.least_delay_ps = placed ? least_ps : NULL;
+    config.end_ps = CW_TIME_MAX;
+    config.record = on_record;
+    config.record_arg = system;
     system->sim = cw_sim_create(&config, &system->hooks, error);
     free(lp_worker);
     free(least_ps);
-    if (!system->sim) {
+    if (system->sim == NULL) {
         lp_system_free(system);
         return NULL;
     }
@@ -184,7 +172,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
 
 void lp_system_free(struct lp_system *system)
 {
-    if (!system)
+    if (system == NULL)
         return;
     cw_sim_free(system->sim);
     lp_layout_free(&system->model);
@@ -234,7 +222,7 @@ int lp_system_submit_install(struct lp_system *system, struct cw_error *error)
         if (!lp_is_wired(&system->model, pe))
             continue;
         const int code = submit_message(system, pe, LP_TRANSFER_INIT, 0, 0, error);
-        if (code)
+        if (code != CW_OK)
             return code;
     }
     return CW_OK;
@@ -269,8 +257,8 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
     *phases = (struct lp_phases){.name = kernel->phase, .count = kernel->phase_count};
     phases->start_ps = malloc(ranks * sizeof *phases->start_ps);
     phases->exit_ps = malloc((ranks * phases->count + 1) * sizeof *phases->exit_ps);
-    if (!phases->start_ps || !phases->exit_ps)
-        return system_no_memory(error);
+    if (phases->start_ps == NULL || phases->exit_ps == NULL)
+        return machine_out_of_memory(error);
     memset(phases->start_ps, 0xff, ranks * sizeof *phases->start_ps);
     memset(phases->exit_ps, 0xff, ranks * phases->count * sizeof *phases->exit_ps);
     return CW_OK;
@@ -290,7 +278,7 @@ static uint32_t add_launch(struct lp_system *system, const struct tl_kernel *ker
     if (m->launches.count == m->launches.capacity) {
         const uint32_t capacity = m->launches.capacity ? 2 * m->launches.capacity : 64;
         struct lp_launch *launches = realloc(m->launches.at, capacity * sizeof *launches);
-        if (!launches)
+        if (launches == NULL)
             return 0;
         m->launches.at = launches;
         m->launches.capacity = capacity;
@@ -307,14 +295,14 @@ int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct 
         return code;
     const uint32_t launch = add_launch(system, kernel, args);
     if (launch == 0)
-        return system_no_memory(error);
+        return machine_out_of_memory(error);
     return submit_message(system, pe, LP_TRANSFER_LAUNCH, launch, 0, error);
 }
 
 int lp_system_drain(struct lp_system *system, struct cw_error *error)
 {
     const int code = cw_drain(system->sim, error);
-    if (code)
+    if (code != CW_OK)
         return code;
     if (system->out_of_memory)
         return cw_error_memory(error, "the puts under way");
@@ -333,7 +321,7 @@ const struct lp_model *lp_system_model(const struct lp_system *system) { return 
 struct cw_sim *lp_system_sim(struct lp_system *system) { return system->sim; }
 const struct lp_cut *lp_system_cut(const struct lp_system *system)
 {
-    return system->options.threads > 1 ? &system->cut : NULL;
+    return system->options.engine.worker_count > 1 ? &system->cut : NULL;
 }
 const struct lp_times *lp_system_times(const struct lp_system *system) { return &system->times; }
 const struct lp_phases *lp_system_phases(const struct lp_system *system) { return &system->phases; }

@@ -12,18 +12,10 @@
 struct lp_system_options {
     const struct hw_config *hw;
     const struct lp_config *config;
-    enum cw_sync sync;
-    uint32_t threads;
-    const uint32_t *cube_worker; /* [sip_count * cubes] partition.h; NULL with one thread */
-    int64_t window_ps;           /* 0: any; for the optimistic modes */
-    uint64_t stress_rate_p32, stress_seed;
-    bool lazy_cancellation;    /* struct cw_config */
-    uint64_t memory_bytes_max; /* 0: the engine's default */
-    bool pin_workers;          /* struct cw_config */
-    bool check_changes; /* debug: prove that handlers change only the parts that they asked for */
-    cw_progress_fn progress, each_round; /* struct cw_config, with `arg`; NULL: not wanted */
-    cw_trace_fn trace;                   /* the engine's; NULL: not wanted */
-    void *trace_arg;
+    /* Passed on to the engine. The machine itself sets the workers of LPs, the least delays, the
+     * end of time and the receiver of records. */
+    struct cw_config engine;
+    const uint32_t *cube_worker; /* [sip_count * cubes] partition.h; NULL with one worker */
     /* Receives each committed data operation, in order; NULL: none wanted. */
     void (*op)(void *arg, const struct lp_op *op);
     /* Receives each tile's arrival in its slot; NULL: not wanted. */

@@ -153,7 +153,7 @@ static int add_rank(struct lp_wiring *wiring, uint32_t rank, const struct lp_nei
     return CW_OK;
 }
 
-/* I3: the direction's opposite is there, and leads back. */
+/* I3 (lp/QUEUES.md, "Invariants"): the direction's opposite is there, and leads back. */
 static int join_direction(struct lp_wiring *wiring, uint32_t rank, const struct lp_neighbour *entry,
                           struct cw_error *error)
 {

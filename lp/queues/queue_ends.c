@@ -168,7 +168,7 @@ static bool compute_credits(struct lp_model *m)
 {
     m->queues.credit_ps =
         calloc((size_t)m->cubes * m->pes * HW_DIR_BUILT_IN, sizeof *m->queues.credit_ps);
-    if (!m->queues.credit_ps)
+    if (m->queues.credit_ps == NULL)
         return false;
     int64_t *out = m->queues.credit_ps;
     for (uint32_t cube = 0; cube < m->cubes; cube++)
@@ -186,7 +186,7 @@ static bool compute_credits(struct lp_model *m)
 static bool place_rings(struct lp_model *m)
 {
     m->queues.ring_index = calloc((size_t)m->cubes * m->pes * HW_DIRS_MAX, 1);
-    if (!m->queues.ring_index)
+    if (m->queues.ring_index == NULL)
         return false;
     for (uint32_t i = 0; i < m->cubes * m->pes; i++) {
         uint8_t next = 0;

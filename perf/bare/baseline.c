@@ -59,7 +59,7 @@ static uint32_t baseline_neighbour(uint32_t lp, uint32_t side, uint64_t directio
     }
 }
 
-/* What the event sends. */
+/* The event that this one sends. */
 static inline struct bare_event handle_random(struct bare *bare, struct bare_event event)
 {
     struct bare_lp *const lp = &bare->lps[event.lp];

@@ -3,7 +3,7 @@
  *
  * The classic hold model: a fixed number of pending entries; take the least, put it back later by
  * a random delay. Entries and their order are the engine's (event.h); there are no events, LPs or
- * handlers, so this shows the queue alone, without what looking ahead does for the rest.
+ * handlers, so this shows the queue alone, without the gain that looking ahead brings elsewhere.
  *
  *   pending_race [HOLDS]     prints a table: millions of holds per second, best of three
  */
@@ -206,11 +206,11 @@ static double pending_race_run(enum queue queue, int64_t (*draw)(struct cw_rng *
         nodes[i].next = race->calendar.free;
         race->calendar.free = &nodes[i];
     }
-    static struct cw_event nobody;
+    static struct cw_event unused;
     struct cw_rng rng = cw_rng_seeded(1, 0);
     for (uint32_t i = 0; i < count; i++) {
         const struct event_header header = {.time_ps = draw(&rng), .number = i, .entity = i};
-        pending_race_push(race, queue, entry_of(&header, &nobody));
+        pending_race_push(race, queue, entry_of(&header, &unused));
     }
     hold(race, queue, draw, &rng, holds / 4);
     const double start_s = pending_race_clock_s();

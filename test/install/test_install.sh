@@ -35,6 +35,18 @@ an_installation_has_program_libraries_and_headers() {
     pkg-config --exists cubewarp-engine cubewarp-plugin
 }
 
+every_command_has_a_page_and_every_shell_a_completion() {
+    local command
+    for command in $("$prefix/bin/cubewarp" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+        test -s "$prefix/share/man/man1/cubewarp-$command.1"
+        grep -w "$command" "$prefix/share/bash-completion/completions/cubewarp" >/dev/null
+    done
+    test -s "$prefix/share/man/man1/cubewarp.1"
+    bash -n "$prefix/share/bash-completion/completions/cubewarp"
+    test -s "$prefix/share/zsh/site-functions/_cubewarp"
+    test -s "$prefix/share/fish/vendor_completions.d/cubewarp.fish"
+}
+
 the_libraries_show_names_with_the_prefix_only() {
     local others
     others=$(nm -D --defined-only "$prefix/lib/libcubewarp-engine.so" | awk '$3 !~ /^cw_/')
@@ -138,6 +150,7 @@ a_removed_installation_leaves_no_file() {
 
 export BUILD=${BUILD:-build}
 it an_installation_has_program_libraries_and_headers
+it every_command_has_a_page_and_every_shell_a_completion
 it the_libraries_show_names_with_the_prefix_only
 it the_example_builds_in_c_and_cxx_shared_and_static
 it the_example_has_one_result_in_every_mode_on_1_to_8_threads

@@ -109,8 +109,7 @@ static void reduce(struct run *run, struct layout layout)
         fail();
     }
     const struct dist_options options = {.config = run->config,
-                                         .sync = CW_SEQUENTIAL,
-                                         .threads = 1,
+                                         .engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
                                          .completed = completed,
                                          .arg = run};
     run->dist = dist_create(&options, &error);

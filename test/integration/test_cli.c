@@ -1,5 +1,5 @@
 /*
- * test_cli.c: the program as a user meets it (COMMANDS.md): exit codes, what bad input is told,
+ * test_cli.c: the program as a user meets it: exit codes, answers to bad input,
  * output files whole or not at all, and that what it prints can be read again.
  */
 #include <setjmp.h>

@@ -268,10 +268,10 @@ static void auto_chooses_and_says_why_once(void **state)
     check_choice("--bytes 4MiB --set defaults.birs_enable=false", "rhd",
                  "cubewarp: auto takes rhd: 4194304 bytes per rank, and birs is not enabled "
                  "(birs_enable: true, or CUBEWARP_BIRS_ENABLE=TRUE)\n");
-    setenv("CUBEWARP_BIRS_ENABLE", "TRUE", 1); /* goes over files; an option goes over it */
-    check_choice("--bytes 4MiB --set defaults.birs_enable=false", "rhd",
-                 "cubewarp: auto takes rhd: 4194304 bytes per rank, and birs is not enabled "
-                 "(birs_enable: true, or CUBEWARP_BIRS_ENABLE=TRUE)\n");
+    setenv("CUBEWARP_BIRS_ENABLE", "TRUE", 1);
+    check_choice("--bytes 4MiB --set defaults.birs_enable=false", "birs",
+                 "cubewarp: auto takes birs: 4194304 bytes per rank, mesh_max_bytes being 1048576; "
+                 "birs is enabled and its conditions hold\n");
     unsetenv("CUBEWARP_BIRS_ENABLE");
     check_choice("--bytes 4MiB --set system.sips.count=2", "rhd",
                  "cubewarp: auto takes rhd: falls back from birs: birs takes an even number from 4 "

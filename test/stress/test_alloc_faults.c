@@ -1,8 +1,8 @@
 /*
  * test_alloc_faults.c: memory that runs out: each allocation of the engine fails in turn, alone or
  * with all after it, and limits of all sizes, in every mode, under schedules of the explorer. The
- * run then ends with exit code 4 and the message of 60-cli.md, or it is right; nothing is left
- * allocated.
+ * run then ends with exit code 4 and the message of core/ENGINE.md, "Memory limit", or it is right;
+ * nothing is left allocated.
  *
  * FAULTS_SEED=7 FAULTS_SEEDS=1 replays one model; FAULTS_SEEDS=100 runs as many.
  */

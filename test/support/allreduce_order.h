@@ -1,8 +1,8 @@
 /*
  * allreduce_order.h: what a bf16 all-reduce ends with, element by element in the order that
- * 50-collectives.md specifies; written from the specification, sharing nothing with the program.
- * (The stream's inputs have 16 bits: in f32, sums of up to 256 of them are exact in any order.)
- * Pure functions, and a check by them.
+ * collectives/algorithms/ALGORITHMS.md specifies; written from that text, sharing nothing with the
+ * program. (The stream's inputs have 16 bits: in f32, sums of up to 256 of them are exact in any
+ * order.) Pure functions, and a check by them.
  */
 #ifndef ALLREDUCE_ORDER_H
 #define ALLREDUCE_ORDER_H

@@ -220,13 +220,14 @@ struct machine *small_machine(uint32_t sips, uint32_t cube_w, uint32_t cube_h)
 
 bool machine_try_start(struct machine *m)
 {
-    struct lp_system_options options = m->engine;
-    options.hw = &m->hw;
-    options.config = &m->config;
-    options.threads = options.threads ? options.threads : 1;
-    options.check_changes = true;
-    options.op = log_op;
-    options.arg = m;
+    struct lp_system_options options = {.hw = &m->hw,
+                                        .config = &m->config,
+                                        .engine = m->engine,
+                                        .cube_worker = m->cube_worker,
+                                        .op = log_op,
+                                        .arg = m};
+    options.engine.worker_count = m->engine.worker_count > 0 ? m->engine.worker_count : 1;
+    options.engine.check_changes = true;
     m->system = lp_system_create(&options, &m->error);
     return m->system != NULL && lp_system_submit_install(m->system, &m->error) == CW_OK &&
            lp_system_drain(m->system, &m->error) == CW_OK;

@@ -131,7 +131,8 @@ struct machine {
     struct hw_config hw;
     struct lp_config config;
     struct lp_system *system;
-    struct lp_system_options engine;     /* sync, threads and their settings; else sequential */
+    struct cw_config engine; /* mode and workers; zero: sequential */
+    const uint32_t *cube_worker;
     struct tl_region region[TL_REGIONS]; /* of every launch */
     struct cw_error error;
     uint32_t op_count;

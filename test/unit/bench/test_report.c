@@ -14,6 +14,8 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/output/report.h"
+#include "bench/output/report_json.h"
+#include "bench/output/report_csv.h"
 
 /* A double has three decimals of a ns below 2^43 ns: 2.4 hours. */
 #define PS_EXACT_IN_DOUBLE INT64_C(8796093022207999)

@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "bench/output/report.h"
+#include "bench/output/report_json.h"
 
 static void json(FILE *file, const struct result *result)
 {

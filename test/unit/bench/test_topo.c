@@ -3,7 +3,6 @@
  */
 #include "test/support/test_config_support.h"
 
-#include "bench/cli/cli.h"
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
@@ -38,9 +37,8 @@ static void queue_pairs_are_those_of_all_pes(void **state)
     for (size_t i = 0; i < COUNT_OF(presets); i++)
         for (size_t k = 0; k < COUNT_OF(sets); k++) {
             struct config *const config = load_with(presets[i], sets[k], 3);
-            assert_int_equal(
-                topo_queue_pairs(&config->hw, config->ccl.wiring == CCL_WIRING_ALL_PES),
-                counted_one_by_one(config));
+            assert_int_equal(hw_queue_pairs(&config->hw, config->ccl.wiring == CCL_WIRING_ALL_PES),
+                             counted_one_by_one(config));
             config_free(config);
         }
 }
@@ -55,7 +53,7 @@ static void the_largest_machine_is_counted_at_once(void **state)
                                        "defaults.slot_size=256"};
     struct config *const config = load_with(NULL, sets, COUNT_OF(sets));
     const uint64_t sips = 16384, cubes = 1024, pes = 64;
-    assert_int_equal(topo_queue_pairs(&config->hw, true),
+    assert_int_equal(hw_queue_pairs(&config->hw, true),
                      sips * 3968 * pes + sips * 4 * cubes * pes + sips * cubes * 188);
     config_free(config);
 }

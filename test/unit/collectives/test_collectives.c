@@ -76,8 +76,7 @@ static struct world *make_world(const char *const *sets, size_t count)
     assert_non_null(world);
     world->config = must_load(&request);
     const struct dist_options options = {.config = world->config,
-                                         .sync = CW_SEQUENTIAL,
-                                         .threads = 1,
+                                         .engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
                                          .completed = completed,
                                          .arg = world};
     world->dist = must_create(&options);

@@ -51,8 +51,7 @@ static struct cw_error run(struct world *world, mp_worker_fn worker)
     *world = (struct world){0};
     world->config = must_load(&request);
     const struct dist_options options = {.config = world->config,
-                                         .sync = CW_SEQUENTIAL,
-                                         .threads = 1,
+                                         .engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
                                          .completed = completed,
                                          .arg = world};
     world->dist = must_create(&options);

@@ -68,8 +68,7 @@ static struct world *make_world(uint32_t w, uint32_t h, const char *more, bool n
     world->no_data = no_data;
     world->config = must_load(&request);
     const struct dist_options options = {.config = world->config,
-                                         .sync = CW_SEQUENTIAL,
-                                         .threads = 1,
+                                         .engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
                                          .no_data = no_data,
                                          .completed = completed,
                                          .arg = world};

@@ -62,12 +62,12 @@ static struct world *make_world(struct mode mode)
     struct world *world = calloc(1, sizeof *world);
     assert_non_null(world);
     world->config = must_load(&request);
-    const struct dist_options options = {.config = world->config,
-                                         .sync = mode.sync,
-                                         .threads = mode.threads,
-                                         .no_data = mode.no_data,
-                                         .warn = warn,
-                                         .arg = world};
+    const struct dist_options options = {
+        .config = world->config,
+        .engine = {.sync = mode.sync, .worker_count = mode.threads},
+        .no_data = mode.no_data,
+        .warn = warn,
+        .arg = world};
     world->dist = must_create(&options);
     if (dist_install(world->dist, &error) != CW_OK)
         fail_msg("%s", error.text);

@@ -21,7 +21,7 @@ static struct phold_options small(void)
 {
     struct phold_options options = phold_defaults();
     options.lps = 64;
-    options.end_ps = 20000000;
+    options.engine.end_ps = 20000000;
     return options;
 }
 
@@ -81,7 +81,7 @@ static void state_and_grain_do_not_change_the_events(void **state)
 {
     (void)state;
     struct phold_options options = small();
-    options.end_ps = 2000000;
+    options.engine.end_ps = 2000000;
     const uint64_t hash = run(&options).trace_hash;
     options.state_bytes = 4096;
     options.grain_ns = 100;
@@ -104,14 +104,14 @@ static void mesh_tokens_go_in_rounds(void **state)
     (void)state;
     struct phold_options options = small();
     options.traffic = PHOLD_MESH;
-    options.end_ps = 1; /* time 0 alone: every token makes its first hop */
+    options.engine.end_ps = 1; /* time 0 alone: every token makes its first hop */
     assert_int_equal(run(&options).events_committed, 1024);
-    options.end_ps = 1000; /* a hop takes 1 ns at least */
+    options.engine.end_ps = 1000; /* a hop takes 1 ns at least */
     assert_int_equal(run(&options).events_committed, 1024);
-    options.end_ps = 1001;
+    options.engine.end_ps = 1001;
     const uint64_t second = run(&options).events_committed - 1024; /* half of them took 1 ns */
     assert_in_range(second, 432, 592);
-    options.end_ps = 5000000;
+    options.engine.end_ps = 5000000;
     const struct cw_stats stats = run(&options);
     assert_int_equal(stats.events_alive, 1024);
     /* 17 events a round; few tokens need more than one us for theirs. */
@@ -124,13 +124,14 @@ static void under_any_memory_limit_a_run_ends_well_or_with_exit_code_4(void **st
     (void)state;
     struct phold_options options = small();
     options.lps = 1024;
-    options.end_ps = 3000000;
+    options.engine.end_ps = 3000000;
     for (int traffic = 0; traffic < 2; traffic++) {
         options.traffic = (enum phold_traffic)traffic;
-        options.memory_bytes_max = 0;
+        options.engine.memory_bytes_max = 0;
         const uint64_t hash = run(&options).trace_hash;
         unsigned refused = 0, well = 0;
-        for (options.memory_bytes_max = 1000; well < 3; options.memory_bytes_max += 20000) {
+        for (options.engine.memory_bytes_max = 1000; well < 3;
+             options.engine.memory_bytes_max += 20000) {
             struct cw_stats stats = {0};
             struct cw_error error;
             double setup_s;
@@ -157,9 +158,9 @@ static uint64_t sequential_need(struct phold_options options)
         struct cw_stats stats;
         struct cw_error error;
         double setup_s;
-        options.memory_bytes_max = (too_little + enough) / 2;
+        options.engine.memory_bytes_max = (too_little + enough) / 2;
         const int result = phold_run(&options, CW_SEQUENTIAL, 1, &stats, &setup_s, &error);
-        *(result == CW_OK ? &enough : &too_little) = options.memory_bytes_max;
+        *(result == CW_OK ? &enough : &too_little) = options.engine.memory_bytes_max;
     }
     return enough;
 }
@@ -180,15 +181,15 @@ static void a_fifth_more_memory_than_the_sequential_mode_needs_is_enough(void **
 {
     (void)state;
     struct phold_options options = phold_defaults();
-    options.end_ps = 3000000;
+    options.engine.end_ps = 3000000;
     uint64_t expected = run(&options).trace_hash;
-    options.memory_bytes_max = sequential_need(options) / 5 * 6;
+    options.engine.memory_bytes_max = sequential_need(options) / 5 * 6;
     for (enum cw_sync sync = CW_CONSERVATIVE; sync <= CW_ADAPTIVE; sync++)
         is_enough(&options, sync, expected);
     options.traffic = PHOLD_MESH; /* all that is pending has its turn at once */
-    options.memory_bytes_max = 0;
+    options.engine.memory_bytes_max = 0;
     expected = run(&options).trace_hash;
-    options.memory_bytes_max = sequential_need(options) / 5 * 6;
+    options.engine.memory_bytes_max = sequential_need(options) / 5 * 6;
     is_enough(&options, CW_CONSERVATIVE, expected);
     is_enough(&options, CW_ADAPTIVE, expected);
 }
@@ -200,8 +201,8 @@ static void without_memory_for_undo_logs_the_stress_mode_ends_with_exit_code_4(v
     struct cw_stats stats;
     struct cw_error error;
     double setup_s;
-    options.end_ps = 3000000;
-    options.memory_bytes_max = sequential_need(options) / 5 * 6;
+    options.engine.end_ps = 3000000;
+    options.engine.memory_bytes_max = sequential_need(options) / 5 * 6;
     assert_int_equal(phold_run(&options, CW_STRESS, 2, &stats, &setup_s, &error), CW_NO_RESOURCE);
     assert_non_null(strstr(error.text, "the stress mode can keep what it takes to undo none of"));
 }
@@ -222,7 +223,7 @@ static void adaptive_undoes_less_than_it_commits_however_few_the_events(void **s
         options.population = models[i].population;
         options.lookahead_ps = 0;
         options.remote_p32 = UINT64_C(1) << 32;
-        options.end_ps = INT64_C(400000000000) / (models[i].lps * models[i].population);
+        options.engine.end_ps = INT64_C(400000000000) / (models[i].lps * models[i].population);
         assert_int_equal(
             phold_run(&options, CW_ADAPTIVE, models[i].threads, &stats, &setup_s, &error), CW_OK);
         assert_true(stats.events_committed > 300000);

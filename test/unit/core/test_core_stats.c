@@ -135,7 +135,7 @@ static struct phold_options small(void)
     struct phold_options options = phold_defaults();
     options.lps = 256;
     options.lookahead_ps = 0;
-    options.end_ps = 60000000; /* 200,000 events */
+    options.engine.end_ps = 60000000; /* 200,000 events */
     return options;
 }
 
@@ -193,7 +193,7 @@ static void a_worker_alone_rolls_back_only_if_something_is_injected(void **state
 {
     (void)state;
     struct phold_options options = small();
-    options.end_ps = 5000000;
+    options.engine.end_ps = 5000000;
     const struct cw_stats quiet = run_phold(&options, CW_OPTIMISTIC, 1);
     assert_int_equal(quiet.rollbacks, 0);
     assert_int_equal(quiet.rollback_events_max, 0);
@@ -241,8 +241,8 @@ static void every_round_is_told_in_order(void **state)
     static const enum cw_sync modes[] = {CW_SEQUENTIAL, CW_OPTIMISTIC, CW_ADAPTIVE, CW_STRESS};
     struct rows rows = {.row = test_calloc(ROWS_MAX, sizeof *rows.row), .thread = pthread_self()};
     struct phold_options options = small();
-    options.each_round = keep_row;
-    options.progress_arg = &rows;
+    options.engine.each_round = keep_row;
+    options.engine.progress_arg = &rows;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         const uint32_t n = modes[i] == CW_SEQUENTIAL ? 1 : WORKERS;
         rows.count = 0;
@@ -266,7 +266,7 @@ static void every_round_is_told_in_order(void **state)
         assert_int_equal(last->events_processed, stats.events_processed);
         assert_int_equal(last->events_rolled_back, stats.events_rolled_back);
         assert_int_equal(last->history_events, 0);
-        assert_true(last->gvt_ps < options.end_ps);
+        assert_true(last->gvt_ps < options.engine.end_ps);
         assert_true(last->run_s == stats.run_s);
     }
     test_free(rows.row);

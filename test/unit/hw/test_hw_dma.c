@@ -1,8 +1,9 @@
 /*
- * test_hw_dma.c: who gets PE_DMA's engine (30-ipcq.md, "PE_DMA"). hw/dma.c computes runs of many
- * chunks at once; here is a literal simulation, chunk by chunk and choice by choice, whose times it
- * must equal to the picosecond, over thousands of random workloads: when each operation is granted
- * its first chunk (a load's request leaves then), and when its last byte has passed.
+ * test_hw_dma.c: which channel gets PE_DMA's engine (lp/QUEUES.md, "PE_DMA"). hw/dma.c computes
+ * runs of many chunks at once; here is a literal simulation, chunk by chunk and choice by choice,
+ * whose times it must equal to the picosecond, over thousands of random workloads: when each
+ * operation is granted its first chunk (a load's request leaves then), and when its last byte has
+ * passed.
  */
 #include "test/support/test_hw_support.h"
 
@@ -24,7 +25,7 @@ struct workload {
     uint32_t count;
 };
 
-/* What a simulation says of each operation. */
+/* The times of each operation in a simulation. */
 struct outcome {
     int64_t granted_ps[REQUESTS_MAX], done_ps[REQUESTS_MAX];
 };
@@ -315,7 +316,7 @@ static void a_channel_alone_gets_the_whole_engine(void **state)
     expect_done(&w, (const int64_t[]){33000, 33125, 57813}); /* 7812.5, rounded up */
 }
 
-static void chunks_that_nobody_can_reorder_are_one_run(void **state)
+static void chunks_that_cannot_be_reordered_are_one_run(void **state)
 {
     (void)state;
     struct workload alone = by_hand(1, 1), both = by_hand(1, 1);
@@ -473,7 +474,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_channel_alone_gets_the_whole_engine),
-        cmocka_unit_test(chunks_that_nobody_can_reorder_are_one_run),
+        cmocka_unit_test(chunks_that_cannot_be_reordered_are_one_run),
         cmocka_unit_test(a_newcomer_waits_for_the_chunk_in_progress_at_most),
         cmocka_unit_test(a_request_at_a_chunk_s_end_takes_part_in_the_choice),
         cmocka_unit_test(compute_goes_first_at_the_very_start),

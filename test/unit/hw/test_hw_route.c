@@ -1,6 +1,6 @@
 /*
  * test_hw_route.c: routing decisions, whole paths with their nodes and links, and T(path, n)
- * (20-hardware.md, "Routing" and "Timing of a transfer"). Paths are written out by hand as text:
+ * (hw/HARDWARE.md, "Routing" and "Timing of a transfer"). Paths are written out by hand as text:
  *
  *     dma -pe_noc- r0.1.2 -noc_ucie- uE -ucie- uW ...
  *

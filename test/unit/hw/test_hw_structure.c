@@ -1,5 +1,5 @@
 /*
- * test_hw_structure.c: who is whose neighbour and what is attached where (20-hardware.md,
+ * test_hw_structure.c: neighbours, and the routers of PEs, ports and memories (hw/HARDWARE.md,
  * "Structure" and "SIP topologies"). Expected places are drawn out by hand.
  */
 #include "test/support/test_hw_support.h"
@@ -192,7 +192,7 @@ static void a_missing_corner_leaves_its_places_empty(void **state)
     expect_neighbours(&hw, hw_pe_neighbour, expected, 6);
     assert_int_equal(hw_pes(&hw), 6);
 
-    hw.corner_count = 2; /* diagonal: nobody beside, above or below the other two */
+    hw.corner_count = 2; /* diagonal: no PE beside, above or below the other two */
     hw.corner[0] = HW_NE;
     hw.corner[1] = HW_SW;
     /* - - 0 1
@@ -249,7 +249,8 @@ static void everything_attaches_to_the_router_that_the_formulas_name(void **stat
     }
 }
 
-/* Whoever a direction leads to is led back by the opposite direction (I3). */
+/* From the place that a direction leads to, the opposite direction leads back (I3 of lp/QUEUES.md,
+ * "Invariants"). */
 static void every_connection_names_its_way_back(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * test_hw_timing.c: what a transfer pays on a link, and what the compute blocks cost
- * (20-hardware.md, "Timing of a transfer" and "Blocks of a PE").
+ * test_hw_timing.c: the cost of a transfer on a link, and of the compute blocks
+ * (hw/HARDWARE.md, "Timing of a transfer" and "Blocks of a PE").
  */
 #include "test/support/test_hw_support.h"
 

@@ -288,8 +288,8 @@ static void the_failure_that_stands_is_the_same_in_every_mode(void **state)
     for (enum cw_sync sync = CW_SEQUENTIAL; sync <= CW_STRESS; sync++) {
         struct machine *m = small_machine(3, 1, 1);
         m->engine.sync = sync;
-        m->engine.threads = 3;
-        m->engine.cube_worker = cube_worker;
+        m->engine.worker_count = 3;
+        m->cube_worker = cube_worker;
         m->engine.stress_seed = 1;
         m->engine.stress_rate_p32 = 1ull << 29;
         machine_start(m);
@@ -308,8 +308,8 @@ static void a_deadlock_is_found_in_every_mode(void **state)
     for (enum cw_sync sync = CW_SEQUENTIAL; sync <= CW_STRESS; sync++) {
         struct machine *m = small_machine(3, 1, 1);
         m->engine.sync = sync;
-        m->engine.threads = 2;
-        m->engine.cube_worker = cube_worker;
+        m->engine.worker_count = 2;
+        m->cube_worker = cube_worker;
         m->engine.stress_rate_p32 = 1ull << 29;
         machine_start(m);
         const struct part parts[] = {

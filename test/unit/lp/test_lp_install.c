@@ -36,12 +36,10 @@ static const struct lp_pe *pe_of(const struct machine *m, uint32_t pe)
  * plus the writes of an install. The numbers of the acknowledgement are no part of that. */
 static void install_and_compare(struct machine *m, struct arrivals *arrivals)
 {
-    struct lp_system_options options = m->engine;
-    options.hw = &m->hw;
-    options.config = &m->config;
-    options.threads = 1;
-    options.trace = note_arrival;
-    options.trace_arg = arrivals;
+    struct lp_system_options options = {.hw = &m->hw, .config = &m->config, .engine = m->engine};
+    options.engine.worker_count = 1;
+    options.engine.trace = note_arrival;
+    options.engine.trace_arg = arrivals;
     m->system = lp_system_create(&options, &m->error);
     assert_non_null(m->system);
     const struct lp_model *model = lp_system_model(m->system);

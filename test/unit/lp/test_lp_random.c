@@ -525,11 +525,11 @@ static struct machine *elsewhere(uint64_t seed, enum cw_sync sync, uint32_t *cub
     struct machine *m = random_machine(seed);
     struct cw_rng rng = cw_rng_seeded(seed, 1 + (uint64_t)sync);
     m->engine.sync = sync;
-    m->engine.threads = 1 + cw_rng_below(&rng, 8);
+    m->engine.worker_count = 1 + cw_rng_below(&rng, 8);
     m->engine.lazy_cancellation = cw_rng_below(&rng, 2);
     for (uint32_t cube = 0; cube < m->hw.sip_count * hw_cubes(&m->hw); cube++)
-        cube_worker[cube] = cw_rng_below(&rng, m->engine.threads);
-    m->engine.cube_worker = cube_worker;
+        cube_worker[cube] = cw_rng_below(&rng, m->engine.worker_count);
+    m->cube_worker = cube_worker;
     m->engine.window_ps = cw_rng_below(&rng, 2) ? 0 : 1 + cw_rng_below(&rng, 100000);
     if (sync == CW_STRESS) {
         m->engine.stress_seed = seed;
@@ -557,10 +557,11 @@ static void check_mode(const struct machine *first, uint64_t seed, enum cw_sync 
         memcmp(first->op, other->op, first->op_count * sizeof *first->op) != 0)
         fail_msg("seed %llu: %s on %u workers: %u records, %llu events, trace %016llx; sequential: "
                  "%u, %llu, %016llx; replay: LP_SEED=%llu build/test/unit/lp/test_lp_random",
-                 (unsigned long long)seed, mode_name[sync], other->engine.threads, other->op_count,
-                 (unsigned long long)b.events_committed, (unsigned long long)b.trace_hash,
-                 first->op_count, (unsigned long long)a.events_committed,
-                 (unsigned long long)a.trace_hash, (unsigned long long)seed);
+                 (unsigned long long)seed, mode_name[sync], other->engine.worker_count,
+                 other->op_count, (unsigned long long)b.events_committed,
+                 (unsigned long long)b.trace_hash, first->op_count,
+                 (unsigned long long)a.events_committed, (unsigned long long)a.trace_hash,
+                 (unsigned long long)seed);
     check_tiles(other, seed);
     machine_free(other);
 }

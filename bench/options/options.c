@@ -1,0 +1,269 @@
+/*
+ * options.c: reads a command line by the table of options, prints --help from it, and says which
+ * option a wrong name may have meant (options.h).
+ */
+#include "bench/options/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/options/options_table.h"
+#include "bench/options/options_value.h"
+#include "bench/output/atomic_file.h"
+#include "collectives/config/input/text.h"
+
+static bool row_is_of(const struct option_row *row, enum command command)
+{
+    return (row->commands & command) != 0;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static int refuse_unknown(const struct options *options, const char *name, size_t bytes,
+                          const char *argument, struct cw_error *error)
+{
+    struct text_nearest nearest = {0};
+    char quoted[TEXT_QUOTE_BYTES], cut[64];
+    size_t begin = 0;
+    snprintf(cut, sizeof cut, "%.*s", (int)bytes, name);
+    text_quote(argument, (size_t)(name - argument) + bytes, quoted);
+    for (size_t i = 0; i < option_row_count; i++) {
+        if (!row_is_of(&option_rows[i], options->command))
+            continue;
+        begin += strncmp(option_rows[i].name, cut, strlen(cut)) == 0;
+        text_nearest_try(&nearest, cut, option_rows[i].name);
+    }
+    if (begin > 1)
+        return cw_error_set(error, CW_USAGE, "option %s may mean more than one: write more of it",
+                            quoted);
+    if (nearest.best == NULL)
+        return cw_error_set(error, CW_USAGE, "unknown option %s", quoted);
+    return cw_error_set(error, CW_USAGE, "unknown option %s; did you mean '--%s'?", quoted,
+                        nearest.best);
+}
+
+/* The option of that name, or the only one that begins with it. NULL: there is none. */
+static const struct option_row *find_name(enum command command, const char *name, size_t bytes)
+{
+    const struct option_row *found = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *const row = &option_rows[i];
+        if (!row_is_of(row, command) || strncmp(row->name, name, bytes) != 0)
+            continue;
+        if (row->name[bytes] == '\0')
+            return row;
+        found = row;
+        count++;
+    }
+    return count == 1 ? found : NULL;
+}
+
+static const struct option_row *find_letter(enum command command, char letter)
+{
+    for (size_t i = 0; i < option_row_count; i++)
+        if (row_is_of(&option_rows[i], command) && option_rows[i].letter == letter)
+            return &option_rows[i];
+    return NULL;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Takes an option with its value, NULL if it has none. */
+static int take_option(struct options *options, const struct option_row *row, const char *text,
+                       struct cw_error *error)
+{
+    bool *const given = &options->given[row - option_rows];
+    if (options->projected && row->not_projected != NULL)
+        return cw_error_set(error, CW_USAGE, "--%s: %s", row->name, row->not_projected);
+    if (*given && !row->repeats)
+        return cw_error_set(error, CW_USAGE, "--%s: given more than once", row->name);
+    *given = true;
+    return options_store(options, row, text, error);
+}
+
+static int refuse_missing(const struct options *options, const struct option_row *row,
+                          struct cw_error *error)
+{
+    if (command_row_of(options->command)->brief)
+        return cw_error_set(error, CW_USAGE, "--%s needs a value", row->name);
+    return cw_error_set(error, CW_USAGE, "--%s needs a value: --%s %s", row->name, row->name,
+                        row->argument);
+}
+
+/* `--name`, `--name=value` or `--name value`. *used: how many arguments it has taken. */
+static int read_long(struct options *options, int count, char **rest, int *used,
+                     struct cw_error *error)
+{
+    const char *const name = rest[0] + 2;
+    const size_t bytes = strcspn(name, "=");
+    const char *text = name[bytes] == '=' ? name + bytes + 1 : NULL;
+    const struct option_row *const row = find_name(options->command, name, bytes);
+    *used = 1;
+    if (row == NULL)
+        return refuse_unknown(options, name, bytes, rest[0], error);
+    if (row->argument == NULL && text != NULL)
+        return cw_error_set(error, CW_USAGE, "--%s takes no value", row->name);
+    if (row->argument != NULL && text == NULL) {
+        if (count < 2)
+            return refuse_missing(options, row, error);
+        text = rest[1];
+        *used = 2;
+    }
+    return take_option(options, row, text, error);
+}
+
+/* `-a`, `-ab`, `-avalue` or `-a value`. *used: how many arguments they have taken. */
+static int read_letters(struct options *options, int count, char **rest, int *used,
+                        struct cw_error *error)
+{
+    *used = 1;
+    for (const char *at = rest[0] + 1; *at != '\0'; at++) {
+        const struct option_row *const row = find_letter(options->command, *at);
+        if (row == NULL)
+            return cw_error_set(error, CW_USAGE, "unknown option -%c",
+                                *at > 32 && *at < 127 ? *at : '?');
+        if (row->argument == NULL) {
+            if (take_option(options, row, NULL, error) != CW_OK)
+                return CW_USAGE;
+            continue;
+        }
+        if (at[1] != '\0')
+            return take_option(options, row, at + 1, error);
+        if (count < 2)
+            return refuse_missing(options, row, error);
+        *used = 2;
+        return take_option(options, row, rest[1], error);
+    }
+    return CW_OK;
+}
+
+static int read_argument(struct options *options, int count, char **rest, int *used,
+                         struct cw_error *error)
+{
+    char quoted[TEXT_QUOTE_BYTES];
+    const struct command_row *const command = command_row_of(options->command);
+    if (command->argument == NULL)
+        return cw_error_set(error, CW_USAGE, "unexpected argument %s",
+                            text_quote(rest[0], strlen(rest[0]), quoted));
+    *used = command->argument(options, count, rest, error);
+    return *used > 0 ? CW_OK : CW_USAGE;
+}
+
+/* ---- several options together --------------------------------------------------------------- */
+
+static int check_company(const struct options *options, struct cw_error *error)
+{
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *const row = &option_rows[i];
+        if (!options->given[i])
+            continue;
+        if (row->excludes != NULL && options_given(options, row->excludes))
+            return cw_error_set(error, CW_USAGE, "%s", row->excludes_text);
+        if (row->needs != NULL && !options_given(options, row->needs))
+            return cw_error_set(error, CW_USAGE, "%s", row->needs_text);
+    }
+    return CW_OK;
+}
+
+/* The file that an option names as an output; NULL: none, or standard output. */
+static const char *output_file(const struct options *options, size_t row)
+{
+    const uint8_t type = option_rows[row].type;
+    if (!options->given[row] || (type != OPTION_OUTPUT && type != OPTION_OUTPUT_FILE))
+        return NULL;
+    const char *path;
+    memcpy(&path, (const char *)options->values + option_rows[row].offset, sizeof path);
+    return strcmp(path, "-") == 0 ? NULL : path;
+}
+
+static int check_outputs(const struct options *options, struct cw_error *error)
+{
+    for (size_t i = 0; i < option_row_count; i++)
+        for (size_t k = 0; k < i && output_file(options, i) != NULL; k++)
+            if (output_file(options, k) != NULL &&
+                atomic_file_same(output_file(options, i), output_file(options, k)))
+                return cw_error_set(error, CW_USAGE,
+                                    "--%s and --%s name one file; give each a file of its own",
+                                    option_rows[k].name, option_rows[i].name);
+    return CW_OK;
+}
+
+int options_read(struct options *options, int argc, char **argv, struct cw_error *error)
+{
+    const struct command_row *const command = command_row_of(options->command);
+    options->rows = option_rows;
+    options->row_count = option_row_count;
+    bool only_arguments = false; /* behind -- */
+    for (int at = 1, used; at < argc; at += used) {
+        char *const text = argv[at];
+        int result;
+        if (only_arguments || text[0] != '-' || text[1] == '\0') {
+            result = read_argument(options, argc - at, argv + at, &used, error);
+        } else if (strcmp(text, "--") == 0) {
+            only_arguments = true;
+            used = 1;
+            result = CW_OK;
+        } else {
+            result = (text[1] == '-' ? read_long : read_letters)(options, argc - at, argv + at,
+                                                                 &used, error);
+        }
+        if (result != CW_OK)
+            return result;
+    }
+    if (options->help)
+        return CW_OK;
+    if (check_company(options, error) != CW_OK || check_outputs(options, error) != CW_OK)
+        return CW_USAGE;
+    return command->finish == NULL ? CW_OK : command->finish(options, error);
+}
+
+/* ---- help ----------------------------------------------------------------------------------- */
+
+static void print_name(const struct command_row *command, const struct option_row *row)
+{
+    char letter[8] = "", name[64];
+    if (command->letters != LETTERS_HIDDEN && row->letter != 0)
+        snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    snprintf(name, sizeof name, "%*s--%s %s", command->letters == LETTERS_IN_COLUMN ? -4 : 0,
+             letter, row->name, row->argument != NULL ? row->argument : "");
+    printf("  %-*s ", command->name_width, name);
+}
+
+/* The choices, after the help: in a row, or each in a line of its own with its meaning. */
+static void print_choices(const struct option_row *row, int indent)
+{
+    const char *name;
+    for (size_t i = 0; (name = row->choice(i)) != NULL; i++) {
+        const char *const by_default = i == 0 ? " (default)" : "";
+        if (row->choice_help == NULL)
+            printf("%s%s%s", i == 0 ? "" : ", ", name, by_default);
+        else if (i == 0 && row->help[0] == '\0')
+            printf("%s%s: %s", name, by_default, row->choice_help(i));
+        else
+            printf("\n%*s%s%s: %s", indent, "", name, by_default, row->choice_help(i));
+    }
+}
+
+void options_print_help(enum command command)
+{
+    const struct command_row *const shown = command_row_of(command);
+    const int indent = 2 + shown->name_width + 1;
+    printf("Usage: cubewarp %s %s\n%s\n", shown->name, shown->arguments, shown->intro);
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *const row = &option_rows[i];
+        if (!row_is_of(row, command))
+            continue;
+        print_name(shown, row);
+        for (const char *at = row->help; *at != '\0'; at++)
+            if (*at == '\n')
+                printf("\n%*s", indent, "");
+            else
+                putchar(*at);
+        if (row->listed)
+            print_choices(row, indent);
+        putchar('\n');
+    }
+    if (shown->after != NULL)
+        fputs(shown->after, stdout);
+}

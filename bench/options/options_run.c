@@ -1,0 +1,266 @@
+/*
+ * options_run.c: the values that only `run` and its relatives have, and the checks
+ * of several options together (options_run.h). No option is ever accepted and ignored.
+ */
+#include "bench/options/options_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/options/options_size.h"
+#include "bench/options/options_value.h"
+#include "bench/programs/bench.h"
+#include "collectives/config/input/text.h"
+
+struct cw_config engine_options_defaults(void)
+{
+    return (struct cw_config){.sync = CW_SYNCS, .worker_count = 1, .pin_workers = true};
+}
+
+void run_options_defaults(struct run_options *options)
+{
+    *options = (struct run_options){.bench = bench_name(0),
+                                    .dtype = DTYPE_F16,
+                                    .op = REDOP_SUM,
+                                    .iterations = 1,
+                                    .seed = 1,
+                                    .engine = engine_options_defaults(),
+                                    .to = {.cube = 1},
+                                    .dir = HW_DIR_E,
+                                    .tiles = 1,
+                                    .gemm = {.m = 128, .n = 128, .k = 512, .tile = 32}};
+    options->config.sets = options->sets;
+}
+
+/* ---- single values -------------------------------------------------------------------------- */
+
+int run_options_read_set(struct options *options, const struct option_row *row, const char *text,
+                         struct cw_error *error)
+{
+    struct run_options *const run = options->values;
+    if (run->config.set_count == RUN_SETS_MAX)
+        return cw_error_set(error, CW_USAGE, "--%s: given more than %d times", row->name,
+                            RUN_SETS_MAX);
+    run->sets[run->config.set_count++] = text;
+    return CW_OK;
+}
+
+/* Our names, and those that nccl-tests has for the same. */
+int run_options_read_dtype(struct options *options, const struct option_row *row, const char *text,
+                           struct cw_error *error)
+{
+    const char *const name = strcmp(text, "half") == 0       ? "f16"
+                             : strcmp(text, "float") == 0    ? "f32"
+                             : strcmp(text, "bfloat16") == 0 ? "bf16"
+                                                             : text;
+    if (!dtype_parse(name, options_field(options, row)))
+        return options_refuse(error, row->name, text, "expected f16, bf16 or f32");
+    return CW_OK;
+}
+
+int run_options_read_place(struct options *options, const struct option_row *row, const char *text,
+                           struct cw_error *error)
+{
+    struct hw_place *const place = options_field(options, row);
+    unsigned sip, cube, pe;
+    int used = 0;
+    if (strspn(text, "0123456789.") != strlen(text) || strlen(text) > 20 ||
+        sscanf(text, "%5u.%4u.%2u%n", &sip, &cube, &pe, &used) != 3 || text[used] != '\0')
+        return options_refuse(error, row->name, text, "expected SIP.cube.PE, as in 0.1.0");
+    *place = (struct hw_place){.sip = sip, .cube = cube, .pe = pe};
+    return CW_OK;
+}
+
+int run_options_read_gemm(struct options *options, const struct option_row *row, const char *text,
+                          struct cw_error *error)
+{
+    struct matmul_shape *const gemm = options_field(options, row);
+    unsigned m, n, k;
+    int used = 0;
+    if (strspn(text, "0123456789x") != strlen(text) || strlen(text) > 20 ||
+        sscanf(text, "%5ux%5ux%5u%n", &m, &n, &k, &used) != 3 || text[used] != '\0' || m == 0 ||
+        n == 0 || k == 0 || m > MATMUL_SIDE_MAX || n > MATMUL_SIDE_MAX || k > MATMUL_SIDE_MAX)
+        return options_refuse(error, row->name, text,
+                              "expected MxNxK, each from 1 to 65536, as in 128x128x512");
+    gemm->m = m, gemm->n = n, gemm->k = k;
+    return CW_OK;
+}
+
+/* ---- the engine's mode ---------------------------------------------------------------------- */
+
+static bool undoes_events(enum cw_sync sync)
+{
+    return sync != CW_SEQUENTIAL && sync != CW_CONSERVATIVE;
+}
+
+int engine_options_finish(struct cw_config *engine, struct cw_error *error)
+{
+    if (engine->sync == CW_SYNCS)
+        engine->sync = engine->worker_count > 1 ? CW_ADAPTIVE : CW_SEQUENTIAL;
+    if (engine->sync == CW_SEQUENTIAL && engine->worker_count > 1)
+        return cw_error_set(error, CW_USAGE, "--sync sequential runs on 1 thread, not on %" PRIu32,
+                            engine->worker_count);
+    if (engine->stress_rate_p32 != 0 && engine->sync != CW_STRESS)
+        return cw_error_set(error, CW_USAGE, "--stress-rate is for --sync stress");
+    if (engine->lazy_cancellation && !undoes_events(engine->sync))
+        return cw_error_set(error, CW_USAGE,
+                            "--cancellation lazy is for the modes that undo events: adaptive, "
+                            "optimistic, stress; not for %s",
+                            cw_sync_name[engine->sync]);
+    return CW_OK;
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+/* -b, -e, -f, -i as one list of sizes. */
+static int expand_nccl_sizes(struct run_options *run, struct cw_error *error)
+{
+    const struct run_sizes_asked *const asked = &run->asked;
+    const uint64_t most = asked->most != 0 ? asked->most : asked->least;
+    char range[96];
+    if (asked->step != 0)
+        snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 ":+%" PRIu64, asked->least, most,
+                 asked->step);
+    else
+        snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 ":x%" PRIu64, asked->least, most,
+                 asked->factor != 0 ? asked->factor : 2);
+    const char *const wrong = sizes_parse(range, run->n_elem, RUN_SIZES_MAX, &run->size_count);
+    return wrong == NULL ? CW_OK : cw_error_set(error, CW_USAGE, "-b %s: %s", range, wrong);
+}
+
+static int count_elements(struct run_options *run, const char *option, uint64_t item_bytes,
+                          struct cw_error *error)
+{
+    for (size_t i = 0; i < run->size_count; i++) {
+        uint64_t *const size = &run->n_elem[i];
+        if (*size % item_bytes != 0)
+            return cw_error_set(error, CW_USAGE,
+                                "%s: %" PRIu64
+                                " bytes are no whole number of %s elements of %" PRIu64 " bytes",
+                                option, *size, dtype_name(run->dtype), item_bytes);
+        *size /= item_bytes;
+        if (*size == 0 || *size > (uint64_t)1 << 31)
+            return cw_error_set(error, CW_USAGE,
+                                "%s: a shard has from 1 to 2147483648 elements; found %" PRIu64,
+                                option, *size);
+    }
+    return CW_OK;
+}
+
+static int finish_sizes(struct run_options *run, struct cw_error *error)
+{
+    const struct run_sizes_asked *const asked = &run->asked;
+    const bool nccl = asked->least + asked->most + asked->factor + asked->step != 0;
+    const int ways = (asked->bytes != NULL) + (asked->n_elem != NULL) + nccl;
+    if (ways > 1)
+        return cw_error_set(error, CW_USAGE, "--bytes, --n-elem and -b exclude each other");
+    if (ways == 0)
+        return CW_OK;
+    if (nccl)
+        return expand_nccl_sizes(run, error) == CW_OK
+                   ? count_elements(run, "-b", dtype_bytes(run->dtype), error)
+                   : CW_USAGE;
+    const bool in_bytes = asked->bytes != NULL;
+    const char *const text = in_bytes ? asked->bytes : asked->n_elem;
+    const char *const wrong = sizes_parse(text, run->n_elem, RUN_SIZES_MAX, &run->size_count);
+    if (wrong != NULL)
+        return options_refuse(error, in_bytes ? "bytes" : "n-elem", text, wrong);
+    return count_elements(run, in_bytes ? "--bytes" : "--n-elem",
+                          in_bytes ? dtype_bytes(run->dtype) : 1, error);
+}
+
+/* ---- several options together --------------------------------------------------------------- */
+
+/* Refuses an option that the bench ignores: the user would believe that it has an effect. */
+static int check_taken(const struct options *options, struct cw_error *error)
+{
+    const struct run_options *const run = options->values;
+    for (size_t i = 0; i < options->row_count; i++) {
+        const struct option_row *const row = &options->rows[i];
+        if (!row->of_some_benches || !options->given[i] || bench_takes(run->bench, row->name))
+            continue;
+        char takers[200] = "";
+        for (size_t k = 0; bench_name(k) != NULL; k++)
+            if (bench_takes(bench_name(k), row->name))
+                snprintf(takers + strlen(takers), sizeof takers - strlen(takers), "%s%s",
+                         *takers ? ", " : "", bench_name(k));
+        return cw_error_set(error, CW_USAGE,
+                            "--%s does nothing in the bench %s (--bench); it is for %s", row->name,
+                            run->bench, takers);
+    }
+    return CW_OK;
+}
+
+int run_options_finish(struct options *options, struct cw_error *error)
+{
+    struct run_options *const run = options->values;
+    if (check_taken(options, error) != CW_OK || engine_options_finish(&run->engine, error) != CW_OK)
+        return CW_USAGE;
+    if (run->engine.window_ps != 0 && !undoes_events(run->engine.sync))
+        return cw_error_set(
+            error, CW_USAGE,
+            "--window is for the modes that speculate: adaptive, optimistic, "
+            "stress; not for %s%s",
+            cw_sync_name[run->engine.sync],
+            options_given(options, "sync") ? "" : ", the default on one thread (--sync)");
+    if (run->no_data && run->verify_data)
+        return cw_error_set(error, CW_USAGE,
+                            "--no-data leaves nothing to verify: drop it or --verify-data");
+    if (run->json != NULL && run->csv != NULL && strcmp(run->json, "-") == 0 &&
+        strcmp(run->csv, "-") == 0)
+        return cw_error_set(error, CW_USAGE, "--json - and --csv - cannot share standard output");
+    return finish_sizes(run, error);
+}
+
+int topo_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
+{
+    struct run_options *const run = options->values;
+    char quoted[TEXT_QUOTE_BYTES];
+    (void)count;
+    if (run->path_to != NULL)
+        return cw_error_set(error, CW_USAGE, "unexpected argument %s",
+                            text_quote(rest[0], strlen(rest[0]), quoted)),
+               0;
+    run->path_to = rest[0];
+    return 1;
+}
+
+int topo_options_finish(struct options *options, struct cw_error *error)
+{
+    const struct run_options *const run = options->values;
+    char quoted[TEXT_QUOTE_BYTES];
+    if (run->path_from != NULL && run->path_to == NULL)
+        return cw_error_set(error, CW_USAGE, "--path needs two PEs: --path 0.0.0 1.0.0");
+    if (run->path_from == NULL && run->path_to != NULL)
+        return cw_error_set(error, CW_USAGE, "unexpected argument %s",
+                            text_quote(run->path_to, strlen(run->path_to), quoted));
+    return CW_OK;
+}
+
+static int check_place(const char *option, struct hw_place place, const struct hw_config *hw,
+                       struct cw_error *error)
+{
+    if (place.sip < hw->sip_count && place.cube < hw_cubes(hw) && place.pe < hw_pes(hw))
+        return CW_OK;
+    return cw_error_set(error, CW_USAGE,
+                        "--%s %" PRIu32 ".%" PRIu32 ".%" PRIu32
+                        ": no such PE; SIPs are 0 to %" PRIu32 ", cubes 0 to %" PRIu32
+                        ", PEs 0 to %" PRIu32,
+                        option, place.sip, place.cube, place.pe, hw->sip_count - 1,
+                        hw_cubes(hw) - 1, hw_pes(hw) - 1);
+}
+
+int run_options_check(const struct run_options *options, const struct hw_config *hw,
+                      struct cw_error *error)
+{
+    if (strcmp(options->bench, "ipcq_pingpong") != 0)
+        return CW_OK;
+    int result = check_place("from", options->from, hw, error);
+    if (result == CW_OK)
+        result = check_place("to", options->to, hw, error);
+    if (result == CW_OK && hw_pe_index(hw, options->from) == hw_pe_index(hw, options->to))
+        return cw_error_set(error, CW_USAGE,
+                            "--from and --to name the same PE; ipcq_pingpong needs two");
+    return result;
+}

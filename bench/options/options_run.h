@@ -1,0 +1,37 @@
+/*
+ * options_run.h: the command line of `run`, `verify`, `check`, `config` and `topo`: defaults, the
+ * values that only these commands have, and checks of several options together.
+ */
+#ifndef BENCH_OPTIONS_RUN_H
+#define BENCH_OPTIONS_RUN_H
+
+#include "bench/options/option.h"
+#include "bench/programs/run_options.h"
+
+/* The values that stand before any option is read. */
+void run_options_defaults(struct run_options *options);
+/* Checks --from and --to against the machine. */
+int run_options_check(const struct run_options *options, const struct hw_config *hw,
+                      struct cw_error *error);
+
+/* For the table: checks several options together, and expands sizes. */
+int run_options_finish(struct options *options, struct cw_error *error);
+int topo_options_finish(struct options *options, struct cw_error *error);
+/* For the table: the second PE of `topo --path A B`. */
+int topo_options_argument(struct options *options, int count, char **rest, struct cw_error *error);
+/* For the table: readers of single values. */
+int run_options_read_set(struct options *options, const struct option_row *row, const char *text,
+                         struct cw_error *error);
+int run_options_read_dtype(struct options *options, const struct option_row *row, const char *text,
+                           struct cw_error *error);
+int run_options_read_place(struct options *options, const struct option_row *row, const char *text,
+                           struct cw_error *error);
+int run_options_read_gemm(struct options *options, const struct option_row *row, const char *text,
+                          struct cw_error *error);
+
+/* The engine's options before any is read, for `run` and `phold`; sync is CW_SYNCS, no mode yet. */
+struct cw_config engine_options_defaults(void);
+/* Chooses the mode where no option did. CW_USAGE if the engine's options do not go together. */
+int engine_options_finish(struct cw_config *engine, struct cw_error *error);
+
+#endif

@@ -1,0 +1,360 @@
+/*
+ * options_table.c: the tables of commands and of their options (options_table.h). A new option is a
+ * row here and a field in its command's struct.
+ */
+#include "bench/options/options_table.h"
+
+#include "bench/options/options_perf.h"
+#include "bench/options/options_phold.h"
+#include "bench/options/options_plugin.h"
+#include "bench/options/options_replay.h"
+#include "bench/options/options_run.h"
+#include "bench/programs/bench.h"
+#include "partition/partition.h"
+#include "perf/sets.h"
+
+/* The commands that read a configuration, those that also run it, and all. */
+#define CONFIGURED (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK | COMMAND_CONFIG | COMMAND_TOPO)
+#define RUNNING    (COMMAND_RUN | COMMAND_VERIFY)
+#define ALL        (UINT16_MAX & ~COMMAND_PERF)
+
+/* A row's field: where it is in the command's struct, and how many bytes it has. */
+#define AT(type, field)                                                                            \
+    .offset = offsetof(struct type, field), .bytes = sizeof(((struct type *)NULL)->field)
+#define RUN(field)   AT(run_options, field)
+#define PHOLD(field) AT(phold_command, field)
+#define PERF(field)  AT(perf_options, field)
+
+/* ---- choices -------------------------------------------------------------------------------- */
+
+static const char *dtype_choice(size_t i)
+{
+    static const char *const names[] = {"f16", "bf16", "f32", NULL};
+    return names[i];
+}
+
+static const char *op_choice(size_t i)
+{
+    return REDOP_SUM + i <= REDOP_PROD ? redop_name((enum redop)(REDOP_SUM + i)) : NULL;
+}
+
+static const char *dir_choice(size_t i)
+{
+    return i < HW_DIR_BUILT_IN ? hw_dir_name((enum hw_dir)i) : NULL;
+}
+
+static const char *sync_choice(size_t i) { return i < CW_SYNCS ? cw_sync_name[i] : NULL; }
+
+static const char *partition_choice(size_t i)
+{
+    const struct partitioner *const partitioner = partitioner_at((uint32_t)i);
+    return partitioner != NULL ? partitioner->name : NULL;
+}
+
+static const char *partition_choice_help(size_t i) { return partitioner_at((uint32_t)i)->help; }
+
+static const char *cancellation_choice(size_t i)
+{
+    static const char *const names[] = {"aggressive", "lazy", NULL};
+    return names[i];
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+/* Why `perf project` refuses an option. */
+static const char of_threads[] = "the projection runs the command on one thread and on two itself";
+static const char of_data[] = "the projection runs the command without tensor data, so that there "
+                              "is nothing to verify; drop it";
+static const char of_output[] = "the projection has no use for what the command reports; drop it";
+static const char needs_first_size[] = "-e, -f and -i need -b, the first size";
+
+const struct option_row option_rows[] = {
+    /* the configuration */
+    {"topology", 0, OPTION_TEXT, CONFIGURED, "FILE", "YAML over the shipped topology.yaml",
+     RUN(config.topology)},
+    {"components", 0, OPTION_TEXT, CONFIGURED, "FILE", "the same, components.yaml",
+     RUN(config.components)},
+    {"ccl", 0, OPTION_TEXT, CONFIGURED, "FILE", "the same, ccl.yaml", RUN(config.ccl)},
+    {"preset", 0, OPTION_TEXT, CONFIGURED, "NAME", "configs/presets/NAME.yaml, or a path",
+     RUN(config.preset)},
+    {"set", 0, OPTION_OTHER, CONFIGURED, "KEY=VALUE",
+     "one value, as in system.sips.count=64; may be repeated", RUN(sets), .repeats = true,
+     .read = run_options_read_set},
+    {"algorithm", 0, OPTION_TEXT, CONFIGURED, "NAME", "an entry of ccl.yaml",
+     RUN(config.algorithm)},
+    {"no-plugins", 0, OPTION_SET, CONFIGURED, NULL, "refuse algorithms that are loaded from a file",
+     RUN(config.no_plugins)},
+
+    /* the bench and its work */
+    {"bench", 0, OPTION_CHOSEN_NAME, RUNNING, "NAME", "", RUN(bench), .listed = true,
+     .choice = bench_name, .style = OPTION_SUGGESTED},
+    {"bytes", 0, OPTION_TEXT, RUNNING, "SIZE",
+     "bytes per shard: 4096, 4KiB, 16MB, or a range 1KiB:1GiB:x2", RUN(asked.bytes)},
+    {"n-elem", 0, OPTION_TEXT, RUNNING, "N", "elements per shard; a range too", RUN(asked.n_elem)},
+    {"minbytes", 'b', OPTION_BYTES, RUNNING, "SIZE", "as in nccl-tests: first size,",
+     RUN(asked.least)},
+    {"maxbytes", 'e', OPTION_BYTES, RUNNING, "SIZE", "last size,", RUN(asked.most),
+     .needs = "minbytes", .needs_text = needs_first_size},
+    {"stepfactor", 'f', OPTION_COUNT, RUNNING, "F", "each size F times the one before,",
+     RUN(asked.factor), .min = 2, .max = 1u << 20, .needs = "minbytes",
+     .needs_text = needs_first_size},
+    {"stepbytes", 'i', OPTION_BYTES, RUNNING, "SIZE", "or so much larger", RUN(asked.step),
+     .needs = "minbytes", .needs_text = needs_first_size, .excludes = "stepfactor",
+     .excludes_text = "-f and -i exclude each other"},
+    {"dtype", 'd', OPTION_OTHER, RUNNING, "T", "f16 (default), bf16, f32", RUN(dtype),
+     .choice = dtype_choice, .read = run_options_read_dtype},
+    {"op", 'o', OPTION_CHOICE, RUNNING, "OP", "sum (default), max, min, prod", RUN(op),
+     .min = REDOP_SUM, .choice = op_choice},
+    {"iters", 'n', OPTION_COUNT, RUNNING, "N", "timed iterations (1)", RUN(iterations), .min = 1,
+     .max = 1000000},
+    {"warmup_iters", 'w', OPTION_COUNT, RUNNING, "N", "untimed iterations before them (0)",
+     RUN(warmup), .max = 1000000},
+    /* seed * 2^32 is a stream's place: more bits would repeat streams. */
+    {"seed", 0, OPTION_COUNT, RUNNING, "N", "of the input data (1)", RUN(seed), .max = UINT32_MAX},
+    {"verify-data", 0, OPTION_SET, RUNNING, NULL,
+     "compare the results' bits with the specified order's", RUN(verify_data),
+     .not_projected = of_data},
+    {"check", 'c', OPTION_COUNT, RUNNING, "N", "as in nccl-tests: --verify-data unless 0",
+     RUN(verify_data), .max = 1000000, .not_projected = of_data},
+    {"no-data", 0, OPTION_SET, RUNNING, NULL, "timing alone, without tensor data", RUN(no_data),
+     .excludes = "op-log",
+     .excludes_text = "--no-data leaves nothing for --op-log to replay: drop one of the two"},
+    {"from", 0, OPTION_OTHER, RUNNING, "S.C.P", "SIP.cube.PE of ipcq_pingpong, raw_store (0.0.0)",
+     RUN(from), .of_some_benches = true, .read = run_options_read_place},
+    {"to", 0, OPTION_OTHER, RUNNING, "S.C.P", "its partner (0.1.0)", RUN(to),
+     .of_some_benches = true, .read = run_options_read_place},
+    {"dir", 0, OPTION_CHOICE, RUNNING, "D",
+     "direction of ipcq_shift: N, S, E (default), W, global_*, intra_*", RUN(dir),
+     .of_some_benches = true, .choice = dir_choice,
+     .expected = "N, S, E, W, or one of them behind global_ or intra_"},
+    {"tiles", 0, OPTION_COUNT, RUNNING, "N", "tiles that each PE sends in ipcq_shift (1)",
+     RUN(tiles), .of_some_benches = true, .min = 1, .max = 1u << 24},
+    {"gemm", 0, OPTION_OTHER, RUNNING, "MxNxK",
+     "product of gemm and gemm_allreduce on PE 0 of each cube (128x128x512)", RUN(gemm),
+     .of_some_benches = true, .read = run_options_read_gemm},
+    {"gemm-tile", 0, OPTION_COUNT, RUNNING, "N", "side of its tiles (32)", RUN(gemm.tile),
+     .of_some_benches = true, .min = 1, .max = 4096},
+
+    /* the engine */
+    {"sync", 0, OPTION_CHOICE, RUNNING, "MODE",
+     "sequential (default on one thread), adaptive (on several), conservative, optimistic, stress",
+     RUN(engine.sync), .choice = sync_choice, .not_projected = of_threads},
+    {"threads", 0, OPTION_COUNT, RUNNING, "N", "worker threads (1)", RUN(engine.worker_count),
+     .min = 1, .max = 1024, .not_projected = of_threads},
+    {"partition", 0, OPTION_CHOSEN_NAME, RUNNING, "NAME", "cubes to threads:", RUN(partition),
+     .listed = true, .choice = partition_choice, .choice_help = partition_choice_help,
+     .style = OPTION_ONE_OF},
+    {"no-pin", 0, OPTION_CLEAR, RUNNING, NULL, "do not bind threads to cores",
+     RUN(engine.pin_workers)},
+    {"window", 0, OPTION_COUNT, RUNNING, "NS",
+     "adaptive, optimistic, stress: speculate at most so many simulated ns beyond GVT",
+     RUN(engine.window_ps), .min = 1, .max = UINT32_MAX, .scale = 1000,
+     .not_projected = of_threads},
+    {"cancellation", 0, OPTION_CHOICE, RUNNING, "HOW",
+     "of what an undone event sent: aggressive (at once, default) or lazy (if not sent again)",
+     RUN(engine.lazy_cancellation), .choice = cancellation_choice, .not_projected = of_threads},
+    {"stress-rate", 0, OPTION_SHARE, RUNNING, "P",
+     "share of events that --sync stress undoes: 0.5 or 50% (10%)", RUN(engine.stress_rate_p32),
+     .not_projected = of_threads},
+    {"max-memory", 0, OPTION_BYTES, RUNNING, "SIZE",
+     "limit on the engine's memory (80 % of the machine's)", RUN(engine.memory_bytes_max)},
+
+    /* the files that `run` writes */
+    {"json", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
+     "write the result as JSON; - for standard output", RUN(json), .not_projected = of_output},
+    {"csv", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
+     "write one row per size as CSV; - for standard output", RUN(csv), .not_projected = of_output},
+    {"ccl-trace", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
+     "write each committed send and receive; - for standard output (standard error beside JSON or "
+     "CSV there), as does CUBEWARP_CCL_TRACE=1",
+     RUN(ccl_trace), .not_projected = of_output},
+    {"op-log", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
+     "write every committed data operation, for cubewarp replay (Zstandard)", RUN(op_log),
+     .not_projected = of_output},
+    {"trace", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
+     "write a timeline of kernels and operations as Chrome trace JSON (ui.perfetto.dev)",
+     RUN(timeline), .not_projected = of_output},
+    {"engine-log", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
+     "write a row per round of GVT as CSV: how the parallel engine went", RUN(engine_log),
+     .not_projected = of_output},
+    {"dump-pointers", 0, OPTION_SET, COMMAND_RUN, NULL,
+     "print the queues at the end (on standard error beside JSON or CSV on standard output)",
+     RUN(dump_pointers), .not_projected = of_output},
+
+    {"path", 0, OPTION_TEXT, COMMAND_TOPO, "A B", "the path from PE A to PE B, each S.C.P",
+     RUN(path_from)},
+    {"svg", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE", "draw the machine; - for standard output",
+     RUN(svg)},
+    {"keys", 0, OPTION_SET, COMMAND_CONFIG, NULL, "list every key, and what is legal, instead",
+     RUN(keys)},
+    {"quiet", 0, OPTION_SET, CONFIGURED, NULL, "show no progress line", RUN(quiet)},
+
+    /* phold */
+    {"lps", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "logical processes (4096)", PHOLD(options.lps),
+     .min = 1, .max = UINT32_MAX - 1},
+    {"population", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "events that each starts with (16)",
+     PHOLD(options.population), .max = UINT32_MAX},
+    {"remote", 0, OPTION_PROBABILITY, COMMAND_PHOLD, "P",
+     "probability that an event goes to a random LP: 0.25 or 25% (0.25)",
+     PHOLD(options.remote_p32)},
+    {"mean", 0, OPTION_TIME, COMMAND_PHOLD, "TIME", "mean of the exponential part of a delay (1)",
+     PHOLD(options.mean_ps)},
+    {"lookahead", 0, OPTION_TIME, COMMAND_PHOLD, "TIME", "least delay (0.1)",
+     PHOLD(options.lookahead_ps)},
+    {"state-bytes", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "state of an LP (16)",
+     PHOLD(options.state_bytes), .max = UINT32_MAX},
+    {"grain-ns", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "work per event, in ns of this machine (0)",
+     PHOLD(options.grain_ns), .max = 1000000000},
+    {"end", 0, OPTION_TIME, COMMAND_PHOLD, "TIME", "end time, exclusive (100)",
+     PHOLD(options.engine.end_ps)},
+    {"traffic", 0, OPTION_CHOICE, COMMAND_PHOLD, "NAME",
+     "random (default), or mesh: tokens hopping in lock-step on a torus", PHOLD(options.traffic),
+     .choice = phold_traffic_name, .style = OPTION_LEGAL},
+    {"seed", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "(1)", PHOLD(options.seed), .max = INT64_MAX},
+    {"sync", 0, OPTION_CHOICE, COMMAND_PHOLD, "MODE",
+     "sequential (default on one thread), adaptive (on several),\nconservative, optimistic, stress",
+     PHOLD(options.engine.sync), .choice = sync_choice, .style = OPTION_LEGAL,
+     .not_projected = of_threads},
+    {"cancellation", 0, OPTION_CHOICE, COMMAND_PHOLD, "HOW",
+     "of what an undone event sent: aggressive (at once, default) or\nlazy (if it is not sent "
+     "again)",
+     PHOLD(options.engine.lazy_cancellation), .choice = cancellation_choice,
+     .not_projected = of_threads},
+    {"stress-rate", 0, OPTION_SHARE, COMMAND_PHOLD, "P",
+     "share of events that --sync stress undoes: 0.5 or 50% (10%)",
+     PHOLD(options.engine.stress_rate_p32), .not_projected = of_threads},
+    {"threads", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "worker threads (1)",
+     PHOLD(options.engine.worker_count), .min = 1, .max = 1024, .not_projected = of_threads},
+    {"no-pin", 0, OPTION_CLEAR, COMMAND_PHOLD, NULL, "do not bind threads to cores",
+     PHOLD(options.engine.pin_workers)},
+    {"max-memory", 0, OPTION_BYTES, COMMAND_PHOLD, "SIZE",
+     "limit on the engine's memory, such as 512MiB (80 % of the machine's)",
+     PHOLD(options.engine.memory_bytes_max)},
+    {"json", 0, OPTION_OUTPUT, COMMAND_PHOLD, "FILE",
+     "write the result as JSON to FILE, or to standard output for -", PHOLD(json),
+     .not_projected = of_output},
+    {"engine-log", 0, OPTION_OUTPUT_FILE, COMMAND_PHOLD, "FILE",
+     "write a row per round of GVT as CSV: how the parallel engine went", PHOLD(engine_log),
+     .not_projected = of_output},
+    {"verify", 0, OPTION_SET, COMMAND_PHOLD, NULL,
+     "run sequentially, too, and compare what was committed", PHOLD(verify),
+     .not_projected = "the projection compares no results; drop it"},
+    {"quiet", 0, OPTION_SET, COMMAND_PHOLD, NULL, "show no progress line", PHOLD(quiet)},
+
+    /* replay */
+    {"list", 0, OPTION_SET, COMMAND_REPLAY, NULL, "print each record as a line",
+     AT(replay_options, list)},
+    {"max-memory", 0, OPTION_BYTES, COMMAND_REPLAY, "SIZE",
+     "limit on what tensors and tiles take (80 % of the machine's)", AT(replay_options, bytes_max)},
+
+    /* perf */
+    {"set", 0, OPTION_TEXT, COMMAND_PERF_RUN, "NAME", "", PERF(set), .listed = true,
+     .choice = perf_set_name, .choice_help = perf_set_help},
+    {"rounds", 0, OPTION_COUNT, COMMAND_PERF_RUN | COMMAND_PERF_PROJECT, "N",
+     "measurements of each case (5)", PERF(rounds), .min = 1, .max = 99},
+    {"repeats", 0, OPTION_COUNT, COMMAND_PERF_RUN, "N",
+     "how often one is repeated while it is disturbed (2)", PERF(repeats), .max = 99},
+    {"json", 0, OPTION_OUTPUT, COMMAND_PERF_RUN | COMMAND_PERF_PROJECT, "FILE",
+     "write the result as JSON; - for standard output", PERF(json)},
+    {"history", 0, OPTION_FILE, COMMAND_PERF_RUN | COMMAND_PERF_COMPARE, "FILE",
+     "the SQLite file that keeps all runs ($XDG_DATA_HOME/cubewarp/perf.sqlite, or the same in "
+     "~/.local/share)",
+     PERF(history)},
+    {"no-history", 0, OPTION_SET, COMMAND_PERF_RUN, NULL, "do not keep this run", PERF(no_history)},
+    {"list", 0, OPTION_SET, COMMAND_PERF_RUN | COMMAND_PERF_COMPARE, NULL,
+     "list the cases of the set, or the runs in the history, instead", PERF(list)},
+    {"force", 0, OPTION_SET, COMMAND_PERF_COMPARE, NULL, "compare runs of different machines",
+     PERF(force)},
+    {"workers", 0, OPTION_OTHER, COMMAND_PERF_PROJECT, "LIST",
+     "for how many threads (2,4,8,16,32,64)", PERF(workers), .read = perf_options_read_workers},
+    {"events", 0, OPTION_COUNT, COMMAND_PERF_PROJECT, "N",
+     "how many events to keep at most, at 26 bytes each (4000000)", PERF(events), .min = 1,
+     .max = UINT32_MAX - 1},
+    {"no-measure", 0, OPTION_SET, COMMAND_PERF_PROJECT, NULL,
+     "do not measure what two threads gain in fact", PERF(no_measure)},
+    {"quiet", 0, OPTION_SET, COMMAND_PERF_RUN | COMMAND_PERF_PROJECT, NULL,
+     "say nothing while it runs", PERF(quiet)},
+
+    {"help", 'h', OPTION_HELP, ALL, NULL, "this text",
+     .not_projected = "the projection needs a command that runs; drop it"},
+};
+const size_t option_row_count = sizeof option_rows / sizeof *option_rows;
+_Static_assert(sizeof option_rows / sizeof *option_rows <= OPTION_ROWS_MAX, "options.given");
+
+/* ---- commands ------------------------------------------------------------------------------- */
+
+enum { RUN_NAMES = 26, PHOLD_NAMES = 18, REPLAY_NAMES = 22 };
+
+static const struct command_row command_rows[] = {
+    {COMMAND_RUN, "run", "run a bench on the simulated machine (all-reduce by default)",
+     "[OPTION]...", "Runs a bench on the simulated machine.\n", NULL, .name_width = RUN_NAMES,
+     .finish = run_options_finish},
+    {COMMAND_PHOLD, "phold", "run the engine's benchmark", "[OPTION]...",
+     "Runs PHOLD, the standard benchmark of parallel discrete-event engines.\n",
+     "\nTIME is a number and ps, ns, us, ms or s; a bare number counts units of 1 us.\n",
+     .name_width = PHOLD_NAMES, .letters = LETTERS_IN_FRONT, .brief = true,
+     .argument = phold_options_argument, .finish = phold_options_finish},
+    {COMMAND_CHECK, "check", "validate a configuration", "[OPTION]...",
+     "Validates a configuration.\n", NULL, .name_width = RUN_NAMES},
+    {COMMAND_CONFIG, "config", "print the resolved configuration and where values come from",
+     "[OPTION]...",
+     "Prints the resolved configuration as YAML that loads again (as --preset FILE),\n"
+     "with the place that each value comes from.\n",
+     NULL, .name_width = RUN_NAMES},
+    {COMMAND_TOPO, "topo", "show what a configuration builds", "[OPTION]...",
+     "Shows what a configuration builds.\n", NULL, .name_width = RUN_NAMES,
+     .argument = topo_options_argument, .finish = topo_options_finish},
+    {COMMAND_VERIFY, "verify", "run twice and compare every result: reproducibility", "[OPTION]...",
+     "Runs the same configuration sequentially and in the given mode, and compares\n"
+     "trace hash, data hash and every result.\n",
+     NULL, .name_width = RUN_NAMES, .finish = run_options_finish},
+    {COMMAND_REPLAY, "replay", "execute an op log again: the same memory", "[OPTION]... FILE",
+     "Executes an op log that run --op-log wrote, and compares the memory at the end with\n"
+     "that of the run. Exit code 1: it differs; 2: the file is no whole op log.\n",
+     NULL, .name_width = REPLAY_NAMES, .argument = replay_options_argument,
+     .finish = replay_options_finish},
+    {COMMAND_PLUGIN, "plugin", "write the beginnings of an algorithm of your own",
+     "[OPTION]... new NAME",
+     "Writes the beginnings of a collective algorithm into a new folder NAME: NAME.c, an\n"
+     "all-reduce that runs as it is; NAME.yaml, for --ccl; and a Makefile. There, 'make run'\n"
+     "builds and runs it, and 'make verify' checks that no result depends on speculation.\n",
+     NULL, .name_width = REPLAY_NAMES, .argument = plugin_options_argument,
+     .finish = plugin_options_finish},
+    {COMMAND_PERF, "perf", "measure throughput, compare with earlier runs, project more threads",
+     "PART [OPTION]...", "Throughput: measured, kept, compared, projected.\n",
+     "  run      measure a set of cases\n"
+     "  compare  name what became slower than in an earlier run\n"
+     "  project  what more threads than this machine has could gain at most\n\n"
+     "'cubewarp perf PART --help' lists a part's options.\n",
+     .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN},
+    {COMMAND_PERF_RUN, "perf run", "measure a set of cases", "[OPTION]...",
+     "Measures a set of cases in alternation, with a calibration of the machine before and after\n"
+     "each measurement; what was disturbed is repeated.\n",
+     NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN},
+    {COMMAND_PERF_COMPARE, "perf compare", "name what became slower than in an earlier run",
+     "[OPTION]... [BASE] [NEW]",
+     "Names the cases that became slower beyond the noise of both runs; exit code 1 if there are\n"
+     "any. BASE and NEW are JSON files of 'perf run', or numbers of runs in the history; by\n"
+     "default the last two of this machine that measured the same set.\n",
+     NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN, .argument = perf_compare_argument},
+    {COMMAND_PERF_PROJECT, "perf project",
+     "what more threads than this machine has could gain at most",
+     "[OPTION]... [-- phold|run OPTION...]",
+     "Runs the given command on one thread, keeps each event with its cause, and works out what\n"
+     "more threads could gain at most: a projection, not a measurement.\n",
+     NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN, .argument = perf_project_argument},
+};
+#define COMMAND_ROWS (sizeof command_rows / sizeof *command_rows)
+
+const struct command_row *command_row_at(size_t i)
+{
+    return i < COMMAND_ROWS ? &command_rows[i] : NULL;
+}
+
+const struct command_row *command_row_of(enum command command)
+{
+    size_t i = 0;
+    while (i + 1 < COMMAND_ROWS && command_rows[i].command != command)
+        i++;
+    return &command_rows[i];
+}

@@ -1,0 +1,25 @@
+/*
+ * report_json.h: a result as JSON, schema cubewarp.run/1, and the parts of it that commands share.
+ */
+#ifndef BENCH_REPORT_JSON_H
+#define BENCH_REPORT_JSON_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "bench/output/result.h"
+
+/* CW_NO_RESOURCE, with *error filled, if there is no memory for it. A failed write is known to the
+ * stream. */
+int report_json(FILE *file, const struct result *result, struct cw_error *error);
+/* The same for any object, which is released; NULL is an object for which there was no memory.
+ * `digits`: of numbers with decimals. */
+int report_json_object(FILE *file, json_t *object, size_t digits, struct cw_error *error);
+
+/* The object `engine`. NULL: out of memory. */
+json_t *report_engine_json(const struct result_engine *engine);
+/* The part of a result that is the same in every mode, with members that cubewarp.run/1 leaves out
+ * because they are rounded or derived there. NULL: out of memory. */
+json_t *report_comparison_json(const struct result *result);
+
+#endif

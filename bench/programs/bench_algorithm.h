@@ -1,0 +1,18 @@
+/*
+ * bench_algorithm.h: the algorithm that a bench program runs: whether it fits the program, and
+ * its name.
+ */
+#ifndef BENCH_ALGORITHM_H
+#define BENCH_ALGORITHM_H
+
+#include "bench/programs/bench_program.h"
+
+/* Refuses an algorithm that an option names and that does another collective than the program. */
+int bench_algorithm_check(const struct bench_session *session, struct cw_error *error);
+/* The name of the program's algorithm: the configured one, or the one that carries out the
+ * collective in its place. "" for a program without, and where sizes differ in it. */
+void bench_algorithm_name(const struct bench_session *session, char *buf, size_t size);
+/* The module whose order of additions a verification follows (struct expect_request). */
+const char *bench_order(const struct bench_session *session, const struct ccl_algorithm *ran);
+
+#endif

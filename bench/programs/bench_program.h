@@ -1,0 +1,82 @@
+/*
+ * bench_program.h: the interface of bench programs, and the functions that they share. A program is
+ * one `const struct bench_program` in one file, and a row in the registry (bench.c).
+ */
+#ifndef BENCH_BENCH_PROGRAM_H
+#define BENCH_BENCH_PROGRAM_H
+
+#include "bench/output/atomic_file.h"
+#include "bench/programs/run_options.h"
+#include "bench/output/progress.h"
+#include "bench/output/result.h"
+#include "collectives/config/config.h"
+#include "collectives/runtime/distributed.h"
+
+/* A run in progress, as its program sees it. */
+struct bench_session {
+    const struct run_options *options;
+    const struct config *config;
+    struct dist *dist; /* NULL in prepare() */
+    struct result *result;
+    const struct bench_program *program;
+    void *own;      /* the program's, from prepare() on */
+    char *pointers; /* struct result */
+    struct progress_line progress;
+    struct atomic_file engine_log;
+};
+
+struct bench_program {
+    const char *name;
+    bool collective;          /* has an algorithm and tensors: hence a data pass, a hash */
+    bool no_algorithm;        /* but none of ccl.yaml's: tensors alone */
+    enum ccl_collective does; /* of one with an algorithm */
+    /* Of the options that only some programs take (bench/options/options_table.c), those of this
+     * one; then NULL. */
+    const char *takes[3];
+    /* Checks the options before the machine is built, and sets the parts that it must have (a pair
+     * of PEs with a queue of their own, a callback). NULL: nothing. */
+    int (*prepare)(struct bench_session *session, struct dist_options *dist,
+                   struct cw_error *error);
+    /* Runs the host program, which installs the queues, and fills the result's rows. */
+    int (*run)(struct bench_session *session, struct cw_error *error);
+};
+
+extern const struct bench_program bench_ccl_allreduce, bench_ccl_reduce_scatter;
+extern const struct bench_program bench_ccl_all_gather, bench_ccl_broadcast, bench_ccl_barrier;
+extern const struct bench_program bench_ipcq_pingpong, bench_ipcq_shift, bench_raw_store;
+extern const struct bench_program bench_gemm, bench_gemm_allreduce;
+
+/* The sizes asked for, in elements per shard, or the algorithm's own; their number. */
+size_t bench_size_count(const struct bench_session *session);
+uint64_t bench_size(const struct bench_session *session, size_t i);
+
+/* A call of a collective with that many elements (of each rank, for an all-gather), on the run's
+ * machine and with its options. */
+struct ccl_call bench_call(const struct bench_session *session, enum ccl_collective collective,
+                           uint64_t n_elem);
+
+/*
+ * A row for a size, valid until the next one is added: add, sample after each timed iteration,
+ * finish. Times become means; phases and links are the last iteration's. bound, wrong and hash
+ * are the program's to fill. NULL: out of memory.
+ */
+struct result_row *bench_add_row(struct bench_session *session, const char *collective,
+                                 uint64_t n_elem, double bus_factor, struct cw_error *error);
+void bench_row_sample(struct result_row *row, const struct lp_times *times);
+int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
+                     struct cw_error *error);
+
+/* Refuses a tile that does not fit in a slot. */
+int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error);
+
+/*
+ * The sizes of a bench that sends single tiles: installs the queues, then for each size a row of
+ * iterations of `once`, with the bound for a tile of that many bytes.
+ */
+int bench_run_tiles(struct bench_session *session,
+                    int (*once)(struct bench_session *session, uint64_t n_elem,
+                                struct cw_error *error),
+                    int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
+                    struct cw_error *error);
+
+#endif

@@ -1,0 +1,159 @@
+/*
+ * run_logs.c: see run_logs.h.
+ */
+#include "bench/programs/run_logs.h"
+
+#include "collectives/config/input/environment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lp/queues/queue_ends.h"
+
+static bool run_logs_is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
+
+FILE *run_logs_listing(const struct run_options *options)
+{
+    return run_logs_is_stdout(options->json) || run_logs_is_stdout(options->csv) ? stderr : stdout;
+}
+
+/* ---- committed records ----------------------------------------------------------------------- */
+
+/* A line of the CCL trace (bench/COMMANDS.md): rank, t, dir, nbytes. t is the time at which the
+ * kernel went on. */
+static void trace_op(const struct run_logs *logs, const struct lp_op *op)
+{
+    if (op->kind != LP_OP_SEND && op->kind != LP_OP_RECV)
+        return;
+    const struct hw_place place = hw_place_of(&logs->config->hw, op->pe);
+    fprintf(logs->ccl_trace, "rank %u, t %lld.%03lld ns, %s %s, %u bytes, PE %u.%u.%u\n",
+            logs->rank_of_pe[op->pe], (long long)(op->t_end_ps / 1000),
+            (long long)(op->t_end_ps % 1000), op->kind == LP_OP_SEND ? "send" : "recv",
+            lp_dir_name(lp_system_model(logs->system), op->pe, (enum hw_dir)op->dir), op->bytes,
+            place.sip, place.cube, place.pe);
+}
+
+static void run_logs_on_op(void *arg, const struct lp_op *op)
+{
+    struct run_logs *logs = arg;
+    if (logs->ccl_trace != NULL)
+        trace_op(logs, op);
+    if (logs->timeline != NULL)
+        timeline_op(logs->timeline, op);
+}
+
+static void run_logs_on_kernel(void *arg, const struct lp_kernel_record *record)
+{
+    struct run_logs *logs = arg;
+    if (logs->ccl_trace != NULL && record->mark == LP_MARK_START)
+        logs->rank_of_pe[record->pe] =
+            lp_system_model(logs->system)->launches.at[record->launch - 1].args.rank;
+    if (logs->timeline != NULL)
+        timeline_kernel(logs->timeline, record);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int open_ccl_trace(struct run_logs *logs, struct cw_error *error)
+{
+    const char *path = logs->options->ccl_trace;
+    if (path == NULL && environment_is(ENVIRONMENT_CCL_TRACE, "1"))
+        path = "-";
+    if (path == NULL)
+        return CW_OK;
+    if (run_logs_is_stdout(path)) {
+        logs->ccl_trace = run_logs_listing(logs->options);
+        return CW_OK;
+    }
+    const int code = atomic_file_open(&logs->ccl_trace_file, path, error);
+    logs->ccl_trace = logs->ccl_trace_file.stream;
+    return code;
+}
+
+int run_logs_open(struct run_logs *logs, const struct run_options *options,
+                  const struct config *config, struct cw_error *error)
+{
+    *logs = (struct run_logs){.options = options, .config = config};
+    int code = open_ccl_trace(logs, error);
+    if (code == CW_OK && options->op_log != NULL)
+        code = atomic_file_open(&logs->op_log_file, options->op_log, error);
+    if (code == CW_OK && options->timeline != NULL)
+        code = atomic_file_open(&logs->timeline_file, options->timeline, error);
+    if (code == CW_OK && logs->ccl_trace != NULL) {
+        logs->rank_of_pe = calloc(hw_pe_count(&config->hw), sizeof *logs->rank_of_pe);
+        if (logs->rank_of_pe == NULL)
+            code = cw_error_memory(error, "the CCL trace");
+    }
+    if (logs->ccl_trace != NULL || options->timeline != NULL)
+        logs->listener =
+            (struct dist_listener){.op = run_logs_on_op, .kernel = run_logs_on_kernel, .arg = logs};
+    return code;
+}
+
+const struct dist_listener *run_logs_listener(const struct run_logs *logs)
+{
+    return logs->listener.op != NULL ? &logs->listener : NULL;
+}
+
+static int begin_op_log(struct run_logs *logs, struct dist *dist, const char *algorithm,
+                        struct cw_error *error)
+{
+    const struct run_options *options = logs->options;
+    struct op_log_header header = {.dtype = options->dtype,
+                                   .redop = options->op,
+                                   .seed = options->seed,
+                                   .machine = logs->config->hw};
+    snprintf(header.version, sizeof header.version, "%s", CW_VERSION);
+    snprintf(header.config_digest, sizeof header.config_digest, "%s", logs->config->digest);
+    snprintf(header.bench, sizeof header.bench, "%s", options->bench);
+    snprintf(header.algorithm, sizeof header.algorithm, "%s", algorithm);
+    logs->op_log = op_log_create(logs->op_log_file.stream, &header, error);
+    if (logs->op_log == NULL)
+        return error->exit_code;
+    data_pass_log(dist_data(dist), logs->op_log);
+    return CW_OK;
+}
+
+int run_logs_begin(struct run_logs *logs, struct dist *dist, const char *algorithm,
+                   struct cw_error *error)
+{
+    logs->system = dist_system(dist);
+    if (logs->options->op_log != NULL && begin_op_log(logs, dist, algorithm, error) != CW_OK)
+        return error->exit_code;
+    if (logs->options->timeline == NULL)
+        return CW_OK;
+    logs->timeline =
+        timeline_create(logs->timeline_file.stream, lp_system_model(dist_system(dist)), error);
+    return logs->timeline != NULL ? CW_OK : error->exit_code;
+}
+
+int run_logs_end(struct run_logs *logs, struct dist *dist, struct cw_error *error)
+{
+    if (logs->timeline != NULL)
+        timeline_finish(logs->timeline);
+    if (logs->op_log == NULL)
+        return CW_OK;
+    return op_log_finish(logs->op_log, data_pass_digest(dist_data(dist)), error);
+}
+
+int run_logs_commit(struct run_logs *logs, struct cw_error *error)
+{
+    struct atomic_file *const files[] = {&logs->ccl_trace_file, &logs->op_log_file,
+                                         &logs->timeline_file};
+    int code = CW_OK;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (code == CW_OK && files[i]->stream != NULL)
+            code = atomic_file_commit(files[i], error);
+    return code;
+}
+
+void run_logs_discard(struct run_logs *logs)
+{
+    op_log_free(logs->op_log);
+    timeline_free(logs->timeline);
+    free(logs->rank_of_pe);
+    atomic_file_discard(&logs->ccl_trace_file);
+    atomic_file_discard(&logs->op_log_file);
+    atomic_file_discard(&logs->timeline_file);
+    *logs = (struct run_logs){0};
+}

@@ -1,0 +1,45 @@
+/*
+ * run_logs.h: the files that a run fills while it goes on: --op-log, --trace and --ccl-trace. Each
+ * receives committed records only, in their order, so that it is the same, byte for byte, for any
+ * number of threads; each appears whole or not at all. On the thread that drains.
+ */
+#ifndef BENCH_RUN_LOGS_H
+#define BENCH_RUN_LOGS_H
+
+#include "bench/output/atomic_file.h"
+#include "bench/programs/run_options.h"
+#include "bench/output/timeline.h"
+#include "collectives/runtime/distributed.h"
+#include "collectives/data/op_log_write.h"
+
+/* Zero-initialised: none. */
+struct run_logs {
+    struct dist_listener listener;
+    const struct run_options *options;
+    const struct config *config;
+    struct atomic_file ccl_trace_file, op_log_file, timeline_file;
+    uint32_t *rank_of_pe; /* of the kernel that runs there, for the CCL trace */
+    FILE *ccl_trace;      /* the file's stream, standard output or error; NULL: none */
+    struct lp_system *system;
+    struct op_log *op_log;
+    struct timeline *timeline;
+};
+
+/* Opens the files that the options, or CUBEWARP_CCL_TRACE=1, ask for. */
+int run_logs_open(struct run_logs *logs, const struct run_options *options,
+                  const struct config *config, struct cw_error *error);
+/* For struct dist_options; NULL: nothing is to be heard. *logs stays where it is. */
+const struct dist_listener *run_logs_listener(const struct run_logs *logs);
+/* The world is there, and nothing has happened in it; and: all has, and well. */
+int run_logs_begin(struct run_logs *logs, struct dist *dist, const char *algorithm,
+                   struct cw_error *error);
+int run_logs_end(struct run_logs *logs, struct dist *dist, struct cw_error *error);
+/* Makes the files appear. */
+int run_logs_commit(struct run_logs *logs, struct cw_error *error);
+void run_logs_discard(struct run_logs *logs); /* after a commit, too */
+
+/* Where lines for a person go that are no result: standard output, or standard error if JSON or
+ * CSV has that. */
+FILE *run_logs_listing(const struct run_options *options);
+
+#endif
