@@ -217,24 +217,13 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     const bool wants_kernels = listener != NULL && listener->kernel != NULL;
     struct cw_config engine = options->engine;
     engine.stress_seed = 1;
-    engine.progress = distributed_on_progress;
+    engine.progress = on_progress_report;
     engine.each_round = options->engine.each_round != NULL ? on_round : NULL;
     engine.progress_arg = dist;
     const struct lp_system_options machine = {.hw = &options->config->hw,
                                               .config = &queues,
                                               .engine = engine,
                                               .cube_worker = cube_worker,
-                                              .window_ps = options->window_ps,
-                                              .stress_rate_p32 = options->stress_rate_p32,
-                                              .stress_seed = 1,
-                                              .lazy_cancellation = options->lazy_cancellation,
-                                              .memory_bytes_max = options->memory_bytes_max,
-                                              .pin_workers = options->pin_workers,
-                                              .check_changes = options->check_changes,
-                                              .progress = on_progress_report,
-                                              .each_round = options->each_round ? on_round : NULL,
-                                              .trace = options->trace,
-                                              .trace_arg = options->trace_arg,
                                               .op = wants_ops ? on_committed_op : NULL,
                                               .arrival = dist->strict ? on_arrival : NULL,
                                               .kernel = wants_kernels ? on_kernel_record : NULL,
