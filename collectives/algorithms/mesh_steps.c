@@ -68,7 +68,7 @@ static void add(struct tl *tl, const struct mesh_frame *f, uint32_t dst, struct 
 
 /* ---- along a line ---------------------------------------------------------------------------- */
 
-/* acc = acc + what comes from `dir`. The value is in TCM afterwards. */
+/* acc = acc + the tiles from `dir`. The value is in TCM afterwards. */
 enum tl_status mesh_add_from(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
 {
     TL_BEGIN(&f->leaf);
@@ -132,7 +132,7 @@ static enum hw_dir direction_between_sips(const struct tl *tl, enum hw_port port
     return (enum hw_dir)((mesh_scalar(tl, MESH_LOGICAL) ? HW_DIR_N : HW_DIR_GLOBAL_N) + port);
 }
 
-/* n - 1 rounds: send own value, then what arrived last; add what arrives. */
+/* n - 1 rounds: send the own value, then the one that arrived last; add the arriving one. */
 static enum tl_status ring(struct tl *tl, struct mesh_frame *f, uint32_t n, enum hw_dir to,
                            enum hw_dir from)
 {
@@ -170,8 +170,7 @@ static enum tl_status chain(struct tl *tl, struct mesh_frame *f, uint32_t at, ui
     TL_END(&f->part);
 }
 
-/* ---- between SIPs, rank_invariant: gather, then add in rank order -----------------------------
- */
+/* ---- between SIPs, rank_invariant: gather, then add in rank order ---------------------------- */
 
 /* Tile i of the tensor of column `x` of this row, once the row has been gathered. */
 static struct lp_operand gathered_row_tile(const struct tl *tl, const struct mesh_frame *f,
@@ -215,7 +214,8 @@ static enum tl_status gather_row(struct tl *tl, struct mesh_frame *f)
     TL_END(&f->leaf);
 }
 
-/* What round r of the column's ring passes on as tensor k: the own row's, or what came last. */
+/* Tensor k that round r of the column's ring passes on: the own row's, or the one that came last.
+ */
 static struct lp_operand column_tile(const struct tl *tl, const struct mesh_frame *f)
 {
     const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_TOPO_W);

@@ -27,7 +27,7 @@ uint64_t ccl_rs_scratch_bytes(const struct ccl_call *call, const struct ccl_rs_n
     return needs->slots * (needs->aligned ? stride(call) : slice_bytes(call));
 }
 
-/* Whole elements of a slot: what the final reduction works on at a time. */
+/* The final reduction's piece: as many whole elements as a slot holds. */
 static uint64_t full_piece_bytes_of(const struct ccl_call *call)
 {
     const uint32_t itemsize = tl_itemsize(call->dtype);

@@ -15,10 +15,11 @@ enum rs_scalar {
     RS_SCALARS
 };
 
-/* Kinds of notifications: whoever gets it may write; what was written is there. */
+/* Kinds of notifications: the receiver may write now; data for the receiver is in its place. */
 enum { RS_READY, RS_DATA };
 
-/* A kernel's frame. `round` and what else main has set is the streams' too: they start on a copy.
+/* A kernel's frame. Streams start on a copy of it: they see `round` and every other member as main
+ * has set it.
  */
 struct rs_frame {
     uint16_t line, stage, part, leaf; /* of the kernel, and of parts within parts */

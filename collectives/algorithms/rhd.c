@@ -18,7 +18,7 @@
 enum phase { FOLD, FIRST_STEP, LATER_STEPS, COPY };
 static const char *const phase_name[] = {"fold", "first step", "later steps", "copy"};
 
-/* ---- who is who ------------------------------------------------------------------------------ */
+/* ---- virtual ranks --------------------------------------------------------------------------- */
 
 struct fold {
     uint32_t ranks, p, folded; /* folded: pairs */
@@ -86,7 +86,7 @@ static void put_range(struct tl *tl, const struct fold *fold, uint32_t to, struc
                   (range.end - range.first) * rs_slice_bytes(tl));
 }
 
-/* ---- the first step: from the input --------------------------------------------------------- */
+/* ---- the first step: from the input ---------------------------------------------------------- */
 
 /* Prepares slices f->low .. f->low + f->count - 1 and tells f->s, a PE, of each. */
 static enum tl_status prepare_stream(struct tl *tl, void *frame)
@@ -104,7 +104,7 @@ static enum tl_status prepare_stream(struct tl *tl, void *frame)
 }
 static enum tl_status (*const streams[])(struct tl *tl, void *frame) = {prepare_stream};
 
-/* Puts slices of the input, or of the working copy if that is what there is, as `to` is ready. */
+/* Puts slices of the input, or of the working copy once it is made, as `to` is ready. */
 static enum tl_status send_slices(struct tl *tl, struct rs_frame *f, uint32_t to,
                                   struct range range)
 {

@@ -1,10 +1,10 @@
 /*
  * ring_all_gather.c: every rank's tensor to all ranks, in rank order: along the rows of the grid of
- * ranks, then along the columns, each round passing on what the one before brought. A line that
+ * ranks, then along the columns, each round passing on the tensors of the round before. A line that
  * wraps is a ring and goes one way (E, S); one that does not goes both ways at once. Every shard
  * goes its own lane.
  *
- * A rank's own tensor is loaded once; what arrives is stored as it comes (lane_steps.h). In a
+ * A rank's own tensor is loaded once; arriving tiles are stored as they come (lane_steps.h). In a
  * round, for each tile in turn: send, then receive; of two ways east (south) before west (north) in
  * sending, the other way round in receiving.
  */
@@ -80,7 +80,8 @@ static struct lp_operand ring_all_gather_row_tile(const struct tl *tl, const str
     return tl_tile_after(f->row[low ? 0 : 1], round * tl_tiles(tl) + i);
 }
 
-/* What this round sends on: the own tensors first, then what came from the other side. */
+/* The tile that this round sends on: of the own tensors first, then of those from the other side.
+ */
 static struct lp_operand outgoing(const struct tl *tl, const struct frame *f, struct line line,
                                   bool to_high)
 {
@@ -108,7 +109,7 @@ static enum tl_status receive_and_keep(struct tl *tl, struct frame *f, struct li
     TL_END(&f->leaf);
 }
 
-/* One tile of a round: what goes out, and what comes in. */
+/* One tile of a round: sends it, and receives its counterpart. */
 static enum tl_status gather_tile(struct tl *tl, struct frame *f, struct line line)
 {
     const bool wraps = scalar(tl, WRAPS);
@@ -252,7 +253,7 @@ static void ring_all_gather_kernel_args(const struct ccl_call *call, struct tl_a
     s[BASE] = grid.kind == LOGICAL_NONE ? HW_DIR_GLOBAL_N : HW_DIR_N;
 }
 
-/* What a hook has laid joins the ranks: seen once for all, in the call of rank 0. */
+/* The queues that a hook has laid join the ranks: seen once for all, in the call of rank 0. */
 static int check_hooked(const struct ccl_call *call, const struct logical *grid,
                         struct ccl_refusal *refusal)
 {

@@ -75,7 +75,7 @@ static void widen_elements(const struct gemm *g, const struct source *source, ui
     dtype_to_f32((enum dtype)g->op->dtype, dst, g->scratch->raw, count);
 }
 
-/* The block's sums begin with +0, or with what is there. */
+/* The block's sums begin with +0, or with the values that are there. */
 static void begin_block(const struct gemm *g, uint32_t row, uint32_t rows, uint32_t col,
                         uint32_t cols)
 {

@@ -60,7 +60,7 @@ void data_pass_end_kernel(struct data_pass *pass, uint32_t pe)
 
 void data_pass_log(struct data_pass *pass, struct op_log *log) { pass->log = log; }
 
-/* ---- operations ----------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 /* Gives the value of the source a name. The record has been checked. */
 static int apply_value(struct data_pass *pass, const struct lp_op *op, struct tile_name to,
@@ -237,7 +237,7 @@ int data_pass_apply(struct data_pass *pass, const struct lp_op *op, struct cw_er
     return code;
 }
 
-/* ---- the host ------------------------------------------------------------------------------- */
+/* ---- the host -------------------------------------------------------------------------------- */
 
 bool data_pass_in_hbm(const struct data_pass *pass, uint32_t pe, uint64_t offset, uint64_t bytes)
 {

@@ -66,7 +66,7 @@ void tiles_free(struct tiles *tiles)
 uint64_t tiles_bytes(const struct tiles *tiles) { return tiles->bytes; }
 uint64_t tiles_alive(const struct tiles *tiles) { return tiles->alive; }
 
-/* ---- the pool ------------------------------------------------------------------------------- */
+/* ---- the pool -------------------------------------------------------------------------------- */
 
 static uint32_t size_class(uint32_t bytes)
 {
@@ -149,7 +149,7 @@ void tiles_release(struct tiles *tiles, struct tile_buffer *buffer)
     tiles->free_buffers[buffer->size_class] = buffer;
 }
 
-/* ---- queues --------------------------------------------------------------------------------- */
+/* ---- queues ---------------------------------------------------------------------------------- */
 
 static Word_t queue_key(uint32_t pe, uint8_t dir) { return (Word_t)pe << 8 | dir; }
 
@@ -237,7 +237,7 @@ bool tiles_send(struct tiles *tiles, struct tile_name name, struct tile_buffer *
 enum tile_state tiles_find(struct tiles *tiles, struct tile_name name, struct tile **tile)
 {
     struct queue *queue = find_queue(tiles, name.pe, name.dir);
-    /* Sequence numbers go round after 2^32: what is at most 2^31 behind `next` has been sent. */
+    /* Sequence numbers go round after 2^32: a tile at most 2^31 behind `next` has been sent. */
     if (!queue || queue->next - name.seq - 1 >= UINT32_C(1) << 31)
         return TILE_NOT_SENT;
     if (queue->next - name.seq > queue->next - queue->first || !slot(queue, name.seq)->buffer)

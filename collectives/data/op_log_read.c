@@ -1,6 +1,6 @@
 /*
  * op_log_read.c: reads op logs (op_log.h), which may be anything: every number is bounded before it
- * is used, nothing is allocated in proportion to what a file says, and the window that a Zstandard
+ * is used, no number in a file decides how much is allocated, and the window that a Zstandard
  * frame may ask for is limited.
  */
 #include "collectives/data/op_log_read.h"
@@ -30,7 +30,7 @@ struct op_log_reader {
     uint64_t count;                 /* records read */
     uint64_t record, record_offset; /* the one read last: its number, its place */
     size_t input_begin, input_end;
-    size_t expected; /* what the decompressor said last: 0, a frame has ended */
+    size_t expected; /* the decompressor's last hint: 0, a frame has ended */
     bool input_over;
     int64_t last_start_ps;
     uint8_t input[INPUT_BYTES], content[CONTENT_BYTES];
@@ -62,7 +62,7 @@ int op_log_refuse(const struct op_log_reader *reader, struct cw_error *error, co
                      (unsigned long long)reader->record, what);
 }
 
-/* ---- content -------------------------------------------------------------------------------- */
+/* ---- content --------------------------------------------------------------------------------- */
 
 static int read_input(struct op_log_reader *reader, struct cw_error *error)
 {
@@ -122,7 +122,7 @@ static void consume_content(struct op_log_reader *reader, size_t bytes)
     reader->offset += bytes;
 }
 
-/* ---- the header ----------------------------------------------------------------------------- */
+/* ---- the header ------------------------------------------------------------------------------ */
 
 struct header_reader {
     const struct op_log_reader *reader;
@@ -234,7 +234,7 @@ static int open_content(struct op_log_reader *reader, struct op_log_header *head
     return code;
 }
 
-/* ---- records -------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 /* A record's bytes; it is known that its largest form is there, or that the file ends before. */
 struct cursor {
@@ -395,7 +395,7 @@ int op_log_next(struct op_log_reader *reader, struct op_log_record *record, stru
     return CW_OK;
 }
 
-/* ---- a reader ------------------------------------------------------------------------------- */
+/* ---- a reader -------------------------------------------------------------------------------- */
 
 struct op_log_reader *op_log_open(FILE *stream, const char *name, struct op_log_header *header,
                                   struct cw_error *error)

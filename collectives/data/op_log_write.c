@@ -40,7 +40,7 @@ static void compress(struct op_log *log, ZSTD_EndDirective how)
     log->used = 0;
 }
 
-/* ---- numbers -------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static void put_bytes(struct op_log *log, const void *src, size_t bytes)
 {
@@ -78,7 +78,7 @@ static void begin(struct op_log *log, uint8_t kind)
     log->count++;
 }
 
-/* ---- records -------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 void op_log_op(struct op_log *log, const struct lp_op *op)
 {
@@ -142,7 +142,7 @@ void op_log_write(struct op_log *log, uint32_t pe, uint64_t offset, const void *
     }
 }
 
-/* ---- a log ---------------------------------------------------------------------------------- */
+/* ---- a log ----------------------------------------------------------------------------------- */
 
 static char *header_text(const struct op_log_header *header)
 {

@@ -124,7 +124,8 @@ static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_ca
     return algorithm;
 }
 
-/* Ranks that queues do not join: whoever has laid them is at fault. */
+/* Ranks that queues do not join: the fault lies with the hook or the topology that has laid them.
+ */
 static int make_relay(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t root,
                       struct cw_error *error)
 {
@@ -190,7 +191,7 @@ int dist_drain_collective(void *arg, struct cw_error *error)
 
 /* ---- submitting ------------------------------------------------------------------------------ */
 
-/* What a rank hands to the barrier. */
+/* A rank's part of a call, for the barrier. */
 struct handover {
     struct dist *dist;
     uint32_t rank;

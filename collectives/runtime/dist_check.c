@@ -1,6 +1,6 @@
 /*
- * dist_check.c: what a call of a collective may ask for on this machine (distributed.h), found
- * before anything runs, with the place of the value at fault. Pure.
+ * dist_check.c: the conditions of a call on this machine (dist_check.h). A refusal is data until
+ * dist_check_call() joins it to a message with its place. Pure.
  */
 #include "collectives/runtime/dist_check.h"
 
@@ -31,8 +31,8 @@ int dist_refuse(const struct config *config, const char *key, struct cw_error *e
     return error->exit_code = CW_USAGE;
 }
 
-/* A kernel runs on the PEs that it is written for. What runs beside the configured algorithm
- * chooses its own. */
+/* A kernel runs on the PEs that it is written for. An algorithm that runs beside the configured one
+ * chooses its own PEs. */
 static int check_mapper(const struct config *config, const struct ccl_call *call,
                         struct ccl_refusal *refusal)
 {

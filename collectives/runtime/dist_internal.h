@@ -1,7 +1,7 @@
 /*
- * dist_internal.h: the inside of struct dist, shared by the files of the host runtime, and what
- * those files do for each other; each function stands under the name of its file. Entered between
- * drains, on one thread.
+ * dist_internal.h: the inside of struct dist, shared by the files of the host runtime, and the
+ * functions that those files offer each other; each function stands under the name of its file.
+ * Entered between drains, on one thread.
  */
 #ifndef COLLECTIVES_WORLD_H
 #define COLLECTIVES_WORLD_H
@@ -40,7 +40,7 @@ struct dist {
     int64_t init_ps;
     double setup_s, install_run_s;
     struct submission *submissions;   /* [world_size] */
-    uint32_t submitted, first_rank;   /* of the epoch that is open: how many, and who began it */
+    uint32_t submitted, first_rank;   /* of the open epoch: how many ranks, and the first */
     struct tensor **tensors;          /* [world_size] of the last collective: its results */
     struct tensor **scratch;          /* [world_size] of the collective under way; or all NULL */
     struct relay relay;               /* of the collective under way, where it asks for one */
@@ -57,19 +57,19 @@ struct dist {
 
 int dist_no_memory(struct cw_error *error);
 
-/* ---- distributed.c -------------------------------------------------------------------------- */
+/* ---- distributed.c --------------------------------------------------------------------------- */
 
 /* The calling worker's world; ends the worker if there is none. */
 struct dist *dist_current(void);
 
-/* ---- dist_call.c ---------------------------------------------------------------------------- */
+/* ---- dist_call.c ----------------------------------------------------------------------------- */
 
 /* Joins the open collective call as the calling rank; ends the worker if that fails. */
 void dist_submit(const struct submission *submission);
 /* The last rank has submitted: launches all at one moment, runs the machine, tells the bench. */
 int dist_drain_collective(void *dist, struct cw_error *error);
 
-/* ---- dist_tensor.c -------------------------------------------------------------------------- */
+/* ---- dist_tensor.c --------------------------------------------------------------------------- */
 
 /* Frees the workers' tensors: all workers have ended. */
 void dist_free_tensors(struct dist *dist);

@@ -1,7 +1,7 @@
 /*
  * distributed.c: the host runtime's world (distributed.h): owns the machine, the data pass, the
- * barriers. Between drains, one thread; what the machine commits reaches the data pass through the
- * callbacks below while a drain is under way.
+ * barriers. Between drains, one thread; the records that the machine commits reach the data pass
+ * through the callbacks below, while a drain is under way.
  */
 #include "collectives/runtime/distributed.h"
 
@@ -165,7 +165,8 @@ static void reserve_contexts(const struct dist *dist, struct lp_config *queues)
     queues->peers = peers > queues->peers ? peers : queues->peers;
 }
 
-/* What is installed and launched. A program of kernels alone uses the machine's own queues. */
+/* Makes the install plans. A program of kernels alone uses the machine's own queues and needs none.
+ */
 static int plan(struct dist *dist, struct cw_error *error)
 {
     const struct config *config = dist->options.config;
@@ -286,7 +287,7 @@ void dist_free(struct dist *dist)
 int dist_drain(struct dist *dist, struct cw_error *error)
 {
     const int code = lp_system_drain(dist->system, error);
-    /* Records come before the end of a run that failed: what is wrong with them goes first. */
+    /* Records come before the end of a run that failed, so an error in a record goes first. */
     if (dist->data_error.exit_code == CW_OK)
         return code;
     *error = dist->data_error;

@@ -22,7 +22,7 @@ struct install_plans {
     ccl_validator_fn validator; /* NULL: any tensor */
     struct logical logical;
     struct lp_wiring *wiring;
-    struct lp_model model; /* for entries: who is whose neighbour, where rings are */
+    struct lp_model model; /* for entries: neighbours, and places of rings */
 };
 
 /* ---- building -------------------------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static int neighbours(void *arg, uint32_t sip, struct lp_neighbours *out, struct
     return CW_OK;
 }
 
-/* The ranks' own queues, where there are such. */
+/* The queues of a logical topology or a hook, if there are any. */
 static int wire(struct install_plans *plans, const char **key, struct cw_error *error)
 {
     *key = "defaults.topology";
@@ -135,7 +135,7 @@ void install_plans_free(struct install_plans *plans)
     free(plans);
 }
 
-/* ---- what they say --------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 struct sip_install_plan install_plan_of(const struct install_plans *plans, uint32_t rank)
 {

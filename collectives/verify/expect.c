@@ -54,7 +54,7 @@ static uint8_t *vector(const struct expect *expect, uint8_t *vectors, uint32_t i
     return vectors + (size_t)i * expect->math.vector_bytes;
 }
 
-/* ---- what is asked for ---------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------- */
 
 /* The algorithm whose order is asked for; NULL: there is none, or it has no order. */
 static const struct ccl_algorithm *expect_find(const struct expect_request *request,
@@ -285,7 +285,7 @@ uint32_t expect_shards(const struct expect *expect)
     return expect->cube_mesh.w * expect->cube_mesh.h * expect->pe_grid.w * expect->pe_grid.h;
 }
 
-/* ---- evaluation ----------------------------------------------------------------------------- */
+/* ---- evaluation ------------------------------------------------------------------------------ */
 
 /* Phases 1 and 2: every row to the root's column, then that column to the root. */
 static const uint8_t *reduce_grid(const struct expect *expect, uint8_t *vectors, struct grid grid)
@@ -484,7 +484,7 @@ const void *expect_bits(const struct expect *expect, uint32_t rank)
     return vector(expect, expect->results, rank);
 }
 
-/* ---- verification --------------------------------------------------------------------------- */
+/* ---- verification ---------------------------------------------------------------------------- */
 
 static uint64_t count_different(const uint8_t *a, const uint8_t *b, uint64_t count, size_t itemsize)
 {
