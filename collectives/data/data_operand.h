@@ -9,9 +9,11 @@
 #ifndef COLLECTIVES_DATA_OPERAND_H
 #define COLLECTIVES_DATA_OPERAND_H
 
-#include "collectives/data/data_pass.h"
+#include "collectives/data/sparse_memory.h"
+#include "core/cw.h"
 #include "collectives/data/data_tiles.h"
 #include "hw/structure.h"
+#include "lp/record.h"
 
 /* Puts under way are tiles in a queue of their sender's, whose direction no tile can have. */
 #define DATA_PUTS_DIR 255u
