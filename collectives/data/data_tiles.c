@@ -11,6 +11,8 @@
 
 #include <Judy.h>
 
+#include "core/invariant.h"
+
 #define CLASS_BYTES_MIN 64u
 #define CLASSES         27u                 /* 64 bytes to 4 GiB */
 #define SLAB_BYTES      ((size_t)64 * 1024) /* a new slab has as many buffers as fit, at least one */
@@ -189,6 +191,7 @@ bool tiles_send(struct tiles *tiles, struct tile_name name, struct tile_buffer *
     if (!queue || (queue->next - queue->first == queue->capacity &&
                    !grow_tile_queue(tiles, queue, bytes_max)))
         return false;
+    CW_INVARIANT("I-TILE-1", name.seq == queue->next, "tile %u, next %u", name.seq, queue->next);
     *slot(queue, name.seq) = (struct tile){.buffer = buffer, .bytes = bytes};
     queue->next++;
     buffer->holders++;

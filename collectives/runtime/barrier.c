@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collectives/runtime/spawn.h"
+#include "core/invariant.h"
 
 struct barrier {
     barrier_fn drain;
@@ -50,6 +51,14 @@ void barrier_reset(struct barrier *barrier)
 static bool has_joined(const struct barrier *barrier, uint32_t rank)
 {
     return barrier->joined[rank] == barrier->epoch + 1;
+}
+
+static bool all_have_joined(const struct barrier *barrier)
+{
+    uint32_t rank = 0;
+    while (rank < barrier->world_size && has_joined(barrier, rank))
+        rank++;
+    return rank == barrier->world_size;
 }
 
 static bool is_complete(const void *arg)
@@ -123,6 +132,8 @@ int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn 
     int code = submit ? submit(submit_arg, error) : CW_OK;
     const bool last = !code && ++barrier->submitted == barrier->world_size;
     if (last) {
+        CW_INVARIANT("I-BARRIER-1", all_have_joined(barrier), "epoch %llu of %u ranks",
+                     (unsigned long long)barrier->epoch, barrier->world_size);
         struct draining draining = {barrier, error, CW_OK};
         mp_run_outside(drain, &draining);
         code = draining.code;
