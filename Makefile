@@ -212,7 +212,7 @@ fuzz: setup ## libFuzzer on op logs and configurations, from the corpus in test/
 fuzz-binaries: $(FUZZ_BINARIES)
 
 lint: ## include arrows, layout, cppcheck
-	@.ci/setup.sh git clang-format cppcheck universal-ctags
+	@.ci/setup.sh git clang-format cppcheck universal-ctags python3
 	@test/lint.sh
 
 tidy: $(OUT)/obj/builtin_files.inc $(OUT)/obj/plugin_template.inc ## clang-tidy over the product's sources (slow)

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "bench/cli/cli.h"
+#include "bench/cli/commands.h"
 #include "core/cw.h"
 #include "core/host/cpu_check.h"
 
@@ -16,5 +16,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "cubewarp: this processor lacks %s; %s\n", feature, CPU_NEEDED);
         return CW_NO_RESOURCE;
     }
-    return cli_main(argc, argv);
+    return commands_main(argc, argv);
 }

@@ -41,7 +41,7 @@ const struct ccl_algorithm *ccl_algorithm_find(const char *module)
     return NULL;
 }
 
-/* What its author has left out, or made too large. */
+/* Refuses an algorithm with a missing member or too large a kernel. */
 static int algorithm_check(const struct ccl_algorithm *algorithm, const char *module,
                            struct cw_error *error)
 {
@@ -94,8 +94,9 @@ const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
     return NULL;
 }
 
-/* Of those for a collective that nobody has configured, the preferred one, or else one that accepts
- * the call. One that other PEs write to needs room that only its own configuration makes. */
+/* For a collective that the configured algorithm does not do: the preferred algorithm, or else one
+ * that accepts the call. An algorithm whose PEs write to each other needs room that only its own
+ * configuration makes. */
 static const struct ccl_algorithm *accepting(const struct ccl_call *call,
                                              const struct ccl_algorithm *first)
 {

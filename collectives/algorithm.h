@@ -1,5 +1,5 @@
 /*
- * algorithm.h: what a collective algorithm is to the runtime (RUNTIME.md, "Algorithm modules").
+ * algorithm.h: a collective algorithm, as the runtime sees it (RUNTIME.md, "Algorithm modules").
  * One `const struct ccl_algorithm ccl_...` in one file under algorithms/, and one row in
  * algorithms/registry.h; or one object of a shared object (plugin.h). Which algorithm runs, with
  * which options, says ccl.yaml.
@@ -40,7 +40,7 @@ struct ccl_call {
     enum lp_math math;
 };
 
-/* What a neighbors() hook did. */
+/* The result of a neighbors() hook. */
 enum ccl_neighbors { CCL_NEIGHBORS_KEPT, CCL_NEIGHBORS_CHANGED };
 
 /* A spanning tree over the ranks, from the call's root: tiles go down only, or up, too. */
@@ -62,14 +62,14 @@ struct ccl_choice {
     char advice[256]; /* of the refusal that `why` ends in: for a report of the choice */
 };
 
-/* What an algorithm needs of the machine; all zero: nothing but the kernel's frame and a shard in
- * TCM. The functions may be NULL where they say so. */
+/* The needs of an algorithm; all zero: nothing but the kernel's frame and a shard in TCM. The
+ * functions may be NULL where they say so. */
 struct ccl_machine {
     uint32_t mappers; /* enum ccl_mappers: those whose PEs the kernel can run on; 0: any */
     bool by_sip;      /* on the machine's own queues rank r must be SIP r, and all SIPs ranks */
     bool lanes; /* runs on each PE that holds a shard, each for itself, whatever the mapper says */
     bool pe_shards;       /* reduces a shard of each PE, else one of each cube, at its PE 0 */
-    enum ccl_relay relay; /* what kernel_args() needs */
+    enum ccl_relay relay; /* a spanning tree for kernel_args() */
     /* Bytes of TCM that the kernel uses beside the rings. NULL: those of a shard. */
     uint64_t (*tcm_bytes)(const struct ccl_call *call);
     /* Bytes of HBM beside the tensors in the slice of each rank's PE 0, region 1 of the launch;
@@ -81,8 +81,8 @@ struct ccl_machine {
 };
 
 /*
- * An algorithm: what it computes, what it needs, and hooks, which run on the host between drains
- * and are pure. A hook may be NULL where it says so.
+ * An algorithm: its result, its needs, and hooks, which run on the host between drains and are
+ * pure. A hook may be NULL where it says so.
  */
 struct ccl_algorithm {
     const char *name;
@@ -112,7 +112,8 @@ struct ccl_algorithm {
 
 /* By module name, of those that are registered; NULL: unknown. */
 const struct ccl_algorithm *ccl_algorithm_find(const char *module);
-/* The same, or from a shared object (./file.so:symbol). NULL: CW_USAGE, and what there is. */
+/* The same, or from a shared object (./file.so:symbol). NULL: CW_USAGE, with the names of the
+ * registered ones. */
 const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_error *error);
 /* The one for a collective: the configured module if it does that, else the first registered one
  * that does. NULL: CW_USAGE, there is none, or the module is unknown. */
@@ -124,10 +125,10 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct
                                              struct cw_error *error);
 /* Queues are those that the machine is built with: no logical topology, no neighbors() hook. */
 bool ccl_goes_by_machine(const struct ccl_config *ccl);
-/* What results and messages call it: its entry's name if it is the configured one, else its own. */
+/* Its name in results and messages: its entry's if it is the configured algorithm, else its own. */
 const char *ccl_algorithm_label(const struct ccl_config *ccl,
                                 const struct ccl_algorithm *algorithm);
-/* What `machine` says of a call: bytes of TCM beside the rings, and peers. */
+/* The answers of algorithm->machine for a call, or their defaults. */
 uint64_t ccl_algorithm_tcm_bytes(const struct ccl_algorithm *algorithm,
                                  const struct ccl_call *call);
 uint32_t ccl_algorithm_peers(const struct ccl_algorithm *algorithm, const struct ccl_call *call);

@@ -47,7 +47,7 @@ static void *find_symbol(const char *path_and_symbol, struct cw_error *error)
     return symbol;
 }
 
-/* What the shared object's symbol table says of the address that dlsym() gave: its kind, STT_...,
+/* The shared object's symbol table entry for the address that dlsym() gave: its kind, STT_...,
  * and size. False: it is in no shared object (a variable of each thread). */
 static bool plugin_describe(const void *address, unsigned *type, size_t *bytes)
 {

@@ -1,5 +1,5 @@
 /*
- * plugin.h: what a configuration file names as `./file.so:symbol`: an algorithm (struct
+ * plugin.h: the objects that a configuration file names as `./file.so:symbol`: an algorithm (struct
  * ccl_algorithm), a mapper or a validator (functions). Loaded with dlopen, resolved in the working
  * directory as dlopen does, and never unloaded: kernels and messages may refer to it. The loader of
  * the configuration has made sure that the path stands in a file and that --no-plugins is not
@@ -15,7 +15,7 @@
 #include "collectives/algorithm.h"
 #include "lp/model.h"
 
-/* Changes with what a shared object and the program must agree on. */
+/* Changes with every layout that a shared object and the program must agree on. */
 #define CCL_PLUGIN_ABI                                                                             \
     (2u + 8u * (uint32_t)sizeof(struct ccl_algorithm) + 4096u * (uint32_t)sizeof(struct tl_args) + \
      1048576u * (uint32_t)sizeof(struct tl_kernel))
@@ -26,7 +26,7 @@
 /* "./file.so:symbol", else a registry's name. */
 bool plugin_is_path(const char *name);
 
-/* The symbol's address; NULL with CW_USAGE and what is wrong: no such file, no such symbol, built
+/* The symbol's address; NULL with CW_USAGE and the fault: no such file, no such symbol, built
  * for other headers, a symbol of another kind. */
 void *plugin_function(const char *path_and_symbol, struct cw_error *error);
 /* ... of an object of at least so many bytes; `what`, for the message: "struct ccl_algorithm". */

@@ -1,7 +1,7 @@
 /*
- * refusal.h: why an algorithm does not carry out a call, as data: the key at fault, what is wrong,
- * what would be legal, what to use instead. The parts are joined to a sentence once, where it is
- * printed; until then each reader takes the parts that it needs. One thread.
+ * refusal.h: why an algorithm does not carry out a call, as data: the key at fault, the fault, the
+ * legal values, an advice. The parts are joined to a sentence once, where it is printed; until then
+ * each reader takes the parts that it needs. One thread.
  */
 #ifndef COLLECTIVES_REFUSAL_H
 #define COLLECTIVES_REFUSAL_H

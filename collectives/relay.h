@@ -25,6 +25,6 @@ int relay_make(const struct lp_model *m, const struct ccl_ranks *ranks, uint32_t
                uint32_t root, bool both_ways, struct relay *out, struct cw_error *error);
 /* A check() for algorithms that go along such a tree: there are queues at all. */
 int relay_check(const struct ccl_call *call, struct ccl_refusal *refusal);
-void relay_free(struct relay *relay); /* what it owns */
+void relay_free(struct relay *relay); /* its arrays */
 
 #endif

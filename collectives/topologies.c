@@ -36,8 +36,8 @@ static int unknown(const char *name, struct cw_error *error)
     return error->exit_code = CW_USAGE;
 }
 
-static int topologies_find_grid(struct logical *logical, bool square, const struct hw_config *hw,
-                                struct cw_error *error)
+static int find_grid_size(struct logical *logical, bool square, const struct hw_config *hw,
+                          struct cw_error *error)
 {
     if (!square && hw->sip_topology->is_grid && logical->ranks == hw->sip_count) {
         logical->w = hw->sip_w;
@@ -71,14 +71,13 @@ int logical_find(const char *name, uint32_t ranks, const struct hw_config *hw, s
                                 .h = 1,
                                 .wraps = known[i].wraps,
                                 .one_way = known[i].one_way};
-        return out->kind == LOGICAL_GRID ? topologies_find_grid(out, known[i].square, hw, error)
-                                         : CW_OK;
+        return out->kind == LOGICAL_GRID ? find_grid_size(out, known[i].square, hw, error) : CW_OK;
     }
     return unknown(name, error);
 }
 
-static void topologies_add(struct lp_neighbours *out, const char *dir, const char *opposite,
-                           uint32_t rank, enum lp_way way)
+static void add_neighbour(struct lp_neighbours *out, const char *dir, const char *opposite,
+                          uint32_t rank, enum lp_way way)
 {
     struct lp_neighbour *const entry = &out->at[out->count++];
     snprintf(entry->dir, sizeof entry->dir, "%s", dir);
@@ -88,7 +87,7 @@ static void topologies_add(struct lp_neighbours *out, const char *dir, const cha
 }
 
 /* The place before or after `at` among n; false where there is none. */
-static bool topologies_step(uint32_t at, uint32_t n, bool wraps, bool forward, uint32_t *to)
+static bool step_along(uint32_t at, uint32_t n, bool wraps, bool forward, uint32_t *to)
 {
     if (n == 1 || (!wraps && at == (forward ? n - 1 : 0)))
         return false;
@@ -102,25 +101,25 @@ static void add_grid(const struct logical *logical, uint32_t rank, struct lp_nei
     const enum lp_way east = logical->one_way ? LP_WAY_OUT : LP_WAY_BOTH;
     const enum lp_way west = logical->one_way ? LP_WAY_IN : LP_WAY_BOTH;
     uint32_t to;
-    if (topologies_step(y, logical->h, logical->wraps, false, &to))
-        topologies_add(out, "N", "S", to * w + x, LP_WAY_BOTH);
-    if (topologies_step(y, logical->h, logical->wraps, true, &to))
-        topologies_add(out, "S", "N", to * w + x, LP_WAY_BOTH);
-    if (topologies_step(x, w, logical->wraps, true, &to))
-        topologies_add(out, "E", "W", y * w + to, east);
-    if (topologies_step(x, w, logical->wraps, false, &to))
-        topologies_add(out, "W", "E", y * w + to, west);
+    if (step_along(y, logical->h, logical->wraps, false, &to))
+        add_neighbour(out, "N", "S", to * w + x, LP_WAY_BOTH);
+    if (step_along(y, logical->h, logical->wraps, true, &to))
+        add_neighbour(out, "S", "N", to * w + x, LP_WAY_BOTH);
+    if (step_along(x, w, logical->wraps, true, &to))
+        add_neighbour(out, "E", "W", y * w + to, east);
+    if (step_along(x, w, logical->wraps, false, &to))
+        add_neighbour(out, "W", "E", y * w + to, west);
 }
 
 static void add_tree(const struct logical *logical, uint32_t rank, struct lp_neighbours *out)
 {
     if (rank > 0)
-        topologies_add(out, "parent", rank % 2 == 1 ? "child_left" : "child_right", (rank - 1) / 2,
-                       LP_WAY_BOTH);
+        add_neighbour(out, "parent", rank % 2 == 1 ? "child_left" : "child_right", (rank - 1) / 2,
+                      LP_WAY_BOTH);
     if (2 * rank + 1 < logical->ranks)
-        topologies_add(out, "child_left", "parent", 2 * rank + 1, LP_WAY_BOTH);
+        add_neighbour(out, "child_left", "parent", 2 * rank + 1, LP_WAY_BOTH);
     if (2 * rank + 2 < logical->ranks)
-        topologies_add(out, "child_right", "parent", 2 * rank + 2, LP_WAY_BOTH);
+        add_neighbour(out, "child_right", "parent", 2 * rank + 2, LP_WAY_BOTH);
 }
 
 void logical_neighbours(const struct logical *logical, uint32_t rank, struct lp_neighbours *out)

@@ -1,117 +1,16 @@
 /*
- * cli.c: from the program's arguments to a command, and the beginning and the end that all commands
- * share.
+ * cli.c: the beginning and the end that all commands share (cli.h).
  */
 #include "bench/cli/cli.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/cli/cmd_check.h"
-#include "bench/cli/cmd_config.h"
-#include "bench/cli/cmd_perf.h"
-#include "bench/cli/cmd_phold.h"
-#include "bench/cli/cmd_plugin.h"
-#include "bench/cli/cmd_replay.h"
-#include "bench/cli/cmd_run.h"
-#include "bench/cli/cmd_topo.h"
-#include "bench/cli/cmd_verify.h"
-#include "bench/cli/generate.h"
-#include "bench/cli/options_run.h"
-#include "bench/cli/options_table.h"
+#include "bench/options/options.h"
+#include "bench/options/options_run.h"
+#include "bench/options/options_table.h"
 #include "collectives/config/config_load.h"
-#include "collectives/config/input/text.h"
-
-static const struct {
-    enum command command;
-    int (*main)(int argc, char **argv);
-} commands[] = {
-    {COMMAND_RUN, run_main},       {COMMAND_PHOLD, phold_main},   {COMMAND_CHECK, check_main},
-    {COMMAND_CONFIG, config_main}, {COMMAND_TOPO, topo_main},     {COMMAND_VERIFY, verify_main},
-    {COMMAND_REPLAY, replay_main}, {COMMAND_PLUGIN, plugin_main}, {COMMAND_PERF, perf_main},
-};
-#define COMMANDS (sizeof commands / sizeof *commands)
-
-/* Names that are kept for later versions. */
-static const char *const planned[] = {"sweep", "report"};
-#define PLANNED (sizeof planned / sizeof *planned)
-
-static void print_usage(FILE *file)
-{
-    fputs("Usage: cubewarp COMMAND [OPTION]...\n"
-          "Simulates collective communication inside large AI accelerators.\n\n",
-          file);
-    for (size_t i = 0; i < COMMANDS; i++) {
-        const struct command_row *const row = command_row_of(commands[i].command);
-        fprintf(file, "  %-8s %s\n", row->name, row->summary);
-    }
-    fputs("\n'cubewarp COMMAND --help' lists a command's options; 'cubewarp --version' names the "
-          "version.\n",
-          file);
-}
-
-/* Of the build (bench/build_commit.c); absent where the tests link this file. */
-extern const char cw_build_commit[] __attribute__((weak));
-extern const char cw_build_compiler[] __attribute__((weak));
-extern const char cw_build_flags[] __attribute__((weak));
-
-static void print_version(void)
-{
-    const struct {
-        const char *name, *volatile text; /* may be absent, whatever its type says */
-    } lines[] = {
-        {"commit", cw_build_commit}, {"compiler", cw_build_compiler}, {"flags", cw_build_flags}};
-    printf("cubewarp %s\n", CW_VERSION);
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        if (lines[i].text != NULL)
-            printf("%s: %s\n", lines[i].name, lines[i].text);
-}
-
-static int refuse_command(const char *name)
-{
-    struct text_nearest nearest = {0};
-    char quoted[TEXT_QUOTE_BYTES];
-    for (size_t i = 0; i < PLANNED; i++) {
-        if (strcmp(name, planned[i]) == 0) {
-            fprintf(stderr, "cubewarp %s: not part of this version (%s)\n", name, CW_VERSION);
-            return CW_USAGE;
-        }
-        text_nearest_try(&nearest, name, planned[i]);
-    }
-    for (size_t i = 0; i < COMMANDS; i++)
-        text_nearest_try(&nearest, name, command_row_of(commands[i].command)->name);
-    fprintf(stderr, "cubewarp: unknown command %s", text_quote(name, strlen(name), quoted));
-    if (nearest.best != NULL)
-        fprintf(stderr, "; did you mean '%s'?", nearest.best);
-    fputs("\nTry 'cubewarp --help'.\n", stderr);
-    return CW_USAGE;
-}
-
-int cli_main(int argc, char **argv)
-{
-    if (argc < 2) {
-        print_usage(stderr);
-        return CW_USAGE;
-    }
-    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit on files fails, and is told as such */
-    const char *const name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-        print_usage(stdout);
-        return cli_end("help", CW_OK);
-    }
-    if (strcmp(name, "--version") == 0) {
-        print_version();
-        return cli_end("version", CW_OK);
-    }
-    if (strcmp(name, "--generate") == 0)
-        return generate_main(argc - 1, argv + 1);
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(name, command_row_of(commands[i].command)->name) == 0)
-            return commands[i].main(argc - 1, argv + 1);
-    return refuse_command(name);
-}
 
 int cli_fail(const char *command, const struct cw_error *error)
 {

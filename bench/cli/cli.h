@@ -1,17 +1,14 @@
 /*
- * cli.h: from the program's arguments to a command, and the beginning and the end that all commands
- * share. Functions return exit codes (enum cw_exit), having printed the reason of a failure.
+ * cli.h: the beginning and the end that all commands share. Functions return exit codes (enum
+ * cw_exit), having printed the reason of a failure.
  */
 #ifndef BENCH_CLI_H
 #define BENCH_CLI_H
 
-#include "bench/cli/options.h"
+#include "bench/options/option.h"
 #include "bench/programs/run_options.h"
 #include "collectives/config/config.h"
 #include "core/cw.h"
-
-/* The whole program. */
-int cli_main(int argc, char **argv);
 
 /*
  * The command line of any command. False: the command is at its end and returns *code, because the

@@ -4,37 +4,6 @@
 #ifndef BENCH_CMD_PERF_H
 #define BENCH_CMD_PERF_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "bench/cli/options.h"
-#include "core/cw.h"
-#include "perf/perf_run.h"
-
-enum { PERF_WORKERS_MAX = 16, PERF_OPERANDS_MAX = 2 };
-
-struct perf_options {
-    const char *set;
-    uint32_t rounds, repeats;
-    const char *json;    /* NULL: none; "-": standard output */
-    const char *history; /* NULL: the default one */
-    bool no_history;
-    uint32_t workers[PERF_WORKERS_MAX];
-    size_t worker_count;
-    uint64_t events;
-    const char *operands[PERF_OPERANDS_MAX];
-    size_t operand_count;
-    char **command; /* the command to project, with its options */
-    int command_count;
-    bool no_measure, force, list, quiet;
-};
-
-/* For the table of options. */
-int perf_options_read_workers(struct options *options, const struct option_row *row,
-                              const char *text, struct cw_error *error);
-int perf_compare_argument(struct options *options, int count, char **rest, struct cw_error *error);
-int perf_project_argument(struct options *options, int count, char **rest, struct cw_error *error);
-
 /* The `cubewarp perf` command; argv[0] is "perf". Returns an exit code. */
 int perf_main(int argc, char **argv);
 

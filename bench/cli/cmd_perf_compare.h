@@ -4,7 +4,7 @@
 #ifndef BENCH_CMD_PERF_COMPARE_H
 #define BENCH_CMD_PERF_COMPARE_H
 
-#include "bench/cli/cmd_perf.h"
+#include "bench/options/options_perf.h"
 
 /* Compares two runs, from files or from the history. 1 if a case became slower. Returns an exit
  * code, *error filled. */

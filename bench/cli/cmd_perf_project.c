@@ -12,8 +12,9 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/programs/bench.h"
-#include "bench/cli/cmd_phold.h"
-#include "bench/cli/options_run.h"
+#include "bench/options/options.h"
+#include "bench/options/options_phold.h"
+#include "bench/options/options_run.h"
 #include "bench/output/report.h"
 #include "bench/output/report_json.h"
 #include "collectives/config/config_load.h"
@@ -86,9 +87,18 @@ static int join_words(struct subject *subject, struct cw_error *error)
     return CW_OK;
 }
 
+/* Reads a line of `run` or `phold`; options that have no meaning for a projection are refused. */
+static int read_projected(enum command command, void *values, const struct subject *subject,
+                          struct cw_error *error)
+{
+    struct options read = {.command = command, .projected = true, .values = values};
+    return options_read(&read, subject->argc, subject->argv, error);
+}
+
 static int load_run(struct subject *subject, struct cw_error *error)
 {
-    int result = run_options_project(&subject->run, subject->argc, subject->argv, error);
+    run_options_defaults(&subject->run);
+    int result = read_projected(COMMAND_RUN, &subject->run, subject, error);
     if (result != CW_OK)
         return result;
     struct config_errors errors = {0};
@@ -126,7 +136,9 @@ static int load(struct subject *subject, const struct perf_options *options, str
                             subject->argv[0]);
     if (!subject->is_phold)
         return load_run(subject, error);
-    result = phold_options_project(&subject->phold, subject->argc, subject->argv, error);
+    struct phold_command phold = phold_command_defaults();
+    result = read_projected(COMMAND_PHOLD, &phold, subject, error);
+    subject->phold = phold.options;
     subject->lp_count = subject->phold.lps;
     return result;
 }

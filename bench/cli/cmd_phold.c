@@ -13,46 +13,11 @@
 #include "bench/output/atomic_file.h"
 #include "bench/cli/cli.h"
 #include "bench/output/engine_log.h"
-#include "bench/cli/options_run.h"
+#include "bench/options/options_phold.h"
 #include "bench/output/progress.h"
 #include "bench/output/report.h"
 #include "bench/output/result.h"
 #include "bench/output/report_json.h"
-
-/* ---- options -------------------------------------------------------------------------------- */
-
-int phold_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
-{
-    (void)options;
-    (void)count;
-    cw_error_set(error, CW_USAGE, "%s: phold takes options only", rest[0]);
-    return 0;
-}
-
-int phold_options_finish(struct options *options, struct cw_error *error)
-{
-    struct phold_command *const command = options->values;
-    return engine_options_finish(&command->options.engine, error);
-}
-
-static struct phold_command phold_command_defaults(void)
-{
-    struct phold_command command = {.options = phold_defaults()};
-    const int64_t end_ps = command.options.engine.end_ps;
-    command.options.engine = engine_options_defaults();
-    command.options.engine.end_ps = end_ps;
-    return command;
-}
-
-int phold_options_project(struct phold_options *options, int argc, char **argv,
-                          struct cw_error *error)
-{
-    struct phold_command command = phold_command_defaults();
-    struct options read = {.command = COMMAND_PHOLD, .projected = true, .values = &command};
-    const int result = options_read(&read, argc, argv, error);
-    *options = command.options;
-    return result;
-}
 
 /* ---- reports -------------------------------------------------------------------------------- */
 

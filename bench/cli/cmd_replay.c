@@ -10,33 +10,12 @@
 #include <string.h>
 
 #include "bench/cli/cli.h"
+#include "bench/options/options_replay.h"
 #include "collectives/config/input/config_source.h"
 #include "collectives/config/input/text.h"
 #include "collectives/data/op_log.h"
 #include "collectives/data/op_replay.h"
 #include "core/host/host_limits.h"
-
-int replay_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
-{
-    struct replay_options *const replay = options->values;
-    char quoted[TEXT_QUOTE_BYTES];
-    (void)count;
-    if (replay->path != NULL) {
-        cw_error_set(error, CW_USAGE, "unexpected argument %s; one op log at a time",
-                     text_quote(rest[0], strlen(rest[0]), quoted));
-        return 0;
-    }
-    replay->path = rest[0];
-    return 1;
-}
-
-int replay_options_finish(struct options *options, struct cw_error *error)
-{
-    const struct replay_options *const replay = options->values;
-    if (replay->path == NULL)
-        return cw_error_set(error, CW_USAGE, "name an op log, as run --op-log FILE writes it");
-    return CW_OK;
-}
 
 static void print_summary(const struct op_log_replay *replay)
 {

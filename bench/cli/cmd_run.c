@@ -11,7 +11,7 @@
 #include "bench/output/atomic_file.h"
 #include "bench/programs/bench.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/options_run.h"
+#include "bench/options/options_run.h"
 #include "bench/output/report.h"
 #include "bench/output/report_json.h"
 #include "bench/output/report_csv.h"

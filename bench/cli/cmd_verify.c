@@ -12,7 +12,7 @@
 
 #include "bench/programs/bench.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/options_run.h"
+#include "bench/options/options_run.h"
 #include "bench/output/report.h"
 #include "bench/output/report_json.h"
 #include "collectives/config/config_load.h"

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "bench/cli/cli.h"
-#include "bench/cli/completion.h"
-#include "bench/cli/man_page.h"
-#include "bench/cli/options_table.h"
+#include "bench/options/completion.h"
+#include "bench/options/man_page.h"
+#include "bench/options/options_table.h"
 #include "bench/output/atomic_file.h"
 
 enum { PATH_BYTES = 4096 };

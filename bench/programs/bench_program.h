@@ -30,8 +30,8 @@ struct bench_program {
     bool collective;          /* has an algorithm and tensors: hence a data pass, a hash */
     bool no_algorithm;        /* but none of ccl.yaml's: tensors alone */
     enum ccl_collective does; /* of one with an algorithm */
-    /* Of the options that only some programs take (bench/cli/options_table.c), those of this one;
-     * then NULL. */
+    /* Of the options that only some programs take (bench/options/options_table.c), those of this
+     * one; then NULL. */
     const char *takes[3];
     /* Checks the options before the machine is built, and sets the parts that it must have (a pair
      * of PEs with a queue of their own, a callback). NULL: nothing. */

@@ -1,6 +1,6 @@
 /*
  * run_options.h: which run is asked for: the configuration, the bench and its work, the engine's
- * mode, and the files to write. The command line fills it (bench/cli/options_run.h); the bench
+ * mode, and the files to write. The command line fills it (bench/options/options_run.h); the bench
  * programs and the logs of a run read it.
  */
 #ifndef BENCH_RUN_OPTIONS_H

@@ -18,8 +18,8 @@
 enum { BIRS_RANKS_MAX = 16 };
 
 /* Adds to the reason. */
-__attribute__((format(printf, 2, 3))) static void auto_scatter_say(struct ccl_choice *choice,
-                                                                   const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_reason(struct ccl_choice *choice,
+                                                             const char *format, ...)
 {
     const size_t used = strlen(choice->why);
     va_list args;
@@ -38,32 +38,31 @@ static void auto_scatter_choose(const struct ccl_call *call, struct ccl_choice *
     if (bytes < mesh_max) {
         choice->algorithm = &ccl_mesh;
         if (ccl_mesh.check(call, &refusal) == CW_OK) {
-            auto_scatter_say(choice,
-                             "%" PRIu64 " bytes per rank are below mesh_max_bytes, %" PRIu64, bytes,
-                             mesh_max);
+            add_reason(choice, "%" PRIu64 " bytes per rank are below mesh_max_bytes, %" PRIu64,
+                       bytes, mesh_max);
             return;
         }
-        auto_scatter_say(choice, "%s; ", refusal.wrong);
+        add_reason(choice, "%s; ", refusal.wrong);
     }
     choice->algorithm = &ccl_rhd;
     if (!call->ccl->birs_enable) {
-        auto_scatter_say(choice,
-                         "%" PRIu64 " bytes per rank, and birs is not enabled (birs_enable: true, "
-                         "or CUBEWARP_BIRS_ENABLE=TRUE)",
-                         bytes);
+        add_reason(choice,
+                   "%" PRIu64 " bytes per rank, and birs is not enabled (birs_enable: true, "
+                   "or CUBEWARP_BIRS_ENABLE=TRUE)",
+                   bytes);
         return;
     }
     if (birs->check(call, &refusal) != CW_OK) {
-        auto_scatter_say(choice, "falls back from birs: %s%s%s", refusal.wrong,
-                         refusal.legal[0] != '\0' ? "; " : "", refusal.legal);
+        add_reason(choice, "falls back from birs: %s%s%s", refusal.wrong,
+                   refusal.legal[0] != '\0' ? "; " : "", refusal.legal);
         snprintf(choice->advice, sizeof choice->advice, "%s", refusal.advice);
         return;
     }
     choice->algorithm = birs;
-    auto_scatter_say(choice,
-                     "%" PRIu64 " bytes per rank, mesh_max_bytes being %" PRIu64 "; birs is "
-                     "enabled and its conditions hold",
-                     bytes, mesh_max);
+    add_reason(choice,
+               "%" PRIu64 " bytes per rank, mesh_max_bytes being %" PRIu64 "; birs is "
+               "enabled and its conditions hold",
+               bytes, mesh_max);
 }
 
 static uint32_t auto_scatter_peers(const struct ccl_call *call) { return call->world_size - 1; }

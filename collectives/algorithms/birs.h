@@ -1,5 +1,5 @@
 /*
- * birs.h: what birs.c shares with birs_inter.c and birs_allreduce.c: who is where in a round, and
+ * birs.h: the parts of birs.c that birs_inter.c and birs_allreduce.c use: the peers of a round, and
  * the rounds themselves. Kernels' parts are speculative; the rest is host side and pure.
  */
 #ifndef COLLECTIVES_BIRS_H

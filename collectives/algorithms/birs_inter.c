@@ -7,9 +7,9 @@
  * the last. A node of the tree is (level, index): the partials of packages index * 2^level and
  * up. Since packages come in descending order, a node's right half is complete before its left
  * half, unless one of the two contains m: its sibling then stays until the end. So each level has
- * at most two nodes that wait: one that waits for its left neighbour, and the sibling of what
- * contains m. While the streams of a round are under way the kernel merges what came the round
- * before: two partials, and every node that becomes complete with them, in one pass.
+ * at most two nodes that wait: one that waits for its left neighbour, and the sibling of the node
+ * that contains m. While the streams of a round are under way the kernel merges the partial of the
+ * round before: two partials, and every node that becomes complete with them, in one pass.
  *
  * Scratch: slots 0 .. 3: intermediates, by round; 4 .. 7: partials that have arrived, by package;
  * then the siblings of m by level 0 .. L - 1, and the waiting nodes by level 1 .. L - 1; Y = 2^L.
@@ -81,7 +81,7 @@ static bool merges_on(const struct tl *tl, uint32_t level, uint32_t index)
            level < levels_of(birs_packages(tl));
 }
 
-/* The level of what the partial of even package `from` completes. */
+/* The level of the node that the partial of even package `from` completes. */
 static uint32_t completed_level(const struct tl *tl, uint32_t from)
 {
     uint32_t level = 1;
@@ -97,7 +97,7 @@ static uint64_t merged_va(const struct tl *tl, uint32_t from)
                                                                     : waiting_slot(tl, level));
 }
 
-/* The i-th part of what it completes: the partial itself, its right neighbour, and then the right
+/* The i-th part of that node: the partial itself, its right neighbour, and then the right
  * neighbour of each level. */
 static uint64_t part_va(const struct tl *tl, uint32_t from, uint32_t i)
 {
@@ -116,7 +116,7 @@ static enum tl_status merge_piece(struct tl *tl, struct rs_frame *f, uint32_t fr
     TL_END(&f->leaf);
 }
 
-/* Takes what came in round `round` into the tree. */
+/* Takes the partial that came in round `round` into the tree. */
 static enum tl_status merge_arrived(struct tl *tl, struct rs_frame *f, uint32_t round)
 {
     const uint32_t y = birs_packages(tl), from = (own_package(tl) + y - round) % y;
@@ -189,7 +189,7 @@ const struct tl_kernel birs_inter_kernel = {.name = "birs_inter",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-static struct ccl_rs_needs birs_inter_needs_of(const struct ccl_call *call)
+static struct ccl_rs_needs birs_inter_needs(const struct ccl_call *call)
 {
     return (struct ccl_rs_needs){.pairs = true,
                                  .ranks_min = 32,
@@ -202,7 +202,7 @@ static struct ccl_rs_needs birs_inter_needs_of(const struct ccl_call *call)
 
 static int birs_inter_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
-    const struct ccl_rs_needs needs = birs_inter_needs_of(call);
+    const struct ccl_rs_needs needs = birs_inter_needs(call);
     return ccl_rs_check(call, &needs, "birs_inter", refusal);
 }
 
@@ -213,7 +213,7 @@ static uint64_t birs_inter_tcm_bytes(const struct ccl_call *call)
 
 static uint64_t birs_inter_scratch_bytes(const struct ccl_call *call)
 {
-    const struct ccl_rs_needs needs = birs_inter_needs_of(call);
+    const struct ccl_rs_needs needs = birs_inter_needs(call);
     return ccl_rs_scratch_bytes(call, &needs);
 }
 

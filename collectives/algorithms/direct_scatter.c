@@ -16,11 +16,6 @@ static uint32_t rank_after(const struct tl *tl, uint32_t ahead)
     return (tl_args(tl)->rank + ahead) % rs_ranks(tl);
 }
 
-static uint32_t direct_scatter_pe_of(const struct tl *tl, uint32_t rank)
-{
-    return rs_pe_on(tl, rs_sip_of(tl, rank));
-}
-
 static enum tl_status direct_scatter_run(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
@@ -30,15 +25,12 @@ static enum tl_status direct_scatter_run(struct tl *tl, void *frame)
     TL_CALL(&f->line, tl_copy(tl, rs_slot_va(tl, me), rs_slice_va(tl, me), rs_slice_bytes(tl)));
     tl_phase(tl, EXCHANGE);
     for (f->round = 1; f->round < n; f->round++) {
-        TL_CALL(&f->line,
-                tl_put(tl, direct_scatter_pe_of(tl, rank_after(tl, f->round)), rs_slot(tl, me),
-                       rs_slice(tl, rank_after(tl, f->round)), rs_slice_bytes(tl)));
-        TL_CALL(&f->line,
-                tl_notify(tl, direct_scatter_pe_of(tl, rank_after(tl, f->round)), RS_DATA));
+        TL_CALL(&f->line, tl_put(tl, rs_pe_of(tl, rank_after(tl, f->round)), rs_slot(tl, me),
+                                 rs_slice(tl, rank_after(tl, f->round)), rs_slice_bytes(tl)));
+        TL_CALL(&f->line, tl_notify(tl, rs_pe_of(tl, rank_after(tl, f->round)), RS_DATA));
     }
     for (f->round = 1; f->round < n; f->round++)
-        TL_CALL(&f->line, tl_wait_notify(tl, direct_scatter_pe_of(tl, rank_after(tl, n - f->round)),
-                                         RS_DATA));
+        TL_CALL(&f->line, tl_wait_notify(tl, rs_pe_of(tl, rank_after(tl, n - f->round)), RS_DATA));
     tl_phase(tl, FINAL);
     TL_RUN(&f->line, rs_reduce_partials(tl, f, n, rs_slot_va, rs_output_va(tl)));
     TL_END(&f->line);

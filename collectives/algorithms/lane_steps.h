@@ -1,5 +1,5 @@
 /*
- * lane_steps.h: what kernels share that move tensors between ranks without changing them: a lane is
+ * lane_steps.h: steps of kernels that move tensors between ranks without changing them: a lane is
  * the PEs at one (cube, pe) of all SIPs, and each lane does the same by itself. Received tiles are
  * stored while the next ones come: at most two stores are under way.
  */

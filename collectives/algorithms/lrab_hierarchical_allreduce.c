@@ -5,8 +5,8 @@
  * once. `intercube_allreduce` is the same kernel with the root in the south-east corner.
  *
  * The order of additions is part of the algorithm. The root column adds W first, then E; the root
- * cube N first, then S; a ring adds its own value first, then what arrives. Broadcasts go N before
- * S, then W before E.
+ * cube N first, then S; a ring adds its own value first, then the arriving one. Broadcasts go N
+ * before S, then W before E.
  *
  * A tensor larger than a slot travels as several tiles: one load at the start, one store at the
  * end; in a ring round, for each tile in turn: send it, receive its counterpart, add; elsewhere:

@@ -10,7 +10,7 @@
  * first and joins it at the end. The root exchanges each reduced tile with the other SIPs' roots,
  * sends it out and stores it, before it takes the next.
  *
- * So the root does everything one after the other, and it is what a long tensor waits for. With
+ * So the root does everything one after the other, and it sets the pace for long tensors. With
  * `overlap_exchange` it, too, has two contexts: one reduces tile n + 1 while the other exchanges,
  * broadcasts and stores tile n; a barrier hands each tile over, and two places in TCM hold them.
  */

@@ -68,7 +68,7 @@ static void add(struct tl *tl, const struct mesh_frame *f, uint32_t dst, struct 
 
 /* ---- along a line ---------------------------------------------------------------------------- */
 
-/* acc = acc + what comes from `dir`. The value is in TCM afterwards. */
+/* acc = acc + the tiles from `dir`. The value is in TCM afterwards. */
 enum tl_status mesh_add_from(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
 {
     TL_BEGIN(&f->leaf);
@@ -127,12 +127,12 @@ enum tl_status mesh_broadcast(struct tl *tl, struct mesh_frame *f, struct mesh_l
 /* ---- between SIPs ---------------------------------------------------------------------------- */
 
 /* The direction in which the exchange goes by a port: the machine's, or the logical topology's. */
-static enum hw_dir mesh_steps_between(const struct tl *tl, enum hw_port port)
+static enum hw_dir direction_between_sips(const struct tl *tl, enum hw_port port)
 {
     return (enum hw_dir)((mesh_scalar(tl, MESH_LOGICAL) ? HW_DIR_N : HW_DIR_GLOBAL_N) + port);
 }
 
-/* n - 1 rounds: send own value, then what arrived last; add what arrives. */
+/* n - 1 rounds: send the own value, then the one that arrived last; add the arriving one. */
 static enum tl_status ring(struct tl *tl, struct mesh_frame *f, uint32_t n, enum hw_dir to,
                            enum hw_dir from)
 {
@@ -170,12 +170,11 @@ static enum tl_status chain(struct tl *tl, struct mesh_frame *f, uint32_t at, ui
     TL_END(&f->part);
 }
 
-/* ---- between SIPs, rank_invariant: gather, then add in rank order -----------------------------
- */
+/* ---- between SIPs, rank_invariant: gather, then add in rank order ---------------------------- */
 
 /* Tile i of the tensor of column `x` of this row, once the row has been gathered. */
-static struct lp_operand mesh_steps_row_tile(const struct tl *tl, const struct mesh_frame *f,
-                                             uint32_t x, uint32_t i)
+static struct lp_operand gathered_row_tile(const struct tl *tl, const struct mesh_frame *f,
+                                           uint32_t x, uint32_t i)
 {
     const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_TOPO_W), my_x = tl_args(tl)->rank % w;
     if (x == my_x)
@@ -191,7 +190,7 @@ static struct lp_operand rank_tile(const struct tl *tl, const struct mesh_frame 
     const uint32_t h = (uint32_t)mesh_scalar(tl, MESH_TOPO_H);
     const uint32_t my_y = tl_args(tl)->rank / w, x = rank % w, y = rank / w;
     if (y == my_y)
-        return mesh_steps_row_tile(tl, f, x, i);
+        return gathered_row_tile(tl, f, x, i);
     const uint32_t round = (my_y + h - y) % h - 1;
     return tl_tile_after(f->ring, (round * w + x) * f->tiles + i);
 }
@@ -203,24 +202,25 @@ static enum tl_status gather_row(struct tl *tl, struct mesh_frame *f)
     for (f->r = 0; f->r + 1 < (uint32_t)mesh_scalar(tl, MESH_TOPO_W); f->r++)
         for (f->i = 0; f->i < f->tiles; f->i++) {
             TL_CALL(&f->leaf,
-                    tl_send(tl, mesh_steps_between(tl, HW_PORT_E),
+                    tl_send(tl, direction_between_sips(tl, HW_PORT_E),
                             f->r == 0 ? tile_of(tl, f->value, f->i)
                                       : tl_tile_after(f->row, (f->r - 1) * f->tiles + f->i),
                             bytes_of(tl, f, f->i)));
             TL_CALL(&f->leaf,
-                    tl_recv(tl, mesh_steps_between(tl, HW_PORT_W), bytes_of(tl, f, f->i)));
+                    tl_recv(tl, direction_between_sips(tl, HW_PORT_W), bytes_of(tl, f, f->i)));
             if (f->r == 0 && f->i == 0)
                 f->row = tl_received(tl);
         }
     TL_END(&f->leaf);
 }
 
-/* What round r of the column's ring passes on as tensor k: the own row's, or what came last. */
+/* Tensor k that round r of the column's ring passes on: the own row's, or the one that came last.
+ */
 static struct lp_operand column_tile(const struct tl *tl, const struct mesh_frame *f)
 {
     const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_TOPO_W);
     if (f->r == 0)
-        return mesh_steps_row_tile(tl, f, f->k, f->i);
+        return gathered_row_tile(tl, f, f->k, f->i);
     return tl_tile_after(f->ring, ((f->r - 1) * w + f->k) * f->tiles + f->i);
 }
 
@@ -231,10 +231,10 @@ static enum tl_status gather_column(struct tl *tl, struct mesh_frame *f)
     for (f->r = 0; f->r + 1 < (uint32_t)mesh_scalar(tl, MESH_TOPO_H); f->r++)
         for (f->k = 0; f->k < (uint32_t)mesh_scalar(tl, MESH_TOPO_W); f->k++)
             for (f->i = 0; f->i < f->tiles; f->i++) {
-                TL_CALL(&f->leaf, tl_send(tl, mesh_steps_between(tl, HW_PORT_S), column_tile(tl, f),
-                                          bytes_of(tl, f, f->i)));
+                TL_CALL(&f->leaf, tl_send(tl, direction_between_sips(tl, HW_PORT_S),
+                                          column_tile(tl, f), bytes_of(tl, f, f->i)));
                 TL_CALL(&f->leaf,
-                        tl_recv(tl, mesh_steps_between(tl, HW_PORT_N), bytes_of(tl, f, f->i)));
+                        tl_recv(tl, direction_between_sips(tl, HW_PORT_N), bytes_of(tl, f, f->i)));
                 if (f->r == 0 && f->k == 0 && f->i == 0)
                     f->ring = tl_received(tl);
             }
@@ -277,14 +277,14 @@ enum tl_status mesh_exchange(struct tl *tl, struct mesh_frame *f, int dimension)
     if (mesh_scalar(tl, MESH_RANK_INVARIANT))
         return dimension == 0 ? gather_and_add(tl, f) : TL_ENDED;
     if (mesh_scalar(tl, MESH_TOPO_KIND) == MESH_TOPO_MESH)
-        return dimension == 0 ? chain(tl, f, x, w, mesh_steps_between(tl, HW_PORT_W),
-                                      mesh_steps_between(tl, HW_PORT_E))
-                              : chain(tl, f, y, h, mesh_steps_between(tl, HW_PORT_N),
-                                      mesh_steps_between(tl, HW_PORT_S));
-    return dimension == 0 ? ring(tl, f, w, mesh_steps_between(tl, HW_PORT_E),
-                                 mesh_steps_between(tl, HW_PORT_W))
-                          : ring(tl, f, h, mesh_steps_between(tl, HW_PORT_S),
-                                 mesh_steps_between(tl, HW_PORT_N));
+        return dimension == 0 ? chain(tl, f, x, w, direction_between_sips(tl, HW_PORT_W),
+                                      direction_between_sips(tl, HW_PORT_E))
+                              : chain(tl, f, y, h, direction_between_sips(tl, HW_PORT_N),
+                                      direction_between_sips(tl, HW_PORT_S));
+    return dimension == 0 ? ring(tl, f, w, direction_between_sips(tl, HW_PORT_E),
+                                 direction_between_sips(tl, HW_PORT_W))
+                          : ring(tl, f, h, direction_between_sips(tl, HW_PORT_S),
+                                 direction_between_sips(tl, HW_PORT_N));
 }
 
 enum tl_status mesh_all_reduce(struct tl *tl, struct mesh_frame *f, uint32_t phase)
@@ -337,7 +337,7 @@ void mesh_kernel_args(const struct ccl_call *call, struct tl_args *args)
 }
 
 /* The configured algorithm may do another collective: then this is the default's kernel. */
-static const char *mesh_steps_name_of(const struct ccl_call *call)
+static const char *all_reduce_name(const struct ccl_call *call)
 {
     struct cw_error ignored;
     const struct ccl_algorithm *const configured = ccl_algorithm_load(call->ccl->module, &ignored);
@@ -351,7 +351,7 @@ int mesh_check(const struct ccl_call *call, struct ccl_refusal *refusal)
     if (call->ccl->topology[0] != '\0' && strcmp(call->ccl->topology, "none") != 0) {
         (void)ccl_refuse(refusal, "defaults.topology",
                          "topology: %s goes by the queues that the machine is built with",
-                         mesh_steps_name_of(call));
+                         all_reduce_name(call));
         return ccl_legal(refusal, "none is legal");
     }
     const struct hw_topology_ops *const sips = call->hw->sip_topology;
@@ -359,7 +359,7 @@ int mesh_check(const struct ccl_call *call, struct ccl_refusal *refusal)
     if (!hw_topology_is_directed(sips) && call->hw->sip_count > 1) {
         (void)ccl_refuse(refusal, "system.sips.topology",
                          "%s has no global directions, which %s needs", sips->name,
-                         mesh_steps_name_of(call));
+                         all_reduce_name(call));
         return ccl_advise(refusal, "use ring_allreduce, or %s",
                           hw_topology_list(hw_topology_is_directed, "or", list, sizeof list));
     }

@@ -70,12 +70,12 @@ uint32_t mesh_bytes(const struct tl *tl, const struct mesh_frame *f);
 
 /* ---- steps: each is one TL_RUN --------------------------------------------------------------- */
 
-/* acc = acc + what comes from `dir`: the value is in TCM afterwards. Send the value in a direction;
- * receive it, to be what was received. */
+/* Add: acc = acc + the tiles from `dir`; the value is in TCM afterwards. Send the value in a
+ * direction. Receive tiles, which become the value. */
 enum tl_status mesh_add_from(struct tl *tl, struct mesh_frame *f, enum hw_dir dir);
 enum tl_status mesh_send_to(struct tl *tl, struct mesh_frame *f, enum hw_dir dir);
 enum tl_status mesh_receive_from(struct tl *tl, struct mesh_frame *f, enum hw_dir dir);
-/* Both ends towards the root: what comes from `low` is added first, then what comes from `high`. */
+/* Both ends towards the root: the tiles from `low` are added first, then the tiles from `high`. */
 enum tl_status mesh_reduce(struct tl *tl, struct mesh_frame *f, struct mesh_line line);
 /* The root's value to all: towards `low` first. */
 enum tl_status mesh_broadcast(struct tl *tl, struct mesh_frame *f, struct mesh_line line);
@@ -92,7 +92,7 @@ enum { MESH_PHASES = 5 };
 /* ---- host side ------------------------------------------------------------------------------- */
 
 void mesh_kernel_args(const struct ccl_call *call, struct tl_args *args);
-/* What the exchange between SIPs asks of the machine: struct ccl_algorithm's check(). */
+/* The conditions of the exchange between SIPs: struct ccl_algorithm's check(). */
 int mesh_check(const struct ccl_call *call, struct ccl_refusal *refusal);
 /* TCM for `bytes` under way: rank_invariant adds in a second place. */
 uint64_t mesh_tcm_bytes(const struct ccl_call *call, uint64_t bytes);

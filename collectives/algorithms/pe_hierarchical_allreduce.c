@@ -6,7 +6,7 @@
  * The PE grid is two rows of twice pe_per_corner PEs: NW and NE above, SW and SE below. Its root is
  * its centre (w / 2, h / 2), or its south-east corner with `root: corner`; `root: x,y` names a
  * cube, and the PE grid then takes its centre. Both are in the lower row. The order of additions
- * and of broadcasts is lrab's on both grids, and so is what happens to a shard of several tiles.
+ * and of broadcasts is lrab's on both grids, and so is the way of a shard of several tiles.
  */
 #include "collectives/algorithms/mesh_steps.h"
 

@@ -27,8 +27,8 @@ uint64_t ccl_rs_scratch_bytes(const struct ccl_call *call, const struct ccl_rs_n
     return needs->slots * (needs->aligned ? stride(call) : slice_bytes(call));
 }
 
-/* Whole elements of a slot: what the final reduction works on at a time. */
-static uint64_t reduce_scatter_piece_bytes(const struct ccl_call *call)
+/* The final reduction's piece: as many whole elements as a slot holds. */
+static uint64_t full_piece_bytes_of(const struct ccl_call *call)
 {
     const uint32_t itemsize = tl_itemsize(call->dtype);
     return call->ccl->slot_bytes / itemsize * itemsize;
@@ -36,7 +36,7 @@ static uint64_t reduce_scatter_piece_bytes(const struct ccl_call *call)
 
 uint64_t ccl_rs_tcm_bytes(const struct ccl_call *call, uint32_t tiles)
 {
-    const uint64_t slice = slice_bytes(call), piece = reduce_scatter_piece_bytes(call);
+    const uint64_t slice = slice_bytes(call), piece = full_piece_bytes_of(call);
     return tiles * (slice < piece ? slice : piece);
 }
 
@@ -72,8 +72,8 @@ static const char *others(const struct ccl_call *call)
     return pairs && n <= 16 && n >= 4 && n % 2 == 0 ? "birs, rhd or mesh" : "rhd or mesh";
 }
 
-static int reduce_scatter_check_ranks(const struct ccl_call *call, const struct ccl_rs_needs *needs,
-                                      const char *name, struct ccl_refusal *refusal)
+static int check_rank_count(const struct ccl_call *call, const struct ccl_rs_needs *needs,
+                            const char *name, struct ccl_refusal *refusal)
 {
     const uint32_t n = call->world_size;
     const char *const at = ranks_key(call);
@@ -125,9 +125,8 @@ static int check_hbm(const struct ccl_call *call, const struct ccl_rs_needs *nee
         needs->aligned && stride(call) > slice_bytes(call) ? ", a smaller min_slice_align" : "");
 }
 
-static int reduce_scatter_check_memory(const struct ccl_call *call,
-                                       const struct ccl_rs_needs *needs, const char *name,
-                                       struct ccl_refusal *refusal)
+static int check_pe0_memory(const struct ccl_call *call, const struct ccl_rs_needs *needs,
+                            const char *name, struct ccl_refusal *refusal)
 {
     const struct ccl_config *ccl = call->ccl;
     const uint64_t slice = slice_bytes(call);
@@ -160,7 +159,7 @@ int ccl_rs_check(const struct ccl_call *call, const struct ccl_rs_needs *needs, 
 {
     const uint32_t cubes = call->hw->cube_w * call->hw->cube_h;
     const uint32_t n = call->world_size;
-    if (reduce_scatter_check_ranks(call, needs, name, refusal) != CW_OK)
+    if (check_rank_count(call, needs, name, refusal) != CW_OK)
         return CW_USAGE;
     if (cubes != 1) {
         (void)ccl_refuse(refusal, "sip.cube_mesh.w",
@@ -183,5 +182,5 @@ int ccl_rs_check(const struct ccl_call *call, const struct ccl_rs_needs *needs, 
                          call->n_elem);
         return ccl_advise(refusal, "use fewer elements");
     }
-    return reduce_scatter_check_memory(call, needs, name, refusal);
+    return check_pe0_memory(call, needs, name, refusal);
 }

@@ -16,8 +16,8 @@
 
 #include "collectives/algorithm.h"
 
-/* What an algorithm asks of a call beyond the rest: n_elem is a multiple of the ranks, one cube per
- * SIP, and memory. */
+/* An algorithm's conditions, beside those of all: n_elem is a multiple of the ranks, one cube per
+ * SIP. */
 struct ccl_rs_needs {
     bool pairs;                    /* pair_switch, an even number of ranks */
     uint32_t ranks_min, ranks_max; /* 0: any */

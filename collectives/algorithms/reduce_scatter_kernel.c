@@ -21,6 +21,8 @@ uint32_t rs_pe_on(const struct tl *tl, uint32_t sip)
     return tl_pe_index(tl, (struct hw_place){.sip = sip});
 }
 
+uint32_t rs_pe_of(const struct tl *tl, uint32_t rank) { return rs_pe_on(tl, rs_sip_of(tl, rank)); }
+
 uint32_t rs_slice_bytes(const struct tl *tl)
 {
     return (uint32_t)(tl_args(tl)->n_elem / rs_ranks(tl)) *
@@ -87,7 +89,7 @@ uint32_t rs_full_piece_bytes(const struct tl *tl)
     return tl_tile_elems(tl) * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
 }
 
-static uint32_t reduce_scatter_kernel_piece_bytes(const struct tl *tl, const struct rs_frame *f)
+static uint32_t piece_bytes_left(const struct tl *tl, const struct rs_frame *f)
 {
     const uint32_t left = rs_slice_bytes(tl) - f->done, full = rs_full_piece_bytes(tl);
     return left < full ? left : full;
@@ -95,18 +97,17 @@ static uint32_t reduce_scatter_kernel_piece_bytes(const struct tl *tl, const str
 
 void rs_load_piece(struct tl *tl, const struct rs_frame *f, uint32_t piece, uint64_t va)
 {
-    tl_load(tl, piece * reduce_scatter_kernel_piece_bytes(tl, f), va + f->done,
-            reduce_scatter_kernel_piece_bytes(tl, f));
+    tl_load(tl, piece * piece_bytes_left(tl, f), va + f->done, piece_bytes_left(tl, f));
 }
 
 void rs_store_piece(struct tl *tl, const struct rs_frame *f, uint64_t va)
 {
-    tl_store(tl, va + f->done, tl_tcm(0), reduce_scatter_kernel_piece_bytes(tl, f));
+    tl_store(tl, va + f->done, tl_tcm(0), piece_bytes_left(tl, f));
 }
 
 void rs_add_pieces(struct tl *tl, const struct rs_frame *f, uint32_t dst, uint32_t a, uint32_t b)
 {
-    const uint32_t bytes = reduce_scatter_kernel_piece_bytes(tl, f);
+    const uint32_t bytes = piece_bytes_left(tl, f);
     tl_math(tl, (enum lp_math)tl_args(tl)->math, dst * bytes, tl_tcm(a * bytes), tl_tcm(b * bytes),
             bytes / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));
 }

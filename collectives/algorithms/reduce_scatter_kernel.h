@@ -15,10 +15,11 @@ enum rs_scalar {
     RS_SCALARS
 };
 
-/* Kinds of notifications: whoever gets it may write; what was written is there. */
+/* Kinds of notifications: the receiver may write now; data for the receiver is in its place. */
 enum { RS_READY, RS_DATA };
 
-/* A kernel's frame. `round` and what else main has set is the streams' too: they start on a copy.
+/* A kernel's frame. Streams start on a copy of it: they see `round` and every other member as main
+ * has set it.
  */
 struct rs_frame {
     uint16_t line, stage, part, leaf; /* of the kernel, and of parts within parts */
@@ -38,8 +39,9 @@ uint32_t rs_slice_bytes(const struct tl *tl);
 uint32_t rs_sip(const struct tl *tl);
 uint32_t rs_rank_on(const struct tl *tl, uint32_t sip);
 uint32_t rs_sip_of(const struct tl *tl, uint32_t rank);
-/* PE 0 of a SIP, by its global index. */
+/* PE 0 of a SIP, of the SIP of a rank, by its global index. */
 uint32_t rs_pe_on(const struct tl *tl, uint32_t sip);
+uint32_t rs_pe_of(const struct tl *tl, uint32_t rank);
 
 /* Where slice p of the input is, and slot i of the scratch: virtual here, physical anywhere. */
 uint64_t rs_slice_va(const struct tl *tl, uint32_t slice);

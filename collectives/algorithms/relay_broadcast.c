@@ -1,5 +1,5 @@
 /*
- * relay_broadcast.c: the root rank's tensor to all ranks, over whatever queues join them: along a
+ * relay_broadcast.c: the root rank's tensor to all ranks, over the queues that join them: along a
  * spanning tree (relay.h), tile by tile, each forwarded before it is stored. Every shard goes its
  * own lane, so tensors of any layout do, as long as their PEs are wired.
  */

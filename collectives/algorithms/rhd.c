@@ -18,7 +18,7 @@
 enum phase { FOLD, FIRST_STEP, LATER_STEPS, COPY };
 static const char *const phase_name[] = {"fold", "first step", "later steps", "copy"};
 
-/* ---- who is who ------------------------------------------------------------------------------ */
+/* ---- virtual ranks --------------------------------------------------------------------------- */
 
 struct fold {
     uint32_t ranks, p, folded; /* folded: pairs */
@@ -45,17 +45,12 @@ static uint32_t slices_before(const struct fold *fold, uint32_t v)
     return v + (v < fold->folded ? v : fold->folded);
 }
 
-static uint32_t rhd_pe_of(const struct tl *tl, uint32_t rank)
-{
-    return rs_pe_on(tl, rs_sip_of(tl, rank));
-}
-
 static uint32_t pe_of_virtual(const struct tl *tl, const struct fold *fold, uint32_t v)
 {
-    return rhd_pe_of(tl, slices_before(fold, v)); /* the even one of a pair */
+    return rs_pe_of(tl, slices_before(fold, v)); /* the even one of a pair */
 }
 
-static uint32_t my_mate_pe(const struct tl *tl) { return rhd_pe_of(tl, tl_args(tl)->rank ^ 1); }
+static uint32_t my_mate_pe(const struct tl *tl) { return rs_pe_of(tl, tl_args(tl)->rank ^ 1); }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -91,7 +86,7 @@ static void put_range(struct tl *tl, const struct fold *fold, uint32_t to, struc
                   (range.end - range.first) * rs_slice_bytes(tl));
 }
 
-/* ---- the first step: from the input --------------------------------------------------------- */
+/* ---- the first step: from the input ---------------------------------------------------------- */
 
 /* Prepares slices f->low .. f->low + f->count - 1 and tells f->s, a PE, of each. */
 static enum tl_status prepare_stream(struct tl *tl, void *frame)
@@ -109,7 +104,7 @@ static enum tl_status prepare_stream(struct tl *tl, void *frame)
 }
 static enum tl_status (*const streams[])(struct tl *tl, void *frame) = {prepare_stream};
 
-/* Puts slices of the input, or of the working copy if that is what there is, as `to` is ready. */
+/* Puts slices of the input, or of the working copy once it is made, as `to` is ready. */
 static enum tl_status send_slices(struct tl *tl, struct rs_frame *f, uint32_t to,
                                   struct range range)
 {
@@ -233,7 +228,7 @@ static const struct tl_kernel kernel = {.name = "rhd",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-static struct ccl_rs_needs rhd_needs_of(const struct ccl_call *call)
+static struct ccl_rs_needs rhd_needs(const struct ccl_call *call)
 {
     const uint32_t n = call->world_size;
     const bool whole = (n & (n - 1)) != 0;
@@ -242,7 +237,7 @@ static struct ccl_rs_needs rhd_needs_of(const struct ccl_call *call)
 
 static int rhd_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
-    const struct ccl_rs_needs needs = rhd_needs_of(call);
+    const struct ccl_rs_needs needs = rhd_needs(call);
     return ccl_rs_check(call, &needs, "rhd", refusal);
 }
 
@@ -254,7 +249,7 @@ static uint64_t rhd_tcm_bytes(const struct ccl_call *call)
 
 static uint64_t rhd_scratch_bytes(const struct ccl_call *call)
 {
-    const struct ccl_rs_needs needs = rhd_needs_of(call);
+    const struct ccl_rs_needs needs = rhd_needs(call);
     return ccl_rs_scratch_bytes(call, &needs);
 }
 

@@ -1,10 +1,10 @@
 /*
  * ring_all_gather.c: every rank's tensor to all ranks, in rank order: along the rows of the grid of
- * ranks, then along the columns, each round passing on what the one before brought. A line that
+ * ranks, then along the columns, each round passing on the tensors of the round before. A line that
  * wraps is a ring and goes one way (E, S); one that does not goes both ways at once. Every shard
  * goes its own lane.
  *
- * A rank's own tensor is loaded once; what arrives is stored as it comes (lane_steps.h). In a
+ * A rank's own tensor is loaded once; arriving tiles are stored as they come (lane_steps.h). In a
  * round, for each tile in turn: send, then receive; of two ways east (south) before west (north) in
  * sending, the other way round in receiving.
  */
@@ -63,7 +63,7 @@ static uint64_t tensor_bytes(const struct tl *tl)
 }
 
 /* Where tile i of a rank's tensor belongs in the result. */
-static uint64_t ring_all_gather_place_of(const struct tl *tl, uint32_t rank, uint32_t i)
+static uint64_t place_of_tile(const struct tl *tl, uint32_t rank, uint32_t i)
 {
     return tl_args(tl)->region[0].va + rank * tensor_bytes(tl) + lane_tile_offset(tl, i);
 }
@@ -80,7 +80,8 @@ static struct lp_operand ring_all_gather_row_tile(const struct tl *tl, const str
     return tl_tile_after(f->row[low ? 0 : 1], round * tl_tiles(tl) + i);
 }
 
-/* What this round sends on: the own tensors first, then what came from the other side. */
+/* The tile that this round sends on: of the own tensors first, then of those from the other side.
+ */
 static struct lp_operand outgoing(const struct tl *tl, const struct frame *f, struct line line,
                                   bool to_high)
 {
@@ -93,8 +94,8 @@ static struct lp_operand outgoing(const struct tl *tl, const struct frame *f, st
 }
 
 /* Receives one tile from one side, which began at place `origin` of the line, and stores it. */
-static enum tl_status ring_all_gather_take(struct tl *tl, struct frame *f, struct line line,
-                                           bool from_high, uint32_t origin)
+static enum tl_status receive_and_keep(struct tl *tl, struct frame *f, struct line line,
+                                       bool from_high, uint32_t origin)
 {
     struct lp_operand *const first = line.row ? f->row : f->column;
     const uint32_t w = scalar(tl, WIDTH);
@@ -103,13 +104,13 @@ static enum tl_status ring_all_gather_take(struct tl *tl, struct frame *f, struc
     TL_CALL(&f->leaf, tl_recv(tl, from_high ? line.high : line.low, tl_tile_bytes(tl, f->i)));
     if (f->r == 0 && f->k == 0 && f->i == 0)
         first[from_high] = tl_received(tl);
-    TL_RUN(&f->leaf, lane_keep(tl, &f->stores, ring_all_gather_place_of(tl, rank, f->i),
-                               tl_received(tl), tl_tile_bytes(tl, f->i)));
+    TL_RUN(&f->leaf, lane_keep(tl, &f->stores, place_of_tile(tl, rank, f->i), tl_received(tl),
+                               tl_tile_bytes(tl, f->i)));
     TL_END(&f->leaf);
 }
 
-/* One tile of a round: what goes out, and what comes in. */
-static enum tl_status ring_all_gather_exchange(struct tl *tl, struct frame *f, struct line line)
+/* One tile of a round: sends it, and receives its counterpart. */
+static enum tl_status gather_tile(struct tl *tl, struct frame *f, struct line line)
 {
     const bool wraps = scalar(tl, WRAPS);
     const bool low_left = line.at >= f->r, high_left = line.at + f->r < line.n;
@@ -122,19 +123,19 @@ static enum tl_status ring_all_gather_exchange(struct tl *tl, struct frame *f, s
                 tl_send(tl, line.low, outgoing(tl, f, line, false), tl_tile_bytes(tl, f->i)));
     if (wraps || line.at > f->r)
         TL_RUN(&f->level,
-               ring_all_gather_take(tl, f, line, false, (line.at + line.n - 1 - f->r) % line.n));
+               receive_and_keep(tl, f, line, false, (line.at + line.n - 1 - f->r) % line.n));
     if (!wraps && line.at + f->r + 1 < line.n)
-        TL_RUN(&f->level, ring_all_gather_take(tl, f, line, true, line.at + f->r + 1));
+        TL_RUN(&f->level, receive_and_keep(tl, f, line, true, line.at + f->r + 1));
     TL_END(&f->level);
 }
 
-static enum tl_status ring_all_gather_gather(struct tl *tl, struct frame *f, struct line line)
+static enum tl_status gather_along(struct tl *tl, struct frame *f, struct line line)
 {
     TL_BEGIN(&f->part);
     for (f->r = 0; f->r + 1 < line.n; f->r++)
         for (f->k = 0; f->k < line.blocks; f->k++)
             for (f->i = 0; f->i < tl_tiles(tl); f->i++)
-                TL_RUN(&f->part, ring_all_gather_exchange(tl, f, line));
+                TL_RUN(&f->part, gather_tile(tl, f, line));
     TL_END(&f->part);
 }
 
@@ -144,12 +145,12 @@ static enum tl_status ring_all_gather_run(struct tl *tl, void *state)
     TL_BEGIN(&f->line);
     tl_phase(tl, LOAD);
     TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), (uint32_t)tensor_bytes(tl)));
-    TL_RUN(&f->line, lane_keep(tl, &f->stores, ring_all_gather_place_of(tl, tl_args(tl)->rank, 0),
-                               tl_tcm(0), (uint32_t)tensor_bytes(tl)));
+    TL_RUN(&f->line, lane_keep(tl, &f->stores, place_of_tile(tl, tl_args(tl)->rank, 0), tl_tcm(0),
+                               (uint32_t)tensor_bytes(tl)));
     tl_phase(tl, ROWS);
-    TL_RUN(&f->line, ring_all_gather_gather(tl, f, line_of(tl, true)));
+    TL_RUN(&f->line, gather_along(tl, f, line_of(tl, true)));
     tl_phase(tl, COLUMNS);
-    TL_RUN(&f->line, ring_all_gather_gather(tl, f, line_of(tl, false)));
+    TL_RUN(&f->line, gather_along(tl, f, line_of(tl, false)));
     TL_RUN(&f->line, lane_finish(tl, &f->stores));
     TL_END(&f->line);
 }
@@ -219,7 +220,7 @@ static bool is_joined(const struct ccl_call *call, const struct ccl_algorithm *a
 /* The grid of ranks: that of the logical topology, or of the machine. A hook may leave one that
  * does not wrap, which rank 0 shows, since it is at the end of its row and of its column; of
  * `none` it makes a line. False: there is no grid. */
-static bool ring_all_gather_find_grid(const struct ccl_call *call, struct logical *grid)
+static bool find_rank_grid(const struct ccl_call *call, struct logical *grid)
 {
     const bool none = strcmp(call->ccl->topology, "none") == 0;
     const struct ccl_algorithm *const algorithm = hooked(call);
@@ -245,14 +246,14 @@ static void ring_all_gather_kernel_args(const struct ccl_call *call, struct tl_a
 {
     int64_t *const s = args->scalar;
     struct logical grid;
-    (void)ring_all_gather_find_grid(call, &grid); /* ring_all_gather_check() has */
+    (void)find_rank_grid(call, &grid); /* ring_all_gather_check() has */
     s[WIDTH] = grid.w;
     s[HEIGHT] = grid.h;
     s[WRAPS] = grid.wraps;
     s[BASE] = grid.kind == LOGICAL_NONE ? HW_DIR_GLOBAL_N : HW_DIR_N;
 }
 
-/* What a hook has laid joins the ranks: seen once for all, in the call of rank 0. */
+/* The queues that a hook has laid join the ranks: seen once for all, in the call of rank 0. */
 static int check_hooked(const struct ccl_call *call, const struct logical *grid,
                         struct ccl_refusal *refusal)
 {
@@ -276,7 +277,7 @@ static int check_hooked(const struct ccl_call *call, const struct logical *grid,
 static int ring_all_gather_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     struct logical grid;
-    if (ring_all_gather_find_grid(call, &grid))
+    if (find_rank_grid(call, &grid))
         return check_hooked(call, &grid, refusal);
     char undirected[200];
     (void)ccl_refuse(refusal, "defaults.topology",

@@ -33,7 +33,7 @@ int data_impossible(const struct data_pass *pass, const struct lp_op *op, struct
                         cube % cubes, op->pe % pass->pes, kind_name(op->kind), op->bytes, what);
 }
 
-/* ---- operands ------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 static bool is_memory(uint8_t space)
 {
@@ -93,7 +93,7 @@ static int check_destination(const struct data_pass *pass, const struct lp_op *o
     return check_operand(pass, op, &op->dst, bytes, "destination", error);
 }
 
-/* ---- kinds ---------------------------------------------------------------------------------- */
+/* ---- kinds ----------------------------------------------------------------------------------- */
 
 /* Elements of a known type, and an operation on them if one is asked for. */
 static int check_elements(const struct data_pass *pass, const struct lp_op *op, bool reduces,

@@ -9,7 +9,7 @@
 
 /* CW_OK, or why the record is impossible. It changes nothing. */
 int data_check(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error);
-/* Always CW_BUG, with the operation and what is wrong with it. */
+/* Always CW_BUG, with the operation and its fault. */
 int data_impossible(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -68,22 +68,22 @@ struct gemm {
 };
 
 /* `count` elements of a factor, from element `first` on, in f32. */
-static void data_matrix_widen(const struct gemm *g, const struct source *source, uint64_t first,
-                              float *dst, size_t count)
+static void widen_elements(const struct gemm *g, const struct source *source, uint64_t first,
+                           float *dst, size_t count)
 {
     data_gather(g->pass, source, first * g->itemsize, g->scratch->raw, count * g->itemsize);
     dtype_to_f32((enum dtype)g->op->dtype, dst, g->scratch->raw, count);
 }
 
-/* The block's sums begin with +0, or with what is there. */
+/* The block's sums begin with +0, or with the values that are there. */
 static void begin_block(const struct gemm *g, uint32_t row, uint32_t rows, uint32_t col,
                         uint32_t cols)
 {
     const struct source dst = {.address = g->dst};
     for (uint32_t i = 0; i < rows; i++)
         if (g->op->math == LP_MATH_SUM)
-            data_matrix_widen(g, &dst, (uint64_t)(row + i) * g->shape.cols + col,
-                              g->scratch->sum[i], cols);
+            widen_elements(g, &dst, (uint64_t)(row + i) * g->shape.cols + col, g->scratch->sum[i],
+                           cols);
         else
             memset(g->scratch->sum[i], 0, cols * sizeof(float));
 }
@@ -95,9 +95,9 @@ static void add_products(const struct gemm *g, uint32_t row, uint32_t rows, uint
     for (uint32_t first = 0, n; first < g->shape.inner; first += n) {
         n = g->shape.inner - first < BLOCK_INNER ? g->shape.inner - first : BLOCK_INNER;
         for (uint32_t i = 0; i < rows; i++)
-            data_matrix_widen(g, &g->a, (uint64_t)(row + i) * g->shape.inner + first, s->a[i], n);
+            widen_elements(g, &g->a, (uint64_t)(row + i) * g->shape.inner + first, s->a[i], n);
         for (uint32_t k = 0; k < n; k++) {
-            data_matrix_widen(g, &g->b, (uint64_t)(first + k) * g->shape.cols + col, s->b, cols);
+            widen_elements(g, &g->b, (uint64_t)(first + k) * g->shape.cols + col, s->b, cols);
             for (uint32_t i = 0; i < rows; i++)
                 for (uint32_t j = 0; j < cols; j++)
                     s->sum[i][j] += s->a[i][k] * s->b[j];
@@ -117,7 +117,7 @@ static bool end_block(const struct gemm *g, uint32_t row, uint32_t rows, uint32_
     return true;
 }
 
-static bool data_matrix_multiply(const struct gemm *g)
+static bool multiply_blocks(const struct gemm *g)
 {
     for (uint32_t row = 0, rows; row < g->shape.rows; row += rows) {
         rows = g->shape.rows - row < BLOCK_ROWS ? g->shape.rows - row : BLOCK_ROWS;
@@ -145,8 +145,7 @@ int data_apply_gemm(struct data_pass *pass, const struct lp_op *op, struct cw_er
     if (done) {
         g.scratch = (struct gemm_scratch *)(void *)scratch->bytes;
         done = data_bind(pass, op, &op->a, g.shape.a_bytes, &target, &g.a) &&
-               data_bind(pass, op, &op->b, g.shape.b_bytes, &target, &g.b) &&
-               data_matrix_multiply(&g);
+               data_bind(pass, op, &op->b, g.shape.b_bytes, &target, &g.b) && multiply_blocks(&g);
         tiles_release(pass->tiles, scratch);
     }
     data_unbind(pass, op, &op->a, &g.a);

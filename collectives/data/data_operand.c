@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* ---- storage -------------------------------------------------------------------------------- */
+/* ---- storage --------------------------------------------------------------------------------- */
 
 uint64_t data_bytes_taken(const struct data_pass *pass)
 {
@@ -28,7 +28,7 @@ int data_out_of_storage(const struct data_pass *pass, struct cw_error *error)
                         taken, most);
 }
 
-/* ---- operands ------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 uint64_t data_operand_address(const struct data_pass *pass, uint32_t pe,
                               const struct lp_operand *operand)

@@ -27,7 +27,7 @@ struct data_pass {
     uint32_t pe_count, pes; /* in all; in one cube */
 };
 
-/* What an operation reads: a buffer, or memory from an address on. */
+/* An operand that an operation reads: a buffer, or memory from an address on. */
 struct source {
     const uint8_t *bytes; /* NULL: memory */
     uint64_t address;

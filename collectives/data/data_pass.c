@@ -60,7 +60,7 @@ void data_pass_end_kernel(struct data_pass *pass, uint32_t pe)
 
 void data_pass_log(struct data_pass *pass, struct op_log *log) { pass->log = log; }
 
-/* ---- operations ----------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 /* Gives the value of the source a name. The record has been checked. */
 static int apply_value(struct data_pass *pass, const struct lp_op *op, struct tile_name to,
@@ -202,8 +202,7 @@ static int apply_land(struct data_pass *pass, const struct lp_op *op, struct cw_
     return CW_OK;
 }
 
-static int data_pass_apply_op(struct data_pass *pass, const struct lp_op *op,
-                              struct cw_error *error)
+static int apply_checked(struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
 {
     switch (op->kind) {
     case LP_OP_SEND:
@@ -232,13 +231,13 @@ int data_pass_apply(struct data_pass *pass, const struct lp_op *op, struct cw_er
 {
     int code = data_check(pass, op, error);
     if (!code)
-        code = data_pass_apply_op(pass, op, error);
+        code = apply_checked(pass, op, error);
     if (!code && pass->log)
         op_log_op(pass->log, op);
     return code;
 }
 
-/* ---- the host ------------------------------------------------------------------------------- */
+/* ---- the host -------------------------------------------------------------------------------- */
 
 bool data_pass_in_hbm(const struct data_pass *pass, uint32_t pe, uint64_t offset, uint64_t bytes)
 {

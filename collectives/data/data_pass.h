@@ -52,7 +52,7 @@ int data_pass_write(struct data_pass *pass, uint32_t pe, uint64_t offset, const 
 /* Elements first .. first + count - 1 of the seed's stream (input.h). */
 int data_pass_fill_input(struct data_pass *pass, uint32_t pe, uint64_t offset, enum dtype dtype,
                          uint64_t seed, uint64_t first, uint64_t count, struct cw_error *error);
-/* What is there is not wanted any more: it reads as zeros, and takes no storage. */
+/* Drops the contents of a range: it reads as zeros from then on, and takes no storage. */
 int data_pass_forget(struct data_pass *pass, uint32_t pe, uint64_t offset, uint64_t bytes,
                      struct cw_error *error);
 /* `count` times the value, rounded to the dtype. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 #include <Judy.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #define CLASS_BYTES_MIN 64u
 #define CLASSES         27u                 /* 64 bytes to 4 GiB */
@@ -64,7 +66,7 @@ void tiles_free(struct tiles *tiles)
 uint64_t tiles_bytes(const struct tiles *tiles) { return tiles->bytes; }
 uint64_t tiles_alive(const struct tiles *tiles) { return tiles->alive; }
 
-/* ---- the pool ------------------------------------------------------------------------------- */
+/* ---- the pool -------------------------------------------------------------------------------- */
 
 static uint32_t size_class(uint32_t bytes)
 {
@@ -103,20 +105,51 @@ struct tile_buffer *tiles_take(struct tiles *tiles, uint32_t bytes, uint64_t byt
         return NULL;
     struct tile_buffer *buffer = tiles->free_buffers[class];
     tiles->free_buffers[class] = buffer->next_free;
+    CW_INVARIANT("I-TILE-2", buffer->holders == 0, "a free buffer has %u holders", buffer->holders);
     buffer->holders = 1;
+#if CW_ASSERTING
+    buffer->sent_bytes = 0;
+#endif
     return buffer;
+}
+
+/* Builds that look for bugs keep the hash of a buffer's bytes from its first send on. */
+static void note_first_send(struct tile_buffer *buffer, uint32_t bytes)
+{
+#if CW_ASSERTING
+    if (buffer->sent_bytes == 0) {
+        buffer->sent_bytes = bytes;
+        buffer->sent_hash = XXH3_64bits(buffer->bytes, bytes);
+    }
+#else
+    (void)buffer;
+    (void)bytes;
+#endif
+}
+
+static void check_unchanged(const struct tile_buffer *buffer)
+{
+#if CW_ASSERTING
+    CW_INVARIANT("I-TILE-2",
+                 buffer->sent_bytes == 0 ||
+                     XXH3_64bits(buffer->bytes, buffer->sent_bytes) == buffer->sent_hash,
+                 "%u bytes changed after their first send", buffer->sent_bytes);
+#else
+    (void)buffer;
+#endif
 }
 
 void tiles_release(struct tiles *tiles, struct tile_buffer *buffer)
 {
     assert(buffer->holders > 0);
+    check_unchanged(buffer);
     if (--buffer->holders)
         return;
     buffer->next_free = tiles->free_buffers[buffer->size_class];
     tiles->free_buffers[buffer->size_class] = buffer;
 }
 
-/* ---- queues --------------------------------------------------------------------------------- */
+/* ---- queues ---------------------------------------------------------------------------------- */
 
 static Word_t queue_key(uint32_t pe, uint8_t dir) { return (Word_t)pe << 8 | dir; }
 
@@ -159,7 +192,7 @@ static struct tile *slot(struct queue *queue, uint32_t seq)
     return &queue->ring[seq & (queue->capacity - 1)];
 }
 
-static bool data_tiles_grow(struct tiles *tiles, struct queue *queue, uint64_t bytes_max)
+static bool grow_tile_queue(struct tiles *tiles, struct queue *queue, uint64_t bytes_max)
 {
     const uint32_t capacity = queue->capacity * 2;
     const uint64_t more = (uint64_t)queue->capacity * sizeof(struct tile);
@@ -187,8 +220,13 @@ bool tiles_send(struct tiles *tiles, struct tile_name name, struct tile_buffer *
     if (!queue)
         queue = make_queue(tiles, name.pe, name.dir, bytes_max);
     if (!queue || (queue->next - queue->first == queue->capacity &&
-                   !data_tiles_grow(tiles, queue, bytes_max)))
+                   !grow_tile_queue(tiles, queue, bytes_max)))
         return false;
+    note_first_send(buffer, bytes);
+    CW_INVARIANT("I-TILE-1",
+                 name.seq == queue->next && queue->next - queue->first < queue->capacity,
+                 "tile %u, next %u, first %u, room for %u", name.seq, queue->next, queue->first,
+                 queue->capacity);
     *slot(queue, name.seq) = (struct tile){.buffer = buffer, .bytes = bytes};
     queue->next++;
     buffer->holders++;
@@ -199,7 +237,7 @@ bool tiles_send(struct tiles *tiles, struct tile_name name, struct tile_buffer *
 enum tile_state tiles_find(struct tiles *tiles, struct tile_name name, struct tile **tile)
 {
     struct queue *queue = find_queue(tiles, name.pe, name.dir);
-    /* Sequence numbers go round after 2^32: what is at most 2^31 behind `next` has been sent. */
+    /* Sequence numbers go round after 2^32: a tile at most 2^31 behind `next` has been sent. */
     if (!queue || queue->next - name.seq - 1 >= UINT32_C(1) << 31)
         return TILE_NOT_SENT;
     if (queue->next - name.seq > queue->next - queue->first || !slot(queue, name.seq)->buffer)
@@ -211,6 +249,9 @@ enum tile_state tiles_find(struct tiles *tiles, struct tile_name name, struct ti
 static void drop(struct tiles *tiles, struct queue *queue, uint32_t seq)
 {
     struct tile *tile = slot(queue, seq);
+    CW_INVARIANT(
+        "I-TILE-1", seq - queue->first < queue->next - queue->first && tile->buffer != NULL,
+        "tile %u is dropped, of those from %u to below %u", seq, queue->first, queue->next);
     tiles_release(tiles, tile->buffer);
     tile->buffer = NULL;
     tiles->alive--;

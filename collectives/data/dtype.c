@@ -5,7 +5,7 @@
  *
  * Why f16 and bf16 may be computed in f32 and rounded again without a second rounding error:
  *   f16, sum.  f32 has p = 24 >= 2 * 11 + 2 digits, so rounding the exact sum to f32 and then to
- *     f16 gives what rounding it once to f16 gives (Figueroa, "When is double rounding
+ *     f16 gives the same as rounding it once to f16 (Figueroa, "When is double rounding
  *     innocuous?", 1995); where the f16 result is subnormal, the sum of two multiples of 2^-24
  *     is exact in f32, and the theorem needs nothing.
  *   f16, prod.  11 + 11 digits fit in 24 and exponents from -48 to 31 are normal in f32: exact.
@@ -73,7 +73,7 @@ bool redop_parse(const char *name, enum redop *op)
     return false;
 }
 
-/* ---- conversions of eight elements ---------------------------------------------------------- */
+/* ---- conversions of eight elements ----------------------------------------------------------- */
 
 static inline f32x8 f32_canonical(f32x8 x)
 {
@@ -90,7 +90,7 @@ static inline bits128 bf16_narrow(f32x8 x)
     return u16_of_u32(shift_right_u32(add_u32(bits, half), 16));
 }
 
-/* ---- operations on one block ---------------------------------------------------------------- */
+/* ---- operations on one block ----------------------------------------------------------------- */
 
 typedef bits256 (*block_fn)(bits256 a, bits256 b);
 
@@ -193,7 +193,7 @@ static inline bits256 f32_min(bits256 a, bits256 b)
     return or_nan32(key32(min_i32(key32(a), key32(b))), a, b);
 }
 
-/* ---- arrays --------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 static inline bits256 load_block(const uint8_t *from)
 {

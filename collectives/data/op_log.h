@@ -7,7 +7,7 @@
  * name. The content is
  *   "cubewarp op log 1\n"
  *   the header: a line of JSON, an object of
- *     version, config_digest, bench, algorithm, dtype, itemsize, redop, seed: what ran
+ *     version, config_digest, bench, algorithm, dtype, itemsize, redop, seed: of the run
  *     machine: {sips, cubes (of a SIP), pes (of a cube), tcm_bytes, hbm_bytes (of a PE), sram_bytes
  *     (of a cube)}
  *   records, from a memory of zeros on; then, as the last one, the trailer.

@@ -1,6 +1,6 @@
 /*
  * op_log_read.c: reads op logs (op_log.h), which may be anything: every number is bounded before it
- * is used, nothing is allocated in proportion to what a file says, and the window that a Zstandard
+ * is used, no number in a file decides how much is allocated, and the window that a Zstandard
  * frame may ask for is limited.
  */
 #include "collectives/data/op_log_read.h"
@@ -30,7 +30,7 @@ struct op_log_reader {
     uint64_t count;                 /* records read */
     uint64_t record, record_offset; /* the one read last: its number, its place */
     size_t input_begin, input_end;
-    size_t expected; /* what the decompressor said last: 0, a frame has ended */
+    size_t expected; /* the decompressor's last hint: 0, a frame has ended */
     bool input_over;
     int64_t last_start_ps;
     uint8_t input[INPUT_BYTES], content[CONTENT_BYTES];
@@ -62,7 +62,7 @@ int op_log_refuse(const struct op_log_reader *reader, struct cw_error *error, co
                      (unsigned long long)reader->record, what);
 }
 
-/* ---- content -------------------------------------------------------------------------------- */
+/* ---- content --------------------------------------------------------------------------------- */
 
 static int read_input(struct op_log_reader *reader, struct cw_error *error)
 {
@@ -116,13 +116,13 @@ static int ensure(struct op_log_reader *reader, size_t want, struct cw_error *er
     return reader->end - reader->begin >= want ? CW_OK : op_log_read_fill(reader, want, error);
 }
 
-static void op_log_read_take(struct op_log_reader *reader, size_t bytes)
+static void consume_content(struct op_log_reader *reader, size_t bytes)
 {
     reader->begin += bytes;
     reader->offset += bytes;
 }
 
-/* ---- the header ----------------------------------------------------------------------------- */
+/* ---- the header ------------------------------------------------------------------------------ */
 
 struct header_reader {
     const struct op_log_reader *reader;
@@ -211,7 +211,7 @@ static int open_content(struct op_log_reader *reader, struct op_log_header *head
     if (reader->end - reader->begin < magic_bytes ||
         memcmp(reader->content + reader->begin, OP_LOG_MAGIC, magic_bytes) != 0)
         return refuse_at(reader, 0, error, "this is no op log of version 1: it begins otherwise");
-    op_log_read_take(reader, magic_bytes);
+    consume_content(reader, magic_bytes);
     if (ensure(reader, OP_LOG_HEADER_BYTES_MAX, error) != CW_OK)
         return error->exit_code;
     const char *text = (const char *)reader->content + reader->begin;
@@ -230,11 +230,11 @@ static int open_content(struct op_log_reader *reader, struct op_log_header *head
     const struct header_reader h = {reader, reader->offset, error};
     const int code = read_header(&h, object, header);
     json_decref(object);
-    op_log_read_take(reader, (size_t)(end - text) + 1);
+    consume_content(reader, (size_t)(end - text) + 1);
     return code;
 }
 
-/* ---- records -------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 /* A record's bytes; it is known that its largest form is there, or that the file ends before. */
 struct cursor {
@@ -356,7 +356,7 @@ static int read_trailer(struct op_log_reader *reader, struct cursor *c,
     if (record->count != reader->count)
         return op_log_refuse(reader, error, "trailer: it counts %llu records, and there are %llu",
                              (unsigned long long)record->count, (unsigned long long)reader->count);
-    op_log_read_take(reader, (size_t)(c->at - (reader->content + reader->begin)));
+    consume_content(reader, (size_t)(c->at - (reader->content + reader->begin)));
     if (ensure(reader, 1, error) != CW_OK)
         return error->exit_code;
     if (reader->end != reader->begin)
@@ -390,12 +390,12 @@ int op_log_next(struct op_log_reader *reader, struct op_log_record *record, stru
         return op_log_refuse(reader, error, "kind %u; expected %s", record->kind, OP_KINDS);
     if (cursor.wrong != NULL)
         return op_log_refuse(reader, error, "kind %u: %s", record->kind, cursor.wrong);
-    op_log_read_take(reader, (size_t)(cursor.at - begin));
+    consume_content(reader, (size_t)(cursor.at - begin));
     reader->count++;
     return CW_OK;
 }
 
-/* ---- a reader ------------------------------------------------------------------------------- */
+/* ---- a reader -------------------------------------------------------------------------------- */
 
 struct op_log_reader *op_log_open(FILE *stream, const char *name, struct op_log_header *header,
                                   struct cw_error *error)

@@ -40,7 +40,7 @@ static void compress(struct op_log *log, ZSTD_EndDirective how)
     log->used = 0;
 }
 
-/* ---- numbers -------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static void put_bytes(struct op_log *log, const void *src, size_t bytes)
 {
@@ -48,7 +48,7 @@ static void put_bytes(struct op_log *log, const void *src, size_t bytes)
     log->used += bytes;
 }
 
-static void op_log_write_put(struct op_log *log, uint64_t n)
+static void put_number(struct op_log *log, uint64_t n)
 {
     for (; n >= 128; n >>= 7)
         log->block[log->used++] = (uint8_t)(n | 128);
@@ -57,17 +57,17 @@ static void op_log_write_put(struct op_log *log, uint64_t n)
 
 static void put_signed(struct op_log *log, int64_t n)
 {
-    op_log_write_put(log, (uint64_t)n << 1 ^ (n < 0 ? UINT64_MAX : 0));
+    put_number(log, (uint64_t)n << 1 ^ (n < 0 ? UINT64_MAX : 0));
 }
 
 static void put_operand(struct op_log *log, const struct lp_operand *operand)
 {
     const uint32_t tag = operand->space + 8u * operand->flags;
-    op_log_write_put(log, tag);
+    put_number(log, tag);
     if (!tag)
         return;
-    op_log_write_put(log, operand->dir);
-    op_log_write_put(log, operand->at);
+    put_number(log, operand->dir);
+    put_number(log, operand->at);
 }
 
 static void begin(struct op_log *log, uint8_t kind)
@@ -78,7 +78,7 @@ static void begin(struct op_log *log, uint8_t kind)
     log->count++;
 }
 
-/* ---- records -------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 void op_log_op(struct op_log *log, const struct lp_op *op)
 {
@@ -87,14 +87,14 @@ void op_log_op(struct op_log *log, const struct lp_op *op)
     put_signed(log, (int64_t)((uint64_t)op->t_start_ps - (uint64_t)log->last_start_ps));
     put_signed(log, (int64_t)((uint64_t)op->t_end_ps - (uint64_t)op->t_start_ps));
     log->last_start_ps = op->t_start_ps;
-    op_log_write_put(log, op->pe);
-    op_log_write_put(log, op->math);
-    op_log_write_put(log, op->dtype);
-    op_log_write_put(log, op->dir);
-    op_log_write_put(log, op->bytes);
-    op_log_write_put(log, op->seq);
-    op_log_write_put(log, op->peer);
-    op_log_write_put(log, op->peer_dir);
+    put_number(log, op->pe);
+    put_number(log, op->math);
+    put_number(log, op->dtype);
+    put_number(log, op->dir);
+    put_number(log, op->bytes);
+    put_number(log, op->seq);
+    put_number(log, op->peer);
+    put_number(log, op->peer_dir);
     put_operand(log, &op->a);
     put_operand(log, &op->b);
     put_operand(log, &op->dst);
@@ -103,29 +103,29 @@ void op_log_op(struct op_log *log, const struct lp_op *op)
 void op_log_kernel_ended(struct op_log *log, uint32_t pe)
 {
     begin(log, OP_LOG_KERNEL_ENDED);
-    op_log_write_put(log, pe);
+    put_number(log, pe);
 }
 
 void op_log_fill_input(struct op_log *log, uint32_t pe, uint64_t offset, enum dtype dtype,
                        uint64_t seed, uint64_t first, uint64_t count)
 {
     begin(log, OP_LOG_FILL_INPUT);
-    op_log_write_put(log, pe);
-    op_log_write_put(log, offset);
-    op_log_write_put(log, dtype);
-    op_log_write_put(log, seed);
-    op_log_write_put(log, first);
-    op_log_write_put(log, count);
+    put_number(log, pe);
+    put_number(log, offset);
+    put_number(log, dtype);
+    put_number(log, seed);
+    put_number(log, first);
+    put_number(log, count);
 }
 
 void op_log_fill(struct op_log *log, uint32_t pe, uint64_t offset, enum dtype dtype, float value,
                  uint64_t count)
 {
     begin(log, OP_LOG_FILL);
-    op_log_write_put(log, pe);
-    op_log_write_put(log, offset);
-    op_log_write_put(log, dtype);
-    op_log_write_put(log, count);
+    put_number(log, pe);
+    put_number(log, offset);
+    put_number(log, dtype);
+    put_number(log, count);
     put_bytes(log, &value, sizeof value);
 }
 
@@ -135,14 +135,14 @@ void op_log_write(struct op_log *log, uint32_t pe, uint64_t offset, const void *
     for (size_t done = 0, n; done < bytes; done += n) {
         n = bytes - done < OP_LOG_WRITE_BYTES_MAX ? bytes - done : OP_LOG_WRITE_BYTES_MAX;
         begin(log, OP_LOG_WRITE);
-        op_log_write_put(log, pe);
-        op_log_write_put(log, offset + done);
-        op_log_write_put(log, n);
+        put_number(log, pe);
+        put_number(log, offset + done);
+        put_number(log, n);
         put_bytes(log, from + done, n);
     }
 }
 
-/* ---- a log ---------------------------------------------------------------------------------- */
+/* ---- a log ----------------------------------------------------------------------------------- */
 
 static char *header_text(const struct op_log_header *header)
 {
@@ -200,7 +200,7 @@ void op_log_free(struct op_log *log)
 int op_log_finish(struct op_log *log, uint64_t digest, struct cw_error *error)
 {
     begin(log, OP_LOG_TRAILER);
-    op_log_write_put(log, --log->count);
+    put_number(log, --log->count);
     put_bytes(log, &digest, sizeof digest);
     compress(log, ZSTD_e_end);
     if (!log->failed)

@@ -16,7 +16,7 @@ struct op_log *op_log_create(FILE *stream, const struct op_log_header *header,
                              struct cw_error *error);
 void op_log_free(struct op_log *log); /* accepts NULL */
 
-/* What the data pass has done. What cannot be written is known to the stream. */
+/* A change that the data pass has made. The stream remembers a failed write. */
 void op_log_op(struct op_log *log, const struct lp_op *op);
 void op_log_kernel_ended(struct op_log *log, uint32_t pe);
 void op_log_fill_input(struct op_log *log, uint32_t pe, uint64_t offset, enum dtype dtype,

@@ -1,6 +1,7 @@
 /*
- * op_replay.c: executes an op log again (op_log.h), with a data pass of its own, and says what each
- * record is. What the data pass finds impossible is the file's fault here, and named by its place.
+ * op_replay.c: executes an op log again (op_log.h), with a data pass of its own, and lists the
+ * records. A record that the data pass finds impossible is the file's fault here, and is named by
+ * its place.
  */
 #include "collectives/data/op_replay.h"
 
@@ -11,7 +12,7 @@
 #include "collectives/data/op_log_read.h"
 #include "hw/structure.h"
 
-/* ---- records as text ------------------------------------------------------------------------ */
+/* ---- records as text ------------------------------------------------------------------------- */
 
 static const char *const kind_name[] = {[LP_OP_SEND] = "ipcq_send",
                                         [LP_OP_RECV] = "ipcq_recv",
@@ -116,7 +117,7 @@ static void list(FILE *out, const struct hw_config *hw, const struct op_log_reco
     fputc('\n', out);
 }
 
-/* ---- execution ------------------------------------------------------------------------------ */
+/* ---- execution ------------------------------------------------------------------------------- */
 
 static int apply_host(struct data_pass *pass, const struct op_log_reader *reader,
                       const struct op_log_record *record, const struct hw_config *hw,
@@ -143,9 +144,9 @@ static int apply_host(struct data_pass *pass, const struct op_log_reader *reader
     }
 }
 
-static int op_replay_apply(struct data_pass *pass, const struct op_log_reader *reader,
-                           const struct op_log_record *record, const struct hw_config *hw,
-                           struct cw_error *error)
+static int apply_record(struct data_pass *pass, const struct op_log_reader *reader,
+                        const struct op_log_record *record, const struct hw_config *hw,
+                        struct cw_error *error)
 {
     if (record->kind > OP_LOG_OP_LAST && record->kind != OP_LOG_KERNEL_ENDED)
         return apply_host(pass, reader, record, hw, error);
@@ -178,7 +179,7 @@ static int replay_records(struct op_log_reader *reader, struct op_log_replay *re
         replay->counts[record.kind]++;
         if (record.kind == OP_LOG_TRAILER)
             break;
-        code = op_replay_apply(pass, reader, &record, hw, error);
+        code = apply_record(pass, reader, &record, hw, error);
         if (code != CW_OK)
             return code;
         if (replay->listing != NULL)

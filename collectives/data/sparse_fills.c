@@ -42,7 +42,7 @@ static bool make_room(struct sparse_fills *fills)
     return true;
 }
 
-/* What is left of a fill from `address` on, which is in it. */
+/* The bytes of a fill from `address` on, which is in it. */
 static struct sparse_fill tail_of(struct sparse_fill fill, uint64_t address)
 {
     const uint64_t cut = address - fill.address;

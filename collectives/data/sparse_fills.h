@@ -1,7 +1,7 @@
 /*
- * sparse_fills.h: what untouched places of a sparse memory show instead of zeros: ranges whose
- * bytes a function gives, so that a tensor that is only read takes no storage. A sorted list of
- * disjoint ranges. Internal to sparse_memory.c; one thread at a time.
+ * sparse_fills.h: the contents of untouched places of a sparse memory, where they are not zeros:
+ * ranges whose bytes a function gives, so that a tensor that is only read takes no storage. A
+ * sorted list of disjoint ranges. Internal to sparse_memory.c; one thread at a time.
  */
 #ifndef COLLECTIVES_SPARSE_FILLS_H
 #define COLLECTIVES_SPARSE_FILLS_H

@@ -8,7 +8,8 @@
  * When an allocation fails inside of Judy (1.0.5), it says so, but may lose a node of its own: a
  * leak checker sees that once, in a run that ends for lack of memory anyway.
  *
- * Fills (sparse_fills.h) say what untouched pages show; a page that is touched begins with that.
+ * Fills (sparse_fills.h) give the contents of untouched pages; a page that is touched begins with
+ * them.
  *
  * Pages are cut from chunks one after the other, so pages that are touched together are neighbours
  * here as well, and stretches are as long as a block.
@@ -42,7 +43,7 @@ struct cutter {
     size_t left;
 };
 
-/* A page that is nobody's. */
+/* A page that is not in use. */
 struct free_page {
     struct free_page *next;
 };
@@ -178,7 +179,7 @@ const uint8_t *sparse_memory_look(struct sparse_memory *memory, uint64_t address
     return start ? start + in_page : show(memory, address, *run);
 }
 
-/* A page with what its place has shown so far. */
+/* A page with the contents that its place has shown so far. */
 static uint8_t *make_page(struct sparse_memory *memory, uint64_t address)
 {
     uint8_t *page = (uint8_t *)memory->free_pages;

@@ -21,7 +21,7 @@ struct sparse_memory;
 struct sparse_memory *sparse_memory_create(uint64_t bytes_max);
 void sparse_memory_free(struct sparse_memory *memory); /* accepts NULL */
 
-/* Bytes of storage taken so far; and another limit, for what is still to come. */
+/* Bytes of storage taken so far; and another limit, for later allocations. */
 uint64_t sparse_memory_bytes(const struct sparse_memory *memory);
 void sparse_memory_limit(struct sparse_memory *memory, uint64_t bytes_max);
 
@@ -50,7 +50,7 @@ struct sparse_range {
 /* Bytes that a function gives: those from byte `at` of the content on. Pure. */
 struct sparse_content {
     void (*make)(const struct sparse_content *content, uint64_t at, void *dst, size_t bytes);
-    uint64_t word[3]; /* whatever it needs */
+    uint64_t word[3]; /* its arguments */
 };
 
 /*
@@ -67,7 +67,8 @@ uint64_t sparse_memory_hash(struct sparse_memory *memory, const struct sparse_ra
 
 /*
  * XXH3 (64 bits) over each page that is not all zeros, in the order of addresses: its address (8
- * bytes, little-endian), then its bytes. So it depends on contents alone, not on what was touched.
+ * bytes, little-endian), then its bytes. So it depends on contents alone, not on which pages were
+ * touched.
  */
 uint64_t sparse_memory_digest(const struct sparse_memory *memory);
 

@@ -1,9 +1,9 @@
 /*
  * strict_check.c: see strict_check.h. A queue's slots are kept by sequence number modulo n_slots.
- * Of a slot it is known what was sent for it last, which tile is in it, since when, and until when
- * operations have read that tile. Protocol and commit order give
- * I-STRICT-1: a send's record comes after the arrival and the receive of the tile n_slots before,
- *             so that one entry per slot is enough.
+ * Of a slot it is known which send was the last for it, which tile is in it, since when, and until
+ * when operations have read that tile. Protocol and commit order give I-STRICT-1: a send's record
+ * comes after the arrival and the receive of the tile n_slots before, so that one entry per slot is
+ * enough.
  *
  * Reuse: an operation reads its tile until its t_end. Either the tile n_slots later has arrived by
  * then, in commit order, or it arrives later at a time before that t_end (a kernel runs ahead of
@@ -17,6 +17,7 @@
 #include <Judy.h>
 
 #include "collectives/data/dtype.h"
+#include "core/invariant.h"
 #include "hw/structure.h"
 
 struct slot {
@@ -77,7 +78,7 @@ static int strict_check_no_memory(struct cw_error *error)
     return cw_error_memory(error, "strict_validation");
 }
 
-/* ---- IpcqSlotReuse -------------------------------------------------------------------------- */
+/* ---- IpcqSlotReuse --------------------------------------------------------------------------- */
 
 static const char *use_name(uint32_t kind)
 {
@@ -149,7 +150,7 @@ static int use(struct strict_check *check, const struct lp_op *op, const struct 
     return CW_OK;
 }
 
-/* ---- IpcqTypeMismatch ----------------------------------------------------------------------- */
+/* ---- IpcqTypeMismatch ------------------------------------------------------------------------ */
 
 static int send(struct strict_check *check, const struct lp_op *op, struct cw_error *error)
 {
@@ -157,6 +158,11 @@ static int send(struct strict_check *check, const struct lp_op *op, struct cw_er
     if (queue == NULL)
         return strict_check_no_memory(error);
     struct slot *slot = &queue->slot[op->seq % check->n_slots];
+    CW_INVARIANT("I-STRICT-1",
+                 !slot->sent || (slot->sent_seq == op->seq - check->n_slots && slot->arrived &&
+                                 slot->seq == slot->sent_seq),
+                 "tile %u is sent into the slot of tile %u, whose latest arrival is tile %u",
+                 op->seq, slot->sent_seq, slot->seq);
     slot->sent = true;
     slot->sent_seq = op->seq;
     slot->sent_bytes = op->bytes;

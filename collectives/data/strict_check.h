@@ -1,5 +1,5 @@
 /*
- * strict_check.h: what `strict_validation` (ccl.yaml) holds against committed records (QUEUES.md,
+ * strict_check.h: the checks of committed records for `strict_validation` (ccl.yaml) (QUEUES.md,
  * "Failures", F2, and "Value semantics"): that a receive names the bytes and the type that the
  * matching send sent, and that no slot is written over while its tile is still in use. It follows
  * the records in their order, so it says the same for any number of threads, with data or without.

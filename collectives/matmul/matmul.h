@@ -5,7 +5,7 @@
  * the same PE. PE 0 of each cube computes its own product.
  *
  * The three matrices lie one after the other in a shard of a tensor, A, B, C, each tile by tile,
- * row of tiles by row of tiles; a tile is row-major, and those at the far edges are what is left.
+ * row of tiles by row of tiles; a tile is row-major, and the tiles at the far edges may be smaller.
  * The order of additions: a tile of C is the product of the first tiles of its row and column, in
  * f32 in order of the inner dimension, rounded to the dtype; each further pair is added to it, in
  * f32 from its value on, and rounded again.
@@ -30,7 +30,7 @@ struct matmul_job {
 };
 
 /* A job's kernel beside a collective's; the collective's marks its phases, then there is one more
- * for what is left of the product. */
+ * for the rest of the product. */
 struct matmul_beside {
     struct tl_kernel kernel;
     const char *phase[16];

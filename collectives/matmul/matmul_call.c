@@ -6,7 +6,10 @@
 
 #include "collectives/runtime/dist_internal.h"
 
-const struct ccl_algorithm dist_matmul_algorithm = {
+_Static_assert((int)MATMUL_REGION == (int)DIST_OPERANDS_REGION, "the kernel finds its operands");
+
+/* Not in the registry: ccl.yaml cannot choose it. */
+static const struct ccl_algorithm matmul_algorithm = {
     .name = "matmul", .collective = CCL_MATMUL, .kernel = &matmul_kernel};
 
 void dist_matmul(struct tensor *operands, const struct matmul_job *job)
@@ -16,7 +19,8 @@ void dist_matmul(struct tensor *operands, const struct matmul_job *job)
                                      .out = operands,
                                      .op = REDOP_SUM,
                                      .operands = operands,
-                                     .job = job});
+                                     .more = job,
+                                     .algorithm = &matmul_algorithm});
 }
 
 void dist_all_reduce_beside(struct tensor *tensor, enum redop op, struct tensor *operands,
@@ -27,6 +31,6 @@ void dist_all_reduce_beside(struct tensor *tensor, enum redop op, struct tensor 
                                      .out = tensor,
                                      .op = op,
                                      .operands = operands,
-                                     .job = job,
+                                     .more = job,
                                      .kernel = kernel});
 }

@@ -5,7 +5,6 @@
 #ifndef COLLECTIVES_MATMUL_CALL_H
 #define COLLECTIVES_MATMUL_CALL_H
 
-#include "collectives/algorithm.h"
 #include "collectives/matmul/matmul.h"
 #include "collectives/runtime/tensor.h"
 
@@ -17,8 +16,5 @@
 void dist_matmul(struct tensor *operands, const struct matmul_job *job);
 void dist_all_reduce_beside(struct tensor *tensor, enum redop op, struct tensor *operands,
                             const struct matmul_job *job, const struct tl_kernel *kernel);
-
-/* The algorithm of dist_matmul(). It is not in the registry: ccl.yaml cannot choose it. */
-extern const struct ccl_algorithm dist_matmul_algorithm;
 
 #endif

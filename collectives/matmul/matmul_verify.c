@@ -1,6 +1,6 @@
 /*
- * matmul_verify.c: what a product must be (matmul.h), evaluated from the seed's inputs element by
- * element, without kernels, tiles in memories or the data pass.
+ * matmul_verify.c: the bits of a product (matmul_verify.h), evaluated from the seed's inputs
+ * element by element, without kernels, tiles in memories or the data pass.
  */
 #include "collectives/matmul/matmul_verify.h"
 

@@ -8,7 +8,7 @@
 #include "collectives/matmul/matmul.h"
 
 /*
- * What C must be, to the bit, from the inputs alone: element `first` of the seed's stream is A's
+ * The bits of C from the inputs alone: element `first` of the seed's stream is A's
  * first. Counts how many of C's elements, `result`, have other bits. False: out of memory.
  */
 bool matmul_verify(const struct matmul_shape *shape, enum dtype dtype, uint64_t seed,

@@ -1,7 +1,7 @@
 /*
  * barrier.h: where the ranks of a process group meet (DECISIONS.md, ADR-0024, D7). Each collective
  * call is an epoch: every rank submits its part and waits; the last to arrive drains the engine for
- * all, then everybody goes on. So the engine runs only when every rank has submitted.
+ * all, then all go on. So the engine runs only when every rank has submitted.
  *
  * I-BARRIER-1: one epoch is open at a time; a rank joins it at most once.
  * Entered by the workers of one launcher (spawn.h), one at a time. Between launches all epochs are
@@ -27,13 +27,15 @@ void barrier_free(struct barrier *barrier); /* accepts NULL */
 /*
  * Joins the open epoch as `rank`, calls submit (NULL: nothing to submit), and returns when the
  * epoch has been drained. CW_PROGRAM_FAILED: the rank is in this epoch already, or does not
- * exist, or would wait outside of a worker; or what submit or drain returned. After an error the
- * barrier is reset, and the caller should end its worker (mp_fail), which ends the others.
+ * exist, or would wait outside of a worker; or the code that submit or drain returned. After an
+ * error the barrier is reset, and the caller should end its worker (mp_fail), which ends the
+ * others.
  */
 int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn submit,
                              void *submit_arg, struct cw_error *error);
 
-/* Forgets who has joined the open epoch. A launcher that ends waiting workers does it, too. */
+/* Forgets which ranks have joined the open epoch. A launcher that ends waiting workers does it,
+ * too. */
 void barrier_reset(struct barrier *barrier);
 
 uint64_t barrier_epochs(const struct barrier *barrier); /* completed */

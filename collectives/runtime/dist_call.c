@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#include "collectives/matmul/matmul_call.h"
 #include "collectives/runtime/dist_internal.h"
 #include "collectives/runtime/dist_scratch.h"
 #include "collectives/runtime/host_copy.h"
@@ -17,7 +16,7 @@ static const struct tensor *launch_tensor(const struct submission *submission)
     return submission->in != NULL ? submission->in : submission->out;
 }
 
-static struct ccl_call dist_call_call_of(const struct dist *dist, uint32_t rank)
+static struct ccl_call call_of_rank(const struct dist *dist, uint32_t rank)
 {
     const struct submission *submission = &dist->submissions[rank];
     const struct tensor *tensor = launch_tensor(submission);
@@ -45,10 +44,10 @@ static bool has_shard(const struct tensor *tensor, uint32_t cube, uint32_t pe)
 }
 
 /* The plans say it of the configured algorithm; one for another collective says it itself. */
-static bool dist_call_takes_part(const struct dist *dist, const struct ccl_algorithm *algorithm,
-                                 const struct ccl_call *call, uint32_t cube, uint32_t pe)
+static bool pe_runs_kernel(const struct dist *dist, const struct ccl_algorithm *algorithm,
+                           const struct ccl_call *call, uint32_t cube, uint32_t pe)
 {
-    if (algorithm == &dist_matmul_algorithm)
+    if (algorithm == dist->submissions[call->rank].algorithm)
         return has_shard(dist->submissions[call->rank].operands, cube, pe);
     if (algorithm->machine.lanes)
         return has_shard(launch_tensor(&dist->submissions[call->rank]), cube, pe);
@@ -58,8 +57,8 @@ static bool dist_call_takes_part(const struct dist *dist, const struct ccl_algor
                                          : cube == 0 && pe == 0;
 }
 
-static const struct tl_kernel *dist_call_kernel_of(const struct ccl_algorithm *algorithm,
-                                                   const struct submission *submission)
+static const struct tl_kernel *kernel_of_call(const struct ccl_algorithm *algorithm,
+                                              const struct submission *submission)
 {
     return submission->kernel != NULL ? submission->kernel : algorithm->kernel;
 }
@@ -71,7 +70,7 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
     const struct hw_config *hw = &dist->options.config->hw;
     const struct submission *submission = &dist->submissions[rank];
     const struct tensor *tensor = launch_tensor(submission);
-    const struct ccl_call call = dist_call_call_of(dist, rank);
+    const struct ccl_call call = call_of_rank(dist, rank);
     const uint32_t sip = install_plan_of(dist->plans, rank).sip;
     struct tl_args args = {.n_elem = call.n_elem,
                            .rank = rank,
@@ -86,23 +85,23 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
     if (algorithm->kernel_args != NULL)
         algorithm->kernel_args(&call, &args);
     dist_map_regions(dist, rank, &args);
-    if (submission->job != NULL) {
+    if (submission->operands != NULL) {
         const struct tensor *operands = submission->operands;
         if (args.more != NULL)
             return cw_error_set(error, CW_USAGE,
                                 "the kernel of %s reads a launch's `more`, which a product beside "
                                 "it needs; use lrab_hierarchical_allreduce",
                                 algorithm->name);
-        args.more = submission->job;
-        args.region[MATMUL_REGION] =
+        args.more = submission->more;
+        args.region[DIST_OPERANDS_REGION] =
             (struct tl_region){operands->va_base, operands->hbm_offset, operands->shard_bytes};
     }
     for (uint32_t cube = 0; cube < hw_cubes(hw); cube++)
         for (uint32_t pe = 0; pe < hw_pes(hw); pe++) {
-            if (!dist_call_takes_part(dist, algorithm, &call, cube, pe))
+            if (!pe_runs_kernel(dist, algorithm, &call, cube, pe))
                 continue;
             const int code = dist_launch(dist, (struct hw_place){sip, cube, pe},
-                                         dist_call_kernel_of(algorithm, submission), args, error);
+                                         kernel_of_call(algorithm, submission), args, error);
             if (code != CW_OK)
                 return code;
         }
@@ -114,8 +113,8 @@ static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_ca
                                           struct cw_error *error)
 {
     struct ccl_choice choice;
-    if (call->collective == CCL_MATMUL)
-        return &dist_matmul_algorithm;
+    if (dist->submissions[call->rank].algorithm != NULL)
+        return dist->submissions[call->rank].algorithm;
     const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, &choice, error);
     if (choice.why[0] != '\0' && algorithm != dist->said) {
         fprintf(stderr, "cubewarp: auto takes %s: %s%s%s\n", algorithm->name, choice.why,
@@ -125,7 +124,8 @@ static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_ca
     return algorithm;
 }
 
-/* Ranks that queues do not join: whoever has laid them is at fault. */
+/* Ranks that queues do not join: the fault lies with the hook or the topology that has laid them.
+ */
 static int make_relay(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t root,
                       struct cw_error *error)
 {
@@ -143,7 +143,7 @@ int dist_drain_collective(void *arg, struct cw_error *error)
 {
     struct dist *dist = arg;
     const struct submission *first = &dist->submissions[0];
-    const struct ccl_call call = dist_call_call_of(dist, 0);
+    const struct ccl_call call = call_of_rank(dist, 0);
     const struct ccl_algorithm *algorithm = chosen(dist, &call, error);
     dist->submitted = 0;
     if (algorithm == NULL)
@@ -163,7 +163,7 @@ int dist_drain_collective(void *arg, struct cw_error *error)
     if (code == CW_OK)
         code = dist_drain_copies(dist, error);
     if (code == CW_OK)
-        code = dist_begin_launch(dist, dist_call_kernel_of(algorithm, first), error);
+        code = dist_begin_launch(dist, kernel_of_call(algorithm, first), error);
     for (uint32_t rank = 0; rank < dist->world_size && code == CW_OK; rank++)
         code = launch_rank(dist, algorithm, rank, error);
     if (code == CW_OK)
@@ -191,7 +191,7 @@ int dist_drain_collective(void *arg, struct cw_error *error)
 
 /* ---- submitting ------------------------------------------------------------------------------ */
 
-/* What a rank hands to the barrier. */
+/* A rank's part of a call, for the barrier. */
 struct handover {
     struct dist *dist;
     uint32_t rank;
@@ -201,8 +201,8 @@ struct handover {
 /* All ranks make the same call. */
 static int check_same(const struct dist *dist, uint32_t rank, struct cw_error *error)
 {
-    const struct ccl_call one = dist_call_call_of(dist, dist->first_rank),
-                          other = dist_call_call_of(dist, rank);
+    const struct ccl_call one = call_of_rank(dist, dist->first_rank),
+                          other = call_of_rank(dist, rank);
     if (one.collective != other.collective)
         return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u calls %s where rank %u called %s",
                             rank, ccl_collective_name(other.collective), dist->first_rank,
@@ -223,7 +223,7 @@ static int check_same(const struct dist *dist, uint32_t rank, struct cw_error *e
 }
 
 /* A rank's tensor is on the rank's SIP. */
-static int dist_call_check_place(const struct dist *dist, uint32_t rank, struct cw_error *error)
+static int check_tensor_sip(const struct dist *dist, uint32_t rank, struct cw_error *error)
 {
     const struct tensor *tensor = launch_tensor(&dist->submissions[rank]);
     const uint32_t sip = install_plan_of(dist->plans, rank).sip;
@@ -263,8 +263,8 @@ static int submit(void *arg, struct cw_error *error)
     dist->submissions[handover->rank] = handover->submission;
     if (dist->submitted++ == 0)
         dist->first_rank = handover->rank;
-    const struct ccl_call call = dist_call_call_of(dist, handover->rank);
-    int code = dist_call_check_place(dist, handover->rank, error);
+    const struct ccl_call call = call_of_rank(dist, handover->rank);
+    int code = check_tensor_sip(dist, handover->rank, error);
     if (code == CW_OK)
         code = check_same(dist, handover->rank, error);
     if (code != CW_OK || call.collective == CCL_MATMUL)

@@ -1,6 +1,6 @@
 /*
- * dist_check.c: what a call of a collective may ask for on this machine (distributed.h), found
- * before anything runs, with the place of the value at fault. Pure.
+ * dist_check.c: the conditions of a call on this machine (dist_check.h). A refusal is data until
+ * dist_check_call() joins it to a message with its place. Pure.
  */
 #include "collectives/runtime/dist_check.h"
 
@@ -31,8 +31,8 @@ int dist_refuse(const struct config *config, const char *key, struct cw_error *e
     return error->exit_code = CW_USAGE;
 }
 
-/* A kernel runs on the PEs that it is written for. What runs beside the configured algorithm
- * chooses its own. */
+/* A kernel runs on the PEs that it is written for. An algorithm that runs beside the configured one
+ * chooses its own PEs. */
 static int check_mapper(const struct config *config, const struct ccl_call *call,
                         struct ccl_refusal *refusal)
 {
@@ -59,8 +59,8 @@ static int advise_by_rank(enum ccl_collective collective, struct ccl_refusal *re
 }
 
 /* Rank r is SIP r and all SIPs are ranks, or the algorithm does without. */
-static int dist_check_by_sip(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
-                             struct ccl_refusal *refusal)
+static int check_ranks_are_sips(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                                struct ccl_refusal *refusal)
 {
     const struct ccl_ranks *const ranks = &call->ccl->ranks;
     uint32_t same = 0;
@@ -86,7 +86,7 @@ static int dist_check_by_sip(const struct ccl_algorithm *algorithm, const struct
 
 /* An all-reduce whose tensors may be larger than TCM, if this machine can run it; or NULL. */
 static const struct ccl_algorithm *
-dist_check_tiled(const struct ccl_call *call, const struct ccl_algorithm *algorithm, uint64_t left)
+tiled_all_reduce(const struct ccl_call *call, const struct ccl_algorithm *algorithm, uint64_t left)
 {
     const struct ccl_algorithm *const pipelined = ccl_algorithm_find("lrab_pipelined_allreduce");
     struct ccl_refusal refusal;
@@ -104,7 +104,7 @@ dist_check_tiled(const struct ccl_call *call, const struct ccl_algorithm *algori
 }
 
 /* The kernel's data fits in TCM beside the receive rings. */
-static int dist_check_tcm(const struct config *config, const struct ccl_algorithm *algorithm,
+static int check_tcm_room(const struct config *config, const struct ccl_algorithm *algorithm,
                           const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     const uint64_t rings = dist_ring_bytes(config, CCL_BUFFER_TCM);
@@ -127,15 +127,15 @@ static int dist_check_tcm(const struct config *config, const struct ccl_algorith
                      "beside the receive rings",
                      (unsigned long long)call->n_elem, (unsigned long long)wanted,
                      (unsigned long long)left, (unsigned long long)config->hw.tcm_bytes);
-    const struct ccl_algorithm *const tiled = dist_check_tiled(call, algorithm, left);
+    const struct ccl_algorithm *const tiled = tiled_all_reduce(call, algorithm, left);
     if (tiled == NULL)
         return ccl_advise(refusal, "use fewer elements or smaller rings");
     return ccl_advise(refusal, "use fewer elements, smaller rings, or %s", tiled->name);
 }
 
 /* The algorithm's own conditions. */
-static int dist_check_own(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
-                          struct ccl_refusal *refusal)
+static int check_own_conditions(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                                struct ccl_refusal *refusal)
 {
     *refusal = (struct ccl_refusal){.key = "defaults.module"};
     if (algorithm->check == NULL || algorithm->check(call, refusal) == CW_OK)
@@ -147,9 +147,9 @@ static int dist_check_own(const struct ccl_algorithm *algorithm, const struct cc
 }
 
 /* Joins a refusal to a message, with its place; of an algorithm that was chosen it says why. */
-static int dist_check_report(const struct config *config, const struct ccl_refusal *refusal,
-                             const struct ccl_algorithm *chosen, const struct ccl_choice *choice,
-                             struct cw_error *error)
+static int report_refusal(const struct config *config, const struct ccl_refusal *refusal,
+                          const struct ccl_algorithm *chosen, const struct ccl_choice *choice,
+                          struct cw_error *error)
 {
     size_t n = 0;
     if (choice->why[0] != '\0')
@@ -170,12 +170,12 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
     if (algorithm == NULL)
         return dist_refuse(config, "defaults.module", error);
     if (check_mapper(config, call, &refusal) != CW_OK ||
-        dist_check_by_sip(algorithm, call, &refusal) != CW_OK)
-        return dist_check_report(config, &refusal, algorithm, &named, error);
-    if (dist_check_own(algorithm, call, &refusal) != CW_OK)
-        return dist_check_report(config, &refusal, algorithm, &choice, error);
-    if (dist_check_tcm(config, algorithm, call, &refusal) != CW_OK)
-        return dist_check_report(config, &refusal, algorithm, &named, error);
+        check_ranks_are_sips(algorithm, call, &refusal) != CW_OK)
+        return report_refusal(config, &refusal, algorithm, &named, error);
+    if (check_own_conditions(algorithm, call, &refusal) != CW_OK)
+        return report_refusal(config, &refusal, algorithm, &choice, error);
+    if (check_tcm_room(config, algorithm, call, &refusal) != CW_OK)
+        return report_refusal(config, &refusal, algorithm, &named, error);
     return CW_OK;
 }
 

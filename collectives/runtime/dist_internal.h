@@ -1,7 +1,7 @@
 /*
- * dist_internal.h: the inside of struct dist, shared by the files of the host runtime, and what
- * those files do for each other; each function stands under the name of its file. Entered between
- * drains, on one thread.
+ * dist_internal.h: the inside of struct dist, shared by the files of the host runtime, and the
+ * functions that those files offer each other; each function stands under the name of its file.
+ * Entered between drains, on one thread.
  */
 #ifndef COLLECTIVES_WORLD_H
 #define COLLECTIVES_WORLD_H
@@ -11,16 +11,20 @@
 #include "collectives/runtime/install_plan.h"
 #include "collectives/relay.h"
 
-/* What a rank has submitted to the collective under way. */
+enum { DIST_OPERANDS_REGION = 0 };
+
+/* A rank's part of the collective under way. */
 struct submission {
     enum ccl_collective collective;
     struct tensor *in, *out; /* the same, where the call works in place; NULL: none */
     enum redop op;
     uint32_t root; /* rank, of a broadcast */
-    /* A matrix product, beside the collective or alone (matmul.h); NULL: none. */
-    struct tensor *operands;
-    const struct matmul_job *job;
-    const struct tl_kernel *kernel; /* instead of the algorithm's: both; NULL: the algorithm's */
+    /* A computation beside the collective, or alone: a matrix product (matmul_call.h). NULL: none.
+     */
+    struct tensor *operands;               /* region DIST_OPERANDS_REGION of the launches */
+    const void *more;                      /* of the launches: the computation's job */
+    const struct tl_kernel *kernel;        /* of both together; NULL: the algorithm's */
+    const struct ccl_algorithm *algorithm; /* of the computation alone; NULL: the collective's */
 };
 
 struct dist {
@@ -36,7 +40,7 @@ struct dist {
     int64_t init_ps;
     double setup_s, install_run_s;
     struct submission *submissions;   /* [world_size] */
-    uint32_t submitted, first_rank;   /* of the epoch that is open: how many, and who began it */
+    uint32_t submitted, first_rank;   /* of the open epoch: how many ranks, and the first */
     struct tensor **tensors;          /* [world_size] of the last collective: its results */
     struct tensor **scratch;          /* [world_size] of the collective under way; or all NULL */
     struct relay relay;               /* of the collective under way, where it asks for one */
@@ -53,19 +57,19 @@ struct dist {
 
 int dist_no_memory(struct cw_error *error);
 
-/* ---- distributed.c -------------------------------------------------------------------------- */
+/* ---- distributed.c --------------------------------------------------------------------------- */
 
 /* The calling worker's world; ends the worker if there is none. */
 struct dist *dist_current(void);
 
-/* ---- dist_call.c ---------------------------------------------------------------------------- */
+/* ---- dist_call.c ----------------------------------------------------------------------------- */
 
 /* Joins the open collective call as the calling rank; ends the worker if that fails. */
 void dist_submit(const struct submission *submission);
 /* The last rank has submitted: launches all at one moment, runs the machine, tells the bench. */
 int dist_drain_collective(void *dist, struct cw_error *error);
 
-/* ---- dist_tensor.c -------------------------------------------------------------------------- */
+/* ---- dist_tensor.c --------------------------------------------------------------------------- */
 
 /* Frees the workers' tensors: all workers have ended. */
 void dist_free_tensors(struct dist *dist);

@@ -1,7 +1,7 @@
 /*
  * distributed.c: the host runtime's world (distributed.h): owns the machine, the data pass, the
- * barriers. Between drains, one thread; what the machine commits reaches the data pass through the
- * callbacks below while a drain is under way.
+ * barriers. Between drains, one thread; the records that the machine commits reach the data pass
+ * through the callbacks below, while a drain is under way.
  */
 #include "collectives/runtime/distributed.h"
 
@@ -22,7 +22,7 @@ int dist_no_memory(struct cw_error *error)
 
 /* ---- what the machine commits ---------------------------------------------------------------- */
 
-static void distributed_on_op(void *arg, const struct lp_op *op)
+static void on_committed_op(void *arg, const struct lp_op *op)
 {
     struct dist *dist = arg;
     const struct dist_listener *listener = dist->options.listener;
@@ -44,13 +44,13 @@ static void on_arrival(void *arg, const struct lp_arrival *arrival)
         (void)strict_check_arrival(dist->strict, arrival, &dist->data_error);
 }
 
-static void distributed_on_kernel(void *arg, const struct lp_kernel_record *record)
+static void on_kernel_record(void *arg, const struct lp_kernel_record *record)
 {
     const struct dist_listener *listener = ((struct dist *)arg)->options.listener;
     listener->kernel(listener->arg, record);
 }
 
-static void distributed_on_progress(void *arg, const struct cw_progress *progress)
+static void on_progress_report(void *arg, const struct cw_progress *progress)
 {
     struct dist *dist = arg;
     if (dist->options.progress != NULL)
@@ -126,7 +126,7 @@ static uint64_t reserved_bytes(const struct dist *dist)
     return (uint64_t)lp_wiring_rings_max(wiring) * ccl->n_slots * ccl->slot_bytes;
 }
 
-static bool distributed_allocate(struct dist *dist)
+static bool allocate_world(struct dist *dist)
 {
     dist->submissions = calloc(dist->world_size, sizeof *dist->submissions);
     dist->tensors = calloc(dist->world_size, sizeof *dist->tensors);
@@ -149,7 +149,7 @@ static bool distributed_allocate(struct dist *dist)
 }
 
 /* Contexts and peers of a PE: as many as the algorithm's kernel, or another one, needs. */
-static void distributed_reserve(const struct dist *dist, struct lp_config *queues)
+static void reserve_contexts(const struct dist *dist, struct lp_config *queues)
 {
     queues->contexts = dist->options.contexts;
     queues->peers = dist->options.peers;
@@ -165,7 +165,8 @@ static void distributed_reserve(const struct dist *dist, struct lp_config *queue
     queues->peers = peers > queues->peers ? peers : queues->peers;
 }
 
-/* What is installed and launched. A program of kernels alone uses the machine's own queues. */
+/* Makes the install plans. A program of kernels alone uses the machine's own queues and needs none.
+ */
 static int plan(struct dist *dist, struct cw_error *error)
 {
     const struct config *config = dist->options.config;
@@ -206,7 +207,7 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     struct lp_config queues = dist_queue_config(&options->config->ccl);
     memcpy(queues.pair, options->pair, sizeof queues.pair);
     queues.wiring = dist->plans != NULL ? install_plans_wiring(dist->plans) : NULL;
-    distributed_reserve(dist, &queues);
+    reserve_contexts(dist, &queues);
     uint32_t *const cube_worker = place_cubes(dist, error);
     if (cube_worker == NULL)
         return NULL;
@@ -216,17 +217,16 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     const bool wants_kernels = listener != NULL && listener->kernel != NULL;
     struct cw_config engine = options->engine;
     engine.stress_seed = 1;
-    engine.progress = distributed_on_progress;
+    engine.progress = on_progress_report;
     engine.each_round = options->engine.each_round != NULL ? on_round : NULL;
     engine.progress_arg = dist;
     const struct lp_system_options machine = {.hw = &options->config->hw,
                                               .config = &queues,
                                               .engine = engine,
                                               .cube_worker = cube_worker,
-                                              .op = wants_ops ? distributed_on_op : NULL,
+                                              .op = wants_ops ? on_committed_op : NULL,
                                               .arrival = dist->strict ? on_arrival : NULL,
-                                              .kernel =
-                                                  wants_kernels ? distributed_on_kernel : NULL,
+                                              .kernel = wants_kernels ? on_kernel_record : NULL,
                                               .kernel_ended = on_kernel_ended,
                                               .arg = dist};
     struct lp_system *const system = lp_system_create(&machine, error);
@@ -249,7 +249,7 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
         dist_free(dist);
         return NULL;
     }
-    if (!distributed_allocate(dist)) {
+    if (!allocate_world(dist)) {
         dist_no_memory(error);
         dist_free(dist);
         return NULL;
@@ -287,7 +287,7 @@ void dist_free(struct dist *dist)
 int dist_drain(struct dist *dist, struct cw_error *error)
 {
     const int code = lp_system_drain(dist->system, error);
-    /* Records come before the end of a run that failed: what is wrong with them goes first. */
+    /* Records come before the end of a run that failed, so an error in a record goes first. */
     if (dist->data_error.exit_code == CW_OK)
         return code;
     *error = dist->data_error;

@@ -49,7 +49,7 @@ struct dist_completion {
     bool beside;   /* a matrix product ran beside it */
 };
 
-/* Hears of what the machine commits, in its order. Hooks may be NULL. */
+/* Is called for each record that the machine commits, in order of commitment. Hooks may be NULL. */
 struct dist_listener {
     void (*op)(void *arg, const struct lp_op *op);
     void (*kernel)(void *arg, const struct lp_kernel_record *record); /* start, phase, end */
@@ -64,9 +64,9 @@ struct dist_options {
     bool no_data;             /* leave out the data pass: timing alone */
     bool kernels_only;        /* no collective is called: the machine's own queues */
     uint32_t pair[2];         /* PEs joined by a queue of their own; equal: none */
-    uint32_t contexts, peers; /* struct lp_config: what kernels beside the algorithm's need */
+    uint32_t contexts, peers; /* struct lp_config: the need of kernels beside the algorithm's */
     const struct dist_listener *listener; /* outlives the world; NULL: none */
-    /* Told of what is worth a warning (IpcqSlotReuse), in an order of its own; NULL: nobody. */
+    /* Called with each warning (IpcqSlotReuse), in an order of its own; NULL: not wanted. */
     void (*warn)(void *arg, const char *text);
     /* Called now and then while the machine runs; NULL: not wanted. */
     void (*progress)(void *arg, struct dist *dist, const struct cw_progress *progress);
@@ -81,7 +81,7 @@ void dist_free(struct dist *dist); /* accepts NULL */
 
 /* Ranks: the algorithm's world_size, else that of `defaults`, else the number of SIPs. */
 uint32_t dist_world_size_for(const struct config *config);
-/* Installs the queues and drains, the first time: what dist_init_process_group() does. */
+/* Installs the queues and drains, the first time; for dist_init_process_group(). */
 int dist_install(struct dist *dist, struct cw_error *error);
 /* Runs a worker on every rank, as coroutines (mp_spawn). */
 int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_error *error);
@@ -94,7 +94,7 @@ int dist_launch(struct dist *dist, struct hw_place place, const struct tl_kernel
 int dist_drain(struct dist *dist, struct cw_error *error);
 
 const struct lp_times *dist_times(const struct dist *dist); /* of the last batch */
-int64_t dist_init_ps(const struct dist *dist);              /* what the installation took */
+int64_t dist_init_ps(const struct dist *dist);              /* duration of the installation */
 int64_t dist_copy_ps(const struct dist *dist); /* host_copy: simulated: maps and fills so far */
 double dist_setup_s(const struct dist *dist);  /* wall time: building, and installing the queues */
 double dist_install_run_s(const struct dist *dist); /* of that, in the engine */
@@ -108,7 +108,7 @@ struct dp_policy dist_policy(const struct dist *dist);
 /* How the machine's queues are to be set up, and the memory in which receive slots are. */
 struct lp_config dist_queue_config(const struct ccl_config *ccl);
 enum hw_memory dist_slot_memory(const struct ccl_config *ccl);
-/* ---- for workers -------------------------------------------------------------------------- */
+/* ---- for workers ----------------------------------------------------------------------------- */
 
 /* Joins the process group; returns when every PE_IPCQ of the group is installed, having taken
  * simulated time. The backend is "ahbm". */

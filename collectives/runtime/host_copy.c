@@ -1,9 +1,9 @@
 /*
- * host_copy.c: with `host_copy: simulated`, what the host does to tensors before a collective takes
- * simulated time (HARDWARE.md, "Control plane"): an MmuMapMsg to each PE that holds a shard of a
- * new tensor, a MemoryWriteMsg with the shard's bytes for each fill. Ranks note them as they go;
- * the next collective call submits all maps at one moment and waits for them, then all writes, then
- * launches. Between drains, one thread.
+ * host_copy.c: with `host_copy: simulated`, the host's maps and fills of tensors before a
+ * collective take simulated time (HARDWARE.md, "Control plane"): an MmuMapMsg to each PE that holds
+ * a shard of a new tensor, a MemoryWriteMsg with the shard's bytes for each fill. Ranks note them
+ * as they go; the next collective call submits all maps at one moment and waits for them, then all
+ * writes, then launches. Between drains, one thread.
  */
 #include "collectives/runtime/host_copy.h"
 

@@ -12,7 +12,7 @@ struct dist;
 /* host_copy: simulated: a tensor has been made (map) or filled; else nothing. */
 int dist_note_copy(struct dist *dist, const struct tensor *tensor, bool map,
                    struct cw_error *error);
-/* Carries out what has been noted. */
+/* Carries out the copies that have been noted. */
 int dist_drain_copies(struct dist *dist, struct cw_error *error);
 
 #endif

@@ -22,7 +22,7 @@ struct install_plans {
     ccl_validator_fn validator; /* NULL: any tensor */
     struct logical logical;
     struct lp_wiring *wiring;
-    struct lp_model model; /* for entries: who is whose neighbour, where rings are */
+    struct lp_model model; /* for entries: neighbours, and places of rings */
 };
 
 /* ---- building -------------------------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static int neighbours(void *arg, uint32_t sip, struct lp_neighbours *out, struct
     return CW_OK;
 }
 
-/* The ranks' own queues, where there are such. */
+/* The queues of a logical topology or a hook, if there are any. */
 static int wire(struct install_plans *plans, const char **key, struct cw_error *error)
 {
     *key = "defaults.topology";
@@ -72,8 +72,7 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
     return lp_wiring_create(&request, &plans->wiring, error);
 }
 
-static int install_plan_resolve(struct install_plans *plans, const char **key,
-                                struct cw_error *error)
+static int resolve_names(struct install_plans *plans, const char **key, struct cw_error *error)
 {
     const struct ccl_config *config = plans->config;
     *key = "defaults.module";
@@ -112,7 +111,7 @@ int build_install_plans(uint32_t world_size, const char *algorithm, const struct
     plans->world_size = world_size;
     plans->config = config;
     plans->hw = spec;
-    int code = install_plan_resolve(plans, key, error);
+    int code = resolve_names(plans, key, error);
     if (code == CW_OK)
         code = wire(plans, key, error);
     struct lp_config queues = dist_queue_config(config);
@@ -136,7 +135,7 @@ void install_plans_free(struct install_plans *plans)
     free(plans);
 }
 
-/* ---- what they say --------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 struct sip_install_plan install_plan_of(const struct install_plans *plans, uint32_t rank)
 {

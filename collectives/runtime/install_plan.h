@@ -1,7 +1,7 @@
 /*
- * install_plan.h: what the host installs and launches for a process group (DECISIONS.md, ADR-0024
- * D6): for each rank, one plan: its SIP, the neighbour tables of its PEs, what their rings are
- * like, which PEs run which kernel. Tables are computed when asked for, so that a million PEs cost
+ * install_plan.h: the plan of installation and launch of a process group (DECISIONS.md, ADR-0024
+ * D6): for each rank, one plan: its SIP, the neighbour tables of its PEs, the layout of their
+ * rings, which PEs run which kernel. Tables are computed when asked for, so that a million PEs cost
  * nothing; of a logical topology there is one table of the ranks (lp/queues/logical_wiring.h),
  * which the machine uses, too.
  *
@@ -19,7 +19,7 @@ struct install_plans;
 /*
  * Composes topology, mapper and algorithm. `algorithm` is the entry's name, for messages and the
  * plans; config is that entry, resolved. On failure *key is the configuration's key at fault
- * ("defaults.mapper"), and the error says what would be legal: CW_USAGE; or CW_NO_RESOURCE.
+ * ("defaults.mapper"), and *error says which values are legal: CW_USAGE; or CW_NO_RESOURCE.
  */
 int build_install_plans(uint32_t world_size, const char *algorithm, const struct ccl_config *config,
                         const struct hw_config *spec, struct install_plans **out, const char **key,
@@ -33,7 +33,7 @@ struct sip_install_plan {
     enum ccl_buffer_kind buffer_kind;
     uint32_t n_slots, slot_size;
     const struct ccl_algorithm *algorithm;  /* the kernel's module */
-    const struct ccl_config *kernel_config; /* what kernel_args() is given, beside the call */
+    const struct ccl_config *kernel_config; /* for kernel_args() */
 };
 struct sip_install_plan install_plan_of(const struct install_plans *plans, uint32_t rank);
 

@@ -74,7 +74,7 @@ int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
 
 /* ---- validators ------------------------------------------------------------------------------ */
 
-static int mapper_refuse(struct cw_error *error, const char *name, uint32_t rank, uint32_t shards,
+static int refuse_shards(struct cw_error *error, const char *name, uint32_t rank, uint32_t shards,
                          const char *legal)
 {
     return cw_error_set(error, CW_USAGE, "validator %s: rank %u's tensor has %u shards; legal: %s",
@@ -87,7 +87,7 @@ static int single_shard_per_rank(const struct tensor_group *group, const struct 
     (void)hw;
     for (uint32_t rank = 0; rank < group->ranks; rank++)
         if (group->tensor[rank]->shard_count != 1)
-            return mapper_refuse(error, "single_shard_per_rank", rank,
+            return refuse_shards(error, "single_shard_per_rank", rank,
                                  group->tensor[rank]->shard_count, "one");
     return CW_OK;
 }
@@ -97,7 +97,7 @@ static int multi_pe_sip_local(const struct tensor_group *group, const struct hw_
 {
     for (uint32_t rank = 0; rank < group->ranks; rank++)
         if (group->tensor[rank]->shard_count != hw_cubes(hw) * hw_pes(hw))
-            return mapper_refuse(error, "multi_pe_sip_local", rank,
+            return refuse_shards(error, "multi_pe_sip_local", rank,
                                  group->tensor[rank]->shard_count, "one on each PE of the SIP");
     return CW_OK;
 }
@@ -109,10 +109,10 @@ static int cube_rows(const struct tensor_group *group, const struct hw_config *h
     for (uint32_t rank = 0; rank < group->ranks; rank++) {
         const struct tensor *tensor = group->tensor[rank];
         if (tensor->shard_count != hw_cubes(hw) || tensor->policy.cube != DP_ROW_WISE)
-            return mapper_refuse(error, "cube_rows", rank, tensor->shard_count, legal);
+            return refuse_shards(error, "cube_rows", rank, tensor->shard_count, legal);
         for (uint32_t i = 0; i < tensor->shard_count; i++)
             if (tensor->shard[i].cube != i || tensor->shard[i].pe != 0)
-                return mapper_refuse(error, "cube_rows", rank, tensor->shard_count, legal);
+                return refuse_shards(error, "cube_rows", rank, tensor->shard_count, legal);
     }
     return CW_OK;
 }

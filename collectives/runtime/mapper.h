@@ -28,8 +28,8 @@ int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
                      const struct hw_config *hw, struct ccl_refusal *refusal);
 
 /*
- * Accepts what all ranks have submitted: CW_OK, or CW_USAGE with *error->text filled: what is
- * wrong, what would be legal.
+ * Accepts the tensors that all ranks have submitted: CW_OK, or CW_USAGE with *error filled: the
+ * fault, and the legal values.
  */
 typedef int (*ccl_validator_fn)(const struct tensor_group *group, const struct hw_config *hw,
                                 struct cw_error *error);

@@ -4,7 +4,7 @@
  * ranks take some 70 MB.
  *
  * A worker that waits for a condition is not resumed to look at it: the scheduler asks. When it
- * finds nobody to resume, nothing can change any more, and that is an error.
+ * finds no worker to resume, nothing can change any more, and that is an error.
  */
 #include "collectives/runtime/spawn.h"
 
@@ -26,7 +26,7 @@
 #define GUARD_BYTES     (64u * 1024u)
 #define ERROR_BYTES_MIN 80u /* of one error in the list of all */
 
-/* What a worker wants done on its launcher's stack. */
+/* A call that a worker has made on its launcher's stack. */
 struct errand {
     void (*fn)(void *arg);
     void *arg;
@@ -55,7 +55,7 @@ struct launcher {
 };
 
 /*
- * The one mutable thing of this file that is not on a stack or in a launcher: who is running on
+ * The one mutable thing of this file that is not on a stack or in a launcher: which worker runs on
  * this thread. Threads do not share it; two simulations on two threads do not meet.
  */
 static _Thread_local struct {
@@ -64,7 +64,7 @@ static _Thread_local struct {
     int device; /* chosen outside of workers, + 1; 0: none */
 } here;
 
-/* ---- switching ------------------------------------------------------------------------------ */
+/* ---- switching ------------------------------------------------------------------------------- */
 
 static void spawn_leave(struct worker *worker, bool for_good)
 {
@@ -98,7 +98,7 @@ static void resume(struct worker *worker)
     }
 }
 
-/* ---- setting up ----------------------------------------------------------------------------- */
+/* ---- setting up ------------------------------------------------------------------------------ */
 
 static int stack_size(size_t *bytes, struct cw_error *error)
 {
@@ -120,7 +120,7 @@ static int stack_size(size_t *bytes, struct cw_error *error)
     return CW_OK;
 }
 
-/* Stacks grow down: what is below each, at its lower end, stays inaccessible. */
+/* Stacks grow down: the pages below each, at its lower end, stay inaccessible. */
 static int map_stacks(struct launcher *launcher, struct cw_error *error)
 {
     const size_t each = launcher->stack_bytes + GUARD_BYTES;
@@ -174,7 +174,7 @@ static void tear_down(struct launcher *launcher)
         pages_release(launcher->stacks, launcher->stacks_bytes);
 }
 
-/* ---- errors --------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static bool same_error(const struct worker *a, const struct worker *b)
 {
@@ -225,7 +225,7 @@ static int list_errors(const struct launcher *launcher, struct cw_error *error)
     return exit_code;
 }
 
-/* Nobody can be resumed: the first that waits says what for. */
+/* No worker can be resumed: the first one that waits says for which event. */
 static int report_stuck(const struct launcher *launcher, struct cw_error *error)
 {
     uint32_t rank = 0;
@@ -237,7 +237,7 @@ static int report_stuck(const struct launcher *launcher, struct cw_error *error)
     return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u waits for ever: %s", rank, text);
 }
 
-/* ---- the scheduler -------------------------------------------------------------------------- */
+/* ---- the scheduler --------------------------------------------------------------------------- */
 
 /* Ends the workers that are left, where they are. */
 static void end_all(struct launcher *launcher)
@@ -299,7 +299,7 @@ int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error
     return code;
 }
 
-/* ---- for workers ---------------------------------------------------------------------------- */
+/* ---- for workers ----------------------------------------------------------------------------- */
 
 bool mp_in_worker(void) { return here.worker != NULL; }
 

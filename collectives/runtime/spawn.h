@@ -4,7 +4,7 @@
  * order; a worker runs until it waits, yields or ends. Nothing depends on that order but what it
  * says here, so the same program does the same every time.
  *
- * What "the current rank" is hangs off one pointer per thread (spawn.c), because the functions that
+ * The current rank hangs off one pointer per thread (spawn.c), because the functions that
  * bench authors know from PyTorch take no handle. Workers never move between threads.
  */
 #ifndef COLLECTIVES_SPAWN_H
@@ -16,7 +16,7 @@
 
 #include "core/cw.h"
 
-/* ---- as in PyTorch -------------------------------------------------------------------------- */
+/* ---- as in PyTorch --------------------------------------------------------------------------- */
 
 typedef void (*mp_worker_fn)(int rank, void *arg);
 
@@ -47,7 +47,8 @@ int ahbm_current_device(void);
 void accelerator_set_device_index(int sip);
 int accelerator_current_device_index(void);
 
-/* ---- for those who write such functions ----------------------------------------------------- */
+/* ---- for functions that work on the current rank
+ * ----------------------------------------------------- */
 
 bool mp_in_worker(void);
 
@@ -59,14 +60,14 @@ _Noreturn void mp_fail(int exit_code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * What dist_* functions work on: the runtime of this thread, seen by all its workers. Returns the
- * one before. Set around mp_spawn() by the bench's host.
+ * The world that dist_* functions work on: the runtime of this thread, seen by all its workers.
+ * Returns the one before. Set around mp_spawn() by the bench's host.
  */
 void *mp_set_runtime(void *runtime);
 void *mp_runtime(void);
 
 /*
- * Calls fn(arg) on the stack of whoever has called mp_spawn(), which is not as small as a worker's,
+ * Calls fn(arg) on the stack of the caller of mp_spawn(), which is not as small as a worker's,
  * and goes on when it has returned; no other worker runs meanwhile. fn runs outside of workers: it
  * may not wait, and has no rank. Outside of workers it is just called.
  */
@@ -75,7 +76,7 @@ void mp_run_outside(void (*fn)(void *arg), void *arg);
 /* A condition that a worker waits for. The functions are called between workers' turns. */
 struct mp_wait {
     bool (*ready)(const void *arg);
-    /* Says what is missing, when nothing runs any more and this is why. */
+    /* Names the missing ranks, when nothing runs any more because of this wait. */
     void (*describe)(const void *arg, char *text, size_t size);
     void (*abandon)(void *arg); /* the worker is ended while it waits; may be NULL */
     void *arg;

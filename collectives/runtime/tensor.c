@@ -26,11 +26,11 @@ struct heap {
 struct tensor_space {
     const struct hw_config *hw;
     uint32_t cubes, pes;
-    uint64_t page_bytes, first_bytes; /* first_bytes: what is not the heap's, in whole pages */
+    uint64_t page_bytes, first_bytes; /* first_bytes: before the heap, in whole pages */
     struct heap heap[];               /* [sip_count] */
 };
 
-/* Saturates: what does not fit in 64 bits fits nowhere. */
+/* Saturates: a size beyond 64 bits fits nowhere. */
 static uint64_t tensor_round_up(uint64_t bytes, uint64_t page)
 {
     const uint64_t over = bytes % page;

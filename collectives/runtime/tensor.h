@@ -82,7 +82,7 @@ void tensor_free(struct tensor *tensor); /* gives its range back; accepts NULL *
 /* Parts that are not copies of each other. */
 uint32_t tensor_parts(const struct tensor *tensor);
 
-/* What all ranks have submitted to one call: the tensor as the whole group sees it. */
+/* The tensors that all ranks have submitted to one call: the tensor as the whole group sees it. */
 struct tensor_group {
     struct tensor *const *tensor; /* [ranks] */
     uint32_t ranks;

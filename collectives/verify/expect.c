@@ -54,7 +54,7 @@ static uint8_t *vector(const struct expect *expect, uint8_t *vectors, uint32_t i
     return vectors + (size_t)i * expect->math.vector_bytes;
 }
 
-/* ---- what is asked for ---------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------- */
 
 /* The algorithm whose order is asked for; NULL: there is none, or it has no order. */
 static const struct ccl_algorithm *expect_find(const struct expect_request *request,
@@ -91,7 +91,7 @@ static bool by_elements(const struct expect *expect)
            (!expect->order.operand && expect->order.between >= CCL_BETWEEN_NEIGHBOURS);
 }
 
-static bool expect_check_sips(const struct expect *expect, struct cw_error *error)
+static bool check_machine(const struct expect *expect, struct cw_error *error)
 {
     const struct expect_request *const request = &expect->request;
     const struct hw_config *hw = request->hw;
@@ -256,7 +256,7 @@ struct expect *expect_create(const struct expect_request *request, struct cw_err
     expect->scatters = algorithm->collective == CCL_REDUCE_SCATTER;
     expect->sips = ranks_of(request);
     expect->result_elems = expect->scatters ? request->n_elem / expect->sips : request->n_elem;
-    if (!expect_check_sips(expect, error) || !check_order(expect, error) ||
+    if (!check_machine(expect, error) || !check_order(expect, error) ||
         !make_grids(expect, error) || !take_memory(expect, error)) {
         expect_free(expect);
         return NULL;
@@ -285,7 +285,7 @@ uint32_t expect_shards(const struct expect *expect)
     return expect->cube_mesh.w * expect->cube_mesh.h * expect->pe_grid.w * expect->pe_grid.h;
 }
 
-/* ---- evaluation ----------------------------------------------------------------------------- */
+/* ---- evaluation ------------------------------------------------------------------------------ */
 
 /* Phases 1 and 2: every row to the root's column, then that column to the root. */
 static const uint8_t *reduce_grid(const struct expect *expect, uint8_t *vectors, struct grid grid)
@@ -484,7 +484,7 @@ const void *expect_bits(const struct expect *expect, uint32_t rank)
     return vector(expect, expect->results, rank);
 }
 
-/* ---- verification --------------------------------------------------------------------------- */
+/* ---- verification ---------------------------------------------------------------------------- */
 
 static uint64_t count_different(const uint8_t *a, const uint8_t *b, uint64_t count, size_t itemsize)
 {

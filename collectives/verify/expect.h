@@ -1,5 +1,5 @@
 /*
- * expect.h: what a collective's final tensors must be, to the bit, computed from the order of
+ * expect.h: the bits of a collective's final tensors, computed from the order of
  * additions that the algorithm declares (order.h) and from the seed's inputs alone: no kernel, no
  * queue, no memory of the simulation has a part in it. So a difference between the two is a bug in
  * one of them.

@@ -1,7 +1,6 @@
 /*
- * expect_moves.h: what an all-gather or a broadcast must end with: the inputs of other ranks, bit
- * for bit, from the seed's stream alone (COMMANDS.md, "Inputs"). See expect.h for collectives that
- * reduce.
+ * expect_moves.h: the bits of an all-gather's or a broadcast's result: the inputs of other ranks,
+ * from the seed's stream alone (COMMANDS.md, "Inputs"). See expect.h for collectives that reduce.
  */
 #ifndef COLLECTIVES_EXPECT_MOVES_H
 #define COLLECTIVES_EXPECT_MOVES_H

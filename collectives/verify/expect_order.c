@@ -15,7 +15,7 @@ static const uint8_t *at_const(const struct expect_math *math, const uint8_t *ve
     return vectors + (size_t)(line.base + i * line.stride) * math->vector_bytes;
 }
 
-static void expect_order_add(const struct expect_math *math, uint8_t *acc, const uint8_t *received)
+static void add_vector(const struct expect_math *math, uint8_t *acc, const uint8_t *received)
 {
     dtype_reduce(math->dtype, math->op, acc, acc, received, math->count);
 }
@@ -30,9 +30,9 @@ void expect_converge(const struct expect_math *math, uint8_t *vectors, struct ex
                      uint32_t root)
 {
     for (uint32_t i = 1; i <= root; i++)
-        expect_order_add(math, at(math, vectors, line, i), at(math, vectors, line, i - 1));
+        add_vector(math, at(math, vectors, line, i), at(math, vectors, line, i - 1));
     for (uint32_t i = line.length - 1; i > root; i--)
-        expect_order_add(math, at(math, vectors, line, i - 1), at(math, vectors, line, i));
+        add_vector(math, at(math, vectors, line, i - 1), at(math, vectors, line, i));
 }
 
 void expect_spread(const struct expect_math *math, uint8_t *vectors, struct expect_line line,
@@ -49,8 +49,8 @@ void expect_ring(const struct expect_math *math, uint8_t *results, const uint8_t
         uint8_t *acc = at(math, results, line, i);
         copy(math, acc, at_const(math, vectors, line, i));
         for (uint32_t k = 1; k < line.length; k++)
-            expect_order_add(math, acc,
-                             at_const(math, vectors, line, (i + line.length - k) % line.length));
+            add_vector(math, acc,
+                       at_const(math, vectors, line, (i + line.length - k) % line.length));
     }
 }
 
@@ -60,7 +60,7 @@ void expect_in_order(const struct expect_math *math, uint8_t *results, const uin
     uint8_t *acc = at(math, results, line, 0);
     copy(math, acc, at_const(math, vectors, line, 0));
     for (uint32_t i = 1; i < line.length; i++)
-        expect_order_add(math, acc, at_const(math, vectors, line, i));
+        add_vector(math, acc, at_const(math, vectors, line, i));
     expect_spread(math, results, line, 0);
 }
 
@@ -69,7 +69,7 @@ void expect_tree(const struct expect_math *math, uint8_t *vectors, uint32_t n)
     const struct expect_line all = {0, 1, n};
     for (uint32_t s = 1; s < n; s *= 2)
         for (uint32_t i = s; i < n; i += 2 * s)
-            expect_order_add(math, at(math, vectors, all, i - s), at(math, vectors, all, i));
+            add_vector(math, at(math, vectors, all, i - s), at(math, vectors, all, i));
 }
 
 void expect_halving(const struct expect_math *math, uint8_t *vectors, uint32_t n)
@@ -83,9 +83,9 @@ void expect_halving(const struct expect_math *math, uint8_t *vectors, uint32_t n
         const uint32_t from = i < folded ? 2 * i : i + folded;
         copy(math, at(math, vectors, all, i), at(math, vectors, all, from));
         if (i < folded)
-            expect_order_add(math, at(math, vectors, all, i), at(math, vectors, all, from + 1));
+            add_vector(math, at(math, vectors, all, i), at(math, vectors, all, from + 1));
     }
     for (uint32_t d = p / 2; d > 0; d /= 2)
         for (uint32_t i = 0; i < d; i++)
-            expect_order_add(math, at(math, vectors, all, i), at(math, vectors, all, i + d));
+            add_vector(math, at(math, vectors, all, i), at(math, vectors, all, i + d));
 }

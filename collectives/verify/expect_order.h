@@ -21,8 +21,8 @@ struct expect_line {
 };
 
 /*
- * Reduces a line to its vector `root`, from both ends towards it; the root adds what comes from
- * before it first, then what comes from behind. The other vectors are left as partial results.
+ * Reduces a line to its vector `root`, from both ends towards it; the root adds the sum from before
+ * it first, then the sum from behind. The other vectors are left as partial results.
  */
 void expect_converge(const struct expect_math *math, uint8_t *vectors, struct expect_line line,
                      uint32_t root);

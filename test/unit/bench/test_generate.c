@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/cli/completion.h"
-#include "bench/cli/man_page.h"
-#include "bench/cli/options_table.h"
+#include "bench/options/completion.h"
+#include "bench/options/man_page.h"
+#include "bench/options/options_table.h"
 
 /* A text that is written into memory. */
 struct text {

@@ -12,9 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/cli/options_run.h"
-#include "bench/cli/options_size.h"
-#include "bench/cli/options_table.h"
+#include "bench/options/options_run.h"
+#include "bench/options/options.h"
+#include "bench/options/options_size.h"
+#include "bench/options/options_table.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define ARGS_MAX        32

@@ -2,7 +2,7 @@
  * options_size.c: sizes and ranges of sizes on the command line. Every product is checked before it
  * is made, so that no range overflows.
  */
-#include "bench/cli/options_size.h"
+#include "bench/options/options_size.h"
 
 #include <string.h>
 

@@ -2,12 +2,12 @@
  * man_page.c: manual pages from the tables (man_page.h). The pages use few macros, so that every
  * formatter of man(7) shows them alike.
  */
-#include "bench/cli/man_page.h"
+#include "bench/options/man_page.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "bench/cli/options_table.h"
+#include "bench/options/options_table.h"
 #include "collectives/config/input/environment.h"
 
 /* ---- text ----------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #ifndef BENCH_OPTIONS_TABLE_H
 #define BENCH_OPTIONS_TABLE_H
 
-#include "bench/cli/options.h"
+#include "bench/options/option.h"
 
 extern const struct option_row option_rows[];
 extern const size_t option_row_count; /* at most OPTION_ROWS_MAX */

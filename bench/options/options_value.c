@@ -2,15 +2,30 @@
  * options_value.c: reads the value of one option by its type (options_value.h). Decimal fractions
  * are read exactly, in whole numbers, so that every machine and compiler reads the same.
  */
-#include "bench/cli/options_value.h"
+#include "bench/options/options_value.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/cli/options_size.h"
+#include "bench/options/options_size.h"
 #include "collectives/config/input/decimal.h"
 #include "collectives/config/input/text.h"
+
+bool options_given(const struct options *options, const char *name)
+{
+    for (size_t i = 0; i < options->row_count; i++)
+        if (options->given[i] && strcmp(options->rows[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+int options_refuse(struct cw_error *error, const char *name, const char *text, const char *expected)
+{
+    char quoted[TEXT_QUOTE_BYTES];
+    return cw_error_set(error, CW_USAGE, "--%s %s: %s", name,
+                        text_quote(text, strlen(text), quoted), expected);
+}
 
 void *options_field(const struct options *options, const struct option_row *row)
 {

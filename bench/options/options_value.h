@@ -5,7 +5,7 @@
 #ifndef BENCH_OPTIONS_VALUE_H
 #define BENCH_OPTIONS_VALUE_H
 
-#include "bench/cli/options.h"
+#include "bench/options/option.h"
 
 /* `text` is NULL for an option without a value. CW_OK, or CW_USAGE with *error filled. */
 int options_store(struct options *options, const struct option_row *row, const char *text,
@@ -15,5 +15,12 @@ int options_read_count(struct cw_error *error, const char *name, const char *tex
                        uint64_t max, uint64_t *value);
 /* Where the row's value goes. */
 void *options_field(const struct options *options, const struct option_row *row);
+
+/* Whether a command's option was among those that options_read() read. */
+bool options_given(const struct options *options, const char *name);
+
+/* "--NAME 'text': expected ..."; always CW_USAGE. */
+int options_refuse(struct cw_error *error, const char *name, const char *text,
+                   const char *expected);
 
 #endif

@@ -2,12 +2,12 @@
  * completion.c: scripts for bash, zsh and fish (completion.h). Each completes commands, the options
  * of a command, the choices of an option, and names of files where an option takes one.
  */
-#include "bench/cli/completion.h"
+#include "bench/options/completion.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "bench/cli/options_table.h"
+#include "bench/options/options_table.h"
 
 /* ---- values --------------------------------------------------------------------------------- */
 

@@ -1,13 +1,9 @@
 /*
- * options.h: the one reader of command lines. A command's options are rows of one table
- * (options_table.h): name, letter, help, type of the value, legal range or choices, the field that
- * takes the value, and the options that it needs or excludes. The reader accepts options and
- * arguments in any order, `--name value`, `--name=value`, `-n value`, `-nvalue`, and a name that is
- * cut short as long as one option only begins with it. An option that stands twice is refused,
- * unless its row says that it repeats. All state is in struct options.
+ * option.h: an option and a command as rows of tables, and one command line while it is read. The
+ * reader is options.h, the tables are in options_table.c.
  */
-#ifndef BENCH_OPTIONS_H
-#define BENCH_OPTIONS_H
+#ifndef BENCH_OPTION_H
+#define BENCH_OPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,6 +29,8 @@ enum command {
 
 enum { OPTION_ROWS_MAX = 128, OPTION_LEGAL_BYTES = 400 };
 
+struct option_row;
+
 /* One command line while it is read. */
 struct options {
     enum command command;
@@ -41,6 +39,8 @@ struct options {
     /* Filled by options_read(). */
     bool help;                   /* --help is among them: nothing else counts */
     bool given[OPTION_ROWS_MAX]; /* by row of the table */
+    const struct option_row *rows;
+    size_t row_count;
 };
 
 enum option_type {
@@ -112,19 +112,5 @@ struct command_row {
     /* Checks values that depend on each other. NULL: there are none. */
     int (*finish)(struct options *options, struct cw_error *error);
 };
-
-/*
- * Reads argv[1..] into *options->values; argv[0] is the command's name. CW_OK, or CW_USAGE with
- * *error filled with one sentence that names the legal values. Texts in the values point into argv.
- */
-int options_read(struct options *options, int argc, char **argv, struct cw_error *error);
-/* The text of --help, on standard output. */
-void options_print_help(enum command command);
-/* Whether a command's option was among those that options_read() read. */
-bool options_given(const struct options *options, const char *name);
-
-/* "--NAME 'text': expected ..."; always CW_USAGE. */
-int options_refuse(struct cw_error *error, const char *name, const char *text,
-                   const char *expected);
 
 #endif

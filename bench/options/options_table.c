@@ -2,13 +2,13 @@
  * options_table.c: the tables of commands and of their options (options_table.h). A new option is a
  * row here and a field in its command's struct.
  */
-#include "bench/cli/options_table.h"
+#include "bench/options/options_table.h"
 
-#include "bench/cli/cmd_perf.h"
-#include "bench/cli/cmd_phold.h"
-#include "bench/cli/cmd_plugin.h"
-#include "bench/cli/cmd_replay.h"
-#include "bench/cli/options_run.h"
+#include "bench/options/options_perf.h"
+#include "bench/options/options_phold.h"
+#include "bench/options/options_plugin.h"
+#include "bench/options/options_replay.h"
+#include "bench/options/options_run.h"
 #include "bench/programs/bench.h"
 #include "partition/partition.h"
 #include "perf/sets.h"

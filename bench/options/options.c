@@ -2,13 +2,13 @@
  * options.c: reads a command line by the table of options, prints --help from it, and says which
  * option a wrong name may have meant (options.h).
  */
-#include "bench/cli/options.h"
+#include "bench/options/options.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/cli/options_table.h"
-#include "bench/cli/options_value.h"
+#include "bench/options/options_table.h"
+#include "bench/options/options_value.h"
 #include "bench/output/atomic_file.h"
 #include "collectives/config/input/text.h"
 
@@ -65,14 +65,6 @@ static const struct option_row *find_letter(enum command command, char letter)
         if (row_is_of(&option_rows[i], command) && option_rows[i].letter == letter)
             return &option_rows[i];
     return NULL;
-}
-
-bool options_given(const struct options *options, const char *name)
-{
-    for (size_t i = 0; i < option_row_count; i++)
-        if (options->given[i] && strcmp(option_rows[i].name, name) == 0)
-            return true;
-    return false;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -200,6 +192,8 @@ static int check_outputs(const struct options *options, struct cw_error *error)
 int options_read(struct options *options, int argc, char **argv, struct cw_error *error)
 {
     const struct command_row *const command = command_row_of(options->command);
+    options->rows = option_rows;
+    options->row_count = option_row_count;
     bool only_arguments = false; /* behind -- */
     for (int at = 1, used; at < argc; at += used) {
         char *const text = argv[at];
@@ -272,11 +266,4 @@ void options_print_help(enum command command)
     }
     if (shown->after != NULL)
         fputs(shown->after, stdout);
-}
-
-int options_refuse(struct cw_error *error, const char *name, const char *text, const char *expected)
-{
-    char quoted[TEXT_QUOTE_BYTES];
-    return cw_error_set(error, CW_USAGE, "--%s %s: %s", name,
-                        text_quote(text, strlen(text), quoted), expected);
 }

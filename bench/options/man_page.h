@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "bench/cli/options.h"
+#include "bench/options/options.h"
 
 /* The page of the program, cubewarp(1). */
 void man_page_program(FILE *file);

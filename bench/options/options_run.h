@@ -5,16 +5,11 @@
 #ifndef BENCH_OPTIONS_RUN_H
 #define BENCH_OPTIONS_RUN_H
 
-#include "bench/cli/options.h"
+#include "bench/options/option.h"
 #include "bench/programs/run_options.h"
 
 /* The values that stand before any option is read. */
 void run_options_defaults(struct run_options *options);
-/*
- * Reads a line of `run` for `perf project`, which refuses the options that have no meaning there.
- * CW_OK, or CW_USAGE with *error filled.
- */
-int run_options_project(struct run_options *options, int argc, char **argv, struct cw_error *error);
 /* Checks --from and --to against the machine. */
 int run_options_check(const struct run_options *options, const struct hw_config *hw,
                       struct cw_error *error);

@@ -2,15 +2,14 @@
  * options_run.c: the values that only `run` and its relatives have, and the checks
  * of several options together (options_run.h). No option is ever accepted and ignored.
  */
-#include "bench/cli/options_run.h"
+#include "bench/options/options_run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/cli/options_size.h"
-#include "bench/cli/options_table.h"
-#include "bench/cli/options_value.h"
+#include "bench/options/options_size.h"
+#include "bench/options/options_value.h"
 #include "bench/programs/bench.h"
 #include "collectives/config/input/text.h"
 
@@ -32,13 +31,6 @@ void run_options_defaults(struct run_options *options)
                                     .tiles = 1,
                                     .gemm = {.m = 128, .n = 128, .k = 512, .tile = 32}};
     options->config.sets = options->sets;
-}
-
-int run_options_project(struct run_options *options, int argc, char **argv, struct cw_error *error)
-{
-    struct options read = {.command = COMMAND_RUN, .projected = true, .values = options};
-    run_options_defaults(options);
-    return options_read(&read, argc, argv, error);
 }
 
 /* ---- single values -------------------------------------------------------------------------- */
@@ -184,8 +176,8 @@ static int finish_sizes(struct run_options *run, struct cw_error *error)
 static int check_taken(const struct options *options, struct cw_error *error)
 {
     const struct run_options *const run = options->values;
-    for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *const row = &option_rows[i];
+    for (size_t i = 0; i < options->row_count; i++) {
+        const struct option_row *const row = &options->rows[i];
         if (!row->of_some_benches || !options->given[i] || bench_takes(run->bench, row->name))
             continue;
         char takers[200] = "";

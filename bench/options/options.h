@@ -1,0 +1,22 @@
+/*
+ * options.h: the one reader of command lines. A command's options are rows of one table
+ * (options_table.h): name, letter, help, type of the value, legal range or choices, the field that
+ * takes the value, and the options that it needs or excludes. The reader accepts options and
+ * arguments in any order, `--name value`, `--name=value`, `-n value`, `-nvalue`, and a name that is
+ * cut short as long as one option only begins with it. An option that stands twice is refused,
+ * unless its row says that it repeats. All state is in struct options.
+ */
+#ifndef BENCH_OPTIONS_H
+#define BENCH_OPTIONS_H
+
+#include "bench/options/option.h"
+
+/*
+ * Reads argv[1..] into *options->values; argv[0] is the command's name. CW_OK, or CW_USAGE with
+ * *error filled with one sentence that names the legal values. Texts in the values point into argv.
+ */
+int options_read(struct options *options, int argc, char **argv, struct cw_error *error);
+/* The text of --help, on standard output. */
+void options_print_help(enum command command);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * options_phold.c: see options_phold.h.
+ */
+#include "bench/options/options_phold.h"
+
+#include "bench/options/options_run.h"
+
+struct phold_command phold_command_defaults(void)
+{
+    struct phold_command command = {.options = phold_defaults()};
+    const int64_t end_ps = command.options.engine.end_ps;
+    command.options.engine = engine_options_defaults();
+    command.options.engine.end_ps = end_ps;
+    return command;
+}
+
+int phold_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
+{
+    (void)options;
+    (void)count;
+    cw_error_set(error, CW_USAGE, "%s: phold takes options only", rest[0]);
+    return 0;
+}
+
+int phold_options_finish(struct options *options, struct cw_error *error)
+{
+    struct phold_command *const command = options->values;
+    return engine_options_finish(&command->options.engine, error);
+}

@@ -1,0 +1,25 @@
+/*
+ * options_phold.h: the values of `cubewarp phold`, and the checks of several options together.
+ */
+#ifndef BENCH_OPTIONS_PHOLD_H
+#define BENCH_OPTIONS_PHOLD_H
+
+#include "bench/options/option.h"
+#include "bench/phold/phold.h"
+
+/* The command's values. */
+struct phold_command {
+    struct phold_options options;
+    const char *json;       /* NULL: none; "-": standard output */
+    const char *engine_log; /* NULL: none */
+    bool verify, quiet;
+};
+
+/* The values that stand before any option is read. */
+struct phold_command phold_command_defaults(void);
+
+/* For the table of options. */
+int phold_options_argument(struct options *options, int count, char **rest, struct cw_error *error);
+int phold_options_finish(struct options *options, struct cw_error *error);
+
+#endif
