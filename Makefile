@@ -211,6 +211,10 @@ fuzz: setup ## libFuzzer on op logs and configurations, from the corpus in test/
 
 fuzz-binaries: $(FUZZ_BINARIES)
 
+structure: ## the house in figures: rooms, pairs, circles, assertions, citations
+	@.ci/setup.sh git python3 universal-ctags
+	@test/structure.py
+
 lint: ## include arrows, layout, cppcheck
 	@.ci/setup.sh git clang-format cppcheck universal-ctags python3
 	@test/lint.sh
