@@ -340,6 +340,7 @@ static void joins_as_rank_0(int rank, void *arg)
     join(arg, (uint32_t)rank);
 }
 
+/* I-BARRIER-1. */
 static void joining_an_epoch_twice_is_an_error(void **state)
 {
     (void)state;
