@@ -12,7 +12,7 @@
 int main(int argc, char **argv)
 {
     const char *const feature = cpu_missing_feature();
-    if (feature != NULL) {
+    if (feature[0] != '\0') {
         fprintf(stderr, "cubewarp: this processor lacks %s; %s\n", feature, CPU_NEEDED);
         return CW_NO_RESOURCE;
     }

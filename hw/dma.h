@@ -11,7 +11,7 @@
  * - With one channel at work, it is the rest of its operation. A newcomer on the other channel cuts
  *   it short at the end of the chunk in progress.
  *
- * I-DMA-1: every time equals that of a simulation chunk by chunk, where each choice is a zero-delay
+ * Exact: every time equals that of a simulation chunk by chunk, where each choice is a zero-delay
  * event after the chunk's end. Hence a grant to a channel alone at time t stays open to a request
  * of the other channel at the same t, if that request is handled before the choice would be.
  */

@@ -17,11 +17,9 @@ static uint64_t slice_bytes(const struct ccl_call *call)
     return call->n_elem / call->world_size * tl_itemsize(call->dtype);
 }
 
-static uint64_t round_up_to(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
-
 static uint64_t stride(const struct ccl_call *call)
 {
-    return round_up_to(slice_bytes(call), call->ccl->min_slice_align);
+    return hw_round_up(slice_bytes(call), call->ccl->min_slice_align);
 }
 
 uint64_t ccl_rs_scratch_bytes(const struct ccl_call *call, const struct ccl_rs_needs *needs)
@@ -105,11 +103,11 @@ static int check_hbm(const struct ccl_call *call, const struct ccl_rs_needs *nee
 {
     const struct ccl_config *ccl = call->ccl;
     const uint64_t page = call->hw->mmu_page_bytes, capacity = call->hw->hbm_bytes;
-    const uint64_t scratch = round_up_to(ccl_rs_scratch_bytes(call, needs), page);
-    const uint64_t input = round_up_to(call->n_elem * tl_itemsize(call->dtype), page);
-    const uint64_t output = needs->in_place ? 0 : round_up_to(slice_bytes(call), page);
+    const uint64_t scratch = hw_round_up(ccl_rs_scratch_bytes(call, needs), page);
+    const uint64_t input = hw_round_up(call->n_elem * tl_itemsize(call->dtype), page);
+    const uint64_t output = needs->in_place ? 0 : hw_round_up(slice_bytes(call), page);
     const uint64_t rings = ccl->buffer_kind == CCL_BUFFER_HBM
-                               ? round_up_to((uint64_t)config_directions_max(call->hw, ccl) *
+                               ? hw_round_up((uint64_t)config_directions_max(call->hw, ccl) *
                                                  ccl->n_slots * ccl->slot_bytes,
                                              page)
                                : 0;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 #include <Judy.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "core/invariant.h"
 
@@ -105,13 +107,44 @@ struct tile_buffer *tiles_take(struct tiles *tiles, uint32_t bytes, uint64_t byt
         return NULL;
     struct tile_buffer *buffer = tiles->free_buffers[class];
     tiles->free_buffers[class] = buffer->next_free;
+    CW_INVARIANT("I-TILE-2", buffer->holders == 0, "a free buffer has %u holders", buffer->holders);
     buffer->holders = 1;
+#if CW_ASSERTING
+    buffer->sent_bytes = 0;
+#endif
     return buffer;
+}
+
+/* Builds that look for bugs keep the hash of a buffer's bytes from its first send on. */
+static void note_first_send(struct tile_buffer *buffer, uint32_t bytes)
+{
+#if CW_ASSERTING
+    if (buffer->sent_bytes == 0) {
+        buffer->sent_bytes = bytes;
+        buffer->sent_hash = XXH3_64bits(buffer->bytes, bytes);
+    }
+#else
+    (void)buffer;
+    (void)bytes;
+#endif
+}
+
+static void check_unchanged(const struct tile_buffer *buffer)
+{
+#if CW_ASSERTING
+    CW_INVARIANT("I-TILE-2",
+                 buffer->sent_bytes == 0 ||
+                     XXH3_64bits(buffer->bytes, buffer->sent_bytes) == buffer->sent_hash,
+                 "%u bytes changed after their first send", buffer->sent_bytes);
+#else
+    (void)buffer;
+#endif
 }
 
 void tiles_release(struct tiles *tiles, struct tile_buffer *buffer)
 {
     assert(buffer->holders > 0);
+    check_unchanged(buffer);
     if (--buffer->holders)
         return;
     buffer->next_free = tiles->free_buffers[buffer->size_class];
@@ -191,7 +224,11 @@ bool tiles_send(struct tiles *tiles, struct tile_name name, struct tile_buffer *
     if (!queue || (queue->next - queue->first == queue->capacity &&
                    !grow_tile_queue(tiles, queue, bytes_max)))
         return false;
-    CW_INVARIANT("I-TILE-1", name.seq == queue->next, "tile %u, next %u", name.seq, queue->next);
+    note_first_send(buffer, bytes);
+    CW_INVARIANT("I-TILE-1",
+                 name.seq == queue->next && queue->next - queue->first < queue->capacity,
+                 "tile %u, next %u, first %u, room for %u", name.seq, queue->next, queue->first,
+                 queue->capacity);
     *slot(queue, name.seq) = (struct tile){.buffer = buffer, .bytes = bytes};
     queue->next++;
     buffer->holders++;
@@ -214,6 +251,9 @@ enum tile_state tiles_find(struct tiles *tiles, struct tile_name name, struct ti
 static void drop(struct tiles *tiles, struct queue *queue, uint32_t seq)
 {
     struct tile *tile = slot(queue, seq);
+    CW_INVARIANT(
+        "I-TILE-1", seq - queue->first < queue->next - queue->first && tile->buffer != NULL,
+        "tile %u is dropped, of those from %u to below %u", seq, queue->first, queue->next);
     tiles_release(tiles, tile->buffer);
     tile->buffer = NULL;
     tiles->alive--;

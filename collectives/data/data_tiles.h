@@ -14,11 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/invariant.h"
+
 /* A buffer of the pool: holders count it. */
 struct tile_buffer {
     struct tile_buffer *next_free; /* in the pool */
     uint32_t holders;
     uint32_t size_class;
+#if CW_ASSERTING
+    uint32_t sent_bytes; /* of the first send; 0: not sent yet */
+    uint64_t sent_hash;  /* of these bytes, then (I-TILE-2) */
+#endif
     _Alignas(64) uint8_t bytes[];
 };
 

@@ -159,10 +159,10 @@ static int send(struct strict_check *check, const struct lp_op *op, struct cw_er
         return strict_check_no_memory(error);
     struct slot *slot = &queue->slot[op->seq % check->n_slots];
     CW_INVARIANT("I-STRICT-1",
-                 !slot->sent || (slot->sent_seq + check->n_slots == op->seq && slot->arrived &&
+                 !slot->sent || (slot->sent_seq == op->seq - check->n_slots && slot->arrived &&
                                  slot->seq == slot->sent_seq),
-                 "send of tile %u, tile %u was sent before, tile %u has arrived", op->seq,
-                 slot->sent_seq, slot->seq);
+                 "tile %u is sent into the slot of tile %u, whose latest arrival is tile %u",
+                 op->seq, slot->sent_seq, slot->seq);
     slot->sent = true;
     slot->sent_seq = op->seq;
     slot->sent_bytes = op->bytes;

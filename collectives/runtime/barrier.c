@@ -53,12 +53,12 @@ static bool has_joined(const struct barrier *barrier, uint32_t rank)
     return barrier->joined[rank] == barrier->epoch + 1;
 }
 
-static bool all_have_joined(const struct barrier *barrier)
+static bool have_all_joined(const struct barrier *barrier)
 {
-    uint32_t rank = 0;
-    while (rank < barrier->world_size && has_joined(barrier, rank))
-        rank++;
-    return rank == barrier->world_size;
+    uint32_t count = 0;
+    for (uint32_t rank = 0; rank < barrier->world_size; rank++)
+        count += has_joined(barrier, rank);
+    return count == barrier->world_size;
 }
 
 static bool is_complete(const void *arg)
@@ -128,6 +128,9 @@ int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn 
         return cw_error_set(error, CW_PROGRAM_FAILED,
                             "rank %u would wait for %u others outside of a worker: use mp_spawn()",
                             rank, barrier->world_size - barrier->submitted - 1);
+    CW_INVARIANT("I-BARRIER-1", barrier->joined[rank] <= barrier->epoch,
+                 "rank %u, joined %llu of %llu", rank, (unsigned long long)barrier->joined[rank],
+                 (unsigned long long)barrier->epoch);
     barrier->joined[rank] = barrier->epoch + 1;
     int code = submit ? submit(submit_arg, error) : CW_OK;
     const bool last = !code && ++barrier->submitted == barrier->world_size;
@@ -146,6 +149,8 @@ int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn 
         mp_wait_until(&(struct mp_wait){is_complete, barrier_describe, abandon, &waiting});
         return CW_OK;
     }
+    CW_INVARIANT("I-BARRIER-1", have_all_joined(barrier), "epoch %llu ends with %u of %u ranks",
+                 (unsigned long long)barrier->epoch, barrier->submitted, barrier->world_size);
     barrier->epoch++;
     barrier->submitted = 0;
     return CW_OK;

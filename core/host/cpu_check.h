@@ -5,14 +5,12 @@
 #ifndef CORE_CPU_CHECK_H
 #define CORE_CPU_CHECK_H
 
-#include <stddef.h>
-
 #if defined(__x86_64__)
 #include <cpuid.h>
 
 #define CPU_NEEDED "an x86-64-v3 processor is needed (Intel from Haswell, AMD from Excavator)"
 
-/* The features of x86-64-v3; NULL: it has them all. __builtin_cpu_supports also asks whether the
+/* The features of x86-64-v3; "": it has them all. __builtin_cpu_supports also asks whether the
  * system saves AVX state. */
 static inline const char *cpu_missing_feature(void)
 {
@@ -32,13 +30,13 @@ static inline const char *cpu_missing_feature(void)
         return "movbe";
     if (__get_cpuid(0x80000001u, &eax, &ebx, &ecx, &edx) == 0 || (ecx & bit_LZCNT) == 0)
         return "lzcnt";
-    return NULL;
+    return "";
 }
 
 #else /* builds for other processors use what all of the kind have */
 
 #define CPU_NEEDED ""
-static inline const char *cpu_missing_feature(void) { return NULL; }
+static inline const char *cpu_missing_feature(void) { return ""; }
 
 #endif
 

@@ -157,7 +157,7 @@ static void a_send_binds_the_value_of_its_source(void **state)
            "PE 0.0.3: store of 7 bytes: source is tile 0 of direction 5");
 }
 
-/* I-TILE-2. */
+/* I-TILE-2: a buffer that has been sent never changes. */
 static void a_forwarded_tile_keeps_its_value_when_the_first_name_is_gone(void **state)
 {
     const struct fixture *f = *state;
@@ -213,7 +213,7 @@ static void an_operand_is_read_before_anything_is_written(void **state)
     assert_memory_equal(x, moved, sizeof x);
 }
 
-/* A tile that is sent out of turn is one of them: I-TILE-1. */
+/* I-TILE-1: a tile out of its turn is refused. */
 static void impossible_records_are_refused_and_change_nothing(void **state)
 {
     const struct fixture *f = *state;

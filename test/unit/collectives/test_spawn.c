@@ -340,7 +340,7 @@ static void joins_as_rank_0(int rank, void *arg)
     join(arg, (uint32_t)rank);
 }
 
-/* I-BARRIER-1. */
+/* I-BARRIER-1: a rank joins an epoch at most once. */
 static void joining_an_epoch_twice_is_an_error(void **state)
 {
     (void)state;

@@ -218,7 +218,7 @@ static enum tl_status uses_at_once(struct tl *tl, void *state)
 static const struct tl_kernel thrifty = {
     .name = "thrifty", .frame_bytes = sizeof(struct frame), .run = uses_at_once};
 
-/* Each slot has one entry, as I-STRICT-1 allows. */
+/* I-STRICT-1: one entry per slot is enough. */
 static void a_slot_written_over_too_early_is_a_warning_once_per_queue(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /*
  * test_core_stress.c: the stress mode: that it undoes, delays and moves, that nothing of it shows
- * in what is committed, and that it finds handlers that break the rules.
+ * in what is committed, and that it finds handlers that break the rules. STRESS_SEEDS: how many
+ * random models; with two both ways of cancellation are tried.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +32,8 @@ static void random_models_are_undone_at_every_rate_and_end_the_same(void **state
 {
     (void)state;
     static const int64_t windows_ps[] = {0, 300};
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    const uint64_t seeds = random_from_environment("STRESS_SEEDS", 2);
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
         const struct random_model m = random_model_draw(seed, RANDOM_LPS_MAX, 30);
         const struct random_outcome expected = random_model_run(
             &m, &(struct random_run){.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed});
