@@ -135,8 +135,6 @@ int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn 
     int code = submit ? submit(submit_arg, error) : CW_OK;
     const bool last = !code && ++barrier->submitted == barrier->world_size;
     if (last) {
-        CW_INVARIANT("I-BARRIER-1", all_have_joined(barrier), "epoch %llu of %u ranks",
-                     (unsigned long long)barrier->epoch, barrier->world_size);
         struct draining draining = {barrier, error, CW_OK};
         mp_run_outside(drain, &draining);
         code = draining.code;
