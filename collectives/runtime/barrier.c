@@ -53,14 +53,6 @@ static bool has_joined(const struct barrier *barrier, uint32_t rank)
     return barrier->joined[rank] == barrier->epoch + 1;
 }
 
-static bool all_have_joined(const struct barrier *barrier)
-{
-    uint32_t count = 0;
-    for (uint32_t rank = 0; rank < barrier->world_size; rank++)
-        count += has_joined(barrier, rank);
-    return count == barrier->world_size;
-}
-
 static bool is_complete(const void *arg)
 {
     const struct waiting *waiting = arg;
