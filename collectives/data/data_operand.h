@@ -9,9 +9,10 @@
 #ifndef COLLECTIVES_DATA_OPERAND_H
 #define COLLECTIVES_DATA_OPERAND_H
 
+#include "collectives/data/data_tiles.h"
+#include "collectives/data/dtype.h"
 #include "collectives/data/sparse_memory.h"
 #include "core/cw.h"
-#include "collectives/data/data_tiles.h"
 #include "hw/structure.h"
 #include "lp/record.h"
 
@@ -19,6 +20,8 @@
 #define DATA_PUTS_DIR 255u
 
 enum memory_kind { MEMORY_TCM, MEMORY_SRAM, MEMORY_HBM };
+
+struct op_log;
 
 struct data_pass {
     const struct hw_config *hw;
