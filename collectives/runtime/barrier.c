@@ -53,6 +53,14 @@ static bool has_joined(const struct barrier *barrier, uint32_t rank)
     return barrier->joined[rank] == barrier->epoch + 1;
 }
 
+static bool all_have_joined(const struct barrier *barrier)
+{
+    uint32_t count = 0;
+    for (uint32_t rank = 0; rank < barrier->world_size; rank++)
+        count += has_joined(barrier, rank);
+    return count == barrier->world_size;
+}
+
 static bool is_complete(const void *arg)
 {
     const struct waiting *waiting = arg;
@@ -127,6 +135,8 @@ int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn 
     int code = submit ? submit(submit_arg, error) : CW_OK;
     const bool last = !code && ++barrier->submitted == barrier->world_size;
     if (last) {
+        CW_INVARIANT("I-BARRIER-1", all_have_joined(barrier), "epoch %llu of %u ranks",
+                     (unsigned long long)barrier->epoch, barrier->world_size);
         struct draining draining = {barrier, error, CW_OK};
         mp_run_outside(drain, &draining);
         code = draining.code;
