@@ -28,9 +28,9 @@ struct ccl_order {
     enum ccl_between between;
     /* CCL_BETWEEN_NEIGHBOURS and _HALVES: x(0), x(1), ... are the ranks on SIP 0, SIP 1, ... */
     bool by_place;
-    /* Replaces `between`: the rank whose value is the k-th operand of rank `rank`'s result, k = 0
-     * .. n - 1; the result is ((operand 0 + operand 1) + operand 2) + ... Names every rank once for
-     * each `rank`. Pure. */
+    /* The order of additions of one rank's result. NULL: `between` gives it. Returns the rank whose
+     * value is added k-th, k from 0 to n - 1: the result of `rank` is ((operand 0 + operand 1) +
+     * operand 2) + ... For each `rank`, every rank is named exactly once. Pure. */
     uint32_t (*operand)(uint32_t rank, uint32_t n, uint32_t k);
 };
 

@@ -107,8 +107,10 @@ static size_t drain_end(const struct perf_trace *trace, size_t drain)
 }
 
 /*
- * When all is done, if each event begins as soon as its cause has ended and its server is free, and
- * servers take their events in order. The servers are the LPs or, with `lp_worker`, the workers.
+ * Returns the time in seconds at which the last event ends. An event begins when its cause has
+ * ended and its server is free. A server takes its events in their order. No event of a drain
+ * begins before the drain before it has ended. The servers are the workers if `lp_worker` is given,
+ * else the LPs.
  */
 static double schedule(struct pass *pass, const uint32_t *lp_worker, uint32_t count)
 {

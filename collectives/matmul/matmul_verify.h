@@ -8,8 +8,9 @@
 #include "collectives/matmul/matmul.h"
 
 /*
- * The bits of C from the inputs alone: element `first` of the seed's stream is A's
- * first. Counts how many of C's elements, `result`, have other bits. False: out of memory.
+ * Computes C from the inputs alone. The elements of A, then those of B, stand in the seed's stream
+ * from element `first` on, row by row. *wrong becomes the number of elements of `result` that have
+ * other bits. False: out of memory.
  */
 bool matmul_verify(const struct matmul_shape *shape, enum dtype dtype, uint64_t seed,
                    uint64_t first, const void *result, uint64_t *wrong);

@@ -63,8 +63,9 @@ static int64_t through_sip_ps(const struct hw_config *hw)
     return hub_ps < cube_ps ? hub_ps : cube_ps;
 }
 
-/* From PE to PE over so many links between SIPs, at least one, which take `links_ps` together, and
- * at least so many cubes to cross at both ends together. */
+/* The least time from a PE of one SIP to a PE of another. The way has `hops` links between SIPs, at
+ * least one; together they take `links_ps`. At its two ends together it crosses at least `cubes`
+ * cubes. */
 static int64_t between_sips_ps(const struct hw_config *hw, uint32_t hops, int64_t links_ps,
                                uint32_t cubes)
 {

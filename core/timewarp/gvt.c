@@ -17,8 +17,9 @@
 enum {
     LOOKS_BEFORE_ROUND = 64,  /* turns in a row that found nothing to do */
     LIVE_BEFORE_ROUND = 1024, /* logs */
-    /* Events handled: the host waits for their records. And events that are handled and undone
-     * again and again, to save memory, would never commit without a round. */
+    /* Events handled since the last round. The host waits for their records, which only a round
+     * delivers. Near the memory limit a worker may handle and undo the same events again and
+     * again: only a round lets them commit. */
     EVENTS_BEFORE_ROUND = 16384,
     RECORD_BYTES_BEFORE_ROUND = 1 << 20, /* of records that were not handed over: they are memory */
 };

@@ -16,8 +16,10 @@
 #include "core/timewarp/worker_loop.h"
 #include "core/worker.h"
 
-/* Workers beyond the number of cores take turns on a thread. The system's turns are long, and a
- * worker that waits for one holds the others up. */
+/* Returns the number of threads that the workers run on: at most one for each core, and surplus
+ * workers share a thread, batch by batch. With more threads than cores a worker would wait for a
+ * time slice of the operating system, and hold the others up. `thread_count` overrides this, and
+ * the stress mode has a thread for each worker. */
 static uint32_t thread_count(const struct cw_sim *sim, uint32_t cores)
 {
     const uint32_t n = sim->worker_count, given = sim->config.thread_count;

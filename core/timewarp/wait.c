@@ -21,8 +21,9 @@ enum {
 
 static bool is_asleep(const struct gvt_slot *slot)
 {
-    /* acquire: of two workers that are about to sleep one sees the other's word (I-WAIT-1); the
-     * fence in sleep_for() orders it behind our own */
+    /* Acquire load of the other worker's `waits_for`. sleep_for() stores the caller's own
+     * `waits_for`, fences, and only then comes here. So of two workers that are about to sleep, at
+     * least one sees that the other sleeps (I-WAIT-1). */
     return sync_load_acquire(&slot->waits_for) != 0;
 }
 

@@ -80,8 +80,12 @@ static void pair_farthest(uint32_t ranks, uint32_t crossings[HW_PORTS])
     crossings[HW_PORT_N] = crossings[HW_PORT_E] = ranks > 2;
 }
 
-/* Each pair of dies a package; then the cubes of a die that lie at its two ports, a die, a package,
- * and all dies of one parity. */
+/*
+ * The cuts that bound a reduce-scatter on paired dies. Two ranks have one cut: the sio link inside
+ * their package. More ranks have four, in the order of `cuts`: the UCIe links into the cubes at a
+ * die's two ports; sio and hccs out of one die; the two hccs links out of one package; all sio
+ * links, which part the dies of one parity from the others.
+ */
 static void pair_cuts(const struct hw_config *hw, uint32_t ranks, hw_cut_fn visit, void *arg)
 {
     const struct hw_cut mates = {HW_CUT_SCATTER, {HW_LINK_SIO}, {1}, ranks - 1};

@@ -5,9 +5,10 @@
 
 #include <stdio.h>
 
-/* A group's links in the state of one owner: `each` links for each unit (port, router, PE, SIP). A
- * unit's first link is number first + unit * stride. Lanes have each 0: a port has lp_lanes() of
- * them, from links.edge[port] on. */
+/* Where the links of one group lie in the state of their owner. There are `units` units (ports,
+ * routers, PEs or a SIP), each with `each` links. The links of a unit begin at number
+ * first + unit * stride. `each` = 0 marks lanes: a port has lp_lanes() of them, and they begin at
+ * links.edge[port]. */
 struct span {
     uint32_t units, each, first, stride;
 };
