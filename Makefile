@@ -112,7 +112,7 @@ BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 JOBS ?= $(shell nproc)
 SUBMAKE = $(MAKE) --no-print-directory -j$(JOBS)
 
-.PHONY: all engine cross cross-test install uninstall help setup run test unit asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
+.PHONY: all engine structure unit cross cross-test install uninstall help setup run test unit asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -210,6 +210,10 @@ fuzz: setup ## libFuzzer on op logs and configurations, from the corpus in test/
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) test/fuzz/run.sh $(FUZZ_SOURCES:%.c=$(BUILD)/fuzz/%)
 
 fuzz-binaries: $(FUZZ_BINARIES)
+
+structure: ## the house in figures: rooms, pairs, circles, assertions, citations
+	@.ci/setup.sh git python3 universal-ctags
+	@test/structure.py
 
 lint: ## include arrows, layout, cppcheck
 	@.ci/setup.sh git clang-format cppcheck universal-ctags python3

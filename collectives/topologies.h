@@ -1,6 +1,6 @@
 /*
- * topologies.h: the built-in logical topologies (RUNTIME.md, "Logical topologies"; DECISIONS.md,
- * ADR-0023 D3, D11): which rank is whose neighbour in which direction. Pure.
+ * topologies.h: the built-in logical topologies (RUNTIME.md, "Logical topologies"):
+ * which rank is whose neighbour in which direction. Pure.
  */
 #ifndef COLLECTIVES_TOPOLOGIES_H
 #define COLLECTIVES_TOPOLOGIES_H

@@ -196,8 +196,10 @@ static __attribute__((noinline)) void send_specially(struct worker *worker, uint
     const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
     struct lazy_cancel *const lazy = worker->timewarp == NULL ? NULL : &worker->timewarp->lazy;
     if (!is_within_limits(worker, &send) || lazy == NULL || lazy->log == NULL ||
-        lazy->sends_left == 0)
+        lazy->sends_left == 0) {
         fail_send(worker, lp, delay_ps, number, payload_bytes);
+        return; /* not reached */
+    }
     lazy->sends_left--;
     reserve_note(worker);
     const struct event_header header = header_of(worker, &send);

@@ -254,12 +254,13 @@ static int check_place(const char *option, struct hw_place place, const struct h
 int run_options_check(const struct run_options *options, const struct hw_config *hw,
                       struct cw_error *error)
 {
-    if (strcmp(options->bench, "ipcq_pingpong") != 0)
+    if (!bench_takes(options->bench, "from"))
         return CW_OK;
     int result = check_place("from", options->from, hw, error);
     if (result == CW_OK)
         result = check_place("to", options->to, hw, error);
-    if (result == CW_OK && hw_pe_index(hw, options->from) == hw_pe_index(hw, options->to))
+    if (result == CW_OK && strcmp(options->bench, "ipcq_pingpong") == 0 &&
+        hw_pe_index(hw, options->from) == hw_pe_index(hw, options->to))
         return cw_error_set(error, CW_USAGE,
                             "--from and --to name the same PE; ipcq_pingpong needs two");
     return result;

@@ -1,5 +1,5 @@
 /*
- * birs.c: batch-invariant reduce-scatter on paired dies (ALGORITHMS.md; DECISIONS.md, birs). Each
+ * birs.c: batch-invariant reduce-scatter on paired dies (ALGORITHMS.md). Each
  * package reduces, for every rank of the machine in turn, its two dies' slices over sio, and sends
  * the sum over hccs to the rank that it is for, while it reduces the next one. The order of
  * additions depends on the number of ranks alone: pair sums, then a tree over the packages.

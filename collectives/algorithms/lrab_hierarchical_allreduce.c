@@ -1,8 +1,8 @@
 /*
- * lrab_hierarchical_allreduce.c: all-reduce on cubes and SIPs (ALGORITHMS.md; DECISIONS.md,
- * ADR-0032): reduce along the rows and the root column of each SIP's cube mesh to its root cube,
- * exchange between the SIPs' root cubes, broadcast back; on pe0 of every cube, for every SIP at
- * once. `intercube_allreduce` is the same kernel with the root in the south-east corner.
+ * lrab_hierarchical_allreduce.c: all-reduce on cubes and SIPs (ALGORITHMS.md): reduce
+ * along the rows and the root column of each SIP's cube mesh to its root cube, exchange between the
+ * SIPs' root cubes, broadcast back; on pe0 of every cube, for every SIP at once.
+ * `intercube_allreduce` is the same kernel with the root in the south-east corner.
  *
  * The order of additions is part of the algorithm. The root column adds W first, then E; the root
  * cube N first, then S; a ring adds its own value first, then the arriving one. Broadcasts go N

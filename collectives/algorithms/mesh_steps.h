@@ -30,11 +30,7 @@ enum mesh_scalar {
     MESH_SCALARS  /* a kernel's own follow */
 };
 
-enum mesh_topo_kind {
-    MESH_TOPO_RING,
-    MESH_TOPO_TORUS,
-    MESH_TOPO_MESH
-}; /* DECISIONS.md, ADR-0032 D1 */
+enum mesh_topo_kind { MESH_TOPO_RING, MESH_TOPO_TORUS, MESH_TOPO_MESH };
 
 struct mesh_frame {
     uint16_t line, level, part, leaf; /* where the kernel, its part, ... are */

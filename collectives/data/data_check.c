@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "collectives/data/data_matrix.h"
+#include "collectives/data/dtype.h"
 
 /* Products of one record: a minute's work, far beyond what fits in a TCM. */
 #define PRODUCTS_MAX (UINT64_C(1) << 37)

@@ -8,6 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "collectives/data/dtype.h"
+
 #define CAST_ELEMENTS 1024u
 #define BLOCK_ROWS    32u
 #define BLOCK_COLS    1024u

@@ -9,14 +9,19 @@
 #ifndef COLLECTIVES_DATA_OPERAND_H
 #define COLLECTIVES_DATA_OPERAND_H
 
-#include "collectives/data/data_pass.h"
 #include "collectives/data/data_tiles.h"
+#include "collectives/data/dtype.h"
+#include "collectives/data/sparse_memory.h"
+#include "core/cw.h"
 #include "hw/structure.h"
+#include "lp/record.h"
 
 /* Puts under way are tiles in a queue of their sender's, whose direction no tile can have. */
 #define DATA_PUTS_DIR 255u
 
 enum memory_kind { MEMORY_TCM, MEMORY_SRAM, MEMORY_HBM };
+
+struct op_log;
 
 struct data_pass {
     const struct hw_config *hw;

@@ -14,6 +14,7 @@
 #include "collectives/data/data_operand.h"
 #include "collectives/data/input.h"
 #include "collectives/data/op_log_write.h"
+#include "core/invariant.h"
 
 #define PIECE_BYTES 4096u
 /* An input that long is made when it is read: one that is only read takes no storage. */
@@ -80,6 +81,7 @@ static int apply_value(struct data_pass *pass, const struct lp_op *op, struct ti
         buffer = data_take(pass, op->bytes);
         if (!buffer)
             return data_out_of_storage(pass, error);
+        CW_INVARIANT("I-TILE-2", buffer->holders == 1, "%u holders", buffer->holders);
         data_gather(pass, &source, 0, buffer->bytes, op->bytes);
     }
     uint32_t expected;

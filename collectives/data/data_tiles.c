@@ -13,6 +13,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "core/invariant.h"
+
 #define CLASS_BYTES_MIN 64u
 #define CLASSES         27u                 /* 64 bytes to 4 GiB */
 #define SLAB_BYTES      ((size_t)64 * 1024) /* a new slab has as many buffers as fit, at least one */

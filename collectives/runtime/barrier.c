@@ -53,7 +53,7 @@ static bool has_joined(const struct barrier *barrier, uint32_t rank)
     return barrier->joined[rank] == barrier->epoch + 1;
 }
 
-static bool have_all_joined(const struct barrier *barrier)
+static bool all_have_joined(const struct barrier *barrier)
 {
     uint32_t count = 0;
     for (uint32_t rank = 0; rank < barrier->world_size; rank++)
@@ -135,6 +135,8 @@ int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn 
     int code = submit ? submit(submit_arg, error) : CW_OK;
     const bool last = !code && ++barrier->submitted == barrier->world_size;
     if (last) {
+        CW_INVARIANT("I-BARRIER-1", all_have_joined(barrier), "epoch %llu of %u ranks",
+                     (unsigned long long)barrier->epoch, barrier->world_size);
         struct draining draining = {barrier, error, CW_OK};
         mp_run_outside(drain, &draining);
         code = draining.code;
@@ -147,8 +149,6 @@ int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn 
         mp_wait_until(&(struct mp_wait){is_complete, barrier_describe, abandon, &waiting});
         return CW_OK;
     }
-    CW_INVARIANT("I-BARRIER-1", have_all_joined(barrier), "epoch %llu ends with %u of %u ranks",
-                 (unsigned long long)barrier->epoch, barrier->submitted, barrier->world_size);
     barrier->epoch++;
     barrier->submitted = 0;
     return CW_OK;

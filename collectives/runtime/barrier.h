@@ -1,5 +1,5 @@
 /*
- * barrier.h: where the ranks of a process group meet (DECISIONS.md, ADR-0024, D7). Each collective
+ * barrier.h: where the ranks of a process group meet (RUNTIME.md, "Barrier"). Each collective
  * call is an epoch: every rank submits its part and waits; the last to arrive drains the engine for
  * all, then all go on. So the engine runs only when every rank has submitted.
  *

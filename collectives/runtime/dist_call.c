@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
 #include "collectives/runtime/dist_scratch.h"
 #include "collectives/runtime/host_copy.h"

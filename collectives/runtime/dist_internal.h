@@ -7,7 +7,7 @@
 #define COLLECTIVES_WORLD_H
 
 #include "collectives/runtime/barrier.h"
-#include "collectives/runtime/distributed.h"
+#include "collectives/runtime/dist_world.h"
 #include "collectives/runtime/install_plan.h"
 #include "collectives/relay.h"
 
@@ -57,7 +57,7 @@ struct dist {
 
 int dist_no_memory(struct cw_error *error);
 
-/* ---- distributed.c --------------------------------------------------------------------------- */
+/* ---- dist_world.c --------------------------------------------------------------------------- */
 
 /* The calling worker's world; ends the worker if there is none. */
 struct dist *dist_current(void);

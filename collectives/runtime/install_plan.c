@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/runtime/distributed.h"
+#include "collectives/runtime/dist_world.h"
 #include "collectives/topologies.h"
 #include "lp/layout.h"
 #include "lp/queues/queue_ends.h"

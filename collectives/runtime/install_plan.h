@@ -1,6 +1,6 @@
 /*
- * install_plan.h: the plan of installation and launch of a process group (DECISIONS.md, ADR-0024
- * D6): for each rank, one plan: its SIP, the neighbour tables of its PEs, the layout of their
+ * install_plan.h: the plan of installation and launch of a process group (RUNTIME.md, "Install
+ * plans"): for each rank, one plan: its SIP, the neighbour tables of its PEs, the layout of their
  * rings, which PEs run which kernel. Tables are computed when asked for, so that a million PEs cost
  * nothing; of a logical topology there is one table of the ranks (lp/queues/logical_wiring.h),
  * which the machine uses, too.

@@ -1,7 +1,7 @@
 /*
  * mapper.h: which PEs of a rank's SIP take part, and which tensors an algorithm accepts
- * (DECISIONS.md, ADR-0024 D5, D8): two registries of functions that ccl.yaml names. A name with a
- * colon is loaded from a shared object (plugin.h) and has the same type. All are pure.
+ * (RUNTIME.md, "Mappers and validators"): two registries of functions that ccl.yaml names. A name
+ * with a colon is loaded from a shared object (plugin.h) and has the same type. All are pure.
  */
 #ifndef COLLECTIVES_MAPPER_H
 #define COLLECTIVES_MAPPER_H

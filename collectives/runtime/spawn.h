@@ -1,5 +1,5 @@
 /*
- * spawn.h: runs a host program as one worker per rank (DECISIONS.md, ADR-0024, D9 to D13). Workers
+ * spawn.h: runs a host program as one worker per rank (RUNTIME.md, "Launcher"). Workers
  * are coroutines of the calling thread, with small guarded stacks, resumed round robin in rank
  * order; a worker runs until it waits, yields or ends. Nothing depends on that order but what it
  * says here, so the same program does the same every time.

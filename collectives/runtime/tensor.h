@@ -1,5 +1,5 @@
 /*
- * tensor.h: tensors of a rank and where their parts are (DECISIONS.md, ADR-0024 D11, ADR-0032 D2).
+ * tensor.h: tensors of a rank and where their parts are (RUNTIME.md, "Tensors and placement").
  * A tensor lives on one SIP; its policy says how it is cut over cubes and PEs. Here are places and
  * addresses only: contents are the data pass's.
  *
@@ -90,7 +90,7 @@ struct tensor_group {
 
 /*
  * The shards of a group's tensor that are on one SIP, in ascending order of (cube, pe,
- * offset_bytes): launches may rely on it (DECISIONS.md, ADR-0024 D8).
+ * offset_bytes): launches may rely on it.
  */
 struct tensor_view {
     const struct tensor_shard *shard;

@@ -1,7 +1,6 @@
 /*
- * test_failures.c: how a run ends whose program fails (QUEUES.md, "Failures"; DECISIONS.md,
- * ADR-0023, F1 to F5): exit code, message and hint as a user sees them, with kernels from a shared
- * object that is built here.
+ * test_failures.c: how a run ends whose program fails (QUEUES.md, "Failures"; DECISIONS.md): exit
+ * code, message and hint as a user sees them, with kernels from a shared object that is built here.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /*
- * test_neighbour_hooks.c: an algorithm's neighbors() hook (DECISIONS.md, ADR-0023, D11): it
+ * test_neighbour_hooks.c: an algorithm's neighbors() hook (DECISIONS.md): it
  * replaces the built-in map, changes it, or keeps it. The algorithms come from a shared object
  * built here.
  */

@@ -1,6 +1,6 @@
 /*
  * test_raw_store.c: a queue against a raw store of the same bytes over the same path (QUEUES.md,
- * "PE_DMA"; DECISIONS.md, ADR-0023 T5): no less, and at most 100 ns more. By how much exactly
+ * "PE_DMA"; DECISIONS.md): no less, and at most 100 ns more. By how much exactly
  * follows from what each does, one way (in ns): a send: pe_cpu 2 + pe_ipcq 2; a store: pe_cpu 2 +
  * pe_scheduler 1 + pe_mmu 0       1 more the tile is visible wire_ns later 1 more a credit of 16
  * bytes comes back, an acknowledgement of none: 16 B on the slowest link more the acknowledgement

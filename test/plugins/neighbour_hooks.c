@@ -1,6 +1,6 @@
 /*
  * neighbour_hooks.c: all-reduces (of max: one tile) over rings that a neighbors() hook makes or
- * changes, in each of the ways of decision D11 (DECISIONS.md, ADR-0023); a shared object that
+ * changes, in each of the ways of decision D11 (DECISIONS.md); a shared object that
  * test_neighbour_hooks.c builds and has loaded by ccl.yaml.
  */
 #include <stdio.h>

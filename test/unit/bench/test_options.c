@@ -192,6 +192,11 @@ static void places_are_checked_against_the_machine(void **state)
     char same[] = "run --bench ipcq_pingpong --to 0.0.0";
     accept_line(&options, same);
     assert_int_equal(run_options_check(&options, &hw, &error), CW_USAGE);
+    char stored[] = "run --bench raw_store --from 4.0.0";
+    accept_line(&options, stored);
+    assert_int_equal(run_options_check(&options, &hw, &error), CW_USAGE);
+    assert_string_equal(error.text, "--from 4.0.0: no such PE; SIPs are 0 to 3, cubes 0 to 15, "
+                                    "PEs 0 to 7");
     char other[] = "run --dir E --bench ipcq_shift";
     accept_line(&options, other);
     assert_int_equal(run_options_check(&options, &hw, &error), CW_OK);

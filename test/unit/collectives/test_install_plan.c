@@ -1,7 +1,6 @@
 /*
- * test_install_plan.c: plans composed of topology, mapper and algorithm (DECISIONS.md, ADR-0024 D6,
- * T2), the registries of mappers and validators, and the logical topologies (DECISIONS.md, ADR-0023
- * D11, T1).
+ * test_install_plan.c: plans composed of topology, mapper and algorithm (DECISIONS.md), the
+ * registries of mappers and validators, and the logical topologies (DECISIONS.md).
  */
 #include "test/support/test_config_support.h"
 

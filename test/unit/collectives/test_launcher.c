@@ -1,5 +1,5 @@
 /*
- * test_launcher.c: host programs on a real machine (DECISIONS.md, ADR-0024, T1 and T4): ranks,
+ * test_launcher.c: host programs on a real machine (DECISIONS.md): ranks,
  * devices, collectives one after the other, and what is left when a rank fails: one error that
  * names the ranks, a world that can be used again, and, under AddressSanitizer, no leak.
  */

@@ -1,9 +1,9 @@
 /*
- * distributed.c: the host runtime's world (distributed.h): owns the machine, the data pass, the
+ * dist_world.c: the host runtime's world (dist_world.h): owns the machine, the data pass, the
  * barriers. Between drains, one thread; the records that the machine commits reach the data pass
  * through the callbacks below, while a drain is under way.
  */
-#include "collectives/runtime/distributed.h"
+#include "collectives/runtime/dist_world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 
 #include "collectives/plugin.h"
 #include "collectives/data/strict_check.h"
+#include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
 #include "core/host/clock.h"
 #include "partition/partition.h"

@@ -1,0 +1,105 @@
+/*
+ * dist_world.h: the world of a host program: the machine, the data pass, the process group; and
+ * kernels that are launched without a group. distributed.h includes it, beside the calls of
+ * workers.
+ *
+ * Between drains of the engine, on one thread.
+ */
+#ifndef COLLECTIVES_DIST_WORLD_H
+#define COLLECTIVES_DIST_WORLD_H
+
+#include "collectives/algorithm.h"
+#include "collectives/config/config.h"
+#include "collectives/data/data_pass.h"
+#include "collectives/runtime/spawn.h"
+#include "collectives/runtime/tensor.h"
+#include "lp/host/system.h"
+
+struct dist;
+
+/* A collective that has just completed on all ranks; valid during the callback. */
+struct dist_completion {
+    struct dist *dist;
+    enum ccl_collective collective;
+    const struct ccl_algorithm *algorithm; /* that carried it out */
+    const struct lp_times *times;
+    struct tensor *const *tensors; /* [world size] by rank: the results; a barrier has
+                                      none: each is NULL */
+    uint32_t world_size;
+    enum redop op;
+    uint32_t root; /* of a broadcast */
+    bool beside;   /* a matrix product ran beside it */
+};
+
+/* Is called for each record that the machine commits, in order of commitment. Hooks may be NULL. */
+struct dist_listener {
+    void (*op)(void *arg, const struct lp_op *op);
+    void (*kernel)(void *arg, const struct lp_kernel_record *record); /* start, phase, end */
+    void *arg;
+};
+
+struct dist_options {
+    const struct config *config;
+    /* Passed on to the engine, but for `progress`, which is the function below. */
+    struct cw_config engine;
+    const char *partition;    /* NULL: the default */
+    bool no_data;             /* leave out the data pass: timing alone */
+    bool kernels_only;        /* no collective is called: the machine's own queues */
+    uint32_t pair[2];         /* PEs joined by a queue of their own; equal: none */
+    uint32_t contexts, peers; /* struct lp_config: the need of kernels beside the algorithm's */
+    const struct dist_listener *listener; /* outlives the world; NULL: none */
+    /* Called with each warning (IpcqSlotReuse), in an order of its own; NULL: not wanted. */
+    void (*warn)(void *arg, const char *text);
+    /* Called now and then while the machine runs; NULL: not wanted. */
+    void (*progress)(void *arg, struct dist *dist, const struct cw_progress *progress);
+    /* Called after each collective, before any rank goes on. Non-zero ends the run. */
+    int (*completed)(void *arg, const struct dist_completion *completion, struct cw_error *error);
+    void *arg;
+};
+
+/* The config must outlive the world. NULL on failure. */
+struct dist *dist_create(const struct dist_options *options, struct cw_error *error);
+void dist_free(struct dist *dist); /* accepts NULL */
+
+/* Ranks: the algorithm's world_size, else that of `defaults`, else the number of SIPs. */
+uint32_t dist_world_size_for(const struct config *config);
+/* Installs the queues and drains, the first time; for dist_init_process_group(). */
+int dist_install(struct dist *dist, struct cw_error *error);
+/* Runs a worker on every rank, as coroutines (mp_spawn). */
+int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_error *error);
+
+/* Kernels without a collective: begin, any number of launches in order of (sip, cube, pe), drain.
+ */
+int dist_begin_launch(struct dist *dist, const struct tl_kernel *kernel, struct cw_error *error);
+int dist_launch(struct dist *dist, struct hw_place place, const struct tl_kernel *kernel,
+                struct tl_args args, struct cw_error *error);
+int dist_drain(struct dist *dist, struct cw_error *error);
+
+const struct lp_times *dist_times(const struct dist *dist); /* of the last batch */
+int64_t dist_init_ps(const struct dist *dist);              /* duration of the installation */
+int64_t dist_copy_ps(const struct dist *dist); /* host_copy: simulated: maps and fills so far */
+double dist_setup_s(const struct dist *dist);  /* wall time: building, and installing the queues */
+double dist_install_run_s(const struct dist *dist); /* of that, in the engine */
+uint64_t dist_messages(const struct dist *dist);    /* tiles sent so far */
+struct lp_system *dist_system(struct dist *dist);
+struct data_pass *dist_data(struct dist *dist);      /* NULL with no_data */
+const char *dist_partition(const struct dist *dist); /* the partitioner's name */
+uint32_t dist_world_size_of(const struct dist *dist);
+/* How tensors are laid out for the PEs that take part in the algorithm. */
+struct dp_policy dist_policy(const struct dist *dist);
+/* How the machine's queues are to be set up, and the memory in which receive slots are. */
+struct lp_config dist_queue_config(const struct ccl_config *ccl);
+enum hw_memory dist_slot_memory(const struct ccl_config *ccl);
+/* ---- for workers ----------------------------------------------------------------------------- */
+
+/* Joins the process group; returns when every PE_IPCQ of the group is installed, having taken
+ * simulated time. The backend is "ahbm". */
+void dist_init_process_group(const char *backend);
+/* Leaves the process group when all ranks do. A program may then begin another one: the queues are
+ * there, so that it takes no simulated time. */
+void dist_destroy_process_group(void);
+int dist_get_world_size(void);
+/* The SIP that a rank is to be on: its number, if the algorithm's `mate` or `package` do not say
+ * otherwise. */
+int dist_device_of(int rank);
+#endif
