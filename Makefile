@@ -236,7 +236,7 @@ cross: setup ## build everything for aarch64, into build/cross
 CROSS_TESTS := $(foreach d,core hw lp collectives,$(wildcard test/unit/$d/test_*.c))
 cross-test: cross ## the unit tests of core, hw, lp and collectives for aarch64, under qemu
 	@.ci/setup.sh qemu-user
-	@PARALLEL_SEEDS=$${PARALLEL_SEEDS:-3} RUN="qemu-aarch64 -L $(SYSROOT)" test/run-tests.sh \
+	@PARALLEL_SEEDS=$${PARALLEL_SEEDS:-3} LP_SEEDS=$${LP_SEEDS:-6} RUN="qemu-aarch64 -L $(SYSROOT)" test/run-tests.sh \
 	    $(CROSS_TESTS:%.c=$(BUILD)/cross/%)
 
 check-all: ## everything but the nightly tests

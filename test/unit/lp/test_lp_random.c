@@ -12,6 +12,7 @@
  * round come before its receives, which cannot deadlock even with one slot. The receives are shared
  * out among the kernel and its streams.
  */
+#include "test/support/random_model.h"
 #include "test/support/test_lp_support.h"
 
 #include "collectives/data/data_pass.h"
@@ -587,7 +588,8 @@ static void random_kernels_keep_the_protocol_in_every_mode(void **state)
         check_seed(strtoull(replay, NULL, 10));
         return;
     }
-    for (uint64_t seed = 1; seed <= 60; seed++)
+    const uint64_t seeds = random_from_environment("LP_SEEDS", 60);
+    for (uint64_t seed = 1; seed <= seeds; seed++)
         check_seed(seed);
 }
 
