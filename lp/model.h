@@ -89,6 +89,8 @@ struct lp_routers {
 struct lp_queue_tables {
     int64_t *credit_ps;  /* [cube][pe][dir]: T(path to the sender's PE_DMA, credit) */
     uint8_t *ring_index; /* [cube][pe][dir]: place of the receive ring among the PE's rings */
+    uint32_t *peer;      /* [cube][pe][dir]: the other end's [cube][pe], UINT32_MAX: none; of a
+                            direction between SIPs it is the PE's own */
     uint32_t rings_max;  /* most receive rings that one PE has; logical topologies set it too */
     int64_t pair_credit_ps[2]; /* of direction `peer`, by the end in lp_config.pair */
 };

@@ -22,6 +22,11 @@ static bool is_of_pair(const struct lp_model *m, uint32_t pe_index, enum hw_dir 
            (pe_index == m->config.pair[0] || pe_index == m->config.pair[1]);
 }
 
+static bool is_between_sips(enum hw_dir dir)
+{
+    return dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
+}
+
 bool lp_queue_peer(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
                    enum hw_dir *peer_dir)
 {
@@ -38,17 +43,22 @@ bool lp_queue_peer(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir,
         *peer_dir = (enum hw_dir)wire->peer_dir;
         return true;
     }
-    struct hw_place to;
-    if (!hw_dir_neighbour(&m->hw, hw_place_of(&m->hw, pe_index), dir, &to))
+    if (dir >= HW_DIR_BUILT_IN)
         return false;
-    *peer = hw_pe_index(&m->hw, to);
+    const uint32_t sip_pes = m->cubes * m->pes;
+    uint32_t sip = pe_index / sip_pes;
+    const uint32_t in_sip = m->queues.peer[(pe_index - sip * sip_pes) * HW_DIR_BUILT_IN + dir];
+    if (in_sip == UINT32_MAX ||
+        (is_between_sips(dir) && !hw_sip_neighbour(&m->hw, sip, (enum hw_port)(dir & 3), &sip)))
+        return false;
+    *peer = sip * sip_pes + in_sip;
     *peer_dir = (enum hw_dir)(dir ^ 1);
     return true;
 }
 
 enum hw_port lp_queue_exit(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
 {
-    if (dir < HW_DIR_GLOBAL_N || dir > HW_DIR_GLOBAL_W)
+    if (!is_between_sips(dir))
         return HW_PORT_NONE;
     if (m->config.wiring != NULL) {
         const struct lp_wire *const wire = lp_wiring_at(m->config.wiring, pe_index, dir);
@@ -152,7 +162,7 @@ struct lp_endpoint lp_endpoint_of(const struct lp_model *m, uint32_t pe_index, e
  * first such SIP. */
 static int64_t credit_latency(const struct lp_model *m, uint32_t cube, uint32_t pe, enum hw_dir dir)
 {
-    const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
+    const bool global = is_between_sips(dir);
     for (uint32_t sip = 0; sip < (global ? m->hw.sip_count : 1); sip++) {
         const struct hw_place from = {sip, cube, pe};
         struct hw_place to;
@@ -175,6 +185,24 @@ static bool compute_credits(struct lp_model *m)
         for (uint32_t pe = 0; pe < m->pes; pe++)
             for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++)
                 *out++ = credit_latency(m, cube, pe, dir);
+    return true;
+}
+
+/* The neighbours inside a SIP, which all SIPs share. */
+static bool find_peers(struct lp_model *m)
+{
+    const uint32_t sip_pes = m->cubes * m->pes;
+    m->queues.peer = calloc((size_t)sip_pes * HW_DIR_BUILT_IN, sizeof *m->queues.peer);
+    if (m->queues.peer == NULL)
+        return false;
+    for (uint32_t i = 0; i < sip_pes; i++)
+        for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++) {
+            struct hw_place to = hw_place_of(&m->hw, i);
+            const bool found =
+                is_between_sips(dir) || hw_dir_neighbour(&m->hw, hw_place_of(&m->hw, i), dir, &to);
+            m->queues.peer[i * HW_DIR_BUILT_IN + dir] =
+                found ? hw_pe_index(&m->hw, to) : UINT32_MAX;
+        }
     return true;
 }
 
@@ -211,7 +239,7 @@ bool lp_queues_init(struct lp_model *m)
             hw_path_ps(&m->hw, hw_place_of(&m->hw, pair[end]), hw_place_of(&m->hw, pair[!end]),
                        HW_MEMORY_NONE, HW_PORT_NONE, m->config.credit_bytes);
     if (m->config.wiring == NULL)
-        return compute_credits(m) && place_rings(m);
+        return find_peers(m) && compute_credits(m) && place_rings(m);
     m->queues.rings_max = lp_wiring_rings_max(m->config.wiring) + has_pair(m);
     return true;
 }
@@ -220,4 +248,5 @@ void lp_queues_free(struct lp_model *m)
 {
     free(m->queues.credit_ps);
     free(m->queues.ring_index);
+    free(m->queues.peer);
 }
