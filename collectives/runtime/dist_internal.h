@@ -50,7 +50,6 @@ struct dist {
     size_t owned_count, owned_capacity;
     struct host_copy *copies; /* [copy_capacity] maps and writes not yet submitted */
     size_t copy_count, copy_capacity;
-    int64_t copy_ps;            /* simulated time that they have taken */
     bool recycled;              /* tensors have been freed: new ones may find old contents */
     struct cw_error data_error; /* the first record that could not be executed */
 };

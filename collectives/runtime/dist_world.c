@@ -339,7 +339,6 @@ int dist_launch(struct dist *dist, struct hw_place place, const struct tl_kernel
 
 const struct lp_times *dist_times(const struct dist *dist) { return lp_system_times(dist->system); }
 int64_t dist_init_ps(const struct dist *dist) { return dist->init_ps; }
-int64_t dist_copy_ps(const struct dist *dist) { return dist->copy_ps; }
 double dist_setup_s(const struct dist *dist) { return dist->setup_s; }
 const char *dist_partition(const struct dist *dist)
 {

@@ -77,8 +77,7 @@ int dist_drain(struct dist *dist, struct cw_error *error);
 
 const struct lp_times *dist_times(const struct dist *dist); /* of the last batch */
 int64_t dist_init_ps(const struct dist *dist);              /* duration of the installation */
-int64_t dist_copy_ps(const struct dist *dist); /* host_copy: simulated: maps and fills so far */
-double dist_setup_s(const struct dist *dist);  /* wall time: building, and installing the queues */
+double dist_setup_s(const struct dist *dist); /* wall time: building, and installing the queues */
 double dist_install_run_s(const struct dist *dist); /* of that, in the engine */
 uint64_t dist_messages(const struct dist *dist);    /* tiles sent so far */
 struct lp_system *dist_system(struct dist *dist);

@@ -60,12 +60,7 @@ static int submit_all(struct dist *dist, bool maps, struct cw_error *error)
             return code;
         submitted++;
     }
-    if (submitted == 0)
-        return CW_OK;
-    const int code = dist_drain(dist, error);
-    const struct lp_times *times = lp_system_times(dist->system);
-    dist->copy_ps += times->host_ps - times->submitted_ps;
-    return code;
+    return submitted == 0 ? CW_OK : dist_drain(dist, error);
 }
 
 int dist_drain_copies(struct dist *dist, struct cw_error *error)
