@@ -266,6 +266,11 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
     return result;
 }
 
+const struct cw_event *cw_failed_event(const struct cw_sim *sim)
+{
+    return sim->has_failed_event ? &sim->failed : NULL;
+}
+
 int64_t cw_sim_now(const struct cw_sim *sim)
 {
     int64_t now_ps = 0;
