@@ -379,6 +379,13 @@ typedef void (*cw_trace_fn)(void *arg, const struct cw_event *event, const struc
  * that send to each other often on one worker; and `least_delay_ps`, the lookahead. Without
  * lookahead an event may be undone by any other, so nearly all of them need undo, or a wait.
  */
+/* Whether one thread handles all events, while the others sleep, where several would be slower. */
+enum cw_gather {
+    CW_GATHER_NEVER,
+    CW_GATHER_IF_FASTER,
+    CW_GATHER_OFTEN, /* again and again, at random: for tests */
+};
+
 struct cw_config {
     enum cw_sync sync;
     uint32_t worker_count;     /* CW_SEQUENTIAL: 1, or more to check a partition's promises */
@@ -411,6 +418,7 @@ struct cw_config {
     bool lazy_cancellation;       /* CW_OPTIMISTIC, CW_ADAPTIVE: messages of an undone event stay
                                      until its new run has shown whether it sends them again;
                                      false: they are cancelled at once */
+    enum cw_gather gather;        /* not in CW_SEQUENTIAL and CW_STRESS, nor with check_changes */
     bool pin_workers;             /* each thread to a hardware thread of its own, of those that the
                                      caller may run on; the caller only while a drain lasts. No
                                      thread is pinned if there are too few */
@@ -439,6 +447,7 @@ struct cw_stats {
     uint64_t rollbacks_injected, states_moved, looks_held_back; /* CW_STRESS */
     uint64_t rollback_events_max;                               /* undone by one rollback */
     uint64_t gvt_rounds, safe_events;
+    uint64_t gathered_events; /* of the safe ones: handled while one thread had all events */
     uint64_t undo_bytes;   /* written to undo logs: before-images, sends, records, their heads */
     uint64_t sends_reused; /* cw_config.lazy_cancellation: messages that were sent again */
     uint64_t events_alive, events_alive_max;

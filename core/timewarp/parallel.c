@@ -3,6 +3,7 @@
  */
 #include "core/timewarp/parallel.h"
 
+#include "core/gather/gather.h"
 #include "core/host/host_limits.h"
 #include "core/host/pin.h"
 #include "core/host/threads.h"
@@ -13,6 +14,7 @@
 #include "core/timewarp/lazy_cancel.h"
 #include "core/timewarp/stress.h"
 #include "core/timewarp/timewarp.h"
+#include "core/timewarp/wait.h"
 #include "core/timewarp/worker_loop.h"
 #include "core/worker.h"
 
@@ -96,7 +98,7 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
         for (uint32_t to = 0; to < n; to++)
             sim->workers[from].timewarp->links.out[to] = &sim->workers[to].timewarp->links.in[from];
     sim->pin = sim->config.pin_workers ? pin_create(sim->thread_count) : NULL;
-    return CW_OK;
+    return gather_create(sim, error);
 }
 
 void parallel_free(struct cw_sim *sim)
@@ -108,6 +110,7 @@ void parallel_free(struct cw_sim *sim)
     for (uint32_t i = 0; i < n && sim->slots != NULL; i++)
         timewarp_free(sim, &sim->workers[i]);
     pin_free(sim->pin);
+    gather_free(sim);
     if (sim->slots != NULL)
         record_merger_free(&sim->merger);
     memory_give(&sim->memory, sim->slots, n * sizeof *sim->slots);
@@ -138,14 +141,13 @@ static void enter_workers(void *argument, uint32_t index)
     const uint64_t n = sim->worker_count;
     const uint32_t first = (uint32_t)(n * index / sim->thread_count);
     const uint32_t end = (uint32_t)(n * (index + 1) / sim->thread_count);
-    pin_thread(sim->pin, index);
-    if (end - first == 1)
-        worker_run(&sim->workers[first]);
-    else
-        worker_run_in_turn(&sim->workers[first], end - first);
+    if (sync_load_acquire(&sim->paused) == 0) /* a thread alone is not bound */
+        pin_thread(sim->pin, index);
+    gather_run(sim, index, &sim->workers[first], end - first);
 }
 
-static int run_workers(struct cw_sim *sim, struct cw_error *error)
+/* Starts the threads, unless they are there. */
+static int have_threads(struct cw_sim *sim, struct cw_error *error)
 {
     const uint32_t n = sim->thread_count;
     uint32_t started;
@@ -157,8 +159,32 @@ static int run_workers(struct cw_sim *sim, struct cw_error *error)
         return cw_error_set(error, CW_NO_RESOURCE,
                             "the system starts no more than %u of %u threads", (unsigned)started,
                             (unsigned)n);
-    threads_run(sim->threads, enter_workers, sim);
     return CW_OK;
+}
+
+/* Thread 0 has begun alone, and now lets the others run their workers. */
+static bool start_others(struct cw_sim *sim)
+{
+    if (have_threads(sim, &sim->workers[0].failure) != CW_OK) {
+        abort_run(sim, &sim->workers[0]);
+        return false;
+    }
+    threads_begin(sim->threads, enter_workers, sim);
+    return true;
+}
+
+static int run_workers(struct cw_sim *sim, struct cw_error *error)
+{
+    if (gather_begin(sim, start_others)) {
+        enter_workers(sim, 0);
+        if (gather_has_started(sim))
+            threads_finish(sim->threads);
+        return CW_OK;
+    }
+    const int result = have_threads(sim, error);
+    if (result == CW_OK)
+        threads_run(sim->threads, enter_workers, sim);
+    return result;
 }
 
 /* The least event that has failed at GVT, in the total order. A sequential run fails at it, too. */

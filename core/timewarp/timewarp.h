@@ -114,6 +114,9 @@ struct timewarp {
                                  cannot be a straggler; a time of INT64_MIN: none was */
     int64_t collected_ps;     /* events before this have been committed (fossil.c) */
     uint64_t processed, safe; /* events handled, ever; of them, those that were safe */
+    bool gathered;            /* worker 0 has the events of all workers (gather.h) */
+    uint64_t counted;         /* worker->committed, when events were last counted while gathered */
+    uint64_t gathered_events; /* handled while gathered, ever */
     bool ended;               /* this worker has left the drain */
 
     struct current current;

@@ -34,14 +34,16 @@ struct random_run {
     uint32_t workers;
     uint64_t seed; /* of the partition, and of the stress mode */
     int64_t window_ps;
-    uint64_t stress_rate_p32;  /* 0: a quarter */
-    bool lazy;                 /* cancellation */
+    uint64_t stress_rate_p32; /* 0: a quarter */
+    bool lazy;                /* cancellation */
+    enum cw_gather gather;
     uint64_t memory_bytes_max; /* 0: the engine's default */
 };
 
 struct random_outcome {
     int exit_code;
-    uint64_t trace_hash, records, committed, rolled_back, injected, moved, held_back, reused;
+    uint64_t trace_hash, records, committed, rolled_back, injected, moved, held_back, reused,
+        gathered;
     int64_t now_ps;
     char text[1020]; /* of the failure */
 };

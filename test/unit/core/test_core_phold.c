@@ -411,6 +411,7 @@ static const char *const engine_keys[] = {
     "rolled_back_events",
     "undo_bytes",
     "safe_events",
+    "gathered_events",
     "peak_events",
     "peak_rss_bytes",
     "committed_events_per_s",
