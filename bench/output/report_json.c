@@ -193,6 +193,10 @@ static void put_counts(json_t **object, const struct cw_stats *stats)
     put_member(object, "rollbacks_secondary", json_u64(stats->rollbacks_secondary));
     put_member(object, "rollback_events_mean", json_real(report_rollback_mean(stats)));
     put_member(object, "rollback_events_max", json_u64(stats->rollback_events_max));
+    put_member(object, "messages_sent", json_u64(stats->messages_sent));
+    put_member(object, "turns", json_u64(stats->turns));
+    put_member(object, "turns_idle", json_u64(stats->turns_idle));
+    put_member(object, "promises_raised", json_u64(stats->promises_raised));
     put_member(object, "window_first", json_u64(stats->window_first));
     put_member(object, "window_last", json_u64(stats->window_last));
     put_member(object, "window_mean", json_real(stats->window_mean));

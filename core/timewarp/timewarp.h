@@ -57,6 +57,7 @@ struct promise {
     int64_t promised_ps;   /* as in the worker's slot */
     uint32_t blocked_by;   /* the worker whose promise limits the safe bound; its own index: none */
     int64_t blocked_by_ps; /* that promise */
+    uint64_t raised;       /* how often it was written, ever */
 };
 
 /* wait.c */
@@ -113,6 +114,7 @@ struct timewarp {
                                  cannot be a straggler; a time of INT64_MIN: none was */
     int64_t collected_ps;     /* events before this have been committed (fossil.c) */
     uint64_t processed, safe; /* events handled, ever; of them, those that were safe */
+    uint64_t turns, turns_idle; /* of the loop, ever; of them, those that handled no event */
 
     struct current current;
     struct gvt gvt;
