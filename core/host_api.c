@@ -274,6 +274,11 @@ void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
         parallel_each_worker(sim, fn, arg);
 }
 
+const struct cw_event *cw_failed_event(const struct cw_sim *sim)
+{
+    return sim->has_failed_event ? &sim->failed : NULL;
+}
+
 int64_t cw_sim_now(const struct cw_sim *sim)
 {
     int64_t now_ps = 0;

@@ -124,7 +124,8 @@ static void forget_bounds(struct cw_sim *sim)
         struct gvt *const gvt = &tw->gvt;
         gvt->now = (struct key){.time_ps = INT64_MIN};
         gvt->safe_ps = INT64_MIN;
-        gvt->over = gvt->called = false;
+        gvt->over = gvt->called = tw->ended = false;
+        tw->wait.last_looks = 0;
         tw->promise.promised_ps = tw->collected_ps = INT64_MIN;
         sync_store_release(&sim->slots[i].promise_ps, (uint64_t)INT64_MIN); /* no worker runs yet */
     }
@@ -257,6 +258,7 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
         return memory_error(&sim->memory, error);
     if (failed == NULL)
         return stress_result(sim, error);
+    simulation_failed_at(sim, failed->failed_event);
     *error = failed->failure;
     return error->exit_code;
 }
