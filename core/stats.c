@@ -229,7 +229,8 @@ void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)
     double timed = 0; /* workers of which a turn was sampled */
     *stats = (struct cw_stats){.trace_hash = trace_hash_of_run(sim),
                                .threads_pinned = pin_count(sim->pin),
-                               .run_s = sim->run_s};
+                               .run_s = sim->run_s,
+                               .host_s = sim->host_s};
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct cw_stats one;
         cw_sim_worker_stats(sim, i, &one);

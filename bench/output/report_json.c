@@ -256,6 +256,7 @@ json_t *report_engine_json(const struct result_engine *engine)
     put_member(&object, "peak_rss_bytes", json_u64(engine->peak_rss_bytes));
     put_member(&object, "setup_s", json_real(engine->setup_s));
     put_member(&object, "run_s", json_real(engine->run_s));
+    put_member(&object, "host_s", json_real(stats->host_s));
     put_member(&object, "committed_events_per_s", json_real(engine->events_per_s));
     put_member(&object, "ipcq_messages", json_u64(engine->ipcq_messages));
     put_member(&object, "trace_hash", hash_or_null(true, stats->trace_hash));

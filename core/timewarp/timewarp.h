@@ -62,8 +62,9 @@ struct promise {
 
 /* wait.c */
 struct wait {
-    uint64_t looks; /* turns in a row that found nothing to do */
-    unsigned turns; /* turns of waiting in a row */
+    uint64_t looks;      /* turns in a row that found nothing to do */
+    unsigned last_looks; /* for records of other workers, after the last event */
+    unsigned turns;      /* turns of waiting in a row */
 };
 
 enum rollback_cause {
@@ -115,6 +116,7 @@ struct timewarp {
     int64_t collected_ps;     /* events before this have been committed (fossil.c) */
     uint64_t processed, safe; /* events handled, ever; of them, those that were safe */
     uint64_t turns, turns_idle; /* of the loop, ever; of them, those that handled no event */
+    bool ended;               /* this worker has left the drain */
 
     struct current current;
     struct gvt gvt;

@@ -249,6 +249,7 @@ static void json_has_the_schema_s_keys_in_order(void **state)
                                          "peak_rss_bytes",
                                          "setup_s",
                                          "run_s",
+                                         "host_s",
                                          "committed_events_per_s",
                                          "ipcq_messages",
                                          "trace_hash",

@@ -393,6 +393,7 @@ static const char *const engine_keys[] = {
     "committed_events_per_s",
     "setup_s",
     "run_s",
+    "host_s",
     "trace_hash",
     "ipcq_messages",
     "rollbacks_primary",
