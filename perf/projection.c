@@ -63,6 +63,7 @@ void perf_trace_note(void *arg, const struct cw_event *event, const struct cw_tr
 {
     struct perf_trace *const trace = arg;
     struct perf_type_cost *const cost = &trace->costs[event->type];
+    cost->events_all++;
     if (told->cost_s >= 0) {
         cost->samples++;
         cost->sum_s += told->cost_s;

@@ -35,8 +35,9 @@ struct perf_trace {
 };
 
 struct perf_type_cost {
-    uint64_t samples, events;
-    double sum_s;
+    uint64_t samples;
+    uint64_t events, events_all; /* in the trace; of the whole run */
+    double sum_s;                /* of the samples */
 };
 
 /* A placement of LPs on workers, and the least delay of any event between two of them. */
