@@ -6,10 +6,10 @@
  * turn's end on, plus the time of a cache line. A promise keeps its last few values, because a
  * worker whose turn begins earlier than another's turn ends still sees the value before.
  *
- * Each worker has its events in one list, in the total order. Those before `next` have been handled.
- * An event is in the list before it has been sent: the bounds make sure that an event is safe only
- * after its cause has been handled and published, as I-SAFE-1 and I-SAFE-2 do in the engine. A
- * speculative event is tried only if its cause has been.
+ * Each worker has its events in one list, in the total order. Those before `next` have been
+ * handled. An event is in the list before it has been sent: the bounds make sure that an event is
+ * safe only after its cause has been handled and published, as I-SAFE-1 and I-SAFE-2 do in the
+ * engine. A speculative event is tried only if its cause has been.
  */
 #include "perf/engine_model.h"
 
@@ -76,23 +76,24 @@ struct model {
     struct perf_engine_figures *sum;
     uint32_t n;
     struct model_worker *workers;
-    uint32_t *heap;       /* [heap_count] workers, the earliest first */
+    uint32_t *heap; /* [heap_count] workers, the earliest first */
     uint32_t heap_count;
-    uint32_t *list;       /* [event] indices of events, worker by worker */
-    uint16_t *sends;      /* [event] messages that it sends */
-    uint8_t *state;       /* [event] enum event_state */
-    double *known_s;      /* [event] when other workers can know of its effects */
-    uint32_t *lp_ahead;   /* [lp] one more than the last place handled ahead; 0: none */
-    uint32_t *near;       /* [from * n + to] the promise last seen by `to` */
-    int64_t *paths_ps;    /* [from * n + to] least delay of any path */
-    int64_t *reports_ps;  /* [round % ROUNDS_KEPT][worker] */
-    uint32_t *sent;       /* [sent_count] events of this turn that sent messages */
+    uint32_t *list;      /* [event] indices of events, worker by worker */
+    uint16_t *sends;     /* [event] messages that it sends */
+    uint8_t *state;      /* [event] enum event_state */
+    double *known_s;     /* [event] when other workers can know of its effects */
+    uint32_t *lp_ahead;  /* [lp] one more than the last place handled ahead; 0: none */
+    uint32_t *near;      /* [from * n + to] the promise last seen by `to` */
+    int64_t *paths_ps;   /* [from * n + to] least delay of any path */
+    int64_t *reports_ps; /* [round % ROUNDS_KEPT][worker] */
+    uint32_t *sent;      /* [sent_count] events of this turn that sent messages */
     uint32_t sent_count;
     double line_max_s;
     struct model_round rounds[ROUNDS_KEPT];
 };
 
-/* ---- the heap of workers ---------------------------------------------------------------------- */
+/* ---- the heap of workers ----------------------------------------------------------------------
+ */
 
 static double heap_key(const struct model *model, uint32_t place)
 {
@@ -121,7 +122,8 @@ static void heap_sink(struct model *model)
     }
 }
 
-/* ---- parts of a turn -------------------------------------------------------------------------- */
+/* ---- parts of a turn --------------------------------------------------------------------------
+ */
 
 static double line_s(const struct model *model, uint32_t a, uint32_t b)
 {
@@ -153,8 +155,8 @@ static bool model_look(struct model *model, uint32_t index, double *took_s)
         if (from == index || run->least_ps[pair] == CW_TIME_MAX)
             continue;
         const unsigned seen = promise_seen(model, from, index, worker->clock_s);
-        const int64_t arrival_ps = add_saturating(
-            model->workers[from].promises[seen].time_ps, run->least_ps[pair]);
+        const int64_t arrival_ps =
+            add_saturating(model->workers[from].promises[seen].time_ps, run->least_ps[pair]);
         bound_ps = arrival_ps < bound_ps ? arrival_ps : bound_ps;
         looked++;
         if (model->near[pair] == seen)
@@ -196,8 +198,7 @@ static bool model_wants_round(const struct model *model, const struct model_work
 static int64_t model_compute(struct model *model, uint32_t index)
 {
     struct model_worker *const worker = &model->workers[index];
-    const int64_t *const reports_ps =
-        model->reports_ps + worker->round % ROUNDS_KEPT * model->n;
+    const int64_t *const reports_ps = model->reports_ps + worker->round % ROUNDS_KEPT * model->n;
     int64_t safe_ps = CW_TIME_MAX;
     worker->gvt_ps = CW_TIME_MAX;
     for (uint32_t from = 0; from < model->n; from++) {
@@ -274,7 +275,8 @@ static void model_adjust(struct model_worker *worker)
     worker->used = worker->used_undone = 0;
 }
 
-/* ---- events ----------------------------------------------------------------------------------- */
+/* ---- events -----------------------------------------------------------------------------------
+ */
 
 static uint32_t worker_of(const struct model *model, uint32_t event)
 {
@@ -378,7 +380,7 @@ static unsigned model_safe_run(struct model *model, uint32_t index, unsigned mos
     return handled;
 }
 
-/* Commits what was handled ahead and has become safe. */
+/* Commits events that were handled ahead and have become safe. */
 static void model_collect(struct model *model, struct model_worker *worker, size_t begin)
 {
     for (size_t at = begin; at-- > 0 && worker->live > 0;) {
@@ -397,9 +399,8 @@ static unsigned model_ahead_run(struct model *model, uint32_t index, double *too
 {
     struct model_worker *const worker = &model->workers[index];
     unsigned handled = 0;
-    for (size_t at = worker->next;
-         at < worker->end && at < worker->next + SCANNED_MAX && handled < BATCH_SPECULATIVE &&
-         worker->live < worker->window;
+    for (size_t at = worker->next; at < worker->end && at < worker->next + SCANNED_MAX &&
+                                   handled < BATCH_SPECULATIVE && worker->live < worker->window;
          at++) {
         const uint32_t event = model->list[at];
         if (model->state[event] != NOT_HANDLED || !has_arrived(model, index, event))
@@ -415,7 +416,8 @@ static unsigned model_ahead_run(struct model *model, uint32_t index, double *too
     return handled;
 }
 
-/* ---- a turn ----------------------------------------------------------------------------------- */
+/* ---- a turn -----------------------------------------------------------------------------------
+ */
 
 /* The turn ends: others can learn of its messages and of its promise. */
 static void model_publish(struct model *model, struct model_worker *worker)
@@ -481,7 +483,8 @@ static void model_turn(struct model *model, uint32_t index)
     model_publish(model, worker);
 }
 
-/* ---- a drain ---------------------------------------------------------------------------------- */
+/* ---- a drain ----------------------------------------------------------------------------------
+ */
 
 static void begin_drain(struct model *model, size_t begin, size_t end)
 {
@@ -511,7 +514,7 @@ static void begin_drain(struct model *model, size_t begin, size_t end)
     model->heap_count = model->n;
 }
 
-/* What the busiest worker had to do more than each other one. */
+/* The busiest worker's lead over each other one, in work. */
 static double drain_imbalance_s(const struct model *model)
 {
     double most_s = 0, sum_s = 0;
@@ -541,7 +544,8 @@ static void model_drain(struct model *model, size_t begin, size_t end)
     model->sum->imbalance_s += drain_imbalance_s(model);
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------
+ */
 
 static void model_free(struct model *model)
 {
@@ -584,8 +588,7 @@ static void close_paths(int64_t *paths_ps, uint32_t n)
         for (uint32_t from = 0; from < n; from++) {
             const int64_t first_ps = paths_ps[(size_t)from * n + via];
             for (uint32_t to = 0; first_ps < CW_TIME_MAX && to < n; to++) {
-                const int64_t through_ps =
-                    add_saturating(first_ps, paths_ps[(size_t)via * n + to]);
+                const int64_t through_ps = add_saturating(first_ps, paths_ps[(size_t)via * n + to]);
                 int64_t *const direct_ps = &paths_ps[(size_t)from * n + to];
                 *direct_ps = through_ps < *direct_ps ? through_ps : *direct_ps;
             }
@@ -617,8 +620,7 @@ int perf_engine_model(const struct perf_engine_run *run, struct perf_engine_figu
                       struct cw_error *error)
 {
     *figures = (struct perf_engine_figures){.events = run->trace->count};
-    struct model model = {
-        .run = run, .trace = run->trace, .sum = figures, .n = run->workers};
+    struct model model = {.run = run, .trace = run->trace, .sum = figures, .n = run->workers};
     const bool created = model_create(&model);
     if (created)
         model_prepare(&model);

@@ -3,9 +3,9 @@
  * simulation of the engine's loop (core/timewarp/worker_loop.c), driven by the trace of a
  * sequential run (projection.h). Each worker takes turns: it looks at the promises of the workers
  * that may send to it, handles a batch of safe events, publishes and promises. A worker without a
- * safe event goes on looking, speculates when its patience has gone, and begins a round of GVT after
- * 64 looks, as in the engine. Time passes by the costs below, each of which is a measured figure or
- * a stated constant.
+ * safe event goes on looking, speculates when its patience has gone, and begins a round of GVT
+ * after 64 looks, as in the engine. Time passes by the costs below, each of which is a measured
+ * figure or a stated constant.
  *
  * Not modelled: the memory limit, sleeping workers, the messages of a wrong speculation. A
  * speculative event that a straggler undoes is handled again; its effects stay.
@@ -20,11 +20,11 @@
 
 /* Seconds, on one core, unless said otherwise. */
 struct perf_engine_costs {
-    double event_factor; /* a trace's event cost -> the cost of a safe event on a worker */
-    double turn_s;       /* of a turn, without events */
-    double look_s;       /* of a turn, for each other worker that it looks at */
-    double idle_s;       /* the pause of a turn that found nothing */
-    double message_s;    /* a message: sending and receiving together, without moving lines */
+    double event_factor;  /* a trace's event cost -> the cost of a safe event on a worker */
+    double turn_s;        /* of a turn, without events */
+    double look_s;        /* of a turn, for each other worker that it looks at */
+    double idle_s;        /* the pause of a turn that found nothing */
+    double message_s;     /* a message: sending and receiving together, without moving lines */
     double message_lines; /* cache lines that a message moves and the two workers wait for */
     double promise_lines; /* the same for a promise that has risen, for each worker that looks */
     double round_s;       /* of a round of GVT, for each worker */
@@ -46,17 +46,17 @@ struct perf_engine_run {
 /* Sums over all workers, but for `took_s`. The shares of the workers' time add up to
  * workers * took_s. */
 struct perf_engine_figures {
-    double took_s;       /* wall time of all drains */
-    double handling_s;   /* the events' cost in a sequential run */
-    double overhead_s;   /* what the parallel mode adds to them */
-    double messages_s;   /* sending and receiving */
-    double lines_s;      /* waiting for cache lines */
-    double turns_s;      /* turns that handled events, without these */
-    double rounds_s;     /* of GVT */
-    double undone_s;     /* events that were undone */
-    double waiting_s;    /* turns that found nothing */
-    double imbalance_s;  /* part of waiting_s: what the busiest worker has more than each other,
-                            drain by drain */
+    double took_s;      /* wall time of all drains */
+    double handling_s;  /* the events' cost in a sequential run */
+    double overhead_s;  /* added to them by the parallel mode */
+    double messages_s;  /* sending and receiving */
+    double lines_s;     /* waiting for cache lines */
+    double turns_s;     /* turns that handled events, without these */
+    double rounds_s;    /* of GVT */
+    double undone_s;    /* events that were undone */
+    double waiting_s;   /* turns that found nothing */
+    double imbalance_s; /* part of waiting_s: the work of the busiest worker less that of each
+                           other, drain by drain */
     uint64_t events, messages, turns, turns_idle, rounds, speculated, undone;
 };
 

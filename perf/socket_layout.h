@@ -1,5 +1,5 @@
 /*
- * socket_layout.h: machines by name: SOCKETSxCORES, such as 1x64 or 8x32, and what is assumed of
+ * socket_layout.h: machines by name: SOCKETSxCORES, such as 1x64 or 8x32, and the assumptions about
  * them: how long a cache line takes between two cores of a socket and of two sockets, and how much
  * memory traffic a socket bears. Workers fill one socket after the other.
  */
@@ -13,19 +13,19 @@
 
 enum { PERF_LAYOUTS_MAX = 16, PERF_LAYOUT_NAME_BYTES = 32 };
 
-/* Stated constants: nothing that this machine could measure. Two cores of one die exchange a line in
- * some 50 ns one way, two dies of one socket in some 110 ns, two sockets in some 250 ns. A socket's
- * twelve channels of DDR5 bear some 400 GB/s. */
-#define PERF_LINE_DIE_NS 50.0
+/* Stated constants: nothing that this machine could measure. Two cores of one die exchange a line
+ * in some 50 ns one way, two dies of one socket in some 110 ns, two sockets in some 250 ns. A
+ * socket's twelve channels of DDR5 bear some 400 GB/s. */
+#define PERF_LINE_DIE_NS    50.0
 #define PERF_LINE_SOCKET_NS 110.0
-#define PERF_LINE_FAR_NS 250.0
-#define PERF_SOCKET_GBS 400.0
+#define PERF_LINE_FAR_NS    250.0
+#define PERF_SOCKET_GBS     400.0
 enum { PERF_DIE_CORES = 8 /* which share a cache */ };
 
 struct perf_socket_layout {
     char name[PERF_LAYOUT_NAME_BYTES];
-    uint32_t sockets, cores;  /* of each socket */
-    double line_s[3];         /* one way: within a die, within a socket, between sockets */
+    uint32_t sockets, cores;   /* of each socket */
+    double line_s[3];          /* one way: within a die, within a socket, between sockets */
     double socket_bytes_per_s; /* of memory traffic; 0: no limit */
 };
 

@@ -26,8 +26,7 @@ static const struct {
 };
 #define PARTS (sizeof parts / sizeof *parts)
 
-static const char *const default_layouts[] = {"1x4",  "1x8",  "1x16", "1x32",
-                                              "1x64", "2x32", "8x32"};
+static const char *const default_layouts[] = {"1x4", "1x8", "1x16", "1x32", "1x64", "2x32", "8x32"};
 
 /* ---- the command ---------------------------------------------------------------------------- */
 

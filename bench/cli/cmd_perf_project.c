@@ -1,7 +1,7 @@
 /*
- * cmd_perf_project.c: `cubewarp perf project`: traces a run on one thread, measures what the engine's
- * work costs, predicts the speed on two threads and on machines that are not there, and holds the
- * first against what is measured. The parts are in bench/project/ and perf/.
+ * cmd_perf_project.c: `cubewarp perf project`: traces a run on one thread, measures the costs of
+ * the engine's work, and predicts the speed on two threads and on larger machines. Two threads are
+ * measured, too. The parts are in bench/project/ and perf/.
  */
 #include "bench/cli/cmd_perf_project.h"
 
@@ -21,7 +21,7 @@
 #define EVENTS_CACHED 500000u
 /* Of two cores, in the machine's two states. */
 #define NEAR_LINE_S 50e-9
-#define FAR_LINE_S 210e-9
+#define FAR_LINE_S  210e-9
 
 enum { ROUNDS_MAX = 99 };
 
@@ -45,7 +45,7 @@ static int bounds_of(const struct project_outcome *outcome, uint32_t workers,
 /* ---- costs ------------------------------------------------------------------------------------
  */
 
-/* What the data operations take, from a run without them. */
+/* The time of the data operations, by a run without them. */
 static int measure_data(struct subject *subject, const struct subject_costs *measured,
                         double *data_s, struct cw_error *error)
 {
@@ -75,12 +75,12 @@ static int measure_costs(struct subject *subject, struct prediction_basis *basis
     if (result == CW_OK)
         result = measure_data(subject, &basis->measured, &data_s, error);
     basis->data_bytes = data_s * CORE_BYTES_PER_S;
-    basis->event_bytes =
-        basis->measured.stats.events_alive_max > EVENTS_CACHED ? EVENT_BYTES : 0;
+    basis->event_bytes = basis->measured.stats.events_alive_max > EVENTS_CACHED ? EVENT_BYTES : 0;
     return result == CW_OK ? prediction_basis_fill(basis, error) : result;
 }
 
-/* ---- one thread and two, measured ------------------------------------------------------------- */
+/* ---- one thread and two, measured -------------------------------------------------------------
+ */
 
 /* The median over the rounds of a figure of a case, or of its ratio to another case's. */
 static double median_of(const struct perf_case_run *one, const struct perf_case_run *to,
@@ -124,10 +124,10 @@ static int measure_threads(const struct perf_options *options, struct project_ou
         check->one_s = median_of(one, NULL, run_s_of);
         check->one_predicted_s = outcome->basis.measured.sequential_s;
         const double host_s = median_of(one, NULL, host_s_of);
-        outcome->basis.parts = (struct process_parts){
-            .engine_s = check->one_s,
-            .host_s = host_s,
-            .serial_s = median_of(one, NULL, wall_s_of) - check->one_s - host_s};
+        outcome->basis.parts = (struct process_parts){.engine_s = check->one_s,
+                                                      .host_s = host_s,
+                                                      .serial_s = median_of(one, NULL, wall_s_of) -
+                                                                  check->one_s - host_s};
     }
     perf_run_free(&run);
     return result;

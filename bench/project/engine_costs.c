@@ -53,7 +53,7 @@ static int run_once(const struct kind *kind, struct measured *best, struct cw_er
 
 static double at_least_0(double value) { return value > 0 ? value : 0; }
 
-/* What `more` took beyond `less`, per event of theirs the same. */
+/* The time that `more` took beyond `less`. */
 static double beyond_s(const struct measured *more, const struct measured *less)
 {
     return more->run_s - less->run_s;
@@ -82,23 +82,23 @@ int engine_costs_measure(struct perf_engine_costs *costs, struct cw_error *error
                                         .idle_s = IDLE_S,
                                         .message_lines = MESSAGE_LINES,
                                         .promise_lines = PROMISE_LINES};
-    costs->message_s = at_least_0(beyond_s(&best[TWO], &best[ONE])) /
-                       (double)best[TWO].stats.messages_sent;
+    costs->message_s =
+        at_least_0(beyond_s(&best[TWO], &best[ONE])) / (double)best[TWO].stats.messages_sent;
     costs->turn_s = at_least_0(beyond_s(&best[SMALL_TWO], &best[SMALL_ONE]) -
                                costs->message_s * (double)best[SMALL_TWO].stats.messages_sent) /
                     turns;
     const double looks_s = beyond_s(&best[MANY], &best[ONE]) -
                            costs->message_s * (double)best[MANY].stats.messages_sent -
                            costs->turn_s * (double)best[MANY].stats.turns;
-    costs->look_s =
-        at_least_0(looks_s) / ((double)best[MANY].stats.turns * (MANY_WORKERS - 1));
+    costs->look_s = at_least_0(looks_s) / ((double)best[MANY].stats.turns * (MANY_WORKERS - 1));
     costs->round_s = ROUND_TURNS * costs->turn_s;
     costs->round_other_s = ROUND_LOOKS * costs->look_s;
     costs->undo_share = at_least_0(beyond_s(&best[AHEAD], &best[ONE])) / best[ONE].run_s;
     return CW_OK;
 }
 
-/* ---- the subject ------------------------------------------------------------------------------ */
+/* ---- the subject ------------------------------------------------------------------------------
+ */
 
 int subject_costs_measure(struct subject *subject, const struct perf_engine_costs *costs,
                           struct subject_costs *measured, struct cw_error *error)

@@ -1,8 +1,8 @@
 /*
- * engine_costs.h: what the engine's own work costs on this machine at this moment, measured by short
- * runs on one thread: several workers that take turns on it send each other messages, look and
- * promise as on threads of their own, but no cache line moves and no worker waits. So these figures
- * do not depend on other cores. Takes some two seconds.
+ * engine_costs.h: the costs of the engine's own work on this machine at this moment, measured by
+ * short runs on one thread: several workers that take turns on it send each other messages, look
+ * and promise as on threads of their own, but no cache line moves and no worker waits. So these
+ * figures do not depend on other cores. Takes some two seconds.
  */
 #ifndef BENCH_PROJECT_ENGINE_COSTS_H
 #define BENCH_PROJECT_ENGINE_COSTS_H
@@ -15,7 +15,7 @@ struct subject_costs {
     struct cw_stats stats;  /* of a sequential run, the fastest */
     double sequential_s;    /* in drains */
     double adaptive_factor; /* the same of adaptive mode with one worker, over sequential */
-    double workers_factor;  /* the same with two workers in turn, without their messages and looks */
+    double workers_factor; /* the same with two workers in turn, without their messages and looks */
 };
 
 /* Of any model. */
@@ -25,7 +25,8 @@ int subject_costs_measure(struct subject *subject, const struct perf_engine_cost
 
 /*
  * How much cheaper an event is on one of `workers` workers, which has its part of the LPs only and
- * so more of them in its cache: 1 or less. Measured for PHOLD by a model of that size; 1 for others.
+ * so more of them in its cache: 1 or less. Measured for PHOLD by a model of that size; 1 for
+ * others.
  */
 int subject_part_factor(const struct subject *subject, const struct subject_costs *measured,
                         uint32_t workers, double *factor, struct cw_error *error);

@@ -9,8 +9,8 @@
 enum { TYPES = UINT16_MAX + 1 };
 
 const char *const prediction_share_name[SHARES] = {
-    "events", "parallel mode", "messages", "looks and GVT", "imbalance", "waiting for each other",
-    "memory bandwidth", "serial parts"};
+    "events",    "parallel mode",          "messages",         "looks and GVT",
+    "imbalance", "waiting for each other", "memory bandwidth", "serial parts"};
 
 int prediction_basis_fill(struct prediction_basis *basis, struct cw_error *error)
 {
@@ -25,7 +25,7 @@ int prediction_basis_fill(struct prediction_basis *basis, struct cw_error *error
         basis->cost_s[type] = perf_trace_cost_s(trace, (uint16_t)type);
         sampled_s += basis->cost_s[type] * (double)trace->costs[type].events_all;
     }
-    /* A traced event costs more than others; what types cost beside each other stays. */
+    /* A traced event costs more than others; the ratios between types stay. */
     const double scale = sampled_s > 0 ? basis->measured.sequential_s / sampled_s : 0;
     for (size_t type = 0; type < TYPES; type++) {
         basis->cost_s[type] *= scale;
@@ -82,8 +82,8 @@ static double memory_s(const struct prediction_basis *basis, const struct predic
     if (layout->socket_bytes_per_s <= 0)
         return 0;
     const double sockets = ceil((double)prediction->workers / layout->cores);
-    const double bytes = basis->data_bytes +
-                         basis->event_bytes * (double)basis->measured.stats.events_committed;
+    const double bytes =
+        basis->data_bytes + basis->event_bytes * (double)basis->measured.stats.events_committed;
     return bytes / (sockets * layout->socket_bytes_per_s);
 }
 

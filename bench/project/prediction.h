@@ -23,22 +23,22 @@ struct prediction_basis {
     struct perf_engine_costs costs;
     struct subject_costs measured;
     struct process_parts parts;
-    double data_bytes;       /* memory traffic of all data operations */
-    double event_bytes;      /* of an event's own data, if they do not fit a cache */
-    double *cost_s;          /* [65,536] of an event by its type, in a sequential run */
-    double trace_s;          /* the traced events' cost: part of measured.sequential_s */
+    double data_bytes;  /* memory traffic of all data operations */
+    double event_bytes; /* of an event's own data, if they do not fit a cache */
+    double *cost_s;     /* [65,536] of an event by its type, in a sequential run */
+    double trace_s;     /* the traced events' cost: part of measured.sequential_s */
 };
 
-/* What a worker's time goes to; as parts of all workers' time over the whole process. */
+/* Uses of the workers' time, as parts of all workers' time over the whole process. */
 enum prediction_share {
-    SHARE_EVENTS,     /* handlers, the queue and data, as on one thread; the host's parallel work */
-    SHARE_OVERHEAD,   /* what the parallel mode adds to events, and undone work */
-    SHARE_MESSAGES,   /* sending, receiving, and the cache lines that move for them */
-    SHARE_LOOKS,      /* turns, promises and rounds of GVT */
-    SHARE_IMBALANCE,  /* waiting for the busiest worker */
-    SHARE_WAITING,    /* other waiting for each other */
-    SHARE_MEMORY,     /* waiting for memory beyond a socket's bandwidth */
-    SHARE_SERIAL,     /* waiting while one thread works */
+    SHARE_EVENTS,    /* handlers, the queue and data, as on one thread; the host's parallel work */
+    SHARE_OVERHEAD,  /* added to events by the parallel mode; undone work */
+    SHARE_MESSAGES,  /* sending, receiving, and the cache lines that move for them */
+    SHARE_LOOKS,     /* turns, promises and rounds of GVT */
+    SHARE_IMBALANCE, /* waiting for the busiest worker */
+    SHARE_WAITING,   /* other waiting for each other */
+    SHARE_MEMORY,    /* waiting for memory beyond a socket's bandwidth */
+    SHARE_SERIAL,    /* waiting while one thread works */
     SHARES
 };
 extern const char *const prediction_share_name[SHARES];

@@ -19,11 +19,8 @@ static double bound_gain(const struct perf_projection *bounds, double bound_s)
     return bound_s > 0 ? bounds->total_s / bound_s : 0;
 }
 
-/* What is held against the prediction for two threads. */
-static double measured_gain(const struct project_check *check)
-{
-    return check->scaled.median;
-}
+/* The prediction for two threads is held against this. */
+static double measured_gain(const struct project_check *check) { return check->scaled.median; }
 
 static double error_at_two(const struct project_check *check)
 {
@@ -34,7 +31,7 @@ static double error_at_two(const struct project_check *check)
 double project_error(const struct project_outcome *outcome, uint32_t workers)
 {
     const double one = fmax(fabs(error_at_two(&outcome->check)), PROJECT_LEAST_ERROR);
-    return pow(1 + one, fmax(1, log2(workers))) - 1;
+    return one * fmax(1, log2(workers));
 }
 
 static double serial_share(const struct prediction_basis *basis)
@@ -71,7 +68,6 @@ static void print_costs(const struct perf_trace *trace)
     putchar('\n');
 }
 
-
 static void print_bounds(const struct perf_options *options, const struct project_outcome *outcome)
 {
     const struct perf_projection *const first = &outcome->bounds[0];
@@ -94,11 +90,12 @@ static void print_basis(const struct prediction_basis *basis)
     const struct subject_costs *const measured = &basis->measured;
     const struct process_parts *const parts = &basis->parts;
     const double share = serial_share(basis);
-    printf("# costs on this machine: event %.1f ns, x %.2f in adaptive mode, x %.2f on two workers; "
-           "message %.0f ns; turn %.0f ns, and %.1f ns for each other worker; undo %.0f %%\n",
-           measured->sequential_s / (double)measured->stats.events_committed * 1e9,
-           measured->adaptive_factor, measured->workers_factor, costs->message_s * 1e9,
-           costs->turn_s * 1e9, costs->look_s * 1e9, costs->undo_share * 100);
+    printf(
+        "# costs on this machine: event %.1f ns, x %.2f in adaptive mode, x %.2f on two workers; "
+        "message %.0f ns; turn %.0f ns, and %.1f ns for each other worker; undo %.0f %%\n",
+        measured->sequential_s / (double)measured->stats.events_committed * 1e9,
+        measured->adaptive_factor, measured->workers_factor, costs->message_s * 1e9,
+        costs->turn_s * 1e9, costs->look_s * 1e9, costs->undo_share * 100);
     printf("# process on one thread: %.3f s in the engine, %.3f s of the host's work for each "
            "worker, %.3f s serial: %.2f %%, so at most %.1f x\n",
            parts->engine_s, parts->host_s, parts->serial_s, 100 * share,
@@ -108,8 +105,7 @@ static void print_basis(const struct prediction_basis *basis)
 static void print_check(const struct project_check *check)
 {
     printf("# one thread: predicted %.3f s in the engine, MEASURED %.3f s: error %+.1f %%\n",
-           check->one_predicted_s, check->one_s,
-           100 * (check->one_predicted_s / check->one_s - 1));
+           check->one_predicted_s, check->one_s, 100 * (check->one_predicted_s / check->one_s - 1));
     if (check->scaled.count == 0)
         return;
     printf("# two threads, cache line %s (%.0f ns): predicted %.2f, MEASURED at 2 threads %.2f "
@@ -140,9 +136,10 @@ static void print_prediction(const struct project_outcome *outcome,
 static void print_predictions(const struct perf_options *options,
                               const struct project_outcome *outcome)
 {
-    printf("# PREDICTED by a model of the engine, not measured; the error is that of two threads, at "
-           "least %.0f %%, for each doubling\n",
-           100 * PROJECT_LEAST_ERROR);
+    printf(
+        "# PREDICTED by a model of the engine, not measured; the error is that of two threads, at "
+        "least %.0f %%, for each doubling\n",
+        100 * PROJECT_LEAST_ERROR);
     printf("%-10s %7s %8s %8s  %6s   %s\n", "# machine", "workers", "engine", "process", "error",
            "the workers' time, the next limit first");
     print_prediction(outcome, &outcome->near);
@@ -243,9 +240,8 @@ int project_write_json(FILE *file, const struct perf_options *options,
         "cubewarp.projection/2", "version", CW_VERSION, "projected", outcome->subject->line,
         "events", (json_int_t)trace->count, "events_left_out", (json_int_t)trace->left_out, "lps",
         (json_int_t)outcome->subject->lp_count, "drains", (json_int_t)trace->drain_count,
-        "critical_path_speed_up",
-        bound_gain(&outcome->bounds[0], outcome->bounds[0].critical_s), "bounds", list, "costs",
-        outcome->is_predicted ? costs_json(&outcome->basis) : json_null(), "measured",
-        measured_json(outcome), "predictions", predictions_json(options, outcome));
+        "critical_path_speed_up", bound_gain(&outcome->bounds[0], outcome->bounds[0].critical_s),
+        "bounds", list, "costs", outcome->is_predicted ? costs_json(&outcome->basis) : json_null(),
+        "measured", measured_json(outcome), "predictions", predictions_json(options, outcome));
     return report_json_object(file, object, 10, error);
 }

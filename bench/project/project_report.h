@@ -11,20 +11,20 @@
 
 /* Figures of one or two threads, measured in processes of their own, and predicted. */
 struct project_check {
-    enum perf_state state;          /* of the machine; PERF_MIXED: it changed */
-    double line_s;                  /* a cache line, one way: the median */
-    double one_s, one_predicted_s;  /* in drains, one thread */
-    struct perf_spread gain;        /* of two threads over one: in drains, as measured */
-    struct perf_spread scaled;      /* the same, if two bare loops gained 2; count 0: none */
-    double process_gain;            /* the same, of the whole process's wall time, median */
-    struct prediction two;          /* with that line_s */
+    enum perf_state state;         /* of the machine; PERF_MIXED: it changed */
+    double line_s;                 /* a cache line, one way: the median */
+    double one_s, one_predicted_s; /* in drains, one thread */
+    struct perf_spread gain;       /* of two threads over one: in drains, as measured */
+    struct perf_spread scaled;     /* the same, if two bare loops gained 2; count 0: none */
+    double process_gain;           /* the same, of the whole process's wall time, median */
+    struct prediction two;         /* with that line_s */
 };
 
 struct project_outcome {
     const struct subject *subject;
     const struct perf_trace *trace;
     struct perf_projection bounds[PERF_WORKERS_MAX]; /* as options->workers */
-    bool is_predicted; /* else there are bounds alone */
+    bool is_predicted;                               /* else there are bounds alone */
     struct prediction_basis basis;
     struct project_check check;
     struct prediction near, far; /* two threads, by the stated times of a line */
@@ -32,7 +32,7 @@ struct project_outcome {
 };
 
 /* By how much a prediction for so many workers may be wrong, as a share of it: the error at two
- * threads, at least PROJECT_LEAST_ERROR, for each doubling. */
+ * threads, at least PROJECT_LEAST_ERROR, once for each doubling of the workers. */
 #define PROJECT_LEAST_ERROR 0.05
 double project_error(const struct project_outcome *outcome, uint32_t workers);
 

@@ -190,8 +190,8 @@ int subject_place(const struct subject *subject, uint32_t workers, struct subjec
     if (place->lp_worker == NULL || place->least_ps == NULL)
         return out_of_memory(error);
     if (!subject->is_phold)
-        return place_run(subject, workers, place->lp_worker, place->least_ps,
-                         &place->lookahead_ps, error);
+        return place_run(subject, workers, place->lp_worker, place->least_ps, &place->lookahead_ps,
+                         error);
     place_phold(subject, workers, place->lp_worker, place->least_ps, &place->lookahead_ps);
     return CW_OK;
 }

@@ -109,14 +109,14 @@ struct stress {
 struct timewarp {
     struct worker *worker;
     uint32_t index;
-    struct lp_logs *lp_logs;  /* [LP]; those of own LPs are this worker's */
-    struct undo_log undo_log; /* of all its LPs */
-    struct key front;         /* of the latest event that was handled speculatively: a later event
-                                 cannot be a straggler; a time of INT64_MIN: none was */
-    int64_t collected_ps;     /* events before this have been committed (fossil.c) */
-    uint64_t processed, safe; /* events handled, ever; of them, those that were safe */
+    struct lp_logs *lp_logs;    /* [LP]; those of own LPs are this worker's */
+    struct undo_log undo_log;   /* of all its LPs */
+    struct key front;           /* of the latest event that was handled speculatively: a later event
+                                   cannot be a straggler; a time of INT64_MIN: none was */
+    int64_t collected_ps;       /* events before this have been committed (fossil.c) */
+    uint64_t processed, safe;   /* events handled, ever; of them, those that were safe */
     uint64_t turns, turns_idle; /* of the loop, ever; of them, those that handled no event */
-    bool ended;               /* this worker has left the drain */
+    bool ended;                 /* this worker has left the drain */
 
     struct current current;
     struct gvt gvt;
