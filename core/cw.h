@@ -448,8 +448,12 @@ struct cw_stats {
     uint64_t rollback_events_max;                               /* undone by one rollback */
     uint64_t gvt_rounds, safe_events;
     uint64_t gathered_events; /* of the safe ones: handled while one thread had all events */
-    uint64_t undo_bytes;   /* written to undo logs: before-images, sends, records, their heads */
-    uint64_t sends_reused; /* cw_config.lazy_cancellation: messages that were sent again */
+    uint64_t undo_bytes;      /* written to undo logs: before-images, sends, records, their heads */
+    uint64_t messages_sent;   /* to other workers, cancellations included */
+    uint64_t turns;      /* of the workers' loops: looks at the others, then a batch of events */
+    uint64_t turns_idle; /* of these, those that found no event to handle */
+    uint64_t promises_raised; /* writes of a word that other workers read */
+    uint64_t sends_reused;    /* cw_config.lazy_cancellation: messages that were sent again */
     uint64_t events_alive, events_alive_max;
     uint64_t window_first, window_last; /* events that a worker may speculate at a time */
     double window_mean;                 /* over the rounds of GVT; of several workers, the mean */
@@ -458,6 +462,7 @@ struct cw_stats {
     uint64_t trace_hash;     /* of all committed events: the same for every mode and partition */
     uint32_t threads_pinned; /* all, or none */
     double run_s;            /* wall time inside cw_drain(), all drains */
+    double host_s;           /* wall time inside cw_each_worker(), all calls */
 };
 
 /*
@@ -505,8 +510,23 @@ CW_API int64_t cw_sim_now(const struct cw_sim *sim);
 CW_API const void *cw_state(const struct cw_sim *sim, uint32_t lp);
 /* Fills *stats. Between drains. */
 CW_API void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
-/* The number of workers. */
+/* The number of workers; 1 for CW_SEQUENTIAL. */
 CW_API uint32_t cw_sim_worker_count(const struct cw_sim *sim);
+
+/* The host's work for one worker's LPs. It must not call the engine, except for cw_state(). */
+typedef void (*cw_worker_fn)(void *arg, uint32_t worker);
+/*
+ * Calls fn(arg, worker) once for each worker, each on the thread that runs the worker in a drain,
+ * and returns when all calls have returned. So what fn writes first lies in memory near the cores
+ * that will use it. A thread with several workers takes them in ascending order. Between drains
+ * only, after a failed one too. CW_SEQUENTIAL, one thread, and a system that starts too few threads
+ * have all calls made on the calling thread.
+ *   sim  the simulation
+ *   fn   sees all that the caller has written before; calls on different threads run at the same
+ *        time, so that they may write to different places only. Worker 0's is on the caller's stack
+ *   arg  as fn gets it
+ */
+CW_API void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg);
 /* The same as cw_sim_stats() of one worker. The figures that belong to the simulation as a whole
  * (trace hash, pinning, wall time) are 0. */
 CW_API void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t worker, struct cw_stats *stats);
