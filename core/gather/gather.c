@@ -249,6 +249,7 @@ static bool scatter(struct cw_sim *sim)
     struct worker *const first = &sim->workers[0];
     if (!gather->gathered)
         return true;
+    CW_INVARIANT("I-GATHER-3", may_part(sim), "threads part while worker %u is within a round", 0u);
     first->lp_worker = sim->config.lp_worker;
     first->check_below_ps = INT64_MIN;
     set_gathered(sim, false);

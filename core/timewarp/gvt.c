@@ -183,8 +183,8 @@ static uint64_t looks_before_round(const struct timewarp *tw)
 static bool is_wanted(const struct timewarp *tw)
 {
     const size_t live = tw->undo_log.live;
-    return tw->gvt.called || tw->wait.looks >= looks_before_round(tw) || live >= LIVE_BEFORE_ROUND ||
-           (live > 0 && live >= tw->throttle.allowance) ||
+    return tw->gvt.called || tw->wait.looks >= looks_before_round(tw) ||
+           live >= LIVE_BEFORE_ROUND || (live > 0 && live >= tw->throttle.allowance) ||
            record_outbox_bytes(&tw->outbox) >= RECORD_BYTES_BEFORE_ROUND ||
            (tw->throttle.level >= MEMORY_TIGHT && (live > 0 || tw->outbox.open != NULL)) ||
            tw->processed - tw->gvt.processed_then >= EVENTS_BEFORE_ROUND || tw->current.failed ||

@@ -103,8 +103,7 @@ void throttle_read_memory(struct throttle *throttle, const struct memory *memory
         throttle->refused_until = committed + EVENTS_AFTER_REFUSAL;
     if (throttle->level < MEMORY_SCARCE && committed < throttle->refused_until)
         throttle->level = MEMORY_SCARCE;
-    throttle->allowance =
-        throttle->level >= MEMORY_SCARCE || throttle->held ? 0 : throttle->window;
+    throttle->allowance = throttle->level >= MEMORY_SCARCE || throttle->held ? 0 : throttle->window;
     if (throttle->level >= MEMORY_TIGHT)
         throttle->batch = BATCH_TIGHT; /* to be back here soon */
 }
