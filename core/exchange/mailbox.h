@@ -1,6 +1,6 @@
 /*
  * mailbox.h: messages from one worker to another: a ring of bytes with one producer and one
- * consumer, for each ordered pair of workers.
+ * consumer, for each ordered pair of workers of which one sends to the other (links.h).
  *
  * The sender writes messages and makes them known in batches (mailbox_publish()). The receiver
  * takes them in the order in which they were sent. It copies the events that it keeps, so an
@@ -39,13 +39,13 @@ struct message {
 _Static_assert(sizeof(struct message) == MAILBOX_ALIGN, "bodies are aligned as messages are");
 
 struct mailbox_ring {
-    /* line 0: the sender's */
+    /* line 0: the sender's; all that a look at an empty mailbox reads */
     _Alignas(64) struct sync_u64 tail; /* published */
+    struct sync_pointer next;
     /* line 1: the receiver's */
     _Alignas(64) struct sync_u64 head;
-    /* line 2: const but for `next` */
+    /* line 2: const */
     _Alignas(64) uint64_t bytes; /* a power of two */
-    struct sync_pointer next;
     _Alignas(64) uint8_t data[];
 };
 

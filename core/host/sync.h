@@ -107,6 +107,41 @@ static inline uint64_t sync_add_relaxed(struct sync_u64 *shared, uint64_t value)
     return before;
 }
 
+/* Counts: adds 1 to a shared word and returns its value before. Acquire and release: whoever counts
+ * later has seen what all that counted earlier had written. */
+static inline uint64_t sync_count(struct sync_u64 *shared)
+{
+    sync_step(false);
+#ifdef SYNC_BUILTINS
+    const uint64_t before = __atomic_fetch_add(&shared->word, 1, __ATOMIC_ACQ_REL);
+#else
+    ck_pr_fence_release();
+    const uint64_t before = ck_pr_faa_64(&shared->word, 1);
+    ck_pr_fence_acquire();
+#endif
+    sync_step(false);
+    return before;
+}
+
+/* Lowers a shared word that holds a time to `time_ps`, if it is greater. Orders nothing. */
+static inline void sync_lower(struct sync_u64 *shared, int64_t time_ps)
+{
+    sync_step(false);
+#ifdef SYNC_BUILTINS
+    uint64_t now = __atomic_load_n(&shared->word, __ATOMIC_RELAXED);
+    while ((int64_t)now > time_ps &&
+           !__atomic_compare_exchange_n(&shared->word, &now, (uint64_t)time_ps, true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+#else
+    uint64_t now = ck_pr_load_64(&shared->word);
+    while ((int64_t)now > time_ps &&
+           !ck_pr_cas_64_value(&shared->word, now, (uint64_t)time_ps, &now))
+        ;
+#endif
+    sync_step(false);
+}
+
 /* Sets a word that is 0; false if it was not. Orders everything. */
 static inline bool sync_claim(struct sync_u64 *shared, uint64_t value)
 {

@@ -32,7 +32,7 @@
  * until it releases its own second_cut. The slot's worker owns them from acquiring every second_cut
  * until it releases its next first_cut.
  *
- * Entered by the worker that owns the timewarp, except gvt_close_delays(), which is the host's.
+ * Entered by the worker that owns the timewarp, except gvt_path_delays(), which is the host's.
  */
 #ifndef CORE_GVT_H
 #define CORE_GVT_H
@@ -54,7 +54,9 @@ bool gvt_can_go_on(const struct gvt *gvt, const struct cw_sim *sim);
  * if this one needs one. True: a round has ended, and `now` and `safe_ps` are new. */
 bool gvt_step(struct timewarp *tw);
 
-/* Replaces the least delays of direct ways between workers by D of I-SAFE-1. */
-void gvt_close_delays(int64_t *delays_ps, uint32_t workers);
+/* Fills delays_ps[to * workers + from] with D of I-SAFE-1, from the partition's matrix
+ * [from * workers + to] of least delays; NULL: all are 0. Some workers^3 steps at most, fewer where
+ * some never send to others. */
+void gvt_path_delays(int64_t *delays_ps, const int64_t *least_delay_ps, uint32_t workers);
 
 #endif
