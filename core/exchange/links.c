@@ -3,17 +3,17 @@
  */
 #include "core/exchange/links.h"
 
-#include "core/invariant.h"
-
-/* The bytes that all mailboxes to a worker start with together, as far as each one has at least
- * MAILBOX_BYTES_MIN. A mailbox that needs more grows. */
-enum { MAILBOXES_BYTES = 64 << 10, MAILBOX_BYTES_MIN = 1 << 10 };
+/* The bytes that all mailboxes to a worker start with together, and all mailboxes to all workers,
+ * as far as each one has at least MAILBOX_BYTES_MIN. A mailbox that needs more grows. */
+enum { MAILBOXES_BYTES = 64 << 10, ALL_BYTES = 16 << 20, MAILBOX_BYTES_MIN = 1 << 10 };
 
 /* Bytes of one mailbox to a worker with so many neighbours: a power of two. */
-static uint32_t mailbox_bytes(uint32_t neighbours)
+static size_t mailbox_bytes(uint32_t neighbours, uint32_t workers)
 {
-    uint32_t bytes = MAILBOXES_BYTES;
-    while (bytes > MAILBOX_BYTES_MIN && bytes * neighbours > MAILBOXES_BYTES)
+    const size_t share =
+        ALL_BYTES / workers < MAILBOXES_BYTES ? ALL_BYTES / workers : MAILBOXES_BYTES;
+    size_t bytes = MAILBOXES_BYTES;
+    while (bytes > MAILBOX_BYTES_MIN && bytes * neighbours > share)
         bytes /= 2;
     return bytes;
 }
@@ -59,22 +59,18 @@ bool links_create(struct links *links, struct memory *memory, const int64_t *lea
 
 void links_join(struct links *links, struct in_link *in, uint32_t own, struct links *sender)
 {
-    struct out_link *const out = links_to(sender, own);
-    out->end = in;
-    out->mailbox_bytes = mailbox_bytes(links->in_count);
+    mailbox_join(&links_to(sender, own)->mailbox, &in->mailbox, links->memory,
+                 mailbox_bytes(links->in_count, links->worker_count));
 }
 
 void links_free(struct links *links)
 {
     struct memory *const memory = links->memory;
-    for (uint32_t i = 0; i < links->out_count && links->out != NULL; i++)
-        if (links->out[i].mailbox != NULL) {
-            mailbox_free(links->out[i].mailbox);
-            memory_give(memory, links->out[i].mailbox, sizeof(struct mailbox));
-        }
-    for (uint32_t i = 0; i < links->in_count && links->in != NULL; i++)
+    for (uint32_t i = 0; i < links->in_count && links->in != NULL; i++) {
+        mailbox_free(&links->in[i].mailbox);
         memory_give(memory, links->in[i].arrivals.items,
                     links->in[i].arrivals.capacity * sizeof(struct arrival));
+    }
     memory_give(memory, links->in, links->in_count * sizeof *links->in);
     memory_give(memory, links->out, links->out_count * sizeof *links->out);
     memory_give(memory, links->out_of, links->worker_count * sizeof *links->out_of);
@@ -82,28 +78,9 @@ void links_free(struct links *links)
     memory_give(memory, links->crossed, links->out_count * sizeof *links->crossed);
 }
 
-/* The first message of this link. False: out of memory. */
-static __attribute__((noinline)) bool create_mailbox(struct links *links, struct out_link *out)
-{
-    struct mailbox *const mailbox = memory_take(links->memory, sizeof *mailbox);
-    if (mailbox == NULL || !mailbox_init(mailbox, links->memory, out->mailbox_bytes)) {
-        memory_give(links->memory, mailbox, sizeof *mailbox);
-        return false;
-    }
-    CW_INVARIANT("I-MAIL-3", sync_load_pointer_acquire(&out->end->mailbox) == NULL,
-                 "a second mailbox from worker %u to worker %u", (unsigned)out->end->from,
-                 (unsigned)out->to);
-    out->mailbox = mailbox;
-    /* release: publishes the mailbox and its first ring; pairs with the acquire in receive.c */
-    sync_store_pointer_release(&out->end->mailbox, mailbox);
-    return true;
-}
-
 struct message *links_write(struct links *links, struct out_link *out, size_t body_bytes)
 {
-    if (__builtin_expect(out->mailbox == NULL, 0) && !create_mailbox(links, out))
-        return NULL;
-    struct message *const message = mailbox_write(out->mailbox, body_bytes);
+    struct message *const message = mailbox_write(&out->mailbox, body_bytes);
     if (message != NULL && !out->written) {
         out->written = true;
         links->written[links->written_count++] = (uint32_t)(out - links->out);
@@ -134,7 +111,7 @@ bool links_publish(struct links *links)
     bool any = false;
     for (uint32_t i = 0; i < links->written_count; i++) {
         struct out_link *const out = &links->out[links->written[i]];
-        any |= mailbox_publish(out->mailbox);
+        any |= mailbox_publish(&out->mailbox);
         out->written = false;
     }
     links->written_count = 0;

@@ -3,15 +3,10 @@
  * each other worker to which the partition lets it send, or from which it may receive: its
  * neighbours. Nothing here is looked at for any other pair, and no loop goes over all workers.
  *
- * A mailbox comes into being with the first message between its two workers. Messages that can be
- * cancelled are counted by their sender and remembered by their receiver.
+ * Messages that can be cancelled are counted by their sender and remembered by their receiver.
  *
- * I-MAIL-3: the sender sets the receiver's pointer to a mailbox once, before it publishes the first
- * message in it. So a receiver that acquires a word which the sender released after that
- * publication finds the mailbox, too.
- *
- * Owned by one worker, except for in_link.mailbox, which the sending worker writes. The host
- * creates and frees it between drains.
+ * Owned by one worker, except for the word of a mailbox's end that the sender sets (mailbox.h). The
+ * host creates and frees it between drains.
  */
 #ifndef CORE_LINKS_H
 #define CORE_LINKS_H
@@ -36,22 +31,20 @@ struct arrivals {
 
 /* From one other worker. */
 struct in_link {
-    struct sync_pointer mailbox; /* NULL: no message has come yet (I-MAIL-3) */
-    int64_t least_delay_ps;      /* L of I-PROM-1 */
+    struct mailbox_in mailbox;
+    int64_t least_delay_ps; /* L of I-PROM-1 */
     struct arrivals arrivals;
     uint32_t from;
 };
 
 /* To one other worker. */
 struct out_link {
-    struct mailbox *mailbox; /* NULL: no message was sent yet */
-    struct in_link *end;     /* the receiver's */
-    uint64_t numbers;        /* cancellable messages sent */
-    int64_t crossing_ps;     /* the least time sent there since the first cut; CW_TIME_MAX: none */
-    int64_t least_delay_ps;  /* L of I-PROM-1 */
+    struct mailbox_out mailbox;
+    uint64_t numbers;       /* cancellable messages sent */
+    int64_t crossing_ps;    /* the least time sent there since the first cut; CW_TIME_MAX: none */
+    int64_t least_delay_ps; /* L of I-PROM-1 */
     uint32_t to;
-    uint32_t mailbox_bytes; /* with which the mailbox starts */
-    bool written;           /* this link is on the list of that name */
+    bool written; /* this link is on the list of that name */
 };
 
 enum { NO_LINK = UINT16_MAX };
@@ -86,7 +79,7 @@ static inline struct out_link *links_to(const struct links *links, uint32_t to)
     return &links->out[links->out_of[to]];
 }
 
-/* Room for a message, as mailbox_write(). Creates the mailbox if it is the first one. */
+/* Room for a message, as mailbox_write(); the next links_publish() makes it known. */
 struct message *links_write(struct links *links, struct out_link *out, size_t body_bytes);
 
 /* Notes that a message with this key was sent between the cuts of a round (gvt.h). */

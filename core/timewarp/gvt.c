@@ -172,7 +172,7 @@ static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index
     const uint32_t n = sim->worker_count;
     const int64_t *const delays_ps = &sim->path_delays_ps[(size_t)index * n];
     const struct key last = gvt->now;
-    int64_t safe_ps = CW_TIME_MAX;
+    int64_t safe_ps = CW_TIME_MAX, told_ps = CW_TIME_MAX;
     bool any_failed = false;
     gvt->now = KEY_NEVER;
     for (uint32_t b = 0; b < n; b++) {
@@ -183,6 +183,7 @@ static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index
                      (unsigned long long)slot->round);
         /* the last acquire of `reached` orders this load, too */
         const int64_t transit_ps = (int64_t)sync_load_acquire(&slot->transit_ps[gvt->round % 2]);
+        told_ps = transit_ps < told_ps ? transit_ps : told_ps;
         const int64_t least_ps = transit_ps < slot->pending_ps ? transit_ps : slot->pending_ps;
         const int64_t bound_ps = add_saturating(least_ps, delays_ps[b]);
         safe_ps = bound_ps < safe_ps ? bound_ps : safe_ps;
@@ -192,6 +193,9 @@ static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index
     CW_INVARIANT("I-GVT-1", !key_before(gvt->now, last),
                  "GVT falls from %lld to %lld ps in round %llu", (long long)last.time_ps,
                  (long long)gvt->now.time_ps, (unsigned long long)gvt->round);
+    CW_INVARIANT("I-GVT-4", told_ps >= gvt->now.time_ps,
+                 "a message for %lld ps was sent between the cuts, GVT is %lld ps",
+                 (long long)told_ps, (long long)gvt->now.time_ps);
     gvt->failed = any_failed && is_failure_certain(sim, gvt->now);
     gvt->over = gvt->failed || gvt->now.time_ps >= sim->config.end_ps;
     return safe_ps;

@@ -89,14 +89,9 @@ static void take_cancel(struct timewarp *tw, const struct in_link *in,
 /* Takes at most `most` messages from one mailbox. True: it was then empty. */
 static inline bool take_from(struct timewarp *tw, struct in_link *in, uint64_t most)
 {
-    /* acquire: pairs with the release in create_mailbox(). If a published message is to be seen
-     * here, so is its mailbox (I-MAIL-3). */
-    struct mailbox *const mailbox = sync_load_pointer_acquire(&in->mailbox);
     const struct message *message;
     uint64_t taken = 0;
-    if (mailbox == NULL)
-        return true;
-    while (taken < most && (message = mailbox_read(mailbox)) != NULL) {
+    while (taken < most && (message = mailbox_read(&in->mailbox)) != NULL) {
         taken++;
         if (message->kind == MESSAGE_EVENT)
             take_event(tw, in, message);
@@ -104,7 +99,7 @@ static inline bool take_from(struct timewarp *tw, struct in_link *in, uint64_t m
             take_cancel(tw, in, message);
     }
     if (taken > 0)
-        mailbox_release(mailbox);
+        mailbox_release(&in->mailbox);
     return taken < most;
 }
 
