@@ -132,8 +132,7 @@ static void a_thousand_workers_in_a_ring_take_few_bytes(void **state)
     /* Without a message: the ends, and a table of indexes. */
     const uint64_t ends = sizeof(struct in_link) + sizeof(struct out_link) + 2 * sizeof(uint32_t);
     assert_true(ends <= 200);
-    assert_true(memory.taken.word ==
-                WORKERS * (NEIGHBOURS * ends + WORKERS * sizeof(uint16_t)));
+    assert_true(memory.taken.word == WORKERS * (NEIGHBOURS * ends + WORKERS * sizeof(uint16_t)));
     for (uint32_t w = 0; w < WORKERS; w++)
         for (uint32_t i = 0; i < NEIGHBOURS; i++)
             links_write(&links[w], &links[w].out[i], 16)->kind = MESSAGE_EVENT;
@@ -236,8 +235,7 @@ static void raise_to(uint64_t *most, uint64_t from)
 static void send_to_all_neighbours(struct timewarp *tw)
 {
     for (uint32_t i = 0; i < tw->links.out_count; i++) {
-        const struct event_header header = {.time_ps = 1000000,
-                                            .lp = tw->links.out[i].to};
+        const struct event_header header = {.time_ps = 1000000, .lp = tw->links.out[i].to};
         const struct event_words words = words_of(&header);
         send_event(tw->worker, words.word[0], words.word[1], words.word[2], words.word[3], NULL);
     }
@@ -293,8 +291,8 @@ static void a_turn_costs_the_neighbours_and_a_round_the_workers(void **state)
         struct cw_sim *const sim = create_ring(n, rings[i].reach);
         const struct most most = count_accesses(sim);
         print_message("%u workers, %u neighbours: look %u, or %u, promise %u, round %u accesses\n",
-                      (unsigned)n, (unsigned)degree, (unsigned)most.look,
-                      (unsigned)most.quiet_look, (unsigned)most.renew, (unsigned)most.round);
+                      (unsigned)n, (unsigned)degree, (unsigned)most.look, (unsigned)most.quiet_look,
+                      (unsigned)most.renew, (unsigned)most.round);
         /* Each neighbour's promise, and two words of its mailbox, which share a line. */
         assert_true(most.quiet_look == 3 * degree);
         /* The first ring of the mailbox, its words again behind the last message, and its head. */
