@@ -61,6 +61,7 @@ struct links {
     struct key sent_least; /* the least key that was sent to any worker since the first cut */
     struct memory *memory;
     uint64_t anti_messages; /* cancellations sent, ever */
+    uint64_t messages;      /* sent, ever, cancellations included */
 };
 
 /*
