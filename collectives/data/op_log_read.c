@@ -382,7 +382,7 @@ int op_log_next(struct op_log_reader *reader, struct op_log_record *record, stru
     if (record->kind == OP_LOG_TRAILER)
         return read_trailer(reader, &cursor, record, error);
     record->op = (struct lp_op){.kind = (uint8_t)record->kind};
-    if (record->kind >= 1 && record->kind <= LP_OP_STORE_TO)
+    if (record->kind >= 1 && record->kind <= LP_OP_STORED)
         read_op(reader, &cursor, &record->op);
     else if (record->kind >= OP_LOG_KERNEL_ENDED && record->kind <= OP_LOG_WRITE)
         read_host(&cursor, record);
