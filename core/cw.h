@@ -496,8 +496,23 @@ CW_API int64_t cw_sim_now(const struct cw_sim *sim);
 CW_API const void *cw_state(const struct cw_sim *sim, uint32_t lp);
 /* Fills *stats. Between drains. */
 CW_API void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
-/* The number of workers. */
+/* The number of workers; 1 for CW_SEQUENTIAL. */
 CW_API uint32_t cw_sim_worker_count(const struct cw_sim *sim);
+
+/* The host's work for one worker's LPs. It must not call the engine, except for cw_state(). */
+typedef void (*cw_worker_fn)(void *arg, uint32_t worker);
+/*
+ * Calls fn(arg, worker) once for each worker, each on the thread that runs the worker in a drain,
+ * and returns when all calls have returned. So what fn writes first lies in memory near the cores
+ * that will use it. A thread with several workers takes them in ascending order. Between drains
+ * only, after a failed one too. CW_SEQUENTIAL, one thread, and a system that starts too few threads
+ * have all calls made on the calling thread.
+ *   sim  the simulation
+ *   fn   sees all that the caller has written before; calls on different threads run at the same
+ *        time, so that they may write to different places only. Worker 0's is on the caller's stack
+ *   arg  as fn gets it
+ */
+CW_API void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg);
 /* The same as cw_sim_stats() of one worker. The figures that belong to the simulation as a whole
  * (trace hash, pinning, wall time) are 0. */
 CW_API void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t worker, struct cw_stats *stats);
