@@ -53,8 +53,8 @@ enum lp_op_kind {
                        Products and sums in f32, a rounding each, in order of inner, from dst's value
                        or +0; one rounding to the dtype at the end */
     LP_OP_STORE_TO, /* a (TCM or a tile) is bound as the raw store `seq` of this PE, for dst in
-                       memories of `peer` and its cube. The PE uses the number again when the store is
-                       acknowledged */
+                       memories of `peer` and its cube. The PE uses the number again when the store
+                       is acknowledged */
     LP_OP_STORED,   /* at the destination, when the data are in the memory: the raw store `seq` of
                        `peer`. dst <- value. dst, bytes and dtype are those of its STORE_TO (filled
                        in by landing.c) */

@@ -16,8 +16,8 @@
 
 static const char *kind_name(uint8_t kind)
 {
-    static const char *const name[] = {"?",           "send", "recv", "load",    "store",
-                                       "copy",        "math", "put",  "land",    "notify",
+    static const char *const name[] = {"?",           "send", "recv", "load",     "store",
+                                       "copy",        "math", "put",  "land",     "notify",
                                        "wait_notify", "cast", "gemm", "store_to", "stored"};
     return kind < sizeof name / sizeof name[0] ? name[kind] : "?";
 }
@@ -68,17 +68,18 @@ static int check_operand(const struct data_site *site, const struct lp_op *op,
                                name, operand->space, operand->dir,
                                operand == &op->dst ? "" : " or a tile (4)");
     struct tile *tile;
-    const enum tile_state state =
-        tiles_find(&site->cube->tiles, (struct tile_name){op->pe, operand->at, operand->dir}, &tile);
+    const enum tile_state state = tiles_find(
+        &site->cube->tiles, (struct tile_name){op->pe, operand->at, operand->dir}, &tile);
     if (state != TILE_THERE)
-        return data_impossible(site->pass, op, error, "%s is tile %u of direction %u (%s), which %s", name, operand->at,
-            operand->dir, hw_dir_name((enum hw_dir)operand->dir),
+        return data_impossible(
+            site->pass, op, error, "%s is tile %u of direction %u (%s), which %s", name,
+            operand->at, operand->dir, hw_dir_name((enum hw_dir)operand->dir),
             state == TILE_DROPPED ? "was used for the last time, or its kernel ended"
                                   : "has not been sent");
     if (bytes > tile->bytes)
-        return data_impossible(site->pass, op, error, "%s is tile %u of direction %u (%s), of %u bytes",
-                               name, operand->at, operand->dir,
-                               hw_dir_name((enum hw_dir)operand->dir), tile->bytes);
+        return data_impossible(site->pass, op, error,
+                               "%s is tile %u of direction %u (%s), of %u bytes", name, operand->at,
+                               operand->dir, hw_dir_name((enum hw_dir)operand->dir), tile->bytes);
     return CW_OK;
 }
 
@@ -101,7 +102,8 @@ static int check_elements(const struct data_site *site, const struct lp_op *op, 
                           struct cw_error *error)
 {
     if (!dtype_is_known(op->dtype) || (reduces && !redop_is_known(op->math)))
-        return data_impossible(site->pass, op, error, "dtype %u, operation %u", op->dtype, op->math);
+        return data_impossible(site->pass, op, error, "dtype %u, operation %u", op->dtype,
+                               op->math);
     if (op->bytes % dtype_bytes((enum dtype)op->dtype))
         return data_impossible(site->pass, op, error, "%s has %zu bytes",
                                dtype_name((enum dtype)op->dtype),
@@ -118,8 +120,8 @@ static int check_recv(const struct data_site *site, const struct lp_op *op, stru
     const enum tile_state state =
         tiles_find(&site->cube->tiles, (struct tile_name){op->pe, op->seq, op->dir}, &tile);
     if (state != TILE_THERE)
-        return data_impossible(site->pass, op, error, "tile %u of direction %u (%s) %s", op->seq, op->dir,
-                               hw_dir_name((enum hw_dir)op->dir),
+        return data_impossible(site->pass, op, error, "tile %u of direction %u (%s) %s", op->seq,
+                               op->dir, hw_dir_name((enum hw_dir)op->dir),
                                state == TILE_DROPPED ? "has been dropped" : "has not been sent");
     if (op->dst.space == LP_SPACE_NONE)
         return CW_OK;
@@ -188,9 +190,9 @@ static int check_gemm(const struct data_site *site, const struct lp_op *op, stru
         return data_impossible(site->pass, op, error, "%u rows, %u inner, operation %u", op->seq,
                                op->peer, op->math);
     if (shape.a_bytes > UINT32_MAX || shape.b_bytes > UINT32_MAX)
-        return data_impossible(site->pass, op, error, "factors of %llu and %llu bytes; at most 4 GiB",
-                               (unsigned long long)shape.a_bytes,
-                               (unsigned long long)shape.b_bytes);
+        return data_impossible(
+            site->pass, op, error, "factors of %llu and %llu bytes; at most 4 GiB",
+            (unsigned long long)shape.a_bytes, (unsigned long long)shape.b_bytes);
     if ((uint64_t)shape.rows * shape.cols > PRODUCTS_MAX / (shape.inner ? shape.inner : 1))
         return data_impossible(site->pass, op, error, "%u x %u x %u products; at most 2^37 at once",
                                shape.rows, shape.cols, shape.inner);
@@ -210,14 +212,15 @@ int data_check(const struct data_site *site, const struct lp_op *op, struct cw_e
 {
     const bool peer = has_peer(op) && op->peer >= site->pass->pe_count;
     if (op->pe >= site->pass->pe_count || peer)
-        return data_impossible(site->pass, op, error, "there are %u PEs, not %u", site->pass->pe_count,
+        return data_impossible(site->pass, op, error, "there are %u PEs, not %u",
+                               site->pass->pe_count,
                                op->pe >= site->pass->pe_count ? op->pe : op->peer);
     int code;
     switch (op->kind) {
     case LP_OP_SEND:
         if (op->peer_dir >= HW_DIRS_MAX)
-            return data_impossible(site->pass, op, error, "direction %u; there are %u", op->peer_dir,
-                                   (unsigned)HW_DIRS_MAX);
+            return data_impossible(site->pass, op, error, "direction %u; there are %u",
+                                   op->peer_dir, (unsigned)HW_DIRS_MAX);
         return check_source(site, op, op->bytes, error);
     case LP_OP_RECV:
         return check_recv(site, op, error);

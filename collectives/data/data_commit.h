@@ -8,8 +8,8 @@
  * over the total order of records:
  *   1. A record reads its own cube's memories and the values that parcels bring. Only records of
  *      the same cube write those memories, and they are executed in their order.
- *   2. A value is bound by a record of the sending cube, which comes earlier in the total order, and
- *      the record that uses it names it. So it is the same value, whenever it comes.
+ *   2. A value is bound by a record of the sending cube, which comes earlier in the total order,
+ * and the record that uses it names it. So it is the same value, whenever it comes.
  *
  * I-DATA-2: some record can always be executed, as long as one waits. Proof:
  *   1. Of all records that are final and have not been executed, take the least.

@@ -37,8 +37,7 @@ int data_apply_cast(const struct data_site *site, const struct lp_op *op, struct
         data_gather(site, &a, at * dtype_bytes(from), raw, n * dtype_bytes(from));
         dtype_to_f32(from, wide, raw, n);
         dtype_from_f32(to, raw, wide, n);
-        done = data_store(site, target.address + at * dtype_bytes(to), raw,
-                                   n * dtype_bytes(to));
+        done = data_store(site, target.address + at * dtype_bytes(to), raw, n * dtype_bytes(to));
     }
     data_unbind(site, op, &op->a, &a);
     return done ? CW_OK : data_out_of_storage(site->pass, error);

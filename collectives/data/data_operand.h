@@ -32,8 +32,8 @@ struct data_cube {
     struct tile_queues tiles;
     void *puts; /* JudyL: puts and raw stores under way to this cube (data_parcel.h) */
     struct data_waiting *first, *last; /* records that wait, in the order of the LP */
-    bool listed;                       /* in a worker's list, or on its way to one (data_commit.c) */
-    bool failed;                       /* no further record is executed */
+    bool listed; /* in a worker's list, or on its way to one (data_commit.c) */
+    bool failed; /* no further record is executed */
     /* written by other workers */
     _Alignas(64) struct sync_pointer inbox; /* parcels: a stack */
 };
@@ -58,11 +58,12 @@ struct data_worker {
 struct data_pass {
     const struct hw_config *hw;
     struct storage storage;
-    struct data_cube *cubes;     /* [cube_count] */
-    struct data_worker *workers; /* [worker_count] */
+    struct data_cube *cubes;                          /* [cube_count] */
+    struct data_worker *workers;                      /* [worker_count] */
     uint32_t worker_count, cube_count, pe_count, pes; /* pes: in one cube */
     struct op_log *log;                               /* hears of the host's changes; NULL: none */
-    /* A cube's worker; NULL: all records are worker 0's and come in the total order, so none waits. */
+    /* A cube's worker; NULL: all records are worker 0's and come in the total order, so none waits.
+     */
     uint32_t (*owner)(void *arg, uint32_t cube);
     void *owner_arg;
 };
@@ -70,8 +71,8 @@ struct data_pass {
 /* Where an operation is executed. */
 struct data_site {
     struct data_pass *pass;
-    struct data_worker *worker; /* that executes it */
-    struct data_cube *cube;     /* of the operation's PE */
+    struct data_worker *worker;   /* that executes it */
+    struct data_cube *cube;       /* of the operation's PE */
     const struct cw_event *event; /* that emitted the record; NULL: records come one after the other
                                      in the total order, and none waits */
 };

@@ -47,9 +47,10 @@ static int name_tile(const struct data_site *site, struct data_cube *to, const s
         return CW_OK;
     if (expected == op->seq)
         return data_out_of_storage(site->pass, error);
-    return data_impossible(
-        site->pass, op, error, "tile %u of direction %u (%s) of PE index %u is sent, but %u is next",
-        op->seq, op->peer_dir, hw_dir_name((enum hw_dir)op->peer_dir), op->peer, expected);
+    return data_impossible(site->pass, op, error,
+                           "tile %u of direction %u (%s) of PE index %u is sent, but %u is next",
+                           op->seq, op->peer_dir, hw_dir_name((enum hw_dir)op->peer_dir), op->peer,
+                           expected);
 }
 
 /* The parcel's hold becomes the tile's. */
@@ -66,8 +67,7 @@ static int deliver_tile(const struct data_site *site, struct data_parcel *parcel
 static int deliver_put(const struct data_site *site, struct data_parcel *parcel,
                        struct cw_error *error)
 {
-    const Word_t key =
-        parcel_key(parcel->op.pe, parcel->op.seq, parcel->op.kind == LP_OP_STORE_TO);
+    const Word_t key = parcel_key(parcel->op.pe, parcel->op.seq, parcel->op.kind == LP_OP_STORE_TO);
     void **value = JudyLIns(&site->cube->puts, key, PJE0);
     if (!value || value == PPJERR) {
         tile_buffer_release(parcel->buffer, &site->worker->pool);
@@ -107,7 +107,8 @@ bool data_parcels_take(const struct data_site *site)
         const struct cw_event event = parcel->event;
         struct cw_error error;
         oldest = oldest->next;
-        CW_INVARIANT("I-PARCEL-1", &site->pass->cubes[parcel->op.peer / site->pass->pes] == site->cube,
+        CW_INVARIANT("I-PARCEL-1",
+                     &site->pass->cubes[parcel->op.peer / site->pass->pes] == site->cube,
                      "a parcel for PE index %u", parcel->op.peer);
         if (deliver_parcel(site, parcel, &error) != CW_OK)
             data_note_failure(site->worker, &event, &error);

@@ -10,8 +10,8 @@
  *      pushes. A push is a release, and comes before all later ones of the same cube.
  *   2. The taker takes the whole inbox in one exchange, the latest first, and reverses it. It takes
  *      again only after it has delivered all of it.
- *   3. A parcel for a cube of the sending worker is delivered at once, after that inbox was emptied.
- *      So a cube that changes its owner keeps the order.
+ *   3. A parcel for a cube of the sending worker is delivered at once, after that inbox was
+ * emptied. So a cube that changes its owner keeps the order.
  */
 #ifndef COLLECTIVES_DATA_PARCEL_H
 #define COLLECTIVES_DATA_PARCEL_H
@@ -21,9 +21,10 @@
 struct data_parcel {
     struct sync_node node; /* in an inbox */
     struct tile_buffer *buffer;
-    struct data_parcel *behind; /* of the same name, later; of a put or a store that was delivered */
-    struct lp_op op;            /* SEND, PUT or STORE_TO */
-    struct cw_event event;      /* that emitted it, if the site names one */
+    struct data_parcel
+        *behind;           /* of the same name, later; of a put or a store that was delivered */
+    struct lp_op op;       /* SEND, PUT or STORE_TO */
+    struct cw_event event; /* that emitted it, if the site names one */
 };
 
 /* Sends the buffer on to the cube of op->peer. The parcel is one more holder of it. An enum

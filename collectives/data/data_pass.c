@@ -49,7 +49,8 @@ struct data_pass *data_pass_create(const struct hw_config *hw, uint64_t bytes_ma
     pass->cube_count = pass->pe_count / pass->pes;
     pass->worker_count = worker_count;
     storage_init(&pass->storage, bytes_max);
-    pass->cubes = pages_map(pass->cube_count * sizeof *pass->cubes); /* each worker touches its own */
+    pass->cubes =
+        pages_map(pass->cube_count * sizeof *pass->cubes); /* each worker touches its own */
     if (make_workers(pass) && pass->cubes)
         return pass;
     data_pass_free(pass);
@@ -123,10 +124,10 @@ static int apply_value(const struct data_site *site, const struct lp_op *op, str
     if (op->kind == LP_OP_PUT &&
         !tiles_number(&site->cube->tiles, &pass->storage,
                       (struct tile_name){op->pe, op->seq, DATA_PUTS_DIR}, &expected))
-        code = expected == op->seq ? data_out_of_storage(pass, error)
-                                   : data_impossible(pass, op, error,
-                                                     "put %u is made, but %u is next", op->seq,
-                                                     expected);
+        code = expected == op->seq
+                   ? data_out_of_storage(pass, error)
+                   : data_impossible(pass, op, error, "put %u is made, but %u is next", op->seq,
+                                     expected);
     if (code == CW_OK)
         code = data_parcel_send(site, op, buffer, error);
     tile_buffer_release(buffer, &site->worker->pool);
@@ -211,7 +212,8 @@ static bool math_all(const struct data_site *site, const struct lp_op *op, uint6
 
 static int apply_math(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
-    const struct target target = {data_operand_address(site->pass, op->pe, &op->dst), op->bytes, true};
+    const struct target target = {data_operand_address(site->pass, op->pe, &op->dst), op->bytes,
+                                  true};
     struct source a, b = {0};
     const bool done = data_bind(site, op, &op->a, op->bytes, &target, &a) &&
                       data_bind(site, op, &op->b, op->bytes, &target, &b) &&
@@ -428,8 +430,8 @@ uint64_t data_pass_digest(const struct data_pass *pass)
     for (enum memory_kind kind = MEMORY_TCM; kind <= MEMORY_HBM; kind++)
         for (uint32_t cube = 0; cube < pass->cube_count; cube++) {
             const uint64_t count = kind == MEMORY_SRAM ? 1 : pass->pes;
-            const struct sparse_range all = {
-                data_address(kind, (uint32_t)(cube * count), 0), count << 32};
+            const struct sparse_range all = {data_address(kind, (uint32_t)(cube * count), 0),
+                                             count << 32};
             sparse_memory_digest(&pass->cubes[cube].memory, all, &state);
         }
     return XXH3_64bits_digest(&state);

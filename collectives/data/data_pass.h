@@ -33,9 +33,10 @@ void data_pass_free(struct data_pass *pass); /* accepts NULL */
 void data_pass_log(struct data_pass *pass, struct op_log *log);
 
 /*
- * Executes one operation; they come in the total order. Non-zero, with *error filled: CW_BUG, the record is impossible (a PE, an
- * address or a dtype out of range, a tile that was not sent or has been dropped), and nothing was
- * changed; CW_NO_RESOURCE. The caller that reads records from a file may want another code.
+ * Executes one operation; they come in the total order. Non-zero, with *error filled: CW_BUG, the
+ * record is impossible (a PE, an address or a dtype out of range, a tile that was not sent or has
+ * been dropped), and nothing was changed; CW_NO_RESOURCE. The caller that reads records from a file
+ * may want another code.
  */
 int data_pass_apply(struct data_pass *pass, const struct lp_op *op, struct cw_error *error);
 
@@ -52,7 +53,8 @@ uint64_t data_pass_bytes(const struct data_pass *pass);
  */
 bool data_pass_in_hbm(const struct data_pass *pass, uint32_t pe, uint64_t offset, uint64_t bytes);
 /* Several threads may read. */
-void data_pass_read(const struct data_pass *pass, uint32_t pe, uint64_t offset, void *dst, size_t bytes);
+void data_pass_read(const struct data_pass *pass, uint32_t pe, uint64_t offset, void *dst,
+                    size_t bytes);
 int data_pass_write(struct data_pass *pass, uint32_t pe, uint64_t offset, const void *src,
                     size_t bytes, struct cw_error *error);
 /* Elements first .. first + count - 1 of the seed's stream (input.h). */
@@ -69,7 +71,8 @@ int data_pass_fill(struct data_pass *pass, uint32_t pe, uint64_t offset, enum dt
  */
 struct sparse_range data_pass_range(const struct data_pass *pass, uint32_t pe, uint64_t offset,
                                     uint64_t bytes);
-uint64_t data_pass_hash(const struct data_pass *pass, const struct sparse_range *ranges, size_t count);
+uint64_t data_pass_hash(const struct data_pass *pass, const struct sparse_range *ranges,
+                        size_t count);
 
 /* Of all memories' contents (sparse_memory.h): equal after equal operations. */
 uint64_t data_pass_digest(const struct data_pass *pass);

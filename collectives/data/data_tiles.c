@@ -104,8 +104,8 @@ bool tiles_send(struct tile_queues *tiles, struct storage *storage, struct tile_
                 struct tile_buffer *buffer, uint32_t bytes, uint32_t *expected)
 {
     struct tile_queue *const queue = next_in_queue(tiles, storage, name, expected);
-    if (!queue || (queue->next - queue->first == queue->capacity &&
-                   !grow_tile_queue(queue, storage)))
+    if (!queue ||
+        (queue->next - queue->first == queue->capacity && !grow_tile_queue(queue, storage)))
         return false;
     CW_INVARIANT("I-TILE-1",
                  name.seq == queue->next && queue->next - queue->first < queue->capacity,

@@ -210,7 +210,7 @@ static int open_content(struct op_log_reader *reader, struct op_log_header *head
         return error->exit_code;
     if (reader->end - reader->begin < magic_bytes ||
         memcmp(reader->content + reader->begin, OP_LOG_MAGIC, magic_bytes) != 0)
-        return refuse_at(reader, 0, error, "this is no op log of version 1: it begins otherwise");
+        return refuse_at(reader, 0, error, "this is no op log of version 2: it begins otherwise");
     consume_content(reader, magic_bytes);
     if (ensure(reader, OP_LOG_HEADER_BYTES_MAX, error) != CW_OK)
         return error->exit_code;

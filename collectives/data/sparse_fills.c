@@ -101,7 +101,7 @@ const struct sparse_fill *sparse_fills_at(const struct sparse_fills *fills, uint
 {
     const size_t i = fills->count > 0 ? first_behind(fills, address) : 0;
     return i < fills->count && fills->list[i].address <= address + (bytes - 1) ? &fills->list[i]
-                                                                              : NULL;
+                                                                               : NULL;
 }
 
 bool sparse_fills_next(const struct sparse_fills *fills, uint64_t address, uint64_t *next)

@@ -185,7 +185,7 @@ bool sparse_memory_write(struct sparse_memory *memory, struct sparse_arena *aren
 }
 
 void sparse_memory_hash(const struct sparse_memory *memory, struct sparse_range range,
-                        struct XXH3_state_s *state)
+                        void *xxh3_state)
 {
     uint8_t shown[SPARSE_BLOCK_BYTES];
     size_t run;
@@ -193,7 +193,7 @@ void sparse_memory_hash(const struct sparse_memory *memory, struct sparse_range 
         const uint64_t left = range.bytes - done;
         const size_t want = left < SPARSE_BLOCK_BYTES ? (size_t)left : SPARSE_BLOCK_BYTES;
         const uint8_t *const from = peek(memory, range.address + done, want, &run, shown);
-        XXH3_64bits_update(state, from, run);
+        XXH3_64bits_update(xxh3_state, from, run);
     }
 }
 
@@ -253,7 +253,7 @@ static void digest_block(const struct sparse_memory *memory, const struct sparse
 }
 
 void sparse_memory_digest(const struct sparse_memory *memory, struct sparse_range range,
-                          struct XXH3_state_s *state)
+                          void *xxh3_state)
 {
     const uint64_t last = (range.address + (range.bytes - 1)) / SPARSE_BLOCK_BYTES;
     Word_t number = range.address / SPARSE_BLOCK_BYTES;
@@ -269,7 +269,8 @@ void sparse_memory_digest(const struct sparse_memory *memory, struct sparse_rang
         number = here ? touched : address / SPARSE_BLOCK_BYTES;
         if (number > last)
             return;
-        digest_block(memory, here ? *value : NULL, (uint64_t)number * SPARSE_BLOCK_BYTES, state);
+        digest_block(memory, here ? *value : NULL, (uint64_t)number * SPARSE_BLOCK_BYTES,
+                     xxh3_state);
         if (number == last)
             return;
         number++;

@@ -16,8 +16,6 @@
 
 #include "collectives/data/sparse_arena.h"
 
-struct XXH3_state_s;
-
 struct sparse_range {
     uint64_t address, bytes;
 };
@@ -82,16 +80,16 @@ bool sparse_memory_write(struct sparse_memory *memory, struct sparse_arena *aren
 bool sparse_memory_fill(struct sparse_memory *memory, struct sparse_arena *arena,
                         struct sparse_range range, struct sparse_content content);
 
-/* Adds the range's bytes to an XXH3 state (64 bits). */
+/* Adds the range's bytes to a hash of 64 bits (XXH3_state_t). */
 void sparse_memory_hash(const struct sparse_memory *memory, struct sparse_range range,
-                        struct XXH3_state_s *state);
+                        void *xxh3_state);
 
 /*
- * Adds each page of the range that is not all zeros to an XXH3 state, in the order of addresses:
+ * Adds each page of the range that is not all zeros to such a hash, in the order of addresses:
  * its address (8 bytes, little-endian), then its bytes. So it depends on contents alone, not on
  * which pages were touched. The range begins and ends at a block.
  */
 void sparse_memory_digest(const struct sparse_memory *memory, struct sparse_range range,
-                          struct XXH3_state_s *state);
+                          void *xxh3_state);
 
 #endif

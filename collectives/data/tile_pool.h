@@ -24,8 +24,8 @@
 struct tile_pool;
 
 struct tile_buffer {
-    struct sync_node free; /* in the pool, or in its inbox */
-    struct tile_pool *pool;        /* that it was taken from */
+    struct sync_node free;  /* in the pool, or in its inbox */
+    struct tile_pool *pool; /* that it was taken from */
     struct sync_u64 holders;
     uint32_t size_class;
     bool crossed; /* other workers may hold it */

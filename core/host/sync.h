@@ -107,6 +107,44 @@ static inline uint64_t sync_add_relaxed(struct sync_u64 *shared, uint64_t value)
     return before;
 }
 
+/* Lowers a shared word that holds a time to `time_ps`, if it is greater. Orders nothing. */
+static inline void sync_lower(struct sync_u64 *shared, int64_t time_ps)
+{
+    sync_step(false);
+#ifdef SYNC_BUILTINS
+    uint64_t now = __atomic_load_n(&shared->word, __ATOMIC_RELAXED);
+    while ((int64_t)now > time_ps &&
+           !__atomic_compare_exchange_n(&shared->word, &now, (uint64_t)time_ps, true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+#else
+    uint64_t now = ck_pr_load_64(&shared->word);
+    while ((int64_t)now > time_ps &&
+           !ck_pr_cas_64_value(&shared->word, now, (uint64_t)time_ps, &now))
+        ;
+#endif
+    sync_step(false);
+}
+
+/* Raises it to `time_ps`, if it is less. Orders nothing. */
+static inline void sync_raise(struct sync_u64 *shared, int64_t time_ps)
+{
+    sync_step(false);
+#ifdef SYNC_BUILTINS
+    uint64_t now = __atomic_load_n(&shared->word, __ATOMIC_RELAXED);
+    while ((int64_t)now < time_ps &&
+           !__atomic_compare_exchange_n(&shared->word, &now, (uint64_t)time_ps, true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+#else
+    uint64_t now = ck_pr_load_64(&shared->word);
+    while ((int64_t)now < time_ps &&
+           !ck_pr_cas_64_value(&shared->word, now, (uint64_t)time_ps, &now))
+        ;
+#endif
+    sync_step(false);
+}
+
 /* Sets a word that is 0; false if it was not. Orders everything. */
 static inline bool sync_claim(struct sync_u64 *shared, uint64_t value)
 {

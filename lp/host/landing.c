@@ -26,8 +26,8 @@ bool lp_landing_put(struct lp_landing *landing, const struct lp_op *put)
 {
     if (!table_reserve(&landing->puts))
         return false;
-    struct lp_put_record *const record = table_add(
-        &landing->puts, put_key(put->pe, put->seq, put->kind == LP_OP_STORE_TO));
+    struct lp_put_record *const record =
+        table_add(&landing->puts, put_key(put->pe, put->seq, put->kind == LP_OP_STORE_TO));
     *record = (struct lp_put_record){
         .bytes = put->bytes, .dst = put->dst, .math = put->math, .dtype = put->dtype};
     return true;
@@ -35,8 +35,8 @@ bool lp_landing_put(struct lp_landing *landing, const struct lp_op *put)
 
 bool lp_landing_land(struct lp_landing *landing, struct lp_op *land)
 {
-    struct lp_put_record *const record = table_find(
-        &landing->puts, put_key(land->peer, land->seq, land->kind == LP_OP_STORED));
+    struct lp_put_record *const record =
+        table_find(&landing->puts, put_key(land->peer, land->seq, land->kind == LP_OP_STORED));
     if (record == NULL)
         return false;
     land->bytes = record->bytes;

@@ -1,8 +1,8 @@
 /*
- * landing.h: the puts and raw stores that are under way, from their committed records. Only sizes and numbers
- * travel through the machine. So the destination and the operation of a put are remembered here,
- * until the record of its landing gets them (record.h). Used by the record sink, on one thread at a
- * time.
+ * landing.h: the puts and raw stores that are under way, from their committed records. Only sizes
+ * and numbers travel through the machine. So the destination and the operation of a put are
+ * remembered here, until the record of its landing gets them (record.h). Used by the record sink,
+ * on one thread at a time.
  */
 #ifndef LP_LANDING_H
 #define LP_LANDING_H

@@ -332,7 +332,7 @@ static void what_is_no_header_is_refused_with_what_is_legal(void **state)
 {
     (void)state;
     REFUSE("", "f.zst:0: this is no op log of version 1: it begins otherwise");
-    REFUSE("cubewarp op log 2\n{}\n", "f.zst:0: this is no op log of version 1: it begins "
+    REFUSE("cubewarp op log 1\n{}\n", "f.zst:0: this is no op log of version 1: it begins "
                                       "otherwise");
     REFUSE("cubewarp op log 1\n{}",
            "f.zst:18: header: expected a line of JSON of at most 16384 bytes");
