@@ -339,7 +339,7 @@ static void what_is_no_header_is_refused_with_what_is_legal(void **state)
 {
     (void)state;
     REFUSE("", "f.zst:0: this is no op log of version 2: it begins otherwise");
-    REFUSE("cubewarp op log 2\n{}\n", "f.zst:0: this is no op log of version 2: it begins "
+    REFUSE("cubewarp op log 1\n{}\n", "f.zst:0: this is no op log of version 2: it begins "
                                       "otherwise");
     REFUSE("cubewarp op log 2\n{}",
            "f.zst:18: header: expected a line of JSON of at most 16384 bytes");
@@ -372,8 +372,8 @@ static void impossible_records_are_refused_with_their_number_and_place(void **st
     _Static_assert(sizeof HEADER - 1 == 207, "the places below count from there");
     REFUSE(HEADER, "f.zst:207: the content ends after 0 records without a trailer: it is "
                    "truncated");
-    REFUSE(HEADER "\x0e", "f.zst:207: record 0: kind 14; expected 1 to 13, 64 to 67, 127");
-    REFUSE(HEADER "\x00", "f.zst:207: record 0: kind 0; expected 1 to 13, 64 to 67, 127");
+    REFUSE(HEADER "\x0f", "f.zst:207: record 0: kind 15; expected 1 to 14, 64 to 67, 127");
+    REFUSE(HEADER "\x00", "f.zst:207: record 0: kind 0; expected 1 to 14, 64 to 67, 127");
     REFUSE(HEADER "\x40\x80", "f.zst:207: record 0: kind 64: the content ends in this record");
     REFUSE(HEADER "\x40\x01\x40\x02", "f.zst:209: record 1: there are 2 PEs, not 2");
     REFUSE(HEADER "\x40\x80\x80\x80\x80\x10",
