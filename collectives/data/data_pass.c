@@ -140,13 +140,19 @@ static int apply_value(const struct data_site *site, const struct lp_op *op, str
 static bool copy_all(const struct data_site *site, uint64_t dst, const struct source *source,
                      size_t bytes)
 {
+    if (!source->bytes && source->address == dst)
+        return true;
     for (size_t done = 0, run; done < bytes; done += run) {
-        uint8_t *to = data_touch(site, dst + done, bytes - done, &run);
+        size_t part;
+        uint8_t *const to = sparse_memory_replace(&site->cube->memory, &site->worker->arena,
+                                                  dst + done, bytes - done, &run);
         if (!to)
             return false;
-        const uint8_t *from = data_stretch(site, source, done, &run);
-        if (from != to)
-            memcpy(to, from, run);
+        for (size_t at = 0; at < run; at += part) { /* all of it is overwritten */
+            part = run - at;
+            const uint8_t *const from = data_stretch(site, source, done + at, &part);
+            memcpy(to + at, from, part);
+        }
     }
     return true;
 }

@@ -61,28 +61,48 @@ static bool add_chunk(struct sparse_arena *arena, struct sparse_cutter *cutter)
     return true;
 }
 
-static void *cut(struct sparse_arena *arena, struct sparse_cutter *cutter, size_t bytes)
+/* *zeroed: the piece is all zeros. */
+static void *cut(struct sparse_arena *arena, struct sparse_cutter *cutter, size_t bytes,
+                 bool *zeroed)
 {
     if (cutter->left < bytes && !add_chunk(arena, cutter))
         return NULL;
     void *const piece = cutter->at;
     cutter->at += bytes;
     cutter->left -= bytes;
-    return cutter->zeroed ? piece : memset(piece, 0, bytes);
+    *zeroed = cutter->zeroed;
+    return piece;
+}
+
+static uint8_t *take_page(struct sparse_arena *arena, bool *zeroed)
+{
+    uint8_t *const page = arena->free_pages;
+    if (page == NULL)
+        return cut(arena, &arena->page_cutter, SPARSE_PAGE_BYTES, zeroed);
+    memcpy(&arena->free_pages, page, sizeof arena->free_pages);
+    *zeroed = false;
+    return page;
 }
 
 uint8_t *sparse_arena_page(struct sparse_arena *arena)
 {
-    void *const page = arena->free_pages;
-    if (page == NULL)
-        return cut(arena, &arena->page_cutter, SPARSE_PAGE_BYTES);
-    memcpy(&arena->free_pages, page, sizeof arena->free_pages);
-    return memset(page, 0, SPARSE_PAGE_BYTES);
+    bool zeroed;
+    uint8_t *const page = take_page(arena, &zeroed);
+    return page == NULL || zeroed ? page : memset(page, 0, SPARSE_PAGE_BYTES);
+}
+
+uint8_t *sparse_arena_raw_page(struct sparse_arena *arena)
+{
+    bool zeroed;
+    return take_page(arena, &zeroed);
 }
 
 struct sparse_block *sparse_arena_block(struct sparse_arena *arena)
 {
-    return cut(arena, &arena->block_cutter, sizeof(struct sparse_block));
+    bool zeroed;
+    struct sparse_block *const block =
+        cut(arena, &arena->block_cutter, sizeof(struct sparse_block), &zeroed);
+    return block == NULL || zeroed ? block : memset(block, 0, sizeof *block);
 }
 
 void sparse_arena_give(struct sparse_arena *arena, uint8_t *page)

@@ -45,6 +45,8 @@ void sparse_arena_free(struct sparse_arena *arena);
 
 /* Zeroed; NULL: out of storage. */
 uint8_t *sparse_arena_page(struct sparse_arena *arena);
+/* The same with undefined contents. */
+uint8_t *sparse_arena_raw_page(struct sparse_arena *arena);
 struct sparse_block *sparse_arena_block(struct sparse_arena *arena);
 /* The page is of any arena of the same storage. */
 void sparse_arena_give(struct sparse_arena *arena, uint8_t *page);

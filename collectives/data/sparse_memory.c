@@ -126,19 +126,24 @@ static uint8_t *make_page(struct sparse_memory *memory, struct sparse_arena *are
     return page;
 }
 
-uint8_t *sparse_memory_touch(struct sparse_memory *memory, struct sparse_arena *arena,
-                             uint64_t address, size_t want, size_t *run)
+/* `replace`: the caller overwrites the whole span. */
+static inline __attribute__((always_inline)) uint8_t *touch_span(struct sparse_memory *memory,
+                                                                 struct sparse_arena *arena,
+                                                                 uint64_t address, struct span span,
+                                                                 bool replace, size_t *run)
 {
-    const struct span span = span_of(address, want);
     struct sparse_block *const block = find_or_make(memory, arena, address);
     if (!block)
         return NULL;
     uint8_t *start = NULL;
     size_t page = span.first_page;
     for (; page * SPARSE_PAGE_BYTES < span.end; page++) {
+        const size_t at = page * SPARSE_PAGE_BYTES;
+        const bool whole = at >= span.offset && at + SPARSE_PAGE_BYTES <= span.end;
         if (!block->page[page])
-            block->page[page] =
-                make_page(memory, arena, address - span.offset + page * SPARSE_PAGE_BYTES);
+            block->page[page] = replace && whole
+                                    ? sparse_arena_raw_page(arena)
+                                    : make_page(memory, arena, address - span.offset + at);
         if (page == span.first_page)
             start = block->page[page];
         if (!start || block->page[page] != start + (page - span.first_page) * SPARSE_PAGE_BYTES)
@@ -146,6 +151,18 @@ uint8_t *sparse_memory_touch(struct sparse_memory *memory, struct sparse_arena *
     }
     *run = sparse_memory_least(page * SPARSE_PAGE_BYTES, span.end) - span.offset;
     return start ? start + span.offset % SPARSE_PAGE_BYTES : NULL;
+}
+
+uint8_t *sparse_memory_touch(struct sparse_memory *memory, struct sparse_arena *arena,
+                             uint64_t address, size_t want, size_t *run)
+{
+    return touch_span(memory, arena, address, span_of(address, want), false, run);
+}
+
+uint8_t *sparse_memory_replace(struct sparse_memory *memory, struct sparse_arena *arena,
+                               uint64_t address, size_t want, size_t *run)
+{
+    return touch_span(memory, arena, address, span_of(address, want), true, run);
 }
 
 /* A stretch for reading alone: the memory's own, or a copy in `shown`, of at least a block. */
@@ -176,7 +193,7 @@ bool sparse_memory_write(struct sparse_memory *memory, struct sparse_arena *aren
                          const void *src, size_t bytes)
 {
     for (size_t done = 0, run; done < bytes; done += run) {
-        uint8_t *to = sparse_memory_touch(memory, arena, address + done, bytes - done, &run);
+        uint8_t *to = sparse_memory_replace(memory, arena, address + done, bytes - done, &run);
         if (!to)
             return false;
         memcpy(to, (const uint8_t *)src + done, run);

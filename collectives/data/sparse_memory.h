@@ -65,6 +65,9 @@ const uint8_t *sparse_memory_look(struct sparse_memory *memory, struct sparse_ar
 /* For writing. NULL: out of storage. */
 uint8_t *sparse_memory_touch(struct sparse_memory *memory, struct sparse_arena *arena,
                              uint64_t address, size_t want, size_t *run);
+/* The same for a stretch whose bytes the caller all overwrites: their contents are undefined. */
+uint8_t *sparse_memory_replace(struct sparse_memory *memory, struct sparse_arena *arena,
+                               uint64_t address, size_t want, size_t *run);
 
 void sparse_memory_read(const struct sparse_memory *memory, uint64_t address, void *dst,
                         size_t bytes);
