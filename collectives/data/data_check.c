@@ -149,8 +149,9 @@ static int check_land(const struct data_site *site, const struct lp_op *op, stru
     if (put == NULL)
         return not_there(site, op, error);
     if (op->bytes != put->op.bytes)
-        return data_impossible(site->pass, op, error, "put %u of PE index %u has %u bytes", op->seq,
-                               op->peer, put->op.bytes);
+        return data_impossible(site->pass, op, error, "%s %u of PE index %u has %u bytes",
+                               op->kind == LP_OP_LAND ? "put" : "store", op->seq, op->peer,
+                               put->op.bytes);
     const int code = op->math ? check_elements(site, op, true, error) : CW_OK;
     return code ? code : check_destination(site, op, op->bytes, error);
 }

@@ -17,7 +17,7 @@
 #define INPUT_BYTES      ((size_t)1 << 17)
 #define CONTENT_BYTES    ((size_t)1 << 18)
 #define WINDOW_LOG_MAX   23 /* 8 MiB; the writer's is 2 MiB */
-#define OP_KINDS         "1 to 13, 64 to 67, 127"
+#define OP_KINDS         "1 to 14, 64 to 67, 127"
 #define PES_MAX          (UINT64_C(1) << 30)
 #define MEMORY_BYTES_MAX (UINT64_C(1) << 32)
 
