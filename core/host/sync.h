@@ -107,22 +107,6 @@ static inline uint64_t sync_add_relaxed(struct sync_u64 *shared, uint64_t value)
     return before;
 }
 
-/* Counts: adds 1 to a shared word and returns its value before. Acquire and release: whoever counts
- * later has seen what all that counted earlier had written. */
-static inline uint64_t sync_count(struct sync_u64 *shared)
-{
-    sync_step(false);
-#ifdef SYNC_BUILTINS
-    const uint64_t before = __atomic_fetch_add(&shared->word, 1, __ATOMIC_ACQ_REL);
-#else
-    ck_pr_fence_release();
-    const uint64_t before = ck_pr_faa_64(&shared->word, 1);
-    ck_pr_fence_acquire();
-#endif
-    sync_step(false);
-    return before;
-}
-
 /* Lowers a shared word that holds a time to `time_ps`, if it is greater. Orders nothing. */
 static inline void sync_lower(struct sync_u64 *shared, int64_t time_ps)
 {

@@ -71,7 +71,7 @@ static void reach(struct timewarp *tw, enum gvt_phase phase)
 static void count_cut(struct timewarp *tw, enum gvt_phase phase)
 {
     struct cw_sim *const sim = tw->worker->sim;
-    if ((sync_count(&sim->gvt_rounds.cuts) + 1) % sim->worker_count == 0)
+    if ((sync_add_ordered(&sim->gvt_rounds.cuts, 1) + 1) % sim->worker_count == 0)
         reach(tw, phase);
 }
 

@@ -114,10 +114,10 @@ static void by_a_count(struct shared *s, bool first)
 {
     if (first) {
         s->bytes = 7;
-        expect(sync_count(&s->word) == 0, true);
+        expect(sync_add_ordered(&s->word, 1) == 0, true);
     } else {
         await_another_value(s, 0);
-        expect(sync_count(&s->word) == 1, true);
+        expect(sync_add_ordered(&s->word, 1) == 1, true);
         expect(s->bytes, 7);
     }
 }
