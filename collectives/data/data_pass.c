@@ -315,12 +315,17 @@ struct sparse_range data_pass_range(const struct data_pass *pass, uint32_t pe, u
     return (struct sparse_range){data_address(MEMORY_HBM, pe, offset), bytes};
 }
 
+uint32_t data_pass_worker_of(const struct data_pass *pass, uint32_t cube)
+{
+    return pass->owner ? pass->owner(pass->owner_arg, cube) : 0;
+}
+
 /* The host's access to a PE's memory between drains: new pages are those of the cube's worker. */
 static struct data_site host_site(struct data_pass *pass, uint32_t pe)
 {
     const uint32_t cube = pe / pass->pes;
-    const uint32_t worker = pass->owner ? pass->owner(pass->owner_arg, cube) : 0;
-    return (struct data_site){pass, &pass->workers[worker], &pass->cubes[cube], NULL};
+    return (struct data_site){pass, &pass->workers[data_pass_worker_of(pass, cube)],
+                              &pass->cubes[cube], NULL};
 }
 
 void data_pass_read(const struct data_pass *pass, uint32_t pe, uint64_t offset, void *dst,

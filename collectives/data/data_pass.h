@@ -29,6 +29,9 @@ void data_pass_set_owner(struct data_pass *pass, uint32_t (*owner)(void *arg, ui
                          void *arg);
 void data_pass_free(struct data_pass *pass); /* accepts NULL */
 
+/* The worker of a cube. */
+uint32_t data_pass_worker_of(const struct data_pass *pass, uint32_t cube);
+
 /* From here on the log hears of everything that the functions below change (op_log.h). */
 void data_pass_log(struct data_pass *pass, struct op_log *log);
 

@@ -14,7 +14,7 @@
 #include "collectives/plugin.h"
 #include "collectives/data/strict_check.h"
 #include "collectives/runtime/dist_check.h"
-#include "collectives/runtime/dist_internal.h"
+#include "collectives/runtime/contents.h"
 #include "core/host/clock.h"
 #include "partition/partition.h"
 
@@ -312,6 +312,7 @@ void dist_free(struct dist *dist)
     strict_check_free(dist->strict);
     install_plans_free(dist->plans);
     free(dist->copies);
+    free(dist->contents);
     free(dist->submissions);
     free(dist->tensors);
     free(dist->scratch);
@@ -336,7 +337,14 @@ static int first_data_failure(struct dist *dist, const struct cw_event *failed, 
 
 int dist_drain(struct dist *dist, struct cw_error *error)
 {
-    const int code = lp_system_drain(dist->system, error);
+    int code = contents_settle(dist, error);
+    if (code == CW_OK && dist->content_error.exit_code != CW_OK) {
+        *error = dist->content_error;
+        code = error->exit_code;
+    }
+    if (code != CW_OK)
+        return code;
+    code = lp_system_drain(dist->system, error);
     const struct cw_event *const failed = cw_failed_event(lp_system_sim(dist->system));
     const bool aborted = code == CW_NO_RESOURCE || (code == CW_BUG && failed == NULL);
     /* Records come before the end of a run that failed, so an error in a record goes first. */
@@ -406,7 +414,14 @@ const char *dist_partition(const struct dist *dist)
 double dist_install_run_s(const struct dist *dist) { return dist->install_run_s; }
 uint64_t dist_messages(const struct dist *dist) { return lp_system_messages(dist->system); }
 struct lp_system *dist_system(struct dist *dist) { return dist->system; }
-struct data_pass *dist_data(struct dist *dist) { return dist->data; }
+
+struct data_pass *dist_data(struct dist *dist)
+{
+    struct cw_error error;
+    if (contents_settle(dist, &error) != CW_OK)
+        dist->content_error = error; /* the next drain fails with it */
+    return dist->data;
+}
 uint32_t dist_world_size_of(const struct dist *dist) { return dist->world_size; }
 struct dp_policy dist_policy(const struct dist *dist) { return install_plan_policy(dist->plans); }
 
