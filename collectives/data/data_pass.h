@@ -24,9 +24,10 @@ struct op_log;
  * worker_count: of the engine. NULL: out of memory. */
 struct data_pass *data_pass_create(const struct hw_config *hw, uint64_t bytes_max,
                                    uint32_t worker_count);
-/* Records will come worker by worker, and `owner` gives the worker of each cube. */
+/* Records will come worker by worker, and `owner` gives the worker of each cube. `moves`: that may
+ * change while a drain lasts, when all workers rest. Before the first record. */
 void data_pass_set_owner(struct data_pass *pass, uint32_t (*owner)(void *arg, uint32_t cube),
-                         void *arg);
+                         void *arg, bool moves);
 void data_pass_free(struct data_pass *pass); /* accepts NULL */
 
 /* The worker of a cube. */
