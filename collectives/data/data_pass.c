@@ -92,12 +92,10 @@ void data_pass_free(struct data_pass *pass)
 }
 
 void data_pass_set_owner(struct data_pass *pass, uint32_t (*owner)(void *arg, uint32_t cube),
-                         void *arg, bool moves)
+                         void *arg)
 {
     pass->owner = owner;
     pass->owner_arg = arg;
-    for (uint32_t i = 0; i < pass->worker_count; i++)
-        pass->workers[i].pool.shared = moves;
 }
 
 uint64_t data_pass_tiles(const struct data_pass *pass)

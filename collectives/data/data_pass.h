@@ -24,10 +24,9 @@ struct op_log;
  * worker_count: of the engine. NULL: out of memory. */
 struct data_pass *data_pass_create(const struct hw_config *hw, uint64_t bytes_max,
                                    uint32_t worker_count);
-/* Records will come worker by worker, and `owner` gives the worker of each cube. `moves`: that may
- * change while a drain lasts, when all workers rest. Before the first record. */
+/* Records will come worker by worker, and `owner` gives the worker of each cube. */
 void data_pass_set_owner(struct data_pass *pass, uint32_t (*owner)(void *arg, uint32_t cube),
-                         void *arg, bool moves);
+                         void *arg);
 void data_pass_free(struct data_pass *pass); /* accepts NULL */
 /* Frees the contents of one worker's cubes, for all workers at the same time; afterwards only
  * data_pass_free() may be called. */

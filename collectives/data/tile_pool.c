@@ -88,7 +88,7 @@ struct tile_buffer *tile_pool_take(struct tile_pool *pool, uint32_t bytes)
     CW_INVARIANT("I-TILE-3", sync_load_acquire(&buffer->holders) == 0,
                  "a free buffer has %llu holders",
                  (unsigned long long)sync_load_acquire(&buffer->holders));
-    buffer->crossed = pool->shared;
+    buffer->crossed = false;
     sync_store_release(&buffer->holders, 1); /* only this worker knows the buffer */
 #if CW_ASSERTING
     buffer->sent_bytes = 0;
@@ -105,18 +105,11 @@ void tile_buffer_hold(struct tile_buffer *buffer)
         sync_store_release(&buffer->holders, sync_load_acquire(&buffer->holders) + 1);
 }
 
-#if CW_ASSERTING
-static bool is_held_once(const struct tile_buffer *buffer)
-{
-    return sync_load_acquire(&buffer->holders) == 1;
-}
-#endif
-
 /* Builds that look for bugs keep the hash of a buffer's bytes from its first send on. */
 void tile_buffer_note_send(struct tile_buffer *buffer, uint32_t bytes)
 {
 #if CW_ASSERTING
-    if (buffer->sent_bytes == 0 && (!buffer->crossed || is_held_once(buffer))) {
+    if (buffer->sent_bytes == 0 && !buffer->crossed) {
         buffer->sent_bytes = bytes;
         buffer->sent_hash = XXH3_64bits(buffer->bytes, bytes);
     }

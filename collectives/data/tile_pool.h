@@ -5,8 +5,7 @@
  *
  * A buffer belongs to the pool that it was taken from. It may be handed over to another worker
  * (tile_buffer_cross()); from then on its holders are counted atomically, and the last holder gives
- * it back to the pool's inbox. Where cubes, and the tiles in them, may change their worker, every
- * buffer counts as handed over from the start (`shared`).
+ * it back to the pool's inbox.
  *
  * I-TILE-2: a buffer is written between tile_pool_take() and its first send only.
  * I-TILE-3: a buffer is free only when no worker holds it. Proof:
@@ -43,7 +42,6 @@ struct tile_slab;
 
 struct tile_pool {
     struct storage *storage;
-    bool shared; /* any worker may come to hold any buffer */
     struct sync_node *free_buffers[TILE_POOL_CLASSES];
     struct tile_slab *slabs;
     /* written by other workers */

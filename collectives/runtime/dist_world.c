@@ -264,8 +264,7 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     struct lp_system *const system = lp_system_create(&machine, error);
     free(cube_worker);
     if (system != NULL && data && engine.sync != CW_SEQUENTIAL)
-        data_pass_set_owner(dist->data, worker_of_cube, lp_system_sim(system),
-                            engine.worker_count > 1);
+        data_pass_set_owner(dist->data, worker_of_cube, lp_system_sim(system));
     return system;
 }
 

@@ -176,7 +176,7 @@ static void run_crew(struct crew *crew)
                                      ? crew->count[cube]
                                      : crew->next[cube] + cw_rng_below(&rng, left / 2 + 1);
         }
-        data_pass_set_owner(crew->pass, owner_of, crew, crew->phases > 1);
+        data_pass_set_owner(crew->pass, owner_of, crew);
         run_phase(crew, phase);
     }
     for (uint32_t cube = 0; cube < SCRIPT_ALL_CUBES; cube++)
