@@ -122,6 +122,8 @@ static int apply_value(const struct data_site *site, const struct lp_op *op, str
         struct tile *const tile = data_tile(site, op->pe, op->a.at, op->a.dir);
         tile->received = true;
         buffer = tile->buffer;
+        if (pass->worker_count > 1)
+            tile_buffer_cross(buffer); /* two cubes hold it, of which each may move */
         tile_buffer_hold(buffer);
     } else {
         struct source source;

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "collectives/data/data_commit.h"
+#include "collectives/data/data_operand.h"
 #include "collectives/data/data_pass.h"
 #include "test/support/record_script.h"
 
@@ -285,6 +286,37 @@ static void one_worker_without_owners_waits_for_nothing(void **state)
     script_free(&script);
 }
 
+/* I-TILE-3: the two holders of a forwarded tile count atomically, even if both cubes are one
+ * worker's when it is forwarded: either may move. */
+static void a_forwarded_tile_is_ready_for_cubes_that_move(void **state)
+{
+    (void)state;
+    const struct hw_config hw = script_machine();
+    for (uint32_t workers = 1; workers <= 2; workers++) {
+        struct crew crew = {.pass = create(&hw, 0, workers)};
+        data_pass_set_owner(crew.pass, owner_of, &crew); /* all are worker 0's */
+        for (uint32_t cube = 0; cube < 2; cube++) {
+            struct script_step step = {.op = {.kind = LP_OP_SEND,
+                                              .pe = cube * SCRIPT_PES,
+                                              .peer = (cube + 1) * SCRIPT_PES,
+                                              .bytes = 64}};
+            step.op.a.space = cube == 0 ? LP_SPACE_HBM : LP_SPACE_TILE;
+            deliver(&crew, 0, &step);
+        }
+        struct tile *first, *second;
+        assert_int_equal(
+            tiles_find(&crew.pass->cubes[1].tiles, (struct tile_name){SCRIPT_PES, 0, 0}, &first),
+            TILE_THERE);
+        assert_int_equal(tiles_find(&crew.pass->cubes[2].tiles,
+                                    (struct tile_name){2 * SCRIPT_PES, 0, 0}, &second),
+                         TILE_THERE);
+        assert_ptr_equal(first->buffer, second->buffer);
+        assert_int_equal(sync_load_acquire(&first->buffer->holders), 2);
+        assert_int_equal(first->buffer->crossed, workers > 1);
+        data_pass_free(crew.pass);
+    }
+}
+
 /* ---- failures -------------------------------------------------------------------------------- */
 
 /* Breaks a record: the kind of fault depends on the record and on chance. Returns whether it could.
@@ -405,6 +437,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(workers_do_what_the_total_order_does),
         cmocka_unit_test(one_worker_without_owners_waits_for_nothing),
+        cmocka_unit_test(a_forwarded_tile_is_ready_for_cubes_that_move),
         cmocka_unit_test(the_first_failure_in_the_total_order_is_reported),
         cmocka_unit_test(failures_behind_the_end_of_the_drain_do_not_count),
         cmocka_unit_test(storage_that_ends_is_an_error_of_its_own),
