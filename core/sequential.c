@@ -66,10 +66,10 @@ __attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, st
     const uint64_t before = worker->committed;
     if (before % EVENTS_PER_PROGRESS == 0)
         stats_tell_sequential(sim);
-    activity_begin(&worker->clock, CW_QUEUE, 0);
+    worker_begin_timed(worker, CW_QUEUE, 0);
     for (int i = 0; i < EVENTS_PER_SAMPLE && sequential_step(sim, worker, true); i++) {
     }
-    activity_end(&worker->clock, false);
+    worker_end_timed(worker, false);
     return before - before % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
 }
 

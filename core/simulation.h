@@ -46,6 +46,7 @@ struct cw_sim {
     bool can_fence_all;      /* sync.h */
     struct threads *threads; /* NULL before the first drain */
     struct pin *pin;         /* NULL: the system places the threads */
+    uint64_t origin_ticks;   /* the first drain's begin; 0: there was none */
     double drain_start_s;    /* of this drain, or of the last one */
     double run_s;
     uint64_t run_ticks; /* in drains, as run_s */

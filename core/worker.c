@@ -62,3 +62,26 @@ void worker_check_changes(struct worker *worker, struct lp_block *block)
                 "the handler changed the state at offset %zu without asking for it (CW_MUT)",
                 offset);
 }
+
+struct interval_counts worker_counts(const struct worker *worker)
+{
+    return (struct interval_counts){
+        .committed = worker->committed,
+        .undone = worker->timewarp == NULL ? 0 : worker->timewarp->rollback.events};
+}
+
+void worker_begin_timed(struct worker *worker, enum cw_activity activity, uint64_t moment)
+{
+    struct activity_clock *const clock = &worker->clock;
+    activity_begin(clock, activity, moment);
+    if (clock->log != NULL)
+        interval_log_turn(clock->log, clock->since, worker_counts(worker));
+}
+
+void worker_end_timed(struct worker *worker, bool idle)
+{
+    struct activity_clock *const clock = &worker->clock;
+    activity_end(clock, idle);
+    if (clock->log != NULL)
+        interval_log_turn_end(clock->log, clock->since, worker_counts(worker));
+}

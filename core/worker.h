@@ -12,7 +12,7 @@
 
 #include <setjmp.h>
 
-#include "core/activity_clock.h"
+#include "core/measure/activity_clock.h"
 #include "core/change_check.h"
 #include "core/commit_records.h"
 #include "core/lp_states.h"
@@ -92,6 +92,12 @@ static inline void *worker_need_in_handler(struct worker *worker, void *memory)
         worker_out_of_memory(worker);
     return memory;
 }
+
+/* What the worker has done so far; its interval log is told. */
+struct interval_counts worker_counts(const struct worker *worker);
+/* A turn that is timed begins, as activity_begin() and activity_end() have it. */
+void worker_begin_timed(struct worker *worker, enum cw_activity activity, uint64_t moment);
+void worker_end_timed(struct worker *worker, bool idle);
 
 /* After change_check_begin() and the handler: fails the event if the handler changed a part of the
  * state that it did not ask for. */

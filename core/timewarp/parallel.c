@@ -3,6 +3,7 @@
  */
 #include "core/timewarp/parallel.h"
 
+#include "core/host/clock.h"
 #include "core/host/host_limits.h"
 #include "core/host/pin.h"
 #include "core/host/threads.h"
@@ -142,6 +143,10 @@ static void enter_workers(void *argument, uint32_t index)
         worker_run(&sim->workers[first]);
     else
         worker_run_in_turn(&sim->workers[first], end - first);
+    for (uint32_t i = first > 0 ? first : 1; i < end; i++) /* worker 0 goes on: settle() */
+        if (sim->workers[i].clock.log != NULL)
+            interval_log_close(sim->workers[i].clock.log, clock_ticks(),
+                               worker_counts(&sim->workers[i]));
 }
 
 static int run_workers(struct cw_sim *sim, struct cw_error *error)
@@ -207,8 +212,12 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
         sim->slots[i].sealed = record_outbox_seal(&sim->workers[i].timewarp->outbox);
     struct entry entry;
     const struct timewarp *const failed = gvt->failed ? least_failed(sim, &entry) : NULL;
+    struct interval_log *const log = sim->workers[0].clock.log;
+    const uint64_t begun = clock_ticks();
     if (!record_merge_deliver(&sim->merger, gvt->now, failed == NULL ? NULL : &entry))
         return memory_error(&sim->memory, error);
+    if (log != NULL)
+        interval_log_long(log, CW_INTERVAL_RECORDS, begun, clock_ticks(), 0, 0);
     if (failed == NULL)
         return stress_result(sim, error);
     *error = failed->failure;

@@ -404,17 +404,31 @@ static bool look_around(struct timewarp *tw)
     return tw->gvt.over;
 }
 
+/* Tells the interval log whether the turn had something to do. */
+__attribute__((noinline)) static void log_turn(struct timewarp *tw, bool handled)
+{
+    struct interval_log *const log = tw->worker->clock.log;
+    if (!handled)
+        interval_log_wait(log, clock_ticks(), tw->promise.blocked_by, worker_counts(tw->worker));
+    else if (log->waiting)
+        interval_log_work(log);
+}
+
 /* One turn. Afterwards tw->wait.looks is 0 if there was something to do. True: the run is over. */
 static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
 {
     struct activity_clock *const clock = &tw->worker->clock;
     if (--clock->turns_left == 0)
-        activity_begin(clock, CW_GVT, gvt_moment(&tw->gvt));
+        worker_begin_timed(tw->worker, CW_GVT, gvt_moment(&tw->gvt));
     if (look_around(tw))
         return true;
+    if (__builtin_expect(clock->log != NULL, 0) && clock->log->waiting)
+        interval_log_look(clock->log, clock_ticks());
     const bool handled = handle_batch(tw);
     (void)activity_go(clock, CW_GVT);
     promise_renew(tw);
+    if (__builtin_expect(clock->log != NULL, 0))
+        log_turn(tw, handled);
     if (handled) {
         tw->wait.turns = 0;
         tw->wait.looks = 0;
@@ -429,9 +443,9 @@ static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
 /* The turn's end, and that of the waiting that was part of it. */
 static inline void end_turn(struct timewarp *tw)
 {
-    struct activity_clock *const clock = &tw->worker->clock;
+    const struct activity_clock *const clock = &tw->worker->clock;
     if (__builtin_expect(clock->on, 0))
-        activity_end(clock, tw->wait.looks > 0 && gvt_moment(&tw->gvt) == clock->moment);
+        worker_end_timed(tw->worker, tw->wait.looks > 0 && gvt_moment(&tw->gvt) == clock->moment);
 }
 
 __attribute__((noinline)) static void worker_loop(
@@ -454,7 +468,9 @@ __attribute__((noinline)) static void worker_loop(
 /* After a jump out of a handler, or out of the code around it. False: the run ends. */
 static bool worker_go_on(struct worker *worker)
 {
-    worker->clock.on = false;                         /* the turn is not timed to its end */
+    worker->clock.on = false; /* the turn is not timed to its end */
+    if (worker->clock.log != NULL)
+        interval_log_turn_cut(worker->clock.log);
     if (worker->timewarp->current.handling == NULL) { /* not a handler's: memory, or a bug */
         abort_run(worker->sim, worker);
         return false;
