@@ -324,6 +324,24 @@ CW_API extern const char *const cw_sync_name[CW_SYNCS]; /* "sequential", ... */
 typedef void (*cw_record_fn)(void *arg, const struct cw_event *event, uint16_t kind,
                              const void *record, uint16_t bytes);
 
+/*
+ * Receives the commit records of the LPs that one worker owns, on that worker's thread. The records
+ * of one LP come in the total order; between LPs there is no order. A record comes as soon as its
+ * event is final: behind the handler, if the event was safe. It must not call the engine.
+ *   arg     cw_config.worker_arg
+ *   worker  the worker that owns event->lp
+ *   event, kind, record, bytes  as for cw_record_fn
+ */
+typedef void (*cw_worker_record_fn)(void *arg, uint32_t worker, const struct cw_event *event,
+                                    uint16_t kind, const void *record, uint16_t bytes);
+/*
+ * Called by each worker between batches of events, for a receiver of records that waits for the
+ * records of other workers. Returns whether anything of this worker still waits. At the end of a
+ * drain, when all records have come, each worker calls it again for some milliseconds as long as
+ * something waits. The host finishes the rest after the drain.
+ */
+typedef bool (*cw_worker_look_fn)(void *arg, uint32_t worker);
+
 /* How far a drain is. The figures are those of all workers together, since the simulation was
  * created. */
 struct cw_progress {
@@ -373,10 +391,13 @@ struct cw_config {
     int64_t end_ps;                /* exclusive; CW_TIME_MAX: until no event is left */
     cw_record_fn record;           /* NULL: records are dropped */
     void *record_arg;
-    cw_progress_fn progress;   /* every 2^16 events, or every few rounds of GVT; or NULL */
-    cw_progress_fn each_round; /* every round of GVT, and the end of each drain; or NULL */
-    void *progress_arg;        /* of both */
-    cw_trace_fn trace;         /* CW_SEQUENTIAL only; or NULL */
+    cw_worker_record_fn worker_record; /* beside `record`; NULL: not wanted */
+    cw_worker_look_fn worker_look;     /* NULL: nothing ever waits */
+    void *worker_arg;                  /* of both */
+    cw_progress_fn progress;           /* every 2^16 events, or every few rounds of GVT; or NULL */
+    cw_progress_fn each_round;         /* every round of GVT, and the end of each drain; or NULL */
+    void *progress_arg;                /* of both */
+    cw_trace_fn trace;                 /* CW_SEQUENTIAL only; or NULL */
     void *trace_arg;
     uint64_t memory_bytes_max;    /* limit of the engine's memory; 0: 80 % of the machine's */
     uint32_t sends_per_event_max; /* 0: 65,536; at most 2^22; the limit of records is the same */
@@ -464,14 +485,36 @@ CW_API int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t 
  */
 CW_API int cw_drain(struct cw_sim *sim, struct cw_error *error);
 
+/* Whether event a comes before event b in the total order. */
+CW_API bool cw_event_before(const struct cw_event *a, const struct cw_event *b);
+/* The event whose failure ended the last drain, with which the records end: those of all events
+ * before it have been delivered. Per worker, records of later events may have been, too. NULL: the
+ * drain did not fail, or not at an event. */
+CW_API const struct cw_event *cw_failed_event(const struct cw_sim *sim);
+
 /* Time of the last committed event; 0 before the first. */
 CW_API int64_t cw_sim_now(const struct cw_sim *sim);
 /* The state of an LP, valid until the next drain. NULL: there is no such LP. */
 CW_API const void *cw_state(const struct cw_sim *sim, uint32_t lp);
 /* Fills *stats. Between drains. */
 CW_API void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
-/* The number of workers. */
+/* The number of workers; 1 for CW_SEQUENTIAL. */
 CW_API uint32_t cw_sim_worker_count(const struct cw_sim *sim);
+
+/* The host's work for one worker's LPs. It must not call the engine, except for cw_state(). */
+typedef void (*cw_worker_fn)(void *arg, uint32_t worker);
+/*
+ * Calls fn(arg, worker) once for each worker, each on the thread that runs the worker in a drain,
+ * and returns when all calls have returned. So what fn writes first lies in memory near the cores
+ * that will use it. A thread with several workers takes them in ascending order. Between drains
+ * only, after a failed one too. CW_SEQUENTIAL, one thread, and a system that starts too few threads
+ * have all calls made on the calling thread.
+ *   sim  the simulation
+ *   fn   sees all that the caller has written before; calls on different threads run at the same
+ *        time, so that they may write to different places only. Worker 0's is on the caller's stack
+ *   arg  as fn gets it
+ */
+CW_API void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg);
 /* The same as cw_sim_stats() of one worker. The figures that belong to the simulation as a whole
  * (trace hash, pinning, wall time) are 0. */
 CW_API void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t worker, struct cw_stats *stats);
@@ -483,12 +526,13 @@ enum cw_interval_kind {
     CW_INTERVAL_TURN,   /* one such turn, sampled: its parts are told apart */
     CW_INTERVAL_WAIT,   /* nothing to do */
     CW_INTERVAL_PARKED, /* taken out of the run for a while */
+    CW_INTERVAL_HOST,   /* a call by cw_each_worker() */
     /* Inside those: */
     CW_INTERVAL_PART,     /* of a sampled turn: `activity`, where CW_HANDLING is a batch of events,
                              CW_QUEUE included */
     CW_INTERVAL_ROLLBACK, /* a long one; `count` events were undone */
     CW_INTERVAL_RECORDS,  /* commit records are delivered */
-    CW_INTERVAL_DATA,     /* the host works on `count` records */
+    CW_INTERVAL_DATA,     /* the host works on this worker's records: cw_config.worker_record */
     CW_INTERVAL_MOVE,     /* `count` LPs go to worker `other`, or come from there */
     /* Beside them: */
     CW_INTERVAL_ROUND, /* of GVT, which stops no worker: from the first cut to the new GVT */
@@ -498,7 +542,7 @@ CW_API extern const char *const cw_interval_name[CW_INTERVALS]; /* "work", ... *
 
 /* How a worker spent a while. What is not said to belong to a kind is 0. */
 struct cw_interval {
-    double begin_s, end_s; /* wall time since the first drain began */
+    double begin_s, end_s; /* wall time since the simulation was created */
     enum cw_interval_kind kind;
     enum cw_activity activity; /* PART */
     uint32_t other; /* WAIT: the worker whose promise limits the safe bound; itself: none. MOVE */
@@ -514,7 +558,8 @@ typedef void (*cw_interval_fn)(void *arg, uint32_t worker, const struct cw_inter
  * Calls `fn` for all intervals that were noted (cw_config.interval_bytes), worker by worker.
  * Between drains, after a failed one, too.
  *
- * Those of the first level come in the order of time and fill each drain. Others come in no order;
+ * Those of the first level come in the order of time and fill each drain. Between drains there are
+ * those of the host's calls. Others come in no order;
  * each lies inside one of the first level, or beside it. If the memory does not suffice, they show
  * the whole run in less detail: short ones join their neighbours, and of turns and rounds only some
  * are told. A worker that shares its thread with others has their turns in its own intervals.

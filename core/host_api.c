@@ -132,6 +132,7 @@ static int create_interval_logs(struct cw_sim *sim, struct cw_error *error)
             return memory_error(&sim->memory, error);
         activity_log_to(clock, log);
     }
+    sim->origin_ticks = clock_ticks();
     return CW_OK;
 }
 
@@ -266,8 +267,6 @@ int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, u
 
 static void open_interval_logs(struct cw_sim *sim, uint64_t now)
 {
-    if (sim->origin_ticks == 0)
-        sim->origin_ticks = now;
     for (uint32_t i = 0; i < sim->worker_count; i++)
         if (sim->workers[i].clock.log != NULL)
             interval_log_open(sim->workers[i].clock.log, now, worker_counts(&sim->workers[i]));
@@ -300,6 +299,19 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
     else
         stats_tell_drained(sim);
     return result;
+}
+
+void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
+{
+    if (sim->config.sync == CW_SEQUENTIAL)
+        worker_call_host(&sim->workers[0], fn, arg);
+    else
+        parallel_each_worker(sim, fn, arg);
+}
+
+const struct cw_event *cw_failed_event(const struct cw_sim *sim)
+{
+    return sim->has_failed_event ? &sim->failed : NULL;
 }
 
 int64_t cw_sim_now(const struct cw_sim *sim)

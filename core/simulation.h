@@ -8,6 +8,8 @@
 #ifndef CORE_SIMULATION_H
 #define CORE_SIMULATION_H
 
+#include <string.h>
+
 #include "core/cause_trace.h"
 #include "core/cw.h"
 #include "core/host/sync.h"
@@ -46,7 +48,7 @@ struct cw_sim {
     bool can_fence_all;      /* sync.h */
     struct threads *threads; /* NULL before the first drain */
     struct pin *pin;         /* NULL: the system places the threads */
-    uint64_t origin_ticks;   /* the first drain's begin; 0: there was none */
+    uint64_t origin_ticks;   /* when the simulation was created */
     double drain_start_s;    /* of this drain, or of the last one */
     double run_s;
     uint64_t run_ticks; /* in drains, as run_s */
@@ -55,6 +57,8 @@ struct cw_sim {
     struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug; 0: none */
     struct memory memory;
     struct cw_error failure; /* of the drain that failed; exit_code CW_OK: none did */
+    struct cw_event failed;  /* the event at which it did, */
+    bool has_failed_event;   /* if it was at one */
     /* written by worker 0 */
     _Alignas(128) struct record_merger merger;
     struct stats_told told;
@@ -66,6 +70,13 @@ static inline bool simulation_aborted(const struct cw_sim *sim)
 {
     /* acquire: pairs with abort_run(). The host reads the failure after the drain anyway. */
     return sync_load_acquire(&sim->aborted) != 0;
+}
+
+/* The drain fails at this event. */
+static inline void simulation_failed_at(struct cw_sim *sim, const struct cw_event *event)
+{
+    memcpy(&sim->failed, event, offsetof(struct cw_event, payload) + event->payload_bytes);
+    sim->has_failed_event = true;
 }
 
 #endif

@@ -16,8 +16,9 @@
 const char *const cw_activity_name[CW_ACTIVITIES] = {"handling", "queue", "rollback", "gvt",
                                                      "idle"};
 
-const char *const cw_interval_name[CW_INTERVALS] = {
-    "work", "turn", "wait", "parked", "part", "rollback", "records", "data", "move", "gvt round"};
+const char *const cw_interval_name[CW_INTERVALS] = {"work", "turn", "wait",     "parked",
+                                                    "host", "part", "rollback", "records",
+                                                    "data", "move", "gvt round"};
 
 /* ---- while a drain lasts --------------------------------------------------------------------- */
 
@@ -245,11 +246,7 @@ void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)
 
 /* ---- intervals ------------------------------------------------------------------------------- */
 
-static bool is_work(enum cw_interval_kind kind)
-{
-    return kind == CW_INTERVAL_WORK || kind == CW_INTERVAL_TURN || kind == CW_INTERVAL_WAIT ||
-           kind == CW_INTERVAL_PARKED;
-}
+static bool is_of_first_level(enum cw_interval_kind kind) { return kind < CW_INTERVAL_PART; }
 
 static struct cw_interval interval_of(const struct interval_record *record, uint64_t origin,
                                       double tick_s)
@@ -262,12 +259,12 @@ static struct cw_interval interval_of(const struct interval_record *record, uint
         .kind = kind,
         .activity = (enum cw_activity)record->activity,
         .other = record->other,
-        .events_committed = is_work(kind) ? value[0] : 0,
-        .events_rolled_back = is_work(kind) ? value[1] : 0,
+        .events_committed = is_of_first_level(kind) ? value[0] : 0,
+        .events_rolled_back = is_of_first_level(kind) ? value[1] : 0,
         .waited_s = (double)record->waited * tick_s,
         .window_events = kind == CW_INTERVAL_ROUND ? value[0] : 0,
         .memory_bytes = kind == CW_INTERVAL_ROUND ? value[1] : 0,
-        .count = is_work(kind) || kind == CW_INTERVAL_ROUND ? 0 : value[0],
+        .count = is_of_first_level(kind) || kind == CW_INTERVAL_ROUND ? 0 : value[0],
     };
 }
 

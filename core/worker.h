@@ -93,6 +93,12 @@ static inline void *worker_need_in_handler(struct worker *worker, void *memory)
     return memory;
 }
 
+/* Hands the records of an event to this worker's receiver: cw_config.worker_record. */
+void worker_deliver_records(struct worker *worker, const uint8_t *records, size_t bytes,
+                            const struct cw_event *event);
+/* Calls a function of the host for this worker, between drains. */
+void worker_call_host(struct worker *worker, cw_worker_fn fn, void *arg);
+
 /* What the worker has done so far; its interval log is told. */
 struct interval_counts worker_counts(const struct worker *worker);
 /* A turn that is timed begins, as activity_begin() and activity_end() have it. */

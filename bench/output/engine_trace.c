@@ -110,7 +110,9 @@ static void write_interval_args(FILE *out, const struct cw_interval *interval)
 {
     bool any = false;
     fputs(",\"args\":{", out);
-    if (interval->kind <= CW_INTERVAL_PARKED) {
+    if (interval->kind == CW_INTERVAL_HOST) {
+        /* its name says all */
+    } else if (interval->kind < CW_INTERVAL_PART) {
         write_number(out, &any, "events committed", (double)interval->events_committed);
         if (interval->events_rolled_back > 0)
             write_number(out, &any, "events rolled back", (double)interval->events_rolled_back);
@@ -202,7 +204,7 @@ static void write_counters(FILE *out, const struct slices *slices, struct rates 
         const struct slice *const slice = &slices->items[i];
         if (slice->interval.kind == CW_INTERVAL_ROUND)
             write_round_counters(out, slice);
-        else if (slice->interval.kind <= CW_INTERVAL_PARKED)
+        else if (slice->interval.kind < CW_INTERVAL_PART)
             spread_events(rates, slice);
         if (i + 1 == slices->count || slices->items[i + 1].worker != slice->worker)
             write_rate(out, rates->of_one, slice->worker, rates->step_ns);

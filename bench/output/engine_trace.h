@@ -3,7 +3,7 @@
  * JSON, for ui.perfetto.dev. Each worker has a track for its time (work, sampled turns with their
  * parts, waits, and whatever took long) and one for the rounds of GVT, which stop no worker.
  * Counters show committed events per second, the windows and the engine's memory. Times are wall
- * time, in us from the begin of the first drain. Written after the run, whole or not at all.
+ * time, in us since the machine was built. Written after the run, whole or not at all.
  */
 #ifndef BENCH_ENGINE_TRACE_H
 #define BENCH_ENGINE_TRACE_H

@@ -11,6 +11,9 @@
 /* A turn adds at most two intervals of the first level, and has few parts; others inside it are
  * left out if the room does not suffice. */
 enum { ROOM_FOR_TURN = 64, ROOM_FOR_FIRST_LEVEL = 8 };
+/* While operations on data take less than DATA_GRAINS grains, only one in DATA_UNTIMED + 1 is
+ * timed. */
+enum { DATA_GRAINS = 16, DATA_UNTIMED = 15 };
 
 struct interval_log *interval_log_create(struct memory *memory, size_t bytes, uint64_t read_cost)
 {
@@ -40,8 +43,7 @@ void interval_log_free(struct interval_log *log)
 
 static bool is_first_level(const struct interval_record *record)
 {
-    return record->kind == CW_INTERVAL_WORK || record->kind == CW_INTERVAL_TURN ||
-           record->kind == CW_INTERVAL_WAIT || record->kind == CW_INTERVAL_PARKED;
+    return record->kind < CW_INTERVAL_PART;
 }
 
 static bool has_its_turn(const struct interval_log *log, uint32_t number)
@@ -74,18 +76,25 @@ static void join(struct interval_record *into, const struct interval_record *nex
     into->waited = waits ? 0 : waited;
 }
 
-/* Whether two neighbours are to be one: a sampled turn stays by itself. */
+static bool is_by_itself(const struct interval_record *record)
+{
+    return record->kind == CW_INTERVAL_TURN || record->kind == CW_INTERVAL_HOST;
+}
+
+/* Whether two neighbours are to be one. */
 static bool may_join(const struct interval_log *log, const struct interval_record *last,
                      const struct interval_record *next)
 {
-    return last != NULL && last->kind != CW_INTERVAL_TURN && next->kind != CW_INTERVAL_TURN &&
+    return last != NULL && !is_by_itself(last) && !is_by_itself(next) &&
            next->begin - last->end < log->grain &&
            (ticks_of(last) < log->grain || ticks_of(next) < log->grain);
 }
 
-/* Whether an interval that is not of the first level stays. */
+/* Whether an interval stays that joins no other. */
 static bool is_kept(const struct interval_log *log, const struct interval_record *record)
 {
+    if (is_first_level(record) && record->kind != CW_INTERVAL_HOST)
+        return true;
     if (record->kind == CW_INTERVAL_PART)
         return has_its_turn(log, record->number);
     if (record->kind == CW_INTERVAL_ROUND && has_its_turn(log, record->number))
@@ -101,9 +110,10 @@ static void halve(struct interval_log *log)
     log->halvings += log->halvings < 31;
     for (size_t i = 0; i < log->count; i++) {
         struct interval_record record = log->records[i];
+        if (!is_kept(log, &record))
+            continue;
         if (!is_first_level(&record)) {
-            if (is_kept(log, &record))
-                log->records[kept++] = record;
+            log->records[kept++] = record;
             continue;
         }
         if (record.kind == CW_INTERVAL_TURN && !has_its_turn(log, record.number))
@@ -238,6 +248,13 @@ void interval_log_parked(struct interval_log *log, uint64_t begin, uint64_t end,
     end_interval(log, CW_INTERVAL_PARKED, moment(log, end), counts);
 }
 
+void interval_log_host(struct interval_log *log, uint64_t begin, uint64_t end)
+{
+    interval_log_open(log, begin, log->counts);
+    end_interval(log, CW_INTERVAL_HOST, moment(log, end), log->counts);
+    log->open = false;
+}
+
 /* ---- sampled turns --------------------------------------------------------------------------- */
 
 /* Of the parts of the turn under way, cuts off what lies before `begin`. */
@@ -347,6 +364,22 @@ void interval_log_long(struct interval_log *log, enum cw_interval_kind kind, uin
                                            .kind = (uint8_t)kind};
     if (record.end >= record.begin + log->grain)
         add_record(log, record);
+}
+
+bool interval_log_wants_data(struct interval_log *log)
+{
+    if (log->in_turn || log->data_left == 0)
+        return true;
+    log->data_left--;
+    return false;
+}
+
+void interval_log_data(struct interval_log *log, uint64_t begin, uint64_t end)
+{
+    const bool is_long = end > begin + log->grain * DATA_GRAINS;
+    log->data_left = is_long ? 0 : DATA_UNTIMED;
+    if (is_long || log->in_turn)
+        interval_log_long(log, CW_INTERVAL_DATA, begin, end, 0, 1);
 }
 
 void interval_log_rollback(struct interval_log *log, uint64_t now, uint64_t undone)

@@ -70,6 +70,7 @@ struct interval_log {
     struct interval_counts counts_at_turn;
     uint32_t turns, rounds;             /* so far */
     uint64_t round_end;                 /* of the last one */
+    uint32_t data_left;                 /* operations on data that are not to be timed */
     uint64_t undo_begun, undone_before; /* of the rollback under way */
 };
 
@@ -94,6 +95,9 @@ void interval_log_work(struct interval_log *log);
 void interval_log_parked(struct interval_log *log, uint64_t begin, uint64_t end,
                          struct interval_counts counts);
 
+/* Between drains: the host has worked for this worker. */
+void interval_log_host(struct interval_log *log, uint64_t begin, uint64_t end);
+
 /* A sampled turn begins, and ends. */
 void interval_log_turn(struct interval_log *log, uint64_t now, struct interval_counts counts);
 void interval_log_turn_end(struct interval_log *log, uint64_t now, struct interval_counts counts);
@@ -109,6 +113,10 @@ void interval_log_round(struct interval_log *log, uint64_t begin, uint64_t end, 
  * grain. `count`: of events, LPs or records. */
 void interval_log_long(struct interval_log *log, enum cw_interval_kind kind, uint64_t begin,
                        uint64_t end, uint32_t other, uint64_t count);
+/* Whether the next operation on the host's data is to be timed; and its time. A long one is told
+ * apart, and in a sampled turn any that takes a grain. */
+bool interval_log_wants_data(struct interval_log *log);
+void interval_log_data(struct interval_log *log, uint64_t begin, uint64_t end);
 /* A rollback begins, and ends. `undone`: the events that were undone so far. */
 void interval_log_rollback(struct interval_log *log, uint64_t now, uint64_t undone);
 void interval_log_rollback_end(struct interval_log *log, uint64_t now, uint64_t undone);

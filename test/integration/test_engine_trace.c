@@ -163,7 +163,8 @@ static void the_first_level_lasts_as_long_as_the_run(void **state)
             json_number_value(json_object_get(json_object_get(result, "engine"), "run_s"));
         const struct track track = read_track(events, 0);
         assert_true(track.turns > 0);
-        if (fabs((double)track.top_ns * 1e-9 - run_s) > 0.02 * run_s + 1e-4)
+        if (fabs((double)track.top_ns * 1e-9 - run_s) >
+            0.1 * run_s + 0.02) /* another program may run between two clocks */
             fail_msg("%d threads: %lld ns, of %g s", threads, track.top_ns, run_s);
         json_decref(events);
         json_decref(result);

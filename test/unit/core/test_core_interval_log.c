@@ -175,6 +175,55 @@ static void a_sampled_turn_that_ends_a_wait_begins_behind_it(void **state)
     end_log(&fixture);
 }
 
+/* While they are short, one in 16 is timed; while they are long, each. */
+static void operations_on_data_are_timed_by_their_length(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct interval_log *const log = begin_log(&fixture, 0);
+    uint64_t now = 1000, timed = 0;
+    interval_log_open(log, now, counts_of(0));
+    for (int i = 0; i < 160; i++, now += 10)
+        if (interval_log_wants_data(log)) {
+            interval_log_data(log, now, now + 10);
+            timed++;
+        }
+    assert_int_equal(timed, 10);
+    assert_int_equal(log->count, 0);
+    interval_log_turn(log, now, counts_of(0));
+    for (int i = 0; i < 3; i++, now += GRAIN) {
+        assert_true(interval_log_wants_data(log));
+        interval_log_data(log, now, now + GRAIN);
+    }
+    interval_log_turn_end(log, now, counts_of(1));
+    assert_int_equal(log->count, 5);
+    expect_record(log, 0, CW_INTERVAL_DATA, now - (uint64_t)3 * GRAIN, now - (uint64_t)2 * GRAIN,
+                  1);
+    while (!interval_log_wants_data(log))
+        now += 10;
+    for (int i = 0; i < 3; i++, now += (uint64_t)17 * GRAIN)
+        interval_log_data(log, now, now + (uint64_t)17 * GRAIN);
+    assert_true(interval_log_wants_data(log));
+    assert_int_equal(log->count, 8);
+    end_log(&fixture);
+}
+
+static void the_hosts_work_lies_between_drains(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct interval_log *const log = begin_log(&fixture, 0);
+    interval_log_host(log, 100, 900);
+    interval_log_open(log, 1000, counts_of(0));
+    interval_log_close(log, 2000, counts_of(7));
+    interval_log_host(log, 2500, 2600);
+    assert_int_equal(log->count, 3);
+    expect_record(log, 0, CW_INTERVAL_HOST, 100, 900, 0);
+    expect_record(log, 1, CW_INTERVAL_WORK, 1000, 2000, 7);
+    expect_record(log, 2, CW_INTERVAL_HOST, 2500, 2600, 0);
+    end_log(&fixture);
+}
+
 static void other_work_is_told_if_it_is_long(void **state)
 {
     (void)state;
@@ -241,7 +290,7 @@ static void random_turn(struct interval_log *log, uint64_t *random, uint64_t *no
 
 static bool is_level_one(const struct interval_record *record)
 {
-    return record->kind <= CW_INTERVAL_PARKED;
+    return record->kind < CW_INTERVAL_PART;
 }
 
 /* I-LOG-1, and that nothing is lost: the first level fills the time from `begin` to `end`. */
@@ -340,6 +389,8 @@ int main(void)
         cmocka_unit_test(a_sampled_turn_tells_its_parts),
         cmocka_unit_test(an_idle_turn_tells_no_parts),
         cmocka_unit_test(a_sampled_turn_that_ends_a_wait_begins_behind_it),
+        cmocka_unit_test(operations_on_data_are_timed_by_their_length),
+        cmocka_unit_test(the_hosts_work_lies_between_drains),
         cmocka_unit_test(other_work_is_told_if_it_is_long),
         cmocka_unit_test(a_full_log_tells_the_whole_run_in_less_detail),
         cmocka_unit_test(many_drains_fit_into_a_small_log),
