@@ -16,6 +16,8 @@
 #include "core/worker.h"
 
 enum { SENDS_PER_EVENT_MAX_DEFAULT = 65536, SENDS_PER_EVENT_MAX = 1 << 22, WORKERS_MAX = 1024 };
+/* So many bytes of states are worth starting the threads for. */
+enum { SHARED_INIT_BYTES_MIN = 4 << 20 };
 
 const char *const cw_sync_name[CW_SYNCS] = {"sequential", "conservative", "optimistic", "adaptive",
                                             "stress"};
@@ -136,6 +138,23 @@ static int create_interval_logs(struct cw_sim *sim, struct cw_error *error)
     return CW_OK;
 }
 
+static void init_states_of(void *arg, uint32_t worker)
+{
+    struct cw_sim *const sim = arg;
+    lp_states_init(&sim->lp_states, &sim->model, sim->config.lp_worker, worker);
+}
+
+/* Each worker's own states by its own thread, unless that costs more than it gains. */
+static void init_states(struct cw_sim *sim)
+{
+    if (sim->worker_count > 1 && sim->thread_count > 1 &&
+        sim->lp_states.arena_bytes >= SHARED_INIT_BYTES_MIN)
+        cw_each_worker(sim, init_states_of, sim);
+    else
+        lp_states_init(&sim->lp_states, &sim->model, NULL, 0);
+    lp_states_ready(&sim->lp_states);
+}
+
 static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
                             struct cw_error *error)
 {
@@ -163,7 +182,11 @@ static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
         if (!change_check_reserve(&sim->workers[i].change_check, sim->lp_states.state_bytes_max))
             return memory_error(&sim->memory, error);
     }
-    return sequential ? CW_OK : parallel_create(sim, error);
+    if (!sequential)
+        result = parallel_create(sim, error);
+    if (result == CW_OK)
+        init_states(sim);
+    return result;
 }
 
 struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_model *model,

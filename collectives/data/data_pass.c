@@ -255,7 +255,8 @@ struct sparse_range data_pass_range(const struct data_pass *pass, uint32_t pe, u
     return (struct sparse_range){data_address(MEMORY_HBM, pe, offset), bytes};
 }
 
-void data_pass_read(struct data_pass *pass, uint32_t pe, uint64_t offset, void *dst, size_t bytes)
+void data_pass_read(const struct data_pass *pass, uint32_t pe, uint64_t offset, void *dst,
+                    size_t bytes)
 {
     sparse_memory_read(pass->memory, data_pass_range(pass, pe, offset, bytes).address, dst, bytes);
 }

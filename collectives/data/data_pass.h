@@ -43,10 +43,12 @@ uint64_t data_pass_bytes(const struct data_pass *pass);
 
 /*
  * The host's access to a PE's HBM: `bytes` or `count` elements at a byte offset. The range must lie
- * within the slice: data_pass_in_hbm(). Writes return CW_OK or CW_NO_RESOURCE.
+ * within the slice: data_pass_in_hbm(). Writes return CW_OK or CW_NO_RESOURCE. While nothing
+ * changes, any number of threads may read.
  */
 bool data_pass_in_hbm(const struct data_pass *pass, uint32_t pe, uint64_t offset, uint64_t bytes);
-void data_pass_read(struct data_pass *pass, uint32_t pe, uint64_t offset, void *dst, size_t bytes);
+void data_pass_read(const struct data_pass *pass, uint32_t pe, uint64_t offset, void *dst,
+                    size_t bytes);
 int data_pass_write(struct data_pass *pass, uint32_t pe, uint64_t offset, const void *src,
                     size_t bytes, struct cw_error *error);
 /* Elements first .. first + count - 1 of the seed's stream (input.h). */

@@ -217,11 +217,31 @@ uint8_t *sparse_memory_touch(struct sparse_memory *memory, uint64_t address, siz
     return start ? start + offset % SPARSE_PAGE_BYTES : NULL;
 }
 
-void sparse_memory_read(struct sparse_memory *memory, uint64_t address, void *dst, size_t bytes)
+/* Copies what a block has at `offset`; returns how much. block NULL: untouched. */
+static size_t read_block(const struct sparse_memory *memory, const struct block *block,
+                         uint64_t address, uint8_t *dst, size_t want)
 {
-    for (size_t done = 0, run; done < bytes; done += run) {
-        const uint8_t *from = sparse_memory_look(memory, address + done, bytes - done, &run);
-        memcpy((uint8_t *)dst + done, from, run);
+    const size_t offset = address % BLOCK_BYTES;
+    const size_t all = sparse_memory_least(want, BLOCK_BYTES - offset);
+    for (size_t done = 0, run; done < all; done += run) {
+        const size_t at = offset + done, in_page = at % SPARSE_PAGE_BYTES;
+        const uint8_t *const page = block ? block->page[at / SPARSE_PAGE_BYTES] : NULL;
+        run = sparse_memory_least(all - done, block ? SPARSE_PAGE_BYTES - in_page : all);
+        if (page)
+            memcpy(dst + done, page + in_page, run);
+        else if (!sparse_fills_show(&memory->fills, address + done, dst + done, run))
+            memset(dst + done, 0, run);
+    }
+    return all;
+}
+
+void sparse_memory_read(const struct sparse_memory *memory, uint64_t address, void *dst,
+                        size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        void *const *const value = JudyLGet(memory->blocks, (address + done) / BLOCK_BYTES, PJE0);
+        done += read_block(memory, value ? *value : NULL, address + done, (uint8_t *)dst + done,
+                           bytes - done);
     }
 }
 

@@ -3,7 +3,7 @@
  * reads as zeros and costs nothing; storage comes in pages of 1 KiB, when they are first touched.
  * Pages are small because a study of a million PEs may hold one small tile on each.
  *
- * One thread at a time; two memories share nothing.
+ * One thread at a time, but for sparse_memory_read(); two memories share nothing.
  */
 #ifndef COLLECTIVES_SPARSE_MEMORY_H
 #define COLLECTIVES_SPARSE_MEMORY_H
@@ -38,7 +38,9 @@ const uint8_t *sparse_memory_look(struct sparse_memory *memory, uint64_t address
 uint8_t *sparse_memory_touch(struct sparse_memory *memory, uint64_t address, size_t want,
                              size_t *run);
 
-void sparse_memory_read(struct sparse_memory *memory, uint64_t address, void *dst, size_t bytes);
+/* Changes nothing: while nothing else does, any number of threads may read. */
+void sparse_memory_read(const struct sparse_memory *memory, uint64_t address, void *dst,
+                        size_t bytes);
 /* False: out of storage, and part of it may have been written. */
 bool sparse_memory_write(struct sparse_memory *memory, uint64_t address, const void *src,
                          size_t bytes);
