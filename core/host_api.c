@@ -326,10 +326,17 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
 
 void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
 {
+    const double start_s = clock_s();
     if (sim->config.sync == CW_SEQUENTIAL)
         worker_call_host(&sim->workers[0], fn, arg);
     else
         parallel_each_worker(sim, fn, arg);
+    sim->host_s += clock_s() - start_s;
+}
+
+uint32_t cw_lp_worker(const struct cw_sim *sim, uint32_t lp)
+{
+    return sim->worker_count > 1 ? sim->config.lp_worker[lp] : 0;
 }
 
 const struct cw_event *cw_failed_event(const struct cw_sim *sim)

@@ -99,7 +99,7 @@ void worker_deliver_records(struct worker *worker, const uint8_t *records, size_
 /* Calls a function of the host for this worker, between drains. */
 void worker_call_host(struct worker *worker, cw_worker_fn fn, void *arg);
 
-/* What the worker has done so far; its interval log is told. */
+/* The events of the worker so far; its interval log is told. */
 struct interval_counts worker_counts(const struct worker *worker);
 /* A turn that is timed begins, as activity_begin() and activity_end() have it. */
 void worker_begin_timed(struct worker *worker, enum cw_activity activity, uint64_t moment);

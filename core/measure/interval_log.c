@@ -56,8 +56,8 @@ static uint64_t ticks_of(const struct interval_record *record)
     return record->end - record->begin;
 }
 
-/* Joins an interval with the next one. The result is what most of its time was; of several waits it
- * names the other worker of the longest. */
+/* Joins an interval with the next one. The result is work or a wait, as most of its time; of
+ * several waits it names the other worker of the longest. */
 static void join(struct interval_record *into, const struct interval_record *next)
 {
     const bool a_waits = into->kind != CW_INTERVAL_WORK, b_waits = next->kind != CW_INTERVAL_WORK;
@@ -148,7 +148,7 @@ static uint64_t moment(struct interval_log *log, uint64_t now)
     return log->latest;
 }
 
-/* What is under way becomes an interval that ends at `end`. The next one begins there. */
+/* The interval under way ends at `end`. The next one begins there. */
 static void end_interval(struct interval_log *log, enum cw_interval_kind kind, uint64_t end,
                          struct interval_counts counts)
 {
@@ -180,7 +180,7 @@ static void end_work(struct interval_log *log, uint64_t end, struct interval_cou
         end_interval(log, CW_INTERVAL_WORK, end, counts);
 }
 
-/* The wait under way becomes an interval that ends at `end`. What is committed in a wait counts for
+/* The wait under way becomes an interval that ends at `end`. Events committed in a wait count for
  * the interval behind it. */
 static void end_wait(struct interval_log *log, uint64_t end)
 {
@@ -257,7 +257,7 @@ void interval_log_host(struct interval_log *log, uint64_t begin, uint64_t end)
 
 /* ---- sampled turns --------------------------------------------------------------------------- */
 
-/* Of the parts of the turn under way, cuts off what lies before `begin`. */
+/* Of the parts of the turn under way, cuts off all that lies before `begin`. */
 static void cut_parts(struct interval_log *log, uint64_t begin)
 {
     size_t kept = log->turn_first;

@@ -12,11 +12,11 @@
  * readings of the counter. A shorter wait is a part of the work around it.
  *
  * Its memory is bounded. When it is full, the grain doubles, every other sampled turn is dropped,
- * and what is shorter than a grain joins the interval before it. So the log always shows the whole
+ * and an interval shorter than a grain joins the one before it. So the log always shows the whole
  * run, and shows half as much of it each time.
  *
- * I-LOG-1: of the first level, no interval begins before the one before it has ended. What lies
- * inside an interval neither begins before it nor ends after it.
+ * I-LOG-1: of the first level, no interval begins before the one before it has ended. An interval
+ * inside another neither begins before it nor ends after it.
  *
  * Times are ticks (clock_ticks()); the caller reads them. No decision of a run depends on them. One
  * log for each worker; only the worker enters during a drain.
@@ -30,7 +30,7 @@
 
 enum { INTERVALS_MIN = 256, GRAIN_READS = 64 };
 
-/* What a worker has done so far. */
+/* Events of a worker so far. */
 struct interval_counts {
     uint64_t committed, undone; /* events */
 };

@@ -457,6 +457,8 @@ static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
     promise_renew(tw);
     if (__builtin_expect(clock->log != NULL, 0))
         log_turn(tw, handled);
+    tw->turns++;
+    tw->turns_idle += !handled;
     if (handled) {
         tw->wait.turns = 0;
         tw->wait.looks = 0;

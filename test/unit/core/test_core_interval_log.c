@@ -1,7 +1,7 @@
 /*
  * test_core_interval_log.c: the log of a worker's time (core/measure/interval_log.h), with moments
- * that the test makes up: what becomes an interval, and that the whole run is told however small
- * the memory (I-LOG-1).
+ * that the test makes up: which of them become intervals, and that the whole run is told however
+ * small the memory (I-LOG-1).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,8 @@ static void expect_record(const struct interval_log *log, size_t i, enum cw_inte
     assert_int_equal(log->records[i].value[0], committed);
 }
 
-/* ---- what becomes an interval ---------------------------------------------------------------- */
+/* ---- intervals by their length ----------------------------------------------------------------
+ */
 
 static void a_long_wait_parts_the_work_and_names_the_other_worker(void **state)
 {
