@@ -90,10 +90,9 @@ void stats_tell_round(struct timewarp *tw)
     if (!now && config->each_round == NULL)
         return;
     for (uint32_t i = 0; i < sim->worker_count; i++)
-        CW_INVARIANT("I-STAT-1", sync_load_acquire(&sim->slots[i].second_cut) == tw->gvt.round,
+        CW_INVARIANT("I-STAT-1", sim->slots[i].round == tw->gvt.round,
                      "the report of worker %u is of round %llu, not %llu", (unsigned)i,
-                     (unsigned long long)sync_load_acquire(&sim->slots[i].second_cut),
-                     (unsigned long long)tw->gvt.round);
+                     (unsigned long long)sim->slots[i].round, (unsigned long long)tw->gvt.round);
     struct cw_progress progress = sum_reports(sim, tw->gvt.now.time_ps);
     progress.round = tw->gvt.rounds;
     progress.run_s += clock_s() - sim->drain_start_s;

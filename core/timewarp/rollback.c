@@ -222,8 +222,7 @@ static bool may_undo(const struct timewarp *tw, struct cw_event *event)
     const struct entry entry = entry_of_event(event);
     const struct key key = key_of(&entry);
     return event->time_ps >= tw->promise.promised_ps && event->time_ps >= tw->gvt.safe_ps &&
-           !key_before(key, tw->gvt.now) &&
-           !key_before(key, tw->worker->sim->slots[tw->index].least);
+           !key_before(key, tw->gvt.now) && !key_before(key, tw->gvt.reported);
 }
 
 void rollback_all(struct timewarp *tw)
