@@ -50,6 +50,7 @@ struct cw_sim {
     struct threads *threads; /* NULL before the first drain */
     struct pin *pin;         /* NULL: the system places the threads */
     struct gather *gather;   /* NULL: each thread always runs its own workers */
+    uint64_t origin_ticks;   /* when the simulation was created */
     double drain_start_s;    /* of this drain, or of the last one */
     double run_s, host_s;    /* wall time in drains; in cw_each_worker() */
     uint64_t run_ticks;      /* in drains, as run_s */

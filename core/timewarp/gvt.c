@@ -223,6 +223,20 @@ static bool is_wanted(const struct timewarp *tw)
            tw->current.stuck;
 }
 
+/* Worker 0: the records of the events before the last round's GVT. */
+static void deliver_records(struct timewarp *tw)
+{
+    struct cw_sim *const sim = tw->worker->sim;
+    struct interval_log *const log = tw->worker->clock.log;
+    const uint64_t begun = log == NULL ? 0 : clock_ticks();
+    if (!record_merge_deliver(&sim->merger, tw->gvt.now, NULL)) {
+        (void)memory_error(&sim->memory, &tw->worker->failure);
+        abort_run(sim, tw->worker);
+    }
+    if (log != NULL)
+        interval_log_long(log, CW_INTERVAL_RECORDS, begun, clock_ticks(), 0, 0);
+}
+
 bool gvt_step(struct timewarp *tw)
 {
     struct cw_sim *const sim = tw->worker->sim;
@@ -242,10 +256,8 @@ bool gvt_step(struct timewarp *tw)
         if (!gvt_can_go_on(gvt, sim))
             return false;
         /* All have committed the events before the last round's GVT. */
-        if (tw->index == 0 && !record_merge_deliver(&sim->merger, gvt->now, NULL)) {
-            (void)memory_error(&sim->memory, &tw->worker->failure);
-            abort_run(sim, tw->worker);
-        }
+        if (tw->index == 0)
+            deliver_records(tw);
         second_cut(tw, slot);
     }
     if (!gvt_can_go_on(gvt, sim))
@@ -258,7 +270,11 @@ bool gvt_step(struct timewarp *tw)
                  "worker %u has the safe bound %lld ps, GVT is %lld ps", (unsigned)tw->index,
                  (long long)gvt->safe_ps, (long long)gvt->now.time_ps);
     gvt->rounds++;
-    gvt->ticks += clock_ticks() - gvt->begun;
+    const uint64_t end = clock_ticks();
+    gvt->ticks += end - gvt->begun;
+    if (__builtin_expect(tw->worker->clock.log != NULL, 0)) /* memory: a figure to show */
+        interval_log_round(tw->worker->clock.log, gvt->begun, end, tw->throttle.window,
+                           tw->index == 0 ? sync_load_acquire(&sim->memory.taken) : 0);
     gvt->processed_then = tw->processed;
     gvt->stage = GVT_BEGIN;
     return true;

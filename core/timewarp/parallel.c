@@ -4,6 +4,7 @@
 #include "core/timewarp/parallel.h"
 
 #include "core/gather/gather.h"
+#include "core/host/clock.h"
 #include "core/host/host_limits.h"
 #include "core/host/pin.h"
 #include "core/host/threads.h"
@@ -141,14 +142,24 @@ static uint32_t first_worker_on(const struct cw_sim *sim, uint32_t thread)
     return (uint32_t)((uint64_t)sim->worker_count * thread / sim->thread_count);
 }
 
+/* The drain has ended for these workers; worker 0 goes on: settle(). */
+static void close_logs(struct cw_sim *sim, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first > 0 ? first : 1; i < end; i++)
+        if (sim->workers[i].clock.log != NULL)
+            interval_log_close(sim->workers[i].clock.log, clock_ticks(),
+                               worker_counts(&sim->workers[i]));
+}
+
 /* The main function of each thread in a drain. */
 static void enter_workers(void *argument, uint32_t index)
 {
     struct cw_sim *const sim = argument;
     const uint32_t first = first_worker_on(sim, index), end = first_worker_on(sim, index + 1);
-    if (sync_load_acquire(&sim->paused) == 0) /* a thread alone is not bound */
+    if (index > 0 || sync_load_acquire(&sim->paused) == 0) /* a thread alone is not bound */
         pin_thread(sim->pin, index);
     gather_run(sim, index, &sim->workers[first], end - first);
+    close_logs(sim, first, end);
 }
 
 /* Starts the threads, unless they are there. */
@@ -185,6 +196,8 @@ static int run_workers(struct cw_sim *sim, struct cw_error *error)
         enter_workers(sim, 0);
         if (gather_has_started(sim))
             threads_finish(sim->threads);
+        else
+            close_logs(sim, first_worker_on(sim, 1), sim->worker_count);
         return CW_OK;
     }
     const int result = have_threads(sim, error);
@@ -207,7 +220,7 @@ static void enter_host_calls(void *argument, uint32_t index)
     const uint32_t end = first_worker_on(calls->sim, index + 1);
     pin_thread(calls->sim->pin, index);
     for (uint32_t i = first_worker_on(calls->sim, index); i < end; i++)
-        calls->fn(calls->arg, i);
+        worker_call_host(&calls->sim->workers[i], calls->fn, calls->arg);
 }
 
 /* I-THREADS-1 orders the calls after what the caller has written, and before what it reads then. */
@@ -217,7 +230,7 @@ void parallel_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
     struct cw_error error; /* a drain will tell; here the calling thread does all */
     if (sim->thread_count < 2 || have_threads(sim, &error) != CW_OK) {
         for (uint32_t i = 0; i < sim->worker_count; i++)
-            fn(arg, i);
+            worker_call_host(&sim->workers[i], fn, arg);
         return;
     }
     pin_begin(sim->pin);
@@ -272,8 +285,12 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
         sim->slots[i].sealed = record_outbox_seal(&sim->workers[i].timewarp->outbox);
     struct entry entry;
     const struct timewarp *const failed = gvt->failed ? least_failed(sim, &entry) : NULL;
+    struct interval_log *const log = sim->workers[0].clock.log;
+    const uint64_t begun = clock_ticks();
     if (!record_merge_deliver(&sim->merger, gvt->now, failed == NULL ? NULL : &entry))
         return memory_error(&sim->memory, error);
+    if (log != NULL)
+        interval_log_long(log, CW_INTERVAL_RECORDS, begun, clock_ticks(), 0, 0);
     if (failed == NULL)
         return stress_result(sim, error);
     simulation_failed_at(sim, failed->failed_event);
