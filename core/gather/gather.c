@@ -175,11 +175,18 @@ static void move_all_to_owners(struct timewarp *tw)
 
 /* ---- the workers' bounds --------------------------------------------------------------------- */
 
+/* The promises and safe bounds hold for workers that have the events of their own LPs. So they are
+ * forgotten when that changes, in either direction. */
 static void set_gathered(struct cw_sim *sim, bool gathered)
 {
     sim->gather->gathered = gathered;
-    for (uint32_t i = 0; i < sim->worker_count; i++)
-        sim->workers[i].timewarp->gathered = gathered;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        struct timewarp *const tw = sim->workers[i].timewarp;
+        tw->gathered = gathered;
+        tw->gvt.safe_ps = tw->promise.promised_ps = tw->collected_ps = INT64_MIN;
+        /* the other threads are parked: I-GATHER-1 */
+        sync_store_release(&sim->slots[i].promise_ps, (uint64_t)INT64_MIN);
+    }
 }
 
 static void hold_speculation(struct cw_sim *sim, bool held)
@@ -231,17 +238,6 @@ static void try_to_gather(struct cw_sim *sim)
     set_gathered(sim, true);
 }
 
-/* The bounds hold for workers that have their own events only. */
-static void forget_bounds_of(struct cw_sim *sim)
-{
-    for (uint32_t i = 0; i < sim->worker_count; i++) {
-        struct timewarp *const tw = sim->workers[i].timewarp;
-        tw->gvt.safe_ps = tw->promise.promised_ps = tw->collected_ps = INT64_MIN;
-        /* the other threads are parked: I-GATHER-1 */
-        sync_store_release(&sim->slots[i].promise_ps, (uint64_t)INT64_MIN);
-    }
-}
-
 /* Each event goes back to the owner of its LP. False: memory has run out, and the run ends. */
 static bool scatter(struct cw_sim *sim)
 {
@@ -253,10 +249,7 @@ static bool scatter(struct cw_sim *sim)
     first->lp_worker = sim->config.lp_worker;
     first->check_below_ps = INT64_MIN;
     set_gathered(sim, false);
-    if (!worker_guard(first, move_all_to_owners))
-        return false;
-    forget_bounds_of(sim);
-    return true;
+    return worker_guard(first, move_all_to_owners);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */

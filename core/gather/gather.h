@@ -26,7 +26,7 @@
  *
  * I-GATHER-3: when the threads part, the bounds of all workers hold. Proof:
  *   1. No round of GVT is on. So no report says that a worker has no event, while it gets one.
- *   2. Promises and safe bounds are as at the beginning of a drain.
+ *   2. Promises and safe bounds are as at the beginning of a drain, here as when events gather.
  *   3. GVT stays: no event is before it.
  *
  * I-GATHER-4: no thread sleeps for ever. Proof:
