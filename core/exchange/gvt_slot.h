@@ -2,16 +2,13 @@
  * gvt_slot.h: the slot in which a worker informs the others: its promise (promise.h), how far it is
  * with a round of GVT, its report to that round (gvt.h), and whether it sleeps (wait.h).
  *
- * Only the slot's own worker writes it, except for `sealed` and `spent` (I-GVT-3) and for waking
- * it.
+ * Only the slot's own worker writes it, except for waking it.
  */
 #ifndef CORE_GVT_SLOT_H
 #define CORE_GVT_SLOT_H
 
 #include "core/event.h"
 #include "core/host/sync.h"
-
-struct record_batch;
 
 /* A worker's figures for the host (stats.h). */
 struct stats_report {
@@ -35,8 +32,7 @@ struct gvt_slot {
     /* line 2: the report */
     _Alignas(64) struct key least; /* pending */
     bool failed;                   /* its least event has failed for good */
-    struct record_batch *sealed;   /* records handed over at the first cut (I-GVT-3) */
-    struct record_batch *spent;    /* batches that worker 0 gives back (I-GVT-3) */
+    uint64_t published;            /* bytes of records, ever, as of the first cut (I-GVT-3) */
     struct key *sent;              /* [to] the least key sent between the cuts */
     /* line 3: the report's figures; read by worker 0, and only if the host wants to know */
     _Alignas(64) struct stats_report report;

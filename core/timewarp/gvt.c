@@ -21,7 +21,7 @@ enum {
      * delivers. Near the memory limit a worker may handle and undo the same events again and
      * again: only a round lets them commit. */
     EVENTS_BEFORE_ROUND = 16384,
-    RECORD_BYTES_BEFORE_ROUND = 1 << 20, /* of records that were not handed over: they are memory */
+    RECORD_BYTES_BEFORE_ROUND = 1 << 20, /* of records that were not published */
 };
 
 uint64_t gvt_moment(const struct gvt *gvt) { return gvt->round * 4 + (uint64_t)gvt->stage; }
@@ -63,11 +63,7 @@ static void first_cut(struct timewarp *tw, struct gvt_slot *slot)
 {
     struct cw_sim *const sim = tw->worker->sim;
     (void)links_publish(&tw->links);
-    CW_INVARIANT("I-GVT-3", slot->sealed == NULL,
-                 "worker %u makes the first cut of round %llu, and its last batch was not taken",
-                 (unsigned)tw->index, (unsigned long long)tw->gvt.round);
-    record_outbox_take_back(&tw->outbox, &slot->spent);
-    slot->sealed = record_outbox_seal(&tw->outbox);
+    slot->published = record_outbox_publish(&tw->outbox); /* I-GVT-3 */
     for (uint32_t to = 0; to < sim->worker_count; to++)
         tw->links.sent_least[to] = KEY_NEVER;
     /* release: our messages are published; pairs with the acquire in all_have() */
@@ -177,7 +173,8 @@ static bool is_wanted(const struct timewarp *tw)
     return tw->gvt.called || tw->wait.looks >= LOOKS_BEFORE_ROUND || live >= LIVE_BEFORE_ROUND ||
            (live > 0 && live >= tw->throttle.allowance) ||
            record_outbox_bytes(&tw->outbox) >= RECORD_BYTES_BEFORE_ROUND ||
-           (tw->throttle.level >= MEMORY_TIGHT && (live > 0 || tw->outbox.open != NULL)) ||
+           (tw->throttle.level >= MEMORY_TIGHT &&
+            (live > 0 || record_outbox_bytes(&tw->outbox) > 0)) ||
            tw->processed - tw->gvt.processed_then >= EVENTS_BEFORE_ROUND || tw->current.failed ||
            tw->current.stuck;
 }
@@ -198,8 +195,8 @@ bool gvt_step(struct timewarp *tw)
     if (gvt->stage == GVT_FIRST_CUT) {
         if (!all_have(sim, false, gvt->round))
             return false;
-        /* All have committed the events before the last round's GVT. */
-        if (tw->index == 0 && !record_merge_deliver(&sim->merger, gvt->now, NULL)) {
+        /* All have published the records of the events before the last round's GVT (I-GVT-3). */
+        if (tw->index == 0 && !recorder_ask(&sim->recorder, sim->slots, gvt->now)) {
             (void)memory_error(&sim->memory, &tw->worker->failure);
             abort_run(sim, tw->worker);
         }
