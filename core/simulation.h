@@ -8,6 +8,8 @@
 #ifndef CORE_SIMULATION_H
 #define CORE_SIMULATION_H
 
+#include <string.h>
+
 #include "core/cause_trace.h"
 #include "core/cw.h"
 #include "core/host/sync.h"
@@ -55,8 +57,10 @@ struct cw_sim {
                                 the number of workers: the recorder; 0: none */
     struct memory memory;
     struct cw_error failure; /* of the drain that failed; exit_code CW_OK: none did */
-    _Alignas(128) struct recorder recorder; /* recorder.h says who writes what */
-    struct cw_error recorder_failure;       /* if it ran out of memory */
+    struct cw_event failed;  /* the event at which it did, */
+    bool has_failed_event;   /* if it was at one */
+    struct cw_error recorder_failure;       /* if the recorder ran out of memory */
+    _Alignas(128) struct recorder recorder; /* recorder.h says which thread writes what */
     /* written by worker 0 */
     _Alignas(128) struct stats_told told;
     struct cause_trace trace; /* the sequential mode's */
@@ -67,6 +71,13 @@ static inline bool simulation_aborted(const struct cw_sim *sim)
 {
     /* acquire: pairs with abort_run(). The host reads the failure after the drain anyway. */
     return sync_load_acquire(&sim->aborted) != 0;
+}
+
+/* The drain fails at this event. */
+static inline void simulation_failed_at(struct cw_sim *sim, const struct cw_event *event)
+{
+    memcpy(&sim->failed, event, offsetof(struct cw_event, payload) + event->payload_bytes);
+    sim->has_failed_event = true;
 }
 
 #endif
