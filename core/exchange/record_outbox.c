@@ -34,10 +34,8 @@ void record_outbox_init(struct record_outbox *outbox, struct memory *memory,
     const uint64_t all = memory->bytes_max / LENT_SHARE;
     const size_t part = (size_t)(all < LENT_BYTES_MAX ? all : LENT_BYTES_MAX) / workers;
     const size_t least = LENT_CHUNKS_MIN * usual_bytes(memory);
-    *outbox = (struct record_outbox){.memory = memory,
-                                     .lane = lane,
-                                     .owner = owner,
-                                     .lent_most = part > least ? part : least};
+    *outbox = (struct record_outbox){
+        .memory = memory, .lane = lane, .owner = owner, .lent_most = part > least ? part : least};
 }
 
 /* An empty chunk with room for so many bytes. NULL: out of memory. */

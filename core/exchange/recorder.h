@@ -16,8 +16,8 @@
  * `asked` is 0, the recorder owns them and the merger while it is 1. Worker 0 alone sets it to 1,
  * the recorder alone sets it to 0. Before and after a drain all are the host's.
  *
- * I-REC-3: no worker waits for the recorder for ever, and the recorder does not sleep for ever while
- * it is asked for something. Proof:
+ * I-REC-3: no worker waits for the recorder for ever, and the recorder does not sleep for ever
+ * while it is asked for something. Proof:
  *   1. A worker waits only while `asked` is 1. The recorder then needs no worker: everything before
  *      the bound is published. So `asked` becomes 0.
  *   2. Worker 0 sets `asked` or `closed`, and then looks whether the recorder sleeps, with a full
@@ -42,9 +42,9 @@ struct recorder {
     /* I-REC-2: */
     _Alignas(128) struct sync_u64 asked; /* 1: to deliver everything before the bound */
     struct key bound;
-    struct key least;                     /* the least event that was not delivered */
-    _Alignas(64) struct sync_u64 asleep;  /* 1: the recorder's thread sleeps */
-    _Alignas(64) struct sync_u64 closed;  /* 1: the workers have come to rest, or nearly */
+    struct key least;                    /* the least event that was not delivered */
+    _Alignas(64) struct sync_u64 asleep; /* 1: the recorder's thread sleeps */
+    _Alignas(64) struct sync_u64 closed; /* 1: the workers have come to rest, or nearly */
 };
 
 /* The host's. `sink` NULL: there is no recorder. False: out of memory; recorder_free() is due in

@@ -8,7 +8,8 @@
  * while the recorder delivers it, and all is delivered in the end (I-REC-2); the workers, the
  * recorder and the host all come to an end (I-REC-3).
  *
- * Event e belongs to worker e % 2 and has the time e + 1. A worker handles its events in any order.
+ * Event e has the time e + 1. Event 1 is worker 1's, all others are worker 0's. A worker handles its
+ * events in any order.
  * It commits each one at once, or when GVT has passed it. Cancellations and messages are gvt.pml's
  * matter, so GVT is the least event that is pending. A chunk has room for UNITS events.
  *
@@ -28,24 +29,24 @@
  *   BUG_WAKE_FIRST           worker 0 looks for the sleeper before it asks
  *   BUG_WAIT_FOR_IDLE        a worker waits though the recorder has nothing to deliver
  */
-#ifndef EACH
-#define EACH 3 /* events of each worker */
+#ifndef EVENTS
+#define EVENTS 4
 #endif
 #ifndef UNITS
 #define UNITS 1
 #endif
 #ifndef ROUNDS
-#define ROUNDS 3
+#define ROUNDS 2
 #endif
 #ifndef MOST
 #define MOST 0 /* chunks that may be lent to the recorder before a worker waits */
 #endif
 
-#define EVENTS (2 * EACH)
-#define CHUNKS EACH /* of each worker */
+#define CHUNKS (EVENTS - 1) /* of each worker */
+#define OWNER(event) ((event) == 1 -> 1 : 0)
 #define NEVER 255
 #define NONE 255
-#define MINE(event) ((event) % 2 == me)
+#define MINE(event) (OWNER(event) == me)
 
 #define PENDING 0
 #define PROCESSED 1
@@ -229,7 +230,7 @@ inline least_pending()
 
 proctype worker(byte me)
 {
-    byte open = NONE, written, round, now, e, k, c = NONE, pending = EACH;
+    byte open = NONE, written, round, now, e, k, c = NONE, pending = (me == 0 -> EVENTS - 1 : 1);
     do
     :: pending > 0 -> /* handles an event */
         if
@@ -239,7 +240,6 @@ proctype worker(byte me)
         :: MINE(3) && state[3] == PENDING -> e = 3
 #if EVENTS > 4
         :: MINE(4) && state[4] == PENDING -> e = 4
-        :: MINE(5) && state[5] == PENDING -> e = 5
 #endif
         fi;
         pending--;
@@ -342,7 +342,7 @@ inline take_events(w)
         :: read[w] < seen ->
             assert(lent_out[reading[w]] && !ended[reading[w]]);
             e = data[reading[w] * UNITS + read[w]];
-            assert(e % 2 == w && !taken[e]);
+            assert(OWNER(e) == w && !taken[e]);
             taken[e] = true;
             chunk_of[e] = reading[w];
             left[reading[w]]++;
@@ -409,10 +409,10 @@ inline deliver(limit)
             }
 #ifdef BUG_SPEND_OPEN
             if
-            :: left[c] == 0 -> d_step { ended[c] = true } spend(e % 2, c)
+            :: left[c] == 0 -> d_step { ended[c] = true } spend(OWNER(e), c)
 #else
             if
-            :: left[c] == 0 && ended[c] -> spend(e % 2, c)
+            :: left[c] == 0 && ended[c] -> spend(OWNER(e), c)
 #endif
             :: else
             fi;
