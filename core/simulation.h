@@ -49,8 +49,8 @@ struct cw_sim {
     struct threads *threads; /* NULL before the first drain */
     struct pin *pin;         /* NULL: the system places the threads */
     double drain_start_s;    /* of this drain, or of the last one */
-    double run_s;
-    uint64_t run_ticks; /* in drains, as run_s */
+    double run_s, host_s;    /* wall time in drains; in cw_each_worker() */
+    uint64_t run_ticks;      /* in drains, as run_s */
     /* written by any worker, seldom */
     _Alignas(128) struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
     struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug, or
