@@ -305,9 +305,8 @@ static void part(struct cw_sim *sim)
     gather->together = false;
     pin_thread(sim->pin, 0);
     sync_store_release(&sim->paused, 0); /* pairs with simulation_paused() */
-    if (gather->started)
-        release_others(sim);
-    else
+    release_others(sim);
+    if (!gather->started)
         gather->started = gather->start(sim);
 }
 
@@ -327,11 +326,9 @@ static bool have_all_ended(const struct worker *first, uint32_t count)
     return true;
 }
 
-/* Thread t > 0 hands its workers over, until it gets them back. */
-static void park(struct cw_sim *sim, struct sync_u64 *parked)
+/* Thread t > 0, whose word is set, until it gets its workers back. */
+static void stay_parked(struct cw_sim *sim, struct sync_u64 *parked)
 {
-    sync_store_release(parked, PARKED); /* pairs with await_others(): I-GATHER-1 */
-    sync_fence();                       /* before the look at `over`: I-GATHER-4 */
     for (unsigned looks = 0; sync_load_acquire(parked) != RUNS; looks++) {
         if (sync_load_acquire(&sim->gather->over) != 0)
             return;
@@ -346,12 +343,14 @@ static void run_thread(struct cw_sim *sim, uint32_t index, struct worker *first,
 {
     struct sync_u64 *const parked = &sim->gather->threads[index].parked;
     for (;;) {
+        stay_parked(sim, parked); /* the drain may begin so */
+        if (sync_load_acquire(&sim->gather->over) != 0)
+            break;
         run_own(first, count);
         if (simulation_aborted(sim) || have_all_ended(first, count))
             break;
-        park(sim, parked);
-        if (sync_load_acquire(&sim->gather->over) != 0)
-            break;
+        sync_store_release(parked, PARKED); /* pairs with await_others(): I-GATHER-1 */
+        sync_fence();                       /* before the look at `over`: I-GATHER-4 */
     }
     sync_store_release(parked, HAS_ENDED); /* pairs with await_others() */
 }
@@ -470,17 +469,19 @@ bool gather_begin(struct cw_sim *sim, gather_start_fn start)
     gather->paced = true;
     gather->start = start;
     gather->together = gather->pace.way == WAY_TOGETHER && sim->config.gather != CW_GATHER_OFTEN;
-    gather->started = !gather->together;
+    /* a thread of the recorder, which worker 0 may wait for, needs all threads to be started */
+    const bool alone = gather->together && !sim->recorder.threaded;
+    gather->started = !alone;
     sync_store_release(&gather->over, 0);
     sync_store_release(&sim->paused, gather->together);
     for (uint32_t i = 1; i < sim->thread_count; i++)
-        sync_store_release(&gather->threads[i].parked, RUNS);
+        sync_store_release(&gather->threads[i].parked, gather->together ? PARKED : RUNS);
     hold_speculation(sim, gather->together);
     if (gather->together)
         try_to_gather(sim); /* also the events that were injected since */
     else
         (void)scatter(sim);
-    return gather->together;
+    return alone;
 }
 
 bool gather_has_started(const struct cw_sim *sim) { return sim->gather->started; }
