@@ -55,7 +55,7 @@ struct cw_sim {
     /* written by any worker, seldom */
     _Alignas(128) struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
     struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug; 0: none */
-    struct memory memory;
+    _Alignas(128) struct memory memory; /* apart from `aborted`, which each turn reads */
     struct cw_error failure;      /* of the drain that failed; exit_code CW_OK: none did */
     struct cw_event failed;       /* the event at which it did, */
     bool has_failed_event;        /* if it was at one */
