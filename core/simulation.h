@@ -52,6 +52,7 @@ struct cw_sim {
     struct gather *gather;   /* NULL: each thread always runs its own workers */
     uint64_t origin_ticks;   /* when the simulation was created */
     double drain_start_s;    /* of this drain, or of the last one */
+    int64_t now_ps;          /* of the last drain's end */
     double run_s, host_s;    /* wall time in drains; in cw_each_worker() */
     uint64_t run_ticks;      /* in drains, as run_s */
     /* written by any worker, seldom */
@@ -59,12 +60,12 @@ struct cw_sim {
     struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug, or
                                 the number of workers: the recorder; 0: none */
     struct sync_u64 paused;  /* worker 0's: not 0: no thread runs its own workers (gather.h) */
-    struct memory memory;
-    struct cw_error failure;          /* of the drain that failed; exit_code CW_OK: none did */
-    struct cw_event failed;           /* the event at which it did, */
-    bool has_failed_event;            /* if it was at one */
-    struct gvt_rounds gvt_rounds;     /* on lines of its own */
-    struct cw_error recorder_failure; /* if the recorder ran out of memory */
+    _Alignas(128) struct memory memory; /* apart from `aborted`, which each turn reads */
+    struct cw_error failure;            /* of the drain that failed; exit_code CW_OK: none did */
+    struct cw_event failed;             /* the event at which it did, */
+    bool has_failed_event;              /* if it was at one */
+    struct gvt_rounds gvt_rounds;       /* on lines of its own */
+    struct cw_error recorder_failure;   /* if the recorder ran out of memory */
     _Alignas(128) struct recorder recorder; /* recorder.h says which thread writes what */
     /* written by worker 0 */
     _Alignas(128) struct stats_told told;
