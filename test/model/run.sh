@@ -69,5 +69,13 @@ check holds gather -DCHANGES=3 -DWORK=1
 for bug in NO_AWAIT PARK_FIRST OVER_LAST LOOK_FIRST WAKE_FIRST; do
     check fails gather "-DBUG_$bug"
 done
+check holds handover
+check holds handover -DFORWARDS=1
+check holds handover -DMIDDLE_OWNER=0
+for bug in NO_REVERSE PLAIN_COUNT NOT_LISTED OVERTAKEN DIRECT NOT_HANDED NO_LOOK; do
+    check fails handover "-DBUG_$bug"
+done
+check fails handover -DBUG_CROSS_LATE -DFORWARDS=1
+check fails handover -DBUG_FORWARD_PLAIN -DMIDDLE_OWNER=0
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
