@@ -20,6 +20,8 @@ enum { SENDS_PER_EVENT_MAX_DEFAULT = 65536, SENDS_PER_EVENT_MAX = 1 << 22, WORKE
 const char *const cw_sync_name[CW_SYNCS] = {"sequential", "conservative", "optimistic", "adaptive",
                                             "stress"};
 
+const char *const cw_balance_name[CW_BALANCES] = {"off", "on", "random"};
+
 /* Without lookahead between two workers, neither could ever go on. */
 static int check_lookahead(const struct cw_config *config, struct cw_error *error)
 {

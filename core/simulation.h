@@ -17,6 +17,7 @@
 
 struct gvt_slot;
 struct lp_logs;
+struct migration;
 struct pin;
 struct threads;
 struct worker;
@@ -41,6 +42,7 @@ struct cw_sim {
     struct gvt_slot *slots;  /* [worker_count] */
     int64_t *path_delays_ps; /* [from * worker_count + to]: D of I-SAFE-1 */
     struct lp_logs *lp_logs; /* [LP]: undo_log.h */
+    struct migration *migration; /* core/balance/migrate.h; NULL: no part moves */
     uint32_t thread_count;   /* that the workers run on */
     bool crowded;            /* there are more threads than cores */
     bool can_fence_all;      /* sync.h */

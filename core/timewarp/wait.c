@@ -64,7 +64,7 @@ void wait_turn(struct timewarp *tw)
     if (turns < TURNS_SPUN && !sim->crowded)
         sync_pause();
     else if (turns < (sim->crowded ? TURNS_CROWDED : TURNS_AWAKE) ||
-             is_asleep(&sim->slots[other]) || other == tw->index)
+             tw->move.stage != MOVE_NONE || is_asleep(&sim->slots[other]) || other == tw->index)
         sync_yield();
     else
         sleep_for(tw, other);

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "core/balance/migrate.h"
 #include "core/commit.h"
 #include "core/invariant.h"
 #include "core/simulation.h"
@@ -399,9 +400,14 @@ static bool look_around(struct timewarp *tw)
     if (!round_ended)
         return false;
     tw->throttle.window_sum += tw->throttle.window;
-    if (tw->index == 0 && !tw->gvt.over)
+    if (tw->gvt.over)
+        return true;
+    if (tw->index == 0) {
         stats_tell_round(tw);
-    return tw->gvt.over;
+        stress_plan_move(tw);
+    }
+    migrate_begin(tw);
+    return false;
 }
 
 /* One turn. Afterwards tw->wait.looks is 0 if there was something to do. True: the run is over. */
@@ -410,8 +416,16 @@ static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
     struct activity_clock *const clock = &tw->worker->clock;
     if (--clock->turns_left == 0)
         activity_begin(clock, CW_GVT, gvt_moment(&tw->gvt));
+    if (__builtin_expect(tw->move.stage != MOVE_NONE, 0)) {
+        tw->wait.looks = migrate_step(tw) ? 0 : tw->wait.looks + 1;
+        return false;
+    }
     if (look_around(tw))
         return true;
+    if (__builtin_expect(tw->move.stage != MOVE_NONE, 0)) {
+        tw->wait.looks = 0;
+        return false;
+    }
     const bool handled = handle_batch(tw);
     (void)activity_go(clock, CW_GVT);
     promise_renew(tw);

@@ -35,13 +35,14 @@ struct random_run {
     uint64_t seed; /* of the partition, and of the stress mode */
     int64_t window_ps;
     uint64_t stress_rate_p32;  /* 0: a quarter */
+    enum cw_balance balance;
     bool lazy;                 /* cancellation */
     uint64_t memory_bytes_max; /* 0: the engine's default */
 };
 
 struct random_outcome {
     int exit_code;
-    uint64_t trace_hash, records, committed, rolled_back, injected, moved, held_back, reused;
+    uint64_t trace_hash, records, committed, rolled_back, injected, moved, held_back, reused, moves;
     int64_t now_ps;
     char text[1020]; /* of the failure */
 };
