@@ -49,9 +49,14 @@ void commit_records_deliver_bytes(const uint8_t *bytes, size_t used, const struc
     }
 }
 
-void commit_records_deliver(struct commit_records *records, const struct cw_event *event,
-                            cw_record_fn sink, void *arg)
+void commit_records_deliver_worker(const uint8_t *bytes, size_t used, const struct cw_event *event,
+                                   const struct cw_config *config, uint32_t worker)
 {
-    commit_records_deliver_bytes(records->bytes, records->used, event, sink, arg);
-    records->used = 0;
+    for (size_t at = 0; at < used;) {
+        struct record_header header;
+        memcpy(&header, bytes + at, sizeof header);
+        config->worker_record(config->worker_arg, worker, event, header.kind,
+                              bytes + at + sizeof header, header.bytes);
+        at += header.stride;
+    }
 }

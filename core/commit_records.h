@@ -24,12 +24,13 @@ void commit_records_free(struct commit_records *records);
 bool commit_records_add(struct commit_records *records, uint16_t kind, const void *record,
                         uint16_t bytes);
 
-/* The same for records that have left: `used` bytes as commit_records_add() wrote them. */
+/* Hands `used` bytes of records, as commit_records_add() wrote them, to the sink. */
 void commit_records_deliver_bytes(const uint8_t *bytes, size_t used, const struct cw_event *event,
                                   cw_record_fn sink, void *arg);
 
-/* Hands all records to the sink, as emitted by `event`, and forgets them. */
-void commit_records_deliver(struct commit_records *records, const struct cw_event *event,
-                            cw_record_fn sink, void *arg);
+/* Hands the `used` bytes of records, as commit_records_add() wrote them, to the receiver of the
+ * worker that owns the LP of `event`. */
+void commit_records_deliver_worker(const uint8_t *bytes, size_t used, const struct cw_event *event,
+                                   const struct cw_config *config, uint32_t worker);
 
 #endif

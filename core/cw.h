@@ -324,6 +324,24 @@ CW_API extern const char *const cw_sync_name[CW_SYNCS]; /* "sequential", ... */
 typedef void (*cw_record_fn)(void *arg, const struct cw_event *event, uint16_t kind,
                              const void *record, uint16_t bytes);
 
+/*
+ * Receives the commit records of the LPs that one worker owns, on that worker's thread. The records
+ * of one LP come in the total order; between LPs there is no order. A record comes as soon as its
+ * event is final: behind the handler, if the event was safe. It must not call the engine.
+ *   arg     cw_config.worker_arg
+ *   worker  the worker that owns event->lp
+ *   event, kind, record, bytes  as for cw_record_fn
+ */
+typedef void (*cw_worker_record_fn)(void *arg, uint32_t worker, const struct cw_event *event,
+                                    uint16_t kind, const void *record, uint16_t bytes);
+/*
+ * Called by each worker between batches of events, for a receiver of records that waits for the
+ * records of other workers. Returns whether anything of this worker still waits. At the end of a
+ * drain, when all records have come, each worker calls it again for some milliseconds as long as
+ * something waits. The host finishes the rest after the drain.
+ */
+typedef bool (*cw_worker_look_fn)(void *arg, uint32_t worker);
+
 /* How far a drain is. The figures are those of all workers together, since the simulation was
  * created. */
 struct cw_progress {
@@ -399,10 +417,13 @@ struct cw_config {
     int64_t end_ps;                /* exclusive; CW_TIME_MAX: until no event is left */
     cw_record_fn record;           /* NULL: records are dropped */
     void *record_arg;
-    cw_progress_fn progress;   /* every 2^16 events, or every few rounds of GVT; or NULL */
-    cw_progress_fn each_round; /* every round of GVT, and the end of each drain; or NULL */
-    void *progress_arg;        /* of both */
-    cw_trace_fn trace;         /* CW_SEQUENTIAL only; or NULL */
+    cw_worker_record_fn worker_record; /* beside `record`; NULL: not wanted */
+    cw_worker_look_fn worker_look;     /* NULL: nothing ever waits */
+    void *worker_arg;                  /* of both */
+    cw_progress_fn progress;           /* every 2^16 events, or every few rounds of GVT; or NULL */
+    cw_progress_fn each_round;         /* every round of GVT, and the end of each drain; or NULL */
+    void *progress_arg;                /* of both */
+    cw_trace_fn trace;                 /* CW_SEQUENTIAL only; or NULL */
     void *trace_arg;
     uint64_t memory_bytes_max;    /* limit of the engine's memory; 0: 80 % of the machine's */
     uint32_t sends_per_event_max; /* 0: 65,536; at most 2^22; the limit of records is the same */
@@ -490,14 +511,36 @@ CW_API int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t 
  */
 CW_API int cw_drain(struct cw_sim *sim, struct cw_error *error);
 
+/* Whether event a comes before event b in the total order. */
+CW_API bool cw_event_before(const struct cw_event *a, const struct cw_event *b);
+/* The event whose failure ended the last drain, with which the records end: those of all events
+ * before it have been delivered. Per worker, records of later events may have been, too. NULL: the
+ * drain did not fail, or not at an event. */
+CW_API const struct cw_event *cw_failed_event(const struct cw_sim *sim);
+
 /* Time of the last committed event; 0 before the first. */
 CW_API int64_t cw_sim_now(const struct cw_sim *sim);
 /* The state of an LP, valid until the next drain. NULL: there is no such LP. */
 CW_API const void *cw_state(const struct cw_sim *sim, uint32_t lp);
 /* Fills *stats. Between drains. */
 CW_API void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
-/* The number of workers. */
+/* The number of workers; 1 for CW_SEQUENTIAL. */
 CW_API uint32_t cw_sim_worker_count(const struct cw_sim *sim);
+
+/* The host's work for one worker's LPs. It must not call the engine, except for cw_state(). */
+typedef void (*cw_worker_fn)(void *arg, uint32_t worker);
+/*
+ * Calls fn(arg, worker) once for each worker, each on the thread that runs the worker in a drain,
+ * and returns when all calls have returned. So what fn writes first lies in memory near the cores
+ * that will use it. A thread with several workers takes them in ascending order. Between drains
+ * only, after a failed one too. CW_SEQUENTIAL, one thread, and a system that starts too few threads
+ * have all calls made on the calling thread.
+ *   sim  the simulation
+ *   fn   sees all that the caller has written before; calls on different threads run at the same
+ *        time, so that they may write to different places only. Worker 0's is on the caller's stack
+ *   arg  as fn gets it
+ */
+CW_API void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg);
 /* The same as cw_sim_stats() of one worker. The figures that belong to the simulation as a whole
  * (trace hash, pinning, wall time) are 0. */
 CW_API void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t worker, struct cw_stats *stats);

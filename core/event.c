@@ -21,6 +21,13 @@ static bool is_before_tied(const struct entry *a, const struct entry *b)
     return x->lp < y->lp;
 }
 
+bool cw_event_before(const struct cw_event *a, const struct cw_event *b)
+{
+    const struct entry x = entry_of_event((struct cw_event *)(uintptr_t)a);
+    const struct entry y = entry_of_event((struct cw_event *)(uintptr_t)b);
+    return entry_before(&x, &y);
+}
+
 bool entry_before_tied(const struct entry *a, const struct entry *b)
 {
     const bool before = is_before_tied(a, b);

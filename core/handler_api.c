@@ -230,7 +230,7 @@ void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t byt
         worker_fail(worker, CW_PROGRAM_FAILED, "more than %u records from one event",
                     (unsigned)worker->sim->config.sends_per_event_max);
     worker->records_left--;
-    if (worker->sim->config.record == NULL)
+    if (worker->sim->config.record == NULL && worker->sim->config.worker_record == NULL)
         return;
     if (__builtin_expect(!commit_records_add(&worker->records, kind, record, bytes), 0))
         worker_out_of_memory(worker);

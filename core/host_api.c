@@ -268,6 +268,19 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
     return result;
 }
 
+void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
+{
+    if (sim->config.sync == CW_SEQUENTIAL)
+        fn(arg, 0);
+    else
+        parallel_each_worker(sim, fn, arg);
+}
+
+const struct cw_event *cw_failed_event(const struct cw_sim *sim)
+{
+    return sim->has_failed_event ? &sim->failed : NULL;
+}
+
 int64_t cw_sim_now(const struct cw_sim *sim)
 {
     int64_t now_ps = 0;

@@ -30,12 +30,24 @@ static inline void sequential_handle(struct cw_sim *sim, struct worker *worker,
         worker_check_changes(worker, block);
 }
 
+static void deliver_records(const struct cw_sim *sim, struct worker *worker,
+                            const struct cw_event *event)
+{
+    const struct commit_records *const records = &worker->records;
+    if (sim->config.worker_record != NULL)
+        commit_records_deliver_worker(records->bytes, records->used, event, &sim->config, 0);
+    if (sim->config.record != NULL)
+        commit_records_deliver_bytes(records->bytes, records->used, event, sim->config.record,
+                                     sim->config.record_arg);
+    worker->records.used = 0;
+}
+
 /* Makes the event's effects known to the outside, and frees it. */
 static inline void commit(struct cw_sim *sim, struct worker *worker, struct lp_block *block,
                           struct cw_event *event)
 {
     if (__builtin_expect(worker->records.used > 0, 0))
-        commit_records_deliver(&worker->records, event, sim->config.record, sim->config.record_arg);
+        deliver_records(sim, worker, event);
     commit_hash(worker, block, event);
     commit_free(worker, event);
 }
@@ -118,6 +130,8 @@ int sequential_drain(struct cw_sim *sim, struct cw_error *error)
     /* Nothing here is read after the jump but `sim` and `error`, which do not change. */
     if (setjmp(worker->failed) != 0) {
         *error = worker->failure;
+        if (error->exit_code != CW_NO_RESOURCE) /* that may be noticed between two events */
+            simulation_failed_at(sim, worker->ctx.event);
         return error->exit_code;
     }
     if (sim->config.trace != NULL)

@@ -8,6 +8,8 @@
 #ifndef CORE_SIMULATION_H
 #define CORE_SIMULATION_H
 
+#include <string.h>
+
 #include "core/cause_trace.h"
 #include "core/cw.h"
 #include "core/host/sync.h"
@@ -56,6 +58,8 @@ struct cw_sim {
     struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug; 0: none */
     struct memory memory;
     struct cw_error failure; /* of the drain that failed; exit_code CW_OK: none did */
+    struct cw_event failed;  /* the event at which it did, */
+    bool has_failed_event;   /* if it was at one */
     /* written by worker 0 */
     _Alignas(128) struct record_merger merger;
     struct stats_told told;
@@ -67,6 +71,13 @@ static inline bool simulation_aborted(const struct cw_sim *sim)
 {
     /* acquire: pairs with abort_run(). The host reads the failure after the drain anyway. */
     return sync_load_acquire(&sim->aborted) != 0;
+}
+
+/* The drain fails at this event. */
+static inline void simulation_failed_at(struct cw_sim *sim, const struct cw_event *event)
+{
+    memcpy(&sim->failed, event, offsetof(struct cw_event, payload) + event->payload_bytes);
+    sim->has_failed_event = true;
 }
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * threads.h: the threads that a simulation's workers run on; the first is the calling one, the
- * others are started once, for the first drain, and sleep between two drains: a drain may last a
- * millisecond, and to start a thread takes a good part of one.
+ * others are started once, for the first drain or the first work of the host for each worker, and
+ * sleep when there is none: a drain may last a millisecond, and to start a thread takes a good part
+ * of one.
  *
  * Threads are started here and nowhere else. A test that decides itself which thread runs links its
  * own functions instead of these.

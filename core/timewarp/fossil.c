@@ -33,13 +33,23 @@ static inline bool is_final(const struct limit *limit, struct cw_event *event)
     return event->time_ps < limit->time_ps || key_before(key_of(&entry), limit->gvt);
 }
 
+void fossil_emit_records(struct timewarp *tw, const struct cw_event *event, const uint8_t *records,
+                         size_t bytes)
+{
+    const struct cw_config *const config = &tw->worker->sim->config;
+    if (config->worker_record != NULL)
+        commit_records_deliver_worker(records, bytes, event, config, tw->index);
+    if (config->record != NULL)
+        memcpy(worker_need(tw->worker, record_outbox_add(&tw->outbox, event, bytes)), records,
+               bytes);
+}
+
 static void emit_records(struct timewarp *tw, const struct log *log)
 {
     size_t bytes;
     const uint8_t *const records = log_records(log, &bytes);
     event_clear_notes(log->event);
-    memcpy(worker_need(tw->worker, record_outbox_add(&tw->outbox, log->event, bytes)), records,
-           bytes);
+    fossil_emit_records(tw, log->event, records, bytes);
 }
 
 /* Whether the log is the last of its LP's list. Looks at short lists only; for assertions. */

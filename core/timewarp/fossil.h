@@ -10,6 +10,7 @@
 #ifndef CORE_FOSSIL_H
 #define CORE_FOSSIL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/event.h"
@@ -22,5 +23,9 @@ void fossil_collect(struct timewarp *tw);
 void fossil_collect_before(struct timewarp *tw, struct key key);
 /* Commits all events that the LP has processed: a safe event comes next there. */
 void fossil_commit_lp(struct timewarp *tw, uint32_t lp);
+
+/* Hands out the records of an event that is final: `bytes` bytes (commit_records.h). */
+void fossil_emit_records(struct timewarp *tw, const struct cw_event *event, const uint8_t *records,
+                         size_t bytes);
 
 #endif

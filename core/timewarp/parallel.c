@@ -128,19 +128,25 @@ static void forget_bounds(struct cw_sim *sim)
         struct gvt *const gvt = &tw->gvt;
         gvt->now = (struct key){.time_ps = INT64_MIN};
         gvt->safe_ps = INT64_MIN;
-        gvt->over = gvt->called = false;
+        gvt->over = gvt->called = tw->ended = false;
+        tw->wait.last_looks = 0;
         tw->promise.promised_ps = tw->collected_ps = INT64_MIN;
         sync_store_release(&sim->slots[i].promise_ps, (uint64_t)INT64_MIN); /* no worker runs yet */
     }
 }
 
-/* The main function of each thread. Neighbours among the workers share a thread. */
+/* The first worker of a thread; of the thread after the last one, the number of workers.
+ * Neighbours among the workers share a thread. */
+static uint32_t first_worker_on(const struct cw_sim *sim, uint32_t thread)
+{
+    return (uint32_t)((uint64_t)sim->worker_count * thread / sim->thread_count);
+}
+
+/* The main function of each thread in a drain. */
 static void enter_workers(void *argument, uint32_t index)
 {
     struct cw_sim *const sim = argument;
-    const uint64_t n = sim->worker_count;
-    const uint32_t first = (uint32_t)(n * index / sim->thread_count);
-    const uint32_t end = (uint32_t)(n * (index + 1) / sim->thread_count);
+    const uint32_t first = first_worker_on(sim, index), end = first_worker_on(sim, index + 1);
     pin_thread(sim->pin, index);
     if (end - first == 1)
         worker_run(&sim->workers[first]);
@@ -148,20 +154,61 @@ static void enter_workers(void *argument, uint32_t index)
         worker_run_in_turn(&sim->workers[first], end - first);
 }
 
-static int run_workers(struct cw_sim *sim, struct cw_error *error)
+/* Starts the threads, unless they are there. */
+static int have_threads(struct cw_sim *sim, struct cw_error *error)
 {
     const uint32_t n = sim->thread_count;
     uint32_t started;
-    if (sim->threads == NULL)
-        sim->threads = threads_start(&sim->memory, n, !sim->crowded, &started);
+    if (sim->threads != NULL)
+        return CW_OK;
+    sim->threads = threads_start(&sim->memory, n, !sim->crowded, &started);
     if (sim->threads == NULL && started == 0)
         return memory_error(&sim->memory, error);
     if (sim->threads == NULL)
         return cw_error_set(error, CW_NO_RESOURCE,
                             "the system starts no more than %u of %u threads", (unsigned)started,
                             (unsigned)n);
-    threads_run(sim->threads, enter_workers, sim);
     return CW_OK;
+}
+
+static int run_workers(struct cw_sim *sim, struct cw_error *error)
+{
+    const int result = have_threads(sim, error);
+    if (result == CW_OK)
+        threads_run(sim->threads, enter_workers, sim);
+    return result;
+}
+
+/* What the host has to do for each worker. */
+struct host_calls {
+    const struct cw_sim *sim;
+    cw_worker_fn fn;
+    void *arg;
+};
+
+/* The main function of each thread in parallel_each_worker(). */
+static void enter_host_calls(void *argument, uint32_t index)
+{
+    const struct host_calls *const calls = argument;
+    const uint32_t end = first_worker_on(calls->sim, index + 1);
+    pin_thread(calls->sim->pin, index);
+    for (uint32_t i = first_worker_on(calls->sim, index); i < end; i++)
+        calls->fn(calls->arg, i);
+}
+
+/* I-THREADS-1 orders the calls after what the caller has written, and before what it reads then. */
+void parallel_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
+{
+    struct host_calls calls = {.sim = sim, .fn = fn, .arg = arg};
+    struct cw_error error; /* a drain will tell; here the calling thread does all */
+    if (sim->thread_count < 2 || have_threads(sim, &error) != CW_OK) {
+        for (uint32_t i = 0; i < sim->worker_count; i++)
+            fn(arg, i);
+        return;
+    }
+    pin_begin(sim->pin);
+    threads_run(sim->threads, enter_host_calls, &calls);
+    pin_end(sim->pin);
 }
 
 /* The least event that has failed at GVT, in the total order. A sequential run fails at it, too. */
@@ -215,6 +262,7 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
         return memory_error(&sim->memory, error);
     if (failed == NULL)
         return stress_result(sim, error);
+    simulation_failed_at(sim, failed->failed_event);
     *error = failed->failure;
     return error->exit_code;
 }

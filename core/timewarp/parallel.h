@@ -13,5 +13,7 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error);
 void parallel_free(struct cw_sim *sim);
 /* Runs all workers until no event before the end is left. Returns an enum cw_exit. */
 int parallel_drain(struct cw_sim *sim, struct cw_error *error);
+/* See cw_each_worker(). */
+void parallel_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg);
 
 #endif

@@ -19,7 +19,7 @@ enum {
     MOVE_ONE_IN = 4, /* events, before one of which the state moves */
     LOOK_KINDS = 8,  /* of looks: one takes all messages, one a few, the others none */
     FEW_MESSAGES = 8,
-    PLAN_ONE_IN = 4, /* rounds, of which one has parts move after the next */
+    PLAN_ONE_IN = 2, /* rounds, of which one has parts move after the next */
     PLAN_KINDS = 4,  /* of moves: in one all parts go to one worker; in the others a part in so
                         many goes to any */
 };

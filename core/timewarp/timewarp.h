@@ -61,8 +61,9 @@ struct promise {
 
 /* wait.c */
 struct wait {
-    uint64_t looks; /* turns in a row that found nothing to do */
-    unsigned turns; /* turns of waiting in a row */
+    uint64_t looks;      /* turns in a row that found nothing to do */
+    unsigned last_looks; /* for records of other workers, after the last event */
+    unsigned turns;      /* turns of waiting in a row */
 };
 
 enum rollback_cause {
@@ -123,6 +124,7 @@ struct timewarp {
                                  cannot be a straggler; a time of INT64_MIN: none was */
     int64_t collected_ps;     /* events before this have been committed (fossil.c) */
     uint64_t processed, safe; /* events handled, ever; of them, those that were safe */
+    bool ended;               /* this worker has left the drain */
 
     struct current current;
     struct gvt gvt;

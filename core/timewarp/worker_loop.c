@@ -27,6 +27,8 @@
 
 /* Events between two looks at the others: safe ones, and others beside them. */
 enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
+/* Looks for records of other workers after the last event; of them, those without a pause. */
+enum { LAST_LOOKS_MAX = 1 << 14, LAST_LOOKS_SPUN = 64 };
 
 enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
 
@@ -106,9 +108,7 @@ static inline void commit_safe(struct timewarp *tw, struct lp_block *block, stru
     if (event->reserved != 0) /* or else unwritten: the hash reads it as part of a word */
         event->reserved = 0;
     if (__builtin_expect(records->used > 0, 0)) {
-        uint8_t *const to =
-            worker_need(worker, record_outbox_add(&tw->outbox, event, records->used));
-        memcpy(to, records->bytes, records->used);
+        fossil_emit_records(tw, event, records->bytes, records->used);
         records->used = 0;
     }
     tw->safe++;
@@ -410,6 +410,24 @@ static bool look_around(struct timewarp *tw)
     return false;
 }
 
+/* Lets the receiver of this worker's records go on. Returns whether it waits for other workers. */
+static inline bool records_wait(const struct timewarp *tw)
+{
+    const struct cw_config *const config = &tw->worker->sim->config;
+    return config->worker_look != NULL && config->worker_look(config->worker_arg, tw->index);
+}
+
+/* The drain is over. Returns whether this worker's part of it has ended, too: nothing waits for the
+ * records of other workers, or for too long. After a failure those may never come. */
+static bool has_ended(struct timewarp *tw)
+{
+    tw->wait.looks = 0; /* nothing wakes a worker any more */
+    tw->ended = !records_wait(tw) || tw->gvt.failed || ++tw->wait.last_looks > LAST_LOOKS_MAX;
+    if (!tw->ended && tw->wait.last_looks > LAST_LOOKS_SPUN)
+        sync_yield();
+    return tw->ended;
+}
+
 /* One turn. Afterwards tw->wait.looks is 0 if there was something to do. True: the run is over. */
 static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
 {
@@ -420,12 +438,13 @@ static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
         tw->wait.looks = migrate_step(tw) ? 0 : tw->wait.looks + 1;
         return false;
     }
-    if (look_around(tw))
-        return true;
+    if (tw->gvt.over || look_around(tw))
+        return has_ended(tw);
     if (__builtin_expect(tw->move.stage != MOVE_NONE, 0)) {
         tw->wait.looks = 0;
         return false;
     }
+    (void)records_wait(tw);
     const bool handled = handle_batch(tw);
     (void)activity_go(clock, CW_GVT);
     promise_renew(tw);
@@ -518,7 +537,7 @@ void worker_run_in_turn(struct worker *first, uint32_t count)
         bool any = false;
         for (uint32_t i = 0; i < count; i++) {
             struct timewarp *const tw = first[i].timewarp;
-            if (tw->gvt.over)
+            if (tw->ended)
                 continue;
             left -= take_turn(&first[i]);
             any |= tw->wait.looks == 0;

@@ -108,6 +108,47 @@ EOF
     ./own
 }
 
+a_cxx_host_works_on_the_threads_of_the_workers() {
+    cat >each.cc <<'EOF'
+#include <cubewarp/cw.h>
+#include <cstring>
+#include <vector>
+static size_t state_bytes(const void *, uint32_t) { return 8; }
+static void init(const void *, uint32_t lp, void *state) { *static_cast<uint64_t *>(state) = lp; }
+static void handle(cw_ctx *, const void *, const cw_event *) {}
+struct sums {
+    cw_sim *sim;
+    std::vector<uint64_t> of_worker;
+};
+int main()
+{
+    const cw_model model = {"sums", nullptr, 64, state_bytes, init, handle};
+    cw_config config;
+    std::memset(&config, 0, sizeof config);
+    config.sync = CW_ADAPTIVE;
+    config.worker_count = 4;
+    config.end_ps = CW_TIME_MAX;
+    cw_error error;
+    sums all{cw_sim_create(&config, &model, &error), std::vector<uint64_t>(4)};
+    cw_each_worker(
+        all.sim,
+        [](void *arg, uint32_t worker) {
+            sums *own = static_cast<sums *>(arg);
+            for (uint32_t lp = worker * 16; lp < worker * 16 + 16; lp++)
+                own->of_worker[worker] += *static_cast<const uint64_t *>(cw_state(own->sim, lp));
+        },
+        &all);
+    cw_sim_free(all.sim);
+    uint64_t sum = 0;
+    for (uint64_t part : all.of_worker)
+        sum += part;
+    return sum == 63 * 64 / 2 ? 0 : 1;
+}
+EOF
+    $cxx -std=c++17 $warn -o each each.cc $(pkg-config --cflags --libs cubewarp-engine) -Wl,-rpath,"$prefix/lib"
+    ./each
+}
+
 the_program_needs_no_files_and_no_folder() {
     local there=$work/there
     mkdir -p "$there"
@@ -155,6 +196,7 @@ it the_libraries_show_names_with_the_prefix_only
 it the_example_builds_in_c_and_cxx_shared_and_static
 it the_example_has_one_result_in_every_mode_on_1_to_8_threads
 it a_program_may_call_its_functions_like_those_of_the_engine
+it a_cxx_host_works_on_the_threads_of_the_workers
 it the_program_needs_no_files_and_no_folder
 it the_worked_example_of_a_plugin_builds_and_runs
 it a_new_plugin_builds_runs_and_verifies

@@ -132,6 +132,32 @@ static void a_drain_says_how_many_threads_the_system_starts(void **state)
     cw_sim_free(sim);
 }
 
+static void count_calls(void *arg, uint32_t worker)
+{
+    uint32_t *const calls = arg;
+    calls[worker]++;
+}
+
+static void without_threads_the_calling_one_works_for_each_worker(void **state)
+{
+    (void)state;
+    const struct cw_model model = {
+        .name = "idle", .lp_count = 4, .state_bytes = no_bytes, .init = no_init, .handle = nothing};
+    const struct cw_config config = {
+        .sync = CW_OPTIMISTIC, .worker_count = 4, .thread_count = 4, .end_ps = CW_TIME_MAX};
+    struct cw_error error;
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    assert_non_null(sim);
+    uint32_t calls[4] = {0};
+    startable = 2;
+    cw_each_worker(sim, count_calls, calls);
+    startable = UINT32_MAX;
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(calls[i], 1);
+    assert_int_equal(cw_drain(sim, &error), CW_OK); /* they can be had by now */
+    cw_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +165,7 @@ int main(void)
         cmocka_unit_test(where_the_system_starts_too_few_there_are_none),
         cmocka_unit_test(without_memory_there_are_none),
         cmocka_unit_test(a_drain_says_how_many_threads_the_system_starts),
+        cmocka_unit_test(without_threads_the_calling_one_works_for_each_worker),
     };
     return cmocka_run_group_tests_name("threads of a drain", tests, NULL, NULL);
 }

@@ -1,0 +1,148 @@
+/*
+ * test_core_each_worker.c: the host's work for each worker: each worker once, on the thread that
+ * runs it in a drain; what the calls write is there when they have returned.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/cw.h"
+
+enum { WORKERS_MAX = 8 };
+
+/* Who ran: each worker writes to its own places only. */
+struct seen {
+    uint32_t calls[WORKERS_MAX], order[WORKERS_MAX];
+    pthread_t called_on[WORKERS_MAX], drained_on[WORKERS_MAX];
+    uint32_t *next; /* the calls of one thread so far, if all are on one */
+    uint32_t given; /* by the caller, before */
+};
+
+static size_t no_bytes(const void *data, uint32_t lp)
+{
+    (void)data, (void)lp;
+    return 0;
+}
+
+static void no_init(const void *data, uint32_t lp, void *state)
+{
+    (void)data, (void)lp, (void)state;
+}
+
+static void note_thread(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    struct seen *const seen = (struct seen *)(uintptr_t)cw_model_data(ctx);
+    (void)state;
+    seen->drained_on[event->lp] = pthread_self();
+}
+
+static void note_call(void *arg, uint32_t worker)
+{
+    struct seen *const seen = arg;
+    seen->calls[worker] += seen->given;
+    seen->called_on[worker] = pthread_self();
+    if (seen->next != NULL)
+        seen->order[worker] = (*seen->next)++;
+}
+
+/* As many LPs as workers, one for each. */
+static struct cw_sim *create(enum cw_sync sync, uint32_t workers, uint32_t threads,
+                             struct seen *seen)
+{
+    const struct cw_model model = {.name = "notes",
+                                   .data = seen,
+                                   .lp_count = workers,
+                                   .state_bytes = no_bytes,
+                                   .init = no_init,
+                                   .handle = note_thread};
+    const struct cw_config config = {.sync = sync,
+                                     .worker_count = workers,
+                                     .thread_count = threads,
+                                     .end_ps = CW_TIME_MAX,
+                                     .pin_workers = true};
+    struct cw_error error;
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    assert_non_null(sim);
+    return sim;
+}
+
+static void drain(struct cw_sim *sim, uint32_t lps)
+{
+    struct cw_error error;
+    for (uint32_t lp = 0; lp < lps; lp++)
+        assert_int_equal(cw_inject(sim, lp, cw_sim_now(sim), 0, 0, lp, NULL, 0, &error), CW_OK);
+    assert_int_equal(cw_drain(sim, &error), CW_OK);
+}
+
+static void each_worker_is_called_once_on_its_own_thread(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= WORKERS_MAX; workers++)
+        for (uint32_t threads = 1; threads <= workers; threads++) {
+            struct seen seen = {.given = 0};
+            struct cw_sim *const sim = create(CW_ADAPTIVE, workers, threads, &seen);
+            for (uint32_t times = 1; times <= 3; times++) {
+                memset(seen.calls, 0, sizeof seen.calls);
+                seen.given = times;
+                cw_each_worker(sim, note_call, &seen);
+                for (uint32_t i = 0; i < WORKERS_MAX; i++)
+                    assert_int_equal(seen.calls[i], i < workers ? times : 0);
+                if (times != 2)
+                    drain(sim, workers);
+                for (uint32_t i = 0; i < workers; i++)
+                    assert_true(pthread_equal(seen.called_on[i], seen.drained_on[i]));
+            }
+            assert_true(pthread_equal(seen.called_on[0], pthread_self()));
+            uint32_t changes = 0; /* neighbours share a thread */
+            for (uint32_t i = 1; i < workers; i++)
+                changes += !pthread_equal(seen.called_on[i], seen.called_on[i - 1]);
+            assert_int_equal(changes, threads - 1);
+            cw_sim_free(sim);
+        }
+}
+
+static void one_thread_takes_its_workers_in_ascending_order(void **state)
+{
+    (void)state;
+    uint32_t next = 0;
+    struct seen seen = {.next = &next, .given = 1};
+    struct cw_sim *const sim = create(CW_CONSERVATIVE, 1, 0, &seen);
+    cw_each_worker(sim, note_call, &seen);
+    assert_int_equal(next, 1);
+    cw_sim_free(sim);
+    struct cw_sim *const many = create(CW_OPTIMISTIC, WORKERS_MAX, 1, &seen);
+    next = 0;
+    cw_each_worker(many, note_call, &seen);
+    for (uint32_t i = 0; i < WORKERS_MAX; i++) {
+        assert_int_equal(seen.order[i], i);
+        assert_true(pthread_equal(seen.called_on[i], pthread_self()));
+    }
+    cw_sim_free(many);
+}
+
+static void a_sequential_simulation_has_one_worker(void **state)
+{
+    (void)state;
+    struct seen seen = {.given = 1};
+    struct cw_sim *const sim = create(CW_SEQUENTIAL, 4, 0, &seen);
+    cw_each_worker(sim, note_call, &seen);
+    for (uint32_t i = 0; i < WORKERS_MAX; i++)
+        assert_int_equal(seen.calls[i], i == 0);
+    assert_true(pthread_equal(seen.called_on[0], pthread_self()));
+    cw_sim_free(sim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_worker_is_called_once_on_its_own_thread),
+        cmocka_unit_test(one_thread_takes_its_workers_in_ascending_order),
+        cmocka_unit_test(a_sequential_simulation_has_one_worker),
+    };
+    return cmocka_run_group_tests_name("work for each worker", tests, NULL, NULL);
+}
