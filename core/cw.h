@@ -406,16 +406,16 @@ struct cw_config {
     uint32_t thread_count;     /* that workers run on, several taking turns on one; 0: one for each
                                   worker, but no more than cores, except for CW_STRESS */
     const uint32_t *lp_worker; /* [lp_count] the worker of each LP; NULL: blocks of equal size */
-    const int64_t *least_delay_ps; /* [from * worker_count + to] the promise that no LP of worker
-                                      `from` sends to one of worker `to` with less delay, `from`
-                                      itself included; CW_TIME_MAX: never; NULL: all 0 */
-    enum cw_balance balance;       /* whether parts of the model move between workers */
-    const uint32_t *lp_part;       /* [lp_count] the part of each LP: LPs that move together, and
-                                      start on one worker; NULL: blocks */
+    const int64_t *least_delay_ps;   /* [from * worker_count + to] the promise that no LP of worker
+                                        `from` sends to one of worker `to` with less delay, `from`
+                                        itself included; CW_TIME_MAX: never; NULL: all 0 */
+    enum cw_balance balance;         /* whether parts of the model move between workers */
+    const uint32_t *lp_part;         /* [lp_count] the part of each LP: LPs that move together, and
+                                        start on one worker; NULL: blocks */
     cw_least_delays_fn least_delays; /* NULL: the least delays are the same for all owners */
     void *least_delays_arg;
-    int64_t end_ps;                /* exclusive; CW_TIME_MAX: until no event is left */
-    cw_record_fn record;           /* NULL: records are dropped */
+    int64_t end_ps;      /* exclusive; CW_TIME_MAX: until no event is left */
+    cw_record_fn record; /* NULL: records are dropped */
     void *record_arg;
     cw_worker_record_fn worker_record; /* beside `record`; NULL: not wanted */
     cw_worker_look_fn worker_look;     /* NULL: nothing ever waits */

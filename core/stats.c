@@ -217,7 +217,7 @@ static void add_counts(struct cw_stats *sum, const struct cw_stats *stats)
     if (stats->rollback_events_max > sum->rollback_events_max)
         sum->rollback_events_max = stats->rollback_events_max;
     sum->gvt_rounds = stats->gvt_rounds; /* all take part in each */
-    sum->moves += stats->moves; /* worker 0 counts them */
+    sum->moves += stats->moves;          /* worker 0 counts them */
     sum->parts_moved += stats->parts_moved;
     if (stats->move_s > sum->move_s)
         sum->move_s = stats->move_s; /* all take part in each */

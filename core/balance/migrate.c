@@ -47,12 +47,12 @@ struct migration {
     uint32_t *lp_part;     /* [LP] */
     uint32_t *part_worker; /* [part] its worker now */
     /* The plan. */
-    struct sync_u64 due; /* the round at whose end the move is due, or the last one was */
-    uint32_t *part_next; /* [part] */
-    uint32_t *lp_next;   /* [LP] the worker */
-    int64_t uniform_ps;  /* the least delay of any two workers, unless it is computed */
-    int64_t *least_next; /* [workers * workers] the least delays of the new owners, */
-    int64_t *paths_next; /* and of paths; NULL: there are no least delays */
+    struct sync_u64 due;        /* the round at whose end the move is due, or the last one was */
+    uint32_t *part_next;        /* [part] */
+    uint32_t *lp_next;          /* [LP] the worker */
+    int64_t uniform_ps;         /* the least delay of any two workers, unless it is computed */
+    int64_t *least_next;        /* [workers * workers] the least delays of the new owners, */
+    int64_t *paths_next;        /* and of paths; NULL: there are no least delays */
     struct migrate_slot *slots; /* [workers] */
 };
 
@@ -358,8 +358,8 @@ static void migrate_give(struct timewarp *tw, struct migrate_slot *slot)
         tw->links.arrivals[from].first = tw->links.arrivals[from].next;
     bool leaves = false;
     for (uint32_t part = 0; part < migration->part_count; part++)
-        leaves |= migration->part_worker[part] == tw->index &&
-                  migration->part_next[part] != tw->index;
+        leaves |=
+            migration->part_worker[part] == tw->index && migration->part_next[part] != tw->index;
     if (leaves && !any_has_failed(sim) && !pending_sift(&tw->worker->pending, lay_out, tw))
         worker_fail_for_memory(tw->worker);
     end_step(tw, slot, MOVE_GIVEN);
@@ -378,8 +378,8 @@ static void take_events(struct timewarp *tw)
                 continue;
             CW_INVARIANT("I-MOVE-5",
                          !(old->reserved & (EVENT_PROCESSED | EVENT_CANCELLED | EVENT_LAZY)),
-                         "worker %u takes an event of LP %u with the notes %u",
-                         (unsigned)tw->index, (unsigned)old->lp, (unsigned)old->reserved);
+                         "worker %u takes an event of LP %u with the notes %u", (unsigned)tw->index,
+                         (unsigned)old->lp, (unsigned)old->reserved);
             struct cw_event *const event =
                 worker_need(worker, event_pool_get(&worker->pool, old->payload_bytes));
             memcpy(event, old, offsetof(struct cw_event, payload) + old->payload_bytes);

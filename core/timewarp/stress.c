@@ -3,7 +3,6 @@
  */
 #include "core/timewarp/stress.h"
 
-#include "core/balance/migrate.h"
 #include "core/invariant.h"
 #include "core/simulation.h"
 #include "core/exchange/gvt_slot.h"
@@ -19,9 +18,6 @@ enum {
     MOVE_ONE_IN = 4, /* events, before one of which the state moves */
     LOOK_KINDS = 8,  /* of looks: one takes all messages, one a few, the others none */
     FEW_MESSAGES = 8,
-    PLAN_ONE_IN = 2, /* rounds, of which one has parts move after the next */
-    PLAN_KINDS = 4,  /* of moves: in one all parts go to one worker; in the others a part in so
-                        many goes to any */
 };
 
 #define P32_ONE          (UINT64_C(1) << 32)
@@ -136,27 +132,6 @@ void stress_undo(struct timewarp *tw, const struct entry *entry)
                  (long long)tw->gvt.now.time_ps);
     stress->undone++;
     rollback_event(tw, log->event);
-}
-
-/* ---- moves ----------------------------------------------------------------------------------- */
-
-void stress_plan_move(struct timewarp *tw)
-{
-    struct cw_sim *const sim = tw->worker->sim;
-    struct cw_rng *const rng = &tw->stress.rng;
-    if (!(tw->stress.on || sim->config.balance == CW_BALANCE_RANDOM) || cw_rng_below(rng, PLAN_ONE_IN) != 0)
-        return;
-    uint32_t *const part_worker = migrate_draft(tw);
-    if (part_worker == NULL)
-        return;
-    const uint32_t parts = migrate_part_count(sim), kind = cw_rng_below(rng, PLAN_KINDS);
-    const uint32_t to = cw_rng_below(rng, sim->worker_count);
-    for (uint32_t part = 0; part < parts; part++)
-        if (kind == 0)
-            part_worker[part] = to;
-        else if (cw_rng_below(rng, PLAN_KINDS) == 0)
-            part_worker[part] = cw_rng_below(rng, sim->worker_count);
-    (void)migrate_plan(tw);
 }
 
 int stress_result(const struct cw_sim *sim, struct cw_error *error)

@@ -47,9 +47,6 @@ void stress_check_state(struct timewarp *tw, uint32_t lp, uint64_t before);
 /* Undoes the event that was just handled, perhaps with some before it, or not. */
 void stress_undo(struct timewarp *tw, const struct entry *entry);
 
-/* Worker 0, when a round has ended: plans a move of random parts to random workers, or not. */
-void stress_plan_move(struct timewarp *tw);
-
 /* After a drain. If events were committed and none was undone: CW_NO_RESOURCE where the cause was
  * lack of memory, else CW_BUG. Otherwise CW_OK. */
 int stress_result(const struct cw_sim *sim, struct cw_error *error);

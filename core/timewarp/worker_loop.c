@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "core/balance/balance.h"
 #include "core/balance/migrate.h"
 #include "core/commit.h"
 #include "core/invariant.h"
@@ -404,7 +405,7 @@ static bool look_around(struct timewarp *tw)
         return true;
     if (tw->index == 0) {
         stats_tell_round(tw);
-        stress_plan_move(tw);
+        balance_look(tw);
     }
     migrate_begin(tw);
     return false;

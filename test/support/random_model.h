@@ -34,7 +34,7 @@ struct random_run {
     uint32_t workers;
     uint64_t seed; /* of the partition, and of the stress mode */
     int64_t window_ps;
-    uint64_t stress_rate_p32;  /* 0: a quarter */
+    uint64_t stress_rate_p32; /* 0: a quarter */
     enum cw_balance balance;
     bool lazy;                 /* cancellation */
     uint64_t memory_bytes_max; /* 0: the engine's default */

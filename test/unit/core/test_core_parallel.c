@@ -42,7 +42,8 @@ static void compare_all(const struct random_model *m, uint64_t seed)
                          "replay: PARALLEL_SEED=%llu PARALLEL_SEEDS=1 "
                          "build/check/test/unit/core/test_core_parallel",
                          (unsigned long long)seed, cw_sync_name[sync], counts[i],
-                         run.lazy ? "lazy" : "aggressive", cw_balance_name[run.balance], text, (unsigned long long)seed);
+                         run.lazy ? "lazy" : "aggressive", cw_balance_name[run.balance], text,
+                         (unsigned long long)seed);
         }
 }
 
