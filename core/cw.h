@@ -467,8 +467,12 @@ struct cw_stats {
     uint64_t gvt_rounds, safe_events;
     uint64_t moves, parts_moved; /* how often parts moved between workers, and how many in all */
     double move_s;               /* wall time in those moves; all workers stop for them */
-    uint64_t undo_bytes;   /* written to undo logs: before-images, sends, records, their heads */
-    uint64_t sends_reused; /* cw_config.lazy_cancellation: messages that were sent again */
+    uint64_t undo_bytes;    /* written to undo logs: before-images, sends, records, their heads */
+    uint64_t messages_sent; /* to other workers, cancellations included */
+    uint64_t turns;         /* of the workers' loops: looks at the others, then a batch of events */
+    uint64_t turns_idle;    /* of these, those that found no event to handle */
+    uint64_t promises_raised; /* writes of a word that other workers read */
+    uint64_t sends_reused;    /* cw_config.lazy_cancellation: messages that were sent again */
     uint64_t events_alive, events_alive_max;
     uint64_t window_first, window_last; /* events that a worker may speculate at a time */
     double window_mean;                 /* over the rounds of GVT; of several workers, the mean */
@@ -477,6 +481,7 @@ struct cw_stats {
     uint64_t trace_hash;     /* of all committed events: the same for every mode and partition */
     uint32_t threads_pinned; /* all, or none */
     double run_s;            /* wall time inside cw_drain(), all drains */
+    double host_s;           /* wall time inside cw_each_worker(), all calls */
 };
 
 /*
@@ -511,6 +516,8 @@ CW_API int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t 
  */
 CW_API int cw_drain(struct cw_sim *sim, struct cw_error *error);
 
+/* The worker that owns an LP; of the workers' threads, each may ask while a drain lasts. */
+CW_API uint32_t cw_lp_worker(const struct cw_sim *sim, uint32_t lp);
 /* Whether event a comes before event b in the total order. */
 CW_API bool cw_event_before(const struct cw_event *a, const struct cw_event *b);
 /* The event whose failure ended the last drain, with which the records end: those of all events

@@ -16,6 +16,8 @@
 #include "core/worker.h"
 
 enum { SENDS_PER_EVENT_MAX_DEFAULT = 65536, SENDS_PER_EVENT_MAX = 1 << 22, WORKERS_MAX = 1024 };
+/* So many bytes of states are worth starting the threads for. */
+enum { SHARED_INIT_BYTES_MIN = 4 << 20 };
 
 const char *const cw_sync_name[CW_SYNCS] = {"sequential", "conservative", "optimistic", "adaptive",
                                             "stress"};
@@ -123,6 +125,23 @@ static void init_worker(struct cw_sim *sim, struct worker *worker)
     change_check_init(&worker->change_check, &sim->memory);
 }
 
+static void init_states_of(void *arg, uint32_t worker)
+{
+    struct cw_sim *const sim = arg;
+    lp_states_init(&sim->lp_states, &sim->model, sim->config.lp_worker, worker);
+}
+
+/* Each worker's own states by its own thread, unless that costs more than it gains. */
+static void init_states(struct cw_sim *sim)
+{
+    if (sim->worker_count > 1 && sim->thread_count > 1 &&
+        sim->lp_states.arena_bytes >= SHARED_INIT_BYTES_MIN)
+        cw_each_worker(sim, init_states_of, sim);
+    else
+        lp_states_init(&sim->lp_states, &sim->model, NULL, 0);
+    lp_states_ready(&sim->lp_states);
+}
+
 static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
                             struct cw_error *error)
 {
@@ -148,7 +167,11 @@ static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
         if (!change_check_reserve(&sim->workers[i].change_check, sim->lp_states.state_bytes_max))
             return memory_error(&sim->memory, error);
     }
-    return sequential ? CW_OK : parallel_create(sim, error);
+    if (!sequential)
+        result = parallel_create(sim, error);
+    if (result == CW_OK)
+        init_states(sim);
+    return result;
 }
 
 struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_model *model,
@@ -270,10 +293,17 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
 
 void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
 {
+    const double start_s = clock_s();
     if (sim->config.sync == CW_SEQUENTIAL)
         fn(arg, 0);
     else
         parallel_each_worker(sim, fn, arg);
+    sim->host_s += clock_s() - start_s;
+}
+
+uint32_t cw_lp_worker(const struct cw_sim *sim, uint32_t lp)
+{
+    return sim->worker_count > 1 ? sim->config.lp_worker[lp] : 0;
 }
 
 const struct cw_event *cw_failed_event(const struct cw_sim *sim)

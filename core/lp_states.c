@@ -26,37 +26,41 @@ static size_t block_offset(size_t offset, size_t bytes)
     return (offset + align - 1) / align * align;
 }
 
+static size_t sizes_bytes(const struct lp_states *states)
+{
+    return states->count * sizeof *states->sizes;
+}
+
 /* Asks for each LP's size, and adds up the arena. */
-static int lp_states_measure(struct lp_states *states, const struct cw_model *model, size_t *sizes,
+static int lp_states_measure(struct lp_states *states, const struct cw_model *model,
                              struct cw_error *error)
 {
     size_t total = 0;
     for (uint32_t lp = 0; lp < states->count; lp++) {
-        sizes[lp] = model->state_bytes(model->data, lp);
-        if (sizes[lp] > CW_STATE_BYTES_MAX || total > SIZE_MAX / 4) {
+        const size_t state_bytes = model->state_bytes(model->data, lp);
+        if (state_bytes > CW_STATE_BYTES_MAX || total > SIZE_MAX / 4) {
             sync_store_release(&states->memory->needed, UINT64_MAX); /* a figure for a message */
             return memory_error(states->memory, error);
         }
-        const size_t bytes = lp_states_block_bytes(sizes[lp]);
+        states->sizes[lp] = (uint32_t)state_bytes;
+        const size_t bytes = lp_states_block_bytes(state_bytes);
         total = block_offset(total, bytes) + bytes;
-        if (sizes[lp] > states->state_bytes_max)
-            states->state_bytes_max = sizes[lp];
+        if (state_bytes > states->state_bytes_max)
+            states->state_bytes_max = state_bytes;
     }
     states->arena_bytes = total;
     return CW_OK;
 }
 
-static void lay_out(struct lp_states *states, const struct cw_model *model, const size_t *sizes)
+/* Where each block is. The arena itself stays untouched, so that it is not in memory yet. */
+static void lay_out(struct lp_states *states)
 {
     size_t offset = 0;
     for (uint32_t lp = 0; lp < states->count; lp++) {
-        const size_t bytes = lp_states_block_bytes(sizes[lp]);
+        const size_t bytes = lp_states_block_bytes(states->sizes[lp]);
         offset = block_offset(offset, bytes);
-        struct lp_block *const block = (struct lp_block *)(void *)(states->arena + offset);
+        states->blocks[lp] = (struct lp_block *)(void *)(states->arena + offset);
         offset += bytes;
-        block->state_bytes = sizes[lp];
-        states->blocks[lp] = block;
-        model->init(model->data, lp, block->state);
     }
 }
 
@@ -73,23 +77,40 @@ int lp_states_create(struct lp_states *states, struct memory *memory, const stru
                      struct cw_error *error)
 {
     *states = (struct lp_states){.memory = memory, .count = model->lp_count};
-    const size_t sizes_bytes = (size_t)states->count * sizeof(size_t);
-    size_t *const sizes = memory_take(memory, sizes_bytes);
-    if (sizes == NULL)
+    states->sizes = memory_take(memory, sizes_bytes(states));
+    if (states->sizes == NULL)
         return memory_error(memory, error);
-    int result = lp_states_measure(states, model, sizes, error);
+    int result = lp_states_measure(states, model, error);
     if (result == CW_OK)
         result = lp_states_allocate(states, error);
     if (result == CW_OK)
-        lay_out(states, model, sizes);
-    memory_give(memory, sizes, sizes_bytes);
+        lay_out(states);
     return result;
+}
+
+void lp_states_init(struct lp_states *states, const struct cw_model *model,
+                    const uint32_t *lp_worker, uint32_t worker)
+{
+    for (uint32_t lp = 0; lp < states->count; lp++) {
+        if (lp_worker != NULL && lp_worker[lp] != worker)
+            continue;
+        struct lp_block *const block = states->blocks[lp];
+        block->state_bytes = states->sizes[lp];
+        model->init(model->data, lp, block->state);
+    }
+}
+
+void lp_states_ready(struct lp_states *states)
+{
+    memory_give(states->memory, states->sizes, sizes_bytes(states));
+    states->sizes = NULL;
 }
 
 void lp_states_free(struct lp_states *states)
 {
     if (states->memory == NULL)
         return;
+    lp_states_ready(states);
     memory_give(states->memory, states->blocks, states->count * sizeof(struct lp_block *));
     memory_give(states->memory, states->arena, states->arena_bytes);
     memory_give(states->memory, states->other, states->arena_bytes);

@@ -25,11 +25,19 @@ struct lp_states {
     size_t arena_bytes;
     uint32_t count;
     size_t state_bytes_max;
+    uint32_t *sizes; /* of the states; NULL: all states are initialised */
 };
 
-/* Lays out and initialises all states. Returns an enum cw_exit. */
+/* Lays out all states, without touching them. Returns an enum cw_exit. */
 int lp_states_create(struct lp_states *states, struct memory *memory, const struct cw_model *model,
                      struct cw_error *error);
+/* Initialises the states of the LPs of one worker; lp_worker NULL: all states. For different
+ * workers at the same time, each on its own thread: the thread that touches memory first decides
+ * which cores it is near to. */
+void lp_states_init(struct lp_states *states, const struct cw_model *model,
+                    const uint32_t *lp_worker, uint32_t worker);
+/* When all have been initialised. */
+void lp_states_ready(struct lp_states *states);
 void lp_states_free(struct lp_states *states);
 
 /* Gives each block a second place. False: out of memory. */

@@ -164,6 +164,10 @@ static void fill_timewarp(struct cw_stats *stats, const struct timewarp *tw)
     stats->looks_held_back = tw->stress.held_back;
     stats->rollback_events_max = tw->rollback.events_max;
     stats->anti_messages = tw->links.anti_messages;
+    stats->messages_sent = tw->links.messages;
+    stats->turns = tw->turns;
+    stats->turns_idle = tw->turns_idle;
+    stats->promises_raised = tw->promise.raised;
     stats->sends_reused = tw->lazy.reused;
     stats->moves = tw->move.moves;
     stats->parts_moved = tw->move.parts;
@@ -203,6 +207,10 @@ static void add_counts(struct cw_stats *sum, const struct cw_stats *stats)
     sum->events_processed += stats->events_processed;
     sum->events_rolled_back += stats->events_rolled_back;
     sum->anti_messages += stats->anti_messages;
+    sum->messages_sent += stats->messages_sent;
+    sum->turns += stats->turns;
+    sum->turns_idle += stats->turns_idle;
+    sum->promises_raised += stats->promises_raised;
     sum->sends_reused += stats->sends_reused;
     sum->rollbacks += stats->rollbacks;
     sum->rollbacks_primary += stats->rollbacks_primary;
@@ -229,7 +237,8 @@ void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)
     double timed = 0; /* workers of which a turn was sampled */
     *stats = (struct cw_stats){.trace_hash = trace_hash_of_run(sim),
                                .threads_pinned = pin_count(sim->pin),
-                               .run_s = sim->run_s};
+                               .run_s = sim->run_s,
+                               .host_s = sim->host_s};
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct cw_stats one;
         cw_sim_worker_stats(sim, i, &one);

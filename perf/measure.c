@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/host/clock.h"
 #include "core/host/program_path.h"
 
 enum { ARGUMENTS_MAX = 64, PATH_BYTES = 4096 };
@@ -133,6 +134,7 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
     snprintf(words, sizeof words, "%s", command);
     if (!path_of(program, path) || !split(path, words, arguments))
         return measure_fail(error, CW_NO_RESOURCE, command, "cannot be run");
+    const double start_s = clock_s();
     const pid_t pid = measure_start(arguments, &from);
     if (pid < 0)
         return measure_fail(error, CW_NO_RESOURCE, command, "cannot be run");
@@ -145,6 +147,7 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
     while (wait4(pid, &status, 0, &use) < 0)
         if (errno != EINTR)
             return measure_fail(error, CW_NO_RESOURCE, command, "is lost");
+    child->wall_s = clock_s() - start_s;
     child->cpu_s = seconds(&use.ru_utime) + seconds(&use.ru_stime);
     child->rss_bytes = (uint64_t)use.ru_maxrss * 1024;
     if (child->out == NULL)
@@ -177,6 +180,7 @@ static bool read_json(const char *text, struct perf_sample *sample)
     sample->events_per_s = number_of(engine, "committed_events_per_s");
     sample->setup_s = number_of(engine, "setup_s");
     sample->efficiency = number_of(engine, "efficiency");
+    sample->host_s = number_of(engine, "host_s");
     sample->rss_bytes = (uint64_t)json_integer_value(json_object_get(engine, "peak_rss_bytes"));
     json_decref(root);
     return sample->events_per_s > 0;
@@ -212,6 +216,7 @@ int perf_measure(const struct perf_case *one, struct perf_sample *sample, struct
         return measure_fail(error, CW_BUG, command, "printed no result that can be read");
     sample->run_s = (double)sample->events / sample->events_per_s;
     sample->cpu_s = child.cpu_s;
+    sample->wall_s = child.wall_s;
     result = perf_calibrate(&sample->after, error);
     sample->disturbed = perf_disturbance(&sample->before, &sample->after) != NULL;
     return result;

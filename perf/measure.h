@@ -13,7 +13,7 @@
 /* The standard output of a program of the harness, read to its end. */
 struct perf_child {
     char *out; /* the caller frees it */
-    double cpu_s;
+    double cpu_s, wall_s;
     uint64_t rss_bytes;
 };
 

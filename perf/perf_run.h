@@ -20,6 +20,8 @@ struct perf_sample {
     uint32_t repeats; /* how often it was thrown away and measured again before this */
     bool disturbed;   /* and the last attempt was so, too */
     double events_per_s, run_s, setup_s, cpu_s, efficiency;
+    double wall_s, host_s; /* of the process; of its host's work on the workers' threads. Neither is
+                              kept in files */
     uint64_t events, rss_bytes;
     struct perf_calibration before, after;
 };

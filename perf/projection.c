@@ -63,7 +63,11 @@ void perf_trace_note(void *arg, const struct cw_event *event, const struct cw_tr
 {
     struct perf_trace *const trace = arg;
     struct perf_type_cost *const cost = &trace->costs[event->type];
-    if (told->cost_s >= 0) {
+    cost->events_all++;
+    if (told->cost_s >= PERF_LONG_S) {
+        cost->samples_long++;
+        cost->sum_long_s += told->cost_s;
+    } else if (told->cost_s >= 0) {
         cost->samples++;
         cost->sum_s += told->cost_s;
     }
@@ -80,13 +84,24 @@ void perf_trace_note(void *arg, const struct cw_event *event, const struct cw_tr
     trace->type[at] = event->type;
 }
 
+/* Adds a type's samples to a sum of them. */
+static void add_samples(const struct perf_type_cost *of, struct perf_type_cost *to)
+{
+    to->samples += of->samples;
+    to->sum_s += of->sum_s;
+    if (of->samples_long * 100 < of->samples + of->samples_long)
+        return;
+    to->samples += of->samples_long;
+    to->sum_s += of->sum_long_s;
+}
+
 double perf_trace_cost_s(const struct perf_trace *trace, uint16_t type)
 {
-    struct perf_type_cost sampled = trace->costs[type];
-    for (size_t i = 0; trace->costs[type].samples == 0 && i < TYPES; i++) {
-        sampled.samples += trace->costs[i].samples;
-        sampled.sum_s += trace->costs[i].sum_s;
-    }
+    struct perf_type_cost sampled = {.samples = 0};
+    add_samples(&trace->costs[type], &sampled);
+    const bool has_own = sampled.samples > 0;
+    for (size_t i = 0; !has_own && i < TYPES; i++)
+        add_samples(&trace->costs[i], &sampled);
     return sampled.samples > 0 ? sampled.sum_s / (double)sampled.samples : 0;
 }
 

@@ -35,8 +35,9 @@ struct perf_trace {
 };
 
 struct perf_type_cost {
-    uint64_t samples, events;
-    double sum_s;
+    uint64_t samples, samples_long; /* the latter took PERF_LONG_S or more */
+    uint64_t events, events_all;    /* in the trace; of the whole run */
+    double sum_s, sum_long_s;       /* of the samples, and of the long ones */
 };
 
 /* A placement of LPs on workers, and the least delay of any event between two of them. */
@@ -57,6 +58,9 @@ void perf_trace_free(struct perf_trace *trace);
 /* A cw_trace_fn; `arg` is a struct perf_trace. */
 void perf_trace_note(void *arg, const struct cw_event *event, const struct cw_trace *told);
 
+/* A sample so long is one during which the thread lost its core, unless one in a hundred of its
+ * type is as long. */
+#define PERF_LONG_S 50e-6
 /* The mean cost of a type; of all events, where it was never sampled. */
 double perf_trace_cost_s(const struct perf_trace *trace, uint16_t type);
 

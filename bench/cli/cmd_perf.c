@@ -26,6 +26,8 @@ static const struct {
 };
 #define PARTS (sizeof parts / sizeof *parts)
 
+static const char *const default_layouts[] = {"1x4", "1x8", "1x16", "1x32", "1x64", "2x32", "8x32"};
+
 /* ---- the command ---------------------------------------------------------------------------- */
 
 static int refuse_part(bool given)
@@ -47,7 +49,10 @@ int perf_main(int argc, char **argv)
                                 .repeats = 2,
                                 .workers = {2, 4, 8, 16, 32, 64},
                                 .worker_count = 6,
-                                .events = 4000000};
+                                .events = 16000000};
+    for (size_t i = 0; i < sizeof default_layouts / sizeof *default_layouts; i++)
+        (void)perf_socket_layout_read(default_layouts[i], &perf.layouts[perf.layout_count++],
+                                      &error); /* they are legal */
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
         return options_print_help(COMMAND_PERF), cli_end("perf", CW_OK);
     const char *name = NULL;

@@ -1,396 +1,201 @@
 /*
- * cmd_perf_project.c: `cubewarp perf project`: traces a run, asks for its bounds under the
- * partition that the command would use, and compares them with the measured gain of two threads.
+ * cmd_perf_project.c: `cubewarp perf project`: traces a run on one thread, measures the costs of
+ * the engine's work, and predicts the speed on two threads and on larger machines. Two threads are
+ * measured, too. The parts are in bench/project/ and perf/.
  */
 #include "bench/cli/cmd_perf_project.h"
 
-#include <inttypes.h>
-#include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/output/atomic_file.h"
-#include "bench/programs/bench.h"
-#include "bench/options/options.h"
-#include "bench/options/options_phold.h"
-#include "bench/options/options_run.h"
-#include "bench/output/report.h"
-#include "bench/output/report_json.h"
-#include "collectives/config/config_load.h"
-#include "collectives/runtime/distributed.h"
-#include "lp/layout.h"
-#include "lp/host/placement.h"
-#include "partition/partition.h"
-#include "perf/perf_table.h"
-#include "perf/projection.h"
-#include "perf/session.h"
+#include "bench/project/project_report.h"
 #include "collectives/config/input/environment.h"
+#include "perf/session.h"
 
-enum { TYPES_SHOWN = 8 };
+/* Stated: the memory traffic of one core that copies, in bytes per second. */
+#define CORE_BYTES_PER_S 13e9
+/* An event's lines of memory, read and written, if they are in no cache. */
+#define EVENT_BYTES 450.0
+/* Pending events beyond which this is so on any machine. */
+#define EVENTS_CACHED 500000u
+/* Of two cores, in the machine's two states. */
+#define NEAR_LINE_S 50e-9
+#define FAR_LINE_S  210e-9
 
-/* The command to project: `phold` or `run`. */
-struct subject {
-    int argc;
-    char **argv;
-    char line[PERF_COMMAND_BYTES - 64]; /* the same, in one line */
-    bool is_phold;
-    bool no_data_given; /* --no-data is in the line of run */
-    struct phold_options phold;
-    struct run_options run;
-    struct config *config; /* of run */
-    struct lp_model model; /* of run: how LPs are numbered */
-    bool has_model;
-    uint32_t lp_count;
-};
+enum { ROUNDS_MAX = 99 };
 
-/* A worker count's bounds, and the measurement that they are held against. */
-struct outcome {
-    struct perf_projection bounds[PERF_WORKERS_MAX];
-    struct perf_projection at_two;
-    struct perf_spread measured, scaled; /* count 0: not measured */
-    enum perf_state state;
-};
-
-static int out_of_memory(struct cw_error *error)
-{
-    return cw_error_memory(error, "the projection");
-}
-
-/* ---- the command ------------------------------------------------------------------------------
+/* ---- the bounds -------------------------------------------------------------------------------
  */
 
-static char *default_command[] = {"phold", "--end", "50", NULL};
-
-/* The measured command is the line split at blanks, with more options behind it: words with blanks
- * would be split. */
-static int check_words(const struct subject *subject, struct cw_error *error)
+static int bounds_of(const struct project_outcome *outcome, uint32_t workers,
+                     struct perf_projection *bounds, struct cw_error *error)
 {
-    for (int i = 1; i < subject->argc; i++) {
-        if (strpbrk(subject->argv[i], " \t") != NULL)
-            return cw_error_set(error, CW_USAGE, "'%.200s': no blanks, please", subject->argv[i]);
-        if (strcmp(subject->argv[i], "--") == 0)
-            return cw_error_set(error, CW_USAGE, "'--' stands before the command, not in it");
-    }
-    return CW_OK;
-}
-
-static int join_words(struct subject *subject, struct cw_error *error)
-{
-    size_t used = 0;
-    for (int i = 0; i < subject->argc; i++) {
-        used += (size_t)snprintf(subject->line + used, sizeof subject->line - used, "%s%s",
-                                 i == 0 ? "" : " ", subject->argv[i]);
-        if (used >= sizeof subject->line)
-            return cw_error_set(error, CW_USAGE, "the command is too long");
-    }
-    return CW_OK;
-}
-
-/* Reads a line of `run` or `phold`; options that have no meaning for a projection are refused. */
-static int read_projected(enum command command, void *values, const struct subject *subject,
-                          struct cw_error *error)
-{
-    struct options read = {.command = command, .projected = true, .values = values};
-    return options_read(&read, subject->argc, subject->argv, error);
-}
-
-static int load_run(struct subject *subject, struct cw_error *error)
-{
-    run_options_defaults(&subject->run);
-    int result = read_projected(COMMAND_RUN, &subject->run, subject, error);
-    if (result != CW_OK)
-        return result;
-    struct config_errors errors = {0};
-    result = config_load(&subject->run.config, &subject->config, &errors);
-    config_errors_print(stderr, &errors);
-    config_errors_free(&errors);
-    if (result != CW_OK)
-        return cw_error_set(error, CW_USAGE, "the configuration of '%.300s' does not load",
-                            subject->line);
-    subject->run.quiet = true;
-    subject->no_data_given = subject->run.no_data;
-    subject->run.no_data = true; /* the projection is about the engine's time */
-    result = run_options_check(&subject->run, &subject->config->hw, error);
-    if (result != CW_OK)
-        return result;
-    const struct lp_config queues = dist_queue_config(&subject->config->ccl);
-    subject->has_model = lp_layout_init(&subject->model, &subject->config->hw, &queues);
-    subject->lp_count = subject->model.lps.count;
-    return subject->has_model ? CW_OK : out_of_memory(error);
-}
-
-static int load(struct subject *subject, const struct perf_options *options, struct cw_error *error)
-{
-    const bool given = options->command_count > 0;
-    *subject = (struct subject){.argc = given ? options->command_count : 3,
-                                .argv = given ? options->command : default_command};
-    int result = check_words(subject, error);
+    struct subject_place place;
+    int result = subject_place(outcome->subject, workers, &place, error);
+    const struct perf_placement placement = {
+        .workers = workers, .lp_worker = place.lp_worker, .lookahead_ps = place.lookahead_ps};
     if (result == CW_OK)
-        result = join_words(subject, error);
-    if (result != CW_OK)
-        return result;
-    subject->is_phold = strcmp(subject->argv[0], "phold") == 0;
-    if (!subject->is_phold && strcmp(subject->argv[0], "run") != 0)
-        return cw_error_set(error, CW_USAGE, "'%.200s': phold or run can be projected",
-                            subject->argv[0]);
-    if (!subject->is_phold)
-        return load_run(subject, error);
-    struct phold_command phold = phold_command_defaults();
-    result = read_projected(COMMAND_PHOLD, &phold, subject, error);
-    subject->phold = phold.options;
-    subject->lp_count = subject->phold.lps;
+        result =
+            perf_project(outcome->trace, outcome->subject->lp_count, &placement, bounds, error);
+    subject_place_free(&place);
     return result;
 }
 
-static void unload(struct subject *subject)
-{
-    if (subject->has_model)
-        lp_layout_free(&subject->model);
-    config_free(subject->config);
-}
-
-static int trace_run(struct subject *subject, struct perf_trace *trace, struct cw_error *error)
-{
-    if (subject->is_phold) {
-        struct cw_stats stats;
-        double setup_s;
-        subject->phold.engine.trace = perf_trace_note;
-        subject->phold.engine.trace_arg = trace;
-        return phold_run(&subject->phold, CW_SEQUENTIAL, 1, &stats, &setup_s, error);
-    }
-    struct result result = {0};
-    subject->run.engine.trace = perf_trace_note;
-    subject->run.engine.trace_arg = trace;
-    const int code = bench_run(&subject->run, subject->config, &result, error);
-    result_free(&result);
-    return code;
-}
-
-/* ---- the partition ----------------------------------------------------------------------------
+/* ---- costs ------------------------------------------------------------------------------------
  */
 
-static void place_phold(const struct subject *subject, uint32_t workers, uint32_t *lp_worker,
-                        int64_t *lookahead_ps)
+/* The time of the data operations, by a run without them. */
+static int measure_data(struct subject *subject, const struct subject_costs *measured,
+                        double *data_s, struct cw_error *error)
 {
-    for (uint32_t lp = 0; lp < subject->lp_count; lp++)
-        lp_worker[lp] = phold_worker_of(&subject->phold, lp, workers);
-    *lookahead_ps = phold_least_delay_ps(&subject->phold);
-}
-
-static const struct partitioner *partitioner_of(const struct subject *subject)
-{
-    return subject->run.partition != NULL ? partitioner_find(subject->run.partition)
-                                          : partitioner_at(0);
-}
-
-static int place_run(const struct subject *subject, uint32_t workers, uint32_t *lp_worker,
-                     int64_t *lookahead_ps, struct cw_error *error)
-{
-    const struct hw_config *const hw = &subject->config->hw;
-    uint32_t *const cube_worker =
-        calloc((size_t)hw->sip_count * subject->model.cubes, sizeof *cube_worker);
-    int64_t *const least_ps = calloc((size_t)workers * workers, sizeof *least_ps);
-    struct lp_cut cut;
-    int result = cube_worker != NULL && least_ps != NULL ? CW_OK : out_of_memory(error);
-    if (result == CW_OK)
-        result = partitioner_of(subject)->place(hw, workers, cube_worker, error);
-    if (result == CW_OK &&
-        !lp_place(&subject->model, workers, cube_worker, lp_worker, least_ps, &cut))
-        result = out_of_memory(error);
-    *lookahead_ps = result == CW_OK ? cut.lookahead_ps : 0;
-    free(cube_worker);
-    free(least_ps);
+    *data_s = 0;
+    if (subject->is_phold || subject->run.no_data)
+        return CW_OK;
+    const bool verifies = subject->run.verify_data;
+    const struct subject_way way = {.sync = CW_SEQUENTIAL, .workers = 1, .threads = 1};
+    struct cw_stats stats;
+    subject->run.no_data = true;
+    subject->run.verify_data = false;
+    const int result = subject_run(subject, &way, &stats, error);
+    subject->run.no_data = false;
+    subject->run.verify_data = verifies;
+    if (result == CW_OK && stats.run_s < measured->sequential_s)
+        *data_s = measured->sequential_s - stats.run_s;
     return result;
 }
 
-static int project_on(const struct subject *subject, const struct perf_trace *trace,
-                      uint32_t workers, struct perf_projection *projection, struct cw_error *error)
+static int measure_costs(struct subject *subject, struct prediction_basis *basis,
+                         struct cw_error *error)
 {
-    uint32_t *const lp_worker = malloc(subject->lp_count * sizeof *lp_worker);
-    struct perf_placement placement = {.workers = workers, .lp_worker = lp_worker};
-    int result = lp_worker != NULL ? CW_OK : out_of_memory(error);
-    if (result == CW_OK && subject->is_phold)
-        place_phold(subject, workers, lp_worker, &placement.lookahead_ps);
-    else if (result == CW_OK)
-        result = place_run(subject, workers, lp_worker, &placement.lookahead_ps, error);
+    double data_s = 0;
+    int result = engine_costs_measure(&basis->costs, error);
     if (result == CW_OK)
-        result = perf_project(trace, subject->lp_count, &placement, projection, error);
-    free(lp_worker);
-    return result;
+        result = subject_costs_measure(subject, &basis->costs, &basis->measured, error);
+    if (result == CW_OK)
+        result = measure_data(subject, &basis->measured, &data_s, error);
+    basis->data_bytes = data_s * CORE_BYTES_PER_S;
+    basis->event_bytes = basis->measured.stats.events_alive_max > EVENTS_CACHED ? EVENT_BYTES : 0;
+    return result == CW_OK ? prediction_basis_fill(basis, error) : result;
 }
 
-/* ---- the measured gain of two threads ------------------------------------------------------- */
+/* ---- one thread and two, measured -------------------------------------------------------------
+ */
 
-static int measure_speed_up(const struct perf_options *options, const struct subject *subject,
-                            struct outcome *outcome, struct cw_error *error)
+/* The median over the rounds of a figure of a case, or of its ratio to another case's. */
+static double median_of(const struct perf_case_run *one, const struct perf_case_run *to,
+                        double (*figure)(const struct perf_sample *sample))
+{
+    double figures[ROUNDS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < one->sample_count && count < ROUNDS_MAX; i++)
+        figures[count++] = figure(&one->samples[i]) / (to == NULL ? 1 : figure(&to->samples[i]));
+    return perf_median(figures, count);
+}
+
+static double wall_s_of(const struct perf_sample *sample) { return sample->wall_s; }
+static double run_s_of(const struct perf_sample *sample) { return sample->run_s; }
+static double host_s_of(const struct perf_sample *sample) { return sample->host_s; }
+static double line_ns_of(const struct perf_sample *sample)
+{
+    return (sample->before.line_ns + sample->after.line_ns) / 2;
+}
+
+static int measure_threads(const struct perf_options *options, struct project_outcome *outcome,
+                           struct cw_error *error)
 {
     struct perf_case cases[2] = {{.name = "measured/sequential/1", .threads = 1},
                                  {.name = "measured/adaptive/2", .threads = 2}};
     for (int i = 0; i < 2; i++)
-        snprintf(cases[i].command, sizeof cases[i].command, "%s%s --threads %d", subject->line,
-                 subject->is_phold || subject->no_data_given ? "" : " --no-data", i + 1);
+        snprintf(cases[i].command, sizeof cases[i].command, "%s --threads %d",
+                 outcome->subject->line, i + 1);
     const struct perf_session session = {.rounds = options->rounds, .repeats_max = 2};
     struct perf_run run;
     perf_run_begin(&run, "project");
     const int result = perf_session_measure(&session, cases, 2, &run, error);
     if (result == CW_OK) {
-        outcome->measured = perf_ratio_of(&run.cases[1], &run.cases[0], false, PERF_MIXED);
-        outcome->scaled = perf_ratio_of(&run.cases[1], &run.cases[0], true, PERF_MIXED);
-        outcome->state = perf_summary_of(&run.cases[1], PERF_MIXED).state;
+        const struct perf_case_run *const one = &run.cases[0], *const two = &run.cases[1];
+        struct project_check *const check = &outcome->check;
+        check->gain = perf_ratio_of(two, one, false, PERF_MIXED);
+        check->scaled = perf_ratio_of(two, one, true, PERF_MIXED);
+        check->state = perf_summary_of(two, PERF_MIXED).state;
+        check->line_s = median_of(two, NULL, line_ns_of) * 1e-9;
+        check->process_gain = median_of(one, two, wall_s_of);
+        check->one_s = median_of(one, NULL, run_s_of);
+        check->one_predicted_s = outcome->basis.measured.sequential_s;
+        const double host_s = median_of(one, NULL, host_s_of);
+        outcome->basis.parts = (struct process_parts){.engine_s = check->one_s,
+                                                      .host_s = host_s,
+                                                      .serial_s = median_of(one, NULL, wall_s_of) -
+                                                                  check->one_s - host_s};
     }
     perf_run_free(&run);
     return result;
 }
 
-/* ---- the result -------------------------------------------------------------------------------
+/* ---- predictions ------------------------------------------------------------------------------
  */
 
-static double speed_up(const struct perf_projection *bounds, double bound_s)
+static int predict_all(const struct perf_options *options, struct project_outcome *outcome,
+                       struct cw_error *error)
 {
-    return bound_s > 0 ? bounds->total_s / bound_s : 0;
-}
-
-static void print_costs(const struct perf_trace *trace)
-{
-    bool shown[UINT16_MAX + 1] = {false};
-    printf("# event types by what they take together, mean cost of the sampled ones:");
-    for (int line = 0; line < TYPES_SHOWN; line++) {
-        size_t most = 0;
-        double most_s = 0;
-        for (size_t type = 0; type <= UINT16_MAX; type++) {
-            const uint64_t events = trace->costs[type].events;
-            const double sum_s =
-                events > 0 ? (double)events * perf_trace_cost_s(trace, (uint16_t)type) : 0;
-            if (sum_s > most_s && !shown[type]) {
-                most = type;
-                most_s = sum_s;
-            }
-        }
-        if (most_s <= 0)
-            break;
-        shown[most] = true;
-        printf("%s %zu: %.0f ns x %" PRIu64, line == 0 ? "" : ",", most,
-               perf_trace_cost_s(trace, (uint16_t)most) * 1e9, trace->costs[most].events);
+    struct prediction *const two[] = {&outcome->check.two, &outcome->near, &outcome->far};
+    const double lines_s[] = {outcome->check.line_s, NEAR_LINE_S, FAR_LINE_S};
+    static const char *const names[] = {"this", "near", "far"};
+    int result = CW_OK;
+    for (size_t i = 0; i < sizeof two / sizeof *two && result == CW_OK; i++) {
+        two[i]->layout = perf_socket_layout_flat(names[i], 2, lines_s[i]);
+        two[i]->workers = 2;
+        result = predict(&outcome->basis, two[i], error);
     }
-    putchar('\n');
-}
-
-static void print_error(const char *name, double bound, double measured)
-{
-    printf("# %s bound at 2: %.2f, %+.0f %% of what was measured\n", name, bound,
-           100 * (bound / measured - 1));
-}
-
-static void print_measured(const struct outcome *outcome)
-{
-    const struct perf_projection *const two = &outcome->at_two;
-    if (outcome->measured.count == 0)
-        return;
-    printf("# MEASURED at 2 threads, adaptive: %.2f (%.2f to %.2f), scaled %.2f, cache line %s\n",
-           outcome->measured.median, outcome->measured.least, outcome->measured.most,
-           outcome->scaled.median, perf_state_name[outcome->state]);
-    print_error("ordered", speed_up(two, two->ordered_s), outcome->scaled.median);
-    if (two->windowed_s > 0)
-        print_error("windowed", speed_up(two, two->windowed_s), outcome->scaled.median);
-}
-
-static void print_projection(const struct perf_options *options, const struct subject *subject,
-                             const struct perf_trace *trace, const struct outcome *outcome)
-{
-    printf("# PROJECTED upper bounds on the speed-up over one thread, not measurements\n");
-    printf("# %s: %zu events on %" PRIu32 " LPs in %zu drains, partition %s\n", subject->line,
-           trace->count, subject->lp_count, trace->drain_count,
-           subject->is_phold ? "block" : partitioner_of(subject)->name);
-    if (trace->left_out > 0)
-        printf("# the trace ends there: %" PRIu64 " more events were left out (--events)\n",
-               trace->left_out);
-    print_costs(trace);
-    const struct perf_projection *const first = &outcome->bounds[0];
-    printf("# critical path: %.1f\n", speed_up(first, first->critical_s));
-    printf("%9s %9s %9s\n", "# workers", "ordered", "windowed");
-    for (size_t i = 0; i < options->worker_count; i++) {
-        const struct perf_projection *const bounds = &outcome->bounds[i];
-        printf("%9" PRIu32 " %9.2f", options->workers[i], speed_up(bounds, bounds->ordered_s));
-        if (bounds->windowed_s > 0)
-            printf(" %9.2f\n", speed_up(bounds, bounds->windowed_s));
-        else
-            printf(" %9s\n", "-");
+    for (size_t i = 0; i < options->layout_count && result == CW_OK; i++) {
+        struct prediction *const one = &outcome->predictions[i];
+        one->layout = options->layouts[i];
+        one->workers = one->layout.sockets * one->layout.cores;
+        result = predict(&outcome->basis, one, error);
     }
-    print_measured(outcome);
+    return result;
 }
 
-static json_t *bounds_json(uint32_t workers, const struct perf_projection *bounds)
-{
-    return json_pack("{s:I, s:f, s:o}", "workers", (json_int_t)workers, "ordered_speed_up",
-                     speed_up(bounds, bounds->ordered_s), "windowed_speed_up",
-                     bounds->windowed_s > 0 ? json_real(speed_up(bounds, bounds->windowed_s))
-                                            : json_null());
-}
-
-static json_t *measured_json(const struct outcome *outcome)
-{
-    const struct perf_projection *const two = &outcome->at_two;
-    const double scaled = outcome->scaled.median;
-    if (outcome->measured.count == 0)
-        return json_null();
-    return json_pack(
-        "{s:i, s:f, s:f, s:f, s:f, s:s, s:f, s:o}", "threads", 2, "speed_up",
-        outcome->measured.median, "least", outcome->measured.least, "most", outcome->measured.most,
-        "scaled_speed_up", scaled, "state", perf_state_name[outcome->state], "ordered_error",
-        speed_up(two, two->ordered_s) / scaled - 1, "windowed_error",
-        two->windowed_s > 0 ? json_real(speed_up(two, two->windowed_s) / scaled - 1) : json_null());
-}
-
-static int write_projection_json(FILE *file, const struct perf_options *options,
-                                 const struct subject *subject, const struct perf_trace *trace,
-                                 const struct outcome *outcome, struct cw_error *error)
-{
-    json_t *const list = json_array();
-    for (size_t i = 0; i < options->worker_count; i++)
-        json_array_append_new(list, bounds_json(options->workers[i], &outcome->bounds[i]));
-    json_t *const object = json_pack(
-        "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:o, s:o}", "schema",
-        "cubewarp.projection/1", "version", CW_VERSION, "kind", "upper bounds, not measurements",
-        "projected", subject->line, "events", (json_int_t)trace->count, "events_left_out",
-        (json_int_t)trace->left_out, "lps", (json_int_t)subject->lp_count, "drains",
-        (json_int_t)trace->drain_count, "critical_path_speed_up",
-        speed_up(&outcome->bounds[0], outcome->bounds[0].critical_s), "bounds", list, "measured",
-        measured_json(outcome));
-    return report_json_object(file, object, 10, error);
-}
+/* ---- the whole --------------------------------------------------------------------------------
+ */
 
 /* Standard output has the table, or the JSON that was asked for there, alone. */
-static int report_projection(const struct perf_options *options, const struct subject *subject,
-                             const struct perf_trace *trace, const struct outcome *outcome,
-                             struct atomic_file *json, struct cw_error *error)
+static int report_projection(const struct perf_options *options,
+                             const struct project_outcome *outcome, struct atomic_file *json,
+                             struct cw_error *error)
 {
     if (options->json != NULL && json->stream == NULL)
-        return write_projection_json(stdout, options, subject, trace, outcome, error);
-    print_projection(options, subject, trace, outcome);
+        return project_write_json(stdout, options, outcome, error);
+    project_print(options, outcome);
     if (options->json == NULL)
         return CW_OK;
-    const int result = write_projection_json(json->stream, options, subject, trace, outcome, error);
+    const int result = project_write_json(json->stream, options, outcome, error);
     return result == CW_OK ? atomic_file_commit(json, error) : result;
 }
 
 static int project(const struct perf_options *options, struct subject *subject,
-                   struct perf_trace *trace, struct atomic_file *json, struct cw_error *error)
+                   struct perf_trace *trace, struct project_outcome *outcome,
+                   struct cw_error *error)
 {
-    struct outcome outcome = {.state = PERF_MIXED};
-    int result = trace_run(subject, trace, error);
+    struct cw_stats stats;
+    const struct subject_way way = {
+        .sync = CW_SEQUENTIAL, .workers = 1, .threads = 1, .trace = trace};
+    outcome->basis = (struct prediction_basis){.subject = subject, .trace = trace};
+    outcome->is_predicted = !options->no_measure;
+    int result = subject_run(subject, &way, &stats, error);
     if (result == CW_OK && trace->out_of_memory)
-        result = out_of_memory(error);
+        result = cw_error_memory(error, "the projection");
     if (result == CW_OK && trace->count == 0)
         result = cw_error_set(error, CW_USAGE, "'%.300s' has no events", subject->line);
     for (size_t i = 0; i < options->worker_count && result == CW_OK; i++)
-        result = project_on(subject, trace, options->workers[i], &outcome.bounds[i], error);
-    if (result == CW_OK && !options->no_measure)
-        result = measure_speed_up(options, subject, &outcome, error);
-    if (result == CW_OK && !options->no_measure)
-        result = project_on(subject, trace, 2, &outcome.at_two, error);
-    return result == CW_OK ? report_projection(options, subject, trace, &outcome, json, error)
-                           : result;
+        result = bounds_of(outcome, options->workers[i], &outcome->bounds[i], error);
+    if (result != CW_OK || options->no_measure)
+        return result;
+    result = measure_costs(subject, &outcome->basis, error);
+    if (result == CW_OK)
+        result = measure_threads(options, outcome, error);
+    return result == CW_OK ? predict_all(options, outcome, error) : result;
 }
 
 int perf_project_main(const struct perf_options *options, struct cw_error *error)
@@ -398,17 +203,21 @@ int perf_project_main(const struct perf_options *options, struct cw_error *error
     struct subject subject = {.argc = 0};
     struct perf_trace trace = {.count = 0};
     struct atomic_file json = {.stream = NULL};
+    struct project_outcome outcome = {.subject = &subject, .trace = &trace};
     unsetenv(environment_variables[ENVIRONMENT_CCL_TRACE]
                  .name); /* a trace would stand in the result, and slow the measured runs */
-    int result = load(&subject, options, error);
+    int result = subject_load(&subject, options->command_count, options->command, error);
     if (result == CW_OK && options->json != NULL && strcmp(options->json, "-") != 0)
         result = atomic_file_open(&json, options->json, error);
     if (result == CW_OK && !perf_trace_create(&trace, options->events))
-        result = out_of_memory(error);
+        result = cw_error_memory(error, "the projection");
     if (result == CW_OK)
-        result = project(options, &subject, &trace, &json, error);
+        result = project(options, &subject, &trace, &outcome, error);
+    if (result == CW_OK)
+        result = report_projection(options, &outcome, &json, error);
+    prediction_basis_free(&outcome.basis);
     atomic_file_discard(&json);
     perf_trace_free(&trace);
-    unload(&subject);
+    subject_unload(&subject);
     return result;
 }

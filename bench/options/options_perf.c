@@ -30,6 +30,25 @@ int perf_options_read_workers(struct options *options, const struct option_row *
                : options_refuse(error, row->name, text, "expected numbers such as 2,4,8");
 }
 
+int perf_options_read_layouts(struct options *options, const struct option_row *row,
+                              const char *text, struct cw_error *error)
+{
+    struct perf_options *const perf = options->values;
+    char copy[256], *rest = NULL;
+    snprintf(copy, sizeof copy, "%s", text);
+    perf->layout_count = 0;
+    for (char *word = strtok_r(copy, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest)) {
+        if (perf->layout_count == PERF_LAYOUTS_MAX)
+            return cw_error_set(error, CW_USAGE, "--%s %.200s: at most %d machines", row->name,
+                                text, PERF_LAYOUTS_MAX);
+        if (perf_socket_layout_read(word, &perf->layouts[perf->layout_count++], error) != CW_OK)
+            return CW_USAGE;
+    }
+    return perf->layout_count > 0
+               ? CW_OK
+               : options_refuse(error, row->name, text, "expected machines such as 1x64,2x32");
+}
+
 int perf_compare_argument(struct options *options, int count, char **rest, struct cw_error *error)
 {
     struct perf_options *const perf = options->values;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "bench/options/option.h"
+#include "perf/socket_layout.h"
 
 enum { PERF_WORKERS_MAX = 16, PERF_OPERANDS_MAX = 2 };
 
@@ -20,6 +21,8 @@ struct perf_options {
     bool no_history;
     uint32_t workers[PERF_WORKERS_MAX];
     size_t worker_count;
+    struct perf_socket_layout layouts[PERF_LAYOUTS_MAX];
+    size_t layout_count;
     uint64_t events;
     const char *operands[PERF_OPERANDS_MAX];
     size_t operand_count;
@@ -30,6 +33,8 @@ struct perf_options {
 
 /* For the table of options. */
 int perf_options_read_workers(struct options *options, const struct option_row *row,
+                              const char *text, struct cw_error *error);
+int perf_options_read_layouts(struct options *options, const struct option_row *row,
                               const char *text, struct cw_error *error);
 int perf_compare_argument(struct options *options, int count, char **rest, struct cw_error *error);
 int perf_project_argument(struct options *options, int count, char **rest, struct cw_error *error);

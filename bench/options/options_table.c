@@ -65,8 +65,6 @@ static const char *balance_choice(size_t i) { return i < CW_BALANCES ? cw_balanc
 
 /* Why `perf project` refuses an option. */
 static const char of_threads[] = "the projection runs the command on one thread and on two itself";
-static const char of_data[] = "the projection runs the command without tensor data, so that there "
-                              "is nothing to verify; drop it";
 static const char of_output[] = "the projection has no use for what the command reports; drop it";
 static const char needs_first_size[] = "-e, -f and -i need -b, the first size";
 
@@ -114,10 +112,9 @@ const struct option_row option_rows[] = {
     /* seed * 2^32 is a stream's place: more bits would repeat streams. */
     {"seed", 0, OPTION_COUNT, RUNNING, "N", "of the input data (1)", RUN(seed), .max = UINT32_MAX},
     {"verify-data", 0, OPTION_SET, RUNNING, NULL,
-     "compare the results' bits with the specified order's", RUN(verify_data),
-     .not_projected = of_data},
+     "compare the results' bits with the specified order's", RUN(verify_data)},
     {"check", 'c', OPTION_COUNT, RUNNING, "N", "as in nccl-tests: --verify-data unless 0",
-     RUN(verify_data), .max = 1000000, .not_projected = of_data},
+     RUN(verify_data), .max = 1000000},
     {"no-data", 0, OPTION_SET, RUNNING, NULL, "timing alone, without tensor data", RUN(no_data),
      .excludes = "op-log",
      .excludes_text = "--no-data leaves nothing for --op-log to replay: drop one of the two"},
@@ -274,9 +271,13 @@ const struct option_row option_rows[] = {
     {"force", 0, OPTION_SET, COMMAND_PERF_COMPARE, NULL, "compare runs of different machines",
      PERF(force)},
     {"workers", 0, OPTION_OTHER, COMMAND_PERF_PROJECT, "LIST",
-     "for how many threads (2,4,8,16,32,64)", PERF(workers), .read = perf_options_read_workers},
+     "numbers of threads for the bounds (2,4,8,16,32,64)", PERF(workers),
+     .read = perf_options_read_workers},
+    {"layout", 0, OPTION_OTHER, COMMAND_PERF_PROJECT, "LIST",
+     "for which machines, sockets x cores (1x4,1x8,1x16,1x32,1x64,2x32,8x32)", PERF(layouts),
+     .read = perf_options_read_layouts},
     {"events", 0, OPTION_COUNT, COMMAND_PERF_PROJECT, "N",
-     "how many events to keep at most, at 26 bytes each (4000000)", PERF(events), .min = 1,
+     "how many events to keep at most, at 26 bytes each (16000000)", PERF(events), .min = 1,
      .max = UINT32_MAX - 1},
     {"no-measure", 0, OPTION_SET, COMMAND_PERF_PROJECT, NULL,
      "do not measure what two threads gain in fact", PERF(no_measure)},

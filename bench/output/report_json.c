@@ -193,6 +193,10 @@ static void put_counts(json_t **object, const struct cw_stats *stats)
     put_member(object, "rollbacks_secondary", json_u64(stats->rollbacks_secondary));
     put_member(object, "rollback_events_mean", json_real(report_rollback_mean(stats)));
     put_member(object, "rollback_events_max", json_u64(stats->rollback_events_max));
+    put_member(object, "messages_sent", json_u64(stats->messages_sent));
+    put_member(object, "turns", json_u64(stats->turns));
+    put_member(object, "turns_idle", json_u64(stats->turns_idle));
+    put_member(object, "promises_raised", json_u64(stats->promises_raised));
     put_member(object, "window_first", json_u64(stats->window_first));
     put_member(object, "window_last", json_u64(stats->window_last));
     put_member(object, "window_mean", json_real(stats->window_mean));
@@ -255,6 +259,7 @@ json_t *report_engine_json(const struct result_engine *engine)
     put_member(&object, "peak_rss_bytes", json_u64(engine->peak_rss_bytes));
     put_member(&object, "setup_s", json_real(engine->setup_s));
     put_member(&object, "run_s", json_real(engine->run_s));
+    put_member(&object, "host_s", json_real(stats->host_s));
     put_member(&object, "committed_events_per_s", json_real(engine->events_per_s));
     put_member(&object, "ipcq_messages", json_u64(engine->ipcq_messages));
     put_member(&object, "trace_hash", hash_or_null(true, stats->trace_hash));

@@ -97,7 +97,8 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
                                                .dtype = options->dtype,
                                                .op = options->op,
                                                .n_elem = n_elem,
-                                               .seed = options->seed};
+                                               .seed = options->seed,
+                                               .sim = lp_system_sim(dist_system(session->dist))};
         allreduce.expect = expect_create(&request, error);
         if (allreduce.expect == NULL)
             return error->exit_code;

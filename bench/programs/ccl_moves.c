@@ -72,7 +72,8 @@ static int ccl_moves_verify(const struct move *move, const struct dist_completio
                                        .root = completion->root,
                                        .dtype = move->session->options->dtype,
                                        .n_elem = move->n_elem / parts,
-                                       .seed = move->session->options->seed};
+                                       .seed = move->session->options->seed,
+                                       .sim = lp_system_sim(dist_system(move->session->dist))};
     uint64_t wrong = 0;
     const int code = expect_moves_verify(&moves, ccl_moves_read_result, &view, &wrong, error);
     ccl_moves_row_of(move)->wrong += (int64_t)wrong;

@@ -84,7 +84,8 @@ static int expect_size(struct reduce_scatter *scatter, struct cw_error *error)
                                            .dtype = session->options->dtype,
                                            .op = session->options->op,
                                            .n_elem = scatter->n_elem,
-                                           .seed = session->options->seed};
+                                           .seed = session->options->seed,
+                                           .sim = lp_system_sim(dist_system(session->dist))};
     scatter->expect = expect_create(&request, error);
     return scatter->expect == NULL ? error->exit_code : CW_OK;
 }

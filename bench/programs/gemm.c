@@ -326,7 +326,8 @@ static int run_both_size(struct bench_session *session, uint64_t n_elem, struct 
                                                .dtype = options->dtype,
                                                .op = options->op,
                                                .n_elem = n_elem,
-                                               .seed = options->seed};
+                                               .seed = options->seed,
+                                               .sim = lp_system_sim(dist_system(session->dist))};
         gemm.expect = expect_create(&request, error);
         if (gemm.expect == NULL)
             return error->exit_code;

@@ -5,7 +5,8 @@
  * one of them.
  *
  * An expectation evaluates some elements of every rank's result at a time, so that its memory is
- * bounded whatever the tensors' size. One thread at a time; two expectations share nothing.
+ * bounded whatever the tensors' size. Called by one thread at a time; the work is done by all
+ * workers of the engine, between drains. Two expectations share nothing.
  */
 #ifndef COLLECTIVES_EXPECT_H
 #define COLLECTIVES_EXPECT_H
@@ -26,6 +27,7 @@ struct expect_request {
     enum redop op;
     uint64_t n_elem; /* per shard, of the inputs; > 0 */
     uint64_t seed;
+    struct cw_sim *sim; /* whose workers evaluate and compare; NULL: the calling thread does */
 };
 
 /* NULL on failure: CW_USAGE (no order is specified for this), CW_NO_RESOURCE. */
@@ -40,14 +42,14 @@ uint64_t expect_result_elems(const struct expect *expect);
 
 /*
  * Evaluates all ranks' elements from `first` on, and returns how many: as many as fit, at least
- * one where first is less than a shard's elements. expect_bits() gives a rank's, valid until the
- * next evaluation.
+ * one where first is less than a shard's elements. Those of the last evaluation are kept, and not
+ * evaluated again. expect_bits() gives a rank's, valid until the next evaluation.
  */
 uint64_t expect_evaluate(struct expect *expect, uint64_t first);
 const void *expect_bits(const struct expect *expect, uint32_t rank);
 
 /* Puts elements first .. first + count - 1 of a shard, as they ended, into dst. Non-zero: an exit
- * code, with *error filled. */
+ * code, with *error filled. Called by several workers at the same time. */
 typedef int (*expect_read_fn)(void *arg, uint32_t rank, uint32_t shard, uint64_t first,
                               uint64_t count, void *dst, struct cw_error *error);
 

@@ -1,49 +1,104 @@
 /*
  * expect_moves.c: compares results of collectives that only move data (expect_moves.h), some
- * elements at a time.
+ * elements at a time. The shards of all ranks are cut into equal parts, one for each worker of the
+ * engine. A worker writes its own part's figures only.
  */
 #include "collectives/verify/expect_moves.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "collectives/data/input.h"
 
 enum { STEP = 4096 };
 
+/* What a worker has found. */
+struct moves_part {
+    _Alignas(128) uint64_t wrong;
+    struct cw_error error;
+};
+
+struct moves_comparison {
+    const struct expect_moves *moves;
+    expect_read_fn read;
+    void *arg;
+    uint32_t workers;
+    struct moves_part *parts; /* [workers] */
+};
+
 /* Compares a shard's elements at + 0 .. n_elem - 1 with the input of rank `from`. */
-static int expect_moves_compare(const struct expect_moves *moves, expect_read_fn read, void *arg,
-                                uint32_t rank, uint32_t shard, uint32_t from, uint64_t at,
-                                uint64_t *wrong, struct cw_error *error)
+static int expect_moves_compare(const struct moves_comparison *comparison, uint32_t rank,
+                                uint32_t shard, uint32_t from, uint64_t at, struct moves_part *part)
 {
     _Alignas(16) uint8_t found[STEP * 4], expected[STEP * 4];
+    const struct expect_moves *const moves = comparison->moves;
     const size_t itemsize = dtype_bytes(moves->dtype);
     const uint64_t first = input_first(from, moves->shards, shard, moves->n_elem);
     for (uint64_t done = 0; done < moves->n_elem;) {
         const uint64_t left = moves->n_elem - done, count = left < STEP ? left : STEP;
-        const int code = read(arg, rank, shard, at + done, count, found, error);
+        const int code =
+            comparison->read(comparison->arg, rank, shard, at + done, count, found, &part->error);
         if (code != CW_OK)
             return code;
         input_fill(moves->dtype, moves->seed, first + done, expected, count);
         for (uint64_t i = 0; i < count; i++)
-            *wrong += memcmp(found + i * itemsize, expected + i * itemsize, itemsize) != 0;
+            part->wrong += memcmp(found + i * itemsize, expected + i * itemsize, itemsize) != 0;
         done += count;
     }
     return CW_OK;
 }
 
+/* A shard of a rank; of an all-gather it has all ranks' inputs. */
+static int compare_shard(const struct moves_comparison *comparison, uint32_t rank, uint32_t shard,
+                         struct moves_part *part)
+{
+    const struct expect_moves *const moves = comparison->moves;
+    const bool gathers = moves->collective == CCL_ALL_GATHER;
+    for (uint32_t i = 0; i < (gathers ? moves->ranks : 1); i++) {
+        const int code = expect_moves_compare(comparison, rank, shard, gathers ? i : moves->root,
+                                              i * moves->n_elem, part);
+        if (code != CW_OK)
+            return code;
+    }
+    return CW_OK;
+}
+
+static void compare_part(void *arg, uint32_t worker)
+{
+    const struct moves_comparison *const comparison = arg;
+    struct moves_part *const part = &comparison->parts[worker];
+    const uint32_t shards = comparison->moves->shards;
+    const uint64_t all = (uint64_t)comparison->moves->ranks * shards;
+    const uint64_t end = all * (worker + 1) / comparison->workers;
+    int code = CW_OK;
+    for (uint64_t i = all * worker / comparison->workers; i < end && code == CW_OK; i++)
+        code = compare_shard(comparison, (uint32_t)(i / shards), (uint32_t)(i % shards), part);
+    part->error.exit_code = code;
+}
+
 int expect_moves_verify(const struct expect_moves *moves, expect_read_fn read, void *arg,
                         uint64_t *wrong, struct cw_error *error)
 {
-    const bool gathers = moves->collective == CCL_ALL_GATHER;
+    const uint32_t workers = moves->sim != NULL ? cw_sim_worker_count(moves->sim) : 1;
+    struct moves_comparison comparison = {
+        .moves = moves, .read = read, .arg = arg, .workers = workers};
+    const size_t bytes = workers * sizeof *comparison.parts;
+    int code = CW_OK;
     *wrong = 0;
-    for (uint32_t rank = 0; rank < moves->ranks; rank++)
-        for (uint32_t shard = 0; shard < moves->shards; shard++)
-            for (uint32_t part = 0; part < (gathers ? moves->ranks : 1); part++) {
-                const uint32_t from = gathers ? part : moves->root;
-                const int code = expect_moves_compare(moves, read, arg, rank, shard, from,
-                                                      part * moves->n_elem, wrong, error);
-                if (code != CW_OK)
-                    return code;
-            }
-    return CW_OK;
+    comparison.parts = aligned_alloc(_Alignof(struct moves_part), bytes);
+    if (comparison.parts == NULL)
+        return cw_error_set(error, CW_NO_RESOURCE, "out of memory: %zu bytes", bytes);
+    memset(comparison.parts, 0, bytes);
+    if (workers > 1)
+        cw_each_worker(moves->sim, compare_part, &comparison);
+    else
+        compare_part(&comparison, 0);
+    for (uint32_t i = 0; i < workers && code == CW_OK; i++) { /* the least rank's error first */
+        code = comparison.parts[i].error.exit_code;
+        *wrong += comparison.parts[i].wrong;
+        if (code != CW_OK)
+            *error = comparison.parts[i].error;
+    }
+    free(comparison.parts);
+    return code;
 }

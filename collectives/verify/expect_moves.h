@@ -15,6 +15,7 @@ struct expect_moves {
     enum dtype dtype;
     uint64_t n_elem; /* per shard of the input */
     uint64_t seed;
+    struct cw_sim *sim; /* whose workers compare; NULL: the calling thread does */
 };
 
 /* Compares every element of every rank's every shard; *wrong: how many have other bits. */

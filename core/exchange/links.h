@@ -32,6 +32,7 @@ struct links {
     struct key *sent_least;    /* [to] the least key sent there since the first cut */
     struct arrivals *arrivals; /* [from] */
     uint64_t anti_messages;    /* cancellations sent, ever */
+    uint64_t messages;         /* sent, ever, cancellations included */
 };
 
 /* links->out is still to be connected. False: out of memory; links_free() then frees the rest. */

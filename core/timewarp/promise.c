@@ -75,6 +75,7 @@ void promise_renew(struct timewarp *tw)
                  "worker %u promises %lld ps, its safe bound is %lld ps", (unsigned)tw->index,
                  (long long)now_ps, (long long)tw->gvt.safe_ps);
     tw->promise.promised_ps = now_ps;
+    tw->promise.raised += risen;
     if (risen)
         /* release: all that we have sent is published; pairs with bound_of_promises() */
         sync_store_release(&sim->slots[tw->index].promise_ps, (uint64_t)now_ps);

@@ -48,6 +48,7 @@ void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_
     struct cw_event *const event = (struct cw_event *)(void *)message->body;
     words_write(event, &words);
     payload_copy(event->payload, payload, payload_bytes);
+    tw->links.messages++;
     message->kind = MESSAGE_EVENT;
     message->cancellable = cancellable;
     message->seq = cancellable ? tw->links.numbers[to]++ : 0;
@@ -72,5 +73,6 @@ void send_cancel(struct timewarp *tw, uint32_t to, const struct remote_send *sen
     const struct entry entry = {
         .time_ps = sent->time_ps, .key_high = sent->key_high, .key_low = sent->key_low};
     note_key(tw, to, &entry);
+    tw->links.messages++;
     tw->links.anti_messages++;
 }

@@ -449,6 +449,8 @@ static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
     const bool handled = handle_batch(tw);
     (void)activity_go(clock, CW_GVT);
     promise_renew(tw);
+    tw->turns++;
+    tw->turns_idle += !handled;
     if (handled) {
         tw->wait.turns = 0;
         tw->wait.looks = 0;

@@ -125,19 +125,42 @@ static void compare_exits_with_1_if_something_became_slower(void **state)
     remove_temporary(after);
 }
 
+/* Two threads near and far, then the layouts 1x4 and 2x2. */
+static void expect_predictions(const json_t *predictions)
+{
+    static const char *const machines[] = {"near", "far", "1x4", "2x2"};
+    assert_int_equal(json_array_size(predictions), 4);
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *const prediction = json_array_get(predictions, i), *share;
+        const char *key;
+        double sum = 0;
+        json_object_foreach(json_object_get(prediction, "shares"), key, share) sum +=
+            json_number_value(share);
+        assert_true(sum > 0.98 && sum < 1.02);
+        assert_string_equal(json_string_value(json_object_get(prediction, "machine")), machines[i]);
+        assert_int_equal(json_integer_value(json_object_get(prediction, "workers")), i < 2 ? 2 : 4);
+        assert_true(json_number_value(json_object_get(prediction, "engine_speed_up")) > 0);
+        assert_true(json_number_value(json_object_get(prediction, "process_speed_up")) > 0);
+        assert_true(json_number_value(json_object_get(prediction, "error")) >= 0.05);
+        assert_non_null(json_string_value(json_object_get(prediction, "limit")));
+    }
+}
+
 static void a_projection_is_shown_as_one_beside_what_was_measured(void **state)
 {
     (void)state;
     char path[64];
     temporary(path, "projection.json");
     struct run_output output = run_line(
-        0, "perf project --rounds 1 --workers 1,2,4 --json %s -- phold --lps 64 --end 20", path);
+        0,
+        "perf project --rounds 1 --workers 1,2,4 --layout 1x4,2x2 --json %s -- phold --lps 64 "
+        "--end 20",
+        path);
     assert_non_null(strstr(output.out, "PROJECTED upper bounds"));
     assert_non_null(strstr(output.out, "MEASURED at 2 threads"));
+    assert_non_null(strstr(output.out, "PREDICTED by a model of the engine, not measured"));
     run_output_free(&output);
     json_t *const root = json_load_file(path, 0, NULL);
-    assert_string_equal(json_string_value(json_object_get(root, "kind")),
-                        "upper bounds, not measurements");
     assert_true(json_integer_value(json_object_get(root, "events")) > 0);
     const double critical = json_number_value(json_object_get(root, "critical_path_speed_up"));
     const json_t *const bounds = json_object_get(root, "bounds");
@@ -154,6 +177,7 @@ static void a_projection_is_shown_as_one_beside_what_was_measured(void **state)
     }
     assert_true(json_number_value(json_object_get(json_object_get(root, "measured"), "speed_up")) >
                 0);
+    expect_predictions(json_object_get(root, "predictions"));
     json_decref(root);
     remove_temporary(path);
     setenv("CUBEWARP_CCL_TRACE", "1", 1);
@@ -183,6 +207,7 @@ static void what_cannot_be_is_refused(void **state)
         {"perf project -- phold --", "'--' stands before the command"},
         {"perf project -- sweep", "'sweep': phold or run can be projected"},
         {"perf project --workers 2,x", "--workers 'x'"},
+        {"perf project --layout 64", "--layout '64': expected sockets x cores"},
         {"perf compare /nowhere/a.json /nowhere/b.json", "/nowhere/b.json:1:1: unable to open"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -209,8 +234,6 @@ static void options_without_a_meaning_in_a_projection_are_refused(void **state)
         {"run --ccl-trace=", "--ccl-trace", "reports"},
         {"run --engine-log=", "--engine-log", "reports"},
         {"run --dump", "--dump-pointers", "reports"},
-        {"run --verify-data --n-elem 64", "--verify-data", "without tensor data"},
-        {"run -c 1", "--check", "without tensor data"},
         {"run --help", "--help", "a command that runs"},
         {"run -h", "--help", "a command that runs"},
         {"run --thr 2", "--threads", "on one thread and on two itself"},

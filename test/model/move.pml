@@ -49,7 +49,7 @@
 #define DELAY 1
 #define BOX(from, to) ((from) * WORKERS + (to))
 #define LESS(a, b) ((a) < (b) -> (a) : (b))
-#define PLUS(a) ((a) == NEVER -> NEVER : (a) + DELAY)
+#define PLUS(a) ((a) > LPS + EVENTS -> NEVER : (a) + DELAY) /* beyond all events: never */
 
 #define UNUSED 0 /* or gone */
 #define IN_TRANSIT 1
@@ -61,6 +61,11 @@
 
 #define BEGIN 0
 #define FIRST_CUT 1
+#define SECOND_CUT 2
+
+/* Whether all workers have come to this value: of two or three of them. */
+#define ALL(word, value)                                                                           \
+    (word[0] >= (value) && word[WORKERS / 2] >= (value) && word[WORKERS - 1] >= (value))
 
 #define MOVE_NONE 0
 #define MOVE_UNDONE 1
@@ -240,29 +245,6 @@ inline renew()
     }
 }
 
-inline wait_for_all(array_k, value)
-{
-    d_step {
-        ready = true;
-        for (k : 0 .. WORKERS - 1) {
-            ready = ready && array_k >= (value)
-        }
-        k = 0
-    }
-}
-
-inline wait_until(array_k, value)
-{
-    do
-    :: wait_for_all(array_k, value);
-        if
-        :: ready -> break
-        :: else
-        fi
-    od;
-    ready = false
-}
-
 /* Worker 0, between two rounds. */
 inline plan()
 {
@@ -414,54 +396,60 @@ inline go_on()
     step = MOVE_NONE
 }
 
+#ifdef BUG_GIVE_EARLY
+#define MAY_GIVE true
+#else
+#define MAY_GIVE ALL(made, 4 * round + MOVE_UNDONE)
+#endif
+#ifdef BUG_TAKE_EARLY
+#define MAY_TAKE true
+#else
+#define MAY_TAKE ALL(made, 4 * round + MOVE_GIVEN)
+#endif
+#ifdef BUG_GO_ON_EARLY
+#define MAY_GO_ON true
+#else
+#define MAY_GO_ON ALL(made, 4 * round + MOVE_TAKEN)
+#endif
+
 proctype worker(byte me)
 {
     byte round, stage, step, bound, e, c, d, t, k, f;
-    bool cancels, ready;
+    bool cancels;
     do
     :: step == MOVE_NONE -> atomic { handle() }
     :: step == MOVE_NONE -> look(); renew()
-    :: step == MOVE_NONE && stage == BEGIN && round < ROUNDS ->
-        d_step { publish(); k = 0 }
+    :: atomic {
+        step == MOVE_NONE && stage == BEGIN && round < ROUNDS ->
+        publish();
+        k = 0;
         round++;
         first_cut[me] = round;
         stage = FIRST_CUT
-    :: step == MOVE_NONE && stage == FIRST_CUT ->
-        wait_for_all(first_cut[k], round);
-        if
-        :: ready ->
-            d_step { take_all(); publish(); f = 0; k = 0; t = 0 }
-            second_cut[me] = round;
+    }
+    :: atomic {
+        step == MOVE_NONE && stage == FIRST_CUT && ALL(first_cut, round) ->
+        take_all();
+        publish();
+        f = 0; k = 0; t = 0;
+        second_cut[me] = round;
+        stage = SECOND_CUT
+    }
+    :: step == MOVE_NONE && stage == SECOND_CUT && ALL(second_cut, round) ->
+        stage = BEGIN;
 #ifdef BUG_PLAN_LATE
-            if
-            :: me == 0 && planned && due == 0 -> due = round
-            :: else
-            fi;
-#endif
-            stage = BEGIN;
-            wait_until(second_cut[k], round);
-            if
-            :: due == round -> begin()
-            :: else -> plan()
-            fi
+        if
+        :: me == 0 && planned && due == 0 && round == ROUNDS -> due = round
         :: else
         fi;
-        ready = false
-    :: step == MOVE_UNDONE ->
-#ifndef BUG_GIVE_EARLY
-        wait_until(made[k], 4 * round + MOVE_UNDONE);
 #endif
-        give()
-    :: step == MOVE_GIVEN ->
-#ifndef BUG_TAKE_EARLY
-        wait_until(made[k], 4 * round + MOVE_GIVEN);
-#endif
-        take()
-    :: step == MOVE_TAKEN ->
-#ifndef BUG_GO_ON_EARLY
-        wait_until(made[k], 4 * round + MOVE_TAKEN);
-#endif
-        go_on()
+        if
+        :: due == round -> begin()
+        :: else -> plan()
+        fi
+    :: atomic { step == MOVE_UNDONE && MAY_GIVE -> give() }
+    :: atomic { step == MOVE_GIVEN && MAY_TAKE -> take() }
+    :: atomic { step == MOVE_TAKEN && MAY_GO_ON -> go_on() }
     :: step == MOVE_NONE && stage == BEGIN && round == ROUNDS -> break
     od
 }

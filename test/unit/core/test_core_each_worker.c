@@ -137,12 +137,73 @@ static void a_sequential_simulation_has_one_worker(void **state)
     cw_sim_free(sim);
 }
 
+/* ---- states ---------------------------------------------------------------------------------- */
+
+enum { LARGE_LPS = 64, LARGE_BYTES = 128 << 10 };
+
+static size_t large_bytes(const void *data, uint32_t lp)
+{
+    (void)data;
+    return LARGE_BYTES + lp;
+}
+
+/* Each LP once. */
+static void note_init(const void *data, uint32_t lp, void *state)
+{
+    pthread_t *const initialised_on = (pthread_t *)(uintptr_t)data;
+    uint8_t *const bytes = state;
+    initialised_on[lp] = pthread_self();
+    bytes[0]++;
+    bytes[LARGE_BYTES + lp - 1] += (uint8_t)lp;
+}
+
+static void each_workers_thread_initialises_its_states(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= WORKERS_MAX; workers *= 2)
+        for (int sync = 0; sync < CW_SYNCS; sync++) {
+            pthread_t initialised_on[LARGE_LPS];
+            uint32_t lp_worker[LARGE_LPS];
+            const struct cw_model model = {.name = "large",
+                                           .data = initialised_on,
+                                           .lp_count = LARGE_LPS,
+                                           .state_bytes = large_bytes,
+                                           .init = note_init,
+                                           .handle = note_thread};
+            for (uint32_t lp = 0; lp < LARGE_LPS; lp++)
+                lp_worker[lp] = lp * 7 % workers;
+            int64_t least_ps[WORKERS_MAX * WORKERS_MAX];
+            for (uint32_t i = 0; i < WORKERS_MAX * WORKERS_MAX; i++)
+                least_ps[i] = 1;
+            const struct cw_config config = {.sync = (enum cw_sync)sync,
+                                             .worker_count = workers,
+                                             .thread_count = workers > 2 ? workers / 2 : workers,
+                                             .lp_worker = lp_worker,
+                                             .least_delay_ps = least_ps,
+                                             .end_ps = CW_TIME_MAX};
+            struct cw_error error;
+            struct seen seen = {.given = 1};
+            struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+            assert_non_null(sim);
+            cw_each_worker(sim, note_call, &seen);
+            for (uint32_t lp = 0; lp < LARGE_LPS; lp++) {
+                const uint8_t *const bytes = cw_state(sim, lp);
+                const uint32_t worker = sync == CW_SEQUENTIAL ? 0 : lp_worker[lp];
+                assert_true(pthread_equal(initialised_on[lp], seen.called_on[worker]));
+                assert_int_equal(bytes[0], 1);
+                assert_int_equal(bytes[LARGE_BYTES + lp - 1], lp);
+            }
+            cw_sim_free(sim);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_worker_is_called_once_on_its_own_thread),
         cmocka_unit_test(one_thread_takes_its_workers_in_ascending_order),
         cmocka_unit_test(a_sequential_simulation_has_one_worker),
+        cmocka_unit_test(each_workers_thread_initialises_its_states),
     };
     return cmocka_run_group_tests_name("work for each worker", tests, NULL, NULL);
 }

@@ -177,6 +177,13 @@ static void the_workers_figures_sum_to_the_simulations(void **state)
         ASSERT_SUM(anti_messages);
         ASSERT_SUM(undo_bytes);
         ASSERT_SUM(safe_events);
+        ASSERT_SUM(messages_sent);
+        ASSERT_SUM(turns);
+        ASSERT_SUM(turns_idle);
+        ASSERT_SUM(promises_raised);
+        assert_true(stats.messages_sent > stats.anti_messages);
+        assert_true(stats.turns > stats.turns_idle);
+        assert_true(stats.turns >= stats.promises_raised);
         assert_int_equal(stats.events_processed, stats.events_committed + stats.events_rolled_back);
         assert_true(stats.events_rolled_back >= stats.rollbacks);
         assert_true(stats.events_rolled_back <= stats.rollbacks * stats.rollback_events_max);

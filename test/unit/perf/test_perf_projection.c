@@ -114,6 +114,25 @@ static void a_type_costs_the_mean_of_its_samples_or_of_all(void **state)
     perf_trace_free(&trace);
 }
 
+static void a_thread_that_lost_its_core_makes_no_event_dear(void **state)
+{
+    (void)state;
+    struct perf_trace trace;
+    assert_true(perf_trace_create(&trace, 10));
+    for (int i = 0; i < 400; i++) {
+        const struct cw_event event = {.type = (uint16_t)(i % 2)};
+        /* of type 0 one in 200 is long, of type 1 one in 50 */
+        const bool is_long = i == 100 || i % 100 == 1;
+        const struct cw_trace told = {.cause = CW_NO_CAUSE, .cost_s = is_long ? 1e-3 : 1e-7};
+        perf_trace_note(&trace, &event, &told);
+    }
+    assert_true(near_to(perf_trace_cost_s(&trace, 0), 1e-7));
+    assert_true(perf_trace_cost_s(&trace, 1) > 1e-5);
+    assert_int_equal(trace.costs[0].events_all, 200);
+    assert_int_equal(trace.left_out, 390);
+    perf_trace_free(&trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +141,7 @@ int main(void)
         cmocka_unit_test(workers_that_send_each_other_nothing_meet_between_drains_only),
         cmocka_unit_test(a_trace_that_is_full_is_the_beginning_of_the_run),
         cmocka_unit_test(a_type_costs_the_mean_of_its_samples_or_of_all),
+        cmocka_unit_test(a_thread_that_lost_its_core_makes_no_event_dear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,34 @@
+/*
+ * engine_costs.h: the costs of the engine's own work on this machine at this moment, measured by
+ * short runs on one thread: several workers that take turns on it send each other messages, look
+ * and promise as on threads of their own, but no cache line moves and no worker waits. So these
+ * figures do not depend on other cores. Takes some two seconds.
+ */
+#ifndef BENCH_PROJECT_ENGINE_COSTS_H
+#define BENCH_PROJECT_ENGINE_COSTS_H
+
+#include "bench/project/subject.h"
+#include "perf/engine_model.h"
+
+/* The subject in this process, on one thread. */
+struct subject_costs {
+    struct cw_stats stats;  /* of a sequential run, the fastest */
+    double sequential_s;    /* in drains */
+    double adaptive_factor; /* the same of adaptive mode with one worker, over sequential */
+    double workers_factor; /* the same with two workers in turn, without their messages and looks */
+};
+
+/* Of any model. */
+int engine_costs_measure(struct perf_engine_costs *costs, struct cw_error *error);
+int subject_costs_measure(struct subject *subject, const struct perf_engine_costs *costs,
+                          struct subject_costs *measured, struct cw_error *error);
+
+/*
+ * How much cheaper an event is on one of `workers` workers, which has its part of the LPs only and
+ * so more of them in its cache: 1 or less. Measured for PHOLD by a model of that size; 1 for
+ * others.
+ */
+int subject_part_factor(const struct subject *subject, const struct subject_costs *measured,
+                        uint32_t workers, double *factor, struct cw_error *error);
+
+#endif

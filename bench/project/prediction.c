@@ -1,0 +1,129 @@
+/*
+ * prediction.c: see prediction.h.
+ */
+#include "bench/project/prediction.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { TYPES = UINT16_MAX + 1 };
+
+const char *const prediction_share_name[SHARES] = {
+    "events",    "parallel mode",          "messages",         "looks and GVT",
+    "imbalance", "waiting for each other", "memory bandwidth", "serial parts"};
+
+int prediction_basis_fill(struct prediction_basis *basis, struct cw_error *error)
+{
+    const struct perf_trace *const trace = basis->trace;
+    basis->cost_s = calloc(TYPES, sizeof *basis->cost_s);
+    if (basis->cost_s == NULL)
+        return cw_error_memory(error, "the costs of events");
+    double sampled_s = 0;
+    for (size_t type = 0; type < TYPES; type++) {
+        if (trace->costs[type].events_all == 0)
+            continue;
+        basis->cost_s[type] = perf_trace_cost_s(trace, (uint16_t)type);
+        sampled_s += basis->cost_s[type] * (double)trace->costs[type].events_all;
+    }
+    /* A traced event costs more than others; the ratios between types stay. */
+    const double scale = sampled_s > 0 ? basis->measured.sequential_s / sampled_s : 0;
+    for (size_t type = 0; type < TYPES; type++) {
+        basis->cost_s[type] *= scale;
+        basis->trace_s += basis->cost_s[type] * (double)trace->costs[type].events;
+    }
+    return CW_OK;
+}
+
+void prediction_basis_free(struct prediction_basis *basis)
+{
+    free(basis->cost_s);
+    basis->cost_s = NULL;
+}
+
+/* The model's figures for the events of the trace. */
+static int run_model(const struct prediction_basis *basis, struct prediction *prediction,
+                     struct cw_error *error)
+{
+    struct subject_place place;
+    int result = subject_place(basis->subject, prediction->workers, &place, error);
+    double *const cost_s = malloc(TYPES * sizeof *cost_s);
+    if (result == CW_OK && cost_s == NULL)
+        result = cw_error_memory(error, "the costs of events");
+    if (result == CW_OK)
+        result = subject_part_factor(basis->subject, &basis->measured, prediction->workers,
+                                     &prediction->part_factor, error);
+    if (result == CW_OK) {
+        for (size_t type = 0; type < TYPES; type++)
+            cost_s[type] = basis->cost_s[type] * prediction->part_factor;
+        struct perf_engine_run run = {
+            .trace = basis->trace,
+            .cost_s = cost_s,
+            .lp_count = basis->subject->lp_count,
+            .workers = prediction->workers,
+            .lp_worker = place.lp_worker,
+            .least_ps = place.least_ps,
+            .speculates = true,
+            .costs = basis->costs,
+            .layout = &prediction->layout,
+        };
+        run.costs.event_factor = prediction->workers == 1 ? basis->measured.adaptive_factor
+                                                          : basis->measured.workers_factor;
+        result = perf_engine_model(&run, &prediction->figures, error);
+    }
+    free(cost_s);
+    subject_place_free(&place);
+    return result;
+}
+
+/* The least time in which the sockets in use bear the memory traffic. */
+static double memory_s(const struct prediction_basis *basis, const struct prediction *prediction)
+{
+    const struct perf_socket_layout *const layout = &prediction->layout;
+    if (layout->socket_bytes_per_s <= 0)
+        return 0;
+    const double sockets = ceil((double)prediction->workers / layout->cores);
+    const double bytes =
+        basis->data_bytes + basis->event_bytes * (double)basis->measured.stats.events_committed;
+    return bytes / (sockets * layout->socket_bytes_per_s);
+}
+
+int predict(const struct prediction_basis *basis, struct prediction *prediction,
+            struct cw_error *error)
+{
+    const int result = run_model(basis, prediction, error);
+    if (result != CW_OK)
+        return result;
+    const struct perf_engine_figures *const f = &prediction->figures;
+    const struct process_parts *const parts = &basis->parts;
+    const double n = prediction->workers;
+    /* The trace stands for the whole run. */
+    const double scale = parts->engine_s / basis->trace_s;
+    const double model_s = f->took_s * scale, memory = memory_s(basis, prediction);
+    const double engine_s = fmax(model_s, memory);
+    const double process_s = engine_s + parts->host_s / n + parts->serial_s;
+    prediction->engine_gain = parts->engine_s / engine_s;
+    prediction->process_gain = (parts->engine_s + parts->host_s + parts->serial_s) / process_s;
+    const double imbalance_s = fmin(f->imbalance_s, f->waiting_s);
+    const double of[SHARES] = {
+        [SHARE_EVENTS] = f->handling_s * scale + parts->host_s,
+        [SHARE_OVERHEAD] = (f->overhead_s + f->undone_s) * scale,
+        [SHARE_MESSAGES] = (f->messages_s + f->lines_s) * scale,
+        [SHARE_LOOKS] = (f->turns_s + f->rounds_s) * scale,
+        [SHARE_IMBALANCE] = imbalance_s * scale,
+        [SHARE_WAITING] = (f->waiting_s - imbalance_s) * scale,
+        [SHARE_MEMORY] = (engine_s - model_s) * n,
+        [SHARE_SERIAL] = parts->serial_s * n,
+    };
+    for (int i = 0; i < SHARES; i++)
+        prediction->share[i] = of[i] / (n * process_s);
+    return CW_OK;
+}
+
+enum prediction_share prediction_limit(const struct prediction *prediction)
+{
+    int most = SHARE_OVERHEAD;
+    for (int i = SHARE_OVERHEAD; i < SHARES; i++)
+        if (prediction->share[i] > prediction->share[most])
+            most = i;
+    return (enum prediction_share)most;
+}

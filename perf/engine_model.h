@@ -1,0 +1,67 @@
+/*
+ * engine_model.h: how long the engine would take on N workers, each with a core of its own: a
+ * simulation of the engine's loop (core/timewarp/worker_loop.c), driven by the trace of a
+ * sequential run (projection.h). Each worker takes turns: it looks at the promises of the workers
+ * that may send to it, handles a batch of safe events, publishes and promises. A worker without a
+ * safe event goes on looking, speculates when its patience has gone, and begins a round of GVT
+ * after 64 looks, as in the engine. Time passes by the costs below, each of which is a measured
+ * figure or a stated constant.
+ *
+ * Not modelled: the memory limit, sleeping workers, the messages of a wrong speculation. A
+ * speculative event that a straggler undoes is handled again; its effects stay.
+ *
+ * No clock, no random number: the same trace gives the same figures.
+ */
+#ifndef PERF_ENGINE_MODEL_H
+#define PERF_ENGINE_MODEL_H
+
+#include "perf/projection.h"
+#include "perf/socket_layout.h"
+
+/* Seconds, on one core, unless said otherwise. */
+struct perf_engine_costs {
+    double event_factor;  /* a trace's event cost -> the cost of a safe event on a worker */
+    double turn_s;        /* of a turn, without events */
+    double look_s;        /* of a turn, for each other worker that it looks at */
+    double idle_s;        /* the pause of a turn that found nothing */
+    double message_s;     /* a message: sending and receiving together, without moving lines */
+    double message_lines; /* cache lines that a message moves and the two workers wait for */
+    double promise_lines; /* the same for a promise that has risen, for each worker that looks */
+    double round_s;       /* of a round of GVT, for each worker */
+    double round_other_s; /* the same, for each other worker */
+    double undo_share;    /* an event that is handled speculatively costs so much more */
+};
+
+struct perf_engine_run {
+    const struct perf_trace *trace;
+    const double *cost_s; /* [65,536] by type, in a sequential run */
+    uint32_t lp_count, workers;
+    const uint32_t *lp_worker; /* [lp_count] */
+    const int64_t *least_ps;   /* [from * workers + to] */
+    bool speculates;           /* adaptive; else conservative */
+    struct perf_engine_costs costs;
+    const struct perf_socket_layout *layout; /* of at least so many cores */
+};
+
+/* Sums over all workers, but for `took_s`. The shares of the workers' time add up to
+ * workers * took_s. */
+struct perf_engine_figures {
+    double took_s;      /* wall time of all drains */
+    double handling_s;  /* the events' cost in a sequential run */
+    double overhead_s;  /* added to them by the parallel mode */
+    double messages_s;  /* sending and receiving */
+    double lines_s;     /* waiting for cache lines */
+    double turns_s;     /* turns that handled events, without these */
+    double rounds_s;    /* of GVT */
+    double undone_s;    /* events that were undone */
+    double waiting_s;   /* turns that found nothing */
+    double imbalance_s; /* part of waiting_s: the work of the busiest worker less that of each
+                           other, drain by drain */
+    uint64_t events, messages, turns, turns_idle, rounds, speculated, undone;
+};
+
+/* CW_NO_RESOURCE, with *error filled, if there is no memory for it. */
+int perf_engine_model(const struct perf_engine_run *run, struct perf_engine_figures *figures,
+                      struct cw_error *error);
+
+#endif
