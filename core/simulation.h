@@ -17,6 +17,7 @@
 #include "core/memory/memory.h"
 #include "core/exchange/record_merge.h"
 
+struct balance;
 struct gvt_slot;
 struct lp_logs;
 struct migration;
@@ -41,18 +42,19 @@ struct cw_sim {
     struct worker *workers; /* [worker_count] */
     uint32_t worker_count;
     /* the parallel modes' only: */
-    struct gvt_slot *slots;  /* [worker_count] */
-    int64_t *path_delays_ps; /* [from * worker_count + to]: D of I-SAFE-1 */
-    struct lp_logs *lp_logs; /* [LP]: undo_log.h */
+    struct gvt_slot *slots;      /* [worker_count] */
+    int64_t *path_delays_ps;     /* [from * worker_count + to]: D of I-SAFE-1 */
+    struct lp_logs *lp_logs;     /* [LP]: undo_log.h */
+    struct balance *balance;     /* core/balance/balance.h; NULL: work is not measured */
     struct migration *migration; /* core/balance/migrate.h; NULL: no part moves */
-    uint32_t thread_count;   /* that the workers run on */
-    bool crowded;            /* there are more threads than cores */
-    bool can_fence_all;      /* sync.h */
-    struct threads *threads; /* NULL before the first drain */
-    struct pin *pin;         /* NULL: the system places the threads */
-    double drain_start_s;    /* of this drain, or of the last one */
-    double run_s, host_s;    /* wall time in drains; in cw_each_worker() */
-    uint64_t run_ticks;      /* in drains, as run_s */
+    uint32_t thread_count;       /* that the workers run on */
+    bool crowded;                /* there are more threads than cores */
+    bool can_fence_all;          /* sync.h */
+    struct threads *threads;     /* NULL before the first drain */
+    struct pin *pin;             /* NULL: the system places the threads */
+    double drain_start_s;        /* of this drain, or of the last one */
+    double run_s, host_s;        /* wall time in drains; in cw_each_worker() */
+    uint64_t run_ticks;          /* in drains, as run_s */
     /* written by any worker, seldom */
     _Alignas(128) struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
     struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug; 0: none */

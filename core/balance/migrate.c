@@ -187,6 +187,11 @@ void migrate_free(struct cw_sim *sim)
 
 uint32_t migrate_part_count(const struct cw_sim *sim) { return sim->migration->part_count; }
 
+uint32_t migrate_part_of(const struct cw_sim *sim, uint32_t lp)
+{
+    return sim->migration->lp_part[lp];
+}
+
 /* ---- the plan: worker 0 ---------------------------------------------------------------------- */
 
 /* A worker without LPs sends nothing and gets nothing. */

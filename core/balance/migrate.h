@@ -71,6 +71,7 @@ int migrate_create(struct cw_sim *sim, struct cw_error *error);
 void migrate_free(struct cw_sim *sim);
 
 uint32_t migrate_part_count(const struct cw_sim *sim);
+uint32_t migrate_part_of(const struct cw_sim *sim, uint32_t lp);
 
 /*
  * Worker 0, right after a round has ended, drafts a move: the worker of each part, as it is now,

@@ -3,6 +3,7 @@
  */
 #include "core/timewarp/parallel.h"
 
+#include "core/balance/balance.h"
 #include "core/balance/migrate.h"
 #include "core/host/host_limits.h"
 #include "core/host/pin.h"
@@ -96,7 +97,7 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
     for (uint32_t from = 0; from < n; from++)
         for (uint32_t to = 0; to < n; to++)
             sim->workers[from].timewarp->links.out[to] = &sim->workers[to].timewarp->links.in[from];
-    if (migrate_create(sim, error) != CW_OK)
+    if (migrate_create(sim, error) != CW_OK || balance_create(sim, error) != CW_OK)
         return error->exit_code;
     sim->pin = sim->config.pin_workers ? pin_create(sim->thread_count) : NULL;
     return CW_OK;
@@ -111,6 +112,7 @@ void parallel_free(struct cw_sim *sim)
     for (uint32_t i = 0; i < n && sim->slots != NULL; i++)
         timewarp_free(sim, &sim->workers[i]);
     pin_free(sim->pin);
+    balance_free(sim);
     migrate_free(sim);
     if (sim->slots != NULL)
         record_merger_free(&sim->merger);

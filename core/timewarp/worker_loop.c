@@ -307,6 +307,29 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
     return handled;
 }
 
+/* In a sampled turn: a batch of events, each of which counts as work of its part. Returns how many.
+ */
+static unsigned handle_measured(struct timewarp *tw)
+{
+    unsigned handled = 0;
+    uint64_t since = clock_ticks();
+    const struct entry *least;
+    if (!balance_measures(tw))
+        return 0;
+    while (handled < tw->throttle.batch && handled < BATCH_SPECULATIVE &&
+           (least = pending_peek(&tw->worker->pending)) != NULL) {
+        const uint32_t lp = entry_lp(least);
+        const enum verdict verdict = worker_step(tw, false);
+        if (verdict != SAFE && verdict != SPECULATIVE)
+            break;
+        const uint64_t now = clock_ticks();
+        balance_note(tw, lp, now - since);
+        since = now;
+        handled++;
+    }
+    return handled;
+}
+
 /* A few events one by one, if this turn is sampled. Returns how many. */
 static unsigned handle_timed(struct timewarp *tw)
 {
@@ -320,7 +343,7 @@ static unsigned handle_timed(struct timewarp *tw)
         handled++;
     }
     (void)activity_go(&tw->worker->clock, ACTIVITY_BATCH);
-    return handled;
+    return handled + handle_measured(tw);
 }
 
 /* While the safe bound stops a worker, the others wait for its next promise. Several batches should

@@ -418,7 +418,7 @@ proctype worker(byte me)
     bool cancels;
     do
     :: step == MOVE_NONE -> atomic { handle() }
-    :: step == MOVE_NONE -> look(); renew()
+    :: step == MOVE_NONE -> atomic { look(); renew() }
     :: atomic {
         step == MOVE_NONE && stage == BEGIN && round < ROUNDS ->
         publish();
