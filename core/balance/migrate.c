@@ -224,10 +224,9 @@ static int64_t plan_delays(const struct cw_sim *sim, struct migration *migration
     part_idle_workers(sim, migration);
     for (size_t i = 0; i < pairs; i++) {
         const int64_t delay_ps = i / n == i % n ? CW_TIME_MAX : migration->least_next[i];
-        migration->paths_next[i] = delay_ps;
         least_ps = delay_ps < least_ps ? delay_ps : least_ps;
     }
-    gvt_close_delays(migration->paths_next, n);
+    gvt_path_delays(migration->paths_next, migration->least_next, n);
     return least_ps;
 }
 
@@ -359,8 +358,8 @@ static void migrate_give(struct timewarp *tw, struct migrate_slot *slot)
     CW_INVARIANT("I-MOVE-3", tw->undo_log.live == 0 && !links_publish(&tw->links),
                  "worker %u has %llu logs after all have undone theirs, or messages",
                  (unsigned)tw->index, (unsigned long long)tw->undo_log.live);
-    for (uint32_t from = 0; from < sim->worker_count; from++)
-        tw->links.arrivals[from].first = tw->links.arrivals[from].next;
+    for (uint32_t i = 0; i < tw->links.in_count; i++)
+        tw->links.in[i].arrivals.first = tw->links.in[i].arrivals.next;
     bool leaves = false;
     for (uint32_t part = 0; part < migration->part_count; part++)
         leaves |=
@@ -394,9 +393,33 @@ static void take_events(struct timewarp *tw)
     }
 }
 
-/* Worker 0: the new owners, and their least delays. */
-static void change_owners(struct cw_sim *sim, struct move *move)
+/* Gives all workers the ends of the mailboxes that they need from now on. All mailboxes are empty,
+ * and no worker but worker 0 touches any before step 4. False: out of memory. */
+static bool join_again(struct cw_sim *sim)
 {
+    const uint32_t n = sim->worker_count;
+    for (uint32_t i = 0; i < n; i++) {
+        struct links *const links = &sim->workers[i].timewarp->links;
+        const struct links old = *links;
+        links_free(links);
+        if (!links_create(links, &sim->memory, sim->config.least_delay_ps, n, i))
+            return false;
+        links->anti_messages = old.anti_messages;
+        links->messages = old.messages;
+    }
+    for (uint32_t to = 0; to < n; to++) {
+        struct links *const links = &sim->workers[to].timewarp->links;
+        for (uint32_t i = 0; i < links->in_count; i++)
+            links_join(links, &links->in[i], to, &sim->workers[links->in[i].from].timewarp->links);
+    }
+    return true;
+}
+
+/* Worker 0: the new owners, and their least delays. */
+static void change_owners(struct timewarp *tw)
+{
+    struct cw_sim *const sim = tw->worker->sim;
+    struct move *const move = &tw->move;
     struct migration *const migration = sim->migration;
     const uint32_t workers = sim->worker_count;
     /* the arrays are the simulation's own copies, const for all others */
@@ -414,6 +437,8 @@ static void change_owners(struct cw_sim *sim, struct move *move)
     if (least_ps != NULL) {
         memcpy(least_ps, migration->least_next, migrate_pair_bytes(sim));
         memcpy(sim->path_delays_ps, migration->paths_next, migrate_pair_bytes(sim));
+        if (!join_again(sim))
+            worker_fail_for_memory(tw->worker);
     }
     move->moves++;
 }
@@ -424,7 +449,7 @@ static void migrate_take(struct timewarp *tw, struct migrate_slot *slot)
     struct cw_sim *const sim = tw->worker->sim;
     take_events(tw);
     if (tw->index == 0 && !any_has_failed(sim))
-        change_owners(sim, &tw->move);
+        change_owners(tw);
     tw->gvt.safe_ps = tw->promise.promised_ps = tw->collected_ps = tw->gvt.now.time_ps;
     /* release: as in promise_renew(); it is read again after step 4 only */
     sync_store_release(&sim->slots[tw->index].promise_ps, (uint64_t)tw->promise.promised_ps);
@@ -447,7 +472,7 @@ static void migrate_go_on(struct timewarp *tw, struct migrate_slot *slot)
     for (uint32_t b = 0; b < n; b++) {
         const struct key least = sim->migration->slots[b].least;
         const int64_t arrival_ps =
-            add_saturating(least.time_ps, sim->path_delays_ps[(size_t)b * n + tw->index]);
+            add_saturating(least.time_ps, sim->path_delays_ps[(size_t)tw->index * n + b]);
         now = least_of(now, least);
         safe_ps = arrival_ps < safe_ps ? arrival_ps : safe_ps;
     }
