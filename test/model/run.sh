@@ -55,5 +55,10 @@ for bug in STORE_BEFORE_PUBLISH MAIL_BEFORE_PROMISES NO_PENDING NO_BOUND CANCEL_
     OWN_PROMISE OWN_DELAY FOSSIL_NO_PENDING FOSSIL_NO_BOUND FOSSIL_AT; do
     check fails promise "-DBUG_$bug"
 done
+check holds move -DSENDS=1
+for bug in PLAN_LATE UNPUBLISHED NO_UNDO COMMIT_ALL GIVE_EARLY TAKE_EARLY GO_ON_EARLY OWNERS_EARLY FREE_EARLY \
+    PROMISE_KEPT SAFE_KEPT; do
+    check fails move -DSENDS=1 "-DBUG_$bug"
+done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

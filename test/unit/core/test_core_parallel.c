@@ -80,7 +80,8 @@ static void the_stress_mode_does_undo_events(void **state)
     }
 }
 
-/* In every mode (I-MOVE-1 to I-MOVE-6, which are asserted). */
+/* In every mode. I-MOVE-1, I-MOVE-2, I-MOVE-3, I-MOVE-4, I-MOVE-5 and I-MOVE-6 are asserted
+ * meanwhile. */
 static void parts_move_and_the_result_stays(void **state)
 {
     enum { SEEDS = 6 };
