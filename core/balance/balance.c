@@ -13,9 +13,8 @@
 #include "core/worker.h"
 
 enum {
-    LOOKS_BEFORE_MOVE = 3, /* in a row that find the workers uneven */
-    OUTLIER = 32,          /* an event that took so many times the mean was interrupted */
-    USEFUL_ONE = 256,
+    LOOKS_BEFORE_MOVE = 4,     /* in a row that find the workers uneven */
+    OUTLIER = 32,              /* an event that took so many times the mean was interrupted */
     MOVES_PER_PLAN_MAX = 4096, /* pairs of workers that one plan looks at */
 };
 
@@ -23,19 +22,31 @@ enum {
 #define PAUSE_S     0.100 /* after a move: the least time before the next, and that of the trial */
 #define PAUSE_S_MAX 60.0
 #define SETTLE_S    0.030 /* after a move, before the trial */
-#define KEEP        0.75  /* of the measured work, at each look */
-#define UNEVEN      1.08  /* the busiest worker's work over the mean: a move is considered */
+#define KEEP        0.85  /* of the measured work, at each look */
+#define UNEVEN      1.10  /* the busiest worker's work over the mean: a move is considered */
 #define GAIN_MIN    0.05  /* of the busiest worker's work */
 #define BUSY_MIN    0.5   /* share of its time for which the busiest worker must handle events */
 #define WORSE       0.97  /* events committed per second, after over before: the move was in vain */
 
+/* Of one worker. */
+struct rates {
+    _Alignas(
+        128) struct sync_u64 sampled; /* its events, ever, whose work was noted; its own word */
+    /* Worker 0's: */
+    uint64_t sampled_seen, events_seen;   /* at the last look */
+    double sampled_recent, events_recent; /* per look; events: all that were committed */
+    double load;                          /* ticks per look: its parts' work */
+};
+
 struct balance {
     uint32_t part_count;
-    struct sync_u64 *work; /* [part] ticks, ever; written by its worker */
+    struct sync_u64 *work; /* [part] ticks of sampled events, ever; written by its worker */
+    struct rates *rates;   /* [worker] */
     /* Worker 0's: */
     uint64_t *seen;   /* [part] work at the last look */
-    double *recent;   /* [part] ticks; the past counts less with each look */
-    double *load;     /* [worker] the sum over its parts */
+    double *recent;   /* [part] ticks per look; the past counts less with each look */
+    double *share;    /* [part] the same of all events instead of the sampled ones */
+    double since;     /* ticks per look, likewise */
     uint32_t *before; /* [part] its worker before the last move */
     double look_s;    /* when the last look was; 0: there was none */
     uint64_t look_ticks, look_events;
@@ -67,9 +78,10 @@ int balance_create(struct cw_sim *sim, struct cw_error *error)
     balance->seen = memory_take(memory, parts * sizeof *balance->seen);
     balance->recent = memory_take(memory, parts * sizeof *balance->recent);
     balance->before = memory_take(memory, parts * sizeof *balance->before);
-    balance->load = memory_take(memory, sim->worker_count * sizeof *balance->load);
+    balance->share = memory_take(memory, parts * sizeof *balance->share);
+    balance->rates = memory_take(memory, sim->worker_count * sizeof *balance->rates);
     return balance->work != NULL && balance->seen != NULL && balance->recent != NULL &&
-                   balance->before != NULL && balance->load != NULL
+                   balance->before != NULL && balance->share != NULL && balance->rates != NULL
                ? CW_OK
                : memory_error(memory, error);
 }
@@ -85,40 +97,26 @@ void balance_free(struct cw_sim *sim)
     memory_give(memory, balance->seen, parts * sizeof *balance->seen);
     memory_give(memory, balance->recent, parts * sizeof *balance->recent);
     memory_give(memory, balance->before, parts * sizeof *balance->before);
-    memory_give(memory, balance->load, sim->worker_count * sizeof *balance->load);
+    memory_give(memory, balance->share, parts * sizeof *balance->share);
+    memory_give(memory, balance->rates, sim->worker_count * sizeof *balance->rates);
     memory_give(memory, balance, sizeof *balance);
     sim->balance = NULL;
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
-bool balance_measures(struct timewarp *tw)
-{
-    struct measured *const measured = &tw->measured;
-    if (tw->worker->sim->balance == NULL)
-        return false;
-    const uint64_t processed = tw->processed - measured->processed;
-    const uint64_t undone = tw->rollback.events - measured->rolled_back;
-    measured->useful = processed == 0        ? USEFUL_ONE
-                       : undone >= processed ? 0
-                                             : (processed - undone) * USEFUL_ONE / processed;
-    measured->processed = tw->processed;
-    measured->rolled_back = tw->rollback.events;
-    return true;
-}
-
 void balance_note(struct timewarp *tw, uint32_t lp, uint64_t ticks)
 {
-    struct measured *const measured = &tw->measured;
     struct cw_sim *const sim = tw->worker->sim;
-    struct sync_u64 *const work = &sim->balance->work[migrate_part_of(sim, lp)];
-    const uint64_t most = measured->mean_ticks * OUTLIER;
-    const uint64_t counted = most > 0 && ticks > most ? most : ticks;
-    measured->mean_ticks = measured->mean_ticks == 0
-                               ? ticks
-                               : measured->mean_ticks - measured->mean_ticks / 64 + counted / 64;
-    /* a figure that orders nothing, and this worker alone writes it */
-    sync_store_release(work, sync_load_acquire(work) + counted * measured->useful / USEFUL_ONE);
+    struct balance *const balance = sim->balance;
+    struct sync_u64 *const work = &balance->work[migrate_part_of(sim, lp)];
+    struct sync_u64 *const events = &balance->rates[tw->index].sampled;
+    uint64_t *const mean = &tw->mean_ticks;
+    const uint64_t counted = *mean > 0 && ticks > *mean * OUTLIER ? *mean * OUTLIER : ticks;
+    *mean = *mean == 0 ? ticks : *mean - *mean / 64 + counted / 64;
+    /* figures that order nothing, and this worker alone writes them */
+    sync_store_release(work, sync_load_acquire(work) + counted);
+    sync_store_release(events, sync_load_acquire(events) + 1);
 }
 
 /* ---- at random ------------------------------------------------------------------------------- */
@@ -153,26 +151,46 @@ static uint64_t committed_by_all(const struct cw_sim *sim)
     return committed;
 }
 
-/* Takes in the work since the last look, which was `since` ticks ago. Returns whether one worker
- * has had much more of it than the mean, and was busy. */
+static double mean_with(double mean, uint64_t now, uint64_t *seen)
+{
+    const double new = (double)(now - *seen);
+    *seen = now;
+    return KEEP * mean + (1 - KEEP) * new;
+}
+
+/* Takes in the work since the last look, which was `since` ticks ago. The events that a worker has
+ * committed are known, the ticks that one takes are sampled. Returns whether one worker has had
+ * much more work than the mean, and was busy. */
 static bool find_uneven(const struct cw_sim *sim, struct balance *balance,
-                        const uint32_t *part_worker, double since)
+                        const uint32_t *part_worker, uint64_t since)
 {
     const uint32_t n = sim->worker_count;
     double most = 0, sum = 0;
-    memset(balance->load, 0, n * sizeof *balance->load);
+    balance->since = KEEP * balance->since + (1 - KEEP) * (double)since;
+    for (uint32_t i = 0; i < n; i++) {
+        struct rates *const rates = &balance->rates[i];
+        rates->load = 0;
+        rates->sampled_recent = mean_with(rates->sampled_recent, sync_load_acquire(&rates->sampled),
+                                          &rates->sampled_seen);
+        rates->events_recent = mean_with(rates->events_recent, sim->slots[i].report.committed,
+                                         &rates->events_seen); /* I-STAT-1: a round has ended */
+    }
     for (uint32_t part = 0; part < balance->part_count; part++) {
-        const uint64_t work = sync_load_acquire(&balance->work[part]);
-        balance->recent[part] =
-            KEEP * balance->recent[part] + (1 - KEEP) * (double)(work - balance->seen[part]);
-        balance->seen[part] = work;
-        balance->load[part_worker[part]] += balance->recent[part];
+        struct rates *const rates = &balance->rates[part_worker[part]];
+        balance->recent[part] = mean_with(
+            balance->recent[part], sync_load_acquire(&balance->work[part]), &balance->seen[part]);
+        balance->share[part] =
+            rates->sampled_recent < 1
+                ? 0
+                : balance->recent[part] * rates->events_recent / rates->sampled_recent;
+        rates->load += balance->share[part];
     }
     for (uint32_t i = 0; i < n; i++) {
-        sum += balance->load[i];
-        most = balance->load[i] > most ? balance->load[i] : most;
+        const double load = balance->rates[i].load;
+        sum += load;
+        most = load > most ? load : most;
     }
-    return most * n > UNEVEN * sum && most * TURNS_PER_SAMPLE > BUSY_MIN * since;
+    return most * n > UNEVEN * sum && most > BUSY_MIN * balance->since;
 }
 
 /* The parts of worker `from` go to worker `to`, those at the end nearer to its own first, until the
@@ -191,15 +209,15 @@ static bool even_out(struct balance *balance, uint32_t *part_worker, uint32_t fr
     const bool backwards = places_to * count_from > places_from * count_to;
     for (uint32_t i = 0; i < parts; i++) {
         const uint32_t part = backwards ? parts - 1 - i : i;
-        const double gap = balance->load[from] - balance->load[to];
-        const double work = balance->recent[part];
+        const double gap = balance->rates[from].load - balance->rates[to].load;
+        const double work = balance->share[part];
         if (part_worker[part] != from || work == 0 || 2 * work > gap * 1.5)
             continue;
         part_worker[part] = to;
-        balance->load[from] -= work;
-        balance->load[to] += work;
+        balance->rates[from].load -= work;
+        balance->rates[to].load += work;
         any = true;
-        if (balance->load[from] - balance->load[to] <= work)
+        if (balance->rates[from].load - balance->rates[to].load <= work)
             break;
     }
     return any;
@@ -212,10 +230,10 @@ static double draft_even(const struct cw_sim *sim, struct balance *balance, uint
     for (unsigned i = 0; i < MOVES_PER_PLAN_MAX; i++) {
         uint32_t most = 0, least = 0;
         for (uint32_t worker = 1; worker < sim->worker_count; worker++) {
-            most = balance->load[worker] > balance->load[most] ? worker : most;
-            least = balance->load[worker] < balance->load[least] ? worker : least;
+            most = balance->rates[worker].load > balance->rates[most].load ? worker : most;
+            least = balance->rates[worker].load < balance->rates[least].load ? worker : least;
         }
-        after = balance->load[most];
+        after = balance->rates[most].load;
         before = i == 0 ? after : before;
         if (most == least || !even_out(balance, part_worker, most, least))
             break;
@@ -257,7 +275,8 @@ static void move_by_work(struct timewarp *tw, struct balance *balance)
     if (balance->look_s > 0 && now_s < balance->look_s + LOOK_S)
         return;
     const uint64_t ticks = clock_ticks(), events = committed_by_all(sim);
-    const double since = (double)(ticks - balance->look_ticks), since_s = now_s - balance->look_s;
+    const uint64_t since = ticks - balance->look_ticks;
+    const double since_s = now_s - balance->look_s;
     const bool first = balance->look_s < sim->drain_start_s;
     uint32_t *const part_worker = migrate_draft(tw);
     balance->look_s = now_s;

@@ -19,7 +19,6 @@
 #ifndef CORE_BALANCE_H
 #define CORE_BALANCE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct cw_error;
@@ -30,9 +29,7 @@ struct timewarp;
 int balance_create(struct cw_sim *sim, struct cw_error *error);
 void balance_free(struct cw_sim *sim);
 
-/* Before the events of a sampled turn. False: their work need not be measured. */
-bool balance_measures(struct timewarp *tw);
-/* An event of that LP took so long. */
+/* In a sampled turn, if sim->balance is set: an event of that LP took so long. */
 void balance_note(struct timewarp *tw, uint32_t lp, uint64_t ticks);
 
 /* Right after a round has ended: plans a move (migrate.h), or none. */

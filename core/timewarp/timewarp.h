@@ -116,13 +116,6 @@ struct move {
     uint64_t moves, parts; /* worker 0's: moves, and parts that changed their worker, ever */
 };
 
-/* balance.c */
-struct measured {
-    uint64_t processed, rolled_back; /* as they were in the last sampled turn */
-    uint64_t useful;                 /* share of events that were not undone since, of 256 */
-    uint64_t mean_ticks;             /* of an event */
-};
-
 struct timewarp {
     struct worker *worker;
     uint32_t index;
@@ -146,7 +139,7 @@ struct timewarp {
     struct record_outbox outbox;
     struct stress stress;
     struct move move;
-    struct measured measured;
+    uint64_t mean_ticks; /* balance.c: of an event, by samples */
 
     const struct cw_event *failed_event; /* if current.failed */
     struct cw_error failure;

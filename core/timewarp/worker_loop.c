@@ -28,6 +28,7 @@
 
 /* Events between two looks at the others: safe ones, and others beside them. */
 enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
+enum { EVENTS_MEASURED = 32 }; /* in a sampled turn (balance.h) */
 /* Looks for records of other workers after the last event; of them, those without a pause. */
 enum { LAST_LOOKS_MAX = 1 << 14, LAST_LOOKS_SPUN = 64 };
 
@@ -307,16 +308,16 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
     return handled;
 }
 
-/* In a sampled turn: a batch of events, each of which counts as work of its part. Returns how many.
+/* In a sampled turn: some events, each of which counts as work of its part. Returns how many.
  */
 static unsigned handle_measured(struct timewarp *tw)
 {
     unsigned handled = 0;
     uint64_t since = clock_ticks();
     const struct entry *least;
-    if (!balance_measures(tw))
+    if (tw->worker->sim->balance == NULL)
         return 0;
-    while (handled < tw->throttle.batch && handled < BATCH_SPECULATIVE &&
+    while (handled < tw->throttle.batch && handled < EVENTS_MEASURED &&
            (least = pending_peek(&tw->worker->pending)) != NULL) {
         const uint32_t lp = entry_lp(least);
         const enum verdict verdict = worker_step(tw, false);

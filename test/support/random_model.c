@@ -149,7 +149,7 @@ static void take_worker_record(void *arg, uint32_t worker, const struct cw_event
     add_record(part, event, kind, record, bytes);
     if (part->count <= RANDOM_RECORDS_MAX)
         records->digest_after[event->lp][part->count - 1] = part->digest;
-    records->misplaced[event->lp] |= worker != records->owner[event->lp];
+    records->misplaced[event->lp] |= !records->moves && worker != records->owner[event->lp];
 }
 
 bool random_records_agree(const struct random_records *records, bool failed, char *text,
@@ -244,6 +244,8 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
     struct receivers receivers = {.records = run->records};
     if (run->records != NULL && run->sync != CW_SEQUENTIAL)
         memcpy(run->records->owner, lp_worker, m->lps * sizeof *lp_worker);
+    if (run->records != NULL)
+        run->records->moves = run->sync == CW_STRESS || run->balance != CW_BALANCE_OFF;
     const struct cw_config config = {
         .sync = run->sync,
         .worker_count = run->workers,

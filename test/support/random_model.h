@@ -38,6 +38,7 @@ struct random_records {
     } in_order[RANDOM_LPS_MAX], on_workers[RANDOM_LPS_MAX];
     uint64_t digest_after[RANDOM_LPS_MAX][RANDOM_RECORDS_MAX]; /* each of on_workers */
     uint32_t owner[RANDOM_LPS_MAX];
+    bool moves;                     /* LPs change their owners */
     bool misplaced[RANDOM_LPS_MAX]; /* a record came on another worker than the LP's owner */
 };
 
