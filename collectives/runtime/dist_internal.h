@@ -7,6 +7,7 @@
 #define COLLECTIVES_WORLD_H
 
 #include "collectives/runtime/barrier.h"
+#include "collectives/runtime/contents.h"
 #include "collectives/runtime/dist_world.h"
 #include "collectives/runtime/install_plan.h"
 #include "collectives/relay.h"
@@ -39,10 +40,13 @@ struct dist {
     bool open; /* there is a process group */
     int64_t init_ps;
     double setup_s, install_run_s;
-    struct submission *submissions;   /* [world_size] */
-    uint32_t submitted, first_rank;   /* of the open epoch: how many ranks, and the first */
-    struct tensor **tensors;          /* [world_size] of the last collective: its results */
-    struct tensor **scratch;          /* [world_size] of the collective under way; or all NULL */
+    struct submission *submissions; /* [world_size] */
+    uint32_t submitted, first_rank; /* of the open epoch: how many ranks, and the first */
+    struct tensor **tensors;        /* [world_size] of the last collective: its results */
+    struct tensor **scratch;        /* [world_size] of the collective under way; or all NULL */
+    /* The last call whose conditions hold, and its algorithm; NULL: none is known. */
+    const struct ccl_algorithm *checked_algorithm;
+    struct ccl_call checked;
     struct relay relay;               /* of the collective under way, where it asks for one */
     const struct ccl_algorithm *said; /* the last choice that was reported */
     struct tensor_space *space;
@@ -50,8 +54,7 @@ struct dist {
     size_t owned_count, owned_capacity;
     struct host_copy *copies; /* [copy_capacity] maps and writes not yet submitted */
     size_t copy_count, copy_capacity;
-    struct content *contents; /* [content_capacity] fills that were put off (contents.h) */
-    size_t content_count, content_capacity;
+    struct contents contents;      /* fills that were put off */
     struct cw_error content_error; /* of one that failed when its contents were asked for */
     bool recycled;                 /* tensors have been freed: new ones may find old contents */
     struct op_log *op_log;         /* NULL: none */

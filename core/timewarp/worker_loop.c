@@ -432,6 +432,8 @@ static bool look_around(struct timewarp *tw)
         balance_look(tw);
     }
     migrate_begin(tw);
+    if (recorder_is_behind(&worker->sim->recorder, &tw->outbox))
+        wait_for_recorder(tw);
     return false;
 }
 
