@@ -21,7 +21,6 @@
  *   BUG_PLAN_LATE         worker 0 makes the plan known after its second cut of the next round
  *   BUG_UNPUBLISHED       step 1 does not publish the cancellations
  *   BUG_NO_UNDO           step 1 undoes nothing
- *   BUG_COMMIT_ALL        step 1 commits all that is below the safe bound
  *   BUG_GIVE_EARLY        step 2 does not wait for all to have made step 1
  *   BUG_TAKE_EARLY        step 3 does not wait for all to have made step 2
  *   BUG_GO_ON_EARLY       step 4 does not wait for all to have made step 3
@@ -272,11 +271,7 @@ inline begin()
     d_step {
         moved[me] = round;
         least_pending(t);
-#ifdef BUG_COMMIT_ALL
-        bound = safe[me];
-#else
         bound = LESS(t, safe[me]); /* K of I-MOVE-2 */
-#endif
         for (k : 0 .. EVENTS - 1) {
             if
             :: state[k] == PROCESSED && holder[k] == me && time[k] < bound ->
