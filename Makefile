@@ -196,7 +196,7 @@ mutants: setup ## plant bugs in the engine, one after the other: each must make 
 	@.ci/setup.sh git python3
 	@test/mutants/run.py $(MUTANTS)
 
-model: ## check the spin models of mailboxes, GVT and promises, and that planted bugs are found
+model: ## check the spin models of mailboxes, GVT, promises and the hand-over of data, and that planted bugs are found
 	@.ci/setup.sh gcc spin
 	@test/model/run.sh
 

@@ -64,5 +64,13 @@ for bug in STORE_BEFORE_PUBLISH MAIL_BEFORE_PROMISES NO_PENDING NO_BOUND CANCEL_
     OWN_PROMISE OWN_DELAY FOSSIL_NO_PENDING FOSSIL_NO_BOUND FOSSIL_AT; do
     check fails promise "-DBUG_$bug"
 done
+check holds handover
+check holds handover -DFORWARDS=1
+check holds handover -DMIDDLE_OWNER=0
+for bug in NO_REVERSE PLAIN_COUNT NOT_LISTED OVERTAKEN DIRECT NOT_HANDED NO_LOOK; do
+    check fails handover "-DBUG_$bug"
+done
+check fails handover -DBUG_CROSS_LATE -DFORWARDS=1
+check fails handover -DBUG_FORWARD_PLAIN -DMIDDLE_OWNER=0
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
