@@ -25,7 +25,7 @@ struct due {
     size_t records_bytes;
 };
 
-/* What the merger has of one worker. */
+/* The records that the merger has of one worker. */
 struct merge_lane {
     struct record_lane *shared;
     struct record_chunk *reading; /* NULL: none yet */
@@ -57,7 +57,7 @@ void record_merger_free(struct record_merger *merger);
 /* Before a drain. */
 void record_merger_begin(struct record_merger *merger);
 
-/* Takes what the workers have published. False: out of memory. */
+/* Takes the records that the workers have published. False: out of memory. */
 bool record_merge_take(struct record_merger *merger);
 /* Delivers the records of the events that were taken and are before `bound`; if `failed` is not
  * NULL, of those that are before it. */

@@ -47,7 +47,7 @@ struct record_chunk_event {
     uint64_t reserved;
 };
 
-/* What a worker and the merger share. */
+/* The words that a worker and the merger share. */
 struct record_lane {
     _Alignas(128) struct sync_pointer first; /* the first chunk of all; set once, by the worker */
     struct sync_pointer spent;               /* a list of chunks that are given back (I-REC-1) */
@@ -85,7 +85,7 @@ static inline uint64_t record_outbox_bytes(const struct record_outbox *outbox)
 /* Room for an event's records, which the caller fills before the next call. NULL: out of memory. */
 uint8_t *record_outbox_add(struct record_outbox *outbox, const struct cw_event *event,
                            size_t records_bytes);
-/* Publishes what was added. Returns the bytes that were published, ever. */
+/* Publishes the added records. Returns the bytes that were published, ever. */
 uint64_t record_outbox_publish(struct record_outbox *outbox);
 /* Takes back the chunks that the merger has emptied. */
 void record_outbox_take_back(struct record_outbox *outbox);
