@@ -2,9 +2,9 @@
  * record_merge.h: the records of all workers (record_outbox.h) on their way to the one sink, in the
  * total order.
  *
- * The merger reads what each worker has published and puts it in order, worker by worker. Then it
- * delivers the least event of all workers, again and again, up to a bound that no event to come is
- * before.
+ * The merger reads the records that each worker has published and puts them in order, worker by
+ * worker. Then it delivers the least event of all workers, again and again, up to a bound that no
+ * event to come is before.
  *
  * I-MERGE-1: records are delivered in the total order of their events, each exactly once.
  *
@@ -25,7 +25,7 @@ struct due {
     size_t records_bytes;
 };
 
-/* The records that the merger has of one worker. */
+/* The merger's side of one worker. */
 struct merge_lane {
     struct record_lane *shared;
     struct record_chunk *reading; /* NULL: none yet */
