@@ -317,7 +317,7 @@ CW_API extern const char *const cw_sync_name[CW_SYNCS]; /* "sequential", ... */
  * Receives the commit records of all LPs, in the total order. It is called on the thread that
  * drains if the workers run on one thread. If they run on several, it is called on a thread of the
  * engine's own, beside the workers, and on the thread that drains for the last records. There is
- * one call at a time, and each sees what the calls before it have written; so does the host after
+ * one call at a time, and each sees all that the calls before it wrote; so does the host after
  * cw_drain(). It may run at the same time as handlers and cw_progress_fn. It must not call the
  * engine.
  *   arg     cw_config.record_arg
@@ -580,7 +580,7 @@ enum cw_interval_kind {
 };
 CW_API extern const char *const cw_interval_name[CW_INTERVALS]; /* "work", ... */
 
-/* How a worker spent a while. What is not said to belong to a kind is 0. */
+/* How a worker spent a while. A member that belongs to another kind is 0. */
 struct cw_interval {
     double begin_s, end_s; /* wall time since the simulation was created */
     enum cw_interval_kind kind;

@@ -67,7 +67,7 @@ struct cw_sim {
     bool has_failed_event;              /* if it was at one */
     struct gvt_rounds gvt_rounds;       /* on lines of its own */
     struct cw_error recorder_failure;   /* if the recorder ran out of memory */
-    _Alignas(128) struct recorder recorder; /* recorder.h says which thread writes what */
+    _Alignas(128) struct recorder recorder; /* recorder.h says which thread writes which word */
     /* written by worker 0 */
     _Alignas(128) struct stats_told told;
     struct cause_trace trace; /* the sequential mode's */

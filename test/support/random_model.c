@@ -99,6 +99,8 @@ static void handle(struct cw_ctx *ctx, const void *state_, const struct cw_event
     *sum += state->bytes[event->type] + state->odd[0].sums[1] + state->sums.sums[4];
     if (cw_rng_below(rng, 2) == 0)
         cw_emit(ctx, (uint16_t)(*sum % 3), sum, 8);
+    if (*sum % 4 == 0) /* a second one, shorter */
+        cw_emit(ctx, 3, sum, 4);
     if (body.ttl > 0)
         send_on(ctx, m, rng, state, body.ttl - 1, *sum);
     if (body.ttl > 0 && cw_rng_below(rng, 8) == 0)
