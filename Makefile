@@ -166,6 +166,7 @@ asan: setup ## every test under AddressSanitizer and UBSan
 
 TSAN_TESTS := $(BUILD)/tsan/test/race/test_race $(BUILD)/tsan/test/unit/core/test_core_parallel \
               $(BUILD)/tsan/test/integration/test_threads \
+              $(BUILD)/tsan/test/unit/collectives/test_data_commit \
               $(foreach t,stress lazy_cancel threads pin stats phold,$(BUILD)/tsan/test/unit/core/test_core_$t) \
               $(BUILD)/tsan/test/integration/test_records
 tsan: setup ## the engine's workers under ThreadSanitizer, and that it sees what they share

@@ -17,6 +17,7 @@ struct cw_config engine_options_defaults(void)
 {
     return (struct cw_config){.sync = CW_SYNCS,
                               .worker_count = 1,
+                              .balance = CW_BALANCE_OFF,
                               .gather = CW_GATHER_IF_FASTER,
                               .pin_workers = true};
 }

@@ -7,6 +7,7 @@
  */
 #include "core/gather/gather.h"
 
+#include "core/balance/migrate.h"
 #include "core/exchange/gvt_slot.h"
 #include "core/gather/pace.h"
 #include "core/host/clock.h"
@@ -54,11 +55,11 @@ struct gather {
     unsigned turns;
     struct cw_rng rng; /* CW_GATHER_OFTEN */
     uint32_t looks_left;
-    int64_t enough_ps; /* a delay from which on no least delay is broken */
 };
 
 /* ---- creation: the host ---------------------------------------------------------------------- */
 
+/* A delay from which on no least delay is broken. */
 static int64_t greatest_least_delay_ps(const struct cw_sim *sim)
 {
     const size_t n = sim->worker_count;
@@ -82,7 +83,6 @@ int gather_create(struct cw_sim *sim, struct cw_error *error)
     sim->gather = gather;
     gather->workers = memory_take(memory, sim->worker_count * sizeof *gather->workers);
     gather->threads = memory_take(memory, sim->thread_count * sizeof *gather->threads);
-    gather->enough_ps = greatest_least_delay_ps(sim);
     gather->rng = cw_rng_seeded(sim->config.stress_seed, 0);
     if (gather->workers == NULL || gather->threads == NULL)
         return memory_error(memory, error);
@@ -201,8 +201,8 @@ static bool is_at_rest(const struct cw_sim *sim)
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         const struct timewarp *const tw = sim->workers[i].timewarp;
         if (tw->gvt.over || tw->gvt.stage != GVT_BEGIN || tw->undo_log.live > 0 ||
-            tw->lazy.logs.count > 0 || tw->current.failed || tw->current.stuck ||
-            tw->throttle.level >= MEMORY_TIGHT)
+            tw->lazy.logs.count > 0 || migrate_is_on(tw) || tw->current.failed ||
+            tw->current.stuck || tw->throttle.level >= MEMORY_TIGHT)
             return false;
     }
     return true;
@@ -234,7 +234,7 @@ static void try_to_gather(struct cw_sim *sim)
     CW_INVARIANT("I-GATHER-2", is_at_rest(sim), "events are gathered, and worker %u is not at rest",
                  0u);
     first->lp_worker = NULL;
-    first->check_below_ps = sim->gather->enough_ps;
+    first->check_below_ps = greatest_least_delay_ps(sim);
     set_gathered(sim, true);
 }
 
@@ -477,10 +477,10 @@ bool gather_begin(struct cw_sim *sim, gather_start_fn start)
     for (uint32_t i = 1; i < sim->thread_count; i++)
         sync_store_release(&gather->threads[i].parked, gather->together ? PARKED : RUNS);
     hold_speculation(sim, gather->together);
-    if (gather->together)
-        try_to_gather(sim); /* also the events that were injected since */
-    else
+    if (!gather->together || !is_at_rest(sim))
         (void)scatter(sim);
+    else
+        try_to_gather(sim); /* also the events that were injected since */
     return alone;
 }
 
