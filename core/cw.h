@@ -488,6 +488,8 @@ CW_API int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t 
  */
 CW_API int cw_drain(struct cw_sim *sim, struct cw_error *error);
 
+/* The worker that owns an LP; of the workers' threads, each may ask while a drain lasts. */
+CW_API uint32_t cw_lp_worker(const struct cw_sim *sim, uint32_t lp);
 /* Whether event a comes before event b in the total order. */
 CW_API bool cw_event_before(const struct cw_event *a, const struct cw_event *b);
 /* The event whose failure ended the last drain, with which the records end: those of all events

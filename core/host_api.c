@@ -299,6 +299,11 @@ void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
     sim->host_s += clock_s() - start_s;
 }
 
+uint32_t cw_lp_worker(const struct cw_sim *sim, uint32_t lp)
+{
+    return sim->worker_count > 1 ? sim->config.lp_worker[lp] : 0;
+}
+
 const struct cw_event *cw_failed_event(const struct cw_sim *sim)
 {
     return sim->has_failed_event ? &sim->failed : NULL;

@@ -8,7 +8,8 @@
  *   1. the records of one context of a PE come in program order;
  *   2. the record of a receive comes after the record of the send that made the tile, and so does
  *      every record that uses the tile;
- *   3. a LAND comes after its PUT, and every use of the landed value comes after the LAND.
+ *   3. a LAND comes after its PUT, and every use of the landed value comes after the LAND;
+ *   4. a STORED comes after its STORE_TO and before the acknowledgement.
  *
  * Values (lp/QUEUES.md, "Value semantics"): a send binds its source's value when its record comes.
  * A received tile is named by (receiving PE, direction, sequence number). It keeps its value when
@@ -51,8 +52,12 @@ enum lp_op_kind {
                        inner in `peer`, bytes those of dst. math = LP_MATH_SUM: added to dst, else 0.
                        Products and sums in f32, a rounding each, in order of inner, from dst's value
                        or +0; one rounding to the dtype at the end */
-    LP_OP_STORE_TO, /* a (TCM or a tile) -> dst in memories of `peer` and its cube; the record comes
-                       when the acknowledgement is back */
+    LP_OP_STORE_TO, /* a (TCM or a tile) is bound as the raw store `seq` of this PE, for dst in
+                       memories of `peer` and its cube. The PE uses the number again when the store
+                       is acknowledged */
+    LP_OP_STORED,   /* at the destination, when the data are in the memory: the raw store `seq` of
+                       `peer`. dst <- value. dst, bytes and dtype are those of its STORE_TO (filled
+                       in by landing.c) */
 };
 enum lp_math { LP_MATH_SUM = 1, LP_MATH_MAX, LP_MATH_MIN, LP_MATH_PROD };
 enum lp_dtype { LP_F16 = 1, LP_BF16, LP_F32 };

@@ -200,6 +200,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
         .engine = options->engine,
         .partition = options->partition,
         .no_data = options->no_data || (!session.program->collective && options->op_log == NULL),
+        .op_log = options->op_log != NULL,
         .kernels_only = !session.program->collective,
         .warn = bench_warn};
     dist.engine.check_changes = environment_get(ENVIRONMENT_CHECK_CHANGES) != NULL;

@@ -110,7 +110,7 @@ static int begin_op_log(struct run_logs *logs, struct dist *dist, const char *al
     logs->op_log = op_log_create(logs->op_log_file.stream, &header, error);
     if (logs->op_log == NULL)
         return error->exit_code;
-    data_pass_log(dist_data(dist), logs->op_log);
+    dist_log(dist, logs->op_log);
     return CW_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "collectives/data/data_matrix.h"
+#include "collectives/data/data_parcel.h"
 #include "collectives/data/dtype.h"
 
 /* Products of one record: a minute's work, far beyond what fits in a TCM. */
@@ -15,9 +16,9 @@
 
 static const char *kind_name(uint8_t kind)
 {
-    static const char *const name[] = {"?",           "send", "recv", "load",    "store",
-                                       "copy",        "math", "put",  "land",    "notify",
-                                       "wait_notify", "cast", "gemm", "store_to"};
+    static const char *const name[] = {"?",           "send", "recv", "load",     "store",
+                                       "copy",        "math", "put",  "land",     "notify",
+                                       "wait_notify", "cast", "gemm", "store_to", "stored"};
     return kind < sizeof name / sizeof name[0] ? name[kind] : "?";
 }
 
@@ -48,190 +49,204 @@ static uint64_t capacity(const struct data_pass *pass, uint8_t space)
                                    : pass->hw->sram_bytes;
 }
 
-static int check_operand(const struct data_pass *pass, const struct lp_op *op,
+static int check_operand(const struct data_site *site, const struct lp_op *op,
                          const struct lp_operand *operand, uint64_t bytes, const char *name,
                          struct cw_error *error)
 {
     if (is_memory(operand->space)) {
-        const uint64_t end = capacity(pass, operand->space);
+        const uint64_t end = capacity(site->pass, operand->space);
         if (bytes > end || operand->at > end - bytes)
-            return data_impossible(pass, op, error,
+            return data_impossible(site->pass, op, error,
                                    "%s at %u, %llu bytes, passes the memory's end at %llu", name,
                                    operand->at, (unsigned long long)bytes, (unsigned long long)end);
         return CW_OK;
     }
     if (operand->space != LP_SPACE_TILE || operand == &op->dst || operand->dir >= HW_DIRS_MAX)
-        return data_impossible(pass, op, error,
+        return data_impossible(site->pass, op, error,
                                "%s is in space %u, direction %u; expected TCM (1), HBM (2), SRAM "
                                "(3)%s",
                                name, operand->space, operand->dir,
                                operand == &op->dst ? "" : " or a tile (4)");
     struct tile *tile;
-    const enum tile_state state =
-        tiles_find(pass->tiles, (struct tile_name){op->pe, operand->at, operand->dir}, &tile);
+    const enum tile_state state = tiles_find(
+        &site->cube->tiles, (struct tile_name){op->pe, operand->at, operand->dir}, &tile);
     if (state != TILE_THERE)
         return data_impossible(
-            pass, op, error, "%s is tile %u of direction %u (%s), which %s", name, operand->at,
-            operand->dir, hw_dir_name((enum hw_dir)operand->dir),
+            site->pass, op, error, "%s is tile %u of direction %u (%s), which %s", name,
+            operand->at, operand->dir, hw_dir_name((enum hw_dir)operand->dir),
             state == TILE_DROPPED ? "was used for the last time, or its kernel ended"
                                   : "has not been sent");
     if (bytes > tile->bytes)
-        return data_impossible(pass, op, error, "%s is tile %u of direction %u (%s), of %u bytes",
-                               name, operand->at, operand->dir,
-                               hw_dir_name((enum hw_dir)operand->dir), tile->bytes);
+        return data_impossible(site->pass, op, error,
+                               "%s is tile %u of direction %u (%s), of %u bytes", name, operand->at,
+                               operand->dir, hw_dir_name((enum hw_dir)operand->dir), tile->bytes);
     return CW_OK;
 }
 
-static int check_source(const struct data_pass *pass, const struct lp_op *op, uint64_t bytes,
+static int check_source(const struct data_site *site, const struct lp_op *op, uint64_t bytes,
                         struct cw_error *error)
 {
-    return check_operand(pass, op, &op->a, bytes, "source", error);
+    return check_operand(site, op, &op->a, bytes, "source", error);
 }
 
-static int check_destination(const struct data_pass *pass, const struct lp_op *op, uint64_t bytes,
+static int check_destination(const struct data_site *site, const struct lp_op *op, uint64_t bytes,
                              struct cw_error *error)
 {
-    return check_operand(pass, op, &op->dst, bytes, "destination", error);
+    return check_operand(site, op, &op->dst, bytes, "destination", error);
 }
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
 /* Elements of a known type, and an operation on them if one is asked for. */
-static int check_elements(const struct data_pass *pass, const struct lp_op *op, bool reduces,
+static int check_elements(const struct data_site *site, const struct lp_op *op, bool reduces,
                           struct cw_error *error)
 {
     if (!dtype_is_known(op->dtype) || (reduces && !redop_is_known(op->math)))
-        return data_impossible(pass, op, error, "dtype %u, operation %u", op->dtype, op->math);
+        return data_impossible(site->pass, op, error, "dtype %u, operation %u", op->dtype,
+                               op->math);
     if (op->bytes % dtype_bytes((enum dtype)op->dtype))
-        return data_impossible(pass, op, error, "%s has %zu bytes",
+        return data_impossible(site->pass, op, error, "%s has %zu bytes",
                                dtype_name((enum dtype)op->dtype),
                                dtype_bytes((enum dtype)op->dtype));
     return CW_OK;
 }
 
-static int check_recv(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+static int check_recv(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
     struct tile *tile;
     if (op->dir >= HW_DIRS_MAX)
-        return data_impossible(pass, op, error, "direction %u; there are %u", op->dir,
+        return data_impossible(site->pass, op, error, "direction %u; there are %u", op->dir,
                                (unsigned)HW_DIRS_MAX);
     const enum tile_state state =
-        tiles_find(pass->tiles, (struct tile_name){op->pe, op->seq, op->dir}, &tile);
+        tiles_find(&site->cube->tiles, (struct tile_name){op->pe, op->seq, op->dir}, &tile);
     if (state != TILE_THERE)
-        return data_impossible(pass, op, error, "tile %u of direction %u (%s) %s", op->seq, op->dir,
-                               hw_dir_name((enum hw_dir)op->dir),
+        return data_impossible(site->pass, op, error, "tile %u of direction %u (%s) %s", op->seq,
+                               op->dir, hw_dir_name((enum hw_dir)op->dir),
                                state == TILE_DROPPED ? "has been dropped" : "has not been sent");
     if (op->dst.space == LP_SPACE_NONE)
         return CW_OK;
     if (op->bytes > tile->bytes)
-        return data_impossible(pass, op, error, "the tile has %u bytes", tile->bytes);
-    return check_destination(pass, op, op->bytes, error);
+        return data_impossible(site->pass, op, error, "the tile has %u bytes", tile->bytes);
+    return check_destination(site, op, op->bytes, error);
 }
 
-static int check_land(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+/* Why there is no such put or store. */
+static int not_there(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
-    struct tile *put;
+    struct data_pass *const pass = site->pass;
+    if (op->kind == LP_OP_STORED)
+        return data_impossible(pass, op, error, "PE index %u has stored nothing here (%u)",
+                               op->peer, op->seq);
     const struct tile_name name = {op->peer, op->seq, DATA_PUTS_DIR};
-    const enum tile_state state = tiles_find(pass->tiles, name, &put);
-    if (state != TILE_THERE)
-        return data_impossible(pass, op, error, "put %u of PE index %u %s", op->seq, op->peer,
-                               state == TILE_DROPPED ? "has landed before" : "has not been made");
-    if (op->bytes != put->bytes)
-        return data_impossible(pass, op, error, "put %u of PE index %u has %u bytes", op->seq,
-                               op->peer, put->bytes);
-    const int code = op->math ? check_elements(pass, op, true, error) : CW_OK;
-    return code ? code : check_destination(pass, op, op->bytes, error);
+    const bool made = tiles_was_numbered(&pass->cubes[op->peer / pass->pes].tiles, name);
+    return data_impossible(pass, op, error, "put %u of PE index %u %s", op->seq, op->peer,
+                           made ? "has landed before" : "has not been made");
 }
 
-static int check_math(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+static int check_land(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
-    int code = check_source(pass, op, op->bytes, error);
-    if (!code)
-        code = check_destination(pass, op, op->bytes, error);
-    if (!code)
-        code = check_elements(pass, op, true, error);
-    return code ? code : check_operand(pass, op, &op->b, op->bytes, "second source", error);
+    const struct data_parcel *const put = data_parcel_find(site, op);
+    if (put == NULL)
+        return not_there(site, op, error);
+    if (op->bytes != put->op.bytes)
+        return data_impossible(site->pass, op, error, "%s %u of PE index %u has %u bytes",
+                               op->kind == LP_OP_LAND ? "put" : "store", op->seq, op->peer,
+                               put->op.bytes);
+    const int code = op->math ? check_elements(site, op, true, error) : CW_OK;
+    return code ? code : check_destination(site, op, op->bytes, error);
 }
 
-static int check_cast(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+static int check_math(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
-    int code = check_elements(pass, op, false, error);
+    int code = check_source(site, op, op->bytes, error);
+    if (!code)
+        code = check_destination(site, op, op->bytes, error);
+    if (!code)
+        code = check_elements(site, op, true, error);
+    return code ? code : check_operand(site, op, &op->b, op->bytes, "second source", error);
+}
+
+static int check_cast(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
+{
+    int code = check_elements(site, op, false, error);
     if (!code && !dtype_is_known(op->math))
-        code = data_impossible(pass, op, error, "to dtype %u", op->math);
+        code = data_impossible(site->pass, op, error, "to dtype %u", op->math);
     if (!code)
-        code = check_source(pass, op, op->bytes, error);
+        code = check_source(site, op, op->bytes, error);
     if (code)
         return code;
-    return check_destination(pass, op,
+    return check_destination(site, op,
                              op->bytes / dtype_bytes((enum dtype)op->dtype) *
                                  (uint64_t)dtype_bytes((enum dtype)op->math),
                              error);
 }
 
-static int check_gemm(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+static int check_gemm(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
-    int code = check_elements(pass, op, false, error);
+    int code = check_elements(site, op, false, error);
     if (code)
         return code;
     const struct data_gemm shape = data_gemm_shape(op);
     if (!shape.rows || (op->math && op->math != LP_MATH_SUM))
-        return data_impossible(pass, op, error, "%u rows, %u inner, operation %u", op->seq,
+        return data_impossible(site->pass, op, error, "%u rows, %u inner, operation %u", op->seq,
                                op->peer, op->math);
     if (shape.a_bytes > UINT32_MAX || shape.b_bytes > UINT32_MAX)
-        return data_impossible(pass, op, error, "factors of %llu and %llu bytes; at most 4 GiB",
-                               (unsigned long long)shape.a_bytes,
-                               (unsigned long long)shape.b_bytes);
+        return data_impossible(
+            site->pass, op, error, "factors of %llu and %llu bytes; at most 4 GiB",
+            (unsigned long long)shape.a_bytes, (unsigned long long)shape.b_bytes);
     if ((uint64_t)shape.rows * shape.cols > PRODUCTS_MAX / (shape.inner ? shape.inner : 1))
-        return data_impossible(pass, op, error, "%u x %u x %u products; at most 2^37 at once",
+        return data_impossible(site->pass, op, error, "%u x %u x %u products; at most 2^37 at once",
                                shape.rows, shape.cols, shape.inner);
-    code = check_source(pass, op, shape.a_bytes, error);
+    code = check_source(site, op, shape.a_bytes, error);
     if (!code)
-        code = check_operand(pass, op, &op->b, shape.b_bytes, "second source", error);
-    return code ? code : check_destination(pass, op, op->bytes, error);
+        code = check_operand(site, op, &op->b, shape.b_bytes, "second source", error);
+    return code ? code : check_destination(site, op, op->bytes, error);
 }
 
 static bool has_peer(const struct lp_op *op)
 {
     return op->kind == LP_OP_SEND || (op->kind >= LP_OP_PUT && op->kind <= LP_OP_WAIT_NOTIFY) ||
-           op->kind == LP_OP_STORE_TO;
+           op->kind == LP_OP_STORE_TO || op->kind == LP_OP_STORED;
 }
 
-int data_check(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+int data_check(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
-    const bool peer = has_peer(op) && op->peer >= pass->pe_count;
-    if (op->pe >= pass->pe_count || peer)
-        return data_impossible(pass, op, error, "there are %u PEs, not %u", pass->pe_count,
-                               op->pe >= pass->pe_count ? op->pe : op->peer);
+    const bool peer = has_peer(op) && op->peer >= site->pass->pe_count;
+    if (op->pe >= site->pass->pe_count || peer)
+        return data_impossible(site->pass, op, error, "there are %u PEs, not %u",
+                               site->pass->pe_count,
+                               op->pe >= site->pass->pe_count ? op->pe : op->peer);
     int code;
     switch (op->kind) {
     case LP_OP_SEND:
         if (op->peer_dir >= HW_DIRS_MAX)
-            return data_impossible(pass, op, error, "direction %u; there are %u", op->peer_dir,
-                                   (unsigned)HW_DIRS_MAX);
-        return check_source(pass, op, op->bytes, error);
+            return data_impossible(site->pass, op, error, "direction %u; there are %u",
+                                   op->peer_dir, (unsigned)HW_DIRS_MAX);
+        return check_source(site, op, op->bytes, error);
     case LP_OP_RECV:
-        return check_recv(pass, op, error);
+        return check_recv(site, op, error);
     case LP_OP_LOAD:
     case LP_OP_STORE:
     case LP_OP_COPY:
     case LP_OP_STORE_TO:
-        code = check_source(pass, op, op->bytes, error);
-        return code ? code : check_destination(pass, op, op->bytes, error);
+        code = check_source(site, op, op->bytes, error);
+        return code ? code : check_destination(site, op, op->bytes, error);
     case LP_OP_MATH:
-        return check_math(pass, op, error);
+        return check_math(site, op, error);
     case LP_OP_PUT:
-        code = op->math ? check_elements(pass, op, true, error) : CW_OK;
-        return code ? code : check_source(pass, op, op->bytes, error);
+        code = op->math ? check_elements(site, op, true, error) : CW_OK;
+        return code ? code : check_source(site, op, op->bytes, error);
     case LP_OP_LAND:
-        return check_land(pass, op, error);
+    case LP_OP_STORED:
+        return check_land(site, op, error);
     case LP_OP_NOTIFY:
     case LP_OP_WAIT_NOTIFY:
         return CW_OK;
     case LP_OP_CAST:
-        return check_cast(pass, op, error);
+        return check_cast(site, op, error);
     case LP_OP_GEMM:
-        return check_gemm(pass, op, error);
+        return check_gemm(site, op, error);
     default:
-        return data_impossible(pass, op, error, "kind %u", op->kind);
+        return data_impossible(site->pass, op, error, "kind %u", op->kind);
     }
 }

@@ -7,8 +7,9 @@
 
 #include "collectives/data/data_operand.h"
 
-/* CW_OK, or why the record is impossible. It changes nothing. */
-int data_check(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error);
+/* CW_OK, or why the record is impossible. It changes nothing. The sender of a put may be a cube of
+ * another worker: a landing that has not come is looked into between drains only. */
+int data_check(const struct data_site *site, const struct lp_op *op, struct cw_error *error);
 /* Always CW_BUG, with the operation and its fault. */
 int data_impossible(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -22,26 +22,25 @@ struct gemm_scratch {
     uint8_t raw[BLOCK_COLS * DTYPE_BYTES_MAX];
 };
 
-int data_apply_cast(struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+int data_apply_cast(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
     const enum dtype from = (enum dtype)op->dtype, to = (enum dtype)op->math;
     const uint64_t count = op->bytes / dtype_bytes(from);
-    const struct target target = {data_operand_address(pass, op->pe, &op->dst),
+    const struct target target = {data_operand_address(site->pass, op->pe, &op->dst),
                                   count * dtype_bytes(to), dtype_bytes(from) == dtype_bytes(to)};
     float wide[CAST_ELEMENTS];
     uint8_t raw[CAST_ELEMENTS * DTYPE_BYTES_MAX];
     struct source a;
-    bool done = data_bind(pass, op, &op->a, op->bytes, &target, &a);
+    bool done = data_bind(site, op, &op->a, op->bytes, &target, &a);
     for (uint64_t at = 0, n; done && at < count; at += n) {
         n = count - at < CAST_ELEMENTS ? count - at : CAST_ELEMENTS;
-        data_gather(pass, &a, at * dtype_bytes(from), raw, n * dtype_bytes(from));
+        data_gather(site, &a, at * dtype_bytes(from), raw, n * dtype_bytes(from));
         dtype_to_f32(from, wide, raw, n);
         dtype_from_f32(to, raw, wide, n);
-        done = sparse_memory_write(pass->memory, target.address + at * dtype_bytes(to), raw,
-                                   n * dtype_bytes(to));
+        done = data_store(site, target.address + at * dtype_bytes(to), raw, n * dtype_bytes(to));
     }
-    data_unbind(pass, op, &op->a, &a);
-    return done ? CW_OK : data_out_of_storage(pass, error);
+    data_unbind(site, op, &op->a, &a);
+    return done ? CW_OK : data_out_of_storage(site->pass, error);
 }
 
 struct data_gemm data_gemm_shape(const struct lp_op *op)
@@ -60,7 +59,7 @@ struct data_gemm data_gemm_shape(const struct lp_op *op)
 
 /* One product under way. */
 struct gemm {
-    struct data_pass *pass;
+    const struct data_site *site;
     const struct lp_op *op;
     struct data_gemm shape;
     struct source a, b;
@@ -73,7 +72,7 @@ struct gemm {
 static void widen_elements(const struct gemm *g, const struct source *source, uint64_t first,
                            float *dst, size_t count)
 {
-    data_gather(g->pass, source, first * g->itemsize, g->scratch->raw, count * g->itemsize);
+    data_gather(g->site, source, first * g->itemsize, g->scratch->raw, count * g->itemsize);
     dtype_to_f32((enum dtype)g->op->dtype, dst, g->scratch->raw, count);
 }
 
@@ -113,7 +112,7 @@ static bool end_block(const struct gemm *g, uint32_t row, uint32_t rows, uint32_
     for (uint32_t i = 0; i < rows; i++) {
         const uint64_t at = ((uint64_t)(row + i) * g->shape.cols + col) * g->itemsize;
         dtype_from_f32((enum dtype)g->op->dtype, g->scratch->raw, g->scratch->sum[i], cols);
-        if (!sparse_memory_write(g->pass->memory, g->dst + at, g->scratch->raw, cols * g->itemsize))
+        if (!data_store(g->site, g->dst + at, g->scratch->raw, cols * g->itemsize))
             return false;
     }
     return true;
@@ -134,23 +133,23 @@ static bool multiply_blocks(const struct gemm *g)
     return true;
 }
 
-int data_apply_gemm(struct data_pass *pass, const struct lp_op *op, struct cw_error *error)
+int data_apply_gemm(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
-    struct gemm g = {.pass = pass,
+    struct gemm g = {.site = site,
                      .op = op,
                      .shape = data_gemm_shape(op),
-                     .dst = data_operand_address(pass, op->pe, &op->dst),
+                     .dst = data_operand_address(site->pass, op->pe, &op->dst),
                      .itemsize = dtype_bytes((enum dtype)op->dtype)};
     const struct target target = {g.dst, op->bytes, false};
-    struct tile_buffer *scratch = data_take(pass, sizeof *g.scratch);
+    struct tile_buffer *scratch = tile_pool_take(&site->worker->pool, sizeof *g.scratch);
     bool done = scratch != NULL;
     if (done) {
         g.scratch = (struct gemm_scratch *)(void *)scratch->bytes;
-        done = data_bind(pass, op, &op->a, g.shape.a_bytes, &target, &g.a) &&
-               data_bind(pass, op, &op->b, g.shape.b_bytes, &target, &g.b) && multiply_blocks(&g);
-        tiles_release(pass->tiles, scratch);
+        done = data_bind(site, op, &op->a, g.shape.a_bytes, &target, &g.a) &&
+               data_bind(site, op, &op->b, g.shape.b_bytes, &target, &g.b) && multiply_blocks(&g);
+        tile_buffer_release(scratch, &site->worker->pool);
     }
-    data_unbind(pass, op, &op->a, &g.a);
-    data_unbind(pass, op, &op->b, &g.b);
-    return done ? CW_OK : data_out_of_storage(pass, error);
+    data_unbind(site, op, &op->a, &g.a);
+    data_unbind(site, op, &op->b, &g.b);
+    return done ? CW_OK : data_out_of_storage(site->pass, error);
 }

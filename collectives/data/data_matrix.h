@@ -8,8 +8,8 @@
 #include "collectives/data/data_operand.h"
 
 /* Carry out a record that has been checked. */
-int data_apply_cast(struct data_pass *pass, const struct lp_op *op, struct cw_error *error);
-int data_apply_gemm(struct data_pass *pass, const struct lp_op *op, struct cw_error *error);
+int data_apply_cast(const struct data_site *site, const struct lp_op *op, struct cw_error *error);
+int data_apply_gemm(const struct data_site *site, const struct lp_op *op, struct cw_error *error);
 
 /* Bytes of each operand of a GEMM; all 0 if its shape is none. */
 struct data_gemm {

@@ -9,15 +9,10 @@
 
 /* ---- storage --------------------------------------------------------------------------------- */
 
-uint64_t data_bytes_taken(const struct data_pass *pass)
-{
-    return sparse_memory_bytes(pass->memory) + tiles_bytes(pass->tiles);
-}
-
 int data_out_of_storage(const struct data_pass *pass, struct cw_error *error)
 {
-    const unsigned long long taken = data_bytes_taken(pass), most = pass->bytes_max;
-    if (pass->bytes_max == UINT64_MAX)
+    const unsigned long long taken = storage_taken(&pass->storage), most = pass->storage.bytes_max;
+    if (most == UINT64_MAX)
         return cw_error_set(error, CW_NO_RESOURCE,
                             "out of memory: tensors and tiles have taken %llu bytes; `run "
                             "--no-data` leaves the data out",
@@ -43,78 +38,73 @@ uint64_t data_operand_address(const struct data_pass *pass, uint32_t pe,
     }
 }
 
-const uint8_t *data_stretch(struct data_pass *pass, const struct source *source, size_t at,
+bool data_store(const struct data_site *site, uint64_t address, const void *src, size_t bytes)
+{
+    return sparse_memory_write(&site->cube->memory, &site->worker->arena, address, src, bytes);
+}
+
+const uint8_t *data_stretch(const struct data_site *site, const struct source *source, size_t at,
                             size_t *run)
 {
     if (source->bytes)
         return source->bytes + at;
-    return sparse_memory_look(pass->memory, source->address + at, *run, run);
+    return sparse_memory_look(&site->cube->memory, &site->worker->arena, source->address + at, *run,
+                              run);
 }
 
-uint64_t data_room(const struct data_pass *pass)
-{
-    const uint64_t stored = sparse_memory_bytes(pass->memory);
-    return pass->bytes_max > stored ? pass->bytes_max - stored : 0;
-}
-
-void data_share_limit(struct data_pass *pass)
-{
-    if (pass->bytes_max != UINT64_MAX)
-        sparse_memory_limit(pass->memory, pass->bytes_max - tiles_bytes(pass->tiles));
-}
-
-struct tile_buffer *data_take(struct data_pass *pass, uint32_t bytes)
-{
-    struct tile_buffer *buffer = tiles_take(pass->tiles, bytes, data_room(pass));
-    data_share_limit(pass);
-    return buffer;
-}
-
-void data_gather(struct data_pass *pass, const struct source *source, size_t at, uint8_t *dst,
+void data_gather(const struct data_site *site, const struct source *source, size_t at, uint8_t *dst,
                  size_t bytes)
 {
     for (size_t done = 0, run; done < bytes; done += run) {
         run = bytes - done;
-        const uint8_t *from = data_stretch(pass, source, at + done, &run);
+        const uint8_t *from = data_stretch(site, source, at + done, &run);
         memcpy(dst + done, from, run);
     }
 }
 
-bool data_bind(struct data_pass *pass, const struct lp_op *op, const struct lp_operand *operand,
-               uint64_t bytes, const struct target *target, struct source *source)
+struct tile *data_tile(const struct data_site *site, uint32_t pe, uint32_t seq, uint8_t dir)
+{
+    struct tile *tile = NULL;
+    const enum tile_state state =
+        tiles_find(&site->cube->tiles, (struct tile_name){pe, seq, dir}, &tile);
+    assert(state == TILE_THERE);
+    (void)state;
+    return tile;
+}
+
+bool data_bind(const struct data_site *site, const struct lp_op *op,
+               const struct lp_operand *operand, uint64_t bytes, const struct target *target,
+               struct source *source)
 {
     *source = (struct source){0};
     if (operand->space == LP_SPACE_TILE) {
-        struct tile *tile;
-        const enum tile_state state =
-            tiles_find(pass->tiles, (struct tile_name){op->pe, operand->at, operand->dir}, &tile);
-        assert(state == TILE_THERE);
-        (void)state;
+        struct tile *const tile = data_tile(site, op->pe, operand->at, operand->dir);
         tile->received = true;
         source->bytes = tile->buffer->bytes;
         return true;
     }
-    source->address = data_operand_address(pass, op->pe, operand);
+    source->address = data_operand_address(site->pass, op->pe, operand);
     if (!target || (target->same && target->address == source->address) ||
         target->address + target->bytes <= source->address ||
         source->address + bytes <= target->address)
         return true;
-    source->copy = data_take(pass, (uint32_t)bytes);
+    source->copy = tile_pool_take(&site->worker->pool, (uint32_t)bytes);
     if (!source->copy)
         return false;
-    data_gather(pass, source, 0, source->copy->bytes, bytes);
+    data_gather(site, source, 0, source->copy->bytes, bytes);
     source->bytes = source->copy->bytes;
     return true;
 }
 
-void data_unbind(struct data_pass *pass, const struct lp_op *op, const struct lp_operand *operand,
-                 const struct source *source)
+void data_unbind(const struct data_site *site, const struct lp_op *op,
+                 const struct lp_operand *operand, const struct source *source)
 {
     if (source->copy)
-        tiles_release(pass->tiles, source->copy);
+        tile_buffer_release(source->copy, &site->worker->pool);
     const struct tile_name name = {op->pe, operand->at, operand->dir};
     struct tile *tile;
     if (operand->space == LP_SPACE_TILE && operand->flags & LP_LAST_USE &&
-        tiles_find(pass->tiles, name, &tile) == TILE_THERE) /* a and b may be the same tile */
-        tiles_drop(pass->tiles, name);
+        tiles_find(&site->cube->tiles, name, &tile) ==
+            TILE_THERE) /* a and b may be the same tile */
+        tiles_drop(&site->cube->tiles, &site->worker->pool, name);
 }

@@ -3,7 +3,7 @@
  * where an operand is, its bytes stretch by stretch, and the one limit of storage. For the files of
  * the data pass only.
  *
- * Addresses in the sparse memory: which memory (2 bits), its index (30 bits: PE, or cube for SRAM),
+ * Addresses in a cube's memory: which memory (2 bits), its index (30 bits: PE, or cube for SRAM),
  * byte offset (32 bits).
  */
 #ifndef COLLECTIVES_DATA_OPERAND_H
@@ -16,20 +16,65 @@
 #include "hw/structure.h"
 #include "lp/record.h"
 
-/* Puts under way are tiles in a queue of their sender's, whose direction no tile can have. */
+/* The puts of a PE are numbered as tiles of a queue whose direction no tile can have. */
 #define DATA_PUTS_DIR 255u
 
 enum memory_kind { MEMORY_TCM, MEMORY_SRAM, MEMORY_HBM };
 
+struct data_parcel;
+struct data_waiting;
 struct op_log;
+
+/* The contents of one cube: its SRAM, and the HBM slices and TCMs of its PEs. Of the worker that
+ * owns the cube's LP; between drains the host's. */
+struct data_cube {
+    _Alignas(64) struct sparse_memory memory;
+    struct tile_queues tiles;
+    void *puts; /* JudyL: puts and raw stores under way to this cube (data_parcel.h) */
+    struct data_waiting *first, *last; /* records that wait, in the order of the LP */
+    bool listed; /* in a worker's list, or on its way to one (data_commit.c) */
+    bool failed; /* no further record is executed */
+    /* written by other workers */
+    _Alignas(64) struct sync_pointer inbox; /* parcels: a stack */
+};
+
+/* The least failure, in the total order of events. */
+struct data_failure {
+    struct cw_error error; /* exit_code CW_OK: none */
+    struct cw_event event;
+};
+
+/* The part of the pass that one worker uses alone. */
+struct data_worker {
+    _Alignas(128) struct sparse_arena arena;
+    struct tile_pool pool;
+    uint32_t *listed; /* [listed_count] of [listed_capacity]: cubes in which records wait */
+    size_t listed_count, listed_capacity;
+    struct data_failure failure;
+    /* written by other workers */
+    _Alignas(128) struct sync_pointer moved; /* listed cubes that this worker owns now: a stack */
+};
 
 struct data_pass {
     const struct hw_config *hw;
-    struct sparse_memory *memory;
-    struct tiles *tiles;
-    struct op_log *log; /* hears of every change; NULL: none */
-    uint64_t bytes_max;
-    uint32_t pe_count, pes; /* in all; in one cube */
+    struct storage storage;
+    struct data_cube *cubes;                          /* [cube_count] */
+    struct data_worker *workers;                      /* [worker_count] */
+    uint32_t worker_count, cube_count, pe_count, pes; /* pes: in one cube */
+    struct op_log *log;                               /* hears of the host's changes; NULL: none */
+    /* A cube's worker; NULL: all records are worker 0's and come in the total order, so none waits.
+     */
+    uint32_t (*owner)(void *arg, uint32_t cube);
+    void *owner_arg;
+};
+
+/* Where an operation is executed. */
+struct data_site {
+    struct data_pass *pass;
+    struct data_worker *worker;   /* that executes it */
+    struct data_cube *cube;       /* of the operation's PE */
+    const struct cw_event *event; /* that emitted the record; NULL: records come one after the other
+                                     in the total order, and none waits */
 };
 
 /* An operand that an operation reads: a buffer, or memory from an address on. */
@@ -52,30 +97,33 @@ static inline uint64_t data_address(enum memory_kind kind, uint32_t index, uint6
 uint64_t data_operand_address(const struct data_pass *pass, uint32_t pe,
                               const struct lp_operand *operand);
 
-/* Bytes of storage that contents and tiles have taken. */
-uint64_t data_bytes_taken(const struct data_pass *pass);
 /* Always CW_NO_RESOURCE, with the limit. */
 int data_out_of_storage(const struct data_pass *pass, struct cw_error *error);
-/* Bytes left of the limit, for tiles. */
-uint64_t data_room(const struct data_pass *pass);
-/* The tiles' part of the limit has grown: the memory's part shrinks. */
-void data_share_limit(struct data_pass *pass);
-/* A buffer of the pool, under the one limit; NULL: out of storage. */
-struct tile_buffer *data_take(struct data_pass *pass, uint32_t bytes);
+/* A stretch of the cube's memory for writing (sparse_memory_touch()). */
+static inline uint8_t *data_touch(const struct data_site *site, uint64_t address, size_t want,
+                                  size_t *run)
+{
+    return sparse_memory_touch(&site->cube->memory, &site->worker->arena, address, want, run);
+}
+/* False: out of storage. */
+bool data_store(const struct data_site *site, uint64_t address, const void *src, size_t bytes);
 /* The contiguous bytes of a source from `at` on, at most *run of them; *run: how many there are. */
-const uint8_t *data_stretch(struct data_pass *pass, const struct source *source, size_t at,
+const uint8_t *data_stretch(const struct data_site *site, const struct source *source, size_t at,
                             size_t *run);
-void data_gather(struct data_pass *pass, const struct source *source, size_t at, uint8_t *dst,
+void data_gather(const struct data_site *site, const struct source *source, size_t at, uint8_t *dst,
                  size_t bytes);
+/* A received tile that is there. */
+struct tile *data_tile(const struct data_site *site, uint32_t pe, uint32_t seq, uint8_t dir);
 /*
  * Binds `bytes` bytes of an operand that has been checked. An operand that overlaps the target (or
  * NULL) is read now, unless it lies exactly there and the target says that this is well. False:
  * out of storage; unbind all the same.
  */
-bool data_bind(struct data_pass *pass, const struct lp_op *op, const struct lp_operand *operand,
-               uint64_t bytes, const struct target *target, struct source *source);
+bool data_bind(const struct data_site *site, const struct lp_op *op,
+               const struct lp_operand *operand, uint64_t bytes, const struct target *target,
+               struct source *source);
 /* After the operation: gives back a copy, and a tile after its last use. */
-void data_unbind(struct data_pass *pass, const struct lp_op *op, const struct lp_operand *operand,
-                 const struct source *source);
+void data_unbind(const struct data_site *site, const struct lp_op *op,
+                 const struct lp_operand *operand, const struct source *source);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * data_pass.h: the second pass: executes the committed data operations of lp/record.h, in the order
- * of commitment, on a sparse memory that holds every PE's HBM slice and TCM and every cube's SRAM.
- * It has nothing to do with time. Values are bound as record.h says: an operation reads its
- * operands entirely before it writes, a send copies, a received tile keeps its value until its last
- * use.
+ * data_pass.h: the second pass: executes the committed data operations of lp/record.h on sparse
+ * memories that hold every PE's HBM slice and TCM and every cube's SRAM. It has nothing to do with
+ * time. Values are bound as record.h says: an operation reads its operands entirely before it
+ * writes, a send copies, a received tile keeps its value until its last use.
  *
- * One thread at a time; two passes share nothing.
+ * While a drain lasts, each worker executes the records of its own cubes (data_commit.h). The
+ * functions here are the host's, between drains: of those that change a PE's contents, several
+ * threads may be in calls for different cubes. Two passes share nothing.
  */
 #ifndef COLLECTIVES_DATA_PASS_H
 #define COLLECTIVES_DATA_PASS_H
@@ -19,18 +20,26 @@
 struct data_pass;
 struct op_log;
 
-/* hw must outlive the pass. bytes_max: storage for all contents; 0: as much as there is. NULL: out
- * of memory. */
-struct data_pass *data_pass_create(const struct hw_config *hw, uint64_t bytes_max);
+/* hw must outlive the pass. bytes_max: storage for all contents; 0: as much as there is.
+ * worker_count: of the engine. NULL: out of memory. */
+struct data_pass *data_pass_create(const struct hw_config *hw, uint64_t bytes_max,
+                                   uint32_t worker_count);
+/* Records will come worker by worker, and `owner` gives the worker of each cube. */
+void data_pass_set_owner(struct data_pass *pass, uint32_t (*owner)(void *arg, uint32_t cube),
+                         void *arg);
 void data_pass_free(struct data_pass *pass); /* accepts NULL */
 
-/* From here on the log hears of everything that changes contents or tiles (op_log.h). */
+/* The worker of a cube. */
+uint32_t data_pass_worker_of(const struct data_pass *pass, uint32_t cube);
+
+/* From here on the log hears of everything that the functions below change (op_log.h). */
 void data_pass_log(struct data_pass *pass, struct op_log *log);
 
 /*
- * Executes one operation. Non-zero, with *error filled: CW_BUG, the record is impossible (a PE, an
- * address or a dtype out of range, a tile that was not sent or has been dropped), and nothing was
- * changed; CW_NO_RESOURCE. The caller that reads records from a file may want another code.
+ * Executes one operation; they come in the total order. Non-zero, with *error filled: CW_BUG, the
+ * record is impossible (a PE, an address or a dtype out of range, a tile that was not sent or has
+ * been dropped), and nothing was changed; CW_NO_RESOURCE. The caller that reads records from a file
+ * may want another code.
  */
 int data_pass_apply(struct data_pass *pass, const struct lp_op *op, struct cw_error *error);
 
@@ -43,10 +52,10 @@ uint64_t data_pass_bytes(const struct data_pass *pass);
 
 /*
  * The host's access to a PE's HBM: `bytes` or `count` elements at a byte offset. The range must lie
- * within the slice: data_pass_in_hbm(). Writes return CW_OK or CW_NO_RESOURCE. While nothing
- * changes, any number of threads may read.
+ * within the slice: data_pass_in_hbm(). Writes return CW_OK or CW_NO_RESOURCE.
  */
 bool data_pass_in_hbm(const struct data_pass *pass, uint32_t pe, uint64_t offset, uint64_t bytes);
+/* Several threads may read. */
 void data_pass_read(const struct data_pass *pass, uint32_t pe, uint64_t offset, void *dst,
                     size_t bytes);
 int data_pass_write(struct data_pass *pass, uint32_t pe, uint64_t offset, const void *src,
@@ -65,7 +74,8 @@ int data_pass_fill(struct data_pass *pass, uint32_t pe, uint64_t offset, enum dt
  */
 struct sparse_range data_pass_range(const struct data_pass *pass, uint32_t pe, uint64_t offset,
                                     uint64_t bytes);
-uint64_t data_pass_hash(struct data_pass *pass, const struct sparse_range *ranges, size_t count);
+uint64_t data_pass_hash(const struct data_pass *pass, const struct sparse_range *ranges,
+                        size_t count);
 
 /* Of all memories' contents (sparse_memory.h): equal after equal operations. */
 uint64_t data_pass_digest(const struct data_pass *pass);

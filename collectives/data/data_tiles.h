@@ -1,32 +1,15 @@
 /*
- * data_tiles.h: the values of tiles under way between PEs, for the data pass. A tile is named by
- * (receiving PE, direction, sequence number) and is an immutable buffer: forwarding it gives the
- * same buffer another name, dropping the last name gives the buffer back to its pool.
+ * data_tiles.h: the values of tiles under way to the PEs of one cube, for the data pass. A tile is
+ * named by (receiving PE, direction, sequence number) and is an immutable buffer (tile_pool.h):
+ * forwarding it gives the same buffer another name, and with the last name the buffer is free.
  *
  * I-TILE-1: a queue's tiles are sent in the order of their sequence numbers, without gaps.
- * I-TILE-2: a buffer is written between tiles_take() and its first tiles_send() only.
- * One thread at a time; two sets of tiles share nothing.
+ * Used by the worker that owns the cube; `pool` is that worker's.
  */
 #ifndef COLLECTIVES_DATA_TILES_H
 #define COLLECTIVES_DATA_TILES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/invariant.h"
-
-/* A buffer of the pool: holders count it. */
-struct tile_buffer {
-    struct tile_buffer *next_free; /* in the pool */
-    uint32_t holders;
-    uint32_t size_class;
-#if CW_ASSERTING
-    uint32_t sent_bytes; /* of the first send; 0: not sent yet */
-    uint64_t sent_hash;  /* of these bytes, then (I-TILE-2) */
-#endif
-    _Alignas(64) uint8_t bytes[];
-};
+#include "collectives/data/tile_pool.h"
 
 struct tile {
     struct tile_buffer *buffer; /* NULL: dropped */
@@ -42,28 +25,38 @@ struct tile_name {
 /* Why there is no such tile. */
 enum tile_state { TILE_THERE, TILE_NOT_SENT, TILE_DROPPED };
 
-struct tiles;
+enum { TILE_CACHE_WAYS = 4 };
+struct tile_queue;
 
-struct tiles *tiles_create(void);                /* NULL: out of memory */
-void tiles_free(struct tiles *tiles);            /* accepts NULL */
-uint64_t tiles_bytes(const struct tiles *tiles); /* of storage, taken so far */
-uint64_t tiles_alive(const struct tiles *tiles); /* names that have a value */
+/* Zero-initialised by its owner; only the functions below touch it. */
+struct tile_queues {
+    void *queues; /* JudyL: PE << 8 | direction -> struct tile_queue * */
+    uint64_t alive;
+    struct { /* queues found last, by direction: an operation looks the same ones up again */
+        uint64_t key;
+        struct tile_queue *queue; /* NULL: none */
+    } cache[TILE_CACHE_WAYS];
+};
 
-/* A buffer with one holder, the caller; NULL if storage would pass bytes_max, or is out. */
-struct tile_buffer *tiles_take(struct tiles *tiles, uint32_t bytes, uint64_t bytes_max);
-void tiles_release(struct tiles *tiles, struct tile_buffer *buffer);
+/* Frees the queues; the buffers are their pools'. */
+void tiles_free(struct tile_queues *tiles, struct storage *storage);
 
 /*
  * Names the buffer's first `bytes` bytes; the tile is one more holder. False, with *expected, if
- * another sequence number is the queue's next; false with *expected == name.seq: storage would pass
- * bytes_max, or is out.
+ * another sequence number is the queue's next; false with *expected == name.seq: out of storage.
  */
-bool tiles_send(struct tiles *tiles, struct tile_name name, struct tile_buffer *buffer,
-                uint32_t bytes, uint64_t bytes_max, uint32_t *expected);
+bool tiles_send(struct tile_queues *tiles, struct storage *storage, struct tile_name name,
+                struct tile_buffer *buffer, uint32_t bytes, uint32_t *expected);
+/* Numbers of a queue without tiles: the same without a buffer. */
+bool tiles_number(struct tile_queues *tiles, struct storage *storage, struct tile_name name,
+                  uint32_t *expected);
 /* *tile is valid until the next tiles_send(). */
-enum tile_state tiles_find(struct tiles *tiles, struct tile_name name, struct tile **tile);
-void tiles_drop(struct tiles *tiles, struct tile_name name); /* a tile that is there */
+enum tile_state tiles_find(struct tile_queues *tiles, struct tile_name name, struct tile **tile);
+/* Whether that number was given to tiles_number(). */
+bool tiles_was_numbered(struct tile_queues *tiles, struct tile_name name);
+/* A tile that is there. */
+void tiles_drop(struct tile_queues *tiles, struct tile_pool *pool, struct tile_name name);
 /* Drops every tile that the PE has received. Those it has not are its next kernel's. */
-void tiles_end_kernel(struct tiles *tiles, uint32_t pe);
+void tiles_end_kernel(struct tile_queues *tiles, struct tile_pool *pool, uint32_t pe);
 
 #endif

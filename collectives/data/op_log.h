@@ -5,7 +5,7 @@
  *
  * A file is a Zstandard stream; `zstd -dc FILE` shows its content, whose byte offsets messages
  * name. The content is
- *   "cubewarp op log 1\n"
+ *   "cubewarp op log 2\n"
  *   the header: a line of JSON, an object of
  *     version, config_digest, bench, algorithm, dtype, itemsize, redop, seed: of the run
  *     machine: {sips, cubes (of a SIP), pes (of a cube), tcm_bytes, hbm_bytes (of a PE), sram_bytes
@@ -46,7 +46,7 @@
 #include "hw/hw_config.h"
 #include "lp/record.h"
 
-#define OP_LOG_MAGIC            "cubewarp op log 1\n"
+#define OP_LOG_MAGIC            "cubewarp op log 2\n"
 #define OP_LOG_HEADER_BYTES_MAX 16384u
 #define OP_LOG_WRITE_BYTES_MAX  4096u
 #define OP_LOG_NAME_BYTES       64u

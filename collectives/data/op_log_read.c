@@ -17,7 +17,7 @@
 #define INPUT_BYTES      ((size_t)1 << 17)
 #define CONTENT_BYTES    ((size_t)1 << 18)
 #define WINDOW_LOG_MAX   23 /* 8 MiB; the writer's is 2 MiB */
-#define OP_KINDS         "1 to 13, 64 to 67, 127"
+#define OP_KINDS         "1 to 14, 64 to 67, 127"
 #define PES_MAX          (UINT64_C(1) << 30)
 #define MEMORY_BYTES_MAX (UINT64_C(1) << 32)
 
@@ -210,7 +210,7 @@ static int open_content(struct op_log_reader *reader, struct op_log_header *head
         return error->exit_code;
     if (reader->end - reader->begin < magic_bytes ||
         memcmp(reader->content + reader->begin, OP_LOG_MAGIC, magic_bytes) != 0)
-        return refuse_at(reader, 0, error, "this is no op log of version 1: it begins otherwise");
+        return refuse_at(reader, 0, error, "this is no op log of version 2: it begins otherwise");
     consume_content(reader, magic_bytes);
     if (ensure(reader, OP_LOG_HEADER_BYTES_MAX, error) != CW_OK)
         return error->exit_code;
@@ -382,7 +382,7 @@ int op_log_next(struct op_log_reader *reader, struct op_log_record *record, stru
     if (record->kind == OP_LOG_TRAILER)
         return read_trailer(reader, &cursor, record, error);
     record->op = (struct lp_op){.kind = (uint8_t)record->kind};
-    if (record->kind >= 1 && record->kind <= LP_OP_STORE_TO)
+    if (record->kind >= 1 && record->kind <= LP_OP_STORED)
         read_op(reader, &cursor, &record->op);
     else if (record->kind >= OP_LOG_KERNEL_ENDED && record->kind <= OP_LOG_WRITE)
         read_host(&cursor, record);

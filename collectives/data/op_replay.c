@@ -26,7 +26,8 @@ static const char *const kind_name[] = {[LP_OP_SEND] = "ipcq_send",
                                         [LP_OP_CAST] = "cast",
                                         [LP_OP_WAIT_NOTIFY] = "wait_notify",
                                         [LP_OP_GEMM] = "gemm",
-                                        [LP_OP_STORE_TO] = "store_to"};
+                                        [LP_OP_STORE_TO] = "store_to",
+                                        [LP_OP_STORED] = "stored"};
 
 const char *op_log_kind_name(uint32_t kind)
 {
@@ -82,10 +83,11 @@ static void list_op(FILE *out, const struct hw_config *hw, const struct lp_op *o
         fprintf(out, " tag %u", op->dir);
     if (op->kind == LP_OP_GEMM)
         fprintf(out, " rows %u inner %u", op->seq, op->peer);
-    else if (tile || notify || op->kind == LP_OP_PUT || op->kind == LP_OP_LAND)
+    else if (tile || notify || op->kind == LP_OP_PUT || op->kind == LP_OP_LAND ||
+             op->kind == LP_OP_STORE_TO || op->kind == LP_OP_STORED)
         fprintf(out, " seq %u", op->seq);
     if (op->kind == LP_OP_SEND || notify || op->kind == LP_OP_PUT || op->kind == LP_OP_LAND ||
-        op->kind == LP_OP_STORE_TO)
+        op->kind == LP_OP_STORE_TO || op->kind == LP_OP_STORED)
         list_pe(out, hw, "peer", op->peer);
     if (op->kind == LP_OP_SEND)
         fprintf(out, " peer_dir %s", hw_dir_name((enum hw_dir)op->peer_dir));
@@ -196,7 +198,7 @@ int op_log_replay(FILE *stream, const char *name, struct op_log_replay *replay,
     struct op_log_reader *reader = op_log_open(stream, name, &replay->header, error);
     if (reader == NULL)
         return error->exit_code;
-    struct data_pass *pass = data_pass_create(&replay->header.machine, replay->bytes_max);
+    struct data_pass *pass = data_pass_create(&replay->header.machine, replay->bytes_max, 1);
     const int code = pass != NULL ? replay_records(reader, replay, pass, error)
                                   : cw_error_memory(error, "replaying the op log");
     error->exit_code = code;

@@ -33,7 +33,7 @@ static bool make_room(struct sparse_fills *fills)
 {
     if (fills->count + 2 <= fills->capacity)
         return true;
-    const size_t capacity = 2 * fills->capacity + 16;
+    const size_t capacity = 2 * fills->capacity + 4;
     struct sparse_fill *list = realloc(fills->list, capacity * sizeof *list);
     if (list == NULL)
         return false;
@@ -52,6 +52,8 @@ static struct sparse_fill tail_of(struct sparse_fill fill, uint64_t address)
 bool sparse_fills_add(struct sparse_fills *fills, struct sparse_range range,
                       struct sparse_content content)
 {
+    if (fills->count == 0 && !content.make)
+        return true;
     if (!make_room(fills))
         return false;
     const uint64_t last = range.address + (range.bytes - 1);
@@ -80,7 +82,7 @@ bool sparse_fills_add(struct sparse_fills *fills, struct sparse_range range,
 bool sparse_fills_show(const struct sparse_fills *fills, uint64_t address, void *dst, size_t bytes)
 {
     const uint64_t last = address + (bytes - 1);
-    size_t i = first_behind(fills, address);
+    size_t i = fills->count > 0 ? first_behind(fills, address) : 0;
     if (i == fills->count || fills->list[i].address > last)
         return false;
     memset(dst, 0, bytes);
@@ -92,6 +94,14 @@ bool sparse_fills_show(const struct sparse_fills *fills, uint64_t address, void 
                            (uint8_t *)dst + (from - address), (size_t)(to - from) + 1);
     }
     return true;
+}
+
+const struct sparse_fill *sparse_fills_at(const struct sparse_fills *fills, uint64_t address,
+                                          size_t bytes)
+{
+    const size_t i = fills->count > 0 ? first_behind(fills, address) : 0;
+    return i < fills->count && fills->list[i].address <= address + (bytes - 1) ? &fills->list[i]
+                                                                               : NULL;
 }
 
 bool sparse_fills_next(const struct sparse_fills *fills, uint64_t address, uint64_t *next)

@@ -8,18 +8,6 @@
 
 #include "collectives/data/sparse_memory.h"
 
-struct sparse_fill {
-    uint64_t address, bytes;
-    uint64_t at; /* of the content: the range's first byte */
-    struct sparse_content content;
-};
-
-/* Zero-initialised by its owner. */
-struct sparse_fills {
-    struct sparse_fill *list; /* by address */
-    size_t count, capacity;
-};
-
 void sparse_fills_free(struct sparse_fills *fills);
 /* The range shows this content from now on; no function: zeros. False: out of memory, and nothing
  * is changed. */
@@ -28,6 +16,9 @@ bool sparse_fills_add(struct sparse_fills *fills, struct sparse_range range,
 /* Bytes from `address` on as the fills have them, zeros where there is none. False: all zeros, and
  * nothing was written. */
 bool sparse_fills_show(const struct sparse_fills *fills, uint64_t address, void *dst, size_t bytes);
+/* The first fill that has a byte of the `bytes` bytes from `address` on; NULL: none has. */
+const struct sparse_fill *sparse_fills_at(const struct sparse_fills *fills, uint64_t address,
+                                          size_t bytes);
 /* The first address at or behind this one that a fill has; false: none. */
 bool sparse_fills_next(const struct sparse_fills *fills, uint64_t address, uint64_t *next);
 

@@ -50,8 +50,13 @@ struct dist {
     size_t owned_count, owned_capacity;
     struct host_copy *copies; /* [copy_capacity] maps and writes not yet submitted */
     size_t copy_count, copy_capacity;
-    bool recycled;              /* tensors have been freed: new ones may find old contents */
-    struct cw_error data_error; /* the first record that could not be executed */
+    struct content *contents; /* [content_capacity] fills that were put off (contents.h) */
+    size_t content_count, content_capacity;
+    struct cw_error content_error; /* of one that failed when its contents were asked for */
+    bool recycled;                 /* tensors have been freed: new ones may find old contents */
+    struct op_log *op_log;         /* NULL: none */
+    struct cw_error strict_error;  /* of the first record that strict validation refuses; */
+    struct cw_event strict_event;  /* that emitted it */
 };
 
 int dist_no_memory(struct cw_error *error);

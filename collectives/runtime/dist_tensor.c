@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collectives/data/input.h"
-#include "collectives/runtime/dist_internal.h"
+#include "collectives/runtime/contents.h"
 #include "collectives/runtime/host_copy.h"
 
 void dist_free_tensors(struct dist *dist)
 {
+    dist->content_count = 0; /* nothing reads these tensors any more */
     for (size_t i = 0; i < dist->owned_count; i++)
         tensor_free(dist->owned[i]);
     dist->recycled |= dist->owned_count > 0;
@@ -28,6 +28,9 @@ int dist_read(struct dist *dist, const struct tensor *tensor, uint32_t shard, ui
         return cw_error_set(error, CW_BUG, "read of shard %u, elements %llu + %llu", shard,
                             (unsigned long long)first, (unsigned long long)count);
     }
+    const int code = contents_settle(dist, error);
+    if (code != CW_OK)
+        return code;
     const struct tensor_shard *s = &tensor->shard[shard];
     data_pass_read(dist->data, s->pe_index, s->hbm_offset + first * itemsize, dst,
                    count * itemsize);
@@ -38,6 +41,9 @@ int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
               struct cw_error *error)
 {
     size_t count = 0, n = 0;
+    const int code = contents_settle(dist, error);
+    if (code != CW_OK)
+        return code;
     for (uint32_t rank = 0; rank < dist->world_size; rank++)
         count += tensors[rank]->shard_count;
     struct sparse_range *ranges = malloc((count + 1) * sizeof *ranges);
@@ -68,11 +74,8 @@ static int adopt(struct dist *dist, struct tensor *tensor, struct cw_error *erro
     }
     dist->owned[dist->owned_count++] = tensor;
     int code = dist_note_copy(dist, tensor, true, error);
-    for (uint32_t i = 0; code == CW_OK && i < tensor->shard_count; i++)
-        if (dist->data != NULL && dist->recycled)
-            code =
-                data_pass_fill(dist->data, tensor->shard[i].pe_index, tensor->shard[i].hbm_offset,
-                               tensor->dtype, 0, tensor->shard_elems, error);
+    if (code == CW_OK && dist->recycled)
+        code = contents_zero(dist, tensor, error);
     return code;
 }
 
@@ -97,17 +100,8 @@ void dist_fill_input(struct tensor *tensor, uint64_t seed)
 {
     struct dist *dist = dist_current();
     struct cw_error error;
-    const uint32_t parts = tensor_parts(tensor);
     if (dist_note_copy(dist, tensor, false, &error) != CW_OK)
         mp_fail(error.exit_code, "%s", error.text);
-    if (dist->data == NULL)
-        return;
-    for (uint32_t i = 0; i < tensor->shard_count; i++) {
-        const struct tensor_shard *s = &tensor->shard[i];
-        if (data_pass_fill_input(
-                dist->data, s->pe_index, s->hbm_offset, tensor->dtype, seed,
-                input_first((uint64_t)dist_get_rank(), parts, s->part, tensor->shard_elems),
-                tensor->shard_elems, &error) != CW_OK)
-            mp_fail(error.exit_code, "%s", error.text);
-    }
+    if (contents_fill_input(dist, tensor, seed, (uint32_t)dist_get_rank(), &error) != CW_OK)
+        mp_fail(error.exit_code, "%s", error.text);
 }

@@ -1,7 +1,7 @@
 /*
  * dist_world.c: the host runtime's world (dist_world.h): owns the machine, the data pass, the
- * barriers. Between drains, one thread; the records that the machine commits reach the data pass
- * through the callbacks below, while a drain is under way.
+ * barriers. Between drains, one thread. While a drain lasts, the callbacks below take the records
+ * that the machine commits: to the data pass on the workers, to logs and checks on one thread.
  */
 #include "collectives/runtime/dist_world.h"
 
@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/data/data_commit.h"
+#include "collectives/data/op_log_write.h"
 #include "collectives/plugin.h"
 #include "collectives/data/strict_check.h"
 #include "collectives/runtime/dist_check.h"
-#include "collectives/runtime/dist_internal.h"
+#include "collectives/runtime/contents.h"
 #include "core/host/clock.h"
 #include "partition/partition.h"
 
@@ -23,32 +25,63 @@ int dist_no_memory(struct cw_error *error)
 
 /* ---- what the machine commits ---------------------------------------------------------------- */
 
-static void on_committed_op(void *arg, const struct lp_op *op)
+/* The first failure in the total order counts. At one event a check comes before the data. */
+static void note_strict_failure(struct dist *dist, const struct cw_event *event)
+{
+    memcpy(&dist->strict_event, event, offsetof(struct cw_event, payload) + event->payload_bytes);
+}
+
+static void on_committed_op(void *arg, const struct cw_event *event, const struct lp_op *op)
 {
     struct dist *dist = arg;
     const struct dist_listener *listener = dist->options.listener;
     if (listener != NULL && listener->op != NULL)
         listener->op(listener->arg, op);
-    if (dist->strict != NULL && dist->data_error.exit_code == CW_OK)
-        (void)strict_check_op(dist->strict, op, &dist->data_error);
-    if (dist->data != NULL && dist->data_error.exit_code == CW_OK)
-        if (data_pass_apply(dist->data, op, &dist->data_error) == CW_BUG &&
-            plugin_is_path(dist->options.config->ccl.module))
-            dist->data_error.exit_code =
-                CW_PROGRAM_FAILED; /* a kernel of the user's asked for it */
+    if (dist->strict != NULL && dist->strict_error.exit_code == CW_OK &&
+        strict_check_op(dist->strict, op, &dist->strict_error) != CW_OK)
+        note_strict_failure(dist, event);
+    if (dist->op_log != NULL)
+        op_log_op(dist->op_log, op);
 }
 
-static void on_arrival(void *arg, const struct lp_arrival *arrival)
+static void on_arrival(void *arg, const struct cw_event *event, const struct lp_arrival *arrival)
 {
     struct dist *dist = arg;
-    if (dist->data_error.exit_code == CW_OK)
-        (void)strict_check_arrival(dist->strict, arrival, &dist->data_error);
+    if (dist->strict_error.exit_code == CW_OK &&
+        strict_check_arrival(dist->strict, arrival, &dist->strict_error) != CW_OK)
+        note_strict_failure(dist, event);
 }
 
 static void on_kernel_record(void *arg, const struct lp_kernel_record *record)
 {
-    const struct dist_listener *listener = ((struct dist *)arg)->options.listener;
-    listener->kernel(listener->arg, record);
+    const struct dist *const dist = arg;
+    const struct dist_listener *listener = dist->options.listener;
+    if (listener != NULL && listener->kernel != NULL)
+        listener->kernel(listener->arg, record);
+    if (dist->op_log != NULL && record->mark == LP_MARK_END)
+        op_log_kernel_ended(dist->op_log, record->pe);
+}
+
+static void on_worker_op(void *arg, uint32_t worker, const struct cw_event *event,
+                         const struct lp_op *op)
+{
+    data_commit_op(((struct dist *)arg)->data, worker, event, op);
+}
+
+static void on_worker_kernel_ended(void *arg, uint32_t worker, const struct cw_event *event,
+                                   uint32_t pe)
+{
+    data_commit_kernel_end(((struct dist *)arg)->data, worker, event, pe);
+}
+
+static bool on_worker_look(void *arg, uint32_t worker)
+{
+    return data_commit_look(((struct dist *)arg)->data, worker);
+}
+
+static uint32_t worker_of_cube(void *arg, uint32_t cube)
+{
+    return cw_lp_worker(arg, 1 + cube); /* LP 0 is no cube (lp/model.h) */
 }
 
 static void on_progress_report(void *arg, const struct cw_progress *progress)
@@ -62,13 +95,6 @@ static void on_round(void *arg, const struct cw_progress *progress)
 {
     struct dist *dist = arg;
     dist->options.engine.each_round(dist->options.engine.progress_arg, progress);
-}
-
-static void on_kernel_ended(void *arg, uint32_t pe)
-{
-    struct dist *dist = arg;
-    if (dist->data != NULL)
-        data_pass_end_kernel(dist->data, pe);
 }
 
 /* ---- the world ------------------------------------------------------------------------------- */
@@ -138,7 +164,8 @@ static bool allocate_world(struct dist *dist)
     dist->end_barrier = barrier_create(dist->world_size, close_group, dist);
     if (!dist->options.no_data)
         dist->data =
-            data_pass_create(&dist->options.config->hw, dist->options.engine.memory_bytes_max);
+            data_pass_create(&dist->options.config->hw, dist->options.engine.memory_bytes_max,
+                             dist->options.engine.worker_count);
     const struct config *config = dist->options.config;
     if (config->ccl.strict_validation)
         dist->strict = strict_check_create(&config->hw, config->ccl.n_slots, dist->options.warn,
@@ -214,8 +241,9 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
         return NULL;
     const struct dist_listener *listener = options->listener;
     const bool wants_ops =
-        dist->data != NULL || dist->strict != NULL || (listener != NULL && listener->op != NULL);
-    const bool wants_kernels = listener != NULL && listener->kernel != NULL;
+        options->op_log || dist->strict != NULL || (listener != NULL && listener->op != NULL);
+    const bool wants_kernels = options->op_log || (listener != NULL && listener->kernel != NULL);
+    const bool data = dist->data != NULL;
     struct cw_config engine = options->engine;
     engine.stress_seed = 1;
     engine.progress = on_progress_report;
@@ -228,10 +256,15 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
                                               .op = wants_ops ? on_committed_op : NULL,
                                               .arrival = dist->strict ? on_arrival : NULL,
                                               .kernel = wants_kernels ? on_kernel_record : NULL,
-                                              .kernel_ended = on_kernel_ended,
+                                              .worker_op = data ? on_worker_op : NULL,
+                                              .worker_kernel_ended =
+                                                  data ? on_worker_kernel_ended : NULL,
+                                              .worker_look = data ? on_worker_look : NULL,
                                               .arg = dist};
     struct lp_system *const system = lp_system_create(&machine, error);
     free(cube_worker);
+    if (system != NULL && data && engine.sync != CW_SEQUENTIAL)
+        data_pass_set_owner(dist->data, worker_of_cube, lp_system_sim(system));
     return system;
 }
 
@@ -279,19 +312,46 @@ void dist_free(struct dist *dist)
     strict_check_free(dist->strict);
     install_plans_free(dist->plans);
     free(dist->copies);
+    free(dist->contents);
     free(dist->submissions);
     free(dist->tensors);
     free(dist->scratch);
     free(dist);
 }
 
+/* The failure of a record that comes first in the total order; CW_OK: none failed. */
+static int first_data_failure(struct dist *dist, const struct cw_event *failed, bool aborted,
+                              struct cw_error *error)
+{
+    const struct data_drain drain = {.aborted = aborted, .failed = failed};
+    struct cw_event event;
+    int code = dist->data != NULL ? data_commit_settle(dist->data, &drain, &event, error) : CW_OK;
+    if (code == CW_BUG && plugin_is_path(dist->options.config->ccl.module))
+        code = error->exit_code = CW_PROGRAM_FAILED; /* a kernel of the user's asked for it */
+    if (dist->strict_error.exit_code == CW_OK ||
+        (code != CW_OK && cw_event_before(&event, &dist->strict_event)))
+        return code;
+    *error = dist->strict_error;
+    return error->exit_code;
+}
+
 int dist_drain(struct dist *dist, struct cw_error *error)
 {
-    const int code = lp_system_drain(dist->system, error);
-    /* Records come before the end of a run that failed, so an error in a record goes first. */
-    if (dist->data_error.exit_code == CW_OK)
+    int code = contents_settle(dist, error);
+    if (code == CW_OK && dist->content_error.exit_code != CW_OK) {
+        *error = dist->content_error;
+        code = error->exit_code;
+    }
+    if (code != CW_OK)
         return code;
-    *error = dist->data_error;
+    code = lp_system_drain(dist->system, error);
+    const struct cw_event *const failed = cw_failed_event(lp_system_sim(dist->system));
+    const bool aborted = code == CW_NO_RESOURCE || (code == CW_BUG && failed == NULL);
+    /* Records come before the end of a run that failed, so an error in a record goes first. */
+    struct cw_error data_error;
+    if (first_data_failure(dist, failed, aborted, &data_error) == CW_OK)
+        return code;
+    *error = data_error;
     return error->exit_code;
 }
 
@@ -340,6 +400,13 @@ int dist_launch(struct dist *dist, struct hw_place place, const struct tl_kernel
 const struct lp_times *dist_times(const struct dist *dist) { return lp_system_times(dist->system); }
 int64_t dist_init_ps(const struct dist *dist) { return dist->init_ps; }
 double dist_setup_s(const struct dist *dist) { return dist->setup_s; }
+
+void dist_log(struct dist *dist, struct op_log *log)
+{
+    dist->op_log = log;
+    data_pass_log(dist->data, log);
+}
+
 const char *dist_partition(const struct dist *dist)
 {
     return dist->options.partition ? dist->options.partition : partitioner_at(0)->name;
@@ -347,7 +414,14 @@ const char *dist_partition(const struct dist *dist)
 double dist_install_run_s(const struct dist *dist) { return dist->install_run_s; }
 uint64_t dist_messages(const struct dist *dist) { return lp_system_messages(dist->system); }
 struct lp_system *dist_system(struct dist *dist) { return dist->system; }
-struct data_pass *dist_data(struct dist *dist) { return dist->data; }
+
+struct data_pass *dist_data(struct dist *dist)
+{
+    struct cw_error error;
+    if (contents_settle(dist, &error) != CW_OK)
+        dist->content_error = error; /* the next drain fails with it */
+    return dist->data;
+}
 uint32_t dist_world_size_of(const struct dist *dist) { return dist->world_size; }
 struct dp_policy dist_policy(const struct dist *dist) { return install_plan_policy(dist->plans); }
 

@@ -16,6 +16,7 @@
 #include "lp/host/system.h"
 
 struct dist;
+struct op_log;
 
 /* A collective that has just completed on all ranks; valid during the callback. */
 struct dist_completion {
@@ -44,6 +45,7 @@ struct dist_options {
     struct cw_config engine;
     const char *partition;    /* NULL: the default */
     bool no_data;             /* leave out the data pass: timing alone */
+    bool op_log;              /* dist_log() will be called */
     bool kernels_only;        /* no collective is called: the machine's own queues */
     uint32_t pair[2];         /* PEs joined by a queue of their own; equal: none */
     uint32_t contexts, peers; /* struct lp_config: the need of kernels beside the algorithm's */
@@ -81,7 +83,10 @@ double dist_setup_s(const struct dist *dist); /* wall time: building, and instal
 double dist_install_run_s(const struct dist *dist); /* of that, in the engine */
 uint64_t dist_messages(const struct dist *dist);    /* tiles sent so far */
 struct lp_system *dist_system(struct dist *dist);
-struct data_pass *dist_data(struct dist *dist);      /* NULL with no_data */
+struct data_pass *dist_data(struct dist *dist); /* NULL with no_data */
+/* From here on the log hears of all that changes contents. With dist_options.op_log and data only.
+ */
+void dist_log(struct dist *dist, struct op_log *log);
 const char *dist_partition(const struct dist *dist); /* the partitioner's name */
 uint32_t dist_world_size_of(const struct dist *dist);
 /* How tensors are laid out for the PEs that take part in the algorithm. */

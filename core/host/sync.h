@@ -107,6 +107,44 @@ static inline uint64_t sync_add_relaxed(struct sync_u64 *shared, uint64_t value)
     return before;
 }
 
+/* Lowers a shared word that holds a time to `time_ps`, if it is greater. Orders nothing. */
+static inline void sync_lower(struct sync_u64 *shared, int64_t time_ps)
+{
+    sync_step(false);
+#ifdef SYNC_BUILTINS
+    uint64_t now = __atomic_load_n(&shared->word, __ATOMIC_RELAXED);
+    while ((int64_t)now > time_ps &&
+           !__atomic_compare_exchange_n(&shared->word, &now, (uint64_t)time_ps, true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+#else
+    uint64_t now = ck_pr_load_64(&shared->word);
+    while ((int64_t)now > time_ps &&
+           !ck_pr_cas_64_value(&shared->word, now, (uint64_t)time_ps, &now))
+        ;
+#endif
+    sync_step(false);
+}
+
+/* Raises it to `time_ps`, if it is less. Orders nothing. */
+static inline void sync_raise(struct sync_u64 *shared, int64_t time_ps)
+{
+    sync_step(false);
+#ifdef SYNC_BUILTINS
+    uint64_t now = __atomic_load_n(&shared->word, __ATOMIC_RELAXED);
+    while ((int64_t)now < time_ps &&
+           !__atomic_compare_exchange_n(&shared->word, &now, (uint64_t)time_ps, true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+#else
+    uint64_t now = ck_pr_load_64(&shared->word);
+    while ((int64_t)now < time_ps &&
+           !ck_pr_cas_64_value(&shared->word, now, (uint64_t)time_ps, &now))
+        ;
+#endif
+    sync_step(false);
+}
+
 /* Sets a word that is 0; false if it was not. Orders everything. */
 static inline bool sync_claim(struct sync_u64 *shared, uint64_t value)
 {
@@ -120,6 +158,64 @@ static inline bool sync_claim(struct sync_u64 *shared, uint64_t value)
 #endif
     sync_step(false);
     return claimed;
+}
+
+/* Adds to a shared word and returns its value before. Orders everything. */
+static inline uint64_t sync_add_ordered(struct sync_u64 *shared, uint64_t value)
+{
+    sync_step(false);
+#ifdef SYNC_BUILTINS
+    const uint64_t before = __atomic_fetch_add(&shared->word, value, __ATOMIC_SEQ_CST);
+#else
+    ck_pr_fence_release();
+    const uint64_t before = ck_pr_faa_64(&shared->word, value);
+    ck_pr_fence_acquire();
+#endif
+    sync_step(false);
+    return before;
+}
+
+/* A stack to which any worker adds and from which one worker takes all. The first member of its
+ * items. */
+struct sync_node {
+    struct sync_node *next;
+};
+
+/* Adds an item. A release: the taker sees everything that the caller wrote. */
+static inline void sync_push(struct sync_pointer *stack, struct sync_node *node)
+{
+    bool added = false;
+    sync_step(false);
+    while (!added) {
+#ifdef SYNC_BUILTINS
+        void *first = __atomic_load_n(&stack->word, __ATOMIC_RELAXED);
+        node->next = first;
+        added = __atomic_compare_exchange_n(&stack->word, &first, node, false, __ATOMIC_RELEASE,
+                                            __ATOMIC_RELAXED);
+#else
+        void *const first = ck_pr_load_ptr(&stack->word);
+        node->next = first;
+        ck_pr_fence_release();
+        added = ck_pr_cas_ptr(&stack->word, first, node);
+#endif
+    }
+    sync_step(false);
+}
+
+/* Takes all items, the latest first; NULL: there are none. An acquire: pairs with sync_push(). */
+static inline struct sync_node *sync_take_all(struct sync_pointer *stack)
+{
+    if (sync_load_pointer_acquire(stack) == NULL)
+        return NULL;
+    sync_step(false);
+#ifdef SYNC_BUILTINS
+    void *const first = __atomic_exchange_n(&stack->word, NULL, __ATOMIC_ACQUIRE);
+#else
+    void *const first = ck_pr_fas_ptr(&stack->word, NULL);
+    ck_pr_fence_acquire();
+#endif
+    sync_step(false);
+    return first;
 }
 
 /* A moment of waiting. It leaves the core to the hardware thread that shares it, if there is one.

@@ -32,6 +32,18 @@ static void cross_reduce(struct lp_run *run, struct hw_flight *flight, uint32_t 
         lp_link(run->ctx, m, &run->cube->link[m->links.first[LP_LINKS_REDUCE] + pe], flight), 0);
 }
 
+static void emit_stored(struct lp_run *run, int64_t stored_ps, const struct lp_transfer *store)
+{
+    const struct lp_op op = {.t_start_ps = stored_ps,
+                             .t_end_ps = stored_ps,
+                             .pe = store->dst,
+                             .kind = LP_OP_STORED,
+                             .seq = store->seq,
+                             .peer = store->src};
+    if (run->m->emit.ops)
+        cw_emit(run->ctx, LP_RECORD_OP, &op, sizeof op);
+}
+
 /* A raw store is in its memory: its acknowledgement goes back over the same path with 0 bytes. The
  * memory's overhead does not count again. */
 static void acknowledge_store(struct lp_run *run, struct lp_sender sender, int64_t stored_ps,
@@ -96,6 +108,7 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
         credit_arrived(run, sender, flight, transfer);
         break;
     case LP_TRANSFER_STORE:
+        emit_stored(run, flight->tau_ps, transfer);
         acknowledge_store(run, sender, flight->tau_ps, transfer);
         break;
     default:

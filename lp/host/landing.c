@@ -9,8 +9,11 @@ struct lp_put_record {
     uint8_t math, dtype;
 };
 
-/* Never 0, as the table wants it. */
-static uint64_t put_key(uint32_t pe, uint32_t seq) { return ((uint64_t)pe + 1) << 32 | seq; }
+/* Never 0, as the table wants it. PE indices have 30 bits. */
+static uint64_t put_key(uint32_t pe, uint32_t seq, bool store)
+{
+    return (uint64_t)store << 63 | ((uint64_t)pe + 1) << 32 | seq;
+}
 
 void lp_landing_init(struct lp_landing *landing)
 {
@@ -23,7 +26,8 @@ bool lp_landing_put(struct lp_landing *landing, const struct lp_op *put)
 {
     if (!table_reserve(&landing->puts))
         return false;
-    struct lp_put_record *const record = table_add(&landing->puts, put_key(put->pe, put->seq));
+    struct lp_put_record *const record =
+        table_add(&landing->puts, put_key(put->pe, put->seq, put->kind == LP_OP_STORE_TO));
     *record = (struct lp_put_record){
         .bytes = put->bytes, .dst = put->dst, .math = put->math, .dtype = put->dtype};
     return true;
@@ -31,12 +35,13 @@ bool lp_landing_put(struct lp_landing *landing, const struct lp_op *put)
 
 bool lp_landing_land(struct lp_landing *landing, struct lp_op *land)
 {
-    struct lp_put_record *const record = table_find(&landing->puts, put_key(land->peer, land->seq));
+    struct lp_put_record *const record =
+        table_find(&landing->puts, put_key(land->peer, land->seq, land->kind == LP_OP_STORED));
     if (record == NULL)
         return false;
     land->bytes = record->bytes;
     land->dst = record->dst;
-    land->math = record->math;
+    land->math = land->kind == LP_OP_LAND ? record->math : 0;
     land->dtype = record->dtype;
     table_remove(&landing->puts, record);
     return true;

@@ -1,8 +1,8 @@
 /*
- * landing.h: the puts that are under way, from their committed records. Only sizes and numbers
- * travel through the machine. So the destination and the operation of a put are remembered here,
- * until the record of its landing gets them (record.h). Used by the record sink, on one thread at a
- * time.
+ * landing.h: the puts and raw stores that are under way, from their committed records. Only sizes
+ * and numbers travel through the machine. So the destination and the operation of a put are
+ * remembered here, until the record of its landing gets them (record.h). Used by the record sink,
+ * on one thread at a time.
  */
 #ifndef LP_LANDING_H
 #define LP_LANDING_H
@@ -19,10 +19,10 @@ struct lp_landing {
 void lp_landing_init(struct lp_landing *landing);
 void lp_landing_free(struct lp_landing *landing);
 
-/* Remembers a PUT; false: out of memory. */
+/* Remembers a PUT or a STORE_TO; false: out of memory. */
 bool lp_landing_put(struct lp_landing *landing, const struct lp_op *put);
-/* Gives a LAND its put's destination, bytes, operation and dtype, and forgets the put; false: there
- * is no such put under way. */
+/* Gives a LAND or STORED its put's or store's destination, bytes, operation and dtype, and forgets
+ * it; false: there is none under way. */
 bool lp_landing_land(struct lp_landing *landing, struct lp_op *land);
 
 #endif

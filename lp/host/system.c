@@ -19,6 +19,13 @@
 #include "lp/lp_kinds.h"
 #include "lp/queues/queue_ends.h"
 
+/* The records of the batch that one worker has had. Written by it alone, and read for progress
+ * meanwhile. */
+struct worker_times {
+    _Alignas(128) struct sync_u64 started, ended, returned;
+    struct sync_u64 first_start_ps, last_start_ps, last_end_ps, host_ps;
+};
+
 struct lp_system {
     struct lp_model model;
     struct cw_model hooks;
@@ -29,80 +36,102 @@ struct lp_system {
     uint32_t batch;        /* number of the current one, from 1; 0: installation */
     struct lp_cut cut;     /* with more than one thread */
     struct lp_times times;
+    struct worker_times *worker_times; /* [worker_count] */
     struct lp_phases phases;
-    uint8_t *phase_of_pe; /* [pe] the phase its kernel is in, 255: none yet */
+    struct sync_u64 *rank_start_ps; /* [rank] of the phases: INT64_MAX: none yet */
+    struct sync_u64 *rank_exit_ps;  /* [rank * phases.count + phase] */
+    uint8_t *phase_of_pe;  /* [pe] the phase its kernel is in, 255: none yet; of the PE's worker */
+    uint32_t worker_count; /* of the engine */
     struct lp_landing landing;
     bool out_of_memory; /* while records were delivered */
 };
 
-/* ---- records --------------------------------------------------------------------------------- */
+/* ---- records in the total order -------------------------------------------------------------- */
 
-/* A landing gets the destination and the operation of its put. */
-static void deliver_op(struct lp_system *system, const struct lp_op *record)
+/* A landing gets the destination and the operation of its put or raw store. */
+static void deliver_op(struct lp_system *system, const struct cw_event *event,
+                       const struct lp_op *record)
 {
     struct lp_op op = *record;
     if (system->out_of_memory)
         return;
-    if (op.kind == LP_OP_PUT)
+    if (op.kind == LP_OP_PUT || op.kind == LP_OP_STORE_TO)
         system->out_of_memory = !lp_landing_put(&system->landing, &op);
-    else if (op.kind == LP_OP_LAND)
+    else if (op.kind == LP_OP_LAND || op.kind == LP_OP_STORED)
         (void)lp_landing_land(&system->landing, &op); /* else the data pass finds it impossible */
-    system->options.op(system->options.arg, &op);
-}
-
-static void note_kernel(struct lp_system *system, const struct lp_kernel_record *record)
-{
-    struct lp_times *times = &system->times;
-    struct lp_phases *phases = &system->phases;
-    const uint32_t rank = system->model.launches.at[record->launch - 1].args.rank;
-    uint8_t *phase = &system->phase_of_pe[record->pe];
-    if (record->mark == LP_MARK_START) {
-        if (times->started++ == 0)
-            times->first_start_ps = record->t_ps;
-        if (record->t_ps > times->last_start_ps)
-            times->last_start_ps = record->t_ps;
-        if (phases->start_ps[rank] < 0 || record->t_ps < phases->start_ps[rank])
-            phases->start_ps[rank] = record->t_ps;
-        *phase = 255;
-        return;
-    }
-    if (*phase < phases->count) {
-        int64_t *exit_ps = &phases->exit_ps[(size_t)rank * phases->count + *phase];
-        if (record->t_ps > *exit_ps)
-            *exit_ps = record->t_ps;
-    }
-    *phase = record->mark == LP_MARK_PHASE ? (uint8_t)record->phase : 255;
-    if (record->mark == LP_MARK_END) {
-        times->ended++;
-        if (record->t_ps > times->last_end_ps)
-            times->last_end_ps = record->t_ps;
-        if (system->options.kernel_ended)
-            system->options.kernel_ended(system->options.arg, record->pe);
-    }
+    system->options.op(system->options.arg, event, &op);
 }
 
 static void on_record(void *arg, const struct cw_event *event, uint16_t kind, const void *record,
                       uint16_t bytes)
 {
     struct lp_system *system = arg;
-    (void)event, (void)bytes;
-    switch (kind) {
-    case LP_RECORD_OP:
-        if (system->options.op)
-            deliver_op(system, record);
-        break;
-    case LP_RECORD_ARRIVAL:
-        system->options.arrival(system->options.arg, record);
-        break;
-    case LP_RECORD_KERNEL:
-        if (system->options.kernel)
-            system->options.kernel(system->options.arg, record);
-        note_kernel(system, record);
-        break;
-    default:
-        system->times.returned++;
-        system->times.host_ps = ((const struct lp_host_record *)record)->t_ps;
+    const struct lp_system_options *const options = &system->options;
+    (void)bytes;
+    if (kind == LP_RECORD_OP && options->op != NULL)
+        deliver_op(system, event, record);
+    else if (kind == LP_RECORD_ARRIVAL && options->arrival != NULL)
+        options->arrival(options->arg, event, record);
+    else if (kind == LP_RECORD_KERNEL && options->kernel != NULL)
+        options->kernel(options->arg, record);
+}
+
+/* ---- records on the workers ------------------------------------------------------------------ */
+
+/* One more, in a word that only this worker writes. */
+static void count_one(struct sync_u64 *count)
+{
+    sync_store_release(count, sync_load_acquire(count) + 1); /* for figures: orders nothing */
+}
+
+static void note_kernel(struct lp_system *system, struct worker_times *times,
+                        const struct lp_kernel_record *record)
+{
+    const uint32_t rank = system->model.launches.at[record->launch - 1].args.rank;
+    const uint32_t phases = system->phases.count;
+    uint8_t *phase = &system->phase_of_pe[record->pe];
+    if (record->mark == LP_MARK_START) {
+        count_one(&times->started);
+        sync_lower(&times->first_start_ps, record->t_ps);
+        sync_raise(&times->last_start_ps, record->t_ps);
+        sync_lower(&system->rank_start_ps[rank], record->t_ps);
+        *phase = 255;
+        return;
     }
+    if (*phase < phases)
+        sync_raise(&system->rank_exit_ps[(size_t)rank * phases + *phase], record->t_ps);
+    *phase = record->mark == LP_MARK_PHASE ? (uint8_t)record->phase : 255;
+    if (record->mark == LP_MARK_END) {
+        count_one(&times->ended);
+        sync_raise(&times->last_end_ps, record->t_ps);
+    }
+}
+
+static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *event,
+                             uint16_t kind, const void *record, uint16_t bytes)
+{
+    struct lp_system *system = arg;
+    const struct lp_system_options *const options = &system->options;
+    struct worker_times *const times = &system->worker_times[worker];
+    (void)bytes;
+    if (kind == LP_RECORD_OP) {
+        if (options->worker_op != NULL)
+            options->worker_op(options->arg, worker, event, record);
+    } else if (kind == LP_RECORD_KERNEL) {
+        const struct lp_kernel_record *const kernel = record;
+        note_kernel(system, times, kernel);
+        if (kernel->mark == LP_MARK_END && options->worker_kernel_ended != NULL)
+            options->worker_kernel_ended(options->arg, worker, event, kernel->pe);
+    } else if (kind == LP_RECORD_HOST) {
+        count_one(&times->returned);
+        sync_raise(&times->host_ps, ((const struct lp_host_record *)record)->t_ps);
+    }
+}
+
+static bool on_worker_look(void *arg, uint32_t worker)
+{
+    const struct lp_system *system = arg;
+    return system->options.worker_look(system->options.arg, worker);
 }
 
 /* ---- creation -------------------------------------------------------------------------------- */
@@ -115,6 +144,34 @@ static int machine_out_of_memory(struct cw_error *error)
 static void reset_times(struct lp_system *system)
 {
     system->times = (struct lp_times){.submitted_ps = cw_sim_now(system->sim)};
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        struct worker_times *const times = &system->worker_times[i];
+        *times = (struct worker_times){0};
+        sync_store_release(&times->first_start_ps, INT64_MAX); /* no worker runs */
+    }
+}
+
+/* Sums and extremes over the workers. */
+static void gather_times(struct lp_system *system)
+{
+    struct lp_times *const sum = &system->times;
+    *sum = (struct lp_times){.submitted_ps = sum->submitted_ps, .submitted = sum->submitted};
+    int64_t first_ps = INT64_MAX;
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        const struct worker_times *const times = &system->worker_times[i];
+        const int64_t first = (int64_t)sync_load_acquire(&times->first_start_ps);
+        const int64_t last[3] = {(int64_t)sync_load_acquire(&times->last_start_ps),
+                                 (int64_t)sync_load_acquire(&times->last_end_ps),
+                                 (int64_t)sync_load_acquire(&times->host_ps)};
+        first_ps = first < first_ps ? first : first_ps;
+        sum->last_start_ps = last[0] > sum->last_start_ps ? last[0] : sum->last_start_ps;
+        sum->last_end_ps = last[1] > sum->last_end_ps ? last[1] : sum->last_end_ps;
+        sum->host_ps = last[2] > sum->host_ps ? last[2] : sum->host_ps;
+        sum->started += (uint32_t)sync_load_acquire(&times->started);
+        sum->ended += (uint32_t)sync_load_acquire(&times->ended);
+        sum->returned += (uint32_t)sync_load_acquire(&times->returned);
+    }
+    sum->first_start_ps = first_ps == INT64_MAX ? 0 : first_ps;
 }
 
 struct lp_system *lp_system_create(const struct lp_system_options *options, struct cw_error *error)
@@ -129,14 +186,18 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     const uint32_t pe_count = hw_pe_count(options->hw);
     system->pcie_free_ps = calloc(options->hw->sip_count, sizeof *system->pcie_free_ps);
     system->phase_of_pe = malloc(pe_count);
+    system->worker_count = options->engine.sync == CW_SEQUENTIAL ? 1 : options->engine.worker_count;
+    system->worker_times = aligned_alloc(_Alignof(struct worker_times),
+                                         system->worker_count * sizeof *system->worker_times);
     if (!lp_layout_init(&system->model, options->hw, options->config) ||
-        system->pcie_free_ps == NULL || system->phase_of_pe == NULL) {
+        system->pcie_free_ps == NULL || system->phase_of_pe == NULL ||
+        system->worker_times == NULL) {
         machine_out_of_memory(error);
         lp_system_free(system);
         return NULL;
     }
     memset(system->phase_of_pe, 255, pe_count);
-    system->model.emit.ops = options->op != NULL;
+    system->model.emit.ops = options->op != NULL || options->worker_op != NULL;
     system->model.emit.arrivals = options->arrival != NULL;
     system->hooks = lp_engine_model(&system->model);
     const uint32_t workers = options->engine.worker_count;
@@ -157,8 +218,12 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     config.lp_worker = placed ? lp_worker : NULL;
     config.least_delay_ps = placed ? least_ps : NULL;
     config.end_ps = CW_TIME_MAX;
-    config.record = on_record;
+    if (options->op != NULL || options->arrival != NULL || options->kernel != NULL)
+        config.record = on_record;
     config.record_arg = system;
+    config.worker_record = on_worker_record;
+    config.worker_look = options->worker_look != NULL ? on_worker_look : NULL;
+    config.worker_arg = system;
     system->sim = cw_sim_create(&config, &system->hooks, error);
     free(lp_worker);
     free(least_ps);
@@ -170,6 +235,14 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     return system;
 }
 
+static void free_phases(struct lp_system *system)
+{
+    free(system->phases.start_ps);
+    free(system->phases.exit_ps);
+    free(system->rank_start_ps);
+    free(system->rank_exit_ps);
+}
+
 void lp_system_free(struct lp_system *system)
 {
     if (system == NULL)
@@ -179,8 +252,8 @@ void lp_system_free(struct lp_system *system)
     free(system->pcie_free_ps);
     free(system->phase_of_pe);
     lp_landing_free(&system->landing);
-    free(system->phases.start_ps);
-    free(system->phases.exit_ps);
+    free(system->worker_times);
+    free_phases(system);
     free(system);
 }
 
@@ -248,19 +321,23 @@ int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_
 int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kernel,
                           struct cw_error *error)
 {
-    struct lp_phases *phases = &system->phases;
-    const size_t ranks = system->model.hw.sip_count;
+    const size_t ranks = system->model.hw.sip_count, exits = ranks * kernel->phase_count;
     reset_times(system);
     system->batch++;
-    free(phases->start_ps);
-    free(phases->exit_ps);
-    *phases = (struct lp_phases){.name = kernel->phase, .count = kernel->phase_count};
-    phases->start_ps = malloc(ranks * sizeof *phases->start_ps);
-    phases->exit_ps = malloc((ranks * phases->count + 1) * sizeof *phases->exit_ps);
-    if (phases->start_ps == NULL || phases->exit_ps == NULL)
+    free_phases(system);
+    system->phases = (struct lp_phases){.name = kernel->phase,
+                                        .count = kernel->phase_count,
+                                        .start_ps = malloc(ranks * sizeof(int64_t)),
+                                        .exit_ps = malloc((exits + 1) * sizeof(int64_t))};
+    system->rank_start_ps = malloc(ranks * sizeof *system->rank_start_ps);
+    system->rank_exit_ps = malloc((exits + 1) * sizeof *system->rank_exit_ps);
+    if (system->phases.start_ps == NULL || system->phases.exit_ps == NULL ||
+        system->rank_start_ps == NULL || system->rank_exit_ps == NULL)
         return machine_out_of_memory(error);
-    memset(phases->start_ps, 0xff, ranks * sizeof *phases->start_ps);
-    memset(phases->exit_ps, 0xff, ranks * phases->count * sizeof *phases->exit_ps);
+    for (size_t i = 0; i < ranks; i++)
+        sync_store_release(&system->rank_start_ps[i], INT64_MAX); /* no worker runs */
+    for (size_t i = 0; i < exits; i++)
+        sync_store_release(&system->rank_exit_ps[i], (uint64_t)-1);
     return CW_OK;
 }
 
@@ -308,7 +385,7 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
         return cw_error_memory(error, "the puts under way");
     if (CW_ASSERTING && lp_check_drained(&system->model, system->sim, error) != CW_OK)
         return CW_BUG;
-    if (system->times.returned == system->times.submitted)
+    if (lp_system_times(system)->returned == system->times.submitted)
         return CW_OK;
     error->exit_code = CW_PROGRAM_FAILED;
     lp_deadlock_summary(&system->model, system->sim, error->text, sizeof error->text);
@@ -323,8 +400,25 @@ const struct lp_cut *lp_system_cut(const struct lp_system *system)
 {
     return system->options.engine.worker_count > 1 ? &system->cut : NULL;
 }
-const struct lp_times *lp_system_times(const struct lp_system *system) { return &system->times; }
-const struct lp_phases *lp_system_phases(const struct lp_system *system) { return &system->phases; }
+
+const struct lp_times *lp_system_times(struct lp_system *system)
+{
+    gather_times(system);
+    return &system->times;
+}
+
+const struct lp_phases *lp_system_phases(struct lp_system *system)
+{
+    const struct lp_phases *const phases = &system->phases;
+    const size_t ranks = phases->start_ps != NULL ? system->model.hw.sip_count : 0;
+    for (size_t i = 0; i < ranks; i++) {
+        const int64_t start_ps = (int64_t)sync_load_acquire(&system->rank_start_ps[i]);
+        phases->start_ps[i] = start_ps == INT64_MAX ? -1 : start_ps;
+    }
+    for (size_t i = 0; i < ranks * phases->count; i++)
+        phases->exit_ps[i] = (int64_t)sync_load_acquire(&system->rank_exit_ps[i]);
+    return phases;
+}
 
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube)
 {

@@ -16,15 +16,21 @@ struct lp_system_options {
      * end of time and the receiver of records. */
     struct cw_config engine;
     const uint32_t *cube_worker; /* [sip_count * cubes] partition.h; NULL with one worker */
-    /* Receives each committed data operation, in order; NULL: none wanted. */
-    void (*op)(void *arg, const struct lp_op *op);
-    /* Receives each tile's arrival in its slot; NULL: not wanted. */
-    void (*arrival)(void *arg, const struct lp_arrival *arrival);
-    /* Receives each start, phase and end of a kernel; NULL: not wanted. */
+    /* In the total order of events, on one thread: each committed data operation; each tile's
+     * arrival in its slot; each start, phase and end of a kernel. NULL: not wanted. Without any of
+     * them nothing is put into that order. */
+    void (*op)(void *arg, const struct cw_event *event, const struct lp_op *op);
+    void (*arrival)(void *arg, const struct cw_event *event, const struct lp_arrival *arrival);
     void (*kernel)(void *arg, const struct lp_kernel_record *record);
-    /* Told that a PE's kernel has ended: its received tiles are dead. NULL: not wanted. */
-    void (*kernel_ended)(void *arg, uint32_t pe);
-    void *arg;
+    /* On the workers, in the order of each LP (cw_worker_record_fn): each committed data operation;
+     * the end of a PE's kernel, with which its received tiles are dead. And as cw_worker_look_fn.
+     * NULL: not wanted. */
+    void (*worker_op)(void *arg, uint32_t worker, const struct cw_event *event,
+                      const struct lp_op *op);
+    void (*worker_kernel_ended)(void *arg, uint32_t worker, const struct cw_event *event,
+                                uint32_t pe);
+    bool (*worker_look)(void *arg, uint32_t worker);
+    void *arg; /* of all */
 };
 
 /* Times of the messages submitted at one moment: of an installation or a collective. In ps. */
@@ -76,9 +82,10 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error);
 
 const struct lp_model *lp_system_model(const struct lp_system *system);
 struct cw_sim *lp_system_sim(struct lp_system *system);
-const struct lp_cut *lp_system_cut(const struct lp_system *system);       /* NULL: one thread */
-const struct lp_times *lp_system_times(const struct lp_system *system);   /* of the last batch */
-const struct lp_phases *lp_system_phases(const struct lp_system *system); /* of the last batch */
+const struct lp_cut *lp_system_cut(const struct lp_system *system); /* NULL: one thread */
+/* Of the last batch, up to now. While a drain lasts, on the thread of worker 0 alone. */
+const struct lp_times *lp_system_times(struct lp_system *system);
+const struct lp_phases *lp_system_phases(struct lp_system *system); /* between drains */
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube);
 uint64_t lp_system_queue_pairs(const struct lp_system *system); /* installed, over all PEs */
 uint64_t lp_system_messages(const struct lp_system *system);    /* tiles sent, ever */

@@ -55,6 +55,9 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
     if (call->move > 0)
         CW_MUT(tl->run->ctx, &c->move[call->move])->state = LP_MOVE_UNDER_WAY;
     lp_dma_push(tl->run, tl->pe, vc, op);
+    if (kind == LP_DMA_STORE_TO) /* the value is bound; STORED comes when it is there */
+        TL_EMIT_OP(tl, .kind = LP_OP_STORE_TO, .bytes = call->bytes, .seq = op.dir,
+                   .peer = call->peer, .a = call->a, .dst = call->dst);
     if (call->move > 0) {
         emit_moves(tl);
         call->step = STEP_DONE;
@@ -81,13 +84,8 @@ void tl_effect_store_to(struct tl *tl)
 
 void tl_moved(struct tl *tl)
 {
-    const struct lp_call *call = &tl->kernel->call;
-    if (call->kind != CALL_STORE_TO) {
+    if (tl->kernel->call.kind != CALL_STORE_TO)
         emit_moves(tl);
-        return;
-    }
-    TL_EMIT_OP(tl, .kind = LP_OP_STORE_TO, .bytes = call->bytes, .peer = call->peer, .a = call->a,
-               .dst = call->dst);
 }
 
 void tl_effect_wait_dma(struct tl *tl)

@@ -147,7 +147,7 @@ static void a_log_that_is_not_whole_is_refused_with_its_place(void **state)
     write_file("changed", log.data, log.size);
     static const char *const cases[][2] = {
         {"half", "/half:0: the file ends in the middle of a Zstandard frame: it is truncated\n"},
-        {"none", "/none:0: this is no op log of version 1: it begins otherwise\n"},
+        {"none", "/none:0: this is no op log of version 2: it begins otherwise\n"},
         {"text", "/text:0: this is no op log (Unknown frame descriptor); expected an op log, a "
                  "Zstandard stream with a window of at most 8 MiB, as cubewarp run --op-log writes "
                  "it\n"},

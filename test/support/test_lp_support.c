@@ -184,9 +184,10 @@ static const struct tl_kernel script_kernel = {.name = "script",
 
 /* ---- machines -------------------------------------------------------------------------------- */
 
-static void log_op(void *arg, const struct lp_op *op)
+static void log_op(void *arg, const struct cw_event *event, const struct lp_op *op)
 {
     struct machine *m = arg;
+    (void)event;
     assert_true(m->op_count < OPS_MAX);
     m->op[m->op_count++] = *op;
 }

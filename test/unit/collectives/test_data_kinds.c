@@ -30,7 +30,7 @@ static int set_up(void **state)
     f->hw.pe_per_corner = PES;
     f->hw.corner_count = 1;
     f->hw.tcm_bytes = f->hw.sram_bytes = f->hw.hbm_bytes = MEMORY;
-    f->pass = data_pass_create(&f->hw, 0);
+    f->pass = data_pass_create(&f->hw, 0, 1);
     *state = f;
     return f->pass ? 0 : -1;
 }
@@ -152,34 +152,57 @@ static void a_put_binds_its_value_and_lands_later_in_any_order(void **state)
     write_hbm(f, 0, 0, "xxx", 4);
     expect_hbm(f, 5, 100, "\0\0\0", 4); /* not there yet */
     data_pass_end_kernel(f->pass, 0);   /* it is under way all the same */
-    assert_int_equal(data_pass_tiles(f->pass), 2);
+    assert_int_equal(data_pass_tiles(f->pass), 0); /* puts are none */
     apply(f, land(6, 1, 0, 4, in(LP_SPACE_SRAM, 8)));
     apply(f, land(5, 0, 0, 4, hbm(100)));
     expect_hbm(f, 5, 100, "one", 4);
     apply(f, copy(7, 4, in(LP_SPACE_SRAM, 8), hbm(0))); /* PE 7 shares PE 6's SRAM */
     expect_hbm(f, 7, 0, "two", 4);
-    assert_int_equal(data_pass_tiles(f->pass), 0);
 }
 
-/* PE 1 is in the same cube as PE 0: the SRAM is one. */
+static struct lp_op store_to(uint32_t pe, uint32_t seq, uint32_t peer, uint32_t bytes,
+                             struct lp_operand a, struct lp_operand dst)
+{
+    struct lp_op op = put(pe, seq, peer, bytes, a, dst);
+    op.kind = LP_OP_STORE_TO;
+    return op;
+}
+static struct lp_op stored(uint32_t pe, uint32_t seq, uint32_t peer, uint32_t bytes,
+                           struct lp_operand dst)
+{
+    struct lp_op op = land(pe, seq, peer, bytes, dst);
+    op.kind = LP_OP_STORED;
+    return op;
+}
+
+/* PE 1 is in the same cube as PE 0: the SRAM is one. PE 7 is in another SIP. */
 static void a_raw_store_writes_its_peers_memories(void **state)
 {
     const struct fixture *f = *state;
     const enum lp_space spaces[3] = {LP_SPACE_TCM, LP_SPACE_HBM, LP_SPACE_SRAM};
-    for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t value = 0x01020304 * (1 + i), nothing = 0;
-        struct lp_op op = copy(0, 4, in(LP_SPACE_TCM, 100), in(spaces[i], 2000));
+    for (uint32_t i = 0; i < 6; i++) {
+        const uint32_t value = 0x01020304 * (1 + i), nothing = 0, peer = i < 3 ? 1 : 7;
+        const struct lp_operand dst = in(spaces[i % 3], 2000);
+        struct lp_op op = store_to(0, 3, peer, 4, in(LP_SPACE_TCM, 100), dst);
         write_hbm(f, 0, 4000, &value, 4);
         apply(f, copy(0, 4, hbm(4000), in(LP_SPACE_TCM, 100)));
-        op.kind = LP_OP_STORE_TO;
-        op.peer = 1;
-        apply(f, op);
-        write_hbm(f, 1, 8000, &nothing, 4);
-        apply(f, copy(1, 4, in(spaces[i], 2000), hbm(8000)));
-        expect_hbm(f, 1, 8000, &value, 4);
+        write_hbm(f, peer, 8000, &nothing, 4);
+        apply(f, copy(peer, 4, hbm(8000), dst));
+        apply(f, op); /* binds the value */
+        apply(f, copy(0, 4, hbm(12000), in(LP_SPACE_TCM, 100)));
+        apply(f, copy(peer, 4, dst, hbm(8000)));
+        expect_hbm(f, peer, 8000, &nothing, 4);
+        apply(f, stored(peer, 3, 0, 4, dst)); /* writes it */
+        apply(f, copy(peer, 4, dst, hbm(8000)));
+        expect_hbm(f, peer, 8000, &value, 4);
+        refuse(f, stored(peer, 3, 0, 4, dst), "PE index 0 has stored nothing here (3)");
         op.peer = 1000000;
         refuse(f, op, "there are");
     }
+    refuse(f, stored(1, 0, 1000000, 4, hbm(0)), "there are");
+    refuse(f, store_to(0, 0, 7, 4, hbm(0), hbm(MEMORY - 3)), "passes the memory's end at 1048576");
+    apply(f, store_to(0, 0, 7, 4, hbm(0), hbm(0)));
+    refuse(f, stored(7, 0, 0, 8, hbm(0)), "store 0 of PE index 0 has 4 bytes");
 }
 
 static void impossible_puts_are_refused(void **state)

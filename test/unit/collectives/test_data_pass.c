@@ -39,7 +39,7 @@ static int set_up(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
     machine(&f->hw);
-    f->pass = data_pass_create(&f->hw, 0);
+    f->pass = data_pass_create(&f->hw, 0, 1);
     *state = f;
     return f->pass ? 0 : -1;
 }
@@ -234,7 +234,7 @@ static void impossible_records_are_refused_and_change_nothing(void **state)
     refuse(f, move(LP_OP_LOAD, 0, 8, in(LP_SPACE_HBM, HBM - 7), tcm), "end at 32768");
     refuse(f, move(LP_OP_LOAD, 0, UINT32_MAX, in(LP_SPACE_HBM, UINT32_MAX), tcm), "end at");
     refuse(f, move(LP_OP_LOAD, 0, 8, in(LP_SPACE_HBM, 0), in(LP_SPACE_TCM, TCM)), "destination");
-    refuse(f, move((enum lp_op_kind)14, 0, 8, tcm, tcm), "kind 14");
+    refuse(f, move((enum lp_op_kind)15, 0, 8, tcm, tcm), "kind 15");
     refuse(f, move(LP_OP_LOAD, 0, 8, tile(3, 0, false), tcm), "tile 0 of direction 3");
     refuse(f, send(0, 8, tcm, 1, 2, 1), "but 0 is next");
     apply(f, send(0, 8, tcm, 1, 2, 0));
@@ -253,7 +253,7 @@ static void storage_ends_with_a_message(void **state)
     struct cw_error error = {0};
     machine(&f.hw);
     f.hw.hbm_bytes = 1 << 30;
-    f.pass = data_pass_create(&f.hw, 4 << 20);
+    f.pass = data_pass_create(&f.hw, 4 << 20, 1);
     uint32_t seq = 0;
     for (; seq < 100000; seq++) {
         const struct lp_op op = send(0, 4096, in(LP_SPACE_HBM, 0), 1, 0, seq);
@@ -265,7 +265,7 @@ static void storage_ends_with_a_message(void **state)
     assert_non_null(strstr(error.text, "4194304"));
     int code = CW_OK;
     for (uint32_t at = 0; !code && at < 1 << 30; at += 4096)
-        code = data_pass_fill(f.pass, 0, at, DTYPE_F16, 1, 2048, &error);
+        code = data_pass_write(f.pass, 0, at, "once", 4, &error);
     assert_int_equal(code, CW_NO_RESOURCE);
     assert_true(data_pass_bytes(f.pass) <= 4 << 20);
     data_pass_free(f.pass);
@@ -445,7 +445,7 @@ static void random_operations_do_what_the_slow_model_does(void **state)
 static void equal_operations_leave_equal_digests(void **state)
 {
     const struct fixture *f = *state;
-    struct fixture g = {.pass = data_pass_create(&f->hw, 0)};
+    struct fixture g = {.pass = data_pass_create(&f->hw, 0, 1)};
     struct model *m = calloc(1, sizeof *m);
     uint64_t seed = 4;
     write_hbm(f, 0, 0, "seed");

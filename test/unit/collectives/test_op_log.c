@@ -121,7 +121,14 @@ static const struct lp_op ops[] = {
      .pe = 0,
      .bytes = 800,
      .peer = 6,
+     .seq = 3,
      .a = {.space = LP_SPACE_HBM, .at = 0},
+     .dst = {.space = LP_SPACE_SRAM, .at = 801}},
+    {.kind = LP_OP_STORED,
+     .pe = 6,
+     .bytes = 800,
+     .peer = 0,
+     .seq = 3,
      .dst = {.space = LP_SPACE_SRAM, .at = 801}},
     {.kind = LP_OP_STORE,
      .pe = 3,
@@ -145,7 +152,7 @@ static struct file write_log(uint32_t more)
     struct cw_error error;
     const struct op_log_header h = header();
     FILE *stream = open_memstream(&file.bytes, &file.size);
-    struct data_pass *pass = data_pass_create(&h.machine, 0);
+    struct data_pass *pass = data_pass_create(&h.machine, 0, 1);
     struct op_log *log = op_log_create(stream, &h, &error);
     uint8_t bytes[10000];
     for (size_t i = 0; i < sizeof bytes; i++)
@@ -314,7 +321,7 @@ static struct file packed(const void *content, size_t bytes)
     "\"machine\":{\"sips\":1,\"cubes\":1,\"pes\":2,\"tcm_bytes\":4096,\"hbm_bytes\":4096,"         \
     "\"sram_bytes\":4096}"
 #define HEADER                                                                                     \
-    "cubewarp op log 1\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\",\"algorithm\":"   \
+    "cubewarp op log 2\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\",\"algorithm\":"   \
     "\"\",\"dtype\":\"f16\",\"redop\":\"sum\",\"seed\":1," MACHINE "}\n"
 
 static void refuse(const void *content, size_t bytes, const char *expected)
@@ -331,28 +338,28 @@ static void refuse(const void *content, size_t bytes, const char *expected)
 static void what_is_no_header_is_refused_with_what_is_legal(void **state)
 {
     (void)state;
-    REFUSE("", "f.zst:0: this is no op log of version 1: it begins otherwise");
-    REFUSE("cubewarp op log 2\n{}\n", "f.zst:0: this is no op log of version 1: it begins "
+    REFUSE("", "f.zst:0: this is no op log of version 2: it begins otherwise");
+    REFUSE("cubewarp op log 1\n{}\n", "f.zst:0: this is no op log of version 2: it begins "
                                       "otherwise");
-    REFUSE("cubewarp op log 1\n{}",
+    REFUSE("cubewarp op log 2\n{}",
            "f.zst:18: header: expected a line of JSON of at most 16384 bytes");
-    REFUSE("cubewarp op log 1\n[}\n", "f.zst:20: header: expected a JSON object: unexpected token "
+    REFUSE("cubewarp op log 2\n[}\n", "f.zst:20: header: expected a JSON object: unexpected token "
                                       "near '}'");
-    REFUSE("cubewarp op log 1\n{}\n",
+    REFUSE("cubewarp op log 2\n{}\n",
            "f.zst:18: header: version: expected a string of at most 63 bytes");
-    REFUSE("cubewarp op log 1\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
+    REFUSE("cubewarp op log 2\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
            "\"algorithm\":\"\",\"dtype\":\"f8\",\"redop\":\"sum\",\"seed\":1," MACHINE "}\n",
            "f.zst:18: header: dtype: expected f16, bf16 or f32");
-    REFUSE("cubewarp op log 1\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
+    REFUSE("cubewarp op log 2\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
            "\"algorithm\":\"\",\"dtype\":\"f16\",\"redop\":\"sum\",\"seed\":-1}\n",
            "f.zst:18: header: seed: expected a whole number from 0 to 9223372036854775807");
-    REFUSE("cubewarp op log 1\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
+    REFUSE("cubewarp op log 2\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
            "\"algorithm\":\"\",\"dtype\":\"f16\",\"redop\":\"sum\",\"seed\":1,\"machine\":{"
            "\"sips\":65536,\"cubes\":65536,\"pes\":65536,\"tcm_bytes\":1,\"hbm_bytes\":1,"
            "\"sram_bytes\":1}}\n",
            "f.zst:18: header: machine: 65536 SIPs of 65536 cubes of 65536 PEs; expected at most "
            "1073741824 PEs in all");
-    REFUSE("cubewarp op log 1\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
+    REFUSE("cubewarp op log 2\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
            "\"algorithm\":\"\",\"dtype\":\"f16\",\"redop\":\"sum\",\"seed\":1,\"machine\":{"
            "\"sips\":1,\"cubes\":1,\"pes\":1,\"tcm_bytes\":4294967297}}\n",
            "f.zst:18: header: tcm_bytes: expected a whole number from 0 to 4294967296");
@@ -365,8 +372,8 @@ static void impossible_records_are_refused_with_their_number_and_place(void **st
     _Static_assert(sizeof HEADER - 1 == 207, "the places below count from there");
     REFUSE(HEADER, "f.zst:207: the content ends after 0 records without a trailer: it is "
                    "truncated");
-    REFUSE(HEADER "\x0e", "f.zst:207: record 0: kind 14; expected 1 to 13, 64 to 67, 127");
-    REFUSE(HEADER "\x00", "f.zst:207: record 0: kind 0; expected 1 to 13, 64 to 67, 127");
+    REFUSE(HEADER "\x0f", "f.zst:207: record 0: kind 15; expected 1 to 14, 64 to 67, 127");
+    REFUSE(HEADER "\x00", "f.zst:207: record 0: kind 0; expected 1 to 14, 64 to 67, 127");
     REFUSE(HEADER "\x40\x80", "f.zst:207: record 0: kind 64: the content ends in this record");
     REFUSE(HEADER "\x40\x01\x40\x02", "f.zst:209: record 1: there are 2 PEs, not 2");
     REFUSE(HEADER "\x40\x80\x80\x80\x80\x10",

@@ -14,8 +14,8 @@
 
 #include "collectives/data/data_pass.h"
 #include "collectives/data/input.h"
-#include "collectives/data/sparse_memory.h"
 #include "core/cw.h"
+#include "test/support/test_sparse_support.h"
 
 enum { WINDOW = 200000 };
 
@@ -31,10 +31,10 @@ static void make(const struct sparse_content *content, uint64_t at, void *dst, s
         ((uint8_t *)dst)[i] = content_byte(content->word[0], at + i);
 }
 
-static void compare(struct sparse_memory *memory, uint64_t base, const uint8_t *array)
+static void compare(struct sparse *memory, uint64_t base, const uint8_t *array)
 {
     static uint8_t bytes[WINDOW];
-    sparse_memory_read(memory, base, bytes, WINDOW);
+    sparse_read(memory, base, bytes, WINDOW);
     assert_memory_equal(bytes, array, WINDOW);
 }
 
@@ -46,7 +46,7 @@ static void filled_ranges_are_as_if_written(void **state)
     struct cw_rng rng = cw_rng_seeded(21, 0);
     static uint8_t array[WINDOW], piece[WINDOW];
     for (size_t b = 0; b < sizeof bases / sizeof *bases; b++) {
-        struct sparse_memory *lazy = sparse_memory_create(0), *plain = sparse_memory_create(0);
+        struct sparse *lazy = sparse_create(0), *plain = sparse_create(0);
         memset(array, 0, sizeof array);
         for (int i = 0; i < 400; i++) {
             const size_t most = cw_rng_below(&rng, 3) == 0 ? 90000 : 700;
@@ -60,65 +60,65 @@ static void filled_ranges_are_as_if_written(void **state)
                 for (size_t k = 0; k < bytes; k++)
                     array[at + k] = content_byte(seed, k);
                 assert_true(
-                    sparse_memory_fill(lazy, (struct sparse_range){address, bytes}, content));
-                assert_true(sparse_memory_write(plain, address, array + at, bytes));
+                    sparse_fill(lazy, (struct sparse_range){address, bytes}, content));
+                assert_true(sparse_write(plain, address, array + at, bytes));
             } else if (what == 1) {
                 for (size_t k = 0; k < bytes; k++)
                     array[at + k] = piece[k] = (uint8_t)cw_rng_below(&rng, 256);
-                assert_true(sparse_memory_write(lazy, address, piece, bytes));
-                assert_true(sparse_memory_write(plain, address, piece, bytes));
+                assert_true(sparse_write(lazy, address, piece, bytes));
+                assert_true(sparse_write(plain, address, piece, bytes));
             } else {
-                sparse_memory_read(lazy, address, piece, bytes);
+                sparse_read(lazy, address, piece, bytes);
                 assert_memory_equal(piece, array + at, bytes);
             }
             if (i % 40 == 0) {
                 const struct sparse_range all = {bases[b], WINDOW};
                 compare(lazy, bases[b], array);
-                assert_int_equal(sparse_memory_digest(lazy), sparse_memory_digest(plain));
-                assert_int_equal(sparse_memory_hash(lazy, &all, 1),
-                                 sparse_memory_hash(plain, &all, 1));
+                assert_int_equal(sparse_digest(lazy), sparse_digest(plain));
+                assert_int_equal(sparse_hash(lazy, &all, 1),
+                                 sparse_hash(plain, &all, 1));
             }
         }
-        sparse_memory_free(lazy);
-        sparse_memory_free(plain);
+        sparse_free(lazy);
+        sparse_free(plain);
     }
 }
 
 static void looks_stay_for_a_few_more(void **state)
 {
     (void)state;
-    struct sparse_memory *memory = sparse_memory_create(0);
+    struct sparse *memory = sparse_create(0);
     const uint8_t *look[SPARSE_LOOKS];
     const struct sparse_content content = {.make = make, .word = {9}};
-    assert_true(sparse_memory_fill(memory, (struct sparse_range){0, 1000000}, content));
+    assert_true(sparse_fill(memory, (struct sparse_range){0, 1000000}, content));
     for (uint64_t i = 0; i < SPARSE_LOOKS; i++) {
         size_t run;
-        look[i] = sparse_memory_look(memory, i * 100000, 10, &run);
+        look[i] = sparse_memory_look(&memory->memory, &memory->arena, i * 100000, 10, &run);
         assert_int_equal(run, 10);
     }
     for (uint64_t i = 0; i < SPARSE_LOOKS; i++)
         assert_int_equal(look[i][3], content_byte(9, i * 100000 + 3));
-    sparse_memory_free(memory);
+    sparse_free(memory);
 }
 
 static void what_is_forgotten_makes_room(void **state)
 {
     (void)state;
-    struct sparse_memory *memory = sparse_memory_create(0);
+    struct sparse *memory = sparse_create(0);
     static uint8_t bytes[WINDOW];
     memset(bytes, 1, sizeof bytes);
     uint64_t taken = 0;
     for (int i = 0; i < 50; i++) {
         const struct sparse_range range = {(uint64_t)i << 30, WINDOW};
-        assert_true(sparse_memory_write(memory, range.address, bytes, WINDOW));
-        assert_true(sparse_memory_fill(memory, range, (struct sparse_content){.make = NULL}));
-        taken = i == 0 ? sparse_memory_bytes(memory) : taken;
+        assert_true(sparse_write(memory, range.address, bytes, WINDOW));
+        assert_true(sparse_fill(memory, range, (struct sparse_content){.make = NULL}));
+        taken = i == 0 ? storage_taken(&memory->storage) : taken;
     }
-    assert_true(sparse_memory_bytes(memory) < 2 * taken);
-    struct sparse_memory *empty = sparse_memory_create(0);
-    assert_int_equal(sparse_memory_digest(memory), sparse_memory_digest(empty));
-    sparse_memory_free(empty);
-    sparse_memory_free(memory);
+    assert_true(storage_taken(&memory->storage) < 2 * taken);
+    struct sparse *empty = sparse_create(0);
+    assert_int_equal(sparse_digest(memory), sparse_digest(empty));
+    sparse_free(empty);
+    sparse_free(memory);
 }
 
 static void an_input_that_is_only_read_takes_no_storage(void **state)
@@ -134,7 +134,7 @@ static void an_input_that_is_only_read_takes_no_storage(void **state)
                                  .hbm_bytes = (uint64_t)1 << 32};
     enum { COUNT = 100000000, SOME = 1001 };
     struct cw_error error;
-    struct data_pass *pass = data_pass_create(&hw, 0);
+    struct data_pass *pass = data_pass_create(&hw, 0, 1);
     assert_int_equal(data_pass_fill_input(pass, 0, 6, DTYPE_F32, 3, 17, COUNT, &error), CW_OK);
     float got[SOME], expected[SOME];
     const uint64_t first = 77777777;

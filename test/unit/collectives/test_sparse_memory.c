@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <xxhash.h>
 
-#include "collectives/data/sparse_memory.h"
+#include "test/support/test_sparse_support.h"
 
 enum { WINDOW = 256 * 1024 };
 
@@ -25,20 +25,19 @@ static uint64_t next(uint64_t *s)
 static void what_was_never_written_reads_as_zeros(void **state)
 {
     (void)state;
-    struct sparse_memory *memory = sparse_memory_create(0);
+    struct sparse *memory = sparse_create(0);
     uint8_t bytes[5000], zeros[5000] = {0};
     memset(bytes, 1, sizeof bytes);
-    sparse_memory_read(memory, UINT64_MAX - 4999, bytes, sizeof bytes);
+    sparse_read(memory, UINT64_MAX - 4999, bytes, sizeof bytes);
     assert_memory_equal(bytes, zeros, sizeof zeros);
-    assert_true(sparse_memory_write(memory, 5000, "x", 1));
+    assert_true(sparse_write(memory, 5000, "x", 1));
     memset(bytes, 1, sizeof bytes);
-    sparse_memory_read(memory, 5001, bytes, sizeof bytes);
+    sparse_read(memory, 5001, bytes, sizeof bytes);
     assert_memory_equal(bytes, zeros, sizeof zeros);
-    const uint64_t taken = sparse_memory_bytes(memory);
-    sparse_memory_read(memory, (uint64_t)1 << 40, bytes, sizeof bytes);
-    assert_int_equal(sparse_memory_bytes(memory), taken);
-    sparse_memory_free(memory);
-    sparse_memory_free(NULL);
+    const uint64_t taken = storage_taken(&memory->storage);
+    sparse_read(memory, (uint64_t)1 << 40, bytes, sizeof bytes);
+    assert_int_equal(storage_taken(&memory->storage), taken);
+    sparse_free(memory);
 }
 
 /* Four windows far apart, one of them at the end of the addresses; random pieces of any size. */
@@ -48,7 +47,7 @@ static void it_holds_what_an_array_would_hold(void **state)
     const uint64_t window[4] = {0, ((uint64_t)1 << 32) - 5000, (uint64_t)3 << 62,
                                 UINT64_MAX - WINDOW + 1};
     uint64_t seed = 11;
-    struct sparse_memory *memory = sparse_memory_create(0);
+    struct sparse *memory = sparse_create(0);
     uint8_t *array = calloc(4, WINDOW), *piece = malloc(WINDOW);
     for (int i = 0; i < 4000; i++) {
         const uint64_t r = next(&seed);
@@ -59,80 +58,80 @@ static void it_holds_what_an_array_would_hold(void **state)
             for (size_t k = 0; k < bytes; k++)
                 piece[k] = (uint8_t)(next(&seed) >> 56);
             memcpy(mine, piece, bytes);
-            assert_true(sparse_memory_write(memory, window[w] + at, piece, bytes));
+            assert_true(sparse_write(memory, window[w] + at, piece, bytes));
         } else {
-            sparse_memory_read(memory, window[w] + at, piece, bytes);
+            sparse_read(memory, window[w] + at, piece, bytes);
             assert_memory_equal(piece, mine, bytes);
         }
     }
     for (size_t w = 0; w < 4; w++) {
-        sparse_memory_read(memory, window[w], piece, WINDOW);
+        sparse_read(memory, window[w], piece, WINDOW);
         assert_memory_equal(piece, array + w * WINDOW, WINDOW);
         const struct sparse_range ranges[2] = {{window[w], 1000},
                                                {window[w] + 1000, WINDOW - 1000}};
-        assert_int_equal(sparse_memory_hash(memory, ranges, 2),
+        assert_int_equal(sparse_hash(memory, ranges, 2),
                          XXH3_64bits(array + w * WINDOW, WINDOW));
     }
     free(array);
     free(piece);
-    sparse_memory_free(memory);
+    sparse_free(memory);
 }
 
 static void a_stretch_is_the_memory_itself(void **state)
 {
     (void)state;
-    struct sparse_memory *memory = sparse_memory_create(0);
+    struct sparse *memory = sparse_create(0);
     size_t run;
-    uint8_t *stretch = sparse_memory_touch(memory, 100, 3000, &run);
+    uint8_t *stretch = sparse_memory_touch(&memory->memory, &memory->arena, 100, 3000, &run);
     assert_int_equal(run, 3000); /* pages touched together lie together */
     memset(stretch, 7, run);
-    assert_ptr_equal(sparse_memory_look(memory, 200, 10, &run), stretch + 100);
+    assert_ptr_equal(sparse_memory_look(&memory->memory, &memory->arena, 200, 10, &run), stretch + 100);
     assert_int_equal(run, 10);
     uint8_t byte;
-    sparse_memory_read(memory, 3099, &byte, 1);
+    sparse_read(memory, 3099, &byte, 1);
     assert_int_equal(byte, 7);
-    sparse_memory_read(memory, 3100, &byte, 1);
+    sparse_read(memory, 3100, &byte, 1);
     assert_int_equal(byte, 0);
-    sparse_memory_free(memory);
+    sparse_free(memory);
 }
 
 /* Whatever was touched, in whatever order, zeros written or not. */
 static void the_digest_depends_on_contents_and_addresses_alone(void **state)
 {
     (void)state;
-    struct sparse_memory *a = sparse_memory_create(0), *b = sparse_memory_create(0);
+    struct sparse *a = sparse_create(0), *b = sparse_create(0);
     const uint8_t zeros[3 * SPARSE_PAGE_BYTES] = {0};
-    const uint64_t empty = sparse_memory_digest(a);
-    assert_true(sparse_memory_write(a, 12345, zeros, sizeof zeros));
-    assert_int_equal(sparse_memory_digest(a), empty);
-    assert_true(sparse_memory_write(a, 1, "one", 3));
-    assert_true(sparse_memory_write(a, (uint64_t)1 << 50, "two", 3));
-    assert_true(sparse_memory_write(b, (uint64_t)1 << 50, "two", 3));
-    assert_int_not_equal(sparse_memory_digest(a), sparse_memory_digest(b));
-    assert_true(sparse_memory_write(b, 1, "one", 3));
-    assert_int_equal(sparse_memory_digest(a), sparse_memory_digest(b));
-    assert_true(sparse_memory_write(b, 1, zeros, 3));
-    assert_true(sparse_memory_write(b, 1 + SPARSE_PAGE_BYTES, "one", 3));
-    assert_int_not_equal(sparse_memory_digest(a), sparse_memory_digest(b));
-    sparse_memory_free(a);
-    sparse_memory_free(b);
+    const uint64_t empty = sparse_digest(a);
+    assert_true(sparse_write(a, 12345, zeros, sizeof zeros));
+    assert_int_equal(sparse_digest(a), empty);
+    assert_true(sparse_write(a, 1, "one", 3));
+    assert_true(sparse_write(a, (uint64_t)1 << 50, "two", 3));
+    assert_true(sparse_write(b, (uint64_t)1 << 50, "two", 3));
+    assert_int_not_equal(sparse_digest(a), sparse_digest(b));
+    assert_true(sparse_write(b, 1, "one", 3));
+    assert_int_equal(sparse_digest(a), sparse_digest(b));
+    assert_true(sparse_write(b, 1, zeros, 3));
+    assert_true(sparse_write(b, 1 + SPARSE_PAGE_BYTES, "one", 3));
+    assert_int_not_equal(sparse_digest(a), sparse_digest(b));
+    sparse_free(a);
+    sparse_free(b);
 }
 
 static void a_write_beyond_the_limit_fails_and_leaves_the_rest(void **state)
 {
     (void)state;
-    struct sparse_memory *memory = sparse_memory_create(1 << 20);
-    assert_true(sparse_memory_write(memory, 0, "kept", 4));
+    struct sparse *memory = sparse_create(1 << 20);
+    assert_true(sparse_write(memory, 0, "kept", 4));
     bool full = false;
     for (uint64_t address = 1 << 20; address < 4 << 20 && !full; address += SPARSE_PAGE_BYTES)
-        full = !sparse_memory_write(memory, address, "more", 4);
+        full = !sparse_write(memory, address, "more", 4);
     assert_true(full);
-    assert_true(sparse_memory_bytes(memory) <= 1 << 20);
+    assert_true(storage_taken(&memory->storage) <= 1 << 20);
     uint8_t bytes[4];
-    sparse_memory_read(memory, 0, bytes, 4);
+    sparse_read(memory, 0, bytes, 4);
     assert_memory_equal(bytes, "kept", 4);
-    assert_true(sparse_memory_write(memory, 2, "still", 5)); /* a page that is there */
-    sparse_memory_free(memory);
+    assert_true(sparse_write(memory, 2, "still", 5)); /* a page that is there */
+    sparse_free(memory);
 }
 
 int main(void)

@@ -438,17 +438,18 @@ static void factors_in_slots_in_hbm_are_loaded_whole(void **state)
  */
 
 /* T(path) as a put's: to PE 1's pe_dma 9.010, to the next cube's 20.100, to the next SIP's 122.220,
- * then 1.001 into TCM or 41.015 into HBM; the acknowledgement the same way back, the memory's
- * overhead not again. */
+ * then 1.001 into TCM or 41.015 into HBM: there the data are STORED. The acknowledgement comes the
+ * same way back, the memory's overhead not again, and the kernel goes on. The value is bound when
+ * the store is issued. */
 static void a_raw_store_takes_its_path_and_the_way_back(void **state)
 {
     (void)state;
     static const int64_t far_ps[] = {9010, 20100, 122220};
     for (uint32_t i = 0; i < 18; i++) {
-        const uint32_t far = i % 3;
+        const uint32_t far = i % 3, peer = far == 0 ? 1 : 8;
         const bool hbm = i / 3 % 2;
         const struct line store[] = {
-            LINE(DO_STORE_TO, .peer = far == 0 ? 1 : 8, .n = 4096,
+            LINE(DO_STORE_TO, .peer = peer, .n = 4096,
                  .dst = {.space = hbm ? LP_SPACE_HBM : LP_SPACE_TCM, .at = 640}, .src = TCM(128)),
             DONE};
         struct machine *m = small_machine(far == 2 ? 2 : 1, far == 1 ? 2 : 1, 1);
@@ -456,13 +457,25 @@ static void a_raw_store_takes_its_path_and_the_way_back(void **state)
         machine_start(m);
         RUN(m, {0, store});
         const struct lp_op *op = nth(m, 0, LP_OP_STORE_TO, 0);
-        assert_int_equal(took(op), ISSUE + 2 * far_ps[far] + (hbm ? 41015 + 1015 : 1001 + 1) +
-                                       (hbm        ? 64000
-                                        : far == 2 ? 40960
-                                                   : 32000));
-        assert_int_equal(op->peer, far == 0 ? 1 : 8);
+        const struct lp_op *stored = nth(m, peer, LP_OP_STORED, 0);
+        const int64_t there_ps = ISSUE + far_ps[far] + (hbm ? 41015 : 1001) +
+                                 (hbm        ? 64000
+                                  : far == 2 ? 40960
+                                             : 32000);
+        const int64_t back_ps = far_ps[far] + (hbm ? 1015 : 1);
+        assert_int_equal(took(op), ISSUE);
+        assert_int_equal(end_of(m, stored) - start_of(m, op), there_ps);
+        assert_int_equal(took(stored), 0);
+        assert_int_equal(lp_system_times(m->system)->last_end_ps - op->t_start_ps,
+                         there_ps + back_ps);
+        assert_int_equal(op->peer, peer);
+        assert_int_equal(stored->peer, 0);
+        assert_int_equal(stored->seq, op->seq);
         assert_int_equal(op->bytes, 4096);
+        assert_int_equal(stored->bytes, 4096); /* filled in from the STORE_TO, like these */
         assert_int_equal(op->dst.at, 640);
+        assert_int_equal(stored->dst.at, 640);
+        assert_int_equal(stored->dst.space, op->dst.space);
         assert_int_equal(op->a.at, 128);
         machine_free(m);
     }

@@ -503,7 +503,7 @@ static void check_one_sided(const struct machine *m, uint64_t seed)
 static void check_data(const struct machine *m, uint64_t seed)
 {
     struct cw_error error;
-    struct data_pass *pass = data_pass_create(&m->hw, 0);
+    struct data_pass *pass = data_pass_create(&m->hw, 0, 1);
     assert_non_null(pass);
     for (uint32_t i = 0; i < m->op_count; i++)
         if (data_pass_apply(pass, &m->op[i], &error) != CW_OK)

@@ -1,0 +1,300 @@
+/*
+ * data_commit.c: see data_commit.h.
+ *
+ * A worker lists the cubes in which records wait. A cube that has changed its owner meanwhile is
+ * handed over to the new one, by that worker's inbox: nothing else of the list is shared.
+ */
+#include "collectives/data/data_commit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/data/data_check.h"
+#include "collectives/data/data_parcel.h"
+#include "core/invariant.h"
+
+/* A record that waits; op.kind 0: the end of the kernels of op.pe. */
+struct data_waiting {
+    struct data_waiting *next;
+    struct lp_op op;
+    struct cw_event event;
+};
+
+/* A cube on its way to its new owner's list. */
+struct data_moved {
+    struct sync_node node;
+    uint32_t cube;
+};
+
+void data_waiting_free(struct data_cube *cube)
+{
+    while (cube->first != NULL) {
+        struct data_waiting *const next = cube->first->next;
+        free(cube->first);
+        cube->first = next;
+    }
+    cube->last = NULL;
+}
+
+static uint32_t cube_index(const struct data_site *site)
+{
+    return (uint32_t)(site->cube - site->pass->cubes);
+}
+
+/* No further record of the site's cube is executed. */
+static void fail_cube(const struct data_site *site, const struct cw_event *event,
+                      const struct cw_error *error)
+{
+    data_note_failure(site->worker, event, error);
+    data_waiting_free(site->cube);
+    site->cube->failed = true;
+}
+
+/* ---- one record ------------------------------------------------------------------------------ */
+
+static bool has_come(const struct data_site *site, uint32_t pe, uint32_t seq, uint8_t dir)
+{
+    struct tile *tile;
+    return tiles_find(&site->cube->tiles, (struct tile_name){pe, seq, dir}, &tile) != TILE_NOT_SENT;
+}
+
+static bool operand_has_come(const struct data_site *site, const struct lp_op *op,
+                             const struct lp_operand *operand)
+{
+    return operand->space != LP_SPACE_TILE || has_come(site, op->pe, operand->at, operand->dir);
+}
+
+/* Whether all values from other cubes are here that the record needs. */
+static bool is_ready_now(const struct data_site *site, const struct lp_op *op)
+{
+    switch (op->kind) {
+    case 0:
+    case LP_OP_NOTIFY:
+    case LP_OP_WAIT_NOTIFY:
+        return true;
+    case LP_OP_RECV:
+        return has_come(site, op->pe, op->seq, op->dir);
+    case LP_OP_LAND:
+    case LP_OP_STORED:
+        return data_parcel_find(site, op) != NULL;
+    default:
+        return operand_has_come(site, op, &op->a) && operand_has_come(site, op, &op->b);
+    }
+}
+
+static bool is_ready(const struct data_site *site, const struct lp_op *op)
+{
+    return site->pass->owner == NULL || is_ready_now(site, op) ||
+           (data_parcels_take(site) && is_ready_now(site, op));
+}
+
+/* A landing gets the destination and the operation of its put or store. */
+static void complete_landing(const struct data_site *site, struct lp_op *op)
+{
+    const struct data_parcel *const parcel = data_parcel_find(site, op);
+    if (parcel == NULL)
+        return;
+    op->bytes = parcel->op.bytes;
+    op->dst = parcel->op.dst;
+    op->math = op->kind == LP_OP_LAND ? parcel->op.math : 0;
+    op->dtype = parcel->op.dtype;
+}
+
+static void execute(const struct data_site *site, const struct lp_op *record)
+{
+    if (record->kind == 0) {
+        tiles_end_kernel(&site->cube->tiles, &site->worker->pool, record->pe);
+        return;
+    }
+    struct lp_op op = *record;
+    struct cw_error error;
+    if (op.kind == LP_OP_LAND || op.kind == LP_OP_STORED)
+        complete_landing(site, &op);
+    if (data_apply(site, &op, &error) != CW_OK)
+        fail_cube(site, site->event, &error);
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static bool list_cube(struct data_worker *worker, uint32_t cube)
+{
+    if (worker->listed_count == worker->listed_capacity) {
+        const size_t capacity = 2 * worker->listed_capacity + 16;
+        uint32_t *const listed = realloc(worker->listed, capacity * sizeof *listed);
+        if (listed == NULL)
+            return false;
+        worker->listed = listed;
+        worker->listed_capacity = capacity;
+    }
+    worker->listed[worker->listed_count++] = cube;
+    return true;
+}
+
+static void wait_in_line(const struct data_site *site, const struct lp_op *op)
+{
+    struct data_cube *const cube = site->cube;
+    struct data_waiting *const waiting = malloc(sizeof *waiting);
+    if (waiting == NULL || (!cube->listed && !list_cube(site->worker, cube_index(site)))) {
+        struct cw_error error;
+        free(waiting);
+        (void)cw_error_memory(&error, "records that wait for tiles");
+        fail_cube(site, site->event, &error);
+        return;
+    }
+    cube->listed = true;
+    waiting->next = NULL;
+    waiting->op = *op;
+    memcpy(&waiting->event, site->event,
+           offsetof(struct cw_event, payload) + site->event->payload_bytes);
+    if (cube->first == NULL)
+        cube->first = waiting;
+    else
+        cube->last->next = waiting;
+    cube->last = waiting;
+}
+
+/* Executes the cube's waiting records as far as their values have come. Returns how many. */
+static uint64_t execute_waiting(struct data_pass *pass, struct data_worker *worker,
+                                struct data_cube *cube)
+{
+    uint64_t executed = 0;
+    while (cube->first != NULL) {
+        struct data_waiting *const waiting = cube->first;
+        const struct data_site site = {pass, worker, cube, &waiting->event};
+        if (!is_ready(&site, &waiting->op))
+            break;
+        cube->first = waiting->next;
+        execute(&site, &waiting->op);
+        free(waiting);
+        executed++;
+    }
+    return executed;
+}
+
+static void commit_record(struct data_pass *pass, uint32_t worker, const struct cw_event *event,
+                          const struct lp_op *op)
+{
+    struct data_cube *const cube = &pass->cubes[op->pe < pass->pe_count ? op->pe / pass->pes : 0];
+    const struct data_site site = {pass, &pass->workers[worker], cube, event};
+    CW_INVARIANT("I-DATA-1",
+                 pass->owner == NULL || op->pe >= pass->pe_count ||
+                     pass->owner(pass->owner_arg, cube_index(&site)) == worker,
+                 "worker %u executes a record of PE index %u", worker, op->pe);
+    if (cube->failed)
+        return;
+    if (cube->first == NULL && is_ready(&site, op))
+        execute(&site, op);
+    else
+        wait_in_line(&site, op);
+}
+
+void data_commit_op(struct data_pass *pass, uint32_t worker, const struct cw_event *event,
+                    const struct lp_op *op)
+{
+    commit_record(pass, worker, event, op);
+}
+
+void data_commit_kernel_end(struct data_pass *pass, uint32_t worker, const struct cw_event *event,
+                            uint32_t pe)
+{
+    commit_record(pass, worker, event, &(struct lp_op){.pe = pe});
+}
+
+/* ---- looks ----------------------------------------------------------------------------------- */
+
+/* The cube belongs to another worker now. */
+static void hand_over(struct data_pass *pass, uint32_t to, uint32_t cube)
+{
+    struct data_moved *const moved = malloc(sizeof *moved);
+    if (moved == NULL)
+        abort(); /* 16 bytes, and the cube would wait for ever */
+    moved->cube = cube;
+    sync_push(&pass->workers[to].moved, &moved->node); /* pairs with adopt() */
+}
+
+static void adopt(struct data_worker *worker)
+{
+    struct sync_node *node = sync_take_all(&worker->moved);
+    while (node != NULL) {
+        struct data_moved *const moved = (struct data_moved *)(void *)node;
+        node = node->next;
+        if (!list_cube(worker, moved->cube))
+            abort(); /* as in hand_over() */
+        free(moved);
+    }
+}
+
+/* Returns how many records were executed. */
+static uint64_t look(struct data_pass *pass, uint32_t index)
+{
+    struct data_worker *const worker = &pass->workers[index];
+    uint64_t executed = 0;
+    size_t kept = 0;
+    adopt(worker);
+    for (size_t i = 0; i < worker->listed_count; i++) {
+        const uint32_t number = worker->listed[i];
+        struct data_cube *const cube = &pass->cubes[number];
+        const uint32_t owner = pass->owner(pass->owner_arg, number);
+        if (owner != index) {
+            hand_over(pass, owner, number);
+            continue;
+        }
+        executed += execute_waiting(pass, worker, cube);
+        if (cube->first != NULL)
+            worker->listed[kept++] = number;
+        else
+            cube->listed = false;
+    }
+    worker->listed_count = kept;
+    return executed;
+}
+
+bool data_commit_look(struct data_pass *pass, uint32_t worker)
+{
+    if (pass->owner == NULL)
+        return false;
+    (void)look(pass, worker);
+    return pass->workers[worker].listed_count > 0;
+}
+
+/* The first record that waits in each cube can never be executed: the message of data_check(). */
+static void fail_waiting(struct data_pass *pass, struct data_worker *worker, bool aborted)
+{
+    for (size_t i = 0; i < worker->listed_count; i++) {
+        struct data_cube *const cube = &pass->cubes[worker->listed[i]];
+        cube->listed = false;
+        if (cube->first == NULL)
+            continue;
+        const struct cw_event event = cube->first->event;
+        const struct data_site site = {pass, worker, cube, &event};
+        struct cw_error error;
+        if (!aborted && data_check(&site, &cube->first->op, &error) != CW_OK)
+            fail_cube(&site, &event, &error);
+        data_waiting_free(cube);
+    }
+    worker->listed_count = 0;
+}
+
+int data_commit_settle(struct data_pass *pass, const struct data_drain *drain,
+                       struct cw_event *event, struct cw_error *error)
+{
+    const struct data_failure *least = NULL;
+    for (bool more = pass->owner != NULL; more;) {
+        more = false;
+        for (uint32_t i = 0; i < pass->worker_count; i++)
+            more |= look(pass, i) > 0;
+    }
+    for (uint32_t i = 0; i < pass->worker_count; i++) {
+        const struct data_failure *const failure = &pass->workers[i].failure;
+        fail_waiting(pass, &pass->workers[i], drain->aborted);
+        if (failure->error.exit_code != CW_OK &&
+            (drain->failed == NULL || cw_event_before(&failure->event, drain->failed)) &&
+            (least == NULL || cw_event_before(&failure->event, &least->event)))
+            least = failure;
+    }
+    if (least == NULL)
+        return CW_OK;
+    *event = least->event;
+    *error = least->error;
+    return error->exit_code;
+}
