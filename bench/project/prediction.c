@@ -54,9 +54,7 @@ static int run_model(const struct prediction_basis *basis, struct prediction *pr
     double *const cost_s = malloc(TYPES * sizeof *cost_s);
     if (result == CW_OK && cost_s == NULL)
         result = cw_error_memory(error, "the costs of events");
-    if (result == CW_OK)
-        result = subject_part_factor(basis->subject, &basis->measured, prediction->workers,
-                                     &prediction->part_factor, error);
+    prediction->part_factor = subject_part_factor(&basis->measured, prediction->workers);
     if (result == CW_OK) {
         for (size_t type = 0; type < TYPES; type++)
             cost_s[type] = basis->cost_s[type] * prediction->part_factor;

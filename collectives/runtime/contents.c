@@ -29,11 +29,10 @@ static int fill_shard(struct data_pass *data, const struct content *content, uin
     if (content->zero)
         return data_pass_fill(data, shard->pe_index, shard->hbm_offset, tensor->dtype, 0,
                               tensor->shard_elems, error);
-    return data_pass_fill_input(data, shard->pe_index, shard->hbm_offset, tensor->dtype,
-                                content->seed,
-                                input_first(content->rank, tensor_parts(tensor), shard->part,
-                                            tensor->shard_elems),
-                                tensor->shard_elems, error);
+    return data_pass_fill_input(
+        data, shard->pe_index, shard->hbm_offset, tensor->dtype, content->seed,
+        input_first(content->rank, tensor_parts(tensor), shard->part, tensor->shard_elems),
+        tensor->shard_elems, error);
 }
 
 static int fill_tensor(struct data_pass *data, const struct content *content,

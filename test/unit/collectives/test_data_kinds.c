@@ -150,8 +150,8 @@ static void a_put_binds_its_value_and_lands_later_in_any_order(void **state)
     write_hbm(f, 0, 0, "two", 4);
     apply(f, put(0, 1, 6, 4, hbm(0), in(LP_SPACE_SRAM, 8)));
     write_hbm(f, 0, 0, "xxx", 4);
-    expect_hbm(f, 5, 100, "\0\0\0", 4); /* not there yet */
-    data_pass_end_kernel(f->pass, 0);   /* it is under way all the same */
+    expect_hbm(f, 5, 100, "\0\0\0", 4);            /* not there yet */
+    data_pass_end_kernel(f->pass, 0);              /* it is under way all the same */
     assert_int_equal(data_pass_tiles(f->pass), 0); /* puts are none */
     apply(f, land(6, 1, 0, 4, in(LP_SPACE_SRAM, 8)));
     apply(f, land(5, 0, 0, 4, hbm(100)));

@@ -59,8 +59,7 @@ static void filled_ranges_are_as_if_written(void **state)
                                                        .word = {seed}};
                 for (size_t k = 0; k < bytes; k++)
                     array[at + k] = content_byte(seed, k);
-                assert_true(
-                    sparse_fill(lazy, (struct sparse_range){address, bytes}, content));
+                assert_true(sparse_fill(lazy, (struct sparse_range){address, bytes}, content));
                 assert_true(sparse_write(plain, address, array + at, bytes));
             } else if (what == 1) {
                 for (size_t k = 0; k < bytes; k++)
@@ -75,8 +74,7 @@ static void filled_ranges_are_as_if_written(void **state)
                 const struct sparse_range all = {bases[b], WINDOW};
                 compare(lazy, bases[b], array);
                 assert_int_equal(sparse_digest(lazy), sparse_digest(plain));
-                assert_int_equal(sparse_hash(lazy, &all, 1),
-                                 sparse_hash(plain, &all, 1));
+                assert_int_equal(sparse_hash(lazy, &all, 1), sparse_hash(plain, &all, 1));
             }
         }
         sparse_free(lazy);

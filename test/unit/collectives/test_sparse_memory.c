@@ -69,8 +69,7 @@ static void it_holds_what_an_array_would_hold(void **state)
         assert_memory_equal(piece, array + w * WINDOW, WINDOW);
         const struct sparse_range ranges[2] = {{window[w], 1000},
                                                {window[w] + 1000, WINDOW - 1000}};
-        assert_int_equal(sparse_hash(memory, ranges, 2),
-                         XXH3_64bits(array + w * WINDOW, WINDOW));
+        assert_int_equal(sparse_hash(memory, ranges, 2), XXH3_64bits(array + w * WINDOW, WINDOW));
     }
     free(array);
     free(piece);
@@ -85,7 +84,8 @@ static void a_stretch_is_the_memory_itself(void **state)
     uint8_t *stretch = sparse_memory_touch(&memory->memory, &memory->arena, 100, 3000, &run);
     assert_int_equal(run, 3000); /* pages touched together lie together */
     memset(stretch, 7, run);
-    assert_ptr_equal(sparse_memory_look(&memory->memory, &memory->arena, 200, 10, &run), stretch + 100);
+    assert_ptr_equal(sparse_memory_look(&memory->memory, &memory->arena, 200, 10, &run),
+                     stretch + 100);
     assert_int_equal(run, 10);
     uint8_t byte;
     sparse_read(memory, 3099, &byte, 1);
