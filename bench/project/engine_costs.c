@@ -10,7 +10,7 @@
 #include "core/host/clock.h"
 #include "perf/statistics.h"
 
-enum { TRIALS = 7, SUBJECT_TRIALS_MIN = 3, SUBJECT_TRIALS_MAX = 15, MANY_WORKERS = 32 };
+enum { TRIALS = 7, SUBJECT_TRIALS_MIN = 2, SUBJECT_TRIALS_MAX = 15, MANY_WORKERS = 32 };
 /* Short commands are tried more often, for so long together. */
 #define SUBJECT_TRIALS_S 3.0
 
@@ -144,14 +144,18 @@ int subject_costs_measure(struct subject *subject, const struct perf_engine_cost
 static int part_event_s(const struct phold_options *whole, uint32_t lps, double *event_s,
                         struct cw_error *error)
 {
-    enum { EVENTS_MIN = 300000 };
+    enum { EVENTS_MIN = 300000, EVENTS_MAX = 4000000 };
     struct phold_options options = *whole;
     const double mean_ps = (double)(options.mean_ps + options.lookahead_ps);
     const double per_ps = (double)lps * options.population / mean_ps;
     struct cw_stats stats;
     double setup_s;
     options.lps = lps;
-    options.engine.end_ps = (int64_t)fmax((double)EVENTS_MIN / per_ps, mean_ps / 4);
+    /* Each event that is pending at first is handled, if the command lasts so long. */
+    const double pending = (double)whole->lps * whole->population;
+    const double most_ps = fmax(EVENTS_MAX, pending) / pending * mean_ps;
+    options.engine.end_ps = (int64_t)fmax(EVENTS_MIN / per_ps,
+                                          fmin((double)whole->engine.end_ps, most_ps));
     const int result = phold_run(&options, CW_SEQUENTIAL, 1, &stats, &setup_s, error);
     *event_s = stats.events_committed > 0 ? stats.run_s / (double)stats.events_committed : 0;
     return result;
