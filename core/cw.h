@@ -414,6 +414,8 @@ struct cw_config {
     bool pin_workers;             /* each thread to a hardware thread of its own, of those that the
                                      caller may run on; the caller only while a drain lasts. No
                                      thread is pinned if there are too few */
+    size_t interval_bytes;        /* of memory for each worker, to note how it spends its time
+                                     (cw_sim_intervals()); 0: nothing is noted */
     bool hash_off;                /* leave the trace hash out */
     bool check_changes;           /* prove after each handler that it changed only the parts that
                                      it asked for; slow; CW_BUG if it changed others */
@@ -523,6 +525,53 @@ CW_API void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg);
 /* The same as cw_sim_stats() of one worker. The figures that belong to the simulation as a whole
  * (trace hash, pinning, wall time) are 0. */
 CW_API void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t worker, struct cw_stats *stats);
+
+/* The kinds of intervals that a worker's time is shown as. */
+enum cw_interval_kind {
+    /* The first level: these follow each other. */
+    CW_INTERVAL_WORK,   /* turns in a row that had something to do */
+    CW_INTERVAL_TURN,   /* one such turn, sampled: its parts are told apart */
+    CW_INTERVAL_WAIT,   /* nothing to do */
+    CW_INTERVAL_PARKED, /* taken out of the run for a while */
+    CW_INTERVAL_HOST,   /* a call by cw_each_worker() */
+    /* Inside those: */
+    CW_INTERVAL_PART,     /* of a sampled turn: `activity`, where CW_HANDLING is a batch of events,
+                             CW_QUEUE included */
+    CW_INTERVAL_ROLLBACK, /* a long one; `count` events were undone */
+    CW_INTERVAL_RECORDS,  /* commit records are delivered */
+    CW_INTERVAL_DATA,     /* the host works on this worker's records: cw_config.worker_record */
+    CW_INTERVAL_MOVE,     /* `count` LPs go to worker `other`, or come from there */
+    /* Beside them: */
+    CW_INTERVAL_ROUND, /* of GVT, which stops no worker: from the first cut to the new GVT */
+    CW_INTERVALS
+};
+CW_API extern const char *const cw_interval_name[CW_INTERVALS]; /* "work", ... */
+
+/* How a worker spent a while. What is not said to belong to a kind is 0. */
+struct cw_interval {
+    double begin_s, end_s; /* wall time since the simulation was created */
+    enum cw_interval_kind kind;
+    enum cw_activity activity; /* PART */
+    uint32_t other; /* WAIT: the worker whose promise limits the safe bound; itself: none. MOVE */
+    uint64_t events_committed, events_rolled_back; /* of the first level: in it */
+    double waited_s;        /* WORK, TURN: of it, in waits that are too short to be told apart */
+    uint64_t window_events; /* ROUND: that this worker may speculate at a time */
+    uint64_t memory_bytes;  /* ROUND of worker 0: as far as the engine accounts for it */
+    uint64_t count;
+};
+typedef void (*cw_interval_fn)(void *arg, uint32_t worker, const struct cw_interval *interval);
+
+/*
+ * Calls `fn` for all intervals that were noted (cw_config.interval_bytes), worker by worker.
+ * Between drains, after a failed one, too.
+ *
+ * Those of the first level come in the order of time and fill each drain. Between drains there are
+ * those of the host's calls. Others come in no order;
+ * each lies inside one of the first level, or beside it. If the memory does not suffice, they show
+ * the whole run in less detail: short ones join their neighbours, and of turns and rounds only some
+ * are told. A worker that shares its thread with others has their turns in its own intervals.
+ */
+CW_API void cw_sim_intervals(const struct cw_sim *sim, cw_interval_fn fn, void *arg);
 
 #ifdef __cplusplus
 } /* extern "C" */

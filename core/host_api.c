@@ -123,6 +123,21 @@ static void init_worker(struct cw_sim *sim, struct worker *worker)
     change_check_init(&worker->change_check, &sim->memory);
 }
 
+/* The logs of all workers, if the host wants to read them. */
+static int create_interval_logs(struct cw_sim *sim, struct cw_error *error)
+{
+    for (uint32_t i = 0; i < sim->worker_count && sim->config.interval_bytes > 0; i++) {
+        struct activity_clock *const clock = &sim->workers[i].clock;
+        struct interval_log *const log =
+            interval_log_create(&sim->memory, sim->config.interval_bytes, clock->cost);
+        if (log == NULL)
+            return memory_error(&sim->memory, error);
+        activity_log_to(clock, log);
+    }
+    sim->origin_ticks = clock_ticks();
+    return CW_OK;
+}
+
 static void init_states_of(void *arg, uint32_t worker)
 {
     struct cw_sim *const sim = arg;
@@ -157,6 +172,8 @@ static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
         return memory_error(&sim->memory, error);
     for (uint32_t i = 0; i < sim->worker_count; i++)
         init_worker(sim, &sim->workers[i]);
+    if (create_interval_logs(sim, error) != CW_OK)
+        return error->exit_code;
     cause_trace_init(&sim->trace, &sim->memory, config->trace, config->trace_arg);
     sim->workers[0].ctx.keep = config->trace != NULL; /* sends are noted */
     sim->config.check_changes |= config->sync == CW_STRESS;
@@ -203,6 +220,7 @@ void cw_sim_free(struct cw_sim *sim)
     cause_trace_free(&sim->trace);
     for (uint32_t i = 0; i < sim->worker_count && sim->workers != NULL; i++) {
         struct worker *const worker = &sim->workers[i];
+        interval_log_free(worker->clock.log);
         change_check_free(&worker->change_check);
         commit_records_free(&worker->records);
         pending_free(&worker->pending);
@@ -270,6 +288,21 @@ int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, u
     return CW_OK;
 }
 
+static void open_interval_logs(struct cw_sim *sim, uint64_t now)
+{
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        if (sim->workers[i].clock.log != NULL)
+            interval_log_open(sim->workers[i].clock.log, now, worker_counts(&sim->workers[i]));
+}
+
+static void close_interval_logs(struct cw_sim *sim)
+{
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        if (sim->workers[i].clock.log != NULL)
+            interval_log_close(sim->workers[i].clock.log, clock_ticks(),
+                               worker_counts(&sim->workers[i]));
+}
+
 int cw_drain(struct cw_sim *sim, struct cw_error *error)
 {
     if (sim->failure.exit_code != CW_OK) {
@@ -278,8 +311,10 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
     }
     const uint64_t start_ticks = clock_ticks();
     sim->drain_start_s = clock_s();
+    open_interval_logs(sim, start_ticks);
     const int result = sim->config.sync == CW_SEQUENTIAL ? sequential_drain(sim, &sim->failure)
                                                          : parallel_drain(sim, &sim->failure);
+    close_interval_logs(sim);
     sim->run_s += clock_s() - sim->drain_start_s;
     sim->run_ticks += clock_ticks() - start_ticks;
     if (result != CW_OK)
@@ -293,7 +328,7 @@ void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
 {
     const double start_s = clock_s();
     if (sim->config.sync == CW_SEQUENTIAL)
-        fn(arg, 0);
+        worker_call_host(&sim->workers[0], fn, arg);
     else
         parallel_each_worker(sim, fn, arg);
     sim->host_s += clock_s() - start_s;

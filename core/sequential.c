@@ -35,7 +35,7 @@ static void deliver_records(const struct cw_sim *sim, struct worker *worker,
 {
     const struct commit_records *const records = &worker->records;
     if (sim->config.worker_record != NULL)
-        commit_records_deliver_worker(records->bytes, records->used, event, &sim->config, 0);
+        worker_deliver_records(worker, records->bytes, records->used, event);
     if (sim->config.record != NULL)
         commit_records_deliver_bytes(records->bytes, records->used, event, sim->config.record,
                                      sim->config.record_arg);
@@ -78,10 +78,10 @@ __attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, st
     const uint64_t before = worker->committed;
     if (before % EVENTS_PER_PROGRESS == 0)
         stats_tell_sequential(sim);
-    activity_begin(&worker->clock, CW_QUEUE, 0);
+    worker_begin_timed(worker, CW_QUEUE, 0);
     for (int i = 0; i < EVENTS_PER_SAMPLE && sequential_step(sim, worker, true); i++) {
     }
-    activity_end(&worker->clock, false);
+    worker_end_timed(worker, false);
     return before - before % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
 }
 

@@ -15,9 +15,9 @@
 #include "core/host/sync.h"
 #include "core/lp_states.h"
 #include "core/memory/memory.h"
+#include "core/exchange/gvt_slot.h"
 #include "core/exchange/record_merge.h"
 
-struct gvt_slot;
 struct lp_logs;
 struct pin;
 struct threads;
@@ -41,13 +41,14 @@ struct cw_sim {
     uint32_t worker_count;
     /* the parallel modes' only: */
     struct gvt_slot *slots;  /* [worker_count] */
-    int64_t *path_delays_ps; /* [from * worker_count + to]: D of I-SAFE-1 */
+    int64_t *path_delays_ps; /* [to * worker_count + from]: D of I-SAFE-1 */
     struct lp_logs *lp_logs; /* [LP]: undo_log.h */
     uint32_t thread_count;   /* that the workers run on */
     bool crowded;            /* there are more threads than cores */
     bool can_fence_all;      /* sync.h */
     struct threads *threads; /* NULL before the first drain */
     struct pin *pin;         /* NULL: the system places the threads */
+    uint64_t origin_ticks;   /* when the simulation was created */
     double drain_start_s;    /* of this drain, or of the last one */
     double run_s, host_s;    /* wall time in drains; in cw_each_worker() */
     uint64_t run_ticks;      /* in drains, as run_s */
@@ -55,9 +56,10 @@ struct cw_sim {
     _Alignas(128) struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
     struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug; 0: none */
     struct memory memory;
-    struct cw_error failure; /* of the drain that failed; exit_code CW_OK: none did */
-    struct cw_event failed;  /* the event at which it did, */
-    bool has_failed_event;   /* if it was at one */
+    struct cw_error failure;      /* of the drain that failed; exit_code CW_OK: none did */
+    struct cw_event failed;       /* the event at which it did, */
+    bool has_failed_event;        /* if it was at one */
+    struct gvt_rounds gvt_rounds; /* on lines of its own */
     /* written by worker 0 */
     _Alignas(128) struct record_merger merger;
     struct stats_told told;

@@ -16,6 +16,10 @@
 const char *const cw_activity_name[CW_ACTIVITIES] = {"handling", "queue", "rollback", "gvt",
                                                      "idle"};
 
+const char *const cw_interval_name[CW_INTERVALS] = {"work", "turn", "wait",     "parked",
+                                                    "host", "part", "rollback", "records",
+                                                    "data", "move", "gvt round"};
+
 /* ---- while a drain lasts --------------------------------------------------------------------- */
 
 void stats_report(const struct timewarp *tw, struct stats_report *report)
@@ -86,10 +90,9 @@ void stats_tell_round(struct timewarp *tw)
     if (!now && config->each_round == NULL)
         return;
     for (uint32_t i = 0; i < sim->worker_count; i++)
-        CW_INVARIANT("I-STAT-1", sync_load_acquire(&sim->slots[i].second_cut) == tw->gvt.round,
+        CW_INVARIANT("I-STAT-1", sim->slots[i].round == tw->gvt.round,
                      "the report of worker %u is of round %llu, not %llu", (unsigned)i,
-                     (unsigned long long)sync_load_acquire(&sim->slots[i].second_cut),
-                     (unsigned long long)tw->gvt.round);
+                     (unsigned long long)sim->slots[i].round, (unsigned long long)tw->gvt.round);
     struct cw_progress progress = sum_reports(sim, tw->gvt.now.time_ps);
     progress.round = tw->gvt.rounds;
     progress.run_s += clock_s() - sim->drain_start_s;
@@ -247,4 +250,41 @@ void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)
     stats->window_last /= sim->worker_count;
     for (int k = 0; k < CW_ACTIVITIES && timed > 0; k++)
         stats->time_share[k] /= timed;
+}
+
+/* ---- intervals ------------------------------------------------------------------------------- */
+
+static bool is_of_first_level(enum cw_interval_kind kind) { return kind < CW_INTERVAL_PART; }
+
+static struct cw_interval interval_of(const struct interval_record *record, uint64_t origin,
+                                      double tick_s)
+{
+    const enum cw_interval_kind kind = (enum cw_interval_kind)record->kind;
+    const uint64_t *const value = record->value;
+    return (struct cw_interval){
+        .begin_s = record->begin > origin ? (double)(record->begin - origin) * tick_s : 0,
+        .end_s = record->end > origin ? (double)(record->end - origin) * tick_s : 0,
+        .kind = kind,
+        .activity = (enum cw_activity)record->activity,
+        .other = record->other,
+        .events_committed = is_of_first_level(kind) ? value[0] : 0,
+        .events_rolled_back = is_of_first_level(kind) ? value[1] : 0,
+        .waited_s = (double)record->waited * tick_s,
+        .window_events = kind == CW_INTERVAL_ROUND ? value[0] : 0,
+        .memory_bytes = kind == CW_INTERVAL_ROUND ? value[1] : 0,
+        .count = is_of_first_level(kind) || kind == CW_INTERVAL_ROUND ? 0 : value[0],
+    };
+}
+
+void cw_sim_intervals(const struct cw_sim *sim, cw_interval_fn fn, void *arg)
+{
+    const double tick_s = sim->run_ticks > 0 ? sim->run_s / (double)sim->run_ticks : 0;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        const struct interval_log *const log = sim->workers[i].clock.log;
+        for (size_t k = 0; log != NULL && k < log->count; k++) {
+            const struct cw_interval interval =
+                interval_of(&log->records[k], sim->origin_ticks, tick_s);
+            fn(arg, i, &interval);
+        }
+    }
 }

@@ -62,3 +62,46 @@ void worker_check_changes(struct worker *worker, struct lp_block *block)
                 "the handler changed the state at offset %zu without asking for it (CW_MUT)",
                 offset);
 }
+
+struct interval_counts worker_counts(const struct worker *worker)
+{
+    return (struct interval_counts){
+        .committed = worker->committed,
+        .undone = worker->timewarp == NULL ? 0 : worker->timewarp->rollback.events};
+}
+
+void worker_begin_timed(struct worker *worker, enum cw_activity activity, uint64_t moment)
+{
+    struct activity_clock *const clock = &worker->clock;
+    activity_begin(clock, activity, moment);
+    if (clock->log != NULL)
+        interval_log_turn(clock->log, clock->since, worker_counts(worker));
+}
+
+void worker_end_timed(struct worker *worker, bool idle)
+{
+    struct activity_clock *const clock = &worker->clock;
+    activity_end(clock, idle);
+    if (clock->log != NULL)
+        interval_log_turn_end(clock->log, clock->since, worker_counts(worker));
+}
+
+void worker_deliver_records(struct worker *worker, const uint8_t *records, size_t bytes,
+                            const struct cw_event *event)
+{
+    struct interval_log *const log = worker->clock.log;
+    const bool timed = log != NULL && interval_log_wants_data(log);
+    const uint64_t begin = timed ? clock_ticks() : 0;
+    commit_records_deliver_worker(records, bytes, event, &worker->sim->config, worker->index);
+    if (timed)
+        interval_log_data(log, begin, clock_ticks());
+}
+
+void worker_call_host(struct worker *worker, cw_worker_fn fn, void *arg)
+{
+    struct interval_log *const log = worker->clock.log;
+    const uint64_t begin = log == NULL ? 0 : clock_ticks();
+    fn(arg, worker->index);
+    if (log != NULL)
+        interval_log_host(log, begin, clock_ticks());
+}

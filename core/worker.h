@@ -12,7 +12,7 @@
 
 #include <setjmp.h>
 
-#include "core/activity_clock.h"
+#include "core/measure/activity_clock.h"
 #include "core/change_check.h"
 #include "core/commit_records.h"
 #include "core/lp_states.h"
@@ -92,6 +92,18 @@ static inline void *worker_need_in_handler(struct worker *worker, void *memory)
         worker_out_of_memory(worker);
     return memory;
 }
+
+/* Hands the records of an event to this worker's receiver: cw_config.worker_record. */
+void worker_deliver_records(struct worker *worker, const uint8_t *records, size_t bytes,
+                            const struct cw_event *event);
+/* Calls a function of the host for this worker, between drains. */
+void worker_call_host(struct worker *worker, cw_worker_fn fn, void *arg);
+
+/* The events of the worker so far; its interval log is told. */
+struct interval_counts worker_counts(const struct worker *worker);
+/* A turn that is timed begins, as activity_begin() and activity_end() have it. */
+void worker_begin_timed(struct worker *worker, enum cw_activity activity, uint64_t moment);
+void worker_end_timed(struct worker *worker, bool idle);
 
 /* After change_check_begin() and the handler: fails the event if the handler changed a part of the
  * state that it did not ask for. */

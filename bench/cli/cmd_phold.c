@@ -13,6 +13,7 @@
 #include "bench/output/atomic_file.h"
 #include "bench/cli/cli.h"
 #include "bench/output/engine_log.h"
+#include "bench/output/engine_trace.h"
 #include "bench/options/options_phold.h"
 #include "bench/output/progress.h"
 #include "bench/output/report.h"
@@ -114,7 +115,8 @@ static int report_phold(const struct phold_command *command, const struct outcom
 struct session {
     const struct phold_options *options;
     struct progress_line line;
-    struct atomic_file json, engine_log;
+    struct atomic_file json, engine_log, engine_trace;
+    struct cw_error trace_error; /* of writing the engine's trace */
 };
 
 static void show_phold_progress(void *argument, const struct cw_progress *progress)
@@ -132,6 +134,12 @@ static void log_phold_round(void *argument, const struct cw_progress *progress)
     engine_log_row(&session->engine_log, progress);
 }
 
+static void write_phold_trace(void *argument, const struct cw_sim *sim)
+{
+    struct session *const session = argument;
+    (void)engine_trace_write(&session->engine_trace, sim, &session->trace_error);
+}
+
 static int run_session(const struct phold_command *command, struct session *session,
                        struct outcome *outcome, struct cw_error *error)
 {
@@ -140,11 +148,20 @@ static int run_session(const struct phold_command *command, struct session *sess
     options.engine.each_round = command->engine_log != NULL ? log_phold_round : NULL;
     options.engine.progress_arg = session;
     options.workers = outcome->workers;
-    const int result =
+    if (command->engine_trace != NULL) {
+        options.engine.interval_bytes = engine_trace_bytes(options.engine.worker_count);
+        options.at_end = write_phold_trace;
+        options.at_end_arg = session;
+    }
+    int result =
         phold_run(&options, command->options.engine.sync, command->options.engine.worker_count,
                   &outcome->stats, &outcome->setup_s, error);
     if (options.engine.progress != NULL)
         progress_clear();
+    if (result == CW_OK && session->trace_error.exit_code != CW_OK) {
+        *error = session->trace_error;
+        result = error->exit_code;
+    }
     outcome->peak_rss_bytes = peak_rss_bytes();
     return result;
 }
@@ -185,6 +202,8 @@ static int run_phold(const struct phold_command *command, struct cw_error *error
         result = atomic_file_open(&session.json, command->json, error);
     if (result == CW_OK && command->engine_log != NULL)
         result = engine_log_open(&session.engine_log, command->engine_log, error);
+    if (result == CW_OK && command->engine_trace != NULL)
+        result = atomic_file_open(&session.engine_trace, command->engine_trace, error);
     if (result == CW_OK)
         result = run_session(command, &session, &outcome, error);
     if (result == CW_OK)
@@ -195,6 +214,7 @@ static int run_phold(const struct phold_command *command, struct cw_error *error
         result = verify_phold(command, &outcome, error);
     atomic_file_discard(&session.json);
     atomic_file_discard(&session.engine_log);
+    atomic_file_discard(&session.engine_trace);
     free(outcome.workers);
     return result;
 }

@@ -10,8 +10,8 @@
 /* The command's values. */
 struct phold_command {
     struct phold_options options;
-    const char *json;       /* NULL: none; "-": standard output */
-    const char *engine_log; /* NULL: none */
+    const char *json;                      /* NULL: none; "-": standard output */
+    const char *engine_log, *engine_trace; /* NULL: none */
     bool verify, quiet;
 };
 

@@ -298,6 +298,8 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
         cw_sim_stats(sim, stats);
     for (uint32_t i = 0; sim != NULL && options->workers != NULL && i < threads; i++)
         cw_sim_worker_stats(sim, i, &options->workers[i]);
+    if (sim != NULL && options->at_end != NULL)
+        options->at_end(options->at_end_arg, sim);
     cw_sim_free(sim);
     return result;
 }

@@ -29,6 +29,9 @@ struct phold_options {
     uint64_t seed;
     struct cw_config engine;  /* end_ps, limits, functions; the rest phold_run() sets itself */
     struct cw_stats *workers; /* [threads], to be filled with each worker's; NULL: not wanted */
+    /* Called after the drain, also if it has failed, with at_end_arg; NULL: not wanted. */
+    void (*at_end)(void *arg, const struct cw_sim *sim);
+    void *at_end_arg;
 };
 
 enum { PHOLD_STATE_BYTES_MIN = 16, PHOLD_STATE_BYTES_MAX = 1 << 24 };

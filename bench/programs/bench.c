@@ -11,6 +11,7 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/output/engine_log.h"
+#include "bench/output/engine_trace.h"
 #include "bench/programs/bench_program.h"
 #include "bench/output/progress.h"
 #include "bench/programs/run_logs.h"
@@ -163,6 +164,19 @@ static void bench_log_round(void *argument, const struct cw_progress *progress)
     engine_log_row(&session->engine_log, progress);
 }
 
+/* Writes the engine's trace, if one is asked for. A run that has failed keeps its own failure. */
+static int write_engine_trace(struct bench_session *session, int code, struct cw_error *error)
+{
+    struct cw_error own = {.exit_code = CW_OK};
+    if (session->engine_trace.stream == NULL || session->dist == NULL)
+        return code;
+    const struct cw_sim *const sim = lp_system_sim(dist_system(session->dist));
+    if (engine_trace_write(&session->engine_trace, sim, &own) == CW_OK || code != CW_OK)
+        return code;
+    *error = own;
+    return own.exit_code;
+}
+
 /* Creates the machine, runs the program on it, and returns its exit code. */
 static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
                           struct run_logs *logs, struct cw_error *error)
@@ -178,6 +192,7 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
         code = run_logs_end(logs, session->dist, error);
     if (dist->progress != NULL)
         progress_clear();
+    code = write_engine_trace(session, code, error);
     if (code == CW_OK)
         fill_result(session);
     dist_free(session->dist);
@@ -206,6 +221,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
     dist.engine.check_changes = environment_get(ENVIRONMENT_CHECK_CHANGES) != NULL;
     dist.engine.each_round = options->engine_log != NULL ? bench_log_round : NULL;
     dist.engine.progress_arg = &session;
+    if (options->engine_trace != NULL)
+        dist.engine.interval_bytes = engine_trace_bytes(options->engine.worker_count);
     dist.arg = &session;
     dist.progress = isatty(STDERR_FILENO) && !options->quiet ? bench_show_progress : NULL;
     int code = bench_algorithm_check(&session, error);
@@ -217,6 +234,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
     dist.listener = run_logs_listener(&logs);
     if (code == CW_OK && options->engine_log != NULL)
         code = engine_log_open(&session.engine_log, options->engine_log, error);
+    if (code == CW_OK && options->engine_trace != NULL)
+        code = atomic_file_open(&session.engine_trace, options->engine_trace, error);
     if (code == CW_OK)
         code = run_on_machine(&session, &dist, &logs, error);
     if (code == CW_OK)
@@ -225,6 +244,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
         code = atomic_file_commit(&session.engine_log, error);
     run_logs_discard(&logs);
     atomic_file_discard(&session.engine_log);
+    atomic_file_discard(&session.engine_trace);
     if (code != CW_OK)
         result_free(result);
     result->pointers = session.pointers;

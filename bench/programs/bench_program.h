@@ -22,7 +22,7 @@ struct bench_session {
     void *own;      /* the program's, from prepare() on */
     char *pointers; /* struct result */
     struct progress_line progress;
-    struct atomic_file engine_log;
+    struct atomic_file engine_log, engine_trace;
 };
 
 struct bench_program {

@@ -52,8 +52,8 @@ struct run_options {
 
     const char *json, *csv; /* NULL: none; "-": standard output */
     const char *ccl_trace;  /* NULL: none; "-": standard output, or error beside JSON or CSV */
-    const char *op_log, *timeline; /* --op-log, --trace; NULL: none */
-    const char *engine_log;        /* NULL: none */
+    const char *op_log, *timeline;         /* --op-log, --trace; NULL: none */
+    const char *engine_log, *engine_trace; /* NULL: none */
     bool dump_pointers;
     bool quiet; /* no progress line */
 

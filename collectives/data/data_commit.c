@@ -224,11 +224,11 @@ static void adopt(struct data_worker *worker)
     }
 }
 
-/* Returns how many records were executed. */
+/* Returns how many records were executed and how many cubes went to another list. */
 static uint64_t look(struct data_pass *pass, uint32_t index)
 {
     struct data_worker *const worker = &pass->workers[index];
-    uint64_t executed = 0;
+    uint64_t done = 0;
     size_t kept = 0;
     adopt(worker);
     for (size_t i = 0; i < worker->listed_count; i++) {
@@ -237,16 +237,17 @@ static uint64_t look(struct data_pass *pass, uint32_t index)
         const uint32_t owner = pass->owner(pass->owner_arg, number);
         if (owner != index) {
             hand_over(pass, owner, number);
+            done++; /* the new owner has not looked at it yet */
             continue;
         }
-        executed += execute_waiting(pass, worker, cube);
+        done += execute_waiting(pass, worker, cube);
         if (cube->first != NULL)
             worker->listed[kept++] = number;
         else
             cube->listed = false;
     }
     worker->listed_count = kept;
-    return executed;
+    return done;
 }
 
 bool data_commit_look(struct data_pass *pass, uint32_t worker)
@@ -275,6 +276,16 @@ static void fail_waiting(struct data_pass *pass, struct data_worker *worker, boo
     worker->listed_count = 0;
 }
 
+/* Parcels for which no record has asked yet: tiles of the next drain. Giving them their names may
+ * show a failure of their senders. */
+static void take_inboxes(struct data_pass *pass)
+{
+    for (uint32_t i = 0; i < pass->cube_count; i++) {
+        struct data_worker *const owner = &pass->workers[pass->owner(pass->owner_arg, i)];
+        (void)data_parcels_take(&(struct data_site){pass, owner, &pass->cubes[i], NULL});
+    }
+}
+
 int data_commit_settle(struct data_pass *pass, const struct data_drain *drain,
                        struct cw_event *event, struct cw_error *error)
 {
@@ -284,6 +295,8 @@ int data_commit_settle(struct data_pass *pass, const struct data_drain *drain,
         for (uint32_t i = 0; i < pass->worker_count; i++)
             more |= look(pass, i) > 0;
     }
+    if (pass->owner != NULL && pass->worker_count > 1)
+        take_inboxes(pass);
     for (uint32_t i = 0; i < pass->worker_count; i++) {
         const struct data_failure *const failure = &pass->workers[i].failure;
         fail_waiting(pass, &pass->workers[i], drain->aborted);

@@ -57,16 +57,29 @@ struct data_pass *data_pass_create(const struct hw_config *hw, uint64_t bytes_ma
     return NULL;
 }
 
+static void free_cube(struct data_pass *pass, struct data_cube *cube)
+{
+    sparse_memory_free(&cube->memory);
+    tiles_free(&cube->tiles, &pass->storage);
+    data_parcels_free(cube);
+    data_waiting_free(cube);
+}
+
+void data_pass_free_part(struct data_pass *pass, uint32_t worker)
+{
+    for (uint32_t i = 0; i < pass->cube_count; i++)
+        if (data_pass_worker_of(pass, i) == worker)
+            free_cube(pass, &pass->cubes[i]);
+    sparse_arena_free(&pass->workers[worker].arena);
+    tile_pool_free(&pass->workers[worker].pool);
+}
+
 void data_pass_free(struct data_pass *pass)
 {
     if (!pass)
         return;
-    for (uint32_t i = 0; pass->cubes && i < pass->cube_count; i++) {
-        sparse_memory_free(&pass->cubes[i].memory);
-        tiles_free(&pass->cubes[i].tiles, &pass->storage);
-        data_parcels_free(&pass->cubes[i]);
-        data_waiting_free(&pass->cubes[i]);
-    }
+    for (uint32_t i = 0; pass->cubes && i < pass->cube_count; i++)
+        free_cube(pass, &pass->cubes[i]);
     if (pass->cubes)
         pages_unmap(pass->cubes, pass->cube_count * sizeof *pass->cubes);
     for (uint32_t i = 0; pass->workers && i < pass->worker_count; i++) {
@@ -109,6 +122,8 @@ static int apply_value(const struct data_site *site, const struct lp_op *op, str
         struct tile *const tile = data_tile(site, op->pe, op->a.at, op->a.dir);
         tile->received = true;
         buffer = tile->buffer;
+        if (pass->worker_count > 1)
+            tile_buffer_cross(buffer); /* two cubes hold it, of which each may move */
         tile_buffer_hold(buffer);
     } else {
         struct source source;

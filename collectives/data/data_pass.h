@@ -28,6 +28,9 @@ struct data_pass *data_pass_create(const struct hw_config *hw, uint64_t bytes_ma
 void data_pass_set_owner(struct data_pass *pass, uint32_t (*owner)(void *arg, uint32_t cube),
                          void *arg);
 void data_pass_free(struct data_pass *pass); /* accepts NULL */
+/* Frees the contents of one worker's cubes, for all workers at the same time; afterwards only
+ * data_pass_free() may be called. */
+void data_pass_free_part(struct data_pass *pass, uint32_t worker);
 
 /* The worker of a cube. */
 uint32_t data_pass_worker_of(const struct data_pass *pass, uint32_t cube);

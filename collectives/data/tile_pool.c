@@ -135,7 +135,7 @@ static void check_unchanged(const struct tile_buffer *buffer)
 static bool is_last(struct tile_buffer *buffer)
 {
     if (buffer->crossed)
-        return sync_add_ordered(&buffer->holders, UINT64_MAX) == 1; /* step 3 of I-TILE-3 */
+        return sync_add_ordered(&buffer->holders, UINT64_MAX) == 1; /* step 4 of I-TILE-3 */
     const uint64_t left = sync_load_acquire(&buffer->holders) - 1;
     sync_store_release(&buffer->holders, left);
     return left == 0;

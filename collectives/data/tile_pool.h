@@ -12,7 +12,9 @@
  *   1. Before it crosses, its worker alone holds it, and counts without atomic operations.
  *   2. tile_buffer_cross() comes before the release by which the other worker gets it. So both see
  *      it as crossed, and each change of the count from there on is atomic.
- *   3. The holder whose decrement ends at 0 is the last: each decrement releases its holder's reads
+ *   3. A buffer that is forwarded crosses, too, since each cube that holds it may move to another
+ *      worker. So one that has not crossed has one holder that lasts, and moves with it.
+ *   4. The holder whose decrement ends at 0 is the last: each decrement releases its holder's reads
  *      and acquires those of the others. It alone puts the buffer on the list or into the inbox.
  */
 #ifndef COLLECTIVES_TILE_POOL_H

@@ -297,6 +297,8 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
     return dist;
 }
 
+static void free_worker_data(void *arg, uint32_t worker) { data_pass_free_part(arg, worker); }
+
 void dist_free(struct dist *dist)
 {
     if (!dist)
@@ -307,6 +309,8 @@ void dist_free(struct dist *dist)
     barrier_free(dist->init_barrier);
     barrier_free(dist->barrier);
     barrier_free(dist->end_barrier);
+    if (dist->data != NULL && dist->system != NULL)
+        cw_each_worker(lp_system_sim(dist->system), free_worker_data, dist->data);
     lp_system_free(dist->system);
     data_pass_free(dist->data);
     strict_check_free(dist->strict);

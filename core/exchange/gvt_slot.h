@@ -1,9 +1,10 @@
 /*
- * gvt_slot.h: the slot in which a worker informs the others: its promise (promise.h), how far it is
- * with a round of GVT, its report to that round (gvt.h), and whether it sleeps (wait.h).
+ * gvt_slot.h: the slot in which a worker informs the others: its promise (promise.h), its report to
+ * a round of GVT (gvt.h), and whether it sleeps (wait.h); and how far the workers together are with
+ * the round.
  *
- * Only the slot's own worker writes it, except for `sealed` and `spent` (I-GVT-3) and for waking
- * it.
+ * Only the slot's own worker writes it, except for `sealed` and `spent` (I-GVT-3), for `transit_ps`
+ * (I-GVT-4), and for waking it.
  */
 #ifndef CORE_GVT_SLOT_H
 #define CORE_GVT_SLOT_H
@@ -25,21 +26,33 @@ _Static_assert(sizeof(struct stats_report) == 64, "a line of the worker's slot")
 
 /* Lines are fetched in pairs, so no two slots share a pair. */
 struct gvt_slot {
-    /* line 0: read by the others again and again */
+    /* line 0: read by the workers to which this one may send, at each of their turns */
     _Alignas(128) struct sync_u64 promise_ps; /* promise.h */
-    struct sync_u64 first_cut;                /* the last round whose first cut it has made */
-    struct sync_u64 second_cut; /* the last round whose second cut; releases the report */
-    /* line 1: 1 + the index of the worker that it sleeps for (wait.h), which sets it to 0 to wake
-     * it; 0: it is awake */
-    _Alignas(64) struct sync_u64 waits_for;
-    /* line 2: the report */
-    _Alignas(64) struct key least; /* pending */
-    bool failed;                   /* its least event has failed for good */
-    struct record_batch *sealed;   /* records handed over at the first cut (I-GVT-3) */
-    struct record_batch *spent;    /* batches that worker 0 gives back (I-GVT-3) */
-    struct key *sent;              /* [to] the least key sent between the cuts */
+    /* line 1 */
+    _Alignas(64) struct sync_u64 waits_for; /* 1 + the index of the worker that it sleeps for
+                                 (wait.h), which sets it to 0 to wake it; 0: it is awake */
+    struct record_batch *sealed;            /* records handed over at the first cut (I-GVT-3) */
+    struct record_batch *spent;             /* batches that worker 0 gives back (I-GVT-3) */
+    /* line 2: the report; read once in a round by each worker */
+    _Alignas(64) struct key least; /* of those pending and those sent between the cuts */
+    int64_t pending_ps;            /* the least time that is pending */
+    struct sync_u64 transit_ps[2]; /* [round % 2] the least time that the others have sent to this
+                                      worker between their cuts (I-GVT-4) */
+    uint64_t round;                /* that this is the report to */
+    bool failed; /* `least` is an event that has failed for good, and was not sent */
     /* line 3: the report's figures; read by worker 0, and only if the host wants to know */
     _Alignas(64) struct stats_report report;
+};
+_Static_assert(sizeof(struct gvt_slot) == 256, "two pairs of lines");
+
+/* What has been done in a round, in this order. */
+enum gvt_phase { GVT_CALLED = 1, GVT_ALL_MADE_FIRST_CUT, GVT_ALL_MADE_SECOND_CUT, GVT_PHASES };
+
+/* How far the workers are. `reached` is read by each worker at each turn, and changes three times
+ * in a round; `cuts` is touched at each cut. */
+struct gvt_rounds {
+    _Alignas(128) struct sync_u64 reached; /* round * GVT_PHASES + the last of its phases */
+    _Alignas(128) struct sync_u64 cuts;    /* made by all workers, ever */
 };
 
 #endif

@@ -1,8 +1,12 @@
 /*
- * links.h: a worker's ends of the mailboxes to and from all other workers. For messages that can be
- * cancelled it counts those that it has sent, and remembers those that it has received.
+ * links.h: a worker's ends of the mailboxes that lead to it and from it. A worker has an end for
+ * each other worker to which the partition lets it send, or from which it may receive: its
+ * neighbours. Nothing here is looked at for any other pair, and no loop goes over all workers.
  *
- * Owned by one worker. The host creates and frees it between drains.
+ * Messages that can be cancelled are counted by their sender and remembered by their receiver.
+ *
+ * Owned by one worker, except for the word of a mailbox's end that the sender sets (mailbox.h). The
+ * host creates and frees it between drains.
  */
 #ifndef CORE_LINKS_H
 #define CORE_LINKS_H
@@ -25,19 +29,64 @@ struct arrivals {
     size_t capacity;       /* 0, or a power of two */
 };
 
-struct links {
-    uint32_t count, own;       /* workers; this worker's index, at which nothing is used below */
-    struct mailbox *in, **out; /* in[from], *out[to] */
-    uint64_t *numbers;         /* [to] cancellable messages sent */
-    struct key *sent_least;    /* [to] the least key sent there since the first cut */
-    struct arrivals *arrivals; /* [from] */
-    uint64_t anti_messages;    /* cancellations sent, ever */
-    uint64_t messages;         /* sent, ever, cancellations included */
+/* From one other worker. */
+struct in_link {
+    struct mailbox_in mailbox;
+    int64_t least_delay_ps; /* L of I-PROM-1 */
+    struct arrivals arrivals;
+    uint32_t from;
 };
 
-/* links->out is still to be connected. False: out of memory; links_free() then frees the rest. */
-bool links_create(struct links *links, struct memory *memory, uint32_t count, uint32_t own);
-void links_free(struct links *links, struct memory *memory);
+/* To one other worker. */
+struct out_link {
+    struct mailbox_out mailbox;
+    uint64_t numbers;       /* cancellable messages sent */
+    int64_t crossing_ps;    /* the least time sent there since the first cut; CW_TIME_MAX: none */
+    int64_t least_delay_ps; /* L of I-PROM-1 */
+    uint32_t to;
+    bool written; /* this link is on the list of that name */
+};
+
+enum { NO_LINK = UINT16_MAX };
+
+struct links {
+    uint32_t in_count, out_count; /* neighbours */
+    uint32_t worker_count;
+    struct in_link *in;   /* [in_count], the worker after this one first, then in their order */
+    struct out_link *out; /* [out_count], in the same order */
+    uint16_t *out_of;     /* [worker]: its index in `out`; NO_LINK: it is no neighbour */
+    uint32_t *written;    /* [written_count]: links with messages that are not published */
+    uint32_t *crossed;    /* [crossed_count]: links that were sent over since the first cut */
+    uint32_t written_count, crossed_count;
+    struct key sent_least; /* the least key that was sent to any worker since the first cut */
+    struct memory *memory;
+    uint64_t anti_messages; /* cancellations sent, ever */
+    uint64_t messages;      /* sent, ever, cancellations included */
+};
+
+/*
+ * Creates the ends of worker `own`. `least_delay_ps` is the partition's matrix, [from * count +
+ * to]; NULL: all are 0. False: out of memory; links_free() then frees the rest.
+ */
+bool links_create(struct links *links, struct memory *memory, const int64_t *least_delay_ps,
+                  uint32_t count, uint32_t own);
+/* Joins worker `own`'s end of a link to the end of the worker that sends over it. */
+void links_join(struct links *links, struct in_link *in, uint32_t own, struct links *sender);
+void links_free(struct links *links);
+
+/* The link to a neighbour. */
+static inline struct out_link *links_to(const struct links *links, uint32_t to)
+{
+    return &links->out[links->out_of[to]];
+}
+
+/* Room for a message, as mailbox_write(); the next links_publish() makes it known. */
+struct message *links_write(struct links *links, struct out_link *out, size_t body_bytes);
+
+/* Notes that a message with this key was sent between the cuts of a round (gvt.h). */
+void links_note_crossing(struct links *links, struct out_link *out, struct key key);
+/* The first cut: nothing has been sent since. */
+void links_begin_crossing(struct links *links);
 
 /* Publishes all messages that were written. Returns whether there were any. */
 bool links_publish(struct links *links);

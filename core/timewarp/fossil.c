@@ -38,7 +38,7 @@ void fossil_emit_records(struct timewarp *tw, const struct cw_event *event, cons
 {
     const struct cw_config *const config = &tw->worker->sim->config;
     if (config->worker_record != NULL)
-        commit_records_deliver_worker(records, bytes, event, config, tw->index);
+        worker_deliver_records(tw->worker, records, bytes, event);
     if (config->record != NULL)
         memcpy(worker_need(tw->worker, record_outbox_add(&tw->outbox, event, bytes)), records,
                bytes);

@@ -26,54 +26,66 @@ enum {
 
 uint64_t gvt_moment(const struct gvt *gvt) { return gvt->round * 4 + (uint64_t)gvt->stage; }
 
-void gvt_close_delays(int64_t *delays_ps, uint32_t n)
+void gvt_path_delays(int64_t *delays_ps, const int64_t *least_delay_ps, uint32_t n)
 {
-    for (uint32_t via = 0; via < n; via++)
+    for (uint32_t to = 0; to < n; to++)
         for (uint32_t from = 0; from < n; from++)
-            for (uint32_t to = 0; to < n; to++) {
-                const int64_t through = add_saturating(delays_ps[(size_t)from * n + via],
-                                                       delays_ps[(size_t)via * n + to]);
-                int64_t *const direct = &delays_ps[(size_t)from * n + to];
-                *direct = through < *direct ? through : *direct;
+            delays_ps[(size_t)to * n + from] = least_delay_ps == NULL ? (n > 1 ? 0 : CW_TIME_MAX)
+                                               : from == to           ? CW_TIME_MAX
+                                                            : least_delay_ps[(size_t)from * n + to];
+    for (uint32_t via = 0; via < n && least_delay_ps != NULL; via++)
+        for (uint32_t to = 0; to < n; to++) {
+            int64_t *const row = &delays_ps[(size_t)to * n];
+            const int64_t rest_ps = row[via];
+            for (uint32_t from = 0; from < n && rest_ps < CW_TIME_MAX; from++) {
+                const int64_t through = add_saturating(delays_ps[(size_t)via * n + from], rest_ps);
+                row[from] = through < row[from] ? through : row[from];
             }
+        }
 }
 
-static bool all_have(const struct cw_sim *sim, bool second, uint64_t round)
+/* The value of gvt_rounds.reached from which on this worker can go on. */
+static uint64_t awaited(const struct gvt *gvt)
 {
-    for (uint32_t i = 0; i < sim->worker_count; i++) {
-        const struct gvt_slot *const slot = &sim->slots[i];
-        /* acquire: pairs with the releases in first_cut() and second_cut() */
-        if (sync_load_acquire(second ? &slot->second_cut : &slot->first_cut) < round)
-            return false;
-    }
-    return true;
+    return gvt->stage == GVT_BEGIN       ? (gvt->round + 1) * GVT_PHASES + GVT_CALLED
+           : gvt->stage == GVT_FIRST_CUT ? gvt->round * GVT_PHASES + GVT_ALL_MADE_FIRST_CUT
+                                         : gvt->round * GVT_PHASES + GVT_ALL_MADE_SECOND_CUT;
 }
 
 bool gvt_can_go_on(const struct gvt *gvt, const struct cw_sim *sim)
 {
-    if (gvt->stage != GVT_BEGIN)
-        return all_have(sim, gvt->stage == GVT_SECOND_CUT, gvt->round);
-    for (uint32_t i = 0; i < sim->worker_count; i++)
-        if (sync_load_acquire(&sim->slots[i].first_cut) > gvt->round) /* as in all_have() */
-            return true;
-    return false;
+    /* acquire: pairs with reach() */
+    return sync_load_acquire(&sim->gvt_rounds.reached) >= awaited(gvt);
+}
+
+static void reach(struct timewarp *tw, enum gvt_phase phase)
+{
+    struct cw_sim *const sim = tw->worker->sim;
+    /* release: pairs with the acquire in gvt_can_go_on() */
+    sync_store_release(&sim->gvt_rounds.reached, tw->gvt.round * GVT_PHASES + phase);
+    wait_wake(sim, tw->index, true);
+}
+
+/* This worker has made a cut. The last one to make it says so to all, in the name of all: it has
+ * acquired what each of them wrote before it counted. */
+static void count_cut(struct timewarp *tw, enum gvt_phase phase)
+{
+    struct cw_sim *const sim = tw->worker->sim;
+    if ((sync_add_ordered(&sim->gvt_rounds.cuts, 1) + 1) % sim->worker_count == 0)
+        reach(tw, phase);
 }
 
 static void first_cut(struct timewarp *tw, struct gvt_slot *slot)
 {
-    struct cw_sim *const sim = tw->worker->sim;
     (void)links_publish(&tw->links);
     CW_INVARIANT("I-GVT-3", slot->sealed == NULL,
                  "worker %u makes the first cut of round %llu, and its last batch was not taken",
                  (unsigned)tw->index, (unsigned long long)tw->gvt.round);
     record_outbox_take_back(&tw->outbox, &slot->spent);
     slot->sealed = record_outbox_seal(&tw->outbox);
-    for (uint32_t to = 0; to < sim->worker_count; to++)
-        tw->links.sent_least[to] = KEY_NEVER;
-    /* release: our messages are published; pairs with the acquire in all_have() */
-    sync_store_release(&slot->first_cut, tw->gvt.round);
+    links_begin_crossing(&tw->links);
     tw->gvt.stage = GVT_FIRST_CUT;
-    wait_wake(sim, tw->index, true);
+    count_cut(tw, GVT_ALL_MADE_FIRST_CUT);
 }
 
 /* The key of the least event that this worker has to handle. Frees the cancelled ones before it. */
@@ -92,31 +104,47 @@ static struct key least_pending(struct timewarp *tw)
     return least == NULL ? KEY_NEVER : key_of(least);
 }
 
+/* Tells each worker to which this one has sent between its cuts (I-GVT-4). */
+static void report_crossings(struct timewarp *tw)
+{
+    const struct links *const links = &tw->links;
+    for (uint32_t i = 0; i < links->crossed_count; i++) {
+        const struct out_link *const out = &links->out[links->crossed[i]];
+        sync_lower(&tw->worker->sim->slots[out->to].transit_ps[tw->gvt.round % 2],
+                   out->crossing_ps);
+    }
+}
+
 static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
 {
-    struct cw_sim *const sim = tw->worker->sim;
-    CW_INVARIANT("I-GVT-2",
-                 all_have(sim, false, tw->gvt.round) &&
-                     sync_load_acquire(&slot->second_cut) + 1 == tw->gvt.round,
-                 "worker %u writes its report of round %llu, its last was of %llu",
-                 (unsigned)tw->index, (unsigned long long)tw->gvt.round,
-                 (unsigned long long)sync_load_acquire(&slot->second_cut));
+    CW_INVARIANT(
+        "I-GVT-2", gvt_can_go_on(&tw->gvt, tw->worker->sim) && slot->round + 1 == tw->gvt.round,
+        "worker %u writes its report of round %llu, its last was of %llu", (unsigned)tw->index,
+        (unsigned long long)tw->gvt.round, (unsigned long long)slot->round);
     receive_all(tw);
     (void)links_publish(&tw->links);
-    slot->least = least_pending(tw);
-    for (uint32_t to = 0; to < sim->worker_count; to++)
-        slot->sent[to] = tw->links.sent_least[to];
+    struct key least = least_pending(tw);
     slot->failed = tw->current.failed;
     if (tw->current.failed) {
         const struct key key = tw->current.stuck_at;
-        slot->least = key_before(key, slot->least) ? key : slot->least;
-        slot->failed = !key_before(slot->least, key);
+        least = key_before(key, least) ? key : least;
+        slot->failed = !key_before(least, key);
     }
+    tw->gvt.reported = least;
+    slot->pending_ps = least.time_ps;
+    if (!key_before(least, tw->links.sent_least)) {
+        slot->failed = false;
+        least = tw->links.sent_least;
+    }
+    slot->least = least;
+    slot->round = tw->gvt.round;
+    /* What the others told in the last round was read by all before their first cuts of this one;
+     * they tell anew after their first cuts of the next one. */
+    sync_store_release(&slot->transit_ps[(tw->gvt.round + 1) % 2], CW_TIME_MAX);
+    report_crossings(tw);
     stats_report(tw, &slot->report);
-    /* release: the report; pairs with the acquire in all_have() */
-    sync_store_release(&slot->second_cut, tw->gvt.round);
     tw->gvt.stage = GVT_SECOND_CUT;
-    wait_wake(sim, tw->index, true);
+    count_cut(tw, GVT_ALL_MADE_SECOND_CUT);
 }
 
 /*
@@ -129,12 +157,11 @@ static bool is_failure_certain(const struct cw_sim *sim, struct key now)
     bool any = false;
     for (uint32_t b = 0; b < sim->worker_count; b++) {
         const struct gvt_slot *const slot = &sim->slots[b];
-        if (!slot->failed && !key_before(now, slot->least))
+        if (key_before(now, slot->least))
+            continue;
+        if (!slot->failed)
             return false;
-        any |= slot->failed && !key_before(now, slot->least);
-        for (uint32_t to = 0; to < sim->worker_count; to++)
-            if (!key_before(now, slot->sent[to]))
-                return false;
+        any = true;
     }
     return any;
 }
@@ -143,28 +170,33 @@ static bool is_failure_certain(const struct cw_sim *sim, struct key now)
 static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index)
 {
     const uint32_t n = sim->worker_count;
+    const int64_t *const delays_ps = &sim->path_delays_ps[(size_t)index * n];
     const struct key last = gvt->now;
-    int64_t safe_ps = CW_TIME_MAX;
+    int64_t safe_ps = CW_TIME_MAX, told_ps = CW_TIME_MAX;
+    bool any_failed = false;
     gvt->now = KEY_NEVER;
     for (uint32_t b = 0; b < n; b++) {
-        struct key least = sim->slots[b].least;
-        for (uint32_t c = 0; c < n; c++)
-            if (key_before(sim->slots[c].sent[b], least))
-                least = sim->slots[c].sent[b];
-        const int64_t bound_ps =
-            add_saturating(least.time_ps, sim->path_delays_ps[(size_t)b * n + index]);
-        safe_ps = bound_ps < safe_ps ? bound_ps : safe_ps;
-        gvt->now = key_before(least, gvt->now) ? least : gvt->now;
-    }
-    for (uint32_t b = 0; b < n; b++)
-        CW_INVARIANT("I-GVT-2", sync_load_acquire(&sim->slots[b].second_cut) == gvt->round,
+        const struct gvt_slot *const slot = &sim->slots[b];
+        CW_INVARIANT("I-GVT-2", slot->round == gvt->round,
                      "worker %u computes round %llu, worker %u has reported to %llu",
                      (unsigned)index, (unsigned long long)gvt->round, (unsigned)b,
-                     (unsigned long long)sync_load_acquire(&sim->slots[b].second_cut));
+                     (unsigned long long)slot->round);
+        /* the last acquire of `reached` orders this load, too */
+        const int64_t transit_ps = (int64_t)sync_load_acquire(&slot->transit_ps[gvt->round % 2]);
+        told_ps = transit_ps < told_ps ? transit_ps : told_ps;
+        const int64_t least_ps = transit_ps < slot->pending_ps ? transit_ps : slot->pending_ps;
+        const int64_t bound_ps = add_saturating(least_ps, delays_ps[b]);
+        safe_ps = bound_ps < safe_ps ? bound_ps : safe_ps;
+        gvt->now = key_before(slot->least, gvt->now) ? slot->least : gvt->now;
+        any_failed |= slot->failed;
+    }
     CW_INVARIANT("I-GVT-1", !key_before(gvt->now, last),
                  "GVT falls from %lld to %lld ps in round %llu", (long long)last.time_ps,
                  (long long)gvt->now.time_ps, (unsigned long long)gvt->round);
-    gvt->failed = is_failure_certain(sim, gvt->now);
+    CW_INVARIANT("I-GVT-4", told_ps >= gvt->now.time_ps,
+                 "a message for %lld ps was sent between the cuts, GVT is %lld ps",
+                 (long long)told_ps, (long long)gvt->now.time_ps);
+    gvt->failed = any_failed && is_failure_certain(sim, gvt->now);
     gvt->over = gvt->failed || gvt->now.time_ps >= sim->config.end_ps;
     return safe_ps;
 }
@@ -174,12 +206,26 @@ static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index
 static bool is_wanted(const struct timewarp *tw)
 {
     const size_t live = tw->undo_log.live;
-    return tw->gvt.called || tw->wait.looks >= LOOKS_BEFORE_ROUND || live >= LIVE_BEFORE_ROUND ||
+    return tw->wait.looks >= LOOKS_BEFORE_ROUND || live >= LIVE_BEFORE_ROUND ||
            (live > 0 && live >= tw->throttle.allowance) ||
            record_outbox_bytes(&tw->outbox) >= RECORD_BYTES_BEFORE_ROUND ||
            (tw->throttle.level >= MEMORY_TIGHT && (live > 0 || tw->outbox.open != NULL)) ||
            tw->processed - tw->gvt.processed_then >= EVENTS_BEFORE_ROUND || tw->current.failed ||
            tw->current.stuck;
+}
+
+/* Worker 0: the records of the events before the last round's GVT. */
+static void deliver_records(struct timewarp *tw)
+{
+    struct cw_sim *const sim = tw->worker->sim;
+    struct interval_log *const log = tw->worker->clock.log;
+    const uint64_t begun = log == NULL ? 0 : clock_ticks();
+    if (!record_merge_deliver(&sim->merger, tw->gvt.now, NULL)) {
+        (void)memory_error(&sim->memory, &tw->worker->failure);
+        abort_run(sim, tw->worker);
+    }
+    if (log != NULL)
+        interval_log_long(log, CW_INTERVAL_RECORDS, begun, clock_ticks(), 0, 0);
 }
 
 bool gvt_step(struct timewarp *tw)
@@ -188,24 +234,24 @@ bool gvt_step(struct timewarp *tw)
     struct gvt *const gvt = &tw->gvt;
     struct gvt_slot *const slot = &sim->slots[tw->index];
     if (gvt->stage == GVT_BEGIN) {
-        if (!is_wanted(tw))
+        const bool called = gvt_can_go_on(gvt, sim);
+        if (!called && !is_wanted(tw))
             return false;
-        gvt->called = false;
         gvt->round++;
         gvt->begun = clock_ticks();
+        if (!called)
+            reach(tw, GVT_CALLED);
         first_cut(tw, slot);
     }
     if (gvt->stage == GVT_FIRST_CUT) {
-        if (!all_have(sim, false, gvt->round))
+        if (!gvt_can_go_on(gvt, sim))
             return false;
         /* All have committed the events before the last round's GVT. */
-        if (tw->index == 0 && !record_merge_deliver(&sim->merger, gvt->now, NULL)) {
-            (void)memory_error(&sim->memory, &tw->worker->failure);
-            abort_run(sim, tw->worker);
-        }
+        if (tw->index == 0)
+            deliver_records(tw);
         second_cut(tw, slot);
     }
-    if (!all_have(sim, true, gvt->round))
+    if (!gvt_can_go_on(gvt, sim))
         return false;
     const int64_t safe_ps = compute(gvt, sim, tw->index);
     receive_all(tw); /* all that was published before the reports (I-SAFE-1) */
@@ -215,7 +261,11 @@ bool gvt_step(struct timewarp *tw)
                  "worker %u has the safe bound %lld ps, GVT is %lld ps", (unsigned)tw->index,
                  (long long)gvt->safe_ps, (long long)gvt->now.time_ps);
     gvt->rounds++;
-    gvt->ticks += clock_ticks() - gvt->begun;
+    const uint64_t end = clock_ticks();
+    gvt->ticks += end - gvt->begun;
+    if (__builtin_expect(tw->worker->clock.log != NULL, 0)) /* memory: a figure to show */
+        interval_log_round(tw->worker->clock.log, gvt->begun, end, tw->throttle.window,
+                           tw->index == 0 ? sync_load_acquire(&sim->memory.taken) : 0);
     gvt->processed_then = tw->processed;
     gvt->stage = GVT_BEGIN;
     return true;

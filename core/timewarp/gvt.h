@@ -2,11 +2,19 @@
  * gvt.h: global virtual time (GVT), computed without stopping any worker (after Mattern's two cuts,
  * 1993; with Fujimoto and Hybinette's use of shared memory).
  *
- * A round has two cuts. At the first cut each worker publishes its messages and says so. When all
- * have made it, each worker takes the messages that have arrived, and reports: the least key that
- * it has pending, and, for each other worker, the least key that it has sent there since its first
- * cut. That is its second cut. When all have reported, each computes the same result from the
- * reports.
+ * A round has two cuts. At the first cut each worker publishes its messages and counts itself. When
+ * all have been counted, each worker takes the messages that have arrived, and reports: the least
+ * key that it has pending, and the least key that it has sent to any worker since its first cut.
+ * Besides, it lowers a word of each worker to which it has sent since then, to the least time of
+ * those messages. That is its second cut, at which it counts itself again. When all have been
+ * counted, each computes the same GVT from the reports, and its own safe bound. So a worker reads
+ * one line for each worker in a round, and writes one for each that it has sent to.
+ *
+ * Whoever is counted last at a cut says so to all in one word, `reached`, which is all that the
+ * others look at meanwhile. The count acquires and releases, so the last one, and whoever acquires
+ * `reached`, has all that each worker wrote before its cut. That a round is called is said in the
+ * same word. Several may call it, with the same value, each before it is counted at the first cut;
+ * so the word never goes back.
  *
  * I-GVT-1: no event and no cancellation that is sent after the cuts is before the least reported
  * key. Proof, for a message that is in no report:
@@ -17,9 +25,9 @@
  *   3. So it was sent after its sender's second cut, and its cause was pending there at that cut,
  *      or arrived later. By induction over causes it is not before the least reported key.
  *
- * I-SAFE-1: let U(B) be the least time that is reported by or for worker B, and D(B, A) the least
- * delay of any non-empty path of workers from B to A. When A has taken all messages that were
- * published before the reports, no message that arrives later is before
+ * I-SAFE-1: let U(B) be the least time that is reported by worker B, or by the others in B's word,
+ * and D(B, A) the least delay of any non-empty path of workers from B to A. When A has taken all
+ * messages that were published before the reports, no message that arrives later is before
  *   S(A) = min over B of U(B) + D(B, A).
  * A cancellation is no exception: it is caused by the rollback of an event that is not before U(B),
  * and it names an event that was sent from there.
@@ -28,11 +36,23 @@
  * worker enters the first cut of round r + 1 after it has computed round r, and the second cut of
  * r + 1 after all have entered the first.
  *
- * I-GVT-3 (ownership of `sealed` and `spent`): worker 0 owns them from acquiring every first_cut
- * until it releases its own second_cut. The slot's worker owns them from acquiring every second_cut
- * until it releases its next first_cut.
+ * I-GVT-3 (ownership of `sealed` and `spent`): worker 0 owns them from acquiring that all have made
+ * the first cut until it is counted at its second cut. The slot's worker owns them from acquiring
+ * that all have made the second cut until it is counted at its next first cut.
  *
- * Entered by the worker that owns the timewarp, except gvt_close_delays(), which is the host's.
+ * I-GVT-4: when all have made the second cut of round r, transit_ps[r % 2] of worker B is the least
+ * time that was sent to B between its sender's cuts of round r; CW_TIME_MAX if nothing was. Proof:
+ *   1. B sets the word to CW_TIME_MAX before it is counted at the second cut of round r - 1.
+ *   2. At that moment all have made the first cut of r - 1. So all have computed round r - 2, which
+ *      was the last to read the word.
+ *   3. A sender lowers the word in round r after its first cut of r. So it has acquired that all
+ *      have made the second cut of r - 1, B with step 1 among them.
+ *   4. It does so before it is counted at its second cut of round r. So each worker that computes
+ *      round r has acquired it.
+ *   5. The next one to write the word is B, at the second cut of round r + 1 (steps 1 and 2).
+ * The host sets both words before the first round.
+ *
+ * Entered by the worker that owns the timewarp, except gvt_path_delays(), which is the host's.
  */
 #ifndef CORE_GVT_H
 #define CORE_GVT_H
@@ -54,7 +74,9 @@ bool gvt_can_go_on(const struct gvt *gvt, const struct cw_sim *sim);
  * if this one needs one. True: a round has ended, and `now` and `safe_ps` are new. */
 bool gvt_step(struct timewarp *tw);
 
-/* Replaces the least delays of direct ways between workers by D of I-SAFE-1. */
-void gvt_close_delays(int64_t *delays_ps, uint32_t workers);
+/* Fills delays_ps[to * workers + from] with D of I-SAFE-1, from the partition's matrix
+ * [from * workers + to] of least delays; NULL: all are 0. Some workers^3 steps at most, fewer where
+ * some never send to others. */
+void gvt_path_delays(int64_t *delays_ps, const int64_t *least_delay_ps, uint32_t workers);
 
 #endif

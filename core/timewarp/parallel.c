@@ -3,6 +3,7 @@
  */
 #include "core/timewarp/parallel.h"
 
+#include "core/host/clock.h"
 #include "core/host/host_limits.h"
 #include "core/host/pin.h"
 #include "core/host/threads.h"
@@ -46,8 +47,10 @@ static bool timewarp_create(struct cw_sim *sim, struct worker *worker)
     lazy_cancel_init(&tw->lazy, memory, sim->config.lazy_cancellation);
     undo_log_init(&tw->undo_log, memory);
     throttle_init(&tw->throttle, sim->config.sync);
-    slot->sent = memory_take(memory, sim->worker_count * sizeof *slot->sent);
-    return links_create(&tw->links, memory, sim->worker_count, worker->index) && slot->sent != NULL;
+    for (int i = 0; i < 2; i++)
+        sync_store_release(&slot->transit_ps[i], CW_TIME_MAX); /* no worker runs yet */
+    return links_create(&tw->links, memory, sim->config.least_delay_ps, sim->worker_count,
+                        worker->index);
 }
 
 static void timewarp_free(struct cw_sim *sim, struct worker *worker)
@@ -59,8 +62,7 @@ static void timewarp_free(struct cw_sim *sim, struct worker *worker)
     record_batches_free(slot->spent, memory);
     if (tw == NULL)
         return;
-    links_free(&tw->links, memory);
-    memory_give(memory, slot->sent, sim->worker_count * sizeof *slot->sent);
+    links_free(&tw->links);
     memory_give(memory, tw->rollback.cancels,
                 tw->rollback.cancel_capacity * sizeof(struct cw_event *));
     lazy_cancel_free(&tw->lazy, memory);
@@ -85,16 +87,15 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
     sim->thread_count = thread_count(sim, cores);
     sim->crowded = sim->thread_count > cores;
     sim->can_fence_all = sync_can_fence_all();
-    const int64_t *const least_ps = sim->config.least_delay_ps;
-    for (size_t i = 0; i < delays; i++)
-        sim->path_delays_ps[i] = i / n == i % n ? CW_TIME_MAX : least_ps == NULL ? 0 : least_ps[i];
-    gvt_close_delays(sim->path_delays_ps, n);
+    gvt_path_delays(sim->path_delays_ps, sim->config.least_delay_ps, n);
     for (uint32_t i = 0; i < n; i++)
         if (!timewarp_create(sim, &sim->workers[i]))
             return memory_error(&sim->memory, error);
-    for (uint32_t from = 0; from < n; from++)
-        for (uint32_t to = 0; to < n; to++)
-            sim->workers[from].timewarp->links.out[to] = &sim->workers[to].timewarp->links.in[from];
+    for (uint32_t to = 0; to < n; to++) {
+        struct links *const links = &sim->workers[to].timewarp->links;
+        for (uint32_t i = 0; i < links->in_count; i++)
+            links_join(links, &links->in[i], to, &sim->workers[links->in[i].from].timewarp->links);
+    }
     sim->pin = sim->config.pin_workers ? pin_create(sim->thread_count) : NULL;
     return CW_OK;
 }
@@ -124,7 +125,7 @@ static void forget_bounds(struct cw_sim *sim)
         struct gvt *const gvt = &tw->gvt;
         gvt->now = (struct key){.time_ps = INT64_MIN};
         gvt->safe_ps = INT64_MIN;
-        gvt->over = gvt->called = tw->ended = false;
+        gvt->over = tw->ended = false;
         tw->wait.last_looks = 0;
         tw->promise.promised_ps = tw->collected_ps = INT64_MIN;
         sync_store_release(&sim->slots[i].promise_ps, (uint64_t)INT64_MIN); /* no worker runs yet */
@@ -148,6 +149,10 @@ static void enter_workers(void *argument, uint32_t index)
         worker_run(&sim->workers[first]);
     else
         worker_run_in_turn(&sim->workers[first], end - first);
+    for (uint32_t i = first > 0 ? first : 1; i < end; i++) /* worker 0 goes on: settle() */
+        if (sim->workers[i].clock.log != NULL)
+            interval_log_close(sim->workers[i].clock.log, clock_ticks(),
+                               worker_counts(&sim->workers[i]));
 }
 
 /* Starts the threads, unless they are there. */
@@ -189,7 +194,7 @@ static void enter_host_calls(void *argument, uint32_t index)
     const uint32_t end = first_worker_on(calls->sim, index + 1);
     pin_thread(calls->sim->pin, index);
     for (uint32_t i = first_worker_on(calls->sim, index); i < end; i++)
-        calls->fn(calls->arg, i);
+        worker_call_host(&calls->sim->workers[i], calls->fn, calls->arg);
 }
 
 /* I-THREADS-1 orders the calls after what the caller has written, and before what it reads then. */
@@ -199,7 +204,7 @@ void parallel_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
     struct cw_error error; /* a drain will tell; here the calling thread does all */
     if (sim->thread_count < 2 || have_threads(sim, &error) != CW_OK) {
         for (uint32_t i = 0; i < sim->worker_count; i++)
-            fn(arg, i);
+            worker_call_host(&sim->workers[i], fn, arg);
         return;
     }
     pin_begin(sim->pin);
@@ -254,8 +259,12 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
         sim->slots[i].sealed = record_outbox_seal(&sim->workers[i].timewarp->outbox);
     struct entry entry;
     const struct timewarp *const failed = gvt->failed ? least_failed(sim, &entry) : NULL;
+    struct interval_log *const log = sim->workers[0].clock.log;
+    const uint64_t begun = clock_ticks();
     if (!record_merge_deliver(&sim->merger, gvt->now, failed == NULL ? NULL : &entry))
         return memory_error(&sim->memory, error);
+    if (log != NULL)
+        interval_log_long(log, CW_INTERVAL_RECORDS, begun, clock_ticks(), 0, 0);
     if (failed == NULL)
         return stress_result(sim, error);
     simulation_failed_at(sim, failed->failed_event);

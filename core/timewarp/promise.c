@@ -11,29 +11,25 @@
 #include "core/timewarp/wait.h"
 #include "core/worker.h"
 
-/* The safe bound that the others' promises give. Notes the worker that limits it: of several, the
- * last one after this worker in the order in which cores take turns. Notes also whether one of them
- * has begun a round. */
+/* The safe bound that the promises give of those workers that may send to this one; no other can
+ * hold it up. Notes the worker that limits it: of several, the last one after this worker in the
+ * order in which cores take turns. */
 static int64_t bound_of_promises(struct timewarp *tw)
 {
-    const struct cw_sim *const sim = tw->worker->sim;
-    const uint32_t n = sim->worker_count;
-    const int64_t *const least_ps = sim->config.least_delay_ps;
+    const struct gvt_slot *const slots = tw->worker->sim->slots;
+    const struct links *const links = &tw->links;
     int64_t bound_ps = CW_TIME_MAX;
     tw->promise.blocked_by = tw->index;
-    for (uint32_t i = 1; i < n; i++) {
-        const uint32_t from = tw->index + i < n ? tw->index + i : tw->index + i - n;
-        const struct gvt_slot *const slot = &sim->slots[from];
+    for (uint32_t i = 0; i < links->in_count; i++) {
+        const struct in_link *const in = &links->in[i];
         /* acquire: messages published before are in our mailbox; pairs with promise_renew() */
-        const int64_t promised_ps = (int64_t)sync_load_acquire(&slot->promise_ps);
-        const int64_t arrival_ps = add_saturating(
-            promised_ps, least_ps == NULL ? 0 : least_ps[(size_t)from * n + tw->index]);
+        const int64_t promised_ps = (int64_t)sync_load_acquire(&slots[in->from].promise_ps);
+        const int64_t arrival_ps = add_saturating(promised_ps, in->least_delay_ps);
         if (arrival_ps <= bound_ps) {
             bound_ps = arrival_ps;
-            tw->promise.blocked_by = from;
+            tw->promise.blocked_by = in->from;
             tw->promise.blocked_by_ps = promised_ps;
         }
-        tw->gvt.called |= sync_load_acquire(&slot->first_cut) > tw->gvt.round; /* as all_have() */
     }
     return bound_ps;
 }

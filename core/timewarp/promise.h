@@ -19,8 +19,9 @@
  * nothing that could undo it is pending or can still arrive. An event at P(B) may not be.
  *
  * I-SAFE-2: a worker A that reads the promises, and then takes all messages that have arrived, has
- * the safe bound S(A) = min over the others B of P(B) + L(B, A). Each promise is released after its
- * worker's messages were published, and acquired before the mailboxes are read.
+ * the safe bound S(A) = min over the others B of P(B) + L(B, A), where B counts only if it may send
+ * to A at all. Each promise is released after its worker's messages were published, and acquired
+ * before the mailboxes are read.
  *
  * From one worker to the next, promises rise by the lookahead at most. That is slow where events
  * are far apart, and without lookahead they do not rise at all. GVT rounds make up for that

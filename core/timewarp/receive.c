@@ -28,9 +28,9 @@ static bool grow_arrivals(struct timewarp *tw, struct arrivals *arrivals)
 }
 
 /* Remembers an event that its sender may cancel. The sender numbers them in order. */
-static void remember(struct timewarp *tw, uint32_t from, uint64_t seq, struct cw_event *event)
+static void remember(struct timewarp *tw, struct in_link *in, uint64_t seq, struct cw_event *event)
 {
-    struct arrivals *const arrivals = &tw->links.arrivals[from];
+    struct arrivals *const arrivals = &in->arrivals;
     while (arrivals->first < arrivals->next &&
            arrivals->items[arrivals->first & (arrivals->capacity - 1)].time_ps <
                tw->gvt.now.time_ps)
@@ -39,7 +39,7 @@ static void remember(struct timewarp *tw, uint32_t from, uint64_t seq, struct cw
         worker_fail_for_memory(tw->worker);
     if (seq != arrivals->next)
         worker_bug(tw->worker, "message %llu from worker %u came out of order",
-                   (unsigned long long)seq, (unsigned)from);
+                   (unsigned long long)seq, (unsigned)in->from);
     arrivals->items[arrivals->next++ & (arrivals->capacity - 1)] =
         (struct arrival){event, event->time_ps};
 }
@@ -53,62 +53,60 @@ static void check_safe(struct timewarp *tw, uint32_t from, int64_t time_ps)
                    (unsigned)from, (long long)time_ps, (long long)tw->gvt.safe_ps);
 }
 
-static void take_event(struct timewarp *tw, uint32_t from, const struct message *message)
+static void take_event(struct timewarp *tw, struct in_link *in, const struct message *message)
 {
     struct worker *const worker = tw->worker;
     const struct cw_event *const sent = (const struct cw_event *)(const void *)message->body;
-    check_safe(tw, from, sent->time_ps);
+    check_safe(tw, in->from, sent->time_ps);
     struct cw_event *const event =
         worker_need(worker, event_pool_get(&worker->pool, sent->payload_bytes));
     memcpy(event, sent, offsetof(struct cw_event, payload) + sent->payload_bytes);
     const struct entry entry = entry_of_event(event);
     CW_INVARIANT("I-GVT-1", !key_before(key_of(&entry), tw->gvt.now),
-                 "worker %u has sent an event for %lld ps, GVT is %lld ps", (unsigned)from,
+                 "worker %u has sent an event for %lld ps, GVT is %lld ps", (unsigned)in->from,
                  (long long)entry.time_ps, (long long)tw->gvt.now.time_ps);
     if (message->cancellable)
-        remember(tw, from, message->seq, event);
+        remember(tw, in, message->seq, event);
     if (!pending_push(&worker->pending, entry))
         worker_fail_for_memory(worker);
 }
 
-static void take_cancel(struct timewarp *tw, uint32_t from, const struct message *message)
+static void take_cancel(struct timewarp *tw, const struct in_link *in,
+                        const struct message *message)
 {
-    const struct arrivals *const arrivals = &tw->links.arrivals[from];
+    const struct arrivals *const arrivals = &in->arrivals;
     struct remote_send sent;
     memcpy(&sent, message->body, sizeof sent);
-    check_safe(tw, from, sent.time_ps);
+    check_safe(tw, in->from, sent.time_ps);
     const struct key key = {sent.time_ps, sent.key_high, sent.key_low >> 32};
     if (message->seq < arrivals->first || message->seq >= arrivals->next ||
         key_before(key, tw->gvt.now))
         worker_bug(tw->worker, "worker %u cancelled message %llu, which is committed",
-                   (unsigned)from, (unsigned long long)message->seq);
+                   (unsigned)in->from, (unsigned long long)message->seq);
     rollback_cancel(tw, arrivals->items[message->seq & (arrivals->capacity - 1)].event);
 }
 
 /* Takes at most `most` messages from one mailbox. True: it was then empty. */
-static inline bool take_from(struct timewarp *tw, uint32_t from, uint64_t most)
+static inline bool take_from(struct timewarp *tw, struct in_link *in, uint64_t most)
 {
-    struct mailbox *const mailbox = &tw->links.in[from];
     const struct message *message;
     uint64_t taken = 0;
-    while (taken < most && (message = mailbox_read(mailbox)) != NULL) {
+    while (taken < most && (message = mailbox_read(&in->mailbox)) != NULL) {
         taken++;
         if (message->kind == MESSAGE_EVENT)
-            take_event(tw, from, message);
+            take_event(tw, in, message);
         else
-            take_cancel(tw, from, message);
+            take_cancel(tw, in, message);
     }
     if (taken > 0)
-        mailbox_release(mailbox);
+        mailbox_release(&in->mailbox);
     return taken < most;
 }
 
 void receive_all(struct timewarp *tw)
 {
-    const uint32_t n = tw->worker->sim->worker_count;
-    for (uint32_t from = 0; from < n; from++)
-        if (from != tw->index)
-            (void)take_from(tw, from, UINT64_MAX);
+    for (uint32_t i = 0; i < tw->links.in_count; i++)
+        (void)take_from(tw, &tw->links.in[i], UINT64_MAX);
 }
 
 bool receive_some(struct timewarp *tw)
@@ -117,11 +115,9 @@ bool receive_some(struct timewarp *tw)
         receive_all(tw);
         return true;
     }
-    const uint32_t n = tw->worker->sim->worker_count;
     bool all = true;
-    for (uint32_t from = 0; from < n; from++)
-        if (from != tw->index)
-            all &= take_from(tw, from, stress_delivery(tw));
+    for (uint32_t i = 0; i < tw->links.in_count; i++)
+        all &= take_from(tw, &tw->links.in[i], stress_delivery(tw));
     tw->stress.held_back += !all;
     return all;
 }

@@ -150,26 +150,43 @@ void rollback_work_off(struct timewarp *tw)
     }
 }
 
+/* From here to end_undoing() the worker undoes. Returns the activity before. */
+static unsigned begin_undoing(struct timewarp *tw)
+{
+    struct activity_clock *const clock = &tw->worker->clock;
+    if (__builtin_expect(clock->log != NULL, 0))
+        interval_log_rollback(clock->log, clock_ticks(), tw->rollback.events);
+    return activity_go(clock, CW_ROLLBACK);
+}
+
+static void end_undoing(struct timewarp *tw, unsigned activity)
+{
+    struct activity_clock *const clock = &tw->worker->clock;
+    (void)activity_go(clock, activity);
+    if (__builtin_expect(clock->log != NULL, 0))
+        interval_log_rollback_end(clock->log, clock_ticks(), tw->rollback.events);
+}
+
 void rollback_straggler(struct timewarp *tw, const struct entry *straggler)
 {
     if (!is_straggler(tw, straggler))
         return;
-    const unsigned activity = activity_go(&tw->worker->clock, CW_ROLLBACK);
+    const unsigned activity = begin_undoing(tw);
     uint64_t undone = 0;
     for (; is_straggler(tw, straggler); undone++)
         undo_newest(tw, entry_lp(straggler));
     note_rollback(tw, ROLLBACK_PRIMARY, undone);
     rollback_work_off(tw);
-    (void)activity_go(&tw->worker->clock, activity);
+    end_undoing(tw, activity);
 }
 
 static void undo_and_cancel(struct timewarp *tw, const struct cw_event *event,
                             enum rollback_cause cause)
 {
-    const unsigned activity = activity_go(&tw->worker->clock, CW_ROLLBACK);
+    const unsigned activity = begin_undoing(tw);
     undo_event(tw, event, cause);
     rollback_work_off(tw);
-    (void)activity_go(&tw->worker->clock, activity);
+    end_undoing(tw, activity);
 }
 
 void rollback_event(struct timewarp *tw, const struct cw_event *event)
@@ -189,10 +206,10 @@ void rollback_open(struct timewarp *tw)
 
 void rollback_cancel(struct timewarp *tw, struct cw_event *event)
 {
-    const unsigned activity = activity_go(&tw->worker->clock, CW_ROLLBACK);
+    const unsigned activity = begin_undoing(tw);
     cancel(tw, event, ROLLBACK_PRIMARY);
     rollback_work_off(tw);
-    (void)activity_go(&tw->worker->clock, activity);
+    end_undoing(tw, activity);
 }
 
 /*
@@ -205,8 +222,7 @@ static bool may_undo(const struct timewarp *tw, struct cw_event *event)
     const struct entry entry = entry_of_event(event);
     const struct key key = key_of(&entry);
     return event->time_ps >= tw->promise.promised_ps && event->time_ps >= tw->gvt.safe_ps &&
-           !key_before(key, tw->gvt.now) &&
-           !key_before(key, tw->worker->sim->slots[tw->index].least);
+           !key_before(key, tw->gvt.now) && !key_before(key, tw->gvt.reported);
 }
 
 void rollback_all(struct timewarp *tw)

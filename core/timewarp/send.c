@@ -6,32 +6,22 @@
 #include <string.h>
 
 #include "core/invariant.h"
-#include "core/simulation.h"
 #include "core/timewarp/timewarp.h"
 #include "core/worker.h"
 
-/* L of I-PROM-1. */
-static inline int64_t least_delay_ps(const struct timewarp *tw, uint32_t to)
+/* Between the cuts of a round the worker keeps the least key that it sends to any other one, and
+ * the least time that it sends to each. A message from before the first cut is published there. A
+ * message from after the second cut has a cause that is in the report (I-GVT-1). */
+static void note_key(struct timewarp *tw, struct out_link *out, const struct entry *entry)
 {
-    const struct cw_sim *const sim = tw->worker->sim;
-    const int64_t *const least_ps = sim->config.least_delay_ps;
-    return least_ps == NULL ? 0 : least_ps[(size_t)tw->index * sim->worker_count + to];
-}
-
-/* Between the cuts of a round the worker keeps the least key that it sends to each other one. A
- * message from before the first cut is published there. A message from after the second cut has a
- * cause that is in the report (I-GVT-1). */
-static void note_key(struct timewarp *tw, uint32_t to, const struct entry *entry)
-{
-    const struct key key = key_of(entry);
     CW_INVARIANT("I-PROM-1",
-                 entry->time_ps >= add_saturating(tw->promise.promised_ps, least_delay_ps(tw, to)),
+                 entry->time_ps >= add_saturating(tw->promise.promised_ps, out->least_delay_ps),
                  "worker %u sends to worker %u for %lld ps; it has promised %lld ps, and %lld ps "
                  "between them",
-                 (unsigned)tw->index, (unsigned)to, (long long)entry->time_ps,
-                 (long long)tw->promise.promised_ps, (long long)least_delay_ps(tw, to));
-    if (tw->gvt.stage == GVT_FIRST_CUT && key_before(key, tw->links.sent_least[to]))
-        tw->links.sent_least[to] = key;
+                 (unsigned)tw->index, (unsigned)out->to, (long long)entry->time_ps,
+                 (long long)tw->promise.promised_ps, (long long)out->least_delay_ps);
+    if (tw->gvt.stage == GVT_FIRST_CUT)
+        links_note_crossing(&tw->links, out, key_of(entry));
 }
 
 void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_t word_2,
@@ -43,17 +33,18 @@ void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_
     const uint16_t payload_bytes = words_payload_bytes(&words);
     const size_t bytes = offsetof(struct cw_event, payload) + payload_bytes;
     const bool cancellable = tw->current.speculative;
+    struct out_link *const out = links_to(&tw->links, to);
     struct message *const message =
-        worker_need_in_handler(worker, mailbox_write(tw->links.out[to], bytes));
+        worker_need_in_handler(worker, links_write(&tw->links, out, bytes));
     struct cw_event *const event = (struct cw_event *)(void *)message->body;
     words_write(event, &words);
     payload_copy(event->payload, payload, payload_bytes);
     tw->links.messages++;
     message->kind = MESSAGE_EVENT;
     message->cancellable = cancellable;
-    message->seq = cancellable ? tw->links.numbers[to]++ : 0;
+    message->seq = cancellable ? out->numbers++ : 0;
     const struct entry entry = entry_of_words(&words, event);
-    note_key(tw, to, &entry);
+    note_key(tw, out, &entry);
     if (!cancellable)
         return;
     const struct remote_send sent = {message->seq, entry.time_ps, entry.key_high, entry.key_low};
@@ -64,15 +55,16 @@ void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_
 
 void send_cancel(struct timewarp *tw, uint32_t to, const struct remote_send *sent)
 {
+    struct out_link *const out = links_to(&tw->links, to);
     struct message *const message =
-        worker_need(tw->worker, mailbox_write(tw->links.out[to], sizeof *sent));
+        worker_need(tw->worker, links_write(&tw->links, out, sizeof *sent));
     message->kind = MESSAGE_CANCEL;
     message->cancellable = 0;
     message->seq = sent->seq;
     memcpy(message->body, sent, sizeof *sent);
     const struct entry entry = {
         .time_ps = sent->time_ps, .key_high = sent->key_high, .key_low = sent->key_low};
-    note_key(tw, to, &entry);
+    note_key(tw, out, &entry);
     tw->links.messages++;
     tw->links.anti_messages++;
 }

@@ -87,7 +87,7 @@ bool stress_keeps_undo(struct timewarp *tw, const struct entry *entry)
 static bool is_reported(const struct timewarp *tw, struct cw_event *event)
 {
     const struct entry entry = entry_of_event(event);
-    return key_before(key_of(&entry), tw->worker->sim->slots[tw->index].least);
+    return key_before(key_of(&entry), tw->gvt.reported);
 }
 
 static bool was_undone_enough(const struct cw_event *event)

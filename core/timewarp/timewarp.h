@@ -42,11 +42,11 @@ enum gvt_stage { GVT_BEGIN, GVT_FIRST_CUT, GVT_SECOND_CUT };
 struct gvt {
     uint64_t round;
     enum gvt_stage stage;
-    bool called;     /* another worker has begun a round */
-    bool over;       /* no event is left before the end, or a failure is certain */
-    bool failed;     /* a failure is certain: the failed event is at GVT */
-    struct key now;  /* GVT */
-    int64_t safe_ps; /* events strictly before this are safe; never before GVT's time */
+    bool over;           /* no event is left before the end, or a failure is certain */
+    bool failed;         /* a failure is certain: the failed event is at GVT */
+    struct key now;      /* GVT */
+    struct key reported; /* the least key that was pending at the last report */
+    int64_t safe_ps;     /* events strictly before this are safe; never before GVT's time */
     uint64_t rounds;
     uint64_t processed_then; /* the worker's processed events when the last round ended */
     uint64_t begun, ticks;   /* when this round began; the length of all rounds */

@@ -404,11 +404,28 @@ static bool look_around(struct timewarp *tw)
     return tw->gvt.over;
 }
 
+/* Tells the interval log whether the turn had something to do. */
+__attribute__((noinline)) static void log_turn(struct timewarp *tw, bool handled)
+{
+    struct interval_log *const log = tw->worker->clock.log;
+    if (!handled)
+        interval_log_wait(log, clock_ticks(), tw->promise.blocked_by, worker_counts(tw->worker));
+    else if (log->waiting)
+        interval_log_work(log);
+}
+
 /* Lets the receiver of this worker's records go on. Returns whether it waits for other workers. */
 static inline bool records_wait(const struct timewarp *tw)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
-    return config->worker_look != NULL && config->worker_look(config->worker_arg, tw->index);
+    struct interval_log *const log = tw->worker->clock.log;
+    if (config->worker_look == NULL)
+        return false;
+    const uint64_t begin = log == NULL ? 0 : clock_ticks();
+    const bool waits = config->worker_look(config->worker_arg, tw->index);
+    if (log != NULL)
+        interval_log_long(log, CW_INTERVAL_DATA, begin, clock_ticks(), 0, 1);
+    return waits;
 }
 
 /* The drain is over. Returns whether this worker's part of it has ended, too: nothing waits for the
@@ -417,6 +434,8 @@ static bool has_ended(struct timewarp *tw)
 {
     tw->wait.looks = 0; /* nothing wakes a worker any more */
     tw->ended = !records_wait(tw) || tw->gvt.failed || ++tw->wait.last_looks > LAST_LOOKS_MAX;
+    if (!tw->ended && tw->worker->clock.log != NULL)
+        log_turn(tw, false);
     if (!tw->ended && tw->wait.last_looks > LAST_LOOKS_SPUN)
         sync_yield();
     return tw->ended;
@@ -427,13 +446,17 @@ static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
 {
     struct activity_clock *const clock = &tw->worker->clock;
     if (--clock->turns_left == 0)
-        activity_begin(clock, CW_GVT, gvt_moment(&tw->gvt));
+        worker_begin_timed(tw->worker, CW_GVT, gvt_moment(&tw->gvt));
     if (tw->gvt.over || look_around(tw))
         return has_ended(tw);
     (void)records_wait(tw);
+    if (__builtin_expect(clock->log != NULL, 0) && clock->log->waiting)
+        interval_log_look(clock->log, clock_ticks());
     const bool handled = handle_batch(tw);
     (void)activity_go(clock, CW_GVT);
     promise_renew(tw);
+    if (__builtin_expect(clock->log != NULL, 0))
+        log_turn(tw, handled);
     tw->turns++;
     tw->turns_idle += !handled;
     if (handled) {
@@ -450,9 +473,9 @@ static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
 /* The turn's end, and that of the waiting that was part of it. */
 static inline void end_turn(struct timewarp *tw)
 {
-    struct activity_clock *const clock = &tw->worker->clock;
+    const struct activity_clock *const clock = &tw->worker->clock;
     if (__builtin_expect(clock->on, 0))
-        activity_end(clock, tw->wait.looks > 0 && gvt_moment(&tw->gvt) == clock->moment);
+        worker_end_timed(tw->worker, tw->wait.looks > 0 && gvt_moment(&tw->gvt) == clock->moment);
 }
 
 __attribute__((noinline)) static void worker_loop(
@@ -475,7 +498,9 @@ __attribute__((noinline)) static void worker_loop(
 /* After a jump out of a handler, or out of the code around it. False: the run ends. */
 static bool worker_go_on(struct worker *worker)
 {
-    worker->clock.on = false;                         /* the turn is not timed to its end */
+    worker->clock.on = false; /* the turn is not timed to its end */
+    if (worker->clock.log != NULL)
+        interval_log_turn_cut(worker->clock.log);
     if (worker->timewarp->current.handling == NULL) { /* not a handler's: memory, or a bug */
         abort_run(worker->sim, worker);
         return false;

@@ -233,6 +233,7 @@ static void options_without_a_meaning_in_a_projection_are_refused(void **state)
         {"run --csv=", "--csv", "reports"},
         {"run --ccl-trace=", "--ccl-trace", "reports"},
         {"run --engine-log=", "--engine-log", "reports"},
+        {"run --engine-trace=", "--engine-trace", "reports"},
         {"run --dump", "--dump-pointers", "reports"},
         {"run --help", "--help", "a command that runs"},
         {"run -h", "--help", "a command that runs"},
@@ -246,6 +247,7 @@ static void options_without_a_meaning_in_a_projection_are_refused(void **state)
         {"phold --cancellation aggressive", "--cancellation", "itself"},
         {"phold --json=", "--json", "reports"},
         {"phold --engine-log=", "--engine-log", "reports"},
+        {"phold --engine-trace=", "--engine-trace", "reports"},
         {"phold --verify", "--verify", "compares no results"},
         {"phold --help", "--help", "a command that runs"},
     };

@@ -11,14 +11,20 @@
  * again, it may send something else. A straggler undoes all later events of its worker, or none of
  * them (another LP's). The delay is the least one of the pair; with EXTRA, or one more.
  *
- * Names are those of core/timewarp/gvt.c. A look at all slots is one step, because what it waits for stays
- * true. So is the emptying of one mailbox, because only its last look at `tail` is seen by others.
- * The first cut is one step: publishing earlier, box by box, is a choice of its own.
- * A report's fields are written in one step and made known in the next; a worker that may compute
- * can be held up for any time before it reads them.
+ * Names are those of core/timewarp/gvt.c. The emptying of one mailbox is one step, because only its last
+ * look at `tail` is seen by others. Publishing and counting the first cut is one step: publishing
+ * earlier, box by box, is a choice of its own. A report's fields are written in one step, with the
+ * reset of the worker's own transit word; each transit word is lowered in a step of its own; the cut
+ * is counted in the next, and the last one to count writes `reached` in another. A worker that may
+ * compute can be held up for any time before it reads the reports.
  *
  * Planted bugs, each of which must be found:
  *   BUG_NO_SENT_LEAST          GVT leaves out the least sent between the cuts
+ *   BUG_NO_TRANSIT             the safe bound leaves it out
+ *   BUG_ONE_WORD               one transit word for all rounds, in the place of two
+ *   BUG_RESET_EARLY            the last round's transit word is reset at the first cut
+ *   BUG_RESET_OWN              this round's transit word is reset at the second cut
+ *   BUG_LOWERED_LATE           transit words are lowered after the second cut was counted
  *   BUG_SAFE_BEFORE_RECEIVE    the safe bound counts before the receiver took what was published
  *   BUG_ONE_CUT                nobody waits for the others' first cuts
  *   BUG_NO_FLUSH               the first cut does not publish
@@ -69,12 +75,26 @@ byte state[EVENTS], time[EVENTS], owner[EVENTS], child[EVENTS];
 chan box[WORKERS * WORKERS] = [2 * SENDS] of { bool, byte }; /* is a cancellation; event */
 byte unpublished[WORKERS * WORKERS];                              /* not published yet, at the end */
 
-byte sent_least[WORKERS * WORKERS];
-byte used[WORKERS]; /* numbers given to events */
+byte crossing[WORKERS * WORKERS]; /* the least time sent there since the first cut */
+byte sent_least[WORKERS];         /* and to any worker */
+byte used[WORKERS];               /* numbers given to events */
+
+/* How far all are: CALLED and so on of a round. */
+#define PHASES 4
+#define CALLED 1
+#define ALL_FIRST 2
+#define ALL_SECOND 3
+byte reached, cuts;
 
 /* slots */
-byte first_cut[WORKERS], second_cut[WORKERS], least[WORKERS], sent[WORKERS * WORKERS];
+byte least[WORKERS], pending[WORKERS];
+byte transit[2 * WORKERS];
 byte reported[WORKERS]; /* the round of the slot's fields */
+#ifdef BUG_ONE_WORD
+#define TRANSIT(round, worker) (worker)
+#else
+#define TRANSIT(round, worker) ((round) % 2 * WORKERS + (worker))
+#endif
 /* each worker's view */
 byte now[WORKERS], safe[WORKERS];
 byte result[ROUNDS + 1]; /* GVT, as the first one computed it */
@@ -87,9 +107,11 @@ inline put(cancels, event)
     box[c]!cancels, event;
     unpublished[c]++;
 #ifdef BUG_CANCEL_UNNOTED
-    sent_least[c] = (cancels -> sent_least[c] : LESS(time[event], sent_least[c]))
+    crossing[c] = (cancels -> crossing[c] : LESS(time[event], crossing[c]));
+    sent_least[me] = (cancels -> sent_least[me] : LESS(time[event], sent_least[me]))
 #else
-    sent_least[c] = LESS(time[event], sent_least[c])
+    crossing[c] = LESS(time[event], crossing[c]);
+    sent_least[me] = LESS(time[event], sent_least[me])
 #endif
 }
 
@@ -227,6 +249,15 @@ inline handle()
     }
 }
 
+inline reach(phase)
+{
+    d_step {
+        assert(reached < round * PHASES + phase || phase == CALLED);
+        assert(reached <= round * PHASES + phase);
+        reached = round * PHASES + phase
+    }
+}
+
 inline make_first_cut()
 {
     d_step {
@@ -234,13 +265,50 @@ inline make_first_cut()
         flush();
 #endif
         for (k : 0 .. WORKERS - 1) {
-            sent_least[BOX(me, k)] = NEVER
+            crossing[BOX(me, k)] = NEVER
         }
+        sent_least[me] = NEVER;
+#ifdef BUG_RESET_EARLY
+        transit[TRANSIT(round + 1, me)] = NEVER;
+#endif
         k = 0;
-        round++;
-        first_cut[me] = round;
-        stage = FIRST_CUT
+        stage = FIRST_CUT;
+        cuts++;
+        last = cuts % WORKERS == 0
     }
+    if
+    :: last -> reach(ALL_FIRST); last = false
+    :: else
+    fi
+}
+
+inline lower()
+{
+    k = 0;
+    do
+    :: k < WORKERS ->
+        d_step {
+#ifndef BUG_NO_TRANSIT
+            transit[TRANSIT(round, k)] = LESS(crossing[BOX(me, k)], transit[TRANSIT(round, k)]);
+#endif
+            k++;
+            if /* its own: never */
+            :: k == me -> k++
+            :: else
+            fi
+        }
+    :: else -> break
+    od;
+    k = 0
+}
+
+inline count_second_cut()
+{
+    d_step { stage = SECOND_CUT; cuts++; last = cuts % WORKERS == 0 }
+    if
+    :: last -> reach(ALL_SECOND); last = false
+    :: else
+    fi
 }
 
 inline make_second_cut()
@@ -251,15 +319,28 @@ inline make_second_cut()
         flush();
 #endif
         find_least();
-        least[me] = (e == NONE -> NEVER : time[e]);
-        for (k : 0 .. WORKERS - 1) {
-            sent[BOX(me, k)] = sent_least[BOX(me, k)]
-        }
+        pending[me] = (e == NONE -> NEVER : time[e]);
+#ifdef BUG_NO_SENT_LEAST
+        least[me] = pending[me];
+#else
+        least[me] = LESS(pending[me], sent_least[me]);
+#endif
+#ifdef BUG_RESET_OWN
+        transit[TRANSIT(round, me)] = NEVER;
+#elif !defined(BUG_RESET_EARLY)
+        transit[TRANSIT(round + 1, me)] = NEVER;
+#endif
         reported[me] = round;
         e = 0;
         k = 0
     }
-    d_step { second_cut[me] = round; stage = SECOND_CUT }
+#ifdef BUG_LOWERED_LATE
+    count_second_cut();
+    lower()
+#else
+    lower();
+    count_second_cut()
+#endif
 }
 
 inline compute()
@@ -269,13 +350,8 @@ inline compute()
         next_safe = NEVER;
         for (k : 0 .. WORKERS - 1) {
             assert(reported[k] == round);
-            e = least[k];
-#ifndef BUG_NO_SENT_LEAST
-            for (c : 0 .. WORKERS - 1) {
-                e = LESS(sent[BOX(c, k)], e)
-            }
-#endif
-            extra = LESS(e, extra);
+            extra = LESS(least[k], extra);
+            e = LESS(pending[k], transit[TRANSIT(round, k)]);
 #ifdef BUG_NO_ROUND_TRIP
             if
             :: k != me && e != NEVER -> next_safe = LESS(e + DELAY(k, me), next_safe)
@@ -311,13 +387,6 @@ inline compute()
     d_step { safe[me] = next_safe; next_safe = 0; stage = BEGIN; rounds[me]++ }
 }
 
-#define ALL_2(cut) (cut[0] >= round && cut[1] >= round)
-#if WORKERS > 2
-#define ALL(cut) (ALL_2(cut) && cut[2] >= round)
-#else
-#define ALL(cut) ALL_2(cut)
-#endif
-
 #define HAS(k) \
     ((k) < EVENTS && state[((k) < EVENTS -> (k) : 0)] == PENDING && owner[((k) < EVENTS -> (k) : 0)] == me)
 #define HAS_4(k) (HAS(k) || HAS(k + 1) || HAS(k + 2) || HAS(k + 3))
@@ -328,18 +397,23 @@ inline compute()
 proctype worker(byte me)
 {
     byte round, stage, e, k, c, to, extra, next_safe;
-    bool cancels, safely;
+    bool cancels, safely, last;
 end:
     do
-    :: stage == BEGIN && round < ROUNDS ->
+    :: stage == BEGIN && round < ROUNDS && reached < (round + 1) * PHASES + CALLED ->
+        round++;
+        reach(CALLED);
+        make_first_cut()
+    :: stage == BEGIN && round < ROUNDS && reached >= (round + 1) * PHASES + CALLED ->
+        d_step { round++ }
         make_first_cut()
 #ifdef BUG_ONE_CUT
     :: stage == FIRST_CUT ->
 #else
-    :: stage == FIRST_CUT && ALL(first_cut) ->
+    :: stage == FIRST_CUT && reached >= round * PHASES + ALL_FIRST ->
 #endif
         make_second_cut()
-    :: stage == SECOND_CUT && ALL(second_cut) ->
+    :: stage == SECOND_CUT && reached >= round * PHASES + ALL_SECOND ->
         compute()
     :: HAS_PENDING -> handle()
     :: HAS_MAIL(OTHER(1)) -> take(OTHER(1))
@@ -360,6 +434,8 @@ init
         }
         for (w : 0 .. WORKERS - 1) {
             used[w] = INITIAL;
+            transit[w] = NEVER;
+            transit[WORKERS + w] = NEVER;
             for (k : w * EACH .. w * EACH + INITIAL - 1) {
                 if
 #if WORKERS > 2 /* fewer states: the third has none */

@@ -32,7 +32,8 @@ enum { REPORTED = 66 }; /* ThreadSanitizer's exit code */
 
 struct shared {
     struct memory memory;
-    struct mailbox box; /* from worker 0 to worker 1 */
+    struct mailbox_out out; /* from worker 0 */
+    struct mailbox_in in;   /* to worker 1 */
     struct sync_u64 word, stage;
     struct sync_pointer pointer;
     int bytes; /* not atomic: what is handed over */
@@ -102,6 +103,37 @@ static void by_claim(struct shared *s, bool first)
     }
 }
 
+static void await_another_value(struct shared *s, uint64_t value)
+{
+    for (unsigned turns = 0; sync_add_relaxed(&s->word, 0) == value;)
+        (++turns < 64 ? sync_pause() : sync_yield());
+}
+
+/* Whoever counts last has acquired what the other wrote before it counted. */
+static void by_a_count(struct shared *s, bool first)
+{
+    if (first) {
+        s->bytes = 7;
+        expect(sync_add_ordered(&s->word, 1) == 0, true);
+    } else {
+        await_another_value(s, 0);
+        expect(sync_add_ordered(&s->word, 1) == 1, true);
+        expect(s->bytes, 7);
+    }
+}
+
+/* Lowering orders nothing. */
+static void by_a_lowered_word(struct shared *s, bool first)
+{
+    if (first) {
+        s->bytes = 7;
+        sync_lower(&s->word, -1);
+    } else {
+        await_another_value(s, 0);
+        expect(s->bytes, 7);
+    }
+}
+
 enum { MAILS = 2000 };
 
 /* Through a ring of 128 bytes, which both use again and again, and which is replaced when full. */
@@ -110,14 +142,14 @@ static void by_mailbox(struct shared *s, bool first)
     unsigned turns = 0;
     for (int i = 0; i < MAILS; i++)
         if (first) {
-            mailbox_write(&s->box, 16)->body[0] = (uint8_t)i;
-            mailbox_publish(&s->box);
+            mailbox_write(&s->out, 16)->body[0] = (uint8_t)i;
+            mailbox_publish(&s->out);
         } else {
             const struct message *message;
-            while ((message = mailbox_read(&s->box)) == NULL)
+            while ((message = mailbox_read(&s->in)) == NULL)
                 (++turns < 64 ? sync_pause() : sync_yield());
             expect(message->body[0], (uint8_t)i);
-            mailbox_release(&s->box);
+            mailbox_release(&s->in);
         }
 }
 
@@ -175,13 +207,13 @@ static void by_a_word_that_is_not_acquired(struct shared *s, bool first)
 static void by_a_message_published_too_early(struct shared *s, bool first)
 {
     if (first) {
-        struct message *const message = mailbox_write(&s->box, 16);
-        mailbox_publish(&s->box);
+        struct message *const message = mailbox_write(&s->out, 16);
+        mailbox_publish(&s->out);
         message->body[0] = 7;
         reach_next(s);
     } else {
         await(s, 1);
-        expect(mailbox_read(&s->box)->body[0], 7);
+        expect(mailbox_read(&s->in)->body[0], 7);
     }
 }
 
@@ -189,16 +221,16 @@ static void by_a_message_published_too_early(struct shared *s, bool first)
 static void by_a_message_given_back_too_early(struct shared *s, bool first)
 {
     if (first) {
-        mailbox_write(&s->box, 96)->body[0] = 7;
-        mailbox_publish(&s->box);
+        mailbox_write(&s->out, 96)->body[0] = 7;
+        mailbox_publish(&s->out);
         reach_next(s);
         await(s, 2);
-        mailbox_write(&s->box, 96)->body[0] = 8;
+        mailbox_write(&s->out, 96)->body[0] = 8;
         reach_next(s);
     } else {
         await(s, 1);
-        const struct message *const message = mailbox_read(&s->box);
-        mailbox_release(&s->box);
+        const struct message *const message = mailbox_read(&s->in);
+        mailbox_release(&s->in);
         reach_next(s);
         await(s, 3);
         expect(message->body[0], 8);
@@ -215,10 +247,12 @@ static const struct hand_over {
     {"a word", by_word, false},
     {"a pointer", by_pointer, false},
     {"a claim", by_claim, false},
+    {"a count", by_a_count, false},
     {"a mailbox", by_mailbox, false},
     {"threads that start and end", by_threads, false},
     {"nothing but the memory account", by_nothing_but_the_account, false},
     {"an account", by_an_account, true},
+    {"a lowered word", by_a_lowered_word, true},
     {"a word released too early", by_a_word_released_too_early, true},
     {"a word that is not acquired", by_a_word_that_is_not_acquired, true},
     {"a message published too early", by_a_message_published_too_early, true},
@@ -246,8 +280,7 @@ static int run_case(const char *name)
         static struct pair pair;
         pair.of = &cases[i];
         memory_init(&pair.shared.memory, 16 << 20);
-        if (!mailbox_init(&pair.shared.box, &pair.shared.memory, 128))
-            return EXIT_FAILURE;
+        mailbox_join(&pair.shared.out, &pair.shared.in, &pair.shared.memory, 128);
         pair.shared.bytes = 6;
         uint32_t started;
         struct threads *const threads = threads_start(&pair.shared.memory, 2, true, &started);
@@ -255,7 +288,7 @@ static int run_case(const char *name)
             return EXIT_FAILURE;
         threads_run(threads, enter, &pair);
         threads_end(threads);
-        mailbox_free(&pair.shared.box);
+        mailbox_free(&pair.shared.in);
         return pair.shared.bytes == 6 || pair.shared.bytes == 7 ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     return EXIT_FAILURE;

@@ -146,7 +146,8 @@ enum { MESSAGES = 60, BODY_MAX = 96 };
 
 struct mail {
     struct memory memory;
-    struct mailbox boxes[2]; /* to worker 0, to worker 1 */
+    struct mailbox_in in[2];   /* to worker 0, to worker 1 */
+    struct mailbox_out out[2]; /* their senders' ends */
     uint64_t seed;
     uint64_t received[2]; /* right ones, in order */
 };
@@ -161,7 +162,7 @@ static bool take(struct mail *mail, uint32_t self)
 {
     const struct message *message = NULL;
     bool any = false;
-    while ((message = mailbox_read(&mail->boxes[self])) != NULL) {
+    while ((message = mailbox_read(&mail->in[self])) != NULL) {
         const uint64_t number = mail->received[self];
         const size_t bytes = body_bytes(mail->seed, self, number);
         bool right = message->seq == number;
@@ -173,7 +174,7 @@ static bool take(struct mail *mail, uint32_t self)
         any = true;
     }
     if (any)
-        mailbox_release(&mail->boxes[self]);
+        mailbox_release(&mail->in[self]);
     return any;
 }
 
@@ -181,7 +182,7 @@ static bool take(struct mail *mail, uint32_t self)
 static void correspond(void *shared, uint32_t self)
 {
     struct mail *const mail = shared;
-    struct mailbox *const out = &mail->boxes[1 - self];
+    struct mailbox_out *const out = &mail->out[1 - self];
     struct cw_rng rng = cw_rng_seeded(mail->seed, self);
     unsigned turns = 0;
     for (uint64_t sent = 0; sent < MESSAGES || mail->received[self] < MESSAGES;) {
@@ -213,7 +214,7 @@ static void messages_arrive_whole_once_and_in_order_through_rings_that_are_full(
         struct mail mail = {.seed = seed};
         memory_init(&mail.memory, 1 << 20);
         for (int i = 0; i < 2; i++)
-            assert_true(mailbox_init(&mail.boxes[i], &mail.memory, 128));
+            mailbox_join(&mail.out[i], &mail.in[i], &mail.memory, 128);
         describe(&s, "mailbox");
         uint32_t started;
         struct threads *const threads = threads_start(&mail.memory, 2, true, &started);
@@ -224,7 +225,7 @@ static void messages_arrive_whole_once_and_in_order_through_rings_that_are_full(
         threads_end(threads);
         for (int i = 0; i < 2; i++) {
             assert_true(mail.received[i] == MESSAGES);
-            mailbox_free(&mail.boxes[i]);
+            mailbox_free(&mail.in[i]);
         }
         assert_int_equal(mail.memory.taken.word, 0);
     }

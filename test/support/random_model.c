@@ -109,13 +109,70 @@ static void handle(struct cw_ctx *ctx, const void *state_, const struct cw_event
                 (long long)event->time_ps);
 }
 
-static void digest_record(void *arg, const struct cw_event *event, uint16_t kind,
-                          const void *record, uint16_t bytes)
+static uint64_t digest_after(uint64_t digest, const struct cw_event *event, uint16_t kind,
+                             const void *record, uint16_t bytes)
 {
-    uint64_t *const digest = arg, value = 0;
+    uint64_t value = 0;
     memcpy(&value, record, bytes);
-    *digest = (*digest ^ value ^ (uint64_t)event->time_ps ^ event->lp ^ kind) * 0x9E3779B97F4A7C15u;
-    *digest ^= *digest >> 29;
+    digest = (digest ^ value ^ (uint64_t)event->time_ps ^ event->lp ^ kind) * 0x9E3779B97F4A7C15u;
+    return digest ^ digest >> 29;
+}
+
+static void add_record(struct random_part *part, const struct cw_event *event, uint16_t kind,
+                       const void *record, uint16_t bytes)
+{
+    part->digest = digest_after(part->digest, event, kind, record, bytes);
+    part->count++;
+}
+
+/* The receivers of a run's records. */
+struct receivers {
+    uint64_t digest; /* of all, in the total order */
+    struct random_records *records;
+};
+
+static void take_record(void *arg, const struct cw_event *event, uint16_t kind, const void *record,
+                        uint16_t bytes)
+{
+    struct receivers *const receivers = arg;
+    receivers->digest = digest_after(receivers->digest, event, kind, record, bytes);
+    if (receivers->records != NULL)
+        add_record(&receivers->records->in_order[event->lp], event, kind, record, bytes);
+}
+
+/* Writes to the places of the event's LP only: its owner alone comes here for it. */
+static void take_worker_record(void *arg, uint32_t worker, const struct cw_event *event,
+                               uint16_t kind, const void *record, uint16_t bytes)
+{
+    struct random_records *const records = ((struct receivers *)arg)->records;
+    struct random_part *const part = &records->on_workers[event->lp];
+    add_record(part, event, kind, record, bytes);
+    if (part->count <= RANDOM_RECORDS_MAX)
+        records->digest_after[event->lp][part->count - 1] = part->digest;
+    records->misplaced[event->lp] |= worker != records->owner[event->lp];
+}
+
+bool random_records_agree(const struct random_records *records, bool failed, char *text,
+                          size_t bytes)
+{
+    for (uint32_t lp = 0; lp < RANDOM_LPS_MAX; lp++) {
+        const struct random_part *const all = &records->in_order[lp];
+        const struct random_part *const own = &records->on_workers[lp];
+        const bool fits = all->count <= own->count && own->count <= RANDOM_RECORDS_MAX &&
+                          (failed || all->count == own->count);
+        if (!records->misplaced[lp] && fits &&
+            (all->count == 0 || records->digest_after[lp][all->count - 1] == all->digest))
+            continue;
+        snprintf(text, bytes,
+                 "LP %u: %u records in the total order, %u on its worker %u, %s, digests %s", lp,
+                 all->count, own->count, records->owner[lp],
+                 records->misplaced[lp] ? "not all there" : "all there",
+                 fits && all->count > 0 && records->digest_after[lp][all->count - 1] != all->digest
+                     ? "differ"
+                     : "agree");
+        return false;
+    }
+    return true;
 }
 
 /* Two events per LP and drain, of which every fifth has a twin that is equal in all: legal; and
@@ -172,6 +229,9 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
                                    .state_bytes = state_bytes,
                                    .init = init,
                                    .handle = handle};
+    struct receivers receivers = {.records = run->records};
+    if (run->records != NULL && run->sync != CW_SEQUENTIAL)
+        memcpy(run->records->owner, lp_worker, m->lps * sizeof *lp_worker);
     const struct cw_config config = {
         .sync = run->sync,
         .worker_count = run->workers,
@@ -182,8 +242,10 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
         .end_ps = CW_TIME_MAX,
         .window_ps = run->window_ps,
         .memory_bytes_max = run->memory_bytes_max,
-        .record = digest_record,
-        .record_arg = &outcome.records,
+        .record = take_record,
+        .record_arg = &receivers,
+        .worker_record = run->records != NULL ? take_worker_record : NULL,
+        .worker_arg = &receivers,
         .stress_seed = run->seed,
         .lazy_cancellation = run->lazy,
         .stress_rate_p32 =
@@ -198,6 +260,7 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
             outcome.exit_code = cw_drain(sim, &error);
     }
     finish(sim, &error, &outcome);
+    outcome.records = receivers.digest;
     return outcome;
 }
 

@@ -14,7 +14,7 @@
 
 #include "core/cw.h"
 
-enum { RANDOM_LPS_MAX = 64, RANDOM_WORKERS_MAX = 8 };
+enum { RANDOM_LPS_MAX = 64, RANDOM_WORKERS_MAX = 8, RANDOM_RECORDS_MAX = 4096 };
 
 struct random_model {
     uint32_t lps;
@@ -29,14 +29,27 @@ struct random_model {
     bool rivals;          /* some to one LP, by different ones, in all but type and payload */
 };
 
+/* The records of a run by LP: as the receiver of all records gets them, and as the receiver of each
+ * worker's. A digest covers all records of the LP so far. */
+struct random_records {
+    struct random_part {
+        uint32_t count;
+        uint64_t digest;
+    } in_order[RANDOM_LPS_MAX], on_workers[RANDOM_LPS_MAX];
+    uint64_t digest_after[RANDOM_LPS_MAX][RANDOM_RECORDS_MAX]; /* each of on_workers */
+    uint32_t owner[RANDOM_LPS_MAX];
+    bool misplaced[RANDOM_LPS_MAX]; /* a record came on another worker than the LP's owner */
+};
+
 struct random_run {
     enum cw_sync sync;
     uint32_t workers;
     uint64_t seed; /* of the partition, and of the stress mode */
     int64_t window_ps;
-    uint64_t stress_rate_p32;  /* 0: a quarter */
-    bool lazy;                 /* cancellation */
-    uint64_t memory_bytes_max; /* 0: the engine's default */
+    uint64_t stress_rate_p32;       /* 0: a quarter */
+    bool lazy;                      /* cancellation */
+    uint64_t memory_bytes_max;      /* 0: the engine's default */
+    struct random_records *records; /* zeroed by the caller; NULL: not wanted */
 };
 
 struct random_outcome {
@@ -57,6 +70,11 @@ struct random_outcome random_model_run(const struct random_model *model,
 /* True if a run did not do what the sequential one did; then `text` says what both did. */
 bool random_outcome_differs(const struct random_outcome *got, const struct random_outcome *expected,
                             char *text, size_t bytes);
+
+/* Whether each LP's owner has had the LP's part of the total order. A run that failed may have told
+ * the owners of later records, too. False: `text` says which LP differs. */
+bool random_records_agree(const struct random_records *records, bool failed, char *text,
+                          size_t bytes);
 
 /* A number from the environment. */
 uint64_t random_from_environment(const char *name, uint64_t otherwise);

@@ -202,7 +202,7 @@ static void without_memory_for_undo_logs_the_stress_mode_ends_with_exit_code_4(v
     struct cw_error error;
     double setup_s;
     options.engine.end_ps = 3000000;
-    options.engine.memory_bytes_max = sequential_need(options) / 5 * 6;
+    options.engine.memory_bytes_max = sequential_need(options) / 20 * 23;
     assert_int_equal(phold_run(&options, CW_STRESS, 2, &stats, &setup_s, &error), CW_NO_RESOURCE);
     assert_non_null(strstr(error.text, "the stress mode can keep what it takes to undo none of"));
 }

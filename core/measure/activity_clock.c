@@ -1,14 +1,15 @@
 /*
  * activity_clock.c: the sampled clock (activity_clock.h).
  */
-#include "core/activity_clock.h"
+#include "core/measure/activity_clock.h"
 
 enum { FIRST_SAMPLE = 16, CLOCK_TRIALS = 16, CLOCK_READS = 16 };
 
 void activity_init(struct activity_clock *clock)
 {
     uint64_t last = 0, least = UINT64_MAX; /* of several trials */
-    *clock = (struct activity_clock){.turns_left = FIRST_SAMPLE};
+    *clock =
+        (struct activity_clock){.turns_left = FIRST_SAMPLE, .turns_per_sample = TURNS_PER_SAMPLE};
     for (int i = 0; i < CLOCK_TRIALS; i++) {
         const uint64_t start = clock_ticks();
         for (int k = 0; k < CLOCK_READS; k++)
@@ -18,9 +19,15 @@ void activity_init(struct activity_clock *clock)
     clock->cost = least / CLOCK_READS;
 }
 
+void activity_log_to(struct activity_clock *clock, struct interval_log *log)
+{
+    clock->log = log;
+    clock->turns_per_sample = TURNS_PER_LOGGED_SAMPLE;
+}
+
 void activity_begin(struct activity_clock *clock, enum cw_activity activity, uint64_t moment)
 {
-    clock->turns_left = TURNS_PER_SAMPLE;
+    clock->turns_left = clock->turns_per_sample;
     for (int i = 0; i < ACTIVITIES; i++) /* times of a turn that a failure cut short */
         clock->turn[i] = 0;
     clock->on = true;

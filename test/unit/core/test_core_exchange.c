@@ -1,0 +1,319 @@
+/*
+ * test_core_exchange.c: a worker's turn costs what its neighbours cost, and a round of GVT what the
+ * workers cost, whatever the number of pairs. The test counts each access to a shared word, with
+ * the hook that the schedule explorer uses, while it takes hundreds of workers through turns and
+ * rounds one after the other. What lies beside a counted word on its cache line costs no further
+ * line; the report to a round is one line, with one counted word in it.
+ *
+ * The sources under test are compiled in here, with the hook.
+ */
+#define SYNC_EXPLORE
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/exchange/links.c"
+#include "core/exchange/mailbox.c"
+#include "core/timewarp/gvt.c"
+#include "core/timewarp/promise.c"
+#include "core/timewarp/receive.c"
+#include "core/timewarp/send.c"
+#include "core/timewarp/wait.c"
+
+static uint64_t steps; /* two for each access: before it and behind it */
+
+void sync_step(bool waits)
+{
+    (void)waits;
+    steps++;
+}
+
+static struct memory plenty(void)
+{
+    struct memory memory;
+    memory_init(&memory, UINT64_C(1) << 30);
+    return memory;
+}
+
+enum { DELAY_PS = 100 };
+
+/* Workers in a ring; each sends to the `reach` ones after it and before it. */
+static int64_t *delays_of_a_ring(uint32_t workers, uint32_t reach)
+{
+    int64_t *const delays_ps = malloc(sizeof *delays_ps * workers * workers);
+    assert_non_null(delays_ps);
+    for (uint32_t from = 0; from < workers; from++)
+        for (uint32_t to = 0; to < workers; to++) {
+            const uint32_t ahead = (to + workers - from) % workers;
+            const uint32_t steps_apart = ahead < workers - ahead ? ahead : workers - ahead;
+            delays_ps[(size_t)from * workers + to] =
+                steps_apart <= reach ? DELAY_PS * (int64_t)steps_apart : CW_TIME_MAX;
+        }
+    return delays_ps;
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+static void a_worker_has_links_to_its_neighbours_only(void **state)
+{
+    (void)state;
+    struct memory memory = plenty();
+    int64_t *const delays_ps = delays_of_a_ring(8, 1);
+    delays_ps[3 * 8 + 4] = CW_TIME_MAX; /* one way only */
+    struct links links[8];
+    for (uint32_t w = 0; w < 8; w++)
+        assert_true(links_create(&links[w], &memory, delays_ps, 8, w));
+    assert_int_equal(links[0].in_count, 2);
+    assert_int_equal(links[0].in[0].from, 1); /* the next one first */
+    assert_int_equal(links[0].in[1].from, 7);
+    assert_int_equal(links[0].in[1].least_delay_ps, DELAY_PS);
+    assert_int_equal(links[0].out_of[0], NO_LINK);
+    assert_int_equal(links[0].out_of[2], NO_LINK);
+    assert_int_equal(links_to(&links[0], 7)->to, 7);
+    assert_int_equal(links[3].out_count, 1);
+    assert_int_equal(links[3].out_of[4], NO_LINK);
+    assert_int_equal(links[4].in_count, 1);
+    assert_int_equal(links[4].out_count, 2);
+    for (uint32_t w = 0; w < 8; w++)
+        links_free(&links[w]);
+    assert_true(memory.taken.word == 0);
+    free(delays_ps);
+}
+
+/* I-MAIL-2: `first` leads to the first ring. */
+static void a_mailbox_takes_memory_with_its_first_message(void **state)
+{
+    (void)state;
+    struct memory memory = plenty();
+    struct links links[3];
+    for (uint32_t w = 0; w < 3; w++)
+        assert_true(links_create(&links[w], &memory, NULL, 3, w));
+    for (uint32_t w = 0; w < 3; w++)
+        for (uint32_t i = 0; i < links[w].in_count; i++)
+            links_join(&links[w], &links[w].in[i], w, &links[links[w].in[i].from]);
+    const uint64_t taken = memory.taken.word;
+    assert_null(mailbox_read(&links[1].in[0].mailbox));
+    assert_false(links_publish(&links[0]));
+    for (int i = 0; i < 2; i++)
+        links_write(&links[0], links_to(&links[0], 2), 16)->kind = MESSAGE_EVENT;
+    assert_int_equal(memory.taken.word - taken, sizeof(struct mailbox_ring) + (32 << 10));
+    assert_int_equal(links[0].written_count, 1);
+    assert_null(mailbox_read(&links[2].in[0].mailbox)); /* the first is not published */
+    assert_true(links_publish(&links[0]));
+    assert_false(links_publish(&links[0]));
+    assert_int_equal(links[2].in[0].from, 0);
+    for (int i = 0; i < 2; i++)
+        assert_non_null(mailbox_read(&links[2].in[0].mailbox));
+    assert_null(mailbox_read(&links[2].in[0].mailbox));
+    for (uint32_t w = 0; w < 3; w++)
+        links_free(&links[w]);
+    assert_true(memory.taken.word == 0);
+}
+
+static void a_thousand_workers_in_a_ring_take_few_bytes(void **state)
+{
+    (void)state;
+    enum { WORKERS = 1024, REACH = 4, NEIGHBOURS = 2 * REACH };
+    struct memory memory = plenty();
+    int64_t *const delays_ps = delays_of_a_ring(WORKERS, REACH);
+    struct links *const links = calloc(WORKERS, sizeof *links);
+    assert_non_null(links);
+    for (uint32_t w = 0; w < WORKERS; w++)
+        assert_true(links_create(&links[w], &memory, delays_ps, WORKERS, w));
+    for (uint32_t w = 0; w < WORKERS; w++)
+        for (uint32_t i = 0; i < links[w].in_count; i++)
+            links_join(&links[w], &links[w].in[i], w, &links[links[w].in[i].from]);
+    /* Without a message: the ends, and a table of indexes. */
+    const uint64_t ends = sizeof(struct in_link) + sizeof(struct out_link) + 2 * sizeof(uint32_t);
+    assert_true(ends <= 200);
+    assert_true(memory.taken.word == WORKERS * (NEIGHBOURS * ends + WORKERS * sizeof(uint16_t)));
+    for (uint32_t w = 0; w < WORKERS; w++)
+        for (uint32_t i = 0; i < NEIGHBOURS; i++)
+            links_write(&links[w], &links[w].out[i], 16)->kind = MESSAGE_EVENT;
+    assert_true(memory.taken.word <= UINT64_C(24) << 20);
+    for (uint32_t w = 0; w < WORKERS; w++)
+        links_free(&links[w]);
+    assert_true(memory.taken.word == 0);
+    free(links);
+    free(delays_ps);
+}
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+/* D of I-SAFE-1, against relaxation until nothing changes. */
+static void path_delays_are_the_least_over_all_paths(void **state)
+{
+    (void)state;
+    enum { MOST = 12 };
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        struct cw_rng rng = cw_rng_seeded(seed, 1);
+        const uint32_t n = 1 + cw_rng_below(&rng, MOST), share = 1 + cw_rng_below(&rng, 10);
+        int64_t least_ps[MOST * MOST], found_ps[MOST * MOST], right_ps[MOST * MOST];
+        for (uint32_t i = 0; i < n * n; i++) {
+            least_ps[i] = cw_rng_below(&rng, 10) < share ? cw_rng_below(&rng, 50) : CW_TIME_MAX;
+            right_ps[i] = i / n == i % n ? CW_TIME_MAX : least_ps[i];
+        }
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (uint32_t i = 0; i < n * n * n; i++) {
+                const uint32_t from = i / n / n, via = i / n % n, to = i % n;
+                if (right_ps[from * n + via] == CW_TIME_MAX ||
+                    right_ps[via * n + to] == CW_TIME_MAX)
+                    continue;
+                const int64_t sum_ps = right_ps[from * n + via] + right_ps[via * n + to];
+                changed |= sum_ps < right_ps[from * n + to];
+                if (sum_ps < right_ps[from * n + to])
+                    right_ps[from * n + to] = sum_ps;
+            }
+        }
+        gvt_path_delays(found_ps, least_ps, n);
+        for (uint32_t i = 0; i < n * n; i++)
+            assert_true(found_ps[i % n * n + i / n] == right_ps[i]);
+        gvt_path_delays(found_ps, NULL, n);
+        for (uint32_t i = 0; i < n * n; i++)
+            assert_true(found_ps[i] == (n == 1 ? CW_TIME_MAX : 0));
+    }
+}
+
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+static size_t no_bytes(const void *data, uint32_t lp)
+{
+    (void)data, (void)lp;
+    return 0;
+}
+
+static void no_state(const void *data, uint32_t lp, void *lp_state)
+{
+    (void)data, (void)lp, (void)lp_state;
+}
+
+static void no_effect(struct cw_ctx *ctx, const void *lp_state, const struct cw_event *event)
+{
+    (void)ctx, (void)lp_state, (void)event;
+}
+
+/* One LP and one pending event for each worker; nothing runs but what the test calls. */
+static struct cw_sim *create_ring(uint32_t workers, uint32_t reach)
+{
+    const struct cw_model model = {.name = "ring",
+                                   .lp_count = workers,
+                                   .state_bytes = no_bytes,
+                                   .init = no_state,
+                                   .handle = no_effect};
+    struct cw_error error;
+    int64_t *const delays_ps = delays_of_a_ring(workers, reach);
+    const struct cw_config config = {.sync = CW_ADAPTIVE,
+                                     .worker_count = workers,
+                                     .least_delay_ps = delays_ps,
+                                     .end_ps = CW_TIME_MAX};
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    assert_non_null(sim);
+    free(delays_ps);
+    for (uint32_t lp = 0; lp < workers; lp++)
+        assert_int_equal(cw_inject(sim, lp, 1000 + lp, 0, 0, lp, NULL, 0, &error), CW_OK);
+    return sim;
+}
+
+/* The most accesses of one worker. */
+struct most {
+    uint64_t look, quiet_look, renew, round;
+};
+
+static void raise_to(uint64_t *most, uint64_t from)
+{
+    const uint64_t accesses = (steps - from) / 2;
+    *most = accesses > *most ? accesses : *most;
+}
+
+static void send_to_all_neighbours(struct timewarp *tw)
+{
+    for (uint32_t i = 0; i < tw->links.out_count; i++) {
+        const struct event_header header = {.time_ps = 1000000, .lp = tw->links.out[i].to};
+        const struct event_words words = words_of(&header);
+        send_event(tw->worker, words.word[0], words.word[1], words.word[2], words.word[3], NULL);
+    }
+}
+
+/* I-GVT-4: the words of transit are lowered for the receivers of such messages only. Takes all
+ * workers through turns, and a round of GVT in which each sends to all its neighbours
+ * between its cuts. */
+static struct most count_accesses(struct cw_sim *sim)
+{
+    const uint32_t n = sim->worker_count;
+    struct most most = {0};
+    for (int turn = 0; turn < 3; turn++) /* with messages, with what is left of them, without */
+        for (uint32_t w = 0; w < n; w++) {
+            struct timewarp *const tw = sim->workers[w].timewarp;
+            if (turn == 0)
+                send_to_all_neighbours(tw);
+            uint64_t from = steps;
+            promise_renew(tw);
+            raise_to(&most.renew, from);
+            from = steps;
+            (void)promise_look(tw);
+            raise_to(turn < 2 ? &most.look : &most.quiet_look, from);
+        }
+    uint64_t *const spent = calloc(n, sizeof *spent);
+    assert_non_null(spent);
+    sim->workers[n / 2].timewarp->wait.looks = LOOKS_BEFORE_ROUND;
+    for (uint32_t ended = 0; ended < n;)
+        for (uint32_t i = 0; i < n; i++) {
+            struct timewarp *const tw = sim->workers[(n / 2 + i) % n].timewarp;
+            if (tw->gvt.rounds == 1)
+                continue;
+            const uint64_t from = steps;
+            ended += gvt_step(tw);
+            spent[tw->index] += (steps - from) / 2;
+            if (tw->gvt.stage == GVT_FIRST_CUT)
+                send_to_all_neighbours(tw);
+        }
+    for (uint32_t w = 0; w < n; w++)
+        most.round = spent[w] > most.round ? spent[w] : most.round;
+    free(spent);
+    return most;
+}
+
+static void a_turn_costs_the_neighbours_and_a_round_the_workers(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t workers, reach;
+    } rings[] = {{8, 2}, {64, 2}, {64, 8}, {256, 2}, {256, 8}, {256, 127}, {1024, 2}};
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
+        const uint32_t n = rings[i].workers, degree = 2 * rings[i].reach;
+        struct cw_sim *const sim = create_ring(n, rings[i].reach);
+        const struct most most = count_accesses(sim);
+        print_message("%u workers, %u neighbours: look %u, or %u, promise %u, round %u accesses\n",
+                      (unsigned)n, (unsigned)degree, (unsigned)most.look, (unsigned)most.quiet_look,
+                      (unsigned)most.renew, (unsigned)most.round);
+        /* Each neighbour's promise, and two words of its mailbox, which share a line. */
+        assert_true(most.quiet_look == 3 * degree);
+        /* The first ring of the mailbox, its words again behind the last message, and its head. */
+        assert_true(most.look <= 8 * degree);
+        /* What is published, the promise, and whether a worker sleeps. */
+        assert_true(most.renew <= degree + 3);
+        /* One report of each worker. The rest is for neighbours: three looks at mailboxes, what is
+         * published, and what was sent between the cuts. */
+        assert_true(most.round <= n + 10 * degree + 16);
+        cw_sim_free(sim);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_worker_has_links_to_its_neighbours_only),
+        cmocka_unit_test(a_mailbox_takes_memory_with_its_first_message),
+        cmocka_unit_test(a_thousand_workers_in_a_ring_take_few_bytes),
+        cmocka_unit_test(path_delays_are_the_least_over_all_paths),
+        cmocka_unit_test(a_turn_costs_the_neighbours_and_a_round_the_workers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
