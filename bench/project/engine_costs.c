@@ -154,8 +154,8 @@ static int part_event_s(const struct phold_options *whole, uint32_t lps, double 
     /* Each event that is pending at first is handled, if the command lasts so long. */
     const double pending = (double)whole->lps * whole->population;
     const double most_ps = fmax(EVENTS_MAX, pending) / pending * mean_ps;
-    options.engine.end_ps = (int64_t)fmax(EVENTS_MIN / per_ps,
-                                          fmin((double)whole->engine.end_ps, most_ps));
+    options.engine.end_ps =
+        (int64_t)fmax(EVENTS_MIN / per_ps, fmin((double)whole->engine.end_ps, most_ps));
     const int result = phold_run(&options, CW_SEQUENTIAL, 1, &stats, &setup_s, error);
     *event_s = stats.events_committed > 0 ? stats.run_s / (double)stats.events_committed : 0;
     return result;
@@ -195,7 +195,8 @@ int subject_parts_measure(const struct subject *subject, struct subject_costs *m
 
 double subject_part_factor(const struct subject_costs *measured, uint32_t workers)
 {
-    const double part = log2(workers);
+    const uint32_t dies = (workers + PERF_DIE_CORES - 1) / PERF_DIE_CORES;
+    const double part = log2(dies);
     const int below = (int)part, above = below + 1 < SUBJECT_PARTS ? below + 1 : below;
     const double share = part - below;
     return measured->part_factor[below] * (1 - share) + measured->part_factor[above] * share;

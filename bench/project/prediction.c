@@ -45,6 +45,15 @@ void prediction_basis_free(struct prediction_basis *basis)
     basis->cost_s = NULL;
 }
 
+/* The cost of an event on one of several workers over that in a sequential run. Two workers in turn
+ * on one core take a cache from each other if their events do not fit it together, which two cores
+ * do not do. */
+static double event_factor(const struct prediction_basis *basis, uint32_t workers)
+{
+    const bool in_turn = workers > 1 && basis->event_bytes <= 0;
+    return in_turn ? basis->measured.workers_factor : basis->measured.adaptive_factor;
+}
+
 /* The model's figures for the events of the trace. */
 static int run_model(const struct prediction_basis *basis, struct prediction *prediction,
                      struct cw_error *error)
@@ -69,8 +78,7 @@ static int run_model(const struct prediction_basis *basis, struct prediction *pr
             .costs = basis->costs,
             .layout = &prediction->layout,
         };
-        run.costs.event_factor = prediction->workers == 1 ? basis->measured.adaptive_factor
-                                                          : basis->measured.workers_factor;
+        run.costs.event_factor = event_factor(basis, prediction->workers);
         result = perf_engine_model(&run, &prediction->figures, error);
     }
     free(cost_s);
