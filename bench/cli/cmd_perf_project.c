@@ -148,6 +148,24 @@ static int measure_threads(const struct perf_options *options, struct project_ou
     return result;
 }
 
+/* The machine's speed changes within seconds: the command is run in this process once more after
+ * its processes, and the fastest of all such runs is the prediction for one thread. */
+static int predict_one(struct subject *subject, struct project_outcome *outcome,
+                       struct cw_error *error)
+{
+    enum { TRIALS = 3 };
+    const struct subject_way way = {.sync = CW_SEQUENTIAL, .workers = 1, .threads = 1};
+    for (int trial = 0; trial < TRIALS; trial++) {
+        struct cw_stats stats;
+        const int result = subject_run(subject, &way, &stats, error);
+        if (result != CW_OK)
+            return result;
+        if (stats.run_s < outcome->check.one_predicted_s)
+            outcome->check.one_predicted_s = stats.run_s;
+    }
+    return CW_OK;
+}
+
 /* ---- predictions ------------------------------------------------------------------------------
  */
 
@@ -210,6 +228,8 @@ static int project(const struct perf_options *options, struct subject *subject,
     result = measure_costs(subject, &outcome->basis, error);
     if (result == CW_OK)
         result = measure_threads(options, outcome, error);
+    if (result == CW_OK)
+        result = predict_one(subject, outcome, error);
     return result == CW_OK ? predict_all(options, outcome, error) : result;
 }
 
