@@ -314,12 +314,13 @@ enum cw_sync {
 CW_API extern const char *const cw_sync_name[CW_SYNCS]; /* "sequential", ... */
 
 /*
- * Receives the commit records of all LPs, in the total order; called on the thread that drains. It
- * must not call the engine.
- *   arg     cw_config.record_arg
- *   event   the event that emitted the record
- *   kind    as given to cw_emit()
- *   record  `bytes` bytes, valid during the call
+ * Receives the commit records of all LPs, in the total order. It is called on the thread that
+ * drains if the workers run on one thread. If they run on several, it is called on a thread of the
+ * engine's own, beside the workers, and on the thread that drains for the last records. There is
+ * one call at a time, and each sees what the calls before it have written; so does the host after
+ * cw_drain(). It may run at the same time as handlers and cw_progress_fn. It must not call the
+ * engine. arg     cw_config.record_arg event   the event that emitted the record kind    as given
+ * to cw_emit() record  `bytes` bytes, valid during the call
  */
 typedef void (*cw_record_fn)(void *arg, const struct cw_event *event, uint16_t kind,
                              const void *record, uint16_t bytes);

@@ -16,7 +16,7 @@
 #include "core/lp_states.h"
 #include "core/memory/memory.h"
 #include "core/exchange/gvt_slot.h"
-#include "core/exchange/record_merge.h"
+#include "core/exchange/recorder.h"
 
 struct lp_logs;
 struct pin;
@@ -54,15 +54,17 @@ struct cw_sim {
     uint64_t run_ticks;      /* in drains, as run_s */
     /* written by any worker, seldom */
     _Alignas(128) struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
-    struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug; 0: none */
-    struct memory memory;
-    struct cw_error failure;      /* of the drain that failed; exit_code CW_OK: none did */
-    struct cw_event failed;       /* the event at which it did, */
-    bool has_failed_event;        /* if it was at one */
-    struct gvt_rounds gvt_rounds; /* on lines of its own */
+    struct sync_u64 aborted;            /* 1 + the worker that ran out of memory or found a bug, or
+                                           the number of workers: the recorder; 0: none */
+    _Alignas(128) struct memory memory; /* apart from `aborted`, which each turn reads */
+    struct cw_error failure;            /* of the drain that failed; exit_code CW_OK: none did */
+    struct cw_event failed;             /* the event at which it did, */
+    bool has_failed_event;              /* if it was at one */
+    struct gvt_rounds gvt_rounds;       /* on lines of its own */
+    struct cw_error recorder_failure;   /* if the recorder ran out of memory */
+    _Alignas(128) struct recorder recorder; /* recorder.h says which thread writes what */
     /* written by worker 0 */
-    _Alignas(128) struct record_merger merger;
-    struct stats_told told;
+    _Alignas(128) struct stats_told told;
     struct cause_trace trace; /* the sequential mode's */
 };
 

@@ -153,9 +153,11 @@ static void bench_show_progress(void *argument, struct dist *dist,
 static void bench_warn(void *argument, const char *text)
 {
     const struct bench_session *session = argument;
+    flockfile(stderr); /* progress may be shown at the same time, by another thread */
     if (!session->options->quiet && isatty(STDERR_FILENO))
         progress_clear();
     fprintf(stderr, "cubewarp: warning: %s\n", text);
+    funlockfile(stderr);
 }
 
 static void bench_log_round(void *argument, const struct cw_progress *progress)

@@ -1,7 +1,8 @@
 /*
  * run_logs.h: the files that a run fills while it goes on: --op-log, --trace and --ccl-trace. Each
  * receives committed records only, in their order, so that it is the same, byte for byte, for any
- * number of threads; each appears whole or not at all. On the thread that drains.
+ * number of threads; each appears whole or not at all. The listener is called by one thread at a
+ * time, beside the workers (struct cw_config, `record`); all else is on the host's thread.
  */
 #ifndef BENCH_RUN_LOGS_H
 #define BENCH_RUN_LOGS_H

@@ -286,6 +286,25 @@ static void take_inboxes(struct data_pass *pass)
     }
 }
 
+/* For the assertion below. */
+static bool any_failure(const struct data_pass *pass)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < pass->worker_count; i++)
+        any |= pass->workers[i].failure.error.exit_code != CW_OK;
+    return any;
+}
+
+/* Whether the value that the worker's first waiting record needs has come. */
+static bool all_were_sent(struct data_pass *pass, struct data_worker *worker)
+{
+    struct data_cube *const cube = &pass->cubes[worker->listed[0]];
+    if (cube->first == NULL)
+        return false;
+    const struct data_site site = {pass, worker, cube, &cube->first->event};
+    return is_ready(&site, &cube->first->op);
+}
+
 int data_commit_settle(struct data_pass *pass, const struct data_drain *drain,
                        struct cw_event *event, struct cw_error *error)
 {
@@ -299,6 +318,11 @@ int data_commit_settle(struct data_pass *pass, const struct data_drain *drain,
         take_inboxes(pass);
     for (uint32_t i = 0; i < pass->worker_count; i++) {
         const struct data_failure *const failure = &pass->workers[i].failure;
+        CW_INVARIANT("I-DATA-2",
+                     pass->workers[i].listed_count == 0 || drain->aborted ||
+                         drain->failed != NULL || any_failure(pass) ||
+                         !all_were_sent(pass, &pass->workers[i]),
+                     "worker %u: a record waits for a value that has come", i);
         fail_waiting(pass, &pass->workers[i], drain->aborted);
         if (failure->error.exit_code != CW_OK &&
             (drain->failed == NULL || cw_event_before(&failure->event, drain->failed)) &&

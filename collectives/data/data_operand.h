@@ -11,7 +11,7 @@
 
 #include "collectives/data/data_tiles.h"
 #include "collectives/data/dtype.h"
-#include "collectives/data/sparse_memory.h"
+#include "collectives/memory/sparse_memory.h"
 #include "core/cw.h"
 #include "hw/structure.h"
 #include "lp/record.h"

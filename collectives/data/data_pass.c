@@ -20,6 +20,11 @@
 #include "collectives/data/op_log_write.h"
 #include "core/host/pages.h"
 
+static uint32_t worker_of_cube(const struct data_pass *pass, uint32_t cube)
+{
+    return pass->owner ? pass->owner(pass->owner_arg, cube) : 0;
+}
+
 static bool make_workers(struct data_pass *pass)
 {
     pass->workers =
@@ -68,7 +73,7 @@ static void free_cube(struct data_pass *pass, struct data_cube *cube)
 void data_pass_free_part(struct data_pass *pass, uint32_t worker)
 {
     for (uint32_t i = 0; i < pass->cube_count; i++)
-        if (data_pass_worker_of(pass, i) == worker)
+        if (worker_of_cube(pass, i) == worker)
             free_cube(pass, &pass->cubes[i]);
     sparse_arena_free(&pass->workers[worker].arena);
     tile_pool_free(&pass->workers[worker].pool);
@@ -330,17 +335,17 @@ struct sparse_range data_pass_range(const struct data_pass *pass, uint32_t pe, u
     return (struct sparse_range){data_address(MEMORY_HBM, pe, offset), bytes};
 }
 
-uint32_t data_pass_worker_of(const struct data_pass *pass, uint32_t cube)
+uint32_t data_pass_worker_of_sip(const struct data_pass *pass, uint32_t sip)
 {
-    return pass->owner ? pass->owner(pass->owner_arg, cube) : 0;
+    return worker_of_cube(pass, sip * hw_cubes(pass->hw));
 }
 
 /* The host's access to a PE's memory between drains: new pages are those of the cube's worker. */
 static struct data_site host_site(struct data_pass *pass, uint32_t pe)
 {
     const uint32_t cube = pe / pass->pes;
-    return (struct data_site){pass, &pass->workers[data_pass_worker_of(pass, cube)],
-                              &pass->cubes[cube], NULL};
+    return (struct data_site){pass, &pass->workers[worker_of_cube(pass, cube)], &pass->cubes[cube],
+                              NULL};
 }
 
 void data_pass_read(const struct data_pass *pass, uint32_t pe, uint64_t offset, void *dst,
@@ -350,12 +355,20 @@ void data_pass_read(const struct data_pass *pass, uint32_t pe, uint64_t offset, 
                        data_pass_range(pass, pe, offset, bytes).address, dst, bytes);
 }
 
+/* Pages that are given back become the worker's. */
+static bool fill_as(struct data_pass *pass, uint32_t worker, uint32_t pe, uint64_t offset,
+                    uint64_t bytes, struct sparse_content content)
+{
+    const struct data_site site = {pass, &pass->workers[worker], &pass->cubes[pe / pass->pes],
+                                   NULL};
+    return bytes == 0 || sparse_memory_fill(&site.cube->memory, &site.worker->arena,
+                                            data_pass_range(pass, pe, offset, bytes), content);
+}
+
 static bool host_fill(struct data_pass *pass, uint32_t pe, uint64_t offset, uint64_t bytes,
                       struct sparse_content content)
 {
-    const struct data_site site = host_site(pass, pe);
-    return bytes == 0 || sparse_memory_fill(&site.cube->memory, &site.worker->arena,
-                                            data_pass_range(pass, pe, offset, bytes), content);
+    return fill_as(pass, worker_of_cube(pass, pe / pass->pes), pe, offset, bytes, content);
 }
 
 int data_pass_write(struct data_pass *pass, uint32_t pe, uint64_t offset, const void *src,
@@ -400,6 +413,17 @@ int data_pass_fill_input(struct data_pass *pass, uint32_t pe, uint64_t offset, e
     if (pass->log)
         op_log_fill_input(pass->log, pe, offset, dtype, seed, first, count);
     return CW_OK;
+}
+
+int data_pass_fill_as(struct data_pass *pass, uint32_t worker, const struct data_fill *fill,
+                      struct cw_error *error)
+{
+    const struct sparse_content content = {.make = fill->zero ? NULL : make_input,
+                                           .word = {fill->dtype, fill->seed, fill->first}};
+    return fill_as(pass, worker, fill->pe, fill->offset, fill->count * dtype_bytes(fill->dtype),
+                   content)
+               ? CW_OK
+               : data_out_of_storage(pass, error);
 }
 
 int data_pass_forget(struct data_pass *pass, uint32_t pe, uint64_t offset, uint64_t bytes,

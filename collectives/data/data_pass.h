@@ -12,7 +12,7 @@
 #define COLLECTIVES_DATA_PASS_H
 
 #include "collectives/data/dtype.h"
-#include "collectives/data/sparse_memory.h"
+#include "collectives/memory/sparse_memory.h"
 #include "core/cw.h"
 #include "hw/hw_config.h"
 #include "lp/record.h"
@@ -32,8 +32,8 @@ void data_pass_free(struct data_pass *pass); /* accepts NULL */
  * data_pass_free() may be called. */
 void data_pass_free_part(struct data_pass *pass, uint32_t worker);
 
-/* The worker of a cube. */
-uint32_t data_pass_worker_of(const struct data_pass *pass, uint32_t cube);
+/* The worker of a SIP's first cube. */
+uint32_t data_pass_worker_of_sip(const struct data_pass *pass, uint32_t sip);
 
 /* From here on the log hears of everything that the functions below change (op_log.h). */
 void data_pass_log(struct data_pass *pass, struct op_log *log);
@@ -66,6 +66,15 @@ int data_pass_write(struct data_pass *pass, uint32_t pe, uint64_t offset, const 
 /* Elements first .. first + count - 1 of the seed's stream (input.h). */
 int data_pass_fill_input(struct data_pass *pass, uint32_t pe, uint64_t offset, enum dtype dtype,
                          uint64_t seed, uint64_t first, uint64_t count, struct cw_error *error);
+/* The same, or zeros, on a worker while others fill in other cubes. The log does not hear of it. */
+struct data_fill {
+    uint32_t pe;
+    enum dtype dtype;
+    uint64_t offset, seed, first, count;
+    bool zero;
+};
+int data_pass_fill_as(struct data_pass *pass, uint32_t worker, const struct data_fill *fill,
+                      struct cw_error *error);
 /* Drops the contents of a range: it reads as zeros from then on, and takes no storage. */
 int data_pass_forget(struct data_pass *pass, uint32_t pe, uint64_t offset, uint64_t bytes,
                      struct cw_error *error);

@@ -9,7 +9,7 @@
 #ifndef COLLECTIVES_DATA_TILES_H
 #define COLLECTIVES_DATA_TILES_H
 
-#include "collectives/data/tile_pool.h"
+#include "collectives/memory/tile_pool.h"
 
 struct tile {
     struct tile_buffer *buffer; /* NULL: dropped */

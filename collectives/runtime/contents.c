@@ -17,87 +17,99 @@ struct content {
 
 /* Fills that run on all workers. */
 struct filling {
-    struct dist *dist;
+    const struct contents *contents;
     struct cw_error *errors; /* [worker] */
 };
 
-static int fill_shard(struct data_pass *data, const struct content *content, uint32_t i,
-                      struct cw_error *error)
+void contents_free(struct contents *contents) { free(contents->list); }
+
+void contents_drop(struct contents *contents) { contents->count = 0; }
+
+static struct data_fill fill_of(const struct content *content, uint32_t i)
 {
     const struct tensor *const tensor = content->tensor;
     const struct tensor_shard *const shard = &tensor->shard[i];
-    if (content->zero)
-        return data_pass_fill(data, shard->pe_index, shard->hbm_offset, tensor->dtype, 0,
-                              tensor->shard_elems, error);
-    return data_pass_fill_input(
-        data, shard->pe_index, shard->hbm_offset, tensor->dtype, content->seed,
-        input_first(content->rank, tensor_parts(tensor), shard->part, tensor->shard_elems),
-        tensor->shard_elems, error);
+    return (struct data_fill){
+        .pe = shard->pe_index,
+        .offset = shard->hbm_offset,
+        .dtype = tensor->dtype,
+        .seed = content->seed,
+        .first = input_first(content->rank, tensor_parts(tensor), shard->part, tensor->shard_elems),
+        .count = tensor->shard_elems,
+        .zero = content->zero};
 }
 
-static int fill_tensor(struct data_pass *data, const struct content *content,
-                       struct cw_error *error)
+static int fill_at_once(struct data_pass *data, const struct content *content,
+                        struct cw_error *error)
 {
     int code = CW_OK;
-    for (uint32_t i = 0; i < content->tensor->shard_count && code == CW_OK; i++)
-        code = fill_shard(data, content, i, error);
+    for (uint32_t i = 0; i < content->tensor->shard_count && code == CW_OK; i++) {
+        const struct data_fill fill = fill_of(content, i);
+        code = fill.zero
+                   ? data_pass_fill(data, fill.pe, fill.offset, fill.dtype, 0, fill.count, error)
+                   : data_pass_fill_input(data, fill.pe, fill.offset, fill.dtype, fill.seed,
+                                          fill.first, fill.count, error);
+    }
     return code;
 }
 
-static int put_off(struct dist *dist, struct content content, struct cw_error *error)
+static int put_off(struct contents *contents, struct content content, struct cw_error *error)
 {
-    if (dist->data == NULL)
+    if (contents->data == NULL)
         return CW_OK;
-    if (dist->op_log != NULL) /* which hears of it in the order of the program */
-        return fill_tensor(dist->data, &content, error);
-    if (dist->content_count == dist->content_capacity) {
-        const size_t capacity = 2 * dist->content_capacity + 64;
-        struct content *const contents = realloc(dist->contents, capacity * sizeof *contents);
-        if (contents == NULL)
-            return dist_no_memory(error);
-        dist->contents = contents;
-        dist->content_capacity = capacity;
+    if (contents->at_once)
+        return fill_at_once(contents->data, &content, error);
+    if (contents->count == contents->capacity) {
+        const size_t capacity = 2 * contents->capacity + 64;
+        struct content *const list = realloc(contents->list, capacity * sizeof *list);
+        if (list == NULL)
+            return cw_error_memory(error, "the contents of tensors");
+        contents->list = list;
+        contents->capacity = capacity;
     }
-    dist->contents[dist->content_count++] = content;
+    contents->list[contents->count++] = content;
     return CW_OK;
 }
 
-int contents_zero(struct dist *dist, const struct tensor *tensor, struct cw_error *error)
+int contents_zero(struct contents *contents, const struct tensor *tensor, struct cw_error *error)
 {
-    return put_off(dist, (struct content){.tensor = tensor, .zero = true}, error);
+    return put_off(contents, (struct content){.tensor = tensor, .zero = true}, error);
 }
 
-int contents_fill_input(struct dist *dist, const struct tensor *tensor, uint64_t seed,
+int contents_fill_input(struct contents *contents, const struct tensor *tensor, uint64_t seed,
                         uint32_t rank, struct cw_error *error)
 {
-    return put_off(dist, (struct content){.tensor = tensor, .seed = seed, .rank = rank}, error);
+    return put_off(contents, (struct content){.tensor = tensor, .seed = seed, .rank = rank}, error);
 }
 
 static void fill_own(void *arg, uint32_t worker)
 {
     const struct filling *const filling = arg;
-    struct dist *const dist = filling->dist;
+    const struct contents *const contents = filling->contents;
     struct cw_error *const error = &filling->errors[worker];
-    const uint32_t cubes = hw_cubes(&dist->options.config->hw);
     *error = (struct cw_error){.exit_code = CW_OK};
-    for (size_t i = 0; i < dist->content_count && error->exit_code == CW_OK; i++) {
-        const struct content *const content = &dist->contents[i];
-        if (data_pass_worker_of(dist->data, content->tensor->sip * cubes) == worker)
-            (void)fill_tensor(dist->data, content, error);
+    for (size_t i = 0; i < contents->count; i++) {
+        const struct content *const content = &contents->list[i];
+        if (data_pass_worker_of_sip(contents->data, content->tensor->sip) != worker)
+            continue;
+        for (uint32_t k = 0; k < content->tensor->shard_count; k++) {
+            const struct data_fill fill = fill_of(content, k);
+            if (data_pass_fill_as(contents->data, worker, &fill, error) != CW_OK)
+                return;
+        }
     }
 }
 
-int contents_settle(struct dist *dist, struct cw_error *error)
+int contents_settle(struct contents *contents, struct cw_sim *sim, struct cw_error *error)
 {
-    if (dist->content_count == 0)
+    if (contents->count == 0)
         return CW_OK;
-    struct cw_sim *const sim = lp_system_sim(dist->system);
     const uint32_t workers = cw_sim_worker_count(sim);
-    struct filling filling = {dist, malloc(workers * sizeof *filling.errors)};
+    struct filling filling = {contents, malloc(workers * sizeof *filling.errors)};
     if (filling.errors == NULL)
-        return dist_no_memory(error);
+        return cw_error_memory(error, "the contents of tensors");
     cw_each_worker(sim, fill_own, &filling);
-    dist->content_count = 0;
+    contents->count = 0;
     int code = CW_OK;
     for (uint32_t i = 0; i < workers && code == CW_OK; i++) {
         code = filling.errors[i].exit_code;

@@ -7,6 +7,7 @@
 #define COLLECTIVES_WORLD_H
 
 #include "collectives/runtime/barrier.h"
+#include "collectives/runtime/contents.h"
 #include "collectives/runtime/dist_world.h"
 #include "collectives/runtime/install_plan.h"
 #include "collectives/relay.h"
@@ -50,8 +51,7 @@ struct dist {
     size_t owned_count, owned_capacity;
     struct host_copy *copies; /* [copy_capacity] maps and writes not yet submitted */
     size_t copy_count, copy_capacity;
-    struct content *contents; /* [content_capacity] fills that were put off (contents.h) */
-    size_t content_count, content_capacity;
+    struct contents contents;      /* fills that were put off */
     struct cw_error content_error; /* of one that failed when its contents were asked for */
     bool recycled;                 /* tensors have been freed: new ones may find old contents */
     struct op_log *op_log;         /* NULL: none */

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collectives/runtime/contents.h"
+#include "collectives/runtime/dist_internal.h"
 #include "collectives/runtime/host_copy.h"
 
 void dist_free_tensors(struct dist *dist)
 {
-    dist->content_count = 0; /* nothing reads these tensors any more */
+    contents_drop(&dist->contents);
     for (size_t i = 0; i < dist->owned_count; i++)
         tensor_free(dist->owned[i]);
     dist->recycled |= dist->owned_count > 0;
@@ -28,7 +28,7 @@ int dist_read(struct dist *dist, const struct tensor *tensor, uint32_t shard, ui
         return cw_error_set(error, CW_BUG, "read of shard %u, elements %llu + %llu", shard,
                             (unsigned long long)first, (unsigned long long)count);
     }
-    const int code = contents_settle(dist, error);
+    const int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
     if (code != CW_OK)
         return code;
     const struct tensor_shard *s = &tensor->shard[shard];
@@ -41,7 +41,7 @@ int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
               struct cw_error *error)
 {
     size_t count = 0, n = 0;
-    const int code = contents_settle(dist, error);
+    const int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
     if (code != CW_OK)
         return code;
     for (uint32_t rank = 0; rank < dist->world_size; rank++)
@@ -75,7 +75,7 @@ static int adopt(struct dist *dist, struct tensor *tensor, struct cw_error *erro
     dist->owned[dist->owned_count++] = tensor;
     int code = dist_note_copy(dist, tensor, true, error);
     if (code == CW_OK && dist->recycled)
-        code = contents_zero(dist, tensor, error);
+        code = contents_zero(&dist->contents, tensor, error);
     return code;
 }
 
@@ -102,6 +102,7 @@ void dist_fill_input(struct tensor *tensor, uint64_t seed)
     struct cw_error error;
     if (dist_note_copy(dist, tensor, false, &error) != CW_OK)
         mp_fail(error.exit_code, "%s", error.text);
-    if (contents_fill_input(dist, tensor, seed, (uint32_t)dist_get_rank(), &error) != CW_OK)
+    if (contents_fill_input(&dist->contents, tensor, seed, (uint32_t)dist_get_rank(), &error) !=
+        CW_OK)
         mp_fail(error.exit_code, "%s", error.text);
 }

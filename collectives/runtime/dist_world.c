@@ -14,7 +14,7 @@
 #include "collectives/plugin.h"
 #include "collectives/data/strict_check.h"
 #include "collectives/runtime/dist_check.h"
-#include "collectives/runtime/contents.h"
+#include "collectives/runtime/dist_internal.h"
 #include "core/host/clock.h"
 #include "partition/partition.h"
 
@@ -166,6 +166,7 @@ static bool allocate_world(struct dist *dist)
         dist->data =
             data_pass_create(&dist->options.config->hw, dist->options.engine.memory_bytes_max,
                              dist->options.engine.worker_count);
+    dist->contents.data = dist->data;
     const struct config *config = dist->options.config;
     if (config->ccl.strict_validation)
         dist->strict = strict_check_create(&config->hw, config->ccl.n_slots, dist->options.warn,
@@ -316,7 +317,7 @@ void dist_free(struct dist *dist)
     strict_check_free(dist->strict);
     install_plans_free(dist->plans);
     free(dist->copies);
-    free(dist->contents);
+    contents_free(&dist->contents);
     free(dist->submissions);
     free(dist->tensors);
     free(dist->scratch);
@@ -341,7 +342,7 @@ static int first_data_failure(struct dist *dist, const struct cw_event *failed, 
 
 int dist_drain(struct dist *dist, struct cw_error *error)
 {
-    int code = contents_settle(dist, error);
+    int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
     if (code == CW_OK && dist->content_error.exit_code != CW_OK) {
         *error = dist->content_error;
         code = error->exit_code;
@@ -408,6 +409,7 @@ double dist_setup_s(const struct dist *dist) { return dist->setup_s; }
 void dist_log(struct dist *dist, struct op_log *log)
 {
     dist->op_log = log;
+    dist->contents.at_once = true;
     data_pass_log(dist->data, log);
 }
 
@@ -422,7 +424,7 @@ struct lp_system *dist_system(struct dist *dist) { return dist->system; }
 struct data_pass *dist_data(struct dist *dist)
 {
     struct cw_error error;
-    if (contents_settle(dist, &error) != CW_OK)
+    if (contents_settle(&dist->contents, lp_system_sim(dist->system), &error) != CW_OK)
         dist->content_error = error; /* the next drain fails with it */
     return dist->data;
 }

@@ -32,7 +32,8 @@ struct dist_completion {
     bool beside;   /* a matrix product ran beside it */
 };
 
-/* Is called for each record that the machine commits, in order of commitment. Hooks may be NULL. */
+/* Is called for each record that the machine commits, in order of commitment: by one thread at a
+ * time, which may run beside the workers (cw_record_fn in cw.h). Hooks may be NULL. */
 struct dist_listener {
     void (*op)(void *arg, const struct lp_op *op);
     void (*kernel)(void *arg, const struct lp_kernel_record *record); /* start, phase, end */
@@ -50,7 +51,8 @@ struct dist_options {
     uint32_t pair[2];         /* PEs joined by a queue of their own; equal: none */
     uint32_t contexts, peers; /* struct lp_config: the need of kernels beside the algorithm's */
     const struct dist_listener *listener; /* outlives the world; NULL: none */
-    /* Called with each warning (IpcqSlotReuse), in an order of its own; NULL: not wanted. */
+    /* Called with each warning (IpcqSlotReuse), in an order of its own, as the listener is: it may
+     * run at the same time as `progress`. NULL: not wanted. */
     void (*warn)(void *arg, const char *text);
     /* Called now and then while the machine runs; NULL: not wanted. */
     void (*progress)(void *arg, struct dist *dist, const struct cw_progress *progress);

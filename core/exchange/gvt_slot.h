@@ -3,16 +3,13 @@
  * a round of GVT (gvt.h), and whether it sleeps (wait.h); and how far the workers together are with
  * the round.
  *
- * Only the slot's own worker writes it, except for `sealed` and `spent` (I-GVT-3), for `transit_ps`
- * (I-GVT-4), and for waking it.
+ * Only the slot's own worker writes it, except for `transit_ps` (I-GVT-4), and for waking it.
  */
 #ifndef CORE_GVT_SLOT_H
 #define CORE_GVT_SLOT_H
 
 #include "core/event.h"
 #include "core/host/sync.h"
-
-struct record_batch;
 
 /* A worker's figures for the host (stats.h). */
 struct stats_report {
@@ -31,8 +28,7 @@ struct gvt_slot {
     /* line 1 */
     _Alignas(64) struct sync_u64 waits_for; /* 1 + the index of the worker that it sleeps for
                                  (wait.h), which sets it to 0 to wake it; 0: it is awake */
-    struct record_batch *sealed;            /* records handed over at the first cut (I-GVT-3) */
-    struct record_batch *spent;             /* batches that worker 0 gives back (I-GVT-3) */
+    uint64_t published; /* bytes of records, ever, as of the first cut (I-GVT-3) */
     /* line 2: the report; read once in a round by each worker */
     _Alignas(64) struct key least; /* of those pending and those sent between the cuts */
     int64_t pending_ps;            /* the least time that is pending */

@@ -21,7 +21,7 @@ enum {
      * delivers. Near the memory limit a worker may handle and undo the same events again and
      * again: only a round lets them commit. */
     EVENTS_BEFORE_ROUND = 16384,
-    RECORD_BYTES_BEFORE_ROUND = 1 << 20, /* of records that were not handed over: they are memory */
+    RECORD_BYTES_BEFORE_ROUND = 1 << 20, /* of records that were not published */
 };
 
 uint64_t gvt_moment(const struct gvt *gvt) { return gvt->round * 4 + (uint64_t)gvt->stage; }
@@ -78,11 +78,7 @@ static void count_cut(struct timewarp *tw, enum gvt_phase phase)
 static void first_cut(struct timewarp *tw, struct gvt_slot *slot)
 {
     (void)links_publish(&tw->links);
-    CW_INVARIANT("I-GVT-3", slot->sealed == NULL,
-                 "worker %u makes the first cut of round %llu, and its last batch was not taken",
-                 (unsigned)tw->index, (unsigned long long)tw->gvt.round);
-    record_outbox_take_back(&tw->outbox, &slot->spent);
-    slot->sealed = record_outbox_seal(&tw->outbox);
+    slot->published = record_outbox_publish(&tw->outbox); /* I-GVT-3 */
     links_begin_crossing(&tw->links);
     tw->gvt.stage = GVT_FIRST_CUT;
     count_cut(tw, GVT_ALL_MADE_FIRST_CUT);
@@ -209,18 +205,19 @@ static bool is_wanted(const struct timewarp *tw)
     return tw->wait.looks >= LOOKS_BEFORE_ROUND || live >= LIVE_BEFORE_ROUND ||
            (live > 0 && live >= tw->throttle.allowance) ||
            record_outbox_bytes(&tw->outbox) >= RECORD_BYTES_BEFORE_ROUND ||
-           (tw->throttle.level >= MEMORY_TIGHT && (live > 0 || tw->outbox.open != NULL)) ||
+           (tw->throttle.level >= MEMORY_TIGHT &&
+            (live > 0 || record_outbox_bytes(&tw->outbox) > 0)) ||
            tw->processed - tw->gvt.processed_then >= EVENTS_BEFORE_ROUND || tw->current.failed ||
            tw->current.stuck;
 }
 
-/* Worker 0: the records of the events before the last round's GVT. */
+/* Worker 0: asks for the records of the events before the last round's GVT to be delivered. */
 static void deliver_records(struct timewarp *tw)
 {
     struct cw_sim *const sim = tw->worker->sim;
     struct interval_log *const log = tw->worker->clock.log;
     const uint64_t begun = log == NULL ? 0 : clock_ticks();
-    if (!record_merge_deliver(&sim->merger, tw->gvt.now, NULL)) {
+    if (!recorder_ask(&sim->recorder, sim->slots, tw->gvt.now)) {
         (void)memory_error(&sim->memory, &tw->worker->failure);
         abort_run(sim, tw->worker);
     }
@@ -246,7 +243,7 @@ bool gvt_step(struct timewarp *tw)
     if (gvt->stage == GVT_FIRST_CUT) {
         if (!gvt_can_go_on(gvt, sim))
             return false;
-        /* All have committed the events before the last round's GVT. */
+        /* All have published the records of the events before the last round's GVT (I-GVT-3). */
         if (tw->index == 0)
             deliver_records(tw);
         second_cut(tw, slot);

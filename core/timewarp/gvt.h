@@ -36,9 +36,13 @@
  * worker enters the first cut of round r + 1 after it has computed round r, and the second cut of
  * r + 1 after all have entered the first.
  *
- * I-GVT-3 (ownership of `sealed` and `spent`): worker 0 owns them from acquiring that all have made
- * the first cut until it is counted at its second cut. The slot's worker owns them from acquiring
- * that all have made the second cut until it is counted at its next first cut.
+ * I-GVT-3: when all workers have made the first cut of round r + 1, the records of all events
+ * before the GVT of round r are published. Proof:
+ *   1. A worker that has computed round r commits all its events before that GVT (fossil.c), and
+ *      then makes its next first cut.
+ *   2. At a first cut a worker publishes the records of all events that it has committed.
+ * The slot's `published` is written at the first cut. Worker 0 reads it when all have made that cut
+ * and before its own second cut, so it is not written meanwhile, for the reason of I-GVT-2.
  *
  * I-GVT-4: when all have made the second cut of round r, transit_ps[r % 2] of worker B is the least
  * time that was sent to B between its sender's cuts of round r; CW_TIME_MAX if nothing was. Proof:

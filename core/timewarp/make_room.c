@@ -24,6 +24,7 @@ void make_room(struct timewarp *tw)
     struct throttle *const throttle = &tw->throttle;
     if (throttle->level < MEMORY_TIGHT)
         return;
+    record_outbox_take_back(&tw->outbox);
     record_outbox_trim(&tw->outbox);
     if (throttle->level >= MEMORY_SCARCE)
         undo_log_trim(&tw->undo_log);

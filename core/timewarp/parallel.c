@@ -14,6 +14,7 @@
 #include "core/timewarp/lazy_cancel.h"
 #include "core/timewarp/stress.h"
 #include "core/timewarp/timewarp.h"
+#include "core/timewarp/wait.h"
 #include "core/timewarp/worker_loop.h"
 #include "core/worker.h"
 
@@ -41,8 +42,8 @@ static bool timewarp_create(struct cw_sim *sim, struct worker *worker)
     tw->index = worker->index;
     tw->lp_logs = sim->lp_logs;
     tw->front.time_ps = INT64_MIN;
-    tw->outbox.memory = memory;
-    tw->outbox.owner = worker->index;
+    record_outbox_init(&tw->outbox, memory, recorder_lane(&sim->recorder, worker->index),
+                       worker->index, sim->worker_count);
     stress_init(tw);
     lazy_cancel_init(&tw->lazy, memory, sim->config.lazy_cancellation);
     undo_log_init(&tw->undo_log, memory);
@@ -56,10 +57,7 @@ static bool timewarp_create(struct cw_sim *sim, struct worker *worker)
 static void timewarp_free(struct cw_sim *sim, struct worker *worker)
 {
     struct memory *const memory = &sim->memory;
-    struct gvt_slot *const slot = &sim->slots[worker->index];
     struct timewarp *const tw = worker->timewarp;
-    record_batches_free(slot->sealed, memory);
-    record_batches_free(slot->spent, memory);
     if (tw == NULL)
         return;
     links_free(&tw->links);
@@ -81,10 +79,11 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
     sim->lp_logs = memory_take(&sim->memory, sim->model.lp_count * sizeof *sim->lp_logs);
     if (sim->slots == NULL || sim->path_delays_ps == NULL || sim->lp_logs == NULL)
         return memory_error(&sim->memory, error);
-    record_merger_init(&sim->merger, &sim->memory, sim->slots, n, sim->config.record,
-                       sim->config.record_arg);
     const uint32_t cores = host_limits_cores();
     sim->thread_count = thread_count(sim, cores);
+    if (!recorder_init(&sim->recorder, &sim->memory, n, sim->thread_count > 1, sim->config.record,
+                       sim->config.record_arg))
+        return memory_error(&sim->memory, error);
     sim->crowded = sim->thread_count > cores;
     sim->can_fence_all = sync_can_fence_all();
     gvt_path_delays(sim->path_delays_ps, sim->config.least_delay_ps, n);
@@ -109,8 +108,7 @@ void parallel_free(struct cw_sim *sim)
     for (uint32_t i = 0; i < n && sim->slots != NULL; i++)
         timewarp_free(sim, &sim->workers[i]);
     pin_free(sim->pin);
-    if (sim->slots != NULL)
-        record_merger_free(&sim->merger);
+    recorder_free(&sim->recorder);
     memory_give(&sim->memory, sim->slots, n * sizeof *sim->slots);
     memory_give(&sim->memory, sim->path_delays_ps, (size_t)n * n * sizeof(int64_t));
     memory_give(&sim->memory, sim->lp_logs, sim->model.lp_count * sizeof *sim->lp_logs);
@@ -119,7 +117,7 @@ void parallel_free(struct cw_sim *sim)
 /* The bounds of the last drain do not hold for events that were injected since. */
 static void forget_bounds(struct cw_sim *sim)
 {
-    record_merger_begin(&sim->merger);
+    recorder_begin(&sim->recorder);
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct timewarp *const tw = sim->workers[i].timewarp;
         struct gvt *const gvt = &tw->gvt;
@@ -132,6 +130,17 @@ static void forget_bounds(struct cw_sim *sim)
     }
 }
 
+/* The main function of the recorder's thread. */
+static void enter_recorder(struct cw_sim *sim)
+{
+    if (recorder_run(&sim->recorder))
+        return;
+    (void)memory_error(&sim->memory, &sim->recorder_failure);
+    /* as in abort_run(): orders everything, the failure included */
+    if (sync_claim(&sim->aborted, 1 + (uint64_t)sim->worker_count))
+        wait_wake(sim, sim->worker_count, true);
+}
+
 /* The first worker of a thread; of the thread after the last one, the number of workers.
  * Neighbours among the workers share a thread. */
 static uint32_t first_worker_on(const struct cw_sim *sim, uint32_t thread)
@@ -139,16 +148,22 @@ static uint32_t first_worker_on(const struct cw_sim *sim, uint32_t thread)
     return (uint32_t)((uint64_t)sim->worker_count * thread / sim->thread_count);
 }
 
-/* The main function of each thread in a drain. */
+/* The main function of each thread in a drain. The recorder has the last one. */
 static void enter_workers(void *argument, uint32_t index)
 {
     struct cw_sim *const sim = argument;
+    if (index == sim->thread_count) {
+        enter_recorder(sim);
+        return;
+    }
     const uint32_t first = first_worker_on(sim, index), end = first_worker_on(sim, index + 1);
     pin_thread(sim->pin, index);
     if (end - first == 1)
         worker_run(&sim->workers[first]);
     else
         worker_run_in_turn(&sim->workers[first], end - first);
+    if (index == 0)
+        recorder_close(&sim->recorder);
     for (uint32_t i = first > 0 ? first : 1; i < end; i++) /* worker 0 goes on: settle() */
         if (sim->workers[i].clock.log != NULL)
             interval_log_close(sim->workers[i].clock.log, clock_ticks(),
@@ -158,11 +173,11 @@ static void enter_workers(void *argument, uint32_t index)
 /* Starts the threads, unless they are there. */
 static int have_threads(struct cw_sim *sim, struct cw_error *error)
 {
-    const uint32_t n = sim->thread_count;
+    const uint32_t n = sim->thread_count + sim->recorder.threaded;
     uint32_t started;
     if (sim->threads != NULL)
         return CW_OK;
-    sim->threads = threads_start(&sim->memory, n, !sim->crowded, &started);
+    sim->threads = threads_start(&sim->memory, n, n <= host_limits_cores(), &started);
     if (sim->threads == NULL && started == 0)
         return memory_error(&sim->memory, error);
     if (sim->threads == NULL)
@@ -191,6 +206,8 @@ struct host_calls {
 static void enter_host_calls(void *argument, uint32_t index)
 {
     const struct host_calls *const calls = argument;
+    if (index == calls->sim->thread_count)
+        return; /* the recorder's thread */
     const uint32_t end = first_worker_on(calls->sim, index + 1);
     pin_thread(calls->sim->pin, index);
     for (uint32_t i = first_worker_on(calls->sim, index); i < end; i++)
@@ -256,12 +273,12 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
     const struct gvt *const gvt = &sim->workers[0].timewarp->gvt;
     check_settled(sim);
     for (uint32_t i = 0; i < sim->worker_count; i++)
-        sim->slots[i].sealed = record_outbox_seal(&sim->workers[i].timewarp->outbox);
+        (void)record_outbox_publish(&sim->workers[i].timewarp->outbox);
     struct entry entry;
     const struct timewarp *const failed = gvt->failed ? least_failed(sim, &entry) : NULL;
     struct interval_log *const log = sim->workers[0].clock.log;
     const uint64_t begun = clock_ticks();
-    if (!record_merge_deliver(&sim->merger, gvt->now, failed == NULL ? NULL : &entry))
+    if (!recorder_finish(&sim->recorder, gvt->now, failed == NULL ? NULL : &entry))
         return memory_error(&sim->memory, error);
     if (log != NULL)
         interval_log_long(log, CW_INTERVAL_RECORDS, begun, clock_ticks(), 0, 0);
@@ -283,6 +300,7 @@ int parallel_drain(struct cw_sim *sim, struct cw_error *error)
     if (!simulation_aborted(sim))
         return settle(sim, error);
     /* pairs with the claim in abort_run(); besides, all threads have come to rest */
-    *error = sim->workers[sync_load_acquire(&sim->aborted) - 1].failure;
+    const uint64_t by = sync_load_acquire(&sim->aborted) - 1;
+    *error = by == sim->worker_count ? sim->recorder_failure : sim->workers[by].failure;
     return error->exit_code;
 }

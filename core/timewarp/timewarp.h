@@ -21,7 +21,7 @@
 #include "core/event.h"
 #include "core/memory/table.h"
 #include "core/exchange/links.h"
-#include "core/exchange/record_merge.h"
+#include "core/exchange/record_outbox.h"
 #include "core/timewarp/throttle.h"
 #include "core/timewarp/undo_log.h"
 

@@ -81,6 +81,24 @@ void wait_together(const struct cw_sim *sim, unsigned turns)
         sync_sleep(&unused, 1, SLEEP_NS_TOGETHER);
 }
 
+void wait_for_recorder(struct timewarp *tw)
+{
+    struct cw_sim *const sim = tw->worker->sim;
+    const uint64_t start = clock_ticks();
+    struct sync_u64 unused = {1};
+    for (unsigned turns = 1;
+         !simulation_aborted(sim) && recorder_is_behind(&sim->recorder, &tw->outbox); turns++) {
+        CW_INVARIANT("I-REC-3",
+                     sync_load_acquire(&sim->recorder.closed) == 0 || simulation_aborted(sim),
+                     "worker %u waits for the recorder, which has ended", (unsigned)tw->index);
+        if (turns < TURNS_SPUN && !sim->crowded)
+            sync_pause();
+        else
+            sync_sleep(&unused, 1, SLEEP_NS_TOGETHER);
+    }
+    activity_slept(&tw->worker->clock, start);
+}
+
 void wait_wake(struct cw_sim *sim, uint32_t index, bool all)
 {
     sync_fence_often(sim->can_fence_all); /* the publication, before the look below: I-WAIT-2 */

@@ -35,6 +35,8 @@ struct worker;
 void wait_turn(struct timewarp *tw);
 /* One turn of waiting for all workers of a thread: the `turns`-th in a row. */
 void wait_together(const struct cw_sim *sim, unsigned turns);
+/* Waits until the recorder has given enough memory back, or has nothing left to deliver. */
+void wait_for_recorder(struct timewarp *tw);
 /* After worker `index` has made something known: wakes those that sleep for it, or with `all` every
  * sleeper. */
 void wait_wake(struct cw_sim *sim, uint32_t index, bool all);

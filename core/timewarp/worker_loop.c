@@ -401,6 +401,8 @@ static bool look_around(struct timewarp *tw)
     tw->throttle.window_sum += tw->throttle.window;
     if (tw->index == 0 && !tw->gvt.over)
         stats_tell_round(tw);
+    if (!tw->gvt.over && recorder_is_behind(&worker->sim->recorder, &tw->outbox))
+        wait_for_recorder(tw);
     return tw->gvt.over;
 }
 

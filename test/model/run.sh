@@ -45,6 +45,13 @@ for bug in NO_SENT_LEAST NO_TRANSIT ONE_WORD RESET_EARLY RESET_OWN LOWERED_LATE 
     NO_ROUND_TRIP; do
     check fails gvt "-DBUG_$bug"
 done
+check holds recorder
+check holds recorder -DEVENTS=3 -DROUNDS=3
+check holds recorder -DEVENTS=3 -DUNITS=2 -DROUNDS=3
+for bug in NEXT_AFTER_USED SPEND_OPEN SPENT_OVERWRITTEN ASK_EARLY ASK_TWICE COMMIT_LATE CLOSED_LAST \
+    SLEEP_BLIND WAKE_FIRST WAIT_FOR_IDLE; do
+    check fails recorder "-DBUG_$bug"
+done
 check holds promise
 check holds promise -DNEAR=0
 check holds promise -DLAZY

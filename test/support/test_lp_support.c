@@ -4,6 +4,9 @@
  */
 #include "test/support/test_lp_support.h"
 
+#include "collectives/data/data_commit.h"
+#include "collectives/data/data_pass.h"
+
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
 struct script_frame {
@@ -192,6 +195,31 @@ static void log_op(void *arg, const struct cw_event *event, const struct lp_op *
     m->op[m->op_count++] = *op;
 }
 
+static void commit_op(void *arg, uint32_t worker, const struct cw_event *event,
+                      const struct lp_op *op)
+{
+    data_commit_op(((struct machine *)arg)->data, worker, event, op);
+}
+
+static void commit_kernel_end(void *arg, uint32_t worker, const struct cw_event *event, uint32_t pe)
+{
+    data_commit_kernel_end(((struct machine *)arg)->data, worker, event, pe);
+}
+
+static bool look_at_data(void *arg, uint32_t worker)
+{
+    return data_commit_look(((struct machine *)arg)->data, worker);
+}
+
+static uint32_t worker_of_cube(void *arg, uint32_t cube) { return cw_lp_worker(arg, 1 + cube); }
+
+void machine_settle_data(struct machine *m)
+{
+    struct cw_event event;
+    if (data_commit_settle(m->data, &(struct data_drain){0}, &event, &m->error) != CW_OK)
+        fail_msg("%s", m->error.text);
+}
+
 struct lp_config default_queues(void)
 {
     return (struct lp_config){.wire_all_pes = true,
@@ -229,7 +257,16 @@ bool machine_try_start(struct machine *m)
                                         .arg = m};
     options.engine.worker_count = m->engine.worker_count > 0 ? m->engine.worker_count : 1;
     options.engine.check_changes = true;
+    if (m->with_data) {
+        m->data = data_pass_create(&m->hw, 0, options.engine.worker_count);
+        assert_non_null(m->data);
+        options.worker_op = commit_op;
+        options.worker_kernel_ended = commit_kernel_end;
+        options.worker_look = look_at_data;
+    }
     m->system = lp_system_create(&options, &m->error);
+    if (m->system != NULL && m->with_data && m->engine.sync != CW_SEQUENTIAL)
+        data_pass_set_owner(m->data, worker_of_cube, lp_system_sim(m->system));
     return m->system != NULL && lp_system_submit_install(m->system, &m->error) == CW_OK &&
            lp_system_drain(m->system, &m->error) == CW_OK;
 }
@@ -243,6 +280,7 @@ void machine_start(struct machine *m)
 void machine_free(struct machine *m)
 {
     lp_system_free(m->system);
+    data_pass_free(m->data);
     free(m);
 }
 

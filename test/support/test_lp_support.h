@@ -133,6 +133,8 @@ struct machine {
     struct lp_system *system;
     struct cw_config engine; /* mode and workers; zero: sequential */
     const uint32_t *cube_worker;
+    bool with_data;                      /* the data pass runs on the workers */
+    struct data_pass *data;              /* then, from the start on */
     struct tl_region region[TL_REGIONS]; /* of every launch */
     struct cw_error error;
     uint32_t op_count;
@@ -145,6 +147,8 @@ struct part {
     const struct line *script;
 };
 
+struct data_pass;
+
 struct lp_config default_queues(void);
 
 /* `sips` SIPs in a ring, of w x h cubes; see DELAY() for PE_MATH. Freed by machine_free(). */
@@ -155,6 +159,9 @@ void machine_free(struct machine *m);
  */
 bool machine_try_start(struct machine *m);
 void machine_start(struct machine *m); /* the same; a failure fails the test */
+
+/* After a drain: the data pass has executed everything. Fails the test otherwise. */
+void machine_settle_data(struct machine *m);
 
 /* Launches, and runs until nothing is left to do. Returns the exit code; m->error says why. */
 int try_scripts(struct machine *m, const struct part *parts, size_t count);

@@ -9,7 +9,7 @@
 
 #include <xxhash.h>
 
-#include "collectives/data/sparse_memory.h"
+#include "collectives/memory/sparse_memory.h"
 
 struct sparse {
     struct storage storage;

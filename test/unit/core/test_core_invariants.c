@@ -23,6 +23,8 @@
 
 #include "core/exchange/mailbox.c"
 #include "core/exchange/record_merge.c"
+#include "core/exchange/record_outbox.c"
+#include "core/exchange/recorder.c"
 #include "core/memory/event_pool.h"
 #include "core/memory/memory.c"
 #include "core/memory/table.c"
@@ -161,12 +163,12 @@ static void open_too_many_buckets(void)
     check_bounds(pending);
 }
 
-/* A merger with one batch, of one event at 1,000 ps, that the second worker hands over. */
-struct one_batch {
+/* A recorder with a chunk of the second worker's, in which there is one event, at 1,000 ps. */
+struct one_chunk {
     struct memory memory;
-    struct gvt_slot slots[2];
+    struct recorder recorder;
     struct record_outbox outbox;
-    struct record_merger merger;
+    struct gvt_slot slots[2];
 };
 
 static void ignore(void *arg, const struct cw_event *event, uint16_t kind, const void *record,
@@ -175,34 +177,63 @@ static void ignore(void *arg, const struct cw_event *event, uint16_t kind, const
     (void)arg, (void)event, (void)kind, (void)record, (void)bytes;
 }
 
-static struct one_batch *hand_over(void)
+static void add_event(struct one_chunk *it, int64_t time_ps)
 {
-    struct one_batch *const it = aligned_alloc(_Alignof(struct one_batch), sizeof *it);
     struct cw_event event;
-    memset(it, 0, sizeof *it);
-    it->memory = plenty();
-    it->outbox.memory = &it->memory;
-    it->outbox.owner = 1;
-    (void)entry_at(&event, 1000);
+    (void)entry_at(&event, time_ps);
     (void)record_outbox_add(&it->outbox, &event, 0);
-    record_merger_init(&it->merger, &it->memory, it->slots, 2, ignore, NULL);
-    record_merger_begin(&it->merger);
-    return it;
 }
 
-static void take_a_batch_from_another_slot(void)
+static struct one_chunk *add_one(void)
 {
-    struct one_batch *const it = hand_over();
-    it->slots[0].sealed = record_outbox_seal(&it->outbox);
-    (void)record_merge_deliver(&it->merger, KEY_NEVER, NULL);
+    struct one_chunk *const it = aligned_alloc(_Alignof(struct one_chunk), sizeof *it);
+    memset(it, 0, sizeof *it);
+    it->memory = plenty();
+    (void)recorder_init(&it->recorder, &it->memory, 2, true, ignore, NULL);
+    recorder_begin(&it->recorder);
+    record_outbox_init(&it->outbox, &it->memory, recorder_lane(&it->recorder, 1), 1, 2);
+    add_event(it, 1000);
+    return it;
 }
 
 static void deliver_an_earlier_event(void)
 {
-    struct one_batch *const it = hand_over();
-    it->slots[1].sealed = record_outbox_seal(&it->outbox);
-    it->merger.delivered.time_ps = 2000;
-    (void)record_merge_deliver(&it->merger, KEY_NEVER, NULL);
+    struct one_chunk *const it = add_one();
+    (void)record_outbox_publish(&it->outbox);
+    it->recorder.merger.delivered.time_ps = 2000;
+    (void)recorder_finish(&it->recorder, KEY_NEVER, NULL);
+}
+
+static void publish_after_the_bound(void)
+{
+    struct one_chunk *const it = add_one();
+    (void)recorder_finish(&it->recorder, (struct key){.time_ps = 2000}, NULL);
+    (void)record_outbox_publish(&it->outbox);
+    (void)recorder_finish(&it->recorder, KEY_NEVER, NULL);
+}
+
+static void publish_more_than_a_chunk_holds(void)
+{
+    struct one_chunk *const it = add_one();
+    it->outbox.written = it->outbox.open->bytes + 16;
+    (void)record_outbox_publish(&it->outbox);
+}
+
+static void give_a_chunk_back_too_early(void)
+{
+    struct one_chunk *const it = add_one();
+    struct record_chunk *const chunk = it->outbox.open;
+    chunk->left = 1;
+    sync_store_pointer_release(&it->outbox.lane->spent, chunk);
+    record_outbox_take_back(&it->outbox);
+}
+
+static void finish_while_the_recorder_delivers(void)
+{
+    struct one_chunk *const it = add_one();
+    it->slots[1].published = record_outbox_publish(&it->outbox);
+    (void)recorder_ask(&it->recorder, it->slots, KEY_NEVER);
+    (void)recorder_finish(&it->recorder, KEY_NEVER, NULL);
 }
 
 static void a_broken_invariant_aborts_with_its_name_and_state(void **state)
@@ -217,7 +248,10 @@ static void a_broken_invariant_aborts_with_its_name_and_state(void **state)
     expect_failure(put_a_later_event_into_the_heap, "I-PEND-1",
                    "5000 ps goes to the overflow heap");
     expect_failure(open_too_many_buckets, "I-PEND-2", "fine buckets");
-    expect_failure(take_a_batch_from_another_slot, "I-GVT-3", "batch of worker 1");
+    expect_failure(publish_after_the_bound, "I-GVT-3", "for 1000 ps comes after all before 2000");
+    expect_failure(publish_more_than_a_chunk_holds, "I-REC-1", "of a chunk of 16384");
+    expect_failure(give_a_chunk_back_too_early, "I-REC-1", "of worker 1 with 1 events");
+    expect_failure(finish_while_the_recorder_delivers, "I-REC-2", "has a bound at ");
     expect_failure(deliver_an_earlier_event, "I-MERGE-1", "for 1000 ps after those for 2000 ps");
 }
 

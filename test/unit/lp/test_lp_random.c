@@ -5,7 +5,8 @@
  *   2. puts land in order, and before the notifications behind them;
  *   3. the data pass can carry out all records, and the pointers agree at the end;
  *   4. every other run, in any mode, on any number of workers and with any placement of the cubes,
- *      is the same to the picosecond.
+ *      is the same to the picosecond, and leaves the same values in all memories, although each
+ *      worker executes the records of its own cubes alone.
  *
  * In each round a hash of seed, round and place decides which queues carry a tile, and which PEs
  * put to another PE and notify it. So receivers can compute the tiles that they get. All sends of a
@@ -499,16 +500,29 @@ static void check_one_sided(const struct machine *m, uint64_t seed)
     }
 }
 
-/* Nothing is used before it is there. */
-static void check_data(const struct machine *m, uint64_t seed)
+/* Something to compute with: otherwise all values would be zeros. */
+static void fill_memories(struct data_pass *pass, const struct hw_config *hw)
+{
+    struct cw_error error;
+    for (uint32_t pe = 0; pe < hw_pe_count(hw); pe++)
+        assert_int_equal(data_pass_fill_input(pass, pe, TENSOR_PA, DTYPE_F16, 1,
+                                              (uint64_t)pe * SHARD_BYTES, SHARD_BYTES / 2, &error),
+                         CW_OK);
+}
+
+/* Nothing is used before it is there. Returns the digest of the memories. */
+static uint64_t check_data(const struct machine *m, uint64_t seed)
 {
     struct cw_error error;
     struct data_pass *pass = data_pass_create(&m->hw, 0, 1);
     assert_non_null(pass);
+    fill_memories(pass, &m->hw);
     for (uint32_t i = 0; i < m->op_count; i++)
         if (data_pass_apply(pass, &m->op[i], &error) != CW_OK)
             fail_at(seed, &m->op[i], error.text);
+    const uint64_t digest = data_pass_digest(pass);
     data_pass_free(pass);
+    return digest;
 }
 
 /* ---- the same in every mode --------------------------------------------------------------------
@@ -539,18 +553,22 @@ static struct machine *elsewhere(uint64_t seed, enum cw_sync sync, uint32_t *cub
     return m;
 }
 
-static void check_mode(const struct machine *first, uint64_t seed, enum cw_sync sync)
+static void check_mode(const struct machine *first, uint64_t digest, uint64_t seed,
+                       enum cw_sync sync)
 {
     uint32_t cube_worker[PES_MAX];
     struct machine *other = elsewhere(seed, sync, cube_worker);
     struct cw_stats a, b;
+    other->with_data = true;
     if (!machine_try_start(other)) { /* without lookahead there is nothing to conserve */
         if (sync != CW_CONSERVATIVE || other->error.exit_code != CW_USAGE)
             fail_msg("seed %llu: %s", (unsigned long long)seed, other->error.text);
         machine_free(other);
         return;
     }
+    fill_memories(other->data, &other->hw);
     run_random_kernels(other, seed);
+    machine_settle_data(other);
     cw_sim_stats(lp_system_sim(first->system), &a);
     cw_sim_stats(lp_system_sim(other->system), &b);
     if (first->op_count != other->op_count || a.trace_hash != b.trace_hash ||
@@ -563,6 +581,11 @@ static void check_mode(const struct machine *first, uint64_t seed, enum cw_sync 
                  (unsigned long long)b.trace_hash, first->op_count,
                  (unsigned long long)a.events_committed, (unsigned long long)a.trace_hash,
                  (unsigned long long)seed);
+    if (data_pass_digest(other->data) != digest || data_pass_tiles(other->data) > 0)
+        fail_msg("seed %llu: %s on %u workers: other values, or %llu tiles left; replay: "
+                 "LP_SEED=%llu build/check/test/unit/lp/test_lp_random",
+                 (unsigned long long)seed, mode_name[sync], other->engine.worker_count,
+                 (unsigned long long)data_pass_tiles(other->data), (unsigned long long)seed);
     check_tiles(other, seed);
     machine_free(other);
 }
@@ -574,9 +597,9 @@ static void check_seed(uint64_t seed)
     run_random_kernels(first, seed);
     check_tiles(first, seed);
     check_one_sided(first, seed);
-    check_data(first, seed);
+    const uint64_t digest = check_data(first, seed);
     for (enum cw_sync sync = CW_SEQUENTIAL; sync <= CW_STRESS; sync++)
-        check_mode(first, seed, sync);
+        check_mode(first, digest, seed, sync);
     machine_free(first);
 }
 

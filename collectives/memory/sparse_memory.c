@@ -12,7 +12,7 @@
  * them. A look at a short fill touches its pages, so that its contents are made once, by the worker
  * that uses them.
  */
-#include "collectives/data/sparse_memory.h"
+#include "collectives/memory/sparse_memory.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "collectives/data/sparse_fills.h"
+#include "collectives/memory/sparse_fills.h"
 
 /* A fill that long is made anew for each look. */
 enum { LAZY_BYTES_MIN = 64 * 1024 };

@@ -1,7 +1,7 @@
 /*
  * storage.c: see storage.h.
  */
-#include "collectives/data/storage.h"
+#include "collectives/memory/storage.h"
 
 #include <stdlib.h>
 

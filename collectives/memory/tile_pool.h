@@ -20,7 +20,7 @@
 #ifndef COLLECTIVES_TILE_POOL_H
 #define COLLECTIVES_TILE_POOL_H
 
-#include "collectives/data/storage.h"
+#include "collectives/memory/storage.h"
 #include "core/invariant.h"
 
 struct tile_pool;

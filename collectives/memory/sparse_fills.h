@@ -6,7 +6,7 @@
 #ifndef COLLECTIVES_SPARSE_FILLS_H
 #define COLLECTIVES_SPARSE_FILLS_H
 
-#include "collectives/data/sparse_memory.h"
+#include "collectives/memory/sparse_memory.h"
 
 void sparse_fills_free(struct sparse_fills *fills);
 /* The range shows this content from now on; no function: zeros. False: out of memory, and nothing

@@ -1,7 +1,7 @@
 /*
  * sparse_arena.c: see sparse_arena.h.
  */
-#include "collectives/data/sparse_arena.h"
+#include "collectives/memory/sparse_arena.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collectives/data/sparse_arena.h"
+#include "collectives/memory/sparse_arena.h"
 
 struct sparse_range {
     uint64_t address, bytes;

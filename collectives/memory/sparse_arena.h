@@ -8,7 +8,7 @@
 #ifndef COLLECTIVES_SPARSE_ARENA_H
 #define COLLECTIVES_SPARSE_ARENA_H
 
-#include "collectives/data/storage.h"
+#include "collectives/memory/storage.h"
 
 #define SPARSE_PAGE_BYTES      ((size_t)1024)
 #define SPARSE_PAGES_PER_BLOCK ((size_t)16)

@@ -1,7 +1,7 @@
 /*
  * tile_pool.c: see tile_pool.h.
  */
-#include "collectives/data/tile_pool.h"
+#include "collectives/memory/tile_pool.h"
 
 #include <assert.h>
 
