@@ -49,7 +49,7 @@ static double serial_share(const struct prediction_basis *basis)
 static void print_costs(const struct perf_trace *trace)
 {
     bool shown[UINT16_MAX + 1] = {false};
-    printf("# event types by what they take together, mean cost of the sampled ones:");
+    printf("# event types by their whole cost, with the mean of the samples:");
     for (int line = 0; line < TYPES_SHOWN; line++) {
         size_t most = 0;
         double most_s = 0;
