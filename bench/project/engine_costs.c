@@ -135,8 +135,8 @@ int subject_costs_measure(struct subject *subject, const struct perf_engine_cost
             measured->sequential_s = run[SEQUENTIAL].run_s;
         }
     }
-    measured->adaptive_factor = perf_median(adaptive, trial);
-    measured->workers_factor = perf_median(workers, trial);
+    measured->adaptive_factor = fmax(1, perf_median(adaptive, trial)); /* less is chance */
+    measured->workers_factor = fmax(1, perf_median(workers, trial));
     return CW_OK;
 }
 
