@@ -509,7 +509,8 @@ CW_API void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
 /* The number of workers; 1 for CW_SEQUENTIAL. */
 CW_API uint32_t cw_sim_worker_count(const struct cw_sim *sim);
 
-/* The host's work for one worker's LPs. It must not call the engine, except for cw_state(). */
+/* The host's work for one worker's LPs. It must not call the engine, except for cw_state(), and
+ * cw_inject() to LPs of this worker. */
 typedef void (*cw_worker_fn)(void *arg, uint32_t worker);
 /*
  * Calls fn(arg, worker) once for each worker, each on the thread that runs the worker in a drain,

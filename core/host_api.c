@@ -244,9 +244,9 @@ static int check_injection(const struct cw_sim *sim, uint32_t lp, int64_t time_p
     if (lp >= sim->model.lp_count)
         return cw_error_set(error, CW_BUG, "injection to LP %u, but there are %u LPs", (unsigned)lp,
                             (unsigned)sim->model.lp_count);
-    if (time_ps < cw_sim_now(sim))
+    if (time_ps < sim->now_ps)
         return cw_error_set(error, CW_BUG, "injection to LP %u at %lld ps, before now, %lld ps",
-                            (unsigned)lp, (long long)time_ps, (long long)cw_sim_now(sim));
+                            (unsigned)lp, (long long)time_ps, (long long)sim->now_ps);
     if (time_ps == CW_TIME_MAX)
         return cw_error_set(error, CW_BUG, "injection to LP %u at the end of time", (unsigned)lp);
     if (number > CW_NUMBER_MAX)
@@ -259,6 +259,8 @@ static int check_injection(const struct cw_sim *sim, uint32_t lp, int64_t time_p
     return CW_OK;
 }
 
+/* Changes nothing but the worker of the LP and the account of memory, so that workers may inject at
+ * the same time, each to its own LPs. */
 int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, uint32_t entity,
               uint64_t number, const void *payload, uint16_t payload_bytes, struct cw_error *error)
 {
@@ -317,6 +319,7 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
     close_interval_logs(sim);
     sim->run_s += clock_s() - sim->drain_start_s;
     sim->run_ticks += clock_ticks() - start_ticks;
+    sim->now_ps = cw_sim_now(sim);
     if (result != CW_OK)
         *error = sim->failure;
     else

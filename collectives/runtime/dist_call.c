@@ -257,6 +257,26 @@ static int check_lanes(const struct dist *dist, uint32_t rank, struct cw_error *
     return CW_OK;
 }
 
+/* The conditions of a call. Those of a built-in algorithm do not depend on the rank, so they are
+ * looked at once for all ranks, and for all calls alike. */
+static int check_conditions(struct dist *dist, const struct ccl_algorithm *algorithm,
+                            const struct ccl_call *call, struct cw_error *error)
+{
+    const struct ccl_call *const last = &dist->checked;
+    const bool alike = algorithm != NULL && algorithm == dist->checked_algorithm &&
+                       last->collective == call->collective && last->root == call->root &&
+                       last->n_elem == call->n_elem && last->dtype == call->dtype &&
+                       last->math == call->math;
+    if (alike)
+        return CW_OK;
+    const int code = dist_check_call(dist->options.config, call, error);
+    if (code == CW_OK && algorithm != NULL && ccl_algorithm_find(algorithm->name) == algorithm) {
+        dist->checked_algorithm = algorithm;
+        dist->checked = *call;
+    }
+    return code;
+}
+
 static int submit(void *arg, struct cw_error *error)
 {
     const struct handover *handover = arg;
@@ -273,7 +293,7 @@ static int submit(void *arg, struct cw_error *error)
     const struct ccl_algorithm *algorithm = ccl_algorithm_of(&call, NULL, error);
     if (algorithm != NULL && algorithm->machine.lanes)
         code = check_lanes(dist, handover->rank, error);
-    return code == CW_OK ? dist_check_call(dist->options.config, &call, error) : code;
+    return code == CW_OK ? check_conditions(dist, algorithm, &call, error) : code;
 }
 
 void dist_submit(const struct submission *submission)

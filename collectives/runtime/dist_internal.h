@@ -40,10 +40,13 @@ struct dist {
     bool open; /* there is a process group */
     int64_t init_ps;
     double setup_s, install_run_s;
-    struct submission *submissions;   /* [world_size] */
-    uint32_t submitted, first_rank;   /* of the open epoch: how many ranks, and the first */
-    struct tensor **tensors;          /* [world_size] of the last collective: its results */
-    struct tensor **scratch;          /* [world_size] of the collective under way; or all NULL */
+    struct submission *submissions; /* [world_size] */
+    uint32_t submitted, first_rank; /* of the open epoch: how many ranks, and the first */
+    struct tensor **tensors;        /* [world_size] of the last collective: its results */
+    struct tensor **scratch;        /* [world_size] of the collective under way; or all NULL */
+    /* The last call whose conditions hold, and its algorithm; NULL: none is known. */
+    const struct ccl_algorithm *checked_algorithm;
+    struct ccl_call checked;
     struct relay relay;               /* of the collective under way, where it asks for one */
     const struct ccl_algorithm *said; /* the last choice that was reported */
     struct tensor_space *space;

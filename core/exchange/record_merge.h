@@ -2,9 +2,9 @@
  * record_merge.h: the records of all workers (record_outbox.h) on their way to the one sink, in the
  * total order.
  *
- * The merger reads what each worker has published and puts it in order, worker by worker. Then it
- * delivers the least event of all workers, again and again, up to a bound that no event to come is
- * before.
+ * The merger reads the records that each worker has published and puts them in order, worker by
+ * worker. Then it delivers the least event of all workers, again and again, up to a bound that no
+ * event to come is before.
  *
  * I-MERGE-1: records are delivered in the total order of their events, each exactly once.
  *
@@ -25,7 +25,7 @@ struct due {
     size_t records_bytes;
 };
 
-/* What the merger has of one worker. */
+/* The merger's side of one worker. */
 struct merge_lane {
     struct record_lane *shared;
     struct record_chunk *reading; /* NULL: none yet */
@@ -57,7 +57,7 @@ void record_merger_free(struct record_merger *merger);
 /* Before a drain. */
 void record_merger_begin(struct record_merger *merger);
 
-/* Takes what the workers have published. False: out of memory. */
+/* Takes the records that the workers have published. False: out of memory. */
 bool record_merge_take(struct record_merger *merger);
 /* Delivers the records of the events that were taken and are before `bound`; if `failed` is not
  * NULL, of those that are before it. */

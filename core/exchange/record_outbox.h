@@ -14,8 +14,8 @@
  *   2. The merger gives back a chunk only after it has seen `next`, when no event of it is left. So
  *      the worker does not write to it any more, and the merger never reads it again.
  *   3. `spent` is one word. The merger sets it to a list of chunks when it is NULL, and the worker
- *      sets it to NULL when it has taken the list. So each side changes only what the other has
- *      left, and a chunk is in one list at a time.
+ *      sets it to NULL when it has taken the list. So each side changes only the word that the
+ *      other has left, and a chunk is in one list at a time.
  *
  * The outbox is its worker's; between drains it is the host's.
  */
@@ -47,7 +47,7 @@ struct record_chunk_event {
     uint64_t reserved;
 };
 
-/* What a worker and the merger share. */
+/* The words that a worker and the merger share. */
 struct record_lane {
     _Alignas(128) struct sync_pointer first; /* the first chunk of all; set once, by the worker */
     struct sync_pointer spent;               /* a list of chunks that are given back (I-REC-1) */
@@ -85,7 +85,7 @@ static inline uint64_t record_outbox_bytes(const struct record_outbox *outbox)
 /* Room for an event's records, which the caller fills before the next call. NULL: out of memory. */
 uint8_t *record_outbox_add(struct record_outbox *outbox, const struct cw_event *event,
                            size_t records_bytes);
-/* Publishes what was added. Returns the bytes that were published, ever. */
+/* Publishes all records that were added. Returns the bytes that were published, ever. */
 uint64_t record_outbox_publish(struct record_outbox *outbox);
 /* Takes back the chunks that the merger has emptied. */
 void record_outbox_take_back(struct record_outbox *outbox);

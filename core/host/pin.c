@@ -2,8 +2,11 @@
  * pin.c: which hardware thread each thread gets (pin.h), by hwloc.
  *
  * The map of the machine is read once per simulation and only if threads are to be pinned. Reading
- * it leaves out all that is not asked for here (caches, devices, memories): that is most of
- * the time it takes. It is const from then on, so that workers may read it together.
+ * it leaves out all that is not asked for here (caches, devices): that is most of the time it
+ * takes. It is const from then on, so that workers may read it together.
+ *
+ * Many systems deal the numbers of hardware threads out to the NUMA nodes in turn. So cores are
+ * ordered by their nodes here, whatever their numbers are.
  */
 #include "core/host/pin.h"
 
@@ -19,30 +22,74 @@ struct pin {
     hwloc_obj_t pu[]; /* [threads] */
 };
 
+/* Groups are kept where they mean something: a NUMA node hangs on one, and would have all of the
+ * machine's hardware threads without it. */
+bool pin_filter(struct hwloc_topology *topology)
+{
+    return hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
+           hwloc_topology_set_type_filter(topology, HWLOC_OBJ_GROUP,
+                                          HWLOC_TYPE_FILTER_KEEP_STRUCTURE) == 0 &&
+           hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL) ==
+               0;
+}
+
 static bool pin_load(hwloc_topology_t topology)
 {
     const unsigned long flags = HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING |
                                 HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS |
                                 HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS;
-    return hwloc_topology_set_flags(topology, flags) == 0 &&
-           hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
-           hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL) ==
-               0 &&
+    return hwloc_topology_set_flags(topology, flags) == 0 && pin_filter(topology) &&
            hwloc_topology_load(topology) == 0;
 }
 
-/* The number of the core that the calling thread is on. */
-static int core_now(hwloc_topology_t topology, hwloc_obj_type_t cores, hwloc_bitmap_t scratch)
+/* The NUMA node that a hardware thread belongs to; 0 if no node has it. */
+static uint32_t node_of(hwloc_topology_t topology, unsigned pu)
 {
-    if (hwloc_get_last_cpu_location(topology, scratch, HWLOC_CPUBIND_THREAD) != 0)
-        return 0;
-    const int pu = hwloc_bitmap_first(scratch);
-    const int count = hwloc_get_nbobjs_by_type(topology, cores);
-    for (int i = 0; i < count; i++)
-        if (hwloc_bitmap_isset(hwloc_get_obj_by_type(topology, cores, (unsigned)i)->cpuset,
-                               (unsigned)pu))
-            return i;
+    const int nodes = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
+    for (int i = 0; i < nodes; i++)
+        if (hwloc_bitmap_isset(
+                hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, (unsigned)i)->cpuset, pu))
+            return (uint32_t)i;
     return 0;
+}
+
+/* A core, and where it comes in the order of the threads. */
+struct ordered_core {
+    hwloc_obj_t core;
+    uint32_t node;
+    uint64_t rank; /* nodes from that of the calling thread on; within one, cores from its own on */
+};
+
+static int by_rank(const void *left, const void *right)
+{
+    const uint64_t a = ((const struct ordered_core *)left)->rank,
+                   b = ((const struct ordered_core *)right)->rank;
+    return a < b ? -1 : a > b;
+}
+
+/* Cores in the order in which threads get them. `here` is a hardware thread. Returns how many. */
+static uint32_t order_cores(hwloc_topology_t topology, unsigned here, struct ordered_core *cores)
+{
+    const hwloc_obj_type_t type =
+        hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+    const int found = hwloc_get_nbobjs_by_type(topology, type);
+    const uint32_t count = found < 0 ? 0 : (uint32_t)found;
+    const int known = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
+    const uint32_t nodes = known < 1 ? 1 : (uint32_t)known, home = node_of(topology, here);
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        cores[i].core = hwloc_get_obj_by_type(topology, type, i);
+        cores[i].node = node_of(topology, (unsigned)hwloc_bitmap_first(cores[i].core->cpuset));
+        if (hwloc_bitmap_isset(cores[i].core->cpuset, here))
+            first = i;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t distance = (cores[i].node + nodes - home) % nodes;
+        const uint32_t place = distance == 0 ? (i + count - first) % count : i;
+        cores[i].rank = (uint64_t)distance << 32 | place;
+    }
+    qsort(cores, count, sizeof *cores, by_rank);
+    return count;
 }
 
 /* The `nth` hardware thread of a core, of those allowed; NULL: it has no more. */
@@ -60,30 +107,66 @@ static hwloc_obj_t pu_of_core(hwloc_topology_t topology, hwloc_obj_t core,
     return NULL;
 }
 
-/* Gives each thread its hardware thread; false: there are too few. `scratch` is overwritten. */
-static bool assign(struct pin *pin, hwloc_bitmap_t scratch)
+/* How many hardware threads of each core are used: one of each core first, then further ones. */
+static bool share_out(hwloc_topology_t topology, hwloc_const_bitmap_t allowed, uint32_t threads,
+                      const struct ordered_core *cores, uint32_t count, uint32_t *used)
 {
-    const hwloc_topology_t topology = pin->topology;
-    const hwloc_obj_type_t cores =
-        hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
-    const int count = hwloc_get_nbobjs_by_type(topology, cores);
-    const int first = core_now(topology, cores, scratch);
-    if (count <= 0 || hwloc_get_cpubind(topology, scratch, HWLOC_CPUBIND_THREAD) != 0)
-        return false;
     uint32_t given = 0;
-    for (unsigned nth = 0; given < pin->threads; nth++) {
+    for (unsigned nth = 0; given < threads; nth++) {
         const uint32_t before = given;
-        for (int i = 0; i < count && given < pin->threads; i++) {
-            const hwloc_obj_t core =
-                hwloc_get_obj_by_type(topology, cores, (unsigned)((first + i) % count));
-            const hwloc_obj_t pu = pu_of_core(topology, core, scratch, nth);
-            if (pu != NULL)
-                pin->pu[given++] = pu;
-        }
+        for (uint32_t i = 0; i < count && given < threads; i++)
+            if (pu_of_core(topology, cores[i].core, allowed, nth) != NULL) {
+                used[i]++;
+                given++;
+            }
         if (given == before)
             return false;
     }
     return true;
+}
+
+bool pin_choose(struct hwloc_topology *topology, const struct hwloc_bitmap_s *allowed,
+                unsigned here, uint32_t threads, struct pin_place *places)
+{
+    const int pus = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+    const size_t room = pus > 0 ? (size_t)pus : 1; /* there are no more cores than that */
+    struct ordered_core *const cores = calloc(room, sizeof *cores);
+    uint32_t *const used = calloc(room, sizeof *used);
+    bool chosen = cores != NULL && used != NULL;
+    const uint32_t count = chosen ? order_cores(topology, here, cores) : 0;
+    chosen = chosen && share_out(topology, allowed, threads, cores, count, used);
+    uint32_t given = 0;
+    for (uint32_t i = 0; i < count && chosen; i++)
+        for (unsigned nth = 0; nth < used[i]; nth++)
+            places[given++] = (struct pin_place){
+                pu_of_core(topology, cores[i].core, allowed, nth)->os_index, cores[i].node};
+    free(cores);
+    free(used);
+    return chosen;
+}
+
+/* The hardware thread that the calling thread is on. */
+static unsigned pu_now(hwloc_topology_t topology, hwloc_bitmap_t scratch)
+{
+    if (hwloc_get_last_cpu_location(topology, scratch, HWLOC_CPUBIND_THREAD) != 0)
+        return 0;
+    const int pu = hwloc_bitmap_first(scratch);
+    return pu < 0 ? 0 : (unsigned)pu;
+}
+
+/* Gives each thread its hardware thread; false: there are too few. `scratch` is overwritten. */
+static bool assign(struct pin *pin, hwloc_bitmap_t scratch)
+{
+    const unsigned here = pu_now(pin->topology, scratch);
+    if (hwloc_get_cpubind(pin->topology, scratch, HWLOC_CPUBIND_THREAD) != 0)
+        return false;
+    struct pin_place *const places = calloc(pin->threads, sizeof *places);
+    const bool chosen =
+        places != NULL && pin_choose(pin->topology, scratch, here, pin->threads, places);
+    for (uint32_t i = 0; i < pin->threads && chosen; i++)
+        pin->pu[i] = hwloc_get_pu_obj_by_os_index(pin->topology, places[i].pu);
+    free(places);
+    return chosen;
 }
 
 struct pin *pin_create(uint32_t threads)

@@ -15,16 +15,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct hwloc_topology;
+struct hwloc_bitmap_s;
 struct pin; /* NULL: no thread is pinned; every function accepts it */
 
 /*
  * A core for each of `threads` threads, among those that the calling thread may run on (taskset,
  * control group): one thread per core first, then the cores' further hardware threads. Thread 0,
  * which is the calling one, stays on the core it is on; the next ones get those that follow it.
+ * Neighbouring threads are on one NUMA node as far as it goes. Linux puts memory on the node of the
+ * thread that writes it first.
  * NULL with fewer than two threads, with more than there are hardware threads, or if the system
  * does not tell.
  */
 struct pin *pin_create(uint32_t threads);
+
+/* Leaves out of a machine's map all that pin_choose() does not need; before it is loaded. */
+bool pin_filter(struct hwloc_topology *topology);
+
+struct pin_place {
+    uint32_t pu;   /* hardware thread, as the system numbers it */
+    uint32_t node; /* NUMA node, as hwloc numbers it */
+};
+/* How pin_create() chooses, on any machine's map (hwloc): a place for each thread, of the hardware
+ * threads allowed. `here`: the one that the calling thread is on. False: there are too few. */
+bool pin_choose(struct hwloc_topology *topology, const struct hwloc_bitmap_s *allowed,
+                unsigned here, uint32_t threads, struct pin_place *places);
 void pin_free(struct pin *pin);
 
 /* Before a drain: remembers the binding of the calling thread. */

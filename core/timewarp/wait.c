@@ -99,19 +99,30 @@ void wait_for_recorder(struct timewarp *tw)
     activity_slept(&tw->worker->clock, start);
 }
 
+/* Wakes a worker if it sleeps for worker `index`, or with `any` if it sleeps at all. */
+static void wake_one(struct cw_sim *sim, uint32_t sleeper, uint32_t index, bool any)
+{
+    struct gvt_slot *const slot = &sim->slots[sleeper];
+    const uint64_t word = sync_load_acquire(&slot->waits_for); /* pairs with sleep_for() */
+    CW_INVARIANT("I-WAIT-1", word <= sim->worker_count && word != 1 + (uint64_t)sleeper,
+                 "worker %u waits for the word %llu", (unsigned)sleeper, (unsigned long long)word);
+    if (sleeper != index && word != 0 && (any || word == 1 + (uint64_t)index))
+        sync_wake(&slot->waits_for);
+}
+
 void wait_wake(struct cw_sim *sim, uint32_t index, bool all)
 {
     sync_fence_often(sim->can_fence_all); /* the publication, before the look below: I-WAIT-2 */
     if (sync_load_acquire(&sim->sleepers) == 0)
         return;
-    for (uint32_t i = 0; i < sim->worker_count; i++) {
-        struct gvt_slot *const slot = &sim->slots[i];
-        const uint64_t word = sync_load_acquire(&slot->waits_for); /* pairs with sleep_for() */
-        CW_INVARIANT("I-WAIT-1", word <= sim->worker_count && word != 1 + (uint64_t)i,
-                     "worker %u waits for the word %llu", (unsigned)i, (unsigned long long)word);
-        if (i != index && word != 0 && (all || word == 1 + (uint64_t)index))
-            sync_wake(&slot->waits_for);
-    }
+    for (uint32_t i = 0; all && i < sim->worker_count; i++)
+        wake_one(sim, i, index, true);
+    if (all)
+        return;
+    /* A worker sleeps for one that may send to it, and no other (promise.c). */
+    const struct links *const links = &sim->workers[index].timewarp->links;
+    for (uint32_t i = 0; i < links->out_count; i++)
+        wake_one(sim, links->out[i].to, index, false);
 }
 
 void abort_run(struct cw_sim *sim, const struct worker *worker)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/invariant.h"
-#include "lp/fabric/jitter_draw.h"
+#include "lp/host/control.h"
 #include "lp/host/deadlock.h"
 #include "lp/host/drained_check.h"
 #include "lp/host/landing.h"
@@ -31,10 +31,9 @@ struct lp_system {
     struct cw_model hooks;
     struct lp_system_options options;
     struct cw_sim *sim;
-    uint64_t next_number;  /* of the host's own events */
-    int64_t *pcie_free_ps; /* [sip] the host's link down to each SIP: reserved at submission */
-    uint32_t batch;        /* number of the current one, from 1; 0: installation */
-    struct lp_cut cut;     /* with more than one thread */
+    struct lp_control control;
+    uint32_t batch;    /* number of the current one, from 1; 0: installation */
+    struct lp_cut cut; /* with more than one thread */
     struct lp_times times;
     struct worker_times *worker_times; /* [worker_count] */
     struct lp_phases phases;
@@ -184,13 +183,12 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->options = *options;
     lp_landing_init(&system->landing);
     const uint32_t pe_count = hw_pe_count(options->hw);
-    system->pcie_free_ps = calloc(options->hw->sip_count, sizeof *system->pcie_free_ps);
     system->phase_of_pe = malloc(pe_count);
     system->worker_count = options->engine.sync == CW_SEQUENTIAL ? 1 : options->engine.worker_count;
     system->worker_times = aligned_alloc(_Alignof(struct worker_times),
                                          system->worker_count * sizeof *system->worker_times);
     if (!lp_layout_init(&system->model, options->hw, options->config) ||
-        system->pcie_free_ps == NULL || system->phase_of_pe == NULL ||
+        !lp_control_init(&system->control, &system->model) || system->phase_of_pe == NULL ||
         system->worker_times == NULL) {
         machine_out_of_memory(error);
         lp_system_free(system);
@@ -249,7 +247,7 @@ void lp_system_free(struct lp_system *system)
         return;
     cw_sim_free(system->sim);
     lp_layout_free(&system->model);
-    free(system->pcie_free_ps);
+    lp_control_free(&system->control);
     free(system->phase_of_pe);
     lp_landing_free(&system->landing);
     free(system->worker_times);
@@ -259,32 +257,16 @@ void lp_system_free(struct lp_system *system)
 
 /* ---- control messages ------------------------------------------------------------------------ */
 
-/* Submits a control message with so much data to a PE: reserves the host's link and injects its
- * arrival. */
+/* Submits a control message with so much data to a PE. */
 static int submit_message(struct lp_system *system, uint32_t pe, enum lp_transfer_kind kind,
                           uint32_t seq, uint32_t data_bytes, struct cw_error *error)
 {
-    const struct lp_model *m = &system->model;
-    const struct hw_config *hw = &m->hw;
-    const uint32_t sip = pe / (m->cubes * m->pes);
-    struct lp_transfer transfer = {.src = pe,
-                                   .dst = pe,
-                                   .bytes = hw->control_msg_bytes + data_bytes,
-                                   .seq = seq,
-                                   .kind = (uint8_t)kind,
-                                   .exit = HW_PORT_NONE};
-    struct hw_flight flight = {system->times.submitted_ps + hw->overhead_ps[HW_NODE_HOST], 0,
-                               transfer.bytes, 0, lp_operation(0, system->next_number)};
-    struct hw_link link = {.free_ps = system->pcie_free_ps[sip]};
-    const bool reserves = hw->contention != HW_CONTENTION_NONE && transfer.bytes > 0;
-    const struct hw_jitter_place place = {sip, HW_JITTER_ANY, HW_JITTER_ANY, HW_JITTER_ANY};
-    hw_flight_cross_late(&flight, &hw->link[HW_LINK_PCIE], reserves ? &link : NULL, 0,
-                         lp_late_link_ps(hw, HW_LINK_PCIE, place, &flight));
-    system->pcie_free_ps[sip] = link.free_ps;
-    transfer.sigma_ps = flight.sigma_ps;
+    const struct lp_control_message message = {
+        .pe = pe, .seq = seq, .data_bytes = data_bytes, .kind = (uint8_t)kind};
+    if (!lp_control_submit(&system->control, message))
+        return machine_out_of_memory(error);
     system->times.submitted++;
-    return cw_inject(system->sim, lp_of_io_die(m, sip), flight.tau_ps, LP_EVENT_CPU_ARRIVAL, 0,
-                     system->next_number++, &transfer, sizeof transfer, error);
+    return CW_OK;
 }
 
 int lp_system_submit_install(struct lp_system *system, struct cw_error *error)
@@ -378,7 +360,10 @@ int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct 
 
 int lp_system_drain(struct lp_system *system, struct cw_error *error)
 {
-    const int code = cw_drain(system->sim, error);
+    int code = lp_control_inject(&system->control, &system->model, system->sim,
+                                 system->times.submitted_ps, error);
+    if (code == CW_OK)
+        code = cw_drain(system->sim, error);
     if (code != CW_OK)
         return code;
     if (system->out_of_memory)

@@ -17,6 +17,9 @@
  * three workers the third has no event at the start, none sends to itself, and all delays are the
  * least.
  *
+ * With RING each of three workers sends to the next one only, and looks at no promise but that of the
+ * one before it.
+ *
  * With LAZY, what an undone event sent stays (core/timewarp/lazy_cancel.h) until that is handled again, and perhaps
  * sends the same, or is cancelled itself.
  *
@@ -34,6 +37,7 @@
  *   BUG_NO_PENDING             a promise leaves out the pending events
  *   BUG_NO_BOUND               a promise leaves out the safe bound
  *   BUG_CANCEL_UNPUBLISHED     cancellations are not published before a promise
+ *   BUG_RING_WRONG_WAY         with RING: the bound is of the worker that this one sends to
  *   BUG_LEFT_OUT               the bound leaves out the promise of worker 0
  *   BUG_OWN_PROMISE            the bound reads the own promise in the place of worker 0's
  *   BUG_OWN_DELAY              the bound adds the delay of the way there instead of the way back
@@ -349,7 +353,7 @@ inline handle()
             :: to = OTHER(1)
 #if WORKERS == 2
             :: to = me
-#else
+#elif !defined(RING)
             :: to = OTHER(2)
 #endif
             fi;
@@ -441,8 +445,12 @@ inline look()
 #ifdef BUG_MAIL_BEFORE_PROMISES
     receive();
 #endif
+#if defined(RING) && !defined(BUG_RING_WRONG_WAY)
+    bound = BOUND(OTHER(2));
+#elif WORKERS == 2 || defined(RING)
     bound = BOUND(OTHER(1));
-#if WORKERS > 2
+#else
+    bound = BOUND(OTHER(1));
     bound = LESS(BOUND(OTHER(2)), bound);
 #endif
     atomic {
@@ -498,7 +506,11 @@ end:
     :: HAS_MAIL(OTHER(2)) -> take(OTHER(2))
     :: unpublished[BOX(me, OTHER(2))] > 0 -> unpublished[BOX(me, OTHER(2))] = 0
 #endif
+#ifdef RING
+    :: live && (BOUND(OTHER(1)) > safe[me] || BOUND(OTHER(2)) > safe[me]) -> look()
+#else
     :: live && BOUND(OTHER(1)) > safe[me] -> look()
+#endif
     :: live && PROMISE != promised[me] -> renew()
     :: live && jumps[me] < JUMPS -> jump()
     od

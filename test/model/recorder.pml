@@ -237,7 +237,9 @@ proctype worker(byte me)
         :: MINE(0) && state[0] == PENDING -> e = 0
         :: MINE(1) && state[1] == PENDING -> e = 1
         :: MINE(2) && state[2] == PENDING -> e = 2
+#if EVENTS > 3
         :: MINE(3) && state[3] == PENDING -> e = 3
+#endif
 #if EVENTS > 4
         :: MINE(4) && state[4] == PENDING -> e = 4
 #endif

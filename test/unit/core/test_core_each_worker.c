@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -137,6 +138,67 @@ static void a_sequential_simulation_has_one_worker(void **state)
     cw_sim_free(sim);
 }
 
+/* ---- injections ------------------------------------------------------------------------------ */
+
+enum { INJECTING_LPS = 40, INJECTED = 300 };
+
+static void pass_on(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    (void)state;
+    if (event->number % 3 == 0)
+        cw_send(ctx, (event->lp + 1) % INJECTING_LPS, 7, 1, event->lp + 1, event->number + 1, NULL,
+                0);
+}
+
+/* Injects so many events to each LP of a worker; worker UINT32_MAX: of all. */
+static void inject_some(void *arg, uint32_t worker)
+{
+    struct cw_sim *const sim = arg;
+    struct cw_error error;
+    for (uint32_t i = 0; i < INJECTED; i++)
+        for (uint32_t lp = 0; lp < INJECTING_LPS; lp++)
+            if (worker == UINT32_MAX || cw_lp_worker(sim, lp) == worker)
+                if (cw_inject(sim, lp, cw_sim_now(sim) + i % 17, 0, lp + 1, i, &i, sizeof i,
+                              &error) != CW_OK)
+                    abort();
+}
+
+static uint64_t hash_of_injections(enum cw_sync sync, uint32_t workers, bool by_workers)
+{
+    const struct cw_model model = {.name = "injected",
+                                   .lp_count = INJECTING_LPS,
+                                   .state_bytes = no_bytes,
+                                   .init = no_init,
+                                   .handle = pass_on};
+    const struct cw_config config = {
+        .sync = sync, .worker_count = workers, .thread_count = workers, .end_ps = CW_TIME_MAX};
+    struct cw_error error;
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    assert_non_null(sim);
+    for (int drains = 0; drains < 3; drains++) {
+        if (by_workers)
+            cw_each_worker(sim, inject_some, sim);
+        else
+            inject_some(sim, UINT32_MAX);
+        assert_int_equal(cw_drain(sim, &error), CW_OK);
+    }
+    struct cw_stats stats;
+    cw_sim_stats(sim, &stats);
+    cw_sim_free(sim);
+    return stats.trace_hash;
+}
+
+static void workers_may_inject_to_their_own_lps(void **state)
+{
+    (void)state;
+    const uint64_t expected = hash_of_injections(CW_SEQUENTIAL, 1, false);
+    assert_int_equal(hash_of_injections(CW_SEQUENTIAL, 1, true), expected);
+    for (uint32_t workers = 1; workers <= WORKERS_MAX; workers++) {
+        assert_int_equal(hash_of_injections(CW_ADAPTIVE, workers, true), expected);
+        assert_int_equal(hash_of_injections(CW_OPTIMISTIC, workers, true), expected);
+    }
+}
+
 /* ---- states ---------------------------------------------------------------------------------- */
 
 enum { LARGE_LPS = 64, LARGE_BYTES = 128 << 10 };
@@ -203,6 +265,7 @@ int main(void)
         cmocka_unit_test(each_worker_is_called_once_on_its_own_thread),
         cmocka_unit_test(one_thread_takes_its_workers_in_ascending_order),
         cmocka_unit_test(a_sequential_simulation_has_one_worker),
+        cmocka_unit_test(workers_may_inject_to_their_own_lps),
         cmocka_unit_test(each_workers_thread_initialises_its_states),
     };
     return cmocka_run_group_tests_name("work for each worker", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /*
  * test_core_pin.c: workers on hardware threads of their own: distinct ones, of those the caller may
- * run on, and the caller's own binding afterwards. What takes two hardware threads is skipped on a
- * machine that grants one.
+ * run on, neighbours on one NUMA node, and the caller's own binding afterwards. What takes two
+ * hardware threads is skipped on a machine that grants one.
  */
 #define _GNU_SOURCE /* cpu_set_t */
 #include <pthread.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <hwloc.h>
 
 #include "core/cw.h"
 #include "core/host/pin.h"
@@ -97,6 +98,92 @@ static void what_the_caller_is_bound_to_is_all_there_is(void **state)
     struct pin *const pin = pin_create(2);
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
     assert_null(pin);
+}
+
+/* ---- other machines -------------------------------------------------------------------------- */
+
+enum { PLACES_MAX = 64 };
+
+/* Chooses on a machine that hwloc makes up; false: there are too few hardware threads. */
+static bool choose(const char *synthetic, const char *allowed, unsigned here, uint32_t threads,
+                   struct pin_place *places)
+{
+    hwloc_topology_t topology;
+    const hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    assert_int_equal(hwloc_topology_init(&topology), 0);
+    assert_int_equal(hwloc_topology_set_synthetic(topology, synthetic), 0);
+    assert_true(pin_filter(topology));
+    assert_int_equal(hwloc_topology_load(topology), 0);
+    if (allowed == NULL)
+        hwloc_bitmap_copy(set, hwloc_topology_get_topology_cpuset(topology));
+    else
+        assert_int_equal(hwloc_bitmap_list_sscanf(set, allowed), 0);
+    const bool chosen = pin_choose(topology, set, here, threads, places);
+    hwloc_bitmap_free(set);
+    hwloc_topology_destroy(topology);
+    return chosen;
+}
+
+static void expect_places(const struct pin_place *places, uint32_t threads, const char *expected)
+{
+    char text[PLACES_MAX * 16] = "";
+    for (uint32_t i = 0; i < threads; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%u:%u", i > 0 ? " " : "",
+                 (unsigned)places[i].node, (unsigned)places[i].pu);
+    assert_string_equal(text, expected);
+}
+
+/* node:hardware thread of each thread. */
+static void on_two_nodes_neighbours_share_a_node(void **state)
+{
+    (void)state;
+    struct pin_place places[PLACES_MAX];
+    /* two nodes of four cores with two hardware threads each, 0 to 7 and 8 to 15 */
+    static const char machine[] = "node:2 core:4 pu:2";
+    assert_true(choose(machine, NULL, 0, 8, places));
+    expect_places(places, 8, "0:0 0:2 0:4 0:6 1:8 1:10 1:12 1:14");
+    assert_true(choose(machine, NULL, 10, 6, places));
+    expect_places(places, 6, "1:10 1:12 1:14 1:8 0:0 0:2");
+    assert_true(choose(machine, NULL, 0, 12, places)); /* two on each core of the first node */
+    expect_places(places, 12, "0:0 0:1 0:2 0:3 0:4 0:5 0:6 0:7 1:8 1:10 1:12 1:14");
+    assert_true(choose(machine, "2-5,12-15", 12, 5, places));
+    expect_places(places, 5, "1:12 1:13 1:14 0:2 0:4");
+    assert_false(choose(machine, "2-5,12-15", 12, 9, places));
+    assert_false(choose(machine, NULL, 0, 17, places));
+}
+
+static void nodes_whose_hardware_threads_are_dealt_in_turn_are_told_apart(void **state)
+{
+    (void)state;
+    struct pin_place places[PLACES_MAX];
+    /* two nodes of four cores: 0, 2, 4, 6 and 1, 3, 5, 7 */
+    static const char machine[] = "node:2 core:4 pu:1(indexes=0,2,4,6,1,3,5,7)";
+    assert_true(choose(machine, NULL, 0, 8, places));
+    expect_places(places, 8, "0:0 0:2 0:4 0:6 1:1 1:3 1:5 1:7");
+    assert_true(choose(machine, NULL, 5, 6, places));
+    expect_places(places, 6, "1:5 1:7 1:1 1:3 0:0 0:2");
+    static const char packages[] = "package:2 [numa] core:2 pu:2(indexes=0,4,2,6,1,5,3,7)";
+    assert_true(choose(packages, NULL, 0, 5, places));
+    expect_places(places, 5, "0:0 0:4 0:2 1:1 1:3");
+}
+
+static void eight_nodes_fill_one_after_the_other(void **state)
+{
+    (void)state;
+    struct pin_place places[PLACES_MAX];
+    static const char machine[] = "package:2 node:4 core:8 pu:1";
+    for (unsigned here = 0; here < 64; here += 9)
+        for (uint32_t threads = 1; threads <= 64; threads++) {
+            uint64_t seen = 0;
+            assert_true(choose(machine, NULL, here, threads, places));
+            assert_int_equal(places[0].pu, here);
+            for (uint32_t i = 0; i < threads; i++) {
+                assert_int_equal(places[i].node, (here / 8 + i / 8) % 8);
+                assert_int_equal(places[i].pu / 8, places[i].node);
+                assert_int_equal(seen >> places[i].pu & 1, 0);
+                seen |= UINT64_C(1) << places[i].pu;
+            }
+        }
 }
 
 /* ---- a simulation -------------------------------------------------------------------------------
@@ -200,6 +287,9 @@ int main(void)
         cmocka_unit_test(each_worker_has_a_hardware_thread_of_its_own),
         cmocka_unit_test(more_workers_than_hardware_threads_are_not_pinned),
         cmocka_unit_test(what_the_caller_is_bound_to_is_all_there_is),
+        cmocka_unit_test(on_two_nodes_neighbours_share_a_node),
+        cmocka_unit_test(nodes_whose_hardware_threads_are_dealt_in_turn_are_told_apart),
+        cmocka_unit_test(eight_nodes_fill_one_after_the_other),
         cmocka_unit_test(a_drain_pins_its_workers_and_gives_the_caller_back),
         cmocka_unit_test(nobody_is_pinned_who_does_not_ask_for_it),
     };

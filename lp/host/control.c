@@ -1,0 +1,129 @@
+/*
+ * control.c: see control.h. Messages are mostly submitted in the order of their PEs, so the workers
+ * go through one list together, and each skips the SIPs of the others run by run.
+ */
+#include "lp/host/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hw/timing.h"
+#include "lp/fabric/jitter_draw.h"
+#include "lp/layout.h"
+#include "lp/queues/queue_ends.h"
+
+/* Fewer messages than these are not worth waking a thread for. */
+enum { SHARED_MESSAGES_MIN = 512 };
+
+/* The injection under way. */
+struct injection {
+    struct lp_control *control;
+    const struct lp_model *m;
+    struct cw_sim *sim;
+    int64_t submitted_ps;
+    bool all;                /* worker 0 does all */
+    struct cw_error *errors; /* [worker] of those that could not go on; exit_code CW_OK: none */
+};
+
+bool lp_control_init(struct lp_control *control, const struct lp_model *m)
+{
+    *control =
+        (struct lp_control){.pcie_free_ps = calloc(m->hw.sip_count, sizeof *control->pcie_free_ps)};
+    return control->pcie_free_ps != NULL;
+}
+
+void lp_control_free(struct lp_control *control)
+{
+    free(control->messages);
+    free(control->pcie_free_ps);
+}
+
+bool lp_control_submit(struct lp_control *control, struct lp_control_message message)
+{
+    if (control->count == control->capacity) {
+        const size_t capacity = control->capacity > 0 ? 2 * control->capacity : 256;
+        struct lp_control_message *const messages =
+            realloc(control->messages, capacity * sizeof *messages);
+        if (messages == NULL)
+            return false;
+        control->messages = messages;
+        control->capacity = capacity;
+    }
+    control->messages[control->count++] = message;
+    return true;
+}
+
+/* Reserves the host's link to the SIP and injects the message's arrival at its IO die. */
+static int inject_message(const struct injection *injection, uint32_t sip, size_t index,
+                          struct cw_error *error)
+{
+    struct lp_control *const control = injection->control;
+    const struct lp_control_message *const message = &control->messages[index];
+    const struct hw_config *const hw = &injection->m->hw;
+    const uint64_t number = control->next_number + index;
+    struct lp_transfer transfer = {.src = message->pe,
+                                   .dst = message->pe,
+                                   .bytes = hw->control_msg_bytes + message->data_bytes,
+                                   .seq = message->seq,
+                                   .kind = message->kind,
+                                   .exit = HW_PORT_NONE};
+    struct hw_flight flight = {injection->submitted_ps + hw->overhead_ps[HW_NODE_HOST], 0,
+                               transfer.bytes, 0, lp_operation(0, number)};
+    struct hw_link link = {.free_ps = control->pcie_free_ps[sip]};
+    const bool reserves = hw->contention != HW_CONTENTION_NONE && transfer.bytes > 0;
+    const struct hw_jitter_place place = {sip, HW_JITTER_ANY, HW_JITTER_ANY, HW_JITTER_ANY};
+    hw_flight_cross_late(&flight, &hw->link[HW_LINK_PCIE], reserves ? &link : NULL, 0,
+                         lp_late_link_ps(hw, HW_LINK_PCIE, place, &flight));
+    control->pcie_free_ps[sip] = link.free_ps;
+    transfer.sigma_ps = flight.sigma_ps;
+    return cw_inject(injection->sim, lp_of_io_die(injection->m, sip), flight.tau_ps,
+                     LP_EVENT_CPU_ARRIVAL, 0, number, &transfer, sizeof transfer, error);
+}
+
+/* Injects the messages to a worker's SIPs. */
+static void inject_of_worker(void *arg, uint32_t worker)
+{
+    const struct injection *const injection = arg;
+    const struct lp_control *const control = injection->control;
+    const uint32_t per_sip = injection->m->cubes * injection->m->pes;
+    uint32_t sip = UINT32_MAX;
+    bool own = false;
+    for (size_t i = 0; i < control->count; i++) {
+        const uint32_t pe = control->messages[i].pe;
+        if (sip == UINT32_MAX || pe - sip * per_sip >= per_sip) {
+            sip = pe / per_sip;
+            own = injection->all ||
+                  cw_lp_worker(injection->sim, lp_of_io_die(injection->m, sip)) == worker;
+        }
+        if (own && inject_message(injection, sip, i, &injection->errors[worker]) != CW_OK)
+            return;
+    }
+}
+
+int lp_control_inject(struct lp_control *control, const struct lp_model *m, struct cw_sim *sim,
+                      int64_t submitted_ps, struct cw_error *error)
+{
+    const uint32_t workers = cw_sim_worker_count(sim);
+    struct injection injection = {.control = control,
+                                  .m = m,
+                                  .sim = sim,
+                                  .submitted_ps = submitted_ps,
+                                  .all = control->count < SHARED_MESSAGES_MIN,
+                                  .errors = calloc(workers, sizeof *injection.errors)};
+    if (injection.errors == NULL)
+        return cw_error_memory(error, "the control messages");
+    if (injection.all)
+        inject_of_worker(&injection, 0);
+    else
+        cw_each_worker(sim, inject_of_worker, &injection);
+    const struct cw_error *failed = NULL;
+    for (uint32_t i = 0; i < workers && failed == NULL; i++)
+        failed = injection.errors[i].exit_code != CW_OK ? &injection.errors[i] : NULL;
+    const int code = failed != NULL ? failed->exit_code : CW_OK;
+    if (failed != NULL)
+        *error = *failed;
+    free(injection.errors);
+    control->next_number += control->count;
+    control->count = 0;
+    return code;
+}
