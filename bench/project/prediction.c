@@ -8,8 +8,8 @@
 
 enum { TYPES = UINT16_MAX + 1 };
 
-/* As in core/ENGINE.md, "Gathering": several threads must gain so much, or else one has all events,
- * and trials of the other way take this share of the time. */
+/* Several threads must gain so much, or else one has all events, and trials of the other way take
+ * this share of the time. */
 #define PARTING_GAINS 1.04
 #define TRIALS_SHARE  0.02
 
