@@ -166,6 +166,7 @@ asan: setup ## every test under AddressSanitizer and UBSan
 
 TSAN_TESTS := $(BUILD)/tsan/test/race/test_race $(BUILD)/tsan/test/unit/core/test_core_parallel \
               $(BUILD)/tsan/test/integration/test_threads \
+              $(BUILD)/tsan/test/unit/collectives/test_data_commit \
               $(foreach t,stress lazy_cancel threads pin stats phold,$(BUILD)/tsan/test/unit/core/test_core_$t) \
               $(BUILD)/tsan/test/integration/test_records
 tsan: setup ## the engine's workers under ThreadSanitizer, and that it sees what they share
@@ -196,7 +197,7 @@ mutants: setup ## plant bugs in the engine, one after the other: each must make 
 	@.ci/setup.sh git python3
 	@test/mutants/run.py $(MUTANTS)
 
-model: ## check the spin models of mailboxes, GVT and promises, and that planted bugs are found
+model: ## check the spin models of mailboxes, GVT, promises and the hand-over of data, and that planted bugs are found
 	@.ci/setup.sh gcc spin
 	@test/model/run.sh
 

@@ -42,7 +42,7 @@ bool data_commit_look(struct data_pass *pass, uint32_t worker);
 
 /* How a drain has ended. */
 struct data_drain {
-    bool aborted;                  /* without an order: what still waits is no fault */
+    bool aborted;                  /* without an order: a record that still waits is no fault */
     const struct cw_event *failed; /* failures at or behind this event do not count; NULL: all do */
 };
 /*

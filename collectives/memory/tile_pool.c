@@ -55,6 +55,7 @@ static bool add_slab(struct tile_pool *pool, uint32_t class)
     slab->next = pool->slabs;
     slab->bytes = bytes;
     pool->slabs = slab;
+    pool->made += count;
     for (size_t i = count; i-- > 0;) { /* the first ends on top */
         struct tile_buffer *const buffer = (struct tile_buffer *)(slab->buffers + i * each);
         buffer->pool = pool;
@@ -74,6 +75,16 @@ static void empty_inbox(struct tile_pool *pool)
         put_free(pool, (struct tile_buffer *)(void *)node);
         node = next;
     }
+}
+
+uint64_t tile_pool_lent(struct tile_pool *pool)
+{
+    uint64_t lent = pool->made;
+    empty_inbox(pool);
+    for (uint32_t class = 0; class < TILE_POOL_CLASSES; class ++)
+        for (const struct sync_node *node = pool->free_buffers[class]; node; node = node->next)
+            lent--;
+    return lent;
 }
 
 struct tile_buffer *tile_pool_take(struct tile_pool *pool, uint32_t bytes)

@@ -46,6 +46,7 @@ struct tile_pool {
     struct storage *storage;
     struct sync_node *free_buffers[TILE_POOL_CLASSES];
     struct tile_slab *slabs;
+    uint64_t made; /* buffers, in all slabs */
     /* written by other workers */
     _Alignas(128) struct sync_pointer inbox; /* buffers that came back: a stack */
     uint8_t unused[128 - sizeof(struct sync_pointer)];
@@ -53,6 +54,9 @@ struct tile_pool {
 
 void tile_pool_init(struct tile_pool *pool, struct storage *storage);
 void tile_pool_free(struct tile_pool *pool);
+
+/* Buffers of this pool that anybody holds. While no worker runs. */
+uint64_t tile_pool_lent(struct tile_pool *pool);
 
 /* A buffer with one holder, the caller; NULL: out of storage. */
 struct tile_buffer *tile_pool_take(struct tile_pool *pool, uint32_t bytes);

@@ -23,7 +23,7 @@ int dist_no_memory(struct cw_error *error)
     return cw_error_set(error, CW_NO_RESOURCE, "out of memory in the host runtime");
 }
 
-/* ---- what the machine commits ---------------------------------------------------------------- */
+/* ---- records that are committed -------------------------------------------------------------- */
 
 /* The first failure in the total order counts. At one event a check comes before the data. */
 static void note_strict_failure(struct dist *dist, const struct cw_event *event)

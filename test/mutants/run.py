@@ -20,10 +20,10 @@ SCRATCH = TOP / "build" / "mutants"
 HANG_S_MIN, HANG_FACTOR = 60, 10
 hang_s = {}  # (variant, program): how long it may take, from how long it takes unchanged
 
-# (variant, program, environment), the cheap ones first. Those of core/ only: what they do not
-# find, no test of a model has to.
-UNIT = ["memory", "exchange", "errors", "pin", "each_worker", "sim", "rng", "pending", "random", "phold",
-        "stress", "lazy_cancel", "recorder"]
+# (variant, program, environment), the cheap ones first. For core/ those of core/ only: what they do
+# not find, no test of a model has to.
+UNIT = ["memory", "exchange", "errors", "pin", "each_worker", "worker_records", "sim", "rng",
+        "pending", "random", "phold", "stress", "lazy_cancel", "recorder"]
 TESTS = [("asan", f"test/unit/core/test_core_{name}", {}) for name in UNIT] + [
     ("explore-asan", "test/stress/test_explore", {"EXPLORE_SEEDS": "300"}),
     ("explore-asan", "test/stress/test_alloc_faults", {"FAULTS_SEEDS": "1"}),
@@ -31,6 +31,17 @@ TESTS = [("asan", f"test/unit/core/test_core_{name}", {}) for name in UNIT] + [
     ("explore", "test/stress/test_explore", {"EXPLORE_SEEDS": "4000"}),
     ("tsan", "test/race/test_race", {}),
 ]
+# Of the data pass. What the sources of collectives/data break there, these must find.
+DATA = "test/unit/collectives/test_data_"
+DATA_TESTS = [
+    ("asan", DATA + "pass", {}),
+    ("asan", DATA + "commit", {"COMMIT_SEEDS": "30"}),
+    ("tsan", DATA + "commit", {"COMMIT_SEEDS": "10"}),
+]
+
+
+def tests_of(mutant):
+    return DATA_TESTS if mutant.file.startswith("collectives/") else TESTS
 
 
 class Mutant:
@@ -139,7 +150,10 @@ def main():
     SCRATCH.mkdir(parents=True, exist_ok=True)
     copy_sources()
     try:
-        found = find(TESTS)
+        for tests in [t for t in (TESTS, DATA_TESTS) if any(tests_of(m) is t for m in mutants)]:
+            found = find(tests)
+            if found:
+                break
     except RuntimeError as error:
         sys.exit(f"mutants: the unchanged sources do not build:\n{error}")
     if found:
@@ -151,7 +165,7 @@ def main():
             result = f"DOES NOT FIT: its text must occur exactly once in {mutant.file}"
         else:
             try:
-                result = find(TESTS) or "SURVIVED"
+                result = find(tests_of(mutant)) or "SURVIVED"
             except RuntimeError as error:
                 result = f"DOES NOT BUILD:\n{error}"
             finally:

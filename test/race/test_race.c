@@ -36,7 +36,8 @@ struct shared {
     struct mailbox_in in;   /* to worker 1 */
     struct sync_u64 word, stage;
     struct sync_pointer pointer;
-    int bytes; /* not atomic: what is handed over */
+    struct sync_node node; /* in the stack that `pointer` is */
+    int bytes;             /* not atomic: what is handed over */
 };
 
 /* Stages order what happens, as a clock on the wall would, and tell ThreadSanitizer nothing. */
@@ -118,6 +119,37 @@ static void by_a_count(struct shared *s, bool first)
     } else {
         await_another_value(s, 0);
         expect(sync_add_ordered(&s->word, 1) == 1, true);
+        expect(s->bytes, 7);
+    }
+}
+
+static void await_stack(struct shared *s)
+{
+    unsigned turns = 0;
+    while (sync_take_all(&s->pointer) == NULL)
+        (++turns < 64 ? sync_pause() : sync_yield());
+}
+
+static void by_a_stack(struct shared *s, bool first)
+{
+    if (first) {
+        s->bytes = 7;
+        sync_push(&s->pointer, &s->node);
+    } else {
+        await_stack(s);
+        expect(s->bytes, 7);
+    }
+}
+
+static void by_a_stack_too_early(struct shared *s, bool first)
+{
+    if (first) {
+        sync_push(&s->pointer, &s->node);
+        s->bytes = 7;
+        reach_next(s);
+    } else {
+        await(s, 1);
+        await_stack(s);
         expect(s->bytes, 7);
     }
 }
@@ -248,12 +280,14 @@ static const struct hand_over {
     {"a pointer", by_pointer, false},
     {"a claim", by_claim, false},
     {"a count", by_a_count, false},
+    {"a stack", by_a_stack, false},
     {"a mailbox", by_mailbox, false},
     {"threads that start and end", by_threads, false},
     {"nothing but the memory account", by_nothing_but_the_account, false},
     {"an account", by_an_account, true},
     {"a lowered word", by_a_lowered_word, true},
     {"a word released too early", by_a_word_released_too_early, true},
+    {"an item changed after its push", by_a_stack_too_early, true},
     {"a word that is not acquired", by_a_word_that_is_not_acquired, true},
     {"a message published too early", by_a_message_published_too_early, true},
     {"a message given back too early", by_a_message_given_back_too_early, true},

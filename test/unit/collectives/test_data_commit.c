@@ -19,6 +19,7 @@
 
 #include "collectives/data/data_commit.h"
 #include "collectives/data/data_operand.h"
+#include "collectives/data/data_parcel.h"
 #include "collectives/data/data_pass.h"
 #include "test/support/record_script.h"
 
@@ -37,6 +38,7 @@ struct ending {
     struct cw_error error; /* exit_code CW_OK: well */
     uint32_t failed_step;
     uint64_t digest, tiles;
+    uint64_t lent; /* buffers that were not given back to their own pools */
 };
 
 static struct data_pass *create(const struct hw_config *hw, uint64_t bytes_max, uint32_t workers)
@@ -129,13 +131,14 @@ static void *work(void *arg)
     struct cw_rng rng =
         cw_rng_seeded(crew->seed, 1 + member->worker + (uint64_t)member->phase * WORKERS_MAX);
     const uint32_t slow = cw_rng_below(&rng, 5); /* some workers are far behind */
+    const bool looks_at_all = cw_rng_below(&rng, 3) != 0;
     while (deliver_some(crew, member->worker, &rng)) {
-        if (cw_rng_below(&rng, 4) == 0)
+        if (looks_at_all && cw_rng_below(&rng, 4) == 0)
             (void)data_commit_look(crew->pass, member->worker);
         for (uint32_t i = 0; i < slow && cw_rng_below(&rng, 2) == 0; i++)
             sched_yield();
     }
-    for (uint32_t looks = cw_rng_below(&rng, 30);
+    for (uint32_t looks = looks_at_all * cw_rng_below(&rng, 30);
          looks > 0 && data_commit_look(crew->pass, member->worker); looks--)
         sched_yield();
     return NULL;
@@ -209,6 +212,8 @@ static struct ending on_workers(const struct script *script, const struct crew_o
     assert_int_equal(code, ending.error.exit_code);
     ending.digest = data_pass_digest(crew.pass);
     ending.tiles = data_pass_tiles(crew.pass);
+    for (uint32_t i = 0; i < options->workers; i++)
+        ending.lent |= tile_pool_lent(&crew.pass->workers[i].pool);
     data_pass_free(crew.pass);
     return ending;
 }
@@ -220,7 +225,8 @@ static void compare(const struct ending *got, const struct ending *expected,
     if (got->error.exit_code == expected->error.exit_code &&
         (failed ? got->failed_step == expected->failed_step &&
                       strcmp(got->error.text, expected->error.text) == 0
-                : got->digest == expected->digest && got->tiles == expected->tiles))
+                : got->digest == expected->digest && got->tiles == expected->tiles &&
+                      (got->tiles > 0) == (got->lent > 0)))
         return;
     fail_msg("seed %llu, %u workers, %u phases: exit code %d at record %u (%s), digest %llx, %llu "
              "tiles; in the total order: %d at %u (%s), %llx, %llu tiles\n"
@@ -284,6 +290,24 @@ static void one_worker_without_owners_waits_for_nothing(void **state)
     assert_int_equal(data_pass_tiles(crew.pass), 0);
     data_pass_free(crew.pass);
     script_free(&script);
+}
+
+/* I-TILE-3: the value is another worker's as soon as it is in the inbox. */
+static void a_value_for_another_worker_is_counted_atomically(void **state)
+{
+    (void)state;
+    const struct hw_config hw = script_machine();
+    struct crew crew = {.pass = create(&hw, 0, 2), .owner = {[1] = 1}};
+    data_pass_set_owner(crew.pass, owner_of, &crew);
+    struct script_step step = {
+        .op = {.kind = LP_OP_SEND, .peer = SCRIPT_PES, .bytes = 64, .a.space = LP_SPACE_HBM}};
+    deliver(&crew, 0, &step);
+    const struct data_parcel *const parcel = sync_load_pointer_acquire(&crew.pass->cubes[1].inbox);
+    assert_non_null(parcel);
+    assert_true(parcel->buffer->crossed);
+    assert_int_equal(sync_load_acquire(&parcel->buffer->holders), 1);
+    assert_int_equal(tile_pool_lent(&crew.pass->workers[0].pool), 1);
+    data_pass_free(crew.pass);
 }
 
 /* I-TILE-3: the two holders of a forwarded tile count atomically, even if both cubes are one
@@ -437,6 +461,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(workers_do_what_the_total_order_does),
         cmocka_unit_test(one_worker_without_owners_waits_for_nothing),
+        cmocka_unit_test(a_value_for_another_worker_is_counted_atomically),
         cmocka_unit_test(a_forwarded_tile_is_ready_for_cubes_that_move),
         cmocka_unit_test(the_first_failure_in_the_total_order_is_reported),
         cmocka_unit_test(failures_behind_the_end_of_the_drain_do_not_count),
