@@ -271,13 +271,14 @@ static bool try_move(struct timewarp *tw, struct balance *balance, double now_s,
 static void move_by_work(struct timewarp *tw, struct balance *balance)
 {
     struct cw_sim *const sim = tw->worker->sim;
-    const double now_s = clock_s();
+    /* time in drains, since some last less than a look */
+    const double now_s = sim->run_s + clock_s() - sim->drain_start_s;
     if (balance->look_s > 0 && now_s < balance->look_s + LOOK_S)
         return;
     const uint64_t ticks = clock_ticks(), events = committed_by_all(sim);
     const uint64_t since = ticks - balance->look_ticks;
     const double since_s = now_s - balance->look_s;
-    const bool first = balance->look_s < sim->drain_start_s;
+    const bool first = balance->look_ticks == 0;
     uint32_t *const part_worker = migrate_draft(tw);
     balance->look_s = now_s;
     balance->look_ticks = ticks;
