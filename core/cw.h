@@ -479,7 +479,7 @@ struct cw_stats {
     uint64_t rollbacks_injected, states_moved, looks_held_back; /* CW_STRESS */
     uint64_t rollback_events_max;                               /* undone by one rollback */
     uint64_t gvt_rounds, safe_events;
-    uint64_t gathered_events; /* of the safe ones: handled while one thread had all events */
+    uint64_t gathered_events;    /* of the safe ones: handled while one thread had all events */
     uint64_t moves, parts_moved; /* how often parts moved between workers, and how many in all */
     double move_s;               /* wall time in those moves; all workers stop for them */
     uint64_t undo_bytes;    /* written to undo logs: before-images, sends, records, their heads */

@@ -9,7 +9,7 @@
 #define INTERVAL_MIN_S 0.02
 #define INTERVAL_MAX_S 0.64
 /* Trials take no more than one part in so many of the time. */
-#define TRIAL_SHARE 50
+#define TRIAL_SHARE 64
 /* To be chosen a way must be so much better. Together leaves the other cores to others, so it needs
  * no gain. */
 static const double gain_min[WAYS] = {1.04, 1.0};
@@ -51,7 +51,7 @@ static void begin_trial(struct pace *pace, double now_s, uint64_t committed)
 }
 
 /* The other way was measured. If it is no better, the best one goes on. */
-static void end_trial(struct pace *pace, double now_s, uint64_t committed)
+static void end_trial(struct pace *pace, double now_s, uint64_t committed, double change_s)
 {
     const enum way tried = pace->way;
     pace->tries = false;
@@ -66,7 +66,9 @@ static void end_trial(struct pace *pace, double now_s, uint64_t committed)
     pace->best = tried;
     pace->decided = pace->rate[tried];
     pace->interval_s = INTERVAL_MIN_S;
-    pace->next_s = now_s + pace->interval_s;
+    /* a trial that loses costs two changes, and takes about as long again */
+    const double least_s = TRIAL_SHARE * 4 * change_s;
+    pace->next_s = now_s + (least_s > pace->interval_s ? least_s : pace->interval_s);
 }
 
 /* The best way goes on after a trial that it has won. The time lost is that beyond what it would
@@ -86,7 +88,9 @@ static void judge_best(struct pace *pace, double now_s, double change_s)
     const double rate = pace->rate[pace->best];
     if (pace->decided <= 0) { /* the first measurement of all */
         pace->decided = rate;
-        pace->next_s = now_s + TRIAL_SHARE * (2 * change_s - TRIAL_S);
+        /* threads that part at once are not slowed down for long; others go on if that costs more
+         */
+        pace->next_s = pace->best == WAY_TOGETHER ? now_s : now_s + TRIAL_SHARE * 2 * change_s;
     } else if (rate < SLOWER * pace->decided) {
         pace->decided = rate;
         pace->interval_s = INTERVAL_MIN_S;
@@ -99,7 +103,7 @@ enum way pace_look(struct pace *pace, double now_s, uint64_t committed, double c
 {
     const double elapsed_s = now_s - pace->began_s;
     if (pace->settles) {
-        if (elapsed_s < SETTLE_S)
+        if (elapsed_s < SETTLE_S + change_s) /* the caches fill, too */
             return pace->way;
         pace->settles = false;
         if (pace->returns)
@@ -107,12 +111,12 @@ enum way pace_look(struct pace *pace, double now_s, uint64_t committed, double c
         begin_measurement(pace, now_s, committed);
         return pace->way;
     }
-    if (elapsed_s < (pace->tries || pace->decided <= 0 ? TRIAL_S : WINDOW_S))
+    if (elapsed_s < (pace->tries || pace->decided <= 0 ? TRIAL_S + change_s : WINDOW_S))
         return pace->way;
     pace->rate[pace->way] = (double)(committed - pace->committed) / elapsed_s;
     begin_measurement(pace, now_s, committed);
     if (pace->tries) {
-        end_trial(pace, now_s, committed);
+        end_trial(pace, now_s, committed, change_s);
         return pace->way;
     }
     judge_best(pace, now_s, change_s);
