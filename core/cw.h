@@ -376,6 +376,27 @@ struct cw_trace {
 };
 typedef void (*cw_trace_fn)(void *arg, const struct cw_event *event, const struct cw_trace *trace);
 
+/* Whether parts of the model move between workers while they run. Results are the same. Parts never
+ * move if the least delays are not all equal and cw_config.least_delays is NULL. */
+enum cw_balance {
+    CW_BALANCE_OFF,    /* as CW_BALANCE_RANDOM for CW_STRESS */
+    CW_BALANCE_ON,     /* if workers have much more to do than others for long */
+    CW_BALANCE_RANDOM, /* at random, by stress_seed: a test of the engine */
+    CW_BALANCES
+};
+CW_API extern const char *const cw_balance_name[CW_BALANCES]; /* "off", ... */
+
+/*
+ * The least delays between workers for other owners of the LPs: fills least_delay_ps as
+ * cw_config.least_delay_ps is filled. Called on the thread that drains, while other threads run
+ * handlers. It must not call the engine.
+ *   arg           cw_config.least_delays_arg
+ *   lp_worker     [lp_count] the worker of each LP; all LPs of a part have the same one
+ *   worker_count  workers
+ */
+typedef void (*cw_least_delays_fn)(void *arg, const uint32_t *lp_worker, uint32_t worker_count,
+                                   int64_t *least_delay_ps);
+
 /*
  * How to run a model. Zeros are good defaults, but for end_ps and worker_count, which must be set.
  *
@@ -389,11 +410,16 @@ struct cw_config {
     uint32_t thread_count;     /* that workers run on, several taking turns on one; 0: one for each
                                   worker, but no more than cores, except for CW_STRESS */
     const uint32_t *lp_worker; /* [lp_count] the worker of each LP; NULL: blocks of equal size */
-    const int64_t *least_delay_ps; /* [from * worker_count + to] the promise that no LP of worker
-                                      `from` sends to one of worker `to` with less delay, `from`
-                                      itself included; CW_TIME_MAX: never; NULL: all 0 */
-    int64_t end_ps;                /* exclusive; CW_TIME_MAX: until no event is left */
-    cw_record_fn record;           /* NULL: records are dropped */
+    const int64_t *least_delay_ps;   /* [from * worker_count + to] the promise that no LP of worker
+                                        `from` sends to one of worker `to` with less delay, `from`
+                                        itself included; CW_TIME_MAX: never; NULL: all 0 */
+    enum cw_balance balance;         /* whether parts of the model move between workers */
+    const uint32_t *lp_part;         /* [lp_count] the part of each LP: LPs that move together, and
+                                        start on one worker; NULL: blocks */
+    cw_least_delays_fn least_delays; /* NULL: the least delays are the same for all owners */
+    void *least_delays_arg;
+    int64_t end_ps;      /* exclusive; CW_TIME_MAX: until no event is left */
+    cw_record_fn record; /* NULL: records are dropped */
     void *record_arg;
     cw_worker_record_fn worker_record; /* beside `record`; NULL: not wanted */
     cw_worker_look_fn worker_look;     /* NULL: nothing ever waits */
@@ -445,6 +471,8 @@ struct cw_stats {
     uint64_t rollbacks_injected, states_moved, looks_held_back; /* CW_STRESS */
     uint64_t rollback_events_max;                               /* undone by one rollback */
     uint64_t gvt_rounds, safe_events;
+    uint64_t moves, parts_moved; /* how often parts moved between workers, and how many in all */
+    double move_s;               /* wall time in those moves; all workers stop for them */
     uint64_t undo_bytes;    /* written to undo logs: before-images, sends, records, their heads */
     uint64_t messages_sent; /* to other workers, cancellations included */
     uint64_t turns;         /* of the workers' loops: looks at the others, then a batch of events */

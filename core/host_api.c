@@ -22,6 +22,8 @@ enum { SHARED_INIT_BYTES_MIN = 4 << 20 };
 const char *const cw_sync_name[CW_SYNCS] = {"sequential", "conservative", "optimistic", "adaptive",
                                             "stress"};
 
+const char *const cw_balance_name[CW_BALANCES] = {"off", "on", "random"};
+
 /* Without lookahead between two workers, neither could ever go on. */
 static int check_lookahead(const struct cw_config *config, struct cw_error *error)
 {

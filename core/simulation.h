@@ -18,7 +18,9 @@
 #include "core/exchange/gvt_slot.h"
 #include "core/exchange/recorder.h"
 
+struct balance;
 struct lp_logs;
+struct migration;
 struct pin;
 struct threads;
 struct worker;
@@ -40,19 +42,21 @@ struct cw_sim {
     struct worker *workers; /* [worker_count] */
     uint32_t worker_count;
     /* the parallel modes' only: */
-    struct gvt_slot *slots;  /* [worker_count] */
-    int64_t *path_delays_ps; /* [to * worker_count + from]: D of I-SAFE-1 */
-    struct lp_logs *lp_logs; /* [LP]: undo_log.h */
-    uint32_t thread_count;   /* that the workers run on */
-    bool crowded;            /* there are more threads than cores */
-    bool can_fence_all;      /* sync.h */
-    struct threads *threads; /* NULL before the first drain */
-    struct pin *pin;         /* NULL: the system places the threads */
-    uint64_t origin_ticks;   /* when the simulation was created */
-    double drain_start_s;    /* of this drain, or of the last one */
-    int64_t now_ps;          /* of the last drain's end */
-    double run_s, host_s;    /* wall time in drains; in cw_each_worker() */
-    uint64_t run_ticks;      /* in drains, as run_s */
+    struct gvt_slot *slots;      /* [worker_count] */
+    int64_t *path_delays_ps;     /* [to * worker_count + from]: D of I-SAFE-1 */
+    struct lp_logs *lp_logs;     /* [LP]: undo_log.h */
+    struct balance *balance;     /* core/balance/balance.h; NULL: work is not measured */
+    struct migration *migration; /* core/balance/migrate.h; NULL: no part moves */
+    uint32_t thread_count;       /* that the workers run on */
+    bool crowded;                /* there are more threads than cores */
+    bool can_fence_all;          /* sync.h */
+    struct threads *threads;     /* NULL before the first drain */
+    struct pin *pin;             /* NULL: the system places the threads */
+    uint64_t origin_ticks;       /* when the simulation was created */
+    double drain_start_s;        /* of this drain, or of the last one */
+    int64_t now_ps;              /* of the last drain's end */
+    double run_s, host_s;        /* wall time in drains; in cw_each_worker() */
+    uint64_t run_ticks;          /* in drains, as run_s */
     /* written by any worker, seldom */
     _Alignas(128) struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
     struct sync_u64 aborted;            /* 1 + the worker that ran out of memory or found a bug, or

@@ -172,6 +172,10 @@ static void fill_timewarp(struct cw_stats *stats, const struct timewarp *tw)
     stats->turns_idle = tw->turns_idle;
     stats->promises_raised = tw->promise.raised;
     stats->sends_reused = tw->lazy.reused;
+    stats->moves = tw->move.moves;
+    stats->parts_moved = tw->move.parts;
+    if (sim->run_ticks > 0)
+        stats->move_s = (double)tw->move.ticks * sim->run_s / (double)sim->run_ticks;
     stats->undo_bytes = tw->undo_log.bytes;
     stats->gvt_rounds = tw->gvt.rounds;
     stats->window_first = tw->throttle.window_first;
@@ -224,6 +228,10 @@ static void add_counts(struct cw_stats *sum, const struct cw_stats *stats)
     if (stats->rollback_events_max > sum->rollback_events_max)
         sum->rollback_events_max = stats->rollback_events_max;
     sum->gvt_rounds = stats->gvt_rounds; /* all take part in each */
+    sum->moves += stats->moves;          /* worker 0 counts them */
+    sum->parts_moved += stats->parts_moved;
+    if (stats->move_s > sum->move_s)
+        sum->move_s = stats->move_s; /* all take part in each */
 }
 
 void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)

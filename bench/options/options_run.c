@@ -15,7 +15,8 @@
 
 struct cw_config engine_options_defaults(void)
 {
-    return (struct cw_config){.sync = CW_SYNCS, .worker_count = 1, .pin_workers = true};
+    return (struct cw_config){
+        .sync = CW_SYNCS, .worker_count = 1, .pin_workers = true, .balance = CW_BALANCE_OFF};
 }
 
 void run_options_defaults(struct run_options *options)

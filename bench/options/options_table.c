@@ -59,6 +59,8 @@ static const char *cancellation_choice(size_t i)
     return names[i];
 }
 
+static const char *balance_choice(size_t i) { return i < CW_BALANCES ? cw_balance_name[i] : NULL; }
+
 /* ---- options -------------------------------------------------------------------------------- */
 
 /* Why `perf project` refuses an option. */
@@ -141,6 +143,9 @@ const struct option_row option_rows[] = {
     {"partition", 0, OPTION_CHOSEN_NAME, RUNNING, "NAME", "cubes to threads:", RUN(partition),
      .listed = true, .choice = partition_choice, .choice_help = partition_choice_help,
      .style = OPTION_ONE_OF},
+    {"balance", 0, OPTION_CHOICE, RUNNING, "HOW",
+     "SIPs or cubes move between threads: off (default), on (as work asks), random (a test)",
+     RUN(engine.balance), .choice = balance_choice, .not_projected = of_threads},
     {"no-pin", 0, OPTION_CLEAR, RUNNING, NULL, "do not bind threads to cores",
      RUN(engine.pin_workers)},
     {"window", 0, OPTION_COUNT, RUNNING, "NS",
@@ -225,6 +230,9 @@ const struct option_row option_rows[] = {
      PHOLD(options.engine.stress_rate_p32), .not_projected = of_threads},
     {"threads", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "worker threads (1)",
      PHOLD(options.engine.worker_count), .min = 1, .max = 1024, .not_projected = of_threads},
+    {"balance", 0, OPTION_CHOICE, COMMAND_PHOLD, "HOW",
+     "LPs move between threads: off (default), on (as work asks), random\n(a test)",
+     PHOLD(options.engine.balance), .choice = balance_choice, .not_projected = of_threads},
     {"no-pin", 0, OPTION_CLEAR, COMMAND_PHOLD, NULL, "do not bind threads to cores",
      PHOLD(options.engine.pin_workers)},
     {"max-memory", 0, OPTION_BYTES, COMMAND_PHOLD, "SIZE",

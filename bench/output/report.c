@@ -215,6 +215,10 @@ void report_threads(FILE *file, const struct result_engine *engine)
             stats->rollbacks_primary, stats->rollbacks_secondary, report_rollback_mean(stats),
             stats->rollback_events_max, stats->anti_messages, stats->window_mean, stats->gvt_rounds,
             1e6 * stats->gvt_round_mean_s);
+    if (stats->moves > 0)
+        fprintf(file,
+                "# balance: %" PRIu64 " moves of %" PRIu64 " parts between threads, %.1f us each\n",
+                stats->moves, stats->parts_moved, 1e6 * stats->move_s / (double)stats->moves);
 }
 
 /* Rows may differ in collective, algorithm or operation: then each names its own. */

@@ -306,6 +306,29 @@ bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg)
            open_at(pending, pending->first << pending->shift, pending->shift);
 }
 
+bool pending_sift(struct pending *pending, pending_drop_fn drop, void *arg)
+{
+    const struct purge purge = {drop, arg};
+    pending->soon = NULL;
+    pending->far_first_ps = UINT64_MAX;
+    bool ok = (pending->far.next == NULL || move_far(pending, &pending->far, &purge)) &&
+              move_all_far(pending, &purge);
+    for (; ok && pending->sorted.front != pending->sorted.last; pending->sorted.front++)
+        if (!drop(arg, pending->sorted.front->event)) {
+            ok = push_far(pending, *pending->sorted.front);
+            pending->count++;
+        }
+    for (size_t i = 0; ok && i < pending->overflow.count; i++)
+        if (!drop(arg, pending->overflow.entries[i].event)) {
+            ok = push_far(pending, pending->overflow.entries[i]);
+            pending->count++;
+        }
+    pending->overflow.count = 0;
+    if (pending->far.next == NULL)
+        return ok && open_at(pending, pending->first << pending->shift, pending->shift);
+    return ok && open_at(pending, pending->far_first_ps, shift_for_far(pending));
+}
+
 /* Brings the first entry into a fine bucket. Returns that bucket; fine_end: out of memory. */
 static uint64_t next_bucket(struct pending *pending)
 {

@@ -72,6 +72,9 @@ void pending_free(struct pending *pending);
 typedef bool (*pending_drop_fn)(void *arg, struct cw_event *event);
 bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg);
 
+/* The same for all entries, those whose turn is next included. */
+bool pending_sift(struct pending *pending, pending_drop_fn drop, void *arg);
+
 /* The rarer ways of pending_push() and pending_peek(). */
 bool pending_push_elsewhere(struct pending *pending, struct entry entry);
 const struct entry *pending_turn(struct pending *pending);

@@ -145,12 +145,10 @@ static void collect_block(struct timewarp *tw, struct undo_block *block, const s
     commit_count(tw->worker, committed, latest_ps);
 }
 
-void fossil_collect(struct timewarp *tw)
+static void collect_until(struct timewarp *tw, struct limit limit)
 {
     struct undo_log *const undo_log = &tw->undo_log;
-    struct limit limit = {.time_ps = promise_ps(tw), .gvt = tw->gvt.now};
     struct undo_block *older = NULL, *block = undo_log->oldest;
-    limit.gvt.low += tw->gvt.failed; /* the run ends: nothing else comes at GVT */
     tw->collected_ps = limit.time_ps;
     while (block != NULL) {
         if (block->live > 0 &&
@@ -165,4 +163,16 @@ void fossil_collect(struct timewarp *tw)
     }
     if (undo_log->live == 0)
         tw->front.time_ps = INT64_MIN;
+}
+
+void fossil_collect(struct timewarp *tw)
+{
+    struct limit limit = {.time_ps = promise_ps(tw), .gvt = tw->gvt.now};
+    limit.gvt.low += tw->gvt.failed; /* the run ends: nothing else comes at GVT */
+    collect_until(tw, limit);
+}
+
+void fossil_collect_before(struct timewarp *tw, struct key key)
+{
+    collect_until(tw, (struct limit){.time_ps = key.time_ps, .gvt = key});
 }

@@ -13,11 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cw_event;
+#include "core/event.h"
+
 struct timewarp;
 
 /* Commits all events that are final. */
 void fossil_collect(struct timewarp *tw);
+/* Commits all events before that key; they are final. */
+void fossil_collect_before(struct timewarp *tw, struct key key);
 /* Commits all events that the LP has processed: a safe event comes next there. */
 void fossil_commit_lp(struct timewarp *tw, uint32_t lp);
 

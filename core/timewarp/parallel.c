@@ -3,6 +3,8 @@
  */
 #include "core/timewarp/parallel.h"
 
+#include "core/balance/balance.h"
+#include "core/balance/migrate.h"
 #include "core/host/clock.h"
 #include "core/host/host_limits.h"
 #include "core/host/pin.h"
@@ -95,6 +97,8 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
         for (uint32_t i = 0; i < links->in_count; i++)
             links_join(links, &links->in[i], to, &sim->workers[links->in[i].from].timewarp->links);
     }
+    if (migrate_create(sim, error) != CW_OK || balance_create(sim, error) != CW_OK)
+        return error->exit_code;
     sim->pin = sim->config.pin_workers ? pin_create(sim->thread_count) : NULL;
     return CW_OK;
 }
@@ -108,6 +112,8 @@ void parallel_free(struct cw_sim *sim)
     for (uint32_t i = 0; i < n && sim->slots != NULL; i++)
         timewarp_free(sim, &sim->workers[i]);
     pin_free(sim->pin);
+    balance_free(sim);
+    migrate_free(sim);
     recorder_free(&sim->recorder);
     memory_give(&sim->memory, sim->slots, n * sizeof *sim->slots);
     memory_give(&sim->memory, sim->path_delays_ps, (size_t)n * n * sizeof(int64_t));

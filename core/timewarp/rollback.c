@@ -225,17 +225,28 @@ static bool may_undo(const struct timewarp *tw, struct cw_event *event)
            !key_before(key, tw->gvt.now) && !key_before(key, tw->gvt.reported);
 }
 
-void rollback_all(struct timewarp *tw)
+static void rollback_logs(struct timewarp *tw, bool all)
 {
     struct undo_log *const undo_log = &tw->undo_log;
-    lazy_cancel_drop_all(tw);
     for (struct undo_block *block = undo_log->oldest; block != NULL; block = block->next) {
         const size_t end = undo_block_end(undo_log, block);
         for (size_t at = block->first; at < end && block->live > 0;) {
             const struct log *const log = (const struct log *)(const void *)(block->data + at);
-            if (log->event != NULL && may_undo(tw, log->event))
+            if (log->event != NULL && (all || may_undo(tw, log->event)))
                 undo_and_cancel(tw, log->event, ROLLBACK_SECONDARY);
             at += log_bytes(log);
         }
     }
+}
+
+void rollback_all(struct timewarp *tw)
+{
+    lazy_cancel_drop_all(tw);
+    rollback_logs(tw, false);
+}
+
+void rollback_rest(struct timewarp *tw)
+{
+    rollback_logs(tw, true);
+    lazy_cancel_drop_all(tw); /* also of the events that were undone just now */
 }

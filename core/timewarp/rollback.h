@@ -25,6 +25,9 @@ void rollback_event(struct timewarp *tw, const struct cw_event *event);
 /* Undoes all events that were handled and are not committed, except those that the world relies on:
  * GVT, the safe bound, or this worker's promise or report. */
 void rollback_all(struct timewarp *tw);
+/* Undoes all events that were handled and are not committed. Only where the bounds do not count any
+ * more (core/balance/migrate.h). */
+void rollback_rest(struct timewarp *tw);
 /* Undoes the open log of a handler that failed. */
 void rollback_open(struct timewarp *tw);
 /* Another worker cancels this event: it is undone if it was handled, and will not be handled. */

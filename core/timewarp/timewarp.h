@@ -106,6 +106,16 @@ struct stress {
     uint64_t undone, moved, held_back; /* rollbacks, states, looks */
 };
 
+/* The step of a move that this worker has made last (core/balance/migrate.h). */
+enum move_stage { MOVE_NONE, MOVE_UNDONE, MOVE_GIVEN, MOVE_TAKEN };
+
+/* migrate.c */
+struct move {
+    enum move_stage stage; /* MOVE_NONE: no move is on */
+    uint64_t begun, ticks; /* when this move began; the length of all moves */
+    uint64_t moves, parts; /* worker 0's: moves, and parts that changed their worker, ever */
+};
+
 struct timewarp {
     struct worker *worker;
     uint32_t index;
@@ -128,6 +138,8 @@ struct timewarp {
     struct rollback rollback;
     struct record_outbox outbox;
     struct stress stress;
+    struct move move;
+    uint64_t mean_ticks; /* balance.c: of an event, by samples */
 
     const struct cw_event *failed_event; /* if current.failed */
     struct cw_error failure;

@@ -63,7 +63,7 @@ void wait_turn(struct timewarp *tw)
     const unsigned turns = ++tw->wait.turns;
     if (turns < TURNS_SPUN && !sim->crowded)
         sync_pause();
-    else if (turns < (sim->crowded ? TURNS_CROWDED : TURNS_AWAKE) ||
+    else if (turns < (sim->crowded ? TURNS_CROWDED : TURNS_AWAKE) || tw->move.stage != MOVE_NONE ||
              is_asleep(&sim->slots[other]) || other == tw->index)
         sync_yield();
     else

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "core/balance/balance.h"
+#include "core/balance/migrate.h"
 #include "core/commit.h"
 #include "core/invariant.h"
 #include "core/simulation.h"
@@ -26,6 +28,7 @@
 
 /* Events between two looks at the others: safe ones, and others beside them. */
 enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
+enum { EVENTS_MEASURED = 32 }; /* in a sampled turn (balance.h) */
 /* Looks for records of other workers after the last event; of them, those without a pause. */
 enum { LAST_LOOKS_MAX = 1 << 14, LAST_LOOKS_SPUN = 64 };
 
@@ -305,6 +308,29 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
     return handled;
 }
 
+/* In a sampled turn: some events, each of which counts as work of its part. Returns how many.
+ */
+static unsigned handle_measured(struct timewarp *tw)
+{
+    unsigned handled = 0;
+    uint64_t since = clock_ticks();
+    const struct entry *least;
+    if (tw->worker->sim->balance == NULL)
+        return 0;
+    while (handled < tw->throttle.batch && handled < EVENTS_MEASURED &&
+           (least = pending_peek(&tw->worker->pending)) != NULL) {
+        const uint32_t lp = entry_lp(least);
+        const enum verdict verdict = worker_step(tw, false);
+        if (verdict != SAFE && verdict != SPECULATIVE)
+            break;
+        const uint64_t now = clock_ticks();
+        balance_note(tw, lp, now - since);
+        since = now;
+        handled++;
+    }
+    return handled;
+}
+
 /* A few events one by one, if this turn is sampled. Returns how many. */
 static unsigned handle_timed(struct timewarp *tw)
 {
@@ -318,7 +344,7 @@ static unsigned handle_timed(struct timewarp *tw)
         handled++;
     }
     (void)activity_go(&tw->worker->clock, ACTIVITY_BATCH);
-    return handled;
+    return handled + handle_measured(tw);
 }
 
 /* While the safe bound stops a worker, the others wait for its next promise. Several batches should
@@ -399,11 +425,16 @@ static bool look_around(struct timewarp *tw)
     if (!round_ended)
         return false;
     tw->throttle.window_sum += tw->throttle.window;
-    if (tw->index == 0 && !tw->gvt.over)
+    if (tw->gvt.over)
+        return true;
+    if (tw->index == 0) {
         stats_tell_round(tw);
-    if (!tw->gvt.over && recorder_is_behind(&worker->sim->recorder, &tw->outbox))
+        balance_look(tw);
+    }
+    migrate_begin(tw);
+    if (recorder_is_behind(&worker->sim->recorder, &tw->outbox))
         wait_for_recorder(tw);
-    return tw->gvt.over;
+    return false;
 }
 
 /* Tells the interval log whether the turn had something to do. */
@@ -449,8 +480,16 @@ static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
     struct activity_clock *const clock = &tw->worker->clock;
     if (--clock->turns_left == 0)
         worker_begin_timed(tw->worker, CW_GVT, gvt_moment(&tw->gvt));
+    if (__builtin_expect(tw->move.stage != MOVE_NONE, 0)) {
+        tw->wait.looks = migrate_step(tw) ? 0 : tw->wait.looks + 1;
+        return false;
+    }
     if (tw->gvt.over || look_around(tw))
         return has_ended(tw);
+    if (__builtin_expect(tw->move.stage != MOVE_NONE, 0)) {
+        tw->wait.looks = 0;
+        return false;
+    }
     (void)records_wait(tw);
     if (__builtin_expect(clock->log != NULL, 0) && clock->log->waiting)
         interval_log_look(clock->log, clock_ticks());

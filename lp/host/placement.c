@@ -114,6 +114,55 @@ static bool count_lps(const struct place *p)
     return true;
 }
 
+/* Goes over all links and credit paths. */
+static void join_all(const struct place *p)
+{
+    for (size_t i = 0; i < (size_t)p->workers * p->workers; i++)
+        p->least_ps[i] = CW_TIME_MAX;
+    for (uint32_t sip = 0; sip < p->m->hw.sip_count; sip++) {
+        join_io_die(p, sip);
+        for (uint32_t cube = 0; cube < p->m->cubes; cube++) {
+            join_cube(p, sip, cube);
+            allow_credits(p, sip, cube);
+        }
+    }
+    for (uint32_t w = 0; w < p->workers; w++) /* no bound within a worker */
+        p->least_ps[(size_t)w * p->workers + w] = 0;
+}
+
+void lp_least_delays(const struct lp_model *m, uint32_t workers, const uint32_t *lp_worker,
+                     int64_t *least_delay_ps)
+{
+    struct lp_cut unused = {.idle = 0};
+    const struct place p = {m, workers, lp_worker, least_delay_ps, &unused};
+    join_all(&p);
+}
+
+/* Whether moves of whole SIPs can balance the workers: none is split, and there are enough. */
+static bool moves_sips(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker)
+{
+    enum { SIPS_PER_WORKER = 4 };
+    for (uint32_t i = 0; i < m->hw.sip_count * m->cubes; i++)
+        if (cube_worker[i] != cube_worker[i / m->cubes * m->cubes])
+            return false;
+    return m->hw.sip_count >= SIPS_PER_WORKER * workers;
+}
+
+void lp_parts(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,
+              uint32_t *lp_part)
+{
+    const uint32_t cubes = m->hw.sip_count * m->cubes;
+    const uint32_t group = moves_sips(m, workers, cube_worker) ? m->cubes : 1;
+    uint32_t parts = cubes / group;
+    for (uint32_t i = 0; i < cubes; i++)
+        lp_part[1 + i] = i / group;
+    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
+        lp_part[lp_of_io_die(m, sip)] = sip * m->cubes / group;
+    lp_part[0] = parts++;
+    for (uint32_t i = 0; i < m->lps.switch_count; i++)
+        lp_part[m->lps.first_switch + i] = parts++;
+}
+
 bool lp_place(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,
               uint32_t *lp_worker, int64_t *least_delay_ps, struct lp_cut *cut)
 {
@@ -121,17 +170,7 @@ bool lp_place(const struct lp_model *m, uint32_t workers, const uint32_t *cube_w
     const size_t pairs = (size_t)workers * workers;
     *cut = (struct lp_cut){.lookahead_ps = CW_TIME_MAX};
     place_lps(m, workers, cube_worker, lp_worker);
-    for (size_t i = 0; i < pairs; i++)
-        least_delay_ps[i] = CW_TIME_MAX;
-    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++) {
-        join_io_die(&p, sip);
-        for (uint32_t cube = 0; cube < m->cubes; cube++) {
-            join_cube(&p, sip, cube);
-            allow_credits(&p, sip, cube);
-        }
-    }
-    for (uint32_t w = 0; w < workers; w++) /* no bound within a worker */
-        least_delay_ps[(size_t)w * workers + w] = 0;
+    join_all(&p);
     for (size_t i = 0; i < pairs; i++)
         if (i / workers != i % workers && least_delay_ps[i] < cut->lookahead_ps)
             cut->lookahead_ps = least_delay_ps[i];

@@ -30,4 +30,17 @@ struct lp_cut {
 bool lp_place(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,
               uint32_t *lp_worker, int64_t *least_delay_ps, struct lp_cut *cut);
 
+/* The least delays alone, for any workers of the LPs. A pure function, as cw_config.least_delays
+ * wants it. */
+void lp_least_delays(const struct lp_model *m, uint32_t workers, const uint32_t *lp_worker,
+                     int64_t *least_delay_ps);
+
+/*
+ * Fills lp_part [lp_count]: the LPs that move between workers together. A part is a whole SIP, or
+ * a cube if a SIP is split or there are fewer than four to a worker. An IO die goes with its SIP's
+ * first cube; the host and each switch are parts of their own.
+ */
+void lp_parts(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,
+              uint32_t *lp_part);
+
 #endif

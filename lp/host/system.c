@@ -173,6 +173,24 @@ static void gather_times(struct lp_system *system)
     sum->first_start_ps = first_ps == INT64_MAX ? 0 : first_ps;
 }
 
+static void system_least_delays(void *arg, const uint32_t *lp_worker, uint32_t workers,
+                                int64_t *least_delay_ps)
+{
+    const struct lp_system *const system = arg;
+    lp_least_delays(&system->model, workers, lp_worker, least_delay_ps);
+}
+
+/* [lp_count] The parts that move between workers; the caller frees it. NULL: blocks of LPs move,
+ * since one thread has no use for parts, or there is no memory. */
+static uint32_t *parts_of(const struct lp_system_options *options, const struct lp_model *model)
+{
+    const uint32_t workers = options->engine.worker_count;
+    uint32_t *const lp_part = workers > 1 ? malloc(model->lps.count * sizeof *lp_part) : NULL;
+    if (lp_part != NULL)
+        lp_parts(model, workers, options->cube_worker, lp_part);
+    return lp_part;
+}
+
 struct lp_system *lp_system_create(const struct lp_system_options *options, struct cw_error *error)
 {
     struct lp_system *system = calloc(1, sizeof *system);
@@ -215,6 +233,10 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     struct cw_config config = options->engine;
     config.lp_worker = placed ? lp_worker : NULL;
     config.least_delay_ps = placed ? least_ps : NULL;
+    uint32_t *const lp_part = parts_of(options, &system->model);
+    config.lp_part = lp_part;
+    config.least_delays = system_least_delays;
+    config.least_delays_arg = system;
     config.end_ps = CW_TIME_MAX;
     if (options->op != NULL || options->arrival != NULL || options->kernel != NULL)
         config.record = on_record;
@@ -225,6 +247,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->sim = cw_sim_create(&config, &system->hooks, error);
     free(lp_worker);
     free(least_ps);
+    free(lp_part);
     if (system->sim == NULL) {
         lp_system_free(system);
         return NULL;

@@ -19,7 +19,7 @@ check() {
         timeout 300 ./pan -m1000000 >log 2>&1; then
         if grep -q 'errors: 0' log && ! grep -qE 'max search depth|not completed' log; then
             found=holds
-        elif grep -q 'assertion violated' log; then
+        elif grep -qE '^pan:1: (assertion violated|invalid end state)' log; then
             found=fails
         fi
     fi
@@ -72,5 +72,10 @@ for bug in NO_REVERSE PLAIN_COUNT NOT_LISTED OVERTAKEN DIRECT NOT_HANDED NO_LOOK
 done
 check fails handover -DBUG_CROSS_LATE -DFORWARDS=1
 check fails handover -DBUG_FORWARD_PLAIN -DMIDDLE_OWNER=0
+check holds move -DSENDS=1
+for bug in PLAN_LATE UNPUBLISHED NO_UNDO GIVE_EARLY TAKE_EARLY GO_ON_EARLY OWNERS_EARLY FREE_EARLY \
+    PROMISE_KEPT SAFE_KEPT; do
+    check fails move -DSENDS=1 "-DBUG_$bug"
+done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -151,7 +151,7 @@ static void take_worker_record(void *arg, uint32_t worker, const struct cw_event
     add_record(part, event, kind, record, bytes);
     if (part->count <= RANDOM_RECORDS_MAX)
         records->digest_after[event->lp][part->count - 1] = part->digest;
-    records->misplaced[event->lp] |= worker != records->owner[event->lp];
+    records->misplaced[event->lp] |= !records->moves && worker != records->owner[event->lp];
 }
 
 bool random_records_agree(const struct random_records *records, bool failed, char *text,
@@ -210,21 +210,33 @@ static void finish(struct cw_sim *sim, const struct cw_error *error, struct rand
     outcome->moved = stats.states_moved;
     outcome->held_back = stats.looks_held_back;
     outcome->reused = stats.sends_reused;
+    outcome->moves = stats.moves;
     outcome->now_ps = cw_sim_now(sim);
     cw_sim_free(sim);
+}
+
+/* LPs that are near each other are in one worker, so that any two workers have the lookahead. */
+static void least_delays(void *arg, const uint32_t *lp_worker, uint32_t workers, int64_t *least_ps)
+{
+    const struct random_model *const m = arg;
+    (void)lp_worker;
+    for (uint32_t i = 0; i < workers * workers; i++)
+        least_ps[i] = i / workers == i % workers ? 0 : m->lookahead_ps;
 }
 
 struct random_outcome random_model_run(const struct random_model *m, const struct random_run *run)
 {
     struct random_outcome outcome = {0};
-    uint32_t lp_worker[RANDOM_LPS_MAX];
+    struct random_model copy = *m;
+    uint32_t lp_worker[RANDOM_LPS_MAX], lp_part[RANDOM_LPS_MAX];
     int64_t least_ps[RANDOM_WORKERS_MAX * RANDOM_WORKERS_MAX];
     struct cw_rng rng = cw_rng_seeded(run->seed, 99);
     for (uint32_t i = 0; i < m->lps; i++)
+        lp_part[i] = i / (m->near > 1 ? m->near : 1);
+    for (uint32_t i = 0; i < m->lps; i++)
         lp_worker[i] =
             i > 0 && is_near(m, i, i - 1) ? lp_worker[i - 1] : cw_rng_below(&rng, run->workers);
-    for (uint32_t i = 0; i < run->workers * run->workers; i++)
-        least_ps[i] = i / run->workers == i % run->workers ? 0 : m->lookahead_ps;
+    least_delays(&copy, lp_worker, run->workers, least_ps);
     const struct cw_model model = {.name = "random",
                                    .data = m,
                                    .lp_count = m->lps,
@@ -234,6 +246,8 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
     struct receivers receivers = {.records = run->records};
     if (run->records != NULL && run->sync != CW_SEQUENTIAL)
         memcpy(run->records->owner, lp_worker, m->lps * sizeof *lp_worker);
+    if (run->records != NULL)
+        run->records->moves = run->sync == CW_STRESS || run->balance != CW_BALANCE_OFF;
     const struct cw_config config = {
         .sync = run->sync,
         .worker_count = run->workers,
@@ -241,6 +255,10 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
             run->seed / 2 % 2 == 0 ? run->workers : 1 + (uint32_t)(run->seed / 4 % run->workers),
         .lp_worker = lp_worker,
         .least_delay_ps = least_ps,
+        .balance = run->balance,
+        .lp_part = lp_part,
+        .least_delays = least_delays,
+        .least_delays_arg = &copy,
         .end_ps = CW_TIME_MAX,
         .window_ps = run->window_ps,
         .memory_bytes_max = run->memory_bytes_max,

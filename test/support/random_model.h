@@ -38,6 +38,7 @@ struct random_records {
     } in_order[RANDOM_LPS_MAX], on_workers[RANDOM_LPS_MAX];
     uint64_t digest_after[RANDOM_LPS_MAX][RANDOM_RECORDS_MAX]; /* each of on_workers */
     uint32_t owner[RANDOM_LPS_MAX];
+    bool moves;                     /* LPs change their owners */
     bool misplaced[RANDOM_LPS_MAX]; /* a record came on another worker than the LP's owner */
 };
 
@@ -46,7 +47,8 @@ struct random_run {
     uint32_t workers;
     uint64_t seed; /* of the partition, and of the stress mode */
     int64_t window_ps;
-    uint64_t stress_rate_p32;       /* 0: a quarter */
+    uint64_t stress_rate_p32; /* 0: a quarter */
+    enum cw_balance balance;
     bool lazy;                      /* cancellation */
     uint64_t memory_bytes_max;      /* 0: the engine's default */
     struct random_records *records; /* zeroed by the caller; NULL: not wanted */
@@ -54,7 +56,7 @@ struct random_run {
 
 struct random_outcome {
     int exit_code;
-    uint64_t trace_hash, records, committed, rolled_back, injected, moved, held_back, reused;
+    uint64_t trace_hash, records, committed, rolled_back, injected, moved, held_back, reused, moves;
     int64_t now_ps;
     char text[1020]; /* of the failure */
 };

@@ -66,13 +66,15 @@ static void a_worker_has_links_to_its_neighbours_only(void **state)
     struct memory memory = plenty();
     int64_t *const delays_ps = delays_of_a_ring(8, 1);
     delays_ps[3 * 8 + 4] = CW_TIME_MAX; /* one way only */
+    delays_ps[7 * 8 + 0] = 55;
     struct links links[8];
     for (uint32_t w = 0; w < 8; w++)
         assert_true(links_create(&links[w], &memory, delays_ps, 8, w));
     assert_int_equal(links[0].in_count, 2);
     assert_int_equal(links[0].in[0].from, 1); /* the next one first */
     assert_int_equal(links[0].in[1].from, 7);
-    assert_int_equal(links[0].in[1].least_delay_ps, DELAY_PS);
+    assert_int_equal(links[0].in[1].least_delay_ps, 55);
+    assert_int_equal(links_to(&links[0], 7)->least_delay_ps, DELAY_PS);
     assert_int_equal(links[0].out_of[0], NO_LINK);
     assert_int_equal(links[0].out_of[2], NO_LINK);
     assert_int_equal(links_to(&links[0], 7)->to, 7);
@@ -322,7 +324,9 @@ static void make_round(struct cw_sim *sim, const int64_t *times_ps)
     sim->workers[0].timewarp->wait.looks = LOOKS_BEFORE_ROUND;
     const uint64_t round = sim->workers[0].timewarp->gvt.rounds + 1;
     for (int part = 0; part < 3; part++)
-        for (uint32_t w = 0; w < sim->worker_count; w++) {
+        for (uint32_t i = 0; i < sim->worker_count; i++) {
+            /* Worker 1 reports before worker 0 publishes. */
+            const uint32_t w = part == 0 ? i : sim->worker_count - 1 - i;
             struct timewarp *const tw = sim->workers[w].timewarp;
             if (tw->gvt.rounds < round)
                 (void)gvt_step(tw);

@@ -18,8 +18,8 @@
 
 enum { SEEDS_DEFAULT = 10, TTL = 30 };
 
-/* Every mode on 1, 2, 3, 4 and 8 workers; every other seed with lazy cancellation, where the mode
- * undoes anything. */
+/* Every mode on 1, 2, 3, 4 and 8 workers. Every other seed with lazy cancellation, where the mode
+ * undoes anything; of three seeds two with parts that move at random. */
 static void compare_all(const struct random_model *m, uint64_t seed)
 {
     static const uint32_t counts[] = {1, 2, 3, 4, 8};
@@ -29,16 +29,21 @@ static void compare_all(const struct random_model *m, uint64_t seed)
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
             if (!random_model_runs(m, sync, counts[i]))
                 continue;
-            const struct random_run run = {
-                .sync = sync, .workers = counts[i], .seed = seed, .lazy = seed % 2 == 0};
+            const struct random_run run = {.sync = sync,
+                                           .workers = counts[i],
+                                           .seed = seed,
+                                           .balance =
+                                               seed % 3 == 0 ? CW_BALANCE_OFF : CW_BALANCE_RANDOM,
+                                           .lazy = seed % 2 == 0};
             const struct random_outcome got = random_model_run(m, &run);
             char text[2500];
             if (random_outcome_differs(&got, &expected, text, sizeof text))
-                fail_msg("seed %llu, %s on %u workers, %s cancellation: %s\n"
+                fail_msg("seed %llu, %s on %u workers, %s cancellation, balance %s: %s\n"
                          "replay: PARALLEL_SEED=%llu PARALLEL_SEEDS=1 "
                          "build/check/test/unit/core/test_core_parallel",
                          (unsigned long long)seed, cw_sync_name[sync], counts[i],
-                         run.lazy ? "lazy" : "aggressive", text, (unsigned long long)seed);
+                         run.lazy ? "lazy" : "aggressive", cw_balance_name[run.balance], text,
+                         (unsigned long long)seed);
         }
 }
 
@@ -72,6 +77,37 @@ static void the_stress_mode_does_undo_events(void **state)
     for (uint32_t workers = 1; workers <= 3; workers += 2) {
         const struct random_run run = {.sync = CW_STRESS, .workers = workers, .seed = 3};
         assert_true(random_model_run(&m, &run).injected > 100);
+    }
+}
+
+/* In every mode. I-MOVE-1, I-MOVE-2, I-MOVE-3, I-MOVE-4, I-MOVE-5 and I-MOVE-6 are asserted
+ * meanwhile. */
+static void parts_move_and_the_result_stays(void **state)
+{
+    enum { SEEDS = 6 };
+    (void)state;
+    for (enum cw_sync sync = CW_CONSERVATIVE; sync < CW_SYNCS; sync++) {
+        uint64_t moves = 0;
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            struct random_model m = random_model_draw(seed, RANDOM_LPS_MAX, 2 * TTL);
+            m.lookahead_ps += sync == CW_CONSERVATIVE;
+            struct random_run run = {.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed};
+            const struct random_outcome expected = random_model_run(&m, &run);
+            run = (struct random_run){.sync = sync,
+                                      .workers = 2 + (uint32_t)seed % 3 * 3,
+                                      .seed = seed,
+                                      .window_ps = 300, /* so that there are many rounds */
+                                      .balance = CW_BALANCE_RANDOM,
+                                      .lazy = seed % 2 == 0};
+            const struct random_outcome got = random_model_run(&m, &run);
+            char text[2500];
+            if (random_outcome_differs(&got, &expected, text, sizeof text))
+                fail_msg("seed %llu, %s on %u workers: %s", (unsigned long long)seed,
+                         cw_sync_name[sync], run.workers, text);
+            moves += got.moves;
+        }
+        print_message("%s: %llu moves\n", cw_sync_name[sync], (unsigned long long)moves);
+        assert_true(moves > SEEDS);
     }
 }
 
@@ -161,6 +197,7 @@ int main(void)
         cmocka_unit_test(every_mode_commits_what_the_sequential_one_does),
         cmocka_unit_test(every_mode_reports_the_least_failure_and_the_records_before_it),
         cmocka_unit_test(the_stress_mode_does_undo_events),
+        cmocka_unit_test(parts_move_and_the_result_stays),
         cmocka_unit_test(the_conservative_mode_wants_a_least_delay),
     };
     return cmocka_run_group_tests_name("parallel", tests, NULL, NULL);
