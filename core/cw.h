@@ -404,6 +404,13 @@ typedef void (*cw_least_delays_fn)(void *arg, const uint32_t *lp_worker, uint32_
  * that send to each other often on one worker; and `least_delay_ps`, the lookahead. Without
  * lookahead an event may be undone by any other, so nearly all of them need undo, or a wait.
  */
+/* Whether one thread handles all events, while the others sleep, where several would be slower. */
+enum cw_gather {
+    CW_GATHER_NEVER,
+    CW_GATHER_IF_FASTER,
+    CW_GATHER_OFTEN, /* again and again, at random: for tests */
+};
+
 struct cw_config {
     enum cw_sync sync;
     uint32_t worker_count;     /* CW_SEQUENTIAL: 1, or more to check a partition's promises */
@@ -441,6 +448,7 @@ struct cw_config {
     bool lazy_cancellation;       /* CW_OPTIMISTIC, CW_ADAPTIVE: messages of an undone event stay
                                      until its new run has shown whether it sends them again;
                                      false: they are cancelled at once */
+    enum cw_gather gather;        /* not in CW_SEQUENTIAL and CW_STRESS, nor with check_changes */
     bool pin_workers;             /* each thread to a hardware thread of its own, of those that the
                                      caller may run on; the caller only while a drain lasts. No
                                      thread is pinned if there are too few */
@@ -471,6 +479,7 @@ struct cw_stats {
     uint64_t rollbacks_injected, states_moved, looks_held_back; /* CW_STRESS */
     uint64_t rollback_events_max;                               /* undone by one rollback */
     uint64_t gvt_rounds, safe_events;
+    uint64_t gathered_events; /* of the safe ones: handled while one thread had all events */
     uint64_t moves, parts_moved; /* how often parts moved between workers, and how many in all */
     double move_s;               /* wall time in those moves; all workers stop for them */
     uint64_t undo_bytes;    /* written to undo logs: before-images, sends, records, their heads */

@@ -78,7 +78,7 @@ static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
     const struct cw_config *const config = &worker->sim->config;
     const uint32_t from = config->lp_worker[worker->ctx.event->lp], to = config->lp_worker[lp];
     const int64_t least_ps = config->least_delay_ps[(size_t)from * config->worker_count + to];
-    if (delay_ps < least_ps)
+    if (delay_ps < least_ps && (from != to || config->sync == CW_SEQUENTIAL))
         worker_fail(worker, CW_BUG,
                     "send to LP %u with a delay of %lld ps; the partition promised at least %lld "
                     "ps from worker %u to worker %u",
@@ -160,7 +160,7 @@ static inline __attribute__((always_inline)) void send_checked(struct worker *wo
                                                                const struct send *send)
 {
     const uint32_t lp = send->lp;
-    if (__builtin_expect(worker->least_delay_ps != NULL, 0))
+    if (__builtin_expect(send->delay_ps < worker->check_below_ps, 0))
         check_promise(worker, lp, send->delay_ps);
     worker->sends_left--;
     if (__builtin_expect(worker->ctx.keep, 0))

@@ -113,9 +113,10 @@ static void init_worker(struct cw_sim *sim, struct worker *worker)
     worker->lp_count = sim->model.lp_count;
     worker->index = (uint32_t)(worker - sim->workers);
     worker->hash_off = sim->config.hash_off;
-    if (sim->config.sync == CW_SEQUENTIAL)
-        worker->least_delay_ps = sim->config.least_delay_ps;
-    else if (sim->worker_count > 1)
+    worker->check_below_ps = INT64_MIN;
+    if (sim->config.sync == CW_SEQUENTIAL && sim->config.least_delay_ps != NULL)
+        worker->check_below_ps = CW_TIME_MAX;
+    else if (sim->worker_count > 1 && sim->config.sync != CW_SEQUENTIAL)
         worker->lp_worker = sim->config.lp_worker;
     worker->ctx.model_data = sim->model.data;
     activity_init(&worker->clock);

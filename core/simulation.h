@@ -19,6 +19,7 @@
 #include "core/exchange/recorder.h"
 
 struct balance;
+struct gather;
 struct lp_logs;
 struct migration;
 struct pin;
@@ -52,6 +53,7 @@ struct cw_sim {
     bool can_fence_all;          /* sync.h */
     struct threads *threads;     /* NULL before the first drain */
     struct pin *pin;             /* NULL: the system places the threads */
+    struct gather *gather;       /* NULL: each thread always runs its own workers */
     uint64_t origin_ticks;       /* when the simulation was created */
     double drain_start_s;        /* of this drain, or of the last one */
     int64_t now_ps;              /* of the last drain's end */
@@ -59,8 +61,9 @@ struct cw_sim {
     uint64_t run_ticks;          /* in drains, as run_s */
     /* written by any worker, seldom */
     _Alignas(128) struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
-    struct sync_u64 aborted;            /* 1 + the worker that ran out of memory or found a bug, or
-                                           the number of workers: the recorder; 0: none */
+    struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug, or
+                                the number of workers: the recorder; 0: none */
+    struct sync_u64 paused;  /* worker 0's: not 0: no thread runs its own workers (gather.h) */
     _Alignas(128) struct memory memory; /* apart from `aborted`, which each turn reads */
     struct cw_error failure;            /* of the drain that failed; exit_code CW_OK: none did */
     struct cw_event failed;             /* the event at which it did, */
@@ -78,6 +81,13 @@ static inline bool simulation_aborted(const struct cw_sim *sim)
 {
     /* acquire: pairs with abort_run(). The host reads the failure after the drain anyway. */
     return sync_load_acquire(&sim->aborted) != 0;
+}
+
+/* Whether a thread is to leave the loop of its workers (gather.h); the run may also have ended. */
+static inline bool simulation_paused(const struct cw_sim *sim, bool together)
+{
+    /* acquire: pairs with ask_to_pause() and part() */
+    return simulation_aborted(sim) || (sync_load_acquire(&sim->paused) != 0) != together;
 }
 
 /* The drain fails at this event. */

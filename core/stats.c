@@ -157,6 +157,7 @@ static void fill_timewarp(struct cw_stats *stats, const struct timewarp *tw)
     const double rounds = (double)tw->gvt.rounds;
     stats->events_processed = tw->processed;
     stats->safe_events = tw->safe;
+    stats->gathered_events = tw->gathered_events;
     stats->events_rolled_back = tw->rollback.events;
     stats->rollbacks_primary = tw->rollback.count_by_cause[ROLLBACK_PRIMARY];
     stats->rollbacks_secondary = tw->rollback.count_by_cause[ROLLBACK_SECONDARY];
@@ -223,6 +224,7 @@ static void add_counts(struct cw_stats *sum, const struct cw_stats *stats)
     sum->looks_held_back += stats->looks_held_back;
     sum->undo_bytes += stats->undo_bytes;
     sum->safe_events += stats->safe_events;
+    sum->gathered_events += stats->gathered_events;
     sum->events_alive += stats->events_alive;
     sum->events_alive_max += stats->events_alive_max;
     if (stats->rollback_events_max > sum->rollback_events_max)

@@ -27,8 +27,9 @@ struct worker {
     uint32_t lp_count;
     uint32_t index;
     bool hash_off;
-    const uint32_t *lp_worker;     /* the owner of each LP; NULL: this worker owns all */
-    const int64_t *least_delay_ps; /* the promises that sends are checked against; NULL: none */
+    const uint32_t *lp_worker; /* the owner of each LP; NULL: this worker owns all */
+    int64_t check_below_ps;    /* sends with a smaller delay are held against the promises, */
+                               /* also those that stay on this worker; INT64_MIN: none is */
     struct cw_sim *sim;
     int64_t now_ps; /* time of the last committed event */
     uint64_t committed;

@@ -13,6 +13,7 @@
  */
 #include "perf/engine_model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ enum {
     LIVE_BEFORE_ROUND = 1024,
     EVENTS_BEFORE_ROUND = 16384,
     PATIENCE_MAX = 256,
-    SAFE_MANY = 16,
+    TURNS_PER_SAFE = 8,
     WINDOW_START = 512,
     WINDOW_MAX = 4096,
     USAGE_MIN = 256,
@@ -36,7 +37,9 @@ enum {
 
 enum {
     INJECTED = -1,
+    NO_EFFECT = -1,
     PROMISES_KEPT = 8,  /* the last ones of a worker */
+    MAILS_AT_ONCE = 4,  /* mailboxes whose lines it fetches side by side */
     LINES_AT_ONCE = 8,  /* cache lines that a core fetches side by side */
     SCANNED_MAX = 4096, /* list places that speculation looks at in a turn */
     ROUNDS_KEPT = 4,    /* a worker is at most one round ahead of another */
@@ -56,8 +59,7 @@ struct model_worker {
     int64_t safe_ps, gvt_ps;
     struct promised promises[PROMISES_KEPT];
     unsigned promise; /* the place of the latest */
-    unsigned batch, looks, patience, patience_full;
-    bool waited;
+    unsigned batch, looks, patience, patience_full, waited;
     size_t live, window; /* events handled ahead; how many there may be */
     uint64_t handled, handled_then, safe, safe_before, used, used_undone;
     uint64_t round;
@@ -83,6 +85,9 @@ struct model {
     uint8_t *state;      /* [event] enum event_state */
     double *known_s;     /* [event] when other workers can know of its effects */
     uint32_t *lp_ahead;  /* [lp] one more than the last place handled ahead; 0: none */
+    uint32_t *effect;    /* [event] the last effect on another worker; NO_EFFECT: none */
+    uint32_t *sibling;   /* [event] the effect of the same cause before this one */
+    double *mail_s;      /* [from * n + to] when unread messages were published; 0: none are */
     uint32_t *near;      /* [from * n + to] the promise last seen by `to` */
     int64_t *paths_ps;   /* [from * n + to] least delay of any path */
     int64_t *reports_ps; /* [round % ROUNDS_KEPT][worker] */
@@ -142,6 +147,26 @@ static unsigned promise_seen(const struct model *model, uint32_t from, uint32_t 
     return at;
 }
 
+/* Waits for the lines of the mailboxes that have messages: in each the count of its messages, and
+ * the first message. Later messages are fetched ahead (message_lines). Returns the time. */
+static double mail_lines_s(struct model *model, uint32_t index)
+{
+    const double now_s = model->workers[index].clock_s;
+    double lines_s = 0, longest_s = 0;
+    for (uint32_t from = 0; from < model->n; from++) {
+        double *const mail_s = &model->mail_s[(size_t)from * model->n + index];
+        const double delay_s = line_s(model, from, index);
+        if (*mail_s <= 0 || *mail_s + delay_s > now_s)
+            continue;
+        *mail_s = 0;
+        const double both_s = model->run->costs.mail_lines * delay_s;
+        lines_s += both_s / MAILS_AT_ONCE;
+        longest_s = fmax(longest_s, both_s);
+    }
+    model->sum->lines_s += fmax(lines_s, longest_s);
+    return fmax(lines_s, longest_s);
+}
+
 /* Looks at the promises of the others. Adds to *took_s. Returns whether the safe bound rose. */
 static bool model_look(struct model *model, uint32_t index, double *took_s)
 {
@@ -150,6 +175,7 @@ static bool model_look(struct model *model, uint32_t index, double *took_s)
     int64_t bound_ps = CW_TIME_MAX;
     double lines_s = 0, longest_s = 0;
     uint32_t looked = 0;
+    *took_s += mail_lines_s(model, index);
     for (uint32_t from = 0; from < model->n; from++) {
         const size_t pair = (size_t)from * model->n + index;
         if (from == index || run->least_ps[pair] == CW_TIME_MAX)
@@ -164,9 +190,9 @@ static bool model_look(struct model *model, uint32_t index, double *took_s)
         model->near[pair] = seen;
         const double line = run->costs.promise_lines * line_s(model, from, index);
         lines_s += line / LINES_AT_ONCE;
-        longest_s = line > longest_s ? line : longest_s;
+        longest_s = fmax(longest_s, line);
     }
-    lines_s = lines_s > longest_s ? lines_s : longest_s;
+    lines_s = fmax(lines_s, longest_s);
     *took_s += looked * run->costs.look_s + lines_s;
     model->sum->lines_s += lines_s;
     if (bound_ps <= worker->safe_ps)
@@ -210,12 +236,19 @@ static int64_t model_compute(struct model *model, uint32_t index)
     return safe_ps;
 }
 
+/* The word that counts a cut goes from worker to worker. */
+static double after_line_s(const struct model *model, double last_s, double now_s)
+{
+    return fmax(now_s, last_s + model->line_max_s);
+}
+
 /* As gvt_step() in the engine. Returns whether a round has ended. */
 static bool model_round_step(struct model *model, uint32_t index, double *took_s)
 {
     const struct perf_engine_costs *const costs = &model->run->costs;
     struct model_worker *const worker = &model->workers[index];
-    const double round_s = costs->round_s + costs->round_other_s * (model->n - 1);
+    const double reports_s = model->line_max_s * (model->n - 1) / LINES_AT_ONCE;
+    const double round_s = costs->round_s + costs->round_other_s * (model->n - 1) + reports_s;
     if (worker->stage == AT_REST) {
         if (!model_wants_round(model, worker))
             return false;
@@ -226,7 +259,7 @@ static bool model_round_step(struct model *model, uint32_t index, double *took_s
             round->begun_s = worker->clock_s;
             model->rounds[(worker->round + 2) % ROUNDS_KEPT] = (struct model_round){0};
         }
-        round->first_s = worker->clock_s;
+        round->first_s = after_line_s(model, round->first_s, worker->clock_s);
         *took_s += round_s / 2;
         model->sum->rounds_s += round_s / 2;
     }
@@ -237,7 +270,7 @@ static bool model_round_step(struct model *model, uint32_t index, double *took_s
         worker->stage = AFTER_SECOND_CUT;
         model->reports_ps[worker->round % ROUNDS_KEPT * model->n + index] = next_ps(model, worker);
         round->second++;
-        round->second_s = worker->clock_s;
+        round->second_s = after_line_s(model, round->second_s, worker->clock_s);
     }
     if (round->second < model->n || round->second_s + model->line_max_s > worker->clock_s)
         return false;
@@ -257,14 +290,14 @@ static void model_adjust(struct model_worker *worker)
 {
     const uint64_t gained = worker->safe - worker->safe_before;
     worker->safe_before = worker->safe;
-    if (gained >= SAFE_MANY)
+    if (gained > 0 && gained * TURNS_PER_SAFE >= worker->waited)
         worker->patience_full *= 2;
-    else if (worker->waited && (gained > 0 || worker->patience == 0))
+    else if (worker->waited > 0 && (gained > 0 || worker->patience == 0))
         worker->patience_full /= 2;
     worker->patience_full = worker->patience_full < 1              ? 1
                             : worker->patience_full > PATIENCE_MAX ? PATIENCE_MAX
                                                                    : worker->patience_full;
-    worker->waited = false;
+    worker->waited = 0;
     worker->patience = worker->patience_full;
     if (worker->used < USAGE_MIN)
         return;
@@ -420,10 +453,19 @@ static unsigned model_ahead_run(struct model *model, uint32_t index, double *too
  */
 
 /* The turn ends: others can learn of its messages and of its promise. */
-static void model_publish(struct model *model, struct model_worker *worker)
+static void model_publish(struct model *model, uint32_t index)
 {
-    for (uint32_t i = 0; i < model->sent_count; i++)
-        model->known_s[model->sent[i]] = worker->clock_s;
+    struct model_worker *const worker = &model->workers[index];
+    for (uint32_t i = 0; i < model->sent_count; i++) {
+        const uint32_t cause = model->sent[i];
+        model->known_s[cause] = worker->clock_s;
+        for (uint32_t event = model->effect[cause]; event != (uint32_t)NO_EFFECT;
+             event = model->sibling[event]) {
+            const size_t to = worker_of(model, event);
+            double *const mail_s = &model->mail_s[index * (size_t)model->n + to];
+            *mail_s = *mail_s > 0 ? *mail_s : worker->clock_s;
+        }
+    }
     model->sent_count = 0;
     const int64_t least_ps = next_ps(model, worker);
     const int64_t now_ps = least_ps < worker->safe_ps ? least_ps : worker->safe_ps;
@@ -473,14 +515,14 @@ static void model_turn(struct model *model, uint32_t index)
         worker->clock_s += took_s;
     } else {
         worker->looks++;
-        worker->waited |= worker->patience > 0;
+        worker->waited += worker->patience > 0;
         worker->patience -= worker->patience > 0;
         sum->turns_idle++;
         sum->waiting_s += look_s + costs->idle_s - (sum->rounds_s - rounds_s);
         sum->lines_s = lines_s; /* part of the waiting */
         worker->clock_s += took_s + costs->idle_s;
     }
-    model_publish(model, worker);
+    model_publish(model, index);
 }
 
 /* ---- a drain ----------------------------------------------------------------------------------
@@ -500,6 +542,7 @@ static void begin_drain(struct model *model, size_t begin, size_t end)
         worker->end = 0;
         model->heap[i] = i;
     }
+    memset(model->mail_s, 0, (size_t)model->n * model->n * sizeof *model->mail_s);
     for (size_t i = begin; i < end; i++)
         model->workers[model->run->lp_worker[lp[i]]].end++;
     size_t at = begin;
@@ -556,6 +599,9 @@ static void model_free(struct model *model)
     free(model->state);
     free(model->known_s);
     free(model->lp_ahead);
+    free(model->effect);
+    free(model->sibling);
+    free(model->mail_s);
     free(model->near);
     free(model->paths_ps);
     free(model->reports_ps);
@@ -572,12 +618,16 @@ static bool model_create(struct model *model)
     model->state = calloc(events, sizeof *model->state);
     model->known_s = calloc(events, sizeof *model->known_s);
     model->lp_ahead = calloc(model->run->lp_count + (size_t)1, sizeof *model->lp_ahead);
+    model->effect = malloc(events * sizeof *model->effect);
+    model->sibling = malloc(events * sizeof *model->sibling);
+    model->mail_s = calloc(pairs, sizeof *model->mail_s);
     model->near = calloc(pairs, sizeof *model->near);
     model->paths_ps = malloc(pairs * sizeof *model->paths_ps);
     model->reports_ps = calloc(n * ROUNDS_KEPT, sizeof *model->reports_ps);
     model->sent = malloc((BATCH_MAX + BATCH_SPECULATIVE) * sizeof *model->sent);
     return model->workers != NULL && model->heap != NULL && model->list != NULL &&
            model->sends != NULL && model->state != NULL && model->known_s != NULL &&
+           model->effect != NULL && model->sibling != NULL && model->mail_s != NULL &&
            model->lp_ahead != NULL && model->near != NULL && model->paths_ps != NULL &&
            model->reports_ps != NULL && model->sent != NULL;
 }
@@ -602,11 +652,15 @@ static void model_prepare(struct model *model)
     for (size_t i = 0; i < (size_t)n * n; i++)
         model->paths_ps[i] = i / n == i % n ? CW_TIME_MAX : run->least_ps[i];
     close_paths(model->paths_ps, n);
+    memset(model->effect, 0xff, (model->trace->count + 1) * sizeof *model->effect); /* NO_EFFECT */
     for (uint32_t event = 0; event < model->trace->count; event++) {
         const uint32_t cause = model->trace->cause[event];
         if (!is_injected(model, event) && worker_of(model, cause) != worker_of(model, event) &&
-            model->sends[cause] < UINT16_MAX)
+            model->sends[cause] < UINT16_MAX) {
             model->sends[cause]++;
+            model->sibling[event] = model->effect[cause];
+            model->effect[cause] = event;
+        }
     }
     for (uint32_t i = 0; i < n; i++) {
         model->workers[i].batch = BATCH_START;

@@ -26,6 +26,7 @@ struct perf_engine_costs {
     double idle_s;        /* the pause of a turn that found nothing */
     double message_s;     /* a message: sending and receiving together, without moving lines */
     double message_lines; /* cache lines that a message moves and the two workers wait for */
+    double mail_lines;    /* the same for a mailbox with messages: their count, and the first one */
     double promise_lines; /* the same for a promise that has risen, for each worker that looks */
     double round_s;       /* of a round of GVT, for each worker */
     double round_other_s; /* the same, for each other worker */

@@ -1,6 +1,6 @@
 /*
  * projection.h: the largest gain that more workers than this machine has could bring, worked out
- * from one traced sequential run: which event caused which, on which LP, at what cost. A projection
+ * from one traced sequential run: each event, its cause, its LP and its cost. A projection
  * is an upper bound under its own assumptions, never a measurement: messages, undo, GVT and the
  * cache cost nothing in it.
  *

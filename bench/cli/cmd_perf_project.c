@@ -73,6 +73,8 @@ static int measure_costs(struct subject *subject, struct prediction_basis *basis
     if (result == CW_OK)
         result = subject_costs_measure(subject, &basis->costs, &basis->measured, error);
     if (result == CW_OK)
+        result = subject_parts_measure(subject, &basis->measured, error);
+    if (result == CW_OK)
         result = measure_data(subject, &basis->measured, &data_s, error);
     basis->data_bytes = data_s * CORE_BYTES_PER_S;
     basis->event_bytes = basis->measured.stats.events_alive_max > EVENTS_CACHED ? EVENT_BYTES : 0;
@@ -82,23 +84,50 @@ static int measure_costs(struct subject *subject, struct prediction_basis *basis
 /* ---- one thread and two, measured -------------------------------------------------------------
  */
 
-/* The median over the rounds of a figure of a case, or of its ratio to another case's. */
-static double median_of(const struct perf_case_run *one, const struct perf_case_run *to,
-                        double (*figure)(const struct perf_sample *sample))
+/* A figure of all rounds of a case. */
+static struct perf_spread spread_of(const struct perf_case_run *one,
+                                    double (*figure)(const struct perf_sample *sample))
 {
     double figures[ROUNDS_MAX];
     size_t count = 0;
     for (size_t i = 0; i < one->sample_count && count < ROUNDS_MAX; i++)
-        figures[count++] = figure(&one->samples[i]) / (to == NULL ? 1 : figure(&to->samples[i]));
-    return perf_median(figures, count);
+        figures[count++] = figure(&one->samples[i]);
+    return perf_spread_of(figures, count);
 }
 
 static double wall_s_of(const struct perf_sample *sample) { return sample->wall_s; }
 static double run_s_of(const struct perf_sample *sample) { return sample->run_s; }
 static double host_s_of(const struct perf_sample *sample) { return sample->host_s; }
+static double serial_s_of(const struct perf_sample *sample)
+{
+    return sample->wall_s - sample->run_s - sample->host_s;
+}
 static double line_ns_of(const struct perf_sample *sample)
 {
     return (sample->before.line_ns + sample->after.line_ns) / 2;
+}
+
+/* Other programs only slow a process down: its parts are those of the fastest rounds. */
+static void fill_check(struct project_outcome *outcome, const struct perf_case_run *one,
+                       const struct perf_case_run *two)
+{
+    struct project_check *const check = &outcome->check;
+    const struct perf_summary summary = perf_summary_of(two, PERF_MIXED);
+    const struct perf_spread wall_one = spread_of(one, wall_s_of);
+    const struct perf_spread wall_two = spread_of(two, wall_s_of);
+    check->gain = perf_ratio_of(two, one, false, PERF_MIXED);
+    check->scaled = perf_ratio_of(two, one, true, PERF_MIXED);
+    check->state = summary.state;
+    check->is_disturbed = 2 * summary.disturbed >= summary.rounds;
+    check->line_s = spread_of(two, line_ns_of).median * 1e-9;
+    check->one_s = spread_of(one, run_s_of).least;
+    check->one_predicted_s = outcome->basis.measured.sequential_s;
+    check->fastest_gain = check->one_s / spread_of(two, run_s_of).least;
+    check->process_gain =
+        check->is_disturbed ? wall_one.least / wall_two.least : wall_one.median / wall_two.median;
+    outcome->basis.parts = (struct process_parts){.engine_s = check->one_s,
+                                                  .host_s = spread_of(one, host_s_of).least,
+                                                  .serial_s = spread_of(one, serial_s_of).least};
 }
 
 static int measure_threads(const struct perf_options *options, struct project_outcome *outcome,
@@ -113,24 +142,28 @@ static int measure_threads(const struct perf_options *options, struct project_ou
     struct perf_run run;
     perf_run_begin(&run, "project");
     const int result = perf_session_measure(&session, cases, 2, &run, error);
-    if (result == CW_OK) {
-        const struct perf_case_run *const one = &run.cases[0], *const two = &run.cases[1];
-        struct project_check *const check = &outcome->check;
-        check->gain = perf_ratio_of(two, one, false, PERF_MIXED);
-        check->scaled = perf_ratio_of(two, one, true, PERF_MIXED);
-        check->state = perf_summary_of(two, PERF_MIXED).state;
-        check->line_s = median_of(two, NULL, line_ns_of) * 1e-9;
-        check->process_gain = median_of(one, two, wall_s_of);
-        check->one_s = median_of(one, NULL, run_s_of);
-        check->one_predicted_s = outcome->basis.measured.sequential_s;
-        const double host_s = median_of(one, NULL, host_s_of);
-        outcome->basis.parts = (struct process_parts){.engine_s = check->one_s,
-                                                      .host_s = host_s,
-                                                      .serial_s = median_of(one, NULL, wall_s_of) -
-                                                                  check->one_s - host_s};
-    }
+    if (result == CW_OK)
+        fill_check(outcome, &run.cases[0], &run.cases[1]);
     perf_run_free(&run);
     return result;
+}
+
+/* The machine's speed changes within seconds: the command is run in this process once more after
+ * its processes, and the fastest of all such runs is the prediction for one thread. */
+static int predict_one(struct subject *subject, struct project_outcome *outcome,
+                       struct cw_error *error)
+{
+    enum { TRIALS = 3 };
+    const struct subject_way way = {.sync = CW_SEQUENTIAL, .workers = 1, .threads = 1};
+    for (int trial = 0; trial < TRIALS; trial++) {
+        struct cw_stats stats;
+        const int result = subject_run(subject, &way, &stats, error);
+        if (result != CW_OK)
+            return result;
+        if (stats.run_s < outcome->check.one_predicted_s)
+            outcome->check.one_predicted_s = stats.run_s;
+    }
+    return CW_OK;
 }
 
 /* ---- predictions ------------------------------------------------------------------------------
@@ -195,6 +228,8 @@ static int project(const struct perf_options *options, struct subject *subject,
     result = measure_costs(subject, &outcome->basis, error);
     if (result == CW_OK)
         result = measure_threads(options, outcome, error);
+    if (result == CW_OK)
+        result = predict_one(subject, outcome, error);
     return result == CW_OK ? predict_all(options, outcome, error) : result;
 }
 

@@ -78,12 +78,14 @@ static struct result_engine engine_of(const struct phold_command *command,
 static json_t *options_json(const struct phold_options *options)
 {
     return json_pack(
-        "{s:s, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "traffic",
+        "{s:s, s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "traffic",
         phold_traffic_name(options->traffic), "lps", (json_int_t)options->lps, "population",
         (json_int_t)options->population, "remote", (double)options->remote_p32 / 4294967296.0,
-        "mean_ps", (json_int_t)options->mean_ps, "lookahead_ps", (json_int_t)options->lookahead_ps,
-        "state_bytes", (json_int_t)options->state_bytes, "grain_ns", (json_int_t)options->grain_ns,
-        "end_ps", (json_int_t)options->engine.end_ps, "seed", (json_int_t)options->seed);
+        "hot", (double)options->hot_p32 / 4294967296.0, "hot_share",
+        (double)options->hot_share_p32 / 4294967296.0, "mean_ps", (json_int_t)options->mean_ps,
+        "lookahead_ps", (json_int_t)options->lookahead_ps, "state_bytes",
+        (json_int_t)options->state_bytes, "grain_ns", (json_int_t)options->grain_ns, "end_ps",
+        (json_int_t)options->engine.end_ps, "seed", (json_int_t)options->seed);
 }
 
 static int write_phold_json(FILE *file, const struct phold_command *command,

@@ -15,8 +15,11 @@
 
 struct cw_config engine_options_defaults(void)
 {
-    return (struct cw_config){
-        .sync = CW_SYNCS, .worker_count = 1, .pin_workers = true, .balance = CW_BALANCE_OFF};
+    return (struct cw_config){.sync = CW_SYNCS,
+                              .worker_count = 1,
+                              .balance = CW_BALANCE_OFF,
+                              .gather = CW_GATHER_IF_FASTER,
+                              .pin_workers = true};
 }
 
 void run_options_defaults(struct run_options *options)
@@ -99,6 +102,8 @@ int engine_options_finish(struct cw_config *engine, struct cw_error *error)
 {
     if (engine->sync == CW_SYNCS)
         engine->sync = engine->worker_count > 1 ? CW_ADAPTIVE : CW_SEQUENTIAL;
+    if (engine->sync != CW_ADAPTIVE) /* the others show how they do by themselves */
+        engine->gather = CW_GATHER_NEVER;
     if (engine->sync == CW_SEQUENTIAL && engine->worker_count > 1)
         return cw_error_set(error, CW_USAGE, "--sync sequential runs on 1 thread, not on %" PRIu32,
                             engine->worker_count);

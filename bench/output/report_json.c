@@ -255,6 +255,7 @@ json_t *report_engine_json(const struct result_engine *engine)
     put_member(&object, "gvt_rounds", json_u64(stats->gvt_rounds));
     put_member(&object, "undo_bytes", json_u64(stats->undo_bytes));
     put_member(&object, "safe_events", json_u64(stats->safe_events));
+    put_member(&object, "gathered_events", json_u64(stats->gathered_events));
     put_member(&object, "peak_events", json_u64(stats->events_alive_max));
     put_member(&object, "peak_rss_bytes", json_u64(engine->peak_rss_bytes));
     put_member(&object, "setup_s", json_real(engine->setup_s));

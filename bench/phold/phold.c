@@ -22,6 +22,7 @@ struct phold_data {
     uint64_t words;        /* of a state, beyond struct phold_state */
     uint64_t grain_rounds; /* of burn() */
     bool has_work;         /* either is not 0 */
+    uint32_t hot_lps;      /* the first so many LPs are hot */
 };
 
 #pragma GCC diagnostic push
@@ -86,6 +87,17 @@ static void phold_work(struct cw_ctx *ctx, const struct phold_data *data,
     burn(data->grain_rounds);
 }
 
+/* The receiver of an event that goes to an LP drawn from all. */
+static inline uint32_t draw_receiver(struct cw_rng *rng, const struct phold_data *data)
+{
+    const struct phold_options *const options = &data->options;
+    if (__builtin_expect(data->hot_lps == 0, 1))
+        return cw_rng_below(rng, options->lps);
+    if (cw_rng_chance(rng, options->hot_share_p32))
+        return cw_rng_below(rng, data->hot_lps);
+    return data->hot_lps + cw_rng_below(rng, options->lps - data->hot_lps);
+}
+
 static void random_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
     const struct phold_data *const data = cw_model_data(ctx);
@@ -95,7 +107,7 @@ static void random_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const uint64_t number = mine->number++;
     uint32_t to = event->lp;
     if (cw_rng_chance(&mine->rng, options->remote_p32))
-        to = cw_rng_below(&mine->rng, options->lps);
+        to = draw_receiver(&mine->rng, data);
     const int64_t delay_ps = options->lookahead_ps + cw_rng_exp_ps(&mine->rng, options->mean_ps);
     if (data->has_work)
         phold_work(ctx, data, seen, number);
@@ -157,9 +169,17 @@ struct phold_options phold_defaults(void)
         .mean_ps = 1000000,
         .lookahead_ps = 100000,
         .state_bytes = PHOLD_STATE_BYTES_MIN,
+        .hot_share_p32 = 1ull << 31,
         .seed = 1,
         .engine = {.end_ps = 100000000, .pin_workers = true},
     };
+}
+
+/* The number of hot LPs: none, or at least one. */
+static uint64_t hot_lps(const struct phold_options *options)
+{
+    const uint64_t lps = (options->lps * options->hot_p32) >> 32;
+    return options->hot_p32 > 0 && lps == 0 ? 1 : lps;
 }
 
 /* An event's header, and its entry in the pending set. */
@@ -209,6 +229,14 @@ static int phold_check(const struct phold_options *options, struct cw_error *err
         return cw_error_set(error, CW_USAGE,
                             "--state-bytes %" PRIu32 ": a multiple of 8 from %d to %d is needed",
                             options->state_bytes, PHOLD_STATE_BYTES_MIN, PHOLD_STATE_BYTES_MAX);
+    if (hot_lps(options) >= options->lps)
+        return cw_error_set(error, CW_USAGE,
+                            "--hot: all of the %" PRIu32 " LPs are hot; at least one must not be",
+                            options->lps);
+    if (options->traffic == PHOLD_MESH && options->hot_p32 > 0)
+        return cw_error_set(
+            error, CW_USAGE,
+            "--hot: mesh traffic goes to neighbours; random traffic can have hot LPs");
     if (options->remote_p32 > 1ull << 32)
         return cw_error_set(error, CW_USAGE, "--remote: a probability from 0 to 1 is needed");
     if (options->mean_ps < 0 || options->lookahead_ps < 0 || options->engine.end_ps < 0)
@@ -272,6 +300,7 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
         .words = words,
         .grain_rounds = rounds_of(options->grain_ns),
         .has_work = words > 0 || options->grain_ns > 0,
+        .hot_lps = (uint32_t)hot_lps(options),
     };
     const struct cw_model model = {
         .name = "phold",

@@ -9,7 +9,8 @@
 
 enum phold_traffic {
     /* Each event, on arrival, sends one after lookahead + Exp(mean), with probability `remote` to
-     * an LP drawn uniformly from all, else to its own LP. */
+     * an LP drawn from all, else to its own LP. The draw is uniform. With hot LPs it is one of
+     * those with probability `hot_share`, else one of the others. */
     PHOLD_RANDOM,
     /* The event pattern of simulated hardware. LPs on a square torus; each token makes 16 hops to
      * random neighbours, with delays of 1, 5, 50, 300 ns (probabilities 16, 10, 5, 1 of 32), then
@@ -19,13 +20,15 @@ enum phold_traffic {
 
 struct phold_options {
     enum phold_traffic traffic;
-    uint32_t lps;         /* PHOLD_MESH: a square number */
-    uint32_t population;  /* events that each LP starts with */
-    uint64_t remote_p32;  /* probability times 2^32; PHOLD_RANDOM only */
-    int64_t mean_ps;      /* of the exponential part of a delay; PHOLD_RANDOM only */
-    int64_t lookahead_ps; /* least delay; PHOLD_RANDOM only */
-    uint32_t state_bytes; /* of each LP; at least PHOLD_STATE_BYTES_MIN */
-    uint32_t grain_ns;    /* work that an event does besides, in ns of this machine */
+    uint32_t lps;        /* PHOLD_MESH: a square number */
+    uint32_t population; /* events that each LP starts with */
+    uint64_t remote_p32; /* probability times 2^32; PHOLD_RANDOM only */
+    uint64_t hot_p32;    /* share of the LPs, the first ones, that are hot, times 2^32; 0: none */
+    uint64_t hot_share_p32; /* of the remote events they get, times 2^32 */
+    int64_t mean_ps;        /* of the exponential part of a delay; PHOLD_RANDOM only */
+    int64_t lookahead_ps;   /* least delay; PHOLD_RANDOM only */
+    uint32_t state_bytes;   /* of each LP; at least PHOLD_STATE_BYTES_MIN */
+    uint32_t grain_ns;      /* work that an event does besides, in ns of this machine */
     uint64_t seed;
     struct cw_config engine;  /* end_ps, limits, functions; the rest phold_run() sets itself */
     struct cw_stats *workers; /* [threads], to be filled with each worker's; NULL: not wanted */

@@ -10,11 +10,14 @@
 #include "bench/project/subject.h"
 #include "perf/engine_model.h"
 
+enum { SUBJECT_PARTS = 11 }; /* up to 1,024 parts */
+
 /* The subject in this process, on one thread. */
 struct subject_costs {
     struct cw_stats stats;  /* of a sequential run, the fastest */
     double sequential_s;    /* in drains */
     double adaptive_factor; /* the same of adaptive mode with one worker, over sequential */
+    double part_factor[SUBJECT_PARTS]; /* [log2 of the parts]: subject_parts_measure() */
     double workers_factor; /* the same with two workers in turn, without their messages and looks */
 };
 
@@ -23,12 +26,11 @@ int engine_costs_measure(struct perf_engine_costs *costs, struct cw_error *error
 int subject_costs_measure(struct subject *subject, const struct perf_engine_costs *costs,
                           struct subject_costs *measured, struct cw_error *error);
 
-/*
- * How much cheaper an event is on one of `workers` workers, which has its part of the LPs only and
- * so more of them in its cache: 1 or less. Measured for PHOLD by a model of that size; 1 for
- * others.
- */
-int subject_part_factor(const struct subject *subject, const struct subject_costs *measured,
-                        uint32_t workers, double *factor, struct cw_error *error);
+/* How much cheaper an event is among a part of the LPs, since more of them are in the cache. The
+ * cores of a die share a cache, so the part is that of a die's workers together. Measured for
+ * PHOLD, by models of a half, a quarter and so on of its size; 1 for other commands. */
+int subject_parts_measure(const struct subject *subject, struct subject_costs *measured,
+                          struct cw_error *error);
+double subject_part_factor(const struct subject_costs *measured, uint32_t workers);
 
 #endif

@@ -8,6 +8,11 @@
 
 enum { TYPES = UINT16_MAX + 1 };
 
+/* Several threads must gain so much, or else one has all events, and trials of the other way take
+ * this share of the time. */
+#define PARTING_GAINS 1.04
+#define TRIALS_SHARE  0.02
+
 const char *const prediction_share_name[SHARES] = {
     "events",    "parallel mode",          "messages",         "looks and GVT",
     "imbalance", "waiting for each other", "memory bandwidth", "serial parts"};
@@ -40,6 +45,15 @@ void prediction_basis_free(struct prediction_basis *basis)
     basis->cost_s = NULL;
 }
 
+/* The cost of an event on one of several workers over that in a sequential run. Two workers in turn
+ * on one core take a cache from each other if their events do not fit it together, which two cores
+ * do not do. */
+static double event_factor(const struct prediction_basis *basis, uint32_t workers)
+{
+    const bool in_turn = workers > 1 && basis->event_bytes <= 0;
+    return in_turn ? basis->measured.workers_factor : basis->measured.adaptive_factor;
+}
+
 /* The model's figures for the events of the trace. */
 static int run_model(const struct prediction_basis *basis, struct prediction *prediction,
                      struct cw_error *error)
@@ -49,9 +63,7 @@ static int run_model(const struct prediction_basis *basis, struct prediction *pr
     double *const cost_s = malloc(TYPES * sizeof *cost_s);
     if (result == CW_OK && cost_s == NULL)
         result = cw_error_memory(error, "the costs of events");
-    if (result == CW_OK)
-        result = subject_part_factor(basis->subject, &basis->measured, prediction->workers,
-                                     &prediction->part_factor, error);
+    prediction->part_factor = subject_part_factor(&basis->measured, prediction->workers);
     if (result == CW_OK) {
         for (size_t type = 0; type < TYPES; type++)
             cost_s[type] = basis->cost_s[type] * prediction->part_factor;
@@ -66,8 +78,7 @@ static int run_model(const struct prediction_basis *basis, struct prediction *pr
             .costs = basis->costs,
             .layout = &prediction->layout,
         };
-        run.costs.event_factor = prediction->workers == 1 ? basis->measured.adaptive_factor
-                                                          : basis->measured.workers_factor;
+        run.costs.event_factor = event_factor(basis, prediction->workers);
         result = perf_engine_model(&run, &prediction->figures, error);
     }
     free(cost_s);
@@ -87,35 +98,54 @@ static double memory_s(const struct prediction_basis *basis, const struct predic
     return bytes / (sockets * layout->socket_bytes_per_s);
 }
 
+/* Uses of the workers' time, `scale` times those of the model, beside the memory and the serial
+ * part.
+ */
+static void fill_shares(const struct prediction_basis *basis, struct prediction *prediction,
+                        double scale, double memory_wait_s, double process_s)
+{
+    const struct perf_engine_figures *const f = &prediction->figures;
+    const struct process_parts *const parts = &basis->parts;
+    const double n = prediction->workers, imbalance_s = fmin(f->imbalance_s, f->waiting_s);
+    double of[SHARES] = {
+        [SHARE_EVENTS] = f->handling_s * scale,
+        [SHARE_OVERHEAD] = (f->overhead_s + f->undone_s) * scale,
+        [SHARE_MESSAGES] = (f->messages_s + f->lines_s) * scale,
+        [SHARE_LOOKS] = (f->turns_s + f->rounds_s) * scale,
+        [SHARE_IMBALANCE] = imbalance_s * scale,
+        [SHARE_WAITING] = (f->waiting_s - imbalance_s) * scale,
+        [SHARE_MEMORY] = memory_wait_s * n,
+    };
+    if (prediction->is_gathered) {
+        for (int i = 0; i < SHARES; i++)
+            of[i] = 0;
+        of[SHARE_EVENTS] = parts->engine_s;
+        of[SHARE_WAITING] = n * (process_s - parts->host_s / n - parts->serial_s) - parts->engine_s;
+    }
+    of[SHARE_EVENTS] += parts->host_s;
+    of[SHARE_SERIAL] = parts->serial_s * n;
+    for (int i = 0; i < SHARES; i++)
+        prediction->share[i] = of[i] / (n * process_s);
+}
+
 int predict(const struct prediction_basis *basis, struct prediction *prediction,
             struct cw_error *error)
 {
     const int result = run_model(basis, prediction, error);
     if (result != CW_OK)
         return result;
-    const struct perf_engine_figures *const f = &prediction->figures;
     const struct process_parts *const parts = &basis->parts;
-    const double n = prediction->workers;
-    /* The trace stands for the whole run. */
-    const double scale = parts->engine_s / basis->trace_s;
-    const double model_s = f->took_s * scale, memory = memory_s(basis, prediction);
-    const double engine_s = fmax(model_s, memory);
-    const double process_s = engine_s + parts->host_s / n + parts->serial_s;
+    const double scale = parts->engine_s / basis->trace_s; /* the trace stands for the whole run */
+    const double model_s = prediction->figures.took_s * scale;
+    double engine_s = fmax(model_s, memory_s(basis, prediction));
+    prediction->is_gathered = prediction->workers > 1 && parts->engine_s < engine_s * PARTING_GAINS;
+    const double memory_wait_s = engine_s - model_s;
+    if (prediction->is_gathered)
+        engine_s = parts->engine_s * (1 + TRIALS_SHARE);
+    const double process_s = engine_s + parts->host_s / prediction->workers + parts->serial_s;
     prediction->engine_gain = parts->engine_s / engine_s;
     prediction->process_gain = (parts->engine_s + parts->host_s + parts->serial_s) / process_s;
-    const double imbalance_s = fmin(f->imbalance_s, f->waiting_s);
-    const double of[SHARES] = {
-        [SHARE_EVENTS] = f->handling_s * scale + parts->host_s,
-        [SHARE_OVERHEAD] = (f->overhead_s + f->undone_s) * scale,
-        [SHARE_MESSAGES] = (f->messages_s + f->lines_s) * scale,
-        [SHARE_LOOKS] = (f->turns_s + f->rounds_s) * scale,
-        [SHARE_IMBALANCE] = imbalance_s * scale,
-        [SHARE_WAITING] = (f->waiting_s - imbalance_s) * scale,
-        [SHARE_MEMORY] = (engine_s - model_s) * n,
-        [SHARE_SERIAL] = parts->serial_s * n,
-    };
-    for (int i = 0; i < SHARES; i++)
-        prediction->share[i] = of[i] / (n * process_s);
+    fill_shares(basis, prediction, scale, memory_wait_s, process_s);
     return CW_OK;
 }
 

@@ -48,6 +48,7 @@ struct prediction {
     uint32_t workers;
     double engine_gain, process_gain; /* over one thread */
     double part_factor;               /* an event's cost on a part of the LPs */
+    bool is_gathered;                 /* one worker has all events: several would be slower */
     double share[SHARES];             /* their sum is 1 */
     struct perf_engine_figures figures;
 };

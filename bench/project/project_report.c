@@ -20,7 +20,10 @@ static double bound_gain(const struct perf_projection *bounds, double bound_s)
 }
 
 /* The prediction for two threads is held against this. */
-static double measured_gain(const struct project_check *check) { return check->scaled.median; }
+static double measured_gain(const struct project_check *check)
+{
+    return check->is_disturbed ? check->fastest_gain : check->scaled.median;
+}
 
 static double error_at_two(const struct project_check *check)
 {
@@ -46,7 +49,7 @@ static double serial_share(const struct prediction_basis *basis)
 static void print_costs(const struct perf_trace *trace)
 {
     bool shown[UINT16_MAX + 1] = {false};
-    printf("# event types by what they take together, mean cost of the sampled ones:");
+    printf("# event types by their whole cost, with the mean of the samples:");
     for (int line = 0; line < TYPES_SHOWN; line++) {
         size_t most = 0;
         double most_s = 0;
@@ -109,10 +112,11 @@ static void print_check(const struct project_check *check)
     if (check->scaled.count == 0)
         return;
     printf("# two threads, cache line %s (%.0f ns): predicted %.2f, MEASURED at 2 threads %.2f "
-           "scaled (%.2f as it was, %.2f to %.2f): error %+.1f %%\n",
+           "%s (scaled %.2f, as it was %.2f, %.2f to %.2f, fastest rounds %.2f): error %+.1f %%\n",
            perf_state_name[check->state], check->line_s * 1e9, check->two.engine_gain,
-           measured_gain(check), check->gain.median, check->gain.least, check->gain.most,
-           100 * error_at_two(check));
+           measured_gain(check), check->is_disturbed ? "in the fastest rounds" : "scaled",
+           check->scaled.median, check->gain.median, check->gain.least, check->gain.most,
+           check->fastest_gain, 100 * error_at_two(check));
     printf("# two threads, whole process: predicted %.2f, MEASURED %.2f: error %+.1f %%\n",
            check->two.process_gain, check->process_gain,
            100 * (check->two.process_gain / check->process_gain - 1));
@@ -126,6 +130,8 @@ static void print_prediction(const struct project_outcome *outcome,
            prediction->workers, prediction->engine_gain, prediction->process_gain,
            100 * project_error(outcome, prediction->workers),
            100 * prediction->share[SHARE_EVENTS]);
+    if (prediction->is_gathered)
+        printf(", one worker has all events");
     printf(", %s %.1f %%", prediction_share_name[limit], 100 * prediction->share[limit]);
     for (int i = SHARE_OVERHEAD; i < SHARES; i++)
         if (i != (int)limit && prediction->share[i] >= 0.005)
@@ -207,9 +213,10 @@ static json_t *measured_json(const struct project_outcome *outcome)
     const struct project_check *const check = &outcome->check;
     if (!outcome->is_predicted)
         return json_null();
-    return json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:o, s:f}", "threads", 2, "speed_up",
-                     check->gain.median, "least", check->gain.least, "most", check->gain.most,
-                     "scaled_speed_up", measured_gain(check), "process_speed_up",
+    return json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:b, s:f, s:s, s:f, s:o, s:f}", "threads", 2,
+                     "speed_up", check->gain.median, "least", check->gain.least, "most",
+                     check->gain.most, "scaled_speed_up", check->scaled.median, "fastest_speed_up",
+                     check->fastest_gain, "disturbed", check->is_disturbed, "process_speed_up",
                      check->process_gain, "state", perf_state_name[check->state], "line_ns",
                      check->line_s * 1e9, "predicted", prediction_json(outcome, &check->two),
                      "predicted_error", error_at_two(check));

@@ -13,10 +13,12 @@
 struct project_check {
     enum perf_state state;         /* of the machine; PERF_MIXED: it changed */
     double line_s;                 /* a cache line, one way: the median */
-    double one_s, one_predicted_s; /* in drains, one thread */
+    double one_s, one_predicted_s; /* in drains, one thread, the fastest */
     struct perf_spread gain;       /* of two threads over one: in drains, as measured */
     struct perf_spread scaled;     /* the same, if two bare loops gained 2; count 0: none */
-    double process_gain;           /* the same, of the whole process's wall time, median */
+    double fastest_gain;           /* the fastest round of each, as it was */
+    bool is_disturbed;             /* most rounds were, so that the fastest ones count */
+    double process_gain;           /* of the whole process's wall time, as the engine's counts */
     struct prediction two;         /* with that line_s */
 };
 

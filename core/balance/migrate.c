@@ -239,10 +239,17 @@ uint32_t *migrate_draft(struct timewarp *tw)
                  (unsigned long long)tw->gvt.round);
     /* worker 0 alone writes `due`, so it may read it in any way */
     if (migration == NULL || sync_load_acquire(&migration->due) >= tw->gvt.round ||
-        tw->current.failed || memory_level(&sim->memory) != MEMORY_PLENTY)
+        tw->current.failed || tw->throttle.held || memory_level(&sim->memory) != MEMORY_PLENTY)
         return NULL;
     memcpy(migration->part_next, migration->part_worker, migrate_part_bytes(migration));
     return migration->part_next;
+}
+
+bool migrate_is_on(const struct timewarp *tw)
+{
+    const struct migration *const migration = tw->worker->sim->migration;
+    return migration != NULL &&
+           (tw->move.stage != MOVE_NONE || sync_load_acquire(&migration->due) > tw->gvt.round);
 }
 
 bool migrate_plan(struct timewarp *tw)

@@ -83,6 +83,10 @@ uint32_t *migrate_draft(struct timewarp *tw);
  * change its worker, or the conservative mode would be left without lookahead. */
 bool migrate_plan(struct timewarp *tw);
 
+/* Whether a move is due, or has begun. Until it has ended no thread takes the events of all workers
+ * (core/gather/gather.h), and while one has them no move is drafted. */
+bool migrate_is_on(const struct timewarp *tw);
+
 /* Right after a round has ended: begins the move that is due, if one is. */
 void migrate_begin(struct timewarp *tw);
 

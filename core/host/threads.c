@@ -91,7 +91,7 @@ struct threads *threads_start(struct memory *memory, uint32_t count, bool spin, 
     return NULL;
 }
 
-void threads_run(struct threads *threads, threads_main main, void *shared)
+void threads_begin(struct threads *threads, threads_main main, void *shared)
 {
     threads->main = main;
     threads->shared = shared;
@@ -99,12 +99,22 @@ void threads_run(struct threads *threads, threads_main main, void *shared)
         sync_store_release(&threads->members[i].busy, 1);
         sync_wake(&threads->members[i].parked);
     }
-    main(shared, 0);
+}
+
+void threads_finish(struct threads *threads)
+{
     for (uint32_t i = 1; i < threads->count; i++) {
         await(threads, &threads->members[i].busy);
         CW_INVARIANT("I-THREADS-1", sync_load_acquire(&threads->members[i].parked) == 1,
                      "thread %u has returned, but is not parked", (unsigned)i);
     }
+}
+
+void threads_run(struct threads *threads, threads_main main, void *shared)
+{
+    threads_begin(threads, main, shared);
+    main(shared, 0);
+    threads_finish(threads);
 }
 
 void threads_end(struct threads *threads)

@@ -30,6 +30,11 @@ typedef void (*threads_main)(void *shared, uint32_t index);
  */
 struct threads *threads_start(struct memory *memory, uint32_t count, bool spin, uint32_t *started);
 
+/* The two halves of threads_run(), for a caller that is index 0 already: the others enter main(),
+ * and all have returned. */
+void threads_begin(struct threads *threads, threads_main main, void *shared);
+void threads_finish(struct threads *threads);
+
 /* Runs main(shared, index) for each index < count, and returns when all have returned. */
 void threads_run(struct threads *threads, threads_main main, void *shared);
 

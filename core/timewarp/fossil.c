@@ -33,12 +33,20 @@ static inline bool is_final(const struct limit *limit, struct cw_event *event)
     return event->time_ps < limit->time_ps || key_before(key_of(&entry), limit->gvt);
 }
 
+/* Whose receiver of records gets those of an event of that LP: while one thread has all events, it
+ * is not the worker that handles the event (gather.h). */
+static struct worker *gathered_owner(const struct timewarp *tw, uint32_t lp)
+{
+    struct cw_sim *const sim = tw->worker->sim;
+    return tw->gathered ? &sim->workers[sim->config.lp_worker[lp]] : tw->worker;
+}
+
 void fossil_emit_records(struct timewarp *tw, const struct cw_event *event, const uint8_t *records,
                          size_t bytes)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
     if (config->worker_record != NULL)
-        worker_deliver_records(tw->worker, records, bytes, event);
+        worker_deliver_records(gathered_owner(tw, event->lp), records, bytes, event);
     if (config->record != NULL)
         memcpy(worker_need(tw->worker, record_outbox_add(&tw->outbox, event, bytes)), records,
                bytes);

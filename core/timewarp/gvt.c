@@ -197,12 +197,21 @@ static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index
     return safe_ps;
 }
 
+/* One thread that runs all workers waits for none. While events are gathered, those that have none
+ * have nothing to wait for. */
+static uint64_t looks_before_round(const struct timewarp *tw)
+{
+    if (!tw->throttle.held)
+        return LOOKS_BEFORE_ROUND;
+    return tw->gathered && tw->index != 0 ? UINT64_MAX : 1;
+}
+
 /* A round costs each worker some cache lines. So a worker begins one only if it cannot go on
  * without, or has much to commit. */
 static bool is_wanted(const struct timewarp *tw)
 {
     const size_t live = tw->undo_log.live;
-    return tw->wait.looks >= LOOKS_BEFORE_ROUND || live >= LIVE_BEFORE_ROUND ||
+    return tw->wait.looks >= looks_before_round(tw) || live >= LIVE_BEFORE_ROUND ||
            (live > 0 && live >= tw->throttle.allowance) ||
            record_outbox_bytes(&tw->outbox) >= RECORD_BYTES_BEFORE_ROUND ||
            (tw->throttle.level >= MEMORY_TIGHT &&

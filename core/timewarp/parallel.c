@@ -5,6 +5,7 @@
 
 #include "core/balance/balance.h"
 #include "core/balance/migrate.h"
+#include "core/gather/gather.h"
 #include "core/host/clock.h"
 #include "core/host/host_limits.h"
 #include "core/host/pin.h"
@@ -100,7 +101,7 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
     if (migrate_create(sim, error) != CW_OK || balance_create(sim, error) != CW_OK)
         return error->exit_code;
     sim->pin = sim->config.pin_workers ? pin_create(sim->thread_count) : NULL;
-    return CW_OK;
+    return gather_create(sim, error);
 }
 
 void parallel_free(struct cw_sim *sim)
@@ -112,6 +113,7 @@ void parallel_free(struct cw_sim *sim)
     for (uint32_t i = 0; i < n && sim->slots != NULL; i++)
         timewarp_free(sim, &sim->workers[i]);
     pin_free(sim->pin);
+    gather_free(sim);
     balance_free(sim);
     migrate_free(sim);
     recorder_free(&sim->recorder);
@@ -154,6 +156,15 @@ static uint32_t first_worker_on(const struct cw_sim *sim, uint32_t thread)
     return (uint32_t)((uint64_t)sim->worker_count * thread / sim->thread_count);
 }
 
+/* The drain has ended for these workers; worker 0 goes on: settle(). */
+static void close_logs(struct cw_sim *sim, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first > 0 ? first : 1; i < end; i++)
+        if (sim->workers[i].clock.log != NULL)
+            interval_log_close(sim->workers[i].clock.log, clock_ticks(),
+                               worker_counts(&sim->workers[i]));
+}
+
 /* The main function of each thread in a drain. The recorder has the last one. */
 static void enter_workers(void *argument, uint32_t index)
 {
@@ -163,17 +174,12 @@ static void enter_workers(void *argument, uint32_t index)
         return;
     }
     const uint32_t first = first_worker_on(sim, index), end = first_worker_on(sim, index + 1);
-    pin_thread(sim->pin, index);
-    if (end - first == 1)
-        worker_run(&sim->workers[first]);
-    else
-        worker_run_in_turn(&sim->workers[first], end - first);
+    if (index > 0 || sync_load_acquire(&sim->paused) == 0) /* a thread alone is not bound */
+        pin_thread(sim->pin, index);
+    gather_run(sim, index, &sim->workers[first], end - first);
     if (index == 0)
         recorder_close(&sim->recorder);
-    for (uint32_t i = first > 0 ? first : 1; i < end; i++) /* worker 0 goes on: settle() */
-        if (sim->workers[i].clock.log != NULL)
-            interval_log_close(sim->workers[i].clock.log, clock_ticks(),
-                               worker_counts(&sim->workers[i]));
+    close_logs(sim, first, end);
 }
 
 /* Starts the threads, unless they are there. */
@@ -193,8 +199,27 @@ static int have_threads(struct cw_sim *sim, struct cw_error *error)
     return CW_OK;
 }
 
+/* Thread 0 has begun alone, and now lets the others run their workers. */
+static bool start_others(struct cw_sim *sim)
+{
+    if (have_threads(sim, &sim->workers[0].failure) != CW_OK) {
+        abort_run(sim, &sim->workers[0]);
+        return false;
+    }
+    threads_begin(sim->threads, enter_workers, sim);
+    return true;
+}
+
 static int run_workers(struct cw_sim *sim, struct cw_error *error)
 {
+    if (gather_begin(sim, start_others)) {
+        enter_workers(sim, 0);
+        if (gather_has_started(sim))
+            threads_finish(sim->threads);
+        else
+            close_logs(sim, first_worker_on(sim, 1), sim->worker_count);
+        return CW_OK;
+    }
     const int result = have_threads(sim, error);
     if (result == CW_OK)
         threads_run(sim->threads, enter_workers, sim);

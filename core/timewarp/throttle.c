@@ -15,8 +15,8 @@ enum {
     PURGE_MIN = 1024,            /* cancelled events */
     EVENTS_AFTER_REFUSAL = 256,  /* to commit before speculating again */
     USAGE_MIN = 256,             /* events that the window is judged by */
-    SAFE_MANY = 16,
-    PATIENCE_MIN = 1, /* turns */
+    TURNS_PER_SAFE = 8, /* to wait so long for a safe event is cheaper than to speculate on it */
+    PATIENCE_MIN = 1,   /* turns */
     PATIENCE_MAX = 256,
 };
 
@@ -34,10 +34,10 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync)
 }
 
 /*
- * If the last rise of the safe bound released at least SAFE_MANY events, double the turns that the
- * worker waits before it speculates: waiting is better than filling the cache with logs. If it
- * released fewer, or the worker waited in vain, halve them. A rise that released none may be a gap
- * in model time: no change.
+ * If the last rise of the safe bound released an event for every TURNS_PER_SAFE turns that the
+ * worker had waited, double the turns that it waits before it speculates: waiting is better than
+ * filling the cache with logs. If it released fewer, or the worker waited in vain, halve them. A
+ * rise that released none may be a gap in model time: no change.
  */
 static void adjust_patience(struct throttle *throttle, uint64_t safe)
 {
@@ -45,7 +45,7 @@ static void adjust_patience(struct throttle *throttle, uint64_t safe)
     throttle->safe_before = safe;
     if (throttle->sync != CW_ADAPTIVE)
         return;
-    if (gained >= SAFE_MANY)
+    if (gained > 0 && gained * TURNS_PER_SAFE >= throttle->waited)
         throttle->patience_full *= 2;
     else if (throttle->waited > 0 && (gained > 0 || throttle->patience == 0))
         throttle->patience_full /= 2;
@@ -103,7 +103,7 @@ void throttle_read_memory(struct throttle *throttle, const struct memory *memory
         throttle->refused_until = committed + EVENTS_AFTER_REFUSAL;
     if (throttle->level < MEMORY_SCARCE && committed < throttle->refused_until)
         throttle->level = MEMORY_SCARCE;
-    throttle->allowance = throttle->level >= MEMORY_SCARCE ? 0 : throttle->window;
+    throttle->allowance = throttle->level >= MEMORY_SCARCE || throttle->held ? 0 : throttle->window;
     if (throttle->level >= MEMORY_TIGHT)
         throttle->batch = BATCH_TIGHT; /* to be back here soon */
 }

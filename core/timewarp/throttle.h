@@ -31,6 +31,7 @@ struct throttle {
     unsigned waited;        /* turns since then; */
     uint64_t safe_before;   /* safe events up to then */
     struct throttle_usage usage;
+    bool held;              /* no speculation: one thread runs all workers (gather.h) */
     bool refused;           /* speculation has asked for memory in vain; */
     uint64_t refused_until; /* none is tried before so many events are committed */
     uint64_t purge_from;    /* from so many cancelled events on it pays to look for them */

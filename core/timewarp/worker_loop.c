@@ -12,6 +12,7 @@
 #include "core/balance/balance.h"
 #include "core/balance/migrate.h"
 #include "core/commit.h"
+#include "core/gather/gather.h"
 #include "core/invariant.h"
 #include "core/simulation.h"
 #include "core/stats.h"
@@ -28,6 +29,8 @@
 
 /* Events between two looks at the others: safe ones, and others beside them. */
 enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
+/* Events between two looks at the time, while one thread has all events. */
+enum { BATCH_GATHERED = 4096, BATCH_GATHERED_OFTEN = 8 };
 enum { EVENTS_MEASURED = 32 }; /* in a sampled turn (balance.h) */
 /* Looks for records of other workers after the last event; of them, those without a pause. */
 enum { LAST_LOOKS_MAX = 1 << 14, LAST_LOOKS_SPUN = 64 };
@@ -37,7 +40,7 @@ enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
 static bool keeps_all(const struct timewarp *tw)
 {
     const enum cw_sync sync = tw->worker->sim->config.sync;
-    return tw->throttle.level < MEMORY_SCARCE &&
+    return tw->throttle.level < MEMORY_SCARCE && !tw->throttle.held &&
            (sync == CW_OPTIMISTIC || (sync == CW_STRESS && tw->stress.keep_all));
 }
 
@@ -59,7 +62,7 @@ static enum verdict classify_least(struct timewarp *tw, const struct entry *leas
         return NOTHING;
     if (tw->current.failed && !key_before(key_of(least), tw->current.stuck_at))
         return BLOCKED;
-    if ((least->time_ps < tw->gvt.safe_ps && !keeps_all(tw)) ||
+    if ((least->time_ps < tw->gvt.safe_ps && !keeps_all(tw)) || tw->gathered ||
         !key_before(tw->gvt.now, key_of(least)))
         return tw->stress.on && stress_keeps_undo(tw, least) ? SPECULATIVE : SAFE;
     if (tw->throttle.patience > 0 || tw->undo_log.live >= tw->throttle.allowance ||
@@ -103,7 +106,8 @@ static inline void commit_safe(struct timewarp *tw, struct lp_block *block, stru
     const struct entry entry = entry_of_event(event);
     CW_INVARIANT("I-SAFE-2",
                  tw->lp_logs[event->lp].live == 0 &&
-                     (event->time_ps < tw->gvt.safe_ps || !key_before(tw->gvt.now, key_of(&entry))),
+                     (tw->gathered || event->time_ps < tw->gvt.safe_ps ||
+                      !key_before(tw->gvt.now, key_of(&entry))),
                  "LP %u commits an event at %lld ps with %llu logs; the safe bound is %lld ps",
                  (unsigned)event->lp, (long long)event->time_ps,
                  (unsigned long long)tw->lp_logs[event->lp].live, (long long)tw->gvt.safe_ps);
@@ -262,6 +266,51 @@ static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
     return handled;
 }
 
+/* Counts the events that handle_gathered_run() has handled. */
+static void count_gathered(struct timewarp *tw)
+{
+    const uint64_t events = tw->worker->committed - tw->counted;
+    tw->processed += events;
+    tw->safe += events;
+    tw->gathered_events += events;
+    tw->counted = tw->worker->committed;
+}
+
+/* Events while worker 0 has those of all workers: the least one is final. Handles at most `most`,
+ * and returns how many. As little beside the handler as in a sequential run. */
+static unsigned handle_gathered_run(struct timewarp *tw, unsigned most)
+{
+    struct worker *const worker = tw->worker;
+    const struct cw_sim *const sim = worker->sim;
+    const int64_t end_ps = sim->config.end_ps;
+    const struct entry *least;
+    unsigned handled = 0;
+    worker->ctx.keep = false;
+    tw->counted = worker->committed;
+    while (handled < most && (least = pending_peek(&worker->pending)) != NULL &&
+           least->time_ps < end_ps) {
+        struct cw_event *const event = least->event;
+        struct lp_block *const block = sim->lp_states.blocks[entry_lp(least)];
+        pending_pop(&worker->pending, least);
+        (void)worker_fetch_ahead(worker, sim->lp_states.blocks);
+        call_handler(tw, worker, block, event);
+        CW_INVARIANT("I-GATHER-2", tw->lp_logs[event->lp].live == 0 && event->reserved == 0,
+                     "LP %u handles an event at %lld ps with %llu logs, while events are gathered",
+                     (unsigned)event->lp, (long long)event->time_ps,
+                     (unsigned long long)tw->lp_logs[event->lp].live);
+        if (__builtin_expect(worker->records.used > 0, 0)) {
+            fossil_emit_records(tw, event, worker->records.bytes, worker->records.used);
+            worker->records.used = 0;
+        }
+        commit_hash(worker, block, event);
+        commit_free(worker, event);
+        handled++;
+    }
+    tw->current.handling = NULL;
+    count_gathered(tw);
+    return handled;
+}
+
 /* Handles events that come after all that were handled ahead of the safe bound. So neither they nor
  * their sends can be stragglers. Handles at most `most`, and returns how many. */
 static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
@@ -362,6 +411,11 @@ static bool handle_batch(struct timewarp *tw)
     const struct cw_config *const config = &tw->worker->sim->config;
     unsigned handled = handle_timed(tw), ahead = 0;
     const bool runs = !config->check_changes && !tw->current.failed && !tw->current.stuck;
+    if (tw->gathered && runs)
+        return handle_gathered_run(tw, config->gather == CW_GATHER_OFTEN ? BATCH_GATHERED_OFTEN
+                                                                         : BATCH_GATHERED) +
+                   handled >
+               0;
     enum verdict verdict = SAFE;
     while (handled < tw->throttle.batch && ahead < BATCH_SPECULATIVE) {
         if (runs && !keeps_all(tw))
@@ -390,6 +444,8 @@ static void take_failure(struct timewarp *tw)
     struct cw_event *const event = (struct cw_event *)(uintptr_t)tw->current.handling;
     const bool speculative = tw->current.speculative;
     const struct entry entry = entry_of_event(event);
+    if (tw->gathered)
+        count_gathered(tw);
     tw->current.stuck_at = key_of(&entry);
     tw->current.speculative = false;
     worker->records.used = 0;
@@ -523,7 +579,7 @@ __attribute__((noinline)) static void worker_loop(
     struct timewarp *tw) /* not inlined into a function that calls setjmp(), which is slow */
 {
     const struct cw_sim *const sim = tw->worker->sim;
-    while (!simulation_aborted(sim)) {
+    while (!simulation_paused(sim, false) && !tw->ended) {
         if (turn(tw))
             return;
         if (tw->wait.looks > 0) {
@@ -533,6 +589,8 @@ __attribute__((noinline)) static void worker_loop(
             sync_yield(); /* a worker on this core is behind, and may send an earlier event */
         }
         end_turn(tw);
+        if (sim->gather != NULL)
+            gather_look(tw);
     }
 }
 
@@ -574,6 +632,16 @@ static bool take_turn(struct worker *worker)
     return turn_of_one(worker->timewarp);
 }
 
+bool worker_guard(struct worker *worker, void (*part)(struct timewarp *))
+{
+    if (setjmp(worker->failed) != 0) { /* as in worker_run() */
+        abort_run(worker->sim, worker);
+        return false;
+    }
+    part(worker->timewarp);
+    return true;
+}
+
 /* None of a thread's workers has anything to do: the `turns`-th time in a row. */
 static void wait_with_neighbours(struct worker *first, uint32_t count, unsigned turns)
 {
@@ -583,18 +651,33 @@ static void wait_with_neighbours(struct worker *first, uint32_t count, unsigned 
         activity_slept(&first[i].clock, start);
 }
 
-void worker_run_in_turn(struct worker *first, uint32_t count)
+/* A turn of each worker that has not ended. Returns how many have not; *any: whether one of them
+ * had anything to do. */
+static uint32_t take_turns(struct worker *first, uint32_t count, bool together, bool *any)
 {
-    uint32_t left = count;
+    uint32_t left = 0;
+    *any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        struct timewarp *const tw = first[i].timewarp;
+        if (tw->ended || take_turn(&first[i]))
+            continue;
+        left++;
+        *any |= tw->wait.looks == 0;
+        if (first->sim->gather != NULL && !together)
+            gather_look(tw);
+    }
+    return left;
+}
+
+void worker_run_in_turn(struct worker *first, uint32_t count, bool together)
+{
     unsigned idle = 0; /* rounds in a row in which no worker had anything to do */
-    while (left > 0 && !simulation_aborted(first->sim)) {
-        bool any = false;
-        for (uint32_t i = 0; i < count; i++) {
-            struct timewarp *const tw = first[i].timewarp;
-            if (tw->ended)
-                continue;
-            left -= take_turn(&first[i]);
-            any |= tw->wait.looks == 0;
+    bool any;
+    while (!simulation_paused(first->sim, together) &&
+           take_turns(first, count, together, &any) > 0) {
+        if (together) {
+            gather_look_together(first->sim);
+            continue;
         }
         idle = any ? 0 : idle + 1;
         if (idle > 0)

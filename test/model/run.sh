@@ -64,6 +64,11 @@ for bug in STORE_BEFORE_PUBLISH MAIL_BEFORE_PROMISES NO_PENDING NO_BOUND CANCEL_
     OWN_PROMISE OWN_DELAY FOSSIL_NO_PENDING FOSSIL_NO_BOUND FOSSIL_AT; do
     check fails promise "-DBUG_$bug"
 done
+check holds gather
+check holds gather -DCHANGES=3 -DWORK=1
+for bug in NO_AWAIT PARK_FIRST OVER_LAST LOOK_FIRST WAKE_FIRST; do
+    check fails gather "-DBUG_$bug"
+done
 check holds handover
 check holds handover -DFORWARDS=1
 check holds handover -DMIDDLE_OWNER=0

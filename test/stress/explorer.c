@@ -195,6 +195,19 @@ void threads_end(struct threads *threads)
         memory_give(threads->memory, threads, sizeof *threads);
 }
 
+/* A thread that begins alone never starts the others here: CW_GATHER_OFTEN starts all. */
+void threads_begin(struct threads *threads, threads_main main, void *shared)
+{
+    (void)threads, (void)main, (void)shared;
+    abort();
+}
+
+void threads_finish(struct threads *threads)
+{
+    (void)threads;
+    abort();
+}
+
 void threads_run(struct threads *threads, threads_main main, void *shared)
 {
     const uint32_t count = threads->count;

@@ -61,6 +61,7 @@ static struct schedule draw(uint64_t seed)
     static const unsigned percents[] = {1, 10, 25, 50, 100};
     schedule.run.stress_rate_p32 = percents[cw_rng_below(&rng, 5)] * (UINT64_C(1) << 32) / 100;
     schedule.run.lazy = seed % 2 == 0;
+    schedule.run.gather = seed % 3 == 0 ? CW_GATHER_OFTEN : CW_GATHER_NEVER;
     return schedule;
 }
 

@@ -206,6 +206,7 @@ static void finish(struct cw_sim *sim, const struct cw_error *error, struct rand
     outcome->trace_hash = stats.trace_hash;
     outcome->committed = stats.events_committed;
     outcome->rolled_back = stats.events_rolled_back;
+    outcome->gathered = stats.gathered_events;
     outcome->injected = stats.rollbacks_injected;
     outcome->moved = stats.states_moved;
     outcome->held_back = stats.looks_held_back;
@@ -268,6 +269,7 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
         .worker_arg = &receivers,
         .stress_seed = run->seed,
         .lazy_cancellation = run->lazy,
+        .gather = run->gather,
         .stress_rate_p32 =
             run->stress_rate_p32 != 0 ? run->stress_rate_p32 : (UINT64_C(1) << 32) / 4};
     struct cw_error error = {.exit_code = CW_OK};

@@ -49,6 +49,7 @@ struct random_run {
     int64_t window_ps;
     uint64_t stress_rate_p32; /* 0: a quarter */
     enum cw_balance balance;
+    enum cw_gather gather;
     bool lazy;                      /* cancellation */
     uint64_t memory_bytes_max;      /* 0: the engine's default */
     struct random_records *records; /* zeroed by the caller; NULL: not wanted */
@@ -56,7 +57,8 @@ struct random_run {
 
 struct random_outcome {
     int exit_code;
-    uint64_t trace_hash, records, committed, rolled_back, injected, moved, held_back, reused, moves;
+    uint64_t trace_hash, records, committed, rolled_back, injected, moved, held_back, reused, moves,
+        gathered;
     int64_t now_ps;
     char text[1020]; /* of the failure */
 };

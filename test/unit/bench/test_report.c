@@ -248,6 +248,7 @@ static void json_has_the_schema_s_keys_in_order(void **state)
                                          "move_s",
                                          "undo_bytes",
                                          "safe_events",
+                                         "gathered_events",
                                          "peak_events",
                                          "peak_rss_bytes",
                                          "setup_s",

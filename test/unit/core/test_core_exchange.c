@@ -391,12 +391,12 @@ static void a_worker_wakes_the_neighbours_that_sleep_for_it_or_all(void **state)
     struct cw_sim *const sim = create_ring(8, 2);
     sim->sleepers.word = 4;
     sim->slots[4].waits_for.word = 1 + 3;
-    sim->slots[1].waits_for.word = 1 + 3;
+    sim->slots[2].waits_for.word = 1 + 3;
     sim->slots[5].waits_for.word = 1 + 4;
     sim->slots[7].waits_for.word = 1 + 6;
     wait_wake(sim, 3, false);
     assert_true(sim->slots[4].waits_for.word == 0);
-    assert_true(sim->slots[1].waits_for.word == 0);
+    assert_true(sim->slots[2].waits_for.word == 0);
     assert_true(sim->slots[5].waits_for.word == 1 + 4);
     wait_wake(sim, 3, true);
     assert_true(sim->slots[5].waits_for.word == 0);

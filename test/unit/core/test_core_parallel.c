@@ -18,8 +18,24 @@
 
 enum { SEEDS_DEFAULT = 10, TTL = 30 };
 
+static void compare_one(const struct random_model *m, const struct random_run *run,
+                        const struct random_outcome *expected)
+{
+    static const char *const gathers[] = {"apart", "gathered if faster", "gathered often"};
+    const struct random_outcome got = random_model_run(m, run);
+    char text[2500];
+    if (random_outcome_differs(&got, expected, text, sizeof text))
+        fail_msg("seed %llu, %s on %u workers, %s cancellation, balance %s, %s: %s\n"
+                 "replay: PARALLEL_SEED=%llu PARALLEL_SEEDS=1 "
+                 "build/check/test/unit/core/test_core_parallel",
+                 (unsigned long long)run->seed, cw_sync_name[run->sync], run->workers,
+                 run->lazy ? "lazy" : "aggressive", cw_balance_name[run->balance],
+                 gathers[run->gather], text, (unsigned long long)run->seed);
+}
+
 /* Every mode on 1, 2, 3, 4 and 8 workers. Every other seed with lazy cancellation, where the mode
- * undoes anything; of three seeds two with parts that move at random. */
+ * undoes anything; of three seeds two with parts that move at random. Threads that stay apart, that
+ * begin gathered, and that gather again and again. */
 static void compare_all(const struct random_model *m, uint64_t seed)
 {
     static const uint32_t counts[] = {1, 2, 3, 4, 8};
@@ -29,21 +45,16 @@ static void compare_all(const struct random_model *m, uint64_t seed)
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
             if (!random_model_runs(m, sync, counts[i]))
                 continue;
-            const struct random_run run = {.sync = sync,
-                                           .workers = counts[i],
-                                           .seed = seed,
-                                           .balance =
-                                               seed % 3 == 0 ? CW_BALANCE_OFF : CW_BALANCE_RANDOM,
-                                           .lazy = seed % 2 == 0};
-            const struct random_outcome got = random_model_run(m, &run);
-            char text[2500];
-            if (random_outcome_differs(&got, &expected, text, sizeof text))
-                fail_msg("seed %llu, %s on %u workers, %s cancellation, balance %s: %s\n"
-                         "replay: PARALLEL_SEED=%llu PARALLEL_SEEDS=1 "
-                         "build/check/test/unit/core/test_core_parallel",
-                         (unsigned long long)seed, cw_sync_name[sync], counts[i],
-                         run.lazy ? "lazy" : "aggressive", cw_balance_name[run.balance], text,
-                         (unsigned long long)seed);
+            for (enum cw_gather gather = CW_GATHER_NEVER; gather <= CW_GATHER_OFTEN; gather++)
+                compare_one(m,
+                            &(struct random_run){.sync = sync,
+                                                 .workers = counts[i],
+                                                 .seed = seed,
+                                                 .balance = seed % 3 == 0 ? CW_BALANCE_OFF
+                                                                          : CW_BALANCE_RANDOM,
+                                                 .lazy = seed % 2 == 0,
+                                                 .gather = gather},
+                            &expected);
         }
 }
 
@@ -68,6 +79,24 @@ static void every_mode_reports_the_least_failure_and_the_records_before_it(void 
         m.fail_ps = 1500 + (int64_t)(seed * 37);
         compare_all(&m, seed);
     }
+}
+
+static void one_thread_handles_a_share_of_the_events_if_they_gather_often(void **state)
+{
+    (void)state;
+    uint64_t gathered = 0, committed = 0;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        const struct random_model m = random_model_draw(seed, RANDOM_LPS_MAX, TTL);
+        const struct random_outcome often = random_model_run(
+            &m, &(struct random_run){
+                    .sync = CW_ADAPTIVE, .workers = 3, .seed = seed, .gather = CW_GATHER_OFTEN});
+        const struct random_outcome never = random_model_run(
+            &m, &(struct random_run){.sync = CW_ADAPTIVE, .workers = 3, .seed = seed});
+        assert_int_equal(never.gathered, 0);
+        gathered += often.gathered;
+        committed += often.committed;
+    }
+    assert_in_range(gathered, 1, committed - 1);
 }
 
 static void the_stress_mode_does_undo_events(void **state)
@@ -196,6 +225,7 @@ int main(void)
         cmocka_unit_test(speculation_stays_within_the_window),
         cmocka_unit_test(every_mode_commits_what_the_sequential_one_does),
         cmocka_unit_test(every_mode_reports_the_least_failure_and_the_records_before_it),
+        cmocka_unit_test(one_thread_handles_a_share_of_the_events_if_they_gather_often),
         cmocka_unit_test(the_stress_mode_does_undo_events),
         cmocka_unit_test(parts_move_and_the_result_stays),
         cmocka_unit_test(the_conservative_mode_wants_a_least_delay),

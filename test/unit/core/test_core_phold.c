@@ -99,6 +99,26 @@ static void without_remote_events_every_lp_keeps_its_own(void **state)
     assert_true(run(&options).trace_hash != alone);
 }
 
+static void hot_lps_get_their_share(void **state)
+{
+    (void)state;
+    struct phold_options options = small();
+    struct cw_stats workers[2];
+    struct cw_stats stats;
+    struct cw_error error;
+    double setup_s;
+    options.remote_p32 = 1ull << 32;
+    options.hot_p32 = 1ull << 31; /* the first half, which is the first worker's */
+    options.hot_share_p32 = 1ull << 32;
+    options.workers = workers;
+    options.engine.end_ps = 10000000;
+    assert_int_equal(phold_run(&options, CW_ADAPTIVE, 2, &stats, &setup_s, &error), CW_OK);
+    /* the first event of each LP, and no other, is handled by a cold LP */
+    assert_int_equal(workers[1].events_committed, options.lps / 2 * options.population);
+    options.workers = NULL;
+    assert_true(run(&options).trace_hash == stats.trace_hash);
+}
+
 static void mesh_tokens_go_in_rounds(void **state)
 {
     (void)state;
@@ -316,6 +336,9 @@ static void bad_options_say_what_would_be_legal(void **state)
     expect_usage_error("--remote", "101%",
                        "cubewarp phold: --remote 101%: a probability is needed: 0 to 1, or 0% to "
                        "100%");
+    expect_usage_error("--hot", "1",
+                       "cubewarp phold: --hot: all of the 4096 LPs are hot; at least one must not "
+                       "be");
     expect_usage_error("--stress-rate", "0",
                        "cubewarp phold: --stress-rate '0': expected a share above 0, up to 1 or "
                        "100%; a stress run that undoes nothing proves nothing");
@@ -391,6 +414,7 @@ static const char *const engine_keys[] = {
     "move_s",
     "undo_bytes",
     "safe_events",
+    "gathered_events",
     "peak_events",
     "peak_rss_bytes",
     "committed_events_per_s",
@@ -533,6 +557,7 @@ int main(void)
         cmocka_unit_test(the_default_run_is_pinned),
         cmocka_unit_test(state_and_grain_do_not_change_the_events),
         cmocka_unit_test(without_remote_events_every_lp_keeps_its_own),
+        cmocka_unit_test(hot_lps_get_their_share),
         cmocka_unit_test(mesh_tokens_go_in_rounds),
         cmocka_unit_test(under_any_memory_limit_a_run_ends_well_or_with_exit_code_4),
         cmocka_unit_test(a_fifth_more_memory_than_the_sequential_mode_needs_is_enough),

@@ -1,0 +1,487 @@
+/*
+ * gather.c: see gather.h.
+ *
+ * Shared while workers run: sim->paused, which thread 0 writes; a slot for each worker with the
+ * events that it has committed; a slot for each thread with its word `parked`; `over`, which thread
+ * 0 writes.
+ */
+#include "core/gather/gather.h"
+
+#include "core/balance/migrate.h"
+#include "core/exchange/gvt_slot.h"
+#include "core/gather/pace.h"
+#include "core/host/clock.h"
+#include "core/host/pin.h"
+#include "core/invariant.h"
+#include "core/simulation.h"
+#include "core/timewarp/receive.h"
+#include "core/timewarp/timewarp.h"
+#include "core/timewarp/wait.h"
+#include "core/timewarp/worker_loop.h"
+#include "core/worker.h"
+
+enum {
+    TURNS_PER_LOOK = 8,           /* of worker 0, while threads are apart */
+    TOGETHER_FIRST_MAX = 1 << 17, /* pending events: more are not gathered to begin with */
+    LOOKS_BEFORE_SLEEP = 2048,    /* of a parked thread */
+    SLEEP_NS_MAX = 100000000,
+    OFTEN_LOOKS_MAX = 32, /* CW_GATHER_OFTEN */
+};
+static const double change_s_per_event = 50e-9;
+
+enum { RUNS, PARKED, HAS_ENDED }; /* thread_slot.parked */
+
+struct worker_slot {
+    _Alignas(128) struct sync_u64 committed; /* events; its worker's */
+    struct sync_u64 alive;                   /* events, now */
+};
+
+struct thread_slot {
+    _Alignas(128) struct sync_u64 parked;
+};
+
+struct gather {
+    struct worker_slot *workers;        /* [worker_count] */
+    struct thread_slot *threads;        /* [thread_count] */
+    _Alignas(128) struct sync_u64 over; /* thread 0's: the drain is over */
+    /* thread 0's alone */
+    _Alignas(128) struct pace pace;
+    bool paced;    /* `pace` has begun, in this drain or an earlier one */
+    bool together; /* thread 0 runs all workers */
+    bool gathered; /* worker 0 has all events */
+    bool started;  /* the other threads run this drain's main function */
+    bool failed;   /* they cannot be started */
+    gather_start_fn start;
+    unsigned turns;
+    struct cw_rng rng; /* CW_GATHER_OFTEN */
+    uint32_t looks_left;
+};
+
+/* ---- creation: the host ---------------------------------------------------------------------- */
+
+/* A delay from which on no least delay is broken. */
+static int64_t greatest_least_delay_ps(const struct cw_sim *sim)
+{
+    const size_t n = sim->worker_count;
+    const int64_t *const least_ps = sim->config.least_delay_ps;
+    int64_t most_ps = INT64_MIN;
+    for (size_t i = 0; i < n * n && least_ps != NULL; i++)
+        if (i / n != i % n && least_ps[i] > most_ps)
+            most_ps = least_ps[i];
+    return most_ps;
+}
+
+int gather_create(struct cw_sim *sim, struct cw_error *error)
+{
+    struct memory *const memory = &sim->memory;
+    if (sim->config.gather == CW_GATHER_NEVER || sim->thread_count < 2 ||
+        sim->config.sync == CW_STRESS || sim->config.check_changes)
+        return CW_OK;
+    struct gather *const gather = memory_take(memory, sizeof *gather);
+    if (gather == NULL)
+        return memory_error(memory, error);
+    sim->gather = gather;
+    gather->workers = memory_take(memory, sim->worker_count * sizeof *gather->workers);
+    gather->threads = memory_take(memory, sim->thread_count * sizeof *gather->threads);
+    gather->rng = cw_rng_seeded(sim->config.stress_seed, 0);
+    if (gather->workers == NULL || gather->threads == NULL)
+        return memory_error(memory, error);
+    return CW_OK;
+}
+
+void gather_free(struct cw_sim *sim)
+{
+    struct memory *const memory = &sim->memory;
+    struct gather *const gather = sim->gather;
+    if (gather == NULL)
+        return;
+    memory_give(memory, gather->workers, sim->worker_count * sizeof *gather->workers);
+    memory_give(memory, gather->threads, sim->thread_count * sizeof *gather->threads);
+    memory_give(memory, gather, sizeof *gather);
+    sim->gather = NULL;
+}
+
+/* ---- events move: thread 0, while it is alone ------------------------------------------------ */
+
+/* One worker's pending events on their way to others. */
+struct moving {
+    struct worker *from;
+    bool failed; /* memory has run out */
+};
+
+static void move_event(struct moving *moving, struct worker *to, struct cw_event *event)
+{
+    moving->from->pool.alive--;
+    if (++to->pool.alive > to->pool.alive_max)
+        to->pool.alive_max = to->pool.alive;
+    if (!pending_push(&to->pending, entry_of_event(event)))
+        moving->failed = true;
+}
+
+/* Drops a cancelled event, as its turn would. */
+static bool drop_if_cancelled(struct worker *from, struct cw_event *event)
+{
+    if (!(event->reserved & EVENT_CANCELLED))
+        return false;
+    event_pool_put(&from->pool, event);
+    from->timewarp->rollback.cancelled--;
+    return true;
+}
+
+static bool move_to_first(void *arg, struct cw_event *event)
+{
+    struct moving *const moving = arg;
+    if (!drop_if_cancelled(moving->from, event))
+        move_event(moving, moving->from->sim->workers, event);
+    return true;
+}
+
+static bool move_to_owner(void *arg, struct cw_event *event)
+{
+    struct moving *const moving = arg;
+    struct cw_sim *const sim = moving->from->sim;
+    const uint32_t owner = sim->config.lp_worker[event->lp];
+    if (owner != 0)
+        move_event(moving, &sim->workers[owner], event);
+    return owner != 0;
+}
+
+static bool drop_cancelled_event(void *arg, struct cw_event *event)
+{
+    return drop_if_cancelled(arg, event);
+}
+
+/* Entered by way of worker_guard(), as worker 0: memory may run out. */
+static void move_all_to_first(struct timewarp *tw)
+{
+    struct cw_sim *const sim = tw->worker->sim;
+    if (tw->rollback.cancelled > 0 &&
+        !pending_sift(&tw->worker->pending, drop_cancelled_event, tw->worker))
+        worker_fail_for_memory(tw->worker);
+    for (uint32_t i = 1; i < sim->worker_count; i++) {
+        struct moving moving = {.from = &sim->workers[i]};
+        if (pending_count(&moving.from->pending) > 0 &&
+            (!pending_sift(&moving.from->pending, move_to_first, &moving) || moving.failed))
+            worker_fail_for_memory(tw->worker);
+    }
+}
+
+static void move_all_to_owners(struct timewarp *tw)
+{
+    struct moving moving = {.from = tw->worker};
+    if (!pending_sift(&tw->worker->pending, move_to_owner, &moving) || moving.failed)
+        worker_fail_for_memory(tw->worker);
+}
+
+/* ---- the workers' bounds --------------------------------------------------------------------- */
+
+/* The promises and safe bounds hold for workers that have the events of their own LPs. So they are
+ * forgotten when that changes, in either direction. */
+static void set_gathered(struct cw_sim *sim, bool gathered)
+{
+    sim->gather->gathered = gathered;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        struct timewarp *const tw = sim->workers[i].timewarp;
+        tw->gathered = gathered;
+        tw->gvt.safe_ps = tw->promise.promised_ps = tw->collected_ps = INT64_MIN;
+        /* the other threads are parked: I-GATHER-1 */
+        sync_store_release(&sim->slots[i].promise_ps, (uint64_t)INT64_MIN);
+    }
+}
+
+static void hold_speculation(struct cw_sim *sim, bool held)
+{
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        sim->workers[i].timewarp->throttle.held = held;
+}
+
+/* Whether the workers have come to rest, but for messages that have arrived. */
+static bool is_at_rest(const struct cw_sim *sim)
+{
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        const struct timewarp *const tw = sim->workers[i].timewarp;
+        if (tw->gvt.over || tw->gvt.stage != GVT_BEGIN || tw->undo_log.live > 0 ||
+            tw->lazy.logs.count > 0 || migrate_is_on(tw) || tw->current.failed ||
+            tw->current.stuck || tw->throttle.level >= MEMORY_TIGHT)
+            return false;
+    }
+    return true;
+}
+
+/* Whether events may go back to their owners: no report says where they are (I-GATHER-3), and the
+ * run does not end. */
+static bool may_part(const struct cw_sim *sim)
+{
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        const struct timewarp *const tw = sim->workers[i].timewarp;
+        if (tw->gvt.over || tw->gvt.stage != GVT_BEGIN || tw->current.failed)
+            return false;
+    }
+    return true;
+}
+
+/* After a turn of each worker: all that was sent has been published. */
+static void try_to_gather(struct cw_sim *sim)
+{
+    struct worker *const first = &sim->workers[0];
+    if (!is_at_rest(sim))
+        return;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        if (!worker_guard(&sim->workers[i], receive_all))
+            return;
+    if (!worker_guard(first, move_all_to_first))
+        return;
+    CW_INVARIANT("I-GATHER-2", is_at_rest(sim), "events are gathered, and worker %u is not at rest",
+                 0u);
+    first->lp_worker = NULL;
+    first->check_below_ps = greatest_least_delay_ps(sim);
+    set_gathered(sim, true);
+}
+
+/* Each event goes back to the owner of its LP. False: memory has run out, and the run ends. */
+static bool scatter(struct cw_sim *sim)
+{
+    struct gather *const gather = sim->gather;
+    struct worker *const first = &sim->workers[0];
+    if (!gather->gathered)
+        return true;
+    CW_INVARIANT("I-GATHER-3", may_part(sim), "threads part while worker %u is within a round", 0u);
+    first->lp_worker = sim->config.lp_worker;
+    first->check_below_ps = INT64_MIN;
+    set_gathered(sim, false);
+    return worker_guard(first, move_all_to_owners);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* Thread 0, after its own turn: all others are to park. */
+static void ask_to_pause(struct cw_sim *sim)
+{
+    sync_store_release(&sim->paused, 1); /* pairs with simulation_paused() */
+    wait_wake(sim, 0, true);
+}
+
+/* Whether all others have handed their workers over. False: the run ends. */
+static bool await_others(struct cw_sim *sim)
+{
+    for (uint32_t i = 1; i < sim->thread_count; i++)
+        /* acquire: pairs with park(): I-GATHER-1 */
+        for (unsigned looks = 0; sync_load_acquire(&sim->gather->threads[i].parked) == RUNS;
+             looks++) {
+            if (simulation_aborted(sim))
+                return false;
+            if (looks < LOOKS_BEFORE_SLEEP && !sim->crowded)
+                sync_pause();
+            else
+                sync_yield();
+        }
+    return true;
+}
+
+static void join(struct cw_sim *sim)
+{
+    if (!await_others(sim))
+        return;
+    sim->gather->together = true;
+    hold_speculation(sim, true);
+    pin_end(sim->pin); /* one thread alone: the system finds the core that is free */
+}
+
+/* Lets the others go on with their own workers. */
+static void release_others(struct cw_sim *sim)
+{
+    struct gather *const gather = sim->gather;
+    for (uint32_t i = 1; i < sim->thread_count; i++)
+        if (sync_load_acquire(&gather->threads[i].parked) == PARKED)
+            sync_wake(&gather->threads[i].parked); /* releases: I-GATHER-1 */
+}
+
+static void part(struct cw_sim *sim)
+{
+    struct gather *const gather = sim->gather;
+    if (!scatter(sim))
+        return;
+    hold_speculation(sim, false);
+    gather->together = false;
+    pin_thread(sim->pin, 0);
+    sync_store_release(&sim->paused, 0); /* pairs with simulation_paused() */
+    release_others(sim);
+    if (!gather->started)
+        gather->started = gather->start(sim);
+}
+
+static void run_own(struct worker *first, uint32_t count)
+{
+    if (count == 1)
+        worker_run(first);
+    else
+        worker_run_in_turn(first, count, false);
+}
+
+static bool have_all_ended(const struct worker *first, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!first[i].timewarp->ended)
+            return false;
+    return true;
+}
+
+/* Thread t > 0, whose word is set, until it gets its workers back. */
+static void stay_parked(struct cw_sim *sim, struct sync_u64 *parked)
+{
+    for (unsigned looks = 0; sync_load_acquire(parked) != RUNS; looks++) {
+        if (sync_load_acquire(&sim->gather->over) != 0)
+            return;
+        if (looks < LOOKS_BEFORE_SLEEP && !sim->crowded)
+            sync_pause();
+        else
+            sync_sleep(parked, PARKED, SLEEP_NS_MAX);
+    }
+}
+
+static void run_thread(struct cw_sim *sim, uint32_t index, struct worker *first, uint32_t count)
+{
+    struct sync_u64 *const parked = &sim->gather->threads[index].parked;
+    for (;;) {
+        stay_parked(sim, parked); /* the drain may begin so */
+        if (sync_load_acquire(&sim->gather->over) != 0)
+            break;
+        run_own(first, count);
+        if (simulation_aborted(sim) || have_all_ended(first, count))
+            break;
+        sync_store_release(parked, PARKED); /* pairs with await_others(): I-GATHER-1 */
+        sync_fence();                       /* before the look at `over`: I-GATHER-4 */
+    }
+    sync_store_release(parked, HAS_ENDED); /* pairs with await_others() */
+}
+
+static void run_first_thread(struct cw_sim *sim, struct worker *own, uint32_t count)
+{
+    struct gather *const gather = sim->gather;
+    for (;;) {
+        if (gather->together)
+            worker_run_in_turn(sim->workers, sim->worker_count, true);
+        else
+            run_own(own, count);
+        if (simulation_aborted(sim) || have_all_ended(gather->together ? sim->workers : own,
+                                                      gather->together ? sim->worker_count : count))
+            break;
+        if (gather->together)
+            part(sim);
+        else
+            join(sim);
+    }
+    sync_store_release(&gather->over, 1); /* before the words below: I-GATHER-4 */
+    sync_fence();
+    release_others(sim);
+}
+
+void gather_run(struct cw_sim *sim, uint32_t index, struct worker *first, uint32_t count)
+{
+    if (sim->gather == NULL)
+        run_own(first, count);
+    else if (index == 0)
+        run_first_thread(sim, first, count);
+    else
+        run_thread(sim, index, first, count);
+}
+
+/* ---- when ------------------------------------------------------------------------------------ */
+
+static double gather_now_s(const struct cw_sim *sim)
+{
+    return sim->run_s + clock_s() - sim->drain_start_s;
+}
+
+/* Thread 0: events committed by all workers, and the time that it takes to move those pending. */
+static uint64_t sum_committed(const struct cw_sim *sim, double *change_s)
+{
+    uint64_t committed = 0, alive = 0;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        const struct worker_slot *const slot = &sim->gather->workers[i];
+        committed += sync_load_acquire(&slot->committed); /* figures: they order nothing */
+        alive += sync_load_acquire(&slot->alive);
+    }
+    *change_s = change_s_per_event * (double)alive;
+    return committed;
+}
+
+static void note_figures(const struct worker *worker, struct worker_slot *slot)
+{
+    sync_store_release(&slot->committed, worker->committed);
+    sync_store_release(&slot->alive, worker->pool.alive);
+}
+
+static enum way wanted_way(struct cw_sim *sim)
+{
+    struct gather *const gather = sim->gather;
+    if (sim->config.gather == CW_GATHER_OFTEN) {
+        if (gather->looks_left-- > 0)
+            return gather->together ? WAY_TOGETHER : WAY_APART;
+        gather->looks_left = cw_rng_below(&gather->rng, OFTEN_LOOKS_MAX);
+        return gather->together ? WAY_APART : WAY_TOGETHER;
+    }
+    double change_s;
+    const uint64_t committed = sum_committed(sim, &change_s);
+    return pace_look(&gather->pace, gather_now_s(sim), committed, change_s);
+}
+
+void gather_look(struct timewarp *tw)
+{
+    struct cw_sim *const sim = tw->worker->sim;
+    struct gather *const gather = sim->gather;
+    note_figures(tw->worker, &gather->workers[tw->index]);
+    const unsigned turns = sim->config.gather == CW_GATHER_OFTEN ? 1 : TURNS_PER_LOOK;
+    if (tw->index != 0 || ++gather->turns % turns != 0 || tw->gvt.over)
+        return;
+    if (wanted_way(sim) == WAY_TOGETHER)
+        ask_to_pause(sim);
+}
+
+void gather_look_together(struct cw_sim *sim)
+{
+    struct gather *const gather = sim->gather;
+    if (!gather->gathered)
+        try_to_gather(sim);
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        note_figures(&sim->workers[i], &gather->workers[i]);
+    if (may_part(sim) && wanted_way(sim) == WAY_APART)
+        sync_store_release(&sim->paused, 0); /* leaves the loop; part() lets the others see it */
+}
+
+bool gather_begin(struct cw_sim *sim, gather_start_fn start)
+{
+    struct gather *const gather = sim->gather;
+    uint64_t pending = 0;
+    if (gather == NULL)
+        return false;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        pending += pending_count(&sim->workers[i].pending);
+        note_figures(&sim->workers[i], &gather->workers[i]);
+    }
+    double change_s;
+    const uint64_t committed = sum_committed(sim, &change_s);
+    if (!gather->paced)
+        pace_init(&gather->pace, pending > TOGETHER_FIRST_MAX ? WAY_APART : WAY_TOGETHER,
+                  gather_now_s(sim), committed);
+    else
+        pace_begin(&gather->pace, gather_now_s(sim), committed);
+    gather->paced = true;
+    gather->start = start;
+    gather->together = gather->pace.way == WAY_TOGETHER && sim->config.gather != CW_GATHER_OFTEN;
+    /* a thread of the recorder, which worker 0 may wait for, needs all threads to be started */
+    const bool alone = gather->together && !sim->recorder.threaded;
+    gather->started = !alone;
+    sync_store_release(&gather->over, 0);
+    sync_store_release(&sim->paused, gather->together);
+    for (uint32_t i = 1; i < sim->thread_count; i++)
+        sync_store_release(&gather->threads[i].parked, gather->together ? PARKED : RUNS);
+    hold_speculation(sim, gather->together);
+    if (!gather->together || !is_at_rest(sim))
+        (void)scatter(sim);
+    else
+        try_to_gather(sim); /* also the events that were injected since */
+    return alone;
+}
+
+bool gather_has_started(const struct cw_sim *sim) { return sim->gather->started; }

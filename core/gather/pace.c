@@ -1,0 +1,122 @@
+/*
+ * pace.c: see pace.h.
+ */
+#include "core/gather/pace.h"
+
+#define SETTLE_S       0.0002
+#define TRIAL_S        0.001
+#define WINDOW_S       0.004
+#define INTERVAL_MIN_S 0.02
+#define INTERVAL_MAX_S 0.64
+/* Trials take no more than one part in so many of the time. */
+#define TRIAL_SHARE 50
+/* To be chosen a way must be so much better. Together leaves the other cores to others, so it needs
+ * no gain. */
+static const double gain_min[WAYS] = {1.04, 1.0};
+/* The best way has become so much slower than it was when it was chosen: another trial is due. */
+#define SLOWER 0.7
+
+static void begin_measurement(struct pace *pace, double now_s, uint64_t committed)
+{
+    pace->began_s = now_s;
+    pace->committed = committed;
+}
+
+void pace_begin(struct pace *pace, double now_s, uint64_t committed)
+{
+    pace->settles = true;
+    begin_measurement(pace, now_s, committed);
+}
+
+void pace_init(struct pace *pace, enum way way, double now_s, uint64_t committed)
+{
+    *pace = (struct pace){.way = way, .best = way, .interval_s = INTERVAL_MIN_S};
+    pace_begin(pace, now_s, committed);
+}
+
+static void change_way(struct pace *pace, enum way way, double now_s, uint64_t committed)
+{
+    pace->way = way;
+    pace_begin(pace, now_s, committed);
+}
+
+static enum way other_way(enum way way) { return way == WAY_APART ? WAY_TOGETHER : WAY_APART; }
+
+static void begin_trial(struct pace *pace, double now_s, uint64_t committed)
+{
+    pace->tries = true;
+    pace->trial_s = now_s;
+    pace->trial_committed = committed;
+    change_way(pace, other_way(pace->best), now_s, committed);
+}
+
+/* The other way was measured. If it is no better, the best one goes on. */
+static void end_trial(struct pace *pace, double now_s, uint64_t committed)
+{
+    const enum way tried = pace->way;
+    pace->tries = false;
+    pace->returns = pace->rate[tried] <= pace->rate[pace->best] * gain_min[tried];
+    if (pace->returns) {
+        pace->interval_s *= 2;
+        if (pace->interval_s > INTERVAL_MAX_S)
+            pace->interval_s = INTERVAL_MAX_S;
+        change_way(pace, pace->best, now_s, committed);
+        return;
+    }
+    pace->best = tried;
+    pace->decided = pace->rate[tried];
+    pace->interval_s = INTERVAL_MIN_S;
+    pace->next_s = now_s + pace->interval_s;
+}
+
+/* The best way goes on after a trial that it has won. The time lost is that beyond what it would
+ * have taken for the same events. The changes between the ways are part of it. */
+static void count_cost(struct pace *pace, double now_s, uint64_t committed)
+{
+    const double events = (double)(committed - pace->trial_committed);
+    const double lost_s = now_s - pace->trial_s - events / pace->rate[pace->best];
+    const double least_s = TRIAL_SHARE * lost_s;
+    pace->returns = false;
+    pace->next_s = now_s + (least_s > pace->interval_s ? least_s : pace->interval_s);
+}
+
+/* The best way was measured again. */
+static void judge_best(struct pace *pace, double now_s, double change_s)
+{
+    const double rate = pace->rate[pace->best];
+    if (pace->decided <= 0) { /* the first measurement of all */
+        pace->decided = rate;
+        pace->next_s = now_s + TRIAL_SHARE * (2 * change_s - TRIAL_S);
+    } else if (rate < SLOWER * pace->decided) {
+        pace->decided = rate;
+        pace->interval_s = INTERVAL_MIN_S;
+        if (pace->next_s > now_s + pace->interval_s)
+            pace->next_s = now_s + pace->interval_s;
+    }
+}
+
+enum way pace_look(struct pace *pace, double now_s, uint64_t committed, double change_s)
+{
+    const double elapsed_s = now_s - pace->began_s;
+    if (pace->settles) {
+        if (elapsed_s < SETTLE_S)
+            return pace->way;
+        pace->settles = false;
+        if (pace->returns)
+            count_cost(pace, now_s, committed);
+        begin_measurement(pace, now_s, committed);
+        return pace->way;
+    }
+    if (elapsed_s < (pace->tries || pace->decided <= 0 ? TRIAL_S : WINDOW_S))
+        return pace->way;
+    pace->rate[pace->way] = (double)(committed - pace->committed) / elapsed_s;
+    begin_measurement(pace, now_s, committed);
+    if (pace->tries) {
+        end_trial(pace, now_s, committed);
+        return pace->way;
+    }
+    judge_best(pace, now_s, change_s);
+    if (now_s >= pace->next_s)
+        begin_trial(pace, now_s, committed);
+    return pace->way;
+}

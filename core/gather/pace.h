@@ -1,0 +1,44 @@
+/*
+ * pace.h: whether threads pay. It compares the events that are committed per second while each
+ * thread runs its own workers ("apart") with those while one thread handles all events
+ * ("together"), and says which of the two is to be. A comparison decides speed, and no result.
+ *
+ * Each way is measured for a moment. The better one is kept. Every so often the other one is tried
+ * again for a moment. As long as it loses, the next trial comes later. No more than a fiftieth of
+ * the time is spent on trials.
+ *
+ * No clock and no thread: the caller gives the time. One owner.
+ */
+#ifndef CORE_PACE_H
+#define CORE_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum way { WAY_APART, WAY_TOGETHER, WAYS };
+
+struct pace {
+    enum way way;             /* that is to be now */
+    enum way best;            /* of those measured */
+    bool settles;             /* the way has just begun: nothing is measured yet */
+    bool tries;               /* `way` is on trial */
+    bool returns;             /* the best way has just won against a trial */
+    double rate[WAYS];        /* events per second, when last measured; 0: never */
+    double decided;           /* the rate of the best way when it was chosen */
+    double began_s;           /* of this measurement */
+    double trial_s;           /* when the last trial began */
+    uint64_t trial_committed; /* events, then */
+    double next_s;            /* when the next one is due */
+    double interval_s;        /* between two trials, at least */
+    uint64_t committed;       /* events, when this measurement began */
+};
+
+/* The way to begin with; events committed so far. */
+void pace_init(struct pace *pace, enum way way, double now_s, uint64_t committed);
+/* Nothing is measured across this moment: a drain begins. */
+void pace_begin(struct pace *pace, double now_s, uint64_t committed);
+/* Returns the way that is to be from now on. `change_s`: the time that a change of the way takes,
+ * an estimate. */
+enum way pace_look(struct pace *pace, double now_s, uint64_t committed, double change_s);
+
+#endif

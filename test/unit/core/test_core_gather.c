@@ -1,0 +1,127 @@
+/*
+ * test_core_gather.c: when one thread takes all events (core/gather/pace.h), and that a run does
+ * not show it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bench/phold/phold.h"
+#include "core/gather/pace.h"
+
+/* A machine on which each way has a rate, and a change takes a while. */
+struct machine {
+    double rate[WAYS]; /* events per second */
+    double change_s;
+    double now_s;
+    double events;
+    double apart_s; /* spent so */
+    struct pace pace;
+};
+
+static void machine_begin(struct machine *machine, enum way way)
+{
+    machine->now_s = machine->events = machine->apart_s = 0;
+    pace_init(&machine->pace, way, 0, 0);
+}
+
+static void machine_run(struct machine *machine, double run_s)
+{
+    const double step_s = 0.00005, end_s = machine->now_s + run_s;
+    enum way way = machine->pace.way;
+    while (machine->now_s < end_s) {
+        machine->now_s += step_s;
+        machine->events += step_s * machine->rate[way];
+        machine->apart_s += way == WAY_APART ? step_s : 0;
+        const enum way next =
+            pace_look(&machine->pace, machine->now_s, (uint64_t)machine->events, machine->change_s);
+        machine->now_s += next != way ? machine->change_s : 0;
+        way = next;
+    }
+}
+
+static void the_faster_way_is_found_and_kept(void **state)
+{
+    (void)state;
+    for (enum way first = WAY_APART; first < WAYS; first++)
+        for (enum way faster = WAY_APART; faster < WAYS; faster++) {
+            struct machine machine = {.rate = {20e6, 20e6}, .change_s = 20e-6};
+            machine.rate[faster] = 30e6;
+            machine_begin(&machine, first);
+            machine_run(&machine, 1);
+            assert_int_equal(machine.pace.best, faster);
+            assert_true(machine.events > 0.97 * 30e6);
+        }
+}
+
+static void trials_take_a_fiftieth_of_the_time(void **state)
+{
+    (void)state;
+    struct machine machine = {.rate = {1e5, 30e6}, .change_s = 0.005};
+    machine_begin(&machine, WAY_TOGETHER);
+    machine_run(&machine, 20);
+    assert_true(machine.events > 0.98 * 20 * 30e6);
+    assert_true(machine.apart_s > 0);
+}
+
+static void a_gain_of_little_does_not_take_the_other_cores(void **state)
+{
+    (void)state;
+    struct machine machine = {.rate = {30.5e6, 30e6}, .change_s = 20e-6};
+    machine_begin(&machine, WAY_TOGETHER);
+    machine_run(&machine, 1);
+    assert_int_equal(machine.pace.best, WAY_TOGETHER);
+}
+
+static void a_machine_that_changes_is_noticed(void **state)
+{
+    (void)state;
+    struct machine machine = {.rate = {50e6, 30e6}, .change_s = 20e-6};
+    machine_begin(&machine, WAY_TOGETHER);
+    machine_run(&machine, 2);
+    assert_int_equal(machine.pace.best, WAY_APART);
+    machine.rate[WAY_APART] = 5e6; /* other programs take a core */
+    machine_run(&machine, 0.1);
+    assert_int_equal(machine.pace.best, WAY_TOGETHER);
+    machine.rate[WAY_APART] = 50e6;
+    machine_run(&machine, 2);
+    assert_int_equal(machine.pace.best, WAY_APART);
+}
+
+/* Long enough for several changes of the way. */
+static void a_run_that_gathers_commits_the_same(void **state)
+{
+    (void)state;
+    struct phold_options options = phold_defaults();
+    options.lps = 256;
+    options.population = 2;
+    options.remote_p32 = UINT64_C(1) << 31;
+    options.engine.end_ps = 200000000;
+    struct cw_stats expected, got;
+    struct cw_error error;
+    double setup_s;
+    assert_int_equal(phold_run(&options, CW_SEQUENTIAL, 1, &expected, &setup_s, &error), CW_OK);
+    options.engine.gather = CW_GATHER_IF_FASTER;
+    assert_int_equal(phold_run(&options, CW_ADAPTIVE, 2, &got, &setup_s, &error), CW_OK);
+    assert_true(got.trace_hash == expected.trace_hash);
+    assert_true(got.gathered_events > 0); /* it begins so */
+    options.engine.gather = CW_GATHER_OFTEN;
+    assert_int_equal(phold_run(&options, CW_ADAPTIVE, 4, &got, &setup_s, &error), CW_OK);
+    assert_true(got.trace_hash == expected.trace_hash);
+    assert_in_range(got.gathered_events, 1, got.events_committed - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_faster_way_is_found_and_kept),
+        cmocka_unit_test(trials_take_a_fiftieth_of_the_time),
+        cmocka_unit_test(a_gain_of_little_does_not_take_the_other_cores),
+        cmocka_unit_test(a_machine_that_changes_is_noticed),
+        cmocka_unit_test(a_run_that_gathers_commits_the_same),
+    };
+    return cmocka_run_group_tests_name("gather", tests, NULL, NULL);
+}
