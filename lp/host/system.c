@@ -395,9 +395,7 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
         return CW_BUG;
     if (lp_system_times(system)->returned == system->times.submitted)
         return CW_OK;
-    error->exit_code = CW_PROGRAM_FAILED;
-    lp_deadlock_summary(&system->model, system->sim, error->text, sizeof error->text);
-    return CW_PROGRAM_FAILED;
+    return lp_deadlock_report(&system->model, system->sim, error);
 }
 
 /* ---- queries --------------------------------------------------------------------------------- */
