@@ -139,6 +139,12 @@ static uint32_t move_of(struct tl *tl, enum tl_call_kind kind, uint32_t handle)
     return handle + 1;
 }
 
+/* As struct hw_dma_op has them (pe_dma.h). */
+static uint8_t memories_of(struct lp_operand from, struct lp_operand to)
+{
+    return (uint8_t)(tl_memory_of(from) | tl_memory_of(to) << 4);
+}
+
 /* `move`: 0, or that of a handle. */
 static struct lp_call *start_move(struct tl *tl, enum tl_call_kind kind, uint32_t bytes,
                                   uint32_t move)
@@ -163,7 +169,7 @@ static void start_store(struct tl *tl, uint64_t va, struct lp_operand src, uint3
     struct lp_call *call = start_move(tl, CALL_STORE, bytes, move);
     call->a = src;
     call->dst = tl_translate(tl, CALL_STORE, va, bytes);
-    call->memory = tl_memory_of(call->dst);
+    call->memory = memories_of(src, call->dst);
 }
 
 static void start_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes,
@@ -172,7 +178,7 @@ static void start_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t
     struct lp_call *call = start_move(tl, CALL_COPY, bytes, move);
     call->a = tl_translate(tl, CALL_COPY, src_va, bytes);
     call->dst = tl_translate(tl, CALL_COPY, dst_va, bytes);
-    call->memory = (uint8_t)(tl_memory_of(call->a) | tl_memory_of(call->dst) << 4);
+    call->memory = memories_of(call->a, call->dst);
 }
 
 void tl_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes)
@@ -219,7 +225,7 @@ void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_
     call->peer = peer;
     call->a = src;
     call->dst = dst;
-    call->memory = tl_memory_of(dst);
+    call->memory = memories_of(src, dst);
 }
 
 /* ---- queues ---------------------------------------------------------------------------------- */
