@@ -119,6 +119,7 @@ struct lp_model {
     struct lp_routers router;
     struct lp_queue_tables queues;
     int64_t issue_ps[ISSUES]; /* [enum tl_issue] without jitter. Owner: tl_cost.c */
+    uint8_t first_step;       /* of a call without operands in memory: enum tl_step. Likewise */
     struct lp_emitted emit;
     struct lp_launches launches;
 };

@@ -44,20 +44,7 @@ static int64_t request_arrival_ps(const struct lp_model *m, uint32_t pe, const s
 }
 
 /* An operation whose data comes from a memory other than TCM: it begins with a request to it. */
-static bool asks_memory(const struct hw_dma_op *op)
-{
-    switch (op->kind) {
-    case LP_DMA_LOAD:
-    case LP_DMA_COPY:
-        return true;
-    case LP_DMA_TILE:
-    case LP_DMA_PUT:
-    case LP_DMA_STORE_TO:
-        return (op->memory & 15) != HW_MEMORY_TCM;
-    default:
-        return false;
-    }
-}
+static bool asks_memory(const struct hw_dma_op *op) { return (op->memory & 15) != HW_MEMORY_TCM; }
 
 /* The engine grants such an operation its first chunk at `grant_ps`: the request leaves for the
  * memory then. All operations before it in the channel have passed the engine. So a put already has
@@ -168,9 +155,12 @@ void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_o
     }
 }
 
-/* The transfer that an operation with a destination outside its own PE becomes. */
-static void become_transfer(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
-                            uint32_t bytes, bool last, struct lp_transfer *transfer)
+/* The transfer that an operation with a destination outside its own PE becomes. Inlined: nearly all
+ * come from TCM. */
+static inline __attribute__((always_inline)) void become_transfer(struct lp_run *run, uint32_t pe,
+                                                                  const struct hw_dma_op *op,
+                                                                  uint32_t bytes, bool last,
+                                                                  struct lp_transfer *transfer)
 {
     const struct lp_model *m = run->m;
     const struct lp_pe *p = lp_pe(m, run->cube, pe);

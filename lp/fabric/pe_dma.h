@@ -17,7 +17,8 @@
  *   NOTIFY    seq: the peer; dir: the tag
  *   CREDIT    dir: the queue's; seq: the new tail
  *   STORE_TO  seq: the peer; memory: source | destination << 4; dir: owner
- * slice: the HBM slice of a source or a destination in this cube's HBM
+ * slice: the HBM slice of a source or a destination in this cube's HBM. The low half of `memory` is
+ * the source's, HW_MEMORY_TCM where it is not named.
  */
 enum lp_dma_kind {
     LP_DMA_TILE = 1,

@@ -297,6 +297,15 @@ struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir)
 
 /* ---- computing ------------------------------------------------------------------------------- */
 
+/* PE_FETCH_STORE reads operands in TCM; others are loaded first. */
+static void read_operands(struct lp_call *call, struct lp_operand a, struct lp_operand b)
+{
+    call->a = a;
+    call->b = b;
+    if (tl_memory_of(a) != HW_MEMORY_TCM || tl_memory_of(b) != HW_MEMORY_TCM)
+        call->step = STEP_OPERANDS;
+}
+
 void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a,
              struct lp_operand b, uint32_t elements)
 {
@@ -308,8 +317,7 @@ void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a
     struct lp_call *call =
         tl_start(tl, CALL_MATH, elements * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));
     call->math = (uint8_t)math;
-    call->a = a;
-    call->b = b;
+    read_operands(call, a, b);
     call->dst = tl_tcm(dst);
 }
 
@@ -323,7 +331,7 @@ void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype fro
     struct lp_call *call = tl_start(tl, CALL_CAST, elements * tl_itemsize(from));
     call->dtype = (uint8_t)from;
     call->math = (uint8_t)to;
-    call->a = a;
+    read_operands(call, a, (struct lp_operand){0});
     call->dst = tl_tcm(dst);
 }
 
@@ -337,8 +345,7 @@ void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand 
     check_range(tl, CALL_DOT, b, (uint64_t)k * n * itemsize);
     struct lp_call *call = tl_start(tl, CALL_DOT, m * n * itemsize);
     call->math = add ? LP_MATH_SUM : 0;
-    call->a = a;
-    call->b = b;
+    read_operands(call, a, b);
     call->dst = tl_tcm(dst);
     call->rows = m;
     call->peer = k;

@@ -41,11 +41,20 @@ const struct tl_call_ops tl_call_ops[CALL_KINDS] = {
     [CALL_END] = {"end", ISSUE_FREE, false, tl_effect_end},
 };
 
+/* Whether a call reads its operands through PE_FETCH_STORE, which reaches TCM only. */
+static bool fetches(const struct lp_call *call)
+{
+    return call->kind >= CALL_MATH && call->kind <= CALL_DOT;
+}
+
 struct lp_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes)
 {
     struct lp_call *call = &tl->kernel->call;
     tl->kernel->calls++;
-    *call = (struct lp_call){.kind = (uint8_t)kind, .bytes = bytes, .start_ps = tl->local_ps};
+    *call = (struct lp_call){.kind = (uint8_t)kind,
+                             .step = tl->run->m->first_step,
+                             .bytes = bytes,
+                             .start_ps = tl->local_ps};
     return call;
 }
 
@@ -128,12 +137,6 @@ static uint64_t operand_bytes(const struct tl *tl)
     return call->rows > 0 ? call->bytes / call->rows * inner : 0;
 }
 
-/* Whether a call reads its operands through PE_FETCH_STORE, which reaches TCM only. */
-static bool fetches(const struct lp_call *call)
-{
-    return call->kind >= CALL_MATH && call->kind <= CALL_DOT;
-}
-
 /* The memory that an operand is loaded from before the operation; TCM: it is not loaded. PE_DMA
  * reads the source of a send, a put, a store or a copy itself, if it is in HBM or SRAM. */
 static enum hw_memory loaded_from(const struct tl *tl, const struct lp_operand *operand)
@@ -165,8 +168,6 @@ static uint64_t next_load_bytes(const struct tl *tl)
 static bool load_operands(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
-    if (tl->run->m->config.slots == HW_MEMORY_TCM && !fetches(call))
-        return true;
     while (call->operand < 2) {
         if (loaded_from(tl, current_operand(call)) != HW_MEMORY_TCM && next_load_bytes(tl) > 0) {
             tl->local_ps += tl_issue_ps(tl, ISSUE_MEMORY, 1 + 2 * call->tile + call->operand);

@@ -65,9 +65,9 @@ static void from_hbm_to_a_slot_in_hbm_is_one_transfer(void **state)
     m->config.slots = HW_MEMORY_HBM;
     machine_start(m);
     RUN(m, {0, (const struct line[]){SEND_FROM(E, HBM(0x8000), 4096), DONE}}, {1, receives_4096});
-    assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)),
-                     SEND_ISSUE + TO_HBM + FROM_HBM + 1005 + 4005 + 41015 + ser_ps(true, 4096) +
-                         WIRE + CREDIT);
+    assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)), SEND_ISSUE + TO_HBM + FROM_HBM + 1005 +
+                                                              4005 + 41015 + ser_ps(true, 4096) +
+                                                              WIRE + CREDIT);
     machine_free(m);
 }
 
@@ -77,11 +77,12 @@ static void a_send_from_hbm_waits_for_its_link(void **state)
 {
     (void)state;
     struct machine *m = started(HW_CONTENTION_MESSAGE);
-    RUN(m, {0, (const struct line[]){LOAD_ASYNC(TENSOR_VA, 4096, 0), SEND_FROM(E, HBM(0), 4096),
-                                     WAIT_DMA(0), DONE}},
+    RUN(m,
+        {0, (const struct line[]){LOAD_ASYNC(TENSOR_VA, 4096, 0), SEND_FROM(E, HBM(0), 4096),
+                                  WAIT_DMA(0), DONE}},
         {1, receives_4096});
-    assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)), 112015 + ser_ps(true, 4096) + FROM_HBM +
-                                                              TO_TCM_THERE + WIRE + CREDIT);
+    assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)),
+                     112015 + ser_ps(true, 4096) + FROM_HBM + TO_TCM_THERE + WIRE + CREDIT);
     machine_free(m);
 }
 
@@ -124,8 +125,7 @@ static void a_store_from_sram_is_a_copy(void **state)
     RUN(m, {0, (const struct line[]){STORE_FROM(TENSOR_VA, SRAM(256), 4096),
                                      COPY(TENSOR_VA, tl_sram_va(256), 4096), DONE}});
     const struct lp_op *store = nth(m, 0, LP_OP_STORE, 0), *copy = nth(m, 0, LP_OP_COPY, 0);
-    assert_int_equal(took(store),
-                     ISSUE + TO_SRAM + FROM_SRAM - 4000 + TO_HBM + ser_ps(true, 4096));
+    assert_int_equal(took(store), ISSUE + TO_SRAM + FROM_SRAM - 4000 + TO_HBM + ser_ps(true, 4096));
     assert_int_equal(took(store), took(copy));
     assert_int_equal(store->a.space, LP_SPACE_SRAM);
     assert_int_equal(store->a.at, 256);
@@ -180,9 +180,8 @@ static void a_tile_in_a_slot_and_an_operand_in_sram_are_two_loads(void **state)
     m->config.slots = HW_MEMORY_HBM;
     machine_start(m);
     RUN(m, {0, (const struct line[]){SEND(E, 4096), ADD(2048), DONE}}, {1, adds});
-    assert_int_equal(took(nth(m, 1, LP_OP_MATH, 0)), took(nth(m, 0, LP_OP_MATH, 0)) +
-                                                         load_ps(true, 4096) +
-                                                         load_ps(false, 4096));
+    assert_int_equal(took(nth(m, 1, LP_OP_MATH, 0)),
+                     took(nth(m, 0, LP_OP_MATH, 0)) + load_ps(true, 4096) + load_ps(false, 4096));
     machine_free(m);
 }
 
@@ -198,13 +197,14 @@ static void values_are_those_of_the_memory(void **state)
     struct machine *m = small_machine(1, 1, 1);
     m->with_data = true;
     machine_start(m);
-    assert_int_equal(data_pass_write(m->data, 0, TENSOR_PA + 64, one_two_three,
-                                     sizeof one_two_three, &m->error),
-                     CW_OK);
-    RUN(m, {0, (const struct line[]){SEND_FROM(E, HBM(TENSOR_PA + 64), 6),
-                                     ADD_FROM(HBM(TENSOR_PA + 64), HBM(TENSOR_PA + 64), 3),
-                                     STORE_FROM(tl_sram_va(32), TCM(0), 6),
-                                     SEND_FROM(E, SRAM(32), 6), DONE}},
+    assert_int_equal(
+        data_pass_write(m->data, 0, TENSOR_PA + 64, one_two_three, sizeof one_two_three, &m->error),
+        CW_OK);
+    RUN(m,
+        {0, (const struct line[]){SEND_FROM(E, HBM(TENSOR_PA + 64), 6),
+                                  ADD_FROM(HBM(TENSOR_PA + 64), HBM(TENSOR_PA + 64), 3),
+                                  STORE_FROM(tl_sram_va(32), TCM(0), 6), SEND_FROM(E, SRAM(32), 6),
+                                  DONE}},
         {1, (const struct line[]){RECV_INTO(W, 6, 128), STORE(TENSOR_VA, 6), RECV_INTO(W, 6, 128),
                                   STORE(TENSOR_VA + 6, 6), DONE}});
     machine_settle_data(m);
