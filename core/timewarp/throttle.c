@@ -28,6 +28,7 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync)
     *throttle = (struct throttle){.sync = sync,
                                   .window = window,
                                   .window_first = window,
+                                  .reach_ps = CW_TIME_MAX,
                                   .batch = BATCH_START,
                                   .patience_full = PATIENCE_MAX,
                                   .purge_from = PURGE_MIN};
@@ -66,6 +67,29 @@ static void throttle_widen(struct throttle *throttle)
 {
     const size_t most = throttle->sync == CW_ADAPTIVE ? WINDOW_MAX : WINDOW_OPTIMISTIC;
     throttle->window = throttle->window * 2 > most ? most : throttle->window * 2;
+}
+
+/*
+ * Events between two looks at the others say little about the model time that they cover: in a
+ * sparse model a worker that counts events runs far ahead. So speculation is bounded in model time,
+ * too. The bound halves when one event in twelve is undone, and doubles when fewer than one in
+ * forty are.
+ */
+void throttle_adjust_reach(struct throttle *throttle, int64_t ahead_ps)
+{
+    struct throttle_usage *const usage = &throttle->usage;
+    if (usage->processed < USAGE_MIN)
+        return;
+    if (usage->rolled_back * 50 > usage->processed) {
+        if (ahead_ps < throttle->reach_ps) /* else the bound is what held it */
+            throttle->reach_ps = ahead_ps;
+        throttle->reach_ps = throttle->reach_ps > 2 ? throttle->reach_ps / 2 : 1;
+    } else if (usage->rolled_back * 400 < usage->processed) {
+        throttle->reach_ps =
+            throttle->reach_ps > CW_TIME_MAX / 4 ? CW_TIME_MAX : throttle->reach_ps * 2;
+    }
+    if (throttle->sync != CW_ADAPTIVE) /* there throttle_adjust() looks at it, too */
+        *usage = (struct throttle_usage){0};
 }
 
 void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, uint64_t safe)

@@ -30,6 +30,8 @@ struct throttle {
     unsigned patience_full; /* the value that it is set to; */
     unsigned waited;        /* turns since then; */
     uint64_t safe_before;   /* safe events up to then */
+    int64_t
+        reach_ps; /* speculation stays within so much of the safe bound; CW_TIME_MAX: no limit */
     struct throttle_usage usage;
     bool held;              /* no speculation: one thread runs all workers (gather.h) */
     bool refused;           /* speculation has asked for memory in vain; */
@@ -43,6 +45,10 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync);
 /* After the safe bound has risen, or a round of GVT has ended. `live`: events that are handled and
  * not committed; `safe`: safe events handled, ever. */
 void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, uint64_t safe);
+
+/* Before throttle_adjust(): moves the reach. `ahead_ps`: how far the latest speculative event is
+ * beyond the safe bound. */
+void throttle_adjust_reach(struct throttle *throttle, int64_t ahead_ps);
 
 /* Before events are handled: sets how much speculation memory allows. */
 void throttle_read_memory(struct throttle *throttle, const struct memory *memory,

@@ -1,6 +1,6 @@
 /*
- * test_core_gather.c: when one thread takes all events (core/gather/pace.h), and that a run does
- * not show it.
+ * test_core_gather.c: how workers avoid work that does not pay. One thread takes all events
+ * (core/gather/pace.h), and a run does not show it. Speculation is bounded (throttle.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 
 #include "bench/phold/phold.h"
 #include "core/gather/pace.h"
+#include "core/timewarp/throttle.h"
 
 /* A machine on which each way has a rate, and a change takes a while. */
 struct machine {
@@ -91,6 +92,29 @@ static void a_machine_that_changes_is_noticed(void **state)
     assert_int_equal(machine.pace.best, WAY_APART);
 }
 
+static void speculation_narrows_in_model_time_where_much_is_undone(void **state)
+{
+    (void)state;
+    struct throttle throttle;
+    throttle_init(&throttle, CW_OPTIMISTIC);
+    assert_true(throttle.reach_ps == CW_TIME_MAX);
+    throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 10};
+    throttle_adjust_reach(&throttle, 1000);
+    assert_true(throttle.reach_ps == CW_TIME_MAX); /* neither much nor little */
+    throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 30};
+    throttle_adjust_reach(&throttle, 1000);
+    assert_int_equal(throttle.reach_ps, 500);
+    throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 30};
+    throttle_adjust_reach(&throttle, 1000);
+    assert_int_equal(throttle.reach_ps, 250);
+    throttle.usage = (struct throttle_usage){.processed = 1000};
+    throttle_adjust_reach(&throttle, 0);
+    assert_int_equal(throttle.reach_ps, 500);
+    throttle.usage = (struct throttle_usage){.processed = 10, .rolled_back = 10};
+    throttle_adjust_reach(&throttle, 0);
+    assert_int_equal(throttle.reach_ps, 500); /* too few to tell */
+}
+
 /* Long enough for several changes of the way. */
 static void a_run_that_gathers_commits_the_same(void **state)
 {
@@ -121,6 +145,7 @@ int main(void)
         cmocka_unit_test(trials_take_a_fiftieth_of_the_time),
         cmocka_unit_test(a_gain_of_little_does_not_take_the_other_cores),
         cmocka_unit_test(a_machine_that_changes_is_noticed),
+        cmocka_unit_test(speculation_narrows_in_model_time_where_much_is_undone),
         cmocka_unit_test(a_run_that_gathers_commits_the_same),
     };
     return cmocka_run_group_tests_name("gather", tests, NULL, NULL);
