@@ -248,11 +248,11 @@ json_t *report_engine_json(const struct result_engine *engine)
     put_member(&object, "rolled_back_events", json_u64(stats->events_rolled_back));
     put_member(&object, "rollbacks_injected", json_u64(stats->rollbacks_injected));
     put_member(&object, "anti_messages", json_u64(stats->anti_messages));
+    put_member(&object, "efficiency", json_real(report_efficiency(stats)));
+    put_member(&object, "gvt_rounds", json_u64(stats->gvt_rounds));
     put_member(&object, "moves", json_u64(stats->moves));
     put_member(&object, "parts_moved", json_u64(stats->parts_moved));
     put_member(&object, "move_s", json_real(stats->move_s));
-    put_member(&object, "efficiency", json_real(report_efficiency(stats)));
-    put_member(&object, "gvt_rounds", json_u64(stats->gvt_rounds));
     put_member(&object, "undo_bytes", json_u64(stats->undo_bytes));
     put_member(&object, "safe_events", json_u64(stats->safe_events));
     put_member(&object, "gathered_events", json_u64(stats->gathered_events));

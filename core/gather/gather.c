@@ -22,7 +22,7 @@
 
 enum {
     TURNS_PER_LOOK = 8,           /* of worker 0, while threads are apart */
-    TOGETHER_FIRST_MAX = 1 << 14, /* pending events: more are not gathered to begin with */
+    TOGETHER_FIRST_MAX = 1 << 10, /* pending events: more are not gathered to begin with */
     LOOKS_BEFORE_SLEEP = 2048,    /* of a parked thread */
     SLEEP_NS_MAX = 100000000,
     OFTEN_LOOKS_MAX = 32, /* CW_GATHER_OFTEN */

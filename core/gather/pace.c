@@ -13,6 +13,8 @@
 /* To be chosen a way must be so much better. Together leaves the other cores to others, so it needs
  * no gain. */
 static const double gain_min[WAYS] = {1.04, 1.0};
+/* Trials in a row that together has to win: the model itself may have been faster just then. */
+#define WINS_MIN 3
 /* The best way has become so much slower than it was when it was chosen: another trial is due. */
 #define SLOWER 0.7
 
@@ -55,7 +57,16 @@ static void end_trial(struct pace *pace, double now_s, uint64_t committed, doubl
 {
     const enum way tried = pace->way;
     pace->tries = false;
-    pace->returns = pace->rate[tried] <= pace->rate[pace->best] * gain_min[tried];
+    const bool wins = pace->rate[tried] > pace->rate[pace->best] * gain_min[tried];
+    pace->wins = wins ? pace->wins + 1 : 0;
+    pace->returns = !wins || (tried == WAY_TOGETHER && pace->wins < WINS_MIN);
+    if (wins && pace->returns) { /* the next trial comes soon */
+        pace->interval_s = INTERVAL_MIN_S;
+        change_way(pace, pace->best, now_s, committed);
+        return;
+    }
+    if (!pace->returns)
+        pace->wins = 0;
     if (pace->returns) {
         pace->interval_s *= 2;
         if (pace->interval_s > INTERVAL_MAX_S)

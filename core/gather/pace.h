@@ -23,6 +23,7 @@ struct pace {
     bool settles;             /* the way has just begun: nothing is measured yet */
     bool tries;               /* `way` is on trial */
     bool returns;             /* the best way has just won against a trial */
+    unsigned wins;            /* of trials in a row, by a way that was not chosen yet */
     double rate[WAYS];        /* events per second, when last measured; 0: never */
     double decided;           /* the rate of the best way when it was chosen */
     double began_s;           /* of this measurement */
