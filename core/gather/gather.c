@@ -195,14 +195,13 @@ static void hold_speculation(struct cw_sim *sim, bool held)
         sim->workers[i].timewarp->throttle.held = held;
 }
 
-/* Whether the workers have come to rest, but for messages that have arrived. */
-static bool is_at_rest(const struct cw_sim *sim)
+/* Whether events may be gathered: no round and no move is on, and the run does not end. */
+static bool may_gather(const struct cw_sim *sim)
 {
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         const struct timewarp *const tw = sim->workers[i].timewarp;
-        if (tw->gvt.over || tw->gvt.stage != GVT_BEGIN || tw->undo_log.live > 0 ||
-            tw->lazy.logs.count > 0 || migrate_is_on(tw) || tw->current.failed ||
-            tw->current.stuck || tw->throttle.level >= MEMORY_TIGHT)
+        if (tw->gvt.over || tw->gvt.stage != GVT_BEGIN || migrate_is_on(tw) || tw->current.failed ||
+            tw->throttle.level >= MEMORY_TIGHT)
             return false;
     }
     return true;
@@ -220,19 +219,33 @@ static bool may_part(const struct cw_sim *sim)
     return true;
 }
 
+/* I-MOVE-2 says which events are final. */
+static void undo_and_publish(struct timewarp *tw)
+{
+    migrate_undo_rest(tw);
+    (void)links_publish(&tw->links);
+}
+
 /* After a turn of each worker: all that was sent has been published. */
 static void try_to_gather(struct cw_sim *sim)
 {
     struct worker *const first = &sim->workers[0];
-    if (!is_at_rest(sim))
+    if (!may_gather(sim))
         return;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        if (!worker_guard(&sim->workers[i], undo_and_publish))
+            return;
     for (uint32_t i = 0; i < sim->worker_count; i++)
         if (!worker_guard(&sim->workers[i], receive_all))
             return;
     if (!worker_guard(first, move_all_to_first))
         return;
-    CW_INVARIANT("I-GATHER-2", is_at_rest(sim), "events are gathered, and worker %u is not at rest",
-                 0u);
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        CW_INVARIANT("I-GATHER-2",
+                     sim->workers[i].timewarp->undo_log.live == 0 &&
+                         pending_count(&sim->workers[i].pending) * (i > 0) == 0,
+                     "events are gathered, and worker %u has %llu logs", (unsigned)i,
+                     (unsigned long long)sim->workers[i].timewarp->undo_log.live);
     first->lp_worker = NULL;
     first->check_below_ps = greatest_least_delay_ps(sim);
     set_gathered(sim, true);
@@ -477,7 +490,7 @@ bool gather_begin(struct cw_sim *sim, gather_start_fn start)
     for (uint32_t i = 1; i < sim->thread_count; i++)
         sync_store_release(&gather->threads[i].parked, gather->together ? PARKED : RUNS);
     hold_speculation(sim, gather->together);
-    if (!gather->together || !is_at_rest(sim))
+    if (!gather->together || !may_gather(sim))
         (void)scatter(sim);
     else
         try_to_gather(sim); /* also the events that were injected since */
