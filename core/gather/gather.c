@@ -25,6 +25,7 @@ enum {
     TOGETHER_FIRST_MAX = 1 << 10, /* pending events: more are not gathered to begin with */
     LOOKS_BEFORE_SLEEP = 2048,    /* of a parked thread */
     SLEEP_NS_MAX = 100000000,
+    FEW_EVENTS = 256,
     OFTEN_LOOKS_MAX = 32, /* CW_GATHER_OFTEN */
 };
 static const double change_s_per_event = 25e-9;
@@ -151,6 +152,22 @@ static bool drop_cancelled_event(void *arg, struct cw_event *event)
     return drop_if_cancelled(arg, event);
 }
 
+/* Takes all pending events from a worker, and gives them to worker 0. Of few events each takes its
+ * turn, as at the beginning of a drain: that leaves the buckets as they are. */
+static bool move_from(struct worker *from)
+{
+    struct moving moving = {.from = from};
+    const struct entry *least;
+    if (pending_count(&from->pending) > FEW_EVENTS)
+        return pending_sift(&from->pending, move_to_first, &moving) && !moving.failed;
+    while ((least = pending_peek(&from->pending)) != NULL) {
+        struct cw_event *const event = least->event;
+        pending_pop(&from->pending, least);
+        (void)move_to_first(&moving, event);
+    }
+    return !from->pending.out_of_memory && !moving.failed;
+}
+
 /* Entered by way of worker_guard(), as worker 0: memory may run out. */
 static void move_all_to_first(struct timewarp *tw)
 {
@@ -158,12 +175,9 @@ static void move_all_to_first(struct timewarp *tw)
     if (tw->rollback.cancelled > 0 &&
         !pending_sift(&tw->worker->pending, drop_cancelled_event, tw->worker))
         worker_fail_for_memory(tw->worker);
-    for (uint32_t i = 1; i < sim->worker_count; i++) {
-        struct moving moving = {.from = &sim->workers[i]};
-        if (pending_count(&moving.from->pending) > 0 &&
-            (!pending_sift(&moving.from->pending, move_to_first, &moving) || moving.failed))
+    for (uint32_t i = 1; i < sim->worker_count; i++)
+        if (pending_count(&sim->workers[i].pending) > 0 && !move_from(&sim->workers[i]))
             worker_fail_for_memory(tw->worker);
-    }
 }
 
 static void move_all_to_owners(struct timewarp *tw)
