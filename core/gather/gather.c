@@ -76,7 +76,8 @@ int gather_create(struct cw_sim *sim, struct cw_error *error)
 {
     struct memory *const memory = &sim->memory;
     if (sim->config.gather == CW_GATHER_NEVER || sim->thread_count < 2 ||
-        sim->config.sync == CW_STRESS || sim->config.check_changes)
+        sim->config.sync == CW_STRESS || sim->config.check_changes ||
+        sim->config.balance != CW_BALANCE_OFF)
         return CW_OK;
     struct gather *const gather = memory_take(memory, sizeof *gather);
     if (gather == NULL)
