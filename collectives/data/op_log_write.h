@@ -1,6 +1,6 @@
 /*
- * op_log_write.h: writes an op log (op_log.h), as the data pass works. One thread at a time; two
- * logs share nothing.
+ * op_log_write.h: writes an op log (op_log.h), of committed operations and of the fills of the
+ * host. One thread at a time; two logs share nothing.
  */
 #ifndef COLLECTIVES_OP_LOG_WRITE_H
 #define COLLECTIVES_OP_LOG_WRITE_H

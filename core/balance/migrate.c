@@ -289,20 +289,10 @@ static bool all_have_made(const struct timewarp *tw, enum move_stage made)
 
 static struct key least_of(struct key a, struct key b) { return key_before(a, b) ? a : b; }
 
-/* The least key that this worker has to handle. Frees the cancelled events before it. */
+/* The least key that this worker has to handle, a failed event's included. */
 static struct key least_left(struct timewarp *tw)
 {
-    struct pending *const pending = &tw->worker->pending;
-    const struct entry *least;
-    while ((least = pending_peek(pending)) != NULL && least->event->reserved & EVENT_CANCELLED) {
-        struct cw_event *const event = least->event;
-        pending_pop(pending, least);
-        event_pool_put(&tw->worker->pool, event);
-        tw->rollback.cancelled--;
-    }
-    if (least == NULL && pending->out_of_memory)
-        worker_fail_for_memory(tw->worker);
-    const struct key key = least == NULL ? KEY_NEVER : key_of(least);
+    const struct key key = gvt_least_pending(tw);
     return tw->current.failed ? least_of(key, tw->current.stuck_at) : key;
 }
 

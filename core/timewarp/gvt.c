@@ -84,8 +84,7 @@ static void first_cut(struct timewarp *tw, struct gvt_slot *slot)
     count_cut(tw, GVT_ALL_MADE_FIRST_CUT);
 }
 
-/* The key of the least event that this worker has to handle. Frees the cancelled ones before it. */
-static struct key least_pending(struct timewarp *tw)
+struct key gvt_least_pending(struct timewarp *tw)
 {
     struct pending *const pending = &tw->worker->pending;
     const struct entry *least;
@@ -119,7 +118,7 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
         (unsigned long long)tw->gvt.round, (unsigned long long)slot->round);
     receive_all(tw);
     (void)links_publish(&tw->links);
-    struct key least = least_pending(tw);
+    struct key least = gvt_least_pending(tw);
     slot->failed = tw->current.failed;
     if (tw->current.failed) {
         const struct key key = tw->current.stuck_at;

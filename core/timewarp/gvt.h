@@ -64,6 +64,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/event.h"
+
 struct cw_sim;
 struct gvt;
 struct timewarp;
@@ -77,6 +79,10 @@ bool gvt_can_go_on(const struct gvt *gvt, const struct cw_sim *sim);
 /* Goes on with the round as far as possible without waiting. Begins one if another worker has, or
  * if this one needs one. True: a round has ended, and `now` and `safe_ps` are new. */
 bool gvt_step(struct timewarp *tw);
+
+/* The key of the least event that the worker has to handle; KEY_NEVER: none. Frees the cancelled
+ * ones before it. */
+struct key gvt_least_pending(struct timewarp *tw);
 
 /* Fills delays_ps[to * workers + from] with D of I-SAFE-1, from the partition's matrix
  * [from * workers + to] of least delays; NULL: all are 0. Some workers^3 steps at most, fewer where

@@ -470,7 +470,7 @@ static void a_limit_on_file_sizes_is_a_failed_write(void **state)
     (void)state;
     static const char *const lines[] = {
         "run --trace", "run --ccl-trace", "run --n-elem 8:1KiB:+8 --json",
-        "phold --lps 16 --end 3000 --threads 2 --no-gather --engine-log"};
+        "phold --lps 16 --end 30000 --sync sequential --engine-log"}; /* a row per 65,536 events */
     char command[600], err[128], path[128];
     snprintf(err, sizeof err, "%s", in_folder("limited.err"));
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
