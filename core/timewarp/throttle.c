@@ -72,8 +72,7 @@ static void throttle_widen(struct throttle *throttle)
 /*
  * Events between two looks at the others say little about the model time that they cover: in a
  * sparse model a worker that counts events runs far ahead. So speculation is bounded in model time,
- * too. The bound halves when one event in twelve is undone, and doubles when fewer than one in
- * forty are.
+ * too. The bound halves when one event in 50 is undone, and doubles when fewer than one in 400 are.
  */
 void throttle_adjust_reach(struct throttle *throttle, int64_t ahead_ps)
 {

@@ -30,8 +30,8 @@ struct throttle {
     unsigned patience_full; /* the value that it is set to; */
     unsigned waited;        /* turns since then; */
     uint64_t safe_before;   /* safe events up to then */
-    int64_t
-        reach_ps; /* speculation stays within so much of the safe bound; CW_TIME_MAX: no limit */
+    /* speculation stays within so much of the safe bound; CW_TIME_MAX: no limit */
+    int64_t reach_ps;
     struct throttle_usage usage;
     bool held;              /* no speculation: one thread runs all workers (gather.h) */
     bool refused;           /* speculation has asked for memory in vain; */
