@@ -15,7 +15,7 @@ enum {
     PURGE_MIN = 1024,            /* cancelled events */
     EVENTS_AFTER_REFUSAL = 256,  /* to commit before speculating again */
     USAGE_MIN = 256,             /* events that the window is judged by */
-    TURNS_PER_SAFE = 8, /* to wait so long for a safe event is cheaper than to speculate on it */
+    TURNS_PER_SAFE = 1, /* to wait so long for a safe event is cheaper than to speculate on it */
     PATIENCE_MIN = 1,   /* turns */
     PATIENCE_MAX = 256,
 };
@@ -72,22 +72,25 @@ static void throttle_widen(struct throttle *throttle)
 /*
  * Events between two looks at the others say little about the model time that they cover: in a
  * sparse model a worker that counts events runs far ahead. So speculation is bounded in model time,
- * too. The bound halves when one event in 50 is undone, and doubles when fewer than one in 400 are.
+ * too. In `adaptive` the bound halves when one event in 12 is undone, and doubles when fewer than one
+ * in 40 are. In `optimistic` all events keep their logs, and it is worth less to speculate: there it
+ * is one in 50, and one in 400.
  */
 void throttle_adjust_reach(struct throttle *throttle, int64_t ahead_ps)
 {
     struct throttle_usage *const usage = &throttle->usage;
     if (usage->processed < USAGE_MIN)
         return;
-    if (usage->rolled_back * 50 > usage->processed) {
+    const bool adaptive = throttle->sync == CW_ADAPTIVE;
+    if (usage->rolled_back * (adaptive ? 12 : 50) > usage->processed) {
         if (ahead_ps < throttle->reach_ps) /* else the bound is what held it */
             throttle->reach_ps = ahead_ps;
         throttle->reach_ps = throttle->reach_ps > 2 ? throttle->reach_ps / 2 : 1;
-    } else if (usage->rolled_back * 400 < usage->processed) {
+    } else if (usage->rolled_back * (adaptive ? 40 : 400) < usage->processed) {
         throttle->reach_ps =
             throttle->reach_ps > CW_TIME_MAX / 4 ? CW_TIME_MAX : throttle->reach_ps * 2;
     }
-    if (throttle->sync != CW_ADAPTIVE) /* there throttle_adjust() looks at it, too */
+    if (!adaptive) /* there throttle_adjust() looks at it, too */
         *usage = (struct throttle_usage){0};
 }
 
