@@ -17,6 +17,8 @@ static const double gain_min[WAYS] = {1.04, 1.0};
 #define WINS_MIN 3
 /* One win is enough where together is so much faster: no phase of a model explains that. */
 #define DECISIVE 2.5
+/* A trial that is so much slower ends early, and is not repeated soon. */
+#define HOPELESS 0.5
 /* The best way has become so much slower than it was when it was chosen: another trial is due. */
 #define SLOWER 0.7
 
@@ -71,7 +73,7 @@ static void end_trial(struct pace *pace, double now_s, uint64_t committed, doubl
     if (!pace->returns)
         pace->wins = 0;
     if (pace->returns) {
-        pace->interval_s *= 2;
+        pace->interval_s *= pace->rate[tried] < pace->rate[pace->best] * HOPELESS ? 4 : 2;
         if (pace->interval_s > INTERVAL_MAX_S)
             pace->interval_s = INTERVAL_MAX_S;
         change_way(pace, pace->best, now_s, committed);
@@ -114,6 +116,19 @@ static void judge_best(struct pace *pace, double now_s, double change_s)
     }
 }
 
+/* Whether what runs has been measured for long enough. */
+static bool is_measured(const struct pace *pace, double elapsed_s, uint64_t committed,
+                        double change_s)
+{
+    const double trial_s = TRIAL_S + change_s;
+    if (pace->decided <= 0)
+        return elapsed_s >= trial_s;
+    if (!pace->tries)
+        return elapsed_s >= WINDOW_S;
+    const double rate = (double)(committed - pace->committed) / elapsed_s;
+    return elapsed_s >= (rate < pace->rate[pace->best] * HOPELESS ? trial_s / 4 : trial_s);
+}
+
 enum way pace_look(struct pace *pace, double now_s, uint64_t committed, double change_s)
 {
     const double elapsed_s = now_s - pace->began_s;
@@ -126,7 +141,7 @@ enum way pace_look(struct pace *pace, double now_s, uint64_t committed, double c
         begin_measurement(pace, now_s, committed);
         return pace->way;
     }
-    if (elapsed_s < (pace->tries || pace->decided <= 0 ? TRIAL_S + change_s : WINDOW_S))
+    if (!is_measured(pace, elapsed_s, committed, change_s))
         return pace->way;
     pace->rate[pace->way] = (double)(committed - pace->committed) / elapsed_s;
     begin_measurement(pace, now_s, committed);
