@@ -72,9 +72,9 @@ static void throttle_widen(struct throttle *throttle)
 /*
  * Events between two looks at the others say little about the model time that they cover: in a
  * sparse model a worker that counts events runs far ahead. So speculation is bounded in model time,
- * too. In `adaptive` the bound halves when one event in 12 is undone, and doubles when fewer than one
- * in 40 are. In `optimistic` all events keep their logs, and it is worth less to speculate: there it
- * is one in 50, and one in 400.
+ * too. In `adaptive` the bound halves when one event in 12 is undone, and doubles when fewer than
+ * one in 40 are. In `optimistic` all events keep their logs, and it is worth less to speculate:
+ * there it is one in 50, and one in 400.
  */
 void throttle_adjust_reach(struct throttle *throttle, int64_t ahead_ps)
 {

@@ -138,6 +138,26 @@ static void a_run_that_gathers_commits_the_same(void **state)
     assert_in_range(got.gathered_events, 1, got.events_committed - 1);
 }
 
+/* Without lookahead most events are speculative when one thread takes them. */
+static void speculation_is_undone_before_events_gather(void **state)
+{
+    (void)state;
+    struct phold_options options = phold_defaults();
+    options.lps = 256;
+    options.population = 8;
+    options.lookahead_ps = 0;
+    options.remote_p32 = UINT64_C(1) << 31;
+    options.engine.end_ps = 10000000;
+    struct cw_stats expected, got;
+    struct cw_error error;
+    double setup_s;
+    assert_int_equal(phold_run(&options, CW_SEQUENTIAL, 1, &expected, &setup_s, &error), CW_OK);
+    options.engine.gather = CW_GATHER_OFTEN;
+    assert_int_equal(phold_run(&options, CW_ADAPTIVE, 2, &got, &setup_s, &error), CW_OK);
+    assert_true(got.trace_hash == expected.trace_hash);
+    assert_in_range(got.gathered_events, 1, got.events_committed - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +167,7 @@ int main(void)
         cmocka_unit_test(a_machine_that_changes_is_noticed),
         cmocka_unit_test(speculation_narrows_in_model_time_where_much_is_undone),
         cmocka_unit_test(a_run_that_gathers_commits_the_same),
+        cmocka_unit_test(speculation_is_undone_before_events_gather),
     };
     return cmocka_run_group_tests_name("gather", tests, NULL, NULL);
 }
