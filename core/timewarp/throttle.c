@@ -18,7 +18,12 @@ enum {
     TURNS_PER_SAFE = 1, /* to wait so long for a safe event is cheaper than to speculate on it */
     PATIENCE_MIN = 1,   /* turns */
     PATIENCE_MAX = 256,
+    USAGE_UNBOUNDED =
+        8192,        /* as USAGE_MIN, in optimistic, before speculation is bounded in model time */
+    REACH_STEPS = 4, /* in a row, which must have helped */
 };
+/* The share of events undone must fall to this part of what it was. */
+static const double REACH_GAIN = 0.75;
 
 void throttle_init(struct throttle *throttle, enum cw_sync sync)
 {
@@ -28,7 +33,7 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync)
     *throttle = (struct throttle){.sync = sync,
                                   .window = window,
                                   .window_first = window,
-                                  .reach_ps = CW_TIME_MAX,
+                                  .reach.ps = CW_TIME_MAX,
                                   .batch = BATCH_START,
                                   .patience_full = PATIENCE_MAX,
                                   .purge_from = PURGE_MIN};
@@ -69,6 +74,26 @@ static void throttle_widen(struct throttle *throttle)
     throttle->window = throttle->window * 2 > most ? most : throttle->window * 2;
 }
 
+/* Too many events were undone. Without a bound a model may need none: then it takes a larger share
+ * (UNDONE_UNBOUNDED) to set one. If some steps have not helped, the bound goes again: where workers
+ * wait for each other at a bound, they are more often apart in model time than those that run. */
+static void narrow_reach(struct throttle *throttle, int64_t ahead_ps, double share)
+{
+    struct throttle_reach *const reach = &throttle->reach;
+    if (reach->steps == 0)
+        reach->share_first = share;
+    if (reach->steps++ == REACH_STEPS) {
+        reach->steps = 0;
+        if (share > reach->share_first * REACH_GAIN) {
+            reach->ps = CW_TIME_MAX;
+            return;
+        }
+    }
+    if (ahead_ps < reach->ps) /* else the bound is what held it */
+        reach->ps = ahead_ps;
+    reach->ps = reach->ps > 2 ? reach->ps / 2 : 1;
+}
+
 /*
  * Events between two looks at the others say little about the model time that they cover: in a
  * sparse model a worker that counts events runs far ahead. So speculation is bounded in model time,
@@ -79,16 +104,17 @@ static void throttle_widen(struct throttle *throttle)
 void throttle_adjust_reach(struct throttle *throttle, int64_t ahead_ps)
 {
     struct throttle_usage *const usage = &throttle->usage;
-    if (usage->processed < USAGE_MIN)
+    struct throttle_reach *const reach = &throttle->reach;
+    const bool adaptive = throttle->sync == CW_ADAPTIVE, bounded = reach->ps < CW_TIME_MAX;
+    if (usage->processed < (bounded || adaptive ? USAGE_MIN : USAGE_UNBOUNDED))
         return;
-    const bool adaptive = throttle->sync == CW_ADAPTIVE;
-    if (usage->rolled_back * (adaptive ? 12 : 50) > usage->processed) {
-        if (ahead_ps < throttle->reach_ps) /* else the bound is what held it */
-            throttle->reach_ps = ahead_ps;
-        throttle->reach_ps = throttle->reach_ps > 2 ? throttle->reach_ps / 2 : 1;
-    } else if (usage->rolled_back * (adaptive ? 40 : 400) < usage->processed) {
-        throttle->reach_ps =
-            throttle->reach_ps > CW_TIME_MAX / 4 ? CW_TIME_MAX : throttle->reach_ps * 2;
+    const double share = (double)usage->rolled_back / (double)usage->processed;
+    if (share > (adaptive ? 1.0 / 12 : bounded ? 1.0 / 50 : 1.0 / 2)) {
+        narrow_reach(throttle, ahead_ps, share);
+    } else {
+        reach->steps = 0;
+        if (share < (adaptive ? 1.0 / 40 : 1.0 / 400))
+            reach->ps = reach->ps > CW_TIME_MAX / 4 ? CW_TIME_MAX : reach->ps * 2;
     }
     if (!adaptive) /* there throttle_adjust() looks at it, too */
         *usage = (struct throttle_usage){0};

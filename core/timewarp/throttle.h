@@ -20,6 +20,13 @@ struct throttle_usage {
     uint64_t processed, rolled_back;
 };
 
+/* Speculation stays within so much of the safe bound. */
+struct throttle_reach {
+    int64_t ps;         /* CW_TIME_MAX: no limit */
+    double share_first; /* of events undone, when it began to narrow; */
+    unsigned steps;     /* in a row since then */
+};
+
 struct throttle {
     enum cw_sync sync;
     enum memory_level level;
@@ -30,8 +37,7 @@ struct throttle {
     unsigned patience_full; /* the value that it is set to; */
     unsigned waited;        /* turns since then; */
     uint64_t safe_before;   /* safe events up to then */
-    /* speculation stays within so much of the safe bound; CW_TIME_MAX: no limit */
-    int64_t reach_ps;
+    struct throttle_reach reach;
     struct throttle_usage usage;
     bool held;              /* no speculation: one thread runs all workers (gather.h) */
     bool refused;           /* speculation has asked for memory in vain; */

@@ -92,27 +92,48 @@ static void a_machine_that_changes_is_noticed(void **state)
     assert_int_equal(machine.pace.best, WAY_APART);
 }
 
+static void judge(struct throttle *throttle, uint64_t processed, uint64_t undone, int64_t ahead_ps)
+{
+    throttle->usage = (struct throttle_usage){.processed = processed, .rolled_back = undone};
+    throttle_adjust_reach(throttle, ahead_ps);
+}
+
 static void speculation_narrows_in_model_time_where_much_is_undone(void **state)
 {
     (void)state;
     struct throttle throttle;
     throttle_init(&throttle, CW_OPTIMISTIC);
-    assert_true(throttle.reach_ps == CW_TIME_MAX);
-    throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 10};
-    throttle_adjust_reach(&throttle, 1000);
-    assert_true(throttle.reach_ps == CW_TIME_MAX); /* neither much nor little */
-    throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 30};
-    throttle_adjust_reach(&throttle, 1000);
-    assert_int_equal(throttle.reach_ps, 500);
-    throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 30};
-    throttle_adjust_reach(&throttle, 1000);
-    assert_int_equal(throttle.reach_ps, 250);
-    throttle.usage = (struct throttle_usage){.processed = 1000};
-    throttle_adjust_reach(&throttle, 0);
-    assert_int_equal(throttle.reach_ps, 500);
-    throttle.usage = (struct throttle_usage){.processed = 10, .rolled_back = 10};
-    throttle_adjust_reach(&throttle, 0);
-    assert_int_equal(throttle.reach_ps, 500); /* too few to tell */
+    assert_true(throttle.reach.ps == CW_TIME_MAX);
+    judge(&throttle, 10000, 3000, 1000);
+    assert_true(throttle.reach.ps == CW_TIME_MAX); /* without a bound that is not too much */
+    judge(&throttle, 10000, 7000, 1000);
+    assert_int_equal(throttle.reach.ps, 500);
+    judge(&throttle, 1000, 30, 1000);
+    assert_int_equal(throttle.reach.ps, 250);
+    judge(&throttle, 1000, 10, 1000);
+    assert_int_equal(throttle.reach.ps, 250); /* neither much nor little */
+    judge(&throttle, 1000, 0, 0);
+    assert_int_equal(throttle.reach.ps, 500);
+    judge(&throttle, 10, 10, 0);
+    assert_int_equal(throttle.reach.ps, 500); /* too few to tell */
+}
+
+static void a_bound_that_does_not_help_goes(void **state)
+{
+    (void)state;
+    struct throttle throttle;
+    throttle_init(&throttle, CW_OPTIMISTIC);
+    judge(&throttle, 10000, 7000, 1024);
+    for (unsigned step = 1; step < 4; step++)
+        judge(&throttle, 1000, 700, 1024);
+    assert_int_equal(throttle.reach.ps, 64);
+    judge(&throttle, 1000, 700, 1024);
+    assert_true(throttle.reach.ps == CW_TIME_MAX);
+    judge(&throttle, 10000, 7000, 1024);
+    for (unsigned step = 1; step < 4; step++)
+        judge(&throttle, 1000, 700, 1024);
+    judge(&throttle, 1000, 300, 1024);
+    assert_int_equal(throttle.reach.ps, 32); /* it has helped */
 }
 
 /* Long enough for several changes of the way. */
@@ -166,6 +187,7 @@ int main(void)
         cmocka_unit_test(a_gain_of_little_does_not_take_the_other_cores),
         cmocka_unit_test(a_machine_that_changes_is_noticed),
         cmocka_unit_test(speculation_narrows_in_model_time_where_much_is_undone),
+        cmocka_unit_test(a_bound_that_does_not_help_goes),
         cmocka_unit_test(a_run_that_gathers_commits_the_same),
         cmocka_unit_test(speculation_is_undone_before_events_gather),
     };
