@@ -15,8 +15,10 @@ enum {
     PURGE_MIN = 1024,            /* cancelled events */
     EVENTS_AFTER_REFUSAL = 256,  /* to commit before speculating again */
     USAGE_MIN = 256,             /* events that the window is judged by */
-    TURNS_PER_SAFE = 1, /* to wait so long for a safe event is cheaper than to speculate on it */
-    PATIENCE_MIN = 1,   /* turns */
+    /* to wait so long for a safe event is cheaper than to speculate on it: */
+    TURNS_PER_SAFE = 1,
+    TURNS_PER_SAFE_WARY = 8, /* where much speculation is undone */
+    PATIENCE_MIN = 1,        /* turns */
     PATIENCE_MAX = 256,
     USAGE_UNBOUNDED =
         8192,        /* as USAGE_MIN, in optimistic, before speculation is bounded in model time */
@@ -40,10 +42,10 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync)
 }
 
 /*
- * If the last rise of the safe bound released an event for every TURNS_PER_SAFE turns that the
- * worker had waited, double the turns that it waits before it speculates: waiting is better than
- * filling the cache with logs. If it released fewer, or the worker waited in vain, halve them. A
- * rise that released none may be a gap in model time: no change.
+ * If the last rise of the safe bound released an event for every few turns (TURNS_PER_SAFE) that
+ * the worker had waited, double the turns that it waits before it speculates: waiting is better
+ * than filling the cache with logs. If it released fewer, or the worker waited in vain, halve them.
+ * A rise that released none may be a gap in model time: no change.
  */
 static void adjust_patience(struct throttle *throttle, uint64_t safe)
 {
@@ -51,7 +53,8 @@ static void adjust_patience(struct throttle *throttle, uint64_t safe)
     throttle->safe_before = safe;
     if (throttle->sync != CW_ADAPTIVE)
         return;
-    if (gained > 0 && gained * TURNS_PER_SAFE >= throttle->waited)
+    const unsigned turns = throttle->wary ? TURNS_PER_SAFE_WARY : TURNS_PER_SAFE;
+    if (gained > 0 && gained * turns >= throttle->waited)
         throttle->patience_full *= 2;
     else if (throttle->waited > 0 && (gained > 0 || throttle->patience == 0))
         throttle->patience_full /= 2;
@@ -140,6 +143,7 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
     }
     if (usage->processed < USAGE_MIN)
         return;
+    throttle->wary = usage->rolled_back * 12 > usage->processed;
     if (usage->rolled_back * 4 > usage->processed)
         throttle_narrow(throttle);
     else if (usage->rolled_back * 20 < usage->processed)

@@ -34,6 +34,7 @@ struct throttle {
     size_t allowance;       /* as far as memory allows */
     unsigned batch;         /* events between two looks at the others (worker_loop.c) */
     unsigned patience;      /* turns to wait before the next speculative event; */
+    bool wary;              /* much speculation was undone: more waiting pays */
     unsigned patience_full; /* the value that it is set to; */
     unsigned waited;        /* turns since then; */
     uint64_t safe_before;   /* safe events up to then */
