@@ -159,6 +159,8 @@ static bool allocate_world(struct dist *dist)
     dist->tensors = calloc(dist->world_size, sizeof *dist->tensors);
     dist->space = tensor_space_create(&dist->options.config->hw, reserved_bytes(dist));
     dist->scratch = calloc(dist->world_size, sizeof *dist->scratch);
+    const struct hw_config *const hw = &dist->options.config->hw;
+    dist->launched = malloc((size_t)hw_cubes(hw) * hw_pes(hw) * sizeof *dist->launched);
     dist->init_barrier = barrier_create(dist->world_size, drain_installation, dist);
     dist->barrier = barrier_create(dist->world_size, dist_drain_collective, dist);
     dist->end_barrier = barrier_create(dist->world_size, close_group, dist);
@@ -171,7 +173,7 @@ static bool allocate_world(struct dist *dist)
     if (config->ccl.strict_validation)
         dist->strict = strict_check_create(&config->hw, config->ccl.n_slots, dist->options.warn,
                                            dist->options.arg);
-    return dist->submissions && dist->tensors && dist->scratch && dist->space &&
+    return dist->submissions && dist->tensors && dist->scratch && dist->launched && dist->space &&
            dist->init_barrier && dist->barrier && dist->end_barrier &&
            (dist->data || dist->options.no_data) &&
            (dist->strict || !config->ccl.strict_validation);
@@ -321,6 +323,7 @@ void dist_free(struct dist *dist)
     free(dist->submissions);
     free(dist->tensors);
     free(dist->scratch);
+    free(dist->launched);
     free(dist);
 }
 

@@ -75,6 +75,10 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
                           struct cw_error *error);
 int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct tl_kernel *kernel,
                             const struct tl_args *args, struct cw_error *error);
+/* The same for several PEs, in this order. */
+int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint32_t count,
+                              const struct tl_kernel *kernel, const struct tl_args *args,
+                              struct cw_error *error);
 
 /* Runs until nothing is left to do. Kernels that then still wait: CW_PROGRAM_FAILED, with the
  * summary of deadlock.h. */
