@@ -421,7 +421,6 @@ const char *dist_partition(const struct dist *dist)
     return dist->options.partition ? dist->options.partition : partitioner_at(0)->name;
 }
 double dist_install_run_s(const struct dist *dist) { return dist->install_run_s; }
-uint64_t dist_messages(const struct dist *dist) { return lp_system_messages(dist->system); }
 struct lp_system *dist_system(struct dist *dist) { return dist->system; }
 
 struct data_pass *dist_data(struct dist *dist)

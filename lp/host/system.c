@@ -444,32 +444,62 @@ const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t si
     return cw_state(system->sim, lp_of_cube(&system->model, sip, cube));
 }
 
-uint64_t lp_system_queue_pairs(const struct lp_system *system)
+/* The sums of one worker. */
+struct worker_counts {
+    _Alignas(128) struct lp_counts sum;
+};
+
+struct counting {
+    const struct lp_system *system;
+    uint32_t workers;
+    struct worker_counts *counts; /* [workers] */
+};
+
+static void count_part(void *arg, uint32_t worker)
 {
-    const struct lp_model *m = &system->model;
-    uint64_t pairs = 0;
-    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
-        for (uint32_t cube = 0; cube < m->cubes; cube++)
-            for (uint32_t pe = 0; pe < m->pes; pe++)
-                pairs += (uint64_t)__builtin_popcount(
-                    lp_pe(m, lp_system_cube(system, sip, cube), pe)->installed);
-    return pairs;
+    const struct counting *const counting = arg;
+    const struct lp_model *const m = &counting->system->model;
+    const uint64_t cubes = (uint64_t)m->hw.sip_count * m->cubes;
+    struct lp_counts sum = {0};
+    for (uint64_t i = cubes * worker / counting->workers;
+         i < cubes * (worker + 1) / counting->workers; i++) {
+        const struct lp_cube *const cube = cw_state(counting->system->sim, 1 + (uint32_t)i);
+        for (uint32_t pe = 0; pe < m->pes; pe++) {
+            const struct lp_pe *const p = lp_pe(m, cube, pe);
+            sum.queue_pairs += (uint64_t)__builtin_popcount(p->installed);
+            for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
+                sum.messages += p->queue[dir].my_head;
+        }
+    }
+    counting->counts[worker].sum = sum;
 }
 
-void lp_system_visit_links(const struct lp_system *system,
+struct lp_counts lp_system_count(const struct lp_system *system)
+{
+    struct worker_counts alone;
+    struct counting counting = {system, system->worker_count, NULL};
+    struct lp_counts sum = {0};
+    if (counting.workers > 1)
+        counting.counts = aligned_alloc(_Alignof(struct worker_counts),
+                                        counting.workers * sizeof *counting.counts);
+    if (counting.counts == NULL) {
+        counting.workers = 1;
+        counting.counts = &alone;
+        count_part(&counting, 0);
+        return alone.sum;
+    }
+    cw_each_worker(system->sim, count_part, &counting);
+    for (uint32_t i = 0; i < counting.workers; i++) {
+        sum.queue_pairs += counting.counts[i].sum.queue_pairs;
+        sum.messages += counting.counts[i].sum.messages;
+    }
+    free(counting.counts);
+    return sum;
+}
+
+void lp_system_visit_links(const struct lp_system *system, struct lp_machine_part part,
                            void (*visit)(void *arg, const struct lp_link_use *use), void *arg)
 {
-    lp_links_visit(&system->model, system->sim, system->batch, visit, arg);
-}
-
-uint64_t lp_system_messages(const struct lp_system *system)
-{
-    const struct lp_model *m = &system->model;
-    uint64_t messages = 0;
-    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
-        for (uint32_t cube = 0; cube < m->cubes; cube++)
-            for (uint32_t pe = 0; pe < m->pes; pe++)
-                for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
-                    messages += lp_pe(m, lp_system_cube(system, sip, cube), pe)->queue[dir].my_head;
-    return messages;
+    lp_links_visit(&system->model, system->sim,
+                   (struct lp_links_asked){system->batch, part.index, part.parts}, visit, arg);
 }
