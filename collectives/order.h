@@ -37,7 +37,7 @@ struct ccl_order {
      * The same where a result is no chain of additions but a tree of them, and where it is not the
      * same tree for all elements. NULL: `operand` or `between` gives it.
      *
-     * The inputs have `parts(n)` parts of ceil(n_elem / parts) elements, the last of what is left;
+     * The inputs have `parts(n)` parts of ceil(n_elem / parts) elements, the last of the rest;
      * parts NULL: one. The tree of a part is written as on a pocket calculator: its 2n - 1 steps k
      * = 0, 1, ... are numbers of ranks, whose values are put on a stack, and CCL_ADD, which takes
      * the two last from the stack and puts their sum there, the older one left of the plus. For

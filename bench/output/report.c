@@ -87,7 +87,8 @@ static void report_print_row(FILE *file, const struct result_row *row)
             100 * report_ratio((double)row->bound_ps, (double)row->time_ps), wrong);
 }
 
-/* By which proofs the rows are verified, each once; of a bound, the widest and what was found. */
+/* By which proofs the rows are verified, each once; of a bound, the widest and the largest error.
+ */
 static void print_proofs(FILE *file, const struct result *result)
 {
     for (enum proof proof = PROOF_ORDER; proof < PROOFS; proof++) {

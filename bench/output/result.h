@@ -80,7 +80,7 @@ struct result {
     char algorithm[64];
     char config_digest[17]; /* XXH3 of the resolved configuration, 16 hex digits */
     uint64_t seed;
-    const char *input; /* "uniform", "integers": what tensors were filled with */
+    const char *input; /* of tensors: "uniform", "integers" */
     uint64_t sips, cubes, pes, queue_pairs, lps;
     struct result_engine engine;
     struct result_row *rows;

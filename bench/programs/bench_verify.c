@@ -15,8 +15,8 @@ uint64_t bench_seed(const struct bench_session *session, const struct dp_policy 
                     uint64_t n_elem)
 {
     const struct run_options *const options = session->options;
-    const uint64_t operands = (uint64_t)dist_world_size_for(session->config) *
-                              bench_parts(&session->config->hw, policy);
+    const uint64_t operands =
+        (uint64_t)dist_world_size_for(session->config) * bench_parts(&session->config->hw, policy);
     return options->input == RUN_INPUT_INTEGERS
                ? input_integers(options->seed, options->dtype, options->op, operands, n_elem)
                : options->seed;

@@ -1,6 +1,6 @@
 /*
- * bench_verify.h: the inputs of a bench's tensors, and the comparison of its results with what they
- * must be (collectives/verify/verifier.h), as bench programs share them.
+ * bench_verify.h: the inputs of a bench's tensors, and the verification of its results
+ * (collectives/verify/verifier.h), as bench programs share them.
  */
 #ifndef BENCH_VERIFY_H
 #define BENCH_VERIFY_H
@@ -19,7 +19,7 @@ uint32_t bench_parts(const struct hw_config *hw, const struct dp_policy *policy)
 struct verifier *bench_verifier(const struct bench_session *session,
                                 const struct ccl_algorithm *algorithm, uint64_t n_elem,
                                 uint64_t seed, struct cw_error *error);
-/* Compares what a call has left in its tensors, and adds what is found to the row. */
+/* Compares the tensors after a call, and adds the findings to the row. */
 int bench_compare(struct verifier *verifier, const struct dist_completion *completion,
                   struct result_row *row, struct cw_error *error);
 

@@ -13,7 +13,7 @@
 
 enum { ANY_STEP = 1024 };
 
-/* What a worker has found. */
+/* The findings of a worker. */
 struct any_share {
     _Alignas(128) uint64_t wrong;
     double largest;
@@ -33,7 +33,7 @@ struct any_comparison {
 struct any_step {
     uint64_t first, count;
     _Alignas(64) uint8_t bits[ANY_STEP * DTYPE_BYTES_MAX];
-    double exact[ANY_STEP], unit[ANY_STEP]; /* the result, and what its error is measured by */
+    double exact[ANY_STEP], unit[ANY_STEP]; /* the result, and the unit of its error */
 };
 
 /* Half the distance from 1 to the next number. */
@@ -48,10 +48,7 @@ static double half_of_smallest(enum dtype dtype)
     return ldexp(1, dtype == DTYPE_F16 ? -25 : dtype == DTYPE_BF16 ? -134 : -150);
 }
 
-static double operands_of(const struct expect_any *any)
-{
-    return (double)any->ranks * any->parts;
-}
+static double operands_of(const struct expect_any *any) { return (double)any->ranks * any->parts; }
 
 static void add_exactly(const struct expect_any *any, struct any_step *step, const uint8_t *operand,
                         bool is_first)
@@ -97,9 +94,8 @@ static void compare_near(const struct any_comparison *comparison, const struct a
                          const uint8_t *found, struct any_share *share)
 {
     const struct expect_any *const any = comparison->any;
-    const double lost = any->op == REDOP_PROD
-                            ? (operands_of(any) - 1) * half_of_smallest(any->dtype)
-                            : 0;
+    const double lost =
+        any->op == REDOP_PROD ? (operands_of(any) - 1) * half_of_smallest(any->dtype) : 0;
     /* The exact result is one of doubles, with an error of its own. */
     const double bound = comparison->bound + operands_of(any) * ldexp(1, -52);
     float value[ANY_STEP];
@@ -120,8 +116,8 @@ static int compare_rank(const struct any_comparison *comparison, const struct an
     _Alignas(64) uint8_t found[ANY_STEP * DTYPE_BYTES_MAX];
     const struct expect_any *const any = comparison->any;
     for (uint32_t shard = 0; shard < any->shards; shard++) {
-        const int code = comparison->read(comparison->arg, rank, shard, at, step->count, found,
-                                          &share->error);
+        const int code =
+            comparison->read(comparison->arg, rank, shard, at, step->count, found, &share->error);
         if (code != CW_OK)
             return code;
         if (any->exact)

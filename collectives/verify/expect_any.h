@@ -28,9 +28,9 @@ struct expect_any {
 };
 
 struct expect_any_found {
-    uint64_t wrong;  /* elements */
-    double bound;    /* (1 + u)^(n - 1) - 1; exact: 0 */
-    double largest;  /* error, in the same unit: the sum of the magnitudes, or the product */
+    uint64_t wrong; /* elements */
+    double bound;   /* (1 + u)^(n - 1) - 1; exact: 0 */
+    double largest; /* error, in the same unit: the sum of the magnitudes, or the product */
 };
 
 /* Compares every element of every rank's every shard. */

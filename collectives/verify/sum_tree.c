@@ -15,7 +15,7 @@ uint64_t sum_tree_part_elems(const struct ccl_order *order, uint32_t n, uint64_t
     return (n_elem + parts - 1) / parts;
 }
 
-/* What step k does wrong; NULL: nothing. *height: values on the stack. */
+/* The fault of step k; NULL: none. *height: values on the stack. */
 static const char *fault_of(uint32_t step, uint32_t n, bool *seen, uint32_t *height)
 {
     if (step == CCL_ADD) {

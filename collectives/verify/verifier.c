@@ -39,10 +39,10 @@ struct verifier *verifier_create(const struct verifier_request *request, struct 
         return NULL;
     }
     verifier->request = *request;
-    verifier->proof = request->algorithm->order != NULL            ? PROOF_ORDER
-                      : op == REDOP_MAX || op == REDOP_MIN         ? PROOF_ANY_ORDER
-                      : request->integers                          ? PROOF_INTEGERS
-                                                                   : PROOF_BOUND;
+    verifier->proof = request->algorithm->order != NULL    ? PROOF_ORDER
+                      : op == REDOP_MAX || op == REDOP_MIN ? PROOF_ANY_ORDER
+                      : request->integers                  ? PROOF_INTEGERS
+                                                           : PROOF_BOUND;
     if (verifier->proof != PROOF_ORDER)
         return verifier;
     verifier->expect = expect_create(&request->expect, error);

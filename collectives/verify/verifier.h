@@ -1,8 +1,8 @@
 /*
- * verifier.h: compares the result of a reduction with what it must be, by the strongest proof that
- * there is for the algorithm and the inputs: its declared order of additions; else an operation or
- * inputs that no order makes a difference to; else a bound of the error. And says which it was.
- * Threads: as expect.h.
+ * verifier.h: compares the result of a reduction with the one that it must have, by the strongest
+ * proof that there is for the algorithm and the inputs: its declared order of additions; else an
+ * operation or inputs that no order makes a difference to; else a bound of the error. And says
+ * which it was. Threads: as expect.h.
  */
 #ifndef COLLECTIVES_VERIFIER_H
 #define COLLECTIVES_VERIFIER_H
@@ -22,7 +22,7 @@ enum proof {
 const char *proof_name(enum proof proof); /* "order", for results; NONE: "" */
 const char *proof_text(enum proof proof); /* in a few words */
 
-/* What a comparison has found. */
+/* The findings of a comparison. */
 struct verdict {
     enum proof proof;
     uint64_t wrong;

@@ -33,7 +33,8 @@ static struct stretch leaves(const struct tl *tl, const struct frame *f, uint32_
     const uint32_t n = (uint32_t)tl_args(tl)->n_elem, most = tl_tile_elems(tl);
     const uint32_t size = tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
     const uint32_t chunk = (tl_args(tl)->rank + 2 * ranks_of(tl) - step) % ranks_of(tl);
-    const uint32_t end = (chunk + 1) * chunk_elems(tl), first = chunk * chunk_elems(tl) + f->tile * most;
+    const uint32_t end = (chunk + 1) * chunk_elems(tl),
+                   first = chunk * chunk_elems(tl) + f->tile * most;
     const uint32_t last = end < n ? end : n;
     const uint32_t left = first < last ? last - first : 0, elems = left < most ? left : most;
     return (struct stretch){first * size, elems * size, elems};
@@ -71,9 +72,9 @@ static enum tl_status run(struct tl *tl, void *state)
             }
             TL_CALL(&f->line, tl_recv(tl, HW_DIR_W, in(tl, f).bytes));
             if (!is_lost(tl, f))
-                TL_CALL(&f->line, tl_math(tl, (enum lp_math)tl_args(tl)->math, in(tl, f).at,
-                                          tl_tcm(in(tl, f).at), tl_last(tl_received(tl)),
-                                          in(tl, f).elems));
+                TL_CALL(&f->line,
+                        tl_math(tl, (enum lp_math)tl_args(tl)->math, in(tl, f).at,
+                                tl_tcm(in(tl, f).at), tl_last(tl_received(tl)), in(tl, f).elems));
         }
     TL_CALL(&f->line, tl_store(tl, tl_shard(tl), tl_tcm(0), (uint32_t)tl_args(tl)->shard_bytes));
     TL_END(&f->line);

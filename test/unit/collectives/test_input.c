@@ -27,7 +27,8 @@ static void check_element(enum dtype dtype, uint64_t seed, uint64_t operands, ui
     }
     dtype_to_f32(dtype, &ends[0], up, 1);
     dtype_to_f32(dtype, &ends[1], down, 1);
-    assert_true(magnitude <= last); /* so every sum of some of them is a whole number of the dtype */
+    assert_true(magnitude <=
+                last); /* so every sum of some of them is a whole number of the dtype */
     assert_true(ends[0] == ends[1]);
 }
 
