@@ -14,6 +14,7 @@
 #include "lp/host/deadlock.h"
 #include "lp/host/drained_check.h"
 #include "lp/host/landing.h"
+#include "lp/host/unreceived.h"
 #include "lp/kernel/tl_check.h"
 #include "lp/layout.h"
 #include "lp/lp_kinds.h"
@@ -42,6 +43,8 @@ struct lp_system {
     uint8_t *phase_of_pe;  /* [pe] the phase its kernel is in, 255: none yet; of the PE's worker */
     uint32_t worker_count; /* of the engine */
     struct lp_landing landing;
+    struct lp_launched *launched; /* [launched_count] since the last drain */
+    size_t launched_count, launched_capacity;
     bool out_of_memory; /* while records were delivered */
 };
 
@@ -273,6 +276,7 @@ void lp_system_free(struct lp_system *system)
     lp_control_free(&system->control);
     free(system->phase_of_pe);
     lp_landing_free(&system->landing);
+    free(system->launched);
     free(system->worker_times);
     free_phases(system);
     free(system);
@@ -369,6 +373,20 @@ static uint32_t add_launch(struct lp_system *system, const struct tl_kernel *ker
     return m->launches.count;
 }
 
+static bool note_launched(struct lp_system *system, struct lp_launched launched)
+{
+    if (system->launched_count == system->launched_capacity) {
+        const size_t capacity = system->launched_capacity > 0 ? 2 * system->launched_capacity : 64;
+        struct lp_launched *const more = realloc(system->launched, capacity * sizeof *more);
+        if (more == NULL)
+            return false;
+        system->launched = more;
+        system->launched_capacity = capacity;
+    }
+    system->launched[system->launched_count++] = launched;
+    return true;
+}
+
 int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct tl_kernel *kernel,
                             const struct tl_args *args, struct cw_error *error)
 {
@@ -376,9 +394,20 @@ int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct 
     if (code != CW_OK)
         return code;
     const uint32_t launch = add_launch(system, kernel, args);
-    if (launch == 0)
+    if (launch == 0 || !note_launched(system, (struct lp_launched){pe, launch}))
         return machine_out_of_memory(error);
     return submit_message(system, pe, LP_TRANSFER_LAUNCH, launch, 0, error);
+}
+
+/* Nothing is left to happen: all kernels have ended, and all their tiles were received. */
+static int check_ended(struct lp_system *system, struct cw_error *error)
+{
+    if (lp_system_times(system)->returned == system->times.submitted)
+        return lp_check_received(&system->model, system->sim, system->launched,
+                                 system->launched_count, error);
+    error->exit_code = CW_PROGRAM_FAILED;
+    lp_deadlock_summary(&system->model, system->sim, error->text, sizeof error->text);
+    return CW_PROGRAM_FAILED;
 }
 
 int lp_system_drain(struct lp_system *system, struct cw_error *error)
@@ -393,11 +422,9 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
         return cw_error_memory(error, "the puts under way");
     if (CW_ASSERTING && lp_check_drained(&system->model, system->sim, error) != CW_OK)
         return CW_BUG;
-    if (lp_system_times(system)->returned == system->times.submitted)
-        return CW_OK;
-    error->exit_code = CW_PROGRAM_FAILED;
-    lp_deadlock_summary(&system->model, system->sim, error->text, sizeof error->text);
-    return CW_PROGRAM_FAILED;
+    code = check_ended(system, error);
+    system->launched_count = 0;
+    return code;
 }
 
 /* ---- queries --------------------------------------------------------------------------------- */
