@@ -39,7 +39,7 @@ static void name_end(const struct ended *ended, uint32_t pe, char *text, size_t 
     const char *kernel = NULL;
     for (size_t i = 0; i < ended->count; i++)
         if (ended->launched[i].pe == pe)
-            kernel = ended->m->launches.at[ended->launched[i].launch - 1].kernel->name;
+            kernel = lp_launch_of(ended->m, ended->launched[i].launch)->kernel->name;
     snprintf(text, bytes, "PE %u.%u.%u, %s%.48s,", place.sip, place.cube, place.pe,
              kernel != NULL ? "kernel " : "on which no kernel ran", kernel != NULL ? kernel : "");
 }
@@ -97,8 +97,8 @@ int lp_check_received(const struct lp_model *m, const struct cw_sim *sim,
     for (size_t i = 0; i < count; i++) {
         const uint32_t pe = launched[i].pe;
         const struct lp_pe *const state = sender_state(&ended, pe);
-        for (enum hw_dir dir = 0; dir < HW_DIRS_MAX && pe != last; dir++)
-            queues += tiles_left(state, dir) != 0;
+        for (uint32_t dirs = pe != last ? state->installed : 0; dirs != 0; dirs &= dirs - 1)
+            queues += tiles_left(state, (enum hw_dir)__builtin_ctz(dirs)) != 0;
         last = pe;
     }
     return queues == 0 ? CW_OK : refuse(&ended, queues, error);

@@ -10,7 +10,7 @@
 
 #include "lp/model.h"
 
-/* A PE, and the launch that it got: index + 1 in the launch table. */
+/* A PE, and the number of the launch that it got. */
 struct lp_launched {
     uint32_t pe, launch;
 };
