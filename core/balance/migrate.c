@@ -478,6 +478,7 @@ static void migrate_go_on(struct timewarp *tw, struct migrate_slot *slot)
                  (long long)now.time_ps, (long long)tw->gvt.now.time_ps, (long long)safe_ps);
     tw->gvt.now = now;
     tw->gvt.safe_ps = safe_ps;
+    record_outbox_change_lanes(&tw->outbox);
     tw->move.ticks += clock_ticks() - tw->move.begun;
     tw->move.stage = MOVE_NONE;
 }

@@ -75,8 +75,7 @@ int gather_create(struct cw_sim *sim, struct cw_error *error)
 {
     struct memory *const memory = &sim->memory;
     if (sim->config.gather == CW_GATHER_NEVER || sim->thread_count < 2 ||
-        sim->config.sync == CW_STRESS || sim->config.check_changes ||
-        sim->config.balance != CW_BALANCE_OFF)
+        sim->config.sync == CW_STRESS || sim->config.check_changes)
         return CW_OK;
     struct gather *const gather = memory_take(memory, sizeof *gather);
     if (gather == NULL)
@@ -184,6 +183,7 @@ static void set_gathered(struct cw_sim *sim, bool gathered)
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct timewarp *const tw = sim->workers[i].timewarp;
         tw->gathered = gathered;
+        record_outbox_change_lanes(&tw->outbox);
         tw->gvt.safe_ps = tw->promise.promised_ps = tw->collected_ps = INT64_MIN;
         /* the other threads are parked: I-GATHER-1 */
         sync_store_release(&sim->slots[i].promise_ps, (uint64_t)INT64_MIN);
