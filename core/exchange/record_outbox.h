@@ -24,8 +24,8 @@
  * placements. Proof:
  *   1. Each worker counts each such change once, after it has committed all that it commits before
  *      the change. No event is handled between the first worker's count and the last one's.
- *   2. So of two events of one LP the one with the lesser placement was handled first. With the same
- *      placement both are in one lane, in the order in which they were handled.
+ *   2. So of two events of one LP the one with the lesser placement was handled first. With the
+ * same placement both are in one lane, in the order in which they were handled.
  *
  * The outbox is its worker's; between drains it is the host's.
  */

@@ -1,8 +1,8 @@
 /*
  * test_core_recorder.c: the recorder (core/exchange/recorder.h): the sink is called beside the
  * workers, in the same order as by a sequential run; workers wait for it when memory is tight,
- * instead of failing; with one thread there is no recorder; of equal events the one that was handled
- * first comes first.
+ * instead of failing; with one thread there is no recorder; of equal events the one that was
+ * handled first comes first.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -183,7 +183,8 @@ static void equal_events_come_in_the_order_in_which_they_were_handled(void **sta
     for (uint32_t first = 0; first < WORKERS; first++) {
         struct memory memory = {.bytes_max = 1 << 24};
         struct record_outbox outboxes[WORKERS];
-        struct recorder *const recorder = aligned_alloc(_Alignof(struct recorder), sizeof *recorder);
+        struct recorder *const recorder =
+            aligned_alloc(_Alignof(struct recorder), sizeof *recorder);
         struct words words = {.count = 0};
         assert_non_null(recorder);
         assert_true(recorder_init(recorder, &memory, WORKERS, false, note_word, &words));
