@@ -23,7 +23,8 @@ enum {
 #define LOOK_S   0.005 /* between two looks */
 #define UNEVEN   1.10  /* the busiest worker's work over the mean: a move is considered */
 #define GAIN_MIN 0.05  /* of the time */
-#define BUSY_MIN 0.3   /* share of its time for which the busiest worker must handle events */
+#define BUSY_MIN 0.5   /* share of its time for which the busiest worker must be busy */
+#define IDLE_MIN 0.15  /* and for which another one must be idle while the busiest is not */
 
 /* Of one worker. */
 struct rates {
@@ -212,11 +213,17 @@ static bool find_uneven(struct balance *balance, const uint32_t *part_worker, do
                                              (double)rates->sampled_new;
     }
     const double most = draft_loads(&balance->draft, part_worker, &mean);
+    double least_busy = 1;
     *busy = 0;
-    for (uint32_t i = 0; i < balance->draft.worker_count; i++)
-        if (balance->load[i] >= most && balance->rates[i].ticks_new > 0)
-            *busy = 1 - (double)balance->rates[i].idle_new / (double)balance->rates[i].ticks_new;
-    return most > UNEVEN * mean && *busy > BUSY_MIN;
+    for (uint32_t i = 0; i < balance->draft.worker_count; i++) {
+        const struct rates *const rates = &balance->rates[i];
+        const double share =
+            rates->ticks_new == 0 ? 1 : 1 - (double)rates->idle_new / (double)rates->ticks_new;
+        least_busy = share < least_busy ? share : least_busy;
+        if (balance->load[i] >= most)
+            *busy = share;
+    }
+    return most > UNEVEN * mean && *busy > BUSY_MIN && *busy > least_busy + IDLE_MIN;
 }
 
 /* An estimate: the events of the parts that change their worker, by their share of all LPs. */

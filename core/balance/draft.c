@@ -40,8 +40,8 @@ static bool goes_backwards(const struct draft *draft, const uint32_t *part_worke
     return places_to * count_from > places_from * count_to;
 }
 
-/* Parts of worker `from` go to worker `to` until the two are even. A part that would leave `to` with
- * more than `from` goes only if that halves the gap at least. Returns whether any went. */
+/* Parts of worker `from` go to worker `to` until the two are even. A part that would leave `to`
+ * with more than `from` goes only if that halves the gap at least. Returns whether any went. */
 static bool even_pair(const struct draft *draft, uint32_t *part_worker, uint32_t from, uint32_t to)
 {
     const bool backwards = goes_backwards(draft, part_worker, from, to);

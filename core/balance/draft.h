@@ -10,9 +10,9 @@
  *   - the work falls by the share that the draft takes off the busiest worker;
  *   - the rest grows as the lookahead shrinks, because there are as many more windows. It counts at
  *     least as REST_MIN, since a rest of nothing cannot be measured.
- * So gain = 1 - busy * (1 - off) - rest * (lookahead before / after). A draft by which the lookahead
- * vanishes does not pay. Events that move are copied by threads that all wait for each other: that
- * has to be gained back within PAYBACK_S.
+ * So gain = 1 - busy * (1 - off) - rest * (lookahead before / after). A draft by which the
+ * lookahead vanishes does not pay. Events that move are copied by threads that all wait for each
+ * other: that has to be gained back within PAYBACK_S.
  *
  * Pure: no clock, no thread.
  */
@@ -30,10 +30,10 @@ struct draft {
 };
 
 struct draft_cost {
-    double busy;                  /* share of the busiest worker's time in which it handles events */
-    double off;                   /* share of that which the draft takes off the busiest worker */
-    int64_t before_ps, after_ps;  /* the lookahead; CW_TIME_MAX: no event goes between workers */
-    double moved;                 /* events that move: an estimate */
+    double busy;                 /* share of the busiest worker's time in which it handles events */
+    double off;                  /* share of that which the draft takes off the busiest worker */
+    int64_t before_ps, after_ps; /* the lookahead; CW_TIME_MAX: no event goes between workers */
+    double moved;                /* events that move: an estimate */
 };
 
 /* Fills the loads. Returns the busiest worker's, and in *mean that of all. */

@@ -3,15 +3,15 @@
  */
 #include "core/balance/trial.h"
 
-#define WINDOW_S      0.03
-#define TRIAL_S       0.1
-#define SETTLE_S      0.03
-#define WAIT_S        0.1 /* after a move that was kept */
-#define BACK_OFF_S    0.4 /* after the first one that was not */
+#define WINDOW_S       0.03
+#define TRIAL_S        0.1
+#define SETTLE_S       0.03
+#define WAIT_S         0.1 /* after a move that was kept */
+#define BACK_OFF_S     0.4 /* after the first one that was not */
 #define BACK_OFF_MAX_S 60.0
-#define TRIAL_SHARE   64
-#define KEPT_FROM     1.02 /* rate after over before */
-#define HOPELESS      0.8  /* the trial ends with its first window */
+#define TRIAL_SHARE    64
+#define KEPT_FROM      1.02 /* rate after over before */
+#define HOPELESS       0.8  /* the trial ends with its first window */
 
 void trial_init(struct trial *trial)
 {
@@ -35,7 +35,8 @@ static enum trial_says end_trial(struct trial *trial, double rate)
         trial->back_off_s = BACK_OFF_S;
         return TRIAL_WAITS;
     }
-    trial->wait_s = trial->back_off_s > TRIAL_SHARE * lost_s ? trial->back_off_s : TRIAL_SHARE * lost_s;
+    trial->wait_s =
+        trial->back_off_s > TRIAL_SHARE * lost_s ? trial->back_off_s : TRIAL_SHARE * lost_s;
     trial->back_off_s *= 2;
     if (trial->back_off_s > BACK_OFF_MAX_S)
         trial->back_off_s = BACK_OFF_MAX_S;

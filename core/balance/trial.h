@@ -22,14 +22,14 @@ enum trial_says {
 };
 
 struct trial {
-    bool tries;         /* a move is on trial */
-    bool takes_back;    /* until trial_moved() */
-    double rate;        /* events per second, before a move; the past counts less; 0: not known */
-    double window_s;    /* of time that counts, in this window */
-    uint64_t events;    /* committed in it */
-    double settles_s;   /* left until time counts */
-    double wait_s;      /* time that counts until a move may be tried */
-    double back_off_s;  /* the next such wait after a move that lost */
+    bool tries;        /* a move is on trial */
+    bool takes_back;   /* until trial_moved() */
+    double rate;       /* events per second, before a move; the past counts less; 0: not known */
+    double window_s;   /* of time that counts, in this window */
+    uint64_t events;   /* committed in it */
+    double settles_s;  /* left until time counts */
+    double wait_s;     /* time that counts until a move may be tried */
+    double back_off_s; /* the next such wait after a move that lost */
 };
 
 void trial_init(struct trial *trial);

@@ -32,7 +32,7 @@ enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
 /* Events between two looks at the time, while one thread has all events. */
 enum { BATCH_GATHERED = 4096, BATCH_GATHERED_OFTEN = 8 };
 /* In a sampled turn (balance.h): so many events, or that part of a batch. */
-enum { EVENTS_MEASURED_MIN = 32, MEASURED_SHARE = 4 };
+enum { EVENTS_MEASURED_MIN = 32, MEASURED_SHARE = 8 };
 /* Looks for records of other workers after the last event; of them, those without a pause. */
 enum { LAST_LOOKS_MAX = 1 << 14, LAST_LOOKS_SPUN = 64 };
 
