@@ -119,6 +119,7 @@ struct lp_model {
     struct lp_routers router;
     struct lp_queue_tables queues;
     int64_t issue_ps[ISSUES]; /* [enum tl_issue] without jitter. Owner: tl_cost.c */
+    uint8_t first_step;       /* of a call without operands in memory: enum tl_step. Likewise */
     struct lp_emitted emit;
     struct lp_launches launches;
 };
@@ -361,16 +362,17 @@ struct lp_signal {
 _Static_assert(sizeof(struct lp_signal) == 16, "without padding");
 
 /* A request at a memory, or (contention chunk) the moment the next piece is offered: of a load, of
- * a copy, of a put whose source is not TCM. */
+ * a copy, of a send, a put or a raw store whose source is not TCM. */
 struct lp_load {
-    uint32_t pe, stamp;        /* stamp: the generation of the engine's grant */
-    uint32_t bytes, sent;      /* of the whole, and of its earlier pieces */
-    uint32_t seq, order, peer; /* of a put */
-    uint8_t memory, slice;     /* the source */
-    uint8_t to;                /* memory: enum hw_memory */
-    uint8_t kind;              /* enum lp_dma_kind */
-    uint8_t owner;             /* context and move: LP_OWNER */
-    uint8_t flags;             /* of a put */
+    uint32_t pe, stamp;    /* stamp: the generation of the engine's grant */
+    uint32_t bytes, sent;  /* of the whole, and of its earlier pieces */
+    uint32_t seq;          /* of a put: its number; else that of its struct hw_dma_op */
+    uint32_t order, peer;  /* of a put */
+    uint8_t memory, slice; /* the source */
+    uint8_t to;            /* memory: enum hw_memory */
+    uint8_t kind;          /* enum lp_dma_kind */
+    uint8_t owner;         /* context and move: LP_OWNER; of a tile: its direction */
+    uint8_t flags;         /* of a put */
     uint8_t reserved[6];
 };
 _Static_assert(sizeof(struct lp_load) == 40, "without padding");
