@@ -136,9 +136,8 @@ static void run_on(struct run *run, double seconds)
     const double step_s = 0.005, end_s = run->now_s + seconds;
     for (; run->now_s < end_s; run->now_s += step_s) {
         bool ended;
-        const enum trial_says says =
-            trial_look(&run->trial, step_s, (uint64_t)(step_s * run->rate[run->place]), true, true,
-                       &ended);
+        const enum trial_says says = trial_look(
+            &run->trial, step_s, (uint64_t)(step_s * run->rate[run->place]), true, true, &ended);
         run->spent_s[run->place] += step_s;
         if (says == TRIAL_TAKE_BACK || (says == TRIAL_MAY_MOVE && run->place == 0)) {
             run->moves += says == TRIAL_MAY_MOVE;
@@ -224,8 +223,7 @@ static void a_move_is_asked_back_until_it_is_planned(void **state)
             run.trial = before;
     }
     for (unsigned i = 0; i < 10; i++)
-        assert_int_equal(trial_look(&run.trial, 0.005, 25000, true, true, &ended),
-                         TRIAL_TAKE_BACK);
+        assert_int_equal(trial_look(&run.trial, 0.005, 25000, true, true, &ended), TRIAL_TAKE_BACK);
 }
 
 int main(void)
