@@ -101,10 +101,12 @@ struct lp_emitted {
     bool arrivals; /* tiles that become visible (LP_RECORD_ARRIVAL) */
 };
 
-/* The launches so far. Owner: system.c, which adds launches between drains. */
+/* The launches of the batch, numbered from 1 over all batches. Owner: system.c, which adds launches
+ * between drains, and drops them when the next batch begins: their kernels have ended by then. */
 struct lp_launches {
-    struct lp_launch *at; /* [count] */
-    uint32_t count, capacity;
+    struct lp_launch *at;   /* [last - dropped] */
+    uint32_t last, dropped; /* numbers: of the latest launch, of the latest one dropped */
+    uint32_t capacity;
 };
 
 /* Model data: const while the engine runs. */
@@ -123,6 +125,17 @@ struct lp_model {
     struct lp_emitted emit;
     struct lp_launches launches;
 };
+
+/* The launch of that number is there. */
+static inline bool lp_has_launch(const struct lp_model *m, uint32_t number)
+{
+    return number > m->launches.dropped && number <= m->launches.last;
+}
+
+static inline const struct lp_launch *lp_launch_of(const struct lp_model *m, uint32_t number)
+{
+    return &m->launches.at[number - 1 - m->launches.dropped];
+}
 
 /* ---- state ---------------------------------------------------------------------------------- */
 
