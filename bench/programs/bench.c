@@ -71,6 +71,7 @@ static void fill_result(struct bench_session *session)
     bench_algorithm_name(session, result->algorithm, sizeof result->algorithm);
     memcpy(result->config_digest, config->digest, sizeof result->config_digest);
     result->seed = session->options->seed;
+    result->input = session->options->input == RUN_INPUT_INTEGERS ? "integers" : "uniform";
     result->sips = m->hw.sip_count;
     result->cubes = (uint64_t)m->hw.sip_count * m->cubes;
     result->pes = hw_pe_count(&m->hw);
