@@ -182,6 +182,14 @@ void run_scripts(struct machine *m, const struct part *parts, size_t count);
         run_scripts((m), parts_, COUNT_OF(parts_));                                                \
     } while (0)
 
+/* The same with kernels that leave tiles unreceived: it ends with IpcqUnreceived. */
+#define RUN_LEAVING(m, ...)                                                                        \
+    do {                                                                                           \
+        const struct part parts_[] = {__VA_ARGS__};                                                \
+        assert_int_equal(try_scripts((m), parts_, COUNT_OF(parts_)), CW_PROGRAM_FAILED);           \
+        assert_memory_equal((m)->error.text, "IpcqUnreceived: ", 16);                              \
+    } while (0)
+
 /* The n-th operation of one kind that a PE made, from 0. */
 const struct lp_op *nth(const struct machine *m, uint32_t pe, enum lp_op_kind kind, uint32_t n);
 
