@@ -10,6 +10,10 @@
 
 enum logical_kind { LOGICAL_NONE, LOGICAL_LINE, LOGICAL_GRID, LOGICAL_TREE };
 
+/* `topology: custom`: no directions but those of the algorithm's neighbors() hook, which must be
+ * there. */
+#define LOGICAL_CUSTOM "custom"
+
 /* A logical topology of so many ranks. */
 struct logical {
     const char *name;
@@ -20,7 +24,7 @@ struct logical {
 };
 
 /*
- * By name ("none" has no directions). CW_USAGE: unknown, with those that there are; or the ranks
+ * By name ("none" and "custom" have no directions). CW_USAGE: unknown, with those that there are; or the ranks
  * make no such grid: mesh_2d takes a perfect square; torus_2d and mesh_2d_no_wrap take the w x h of
  * the machine's grid of SIPs where all of it takes part, else a perfect square.
  */

@@ -102,7 +102,7 @@ void dist_fill_input(struct tensor *tensor, uint64_t seed)
     struct cw_error error;
     if (dist_note_copy(dist, tensor, false, &error) != CW_OK)
         mp_fail(error.exit_code, "%s", cw_error_text(&error));
-    if (contents_fill_input(&dist->contents, tensor, seed, (uint32_t)dist_get_rank(), &error) !=
+    if (contents_fill_input(&dist->contents, tensor, seed, (uint32_t)mp_rank(), &error) !=
         CW_OK)
         mp_fail(error.exit_code, "%s", cw_error_text(&error));
 }

@@ -261,7 +261,7 @@ static void set_has_the_same_checks(void **state)
         "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
         "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, vc, vc_chunk_size, "
         "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
-        "strict_validation, host_copy, world_size, root, rank_invariant, overlap_exchange, n_elem, "
+        "strict_validation, host_copy, world_size, root, root_cube, rank_invariant, overlap_exchange, n_elem, "
         "birs_enable, mesh_max_bytes, min_slice_align, slice_rounding, mate, package\n");
     static const char *const sets[] = {"system.sips.count=6", "system.sips.w=3", "system.sips.h=2"};
     config_free(load_with(NULL, sets, COUNT_OF(sets)));
