@@ -16,6 +16,7 @@
 #include "collectives/data/strict_check.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
+#include "collectives/runtime/dist_rehearsal.h"
 #include "core/host/clock.h"
 #include "partition/partition.h"
 
@@ -202,7 +203,6 @@ static void reserve_contexts(const struct dist *dist, struct lp_config *queues)
 static int plan(struct dist *dist, struct cw_error *error)
 {
     const struct config *config = dist->options.config;
-    const char *key = "defaults.topology";
     if (dist->options.kernels_only && strcmp(config->ccl.topology, "none") == 0)
         return CW_OK;
     if (dist->options.kernels_only) {
@@ -210,13 +210,9 @@ static int plan(struct dist *dist, struct cw_error *error)
             error, CW_USAGE,
             "topology: this bench uses the machine's own queues, which `none` is; %s has %s",
             config->ccl.algorithm, config->ccl.topology);
-        return dist_refuse(config, key, error);
+        return dist_refuse(config, "defaults.topology", error);
     }
-    int code = build_install_plans(dist->world_size, config->ccl.algorithm, &config->ccl,
-                                   &config->hw, &dist->plans, &key, error);
-    if (code != CW_OK)
-        return code == CW_USAGE ? dist_refuse(config, key, error) : code;
-    return dist_check_rings(config, install_plans_wiring(dist->plans), error);
+    return dist_make_plans(config, &dist->plans, error);
 }
 
 /* Which worker has which cube; the caller frees. NULL: *error says why. */

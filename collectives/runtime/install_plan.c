@@ -237,6 +237,11 @@ const struct lp_wiring *install_plans_wiring(const struct install_plans *plans)
     return plans->wiring;
 }
 
+const struct lp_model *install_plans_model(const struct install_plans *plans)
+{
+    return &plans->model;
+}
+
 int install_plans_validate(const struct install_plans *plans, const struct tensor_group *group,
                            struct cw_error *error)
 {

@@ -51,7 +51,8 @@ static void they_run_as_our_own_words_do(void **state)
 {
     (void)state;
     compare_runs("--ccl " RECORDS "ccl-ipcq.yaml", "--algorithm ring_allreduce --n-elem 8");
-    compare_runs("--ccl " RECORDS "ccl-allreduce.yaml --topology " RECORDS "topology-allreduce.yaml",
+    compare_runs("--ccl " RECORDS "ccl-allreduce.yaml --topology " RECORDS
+                 "topology-allreduce.yaml",
                  "--set system.sips.count=2 --set system.sips.topology=ring_1d --n-elem 8");
     compare_runs("--ccl " RECORDS "ccl-allreduce-earlier.yaml", "--algorithm intercube_allreduce");
 }
