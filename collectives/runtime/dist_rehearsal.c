@@ -7,14 +7,13 @@
 
 #include "collectives/relay.h"
 #include "collectives/runtime/dist_check.h"
-#include "collectives/runtime/dist_world.h"
 
-int dist_make_plans(const struct config *config, struct install_plans **plans,
+int dist_make_plans(const struct config *config, uint32_t world_size, struct install_plans **plans,
                     struct cw_error *error)
 {
     const char *key = "defaults.topology";
-    int code = build_install_plans(dist_world_size_for(config), config->ccl.algorithm, &config->ccl,
-                                   &config->hw, plans, &key, error);
+    int code = build_install_plans(world_size, config->ccl.algorithm, &config->ccl, &config->hw,
+                                   plans, &key, error);
     if (code == CW_USAGE)
         return dist_refuse(config, key, error);
     if (code == CW_OK)
@@ -152,7 +151,7 @@ int dist_rehearse(const struct config *config, const struct ccl_call *call, stru
     struct install_plans *plans;
     int code = dist_check_call(config, call, error);
     if (code == CW_OK)
-        code = dist_make_plans(config, &plans, error);
+        code = dist_make_plans(config, call->world_size, &plans, error);
     if (code != CW_OK)
         return code;
     struct rehearsal rehearsal = {.config = config, .call = call, .plans = plans};

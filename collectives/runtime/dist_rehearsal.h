@@ -12,7 +12,7 @@
 
 /* The install plans of a configuration, whose receive rings fit; refused with the place of the
  * value at fault. The caller frees. */
-int dist_make_plans(const struct config *config, struct install_plans **plans,
+int dist_make_plans(const struct config *config, uint32_t world_size, struct install_plans **plans,
                     struct cw_error *error);
 /* Goes through a call of the configured algorithm's collective as far as no machine is needed. */
 int dist_rehearse(const struct config *config, const struct ccl_call *call, struct cw_error *error);

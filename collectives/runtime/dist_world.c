@@ -16,7 +16,6 @@
 #include "collectives/data/strict_check.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
-#include "collectives/runtime/dist_rehearsal.h"
 #include "core/host/clock.h"
 #include "partition/partition.h"
 
@@ -212,7 +211,12 @@ static int plan(struct dist *dist, struct cw_error *error)
             config->ccl.algorithm, config->ccl.topology);
         return dist_refuse(config, "defaults.topology", error);
     }
-    return dist_make_plans(config, &dist->plans, error);
+    const char *key;
+    const int code = build_install_plans(dist->world_size, config->ccl.algorithm, &config->ccl,
+                                         &config->hw, &dist->plans, &key, error);
+    if (code != CW_OK)
+        return code == CW_USAGE ? dist_refuse(config, key, error) : code;
+    return dist_check_rings(config, install_plans_wiring(dist->plans), error);
 }
 
 /* Which worker has which cube; the caller frees. NULL: *error says why. */
@@ -443,8 +447,7 @@ struct dist *dist_current(void)
 void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg)
 {
     struct cw_error error;
-    if (barrier_submit_and_drain(barrier, (uint32_t)mp_rank(), submit, submit_arg, &error) ==
-        CW_OK)
+    if (barrier_submit_and_drain(barrier, (uint32_t)mp_rank(), submit, submit_arg, &error) == CW_OK)
         return;
     if (barrier_failed_in_drain(barrier))
         mp_fail_for_all(&error);
