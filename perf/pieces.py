@@ -5,7 +5,8 @@
     perf/pieces.py FILE                          # the ratios, least first; exit code 1 if one is below 0.95
 
 Each line of FILE is a measurement: the model, the round, events per second on one thread and on two. A model's two
-runs follow each other at once; the order of the two changes from round to round.
+runs follow each other at once; the order of the two changes from round to round. The models with the least ratios are
+measured first, so that a run that is cut short has most rounds of them.
 """
 import json
 import os
@@ -41,13 +42,22 @@ def read(path):
     return [json.loads(line) for line in open(path)] if os.path.exists(path) else []
 
 
+def ratios_of(path):
+    """Of each model that has been measured: the median of its ratios."""
+    found = {}
+    for row in read(path):
+        found.setdefault(row["model"], []).append(row["two"] / row["one"])
+    return {model: statistics.median(ratios) for model, ratios in found.items()}
+
+
 def measure(path, seconds, set_name, rounds):
     done = {(row["model"], row["round"]) for row in read(path)}
     models = models_of(set_name)
     end = time.monotonic() + seconds
     with open(path, "a") as file:
         for turn in range(rounds):
-            for model, commands in models.items():
+            so_far = ratios_of(path)
+            for model, commands in sorted(models.items(), key=lambda item: so_far.get(item[0], 0)):
                 if (model, turn) in done:
                     continue
                 if time.monotonic() > end:
@@ -55,6 +65,7 @@ def measure(path, seconds, set_name, rounds):
                 order = (0, 1) if turn % 2 == 0 else (1, 0)
                 rates = {i: events_per_s(commands[i]) for i in order}
                 file.write(json.dumps({"model": model, "round": turn, "one": rates[0], "two": rates[1]}) + "\n")
+                file.flush()
 
 
 def show(path):

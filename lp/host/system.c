@@ -14,6 +14,7 @@
 #include "lp/host/deadlock.h"
 #include "lp/host/drained_check.h"
 #include "lp/host/landing.h"
+#include "lp/host/unreceived.h"
 #include "lp/kernel/tl_check.h"
 #include "lp/layout.h"
 #include "lp/lp_kinds.h"
@@ -42,6 +43,8 @@ struct lp_system {
     uint8_t *phase_of_pe;  /* [pe] the phase its kernel is in, 255: none yet; of the PE's worker */
     uint32_t worker_count; /* of the engine */
     struct lp_landing landing;
+    struct lp_launched *launched; /* [launched_count] since the last drain */
+    size_t launched_count, launched_capacity;
     bool out_of_memory; /* while records were delivered */
 };
 
@@ -273,6 +276,7 @@ void lp_system_free(struct lp_system *system)
     lp_control_free(&system->control);
     free(system->phase_of_pe);
     lp_landing_free(&system->landing);
+    free(system->launched);
     free(system->worker_times);
     free_phases(system);
     free(system);
@@ -330,6 +334,7 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
     reset_times(system);
     system->batch++;
     system->model.launches.dropped = system->model.launches.last;
+    system->launched_count = 0;
     free_phases(system);
     system->phases = (struct lp_phases){.name = kernel->phase,
                                         .count = kernel->phase_count,
@@ -371,6 +376,24 @@ static uint32_t add_launch(struct lp_system *system, const struct tl_kernel *ker
     return ++launches->last;
 }
 
+/* These PEs have got this launch, since the last drain. False: out of memory. */
+static bool note_launched(struct lp_system *system, const uint32_t *pe, uint32_t count,
+                          uint32_t launch)
+{
+    const size_t needed = system->launched_count + count;
+    if (needed > system->launched_capacity) {
+        const size_t capacity = 2 * needed;
+        struct lp_launched *const more = realloc(system->launched, capacity * sizeof *more);
+        if (more == NULL)
+            return false;
+        system->launched = more;
+        system->launched_capacity = capacity;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        system->launched[system->launched_count++] = (struct lp_launched){pe[i], launch};
+    return true;
+}
+
 int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint32_t count,
                               const struct tl_kernel *kernel, const struct tl_args *args,
                               struct cw_error *error)
@@ -379,7 +402,7 @@ int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint
     if (code != CW_OK || count == 0)
         return code;
     const uint32_t launch = add_launch(system, kernel, args);
-    if (launch == 0)
+    if (launch == 0 || !note_launched(system, pe, count, launch))
         return machine_out_of_memory(error);
     for (uint32_t i = 0; i < count && code == CW_OK; i++)
         code = submit_message(system, pe[i], LP_TRANSFER_LAUNCH, launch, 0, error);
@@ -390,6 +413,15 @@ int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct 
                             const struct tl_args *args, struct cw_error *error)
 {
     return lp_system_submit_launches(system, &pe, 1, kernel, args, error);
+}
+
+/* Nothing is left to happen: all kernels have ended, and all their tiles were received. */
+static int check_ended(struct lp_system *system, struct cw_error *error)
+{
+    if (lp_system_times(system)->returned == system->times.submitted)
+        return lp_check_received(&system->model, system->sim, system->launched,
+                                 system->launched_count, error);
+    return lp_deadlock_report(&system->model, system->sim, error);
 }
 
 int lp_system_drain(struct lp_system *system, struct cw_error *error)
@@ -404,11 +436,9 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
         return cw_error_memory(error, "the puts under way");
     if (CW_ASSERTING && lp_check_drained(&system->model, system->sim, error) != CW_OK)
         return CW_BUG;
-    if (lp_system_times(system)->returned == system->times.submitted)
-        return CW_OK;
-    error->exit_code = CW_PROGRAM_FAILED;
-    lp_deadlock_summary(&system->model, system->sim, error->text, sizeof error->text);
-    return CW_PROGRAM_FAILED;
+    code = check_ended(system, error);
+    system->launched_count = 0;
+    return code;
 }
 
 /* ---- queries --------------------------------------------------------------------------------- */

@@ -175,11 +175,22 @@ void machine_settle_data(struct machine *m);
 
 /* Launches, and runs until nothing is left to do. Returns the exit code; m->error says why. */
 int try_scripts(struct machine *m, const struct part *parts, size_t count);
+/* The first line of the machine's error: of a deadlock, all but the pointers. Valid until the next
+ * call. */
+const char *first_line_of_error(const struct machine *m);
 void run_scripts(struct machine *m, const struct part *parts, size_t count);
 #define RUN(m, ...)                                                                                \
     do {                                                                                           \
         const struct part parts_[] = {__VA_ARGS__};                                                \
         run_scripts((m), parts_, COUNT_OF(parts_));                                                \
+    } while (0)
+
+/* The same with kernels that leave tiles unreceived: it ends with IpcqUnreceived. */
+#define RUN_LEAVING(m, ...)                                                                        \
+    do {                                                                                           \
+        const struct part parts_[] = {__VA_ARGS__};                                                \
+        assert_int_equal(try_scripts((m), parts_, COUNT_OF(parts_)), CW_PROGRAM_FAILED);           \
+        assert_memory_equal((m)->error.text, "IpcqUnreceived: ", 16);                              \
     } while (0)
 
 /* The n-th operation of one kind that a PE made, from 0. */
