@@ -240,7 +240,7 @@ static void a_wrong_setting_names_the_key_and_what_is_legal(void **state)
         {"run --set links.ucie.bw_gbs=-1", {"links.ucie.bw_gbs", "GB/s", "'-1'"}},
         {"run --set links.ucie.bw_gbs=0", {"links.ucie.bw_gbs", "'0'"}},
         {"run --set system.sips.topology=ring", {"'ring'", "did you mean 'ring_1d'"}},
-        {"run --set system.sips.count=6", {"no perfect square", "w", "h", "2x3"}},
+        {"run --set system.sips.count=6 --set system.sips.w=4", {"without system.sips.h", "2x3"}},
         {"run --set system.sips.w=3 --set system.sips.h=2", {"system.sips", "4", "6"}},
         {"run --set defaults.slot_size=1048576", {"defaults.slot_size", "TCM", "1048576 are free"}},
         {"run --set defaults.n_slots=100000", {"defaults.n_slots"}},
