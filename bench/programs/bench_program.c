@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/programs/bench.h"
 #include "collectives/runtime/dist_check.h"
 
 size_t bench_size_count(const struct bench_session *session)
@@ -278,6 +277,15 @@ int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struc
         session->program->name, (unsigned long long)bytes, session->config->ccl.slot_bytes);
 }
 
+/* Tiles that go one after the other, in a bench that takes --tiles. */
+static uint32_t tiles_of(const struct bench_session *session)
+{
+    for (const char *const *takes = session->program->takes; *takes != NULL; takes++)
+        if (strcmp(*takes, "tiles") == 0)
+            return session->options->tiles;
+    return 1;
+}
+
 /* One row of a bench that sends single tiles. */
 static int run_tile_size(struct bench_session *session, uint64_t n_elem,
                          int (*once)(struct bench_session *session, uint64_t n_elem,
@@ -290,7 +298,7 @@ static int run_tile_size(struct bench_session *session, uint64_t n_elem,
     struct result_row *row = bench_add_row(session, session->program->name, n_elem, 1.0, error);
     if (row == NULL)
         return error->exit_code;
-    row->tiles = bench_takes(session->program->name, "tiles") ? session->options->tiles : 1;
+    row->tiles = tiles_of(session);
     for (uint32_t i = 0; i < warmup + timed; i++) {
         const int code = once(session, n_elem, error);
         if (code != CW_OK)
