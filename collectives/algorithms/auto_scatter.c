@@ -15,8 +15,6 @@
 #include "collectives/algorithms/registry.h"
 #undef ALGORITHM
 
-enum { BIRS_RANKS_MAX = 16 };
-
 /* Adds to the reason. */
 __attribute__((format(printf, 2, 3))) static void add_reason(struct ccl_choice *choice,
                                                              const char *format, ...)
@@ -33,7 +31,7 @@ static void auto_scatter_choose(const struct ccl_call *call, struct ccl_choice *
     const uint64_t bytes = call->n_elem * tl_itemsize(call->dtype);
     const uint64_t mesh_max = call->ccl->mesh_max_bytes;
     const struct ccl_algorithm *const birs =
-        call->world_size > BIRS_RANKS_MAX ? &ccl_birs_inter : &ccl_birs;
+        call->world_size > CCL_BIRS_RANKS_MAX ? &ccl_birs_inter : &ccl_birs;
     struct ccl_refusal refusal;
     if (bytes < mesh_max) {
         choice->algorithm = &ccl_mesh;

@@ -237,8 +237,8 @@ const struct config_key config_ccl_keys[] = {
     KEY(CCL, "slice_rounding", BOOL, "slots of other sizes are rounded up to min_slice_align",
         TO_CCL(BOOL, slice_rounding)),
     KEY(CCL, "mate", RANKS, "the rank on the other die of each rank's package",
-        RANGE("0", "127", NULL), .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS),
-    KEY(CCL, "package", RANKS, "the package of each rank", RANGE("0", "63", NULL),
+        RANGE("0", "511", NULL), .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS),
+    KEY(CCL, "package", RANKS, "the package of each rank", RANGE("0", "255", NULL),
         .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS),
 };
 const uint32_t config_ccl_key_count = COUNT_OF(config_ccl_keys);

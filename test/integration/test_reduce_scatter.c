@@ -79,6 +79,28 @@ static void more_than_16_ranks_merge_as_partials_come(void **state)
                "--set defaults.slot_size=4096");
 }
 
+/* Trees of every shape that there is up to 66 ranks, and some beyond: a slice in pieces, so that a
+ * partial that is overwritten too early is found. */
+static void birs_inter_takes_every_even_number_of_ranks(void **state)
+{
+    (void)state;
+    char line[256];
+    for (unsigned n = 18; n <= 512; n += n < 66    ? 2
+                                         : n < 96  ? 30
+                                         : n < 100 ? 2
+                                         : n < 256 ? 156
+                                                   : 256) {
+        snprintf(line, sizeof line,
+                 "--algorithm birs_inter --set system.sips.count=%u --n-elem %u --dtype bf16 "
+                 "--set defaults.slot_size=150",
+                 n, n * 160);
+        check_bits(line);
+    }
+    check_bits("--algorithm birs_inter --set system.sips.count=18 --bytes 36MiB "
+               "--set fabric.contention=chunk");
+    check_bits("--algorithm birs_inter --set system.sips.count=40 --bytes 20MiB");
+}
+
 static void numbers_of_ranks_that_are_no_power_of_two(void **state)
 {
     (void)state;
@@ -274,8 +296,8 @@ static void auto_chooses_and_says_why_once(void **state)
                  "birs is enabled and its conditions hold\n");
     unsetenv("CUBEWARP_BIRS_ENABLE");
     check_choice("--bytes 4MiB --set system.sips.count=2", "rhd",
-                 "cubewarp: auto takes rhd: falls back from birs: birs takes an even number from 4 "
-                 "to 16 ranks, and there are 2; use rhd or mesh\n");
+                 "cubewarp: auto takes rhd: falls back from birs: birs takes an even number of "
+                 "ranks from 4 to 16, and there are 2; use rhd or mesh\n");
     check_choice("--bytes 4MiB --set system.sips.count=32", "birs_inter",
                  "cubewarp: auto takes birs_inter: 4194304 bytes per rank, mesh_max_bytes being "
                  "1048576; birs is enabled and its conditions hold\n");
@@ -299,15 +321,16 @@ static void refuse(const char *line, const char *expected)
 static void a_named_algorithm_says_which_condition_fails(void **state)
 {
     (void)state;
-    refuse("--algorithm birs --bytes 64KiB --set system.sips.count=2",
-           "--set system.sips.count=2: birs takes an even number from 4 to 16 ranks, and there are "
-           "2; use rhd or mesh\n");
+    refuse(
+        "--algorithm birs --bytes 64KiB --set system.sips.count=2",
+        "--set system.sips.count=2: birs takes an even number of ranks from 4 to 16, and there are "
+        "2; use rhd or mesh\n");
     refuse("--algorithm birs --bytes 64KiB --set system.sips.count=32",
-           "--set system.sips.count=32: birs takes an even number from 4 to 16 ranks, and there "
+           "--set system.sips.count=32: birs takes an even number of ranks from 4 to 16, and there "
            "are 32; use birs_inter, rhd or mesh\n");
     refuse("--algorithm birs_inter --bytes 64KiB",
-           "configs/presets/a3_16.yaml:5:26: birs_inter takes a power of two from 32 to 128 ranks, "
-           "and there are 16; use birs, rhd or mesh\n");
+           "configs/presets/a3_16.yaml:5:26: birs_inter takes an even number of ranks from 18 "
+           "on, and there are 16; use birs, rhd or mesh\n");
     refuse("--algorithm birs --bytes 40KiB --set system.sips.topology=ring_1d "
            "--set system.sips.count=5",
            "--set system.sips.topology=ring_1d: birs is for paired dies, topology pair_switch; "
@@ -348,7 +371,7 @@ static void what_is_advised_does_the_same_collective(void **state)
     (void)state;
     static const char *const machines[][2] = {
         {"--set system.sips.count=2",
-         "birs_allreduce takes an even number from 4 to 16 ranks, and there are 2; use "
+         "birs_allreduce takes an even number of ranks from 4 to 16, and there are 2; use "
          "ring_allreduce or tree_allreduce\n"},
         {"--set system.sips.count=32", "and there are 32; use ring_allreduce or tree_allreduce\n"},
         {"--set system.sips.topology=ring_1d --set system.sips.count=5",
@@ -364,7 +387,7 @@ static void what_is_advised_does_the_same_collective(void **state)
             run_json("run --preset a3_16 --no-data --algorithm tree_allreduce %s", machines[i][0]));
     }
     refuse("--algorithm birs --set system.sips.count=18 --n-elem 18000",
-           "and there are 18; use rhd or mesh\n"); /* birs_inter takes powers of two */
+           "and there are 18; use birs_inter, rhd or mesh\n");
 }
 
 static void what_auto_chose_is_refused_with_why_it_did(void **state)
@@ -446,6 +469,23 @@ static void birs_keeps_both_kinds_of_links_busy_at_once(void **state)
     json_decref(rhd);
 }
 
+/* birs loads all Y partials after the rounds; birs_inter loads the siblings of the own package, one
+ * per level of the tree, and at most as many parts again of the partial that came last. */
+static void the_final_reduction_of_many_ranks_is_short(void **state)
+{
+    (void)state;
+    json_t *birs = run_json(SCATTER "--no-data --bytes 64MiB --algorithm birs");
+    json_t *inter = run_json(SCATTER "--no-data --bytes 256MiB --algorithm birs_inter "
+                                     "--set system.sips.count=64"); /* slices as long */
+    const double us =
+        1e-6 * (double)json_ps(birs, "time_ns") * phase_share(birs, "final reduction");
+    const double of_32 =
+        1e-6 * (double)json_ps(inter, "time_ns") * phase_share(inter, "final reduction");
+    assert_true(of_32 < us); /* 32 packages against 8 */
+    json_decref(birs);
+    json_decref(inter);
+}
+
 /* Inputs of 512 MiB in all: what is only read takes no storage, and neither does what is under way
  * for long. */
 static void memory_stays_far_below_the_inputs(void **state)
@@ -492,6 +532,7 @@ int main(void)
         cmocka_unit_test(every_algorithm_gives_the_specified_bits),
         cmocka_unit_test(every_type_and_operation_has_its_bits),
         cmocka_unit_test(more_than_16_ranks_merge_as_partials_come),
+        cmocka_unit_test(birs_inter_takes_every_even_number_of_ranks),
         cmocka_unit_test(numbers_of_ranks_that_are_no_power_of_two),
         cmocka_unit_test(all_modes_and_threads_agree),
         cmocka_unit_test(ranks_may_be_elsewhere_on_the_dies),
@@ -504,6 +545,7 @@ int main(void)
         cmocka_unit_test(what_auto_chose_is_refused_with_why_it_did),
         cmocka_unit_test(what_does_not_fit_names_the_memory),
         cmocka_unit_test(birs_keeps_both_kinds_of_links_busy_at_once),
+        cmocka_unit_test(the_final_reduction_of_many_ranks_is_short),
         cmocka_unit_test(memory_stays_far_below_the_inputs),
         cmocka_unit_test(the_published_sweep_is_what_runs_give),
     };
