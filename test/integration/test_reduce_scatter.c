@@ -526,6 +526,72 @@ static void the_published_sweep_is_what_runs_give(void **state)
     assert_int_equal(checked, 9);
 }
 
+/* The file as text. The caller frees it. */
+static char *text_of(const char *path)
+{
+    FILE *const file = fopen(path, "r");
+    assert_non_null(file);
+    char *const text = malloc(1 << 20);
+    assert_non_null(text);
+    text[fread(text, 1, (1 << 20) - 1, file)] = '\0';
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+static double us_of(const char *algorithm, unsigned ranks, const char *size)
+{
+    json_t *root = run_json(SCATTER "--no-data --algorithm %s --set system.sips.count=%u %s",
+                            algorithm, ranks, size);
+    const double us = 1e-6 * (double)json_ps(root, "time_ns");
+    json_decref(root);
+    return us;
+}
+
+/* Cell `cell` of the row that begins with `row`. */
+static void check_cell(const char *path, const char *row, unsigned cell, const char *expected)
+{
+    char *const table = text_of(path);
+    const char *at = strstr(table, row);
+    if (at == NULL)
+        fail_msg("%s has no row %s", path, row);
+    for (unsigned i = 0; i <= cell; i++)
+        at = strchr(at, '|') + 1;
+    const size_t bytes = strlen(expected);
+    if (strncmp(at + 1, expected, bytes) != 0 || at[1 + bytes] != ' ')
+        fail_msg("%s, row %s, cell %u is not %s: make scatter-sweep, and the README's text", path,
+                 row, cell, expected);
+    free(table);
+}
+
+static void the_readme_has_the_tables_of_the_sweep(void **state)
+{
+    (void)state;
+    static const char *const tables[] = {"perf/results/reduce_scatter_speeds.md",
+                                         "perf/results/reduce_scatter_gain.md",
+                                         "perf/results/reduce_scatter_inter.md"};
+    char *const readme = text_of("README.md");
+    for (size_t i = 0; i < COUNT_OF(tables); i++) {
+        char *const table = text_of(tables[i]);
+        if (strstr(readme, table) == NULL)
+            fail_msg("README.md does not have the text of %s", tables[i]);
+        free(table);
+    }
+    free(readme);
+}
+
+static void birs_gains_what_the_readme_says(void **state)
+{
+    (void)state;
+    char cell[64];
+    const double share = 1 - us_of("birs", 16, "--bytes 16MiB") / us_of("rhd", 16, "--bytes 16MiB");
+    assert_true(share > 0.18 && share < 0.20);
+    snprintf(cell, sizeof cell, "%.1f %%", 100 * share);
+    check_cell("perf/results/reduce_scatter_gain.md", "| 16 | chunk", 4, cell);
+    snprintf(cell, sizeof cell, "%.1f / %.1f", us_of("birs_inter", 40, "--n-elem 524320"),
+             us_of("rhd", 40, "--n-elem 524320"));
+    check_cell("perf/results/reduce_scatter_inter.md", "| 40 |", 1, cell);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -547,6 +613,8 @@ int main(void)
         cmocka_unit_test(birs_keeps_both_kinds_of_links_busy_at_once),
         cmocka_unit_test(the_final_reduction_of_many_ranks_is_short),
         cmocka_unit_test(memory_stays_far_below_the_inputs),
+        cmocka_unit_test(the_readme_has_the_tables_of_the_sweep),
+        cmocka_unit_test(birs_gains_what_the_readme_says),
         cmocka_unit_test(the_published_sweep_is_what_runs_give),
     };
     return cmocka_run_group_tests_name("reduce-scatter", tests, NULL, NULL);
