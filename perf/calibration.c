@@ -144,7 +144,7 @@ int perf_calibrate(struct perf_calibration *calibration, struct cw_error *error)
     *calibration = (struct perf_calibration){.loop_ns = alone_s[0] * 1e9 / LOOP_ROUNDS, .gain = 1};
     if (count < 2 || result != CW_OK)
         return result;
-    calibration->loop_ns = fmin(alone_s[0], alone_s[1]) * 1e9 / LOOP_ROUNDS;
+    calibration->loop_ns = fmax(alone_s[0], alone_s[1]) * 1e9 / LOOP_ROUNDS;
     result = run_sides(loop_together, sides, 2, error);
     if (result != CW_OK)
         return result;

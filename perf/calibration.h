@@ -15,7 +15,8 @@
 #include "core/cw.h"
 
 struct perf_calibration {
-    double loop_ns; /* one round of a bare loop, on an idle core */
+    double loop_ns; /* one round of a bare loop, on the slower of the idle cores: a neighbour on
+                     * the other hardware thread of a core slows it by a quarter or more */
     double gain;    /* two loops at once over one: 2 on a machine that is free; 1 with one core */
     double line_ns; /* a cache line, one way; 0 with one core */
 };
