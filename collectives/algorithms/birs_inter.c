@@ -26,42 +26,29 @@
 #include "collectives/algorithms/birs_inter.h"
 
 #include "collectives/algorithms/birs.h"
+#include "collectives/algorithms/birs_tree.h"
 
 enum { STREAM_MAIN = 1, STREAM_HCCS = 2, STREAM_COPY = 4, RING = 4 };
 
-static uint32_t levels_of(uint32_t packages)
-{
-    uint32_t levels = 0;
-    while (1u << levels < packages)
-        levels++;
-    return levels;
-}
-
 static uint32_t own_package(const struct tl *tl) { return rs_sip(tl) / 2; }
+static struct birs_tree own_tree(const struct tl *tl)
+{
+    return (struct birs_tree){.packages = birs_packages(tl), .own = own_package(tl)};
+}
 static uint32_t sibling_slot(uint32_t level) { return 2 * RING + level; }
 static uint32_t waiting_slot(const struct tl *tl, uint32_t level)
 {
-    return 2 * RING + levels_of(birs_packages(tl)) + level - 1;
+    return 2 * RING + birs_tree_levels(own_tree(tl)) + level - 1;
 }
 static uint32_t lone_slot(const struct tl *tl)
 {
-    return waiting_slot(tl, levels_of(birs_packages(tl)));
-}
-
-static bool is_lone(const struct tl *tl, uint32_t package)
-{
-    return package % 2 == 0 && package + 1 == birs_packages(tl);
-}
-
-static bool node_exists(const struct tl *tl, uint32_t level, uint32_t index)
-{
-    return index << level < birs_packages(tl);
+    return waiting_slot(tl, birs_tree_levels(own_tree(tl)));
 }
 
 /* Where a node waits: for its left neighbour, or for the end. Not for level 0. */
 static uint32_t node_slot(const struct tl *tl, uint32_t level, uint32_t index)
 {
-    if (is_lone(tl, index << level))
+    if (birs_tree_is_lone(own_tree(tl), index << level))
         return lone_slot(tl);
     return own_package(tl) >> level == (index ^ 1) ? sibling_slot(level) : waiting_slot(tl, level);
 }
@@ -69,7 +56,7 @@ static uint32_t node_slot(const struct tl *tl, uint32_t level, uint32_t index)
 /* Where the partial of `from` arrives at package `to`, in round `round`. */
 static uint32_t arrival_slot(const struct tl *tl, uint32_t round, uint32_t from, uint32_t to)
 {
-    if (is_lone(tl, from))
+    if (birs_tree_is_lone(own_tree(tl), from))
         return lone_slot(tl);
     return (from ^ 1) == to ? sibling_slot(0) : RING + round % RING;
 }
@@ -108,41 +95,14 @@ static enum tl_status (*const streams[])(struct tl *tl, void *frame) = {
 
 /* ---- merging --------------------------------------------------------------------------------- */
 
-/* The package whose partial comes in a round. */
-static uint32_t came_from(const struct tl *tl, uint32_t round)
-{
-    const uint32_t y = birs_packages(tl);
-    return (own_package(tl) + y - round) % y;
-}
-
-/* Node (level, index) and its right neighbour, if there is one, make their parent, which is not the
- * own package's. */
-static bool merges_on(const struct tl *tl, uint32_t level, uint32_t index)
-{
-    return index % 2 == 0 && own_package(tl) >> level != index + 1;
-}
-
-/* The level of the node that the partial of even package `from` completes: it then waits. */
-static uint32_t completed_level(const struct tl *tl, uint32_t from)
-{
-    uint32_t level = 1;
-    while (merges_on(tl, level, from >> level))
-        level++;
-    return level;
-}
-
 static uint64_t merged_va(const struct tl *tl, uint32_t from)
 {
-    const uint32_t level = completed_level(tl, from);
+    const uint32_t level = birs_tree_level(own_tree(tl), from);
     return rs_slot_va(tl, node_slot(tl, level, from >> level));
 }
 
 /* The i-th part of that node, of `from`, whose partial came in round `round`: the partial itself,
  * its right neighbour, which came the round before, and then the right neighbour of each level. */
-static bool has_part(const struct tl *tl, uint32_t from, uint32_t i)
-{
-    return i < 2 || node_exists(tl, i - 1, (from >> (i - 1)) + 1);
-}
 static uint64_t part_va(const struct tl *tl, uint32_t round, uint32_t from, uint32_t i)
 {
     return rs_slot_va(tl, i < 2 ? RING + (round - i) % RING
@@ -152,34 +112,27 @@ static uint64_t part_va(const struct tl *tl, uint32_t round, uint32_t from, uint
 /* One piece: its parts added in order, into TCM piece `sum`; the next one is used, too. */
 static enum tl_status merge_piece(struct tl *tl, struct rs_frame *f, uint32_t round, uint32_t sum)
 {
-    const uint32_t from = came_from(tl, round);
+    const uint32_t from = birs_tree_from(own_tree(tl), round);
     TL_BEGIN(&f->leaf);
     TL_CALL(&f->leaf, rs_load_piece(tl, f, sum, part_va(tl, round, from, 0)));
-    for (f->i = 1; f->i <= completed_level(tl, from); f->i++)
-        if (has_part(tl, from, f->i)) {
+    for (f->i = 1; f->i <= birs_tree_level(own_tree(tl), from); f->i++)
+        if (birs_tree_has_part(own_tree(tl), from, f->i)) {
             TL_CALL(&f->leaf, rs_load_piece(tl, f, sum + 1, part_va(tl, round, from, f->i)));
             TL_CALL(&f->leaf, rs_add_pieces(tl, f, sum, sum, sum + 1));
         }
     TL_END(&f->leaf);
 }
 
-/* The partial that came in a round completes a node. Otherwise its neighbour is still to come, or
- * it waits as it is. */
-static bool completes(const struct tl *tl, uint32_t round)
-{
-    const uint32_t from = came_from(tl, round);
-    return round > 0 && from % 2 == 0 && !is_lone(tl, from) && (from ^ 1) != own_package(tl);
-}
-
 /* Takes the partial that came in round `round` into the tree. */
 static enum tl_status merge_arrived(struct tl *tl, struct rs_frame *f, uint32_t round)
 {
-    if (!completes(tl, round))
+    if (!birs_tree_completes(own_tree(tl), round))
         return TL_ENDED;
     TL_BEGIN(&f->part);
     for (f->done = 0; f->done < rs_slice_bytes(tl); f->done += rs_full_piece_bytes(tl)) {
         TL_RUN(&f->part, merge_piece(tl, f, round, 0));
-        TL_CALL(&f->part, rs_store_piece(tl, f, merged_va(tl, came_from(tl, round))));
+        TL_CALL(&f->part,
+                rs_store_piece(tl, f, merged_va(tl, birs_tree_from(own_tree(tl), round))));
     }
     TL_END(&f->part);
 }
@@ -188,22 +141,19 @@ static enum tl_status merge_arrived(struct tl *tl, struct rs_frame *f, uint32_t 
 
 enum { OWN, LAST_NODE, LOADED, TCM_PIECES }; /* in TCM */
 
-/* The own package's sibling on a level, if there is one. */
-static bool has_sibling(const struct tl *tl, uint32_t level)
-{
-    return node_exists(tl, level, own_package(tl) >> level ^ 1);
-}
 static uint64_t sibling_va(const struct tl *tl, uint32_t level)
 {
     const uint32_t index = own_package(tl) >> level ^ 1;
-    return rs_slot_va(tl, is_lone(tl, index << level) ? lone_slot(tl) : sibling_slot(level));
+    return rs_slot_va(tl, birs_tree_is_lone(own_tree(tl), index << level) ? lone_slot(tl)
+                                                                          : sibling_slot(level));
 }
 
 /* That sibling is the node which the last partial has completed: it is in TCM already. */
 static bool is_last_node(const struct tl *tl, uint32_t level)
 {
     const uint32_t round = birs_packages(tl) - 1;
-    return completes(tl, round) && completed_level(tl, came_from(tl, round)) == level;
+    return birs_tree_completes(own_tree(tl), round) &&
+           birs_tree_level(own_tree(tl), birs_tree_from(own_tree(tl), round)) == level;
 }
 
 /* own <- own + sibling, or sibling + own: the left one first. */
@@ -220,8 +170,8 @@ static enum tl_status final_piece(struct tl *tl, struct rs_frame *f)
     const uint32_t y = birs_packages(tl);
     TL_BEGIN(&f->leaf);
     TL_CALL(&f->leaf, rs_load_piece(tl, f, OWN, rs_slot_va(tl, (y - 1) % RING)));
-    for (f->i = 0; f->i < levels_of(y); f->i++)
-        if (has_sibling(tl, f->i)) {
+    for (f->i = 0; f->i < birs_tree_levels(own_tree(tl)); f->i++)
+        if (birs_tree_has_sibling(own_tree(tl), f->i)) {
             if (!is_last_node(tl, f->i))
                 TL_CALL(&f->leaf, rs_load_piece(tl, f, LOADED, sibling_va(tl, f->i)));
             TL_CALL(&f->leaf, add_sibling(tl, f, f->i));
@@ -236,7 +186,7 @@ static enum tl_status final(struct tl *tl, struct rs_frame *f)
     const uint32_t last = birs_packages(tl) - 1;
     TL_BEGIN(&f->part);
     for (f->done = 0; f->done < rs_slice_bytes(tl); f->done += rs_full_piece_bytes(tl)) {
-        if (completes(tl, last))
+        if (birs_tree_completes(own_tree(tl), last))
             TL_RUN(&f->part, merge_piece(tl, f, last, LAST_NODE));
         TL_RUN(&f->part, final_piece(tl, f));
         TL_CALL(&f->part, rs_store_piece(tl, f, rs_output_va(tl)));
@@ -283,7 +233,8 @@ static struct ccl_rs_needs birs_inter_needs(const struct ccl_call *call)
     return (struct ccl_rs_needs){.pairs = true,
                                  .ranks_min = CCL_BIRS_RANKS_MAX + 2,
                                  .aligned = true,
-                                 .slots = 2 * RING + 2 * levels_of(call->world_size / 2),
+                                 .slots = 2 * RING + 2 * birs_tree_levels((struct birs_tree){
+                                                             .packages = call->world_size / 2}),
                                  .tcm_tiles = TCM_PIECES};
 }
 

@@ -66,7 +66,7 @@ struct ccl_config {
 
     /* of reduce-scatter on paired dies (collectives/algorithms/ALGORITHMS.md) */
     bool birs_enable;         /* `auto` may choose birs */
-    uint64_t mesh_max_bytes;  /* `auto` takes mesh below this */
+    uint64_t mesh_max_bytes;  /* `auto` takes mesh below this only */
     uint32_t min_slice_align; /* bytes; scratch slots' stride is a multiple of it */
     bool slice_rounding;      /* false: slices must be multiples of it themselves */
     struct ccl_ranks ranks;

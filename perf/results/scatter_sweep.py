@@ -7,7 +7,8 @@ writes beside this file:
   sio and hccs links were busy; reduce_scatter.svg, its plot;
 - reduce_scatter_speeds.md, times at 64 MiB where a speed is another;
 - reduce_scatter_gain.md, by how much birs is shorter than rhd, by ranks, size and contention mode;
-- reduce_scatter_inter.md, birs_inter and rhd for more than 16 ranks, powers of two or not.
+- reduce_scatter_inter.md, birs_inter and rhd for more than 16 ranks, powers of two or not;
+- reduce_scatter_choice.md, what auto takes, and its time over that of the best.
 All figures are simulated: the same on every machine.
 """
 import json
@@ -144,8 +145,35 @@ def inter():
     write("reduce_scatter_inter.md", "\n".join(lines) + "\n")
 
 
+def size_text(size):
+    return "%d MiB" % (size // MIB) if size >= MIB else "%d KiB" % (size // 1024)
+
+
+def choice():
+    """What auto takes from 1 KiB to 256 MiB, and its time over the least of all algorithms'."""
+    counts, sizes, worst = (4, 8, 16, 32, 64, 128), "1KiB:256MiB:x2", 0
+    columns = []
+    for count in counts:
+        best = ("birs" if count <= 16 else "birs_inter",) + ALGORITHMS[1:]
+        rows = [run(algorithm, sizes, ranks(count)) for algorithm in best]
+        cells = []
+        for i, taken in enumerate(run("auto", sizes, ranks(count))):
+            ratio = taken["time_ns"] / min(row[i]["time_ns"] for row in rows)
+            worst = max(worst, ratio)
+            cells.append("%s %.3f" % (taken["algorithm"], ratio))
+        columns.append(cells)
+    lines = ["| input of each rank | " + " | ".join("%d ranks" % count for count in counts) + " |",
+             "|---" * (len(counts) + 1) + "|"]
+    for i, cells in enumerate(zip(*columns)):
+        lines.append("| %s | %s |" % (size_text(1024 << i), " | ".join(cells)))
+    lines.append("")
+    lines.append("The largest: %.3f." % worst)
+    write("reduce_scatter_choice.md", "\n".join(lines) + "\n")
+
+
 sweep()
 speeds()
 gain()
 inter()
+choice()
 plot()

@@ -1,7 +1,7 @@
 /*
  * test_reduce_scatter.c: reduce-scatter on paired dies (ALGORITHMS.md): bits of every
- * algorithm, type and operation, on any number of threads; which algorithm runs, and what is said
- * of it; what is refused, and how; and that birs keeps sio and hccs busy at once.
+ * algorithm, type and operation, on any number of threads; what is refused, and how; and that birs
+ * keeps sio and hccs busy at once. test_auto_scatter.c has the choice among them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -247,67 +247,6 @@ static void birs_allreduce_gives_every_rank_birs_bits(void **state)
     }
 }
 
-/* ---- which one ------------------------------------------------------------------------------- */
-
-/* Leaves the program's own lines of what came on standard error: a sanitizer may warn there. */
-static void keep_own_lines(char *text)
-{
-    char *to = text;
-    for (char *line = text, *next; *line != '\0'; line = next) {
-        char *const end = strchr(line, '\n');
-        next = end != NULL ? end + 1 : line + strlen(line);
-        if (strncmp(line, "cubewarp: ", 10) != 0)
-            continue;
-        memmove(to, line, (size_t)(next - line));
-        to += next - line;
-    }
-    *to = '\0';
-}
-
-static void check_choice(const char *more, const char *algorithm, const char *said)
-{
-    char line[1024];
-    snprintf(line, sizeof line, SCATTER "--algorithm auto --no-data --json - %s", more);
-    struct run_output output = run_line(0, "%s", line);
-    json_t *root = json_loads(output.out, 0, NULL);
-    assert_non_null(root);
-    assert_string_equal(json_string_value(result_of(root, 0, "algorithm")), algorithm);
-    keep_own_lines(output.err);
-    assert_string_equal(output.err, said);
-    json_decref(root);
-    run_output_free(&output);
-}
-
-static void auto_chooses_and_says_why_once(void **state)
-{
-    (void)state;
-    check_choice("--bytes 64KiB --iters 3", "mesh",
-                 "cubewarp: auto takes mesh: 65536 bytes per rank are below mesh_max_bytes, "
-                 "1048576\n");
-    check_choice("--bytes 1MiB:4MiB:x2", "birs",
-                 "cubewarp: auto takes birs: 1048576 bytes per rank, mesh_max_bytes being 1048576; "
-                 "birs is enabled and its conditions hold\n");
-    check_choice("--bytes 4MiB --set defaults.birs_enable=false", "rhd",
-                 "cubewarp: auto takes rhd: 4194304 bytes per rank, and birs is not enabled "
-                 "(birs_enable: true, or CUBEWARP_BIRS_ENABLE=TRUE)\n");
-    setenv("CUBEWARP_BIRS_ENABLE", "TRUE", 1);
-    check_choice("--bytes 4MiB --set defaults.birs_enable=false", "birs",
-                 "cubewarp: auto takes birs: 4194304 bytes per rank, mesh_max_bytes being 1048576; "
-                 "birs is enabled and its conditions hold\n");
-    unsetenv("CUBEWARP_BIRS_ENABLE");
-    check_choice("--bytes 4MiB --set system.sips.count=2", "rhd",
-                 "cubewarp: auto takes rhd: falls back from birs: birs takes an even number of "
-                 "ranks from 4 to 16, and there are 2; use rhd or mesh\n");
-    check_choice("--bytes 4MiB --set system.sips.count=32", "birs_inter",
-                 "cubewarp: auto takes birs_inter: 4194304 bytes per rank, mesh_max_bytes being "
-                 "1048576; birs is enabled and its conditions hold\n");
-    check_choice("--bytes 64KiB:4MiB:x64", "mesh",
-                 "cubewarp: auto takes mesh: 65536 bytes per rank are below mesh_max_bytes, "
-                 "1048576\n"
-                 "cubewarp: auto takes birs: 4194304 bytes per rank, mesh_max_bytes being 1048576; "
-                 "birs is enabled and its conditions hold\n");
-}
-
 /* ---- what is refused ------------------------------------------------------------------------- */
 
 static void refuse(const char *line, const char *expected)
@@ -388,19 +327,6 @@ static void what_is_advised_does_the_same_collective(void **state)
     }
     refuse("--algorithm birs --set system.sips.count=18 --n-elem 18000",
            "and there are 18; use birs_inter, rhd or mesh\n");
-}
-
-static void what_auto_chose_is_refused_with_why_it_did(void **state)
-{
-    (void)state;
-    refuse("--set system.sips.count=4 --n-elem 1",
-           "cubewarp run: auto chose rhd (mesh cuts each rank's input into 4 slices, and 1 "
-           "elements are no multiple of that; falls back from birs: birs cuts each rank's input "
-           "into 4 slices, and 1 elements are no multiple of that): rhd cuts each rank's input "
-           "into 4 slices, and 1 elements are no multiple of that; use 4, or another multiple\n");
-    refuse("--set system.sips.count=4 --n-elem 2000001 --set defaults.birs_enable=false",
-           "cubewarp run: auto chose rhd (4000002 bytes per rank, and birs is not enabled "
-           "(birs_enable: true, or CUBEWARP_BIRS_ENABLE=TRUE)): rhd cuts ");
 }
 
 static void what_does_not_fit_names_the_memory(void **state)
@@ -605,10 +531,8 @@ int main(void)
         cmocka_unit_test(what_goes_by_sip_refuses_other_enumerations),
         cmocka_unit_test(what_goes_by_rank_takes_other_enumerations),
         cmocka_unit_test(birs_allreduce_gives_every_rank_birs_bits),
-        cmocka_unit_test(auto_chooses_and_says_why_once),
         cmocka_unit_test(a_named_algorithm_says_which_condition_fails),
         cmocka_unit_test(what_is_advised_does_the_same_collective),
-        cmocka_unit_test(what_auto_chose_is_refused_with_why_it_did),
         cmocka_unit_test(what_does_not_fit_names_the_memory),
         cmocka_unit_test(birs_keeps_both_kinds_of_links_busy_at_once),
         cmocka_unit_test(the_final_reduction_of_many_ranks_is_short),
