@@ -3,7 +3,8 @@
  * verify/expect.c evaluates. It is a statement about the result; no kernel is called to compute it,
  * so a kernel that adds otherwise is found out. Const.
  *
- * An order has three levels, each optional: the PEs of a cube, the cubes of a SIP, the ranks.
+ * An order has three levels, each optional: the PEs of a cube, the cubes of a SIP, the ranks. That
+ * of the ranks is one of those below, or a shared object's own: `operand` or `tree`.
  */
 #ifndef COLLECTIVES_ORDER_H
 #define COLLECTIVES_ORDER_H
@@ -32,6 +33,22 @@ struct ccl_order {
      * value is added k-th, k from 0 to n - 1: the result of `rank` is ((operand 0 + operand 1) +
      * operand 2) + ... For each `rank`, every rank is named exactly once. Pure. */
     uint32_t (*operand)(uint32_t rank, uint32_t n, uint32_t k);
+    /*
+     * The same where a result is no chain of additions but a tree of them, and where it is not the
+     * same tree for all elements. NULL: `operand` or `between` gives it.
+     *
+     * The inputs have `parts(n)` parts of ceil(n_elem / parts) elements, the last of the rest;
+     * parts NULL: one. The tree of a part is written as on a pocket calculator: its 2n - 1 steps k
+     * = 0, 1, ... are numbers of ranks, whose values are put on a stack, and CCL_ADD, which takes
+     * the two last from the stack and puts their sum there, the older one left of the plus. For
+     * four ranks, 0 1 CCL_ADD 2 3 CCL_ADD CCL_ADD is (x(0) + x(1)) + (x(2) + x(3)). Every rank is
+     * named exactly once. Pure.
+     */
+    uint32_t (*tree)(uint32_t rank, uint32_t part, uint32_t n, uint32_t k);
+    uint32_t (*parts)(uint32_t n);
+    bool tree_by_rank; /* the ranks' trees differ; else tree() is asked for rank 0, for all */
 };
+
+#define CCL_ADD UINT32_MAX
 
 #endif

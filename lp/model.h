@@ -101,10 +101,12 @@ struct lp_emitted {
     bool arrivals; /* tiles that become visible (LP_RECORD_ARRIVAL) */
 };
 
-/* The launches so far. Owner: system.c, which adds launches between drains. */
+/* The launches of the batch, numbered from 1 over all batches. Owner: system.c, which adds launches
+ * between drains, and drops them when the next batch begins: their kernels have ended by then. */
 struct lp_launches {
-    struct lp_launch *at; /* [count] */
-    uint32_t count, capacity;
+    struct lp_launch *at;   /* [last - dropped] */
+    uint32_t last, dropped; /* numbers: of the latest launch, of the latest one dropped */
+    uint32_t capacity;
 };
 
 /* Model data: const while the engine runs. */
@@ -119,9 +121,21 @@ struct lp_model {
     struct lp_routers router;
     struct lp_queue_tables queues;
     int64_t issue_ps[ISSUES]; /* [enum tl_issue] without jitter. Owner: tl_cost.c */
+    uint8_t first_step;       /* of a call without operands in memory: enum tl_step. Likewise */
     struct lp_emitted emit;
     struct lp_launches launches;
 };
+
+/* The launch of that number is there. */
+static inline bool lp_has_launch(const struct lp_model *m, uint32_t number)
+{
+    return number > m->launches.dropped && number <= m->launches.last;
+}
+
+static inline const struct lp_launch *lp_launch_of(const struct lp_model *m, uint32_t number)
+{
+    return &m->launches.at[number - 1 - m->launches.dropped];
+}
 
 /* ---- state ---------------------------------------------------------------------------------- */
 
@@ -361,16 +375,17 @@ struct lp_signal {
 _Static_assert(sizeof(struct lp_signal) == 16, "without padding");
 
 /* A request at a memory, or (contention chunk) the moment the next piece is offered: of a load, of
- * a copy, of a put whose source is not TCM. */
+ * a copy, of a send, a put or a raw store whose source is not TCM. */
 struct lp_load {
-    uint32_t pe, stamp;        /* stamp: the generation of the engine's grant */
-    uint32_t bytes, sent;      /* of the whole, and of its earlier pieces */
-    uint32_t seq, order, peer; /* of a put */
-    uint8_t memory, slice;     /* the source */
-    uint8_t to;                /* memory: enum hw_memory */
-    uint8_t kind;              /* enum lp_dma_kind */
-    uint8_t owner;             /* context and move: LP_OWNER */
-    uint8_t flags;             /* of a put */
+    uint32_t pe, stamp;    /* stamp: the generation of the engine's grant */
+    uint32_t bytes, sent;  /* of the whole, and of its earlier pieces */
+    uint32_t seq;          /* of a put: its number; else that of its struct hw_dma_op */
+    uint32_t order, peer;  /* of a put */
+    uint8_t memory, slice; /* the source */
+    uint8_t to;            /* memory: enum hw_memory */
+    uint8_t kind;          /* enum lp_dma_kind */
+    uint8_t owner;         /* context and move: LP_OWNER; of a tile: its direction */
+    uint8_t flags;         /* of a put */
     uint8_t reserved[6];
 };
 _Static_assert(sizeof(struct lp_load) == 40, "without padding");

@@ -34,7 +34,7 @@ enum lp_op_kind {
     LP_OP_RECV,     /* (pe, dir, seq) was received. dst: LP_SPACE_NONE, the kernel has the slot's
                        address and nothing moves; or the place of the copy (copy_to_dst) */
     LP_OP_LOAD,     /* a (HBM, SRAM or a tile) -> dst (TCM) */
-    LP_OP_STORE,    /* a (TCM or a tile) -> dst (HBM or SRAM) */
+    LP_OP_STORE,    /* a -> dst (HBM or SRAM) */
     LP_OP_COPY,     /* a -> dst */
     LP_OP_MATH,     /* a (math) b -> dst, element by element, one rounding each */
     LP_OP_PUT,      /* a is bound as put number `seq` of this PE, for dst in memories of `peer` and
@@ -52,7 +52,7 @@ enum lp_op_kind {
                        inner in `peer`, bytes those of dst. math = LP_MATH_SUM: added to dst, else 0.
                        Products and sums in f32, a rounding each, in order of inner, from dst's value
                        or +0; one rounding to the dtype at the end */
-    LP_OP_STORE_TO, /* a (TCM or a tile) is bound as the raw store `seq` of this PE, for dst in
+    LP_OP_STORE_TO, /* a is bound as the raw store `seq` of this PE, for dst in
                        memories of `peer` and its cube. The PE uses the number again when the store
                        is acknowledged */
     LP_OP_STORED,   /* at the destination, when the data are in the memory: the raw store `seq` of

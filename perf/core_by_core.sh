@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The same run on one core after the other, round by round: a core whose other hardware thread is
-# taken by a neighbour is slower for seconds to minutes (README.md, "Slow minutes").
+# taken by a neighbour is slower for seconds to minutes (perf/README.md, "Slow minutes").
 #   perf/core_by_core.sh [ROUNDS] [PROGRAM]
 set -eu
 rounds=${1:-10}

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/cw.h"
+#include "perf/matrix.h"
 
 /* ---- models -----------------------------------------------------------------------------------
  */
@@ -59,7 +60,16 @@ static const struct mode {
 /* ---- sets -------------------------------------------------------------------------------------
  */
 
-enum { QUICK = 1, PHOLD = 2, LRAB = 4, BARE = 8, NIGHTLY = 16, SELF_TEST = 32 };
+enum {
+    QUICK = 1,
+    PHOLD = 2,
+    LRAB = 4,
+    BARE = 8,
+    NIGHTLY = 16,
+    SELF_TEST = 32,
+    MATRIX = 64,
+    MATRIX_SHORT = 128
+};
 
 static const struct {
     unsigned bit;
@@ -70,6 +80,9 @@ static const struct {
     {LRAB, "lrab", "all-reduce on pod64 and pod1024, queues on PE 0 or on all PEs, each mode"},
     {BARE, "bare", "the sequential engine against bare loops over a calendar queue and a heap"},
     {NIGHTLY, "nightly", "all of these, every number of threads, short lookaheads, a million LPs"},
+    {MATRIX_SHORT, "matrix-short", "a dozen models of the matrix"},
+    {MATRIX, "matrix",
+     "PHOLD of 16 to 65,536 LPs, all-reduce on 2 to 64 SIPs: threads never lose; half an hour"},
     {SELF_TEST, "self-test", "next to nothing: whether the harness works"},
 };
 #define SETS (sizeof sets / sizeof *sets)
@@ -145,8 +158,13 @@ static const struct perf_goal goals[] = {
     {.name = "lrab-1024-pe0/adaptive/2", .efficiency = 0.5},
 };
 
+/* Of each model of the matrix: more threads are nowhere slower than one. */
+static const struct perf_goal matrix_goal = {.ratio_near = 0.95, .ratio_far = 0.95};
+
 const struct perf_goal *perf_goal_of(const char *name, size_t i)
 {
+    if (strncmp(name, "matrix-", 7) == 0)
+        return i == 0 && strstr(name, "/adaptive/") != NULL ? &matrix_goal : NULL;
     for (size_t k = 0; k < sizeof goals / sizeof *goals; k++)
         if (strcmp(goals[k].name, name) == 0 && i-- == 0)
             return &goals[k];
@@ -227,6 +245,15 @@ static void add_modes(struct cases *list, const struct row *row, uint32_t thread
             sets_add(list, model_of(row->model), &modes[i], threads);
 }
 
+/* A model of the matrix on one thread and on two. */
+static void add_of_matrix(void *arg, const char *name, const char *command)
+{
+    const struct model model = {name, command, NULL};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (modes[i].bit & (SEQ | ADAPT))
+            sets_add(arg, &model, &modes[i], modes[i].bit == SEQ ? 1 : 2);
+}
+
 int perf_set_cases(const char *set, uint32_t cores, struct perf_case **cases, size_t *count,
                    struct cw_error *error)
 {
@@ -239,6 +266,8 @@ int perf_set_cases(const char *set, uint32_t cores, struct perf_case **cases, si
     }
     struct cases list = {.count = 0};
     const uint32_t all = cores > 1 ? cores : 2; /* on one core two threads still must be right */
+    if (bit & (MATRIX | MATRIX_SHORT))
+        perf_matrix_each(bit == MATRIX, add_of_matrix, &list);
     for (size_t i = 0; i < ROWS; i++) {
         if ((rows[i].sets & bit) == 0)
             continue;

@@ -38,6 +38,12 @@ static const char *op_choice(size_t i)
     return REDOP_SUM + i <= REDOP_PROD ? redop_name((enum redop)(REDOP_SUM + i)) : NULL;
 }
 
+static const char *input_choice(size_t i)
+{
+    static const char *const names[] = {"uniform", "integers", NULL};
+    return names[i];
+}
+
 static const char *dir_choice(size_t i)
 {
     return i < HW_DIR_BUILT_IN ? hw_dir_name((enum hw_dir)i) : NULL;
@@ -111,8 +117,12 @@ const struct option_row option_rows[] = {
      RUN(warmup), .max = 1000000},
     /* seed * 2^32 is a stream's place: more bits would repeat streams. */
     {"seed", 0, OPTION_COUNT, RUNNING, "N", "of the input data (1)", RUN(seed), .max = UINT32_MAX},
+    {"input", 0, OPTION_CHOICE, RUNNING, "KIND",
+     "uniform (default), or integers, whose sums are exact in any order", RUN(input),
+     .of_some_benches = true, .choice = input_choice},
     {"verify-data", 0, OPTION_SET, RUNNING, NULL,
-     "compare the results' bits with the specified order's", RUN(verify_data)},
+     "compare the results with what they must be, bit for bit where that is known",
+     RUN(verify_data)},
     {"check", 'c', OPTION_COUNT, RUNNING, "N", "as in nccl-tests: --verify-data unless 0",
      RUN(verify_data), .max = 1000000},
     {"no-data", 0, OPTION_SET, RUNNING, NULL, "timing alone, without tensor data", RUN(no_data),

@@ -87,6 +87,32 @@ static void report_print_row(FILE *file, const struct result_row *row)
             100 * report_ratio((double)row->bound_ps, (double)row->time_ps), wrong);
 }
 
+/* By which proofs the rows are verified, each once; of a bound, the widest and the largest error.
+ */
+static void print_proofs(FILE *file, const struct result *result)
+{
+    for (enum proof proof = PROOF_ORDER; proof < PROOFS; proof++) {
+        double bound = 0, largest = 0;
+        bool is_there = false;
+        for (size_t i = 0; i < result->row_count; i++) {
+            const struct result_row *const row = &result->rows[i];
+            if (row->wrong < 0 || row->proof != proof)
+                continue;
+            is_there = true;
+            bound = row->error_bound > bound ? row->error_bound : bound;
+            largest = row->error_largest > largest ? row->error_largest : largest;
+        }
+        if (!is_there)
+            continue;
+        fprintf(file, "# Verified          : %s\n", proof_text(proof));
+        if (proof == PROOF_BOUND)
+            fprintf(file,
+                    "#                     the bound is %.3g of the operands' magnitudes; the "
+                    "largest error is %.3g (--input integers: bit for bit)\n",
+                    bound, largest);
+    }
+}
+
 static void print_foot(FILE *file, const struct result *result)
 {
     int64_t wrong = 0;
@@ -103,6 +129,7 @@ static void print_foot(FILE *file, const struct result *result)
         fprintf(file, "# Wrong values      : %" PRId64 "%s\n", wrong, wrong == 0 ? " OK" : "");
     else
         fputs("# Wrong values      : not verified (--verify-data)\n", file);
+    print_proofs(file, result);
     fprintf(file, "# Avg bus bandwidth : %.3f\n", report_ratio(busbw, (double)result->row_count));
 }
 

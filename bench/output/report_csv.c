@@ -32,16 +32,18 @@ static void print_csv_row(FILE *file, const struct result *result, const struct 
     else
         fputc(',', file);
     if (row->has_hash)
-        fprintf(file, ",%016" PRIx64 "\n", row->data_hash);
+        fprintf(file, ",%016" PRIx64, row->data_hash);
     else
-        fputs(",\n", file);
+        fputc(',', file);
+    fprintf(file, ",%s,%s\n", result->input != NULL ? result->input : "",
+            row->wrong >= 0 ? proof_name(row->proof) : "");
 }
 
 void report_csv(FILE *file, const struct result *result)
 {
     fputs("bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
           "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
-          "bound_ns,wrong,data_hash\n",
+          "bound_ns,wrong,data_hash,input,proof\n",
           file);
     for (size_t i = 0; i < result->row_count; i++)
         print_csv_row(file, result, &result->rows[i]);

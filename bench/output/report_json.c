@@ -128,6 +128,12 @@ static json_t *row_json(const struct result_row *row, bool exact)
     put_unless_exact(exact, &object, "busbw_gbs", json_real(report_busbw_gbs(row)));
     put_member(&object, "bound_ns", json_ns(row->bound_ps));
     put_member(&object, "wrong", row->wrong < 0 ? json_null() : json_integer(row->wrong));
+    put_unless_exact(exact, &object, "proof",
+                     text_or_null(row->wrong < 0 ? "" : proof_name(row->proof)));
+    if (row->proof == PROOF_BOUND) {
+        put_member(&object, "error_bound", json_real(row->error_bound));
+        put_member(&object, "error_largest", json_real(row->error_largest));
+    }
     put_member(&object, "data_hash", hash_or_null(row->has_hash, row->data_hash));
     put_member(&object, "phases", phases_json(row, exact));
     put_member(&object, "link_kinds", link_kinds_json(row, exact));
@@ -280,6 +286,7 @@ static json_t *result_json(const struct result *result)
     put_member(&object, "bench", text_or_null(result->bench));
     put_member(&object, "algorithm", text_or_null(result->algorithm));
     put_member(&object, "config_digest", json_string(result->config_digest));
+    put_member(&object, "input", text_or_null(result->input != NULL ? result->input : ""));
     put_member(&object, "topology", topology_json(result));
     put_member(&object, "engine", report_engine_json(&result->engine));
     put_member(&object, "results", rows_json(result, false));

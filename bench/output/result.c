@@ -37,10 +37,19 @@ uint64_t peak_rss_bytes(void)
 
 int result_judge(const struct result *result, bool bound_holds, bool loaded, struct cw_error *error)
 {
+    static const char *const how[PROOFS] = {
+        [PROOF_NONE] = "have other bits than the specified order of operations gives",
+        [PROOF_ORDER] = "have other bits than the specified order of operations gives",
+        [PROOF_ANY_ORDER] = "have other bits than every order of operations gives",
+        [PROOF_MOVED] = "have other bits than the values that they should be",
+        [PROOF_INTEGERS] = "have other bits than the exact sum, which every order gives",
+        [PROOF_BOUND] = "are further off than any order of operations can be"};
+    enum proof proof = PROOF_NONE;
     int64_t wrong = 0;
     for (size_t i = 0; i < result->row_count; i++) {
         const struct result_row *const row = &result->rows[i];
         wrong += row->wrong > 0 ? row->wrong : 0;
+        proof = row->wrong > 0 ? row->proof : proof;
         if (!bound_holds || row->time_ps >= row->bound_ps)
             continue;
         char time[REPORT_NUMBER_BYTES];
@@ -56,10 +65,7 @@ int result_judge(const struct result *result, bool bound_holds, bool loaded, str
     }
     if (wrong == 0)
         return CW_OK;
-    return cw_error_set(
-        error, CW_DATA_WRONG,
-        "%lld elements have other bits than the specified order of operations gives",
-        (long long)wrong);
+    return cw_error_set(error, CW_DATA_WRONG, "%lld elements %s", (long long)wrong, how[proof]);
 }
 
 const char *result_cancellation(enum cw_sync sync, bool lazy)

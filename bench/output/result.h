@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collectives/verify/verifier.h"
 #include "core/cw.h"
 #include "lp/host/placement.h"
 
@@ -45,8 +46,10 @@ struct result_row {
     uint32_t ranks;          /* world size: busbw's n */
     double bus_factor;       /* busbw = algbw * factor */
     int64_t time_ps, host_time_ps, start_skew_ps, bound_ps;
-    int64_t wrong; /* -1: not verified (null) */
-    bool has_hash; /* false: null */
+    int64_t wrong;                     /* -1: not verified (null) */
+    enum proof proof;                  /* by which `wrong` was counted */
+    double error_bound, error_largest; /* of PROOF_BOUND (struct verdict) */
+    bool has_hash;                     /* false: null */
     uint64_t data_hash;
     struct result_phase *phases;
     size_t phase_count;
@@ -77,6 +80,7 @@ struct result {
     char algorithm[64];
     char config_digest[17]; /* XXH3 of the resolved configuration, 16 hex digits */
     uint64_t seed;
+    const char *input; /* of tensors: "uniform", "integers" */
     uint64_t sips, cubes, pes, queue_pairs, lps;
     struct result_engine engine;
     struct result_row *rows;

@@ -161,7 +161,7 @@ void timeline_op(struct timeline *timeline, const struct lp_op *op)
 static void write_phase(struct timeline *timeline, const struct lp_kernel_record *record)
 {
     struct pe_tracks *const tracks = &timeline->pe[record->pe];
-    const struct tl_kernel *const kernel = timeline->model->launches.at[record->launch - 1].kernel;
+    const struct tl_kernel *const kernel = lp_launch_of(timeline->model, record->launch)->kernel;
     const bool known = tracks->phase < kernel->phase_count;
     if (!known && tracks->free_ps[0] == record->t_ps)
         return; /* nothing before the first phase */

@@ -71,10 +71,12 @@ static void fill_result(struct bench_session *session)
     bench_algorithm_name(session, result->algorithm, sizeof result->algorithm);
     memcpy(result->config_digest, config->digest, sizeof result->config_digest);
     result->seed = session->options->seed;
+    result->input = session->options->input == RUN_INPUT_INTEGERS ? "integers" : "uniform";
     result->sips = m->hw.sip_count;
     result->cubes = (uint64_t)m->hw.sip_count * m->cubes;
     result->pes = hw_pe_count(&m->hw);
-    result->queue_pairs = lp_system_queue_pairs(system);
+    const struct lp_counts counts = lp_system_count(system);
+    result->queue_pairs = counts.queue_pairs;
     result->lps = m->lps.count;
     result->engine = (struct result_engine){
         .sync = cw_sync_name[session->options->engine.sync],
@@ -94,7 +96,7 @@ static void fill_result(struct bench_session *session)
     result->engine.run_s = stats->run_s - dist_install_run_s(session->dist);
     result->engine.events_per_s =
         stats->run_s > 0 ? (double)stats->events_committed / stats->run_s : 0;
-    result->engine.ipcq_messages = dist_messages(session->dist);
+    result->engine.ipcq_messages = counts.messages;
     result->sim_time_ps = cw_sim_now(lp_system_sim(system));
     result->init_time_ps = dist_init_ps(session->dist);
 }

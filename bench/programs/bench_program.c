@@ -47,37 +47,88 @@ void bench_row_sample(struct result_row *row, const struct lp_times *times)
     row->start_skew_ps += times->last_start_ps - times->first_start_ps;
 }
 
-static void add_to_kind(struct result_row *row, const struct lp_link_use *use)
+/* Adds to the figures of a kind of link. */
+static void add_kind(struct result_row *row, struct result_link_kind more)
 {
     size_t at = 0;
-    while (at < row->kind_count && row->kinds[at].name != use->kind)
+    while (at < row->kind_count && row->kinds[at].name != more.name)
         at++;
     if (at == RESULT_LINK_KINDS_MAX)
         return;
     if (at == row->kind_count)
-        row->kinds[row->kind_count++] = (struct result_link_kind){.name = use->kind};
-    row->kinds[at].links++;
-    row->kinds[at].bytes += use->bytes;
-    row->kinds[at].busy_ps += use->busy_ps;
+        row->kinds[row->kind_count++] = (struct result_link_kind){.name = more.name};
+    row->kinds[at].links += more.links;
+    row->kinds[at].bytes += more.bytes;
+    row->kinds[at].busy_ps += more.busy_ps;
 }
 
-/* Keeps the five busiest, busiest first. */
-static void keep_busiest(void *arg, const struct lp_link_use *use)
+/* Makes room among the five busiest, busiest first, of which equals keep their order. NULL: the
+ * link is none of them. */
+static struct result_link *take_place(struct result_row *row, int64_t busy_ps)
 {
-    struct result_row *row = arg;
     const size_t room = sizeof row->links / sizeof *row->links;
     size_t at = row->link_count;
-    add_to_kind(row, use);
-    while (at > 0 && row->links[at - 1].busy_ps < use->busy_ps)
+    while (at > 0 && row->links[at - 1].busy_ps < busy_ps)
         at--;
     if (at >= room)
-        return;
+        return NULL;
     if (row->link_count < room)
         row->link_count++;
     memmove(&row->links[at + 1], &row->links[at], (row->link_count - 1 - at) * sizeof *row->links);
-    row->links[at] = (struct result_link){
+    return &row->links[at];
+}
+
+static void keep_link(void *arg, const struct lp_link_use *use)
+{
+    struct result_row *row = arg;
+    add_kind(row, (struct result_link_kind){use->kind, 1, use->bytes, use->busy_ps});
+    struct result_link *const link = take_place(row, use->busy_ps);
+    if (link == NULL)
+        return;
+    *link = (struct result_link){
         .bytes = use->bytes, .busy_ps = use->busy_ps, .queue_ps_max = use->queue_ps_max};
-    lp_link_name(use, row->links[at].name, sizeof row->links[at].name);
+    lp_link_name(use, link->name, sizeof link->name);
+}
+
+/* The links of the machine, of which each worker looks at a part. */
+struct link_survey {
+    const struct lp_system *system;
+    uint32_t workers;
+    struct result_row *rows; /* [workers] the links of each part */
+};
+
+static void survey_part(void *arg, uint32_t worker)
+{
+    const struct link_survey *const survey = arg;
+    lp_system_visit_links(survey->system, (struct lp_machine_part){worker, survey->workers},
+                          keep_link, &survey->rows[worker]);
+}
+
+/* The parts come in the order of one visit to all links, so the result is that of such a visit. */
+static void survey_links(struct lp_system *system, struct result_row *row)
+{
+    const uint32_t workers = cw_sim_worker_count(lp_system_sim(system));
+    struct link_survey survey = {system, workers, NULL};
+    row->link_count = 0;
+    row->kind_count = 0;
+    if (workers > 1)
+        survey.rows = calloc(workers, sizeof *survey.rows);
+    if (survey.rows == NULL) {
+        lp_system_visit_links(system, (struct lp_machine_part){0, 1}, keep_link, row);
+        return;
+    }
+    cw_each_worker(lp_system_sim(system), survey_part, &survey);
+    for (uint32_t i = 0; i < workers; i++) {
+        const struct result_row *const part = &survey.rows[i];
+        for (size_t k = 0; k < part->kind_count; k++)
+            add_kind(row, part->kinds[k]);
+        for (size_t k = 0; k < part->link_count; k++) {
+            struct result_link *const link = take_place(row, part->links[k].busy_ps);
+            if (link != NULL)
+                *link = part->links[k];
+        }
+    }
+    free(survey.rows);
 }
 
 /* Time that each phase adds to a rank: from the last leaving of the phases before it to its own.
@@ -125,9 +176,7 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     row->time_ps = result_mean_ps(row->time_ps, iterations);
     row->host_time_ps = result_mean_ps(row->host_time_ps, iterations);
     row->start_skew_ps = result_mean_ps(row->start_skew_ps, iterations);
-    row->link_count = 0;
-    row->kind_count = 0;
-    lp_system_visit_links(dist_system(session->dist), keep_busiest, row);
+    survey_links(dist_system(session->dist), row);
     return fill_phases(session, row, error);
 }
 

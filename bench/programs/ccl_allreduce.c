@@ -6,17 +6,18 @@
 
 #include "bench/programs/bench_program.h"
 #include "bench/programs/bench_algorithm.h"
-#include "collectives/verify/expect.h"
+#include "bench/programs/bench_verify.h"
 #include "collectives/verify/bound.h"
 
 /* One size under way; shared by all workers. */
 struct allreduce {
     struct bench_session *session;
     uint64_t n_elem;
+    uint64_t seed; /* of the inputs */
     struct dp_policy policy;
     struct result_row *row;
-    struct expect *expect; /* NULL: not verified */
-    uint32_t completed;    /* collectives of this size, warm-up included */
+    struct verifier *verifier; /* NULL: not verified */
+    uint32_t completed;        /* collectives of this size, warm-up included */
 };
 
 /* The worker of every rank. It knows nothing of queues, cubes or simulator threads. */
@@ -30,16 +31,9 @@ static void ccl_allreduce_worker(int rank, void *arg)
     ahbm_set_device(dist_device_of(rank));
     struct tensor *tensor = dist_tensor_zeros(allreduce->n_elem, options->dtype, &policy);
     for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
-        dist_fill_input(tensor, options->seed);
+        dist_fill_input(tensor, allreduce->seed);
         dist_all_reduce(tensor, options->op);
     }
-}
-
-static int ccl_allreduce_read_shard(void *arg, uint32_t rank, uint32_t shard, uint64_t first,
-                                    uint64_t count, void *dst, struct cw_error *error)
-{
-    const struct dist_completion *completion = arg;
-    return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
 }
 
 /* All ranks have their result, and none has gone on yet. */
@@ -53,15 +47,9 @@ static int ccl_allreduce_completed(void *arg, const struct dist_completion *comp
     if (allreduce->completed++ < options->warmup)
         return CW_OK;
     bench_row_sample(row, completion->times);
-    struct dist_completion view = *completion;
-    if (allreduce->expect != NULL) {
-        uint64_t wrong = 0;
-        const int code =
-            expect_verify(allreduce->expect, ccl_allreduce_read_shard, &view, &wrong, error);
-        if (code != CW_OK)
-            return code;
-        row->wrong += (int64_t)wrong;
-    }
+    if (allreduce->verifier != NULL &&
+        bench_compare(allreduce->verifier, completion, row, error) != CW_OK)
+        return error->exit_code;
     if (options->no_data || allreduce->completed < options->warmup + options->iterations)
         return CW_OK;
     row->has_hash = true;
@@ -80,6 +68,7 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
         return error->exit_code;
     struct allreduce allreduce = {
         .session = session, .n_elem = n_elem, .policy = dist_policy(session->dist)};
+    allreduce.seed = bench_seed(session, &allreduce.policy, n_elem);
     allreduce.row = bench_add_row(session, "all_reduce", n_elem, 2 * (n - 1) / n, error);
     if (allreduce.row == NULL)
         return error->exit_code;
@@ -91,23 +80,15 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
             ? hw_bound_leaders_ps(&config->hw, allreduce.row->ranks, 1, allreduce.row->bytes)
             : hw_bound_all_reduce_ps(&config->hw, allreduce.row->bytes);
     if (options->verify_data) {
-        const struct expect_request request = {.hw = &config->hw,
-                                               .ccl = &config->ccl,
-                                               .module = bench_order(session, algorithm),
-                                               .dtype = options->dtype,
-                                               .op = options->op,
-                                               .n_elem = n_elem,
-                                               .seed = options->seed,
-                                               .sim = lp_system_sim(dist_system(session->dist))};
-        allreduce.expect = expect_create(&request, error);
-        if (allreduce.expect == NULL)
+        allreduce.verifier = bench_verifier(session, algorithm, n_elem, allreduce.seed, error);
+        if (allreduce.verifier == NULL)
             return error->exit_code;
         allreduce.row->wrong = 0;
     }
     session->own = &allreduce;
     const int code = dist_spawn(session->dist, ccl_allreduce_worker, &allreduce, error);
     session->own = NULL;
-    expect_free(allreduce.expect);
+    verifier_free(allreduce.verifier);
     return code == CW_OK ? bench_row_finish(session, allreduce.row, options->iterations, error)
                          : code;
 }
@@ -138,5 +119,6 @@ static int run_allreduce(struct bench_session *session, struct cw_error *error)
 const struct bench_program bench_ccl_allreduce = {.name = "ccl_allreduce",
                                                   .collective = true,
                                                   .does = CCL_ALL_REDUCE,
+                                                  .takes = {"input"},
                                                   .prepare = ccl_allreduce_prepare,
                                                   .run = run_allreduce};

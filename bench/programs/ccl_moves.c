@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "bench/programs/bench_program.h"
+#include "bench/programs/bench_verify.h"
 #include "collectives/verify/expect_moves.h"
 #include "collectives/verify/bound.h"
 
@@ -15,6 +16,7 @@ struct move {
     struct bench_session *session;
     enum ccl_collective collective;
     uint64_t n_elem; /* of the result */
+    uint64_t seed;   /* of the inputs */
     struct dp_policy policy;
     size_t row;
     uint32_t completed; /* collectives of this size, warm-up included */
@@ -42,14 +44,14 @@ static void ccl_moves_worker(int rank, void *arg)
     struct tensor *tensor = dist_tensor_zeros(move->n_elem, options->dtype, &move->policy);
     if (move->collective == CCL_BROADCAST) {
         for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
-            dist_fill_input(tensor, options->seed);
+            dist_fill_input(tensor, move->seed);
             dist_broadcast(tensor, 0);
         }
         return;
     }
     struct tensor *input = dist_tensor_zeros(move->n_elem / ranks, options->dtype, &move->policy);
     for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
-        dist_fill_input(input, options->seed);
+        dist_fill_input(input, move->seed);
         dist_all_gather(tensor, input);
     }
 }
@@ -72,11 +74,12 @@ static int ccl_moves_verify(const struct move *move, const struct dist_completio
                                        .root = completion->root,
                                        .dtype = move->session->options->dtype,
                                        .n_elem = move->n_elem / parts,
-                                       .seed = move->session->options->seed,
+                                       .seed = move->seed,
                                        .sim = lp_system_sim(dist_system(move->session->dist))};
     uint64_t wrong = 0;
     const int code = expect_moves_verify(&moves, ccl_moves_read_result, &view, &wrong, error);
     ccl_moves_row_of(move)->wrong += (int64_t)wrong;
+    ccl_moves_row_of(move)->proof = PROOF_MOVED;
     return code;
 }
 
@@ -124,6 +127,7 @@ static int ccl_moves_run_size(struct bench_session *session, enum ccl_collective
     if (row == NULL)
         return error->exit_code;
     move.row = session->result->row_count - 1;
+    move.seed = bench_seed(session, &move.policy, n_elem);
     const uint64_t received =
         collective == CCL_ALL_GATHER ? row->bytes / ranks * (ranks - 1) : row->bytes;
     row->bound_ps = hw_bound_leaders_ps(hw, ranks, shards_of(hw, &move.policy), received);
@@ -213,11 +217,13 @@ static int run_barrier(struct bench_session *session, struct cw_error *error)
 const struct bench_program bench_ccl_all_gather = {.name = "ccl_all_gather",
                                                    .collective = true,
                                                    .does = CCL_ALL_GATHER,
+                                                   .takes = {"input"},
                                                    .prepare = prepare_all_gather,
                                                    .run = run_all_gather};
 const struct bench_program bench_ccl_broadcast = {.name = "ccl_broadcast",
                                                   .collective = true,
                                                   .does = CCL_BROADCAST,
+                                                  .takes = {"input"},
                                                   .prepare = prepare_broadcast,
                                                   .run = run_broadcast};
 const struct bench_program bench_ccl_barrier = {.name = "ccl_barrier",

@@ -6,18 +6,21 @@
 #include <stdio.h>
 
 #include "bench/programs/bench_program.h"
-#include "collectives/verify/expect.h"
+#include "bench/programs/bench_verify.h"
 #include "collectives/verify/bound.h"
 
 /* One size under way; shared by all workers. */
 struct reduce_scatter {
     struct bench_session *session;
     uint64_t n_elem;
-    const char *algorithm; /* that carries this size out */
+    uint64_t seed; /* of the inputs */
     size_t row;
-    struct expect *expect; /* NULL: not verified */
-    uint32_t completed;    /* collectives of this size, warm-up included */
+    struct verifier *verifier; /* NULL: not verified */
+    uint32_t completed;        /* collectives of this size, warm-up included */
 };
+
+/* Of each rank's input and output. */
+static const struct dp_policy policy = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
 
 static struct result_row *ccl_reduce_scatter_row_of(const struct reduce_scatter *scatter)
 {
@@ -29,7 +32,6 @@ static void ccl_reduce_scatter_worker(int rank, void *arg)
 {
     const struct reduce_scatter *scatter = arg;
     const struct run_options *options = scatter->session->options;
-    const struct dp_policy policy = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
 
     dist_init_process_group("ahbm");
     ahbm_set_device(dist_device_of(rank));
@@ -37,16 +39,9 @@ static void ccl_reduce_scatter_worker(int rank, void *arg)
     struct tensor *input = dist_tensor_zeros(scatter->n_elem, options->dtype, &policy);
     struct tensor *output = dist_tensor_zeros(each, options->dtype, &policy);
     for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
-        dist_fill_input(input, options->seed);
+        dist_fill_input(input, scatter->seed);
         dist_reduce_scatter(output, input, options->op);
     }
-}
-
-static int ccl_reduce_scatter_read_result(void *arg, uint32_t rank, uint32_t shard, uint64_t first,
-                                          uint64_t count, void *dst, struct cw_error *error)
-{
-    const struct dist_completion *completion = arg;
-    return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
 }
 
 /* All ranks have their result, and none has gone on yet. */
@@ -60,34 +55,13 @@ static int ccl_reduce_scatter_completed(void *arg, const struct dist_completion 
     if (scatter->completed++ < options->warmup)
         return CW_OK;
     bench_row_sample(row, completion->times);
-    struct dist_completion view = *completion;
-    if (scatter->expect != NULL) {
-        uint64_t wrong = 0;
-        const int code =
-            expect_verify(scatter->expect, ccl_reduce_scatter_read_result, &view, &wrong, error);
-        if (code != CW_OK)
-            return code;
-        row->wrong += (int64_t)wrong;
-    }
+    if (scatter->verifier != NULL &&
+        bench_compare(scatter->verifier, completion, row, error) != CW_OK)
+        return error->exit_code;
     if (options->no_data || scatter->completed < options->warmup + options->iterations)
         return CW_OK;
     row->has_hash = true;
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
-}
-
-static int expect_size(struct reduce_scatter *scatter, struct cw_error *error)
-{
-    const struct bench_session *session = scatter->session;
-    const struct expect_request request = {.hw = &session->config->hw,
-                                           .ccl = &session->config->ccl,
-                                           .module = scatter->algorithm,
-                                           .dtype = session->options->dtype,
-                                           .op = session->options->op,
-                                           .n_elem = scatter->n_elem,
-                                           .seed = session->options->seed,
-                                           .sim = lp_system_sim(dist_system(session->dist))};
-    scatter->expect = expect_create(&request, error);
-    return scatter->expect == NULL ? error->exit_code : CW_OK;
 }
 
 static int ccl_reduce_scatter_run_size(struct bench_session *session, uint64_t n_elem,
@@ -100,24 +74,24 @@ static int ccl_reduce_scatter_run_size(struct bench_session *session, uint64_t n
     if (algorithm == NULL)
         return error->exit_code;
     struct reduce_scatter scatter = {
-        .session = session, .n_elem = n_elem, .algorithm = algorithm->name};
+        .session = session, .n_elem = n_elem, .seed = bench_seed(session, &policy, n_elem)};
     struct result_row *row = bench_add_row(session, "reduce_scatter", n_elem, (n - 1) / n, error);
     if (row == NULL)
         return error->exit_code;
     scatter.row = session->result->row_count - 1;
-    snprintf(row->algorithm, sizeof row->algorithm, "%s", scatter.algorithm);
+    snprintf(row->algorithm, sizeof row->algorithm, "%s", algorithm->name);
     snprintf(row->redop, sizeof row->redop, "%s", redop_name(options->op));
     row->bound_ps = hw_bound_reduce_scatter_ps(call.hw, call.world_size, row->bytes);
     if (options->verify_data) {
         row->wrong = 0;
-        const int code = expect_size(&scatter, error);
-        if (code != CW_OK)
-            return code;
+        scatter.verifier = bench_verifier(session, algorithm, n_elem, scatter.seed, error);
+        if (scatter.verifier == NULL)
+            return error->exit_code;
     }
     session->own = &scatter;
     const int code = dist_spawn(session->dist, ccl_reduce_scatter_worker, &scatter, error);
     session->own = NULL;
-    expect_free(scatter.expect);
+    verifier_free(scatter.verifier);
     return code == CW_OK ? bench_row_finish(session, ccl_reduce_scatter_row_of(&scatter),
                                             options->iterations, error)
                          : code;
@@ -156,5 +130,6 @@ static int ccl_reduce_scatter_run(struct bench_session *session, struct cw_error
 const struct bench_program bench_ccl_reduce_scatter = {.name = "ccl_reduce_scatter",
                                                        .collective = true,
                                                        .does = CCL_REDUCE_SCATTER,
+                                                       .takes = {"input"},
                                                        .prepare = ccl_reduce_scatter_prepare,
                                                        .run = ccl_reduce_scatter_run};

@@ -9,7 +9,7 @@
 
 #include "bench/programs/bench_program.h"
 #include "bench/programs/bench_algorithm.h"
-#include "collectives/verify/expect.h"
+#include "bench/programs/bench_verify.h"
 #include "collectives/data/input.h"
 #include "collectives/matmul/matmul_call.h"
 #include "collectives/matmul/matmul_verify.h"
@@ -28,10 +28,10 @@ struct gemm {
     struct matmul_job job;
     struct matmul_beside beside;
     uint32_t collective_phases;
-    struct tensor **operands; /* [ranks] */
-    struct expect *expect;    /* NULL: not verified */
-    size_t row;               /* the stage's first */
-    uint32_t completed;       /* of this stage, warm-up included */
+    struct tensor **operands;  /* [ranks] */
+    struct verifier *verifier; /* NULL: not verified */
+    size_t row;                /* the stage's first */
+    uint32_t completed;        /* of this stage, warm-up included */
 };
 
 static uint32_t calls(const struct bench_session *session)
@@ -143,23 +143,6 @@ static void sample(struct gemm *gemm, const struct lp_times *times)
 
 /* ---- verification ---------------------------------------------------------------------------- */
 
-static int gemm_read_shard(void *arg, uint32_t rank, uint32_t shard, uint64_t first, uint64_t count,
-                           void *dst, struct cw_error *error)
-{
-    const struct dist_completion *completion = arg;
-    return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
-}
-
-static int verify_reduction(struct gemm *gemm, const struct dist_completion *completion,
-                            struct cw_error *error)
-{
-    struct dist_completion view = *completion;
-    uint64_t wrong = 0;
-    const int code = expect_verify(gemm->expect, gemm_read_shard, &view, &wrong, error);
-    row_at(gemm, 0)->wrong += (int64_t)wrong;
-    return code;
-}
-
 /* Every cube's C. */
 static int verify_products(struct gemm *gemm, struct cw_error *error)
 {
@@ -180,6 +163,7 @@ static int verify_products(struct gemm *gemm, struct cw_error *error)
             if (code == CW_OK)
                 done = matmul_verify(shape, options->dtype, options->seed, first, c, &wrong);
             row_at(gemm, row_count(gemm->stage) - 1)->wrong += (int64_t)wrong;
+            row_at(gemm, row_count(gemm->stage) - 1)->proof = PROOF_ORDER;
         }
     }
     free(c);
@@ -195,7 +179,7 @@ static int gemm_verify(struct gemm *gemm, const struct dist_completion *completi
     if (!gemm->session->options->verify_data)
         return code;
     if (gemm->stage != MULTIPLY)
-        code = verify_reduction(gemm, completion, error);
+        code = bench_compare(gemm->verifier, completion, row_at(gemm, 0), error);
     if (code == CW_OK && gemm->stage != REDUCE)
         code = verify_products(gemm, error);
     return code;
@@ -301,7 +285,6 @@ static int run_gemm(struct bench_session *session, struct cw_error *error)
 static int run_both_size(struct bench_session *session, uint64_t n_elem, struct cw_error *error)
 {
     const struct run_options *options = session->options;
-    const struct config *config = session->config;
     const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     struct gemm gemm = {.session = session,
@@ -320,20 +303,12 @@ static int run_both_size(struct bench_session *session, uint64_t n_elem, struct 
                            "no room beside this algorithm's kernel"); /* prepare() has looked */
     gemm.collective_phases = gemm.beside.kernel.phase_count - 1;
     if (options->verify_data) {
-        const struct expect_request request = {.hw = &config->hw,
-                                               .ccl = &config->ccl,
-                                               .module = bench_order(session, algorithm),
-                                               .dtype = options->dtype,
-                                               .op = options->op,
-                                               .n_elem = n_elem,
-                                               .seed = options->seed,
-                                               .sim = lp_system_sim(dist_system(session->dist))};
-        gemm.expect = expect_create(&request, error);
-        if (gemm.expect == NULL)
+        gemm.verifier = bench_verifier(session, algorithm, n_elem, options->seed, error);
+        if (gemm.verifier == NULL)
             return error->exit_code;
     }
     const int code = run_stages(session, &gemm, error);
-    expect_free(gemm.expect);
+    verifier_free(gemm.verifier);
     return code;
 }
 

@@ -47,7 +47,7 @@ static void run_logs_on_kernel(void *arg, const struct lp_kernel_record *record)
     struct run_logs *logs = arg;
     if (logs->ccl_trace != NULL && record->mark == LP_MARK_START)
         logs->rank_of_pe[record->pe] =
-            lp_system_model(logs->system)->launches.at[record->launch - 1].args.rank;
+            lp_launch_of(lp_system_model(logs->system), record->launch)->args.rank;
     if (logs->timeline != NULL)
         timeline_kernel(logs->timeline, record);
 }

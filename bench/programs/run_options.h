@@ -19,6 +19,9 @@
 
 enum { RUN_SIZES_MAX = 256, /* of one --bytes or --n-elem */ RUN_SETS_MAX = 256 };
 
+/* The numbers that tensors are filled with (COMMANDS.md, "Inputs"). */
+enum run_input { RUN_INPUT_UNIFORM, RUN_INPUT_INTEGERS };
+
 /* The sizes as the command line names them, in one of three ways; NULL, 0: not that way. */
 struct run_sizes_asked {
     const char *bytes, *n_elem;
@@ -40,6 +43,7 @@ struct run_options {
     size_t size_count;
     uint32_t iterations, warmup; /* timed, and before them untimed */
     uint64_t seed;
+    enum run_input input;
     bool verify_data, no_data;
 
     struct cw_config engine; /* mode, workers, window, limits; no option sets its functions */

@@ -18,6 +18,7 @@
 #include "collectives/data/data_parcel.h"
 #include "collectives/data/input.h"
 #include "collectives/data/op_log_write.h"
+#include "collectives/memory/range_hash.h"
 #include "core/host/pages.h"
 
 static uint32_t worker_of_cube(const struct data_pass *pass, uint32_t cube)
@@ -461,16 +462,18 @@ int data_pass_fill(struct data_pass *pass, uint32_t pe, uint64_t offset, enum dt
     return CW_OK;
 }
 
-uint64_t data_pass_hash(const struct data_pass *pass, const struct sparse_range *ranges,
-                        size_t count)
+static const struct sparse_memory *memory_of_address(const void *arg, uint64_t address)
 {
-    XXH3_state_t state;
-    XXH3_64bits_reset(&state);
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t pe = ranges[i].address >> 32 & ((1u << 30) - 1);
-        sparse_memory_hash(&pass->cubes[pe / pass->pes].memory, ranges[i], &state);
-    }
-    return XXH3_64bits_digest(&state);
+    const struct data_pass *const pass = arg;
+    const uint32_t pe = address >> 32 & ((1u << 30) - 1);
+    return &pass->cubes[pe / pass->pes].memory;
+}
+
+uint64_t data_pass_hash(const struct data_pass *pass, const struct sparse_range *ranges,
+                        size_t count, struct cw_sim *sim)
+{
+    return range_hash(&(struct range_hash_request){
+        .ranges = ranges, .count = count, .memory_of = memory_of_address, .arg = pass, .sim = sim});
 }
 
 uint64_t data_pass_digest(const struct data_pass *pass)

@@ -86,8 +86,10 @@ int data_pass_fill(struct data_pass *pass, uint32_t pe, uint64_t offset, enum dt
  */
 struct sparse_range data_pass_range(const struct data_pass *pass, uint32_t pe, uint64_t offset,
                                     uint64_t bytes);
+/* Long ranges are hashed on the simulation's workers together; NULL: by the calling thread alone.
+ */
 uint64_t data_pass_hash(const struct data_pass *pass, const struct sparse_range *ranges,
-                        size_t count);
+                        size_t count, struct cw_sim *sim);
 
 /* Of all memories' contents (sparse_memory.h): equal after equal operations. */
 uint64_t data_pass_digest(const struct data_pass *pass);

@@ -1,12 +1,61 @@
 /*
  * input.c: the seeds' streams (input.h). x = (z >> 48) / 2^15 - 1 has 16 digits and is exact in
  * f32; the one rounding is the one to the dtype.
+ *
+ * A seed of whole numbers has three fields above its 32 bits: the greatest value `most`, `apart`,
+ * and whether there are zeros. Element g is zero unless g is a multiple of `apart`. Why sums are
+ * exact: (1) the operands of element e are the elements k * n_elem + e; (2) `apart` and n_elem have
+ * no common factor, so of `apart` operands in a row exactly one is at a multiple of `apart`; (3) so
+ * at most operands / apart + 1 of them are not zero, and most * (that) is at most the dtype's
+ * last whole number before the first gap.
  */
 #include "collectives/data/input.h"
 
 #include "hw/arithmetic.h"
 
 #define PIECE 512u
+
+/* A seed of whole numbers: bits 32 to 55 have `apart`, 56 to 59 `most`. */
+enum { APART_BIT = 32, APART_BITS = 24, MOST_BIT = 56, MOST_BITS = 4, MOST = 8 };
+#define IS_PRODUCT  (UINT64_C(1) << 62) /* 1 and -1 */
+#define IS_INTEGERS (UINT64_C(1) << 63)
+
+static float integer_at(uint64_t seed, uint64_t g)
+{
+    const uint64_t z = hw_mix(((seed << 32) + g + 1) * 0x9e3779b97f4a7c15u);
+    const uint64_t apart = seed >> APART_BIT & ((1u << APART_BITS) - 1);
+    const uint64_t most = seed >> MOST_BIT & ((1u << MOST_BITS) - 1);
+    if ((seed & IS_PRODUCT) != 0)
+        return z >> 63 != 0 ? 1 : -1;
+    return g % apart != 0 ? 0 : (float)((int64_t)((z >> 32) % (2 * most + 1)) - (int64_t)most);
+}
+
+static bool has_common_factor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a > 1;
+}
+
+uint64_t input_integers(uint64_t seed, enum dtype dtype, enum redop op, uint64_t operands,
+                        uint64_t n_elem)
+{
+    const uint64_t last = dtype == DTYPE_F16 ? 2048 : dtype == DTYPE_BF16 ? 256 : 1u << 24;
+    const uint64_t low = seed & UINT32_MAX;
+    uint64_t most = last / operands, apart = 1;
+    if (op == REDOP_PROD)
+        return low | IS_INTEGERS | IS_PRODUCT;
+    most = most > MOST ? MOST : most;
+    if (most == 0) {
+        most = 1;
+        for (apart = operands / (last - 1) + 1; has_common_factor(apart, n_elem);)
+            apart++;
+    }
+    return low | apart << APART_BIT | most << MOST_BIT | IS_INTEGERS;
+}
 
 void input_fill(enum dtype dtype, uint64_t seed, uint64_t first, void *dst, size_t count)
 {
@@ -18,6 +67,8 @@ void input_fill(enum dtype dtype, uint64_t seed, uint64_t first, void *dst, size
             const uint64_t z = hw_mix((stream + done + i) * 0x9e3779b97f4a7c15u);
             piece[i] = (float)((int32_t)(z >> 48) - 32768) * (1.0f / 32768);
         }
+        for (size_t i = 0; i < n && (seed & IS_INTEGERS) != 0; i++)
+            piece[i] = integer_at(seed, first + done + i);
         dtype_from_f32(dtype, (uint8_t *)dst + done * dtype_bytes(dtype), piece, n);
     }
 }

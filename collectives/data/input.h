@@ -8,7 +8,8 @@
 
 #include "collectives/data/dtype.h"
 
-/* Elements first .. first + count - 1 of the seed's stream, in [-1, 1), rounded to the dtype. */
+/* Elements first .. first + count - 1 of the seed's stream, in [-1, 1), rounded to the dtype; or
+ * whole numbers, of a seed that input_integers() made. */
 void input_fill(enum dtype dtype, uint64_t seed, uint64_t first, void *dst, size_t count);
 
 /* Where element 0 of a shard is in the stream: (rank * shards + shard) * n_elem. */
@@ -16,5 +17,13 @@ static inline uint64_t input_first(uint64_t rank, uint64_t shards, uint64_t shar
 {
     return (rank * shards + shard) * n_elem;
 }
+
+/*
+ * A seed whose stream has small whole numbers: so small, or so many zeros between them, that adding
+ * up any of an element's `operands` values, in any order, is exact in the dtype. For products they
+ * are 1 and -1. Element e of operand k is element k * n_elem + e of the stream. `seed` has 32 bits.
+ */
+uint64_t input_integers(uint64_t seed, enum dtype dtype, enum redop op, uint64_t operands,
+                        uint64_t n_elem);
 
 #endif

@@ -165,9 +165,8 @@ uint8_t *sparse_memory_replace(struct sparse_memory *memory, struct sparse_arena
     return touch_span(memory, arena, address, span_of(address, want), true, run);
 }
 
-/* A stretch for reading alone: the memory's own, or a copy in `shown`, of at least a block. */
-static const uint8_t *peek(const struct sparse_memory *memory, uint64_t address, size_t want,
-                           size_t *run, uint8_t *shown)
+const uint8_t *sparse_memory_peek(const struct sparse_memory *memory, uint64_t address, size_t want,
+                                  size_t *run, uint8_t *shown)
 {
     const struct span span = span_of(address, want);
     void *const *const value = JudyLGet(memory->blocks, address / SPARSE_BLOCK_BYTES, PJE0);
@@ -183,7 +182,8 @@ void sparse_memory_read(const struct sparse_memory *memory, uint64_t address, vo
     uint8_t *to = dst;
     for (size_t done = 0, run; done < bytes; done += run) {
         const size_t want = sparse_memory_least(bytes - done, SPARSE_BLOCK_BYTES);
-        const uint8_t *const from = peek(memory, address + done, want, &run, to + done);
+        const uint8_t *const from =
+            sparse_memory_peek(memory, address + done, want, &run, to + done);
         if (from != to + done)
             memcpy(to + done, from, run);
     }
@@ -209,7 +209,8 @@ void sparse_memory_hash(const struct sparse_memory *memory, struct sparse_range 
     for (uint64_t done = 0; done < range.bytes; done += run) {
         const uint64_t left = range.bytes - done;
         const size_t want = left < SPARSE_BLOCK_BYTES ? (size_t)left : SPARSE_BLOCK_BYTES;
-        const uint8_t *const from = peek(memory, range.address + done, want, &run, shown);
+        const uint8_t *const from =
+            sparse_memory_peek(memory, range.address + done, want, &run, shown);
         XXH3_64bits_update(xxh3_state, from, run);
     }
 }

@@ -69,6 +69,10 @@ uint8_t *sparse_memory_touch(struct sparse_memory *memory, struct sparse_arena *
 uint8_t *sparse_memory_replace(struct sparse_memory *memory, struct sparse_arena *arena,
                                uint64_t address, size_t want, size_t *run);
 
+/* A stretch for reading alone, as above: the memory's own, or a copy in `shown`, which has room for
+ * `want` bytes or a block. */
+const uint8_t *sparse_memory_peek(const struct sparse_memory *memory, uint64_t address, size_t want,
+                                  size_t *run, uint8_t *shown);
 void sparse_memory_read(const struct sparse_memory *memory, uint64_t address, void *dst,
                         size_t bytes);
 /* False: out of storage, and part of it may have been written. */

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "collectives/plugin.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
 #include "collectives/runtime/dist_scratch.h"
@@ -44,18 +45,30 @@ static bool has_shard(const struct tensor *tensor, uint32_t cube, uint32_t pe)
     return false;
 }
 
-/* The plans say it of the configured algorithm; one for another collective says it itself. */
-static bool pe_runs_kernel(const struct dist *dist, const struct ccl_algorithm *algorithm,
-                           const struct ccl_call *call, uint32_t cube, uint32_t pe)
+/* The PEs of the rank's SIP that run the kernel, in order of (cube, pe); returns how many. The
+ * plans name those of the configured algorithm; one for another collective names its own. */
+static uint32_t launched_pes(const struct dist *dist, const struct ccl_algorithm *algorithm,
+                             const struct ccl_call *call, uint32_t *out)
 {
-    if (algorithm == dist->submissions[call->rank].algorithm)
-        return has_shard(dist->submissions[call->rank].operands, cube, pe);
-    if (algorithm->machine.lanes)
-        return has_shard(launch_tensor(&dist->submissions[call->rank]), cube, pe);
-    if (algorithm == install_plan_of(dist->plans, call->rank).algorithm)
-        return install_plan_participates(dist->plans, call->rank, cube, pe);
-    return algorithm->takes_part != NULL ? algorithm->takes_part(call, cube, pe)
-                                         : cube == 0 && pe == 0;
+    const struct submission *const submission = &dist->submissions[call->rank];
+    const struct tensor *shards = algorithm == submission->algorithm ? submission->operands
+                                  : algorithm->machine.lanes         ? launch_tensor(submission)
+                                                                     : NULL;
+    const bool by_shards = algorithm == submission->algorithm || algorithm->machine.lanes;
+    if (!by_shards && algorithm == install_plan_of(dist->plans, call->rank).algorithm)
+        return install_plan_participants(dist->plans, call->rank, out);
+    const uint32_t sip = install_plan_of(dist->plans, call->rank).sip;
+    uint32_t count = 0;
+    for (uint32_t cube = 0; cube < hw_cubes(call->hw); cube++)
+        for (uint32_t pe = 0; pe < hw_pes(call->hw); pe++) {
+            const bool runs = by_shards ? has_shard(shards, cube, pe)
+                              : algorithm->takes_part != NULL
+                                  ? algorithm->takes_part(call, cube, pe)
+                                  : cube == 0 && pe == 0;
+            if (runs)
+                out[count++] = hw_pe_index(call->hw, (struct hw_place){sip, cube, pe});
+        }
+    return count;
 }
 
 static const struct tl_kernel *kernel_of_call(const struct ccl_algorithm *algorithm,
@@ -68,11 +81,9 @@ static const struct tl_kernel *kernel_of_call(const struct ccl_algorithm *algori
 static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t rank,
                        struct cw_error *error)
 {
-    const struct hw_config *hw = &dist->options.config->hw;
     const struct submission *submission = &dist->submissions[rank];
     const struct tensor *tensor = launch_tensor(submission);
     const struct ccl_call call = call_of_rank(dist, rank);
-    const uint32_t sip = install_plan_of(dist->plans, rank).sip;
     struct tl_args args = {.n_elem = call.n_elem,
                            .rank = rank,
                            .dtype = (uint8_t)call.dtype,
@@ -97,16 +108,9 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
         args.region[DIST_OPERANDS_REGION] =
             (struct tl_region){operands->va_base, operands->hbm_offset, operands->shard_bytes};
     }
-    for (uint32_t cube = 0; cube < hw_cubes(hw); cube++)
-        for (uint32_t pe = 0; pe < hw_pes(hw); pe++) {
-            if (!pe_runs_kernel(dist, algorithm, &call, cube, pe))
-                continue;
-            const int code = dist_launch(dist, (struct hw_place){sip, cube, pe},
-                                         kernel_of_call(algorithm, submission), args, error);
-            if (code != CW_OK)
-                return code;
-        }
-    return CW_OK;
+    const uint32_t count = launched_pes(dist, algorithm, &call, dist->launched);
+    return lp_system_submit_launches(dist->system, dist->launched, count,
+                                     kernel_of_call(algorithm, submission), &args, error);
 }
 
 /* The algorithm for a call. A choice is reported when it is another than the one before. */
@@ -200,10 +204,10 @@ struct handover {
 };
 
 /* All ranks make the same call. */
-static int check_same(const struct dist *dist, uint32_t rank, struct cw_error *error)
+static int check_same(const struct dist *dist, const struct ccl_call *call, struct cw_error *error)
 {
-    const struct ccl_call one = call_of_rank(dist, dist->first_rank),
-                          other = call_of_rank(dist, rank);
+    const struct ccl_call one = call_of_rank(dist, dist->first_rank), other = *call;
+    const uint32_t rank = call->rank;
     if (one.collective != other.collective)
         return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u calls %s where rank %u called %s",
                             rank, ccl_collective_name(other.collective), dist->first_rank,
@@ -257,20 +261,28 @@ static int check_lanes(const struct dist *dist, uint32_t rank, struct cw_error *
     return CW_OK;
 }
 
-/* The conditions of a call. Those of a built-in algorithm do not depend on the rank, so they are
- * looked at once for all ranks, and for all calls alike. */
-static int check_conditions(struct dist *dist, const struct ccl_algorithm *algorithm,
-                            const struct ccl_call *call, struct cw_error *error)
+/* The call is like the last one whose conditions hold, but for its rank. */
+static bool is_checked(const struct dist *dist, const struct ccl_call *call)
 {
     const struct ccl_call *const last = &dist->checked;
-    const bool alike = algorithm != NULL && algorithm == dist->checked_algorithm &&
-                       last->collective == call->collective && last->root == call->root &&
-                       last->n_elem == call->n_elem && last->dtype == call->dtype &&
-                       last->math == call->math;
-    if (alike)
-        return CW_OK;
-    const int code = dist_check_call(dist->options.config, call, error);
-    if (code == CW_OK && algorithm != NULL && ccl_algorithm_find(algorithm->name) == algorithm) {
+    return dist->checked_algorithm != NULL && last->collective == call->collective &&
+           last->root == call->root && last->n_elem == call->n_elem && last->dtype == call->dtype &&
+           last->math == call->math;
+}
+
+/* Finds the algorithm of a call, and looks at the call's conditions. Neither depends on the rank
+ * where all is built in, so it is done once for all ranks, and for all calls alike. */
+static int check_call(struct dist *dist, const struct ccl_call *call, struct cw_error *error)
+{
+    const struct ccl_algorithm *const algorithm =
+        is_checked(dist, call) ? dist->checked_algorithm : ccl_algorithm_of(call, NULL, error);
+    int code = algorithm != NULL && algorithm->machine.lanes ? check_lanes(dist, call->rank, error)
+                                                             : CW_OK;
+    if (code != CW_OK || is_checked(dist, call))
+        return code;
+    code = dist_check_call(dist->options.config, call, error);
+    if (code == CW_OK && algorithm != NULL && ccl_algorithm_find(algorithm->name) == algorithm &&
+        !plugin_is_path(call->ccl->module)) {
         dist->checked_algorithm = algorithm;
         dist->checked = *call;
     }
@@ -287,13 +299,10 @@ static int submit(void *arg, struct cw_error *error)
     const struct ccl_call call = call_of_rank(dist, handover->rank);
     int code = check_tensor_sip(dist, handover->rank, error);
     if (code == CW_OK)
-        code = check_same(dist, handover->rank, error);
+        code = check_same(dist, &call, error);
     if (code != CW_OK || call.collective == CCL_MATMUL)
         return code;
-    const struct ccl_algorithm *algorithm = ccl_algorithm_of(&call, NULL, error);
-    if (algorithm != NULL && algorithm->machine.lanes)
-        code = check_lanes(dist, handover->rank, error);
-    return code == CW_OK ? check_conditions(dist, algorithm, &call, error) : code;
+    return check_call(dist, &call, error);
 }
 
 void dist_submit(const struct submission *submission)

@@ -43,7 +43,8 @@ struct dist {
     struct submission *submissions; /* [world_size] */
     uint32_t submitted, first_rank; /* of the open epoch: how many ranks, and the first */
     struct tensor **tensors;        /* [world_size] of the last collective: its results */
-    struct tensor **scratch;        /* [world_size] of the collective under way; or all NULL */
+    uint32_t *launched;      /* [PEs of a SIP] that run the rank's kernel: room for a launch */
+    struct tensor **scratch; /* [world_size] of the collective under way; or all NULL */
     /* The last call whose conditions hold, and its algorithm; NULL: none is known. */
     const struct ccl_algorithm *checked_algorithm;
     struct ccl_call checked;

@@ -55,7 +55,7 @@ int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
             ranges[n++] =
                 data_pass_range(dist->data, s->pe_index, s->hbm_offset, tensors[rank]->shard_bytes);
         }
-    *hash = data_pass_hash(dist->data, ranges, n);
+    *hash = data_pass_hash(dist->data, ranges, n, lp_system_sim(dist->system));
     free(ranges);
     return CW_OK;
 }

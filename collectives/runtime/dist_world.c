@@ -159,6 +159,8 @@ static bool allocate_world(struct dist *dist)
     dist->tensors = calloc(dist->world_size, sizeof *dist->tensors);
     dist->space = tensor_space_create(&dist->options.config->hw, reserved_bytes(dist));
     dist->scratch = calloc(dist->world_size, sizeof *dist->scratch);
+    const struct hw_config *const hw = &dist->options.config->hw;
+    dist->launched = malloc((size_t)hw_cubes(hw) * hw_pes(hw) * sizeof *dist->launched);
     dist->init_barrier = barrier_create(dist->world_size, drain_installation, dist);
     dist->barrier = barrier_create(dist->world_size, dist_drain_collective, dist);
     dist->end_barrier = barrier_create(dist->world_size, close_group, dist);
@@ -171,7 +173,7 @@ static bool allocate_world(struct dist *dist)
     if (config->ccl.strict_validation)
         dist->strict = strict_check_create(&config->hw, config->ccl.n_slots, dist->options.warn,
                                            dist->options.arg);
-    return dist->submissions && dist->tensors && dist->scratch && dist->space &&
+    return dist->submissions && dist->tensors && dist->scratch && dist->launched && dist->space &&
            dist->init_barrier && dist->barrier && dist->end_barrier &&
            (dist->data || dist->options.no_data) &&
            (dist->strict || !config->ccl.strict_validation);
@@ -321,6 +323,7 @@ void dist_free(struct dist *dist)
     free(dist->submissions);
     free(dist->tensors);
     free(dist->scratch);
+    free(dist->launched);
     free(dist);
 }
 
@@ -418,7 +421,6 @@ const char *dist_partition(const struct dist *dist)
     return dist->options.partition ? dist->options.partition : partitioner_at(0)->name;
 }
 double dist_install_run_s(const struct dist *dist) { return dist->install_run_s; }
-uint64_t dist_messages(const struct dist *dist) { return lp_system_messages(dist->system); }
 struct lp_system *dist_system(struct dist *dist) { return dist->system; }
 
 struct data_pass *dist_data(struct dist *dist)

@@ -83,7 +83,6 @@ const struct lp_times *dist_times(const struct dist *dist); /* of the last batch
 int64_t dist_init_ps(const struct dist *dist);              /* duration of the installation */
 double dist_setup_s(const struct dist *dist); /* wall time: building, and installing the queues */
 double dist_install_run_s(const struct dist *dist); /* of that, in the engine */
-uint64_t dist_messages(const struct dist *dist);    /* tiles sent so far */
 struct lp_system *dist_system(struct dist *dist);
 struct data_pass *dist_data(struct dist *dist); /* NULL with no_data */
 /* From here on the log hears of all that changes contents. With dist_options.op_log and data only.

@@ -188,17 +188,41 @@ bool install_plan_next(const struct install_plans *plans, uint32_t rank, uint32_
     return true;
 }
 
+/* The algorithm's own call, as far as it says which PEs take part. */
+static struct ccl_call call_of_plan(const struct install_plans *plans, uint32_t rank)
+{
+    return (struct ccl_call){.hw = plans->hw,
+                             .ccl = plans->config,
+                             .collective = plans->algorithm->collective,
+                             .rank = rank,
+                             .world_size = plans->world_size};
+}
+
+static bool takes_part(const struct install_plans *plans, const struct ccl_call *call,
+                       uint32_t cube, uint32_t pe)
+{
+    return plans->mapper != NULL ? plans->mapper(plans->hw, call->rank, cube, pe)
+                                 : plans->algorithm->takes_part(call, cube, pe);
+}
+
 bool install_plan_participates(const struct install_plans *plans, uint32_t rank, uint32_t cube,
                                uint32_t pe)
 {
-    if (plans->mapper != NULL)
-        return plans->mapper(plans->hw, rank, cube, pe);
-    const struct ccl_call call = {.hw = plans->hw,
-                                  .ccl = plans->config,
-                                  .collective = plans->algorithm->collective,
-                                  .rank = rank,
-                                  .world_size = plans->world_size};
-    return plans->algorithm->takes_part(&call, cube, pe);
+    const struct ccl_call call = call_of_plan(plans, rank);
+    return takes_part(plans, &call, cube, pe);
+}
+
+uint32_t install_plan_participants(const struct install_plans *plans, uint32_t rank, uint32_t *pe)
+{
+    const struct ccl_call call = call_of_plan(plans, rank);
+    const uint32_t cubes = hw_cubes(plans->hw), pes = hw_pes(plans->hw);
+    const uint32_t first = ccl_sip_of(&plans->config->ranks, rank) * cubes * pes;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < cubes; i++)
+        for (uint32_t k = 0; k < pes; k++)
+            if (takes_part(plans, &call, i, k))
+                pe[count++] = first + i * pes + k;
+    return count;
 }
 
 const struct lp_wiring *install_plans_wiring(const struct install_plans *plans)

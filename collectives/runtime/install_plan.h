@@ -59,6 +59,9 @@ bool install_plan_next(const struct install_plans *plans, uint32_t rank, uint32_
 /* The PE of the rank's SIP runs the kernel. */
 bool install_plan_participates(const struct install_plans *plans, uint32_t rank, uint32_t cube,
                                uint32_t pe);
+/* Writes the indices of all such PEs, in order of (cube, pe). Returns how many: at most the PEs of
+ * a SIP. */
+uint32_t install_plan_participants(const struct install_plans *plans, uint32_t rank, uint32_t *pe);
 
 /* The table of a logical topology; NULL: queues are as the machine is built. */
 const struct lp_wiring *install_plans_wiring(const struct install_plans *plans);

@@ -24,6 +24,7 @@
 #include "collectives/data/input.h"
 #include "collectives/verify/expect_order.h"
 #include "collectives/verify/expect_plan.h"
+#include "collectives/verify/sum_tree.h"
 #include "hw/topology/topology.h"
 
 /* All ranks' vectors of one evaluation take about so much: they stay in a near cache. */
@@ -41,6 +42,8 @@ struct expect_scratch {
     _Alignas(128) uint8_t *pes; /* vectors of one cube's PEs */
     uint8_t *cubes;             /* of one SIP's cubes */
     uint8_t *inputs;            /* [sips], where elements are computed one by one */
+    uint8_t *stack;             /* [depth], of sums in the order of a tree */
+    const uint8_t **list;       /* [depth] */
     uint8_t *read;              /* one vector, for expect_verify */
     uint64_t wrong;
     struct cw_error error;
@@ -63,6 +66,8 @@ struct expect {
 /* Some elements of all ranks' vectors, which one worker works on. */
 struct window {
     const struct expect_plan *plan;
+    const struct expect_scratch *scratch; /* the worker's */
+    uint64_t first;                       /* element, of the tensor's */
     struct expect_math math;
     uint8_t *values, *results;
 };
@@ -88,8 +93,11 @@ static bool take_scratch(struct expect *expect, struct expect_scratch *scratch)
     scratch->pes = aligned_alloc(VECTOR_ALIGN, plan->pe_grid.w * plan->pe_grid.h * bytes);
     scratch->cubes = aligned_alloc(VECTOR_ALIGN, plan->cube_mesh.w * plan->cube_mesh.h * bytes);
     scratch->inputs = by_elements ? aligned_alloc(VECTOR_ALIGN, plan->sips * bytes) : NULL;
+    scratch->stack = plan->depth ? aligned_alloc(VECTOR_ALIGN, plan->depth * bytes) : NULL;
+    scratch->list = plan->depth ? calloc(plan->depth, sizeof *scratch->list) : NULL;
     scratch->read = aligned_alloc(VECTOR_ALIGN, bytes);
-    return scratch->pes && scratch->cubes && (scratch->inputs || !by_elements) && scratch->read;
+    return scratch->pes && scratch->cubes && (scratch->inputs || !by_elements) &&
+           ((scratch->stack && scratch->list) || plan->depth == 0) && scratch->read;
 }
 
 static uint32_t expect_workers(const struct expect_plan *plan)
@@ -150,6 +158,8 @@ void expect_free(struct expect *expect)
         free(expect->scratch[i].pes);
         free(expect->scratch[i].cubes);
         free(expect->scratch[i].inputs);
+        free(expect->scratch[i].stack);
+        free(expect->scratch[i].list);
         free(expect->scratch[i].read);
     }
     free(expect->scratch);
@@ -213,6 +223,8 @@ static bool window_of(const struct expect *expect, uint32_t worker, struct windo
     const size_t skip = *from * dtype_bytes(expect->plan.request.dtype);
     *window = (struct window){
         .plan = &expect->plan,
+        .scratch = &expect->scratch[worker],
+        .first = expect->first + *from,
         .math = math_of(expect, (end < expect->count ? end : expect->count) - *from),
         .values = expect->values + skip,
         .results = expect->results + skip};
@@ -359,13 +371,47 @@ static void exchange_listed(struct window *window)
         expect_spread(&window->math, window->results, (struct expect_line){0, 1, plan->sips}, 0);
 }
 
+/* Elements `first` on of `values`, added in the order of the trees of a rank, into `result`: part
+ * by part. */
+static void add_trees(const struct expect_plan *plan, const struct expect_math *math,
+                      const struct expect_scratch *scratch, uint32_t rank, uint64_t first,
+                      const uint8_t *values, uint8_t *result)
+{
+    const struct ccl_order *const order = &plan->order;
+    const size_t itemsize = dtype_bytes(math->dtype);
+    const uint64_t each = sum_tree_part_elems(order, plan->sips, plan->request.n_elem);
+    for (uint64_t done = 0, part_end; done < math->count; done = part_end - first) {
+        const uint64_t part = (first + done) / each, end = first + math->count;
+        part_end = (part + 1) * each < end ? (part + 1) * each : end;
+        struct expect_math own = *math;
+        own.count = part_end - first - done;
+        const struct sum_tree tree = {order,          order->tree_by_rank ? rank : 0,
+                                      (uint32_t)part, plan->sips,
+                                      scratch->stack, scratch->list};
+        sum_tree_add(&tree, &own, values + done * itemsize, result + done * itemsize);
+    }
+}
+
+static void exchange_trees(struct window *window)
+{
+    const struct expect_plan *const plan = window->plan;
+    const bool by_rank = plan->order.tree_by_rank;
+    for (uint32_t rank = 0; rank < (by_rank ? plan->sips : 1); rank++)
+        add_trees(plan, &window->math, window->scratch, rank, window->first, window->values,
+                  vector(&window->math, window->results, rank));
+    if (!by_rank)
+        expect_spread(&window->math, window->results, (struct expect_line){0, 1, plan->sips}, 0);
+}
+
 static void exchange_window(struct window *window)
 {
     const struct expect_plan *const plan = window->plan;
     const struct expect_line all = {0, 1, plan->sips};
     const struct hw_topology_ops *const topology = plan->request.hw->sip_topology;
     const enum ccl_between between = plan->order.between;
-    if (plan->order.operand)
+    if (plan->order.tree)
+        exchange_trees(window);
+    else if (plan->order.operand)
         exchange_listed(window);
     else if (between == CCL_BETWEEN_TREE)
         exchange_tree(window);
@@ -398,13 +444,19 @@ static void expect_exchange(void *arg, uint32_t worker)
 
 /* Elements `from` on of the inputs, added as for rank `rank`, into `result`. */
 static void evaluate_elements(const struct expect_plan *plan, const struct expect_math *math,
-                              uint8_t *inputs, uint32_t rank, uint64_t from, uint8_t *result)
+                              const struct expect_scratch *scratch, uint32_t rank, uint64_t from,
+                              uint8_t *result)
 {
     const struct ccl_ranks *places = &plan->request.ccl->ranks;
-    const bool by_place = plan->order.by_place && !plan->order.operand;
+    const bool by_place = plan->order.by_place && !plan->order.operand && !plan->order.tree;
+    uint8_t *const inputs = scratch->inputs;
     for (uint32_t i = 0; i < plan->sips; i++)
         expect_fill(plan, math, vector(math, inputs, i), by_place ? ccl_rank_on(places, i) : i, 0,
                     from);
+    if (plan->order.tree) {
+        add_trees(plan, math, scratch, rank, from, inputs, result);
+        return;
+    }
     if (plan->order.operand) {
         add_listed(plan, math, inputs, rank, result);
         return;
@@ -424,7 +476,7 @@ static void evaluate_common(void *arg, uint32_t worker)
     uint64_t from;
     if (!window_of(expect, worker, &window, &from))
         return;
-    evaluate_elements(&expect->plan, &window.math, expect->scratch[worker].inputs, 0,
+    evaluate_elements(&expect->plan, &window.math, &expect->scratch[worker], 0,
                       expect->first + from, window.results);
     expect_spread(&window.math, window.results, (struct expect_line){0, 1, expect->plan.sips}, 0);
 }
@@ -438,7 +490,7 @@ static void evaluate_slices(void *arg, uint32_t worker)
     struct piece piece;
     for (uint32_t n = 0; piece_of(expect, worker, n, &piece); n++) {
         const struct expect_math math = math_of(expect, piece.count);
-        evaluate_elements(plan, &math, expect->scratch[worker].inputs, piece.rank,
+        evaluate_elements(plan, &math, &expect->scratch[worker], piece.rank,
                           piece.rank * plan->result_elems + expect->first + piece.from,
                           vector(&math, expect->results, piece.rank) + piece.from * itemsize);
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collectives/algorithm.h"
+#include "collectives/verify/sum_tree.h"
 #include "hw/topology/topology.h"
 
 /* The algorithm whose order is asked for; NULL: there is none, or it has no order. */
@@ -39,10 +40,16 @@ static uint32_t ranks_of(const struct expect_request *request)
     return request->ccl->world_size ? request->ccl->world_size : request->hw->sip_count;
 }
 
+/* The order between the ranks is the algorithm's own, whatever `between` says. */
+static bool says_itself(const struct ccl_order *order)
+{
+    return order->operand != NULL || order->tree != NULL;
+}
+
 bool expect_plan_by_elements(const struct expect_plan *plan)
 {
     return plan->scatters ||
-           (!plan->order.operand && plan->order.between >= CCL_BETWEEN_NEIGHBOURS);
+           (!says_itself(&plan->order) && plan->order.between >= CCL_BETWEEN_NEIGHBOURS);
 }
 
 static bool check_machine(const struct expect_plan *plan, struct cw_error *error)
@@ -58,7 +65,7 @@ static bool check_machine(const struct expect_plan *plan, struct cw_error *error
                            (unsigned long long)request->n_elem, ranks_of(request));
         return false;
     }
-    if (plan->order.operand || plan->order.between != CCL_BETWEEN_SIPS)
+    if (says_itself(&plan->order) || plan->order.between != CCL_BETWEEN_SIPS)
         return true;
     if (request->ccl->world_size && request->ccl->world_size != hw->sip_count) {
         (void)cw_error_set(error, CW_USAGE,
@@ -114,15 +121,17 @@ static bool check_order(struct expect_plan *plan, struct cw_error *error)
     const struct ccl_order *const order = &plan->order;
     bool good = true;
     if (expect_plan_by_elements(plan) &&
-        ((!order->operand && order->between < CCL_BETWEEN_NEIGHBOURS) || order->pe_grid ||
+        ((!says_itself(order) && order->between < CCL_BETWEEN_NEIGHBOURS) || order->pe_grid ||
          order->cube_mesh)) {
         (void)cw_error_set(
             error, CW_USAGE,
             "verification: the order of %s is none of a reduce-scatter; legal: one shard per "
-            "rank, and between ranks neighbours, halves, or operands by name",
+            "rank, and between ranks neighbours, halves, operands or trees by name",
             plan->name);
         return false;
     }
+    if (order->tree)
+        return sum_tree_check(order, plan->sips, plan->name, &plan->depth, error);
     if (!order->operand)
         return true;
     bool *const seen = calloc(plan->sips, sizeof *seen);

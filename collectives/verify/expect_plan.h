@@ -19,6 +19,7 @@ struct expect_plan {
     struct ccl_order order;
     bool scatters;                         /* a rank's result is its slice alone */
     bool one_order;                        /* of order.operand: the same for all ranks */
+    uint32_t depth;                        /* of order.tree: the stack's (sum_tree.h) */
     struct expect_grid pe_grid, cube_mesh; /* 1 x 1 where the algorithm has no such level */
     uint32_t sips;
     uint64_t result_elems; /* of each shard's result */

@@ -296,8 +296,7 @@ static struct key least_left(struct timewarp *tw)
     return tw->current.failed ? least_of(key, tw->current.stuck_at) : key;
 }
 
-/* Step 1. */
-static void migrate_undo(struct timewarp *tw, struct migrate_slot *slot)
+void migrate_undo_rest(struct timewarp *tw)
 {
     const struct key safe = {.time_ps = tw->gvt.safe_ps};
     const struct key final = least_of(least_left(tw), safe); /* K of I-MOVE-2 */
@@ -308,6 +307,12 @@ static void migrate_undo(struct timewarp *tw, struct migrate_slot *slot)
                  "worker %u still has %llu logs, and keeps the sends of %llu", (unsigned)tw->index,
                  (unsigned long long)tw->undo_log.live, (unsigned long long)tw->lazy.logs.count);
     tw->current.stuck = false;
+}
+
+/* Step 1. */
+static void migrate_undo(struct timewarp *tw, struct migrate_slot *slot)
+{
+    migrate_undo_rest(tw);
     slot->failed = tw->current.failed;
     (void)links_publish(&tw->links);
     end_step(tw, slot, MOVE_UNDONE);

@@ -87,6 +87,11 @@ bool migrate_plan(struct timewarp *tw);
  * (core/gather/gather.h), and while one has them no move is drafted. */
 bool migrate_is_on(const struct timewarp *tw);
 
+/* Commits the events of this worker that are final, and undoes all others that it has handled (step
+ * 1). The caller publishes the cancellations. All workers are between two turns, and no round is
+ * on. */
+void migrate_undo_rest(struct timewarp *tw);
+
 /* Right after a round has ended: begins the move that is due, if one is. */
 void migrate_begin(struct timewarp *tw);
 

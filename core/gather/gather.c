@@ -25,6 +25,7 @@ enum {
     TOGETHER_FIRST_MAX = 1 << 10, /* pending events: more are not gathered to begin with */
     LOOKS_BEFORE_SLEEP = 2048,    /* of a parked thread */
     SLEEP_NS_MAX = 100000000,
+    FEW_EVENTS = 256,
     OFTEN_LOOKS_MAX = 32, /* CW_GATHER_OFTEN */
 };
 static const double change_s_per_event = 25e-9;
@@ -152,6 +153,22 @@ static bool drop_cancelled_event(void *arg, struct cw_event *event)
     return drop_if_cancelled(arg, event);
 }
 
+/* Takes all pending events from a worker, and gives them to worker 0. Of few events each takes its
+ * turn, as at the beginning of a drain: that leaves the buckets as they are. */
+static bool move_from(struct worker *from)
+{
+    struct moving moving = {.from = from};
+    const struct entry *least;
+    if (pending_count(&from->pending) > FEW_EVENTS)
+        return pending_sift(&from->pending, move_to_first, &moving) && !moving.failed;
+    while ((least = pending_peek(&from->pending)) != NULL) {
+        struct cw_event *const event = least->event;
+        pending_pop(&from->pending, least);
+        (void)move_to_first(&moving, event);
+    }
+    return !from->pending.out_of_memory && !moving.failed;
+}
+
 /* Entered by way of worker_guard(), as worker 0: memory may run out. */
 static void move_all_to_first(struct timewarp *tw)
 {
@@ -159,12 +176,9 @@ static void move_all_to_first(struct timewarp *tw)
     if (tw->rollback.cancelled > 0 &&
         !pending_sift(&tw->worker->pending, drop_cancelled_event, tw->worker))
         worker_fail_for_memory(tw->worker);
-    for (uint32_t i = 1; i < sim->worker_count; i++) {
-        struct moving moving = {.from = &sim->workers[i]};
-        if (pending_count(&moving.from->pending) > 0 &&
-            (!pending_sift(&moving.from->pending, move_to_first, &moving) || moving.failed))
+    for (uint32_t i = 1; i < sim->worker_count; i++)
+        if (pending_count(&sim->workers[i].pending) > 0 && !move_from(&sim->workers[i]))
             worker_fail_for_memory(tw->worker);
-    }
 }
 
 static void move_all_to_owners(struct timewarp *tw)
@@ -196,14 +210,13 @@ static void hold_speculation(struct cw_sim *sim, bool held)
         sim->workers[i].timewarp->throttle.held = held;
 }
 
-/* Whether the workers have come to rest, but for messages that have arrived. */
-static bool is_at_rest(const struct cw_sim *sim)
+/* Whether events may be gathered: no round and no move is on, and the run does not end. */
+static bool may_gather(const struct cw_sim *sim)
 {
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         const struct timewarp *const tw = sim->workers[i].timewarp;
-        if (tw->gvt.over || tw->gvt.stage != GVT_BEGIN || tw->undo_log.live > 0 ||
-            tw->lazy.logs.count > 0 || migrate_is_on(tw) || tw->current.failed ||
-            tw->current.stuck || tw->throttle.level >= MEMORY_TIGHT)
+        if (tw->gvt.over || tw->gvt.stage != GVT_BEGIN || migrate_is_on(tw) || tw->current.failed ||
+            tw->throttle.level >= MEMORY_TIGHT)
             return false;
     }
     return true;
@@ -221,19 +234,33 @@ static bool may_part(const struct cw_sim *sim)
     return true;
 }
 
+/* I-MOVE-2 says which events are final. */
+static void undo_and_publish(struct timewarp *tw)
+{
+    migrate_undo_rest(tw);
+    (void)links_publish(&tw->links);
+}
+
 /* After a turn of each worker: all that was sent has been published. */
 static void try_to_gather(struct cw_sim *sim)
 {
     struct worker *const first = &sim->workers[0];
-    if (!is_at_rest(sim))
+    if (!may_gather(sim))
         return;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        if (!worker_guard(&sim->workers[i], undo_and_publish))
+            return;
     for (uint32_t i = 0; i < sim->worker_count; i++)
         if (!worker_guard(&sim->workers[i], receive_all))
             return;
     if (!worker_guard(first, move_all_to_first))
         return;
-    CW_INVARIANT("I-GATHER-2", is_at_rest(sim), "events are gathered, and worker %u is not at rest",
-                 0u);
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        CW_INVARIANT("I-GATHER-2",
+                     sim->workers[i].timewarp->undo_log.live == 0 &&
+                         pending_count(&sim->workers[i].pending) * (i > 0) == 0,
+                     "events are gathered, and worker %u has %llu logs", (unsigned)i,
+                     (unsigned long long)sim->workers[i].timewarp->undo_log.live);
     first->lp_worker = NULL;
     first->check_below_ps = greatest_least_delay_ps(sim);
     set_gathered(sim, true);
@@ -478,7 +505,7 @@ bool gather_begin(struct cw_sim *sim, gather_start_fn start)
     for (uint32_t i = 1; i < sim->thread_count; i++)
         sync_store_release(&gather->threads[i].parked, gather->together ? PARKED : RUNS);
     hold_speculation(sim, gather->together);
-    if (!gather->together || !is_at_rest(sim))
+    if (!gather->together || !may_gather(sim))
         (void)scatter(sim);
     else
         try_to_gather(sim); /* also the events that were injected since */

@@ -19,7 +19,8 @@
  * I-GATHER-2: while events are gathered, no event is handled and not committed, and no message is
  * under way. So worker 0 has all events that there are, and its least one is final when it is
  * handled. Proof:
- *   1. Before, no worker has a log, and none speculates any more. Each has published its messages.
+ *   1. Each worker commits its final events, undoes all others (I-MOVE-2), and publishes its
+ * cancellations.
  *   2. Each then takes all messages. That undoes nothing, since nothing is handled, so it sends
  * none.
  *   3. While events are gathered, every send goes to worker 0's pending set.

@@ -15,6 +15,10 @@
 static const double gain_min[WAYS] = {1.04, 1.0};
 /* Trials in a row that together has to win: the model itself may have been faster just then. */
 #define WINS_MIN 3
+/* One win is enough where together is so much faster: no phase of a model explains that. */
+#define DECISIVE 2.5
+/* A trial that is so much slower ends early, and is not repeated soon. */
+#define HOPELESS 0.5
 /* The best way has become so much slower than it was when it was chosen: another trial is due. */
 #define SLOWER 0.7
 
@@ -59,7 +63,8 @@ static void end_trial(struct pace *pace, double now_s, uint64_t committed, doubl
     pace->tries = false;
     const bool wins = pace->rate[tried] > pace->rate[pace->best] * gain_min[tried];
     pace->wins = wins ? pace->wins + 1 : 0;
-    pace->returns = !wins || (tried == WAY_TOGETHER && pace->wins < WINS_MIN);
+    const bool decisive = pace->rate[tried] > pace->rate[pace->best] * DECISIVE;
+    pace->returns = !wins || (tried == WAY_TOGETHER && pace->wins < WINS_MIN && !decisive);
     if (wins && pace->returns) { /* the next trial comes soon */
         pace->interval_s = INTERVAL_MIN_S;
         change_way(pace, pace->best, now_s, committed);
@@ -68,7 +73,7 @@ static void end_trial(struct pace *pace, double now_s, uint64_t committed, doubl
     if (!pace->returns)
         pace->wins = 0;
     if (pace->returns) {
-        pace->interval_s *= 2;
+        pace->interval_s *= pace->rate[tried] < pace->rate[pace->best] * HOPELESS ? 4 : 2;
         if (pace->interval_s > INTERVAL_MAX_S)
             pace->interval_s = INTERVAL_MAX_S;
         change_way(pace, pace->best, now_s, committed);
@@ -99,15 +104,29 @@ static void judge_best(struct pace *pace, double now_s, double change_s)
     const double rate = pace->rate[pace->best];
     if (pace->decided <= 0) { /* the first measurement of all */
         pace->decided = rate;
-        /* threads that part at once are not slowed down for long; others go on if that costs more
-         */
-        pace->next_s = pace->best == WAY_TOGETHER ? now_s : now_s + TRIAL_SHARE * 2 * change_s;
+        /* the other way is tried at once, unless many events would have to move for it */
+        pace->next_s = pace->best == WAY_TOGETHER || change_s < TRIAL_S
+                           ? now_s
+                           : now_s + TRIAL_SHARE * 2 * change_s;
     } else if (rate < SLOWER * pace->decided) {
         pace->decided = rate;
         pace->interval_s = INTERVAL_MIN_S;
         if (pace->next_s > now_s + pace->interval_s)
             pace->next_s = now_s + pace->interval_s;
     }
+}
+
+/* Whether what runs has been measured for long enough. */
+static bool is_measured(const struct pace *pace, double elapsed_s, uint64_t committed,
+                        double change_s)
+{
+    const double trial_s = TRIAL_S + change_s;
+    if (pace->decided <= 0)
+        return elapsed_s >= trial_s;
+    if (!pace->tries)
+        return elapsed_s >= WINDOW_S;
+    const double rate = (double)(committed - pace->committed) / elapsed_s;
+    return elapsed_s >= (rate < pace->rate[pace->best] * HOPELESS ? trial_s / 4 : trial_s);
 }
 
 enum way pace_look(struct pace *pace, double now_s, uint64_t committed, double change_s)
@@ -122,7 +141,7 @@ enum way pace_look(struct pace *pace, double now_s, uint64_t committed, double c
         begin_measurement(pace, now_s, committed);
         return pace->way;
     }
-    if (elapsed_s < (pace->tries || pace->decided <= 0 ? TRIAL_S + change_s : WINDOW_S))
+    if (!is_measured(pace, elapsed_s, committed, change_s))
         return pace->way;
     pace->rate[pace->way] = (double)(committed - pace->committed) / elapsed_s;
     begin_measurement(pace, now_s, committed);

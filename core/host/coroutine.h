@@ -1,12 +1,15 @@
 /*
  * coroutine.h: something that runs on a stack of its own and hands the thread over by name:
- * ucontext for switching, and the calls by which sanitizers follow it.
+ * ucontext for the first switch to it, _setjmp() and _longjmp() for all others, since swapcontext()
+ * calls the system twice. Sanitizers take a long jump for an error, so under them each switch is
+ * swapcontext(), with the calls by which they follow it.
  *
  * Stacks are the caller's. A coroutine is entered by the thread that made it and by no other.
  */
 #ifndef CORE_COROUTINE_H
 #define CORE_COROUTINE_H
 
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <ucontext.h>
@@ -16,9 +19,18 @@
 #else
 #define COROUTINE_STACK_FACTOR 1u
 #endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define COROUTINE_JUMPS 0
+#else
+#define COROUTINE_JUMPS 1
+#endif
 
 struct coroutine {
-    ucontext_t context;
+    ucontext_t context; /* where it begins */
+#if COROUTINE_JUMPS
+    jmp_buf place; /* where it goes on, once it has begun */
+    bool begun;
+#endif
     const void *stack;
     size_t stack_bytes;
     void *fake_stack; /* AddressSanitizer's */

@@ -15,10 +15,17 @@ enum {
     PURGE_MIN = 1024,            /* cancelled events */
     EVENTS_AFTER_REFUSAL = 256,  /* to commit before speculating again */
     USAGE_MIN = 256,             /* events that the window is judged by */
-    TURNS_PER_SAFE = 8, /* to wait so long for a safe event is cheaper than to speculate on it */
-    PATIENCE_MIN = 1,   /* turns */
+    /* to wait so long for a safe event is cheaper than to speculate on it: */
+    TURNS_PER_SAFE = 1,
+    TURNS_PER_SAFE_WARY = 8, /* where much speculation is undone */
+    PATIENCE_MIN = 1,        /* turns */
     PATIENCE_MAX = 256,
+    USAGE_UNBOUNDED =
+        8192,        /* as USAGE_MIN, in optimistic, before speculation is bounded in model time */
+    REACH_STEPS = 4, /* in a row, which must have helped */
 };
+/* The share of events undone must fall to this part of what it was. */
+static const double REACH_GAIN = 0.75;
 
 void throttle_init(struct throttle *throttle, enum cw_sync sync)
 {
@@ -28,16 +35,17 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync)
     *throttle = (struct throttle){.sync = sync,
                                   .window = window,
                                   .window_first = window,
+                                  .reach.ps = CW_TIME_MAX,
                                   .batch = BATCH_START,
                                   .patience_full = PATIENCE_MAX,
                                   .purge_from = PURGE_MIN};
 }
 
 /*
- * If the last rise of the safe bound released an event for every TURNS_PER_SAFE turns that the
- * worker had waited, double the turns that it waits before it speculates: waiting is better than
- * filling the cache with logs. If it released fewer, or the worker waited in vain, halve them. A
- * rise that released none may be a gap in model time: no change.
+ * If the last rise of the safe bound released an event for every few turns (TURNS_PER_SAFE) that
+ * the worker had waited, double the turns that it waits before it speculates: waiting is better
+ * than filling the cache with logs. If it released fewer, or the worker waited in vain, halve them.
+ * A rise that released none may be a gap in model time: no change.
  */
 static void adjust_patience(struct throttle *throttle, uint64_t safe)
 {
@@ -45,7 +53,8 @@ static void adjust_patience(struct throttle *throttle, uint64_t safe)
     throttle->safe_before = safe;
     if (throttle->sync != CW_ADAPTIVE)
         return;
-    if (gained > 0 && gained * TURNS_PER_SAFE >= throttle->waited)
+    const unsigned turns = throttle->wary ? TURNS_PER_SAFE_WARY : TURNS_PER_SAFE;
+    if (gained > 0 && gained * turns >= throttle->waited)
         throttle->patience_full *= 2;
     else if (throttle->waited > 0 && (gained > 0 || throttle->patience == 0))
         throttle->patience_full /= 2;
@@ -68,6 +77,52 @@ static void throttle_widen(struct throttle *throttle)
     throttle->window = throttle->window * 2 > most ? most : throttle->window * 2;
 }
 
+/* Too many events were undone. Without a bound a model may need none: then it takes a larger share
+ * (UNDONE_UNBOUNDED) to set one. If some steps have not helped, the bound goes again: where workers
+ * wait for each other at a bound, they are more often apart in model time than those that run. */
+static void narrow_reach(struct throttle *throttle, int64_t ahead_ps, double share)
+{
+    struct throttle_reach *const reach = &throttle->reach;
+    if (reach->steps == 0)
+        reach->share_first = share;
+    if (reach->steps++ == REACH_STEPS) {
+        reach->steps = 0;
+        if (share > reach->share_first * REACH_GAIN) {
+            reach->ps = CW_TIME_MAX;
+            return;
+        }
+    }
+    if (ahead_ps < reach->ps) /* else the bound is what held it */
+        reach->ps = ahead_ps;
+    reach->ps = reach->ps > 2 ? reach->ps / 2 : 1;
+}
+
+/*
+ * Events between two looks at the others say little about the model time that they cover: in a
+ * sparse model a worker that counts events runs far ahead. So speculation is bounded in model time,
+ * too. In `adaptive` the bound halves when one event in 12 is undone, and doubles when fewer than
+ * one in 40 are. In `optimistic` all events keep their logs, and it is worth less to speculate:
+ * there it is one in 50, and one in 400.
+ */
+void throttle_adjust_reach(struct throttle *throttle, int64_t ahead_ps)
+{
+    struct throttle_usage *const usage = &throttle->usage;
+    struct throttle_reach *const reach = &throttle->reach;
+    const bool adaptive = throttle->sync == CW_ADAPTIVE, bounded = reach->ps < CW_TIME_MAX;
+    if (usage->processed < (bounded || adaptive ? USAGE_MIN : USAGE_UNBOUNDED))
+        return;
+    const double share = (double)usage->rolled_back / (double)usage->processed;
+    if (share > (adaptive ? 1.0 / 12 : bounded ? 1.0 / 50 : 1.0 / 2)) {
+        narrow_reach(throttle, ahead_ps, share);
+    } else {
+        reach->steps = 0;
+        if (share < (adaptive ? 1.0 / 40 : 1.0 / 400))
+            reach->ps = reach->ps > CW_TIME_MAX / 4 ? CW_TIME_MAX : reach->ps * 2;
+    }
+    if (!adaptive) /* there throttle_adjust() looks at it, too */
+        *usage = (struct throttle_usage){0};
+}
+
 void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, uint64_t safe)
 {
     adjust_patience(throttle, safe);
@@ -88,6 +143,7 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
     }
     if (usage->processed < USAGE_MIN)
         return;
+    throttle->wary = usage->rolled_back * 12 > usage->processed;
     if (usage->rolled_back * 4 > usage->processed)
         throttle_narrow(throttle);
     else if (usage->rolled_back * 20 < usage->processed)

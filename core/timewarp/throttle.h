@@ -20,6 +20,13 @@ struct throttle_usage {
     uint64_t processed, rolled_back;
 };
 
+/* Speculation stays within so much of the safe bound. */
+struct throttle_reach {
+    int64_t ps;         /* CW_TIME_MAX: no limit */
+    double share_first; /* of events undone, when it began to narrow; */
+    unsigned steps;     /* in a row since then */
+};
+
 struct throttle {
     enum cw_sync sync;
     enum memory_level level;
@@ -27,9 +34,11 @@ struct throttle {
     size_t allowance;       /* as far as memory allows */
     unsigned batch;         /* events between two looks at the others (worker_loop.c) */
     unsigned patience;      /* turns to wait before the next speculative event; */
+    bool wary;              /* much speculation was undone: more waiting pays */
     unsigned patience_full; /* the value that it is set to; */
     unsigned waited;        /* turns since then; */
     uint64_t safe_before;   /* safe events up to then */
+    struct throttle_reach reach;
     struct throttle_usage usage;
     bool held;              /* no speculation: one thread runs all workers (gather.h) */
     bool refused;           /* speculation has asked for memory in vain; */
@@ -43,6 +52,10 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync);
 /* After the safe bound has risen, or a round of GVT has ended. `live`: events that are handled and
  * not committed; `safe`: safe events handled, ever. */
 void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, uint64_t safe);
+
+/* Before throttle_adjust(): moves the reach. `ahead_ps`: how far the latest speculative event is
+ * beyond the safe bound. */
+void throttle_adjust_reach(struct throttle *throttle, int64_t ahead_ps);
 
 /* Before events are handled: sets how much speculation memory allows. */
 void throttle_read_memory(struct throttle *throttle, const struct memory *memory,

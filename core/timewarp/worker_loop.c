@@ -51,7 +51,8 @@ static int64_t horizon_ps(const struct timewarp *tw)
     int64_t horizon_ps = config->end_ps;
     if (config->window_ps > 0 && tw->gvt.now.time_ps < horizon_ps - config->window_ps)
         horizon_ps = tw->gvt.now.time_ps + config->window_ps;
-    return horizon_ps;
+    const int64_t reach_ps = add_saturating(tw->gvt.safe_ps, tw->throttle.reach.ps);
+    return reach_ps < horizon_ps ? reach_ps : horizon_ps;
 }
 
 /* Whether the least event may be handled, and how. */
@@ -465,6 +466,12 @@ static void take_failure(struct timewarp *tw)
     tw->current.handling = NULL;
 }
 
+/* How far the latest speculative event is beyond the safe bound. */
+static int64_t ahead_ps(const struct timewarp *tw)
+{
+    return tw->front.time_ps > tw->gvt.safe_ps ? tw->front.time_ps - tw->gvt.safe_ps : 0;
+}
+
 /* Looks at the others. True: the run is over. */
 static bool look_around(struct timewarp *tw)
 {
@@ -474,8 +481,10 @@ static bool look_around(struct timewarp *tw)
     if ((tw->undo_log.live > 0 && (round_ended || promise_ps(tw) > tw->collected_ps)) ||
         undo_log_is_idle(&tw->undo_log))
         fossil_collect(tw);
-    if (risen || round_ended)
+    if (risen || round_ended) {
+        throttle_adjust_reach(&tw->throttle, ahead_ps(tw));
         throttle_adjust(&tw->throttle, round_ended, tw->undo_log.live, tw->safe);
+    }
     throttle_read_memory(&tw->throttle, &worker->sim->memory, worker->committed);
     make_room(tw);
     if (!round_ended)

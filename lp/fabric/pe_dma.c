@@ -44,11 +44,7 @@ static int64_t request_arrival_ps(const struct lp_model *m, uint32_t pe, const s
 }
 
 /* An operation whose data comes from a memory other than TCM: it begins with a request to it. */
-static bool asks_memory(const struct hw_dma_op *op)
-{
-    return op->kind == LP_DMA_LOAD || op->kind == LP_DMA_COPY ||
-           (op->kind == LP_DMA_PUT && (op->memory & 15) != HW_MEMORY_TCM);
-}
+static bool asks_memory(const struct hw_dma_op *op) { return (op->memory & 15) != HW_MEMORY_TCM; }
 
 /* The engine grants such an operation its first chunk at `grant_ps`: the request leaves for the
  * memory then. All operations before it in the channel have passed the engine. So a put already has
@@ -65,14 +61,15 @@ static void request_memory(struct lp_run *run, uint32_t pe, const struct hw_dma_
                            .memory = (uint8_t)memory,
                            .slice = op->slice,
                            .to = op->kind == LP_DMA_LOAD ? HW_MEMORY_TCM : op->memory >> 4,
-                           .kind = op->kind};
+                           .kind = op->kind,
+                           .owner = op->dir,
+                           .seq = op->seq};
     if (op->kind == LP_DMA_PUT) {
         load.peer = op->seq;
         load.seq = lp_one_sided(m, p)->puts_passed;
         load.order = lp_peer_of(run, pe, op->seq)->sent;
         load.flags = op->dir ? LP_TRANSFER_REDUCE : 0;
-    } else {
-        load.owner = op->dir;
+    } else if (op->kind == LP_DMA_LOAD || op->kind == LP_DMA_COPY) {
         struct lp_move *move =
             CW_MUT(run->ctx, &lp_context(m, p, op->dir >> 4)->move[op->dir & 15]);
         move->parts = 0;
@@ -158,9 +155,12 @@ void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_o
     }
 }
 
-/* The transfer that an operation with a destination outside its own PE becomes. */
-static void become_transfer(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
-                            uint32_t bytes, bool last, struct lp_transfer *transfer)
+/* The transfer that an operation with a destination outside its own PE becomes. Inlined: nearly all
+ * come from TCM. */
+static inline __attribute__((always_inline)) void become_transfer(struct lp_run *run, uint32_t pe,
+                                                                  const struct hw_dma_op *op,
+                                                                  uint32_t bytes, bool last,
+                                                                  struct lp_transfer *transfer)
 {
     const struct lp_model *m = run->m;
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
@@ -186,7 +186,7 @@ static void become_transfer(struct lp_run *run, uint32_t pe, const struct hw_dma
         transfer->kind = LP_TRANSFER_STORE;
         transfer->dst = op->seq;
         transfer->seq = op->dir;
-        transfer->memory = op->memory;
+        transfer->memory = op->memory >> 4;
         return;
     default:
         cw_check(run->ctx, op->kind == LP_DMA_PUT || op->kind == LP_DMA_NOTIFY);
@@ -232,10 +232,11 @@ static void depart_from_tcm(struct lp_run *run, uint32_t pe, const struct hw_dma
         lp_route_on(run, sender, &flight, &transfer, m->router.of_pe[pe]);
         return;
     }
-    lp_cross_to_memory(run, &flight, m->router.of_pe[pe], (enum hw_memory)op->memory, op->slice);
+    const enum hw_memory memory = (enum hw_memory)(op->memory >> 4);
+    lp_cross_to_memory(run, &flight, m->router.of_pe[pe], memory, op->slice);
     if (last) /* the acknowledgement, back over the same path with 0 bytes */
         lp_dma_done(run, sender,
-                    flight.tau_ps + lp_memory_way_ps(m, pe, (enum hw_memory)op->memory, op->slice) +
+                    flight.tau_ps + lp_memory_way_ps(m, pe, memory, op->slice) +
                         m->hw.overhead_ps[HW_NODE_PE_DMA],
                     pe, op->dir);
 }
@@ -303,7 +304,33 @@ void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation)
         grant_engine(run, pe);
 }
 
-/* A piece of a copy or a put has left its memory and crosses PE_DMA on its way out. */
+/* The same for a piece that has left a memory; `load` has the operation. */
+static void become_transfer_of_load(struct lp_run *run, const struct lp_load *load,
+                                    const struct hw_flight *flight, bool last,
+                                    struct lp_transfer *transfer)
+{
+    if (load->kind != LP_DMA_PUT) {
+        const struct hw_dma_op op = {.seq = load->seq,
+                                     .kind = load->kind,
+                                     .dir = load->owner,
+                                     .memory = (uint8_t)(load->to << 4)};
+        become_transfer(run, load->pe, &op, flight->bytes, last, transfer);
+        return;
+    }
+    *transfer =
+        (struct lp_transfer){.src = lp_pe_index(run, load->pe),
+                             .dst = load->peer,
+                             .bytes = flight->bytes,
+                             .seq = load->seq,
+                             .epoch = flight->epoch,
+                             .kind = LP_TRANSFER_PUT,
+                             .flags = (uint8_t)(load->flags | (last ? LP_TRANSFER_LAST : 0)),
+                             .memory = load->to,
+                             .exit = HW_PORT_NONE,
+                             .order = load->order};
+}
+
+/* A piece of an operation that is no load has left its memory and crosses PE_DMA on its way out. */
 static void cross_on_way_out(struct lp_run *run, const struct cw_event *event,
                              const struct lp_load *load, struct hw_flight *flight, bool last)
 {
@@ -317,16 +344,8 @@ static void cross_on_way_out(struct lp_run *run, const struct cw_event *event,
             move_part_done(run, load->pe, sender, load->owner, 1, flight->tau_ps);
         return;
     }
-    struct lp_transfer transfer = {.src = lp_pe_index(run, load->pe),
-                                   .dst = load->peer,
-                                   .bytes = flight->bytes,
-                                   .seq = load->seq,
-                                   .epoch = flight->epoch,
-                                   .kind = LP_TRANSFER_PUT,
-                                   .flags = (uint8_t)(load->flags | (last ? LP_TRANSFER_LAST : 0)),
-                                   .memory = load->to,
-                                   .exit = HW_PORT_NONE,
-                                   .order = load->order};
+    struct lp_transfer transfer;
+    become_transfer_of_load(run, load, flight, last, &transfer);
     lp_route_on(run, sender, flight, &transfer, m->router.of_pe[load->pe]);
 }
 

@@ -9,14 +9,16 @@
 
 /*
  * Kinds of operations in a channel, and the meaning of the other fields of struct hw_dma_op:
- *   TILE      dir: the queue's; seq: the tile's number
+ *   TILE      dir: the queue's; seq: the tile's number; memory: the source
  *   LOAD      memory, slice: the source; dir: owner (LP_OWNER). To the PE's TCM
- *   STORE     memory, slice: the destination; dir: owner
+ *   STORE     memory: destination << 4; slice: of it; dir: owner. From the PE's TCM
  *   COPY      memory: source | destination << 4; slice: of both; dir: owner
  *   PUT       seq: the peer; memory: source | destination << 4; dir: enum lp_math, 0: plain
  *   NOTIFY    seq: the peer; dir: the tag
  *   CREDIT    dir: the queue's; seq: the new tail
- *   STORE_TO  seq: the peer; memory: the destination; dir: owner
+ *   STORE_TO  seq: the peer; memory: source | destination << 4; dir: owner
+ * slice: the HBM slice of a source or a destination in this cube's HBM. The low half of `memory` is
+ * the source's, HW_MEMORY_TCM where it is not named.
  */
 enum lp_dma_kind {
     LP_DMA_TILE = 1,

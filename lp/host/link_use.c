@@ -116,13 +116,16 @@ static void visit_owner(const struct visit *v, enum lp_link_owner owner,
     }
 }
 
-void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t epoch,
+void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct lp_links_asked asked,
                     void (*fn)(void *arg, const struct lp_link_use *use), void *arg)
 {
-    struct visit v = {.m = m, .epoch = epoch, .fn = fn, .arg = arg};
+    struct visit v = {.m = m, .epoch = asked.epoch, .fn = fn, .arg = arg};
+    const uint64_t sips = m->hw.sip_count;
+    const uint32_t first = (uint32_t)(sips * asked.part / asked.parts),
+                   end = (uint32_t)(sips * (asked.part + 1) / asked.parts);
     for (enum lp_links group = 0; group < LP_LINK_GROUPS; group++)
         v.span[group] = span_of(m, group);
-    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++) {
+    for (uint32_t sip = first; sip < end; sip++) {
         for (uint32_t cube = 0; cube < m->cubes; cube++) {
             snprintf(v.place, sizeof v.place, "sip %u cube %u", sip, cube);
             const struct lp_cube *const state = cw_state(sim, lp_of_cube(m, sip, cube));
@@ -132,7 +135,7 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t
         const struct lp_io_die *const state = cw_state(sim, lp_of_io_die(m, sip));
         visit_owner(&v, LP_OF_IO_DIE, state->link);
     }
-    for (uint32_t i = 0; i < m->lps.switch_count; i++) {
+    for (uint32_t i = 0; asked.part + 1 == asked.parts && i < m->lps.switch_count; i++) {
         const struct lp_switch *s = cw_state(sim, m->lps.first_switch + i);
         snprintf(v.place, sizeof v.place, "switch %u", i);
         visit_owner(&v, LP_OF_SWITCH, s->link);

@@ -22,8 +22,15 @@ struct lp_link_use {
 /* "sip 0 cube 1 noc router 3 E": links are many, and few are shown. */
 void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes);
 
-/* Visits every link that carried something in batch `epoch`. */
-void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, uint32_t epoch,
+/* Part `part` of the `parts` parts of the machine: runs of whole SIPs, and switches with the last.
+ */
+struct lp_links_asked {
+    uint32_t epoch; /* the batch */
+    uint32_t part, parts;
+};
+
+/* Visits every link that carried something in that batch. */
+void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct lp_links_asked asked,
                     void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
 
 #endif

@@ -50,7 +50,15 @@ static void join_cube(const struct place *p, uint32_t sip, uint32_t cube)
     }
 }
 
-static void allow_credits(const struct place *p, uint32_t sip, uint32_t cube)
+/* The machine's own queues of this direction join PEs of one SIP. */
+static bool stays_in_sip(const struct lp_model *m, enum hw_dir dir)
+{
+    const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
+    return m->config.wiring == NULL && dir < HW_DIR_BUILT_IN && !global;
+}
+
+/* `whole`: the SIP is on one worker. */
+static void allow_credits(const struct place *p, uint32_t sip, uint32_t cube, bool whole)
 {
     const struct lp_model *m = p->m;
     for (uint32_t pe = 0; pe < m->pes; pe++)
@@ -58,7 +66,7 @@ static void allow_credits(const struct place *p, uint32_t sip, uint32_t cube)
             const uint32_t index = hw_pe_index(&m->hw, (struct hw_place){sip, cube, pe});
             uint32_t peer;
             enum hw_dir peer_dir;
-            if (!lp_queue_peer(m, index, dir, &peer, &peer_dir))
+            if ((whole && stays_in_sip(m, dir)) || !lp_queue_peer(m, index, dir, &peer, &peer_dir))
                 continue;
             const struct hw_place to = hw_place_of(&m->hw, peer);
             lower_least_delay(p, lp_of_cube(m, sip, cube), lp_of_cube(m, to.sip, to.cube),
@@ -114,16 +122,44 @@ static bool count_lps(const struct place *p)
     return true;
 }
 
-/* Goes over all links and credit paths. */
+/* All of a SIP is on one worker. */
+static bool is_whole(const struct place *p, uint32_t sip)
+{
+    const struct lp_model *const m = p->m;
+    const uint32_t worker = p->lp_worker[lp_of_io_die(m, sip)];
+    for (uint32_t cube = 0; cube < m->cubes; cube++)
+        if (p->lp_worker[lp_of_cube(m, sip, cube)] != worker)
+            return false;
+    return true;
+}
+
+/* Links between the cubes and the IO die of a SIP: the same number in each. */
+static uint32_t links_in_sip(const struct lp_model *m)
+{
+    uint32_t links = 0, to;
+    for (uint32_t cube = 0; cube < m->cubes; cube++)
+        for (enum hw_port port = 0; port < HW_PORTS; port++)
+            links += port == HW_PORT_E || port == HW_PORT_S ||
+                     !hw_cube_neighbour(&m->hw, cube, port, &to);
+    return links;
+}
+
+/* Goes over all links and credit paths, but for those within a SIP that is on one worker: there is
+ * no bound within a worker. */
 static void join_all(const struct place *p)
 {
+    const uint32_t within = links_in_sip(p->m);
     for (size_t i = 0; i < (size_t)p->workers * p->workers; i++)
         p->least_ps[i] = CW_TIME_MAX;
     for (uint32_t sip = 0; sip < p->m->hw.sip_count; sip++) {
+        const bool whole = is_whole(p, sip);
         join_io_die(p, sip);
+        if (whole)
+            p->cut->link[HW_LINK_UCIE].all += within;
         for (uint32_t cube = 0; cube < p->m->cubes; cube++) {
-            join_cube(p, sip, cube);
-            allow_credits(p, sip, cube);
+            if (!whole)
+                join_cube(p, sip, cube);
+            allow_credits(p, sip, cube, whole);
         }
     }
     for (uint32_t w = 0; w < p->workers; w++) /* no bound within a worker */

@@ -14,6 +14,7 @@
 #include "lp/host/deadlock.h"
 #include "lp/host/drained_check.h"
 #include "lp/host/landing.h"
+#include "lp/host/unreceived.h"
 #include "lp/kernel/tl_check.h"
 #include "lp/layout.h"
 #include "lp/lp_kinds.h"
@@ -42,6 +43,8 @@ struct lp_system {
     uint8_t *phase_of_pe;  /* [pe] the phase its kernel is in, 255: none yet; of the PE's worker */
     uint32_t worker_count; /* of the engine */
     struct lp_landing landing;
+    struct lp_launched *launched; /* [launched_count] since the last drain */
+    size_t launched_count, launched_capacity;
     bool out_of_memory; /* while records were delivered */
 };
 
@@ -86,7 +89,7 @@ static void count_one(struct sync_u64 *count)
 static void note_kernel(struct lp_system *system, struct worker_times *times,
                         const struct lp_kernel_record *record)
 {
-    const uint32_t rank = system->model.launches.at[record->launch - 1].args.rank;
+    const uint32_t rank = lp_launch_of(&system->model, record->launch)->args.rank;
     const uint32_t phases = system->phases.count;
     uint8_t *phase = &system->phase_of_pe[record->pe];
     if (record->mark == LP_MARK_START) {
@@ -273,6 +276,7 @@ void lp_system_free(struct lp_system *system)
     lp_control_free(&system->control);
     free(system->phase_of_pe);
     lp_landing_free(&system->landing);
+    free(system->launched);
     free(system->worker_times);
     free_phases(system);
     free(system);
@@ -329,6 +333,8 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
     const size_t ranks = system->model.hw.sip_count, exits = ranks * kernel->phase_count;
     reset_times(system);
     system->batch++;
+    system->model.launches.dropped = system->model.launches.last;
+    system->launched_count = 0;
     free_phases(system);
     system->phases = (struct lp_phases){.name = kernel->phase,
                                         .count = kernel->phase_count,
@@ -346,39 +352,78 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
     return CW_OK;
 }
 
-/* Adds a launch to the table, or finds the last one if it says the same. Returns index + 1. */
+/* Adds a launch to the table, or finds the last one if it says the same. Returns its number; 0: out
+ * of memory. */
 static uint32_t add_launch(struct lp_system *system, const struct tl_kernel *kernel,
                            const struct tl_args *args)
 {
-    struct lp_model *m = &system->model;
-    if (m->launches.count > 0) {
-        const struct lp_launch *last = &m->launches.at[m->launches.count - 1];
-        if (last->kernel == kernel && memcmp(&last->args, args, sizeof *args) == 0 &&
-            system->times.submitted > 0)
-            return m->launches.count;
+    struct lp_launches *const launches = &system->model.launches;
+    const uint32_t count = launches->last - launches->dropped;
+    if (count > 0 && system->times.submitted > 0) {
+        const struct lp_launch *const last = &launches->at[count - 1];
+        if (last->kernel == kernel && memcmp(&last->args, args, sizeof *args) == 0)
+            return launches->last;
     }
-    if (m->launches.count == m->launches.capacity) {
-        const uint32_t capacity = m->launches.capacity ? 2 * m->launches.capacity : 64;
-        struct lp_launch *launches = realloc(m->launches.at, capacity * sizeof *launches);
-        if (launches == NULL)
+    if (count == launches->capacity) {
+        const uint32_t capacity = launches->capacity ? 2 * launches->capacity : 64;
+        struct lp_launch *const at = realloc(launches->at, capacity * sizeof *at);
+        if (at == NULL)
             return 0;
-        m->launches.at = launches;
-        m->launches.capacity = capacity;
+        launches->at = at;
+        launches->capacity = capacity;
     }
-    m->launches.at[m->launches.count++] = (struct lp_launch){kernel, *args, system->batch};
-    return m->launches.count;
+    launches->at[count] = (struct lp_launch){kernel, *args, system->batch};
+    return ++launches->last;
+}
+
+/* These PEs have got this launch, since the last drain. False: out of memory. */
+static bool note_launched(struct lp_system *system, const uint32_t *pe, uint32_t count,
+                          uint32_t launch)
+{
+    const size_t needed = system->launched_count + count;
+    if (needed > system->launched_capacity) {
+        const size_t capacity = 2 * needed;
+        struct lp_launched *const more = realloc(system->launched, capacity * sizeof *more);
+        if (more == NULL)
+            return false;
+        system->launched = more;
+        system->launched_capacity = capacity;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        system->launched[system->launched_count++] = (struct lp_launched){pe[i], launch};
+    return true;
+}
+
+int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint32_t count,
+                              const struct tl_kernel *kernel, const struct tl_args *args,
+                              struct cw_error *error)
+{
+    int code = tl_kernel_check(kernel, error);
+    if (code != CW_OK || count == 0)
+        return code;
+    const uint32_t launch = add_launch(system, kernel, args);
+    if (launch == 0 || !note_launched(system, pe, count, launch))
+        return machine_out_of_memory(error);
+    for (uint32_t i = 0; i < count && code == CW_OK; i++)
+        code = submit_message(system, pe[i], LP_TRANSFER_LAUNCH, launch, 0, error);
+    return code;
 }
 
 int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct tl_kernel *kernel,
                             const struct tl_args *args, struct cw_error *error)
 {
-    const int code = tl_kernel_check(kernel, error);
-    if (code != CW_OK)
-        return code;
-    const uint32_t launch = add_launch(system, kernel, args);
-    if (launch == 0)
-        return machine_out_of_memory(error);
-    return submit_message(system, pe, LP_TRANSFER_LAUNCH, launch, 0, error);
+    return lp_system_submit_launches(system, &pe, 1, kernel, args, error);
+}
+
+/* Nothing is left to happen: all kernels have ended, and all their tiles were received. */
+static int check_ended(struct lp_system *system, struct cw_error *error)
+{
+    if (lp_system_times(system)->returned == system->times.submitted)
+        return lp_check_received(&system->model, system->sim, system->launched,
+                                 system->launched_count, error);
+    error->exit_code = CW_PROGRAM_FAILED;
+    lp_deadlock_summary(&system->model, system->sim, error->text, sizeof error->text);
+    return CW_PROGRAM_FAILED;
 }
 
 int lp_system_drain(struct lp_system *system, struct cw_error *error)
@@ -393,11 +438,9 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
         return cw_error_memory(error, "the puts under way");
     if (CW_ASSERTING && lp_check_drained(&system->model, system->sim, error) != CW_OK)
         return CW_BUG;
-    if (lp_system_times(system)->returned == system->times.submitted)
-        return CW_OK;
-    error->exit_code = CW_PROGRAM_FAILED;
-    lp_deadlock_summary(&system->model, system->sim, error->text, sizeof error->text);
-    return CW_PROGRAM_FAILED;
+    code = check_ended(system, error);
+    system->launched_count = 0;
+    return code;
 }
 
 /* ---- queries --------------------------------------------------------------------------------- */
@@ -433,32 +476,62 @@ const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t si
     return cw_state(system->sim, lp_of_cube(&system->model, sip, cube));
 }
 
-uint64_t lp_system_queue_pairs(const struct lp_system *system)
+/* The sums of one worker. */
+struct worker_counts {
+    _Alignas(128) struct lp_counts sum;
+};
+
+struct counting {
+    const struct lp_system *system;
+    uint32_t workers;
+    struct worker_counts *counts; /* [workers] */
+};
+
+static void count_part(void *arg, uint32_t worker)
 {
-    const struct lp_model *m = &system->model;
-    uint64_t pairs = 0;
-    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
-        for (uint32_t cube = 0; cube < m->cubes; cube++)
-            for (uint32_t pe = 0; pe < m->pes; pe++)
-                pairs += (uint64_t)__builtin_popcount(
-                    lp_pe(m, lp_system_cube(system, sip, cube), pe)->installed);
-    return pairs;
+    const struct counting *const counting = arg;
+    const struct lp_model *const m = &counting->system->model;
+    const uint64_t cubes = (uint64_t)m->hw.sip_count * m->cubes;
+    struct lp_counts sum = {0};
+    for (uint64_t i = cubes * worker / counting->workers;
+         i < cubes * (worker + 1) / counting->workers; i++) {
+        const struct lp_cube *const cube = cw_state(counting->system->sim, 1 + (uint32_t)i);
+        for (uint32_t pe = 0; pe < m->pes; pe++) {
+            const struct lp_pe *const p = lp_pe(m, cube, pe);
+            sum.queue_pairs += (uint64_t)__builtin_popcount(p->installed);
+            for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
+                sum.messages += p->queue[dir].my_head;
+        }
+    }
+    counting->counts[worker].sum = sum;
 }
 
-void lp_system_visit_links(const struct lp_system *system,
+struct lp_counts lp_system_count(const struct lp_system *system)
+{
+    struct worker_counts alone;
+    struct counting counting = {system, system->worker_count, NULL};
+    struct lp_counts sum = {0};
+    if (counting.workers > 1)
+        counting.counts = aligned_alloc(_Alignof(struct worker_counts),
+                                        counting.workers * sizeof *counting.counts);
+    if (counting.counts == NULL) {
+        counting.workers = 1;
+        counting.counts = &alone;
+        count_part(&counting, 0);
+        return alone.sum;
+    }
+    cw_each_worker(system->sim, count_part, &counting);
+    for (uint32_t i = 0; i < counting.workers; i++) {
+        sum.queue_pairs += counting.counts[i].sum.queue_pairs;
+        sum.messages += counting.counts[i].sum.messages;
+    }
+    free(counting.counts);
+    return sum;
+}
+
+void lp_system_visit_links(const struct lp_system *system, struct lp_machine_part part,
                            void (*visit)(void *arg, const struct lp_link_use *use), void *arg)
 {
-    lp_links_visit(&system->model, system->sim, system->batch, visit, arg);
-}
-
-uint64_t lp_system_messages(const struct lp_system *system)
-{
-    const struct lp_model *m = &system->model;
-    uint64_t messages = 0;
-    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++)
-        for (uint32_t cube = 0; cube < m->cubes; cube++)
-            for (uint32_t pe = 0; pe < m->pes; pe++)
-                for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
-                    messages += lp_pe(m, lp_system_cube(system, sip, cube), pe)->queue[dir].my_head;
-    return messages;
+    lp_links_visit(&system->model, system->sim,
+                   (struct lp_links_asked){system->batch, part.index, part.parts}, visit, arg);
 }

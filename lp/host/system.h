@@ -75,9 +75,13 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
                           struct cw_error *error);
 int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct tl_kernel *kernel,
                             const struct tl_args *args, struct cw_error *error);
+/* The same for several PEs, in this order. */
+int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint32_t count,
+                              const struct tl_kernel *kernel, const struct tl_args *args,
+                              struct cw_error *error);
 
 /* Runs until nothing is left to do. Kernels that then still wait: CW_PROGRAM_FAILED, with the
- * summary of deadlock.h. */
+ * summary of deadlock.h. Tiles that nobody has received: likewise, with that of unreceived.h. */
 int lp_system_drain(struct lp_system *system, struct cw_error *error);
 
 const struct lp_model *lp_system_model(const struct lp_system *system);
@@ -87,12 +91,20 @@ const struct lp_cut *lp_system_cut(const struct lp_system *system); /* NULL: one
 const struct lp_times *lp_system_times(struct lp_system *system);
 const struct lp_phases *lp_system_phases(struct lp_system *system); /* between drains */
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube);
-uint64_t lp_system_queue_pairs(const struct lp_system *system); /* installed, over all PEs */
-uint64_t lp_system_messages(const struct lp_system *system);    /* tiles sent, ever */
+/* Over all PEs, by all workers together; between drains. */
+struct lp_counts {
+    uint64_t queue_pairs; /* installed */
+    uint64_t messages;    /* tiles sent, ever */
+};
+struct lp_counts lp_system_count(const struct lp_system *system);
 
-/* Visits every link that carried something in the last batch. Nothing is reserved, hence nothing
- * counted, with contention `none`. */
-void lp_system_visit_links(const struct lp_system *system,
+/* Visits every link that carried something in the last batch: those of one part of the machine. The
+ * parts one after the other are the whole, in order; workers may visit them at the same time.
+ * Nothing is reserved, hence nothing counted, with contention `none`. */
+struct lp_machine_part {
+    uint32_t index, parts;
+};
+void lp_system_visit_links(const struct lp_system *system, struct lp_machine_part part,
                            void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
 
 #endif

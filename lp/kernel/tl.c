@@ -139,6 +139,12 @@ static uint32_t move_of(struct tl *tl, enum tl_call_kind kind, uint32_t handle)
     return handle + 1;
 }
 
+/* As struct hw_dma_op has them (pe_dma.h). */
+static uint8_t memories_of(struct lp_operand from, struct lp_operand to)
+{
+    return (uint8_t)(tl_memory_of(from) | tl_memory_of(to) << 4);
+}
+
 /* `move`: 0, or that of a handle. */
 static struct lp_call *start_move(struct tl *tl, enum tl_call_kind kind, uint32_t bytes,
                                   uint32_t move)
@@ -163,7 +169,7 @@ static void start_store(struct tl *tl, uint64_t va, struct lp_operand src, uint3
     struct lp_call *call = start_move(tl, CALL_STORE, bytes, move);
     call->a = src;
     call->dst = tl_translate(tl, CALL_STORE, va, bytes);
-    call->memory = tl_memory_of(call->dst);
+    call->memory = memories_of(src, call->dst);
 }
 
 static void start_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes,
@@ -172,7 +178,7 @@ static void start_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t
     struct lp_call *call = start_move(tl, CALL_COPY, bytes, move);
     call->a = tl_translate(tl, CALL_COPY, src_va, bytes);
     call->dst = tl_translate(tl, CALL_COPY, dst_va, bytes);
-    call->memory = (uint8_t)(tl_memory_of(call->a) | tl_memory_of(call->dst) << 4);
+    call->memory = memories_of(call->a, call->dst);
 }
 
 void tl_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes)
@@ -219,7 +225,7 @@ void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_
     call->peer = peer;
     call->a = src;
     call->dst = dst;
-    call->memory = tl_memory_of(dst);
+    call->memory = memories_of(src, dst);
 }
 
 /* ---- queues ---------------------------------------------------------------------------------- */
@@ -291,6 +297,15 @@ struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir)
 
 /* ---- computing ------------------------------------------------------------------------------- */
 
+/* PE_FETCH_STORE reads operands in TCM; others are loaded first. */
+static void read_operands(struct lp_call *call, struct lp_operand a, struct lp_operand b)
+{
+    call->a = a;
+    call->b = b;
+    if (tl_memory_of(a) != HW_MEMORY_TCM || tl_memory_of(b) != HW_MEMORY_TCM)
+        call->step = STEP_OPERANDS;
+}
+
 void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a,
              struct lp_operand b, uint32_t elements)
 {
@@ -302,8 +317,7 @@ void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a
     struct lp_call *call =
         tl_start(tl, CALL_MATH, elements * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));
     call->math = (uint8_t)math;
-    call->a = a;
-    call->b = b;
+    read_operands(call, a, b);
     call->dst = tl_tcm(dst);
 }
 
@@ -317,7 +331,7 @@ void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype fro
     struct lp_call *call = tl_start(tl, CALL_CAST, elements * tl_itemsize(from));
     call->dtype = (uint8_t)from;
     call->math = (uint8_t)to;
-    call->a = a;
+    read_operands(call, a, (struct lp_operand){0});
     call->dst = tl_tcm(dst);
 }
 
@@ -331,8 +345,7 @@ void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand 
     check_range(tl, CALL_DOT, b, (uint64_t)k * n * itemsize);
     struct lp_call *call = tl_start(tl, CALL_DOT, m * n * itemsize);
     call->math = add ? LP_MATH_SUM : 0;
-    call->a = a;
-    call->b = b;
+    read_operands(call, a, b);
     call->dst = tl_tcm(dst);
     call->rows = m;
     call->peer = k;

@@ -123,6 +123,9 @@ uint32_t tl_tile_bytes(const struct tl *tl, uint32_t tile); /* the last may be s
 
 /* ---- operands ------------------------------------------------------------------------------- */
 
+/* Each costs what reading it costs: PE_DMA reads the source of a send, a put or a store, and
+ * PE_MATH's and PE_GEMM's operands outside TCM are loaded first. */
+
 static inline struct lp_operand tl_tcm(uint32_t offset)
 {
     return (struct lp_operand){.space = LP_SPACE_TCM, .at = offset};
@@ -155,8 +158,8 @@ static inline uint64_t tl_sram_va(uint32_t offset) { return 1ull << 62 | offset;
 
 /* dst (TCM) <- memory at virtual address `va`. Blocks until the data is there. */
 void tl_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes);
-/* memory at `va` <- src: TCM, or a received tile and those after it, one per slot. Blocks until
- * acknowledged. */
+/* memory at `va` <- src: a memory, or a received tile and those after it, one per slot. Blocks
+ * until acknowledged; a store from HBM or SRAM is a copy. */
 void tl_store(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes);
 /* memory at `dst_va` <- memory at `src_va`, both of this cube. Blocks until the data is
  * there. */
@@ -171,12 +174,12 @@ void tl_store_async(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t 
 void tl_copy_async(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes,
                    uint32_t handle);
 void tl_wait_dma(struct tl *tl, uint32_t handle);
-/* Memory of another PE (`dst`: its TCM or HBM slice, physical) <- src (TCM, or a received tile),
+/* Memory of another PE (`dst`: its TCM or HBM slice, physical) <- src,
  * over vc_compute. Blocks until the acknowledgement is back. */
 void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
                  uint32_t bytes);
 
-/* Sends src (TCM, or a received tile) in a direction. Blocks while the peer's ring is full. */
+/* Sends src in a direction. Blocks while the peer's ring is full. */
 void tl_send(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes);
 /* Receives the next tile from a direction; tl_received() names it afterwards. */
 void tl_recv(struct tl *tl, enum hw_dir dir, uint32_t bytes);

@@ -41,11 +41,20 @@ const struct tl_call_ops tl_call_ops[CALL_KINDS] = {
     [CALL_END] = {"end", ISSUE_FREE, false, tl_effect_end},
 };
 
+/* Whether a call reads its operands through PE_FETCH_STORE, which reaches TCM only. */
+static bool fetches(const struct lp_call *call)
+{
+    return call->kind >= CALL_MATH && call->kind <= CALL_DOT;
+}
+
 struct lp_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes)
 {
     struct lp_call *call = &tl->kernel->call;
     tl->kernel->calls++;
-    *call = (struct lp_call){.kind = (uint8_t)kind, .bytes = bytes, .start_ps = tl->local_ps};
+    *call = (struct lp_call){.kind = (uint8_t)kind,
+                             .step = tl->run->m->first_step,
+                             .bytes = bytes,
+                             .start_ps = tl->local_ps};
     return call;
 }
 
@@ -128,16 +137,39 @@ static uint64_t operand_bytes(const struct tl *tl)
     return call->rows > 0 ? call->bytes / call->rows * inner : 0;
 }
 
-/* Operands in slots in HBM or SRAM: each tile is loaded, first operand first. True: none left. */
+/* The memory that an operand is loaded from before the operation; TCM: it is not loaded. PE_DMA
+ * reads the source of a send, a put, a store or a copy itself, if it is in HBM or SRAM. */
+static enum hw_memory loaded_from(const struct tl *tl, const struct lp_operand *operand)
+{
+    if (operand->space == LP_SPACE_TILE)
+        return tl->run->m->config.slots;
+    return fetches(&tl->kernel->call) ? (enum hw_memory)tl_memory_of(*operand) : HW_MEMORY_TCM;
+}
+
+static const struct lp_operand *current_operand(const struct lp_call *call)
+{
+    return call->operand == 0 ? &call->a : &call->b;
+}
+
+/* Bytes of the operand's next load: of received tiles one tile, else the operand as a whole. */
+static uint64_t next_load_bytes(const struct tl *tl)
+{
+    const struct lp_call *call = &tl->kernel->call;
+    const uint64_t bytes = operand_bytes(tl);
+    if (current_operand(call)->space != LP_SPACE_TILE)
+        return call->tile == 0 ? bytes : 0;
+    const uint32_t full = tl_full_tile_bytes(tl);
+    const uint64_t done = (uint64_t)call->tile * full;
+    return done >= bytes ? 0 : bytes - done < full ? bytes - done : full;
+}
+
+/* Operands in HBM or SRAM, and those in slots there, are loaded, the first operand first. True:
+ * none is left. */
 static bool load_operands(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
-    const uint32_t full = tl_full_tile_bytes(tl);
-    if (tl->run->m->config.slots == HW_MEMORY_TCM)
-        return true;
     while (call->operand < 2) {
-        const struct lp_operand *operand = call->operand == 0 ? &call->a : &call->b;
-        if (operand->space == LP_SPACE_TILE && (uint64_t)call->tile * full < operand_bytes(tl)) {
+        if (loaded_from(tl, current_operand(call)) != HW_MEMORY_TCM && next_load_bytes(tl) > 0) {
             tl->local_ps += tl_issue_ps(tl, ISSUE_MEMORY, 1 + 2 * call->tile + call->operand);
             call->step = STEP_OPERAND;
             return false;
@@ -153,17 +185,15 @@ static void load_operand(struct tl *tl)
     struct lp_call *call = &tl->kernel->call;
     const struct lp_model *m = tl->run->m;
     const enum hw_vc vc = lp_vc(m, HW_VC_COMPUTE);
-    const uint32_t full = tl_full_tile_bytes(tl);
-    const uint64_t left = operand_bytes(tl) - (uint64_t)call->tile * full;
     if (!lp_dma_has_room(tl->run, tl->pe, vc)) {
         tl_wait_for_channel(tl, vc);
         return;
     }
-    const struct hw_dma_op op = {.bytes = left < full ? (uint32_t)left : full,
+    const struct hw_dma_op op = {.bytes = (uint32_t)next_load_bytes(tl),
                                  .number = tl_next_number(tl),
                                  .kind = LP_DMA_LOAD,
                                  .dir = LP_OWNER(tl->context, 0),
-                                 .memory = (uint8_t)m->config.slots,
+                                 .memory = (uint8_t)loaded_from(tl, current_operand(call)),
                                  .slice = (uint8_t)tl->pe};
     lp_dma_push(tl->run, tl->pe, vc, op);
     call->step = STEP_OPERAND_DMA;

@@ -40,7 +40,7 @@ enum tl_call_kind {
 };
 
 enum tl_step {
-    STEP_OPERANDS,    /* operands in slots that are not in TCM are loaded first */
+    STEP_OPERANDS,    /* operands outside TCM, and those in slots there, are loaded first */
     STEP_OPERAND,     /* one of them: its load enters PE_DMA */
     STEP_OPERAND_DMA, /* and is under way */
     STEP_ISSUE,       /* the call's overheads */

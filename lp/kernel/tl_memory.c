@@ -69,7 +69,12 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
 
 void tl_effect_load(struct tl *tl) { effect_move(tl, LP_DMA_LOAD); }
 
-void tl_effect_store(struct tl *tl) { effect_move(tl, LP_DMA_STORE); }
+/* A store whose source is in HBM or SRAM is a copy. */
+void tl_effect_store(struct tl *tl)
+{
+    const struct lp_call *call = &tl->kernel->call;
+    effect_move(tl, tl_memory_of(call->a) == HW_MEMORY_TCM ? LP_DMA_STORE : LP_DMA_COPY);
+}
 
 void tl_effect_copy(struct tl *tl) { effect_move(tl, LP_DMA_COPY); }
 

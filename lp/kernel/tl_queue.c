@@ -77,7 +77,9 @@ void tl_effect_send(struct tl *tl)
                                  .number = tl_next_number(tl),
                                  .seq = queue->my_head,
                                  .kind = LP_DMA_TILE,
-                                 .dir = call->dir};
+                                 .dir = call->dir,
+                                 .memory = tl_memory_of(call->a),
+                                 .slice = (uint8_t)tl->pe};
     lp_dma_push(tl->run, tl->pe, vc, op);
     if (m->emit.ops)
         emit_send(tl, op.seq);

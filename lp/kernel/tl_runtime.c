@@ -38,8 +38,8 @@ static struct tl tl_view_of(struct lp_run *run, uint32_t pe, uint32_t context)
 static void run_context(struct lp_run *run, uint32_t pe, uint32_t context)
 {
     struct tl tl = tl_view_of(run, pe, context);
-    cw_check(run->ctx, tl.kernel->launch > 0 && tl.kernel->launch <= run->m->launches.count);
-    tl.launch = &run->m->launches.at[tl.kernel->launch - 1];
+    cw_check(run->ctx, lp_has_launch(run->m, tl.kernel->launch));
+    tl.launch = lp_launch_of(run->m, tl.kernel->launch);
     tl.kernel->wait = LP_WAIT_NONE;
     run_kernel(&tl);
 }
@@ -60,11 +60,11 @@ static void run_started_contexts(struct lp_run *run, uint32_t pe)
 void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch)
 {
     struct tl tl = tl_view_of(run, pe, 0);
-    cw_check(run->ctx, launch > 0 && launch <= run->m->launches.count);
+    cw_check(run->ctx, lp_has_launch(run->m, launch));
     cw_check(run->ctx, tl.kernel->launch == 0);
     *tl.kernel = (struct lp_kernel){.launch = launch};
     tl.kernel->call.step = STEP_DONE;
-    tl.launch = &run->m->launches.at[launch - 1];
+    tl.launch = lp_launch_of(run->m, launch);
     *CW_MUT(run->ctx, &tl.p->epoch) = tl.launch->batch;
     tl_emit_mark(&tl, LP_MARK_START, 0);
     run_kernel(&tl);

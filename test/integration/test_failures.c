@@ -103,6 +103,19 @@ static void a_ring_that_nobody_empties(void **state)
                    "\n0.1.0 W my_head=0 my_tail=0 peer_head_cache=8 peer_tail_cache=0\n");
 }
 
+/* With every call, so that the next one does not take the tile for its own. */
+static void a_tile_that_nobody_receives(void **state)
+{
+    (void)state;
+    static const char *const more[] = {"", "--iters 3", "--no-data", "--threads 2",
+                                       "--set defaults.strict_validation=true"};
+    for (size_t i = 0; i < COUNT_OF(more); i++)
+        EXPECT_FAILURE("leaves_a_tile", more[i],
+                       "IpcqUnreceived: all kernels have ended, and PE 0.1.0, kernel "
+                       "leaves_a_tile, has not received 1 tile from direction W that PE 0.0.0, "
+                       "kernel leaves_a_tile, sent in E. Each send needs a receive");
+}
+
 static void a_tile_larger_than_its_slot(void **state)
 {
     (void)state;
@@ -224,6 +237,7 @@ int main(void)
         cmocka_unit_test(a_tile_of_another_size_than_its_receive),
         cmocka_unit_test(a_circle_of_receives),
         cmocka_unit_test(a_ring_that_nobody_empties),
+        cmocka_unit_test(a_tile_that_nobody_receives),
         cmocka_unit_test(a_tile_larger_than_its_slot),
         cmocka_unit_test(an_address_that_is_not_mapped),
         cmocka_unit_test(a_module_that_cannot_be_loaded),

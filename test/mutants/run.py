@@ -38,9 +38,14 @@ DATA_TESTS = [
     ("asan", DATA + "commit", {"COMMIT_SEEDS": "30"}),
     ("tsan", DATA + "commit", {"COMMIT_SEEDS": "10"}),
 ]
+# Of the machine: bugs in lp/.
+LP = "test/unit/lp/test_lp_"
+LP_TESTS = [("asan", LP + name, {}) for name in ("operands", "unreceived", "ipcq")]
 
 
 def tests_of(mutant):
+    if mutant.file.startswith("lp/"):
+        return LP_TESTS
     return DATA_TESTS if mutant.file.startswith("collectives/") else TESTS
 
 
@@ -150,7 +155,7 @@ def main():
     SCRATCH.mkdir(parents=True, exist_ok=True)
     copy_sources()
     try:
-        for tests in [t for t in (TESTS, DATA_TESTS) if any(tests_of(m) is t for m in mutants)]:
+        for tests in [t for t in (TESTS, DATA_TESTS, LP_TESTS) if any(tests_of(m) is t for m in mutants)]:
             found = find(tests)
             if found:
                 break

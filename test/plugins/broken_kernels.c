@@ -52,6 +52,18 @@ static enum tl_status nobody_receives_run(struct tl *tl, void *state)
     TL_END(&f->line);
 }
 
+/* I1: cube 0 sends two tiles, and cube 1 takes one. */
+static enum tl_status leaves_a_tile_run(struct tl *tl, void *state)
+{
+    struct frame *f = state;
+    TL_BEGIN(&f->line);
+    for (f->i = 0; tl_place(tl).cube == 0 && f->i < 2; f->i++)
+        TL_CALL(&f->line, tl_send(tl, HW_DIR_E, tl_tcm(0), 16));
+    if (tl_place(tl).cube == 1)
+        TL_CALL(&f->line, tl_recv(tl, HW_DIR_W, 16));
+    TL_END(&f->line);
+}
+
 static enum tl_status too_large_run(struct tl *tl, void *state)
 {
     struct frame *f = state;
@@ -121,6 +133,7 @@ ALGORITHM(wrong_direction);
 ALGORITHM(wrong_size);
 ALGORITHM(everybody_receives);
 ALGORITHM(nobody_receives);
+ALGORITHM(leaves_a_tile);
 ALGORITHM(too_large);
 ALGORITHM(null_pointer);
 ALGORITHM(notify_tag);

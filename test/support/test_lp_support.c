@@ -26,6 +26,9 @@ static void start_memory_call(struct tl *tl, struct script_frame *f, const struc
     case DO_STORE:
         tl_store(tl, line->at, tl_tcm(128), line->n);
         break;
+    case DO_STORE_FROM:
+        tl_store(tl, line->at, line->src, line->n);
+        break;
     case DO_STORE_TILES:
         tl_store(tl, line->at, tl_last(f->first), line->n);
         break;
@@ -80,6 +83,9 @@ static void start_call(struct tl *tl, struct script_frame *f, const struct line 
     case DO_SEND:
         tl_send(tl, line->dir, tl_tcm(0), line->n);
         break;
+    case DO_SEND_FROM:
+        tl_send(tl, line->dir, line->src, line->n);
+        break;
     case DO_FORWARD:
         tl_send(tl, line->dir, tl_last(f->last), line->n);
         break;
@@ -129,6 +135,12 @@ static void start_call(struct tl *tl, struct script_frame *f, const struct line 
         break;
     case DO_ADD:
         tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_tcm(4096), line->n);
+        break;
+    case DO_ADD_FROM:
+        tl_math(tl, LP_MATH_SUM, 0, line->src, line->dst, line->n);
+        break;
+    case DO_ADD_TILE_AND:
+        tl_math(tl, LP_MATH_SUM, 0, tl_last(f->last), line->src, line->n);
         break;
     case DO_ADD_TILE:
         tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_last(f->last), line->n);

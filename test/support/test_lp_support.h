@@ -19,7 +19,8 @@
 enum call {
     END,
     DO_SEND,
-    DO_FORWARD, /* sends the tile received last */
+    DO_SEND_FROM, /* from `src` */
+    DO_FORWARD,   /* sends the tile received last */
     DO_RECV,
     DO_RECV_ANY,
     DO_RECV_ASYNC,
@@ -49,6 +50,9 @@ enum call {
     DO_DOT,       /* `n` x `to`, inner dimension `at`; `index`: added */
     DO_CAST,      /* `n` elements, from `at` to `to` */
     DO_ADD,
+    DO_ADD_FROM,     /* `src` and `dst` */
+    DO_ADD_TILE_AND, /* the tile received last, and `src` */
+    DO_STORE_FROM,
     DO_ADD_TILE, /* adds the tile received last to the values in TCM */
     DO_ADD_TILES /* adds the last tile and the one before it */
 };
@@ -67,6 +71,7 @@ struct line {
     }
 #define DONE                      LINE(END)
 #define SEND(dir_, n_)            LINE(DO_SEND, .dir = (dir_), .n = (n_))
+#define SEND_FROM(dir_, src_, n_) LINE(DO_SEND_FROM, .dir = (dir_), .src = src_, .n = (n_))
 #define FORWARD(dir_, n_)         LINE(DO_FORWARD, .dir = (dir_), .n = (n_))
 #define RECV(dir_, n_)            LINE(DO_RECV, .dir = (dir_), .n = (n_))
 #define RECV_ANY(n_)              LINE(DO_RECV_ANY, .n = (n_))
@@ -88,6 +93,9 @@ struct line {
 #define WAIT_DMA(handle_) LINE(DO_WAIT_DMA, .index = (handle_))
 #define STORE_TO(peer_, dst_, n_)                                                                  \
     LINE(DO_STORE_TO, .peer = (peer_), .dst = dst_, .src = TCM(0), .n = (n_))
+#define STORE_TO_FROM(peer_, dst_, src_, n_)                                                       \
+    LINE(DO_STORE_TO, .peer = (peer_), .dst = dst_, .src = src_, .n = (n_))
+#define STORE_FROM(va_, src_, n_) LINE(DO_STORE_FROM, .at = (va_), .src = src_, .n = (n_))
 #define PUT(peer_, dst_, src_, n_)                                                                 \
     LINE(DO_PUT, .peer = (peer_), .dst = dst_, .src = src_, .n = (n_))
 #define PUT_TILE(peer_, dst_, n_) LINE(DO_PUT_TILE, .peer = (peer_), .dst = dst_, .n = (n_))
@@ -96,16 +104,18 @@ struct line {
 #define NOTIFY(peer_, tag_)      LINE(DO_NOTIFY, .peer = (peer_), .index = (tag_))
 #define WAIT_NOTIFY(peer_, tag_) LINE(DO_WAIT_NOTIFY, .peer = (peer_), .index = (tag_))
 /* Streams 0, 1, ... run these scripts. */
-#define FORK(...)             LINE(DO_FORK, .stream = {__VA_ARGS__})
-#define FORK_BITS(bits_)      LINE(DO_FORK_BITS, .at = (bits_))
-#define JOIN                  LINE(DO_JOIN)
-#define BARRIER               LINE(DO_BARRIER)
-#define DOT(m_, n_, k_, add_) LINE(DO_DOT, .n = (m_), .to = (n_), .at = (k_), .index = (add_))
-#define DOT_TILES(m_, n_, k_) LINE(DO_DOT_TILES, .n = (m_), .to = (n_), .at = (k_))
-#define CAST(from_, to_, n_)  LINE(DO_CAST, .n = (n_), .at = (from_), .to = (to_))
-#define ADD(n_)               LINE(DO_ADD, .n = (n_))
-#define ADD_TILE(n_)          LINE(DO_ADD_TILE, .n = (n_))
-#define ADD_TILES(n_)         LINE(DO_ADD_TILES, .n = (n_))
+#define FORK(...)              LINE(DO_FORK, .stream = {__VA_ARGS__})
+#define FORK_BITS(bits_)       LINE(DO_FORK_BITS, .at = (bits_))
+#define JOIN                   LINE(DO_JOIN)
+#define BARRIER                LINE(DO_BARRIER)
+#define DOT(m_, n_, k_, add_)  LINE(DO_DOT, .n = (m_), .to = (n_), .at = (k_), .index = (add_))
+#define DOT_TILES(m_, n_, k_)  LINE(DO_DOT_TILES, .n = (m_), .to = (n_), .at = (k_))
+#define CAST(from_, to_, n_)   LINE(DO_CAST, .n = (n_), .at = (from_), .to = (to_))
+#define ADD(n_)                LINE(DO_ADD, .n = (n_))
+#define ADD_FROM(a_, b_, n_)   LINE(DO_ADD_FROM, .src = a_, .dst = b_, .n = (n_))
+#define ADD_TILE_AND(src_, n_) LINE(DO_ADD_TILE_AND, .src = src_, .n = (n_))
+#define ADD_TILE(n_)           LINE(DO_ADD_TILE, .n = (n_))
+#define ADD_TILES(n_)          LINE(DO_ADD_TILES, .n = (n_))
 /* Takes that many ns on small_machine(): an addition of ns - 9 elements, one per cycle of 1 ns, and
  * overheads pe_cpu 2, pe_scheduler 1, pe_fetch_store 1 and 1, pe_math 4. */
 #define DELAY(ns) ADD((ns)-9)
@@ -170,6 +180,14 @@ void run_scripts(struct machine *m, const struct part *parts, size_t count);
     do {                                                                                           \
         const struct part parts_[] = {__VA_ARGS__};                                                \
         run_scripts((m), parts_, COUNT_OF(parts_));                                                \
+    } while (0)
+
+/* The same with kernels that leave tiles unreceived: it ends with IpcqUnreceived. */
+#define RUN_LEAVING(m, ...)                                                                        \
+    do {                                                                                           \
+        const struct part parts_[] = {__VA_ARGS__};                                                \
+        assert_int_equal(try_scripts((m), parts_, COUNT_OF(parts_)), CW_PROGRAM_FAILED);           \
+        assert_memory_equal((m)->error.text, "IpcqUnreceived: ", 16);                              \
     } while (0)
 
 /* The n-th operation of one kind that a PE made, from 0. */

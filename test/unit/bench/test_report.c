@@ -39,6 +39,7 @@ static struct result sample(struct result_row rows[2])
                                   .start_skew_ps = 333270,
                                   .bound_ps = 700000,
                                   .wrong = 0,
+                                  .proof = PROOF_ORDER,
                                   .has_hash = true,
                                   .data_hash = 0x0dcdf015ff6e7fd8,
                                   .phases = sample_phases,
@@ -51,6 +52,7 @@ static struct result sample(struct result_row rows[2])
                             .algorithm = "lrab_hierarchical_allreduce",
                             .config_digest = "0123456789abcdef",
                             .seed = 1,
+                            .input = "uniform",
                             .sips = 4,
                             .cubes = 64,
                             .pes = 512,
@@ -115,6 +117,7 @@ static void the_table_has_nccl_tests_columns_behind_hashes(void **state)
         "            1024             512    f32      -        0.057406       17.838        0.000  "
         "      0.000000    0.00      N/A\n"
         "# Wrong values      : 0 OK\n"
+        "# Verified          : bit for bit, in the order of additions that the algorithm declares\n"
         "# Avg bus bandwidth : 0.017\n"
         "#\n"
         "# ---- 32 B\n"
@@ -203,12 +206,12 @@ static void csv_has_no_padding_and_empty_fields_for_what_is_not_known(void **sta
     assert_string_equal(
         text, "bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
               "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
-              "bound_ns,wrong,data_hash\n"
+              "bound_ns,wrong,data_hash,input,proof\n"
               "ccl_allreduce,all_reduce,lrab_hierarchical_allreduce,0123456789abcdef,4,64,512,"
               "1,f16,sum,32,16,1403.107,2169.549,333.270,0.0228065286539088,"
-              "0.0342097929808632,700.000,0,0dcdf015ff6e7fd8\n"
+              "0.0342097929808632,700.000,0,0dcdf015ff6e7fd8,uniform,order\n"
               "ccl_allreduce,,,0123456789abcdef,4,64,512,1,f32,,1024,512,57.406,"
-              "0.000,0.000,17.8378566700345,0,0.000,,\n");
+              "0.000,0.000,17.8378566700345,0,0.000,,,uniform,\n");
     free(text);
 }
 
@@ -229,8 +232,8 @@ static void json_has_the_schema_s_keys_in_order(void **state)
 {
     (void)state;
     static const char *const top[] = {"schema",    "version",       "command",     "bench",
-                                      "algorithm", "config_digest", "topology",    "engine",
-                                      "results",   "sim_time_ns",   "init_time_ns"};
+                                      "algorithm", "config_digest", "input",       "topology",
+                                      "engine",    "results",       "sim_time_ns", "init_time_ns"};
     static const char *const topology[] = {"sips", "cubes", "pes", "ipcq_queue_pairs", "lps"};
     static const char *const engine[] = {"sync",
                                          "threads",
@@ -271,10 +274,10 @@ static void json_has_the_schema_s_keys_in_order(void **state)
                                          "gvt_round_mean_us",
                                          "time_share",
                                          "workers"};
-    static const char *const row[] = {"collective",    "algorithm", "bytes",     "count",
-                                      "dtype",         "redop",     "time_ns",   "host_time_ns",
-                                      "start_skew_ns", "algbw_gbs", "busbw_gbs", "bound_ns",
-                                      "wrong",         "data_hash", "phases",    "link_kinds"};
+    static const char *const row[] = {
+        "collective", "algorithm",    "bytes",         "count",     "dtype",     "redop",
+        "time_ns",    "host_time_ns", "start_skew_ns", "algbw_gbs", "busbw_gbs", "bound_ns",
+        "wrong",      "proof",        "data_hash",     "phases",    "link_kinds"};
     struct result_row rows[2];
     const struct result result = sample(rows);
     char *const text = written_by(write_json, &result);

@@ -1,6 +1,6 @@
 /*
- * test_core_gather.c: when one thread takes all events (core/gather/pace.h), and that a run does
- * not show it.
+ * test_core_gather.c: how workers avoid work that does not pay. One thread takes all events
+ * (core/gather/pace.h), and a run does not show it. Speculation is bounded (throttle.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 
 #include "bench/phold/phold.h"
 #include "core/gather/pace.h"
+#include "core/timewarp/throttle.h"
 
 /* A machine on which each way has a rate, and a change takes a while. */
 struct machine {
@@ -91,6 +92,50 @@ static void a_machine_that_changes_is_noticed(void **state)
     assert_int_equal(machine.pace.best, WAY_APART);
 }
 
+static void judge(struct throttle *throttle, uint64_t processed, uint64_t undone, int64_t ahead_ps)
+{
+    throttle->usage = (struct throttle_usage){.processed = processed, .rolled_back = undone};
+    throttle_adjust_reach(throttle, ahead_ps);
+}
+
+static void speculation_narrows_in_model_time_where_much_is_undone(void **state)
+{
+    (void)state;
+    struct throttle throttle;
+    throttle_init(&throttle, CW_OPTIMISTIC);
+    assert_true(throttle.reach.ps == CW_TIME_MAX);
+    judge(&throttle, 10000, 3000, 1000);
+    assert_true(throttle.reach.ps == CW_TIME_MAX); /* without a bound that is not too much */
+    judge(&throttle, 10000, 7000, 1000);
+    assert_int_equal(throttle.reach.ps, 500);
+    judge(&throttle, 1000, 30, 1000);
+    assert_int_equal(throttle.reach.ps, 250);
+    judge(&throttle, 1000, 10, 1000);
+    assert_int_equal(throttle.reach.ps, 250); /* neither much nor little */
+    judge(&throttle, 1000, 0, 0);
+    assert_int_equal(throttle.reach.ps, 500);
+    judge(&throttle, 10, 10, 0);
+    assert_int_equal(throttle.reach.ps, 500); /* too few to tell */
+}
+
+static void a_bound_that_does_not_help_goes(void **state)
+{
+    (void)state;
+    struct throttle throttle;
+    throttle_init(&throttle, CW_OPTIMISTIC);
+    judge(&throttle, 10000, 7000, 1024);
+    for (unsigned step = 1; step < 4; step++)
+        judge(&throttle, 1000, 700, 1024);
+    assert_int_equal(throttle.reach.ps, 64);
+    judge(&throttle, 1000, 700, 1024);
+    assert_true(throttle.reach.ps == CW_TIME_MAX);
+    judge(&throttle, 10000, 7000, 1024);
+    for (unsigned step = 1; step < 4; step++)
+        judge(&throttle, 1000, 700, 1024);
+    judge(&throttle, 1000, 300, 1024);
+    assert_int_equal(throttle.reach.ps, 32); /* it has helped */
+}
+
 /* Long enough for several changes of the way. */
 static void a_run_that_gathers_commits_the_same(void **state)
 {
@@ -114,6 +159,26 @@ static void a_run_that_gathers_commits_the_same(void **state)
     assert_in_range(got.gathered_events, 1, got.events_committed - 1);
 }
 
+/* Without lookahead most events are speculative when one thread takes them. */
+static void speculation_is_undone_before_events_gather(void **state)
+{
+    (void)state;
+    struct phold_options options = phold_defaults();
+    options.lps = 256;
+    options.population = 8;
+    options.lookahead_ps = 0;
+    options.remote_p32 = UINT64_C(1) << 31;
+    options.engine.end_ps = 10000000;
+    struct cw_stats expected, got;
+    struct cw_error error;
+    double setup_s;
+    assert_int_equal(phold_run(&options, CW_SEQUENTIAL, 1, &expected, &setup_s, &error), CW_OK);
+    options.engine.gather = CW_GATHER_OFTEN;
+    assert_int_equal(phold_run(&options, CW_ADAPTIVE, 2, &got, &setup_s, &error), CW_OK);
+    assert_true(got.trace_hash == expected.trace_hash);
+    assert_in_range(got.gathered_events, 1, got.events_committed - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,7 +186,10 @@ int main(void)
         cmocka_unit_test(trials_take_a_fiftieth_of_the_time),
         cmocka_unit_test(a_gain_of_little_does_not_take_the_other_cores),
         cmocka_unit_test(a_machine_that_changes_is_noticed),
+        cmocka_unit_test(speculation_narrows_in_model_time_where_much_is_undone),
+        cmocka_unit_test(a_bound_that_does_not_help_goes),
         cmocka_unit_test(a_run_that_gathers_commits_the_same),
+        cmocka_unit_test(speculation_is_undone_before_events_gather),
     };
     return cmocka_run_group_tests_name("gather", tests, NULL, NULL);
 }

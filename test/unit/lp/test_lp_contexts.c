@@ -107,7 +107,8 @@ static void the_kernel_goes_on_before_its_streams(void **state)
                              three[] = {SEND(E, 64), SEND(E, 66), DONE};
     static const uint32_t bytes[] = {16, 32, 48, 64, 18, 34, 50, 66};
     struct machine *m = started(4);
-    RUN(m, {0, (const struct line[]){FORK(one, two, three), SEND(E, 16), SEND(E, 18), JOIN, DONE}});
+    RUN_LEAVING(
+        m, {0, (const struct line[]){FORK(one, two, three), SEND(E, 16), SEND(E, 18), JOIN, DONE}});
     for (uint32_t i = 0; i < COUNT_OF(bytes); i++) {
         const struct lp_op *send = nth(m, 0, LP_OP_SEND, i);
         assert_int_equal(send->bytes, bytes[i]);
@@ -220,7 +221,8 @@ static void a_place_in_the_channel_goes_to_whoever_has_waited_longest(void **sta
     struct machine *m = machine_with_contexts(3);
     m->hw.dma_queue_depth = 1;
     machine_start(m);
-    RUN(m, {0, (const struct line[]){FORK(one, two), SEND(E, 4096), SEND(E, 16), JOIN, DONE}});
+    RUN_LEAVING(m,
+                {0, (const struct line[]){FORK(one, two), SEND(E, 4096), SEND(E, 16), JOIN, DONE}});
     static const uint32_t bytes[] = {4096, 16, 32, 64};
     static const int64_t end_ps[] = {6000, 38000, 38125, 38375};
     for (uint32_t i = 0; i < COUNT_OF(bytes); i++) {
@@ -248,8 +250,8 @@ static void who_cannot_use_a_place_leaves_it_to_the_next(void **state)
     m->hw.dma_queue_depth = 1;
     m->config.n_slots = 1;
     machine_start(m);
-    RUN(m, {1, (const struct line[]){FORK(one, two, three), SEND(S, 4096), JOIN, DONE}},
-        {2, (const struct line[]){DELAY(500), RECV(W, 16), RECV(W, 32), DONE}});
+    RUN_LEAVING(m, {1, (const struct line[]){FORK(one, two, three), SEND(S, 4096), JOIN, DONE}},
+                {2, (const struct line[]){DELAY(500), RECV(W, 16), RECV(W, 32), DONE}});
     for (uint32_t i = 0; i < COUNT_OF(bytes); i++) {
         const struct lp_op *send = nth(m, 1, LP_OP_SEND, i);
         assert_int_equal(send->bytes, bytes[i]);

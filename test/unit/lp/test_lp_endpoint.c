@@ -46,7 +46,7 @@ static void each_queue_s_other_end_names_it(void **state)
             assert_int_equal(back_dir, dir);
         }
     assert_true(queues > 0);
-    assert_int_equal(queues, lp_system_queue_pairs(m->system));
+    assert_int_equal(queues, lp_system_count(m->system).queue_pairs);
     machine_free(m);
 }
 

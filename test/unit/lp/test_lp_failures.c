@@ -132,7 +132,7 @@ static void more_tiles_than_can_be_kept_may_not_overtake_one(void **state)
     m->config.n_slots = 65; /* 64 behind the first */
     machine_start(m);
     send[65].call = END;
-    RUN(m, {0, send}, {8, (const struct line[]){RECV(HW_DIR_W, 4096), DONE}});
+    RUN_LEAVING(m, {0, send}, {8, (const struct line[]){RECV(HW_DIR_W, 4096), DONE}});
     assert_int_equal(queue_of(m, 8, HW_DIR_W)->peer_head_cache, 65);
     machine_free(m);
 }
@@ -341,10 +341,10 @@ static void the_dump_shows_both_ends_of_each_queue_that_is_not_idle(void **state
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
     /* three sent, one received: two tiles wait in PE 1's ring */
-    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), SEND(E, 16), DONE}},
-        {1, (const struct line[]){RECV(W, 16), DONE}},
-        {5, (const struct line[]){SEND(E, 16), DONE}},
-        {6, (const struct line[]){RECV(W, 16), DONE}});
+    RUN_LEAVING(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), SEND(E, 16), DONE}},
+                {1, (const struct line[]){RECV(W, 16), DONE}},
+                {5, (const struct line[]){SEND(E, 16), DONE}},
+                {6, (const struct line[]){RECV(W, 16), DONE}});
     char *text = dump(m, 64);
     assert_string_equal(text,
                         "0.0.0 intra_E my_head=3 my_tail=0 peer_head_cache=0 peer_tail_cache=1\n"
@@ -376,7 +376,7 @@ static void the_dump_counts_what_does_not_fit(void **state)
     machine_start(m);
     for (uint32_t i = 0; i < 48; i++) /* all PEs of the six cubes that have an eastern neighbour */
         parts[i] = (struct part){(i / 24 * 4 + i / 8 % 3) * 8 + i % 8, send_one};
-    run_scripts(m, parts, 48);
+    assert_int_equal(try_scripts(m, parts, 48), CW_PROGRAM_FAILED);
     char *text = dump(m, 64);
     size_t lines = 0;
     for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)

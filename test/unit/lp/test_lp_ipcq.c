@@ -400,7 +400,7 @@ static void pointers_never_go_back_and_agree_at_the_end(void **state)
         /* per PE 2 neighbours of its cube and global_E, global_W; per cube 20 within the grid of
          * 4 x 2 PEs (10 edges, both ways) */
         assert_int_equal(queues, 64 * 4 + 8 * 20);
-        assert_int_equal(lp_system_queue_pairs(m->system), queues);
+        assert_int_equal(lp_system_count(m->system).queue_pairs, queues);
         machine_free(m);
     }
 }
@@ -412,7 +412,7 @@ static void wiring_of_pe_0_alone_leaves_the_others_without_queues(void **state)
     m->config.wire_all_pes = false;
     machine_start(m);
     /* 2 SIPs of 2 cubes: each PE 0 has one neighbour cube, global_E and global_W; no intra_* */
-    assert_int_equal(lp_system_queue_pairs(m->system), 4 * 3);
+    assert_int_equal(lp_system_count(m->system).queue_pairs, 4 * 3);
     machine_free(m);
 }
 

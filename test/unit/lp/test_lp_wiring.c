@@ -222,7 +222,7 @@ static void only_the_topology_s_own_queues_are_installed(void **state)
 {
     (void)state;
     struct machine *m = machine_of(3, tree_of_three());
-    assert_int_equal(lp_system_queue_pairs(m->system), 4);
+    assert_int_equal(lp_system_count(m->system).queue_pairs, 4);
     /* an IpcqInitMsg for each PE of each rank's SIP, also one without neighbours */
     assert_int_equal(lp_system_times(m->system)->submitted, 3 * hw_cubes(&m->hw) * hw_pes(&m->hw));
     free_machine(m);
@@ -308,7 +308,7 @@ static void invented_names_are_found_and_named_in_a_deadlock(void **state)
         const int code = lp_system_drain(m->system, &m->error);
         assert_int_equal(code, ranks == 2 ? CW_OK : CW_PROGRAM_FAILED);
         if (ranks == 2)
-            assert_int_equal(lp_system_messages(m->system), 1);
+            assert_int_equal(lp_system_count(m->system).messages, 1);
     }
     assert_non_null(strstr(m->error.text, "waits for data from landing"));
     free_machine(m);

@@ -1,0 +1,68 @@
+/* bench_verify.c: see bench_verify.h. */
+#include "bench/programs/bench_verify.h"
+
+#include "bench/programs/bench_algorithm.h"
+#include "collectives/data/input.h"
+
+uint32_t bench_parts(const struct hw_config *hw, const struct dp_policy *policy)
+{
+    const uint32_t cubes = policy->num_cubes != 0 ? policy->num_cubes : hw_cubes(hw);
+    const uint32_t pes = policy->num_pes != 0 ? policy->num_pes : hw_pes(hw);
+    return (policy->cube == DP_ROW_WISE ? cubes : 1) * (policy->pe == DP_COLUMN_WISE ? pes : 1);
+}
+
+uint64_t bench_seed(const struct bench_session *session, const struct dp_policy *policy,
+                    uint64_t n_elem)
+{
+    const struct run_options *const options = session->options;
+    const uint64_t operands =
+        (uint64_t)dist_world_size_for(session->config) * bench_parts(&session->config->hw, policy);
+    return options->input == RUN_INPUT_INTEGERS
+               ? input_integers(options->seed, options->dtype, options->op, operands, n_elem)
+               : options->seed;
+}
+
+struct verifier *bench_verifier(const struct bench_session *session,
+                                const struct ccl_algorithm *algorithm, uint64_t n_elem,
+                                uint64_t seed, struct cw_error *error)
+{
+    const struct run_options *const options = session->options;
+    const struct verifier_request request = {
+        .expect = {.hw = &session->config->hw,
+                   .ccl = &session->config->ccl,
+                   .module = bench_order(session, algorithm),
+                   .dtype = options->dtype,
+                   .op = options->op,
+                   .n_elem = n_elem,
+                   .seed = seed,
+                   .sim = lp_system_sim(dist_system(session->dist))},
+        .algorithm = algorithm,
+        .ranks = dist_world_size_of(session->dist),
+        .integers = options->input == RUN_INPUT_INTEGERS};
+    return verifier_create(&request, error);
+}
+
+static int bench_read_shard(void *arg, uint32_t rank, uint32_t shard, uint64_t first,
+                            uint64_t count, void *dst, struct cw_error *error)
+{
+    const struct dist_completion *const completion = arg;
+    return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
+}
+
+int bench_compare(struct verifier *verifier, const struct dist_completion *completion,
+                  struct result_row *row, struct cw_error *error)
+{
+    const struct tensor *const tensor = completion->tensors[0];
+    struct dist_completion view = *completion;
+    struct verdict verdict;
+    const int code = verifier_compare(verifier, tensor->shard_count, tensor_parts(tensor),
+                                      bench_read_shard, &view, &verdict, error);
+    if (code != CW_OK)
+        return code;
+    row->wrong += (int64_t)verdict.wrong;
+    row->proof = verdict.proof;
+    row->error_bound = verdict.error_bound;
+    if (verdict.error_largest > row->error_largest)
+        row->error_largest = verdict.error_largest;
+    return CW_OK;
+}

@@ -1,0 +1,26 @@
+/*
+ * bench_verify.h: the inputs of a bench's tensors, and the verification of its results
+ * (collectives/verify/verifier.h), as bench programs share them.
+ */
+#ifndef BENCH_VERIFY_H
+#define BENCH_VERIFY_H
+
+#include "bench/programs/bench_program.h"
+#include "collectives/verify/verifier.h"
+
+/* The seed that the tensors of a call with so many elements per shard are filled from (--seed,
+ * --input); `policy` is theirs. */
+uint64_t bench_seed(const struct bench_session *session, const struct dp_policy *policy,
+                    uint64_t n_elem);
+/* Of tensors with this policy: shards with contents of their own. */
+uint32_t bench_parts(const struct hw_config *hw, const struct dp_policy *policy);
+
+/* For a reduction that `algorithm` carries out, with inputs from `seed`. */
+struct verifier *bench_verifier(const struct bench_session *session,
+                                const struct ccl_algorithm *algorithm, uint64_t n_elem,
+                                uint64_t seed, struct cw_error *error);
+/* Compares the tensors after a call, and adds the findings to the row. */
+int bench_compare(struct verifier *verifier, const struct dist_completion *completion,
+                  struct result_row *row, struct cw_error *error);
+
+#endif

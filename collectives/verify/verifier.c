@@ -1,0 +1,87 @@
+/* verifier.c: see verifier.h. */
+#include "collectives/verify/verifier.h"
+
+#include <stdlib.h>
+
+#include "collectives/verify/expect_any.h"
+
+struct verifier {
+    struct verifier_request request;
+    enum proof proof;
+    struct expect *expect; /* of PROOF_ORDER */
+};
+
+const char *proof_name(enum proof proof)
+{
+    static const char *const name[PROOFS] = {"",      "order",    "any_order",
+                                             "moved", "integers", "error_bound"};
+    return name[proof];
+}
+
+const char *proof_text(enum proof proof)
+{
+    static const char *const text[PROOFS] = {
+        "",
+        "bit for bit, in the order of additions that the algorithm declares",
+        "bit for bit: this operation has the same bits in any order",
+        "bit for bit: the values are moved, not changed",
+        "bit for bit: the inputs are whole numbers, all of whose sums are exact",
+        "within a bound of the error that holds for any order of additions"};
+    return text[proof];
+}
+
+struct verifier *verifier_create(const struct verifier_request *request, struct cw_error *error)
+{
+    struct verifier *const verifier = calloc(1, sizeof *verifier);
+    const enum redop op = request->expect.op;
+    if (verifier == NULL) {
+        (void)cw_error_set(error, CW_NO_RESOURCE, "out of memory: %zu bytes", sizeof *verifier);
+        return NULL;
+    }
+    verifier->request = *request;
+    verifier->proof = request->algorithm->order != NULL    ? PROOF_ORDER
+                      : op == REDOP_MAX || op == REDOP_MIN ? PROOF_ANY_ORDER
+                      : request->integers                  ? PROOF_INTEGERS
+                                                           : PROOF_BOUND;
+    if (verifier->proof != PROOF_ORDER)
+        return verifier;
+    verifier->expect = expect_create(&request->expect, error);
+    if (verifier->expect != NULL)
+        return verifier;
+    verifier_free(verifier);
+    return NULL;
+}
+
+void verifier_free(struct verifier *verifier)
+{
+    if (verifier == NULL)
+        return;
+    expect_free(verifier->expect);
+    free(verifier);
+}
+
+int verifier_compare(struct verifier *verifier, uint32_t shards, uint32_t parts,
+                     expect_read_fn read, void *arg, struct verdict *verdict,
+                     struct cw_error *error)
+{
+    const struct expect_request *const request = &verifier->request.expect;
+    *verdict = (struct verdict){.proof = verifier->proof};
+    if (verifier->expect != NULL)
+        return expect_verify(verifier->expect, read, arg, &verdict->wrong, error);
+    const struct expect_any any = {.collective = verifier->request.algorithm->collective,
+                                   .ranks = verifier->request.ranks,
+                                   .parts = parts,
+                                   .shards = shards,
+                                   .dtype = request->dtype,
+                                   .op = request->op,
+                                   .n_elem = request->n_elem,
+                                   .seed = request->seed,
+                                   .exact = verifier->proof != PROOF_BOUND,
+                                   .sim = request->sim};
+    struct expect_any_found found;
+    const int code = expect_any_verify(&any, read, arg, &found, error);
+    verdict->wrong = found.wrong;
+    verdict->error_bound = found.bound;
+    verdict->error_largest = found.largest;
+    return code;
+}

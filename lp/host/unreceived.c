@@ -1,0 +1,105 @@
+/*
+ * unreceived.c: see unreceived.h. No event is left, so a sender's peer_tail_cache is its receiver's
+ * my_tail (I-IPCQ-2): the sender's state alone says how many tiles are left. A launched PE costs a
+ * look at its queues, so a drain pays for the PEs that it has used.
+ */
+#include "lp/host/unreceived.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lp/queues/queue_ends.h"
+
+enum { QUEUES_NAMED = 4 };
+
+/* A machine whose kernels have ended. */
+struct ended {
+    const struct lp_model *m;
+    const struct cw_sim *sim;
+    const struct lp_launched *launched;
+    size_t count;
+};
+
+static const struct lp_pe *sender_state(const struct ended *ended, uint32_t pe)
+{
+    const struct hw_place place = hw_place_of(&ended->m->hw, pe);
+    return lp_pe(ended->m, cw_state(ended->sim, lp_of_cube(ended->m, place.sip, place.cube)),
+                 place.pe);
+}
+
+static uint32_t tiles_left(const struct lp_pe *sender, enum hw_dir dir)
+{
+    return sender->queue[dir].my_head - sender->queue[dir].peer_tail_cache;
+}
+
+/* "PE 0.0.0, kernel NAME"; without a kernel: ", which runs none". */
+static void name_end(const struct ended *ended, uint32_t pe, char *text, size_t bytes)
+{
+    const struct hw_place place = hw_place_of(&ended->m->hw, pe);
+    const char *kernel = NULL;
+    for (size_t i = 0; i < ended->count; i++)
+        if (ended->launched[i].pe == pe)
+            kernel = lp_launch_of(ended->m, ended->launched[i].launch)->kernel->name;
+    snprintf(text, bytes, "PE %u.%u.%u, %s%.48s,", place.sip, place.cube, place.pe,
+             kernel != NULL ? "kernel " : "on which no kernel ran", kernel != NULL ? kernel : "");
+}
+
+static void name_queue(const struct ended *ended, uint32_t pe, enum hw_dir dir, char *text,
+                       size_t bytes)
+{
+    const struct lp_queue *const queue = &sender_state(ended, pe)->queue[dir];
+    const uint32_t left = queue->my_head - queue->peer_tail_cache;
+    char from[128], to[128];
+    uint32_t peer = 0;
+    enum hw_dir peer_dir = HW_DIRS_MAX;
+    (void)lp_queue_peer(ended->m, pe, dir, &peer, &peer_dir);
+    name_end(ended, pe, from, sizeof from);
+    name_end(ended, peer, to, sizeof to);
+    snprintf(text, bytes, "%s has not received %u tile%s from direction %s that %s sent in %s", to,
+             left, left == 1 ? "" : "s", lp_dir_name(ended->m, peer, peer_dir), from,
+             lp_dir_name(ended->m, pe, dir));
+}
+
+/* The first queues, in the order of their senders, and the number of the rest. */
+static int refuse(const struct ended *ended, uint32_t queues, struct cw_error *error)
+{
+    char list[QUEUES_NAMED * 200] = "", one[400], more[48] = "";
+    uint32_t named = 0, last = UINT32_MAX;
+    size_t used = 0;
+    for (size_t i = 0; i < ended->count && named < QUEUES_NAMED; i++) {
+        const uint32_t pe = ended->launched[i].pe;
+        for (enum hw_dir dir = 0; dir < HW_DIRS_MAX && pe != last; dir++) {
+            if (tiles_left(sender_state(ended, pe), dir) == 0 || named == QUEUES_NAMED)
+                continue;
+            name_queue(ended, pe, dir, one, sizeof one);
+            if (used + strlen(one) + 3 > sizeof list)
+                break;
+            used +=
+                (size_t)snprintf(list + used, sizeof list - used, "%s%s", named ? "; " : "", one);
+            named++;
+        }
+        last = pe;
+    }
+    if (queues > named)
+        snprintf(more, sizeof more, "; and %u queue%s more", queues - named,
+                 queues - named == 1 ? "" : "s");
+    return cw_error_set(error, CW_PROGRAM_FAILED,
+                        "IpcqUnreceived: all kernels have ended, and %s%s. Each send needs a "
+                        "receive on the other side",
+                        list, more);
+}
+
+int lp_check_received(const struct lp_model *m, const struct cw_sim *sim,
+                      const struct lp_launched *launched, size_t count, struct cw_error *error)
+{
+    const struct ended ended = {m, sim, launched, count};
+    uint32_t queues = 0, last = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t pe = launched[i].pe;
+        const struct lp_pe *const state = sender_state(&ended, pe);
+        for (uint32_t dirs = pe != last ? state->installed : 0; dirs != 0; dirs &= dirs - 1)
+            queues += tiles_left(state, (enum hw_dir)__builtin_ctz(dirs)) != 0;
+        last = pe;
+    }
+    return queues == 0 ? CW_OK : refuse(&ended, queues, error);
+}

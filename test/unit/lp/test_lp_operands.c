@@ -1,0 +1,233 @@
+/*
+ * test_lp_operands.c: operands outside TCM: reading them reserves the memory's link and pays the
+ * memory's overhead (hw/HARDWARE.md, "Loads and stores", "Blocks of a PE"). The source of a send
+ * or of a store is read by the transfer itself. An operand of PE_MATH or PE_GEMM is loaded first.
+ *
+ * PE 0 and PE 1 share router 0, where the SRAM is too. Worked out by hand (in ns), n bytes:
+ *     to HBM     pe_dma 4 + .005 + router 1 + .010 + hbm 40                               45.015
+ *     to SRAM    pe_dma 4 + .005 + router 1 + .005 + sram 3                                8.010
+ *     from HBM to pe_dma: .010 + 1 + .005 + pe_dma 4                                       5.015
+ *     from SRAM to pe_dma: .005 + 1 + .005 + pe_dma 4                                      5.010
+ *     from pe_dma to the other PE's TCM: .005 + 1 + .005 + pe_dma 4 + .001 + pe_tcm 1      6.011
+ * and once n bytes on the slowest link: pe_noc 128 GB/s, hbm 64, sram 256.
+ */
+#include "test/support/test_lp_support.h"
+
+#include "collectives/data/data_pass.h"
+
+enum { ISSUE = 3000, SEND_ISSUE = 4000, WIRE = 1000, CREDIT = 9135 };
+enum { TO_HBM = 45015, TO_SRAM = 8010, FROM_HBM = 5015, FROM_SRAM = 5010 };
+enum { TO_TCM_THERE = 6011, INTO_TCM = 1001 };
+
+#define E HW_DIR_INTRA_E
+#define W HW_DIR_INTRA_W
+
+static struct machine *started(enum hw_contention contention)
+{
+    struct machine *m = small_machine(1, 1, 1);
+    m->hw.contention = contention;
+    machine_start(m);
+    return m;
+}
+
+static int64_t ser_ps(bool hbm, uint32_t bytes) { return bytes * 1000 / (hbm ? 64 : 128); }
+
+/* ---- sends ----------------------------------------------------------------------------------- */
+
+static const struct line receives_16[] = {RECV(W, 16), DONE};
+static const struct line receives_4096[] = {RECV(W, 4096), DONE};
+
+static void a_send_from_hbm_or_sram_reads_that_memory(void **state)
+{
+    (void)state;
+    for (enum hw_contention c = HW_CONTENTION_NONE; c <= HW_CONTENTION_CHUNK; c++)
+        for (uint32_t bytes = 16; bytes <= 4096; bytes *= 256)
+            for (int hbm = 0; hbm < 2; hbm++) {
+                struct machine *m = started(c);
+                const struct line sends[] = {
+                    LINE(DO_SEND_FROM, .dir = E, .n = bytes,
+                         .src = {.space = hbm ? LP_SPACE_HBM : LP_SPACE_SRAM, .at = 512}),
+                    DONE};
+                RUN(m, {0, sends}, {1, bytes == 16 ? receives_16 : receives_4096});
+                assert_int_equal(took(nth(m, 0, LP_OP_SEND, 0)), SEND_ISSUE); /* it does not wait */
+                assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)),
+                                 SEND_ISSUE + (hbm ? TO_HBM + FROM_HBM : TO_SRAM + FROM_SRAM) +
+                                     TO_TCM_THERE + ser_ps(hbm, bytes) + WIRE + CREDIT);
+                machine_free(m);
+            }
+}
+
+/* The tile goes on to a slot in HBM: both ends' links are on its path, and it is cut through. */
+static void from_hbm_to_a_slot_in_hbm_is_one_transfer(void **state)
+{
+    (void)state;
+    struct machine *m = small_machine(1, 1, 1);
+    m->config.slots = HW_MEMORY_HBM;
+    machine_start(m);
+    RUN(m, {0, (const struct line[]){SEND_FROM(E, HBM(0x8000), 4096), DONE}}, {1, receives_4096});
+    assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)), SEND_ISSUE + TO_HBM + FROM_HBM + 1005 +
+                                                              4005 + 41015 + ser_ps(true, 4096) +
+                                                              WIRE + CREDIT);
+    machine_free(m);
+}
+
+/* A load of 4096 bytes has its request at the HBM at 48.015 and holds the link until 112.015. The
+ * send's request is there at 52.015. */
+static void a_send_from_hbm_waits_for_its_link(void **state)
+{
+    (void)state;
+    struct machine *m = started(HW_CONTENTION_MESSAGE);
+    RUN(m,
+        {0, (const struct line[]){LOAD_ASYNC(TENSOR_VA, 4096, 0), SEND_FROM(E, HBM(0), 4096),
+                                  WAIT_DMA(0), DONE}},
+        {1, receives_4096});
+    assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)),
+                     112015 + ser_ps(true, 4096) + FROM_HBM + TO_TCM_THERE + WIRE + CREDIT);
+    machine_free(m);
+}
+
+/* Tiles become visible in order, although the second has the shorter way. */
+static void a_tile_from_tcm_waits_for_one_from_hbm(void **state)
+{
+    (void)state;
+    struct machine *m = started(HW_CONTENTION_MESSAGE);
+    RUN(m, {0, (const struct line[]){SEND_FROM(E, HBM(0), 4096), SEND(E, 16), DONE}},
+        {1, (const struct line[]){RECV(W, 4096), RECV(W, 16), DONE}});
+    const struct lp_op *first = nth(m, 1, LP_OP_RECV, 0), *second = nth(m, 1, LP_OP_RECV, 1);
+    assert_int_equal(first->seq, 0);
+    assert_int_equal(second->seq, 1);
+    assert_int_equal(end_of(m, first), SEND_ISSUE + TO_HBM + FROM_HBM + TO_TCM_THERE +
+                                           ser_ps(true, 4096) + WIRE + CREDIT);
+    assert_int_equal(took(second), SEND_ISSUE + CREDIT); /* it was there */
+    machine_free(m);
+}
+
+static void an_empty_tile_from_hbm_arrives(void **state)
+{
+    (void)state;
+    for (enum hw_contention c = HW_CONTENTION_NONE; c <= HW_CONTENTION_CHUNK; c++) {
+        struct machine *m = started(c);
+        RUN(m, {0, (const struct line[]){SEND_FROM(E, HBM(0), 0), DONE}},
+            {1, (const struct line[]){RECV(W, 0), DONE}});
+        assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)),
+                         SEND_ISSUE + TO_HBM + FROM_HBM + TO_TCM_THERE + WIRE + CREDIT);
+        machine_free(m);
+    }
+}
+
+/* ---- stores ---------------------------------------------------------------------------------- */
+
+/* As a copy takes. */
+static void a_store_from_sram_is_a_copy(void **state)
+{
+    (void)state;
+    struct machine *m = started(HW_CONTENTION_MESSAGE);
+    RUN(m, {0, (const struct line[]){STORE_FROM(TENSOR_VA, SRAM(256), 4096),
+                                     COPY(TENSOR_VA, tl_sram_va(256), 4096), DONE}});
+    const struct lp_op *store = nth(m, 0, LP_OP_STORE, 0), *copy = nth(m, 0, LP_OP_COPY, 0);
+    assert_int_equal(took(store), ISSUE + TO_SRAM + FROM_SRAM - 4000 + TO_HBM + ser_ps(true, 4096));
+    assert_int_equal(took(store), took(copy));
+    assert_int_equal(store->a.space, LP_SPACE_SRAM);
+    assert_int_equal(store->a.at, 256);
+    machine_free(m);
+}
+
+/* Beside the same store from TCM: the way to the HBM and back, and its slower link. */
+static void a_raw_store_from_hbm_reads_it(void **state)
+{
+    (void)state;
+    struct machine *m = started(HW_CONTENTION_MESSAGE);
+    RUN(m, {0, (const struct line[]){STORE_TO(1, TCM(4096), 4096),
+                                     STORE_TO_FROM(1, TCM(4096), HBM(0), 4096), DONE}});
+    assert_int_equal(took(nth(m, 0, LP_OP_STORE_TO, 0)), ISSUE);
+    const struct lp_op *tcm = nth(m, 1, LP_OP_STORED, 0), *hbm = nth(m, 1, LP_OP_STORED, 1);
+    const int64_t from_tcm = end_of(m, tcm) - start_of(m, nth(m, 0, LP_OP_STORE_TO, 0));
+    const int64_t from_hbm = end_of(m, hbm) - start_of(m, nth(m, 0, LP_OP_STORE_TO, 1));
+    assert_int_equal(from_tcm, ISSUE + 4000 + TO_TCM_THERE + ser_ps(false, 4096));
+    assert_int_equal(from_hbm, ISSUE + TO_HBM + FROM_HBM + TO_TCM_THERE + ser_ps(true, 4096));
+    machine_free(m);
+}
+
+/* ---- computing ------------------------------------------------------------------------------- */
+
+static int64_t load_ps(bool hbm, uint32_t bytes)
+{
+    return ISSUE + (hbm ? TO_HBM + FROM_HBM : TO_SRAM + FROM_SRAM) + INTO_TCM + ser_ps(hbm, bytes);
+}
+
+static void operands_of_an_addition_are_loaded_first(void **state)
+{
+    (void)state;
+    struct machine *m = started(HW_CONTENTION_MESSAGE);
+    RUN(m, {0, (const struct line[]){ADD(2048), ADD_FROM(TCM(0), HBM(64), 2048),
+                                     ADD_FROM(SRAM(64), TCM(0), 2048),
+                                     ADD_FROM(HBM(64), SRAM(64), 2048), DONE}});
+    const int64_t alone = took(nth(m, 0, LP_OP_MATH, 0));
+    assert_int_equal(took(nth(m, 0, LP_OP_MATH, 1)), alone + load_ps(true, 4096));
+    assert_int_equal(took(nth(m, 0, LP_OP_MATH, 2)), alone + load_ps(false, 4096));
+    assert_int_equal(took(nth(m, 0, LP_OP_MATH, 3)),
+                     alone + load_ps(true, 4096) + load_ps(false, 4096));
+    assert_int_equal(nth(m, 0, LP_OP_MATH, 1)->b.space, LP_SPACE_HBM);
+    machine_free(m);
+}
+
+/* With slots in HBM, a tile and an operand in SRAM are a load each. */
+static void a_tile_in_a_slot_and_an_operand_in_sram_are_two_loads(void **state)
+{
+    (void)state;
+    static const struct line adds[] = {RECV(W, 4096), ADD_TILE_AND(SRAM(64), 2048), DONE};
+    struct machine *m = small_machine(1, 1, 1);
+    m->config.slots = HW_MEMORY_HBM;
+    machine_start(m);
+    RUN(m, {0, (const struct line[]){SEND(E, 4096), ADD(2048), DONE}}, {1, adds});
+    assert_int_equal(took(nth(m, 1, LP_OP_MATH, 0)),
+                     took(nth(m, 0, LP_OP_MATH, 0)) + load_ps(true, 4096) + load_ps(false, 4096));
+    machine_free(m);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* 1, 2, 3 in f16: in the HBM of PE 0, sent from there, added to itself from there, sent on. */
+static void values_are_those_of_the_memory(void **state)
+{
+    (void)state;
+    static const uint16_t one_two_three[] = {0x3c00, 0x4000, 0x4200};
+    static const uint16_t twice[] = {0x4000, 0x4400, 0x4600};
+    uint16_t result[3];
+    struct machine *m = small_machine(1, 1, 1);
+    m->with_data = true;
+    machine_start(m);
+    assert_int_equal(
+        data_pass_write(m->data, 0, TENSOR_PA + 64, one_two_three, sizeof one_two_three, &m->error),
+        CW_OK);
+    RUN(m,
+        {0, (const struct line[]){SEND_FROM(E, HBM(TENSOR_PA + 64), 6),
+                                  ADD_FROM(HBM(TENSOR_PA + 64), HBM(TENSOR_PA + 64), 3),
+                                  STORE_FROM(tl_sram_va(32), TCM(0), 6), SEND_FROM(E, SRAM(32), 6),
+                                  DONE}},
+        {1, (const struct line[]){RECV_INTO(W, 6, 128), STORE(TENSOR_VA, 6), RECV_INTO(W, 6, 128),
+                                  STORE(TENSOR_VA + 6, 6), DONE}});
+    machine_settle_data(m);
+    data_pass_read(m->data, 1, TENSOR_PA, result, sizeof result);
+    assert_memory_equal(result, one_two_three, sizeof result);
+    data_pass_read(m->data, 1, TENSOR_PA + 6, result, sizeof result);
+    assert_memory_equal(result, twice, sizeof result);
+    machine_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_send_from_hbm_or_sram_reads_that_memory),
+        cmocka_unit_test(from_hbm_to_a_slot_in_hbm_is_one_transfer),
+        cmocka_unit_test(a_send_from_hbm_waits_for_its_link),
+        cmocka_unit_test(a_tile_from_tcm_waits_for_one_from_hbm),
+        cmocka_unit_test(an_empty_tile_from_hbm_arrives),
+        cmocka_unit_test(a_store_from_sram_is_a_copy),
+        cmocka_unit_test(a_raw_store_from_hbm_reads_it),
+        cmocka_unit_test(operands_of_an_addition_are_loaded_first),
+        cmocka_unit_test(a_tile_in_a_slot_and_an_operand_in_sram_are_two_loads),
+        cmocka_unit_test(values_are_those_of_the_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
