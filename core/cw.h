@@ -95,13 +95,16 @@ struct cw_error {
  * Fills *error, for hosts and the layers above. Returns exit_code.
  *   error      replaced; its own text may not be among the arguments
  *   exit_code  of the failure
- *   format     as for printf; the text is cut to its room
+ *   format     as for printf; a text beyond the room is kept beside: cw_error_text()
  */
 CW_API int cw_error_set(struct cw_error *error, enum cw_exit exit_code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for a function that has variable arguments itself. The caller ends the list. */
 CW_API int cw_error_set_list(struct cw_error *error, enum cw_exit exit_code, const char *format,
                              va_list arguments) __attribute__((format(printf, 3, 0)));
+/* The error's whole text, which may be longer than its room: a failure of many ranks, say. Valid as
+ * long as *error is, and until 64 more errors with such long texts. */
+CW_API const char *cw_error_text(const struct cw_error *error);
 /* Fills *error with CW_NO_RESOURCE and "out of memory for PURPOSE". Returns CW_NO_RESOURCE. */
 CW_API int cw_error_memory(struct cw_error *error, const char *purpose);
 

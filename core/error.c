@@ -1,15 +1,65 @@
 /*
- * error.c: fills a struct cw_error (cw.h): the one helper for errors of all folders. Keeps no
- * state; any thread may call it.
+ * error.c: fills a struct cw_error (cw.h): the one helper for errors of all folders.
+ *
+ * A text that does not fit in the struct is kept here, whole, and found again by its beginning: so
+ * the struct stays a plain value that is copied and thrown away. The last KEPT texts are kept, and
+ * they are the only state of this file. Any thread may call it: a lock orders all that is done with
+ * the kept texts. Texts of such a length come from a host program and between drains, never from a
+ * handler, so no worker waits for the lock.
  */
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/cw.h"
+
+enum { KEPT = 64 };
+static struct {
+    pthread_mutex_t lock;
+    char *text[KEPT]; /* NULL: none */
+    unsigned newest;
+} kept_texts = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Takes the text over, in the place of the oldest one. */
+static void keep_text(char *text)
+{
+    (void)pthread_mutex_lock(&kept_texts.lock);
+    kept_texts.newest = (kept_texts.newest + 1) % KEPT;
+    free(kept_texts.text[kept_texts.newest]);
+    kept_texts.text[kept_texts.newest] = text;
+    (void)pthread_mutex_unlock(&kept_texts.lock);
+}
+
+const char *cw_error_text(const struct cw_error *error)
+{
+    const size_t room = sizeof error->text - 1;
+    const char *whole = error->text;
+    if (strnlen(error->text, sizeof error->text) < room)
+        return whole;
+    (void)pthread_mutex_lock(&kept_texts.lock);
+    for (unsigned i = 0; i < KEPT && whole == error->text; i++) {
+        const char *const kept = kept_texts.text[(kept_texts.newest + KEPT - i) % KEPT];
+        if (kept != NULL && strncmp(kept, error->text, room) == 0)
+            whole = kept;
+    }
+    (void)pthread_mutex_unlock(&kept_texts.lock);
+    return whole;
+}
 
 int cw_error_set_list(struct cw_error *error, enum cw_exit exit_code, const char *format,
                       va_list arguments)
 {
-    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_list again;
+    va_copy(again, arguments);
+    const int bytes = vsnprintf(error->text, sizeof error->text, format, arguments);
+    char *const whole =
+        bytes < (int)sizeof error->text ? NULL : malloc((size_t)bytes + 1); /* NULL: it stays cut */
+    if (whole != NULL) {
+        (void)vsnprintf(whole, (size_t)bytes + 1, format, again);
+        keep_text(whole);
+    }
+    va_end(again);
     error->exit_code = (int)exit_code;
     return error->exit_code;
 }

@@ -14,7 +14,7 @@
 
 int cli_fail(const char *command, const struct cw_error *error)
 {
-    fprintf(stderr, "cubewarp %s: %s\n", command, error->text);
+    fprintf(stderr, "cubewarp %s: %s\n", command, cw_error_text(error));
     if (error->exit_code == CW_BUG)
         fprintf(stderr,
                 "This is a bug in cubewarp %s. Please report it with the command line and the "

@@ -21,7 +21,6 @@
 struct outputs {
     struct atomic_file json, csv;
     bool json_to_stdout, csv_to_stdout;
-    char *pointers; /* of a deadlock: to be shown after its message */
 };
 
 static bool names_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
@@ -69,8 +68,6 @@ static int run_and_report(const struct run_options *options, const struct config
     int code = run_options_check(options, &config->hw, error);
     if (code == CW_OK)
         code = bench_run(options, config, &result, error);
-    outputs->pointers = result.pointers;
-    result.pointers = NULL;
     if (code == CW_OK) {
         code = write_outputs(outputs, &result, error);
         if (code == CW_OK)
@@ -99,8 +96,5 @@ int run_main(int argc, char **argv)
     code = cli_end("run", code);
     if (error.exit_code != CW_OK)
         code = cli_fail("run", &error);
-    if (outputs.pointers != NULL)
-        fputs(outputs.pointers, stderr);
-    free(outputs.pointers);
     return code;
 }

@@ -17,7 +17,7 @@ struct cw_config engine_options_defaults(void)
 {
     return (struct cw_config){.sync = CW_SYNCS,
                               .worker_count = 1,
-                              .balance = CW_BALANCE_OFF,
+                              .balance = CW_BALANCES,
                               .gather = CW_GATHER_IF_FASTER,
                               .pin_workers = true};
 }
@@ -104,6 +104,8 @@ int engine_options_finish(struct cw_config *engine, struct cw_error *error)
         engine->sync = engine->worker_count > 1 ? CW_ADAPTIVE : CW_SEQUENTIAL;
     if (engine->sync != CW_ADAPTIVE) /* the others show how they do by themselves */
         engine->gather = CW_GATHER_NEVER;
+    if (engine->balance == CW_BALANCES)
+        engine->balance = engine->sync == CW_ADAPTIVE ? CW_BALANCE_ON : CW_BALANCE_OFF;
     if (engine->sync == CW_SEQUENTIAL && engine->worker_count > 1)
         return cw_error_set(error, CW_USAGE, "--sync sequential runs on 1 thread, not on %" PRIu32,
                             engine->worker_count);

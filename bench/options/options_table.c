@@ -154,7 +154,8 @@ const struct option_row option_rows[] = {
      .listed = true, .choice = partition_choice, .choice_help = partition_choice_help,
      .style = OPTION_ONE_OF},
     {"balance", 0, OPTION_CHOICE, RUNNING, "HOW",
-     "SIPs or cubes move between threads: off (default), on (as work asks), random (a test)",
+     "SIPs or cubes move between threads: on (as work asks; default in adaptive), off,\nrandom (a "
+     "test)",
      RUN(engine.balance), .choice = balance_choice, .not_projected = of_threads},
     {"no-gather", 0, OPTION_CLEAR, RUNNING, NULL,
      "adaptive: use all threads, also where one alone is faster", RUN(engine.gather)},
@@ -247,7 +248,7 @@ const struct option_row option_rows[] = {
     {"threads", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "worker threads (1)",
      PHOLD(options.engine.worker_count), .min = 1, .max = 1024, .not_projected = of_threads},
     {"balance", 0, OPTION_CHOICE, COMMAND_PHOLD, "HOW",
-     "LPs move between threads: off (default), on (as work asks), random\n(a test)",
+     "LPs move between threads: on (as work asks; default in adaptive), off,\nrandom (a test)",
      PHOLD(options.engine.balance), .choice = balance_choice, .not_projected = of_threads},
     {"no-gather", 0, OPTION_CLEAR, COMMAND_PHOLD, NULL,
      "adaptive: use all threads, also where one alone is faster", PHOLD(options.engine.gather)},

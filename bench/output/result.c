@@ -15,8 +15,6 @@ void result_free(struct result *result)
         free(result->rows[i].phases);
     free(result->rows);
     free(result->engine.workers);
-    free(result->pointers);
-    result->pointers = NULL;
     result->engine.workers = NULL;
     result->engine.worker_count = 0;
     result->rows = NULL;

@@ -86,7 +86,6 @@ struct result {
     struct result_row *rows;
     size_t row_count;
     int64_t sim_time_ps, init_time_ps;
-    char *pointers; /* of a run that ended in a deadlock: its queues, as text; NULL: none */
 };
 
 /* NULL, aggressive or lazy. */

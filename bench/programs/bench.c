@@ -19,9 +19,6 @@
 #include "lp/host/deadlock.h"
 #include "collectives/config/input/environment.h"
 
-/* Queues that a dump of pointers shows to a person. */
-#define LINES_MAX 64u
-
 static const struct bench_program *const registry[] = {
     &bench_ccl_allreduce, &bench_ccl_reduce_scatter, &bench_ccl_all_gather, &bench_ccl_broadcast,
     &bench_ccl_barrier,   &bench_ipcq_pingpong,      &bench_ipcq_shift,     &bench_raw_store,
@@ -101,38 +98,10 @@ static void fill_result(struct bench_session *session)
     result->init_time_ps = dist_init_ps(session->dist);
 }
 
-/* A deadlock: no event is left, and kernels wait. After any other failure an event is left. */
-static bool is_deadlocked(struct lp_system *system)
-{
-    const struct lp_times *times = lp_system_times(system);
-    struct cw_stats stats;
-    cw_sim_stats(lp_system_sim(system), &stats);
-    return stats.events_alive == 0 && times->submitted != times->returned;
-}
-
-/* On a deadlock the pointers follow the message: the caller prints both. */
-static void dump_after_failure(struct bench_session *session, const struct cw_error *error)
-{
-    struct lp_system *system = dist_system(session->dist);
-    size_t bytes = 0;
-    if (error->exit_code != CW_PROGRAM_FAILED || !is_deadlocked(system))
-        return;
-    FILE *const text = open_memstream(&session->pointers, &bytes);
-    if (text == NULL)
-        return;
-    lp_pointer_dump(lp_system_model(system), lp_system_sim(system),
-                    session->options->json ? SIZE_MAX : LINES_MAX, text);
-    (void)fclose(text);
-}
-
 static int run_program(struct bench_session *session, struct cw_error *error)
 {
     int code = session->program->run(session, error);
-    if (code != CW_OK) {
-        dump_after_failure(session, error);
-        return code;
-    }
-    if (session->options->dump_pointers) {
+    if (code == CW_OK && session->options->dump_pointers) {
         struct lp_system *system = dist_system(session->dist);
         lp_pointer_list(lp_system_model(system), lp_system_sim(system),
                         run_logs_listing(session->options));
@@ -251,6 +220,5 @@ int bench_run(const struct run_options *options, const struct config *config, st
     atomic_file_discard(&session.engine_trace);
     if (code != CW_OK)
         result_free(result);
-    result->pointers = session.pointers;
     return code;
 }

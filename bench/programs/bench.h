@@ -16,7 +16,7 @@
  * Runs options->bench on the machine that `config` describes. On CW_OK *result is filled (one row
  * per size), and the caller releases it with result_free(); wrong data and times below the bound
  * are in it and no failure here. Otherwise returns an exit code, fills *error, and *result holds
- * nothing but a deadlock's pointers, which the caller prints after the message and releases.
+ * nothing.
  * Options that have been parsed are legal by themselves; those that do not fit the configuration (a
  * tile size, an algorithm of another collective) are refused here, in a message that begins with
  * config_where(). Writes nothing to standard output except for --ccl-trace - and

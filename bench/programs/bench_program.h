@@ -19,8 +19,7 @@ struct bench_session {
     struct dist *dist; /* NULL in prepare() */
     struct result *result;
     const struct bench_program *program;
-    void *own;      /* the program's, from prepare() on */
-    char *pointers; /* struct result */
+    void *own; /* the program's, from prepare() on */
     struct progress_line progress;
     struct atomic_file engine_log, engine_trace;
 };

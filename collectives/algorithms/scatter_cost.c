@@ -163,7 +163,8 @@ static int64_t cost_put_ps(const struct scatter_cost *c, uint32_t from, uint32_t
            idle_ps + cost_max_ps(ser_ps, cost_hbm_ps(c, bytes)) + c->hw->ipcq_wire_ps;
 }
 
-/* What a put keeps those behind it waiting: the engine, or HBM where it holds that as one block. */
+/* The time for which a put keeps others waiting that come behind it: the engine's, or HBM's where
+ * it holds HBM as one block. */
 static int64_t cost_hold_ps(const struct scatter_cost *c, uint64_t bytes)
 {
     return c->hw->contention == HW_CONTENTION_MESSAGE
@@ -174,7 +175,7 @@ static int64_t cost_hold_ps(const struct scatter_cost *c, uint64_t bytes)
 /* ---- parts of algorithms ----------------------------------------------------------------------
  */
 
-/* `bytes`, of which each crosses `crossings` links of a kind, share what a SIP has of that kind. */
+/* `bytes`, of which each crosses `crossings` links of a kind, share a SIP's links of that kind. */
 static int64_t cost_outer_ps(const struct scatter_cost *c, const uint64_t crossings[HW_LINK_KINDS],
                              uint64_t bytes)
 {

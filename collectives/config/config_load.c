@@ -165,8 +165,8 @@ static void apply_set(struct load *load, const char *text)
         config_apply_path(&load->loader, load->tree, source, path, node);
 }
 
-/* CUBEWARP_BIRS_ENABLE as the place of a value, with what it is set to unless that is wrong; 0: no
- * memory. */
+/* CUBEWARP_BIRS_ENABLE as the place of a value, with the text that it is set to unless that is
+ * wrong; 0: no memory. */
 static uint32_t environment_source(struct load *load, const char *text, bool is_right)
 {
     char name[64] = "CUBEWARP_BIRS_ENABLE";

@@ -17,6 +17,7 @@ struct barrier {
     void *arg;
     uint64_t epoch;                 /* the open one; those before it are complete */
     uint32_t world_size, submitted; /* submitted: ranks whose part is in, of the open epoch */
+    bool failed_in_drain;           /* the last call that failed */
     uint64_t joined[];              /* [rank]: the last epoch it joined, + 1; 0: none */
 };
 
@@ -47,6 +48,8 @@ void barrier_reset(struct barrier *barrier)
     barrier->submitted = 0;
     memset(barrier->joined, 0, barrier->world_size * sizeof barrier->joined[0]);
 }
+
+bool barrier_failed_in_drain(const struct barrier *barrier) { return barrier->failed_in_drain; }
 
 static bool has_joined(const struct barrier *barrier, uint32_t rank)
 {
@@ -117,6 +120,7 @@ int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn 
                              void *submit_arg, struct cw_error *error)
 {
     struct waiting waiting = {barrier, barrier->epoch};
+    barrier->failed_in_drain = false;
     if (rank >= barrier->world_size)
         return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u joins the barrier of a group of %u",
                             rank, barrier->world_size);
@@ -140,6 +144,7 @@ int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn 
         struct draining draining = {barrier, error, CW_OK};
         mp_run_outside(drain, &draining);
         code = draining.code;
+        barrier->failed_in_drain = code != CW_OK;
     }
     if (code) {
         barrier_reset(barrier);

@@ -10,6 +10,7 @@
 #ifndef COLLECTIVES_BARRIER_H
 #define COLLECTIVES_BARRIER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/cw.h"
@@ -33,6 +34,10 @@ void barrier_free(struct barrier *barrier); /* accepts NULL */
  */
 int barrier_submit_and_drain(struct barrier *barrier, uint32_t rank, barrier_fn submit,
                              void *submit_arg, struct cw_error *error);
+
+/* Whether the failure of the last barrier_submit_and_drain() was the drain's. Then it is the whole
+ * group's, and no rank's: the rank that arrived last has only met it. */
+bool barrier_failed_in_drain(const struct barrier *barrier);
 
 /* Forgets which ranks have joined the open epoch. A launcher that ends waiting workers does it,
  * too. */

@@ -314,14 +314,11 @@ void dist_submit(const struct submission *submission)
                 ccl_collective_name(submission->collective), (unsigned)submission->op, REDOP_SUM,
                 REDOP_PROD);
     struct handover handover = {dist_current(), (uint32_t)dist_get_rank(), *submission};
-    struct cw_error error;
     if (!handover.dist->open)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_%s before dist_init_process_group: the queues are not installed",
                 ccl_collective_name(submission->collective));
-    if (barrier_submit_and_drain(handover.dist->barrier, handover.rank, submit, &handover,
-                                 &error) != CW_OK)
-        mp_fail(error.exit_code, "%s", error.text);
+    dist_join(handover.dist->barrier, submit, &handover);
 }
 
 void dist_all_reduce(struct tensor *tensor, enum redop op)

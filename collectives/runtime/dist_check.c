@@ -26,9 +26,7 @@ int dist_refuse(const struct config *config, const char *key, struct cw_error *e
         return error->exit_code = CW_USAGE;
     memcpy(text, error->text, sizeof text);
     config_where(config, key, where, sizeof where);
-    if (snprintf(error->text, sizeof error->text, "%s: %s", where, text) < 0)
-        error->text[0] = 0;
-    return error->exit_code = CW_USAGE;
+    return cw_error_set(error, CW_USAGE, "%s: %s", where, text);
 }
 
 /* A kernel runs on the PEs that it is written for. An algorithm that runs beside the configured one

@@ -69,6 +69,9 @@ int dist_no_memory(struct cw_error *error);
 
 /* The calling worker's world; ends the worker if there is none. */
 struct dist *dist_current(void);
+/* Joins a barrier of the world as the calling rank; ends the worker if that fails. A failure of the
+ * drain is no rank's. */
+void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg);
 
 /* ---- dist_call.c ----------------------------------------------------------------------------- */
 

@@ -53,10 +53,8 @@ int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
         if (bytes > 0 && dist->scratch[rank] == NULL) {
             char text[sizeof error->text];
             memcpy(text, error->text, sizeof text);
-            if (snprintf(error->text, sizeof error->text, "scratch of %s: %s", algorithm->name,
-                         text) < 0)
-                error->text[0] = 0;
-            return error->exit_code;
+            return cw_error_set(error, (enum cw_exit)error->exit_code, "scratch of %s: %s",
+                                algorithm->name, text);
         }
         int code = bytes > 0 ? dist_note_copy(dist, dist->scratch[rank], true, error) : CW_OK;
         if (code == CW_OK)

@@ -93,7 +93,7 @@ struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct
         tensor_create(dist->space, device < 0 ? 0 : (uint32_t)device, shape, dtype, policy, &error);
     if (tensor != NULL && adopt(dist, tensor, &error) == CW_OK)
         return tensor;
-    mp_fail(error.exit_code, "%s", error.text);
+    mp_fail(error.exit_code, "%s", cw_error_text(&error));
 }
 
 void dist_fill_input(struct tensor *tensor, uint64_t seed)
@@ -101,8 +101,8 @@ void dist_fill_input(struct tensor *tensor, uint64_t seed)
     struct dist *dist = dist_current();
     struct cw_error error;
     if (dist_note_copy(dist, tensor, false, &error) != CW_OK)
-        mp_fail(error.exit_code, "%s", error.text);
+        mp_fail(error.exit_code, "%s", cw_error_text(&error));
     if (contents_fill_input(&dist->contents, tensor, seed, (uint32_t)dist_get_rank(), &error) !=
         CW_OK)
-        mp_fail(error.exit_code, "%s", error.text);
+        mp_fail(error.exit_code, "%s", cw_error_text(&error));
 }

@@ -443,26 +443,31 @@ struct dist *dist_current(void)
     return dist;
 }
 
+void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg)
+{
+    struct cw_error error;
+    if (barrier_submit_and_drain(barrier, (uint32_t)dist_get_rank(), submit, submit_arg, &error) ==
+        CW_OK)
+        return;
+    if (barrier_failed_in_drain(barrier))
+        mp_fail_for_all(&error);
+    mp_fail(error.exit_code, "%s", cw_error_text(&error));
+}
+
 void dist_init_process_group(const char *backend)
 {
     struct dist *dist = dist_current();
-    struct cw_error error;
     if (strcmp(backend, "ahbm") != 0)
         mp_fail(CW_USAGE, "dist_init_process_group: unknown backend %s; there is ahbm", backend);
-    if (barrier_submit_and_drain(dist->init_barrier, (uint32_t)dist_get_rank(), NULL, NULL,
-                                 &error) != CW_OK)
-        mp_fail(error.exit_code, "%s", error.text);
+    dist_join(dist->init_barrier, NULL, NULL);
 }
 
 void dist_destroy_process_group(void)
 {
     struct dist *dist = dist_current();
-    struct cw_error error;
     if (!dist->open)
         mp_fail(CW_PROGRAM_FAILED, "dist_destroy_process_group: there is no process group");
-    if (barrier_submit_and_drain(dist->end_barrier, (uint32_t)dist_get_rank(), NULL, NULL,
-                                 &error) != CW_OK)
-        mp_fail(error.exit_code, "%s", error.text);
+    dist_join(dist->end_barrier, NULL, NULL);
 }
 
 int dist_device_of(int rank)

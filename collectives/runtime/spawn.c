@@ -23,8 +23,7 @@
 #define STACK_KIB_MIN     32u /* of which this library's calls take up to 11, measured */
 #define STACK_KIB_MAX     (64u * 1024u)
 /* Below each stack: no function of the program has a frame that could step over it. */
-#define GUARD_BYTES     (64u * 1024u)
-#define ERROR_BYTES_MIN 80u /* of one error in the list of all */
+#define GUARD_BYTES (64u * 1024u)
 
 /* A call that a worker has made on its launcher's stack. */
 struct errand {
@@ -48,6 +47,8 @@ struct launcher {
     struct coroutine scheduler;
     struct worker *workers;
     uint32_t nprocs, alive, failed;
+    char *common_error; /* owned: of no rank's own; NULL: none */
+    int common_code;    /* CW_OK: none */
     mp_worker_fn fn;
     void *arg;
     uint8_t *stacks;
@@ -170,6 +171,7 @@ static void tear_down(struct launcher *launcher)
         coroutine_free(&launcher->workers[rank].coroutine);
     }
     free(launcher->workers);
+    free(launcher->common_error);
     if (launcher->stacks)
         pages_release(launcher->stacks, launcher->stacks_bytes);
 }
@@ -190,38 +192,48 @@ static uint32_t group_end(const struct launcher *launcher, uint32_t rank)
     return end;
 }
 
-/* One line per error, neighbours with the same error together; as many as there is room for. */
-static int list_errors(const struct launcher *launcher, struct cw_error *error)
+static const char *text_or_excuse(const char *text)
 {
-    int exit_code = CW_OK;
-    uint32_t groups = 0, listed = 0;
-    for (uint32_t rank = 0; rank < launcher->nprocs; rank++)
-        if (launcher->workers[rank].exit_code > exit_code)
-            exit_code = launcher->workers[rank].exit_code;
-    for (uint32_t rank = 0; rank < launcher->nprocs; rank = group_end(launcher, rank))
-        groups += launcher->workers[rank].exit_code != CW_OK;
-    (void)cw_error_set(error, exit_code, "%u of %u ranks failed", launcher->failed,
-                       launcher->nprocs);
-    size_t used = strlen(error->text);
-    const size_t size = sizeof error->text - 32; /* room for "and N more" */
-    size_t each = (size - used) / (groups ? groups : 1);
-    each = each < ERROR_BYTES_MIN ? ERROR_BYTES_MIN : each;
-    for (uint32_t rank = 0, end; rank < launcher->nprocs && used + each <= size; rank = end) {
+    return text != NULL ? text : "(no memory for its message)";
+}
+
+/* One line per error, neighbours with the same error together. */
+static void print_errors(const struct launcher *launcher, FILE *out)
+{
+    fprintf(out, "%u of %u ranks failed", launcher->failed, launcher->nprocs);
+    for (uint32_t rank = 0, end; rank < launcher->nprocs; rank = end) {
         const struct worker *worker = &launcher->workers[rank];
         end = group_end(launcher, rank);
         if (worker->exit_code == CW_OK)
             continue;
-        const char *text = worker->error ? worker->error : "(no memory for its message)";
         if (end == rank + 1)
-            snprintf(error->text + used, each, "\n  rank %u: %s", rank, text);
+            fprintf(out, "\n  rank %u: ", rank);
         else
-            snprintf(error->text + used, each, "\n  ranks %u-%u: %s", rank, end - 1, text);
-        used += strlen(error->text + used);
-        listed += end - rank;
+            fprintf(out, "\n  ranks %u-%u: ", rank, end - 1);
+        fputs(text_or_excuse(worker->error), out);
     }
-    if (listed < launcher->failed)
-        snprintf(error->text + used, sizeof error->text - used, "\n  and %u more",
-                 launcher->failed - listed);
+}
+
+static int list_errors(const struct launcher *launcher, struct cw_error *error)
+{
+    int exit_code = launcher->common_code;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *const out = open_memstream(&text, &bytes);
+    for (uint32_t rank = 0; rank < launcher->nprocs; rank++)
+        if (launcher->workers[rank].exit_code > exit_code)
+            exit_code = launcher->workers[rank].exit_code;
+    if (out != NULL && launcher->common_code != CW_OK)
+        fprintf(out, "%s%s", text_or_excuse(launcher->common_error),
+                launcher->failed > 0 ? "\n" : "");
+    if (out != NULL && launcher->failed > 0)
+        print_errors(launcher, out);
+    if (out == NULL || fclose(out) != 0 || text == NULL)
+        (void)cw_error_set(error, exit_code, "%u of %u ranks failed (no memory for the messages)",
+                           launcher->failed, launcher->nprocs);
+    else
+        (void)cw_error_set(error, exit_code, "%s", text);
+    free(text);
     return exit_code;
 }
 
@@ -271,14 +283,14 @@ static uint32_t run_round(struct launcher *launcher, bool waiting)
 
 static int spawn_run(struct launcher *launcher, struct cw_error *error)
 {
-    while (launcher->alive && !launcher->failed) {
+    while (launcher->alive && !launcher->failed && launcher->common_code == CW_OK) {
         if (!run_round(launcher, false)) {
             const int code = report_stuck(launcher, error);
             end_all(launcher);
             return code;
         }
     }
-    if (!launcher->failed)
+    if (!launcher->failed && launcher->common_code == CW_OK)
         return CW_OK;
     (void)run_round(launcher, true);
     end_all(launcher);
@@ -303,23 +315,41 @@ int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error
 
 bool mp_in_worker(void) { return here.worker != NULL; }
 
+_Noreturn static void end_worker(struct worker *worker)
+{
+    worker->ended = true;
+    spawn_leave(worker, true);
+    abort(); /* an ended worker is never resumed */
+}
+
 void mp_fail(int exit_code, const char *format, ...)
 {
     struct worker *worker = here.worker;
     struct cw_error error;
     va_list args;
     va_start(args, format);
-    vsnprintf(error.text, sizeof error.text, format, args);
+    (void)cw_error_set_list(&error, exit_code == CW_OK ? CW_BUG : exit_code, format, args);
     va_end(args);
     if (!worker) {
-        fprintf(stderr, "cubewarp: %s\n", error.text);
+        fprintf(stderr, "cubewarp: %s\n", cw_error_text(&error));
         exit(exit_code);
     }
-    worker->error = strdup(error.text);
-    worker->exit_code = exit_code == CW_OK ? CW_BUG : exit_code;
-    worker->ended = true;
-    spawn_leave(worker, true);
-    abort(); /* an ended worker is never resumed */
+    worker->error = strdup(cw_error_text(&error));
+    worker->exit_code = error.exit_code;
+    end_worker(worker);
+}
+
+void mp_fail_for_all(const struct cw_error *error)
+{
+    struct worker *const worker = here.worker;
+    if (worker == NULL)
+        mp_fail(error->exit_code, "%s", cw_error_text(error));
+    struct launcher *const launcher = worker->launcher;
+    if (launcher->common_code == CW_OK)
+        launcher->common_error = strdup(cw_error_text(error));
+    launcher->common_code =
+        error->exit_code > launcher->common_code ? error->exit_code : launcher->common_code;
+    end_worker(worker);
 }
 
 void mp_wait_until(const struct mp_wait *wait)

@@ -26,7 +26,8 @@ typedef void (*mp_worker_fn)(int rank, void *arg);
  * meanwhile (a barrier's last rank goes on before the others), so that an error all ranks make is
  * everybody's; then the others are ended where they are: what they alone hold is lost, so
  * tensors and the like belong to the runtime, not to a worker's stack. Returns CW_OK, or the
- * gravest (greatest) of the workers' exit codes, with *error listing every rank's.
+ * gravest (greatest) of the workers' exit codes, with *error listing every rank's
+ * (cw_error_text()); an error that is no rank's own comes first, without a rank.
  * Stacks: CUBEWARP_STACK_KIB, 32 to 65536, default 64, of which the calls of this library take
  * some 11; the machine runs on the caller's stack, not on these. Below each are 64 KiB that nobody
  * may touch: running over a stack is a fault (SIGSEGV), not a corruption, for functions with
@@ -58,6 +59,10 @@ bool mp_in_worker(void);
  */
 _Noreturn void mp_fail(int exit_code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The same with an error that is no rank's own: a failure of the machine, say. The caller of
+ * mp_spawn() gets it as it is. */
+_Noreturn void mp_fail_for_all(const struct cw_error *error);
 
 /*
  * The world that dist_* functions work on: the runtime of this thread, seen by all its workers.

@@ -5,7 +5,9 @@
 
 #include <string.h>
 
+#include "core/balance/draft.h"
 #include "core/balance/migrate.h"
+#include "core/balance/trial.h"
 #include "core/exchange/gvt_slot.h"
 #include "core/host/clock.h"
 #include "core/simulation.h"
@@ -13,51 +15,46 @@
 #include "core/worker.h"
 
 enum {
-    LOOKS_BEFORE_MOVE = 4,     /* in a row that find the workers uneven */
-    OUTLIER = 32,              /* an event that took so many times the mean was interrupted */
-    MOVES_PER_PLAN_MAX = 4096, /* pairs of workers that one plan looks at */
+    WINDOWS_BEFORE_MOVE = 2, /* in a row that find the workers uneven */
+    OUTLIER = 32,            /* an event that took so many times the mean was interrupted */
+    SAMPLES_MIN = 512,       /* of a busy worker, in a window */
 };
 
-#define LOOK_S      0.010 /* between two looks */
-#define PAUSE_S     0.100 /* after a move: the least time before the next, and that of the trial */
-#define PAUSE_S_MAX 60.0
-#define SETTLE_S    0.030 /* after a move, before the trial */
-#define KEEP        0.85  /* of the measured work, at each look */
-#define UNEVEN      1.10  /* the busiest worker's work over the mean: a move is considered */
-#define GAIN_MIN    0.05  /* of the busiest worker's work */
-#define BUSY_MIN    0.5   /* share of its time for which the busiest worker must handle events */
-#define WORSE       0.97  /* events committed per second, after over before: the move was in vain */
+#define LOOK_S   0.005 /* between two looks */
+#define UNEVEN   1.10  /* the busiest worker's work over the mean: a move is considered */
+#define GAIN_MIN 0.05  /* of the time */
+#define BUSY_MIN 0.5   /* share of its time for which the busiest worker must be busy */
+#define IDLE_MIN 0.15  /* and for which another one must be idle while the busiest is not */
 
 /* Of one worker. */
 struct rates {
     _Alignas(
         128) struct sync_u64 sampled; /* its events, ever, whose work was noted; its own word */
     /* Worker 0's: */
-    uint64_t sampled_seen, events_seen;   /* at the last look */
-    double sampled_recent, events_recent; /* per look; events: all that were committed */
-    double load;                          /* ticks per look: its parts' work */
+    uint64_t sampled_seen, events_seen; /* at the last look */
+    uint64_t idle_seen, ticks_seen;
+    uint64_t sampled_new, events_new; /* in this window; events: all that were committed */
+    uint64_t idle_new, ticks_new;     /* of sampled turns */
 };
 
 struct balance {
-    uint32_t part_count;
+    struct draft draft;
     struct sync_u64 *work; /* [part] ticks of sampled events, ever; written by its worker */
     struct rates *rates;   /* [worker] */
     /* Worker 0's: */
-    uint64_t *seen;   /* [part] work at the last look */
-    double *recent;   /* [part] ticks per look; the past counts less with each look */
-    double *share;    /* [part] the same of all events instead of the sampled ones */
-    double since;     /* ticks per look, likewise */
-    uint32_t *before; /* [part] its worker before the last move */
-    double look_s;    /* when the last look was; 0: there was none */
-    uint64_t look_ticks, look_events;
-    double rate;        /* events committed per second; the past counts less */
-    unsigned uneven;    /* looks in a row that found the workers so */
-    bool on_trial;      /* since the last move: */
-    double moved_s;     /* when it was planned */
-    double rate_before; /* the rate then */
-    double trial_s;     /* when the trial began; 0: it has not yet */
-    uint64_t trial_events;
-    double pause_s, pause_until_s;
+    uint64_t *seen;    /* [part] work at the last look */
+    uint64_t *new;     /* [part] work in this window */
+    double *part_work; /* [part] ticks in this window, by all events instead of the sampled ones */
+    double *load;      /* [worker] */
+    uint32_t *before;  /* [part] its worker before the last move */
+    struct trial trial;
+    double drain_start_s; /* of the drain of the last look */
+    bool looked;          /* there was a look */
+    double look_s;        /* when the last one was */
+    uint64_t look_events;
+    uint64_t ticks;     /* of this window */
+    uint64_t placement; /* at the last look (record_outbox.h) */
+    unsigned uneven;    /* windows in a row that found the workers so */
 };
 
 /* ---- creation: the host ---------------------------------------------------------------------- */
@@ -72,16 +69,23 @@ int balance_create(struct cw_sim *sim, struct cw_error *error)
     sim->balance = balance;
     if (balance == NULL)
         return memory_error(memory, error);
-    const size_t parts = balance->part_count = migrate_part_count(sim);
-    balance->pause_s = PAUSE_S;
+    const uint32_t n = sim->worker_count;
+    const size_t parts = migrate_part_count(sim);
     balance->work = memory_take(memory, parts * sizeof *balance->work);
     balance->seen = memory_take(memory, parts * sizeof *balance->seen);
-    balance->recent = memory_take(memory, parts * sizeof *balance->recent);
+    balance->new = memory_take(memory, parts * sizeof *balance->new);
+    balance->part_work = memory_take(memory, parts * sizeof *balance->part_work);
     balance->before = memory_take(memory, parts * sizeof *balance->before);
-    balance->share = memory_take(memory, parts * sizeof *balance->share);
-    balance->rates = memory_take(memory, sim->worker_count * sizeof *balance->rates);
-    return balance->work != NULL && balance->seen != NULL && balance->recent != NULL &&
-                   balance->before != NULL && balance->share != NULL && balance->rates != NULL
+    balance->load = memory_take(memory, n * sizeof *balance->load);
+    balance->rates = memory_take(memory, n * sizeof *balance->rates);
+    balance->draft = (struct draft){.part_count = (uint32_t)parts,
+                                    .worker_count = n,
+                                    .part_work = balance->part_work,
+                                    .load = balance->load};
+    trial_init(&balance->trial);
+    return balance->work != NULL && balance->seen != NULL && balance->new != NULL &&
+                   balance->part_work != NULL && balance->before != NULL && balance->load != NULL &&
+                   balance->rates != NULL
                ? CW_OK
                : memory_error(memory, error);
 }
@@ -92,12 +96,13 @@ void balance_free(struct cw_sim *sim)
     struct balance *const balance = sim->balance;
     if (balance == NULL)
         return;
-    const size_t parts = balance->part_count;
+    const size_t parts = migrate_part_count(sim);
     memory_give(memory, balance->work, parts * sizeof *balance->work);
     memory_give(memory, balance->seen, parts * sizeof *balance->seen);
-    memory_give(memory, balance->recent, parts * sizeof *balance->recent);
+    memory_give(memory, balance->new, parts * sizeof *balance->new);
+    memory_give(memory, balance->part_work, parts * sizeof *balance->part_work);
     memory_give(memory, balance->before, parts * sizeof *balance->before);
-    memory_give(memory, balance->share, parts * sizeof *balance->share);
+    memory_give(memory, balance->load, sim->worker_count * sizeof *balance->load);
     memory_give(memory, balance->rates, sim->worker_count * sizeof *balance->rates);
     memory_give(memory, balance, sizeof *balance);
     sim->balance = NULL;
@@ -151,121 +156,105 @@ static uint64_t committed_by_all(const struct cw_sim *sim)
     return committed;
 }
 
-static double mean_with(double mean, uint64_t now, uint64_t *seen)
+static uint64_t since_seen(uint64_t now, uint64_t *seen)
 {
-    const double new = (double)(now - *seen);
+    const uint64_t new = now - *seen;
     *seen = now;
-    return KEEP * mean + (1 - KEEP) * new;
+    return new;
 }
 
-/* Takes in the work since the last look, which was `since` ticks ago. The events that a worker has
- * committed are known, the ticks that one takes are sampled. Returns whether one worker has had
- * much more work than the mean, and was busy. */
-static bool find_uneven(const struct cw_sim *sim, struct balance *balance,
-                        const uint32_t *part_worker, uint64_t since)
+/* Takes in the work since the last look, or drops it. Returns whether there are samples enough. */
+static bool take_work(const struct cw_sim *sim, struct balance *balance, bool counts)
 {
-    const uint32_t n = sim->worker_count;
-    double most = 0, sum = 0;
-    balance->since = KEEP * balance->since + (1 - KEEP) * (double)since;
-    for (uint32_t i = 0; i < n; i++) {
+    bool enough = true;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct rates *const rates = &balance->rates[i];
-        rates->load = 0;
-        rates->sampled_recent = mean_with(rates->sampled_recent, sync_load_acquire(&rates->sampled),
-                                          &rates->sampled_seen);
-        rates->events_recent = mean_with(rates->events_recent, sim->slots[i].report.committed,
-                                         &rates->events_seen); /* I-STAT-1: a round has ended */
+        const uint64_t sampled =
+            since_seen(sync_load_acquire(&rates->sampled), &rates->sampled_seen);
+        /* I-STAT-1: a round has ended */
+        const uint64_t events = since_seen(sim->slots[i].report.committed, &rates->events_seen);
+        const uint64_t idle = since_seen(sim->slots[i].report.idle_ticks, &rates->idle_seen);
+        const uint64_t ticks = since_seen(sim->slots[i].report.ticks, &rates->ticks_seen);
+        rates->idle_new += counts ? idle : 0;
+        rates->ticks_new += counts ? ticks : 0;
+        rates->sampled_new += counts ? sampled : 0;
+        rates->events_new += counts ? events : 0;
+        enough &= rates->sampled_new >= SAMPLES_MIN || rates->events_new == 0 ||
+                  rates->sampled_new * SAMPLES_MIN >= rates->events_new;
     }
-    for (uint32_t part = 0; part < balance->part_count; part++) {
-        struct rates *const rates = &balance->rates[part_worker[part]];
-        balance->recent[part] = mean_with(
-            balance->recent[part], sync_load_acquire(&balance->work[part]), &balance->seen[part]);
-        balance->share[part] =
-            rates->sampled_recent < 1
-                ? 0
-                : balance->recent[part] * rates->events_recent / rates->sampled_recent;
-        rates->load += balance->share[part];
+    for (uint32_t part = 0; part < balance->draft.part_count; part++) {
+        const uint64_t new =
+            since_seen(sync_load_acquire(&balance->work[part]), &balance->seen[part]);
+        balance->new[part] += counts ? new : 0;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        const double load = balance->rates[i].load;
-        sum += load;
-        most = load > most ? load : most;
-    }
-    return most * n > UNEVEN * sum && most > BUSY_MIN * balance->since;
+    return enough;
 }
 
-/* The parts of worker `from` go to worker `to`, those at the end nearer to its own first, until the
- * two have as much work. Returns whether any went. */
-static bool even_out(struct balance *balance, uint32_t *part_worker, uint32_t from, uint32_t to)
+static void begin_window(const struct cw_sim *sim, struct balance *balance)
 {
-    const uint32_t parts = balance->part_count;
-    uint64_t places_from = 0, count_from = 1, places_to = 0, count_to = 1;
-    bool any = false;
-    for (uint32_t part = 0; part < parts; part++) {
-        places_from += part_worker[part] == from ? part : 0;
-        count_from += part_worker[part] == from;
-        places_to += part_worker[part] == to ? part : 0;
-        count_to += part_worker[part] == to;
+    memset(balance->new, 0, balance->draft.part_count * sizeof *balance->new);
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        struct rates *const rates = &balance->rates[i];
+        rates->sampled_new = rates->events_new = rates->idle_new = rates->ticks_new = 0;
     }
-    const bool backwards = places_to * count_from > places_from * count_to;
-    for (uint32_t i = 0; i < parts; i++) {
-        const uint32_t part = backwards ? parts - 1 - i : i;
-        const double gap = balance->rates[from].load - balance->rates[to].load;
-        const double work = balance->share[part];
-        if (part_worker[part] != from || work == 0 || 2 * work > gap * 1.5)
-            continue;
-        part_worker[part] = to;
-        balance->rates[from].load -= work;
-        balance->rates[to].load += work;
-        any = true;
-        if (balance->rates[from].load - balance->rates[to].load <= work)
-            break;
-    }
-    return any;
 }
 
-/* Fills the draft. Returns the share of the busiest worker's work that the move takes off it. */
-static double draft_even(const struct cw_sim *sim, struct balance *balance, uint32_t *part_worker)
+/* At the end of a window. The events that a worker has committed are known, the ticks that one
+ * takes are sampled. Sets *busy to the share of the busiest worker's time in which it handled
+ * events. Returns whether it has had much more work than the mean. */
+static bool find_uneven(struct balance *balance, const uint32_t *part_worker, double *busy)
 {
-    double before = 0, after = 0;
-    for (unsigned i = 0; i < MOVES_PER_PLAN_MAX; i++) {
-        uint32_t most = 0, least = 0;
-        for (uint32_t worker = 1; worker < sim->worker_count; worker++) {
-            most = balance->rates[worker].load > balance->rates[most].load ? worker : most;
-            least = balance->rates[worker].load < balance->rates[least].load ? worker : least;
-        }
-        after = balance->rates[most].load;
-        before = i == 0 ? after : before;
-        if (most == least || !even_out(balance, part_worker, most, least))
-            break;
+    double mean;
+    for (uint32_t part = 0; part < balance->draft.part_count; part++) {
+        const struct rates *const rates = &balance->rates[part_worker[part]];
+        balance->part_work[part] = rates->sampled_new == 0
+                                       ? 0
+                                       : (double)balance->new[part] * (double)rates->events_new /
+                                             (double)rates->sampled_new;
     }
-    return before > 0 ? 1 - after / before : 0;
+    const double most = draft_loads(&balance->draft, part_worker, &mean);
+    double least_busy = 1;
+    *busy = 0;
+    for (uint32_t i = 0; i < balance->draft.worker_count; i++) {
+        const struct rates *const rates = &balance->rates[i];
+        const double share =
+            rates->ticks_new == 0 ? 1 : 1 - (double)rates->idle_new / (double)rates->ticks_new;
+        least_busy = share < least_busy ? share : least_busy;
+        if (balance->load[i] >= most)
+            *busy = share;
+    }
+    return most > UNEVEN * mean && *busy > BUSY_MIN && *busy > least_busy + IDLE_MIN;
 }
 
-/* The last move is on trial: after it has settled, the rate of some time is held against the one of
- * before. Returns whether the trial goes on. */
-static bool try_move(struct timewarp *tw, struct balance *balance, double now_s, uint64_t events)
+/* An estimate: the events of the parts that change their worker, by their share of all LPs. */
+static double events_that_move(const struct timewarp *tw, const struct balance *balance,
+                               const uint32_t *part_worker)
 {
-    if (now_s < balance->moved_s + SETTLE_S)
-        return true;
-    if (balance->trial_s == 0) {
-        balance->trial_s = now_s;
-        balance->trial_events = events;
-    }
-    if (now_s < balance->trial_s + PAUSE_S)
-        return true;
-    const double rate = (double)(events - balance->trial_events) / (now_s - balance->trial_s);
-    const bool worse = rate < WORSE * balance->rate_before;
-    balance->pause_s = worse ? 2 * balance->pause_s : PAUSE_S;
-    if (balance->pause_s > PAUSE_S_MAX)
-        balance->pause_s = PAUSE_S_MAX;
-    balance->pause_until_s = now_s + balance->pause_s;
-    balance->on_trial = false;
-    uint32_t *const part_worker = worse ? migrate_draft(tw) : NULL;
-    if (part_worker != NULL) {
-        memcpy(part_worker, balance->before, balance->part_count * sizeof *part_worker);
-        (void)migrate_plan(tw);
-    }
-    return true;
+    const struct cw_sim *const sim = tw->worker->sim;
+    uint32_t parts = 0;
+    for (uint32_t part = 0; part < balance->draft.part_count; part++)
+        parts += part_worker[part] != balance->before[part];
+    return (double)tw->worker->pool.alive * sim->worker_count * parts / balance->draft.part_count;
+}
+
+/* Drafts a move that evens out the work, and plans it if it is expected to pay. */
+static bool move_if_it_pays(struct timewarp *tw, struct balance *balance, uint32_t *part_worker,
+                            double busy)
+{
+    struct draft_cost cost = {.busy = busy};
+    memcpy(balance->before, part_worker, balance->draft.part_count * sizeof *part_worker);
+    cost.off = draft_even_out(&balance->draft, part_worker);
+    if (cost.off < GAIN_MIN)
+        return false;
+    migrate_lookaheads(tw, &cost.before_ps, &cost.after_ps);
+    cost.moved = events_that_move(tw, balance, part_worker);
+    return draft_gain(&cost) >= GAIN_MIN && migrate_plan(tw);
+}
+
+static bool take_back(struct timewarp *tw, const struct balance *balance, uint32_t *part_worker)
+{
+    memcpy(part_worker, balance->before, balance->draft.part_count * sizeof *part_worker);
+    return migrate_plan(tw);
 }
 
 static void move_by_work(struct timewarp *tw, struct balance *balance)
@@ -273,34 +262,40 @@ static void move_by_work(struct timewarp *tw, struct balance *balance)
     struct cw_sim *const sim = tw->worker->sim;
     /* time in drains, since some last less than a look */
     const double now_s = sim->run_s + clock_s() - sim->drain_start_s;
-    if (balance->look_s > 0 && now_s < balance->look_s + LOOK_S)
+    if (balance->looked && now_s < balance->look_s + LOOK_S)
         return;
-    const uint64_t ticks = clock_ticks(), events = committed_by_all(sim);
-    const uint64_t since = ticks - balance->look_ticks;
-    const double since_s = now_s - balance->look_s;
-    const bool first = balance->look_ticks == 0;
+    const uint64_t events = committed_by_all(sim);
+    const uint64_t new = events - balance->look_events;
+    const double passed_s = now_s - balance->look_s;
     uint32_t *const part_worker = migrate_draft(tw);
+    /* neither a move nor a thread that took all events, nor time between drains */
+    const bool counts = balance->looked && part_worker != NULL &&
+                        balance->placement == tw->outbox.placement &&
+                        balance->drain_start_s == sim->drain_start_s;
+    balance->drain_start_s = sim->drain_start_s;
+    balance->looked = true;
     balance->look_s = now_s;
-    balance->look_ticks = ticks;
-    if (!first)
-        balance->rate =
-            KEEP * balance->rate + (1 - KEEP) * (double)(events - balance->look_events) / since_s;
     balance->look_events = events;
-    if (part_worker == NULL)
-        return;
-    const bool uneven = find_uneven(sim, balance, part_worker, since) && !first;
-    balance->uneven = uneven ? balance->uneven + 1 : 0;
-    if ((balance->on_trial && try_move(tw, balance, now_s, events)) ||
-        balance->uneven < LOOKS_BEFORE_MOVE || now_s < balance->pause_until_s)
-        return;
-    memcpy(balance->before, part_worker, balance->part_count * sizeof *part_worker);
-    balance->uneven = 0;
-    if (draft_even(sim, balance, part_worker) < GAIN_MIN || !migrate_plan(tw))
-        return;
-    balance->on_trial = true;
-    balance->moved_s = now_s;
-    balance->trial_s = 0;
-    balance->rate_before = balance->rate;
+    balance->placement = tw->outbox.placement;
+    const bool ready = take_work(sim, balance, counts);
+    bool ended;
+    const enum trial_says says = trial_look(&balance->trial, passed_s, new, counts, ready, &ended);
+    if (says == TRIAL_TAKE_BACK && part_worker != NULL && take_back(tw, balance, part_worker)) {
+        trial_moved(&balance->trial);
+    } else if (ended && part_worker != NULL) {
+        double busy;
+        const bool uneven = find_uneven(balance, part_worker, &busy);
+        balance->uneven = uneven ? balance->uneven + 1 : 0;
+        if (says == TRIAL_MAY_MOVE && balance->uneven >= WINDOWS_BEFORE_MOVE &&
+            move_if_it_pays(tw, balance, part_worker, busy)) {
+            trial_moved(&balance->trial);
+            balance->uneven = 0;
+        }
+    }
+    /* two uneven windows in a row count together */
+    if ((ended && balance->uneven != 1) ||
+        (!ended && balance->trial.window_s <= 0 && balance->uneven == 0))
+        begin_window(sim, balance);
 }
 
 /* ---- the look -------------------------------------------------------------------------------- */

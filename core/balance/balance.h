@@ -3,12 +3,10 @@
  * the host asks for it; else by measured work.
  *
  * Work is measured by samples. In the turns that the activity clock times, the worker adds the
- * ticks of each event to its part's sum. The share of events that were undone does not count.
- * Worker 0 looks at the sums every few milliseconds. A move takes place when, for several looks in
- * a row, one worker has had much more work than the mean, and has been busy. Parts then go from the
- * busiest worker to the idlest one, those next to its own first, until the two are even. If fewer
- * events commit after the move than before, the parts go back, and no move is tried for a while
- * that doubles each time.
+ * ticks of each event to its part's sum. Worker 0 looks at the sums every few milliseconds. A move
+ * takes place when, in two windows in a row, one worker has had much more work than the mean, and
+ * another one has been idle meanwhile. draft.h says which parts go, and whether that is expected to
+ * pay. trial.h says whether it did, and when the next move may come.
  *
  * A part's sum is written by the part's worker only, and read by worker 0 at any time. No result
  * depends on it.

@@ -252,14 +252,34 @@ bool migrate_is_on(const struct timewarp *tw)
            (tw->move.stage != MOVE_NONE || sync_load_acquire(&migration->due) > tw->gvt.round);
 }
 
+static void name_next_owners(const struct cw_sim *sim, struct migration *migration)
+{
+    for (uint32_t lp = 0; lp < sim->model.lp_count; lp++)
+        migration->lp_next[lp] = migration->part_next[migration->lp_part[lp]];
+}
+
+void migrate_lookaheads(struct timewarp *tw, int64_t *now_ps, int64_t *next_ps)
+{
+    const struct cw_sim *const sim = tw->worker->sim;
+    struct migration *const migration = sim->migration;
+    const uint32_t n = sim->worker_count;
+    *now_ps = *next_ps = migration->least_next == NULL ? 0 : CW_TIME_MAX;
+    if (migration->least_next == NULL)
+        return;
+    for (uint32_t i = 0; i < n * n; i++)
+        if (i / n != i % n && sim->config.least_delay_ps[i] < *now_ps)
+            *now_ps = sim->config.least_delay_ps[i];
+    name_next_owners(sim, migration);
+    *next_ps = plan_delays(sim, migration);
+}
+
 bool migrate_plan(struct timewarp *tw)
 {
     struct cw_sim *const sim = tw->worker->sim;
     struct migration *const migration = sim->migration;
     if (memcmp(migration->part_next, migration->part_worker, migrate_part_bytes(migration)) == 0)
         return false;
-    for (uint32_t lp = 0; lp < sim->model.lp_count; lp++)
-        migration->lp_next[lp] = migration->part_next[migration->lp_part[lp]];
+    name_next_owners(sim, migration);
     if (migration->least_next != NULL && plan_delays(sim, migration) <= 0 &&
         sim->config.sync == CW_CONSERVATIVE)
         return false;
@@ -483,6 +503,7 @@ static void migrate_go_on(struct timewarp *tw, struct migrate_slot *slot)
                  (long long)now.time_ps, (long long)tw->gvt.now.time_ps, (long long)safe_ps);
     tw->gvt.now = now;
     tw->gvt.safe_ps = safe_ps;
+    record_outbox_change_lanes(&tw->outbox);
     tw->move.ticks += clock_ticks() - tw->move.begun;
     tw->move.stage = MOVE_NONE;
 }

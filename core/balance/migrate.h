@@ -79,6 +79,9 @@ uint32_t migrate_part_of(const struct cw_sim *sim, uint32_t lp);
  * simulation, another move is due, memory is tight or an event has failed.
  */
 uint32_t *migrate_draft(struct timewarp *tw);
+/* The least delay between any two workers, now and with the draft; CW_TIME_MAX: no event goes
+ * between workers; 0: none is known. */
+void migrate_lookaheads(struct timewarp *tw, int64_t *now_ps, int64_t *next_ps);
 /* Has the draft take place at the end of the next round. False: it does not, since no part would
  * change its worker, or the conservative mode would be left without lookahead. */
 bool migrate_plan(struct timewarp *tw);

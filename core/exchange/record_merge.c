@@ -216,6 +216,29 @@ static const struct entry *head_of(const struct merge_lane *lane)
     return &lane->due[lane->first].entry;
 }
 
+static uint64_t placement_of(const struct entry *entry)
+{
+    struct record_chunk_event head;
+    memcpy(&head, (const uint8_t *)entry->event - sizeof head, sizeof head);
+    return head.placement;
+}
+
+/* Whether the head of lane `a` is delivered before that of lane `b`. Of equal events the one that
+ * was handled first comes first: I-REC-4. */
+static inline bool lane_before(const struct merge_lane *a, const struct merge_lane *b)
+{
+    const struct entry *const one = head_of(a), *const other = head_of(b);
+    if (one->time_ps != other->time_ps || one->key_high != other->key_high ||
+        one->key_low != other->key_low)
+        return entry_before(one, other);
+    if (entry_before(one, other) || entry_before(other, one))
+        return entry_before(one, other);
+    CW_INVARIANT("I-REC-4", placement_of(one) != placement_of(other),
+                 "two workers have committed equal events of LP %u at %lld ps in one placement",
+                 (unsigned)entry_lp(one), (long long)one->time_ps);
+    return placement_of(one) < placement_of(other);
+}
+
 /* Moves the lane at a place of the heap down to where it belongs. */
 static void sift_down(struct record_merger *merger, uint32_t place)
 {
@@ -224,10 +247,9 @@ static void sift_down(struct record_merger *merger, uint32_t place)
         uint32_t child = 2 * place + 1;
         if (child >= merger->heap_count)
             break;
-        if (child + 1 < merger->heap_count &&
-            entry_before(head_of(heap[child + 1]), head_of(heap[child])))
+        if (child + 1 < merger->heap_count && lane_before(heap[child + 1], heap[child]))
             child++;
-        if (!entry_before(head_of(heap[child]), head_of(lane)))
+        if (!lane_before(heap[child], lane))
             break;
         heap[place] = heap[child];
         place = child;

@@ -87,7 +87,8 @@ uint8_t *record_outbox_add(struct record_outbox *outbox, const struct cw_event *
 {
     const size_t copied = offsetof(struct cw_event, payload) + event->payload_bytes;
     const struct record_chunk_event head = {.event_bytes = (uint32_t)record_round_up(copied),
-                                            .records_bytes = (uint32_t)records_bytes};
+                                            .records_bytes = (uint32_t)records_bytes,
+                                            .placement = outbox->placement};
     const size_t bytes = sizeof head + head.event_bytes + record_round_up(records_bytes);
     if ((outbox->open == NULL || outbox->open->bytes - outbox->written < bytes) &&
         !go_on(outbox, bytes))

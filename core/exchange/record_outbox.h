@@ -17,6 +17,16 @@
  *      sets it to NULL when it has taken the list. So each side changes only the word that the
  *      other has left, and a chunk is in one list at a time.
  *
+ * I-REC-4 (equal events): two events of one LP may be equal in the total order, and the records of
+ * the one that was handled first come first. If the LP has changed its lane between the two, only
+ * their placements tell. A placement is a span of time in which no LP's records change their lane:
+ * parts move (core/balance/migrate.h) and events are gathered (core/gather/gather.h) between two
+ * placements. Proof:
+ *   1. Each worker counts each such change once, after it has committed all that it commits before
+ *      the change. No event is handled between the first worker's count and the last one's.
+ *   2. So of two events of one LP the one with the lesser placement was handled first. With the
+ * same placement both are in one lane, in the order in which they were handled.
+ *
  * The outbox is its worker's; between drains it is the host's.
  */
 #ifndef CORE_RECORD_OUTBOX_H
@@ -44,7 +54,7 @@ struct record_chunk {
 struct record_chunk_event {
     uint32_t event_bytes;   /* header and payload, rounded up to 16 */
     uint32_t records_bytes; /* as they are; the next event starts at a multiple of 16 */
-    uint64_t reserved;
+    uint64_t placement;     /* when it was committed (I-REC-4) */
 };
 
 /* The words that a worker and the merger share. */
@@ -58,6 +68,7 @@ struct record_outbox {
     struct memory *memory;
     struct record_lane *lane; /* NULL: no record is ever added */
     uint64_t owner;
+    uint64_t placement;         /* changes of the lanes so far (I-REC-4) */
     struct record_chunk *open;  /* NULL: no record was added yet */
     size_t written;             /* bytes of the open chunk, published or not */
     uint64_t added;             /* bytes, ever; */
@@ -85,6 +96,8 @@ static inline uint64_t record_outbox_bytes(const struct record_outbox *outbox)
 /* Room for an event's records, which the caller fills before the next call. NULL: out of memory. */
 uint8_t *record_outbox_add(struct record_outbox *outbox, const struct cw_event *event,
                            size_t records_bytes);
+/* LPs change the worker that commits their events, and so their lane: I-REC-4. */
+static inline void record_outbox_change_lanes(struct record_outbox *outbox) { outbox->placement++; }
 /* Publishes all records that were added. Returns the bytes that were published, ever. */
 uint64_t record_outbox_publish(struct record_outbox *outbox);
 /* Takes back the chunks that the merger has emptied. */

@@ -3,6 +3,8 @@
  */
 #include "core/gather/pace.h"
 
+#include <math.h>
+
 #define SETTLE_S       0.0002
 #define TRIAL_S        0.001
 #define WINDOW_S       0.004
@@ -111,8 +113,8 @@ static void judge_best(struct pace *pace, double now_s, double change_s)
     } else if (rate < SLOWER * pace->decided) {
         pace->decided = rate;
         pace->interval_s = INTERVAL_MIN_S;
-        if (pace->next_s > now_s + pace->interval_s)
-            pace->next_s = now_s + pace->interval_s;
+        const double soon_s = TRIAL_SHARE * 2 * change_s;
+        pace->next_s = fmin(pace->next_s, now_s + fmax(soon_s, pace->interval_s));
     }
 }
 

@@ -31,7 +31,8 @@
 enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
 /* Events between two looks at the time, while one thread has all events. */
 enum { BATCH_GATHERED = 4096, BATCH_GATHERED_OFTEN = 8 };
-enum { EVENTS_MEASURED = 32 }; /* in a sampled turn (balance.h) */
+/* In a sampled turn (balance.h): so many events, or that part of a batch. */
+enum { EVENTS_MEASURED_MIN = 32, MEASURED_SHARE = 8 };
 /* Looks for records of other workers after the last event; of them, those without a pause. */
 enum { LAST_LOOKS_MAX = 1 << 14, LAST_LOOKS_SPUN = 64 };
 
@@ -362,12 +363,14 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
  */
 static unsigned handle_measured(struct timewarp *tw)
 {
-    unsigned handled = 0;
+    unsigned handled = 0, most = tw->throttle.batch / MEASURED_SHARE;
     uint64_t since = clock_ticks();
     const struct entry *least;
     if (tw->worker->sim->balance == NULL)
         return 0;
-    while (handled < tw->throttle.batch && handled < EVENTS_MEASURED &&
+    if (most < EVENTS_MEASURED_MIN)
+        most = EVENTS_MEASURED_MIN;
+    while (handled < tw->throttle.batch && handled < most &&
            (least = pending_peek(&tw->worker->pending)) != NULL) {
         const uint32_t lp = entry_lp(least);
         const enum verdict verdict = worker_step(tw, false);

@@ -4,16 +4,17 @@
  *
  * A node of the graph is a PE. A context that waits for another PE gives its PE an edge: from an
  * empty queue to the sender, from a full ring to the receiver, from a wait for a notification to
- * the PE that should send it. A receive from any direction has edges to all its senders, although
- * one of them would do. A join or a barrier has none: it waits for contexts of its own PE, which
- * have edges of their own.
+ * the PE that should send it. A receive from several directions has an edge for each direction that
+ * still lacks a tile. Of a receive from any direction these are all, although one tile would do. A
+ * join or a barrier has none: it waits for contexts of its own PE, which have edges of their own.
  */
 #include "lp/host/deadlock.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lp/host/wait_graph.h"
+#include "lp/kernel/tl_call.h"
 #include "lp/queues/queue_ends.h"
 
 static const uint32_t no_pe = UINT32_MAX;
@@ -29,26 +30,27 @@ static bool runs_kernel(const struct lp_model *m, const struct lp_pe *pe)
     return lp_context(m, pe, 0)->kernel.launch != 0;
 }
 
+/* The directions in which a context waits, for data or for room, one bit each. */
+static uint32_t awaited_dirs(const struct lp_kernel *kernel)
+{
+    if (kernel->launch == 0)
+        return 0;
+    if (kernel->wait == LP_WAIT_DATA)
+        return kernel->call.dirs;
+    return kernel->wait == LP_WAIT_CREDIT ? 1u << kernel->call.dir : 0;
+}
+
 /* The PEs for which a context waits, at most HW_DIRS_MAX. Returns their number. */
-static uint32_t awaited_peers(const struct lp_model *m, const struct lp_pe *state, uint32_t pe,
-                              const struct lp_kernel *kernel, uint32_t *peers)
+static uint32_t awaited_peers(const struct lp_model *m, uint32_t pe, const struct lp_kernel *kernel,
+                              uint32_t *peers)
 {
     enum hw_dir peer_dir;
     uint32_t count = 0;
-    if (kernel->launch == 0)
-        return 0;
-    if (kernel->wait == LP_WAIT_NOTIFY) {
+    if (kernel->launch != 0 && kernel->wait == LP_WAIT_NOTIFY)
         peers[count++] = kernel->call.peer;
-        return count;
-    }
-    if (kernel->wait != LP_WAIT_CREDIT && kernel->wait != LP_WAIT_DATA)
-        return 0;
-    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
-        const bool meant = kernel->call.dir == dir ||
-                           (kernel->call.dir >= HW_DIRS_MAX && (state->installed >> dir & 1));
-        if (meant && lp_queue_peer(m, pe, dir, &peers[count], &peer_dir))
+    for (uint32_t dirs = awaited_dirs(kernel); dirs != 0; dirs &= dirs - 1)
+        if (lp_queue_peer(m, pe, (enum hw_dir)__builtin_ctz(dirs), &peers[count], &peer_dir))
             count++;
-    }
     return count;
 }
 
@@ -60,7 +62,7 @@ static const struct lp_kernel *waiting_kernel(const struct lp_model *m, const st
     for (uint32_t i = 0; i < m->config.contexts; i++) {
         const struct lp_kernel *kernel = &lp_context(m, state, i)->kernel;
         uint32_t peers[HW_DIRS_MAX];
-        const uint32_t count = awaited_peers(m, state, pe, kernel, peers);
+        const uint32_t count = awaited_peers(m, pe, kernel, peers);
         if (count > 0 && speaks == NULL)
             speaks = kernel;
         for (uint32_t k = 0; k < count; k++)
@@ -96,77 +98,81 @@ static bool build_wait_graph(const struct lp_model *m, const struct cw_sim *sim,
         }
         *waiting += runs_kernel(m, state);
         for (uint32_t i = 0; runs_kernel(m, state) && i < m->config.contexts; i++)
-            used += awaited_peers(m, state, pe, &lp_context(m, state, i)->kernel, edges + used);
+            used += awaited_peers(m, pe, &lp_context(m, state, i)->kernel, edges + used);
     }
     (*first)[count] = used;
     *graph = (struct wait_graph){count, *first, edges};
     return true;
 }
 
-/* A text being appended to, never beyond its end. */
-struct text {
-    char *at;
-    size_t left;
-};
-
-static void append_text(struct text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void append_text(struct text *text, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    const int n = vsnprintf(text->at, text->left, format, args);
-    va_end(args);
-    const size_t used = n < 0 ? 0 : (size_t)n < text->left ? (size_t)n : text->left - 1;
-    text->at += used;
-    text->left -= used;
-}
-
-static void append_pe(struct text *text, const struct lp_model *m, uint32_t pe)
+static void print_pe(FILE *out, const struct lp_model *m, uint32_t pe)
 {
     const struct hw_place place = hw_place_of(&m->hw, pe);
-    append_text(text, "%u.%u.%u", place.sip, place.cube, place.pe);
+    fprintf(out, "%u.%u.%u", place.sip, place.cube, place.pe);
 }
 
-/* The PE, and its wait for `peer`; no_pe: for any peer. */
-static void append_wait(struct text *text, const struct lp_model *m, const struct cw_sim *sim,
-                        uint32_t pe, uint32_t peer)
+/* The directions that lack a tile: those that lead to `peer`, if any does, else all of them. */
+static void print_missing(FILE *out, const struct lp_model *m, uint32_t pe,
+                          const struct lp_kernel *kernel, uint32_t peer)
 {
-    const struct lp_kernel *kernel = waiting_kernel(m, pe_state(m, sim, pe), pe, peer);
-    const enum hw_dir dir = (enum hw_dir)kernel->call.dir;
-    append_text(text, "PE ");
-    append_pe(text, m, pe);
+    uint32_t dirs = kernel->call.dirs, to_peer = 0, at;
+    enum hw_dir peer_dir;
+    for (uint32_t left = dirs; left != 0; left &= left - 1)
+        if (lp_queue_peer(m, pe, (enum hw_dir)__builtin_ctz(left), &at, &peer_dir) && at == peer)
+            to_peer |= left & -left;
+    dirs = to_peer != 0 ? to_peer : dirs;
+    for (const char *separator = ""; dirs != 0; dirs &= dirs - 1, separator = " and ")
+        fprintf(out, "%s%s", separator, lp_dir_name(m, pe, (enum hw_dir)__builtin_ctz(dirs)));
+}
+
+/* The wait of a context, as it concerns `peer`; no_pe: any. */
+static void print_wait(FILE *out, const struct lp_model *m, uint32_t pe,
+                       const struct lp_kernel *kernel, uint32_t peer)
+{
+    char at[TL_SOURCE_TEXT_BYTES];
     switch (kernel->wait) {
     case LP_WAIT_DATA:
-        append_text(text, " waits for data from %s",
-                    dir < HW_DIRS_MAX ? lp_dir_name(m, pe, dir) : "any direction");
+        fputs("waits for data from ", out);
+        if (kernel->call.kind == CALL_RECV_ANY)
+            fputs("any direction", out);
+        else
+            print_missing(out, m, pe, kernel, peer);
         break;
     case LP_WAIT_CREDIT:
-        append_text(text, " waits for room in %s", lp_dir_name(m, pe, dir));
+        fprintf(out, "waits for room in %s", lp_dir_name(m, pe, (enum hw_dir)kernel->call.dir));
         break;
     case LP_WAIT_NOTIFY:
-        append_text(text, " waits for a notification from PE ");
-        append_pe(text, m, kernel->call.peer);
-        append_text(text, ", tag %u", kernel->call.tag);
+        fputs("waits for a notification from PE ", out);
+        print_pe(out, m, kernel->call.peer);
+        fprintf(out, ", tag %u", kernel->call.tag);
         break;
     default:
-        append_text(text, " waits at a barrier of its contexts");
+        fputs("waits at a barrier of its contexts", out);
     }
+    fputs(tl_source_text(kernel->source, at, sizeof at), out);
 }
 
-static void append_cycle(struct text *text, const struct lp_model *m, const struct cw_sim *sim,
-                         const uint32_t *cycle, uint32_t length)
+/* The PE, and its wait for `peer`. */
+static void print_pe_and_wait(FILE *out, const struct lp_model *m, const struct cw_sim *sim,
+                              uint32_t pe, uint32_t peer)
+{
+    fputs("PE ", out);
+    print_pe(out, m, pe);
+    fputc(' ', out);
+    print_wait(out, m, pe, waiting_kernel(m, pe_state(m, sim, pe), pe, peer), peer);
+}
+
+static void print_cycle(FILE *out, const struct lp_model *m, const struct cw_sim *sim,
+                        const uint32_t *cycle, uint32_t length)
 {
     const uint32_t shown = length < 12 ? length : 12;
-    append_text(text, "a cycle of %u: ", length);
+    fprintf(out, "a cycle of %u: ", length);
     for (uint32_t i = 0; i < shown; i++) {
-        append_wait(text, m, sim, cycle[i], cycle[(i + 1) % length]);
-        append_text(text, ", ");
+        print_pe_and_wait(out, m, sim, cycle[i], cycle[(i + 1) % length]);
+        fputs(", ", out);
     }
-    if (shown < length)
-        append_text(text, "... ");
-    append_text(text, "back to PE ");
-    append_pe(text, m, cycle[0]);
+    fprintf(out, "%sback to PE ", shown < length ? "... " : "");
+    print_pe(out, m, cycle[0]);
 }
 
 /* None of the PEs that this PE waits for runs a kernel: they have finished, or were never
@@ -182,8 +188,8 @@ static bool is_orphan(const struct lp_model *m, const struct cw_sim *sim,
     return true;
 }
 
-static void append_orphans(struct text *text, const struct lp_model *m, const struct cw_sim *sim,
-                           const struct wait_graph *graph)
+static void print_orphans(FILE *out, const struct lp_model *m, const struct cw_sim *sim,
+                          const struct wait_graph *graph)
 {
     uint32_t shown = 0, all = 0;
     for (uint32_t pe = 0; pe < graph->count; pe++) {
@@ -191,56 +197,72 @@ static void append_orphans(struct text *text, const struct lp_model *m, const st
             continue;
         const uint32_t peers = graph->first[pe + 1] - graph->first[pe];
         const uint32_t peer = peers > 0 ? graph->to[graph->first[pe]] : no_pe;
-        append_text(text, shown++ ? "; " : "");
-        append_wait(text, m, sim, pe, peer);
+        fputs(shown++ ? "; " : "", out);
+        print_pe_and_wait(out, m, sim, pe, peers == 1 ? peer : no_pe);
         if (peers != 1)
             continue;
-        append_text(text, ": its peer, PE ");
-        append_pe(text, m, peer);
-        append_text(text, "%s",
-                    pe_state(m, sim, peer)->epoch == pe_state(m, sim, pe)->epoch
-                        ? ", has finished"
-                        : ", runs no kernel");
+        fputs(": its peer, PE ", out);
+        print_pe(out, m, peer);
+        fputs(pe_state(m, sim, peer)->epoch == pe_state(m, sim, pe)->epoch ? ", has finished"
+                                                                           : ", runs no kernel",
+              out);
     }
     if (all > shown)
-        append_text(text, "; and %u more", all - shown);
+        fprintf(out, "; and %u more", all - shown);
 }
 
-void lp_deadlock_summary(const struct lp_model *m, const struct cw_sim *sim, char *buffer,
-                         size_t bytes)
+static void print_summary(FILE *out, const struct lp_model *m, const struct cw_sim *sim)
 {
-    struct text text = {buffer, bytes};
     struct wait_graph graph = {0};
     uint32_t *first, *cycle = NULL, waiting, length = 0;
     if (!build_wait_graph(m, sim, &graph, &first, &waiting) ||
         !wait_graph_shortest_cycle(&graph, &cycle, &length)) {
-        append_text(&text,
-                    "IpcqDeadlock: kernels wait and nothing is left to happen (no memory for "
-                    "the wait-for graph)");
+        fputs("IpcqDeadlock: kernels wait and nothing is left to happen (no memory for the "
+              "wait-for graph)",
+              out);
         goto done;
     }
-    append_text(&text, "IpcqDeadlock: %u kernel%s and nothing is left to happen: ", waiting,
-                waiting == 1 ? " waits" : "s wait");
+    fprintf(out, "IpcqDeadlock: %u kernel%s and nothing is left to happen: ", waiting,
+            waiting == 1 ? " waits" : "s wait");
     if (length > 0)
-        append_cycle(&text, m, sim, cycle, length);
+        print_cycle(out, m, sim, cycle, length);
     else
-        append_orphans(&text, m, sim, &graph);
-    append_text(&text, ". Each send needs a receive on the other side, in the opposite direction");
+        print_orphans(out, m, sim, &graph);
+    fputs(". Each send needs a receive on the other side, in the opposite direction", out);
 done:
     free(cycle);
     free((uint32_t *)(uintptr_t)graph.to);
     free(first);
 }
 
+int lp_deadlock_report(const struct lp_model *m, const struct cw_sim *sim, struct cw_error *error)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *const out = open_memstream(&text, &bytes);
+    if (out == NULL)
+        return cw_error_set(error, CW_PROGRAM_FAILED,
+                            "IpcqDeadlock: kernels wait and nothing is left to happen (no memory "
+                            "for the report)");
+    print_summary(out, m, sim);
+    fputc('\n', out);
+    lp_pointer_dump(m, sim, LP_POINTER_LINES_MAX, out);
+    if (fclose(out) != 0 || text == NULL) {
+        free(text);
+        return cw_error_memory(error, "the report of a deadlock");
+    }
+    text[strlen(text) - 1] = '\0'; /* the end of its last line */
+    (void)cw_error_set(error, CW_PROGRAM_FAILED, "%s", text);
+    free(text);
+    return CW_PROGRAM_FAILED;
+}
+
 /* A context waits for data or a credit of this direction. */
 static bool is_waited_for(const struct lp_model *m, const struct lp_pe *pe, enum hw_dir dir)
 {
-    for (uint32_t i = 0; i < m->config.contexts; i++) {
-        const struct lp_kernel *kernel = &lp_context(m, pe, i)->kernel;
-        if (kernel->launch != 0 && kernel->call.dir == dir &&
-            (kernel->wait == LP_WAIT_DATA || kernel->wait == LP_WAIT_CREDIT))
+    for (uint32_t i = 0; i < m->config.contexts; i++)
+        if (awaited_dirs(&lp_context(m, pe, i)->kernel) >> dir & 1)
             return true;
-    }
     return false;
 }
 

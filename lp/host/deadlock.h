@@ -9,10 +9,15 @@
 
 #include "lp/model.h"
 
-/* The first line: the shortest cycle of the wait-for graph; or, without a cycle, the PEs that wait
- * for a peer that has finished or was never launched. Truncated to fit. */
-void lp_deadlock_summary(const struct lp_model *m, const struct cw_sim *sim, char *text,
-                         size_t bytes);
+enum { LP_POINTER_LINES_MAX = 64 }; /* in a report for a person */
+
+/*
+ * Fills *error, and returns CW_PROGRAM_FAILED. The first line of the text is the shortest cycle of
+ * the wait-for graph; or, without a cycle, the PEs that wait for a peer that has finished or was
+ * never launched. The lines that follow are those of lp_pointer_dump(). cw_error_text() has it
+ * whole.
+ */
+int lp_deadlock_report(const struct lp_model *m, const struct cw_sim *sim, struct cw_error *error);
 
 /* The pointers of every installed queue, a line each. */
 void lp_pointer_list(const struct lp_model *m, const struct cw_sim *sim, FILE *out);

@@ -177,7 +177,7 @@ void lp_least_delays(const struct lp_model *m, uint32_t workers, const uint32_t 
 /* Whether moves of whole SIPs can balance the workers: none is split, and there are enough. */
 static bool moves_sips(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker)
 {
-    enum { SIPS_PER_WORKER = 4 };
+    enum { SIPS_PER_WORKER = 2 };
     for (uint32_t i = 0; i < m->hw.sip_count * m->cubes; i++)
         if (cube_worker[i] != cube_worker[i / m->cubes * m->cubes])
             return false;

@@ -37,7 +37,7 @@ void lp_least_delays(const struct lp_model *m, uint32_t workers, const uint32_t 
 
 /*
  * Fills lp_part [lp_count]: the LPs that move between workers together. A part is a whole SIP, or
- * a cube if a SIP is split or there are fewer than four to a worker. An IO die goes with its SIP's
+ * a cube if a SIP is split or there are fewer than two to a worker. An IO die goes with its SIP's
  * first cube; the host and each switch are parts of their own.
  */
 void lp_parts(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,

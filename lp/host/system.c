@@ -421,9 +421,7 @@ static int check_ended(struct lp_system *system, struct cw_error *error)
     if (lp_system_times(system)->returned == system->times.submitted)
         return lp_check_received(&system->model, system->sim, system->launched,
                                  system->launched_count, error);
-    error->exit_code = CW_PROGRAM_FAILED;
-    lp_deadlock_summary(&system->model, system->sim, error->text, sizeof error->text);
-    return CW_PROGRAM_FAILED;
+    return lp_deadlock_report(&system->model, system->sim, error);
 }
 
 int lp_system_drain(struct lp_system *system, struct cw_error *error)

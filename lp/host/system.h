@@ -81,7 +81,7 @@ int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint
                               struct cw_error *error);
 
 /* Runs until nothing is left to do. Kernels that then still wait: CW_PROGRAM_FAILED, with the
- * summary of deadlock.h. Tiles that nobody has received: likewise, with that of unreceived.h. */
+ * report of deadlock.h. Tiles that nobody has received: likewise, with that of unreceived.h. */
 int lp_system_drain(struct lp_system *system, struct cw_error *error);
 
 const struct lp_model *lp_system_model(const struct lp_system *system);

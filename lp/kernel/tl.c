@@ -242,7 +242,7 @@ static struct lp_call *start_receive(struct tl *tl, enum tl_call_kind kind, enum
 {
     struct lp_call *call = tl_start(tl, kind, bytes);
     call->dir = (uint8_t)dir;
-    call->dirs = (uint16_t)(1u << dir);
+    call->dirs = (uint16_t)((unsigned)dir < HW_DIRS_MAX ? 1u << dir : 0); /* the effect checks it */
     return call;
 }
 
@@ -260,6 +260,10 @@ void tl_recv_any(struct tl *tl, uint32_t bytes)
 
 void tl_recv_all(struct tl *tl, uint32_t dirs, uint32_t bytes)
 {
+    if (dirs >> HW_DIRS_MAX != 0)
+        tl_fail(tl, "IpcqInvalidDirection: ",
+                ": recv_all of the set 0x%x; a set has a bit for each of the directions 0 to %d",
+                dirs, HW_DIRS_MAX - 1);
     struct lp_call *call = tl_start(tl, CALL_RECV_ALL, bytes);
     call->dir = dirs ? (uint8_t)__builtin_ctz(dirs) : HW_DIRS_MAX;
     call->dirs = (uint16_t)dirs;

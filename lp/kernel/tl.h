@@ -27,6 +27,7 @@
 
 #include "core/cw.h"
 #include "hw/structure.h"
+#include "lp/kernel/tl_source.h"
 #include "lp/record.h"
 
 #define TL_FRAME_BYTES 96u
@@ -43,9 +44,11 @@ enum tl_status { TL_WAITING, TL_ENDED };
 
 #define TL_BEGIN(line)                                                                             \
     switch (*(line)) {                                                                             \
-    case 0:
+    case 0:                                                                                        \
+        TL_HERE();
 #define TL_CALL(line, call)                                                                        \
     do {                                                                                           \
+        TL_HERE();                                                                                 \
         (call);                                                                                    \
         *(line) = __LINE__;                                                                        \
         return TL_WAITING;                                                                         \
@@ -61,6 +64,7 @@ enum tl_status { TL_WAITING, TL_ENDED };
     } while (0)
 #define TL_END(line)                                                                               \
     }                                                                                              \
+    TL_HERE();                                                                                     \
     *(line) = 0;                                                                                   \
     return TL_ENDED
 

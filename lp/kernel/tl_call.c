@@ -67,8 +67,10 @@ void tl_fail(const struct tl *tl, const char *fault, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    cw_fail(tl->run->ctx, CW_PROGRAM_FAILED, "%sPE %u.%u.%u, kernel %s%s", fault, tl->run->sip,
-            tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name, text);
+    char at[TL_SOURCE_TEXT_BYTES];
+    cw_fail(tl->run->ctx, CW_PROGRAM_FAILED, "%sPE %u.%u.%u, kernel %s%s%s", fault, tl->run->sip,
+            tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name, text,
+            tl_source_text(tl->entered ? tl_here : tl->kernel->source, at, sizeof at));
 }
 
 void tl_emit_op(struct tl *tl, struct lp_op *op)

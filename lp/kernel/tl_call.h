@@ -57,6 +57,7 @@ struct tl {
     struct lp_kernel *kernel; /* mutable: of this context */
     const struct lp_launch *launch;
     int64_t local_ps; /* the kernel's own time, >= now */
+    bool entered;     /* the kernel's function runs: tl_here is its own */
 };
 
 /*
@@ -83,7 +84,8 @@ bool tl_in_step(struct tl *tl);
 void tl_wait_for(struct tl *tl, enum lp_wait wait);
 void tl_wait_for_channel(struct tl *tl, enum hw_vc vc); /* as lp_vc() has it */
 
-/* Fails the event: "FAULTPE 0.1.2, kernel NAME", followed by the formatted text. */
+/* Fails the event: "FAULTPE 0.1.2, kernel NAME", followed by the formatted text and the line of the
+ * kernel. */
 _Noreturn void tl_fail(const struct tl *tl, const char *fault, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 

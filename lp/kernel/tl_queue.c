@@ -4,6 +4,7 @@
  */
 #include "lp/kernel/tl_queue.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lp/fabric/pe_dma.h"
@@ -18,7 +19,9 @@ static void check_direction(struct tl *tl, enum hw_dir dir)
     const bool there = tl_installed(tl, dir);
     if (there && lp_queue_goes(m, self, dir, tl->kernel->call.kind == CALL_SEND))
         return;
-    char installed[160] = "";
+    char installed[160] = "", number[64];
+    (void)snprintf(number, sizeof number, "%u%s", (unsigned)dir,
+                   dir == HW_DIRS_MAX ? " (tl_dir() finds no such name)" : "");
     for (enum hw_dir other = 0; other < HW_DIRS_MAX; other++)
         if (tl_installed(tl, other)) {
             strncat(installed, *installed ? ", " : "", sizeof installed - strlen(installed) - 1);
@@ -26,7 +29,8 @@ static void check_direction(struct tl *tl, enum hw_dir dir)
                     sizeof installed - strlen(installed) - 1);
         }
     tl_fail(tl, "IpcqInvalidDirection: ", ": %s in direction %s, which %s; installed: %s",
-            tl_call_ops[tl->kernel->call.kind].name, lp_dir_name(m, self, dir),
+            tl_call_ops[tl->kernel->call.kind].name,
+            (unsigned)dir < HW_DIRS_MAX ? lp_dir_name(m, self, dir) : number,
             there ? "goes the other way only" : "is not installed there",
             *installed ? installed : "none");
 }
@@ -160,6 +164,8 @@ void tl_effect_recv(struct tl *tl)
     int64_t credit_ps = 0;
     if (!any)
         check_direction(tl, (enum hw_dir)call->dir);
+    else if (call->dirs == 0)
+        tl_fail(tl, "IpcqInvalidDirection: ", ": recv_any on a PE where no direction is installed");
     const enum hw_dir dir = direction_with_data(tl);
     if (dir == HW_DIRS_MAX) {
         tl_wait_for(tl, LP_WAIT_DATA);

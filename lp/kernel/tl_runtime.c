@@ -15,14 +15,25 @@
 #include "lp/fabric/pe_dma.h"
 #include "lp/kernel/tl_call.h"
 
+/* Enters the kernel's function, or the stream's, which goes on to its next call or its end. */
+static enum tl_status enter_kernel(struct tl *tl)
+{
+    const struct tl_kernel *const kernel = tl->launch->kernel;
+    enum tl_status (*const function)(struct tl *, void *) =
+        tl->kernel->stream == 0 ? kernel->run : kernel->stream[tl->kernel->stream - 1];
+    tl_here = tl->kernel->source;
+    tl->entered = true;
+    const enum tl_status status = function(tl, tl->kernel->frame);
+    tl->entered = false;
+    tl->kernel->source = tl_here;
+    return status;
+}
+
 /* Runs the kernel, or stream, until it waits or has ended. */
 static void run_kernel(struct tl *tl)
 {
-    const struct tl_kernel *kernel = tl->launch->kernel;
-    enum tl_status (*const enter)(struct tl *, void *) =
-        tl->kernel->stream == 0 ? kernel->run : kernel->stream[tl->kernel->stream - 1];
     while (tl_advance(tl))
-        if (enter(tl, tl->kernel->frame) == TL_ENDED)
+        if (enter_kernel(tl) == TL_ENDED)
             tl_start(tl, CALL_END, 0)->step = STEP_EFFECT;
 }
 

@@ -8,7 +8,7 @@ writes beside this file:
 - reduce_scatter_speeds.md, times at 64 MiB where a speed is another;
 - reduce_scatter_gain.md, by how much birs is shorter than rhd, by ranks, size and contention mode;
 - reduce_scatter_inter.md, birs_inter and rhd for more than 16 ranks, powers of two or not;
-- reduce_scatter_choice.md, what auto takes, and its time over that of the best.
+- reduce_scatter_choice.md, auto's algorithm, and its time over that of the best.
 All figures are simulated: the same on every machine.
 """
 import json

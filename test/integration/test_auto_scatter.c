@@ -1,7 +1,7 @@
 /*
  * test_auto_scatter.c: the choice among the reduce-scatters (ALGORITHMS.md, "The choice" and "The
- * cost model"): what auto takes and says, that it is nearly the best, and that its estimates are
- * near the simulated times.
+ * cost model"): the algorithm that auto takes, that it is nearly the best, and that its estimates
+ * are near the simulated times.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static const char *algorithm_of(const json_t *root)
     return json_string_value(json_object_get(last_result(root), "algorithm"));
 }
 
-/* Leaves the program's own lines of what came on standard error: a sanitizer may warn there. */
+/* Leaves the program's own lines of the text on standard error: a sanitizer may warn there. */
 static void keep_own_lines(char *text)
 {
     char *to = text;

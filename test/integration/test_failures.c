@@ -50,7 +50,23 @@ static void a_direction_that_is_not_installed(void **state)
     (void)state;
     EXPECT_FAILURE("wrong_direction", "",
                    "IpcqInvalidDirection: PE 0.0.0, kernel wrong_direction: send in direction "
-                   "global_E, which is not installed there; installed: S, E, intra_S, intra_E\n");
+                   "global_E, which is not installed there; installed: S, E, intra_S, intra_E (at "
+                   "test/plugins/broken_kernels.c:19)\n");
+}
+
+/* Four ranks wait for the machine, and one has drained it. */
+static void a_failure_of_the_machine_names_no_rank(void **state)
+{
+    (void)state;
+    struct run_output output =
+        run_line(3, "run --ccl %s", built_plugin_name_symbol(&plugin, "too_large", "none"));
+    const char text[] =
+        "cubewarp run: IpcqTileTooLarge: PE 0.0.0, kernel too_large: a tile of 4098 "
+        "bytes does not fit in a slot of 4096 (defaults.slot_size) (at "
+        "test/plugins/broken_kernels.c:";
+    assert_memory_equal(output.err, text, sizeof text - 1);
+    assert_ptr_equal(strchr(output.err, '\n'), output.err + strlen(output.err) - 1);
+    run_output_free(&output);
 }
 
 static void a_loaded_algorithm_of_another_collective(void **state)
@@ -80,14 +96,17 @@ static void a_tile_of_another_size_than_its_receive(void **state)
     run_output_free(&output); /* it is looked for only where asked */
 }
 
+#define LINE_41 " (at test/plugins/broken_kernels.c:41)"
+
 static void a_circle_of_receives(void **state)
 {
     (void)state;
     EXPECT_FAILURE(
         "everybody_receives", "",
-        "IpcqDeadlock: 4 kernels wait and nothing is left to happen: a cycle of 4: PE 0.0.0 waits "
-        "for data from E, PE 0.1.0 waits for data from S, PE 0.3.0 waits for data from W, PE "
-        "0.2.0 waits for data from N, back to PE 0.0.0. Each send needs a receive on the other "
+        "cubewarp run: IpcqDeadlock: 4 kernels wait and nothing is left to happen: a cycle of 4: "
+        "PE 0.0.0 waits for data from E" LINE_41 ", PE 0.1.0 waits for data from S" LINE_41
+        ", PE 0.3.0 waits for data from W" LINE_41 ", PE 0.2.0 waits for data from N" LINE_41
+        ", back to PE 0.0.0. Each send needs a receive on the other "
         "side, in the opposite direction\n",
         "\n0.0.0 E my_head=0 my_tail=0 peer_head_cache=0 peer_tail_cache=0\n",
         "\n0.2.0 N my_head=0 my_tail=0 peer_head_cache=0 peer_tail_cache=0\n");
@@ -98,7 +117,8 @@ static void a_ring_that_nobody_empties(void **state)
     (void)state;
     EXPECT_FAILURE("nobody_receives", "",
                    "IpcqDeadlock: 1 kernel waits and nothing is left to happen: PE 0.0.0 waits for "
-                   "room in E: its peer, PE 0.1.0, has finished. Each send needs a receive",
+                   "room in E (at test/plugins/broken_kernels.c:51): its peer, PE 0.1.0, has "
+                   "finished. Each send needs a receive",
                    "\n0.0.0 E my_head=8 my_tail=0 peer_head_cache=0 peer_tail_cache=0\n",
                    "\n0.1.0 W my_head=0 my_tail=0 peer_head_cache=8 peer_tail_cache=0\n");
 }
@@ -233,6 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_direction_that_is_not_installed),
+        cmocka_unit_test(a_failure_of_the_machine_names_no_rank),
         cmocka_unit_test(a_loaded_algorithm_of_another_collective),
         cmocka_unit_test(a_tile_of_another_size_than_its_receive),
         cmocka_unit_test(a_circle_of_receives),

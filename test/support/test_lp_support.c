@@ -7,6 +7,10 @@
 #include "collectives/data/data_commit.h"
 #include "collectives/data/data_pass.h"
 
+/* The lines of this file tell nothing of a script: its failures name none. */
+#undef TL_HERE
+#define TL_HERE() ((void)0)
+
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
 struct script_frame {
@@ -294,6 +298,13 @@ void machine_free(struct machine *m)
     lp_system_free(m->system);
     data_pass_free(m->data);
     free(m);
+}
+
+const char *first_line_of_error(const struct machine *m)
+{
+    static char line[sizeof m->error.text];
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(m->error.text, "\n"), m->error.text);
+    return line;
 }
 
 int try_scripts(struct machine *m, const struct part *parts, size_t count)

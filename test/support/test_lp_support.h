@@ -175,6 +175,9 @@ void machine_settle_data(struct machine *m);
 
 /* Launches, and runs until nothing is left to do. Returns the exit code; m->error says why. */
 int try_scripts(struct machine *m, const struct part *parts, size_t count);
+/* The first line of the machine's error: of a deadlock, all but the pointers. Valid until the next
+ * call. */
+const char *first_line_of_error(const struct machine *m);
 void run_scripts(struct machine *m, const struct part *parts, size_t count);
 #define RUN(m, ...)                                                                                \
     do {                                                                                           \

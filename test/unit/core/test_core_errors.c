@@ -526,6 +526,26 @@ static void bad_configurations_are_refused(void **state)
     assert_string_equal(error.text, "model acts has no LPs");
 }
 
+/* Longer than the struct has room for. */
+static void a_long_text_is_kept_whole_beside_its_error(void **state)
+{
+    (void)state;
+    struct cw_error error, second, copy;
+    assert_int_equal(cw_error_set(&error, CW_USAGE, "short"), CW_USAGE);
+    assert_ptr_equal(cw_error_text(&error), error.text);
+    assert_int_equal(cw_error_set(&error, CW_USAGE, "one %03000d end", 0), CW_USAGE);
+    assert_int_equal(cw_error_set(&second, CW_USAGE, "two %05000d end", 0), CW_USAGE);
+    copy = error;
+    assert_int_equal(strlen(error.text), sizeof error.text - 1);
+    assert_int_equal(strlen(cw_error_text(&copy)), 3008);
+    assert_string_equal(cw_error_text(&copy) + 3004, " end");
+    assert_int_equal(strlen(cw_error_text(&second)), 5008);
+    for (int i = 0; i < 64; i++) /* they take the places of all before */
+        (void)cw_error_set(&second, CW_USAGE, "%d %02000d", i, 0);
+    assert_ptr_equal(cw_error_text(&copy), copy.text);
+    assert_int_equal(strlen(cw_error_text(&second)), 2003);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -551,6 +571,7 @@ int main(void)
         cmocka_unit_test(changes_that_were_asked_for_pass),
         cmocka_unit_test(bad_injections_are_refused),
         cmocka_unit_test(bad_configurations_are_refused),
+        cmocka_unit_test(a_long_text_is_kept_whole_beside_its_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

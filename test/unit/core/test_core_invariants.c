@@ -204,6 +204,16 @@ static void deliver_an_earlier_event(void)
     (void)recorder_finish(&it->recorder, KEY_NEVER, NULL);
 }
 
+static void commit_equal_events_in_one_placement(void)
+{
+    struct one_chunk *const it = add_one();
+    (void)record_outbox_publish(&it->outbox);
+    record_outbox_init(&it->outbox, &it->memory, recorder_lane(&it->recorder, 0), 0, 2);
+    add_event(it, 1000);
+    (void)record_outbox_publish(&it->outbox);
+    (void)recorder_finish(&it->recorder, KEY_NEVER, NULL);
+}
+
 static void publish_after_the_bound(void)
 {
     struct one_chunk *const it = add_one();
@@ -252,6 +262,7 @@ static void a_broken_invariant_aborts_with_its_name_and_state(void **state)
     expect_failure(publish_more_than_a_chunk_holds, "I-REC-1", "of a chunk of 16384");
     expect_failure(give_a_chunk_back_too_early, "I-REC-1", "of worker 1 with 1 events");
     expect_failure(finish_while_the_recorder_delivers, "I-REC-2", "has a bound at ");
+    expect_failure(commit_equal_events_in_one_placement, "I-REC-4", "in one placement");
     expect_failure(deliver_an_earlier_event, "I-MERGE-1", "for 1000 ps after those for 2000 ps");
 }
 

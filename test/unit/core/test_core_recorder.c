@@ -1,7 +1,8 @@
 /*
  * test_core_recorder.c: the recorder (core/exchange/recorder.h): the sink is called beside the
  * workers, in the same order as by a sequential run; workers wait for it when memory is tight,
- * instead of failing; with one thread there is no recorder.
+ * instead of failing; with one thread there is no recorder; of equal events the one that was
+ * handled first comes first.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -14,7 +15,9 @@
 
 #include <cmocka.h>
 
+#include "core/commit_records.h"
 #include "core/cw.h"
+#include "core/exchange/recorder.h"
 
 enum { LPS = 8, TOKENS = 400, EMITS = 8, RECORD_BYTES = 64 };
 
@@ -139,12 +142,80 @@ static void workers_wait_for_a_slow_sink_rather_than_run_out_of_memory(void **st
     }
 }
 
+/* ---- equal events ---------------------------------------------------------------------------- */
+
+enum { WORDS_MAX = 8 };
+
+/* The first words of the records, as they are delivered. */
+struct words {
+    uint64_t word[WORDS_MAX];
+    size_t count;
+};
+
+static void note_word(void *arg, const struct cw_event *event, uint16_t kind, const void *record,
+                      uint16_t bytes)
+{
+    struct words *const words = arg;
+    (void)event, (void)kind;
+    assert_int_equal(bytes, sizeof *words->word);
+    assert_in_range(words->count, 0, WORDS_MAX - 1);
+    memcpy(&words->word[words->count++], record, bytes);
+}
+
+static void add_word(struct record_outbox *outbox, uint64_t word)
+{
+    struct cw_event event = {.time_ps = 1000};
+    struct commit_records records;
+    commit_records_init(&records, outbox->memory);
+    assert_true(commit_records_add(&records, 0, &word, sizeof word));
+    uint8_t *const at = record_outbox_add(outbox, &event, records.used);
+    assert_non_null(at);
+    memcpy(at, records.bytes, records.used);
+    commit_records_free(&records);
+}
+
+/* I-REC-4. An LP handles four events that are equal in the total order, and changes its worker
+ * before the third one, and again before the fourth. */
+static void equal_events_come_in_the_order_in_which_they_were_handled(void **state)
+{
+    enum { WORKERS = 2 };
+    (void)state;
+    for (uint32_t first = 0; first < WORKERS; first++) {
+        struct memory memory = {.bytes_max = 1 << 24};
+        struct record_outbox outboxes[WORKERS];
+        struct recorder *const recorder =
+            aligned_alloc(_Alignof(struct recorder), sizeof *recorder);
+        struct words words = {.count = 0};
+        assert_non_null(recorder);
+        assert_true(recorder_init(recorder, &memory, WORKERS, false, note_word, &words));
+        recorder_begin(recorder);
+        for (uint32_t i = 0; i < WORKERS; i++)
+            record_outbox_init(&outboxes[i], &memory, recorder_lane(recorder, i), i, WORKERS);
+        for (uint64_t word = 0; word < 4; word++) {
+            for (uint32_t i = 0; i < WORKERS && word >= 2; i++)
+                record_outbox_change_lanes(&outboxes[i]);
+            add_word(&outboxes[word == 2 ? 1 - first : first], word);
+        }
+        for (uint32_t i = 0; i < WORKERS; i++)
+            (void)record_outbox_publish(&outboxes[i]);
+        assert_true(recorder_finish(recorder, KEY_NEVER, NULL));
+        assert_int_equal(words.count, 4);
+        for (uint64_t word = 0; word < 4; word++)
+            assert_int_equal(words.word[word], word);
+        for (uint32_t i = 0; i < WORKERS; i++)
+            record_outbox_free(&outboxes[i]);
+        recorder_free(recorder);
+        free(recorder);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sink_hears_the_order_of_a_sequential_run_in_every_mode),
         cmocka_unit_test(most_records_are_delivered_beside_the_workers),
         cmocka_unit_test(with_one_thread_all_calls_are_on_the_hosts),
+        cmocka_unit_test(equal_events_come_in_the_order_in_which_they_were_handled),
         cmocka_unit_test(workers_wait_for_a_slow_sink_rather_than_run_out_of_memory),
     };
     return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);

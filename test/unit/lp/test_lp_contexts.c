@@ -50,7 +50,7 @@ static void expect_failure(struct machine *m, const struct line *script, const c
     const struct part parts[] = {{0, script}};
     machine_start(m);
     assert_int_equal(try_scripts(m, parts, 1), CW_PROGRAM_FAILED);
-    assert_string_equal(m->error.text, text);
+    assert_string_equal(first_line_of_error(m), text);
     machine_free(m);
 }
 

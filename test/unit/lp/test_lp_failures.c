@@ -17,7 +17,7 @@
         const struct part parts_[] = {__VA_ARGS__};                                                \
         assert_int_equal(try_scripts((m), parts_, COUNT_OF(parts_)), CW_PROGRAM_FAILED);           \
         assert_int_equal((m)->error.exit_code, 3);                                                 \
-        assert_string_equal((m)->error.text, text_);                                               \
+        assert_string_equal(first_line_of_error(m), text_);                                        \
     } while (0)
 
 /* ---- calls that cannot be carried out ----------------------------------------------------------
@@ -207,7 +207,7 @@ static void the_shortest_cycle_comes_first(void **state)
     };
     assert_int_equal(try_scripts(m, parts, COUNT_OF(parts)), CW_PROGRAM_FAILED);
     assert_string_equal(
-        m->error.text,
+        first_line_of_error(m),
         "IpcqDeadlock: 8 kernels wait and nothing is left to happen: a cycle of 3: PE 0.0.0 waits "
         "for data from global_W, PE 2.0.0 waits for data from global_W, PE 1.0.0 waits for data "
         "from global_W, back to PE 0.0.0. Each send needs a receive on the other side, in the "
@@ -268,6 +268,59 @@ static void a_wait_for_any_direction_is_named(void **state)
     assert_int_equal(try_scripts(m, parts, 1), CW_PROGRAM_FAILED);
     assert_non_null(strstr(m->error.text, "IpcqDeadlock"));
     assert_non_null(strstr(m->error.text, "PE 0.0.3 waits for data from any direction"));
+    /* the pointers of each of its queues: N and W in a corner of 4 x 2 PEs */
+    assert_non_null(strstr(m->error.text, "\n0.0.3 intra_S my_head=0 my_tail=0 peer_head_cache=0 "
+                                          "peer_tail_cache=0\n"));
+    assert_non_null(strstr(m->error.text, "\n0.0.3 intra_W my_head=0 "));
+    machine_free(m);
+}
+
+/* PE 0.0.0 waits for PE 1.0.0, which ends, and for PE 2.0.0, which waits for it: the circle goes
+ * through the direction that is the second to be missing. */
+static void each_missing_direction_of_a_receive_from_several_is_an_edge(void **state)
+{
+    (void)state;
+    const uint32_t both = 1u << HW_DIR_GLOBAL_E | 1u << HW_DIR_GLOBAL_W;
+    struct machine *m = small_machine(3, 1, 1);
+    machine_start(m);
+    EXPECT_FAILURE(
+        m,
+        "IpcqDeadlock: 2 kernels wait and nothing is left to happen: a cycle of 2: PE "
+        "0.0.0 waits for data from global_W, PE 2.0.0 waits for data from global_E, back "
+        "to PE 0.0.0. Each send needs a receive on the other side, in the opposite "
+        "direction",
+        {0, (const struct line[]){RECV_ALL(both, 16), DONE}}, {8, (const struct line[]){DONE}},
+        {16, (const struct line[]){RECV(HW_DIR_GLOBAL_E, 16), DONE}});
+    assert_non_null(strstr(m->error.text, "\n0.0.0 global_E my_head=0 "));
+    assert_non_null(strstr(m->error.text, "\n0.0.0 global_W my_head=0 "));
+    assert_non_null(strstr(m->error.text, "\n2.0.0 global_E my_head=0 "));
+    machine_free(m);
+}
+
+static void a_receive_that_no_direction_can_serve_is_refused(void **state)
+{
+    (void)state;
+    struct machine *m = small_machine(1, 1, 1);
+    m->config.wire_all_pes = false;
+    machine_start(m);
+    EXPECT_FAILURE(m,
+                   "IpcqInvalidDirection: PE 0.0.1, kernel script: recv_any on a PE where no "
+                   "direction is installed",
+                   {1, (const struct line[]){RECV_ANY(16), DONE}});
+    machine_free(m);
+    m = small_machine(1, 1, 1);
+    machine_start(m);
+    EXPECT_FAILURE(m,
+                   "IpcqInvalidDirection: PE 0.0.0, kernel script: recv_all of the set 0x20002; a "
+                   "set has a bit for each of the directions 0 to 15",
+                   {0, (const struct line[]){RECV_ALL(0x20002u, 16), DONE}});
+    machine_free(m);
+    m = small_machine(1, 1, 1);
+    machine_start(m);
+    EXPECT_FAILURE(m,
+                   "IpcqInvalidDirection: PE 0.0.0, kernel script: send in direction 16 (tl_dir() "
+                   "finds no such name), which is not installed there; installed: intra_S, intra_E",
+                   {0, (const struct line[]){SEND(HW_DIRS_MAX, 16), DONE}});
     machine_free(m);
 }
 
@@ -407,6 +460,8 @@ int main(void)
         cmocka_unit_test(a_wait_for_a_finished_peer_says_so),
         cmocka_unit_test(a_wait_for_a_peer_without_a_kernel_says_so),
         cmocka_unit_test(a_wait_for_any_direction_is_named),
+        cmocka_unit_test(each_missing_direction_of_a_receive_from_several_is_an_edge),
+        cmocka_unit_test(a_receive_that_no_direction_can_serve_is_refused),
         cmocka_unit_test(the_failure_that_stands_is_the_same_in_every_mode),
         cmocka_unit_test(a_deadlock_is_found_in_every_mode),
         cmocka_unit_test(the_dump_shows_both_ends_of_each_queue_that_is_not_idle),
