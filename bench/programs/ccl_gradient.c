@@ -184,7 +184,7 @@ static int add_row(struct gradient *g, const struct ccl_algorithm *algorithm,
 {
     struct bench_session *const session = g->session;
     const struct hw_config *const hw = &session->config->hw;
-    const double n = dist_world_size_of(session->dist);
+    const double n = (double)dist_world_size_of(session->dist) * session->shards;
     g->row = bench_add_row(session, "all_reduce", g->n_elem, 2 * (n - 1) / n, error);
     if (g->row == NULL)
         return error->exit_code;

@@ -430,7 +430,7 @@ bool config_value_read(struct config_loader *loader, const struct config_key *ke
 {
     const struct reader reader = {.loader = loader, .key = key, .path = path};
     struct config_value read = {.place = node->place};
-    /* null takes back what an earlier layer gave, where a key may be absent */
+    /* null takes back the value of an earlier layer, where a key may be absent */
     if ((key->flags & CONFIG_OPTIONAL) != 0 && node->kind == CONFIG_SCALAR && node->plain &&
         (is_text(node, "null") || is_text(node, "~"))) {
         *value = (struct config_value){0};

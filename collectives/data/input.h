@@ -12,7 +12,8 @@
  * whole numbers, of a seed that input_integers() made. */
 void input_fill(enum dtype dtype, uint64_t seed, uint64_t first, void *dst, size_t count);
 
-/* The same elements of a program's own values, element 0 first; values NULL: of the seed's stream. */
+/* The same elements of a program's own values, element 0 first; values NULL: of the seed's stream.
+ */
 void input_take(enum dtype dtype, const void *values, uint64_t seed, uint64_t first, void *dst,
                 size_t count);
 

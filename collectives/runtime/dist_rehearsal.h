@@ -1,6 +1,6 @@
 /*
- * dist_rehearsal.h: what a run would refuse before its machine is built, and what its first call
- * would refuse there: topology, hooks, mapper, validator, rings, tensors. `cubewarp check` asks so
+ * dist_rehearsal.h: the refusals of a run before its machine is built, and of its first call:
+ * topology, hooks, mapper, validator, rings, tensors. `cubewarp check` asks so
  * without a machine. On the host, before drains; nothing is kept.
  */
 #ifndef COLLECTIVES_DIST_REHEARSAL_H

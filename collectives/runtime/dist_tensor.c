@@ -124,7 +124,7 @@ static void check_buffer(const char *call, const struct tensor *tensor, enum dty
 static int write_shards(struct dist *dist, const struct tensor *tensor, const uint8_t *src,
                         struct cw_error *error)
 {
-    /* what was put off comes first, as the program has it */
+    /* fills that were put off come first, as in the program */
     int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
     for (uint32_t i = 0; i < tensor->shard_count && code == CW_OK; i++) {
         const struct tensor_shard *const shard = &tensor->shard[i];

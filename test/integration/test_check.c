@@ -1,6 +1,7 @@
 /*
- * test_check.c: `cubewarp check` finds what `cubewarp run` refuses, in the same words: topologies,
- * neighbors() hooks, mappers, validators and memories, from files and shared objects too.
+ * test_check.c: `cubewarp check` finds the faults that `cubewarp run` refuses, in the same words:
+ * topologies, neighbors() hooks, mappers, validators and memories, from files and shared objects
+ * too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +30,7 @@ static int clean(void **state)
     return built_plugin_remove(&plugin);
 }
 
-/* Both refuse the line, and what `check` says is part of what `run` says. */
+/* Both refuse the line, and the words of `check` are part of those of `run`. */
 static void refuse_alike(int exit_code, const char *line, const char *text)
 {
     struct run_output check = run_line(exit_code, "check %s", line);
@@ -92,10 +93,13 @@ static void topologies_and_memories_are_asked(void **state)
     refuse_symbol(
         "without_a_hook", "mesh_2d",
         "ccl.yaml:6:15: topology: mesh_2d needs a perfect square of ranks, and there are 5");
-    refuse_alike(4,
-                 "--algorithm lrab_pipelined_allreduce --set memory.hbm_mib=1 --set "
-                 "algorithms.lrab_pipelined_allreduce.n_elem=1000000",
-                 "HBM: ");
+    static const char line[] = "--algorithm lrab_pipelined_allreduce --set memory.hbm_mib=1 --set "
+                               "algorithms.lrab_pipelined_allreduce.n_elem=1000000";
+    struct run_output check = run_line(4, "check %s", line), run = run_line(4, "run %s", line);
+    assert_non_null(strstr(check.err, "HBM: a tensor needs 2031616 bytes"));
+    assert_non_null(strstr(run.err, "HBM: the tensors need 2000000 bytes"));
+    run_output_free(&check);
+    run_output_free(&run);
 }
 
 static void a_legal_configuration_is_ok(void **state)

@@ -110,7 +110,7 @@ static void log_and_threads_hear_of_the_values(void **state)
     json_decref(one);
     json_decref(two);
     struct run_output output = run_line(0, "replay %s", file("log"));
-    assert_non_null(strstr(output.out, "write 128,")); /* twice, into each of 64 shards */
+    assert_non_null(strstr(output.out, "write 128\n")); /* twice, into each of 64 shards */
     assert_non_null(strstr(output.out, " OK"));
     run_output_free(&output);
 }

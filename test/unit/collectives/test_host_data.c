@@ -142,7 +142,7 @@ static void a_loop_reduces_its_own_values(void **state)
     free_world(&world);
 }
 
-/* ---- what is refused ------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static void brings_too_little(int rank, void *arg)
 {
