@@ -191,6 +191,12 @@ int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struc
         session->program->name, (unsigned long long)bytes, session->config->ccl.slot_bytes);
 }
 
+void bench_set_bound(struct result_row *row, struct hw_bound bound)
+{
+    row->bound_ps = bound.ps;
+    row->bound_by = bound.by;
+}
+
 /* One row of a bench that sends single tiles. */
 static int run_tile_size(struct bench_session *session, uint64_t n_elem,
                          int (*once)(struct bench_session *session, uint64_t n_elem,
@@ -212,7 +218,7 @@ static int run_tile_size(struct bench_session *session, uint64_t n_elem,
         if (i >= warmup)
             bench_row_sample(row, dist_times(session->dist));
     }
-    row->bound_ps = bound_ps(session, bytes);
+    bench_set_bound(row, (struct hw_bound){bound_ps(session, bytes), "path"});
     return bench_row_finish(session, row, timed, error);
 }
 
