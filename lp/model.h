@@ -193,6 +193,9 @@ struct lp_kernel {
     uint8_t received_dir;           /* of the tile that the last receive returned */
     uint32_t received_seq;          /* and its number */
     uint32_t calls;                 /* made so far: numbers the current one */
+    uint32_t calls_received;        /* of them, up to the last receive (tl_watch.c) */
+    uint32_t reserved;
+    uint64_t kept_digest;           /* of the frame at a call since then */
     int64_t wait_ps;                /* since when it waits (polling counts from there) */
     const struct tl_source *source; /* of its latest call, a constant: for reports alone */
     struct lp_call call;

@@ -496,6 +496,9 @@ static bool look_around(struct timewarp *tw)
     if (tw->gvt.over)
         return true;
     if (tw->index == 0) {
+        if (worker->sim->config.events_max > 0 &&
+            stats_committed(worker->sim) > worker->sim->config.events_max)
+            worker_too_many_events(tw->worker);
         stats_tell_round(tw);
         balance_look(tw);
     }

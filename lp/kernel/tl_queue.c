@@ -146,6 +146,7 @@ static bool take_tile(struct tl *tl, enum hw_dir dir, int64_t *credit_ps)
     }
     tl->kernel->received_dir = (uint8_t)dir;
     tl->kernel->received_seq = tl->p->queue[dir].my_tail;
+    tl->kernel->calls_received = tl->kernel->calls;
     *credit_ps = lp_ipcq_consume(tl->run, tl->pe, dir);
     return true;
 }
