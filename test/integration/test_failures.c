@@ -173,9 +173,15 @@ static void an_illegal_value_in_a_call_is_the_kernels_fault(void **state)
     EXPECT_FAILURE("dot_range", "", AT "dot_range: dot of 2199023255552 bytes at offset 0 of TCM");
     EXPECT_FAILURE("received_from", "", AT "received_from: received_from direction ",
                    "which is not installed there");
-    EXPECT_FAILURE("load_range", "",
-                   "data pass: PE 0.0.0: load of 16 bytes: destination at "
-                   "1073741824, 16 bytes, passes the memory's end");
+    static const char *const more[] = {"", "--no-data"};
+    for (size_t i = 0; i < COUNT_OF(more); i++) {
+        EXPECT_FAILURE("load_range", more[i],
+                       AT "load_range: load of 16 bytes at offset 1073741824 of TCM");
+        EXPECT_FAILURE("send_range", more[i],
+                       AT "send_range: send of 16 bytes at offset 1073741824 of TCM");
+        EXPECT_FAILURE("into_range", more[i],
+                       AT "into_range: recv_into of 16 bytes at offset 1073741824 of SRAM");
+    }
 }
 
 static void an_algorithm_that_does_too_little_is_not_our_bug(void **state)
