@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/commit.h"
+#include "core/host/fault_guard.h"
 #include "core/simulation.h"
 #include "core/stats.h"
 #include "core/worker.h"
@@ -152,6 +153,7 @@ int sequential_drain(struct cw_sim *sim, struct cw_error *error)
     struct worker *const worker = &sim->workers[0];
     /* Nothing here is read after the jump but `sim` and `error`, which do not change. */
     if (setjmp(worker->failed) != 0) {
+        fault_guard_leave(); /* of a function that was jumped out of */
         *error = worker->failure;
         /* lack of memory may be noticed between two events, and a limit is */
         if (error->exit_code != CW_NO_RESOURCE && worker->ctx.event != NULL)

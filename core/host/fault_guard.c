@@ -135,8 +135,8 @@ static void give_signal_stack(void)
     stack_t stack;
     if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE) == 0)
         return;
-    void *const memory = mmap(NULL, SIGNAL_STACK_BYTES, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *const memory =
+        mmap(NULL, SIGNAL_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return;
     stack = (stack_t){.ss_sp = memory, .ss_size = SIGNAL_STACK_BYTES};

@@ -10,8 +10,9 @@
  *     fault_guard_leave();
  *
  * tell(arg, fault) is called on the same thread, in a signal's handler or in exit(). The guard is
- * off by then. It must not return; a longjmp() out of it is legal. Where no call is guarded, signals
- * and exit() do what they did before. A lock that the function held when it was caught stays held.
+ * off by then. It must not return; a longjmp() out of it is legal. Where no call is guarded,
+ * signals and exit() do what they did before. A lock that the function held when it was caught
+ * stays held.
  */
 #ifndef CORE_FAULT_GUARD_H
 #define CORE_FAULT_GUARD_H

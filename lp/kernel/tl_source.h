@@ -19,14 +19,14 @@ struct tl_source {
     uint64_t line;
 };
 
-/* The line that the kernel on this thread has passed last; NULL: it has passed none. */
-extern __thread const struct tl_source *tl_here;
+/* The line that the kernel on this thread has passed last; NULL: it has passed none. Volatile,
+ * since the kernel may fault, or go round for ever, right behind it. */
+extern __thread const struct tl_source *volatile tl_here;
 
-/* Volatile: the kernel may fault, or go round for ever, right behind it. */
 #define TL_HERE()                                                                                  \
     do {                                                                                           \
         static const struct tl_source here_ = {__FILE__, __LINE__};                                \
-        *(const struct tl_source *volatile *)&tl_here = &here_;                                    \
+        tl_here = &here_;                                                                          \
     } while (0)
 
 /* " (at chain.c:31)"; "" for NULL. Returns text. */

@@ -3,11 +3,11 @@
  *
  * A kernel that repeats itself for ever. A kernel is a function of its frame, of its arguments, and
  * of the tiles that it has received (their directions and numbers); no query tells it anything else
- * that changes. So a kernel that comes to an operation with the frame that it had at an earlier one,
- * and has received nothing in between, will come there again and again. Its frame is compared with
- * one that is kept, as a digest of 64 bits. After each power of two of calls the digest of that
- * moment is kept instead, so that a period of any length is found (Brent, 1980). Kernels that are
- * well seldom make so many calls without a receive, and others pay one comparison.
+ * that changes. So a kernel that comes to an operation with the frame that it had at an earlier
+ * one, and has received nothing in between, will come there again and again. Its frame is compared
+ * with one that is kept, as a digest of 64 bits. After each power of two of calls the digest of
+ * that moment is kept instead, so that a period of any length is found (Brent, 1980). Kernels that
+ * are well seldom make so many calls without a receive, and others pay one comparison.
  */
 #include "lp/kernel/tl_watch.h"
 

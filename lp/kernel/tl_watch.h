@@ -19,8 +19,8 @@ enum {
  * the event if the function breaks a rule. */
 enum tl_status tl_enter(struct tl *tl);
 
-/* The kernel has been entered `entries` times in this event. True: it goes on in an event at its own
- * time, which is on its way. */
+/* The kernel has been entered `entries` times in this event. True: it goes on in an event at its
+ * own time, which is on its way. */
 bool tl_rests(struct tl *tl, uint32_t entries);
 
 #endif
