@@ -1,8 +1,8 @@
 /*
  * fault_guard.c: see fault_guard.h.
  *
- * State: the guard of each thread, which the thread and the handlers on it use alone; and what the
- * process had for each signal before, written once under `once` and read by handlers afterwards.
+ * State: the guard of each thread, which the thread and the handlers on it use alone; and the
+ * former handler of each signal, written once under `once` and read by handlers afterwards.
  *
  * A signal that does not belong to a guarded call gets its former handler back, and is raised again
  * by the return from here: the instruction that failed is executed once more.
@@ -40,9 +40,9 @@ enum { SIGNALS = sizeof caught_signals / sizeof *caught_signals };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct sigaction former_actions[SIGNALS];
-static pthread_key_t thread_key; /* frees what a thread has here */
+static pthread_key_t thread_key; /* frees the means of a thread */
 
-/* What a thread gives back when it ends. */
+/* A thread gives these back when it ends. */
 struct thread_means {
     void *stack; /* NULL: it had one of its own */
     timer_t timer;

@@ -175,7 +175,7 @@ static void an_illegal_value_in_a_call_is_the_kernels_fault(void **state)
                    "which is not installed there");
     static const char *const more[] = {"", "--no-data"};
     for (size_t i = 0; i < COUNT_OF(more); i++) {
-        EXPECT_FAILURE("load_range", "",
+        EXPECT_FAILURE("load_range", more[i],
                        AT "load_range: load of 16 bytes at offset 1073741824 of TCM");
         EXPECT_FAILURE("send_range", more[i],
                        AT "send_range: send of 16 bytes at offset 1073741824 of TCM");
