@@ -61,7 +61,7 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
 {
     const struct run_options *options = session->options;
     const struct config *config = session->config;
-    const double n = dist_world_size_of(session->dist);
+    const double n = (double)dist_world_size_of(session->dist) * session->shards;
     const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     if (algorithm == NULL)
@@ -93,32 +93,31 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
                          : code;
 }
 
+static int ccl_allreduce_check_size(const struct bench_session *session, uint64_t n_elem,
+                                    struct cw_error *error)
+{
+    const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
+    const int code = dist_check_call(session->config, &call, error);
+    return code == CW_OK
+               ? bench_check_hbm(session, n_elem * dtype_bytes(session->options->dtype), error)
+               : code;
+}
+
 static int ccl_allreduce_prepare(struct bench_session *session, struct dist_options *dist,
                                  struct cw_error *error)
 {
-    for (size_t i = 0; i < bench_size_count(session); i++) {
-        const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, bench_size(session, i));
-        const int code = dist_check_call(session->config, &call, error);
-        if (code != CW_OK)
-            return code;
-    }
     dist->completed = ccl_allreduce_completed;
-    return CW_OK;
+    return bench_check_sizes(session, ccl_allreduce_check_size, error);
 }
 
 static int run_allreduce(struct bench_session *session, struct cw_error *error)
 {
-    for (size_t i = 0; i < bench_size_count(session); i++) {
-        const int code = ccl_allreduce_run_size(session, bench_size(session, i), error);
-        if (code != CW_OK)
-            return code;
-    }
-    return CW_OK;
+    return bench_run_sizes(session, ccl_allreduce_run_size, error);
 }
 
 const struct bench_program bench_ccl_allreduce = {.name = "ccl_allreduce",
                                                   .collective = true,
                                                   .does = CCL_ALL_REDUCE,
-                                                  .takes = {"input"},
+                                                  .takes = {"input", "bytes-per-rank"},
                                                   .prepare = ccl_allreduce_prepare,
                                                   .run = run_allreduce};

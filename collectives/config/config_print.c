@@ -91,7 +91,7 @@ static void print_absent_grid(struct printer *printer, const char *path)
         return;
     snprintf(text, sizeof text, "%" PRIu32, length);
     print_line(printer, open_groups(printer, path), last_part(path), text,
-               config_machine_value(tree, "system.sips.count")->place, " (a perfect square)");
+               config_machine_value(tree, "system.sips.count")->place, " (the squarest grid)");
 }
 
 static void print_machine(struct printer *printer)

@@ -11,7 +11,7 @@
  *
  * tell(arg, fault) is called on the same thread, in a signal's handler or in exit(). The guard is
  * off by then. It must not return; a longjmp() out of it is legal. Where no call is guarded,
- * signals and exit() do what they did before. A lock that the function held when it was caught
+ * signals and exit() have their former effect. A lock that the function held when it was caught
  * stays held.
  */
 #ifndef CORE_FAULT_GUARD_H
