@@ -49,7 +49,7 @@ KERNEL(divides_by_zero)
 {
     struct frame *f = state;
     TL_BEGIN(&f->line); /* 203 */
-    f->i = (uint32_t)(1 / zero);
+    f->i = (uint32_t)(100 / zero);
     TL_END(&f->line);
 }
 
