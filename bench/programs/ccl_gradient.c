@@ -191,9 +191,10 @@ static int add_row(struct gradient *g, const struct ccl_algorithm *algorithm,
     snprintf(g->row->algorithm, sizeof g->row->algorithm, "%s",
              ccl_algorithm_label(&session->config->ccl, algorithm));
     snprintf(g->row->redop, sizeof g->row->redop, "%s", redop_name(session->options->op));
-    bench_set_bound(g->row, g->policy.num_cubes == 1
-                                ? hw_bound_leaders(hw, g->row->ranks, 1, g->row->bytes, true)
-                                : hw_bound_all_reduce(hw, g->row->bytes));
+    if (session->config->ccl.ranks.per_sip == 0) /* no bound is known for ranks that share a SIP */
+        bench_set_bound(g->row, g->policy.num_cubes == 1
+                                    ? hw_bound_leaders(hw, g->row->ranks, 1, g->row->bytes, true)
+                                    : hw_bound_all_reduce(hw, g->row->bytes));
     if (!session->options->verify_data)
         return CW_OK;
     g->row->wrong = 0;

@@ -28,16 +28,27 @@ enum ccl_root { CCL_ROOT_CENTER, CCL_ROOT_CORNER, CCL_ROOT_XY };
 #define CCL_RANKS_MAX 512u
 struct ccl_ranks {
     bool mapped, by_mate; /* by_mate: `mate` is given, else `package` alone */
+    /* With the mapper rank_per_pe a rank is a PE, in order of (SIP, cube, PE): the PEs of a SIP,
+     * and so its ranks. 0: a rank is a SIP. */
+    uint32_t per_sip;
     uint16_t sip_of[CCL_RANKS_MAX], rank_on[CCL_RANKS_MAX];
 };
 static inline uint32_t ccl_sip_of(const struct ccl_ranks *ranks, uint32_t rank)
 {
-    return ranks->mapped ? ranks->sip_of[rank] : rank;
+    return ranks->mapped ? ranks->sip_of[rank] : ranks->per_sip ? rank / ranks->per_sip : rank;
 }
 static inline uint32_t ccl_rank_on(const struct ccl_ranks *ranks, uint32_t sip)
 {
     return ranks->mapped ? ranks->rank_on[sip] : sip;
 }
+
+/* The rank's PE among those of its SIP, where ranks are PEs. */
+static inline uint32_t ccl_pe_of(const struct ccl_ranks *ranks, uint32_t rank)
+{
+    return ranks->per_sip ? rank % ranks->per_sip : 0;
+}
+
+#define CCL_RANK_PER_PE "rank_per_pe" /* a mapper's name */
 
 struct ccl_config {
     char algorithm[CCL_NAME_BYTES];   /* the key under `algorithms` */

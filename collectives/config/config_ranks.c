@@ -101,12 +101,34 @@ void config_check_ranks(struct config_loader *loader, const struct config_tree *
     }
 }
 
+uint32_t config_pes_of_sip(const struct config_tree *tree)
+{
+    return count_of(config_machine_value(tree, "sip.cube_mesh.w")) *
+           count_of(config_machine_value(tree, "sip.cube_mesh.h")) *
+           count_of(config_machine_value(tree, "cube.pe_layout.pe_per_corner")) *
+           config_machine_value(tree, "cube.pe_layout.corners")->list_count;
+}
+
+/* The mapper says so; or there are more ranks than SIPs, and no mapper says otherwise. */
+bool config_ranks_are_pes(const struct config_tree *tree)
+{
+    const struct config_value *const mapper = list_of(tree, "mapper");
+    const struct config_value *const topology = list_of(tree, "topology");
+    if (config_given(mapper))
+        return strcmp(mapper->text, CCL_RANK_PER_PE) == 0;
+    return config_given(topology) && strcmp(topology->text, "none") != 0 &&
+           count_of(list_of(tree, "world_size")) >
+               count_of(config_machine_value(tree, "system.sips.count"));
+}
+
 void config_fill_ranks(const struct config_tree *tree, struct ccl_ranks *ranks)
 {
     const struct config_value *const mate = list_of(tree, "mate");
     const struct config_value *const package = list_of(tree, "package");
     uint16_t first_of[CCL_RANKS_MAX];
     uint32_t packages = 0;
+    if (config_ranks_are_pes(tree))
+        ranks->per_sip = config_pes_of_sip(tree);
     ranks->by_mate = config_given(mate);
     ranks->mapped = ranks->by_mate || config_given(package);
     if (!ranks->mapped)

@@ -69,8 +69,9 @@ bool config_rings_fit(const struct config *config, uint32_t directions, uint32_t
 void config_check_rings(struct config *config, struct config_errors *errors)
 {
     const bool logical = strcmp(config->ccl.topology, "none") != 0;
-    const uint32_t pes = config->ccl.wiring == CCL_WIRING_ALL_PES && !logical
-                             ? config->hw.pe_per_corner * config->hw.corner_count
-                             : 1;
+    const uint32_t pes =
+        (config->ccl.wiring == CCL_WIRING_ALL_PES && !logical) || config->ccl.ranks.per_sip > 0
+            ? config->hw.pe_per_corner * config->hw.corner_count
+            : 1;
     config_rings_fit(config, config_directions_max(&config->hw, &config->ccl), pes, errors);
 }

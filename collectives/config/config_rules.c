@@ -175,6 +175,34 @@ static void check_address_limits(struct config_loader *loader, const struct conf
                      pes, corners->list_count);
 }
 
+/* There are as many places as ranks: SIPs, or PEs. */
+static void check_rank_places(struct config_loader *loader, const struct config_tree *tree,
+                              const struct config_value *world, uint32_t sips)
+{
+    const bool are_pes = config_ranks_are_pes(tree);
+    const uint64_t pes = (uint64_t)sips * config_pes_of_sip(tree), places = are_pes ? pes : sips;
+    const struct config_value *mate = config_ccl_value(tree, tree->chosen, config_ccl_find("mate"));
+    if (!config_given(mate))
+        mate = config_ccl_value(tree, tree->chosen, config_ccl_find("package"));
+    if (are_pes && config_given(mate))
+        config_error(loader, mate->place,
+                     "mate, package: they place ranks on SIPs, and here ranks are PEs; leave them "
+                     "out, or the mapper " CCL_RANK_PER_PE " and ranks beyond the SIPs");
+    if (!config_given(world) || places == 0 || (uint64_t)world->number.mantissa <= places)
+        return;
+    if (are_pes)
+        config_error(loader, world->place,
+                     "world_size: %s ranks, but a rank is a PE and there are %" PRIu64
+                     "; legal: 1 to %" PRIu64,
+                     world->text, places, places);
+    else
+        config_error(loader, world->place,
+                     "world_size: %s ranks, but a rank is a SIP and there are %" PRIu64
+                     "; legal: 1 to %" PRIu64 ", or to %" PRIu64
+                     " in a logical topology with mapper: " CCL_RANK_PER_PE,
+                     world->text, places, places, pes);
+}
+
 /* The chosen algorithm on this machine. */
 static void check_algorithm_fits(struct config_loader *loader, const struct config_tree *tree)
 {
@@ -212,11 +240,7 @@ static void check_algorithm_fits(struct config_loader *loader, const struct conf
     const struct config_value *const world =
         config_ccl_value(tree, tree->chosen, config_ccl_find("world_size"));
     const uint32_t sips = machine_count(tree, "system.sips.count");
-    if (config_given(world) && sips > 0 && (uint64_t)world->number.mantissa > sips)
-        config_error(loader, world->place,
-                     "world_size: %s ranks, but a rank is a SIP and there are %" PRIu32
-                     "; legal: 1 to %" PRIu32,
-                     world->text, sips, sips);
+    check_rank_places(loader, tree, world, sips);
 }
 
 /* Keys that no layer gave. A folder of configs that was cut short, or none found. */

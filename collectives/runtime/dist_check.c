@@ -41,6 +41,23 @@ static int check_mapper(const struct config *config, const struct ccl_call *call
     return ccl_mapper_check(config->ccl.mapper, configured, call->hw, refusal);
 }
 
+/* Where ranks are PEs, the configured algorithm alone goes by the queues that join them. */
+static int check_ranks_are_pes(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                               struct ccl_refusal *refusal)
+{
+    struct cw_error ignored;
+    if (call->ccl->ranks.per_sip == 0 ||
+        (algorithm == ccl_algorithm_load(call->ccl->module, &ignored) &&
+         algorithm->machine.peers == NULL && !algorithm->machine.lanes &&
+         algorithm->machine.relay == CCL_RELAY_NONE))
+        return CW_OK;
+    (void)ccl_refuse(refusal, "defaults.mapper",
+                     "%s goes by SIPs, and with the mapper " CCL_RANK_PER_PE " ranks are PEs",
+                     algorithm->name);
+    return ccl_advise(refusal, "use the mapper leader_only and at most %u ranks",
+                      call->hw->sip_count);
+}
+
 /* Ends the advice with the algorithms of a collective that go by rank. */
 static int advise_by_rank(enum ccl_collective collective, struct ccl_refusal *refusal)
 {
@@ -168,6 +185,7 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
     if (algorithm == NULL)
         return dist_refuse(config, "defaults.module", error);
     if (check_mapper(config, call, &refusal) != CW_OK ||
+        check_ranks_are_pes(algorithm, call, &refusal) != CW_OK ||
         check_ranks_are_sips(algorithm, call, &refusal) != CW_OK)
         return report_refusal(config, &refusal, algorithm, &named, error);
     if (check_own_conditions(algorithm, call, &refusal) != CW_OK)

@@ -39,8 +39,9 @@ static struct tensor *place_tensor(const struct rehearsal *r, uint32_t rank, uin
                                    struct cw_error *error)
 {
     const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
-    const struct dp_policy policy =
+    struct dp_policy policy =
         r->call->collective == CCL_REDUCE_SCATTER ? rows : install_plan_policy(r->plans);
+    policy.only_pe = install_plan_of(r->plans, rank).pe_of_sip;
     const struct hw_config *const hw = r->call->hw;
     const uint64_t cubes = policy.num_cubes != 0 ? policy.num_cubes : hw_cubes(hw);
     const uint64_t pes = policy.num_pes != 0 ? policy.num_pes : hw_pes(hw);

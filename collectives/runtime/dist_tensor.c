@@ -88,9 +88,12 @@ struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct
     const uint64_t pes = policy->num_pes ? policy->num_pes : hw_pes(hw);
     const struct tensor_shape shape = {policy->cube == DP_ROW_WISE ? cubes : 1,
                                        policy->pe == DP_COLUMN_WISE ? pes * n_elem : n_elem};
+    struct dp_policy own = *policy;
+    if (dist->plans != NULL && cubes * pes == 1) /* a rank that is a PE has its tensors there */
+        own.only_pe = install_plan_of(dist->plans, (uint32_t)mp_rank()).pe_of_sip;
     const int device = ahbm_current_device();
     struct tensor *tensor =
-        tensor_create(dist->space, device < 0 ? 0 : (uint32_t)device, shape, dtype, policy, &error);
+        tensor_create(dist->space, device < 0 ? 0 : (uint32_t)device, shape, dtype, &own, &error);
     if (tensor != NULL && adopt(dist, tensor, &error) == CW_OK)
         return tensor;
     mp_fail(error.exit_code, "%s", cw_error_text(&error));

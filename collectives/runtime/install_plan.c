@@ -37,11 +37,11 @@ static int neighbours(void *arg, uint32_t sip, struct lp_neighbours *out, struct
 {
     const struct install_plans *plans = arg;
     const struct ccl_ranks *ranks = &plans->config->ranks;
-    const uint32_t rank = ccl_rank_on(ranks, sip);
+    const uint32_t rank = ranks->per_sip > 0 ? sip : ccl_rank_on(ranks, sip);
     (void)error;
     logical_neighbours_of(plans->algorithm, &plans->logical, rank, out);
     for (uint32_t i = 0; i < out->count && i < HW_DIRS_MAX; i++)
-        if (out->at[i].rank < plans->world_size)
+        if (out->at[i].rank < plans->world_size && ranks->per_sip == 0)
             out->at[i].rank = ccl_sip_of(ranks, out->at[i].rank);
     return CW_OK;
 }
@@ -61,6 +61,14 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
             "say who is joined with whom; legal: a module with one, or a topology "
             "by name, such as ring_1d",
             plans->algorithm_name);
+    if (plans->logical.kind == LOGICAL_NONE && plans->algorithm->neighbors == NULL &&
+        plans->config->ranks.per_sip > 0) {
+        *key = "defaults.mapper";
+        return cw_error_set(error, CW_USAGE,
+                            "mapper: ranks are PEs (" CCL_RANK_PER_PE
+                            ") in a logical topology only, such as ring_1d, and %s has none",
+                            plans->algorithm_name);
+    }
     if (plans->logical.kind == LOGICAL_NONE && plans->algorithm->neighbors == NULL) {
         *key = "defaults.world_size";
         /* one that puts into its peers' memories needs no queues: its ranks are the first SIPs */
@@ -73,6 +81,7 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
         *key = "defaults.module";
     const struct lp_wiring_request request = {.hw = plans->hw,
                                               .ranks = plans->world_size,
+                                              .pes_apart = plans->config->ranks.per_sip > 0 ? 1 : 0,
                                               .credit_bytes = plans->config->credit_bytes,
                                               .neighbours = neighbours,
                                               .arg = plans};
@@ -88,8 +97,10 @@ static int resolve_names(struct install_plans *plans, const char **key, struct c
         return error->exit_code;
     *key = "defaults.mapper";
     if (config->mapper[0] != '\0' || plans->algorithm->takes_part == NULL)
-        plans->mapper =
-            ccl_mapper_find(config->mapper[0] != '\0' ? config->mapper : "leader_only", error);
+        plans->mapper = ccl_mapper_find(config->mapper[0] != '\0'   ? config->mapper
+                                        : config->ranks.per_sip > 0 ? CCL_RANK_PER_PE
+                                                                    : "leader_only",
+                                        error);
     if (plans->mapper == NULL && plans->algorithm->takes_part == NULL)
         return error->exit_code;
     if (plans->mapper == NULL && config->mapper[0] != '\0')
@@ -107,10 +118,11 @@ int build_install_plans(uint32_t world_size, const char *algorithm, const struct
 {
     *out = NULL;
     *key = "defaults.world_size";
-    if (world_size == 0 || world_size > spec->sip_count) {
-        return cw_error_set(error, CW_USAGE, "world_size %u: a rank is a SIP; legal: 1 to %u",
-                            world_size, spec->sip_count);
-    }
+    const bool are_pes = config->ranks.per_sip > 0;
+    const uint32_t places = spec->sip_count * (are_pes ? config->ranks.per_sip : 1);
+    if (world_size == 0 || world_size > places)
+        return cw_error_set(error, CW_USAGE, "world_size %u: a rank is a %s; legal: 1 to %u",
+                            world_size, are_pes ? "PE" : "SIP", places);
     struct install_plans *const plans = calloc(1, sizeof *plans);
     if (plans == NULL)
         return install_plan_no_memory(error);
@@ -148,6 +160,7 @@ struct sip_install_plan install_plan_of(const struct install_plans *plans, uint3
 {
     return (struct sip_install_plan){.algorithm_name = plans->algorithm_name,
                                      .sip = ccl_sip_of(&plans->config->ranks, rank),
+                                     .pe_of_sip = ccl_pe_of(&plans->config->ranks, rank),
                                      .rank = rank,
                                      .world_size = plans->world_size,
                                      .buffer_kind = plans->config->buffer_kind,

@@ -30,6 +30,8 @@ void install_plans_free(struct install_plans *plans); /* accepts NULL */
 struct sip_install_plan {
     const char *algorithm_name;
     uint32_t sip, rank, world_size;
+    uint32_t
+        pe_of_sip; /* where the rank's tensors begin: 0, or the rank's PE where ranks are PEs */
     enum ccl_buffer_kind buffer_kind;
     uint32_t n_slots, slot_size;
     const struct ccl_algorithm *algorithm;  /* the kernel's module */

@@ -28,13 +28,20 @@ static bool pe0_all_cubes(const struct hw_config *hw, uint32_t rank, uint32_t cu
     return pe == 0;
 }
 
+/* The one PE that the rank is. */
+static bool rank_per_pe(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe)
+{
+    return rank % (hw_cubes(hw) * hw_pes(hw)) == cube * hw_pes(hw) + pe;
+}
+
 static const struct {
     const char *name;
     ccl_mapper_fn map;
     enum ccl_mappers member;
 } mappers[] = {{"leader_only", leader_only, CCL_MAPPER_LEADER_ONLY},
                {"all_pes", all_pes, CCL_MAPPER_ALL_PES},
-               {"pe0_all_cubes", pe0_all_cubes, CCL_MAPPER_PE0_ALL_CUBES}};
+               {"pe0_all_cubes", pe0_all_cubes, CCL_MAPPER_PE0_ALL_CUBES},
+               {CCL_RANK_PER_PE, rank_per_pe, CCL_MAPPER_LEADER_ONLY}}; /* one PE of a rank, too */
 #define MAPPERS (sizeof mappers / sizeof *mappers)
 
 /* PEs of a SIP that take part. */

@@ -189,20 +189,22 @@ static void tensor_place_shards(const struct tensor_space *space, struct tensor 
         policy->cube == DP_ROW_WISE ? tensor->shape.rows / policy->num_cubes * row_bytes : 0;
     const uint64_t pe_bytes = by_columns ? row_bytes / policy->num_pes : 0;
     for (uint32_t i = 0; i < tensor->shard_count; i++) {
-        const uint32_t cube = i / policy->num_pes, pe = i % policy->num_pes;
+        const uint32_t at = policy->only_pe; /* of a single shard, else 0 */
+        const uint32_t cube = i / policy->num_pes + at / space->pes;
+        const uint32_t pe = i % policy->num_pes + at % space->pes;
         const uint32_t index = by_columns ? i : cube;
-        const uint32_t part =
-            (policy->cube == DP_ROW_WISE ? cube : 0) * (by_columns ? policy->num_pes : 1) +
-            (by_columns ? pe : 0);
-        tensor->shard[i] =
-            (struct tensor_shard){.sip = tensor->sip,
-                                  .cube = cube,
-                                  .pe = pe,
-                                  .pe_index = (tensor->sip * space->cubes + cube) * space->pes + pe,
-                                  .part = part,
-                                  .offset_bytes = cube * cube_bytes + pe * pe_bytes,
-                                  .va = tensor->va_base + index * tensor->shard_bytes,
-                                  .hbm_offset = tensor->hbm_offset};
+        const uint32_t part = (policy->cube == DP_ROW_WISE ? i / policy->num_pes : 0) *
+                                  (by_columns ? policy->num_pes : 1) +
+                              (by_columns ? i % policy->num_pes : 0);
+        tensor->shard[i] = (struct tensor_shard){
+            .sip = tensor->sip,
+            .cube = cube,
+            .pe = pe,
+            .pe_index = (tensor->sip * space->cubes + cube) * space->pes + pe,
+            .part = part,
+            .offset_bytes = i / policy->num_pes * cube_bytes + i % policy->num_pes * pe_bytes,
+            .va = tensor->va_base + index * tensor->shard_bytes,
+            .hbm_offset = tensor->hbm_offset};
     }
 }
 
@@ -230,8 +232,9 @@ static bool tensor_allocate(struct tensor_space *space, struct tensor *tensor,
     }
     tensor->va_base = heap->next_va;
     /* At most 2^32 shards of at most 2^32 bytes: no overflow. */
-    heap->next_va += tensor_round_up(tensor->shard_count * tensor->shard_bytes, space->page_bytes) +
-                     space->page_bytes;
+    const uint64_t shards = tensor->policy.only_pe / space->pes + tensor->shard_count;
+    heap->next_va +=
+        tensor_round_up(shards * tensor->shard_bytes, space->page_bytes) + space->page_bytes;
     return true;
 }
 

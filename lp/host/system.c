@@ -19,6 +19,7 @@
 #include "lp/kernel/tl_check.h"
 #include "lp/layout.h"
 #include "lp/lp_kinds.h"
+#include "lp/queues/logical_wiring.h"
 #include "lp/queues/queue_ends.h"
 
 /* The records of the batch that one worker has had. Written by it alone, and read for progress
@@ -330,10 +331,17 @@ int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_
     return submit_message(system, pe, LP_TRANSFER_WRITE, 0, (uint32_t)data_bytes, error);
 }
 
+/* Of which the times of phases are kept. */
+static size_t rank_count(const struct lp_model *m)
+{
+    const size_t ranks = m->config.wiring != NULL ? lp_wiring_ranks(m->config.wiring) : 0;
+    return ranks > m->hw.sip_count ? ranks : m->hw.sip_count;
+}
+
 int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kernel,
                           struct cw_error *error)
 {
-    const size_t ranks = system->model.hw.sip_count, exits = ranks * kernel->phase_count;
+    const size_t ranks = rank_count(&system->model), exits = ranks * kernel->phase_count;
     reset_times(system);
     system->batch++;
     system->model.launches.dropped = system->model.launches.last;
@@ -498,7 +506,7 @@ const struct lp_times *lp_system_times(struct lp_system *system)
 const struct lp_phases *lp_system_phases(struct lp_system *system)
 {
     const struct lp_phases *const phases = &system->phases;
-    const size_t ranks = phases->start_ps != NULL ? system->model.hw.sip_count : 0;
+    const size_t ranks = phases->start_ps != NULL ? rank_count(&system->model) : 0;
     for (size_t i = 0; i < ranks; i++) {
         const int64_t start_ps = (int64_t)sync_load_acquire(&system->rank_start_ps[i]);
         phases->start_ps[i] = start_ps == INT64_MAX ? -1 : start_ps;

@@ -13,7 +13,7 @@
 
 struct lp_wiring {
     struct hw_config hw;
-    uint32_t ranks, cubes, pes;
+    uint32_t ranks, pes_apart;
     uint32_t rings_max;
     void *names;          /* JudySL: name -> its copy; the copies live as long as the table */
     struct lp_wire *wire; /* [rank * HW_DIRS_MAX + direction] */
@@ -98,6 +98,11 @@ static enum hw_dir free_index(const struct lp_wire *wire)
     return HW_DIRS_MAX;
 }
 
+static struct hw_place place_of_rank(const struct lp_wiring *wiring, uint32_t rank)
+{
+    return hw_place_of(&wiring->hw, rank * wiring->pes_apart);
+}
+
 static int check_entry(const struct lp_wiring *wiring, uint32_t rank,
                        const struct lp_neighbour *entry, struct cw_error *error)
 {
@@ -117,7 +122,8 @@ static int check_entry(const struct lp_wiring *wiring, uint32_t rank,
     const enum hw_dir dir = fixed_index(entry->dir);
     uint32_t behind;
     if (dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W &&
-        !hw_sip_neighbour(&wiring->hw, rank, (enum hw_port)(dir & 3), &behind))
+        !hw_sip_neighbour(&wiring->hw, place_of_rank(wiring, rank).sip, (enum hw_port)(dir & 3),
+                          &behind))
         return cw_error_set(
             error, CW_USAGE,
             "direction %s of rank %u always leaves by that port of its SIP, which has no "
@@ -211,7 +217,8 @@ static int finish_rank(struct lp_wiring *wiring, uint32_t rank, uint32_t credit_
                 "under different directions",
                 wire->name, rank, peer->name, wire->peer_rank);
         const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
-        const struct hw_place from = {.sip = rank}, to = {.sip = wire->peer_rank};
+        const struct hw_place from = place_of_rank(wiring, rank),
+                              to = place_of_rank(wiring, wire->peer_rank);
         const enum hw_port exit = global && fixed_index(wire->name) == dir
                                       ? hw_route_global_exit(&wiring->hw, dir)
                                       : HW_PORT_NONE;
@@ -259,8 +266,8 @@ int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring *
         return cw_error_memory(error, "the wiring");
     wiring->hw = *request->hw;
     wiring->ranks = request->ranks;
-    wiring->cubes = hw_cubes(request->hw);
-    wiring->pes = hw_pes(request->hw);
+    wiring->pes_apart =
+        request->pes_apart > 0 ? request->pes_apart : hw_cubes(request->hw) * hw_pes(request->hw);
     const size_t wires = (size_t)wiring->ranks * HW_DIRS_MAX;
     wiring->wire = calloc(wires, sizeof *wiring->wire);
     int code = wiring->wire == NULL ? cw_error_memory(error, "the wiring") : CW_OK;
@@ -281,8 +288,8 @@ int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring *
 const struct lp_wire *lp_wiring_at(const struct lp_wiring *wiring, uint32_t pe_index,
                                    enum hw_dir dir)
 {
-    const uint32_t per_sip = wiring->cubes * wiring->pes, rank = pe_index / per_sip;
-    if (pe_index % per_sip != 0 || rank >= wiring->ranks || (unsigned)dir >= HW_DIRS_MAX)
+    const uint32_t rank = pe_index / wiring->pes_apart;
+    if (pe_index % wiring->pes_apart != 0 || rank >= wiring->ranks || (unsigned)dir >= HW_DIRS_MAX)
         return NULL;
     const struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX + dir];
     return wire->peer_rank != no_rank ? wire : NULL;
@@ -300,6 +307,7 @@ uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum
 
 uint32_t lp_wiring_rings_max(const struct lp_wiring *wiring) { return wiring->rings_max; }
 uint32_t lp_wiring_ranks(const struct lp_wiring *wiring) { return wiring->ranks; }
+uint32_t lp_wiring_pes_apart(const struct lp_wiring *wiring) { return wiring->pes_apart; }
 
 uint64_t lp_wiring_queue_pairs(const struct lp_wiring *wiring)
 {

@@ -1,14 +1,15 @@
 /*
  * logical_wiring.h: the queues of a logical topology (collectives/RUNTIME.md, "Install plans"): the
- * neighbours of PE (0, 0) of each rank, and the names of the directions to them. Made by the host
+ * neighbours of the PE of each rank, and the names of the directions to them. Made by the host
  * before the machine, const from then on, and shared by all threads. A machine without one has its
  * own queues, and no table of them.
  *
  * The PEs that are wired, and so get an IpcqInitMsg, still follow from `wiring: all_pes | pe0`: on
  * each SIP that is a rank, with neighbours or without (hw/HARDWARE.md, "Control plane").
  *
- * A rank is a SIP. A PE's directions have indices (enum hw_dir) from 0 to HW_DIRS_MAX - 1. The
- * names that hw_dir_name() knows keep their indices; other names take free ones.
+ * A rank is a SIP, and its PE is (0, 0) there; or each PE is a rank (pes_apart 1). A PE's
+ * directions have indices (enum hw_dir) from 0 to HW_DIRS_MAX - 1. The names that hw_dir_name()
+ * knows keep their indices; other names take free ones.
  */
 #ifndef LP_LOGICAL_WIRING_H
 #define LP_LOGICAL_WIRING_H
@@ -36,6 +37,7 @@ struct lp_neighbours {
 struct lp_wiring_request {
     const struct hw_config *hw;
     uint32_t ranks;
+    uint32_t pes_apart; /* from a rank's PE to that of the next rank; 0: as many as a SIP has */
     uint32_t credit_bytes;
     /* Fills a rank's directions, opposites given or left empty. Not CW_OK: *error is filled. */
     int (*neighbours)(void *arg, uint32_t rank, struct lp_neighbours *out, struct cw_error *error);
@@ -69,5 +71,6 @@ uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum
 uint32_t lp_wiring_rings_max(const struct lp_wiring *wiring); /* of any PE */
 uint64_t lp_wiring_queue_pairs(const struct lp_wiring *wiring);
 uint32_t lp_wiring_ranks(const struct lp_wiring *wiring);
+uint32_t lp_wiring_pes_apart(const struct lp_wiring *wiring);
 
 #endif

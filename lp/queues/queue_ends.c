@@ -39,7 +39,7 @@ bool lp_queue_peer(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir,
         const struct lp_wire *const wire = lp_wiring_at(m->config.wiring, pe_index, dir);
         if (wire == NULL)
             return false;
-        *peer = wire->peer_rank * m->cubes * m->pes;
+        *peer = wire->peer_rank * lp_wiring_pes_apart(m->config.wiring);
         *peer_dir = (enum hw_dir)wire->peer_dir;
         return true;
     }
@@ -96,8 +96,10 @@ enum hw_dir lp_dir_named(const struct lp_model *m, uint32_t pe_index, const char
 bool lp_is_wired(const struct lp_model *m, uint32_t pe_index)
 {
     const struct lp_wiring *const wiring = m->config.wiring;
-    if (wiring != NULL && pe_index / (m->cubes * m->pes) >= lp_wiring_ranks(wiring))
+    if (wiring != NULL && pe_index / lp_wiring_pes_apart(wiring) >= lp_wiring_ranks(wiring))
         return is_of_pair(m, pe_index, HW_DIR_PEER);
+    if (wiring != NULL && pe_index % lp_wiring_pes_apart(wiring) == 0)
+        return true;
     return m->config.wire_all_pes || pe_index % m->pes == 0;
 }
 
