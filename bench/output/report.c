@@ -135,6 +135,33 @@ static void print_proofs(FILE *file, const struct result *result)
     }
 }
 
+static bool same_bound(const struct result_row *a, const struct result_row *b)
+{
+    return b->bound_by != NULL && strcmp(a->bound_by, b->bound_by) == 0 &&
+           strcmp(a->collective, b->collective) == 0;
+}
+
+/* The term that decides the bound, once for neighbouring rows that have the same. */
+static void print_bounds(FILE *file, const struct result *result)
+{
+    for (size_t i = 0, last; i < result->row_count; i = last + 1) {
+        const struct result_row *const row = &result->rows[i];
+        last = i;
+        if (row->bound_by == NULL)
+            continue;
+        while (last + 1 < result->row_count && same_bound(row, &result->rows[last + 1]))
+            last++;
+        fprintf(file, "# Bound by          : %s", row->bound_by);
+        if (last > i)
+            fprintf(file, " (%" PRIu64 " to %" PRIu64 " bytes)\n", row->bytes,
+                    result->rows[last].bytes);
+        else if (result->row_count > 1)
+            fprintf(file, " (%" PRIu64 " bytes)\n", row->bytes);
+        else
+            fputc('\n', file);
+    }
+}
+
 static void print_foot(FILE *file, const struct result *result)
 {
     int64_t wrong = 0;
@@ -155,6 +182,7 @@ static void print_foot(FILE *file, const struct result *result)
         fputs("# Wrong values      : not verified (--verify-data)\n", file);
     print_proofs(file, result);
     fprintf(file, "# Avg bus bandwidth : %.3f\n", report_ratio(busbw, (double)ran));
+    print_bounds(file, result);
 }
 
 static void print_phases(FILE *file, const struct result_row *row)

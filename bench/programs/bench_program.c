@@ -277,6 +277,12 @@ int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struc
         session->program->name, (unsigned long long)bytes, session->config->ccl.slot_bytes);
 }
 
+void bench_set_bound(struct result_row *row, struct hw_bound bound)
+{
+    row->bound_ps = bound.ps;
+    row->bound_by = bound.by;
+}
+
 /* Tiles that go one after the other, in a bench that takes --tiles. */
 static uint32_t tiles_of(const struct bench_session *session)
 {
@@ -306,7 +312,7 @@ static int run_tile_size(struct bench_session *session, uint64_t n_elem,
         if (i >= warmup)
             bench_row_sample(row, dist_times(session->dist));
     }
-    row->bound_ps = bound_ps(session, bytes);
+    bench_set_bound(row, (struct hw_bound){bound_ps(session, bytes), "path"});
     return bench_row_finish(session, row, timed, error);
 }
 

@@ -11,6 +11,7 @@
 #include "bench/output/result.h"
 #include "collectives/config/config.h"
 #include "collectives/runtime/distributed.h"
+#include "collectives/verify/bound.h"
 
 /* A run in progress, as its program sees it. */
 struct bench_session {
@@ -91,5 +92,8 @@ int bench_run_tiles(struct bench_session *session,
                                 struct cw_error *error),
                     int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
                     struct cw_error *error);
+
+/* The row's bound, and the term that decides it. */
+void bench_set_bound(struct result_row *row, struct hw_bound bound);
 
 #endif

@@ -75,10 +75,10 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
     snprintf(allreduce.row->algorithm, sizeof allreduce.row->algorithm, "%s",
              ccl_algorithm_label(&config->ccl, algorithm));
     snprintf(allreduce.row->redop, sizeof allreduce.row->redop, "%s", redop_name(options->op));
-    allreduce.row->bound_ps =
-        allreduce.policy.num_cubes == 1
-            ? hw_bound_leaders_ps(&config->hw, allreduce.row->ranks, 1, allreduce.row->bytes)
-            : hw_bound_all_reduce_ps(&config->hw, allreduce.row->bytes);
+    bench_set_bound(allreduce.row, allreduce.policy.num_cubes == 1
+                                       ? hw_bound_leaders(&config->hw, allreduce.row->ranks, 1,
+                                                          allreduce.row->bytes, true)
+                                       : hw_bound_all_reduce(&config->hw, allreduce.row->bytes));
     if (options->verify_data) {
         allreduce.verifier = bench_verifier(session, algorithm, n_elem, allreduce.seed, error);
         if (allreduce.verifier == NULL)

@@ -125,7 +125,8 @@ static int ccl_moves_run_size(struct bench_session *session, uint64_t n_elem,
     move.seed = bench_seed(session, &move.policy, n_elem);
     const uint64_t received =
         collective == CCL_ALL_GATHER ? row->bytes / ranks * (ranks - 1) : row->bytes;
-    row->bound_ps = hw_bound_leaders_ps(hw, ranks, bench_parts(hw, &move.policy), received);
+    bench_set_bound(row,
+                    hw_bound_leaders(hw, ranks, bench_parts(hw, &move.policy), received, false));
     if (options->verify_data && collective != CCL_BARRIER)
         row->wrong = 0;
     session->own = &move;

@@ -81,7 +81,7 @@ static int ccl_reduce_scatter_run_size(struct bench_session *session, uint64_t n
     scatter.row = session->result->row_count - 1;
     snprintf(row->algorithm, sizeof row->algorithm, "%s", algorithm->name);
     snprintf(row->redop, sizeof row->redop, "%s", redop_name(options->op));
-    row->bound_ps = hw_bound_reduce_scatter_ps(call.hw, call.world_size, row->bytes);
+    bench_set_bound(row, hw_bound_reduce_scatter(call.hw, call.world_size, row->bytes));
     if (options->verify_data) {
         row->wrong = 0;
         scatter.verifier = bench_verifier(session, algorithm, n_elem, scatter.seed, error);

@@ -105,10 +105,10 @@ static int add_rows(struct gemm *gemm, struct cw_error *error)
             return error->exit_code;
         row->shards = reduction ? session->shards : 0;
         row->wrong = options->verify_data ? 0 : -1;
-        row->bound_ps = !reduction ? matmul_bound_ps(&config->hw, shape, itemsize)
-                        : gemm->policy.num_cubes == 1
-                            ? hw_bound_leaders_ps(&config->hw, row->ranks, 1, row->bytes)
-                            : hw_bound_all_reduce_ps(&config->hw, row->bytes);
+        bench_set_bound(row, !reduction ? matmul_bound(&config->hw, shape, itemsize)
+                             : gemm->policy.num_cubes == 1
+                                 ? hw_bound_leaders(&config->hw, row->ranks, 1, row->bytes, true)
+                                 : hw_bound_all_reduce(&config->hw, row->bytes));
         if (reduction) {
             snprintf(row->algorithm, sizeof row->algorithm, "%s",
                      ccl_algorithm_label(&config->ccl, gemm->algorithm));

@@ -350,7 +350,7 @@ static struct lp_call *start_receive(struct tl *tl, enum tl_call_kind kind, enum
 {
     struct lp_call *call = start_tile(tl, kind, tile);
     call->dir = (uint8_t)dir;
-    call->dirs = (uint16_t)(1u << dir);
+    call->dirs = (uint16_t)((unsigned)dir < HW_DIRS_MAX ? 1u << dir : 0); /* the effect checks it */
     return call;
 }
 
@@ -358,7 +358,7 @@ void tl_recv_bytes(struct tl *tl, enum hw_dir dir, uint32_t bytes)
 {
     struct lp_call *call = tl_start(tl, CALL_RECV, bytes);
     call->dir = (uint8_t)dir;
-    call->dirs = (uint16_t)(1u << dir);
+    call->dirs = (uint16_t)((unsigned)dir < HW_DIRS_MAX ? 1u << dir : 0); /* the effect checks it */
 }
 
 void tl_recv_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)

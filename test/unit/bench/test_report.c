@@ -39,6 +39,7 @@ static struct result sample(struct result_row rows[2])
                                   .host_time_ps = 2169549,
                                   .start_skew_ps = 333270,
                                   .bound_ps = 700000,
+                                  .bound_by = "sip_link",
                                   .wrong = 0,
                                   .proof = PROOF_ORDER,
                                   .has_hash = true,
@@ -121,6 +122,7 @@ static void the_table_has_nccl_tests_columns_behind_hashes(void **state)
         "# Wrong values      : 0 OK\n"
         "# Verified          : bit for bit, in the order of additions that the algorithm declares\n"
         "# Avg bus bandwidth : 0.017\n"
+        "# Bound by          : sip_link (32 bytes)\n"
         "#\n"
         "# ---- 32 B\n"
         "#\n"
@@ -278,10 +280,10 @@ static void json_has_the_schema_s_keys_in_order(void **state)
                                          "time_share",
                                          "workers"};
     static const char *const row[] = {
-        "collective",     "algorithm", "bytes",     "count",    "shards_per_rank",
-        "bytes_per_rank", "dtype",     "redop",     "time_ns",  "host_time_ns",
-        "start_skew_ns",  "algbw_gbs", "busbw_gbs", "bound_ns", "wrong",
-        "proof",          "data_hash", "not_run",   "phases",   "link_kinds"};
+        "collective", "algorithm", "bytes",     "count",        "shards_per_rank", "bytes_per_rank",
+        "dtype",      "redop",     "time_ns",   "host_time_ns", "start_skew_ns",   "algbw_gbs",
+        "busbw_gbs",  "bound_ns",  "bound_by",  "wrong",        "proof",           "data_hash",
+        "not_run",    "phases",    "link_kinds"};
     struct result_row rows[2];
     const struct result result = sample(rows);
     char *const text = written_by(write_json, &result);
