@@ -129,8 +129,8 @@ static void the_files_are_the_same_for_any_threads(void **state)
         lines++;
     for (const char *at = replay.out; at != NULL; at = strchr(at, '\n'), at += at != NULL)
         tiles += strncmp(at, "ipcq_", 5) == 0;
-    assert_int_equal(lines, tiles);                     /* both know of each send and receive */
-    assert_non_null(strstr(replay.out, " shape 5000")); /* bf16 */
+    assert_int_equal(lines, tiles);                      /* both know of each send and receive */
+    assert_non_null(strstr(replay.out, " shape 2048 ")); /* of bf16, 4,096 bytes */
     const char *const recv = strstr(replay.out, "ipcq_recv ");
     assert_non_null(recv);
     const char *const source = strstr(recv, " a tcm 0x"), *const end = strchr(recv, '\n');
