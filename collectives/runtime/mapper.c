@@ -61,6 +61,13 @@ static bool is_among(const struct hw_config *hw, enum ccl_mappers mapper, uint32
     return false;
 }
 
+/* Ranks may be PEs: the kernel needs the queues between them alone (dist_check.c). */
+static bool goes_by_queues(const struct ccl_algorithm *algorithm)
+{
+    return algorithm->machine.peers == NULL && algorithm->machine.relay == CCL_RELAY_NONE &&
+           !algorithm->machine.lanes;
+}
+
 int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
                      const struct hw_config *hw, struct ccl_refusal *refusal)
 {
@@ -74,7 +81,8 @@ int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
                      algorithm->name, name);
     (void)ccl_legal(refusal, "legal:");
     for (size_t i = 0; i < MAPPERS; i++)
-        if ((algorithm->machine.mappers & mappers[i].member) != 0)
+        if ((algorithm->machine.mappers & mappers[i].member) != 0 &&
+            (mappers[i].map != rank_per_pe || goes_by_queues(algorithm)))
             (void)ccl_legal(refusal, " %s,", mappers[i].name);
     return ccl_legal(refusal, " ./file.so:symbol");
 }

@@ -16,7 +16,8 @@
 #include "test/support/run_cubewarp.h"
 
 #define RING                                                                                       \
-    "--algorithm ring_allreduce --n-elem 100 --set algorithms.ring_allreduce.mapper=rank_per_pe "  \
+    "--algorithm ring_allreduce --set algorithms.ring_allreduce.n_elem=100 --set "                 \
+    "algorithms.ring_allreduce.mapper=rank_per_pe "                                                \
     "--set algorithms.ring_allreduce.world_size="
 
 static void expect_well(const char *line)

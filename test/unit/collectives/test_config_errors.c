@@ -347,7 +347,8 @@ static void algorithms_refer_to_algorithms_that_exist(void **state)
                "ccl.yaml:1:31: algorithms.mine.module: expected a built-in name, or "
                "./file.so:symbol; found 'm.so:f'\n"
                "ccl.yaml:1:63: algorithms.mine.mapper: expected one of leader_only, all_pes, "
-               "pe0_all_cubes, or ./file.so:symbol; found 'all_pe'; did you mean 'all_pes'?\n");
+               "pe0_all_cubes, rank_per_pe, or ./file.so:symbol; found 'all_pe'; did you mean "
+               "'all_pes'?\n");
 }
 
 static void options_of_algorithms_fit_the_machine(void **state)
@@ -360,7 +361,8 @@ static void options_of_algorithms_fit_the_machine(void **state)
                "--set defaults.root=middle: defaults.root: expected center, corner or x,y (a "
                "cube's column and row); found 'middle'\n");
     expect_set("defaults.world_size=5", "--set defaults.world_size=5: world_size: 5 ranks, but a "
-                                        "rank is a SIP and there are 4; legal: 1 to 4\n");
+                                        "rank is a SIP and there are 4; legal: 1 to 4, or to 512 "
+                                        "in a logical topology with mapper: rank_per_pe\n");
     static const char *const sets[] = {"system.sips.topology=mesh_2d_no_wrap",
                                        "defaults.rank_invariant=true"};
     expect_errors(&(struct config_request){.sets = sets, .set_count = COUNT_OF(sets)},

@@ -176,7 +176,7 @@ static void unknown_names_are_answered_with_the_known_ones(void **state)
     assert_null(ccl_mapper_find("nobody", &error));
     assert_int_equal(error.exit_code, CW_USAGE);
     assert_string_equal(error.text, "mapper: no mapper 'nobody'; there are leader_only, all_pes, "
-                                    "pe0_all_cubes, ./file.so:symbol");
+                                    "pe0_all_cubes, rank_per_pe, ./file.so:symbol");
     assert_null(ccl_validator_find("anything", &error));
     assert_string_equal(error.text,
                         "validator: no validator 'anything'; there are single_shard_per_rank, "

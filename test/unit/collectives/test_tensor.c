@@ -91,7 +91,7 @@ static void columns_are_cut_over_pes_and_sorted_behind_cubes(void **state)
 {
     const struct fixture *f = *state;
     struct tensor *t =
-        create(f, 0, 6, 40, DTYPE_F32, (struct dp_policy){DP_ROW_WISE, DP_COLUMN_WISE, 3, 8});
+        create(f, 0, 6, 40, DTYPE_F32, (struct dp_policy){DP_ROW_WISE, DP_COLUMN_WISE, 3, 8, 0});
     assert_int_equal(t->shard_count, 24);
     assert_int_equal(t->shard_elems, 2 * 5);
     assert_int_equal(tensor_parts(t), 24);
@@ -108,7 +108,7 @@ static void copies_are_the_same_part(void **state)
 {
     const struct fixture *f = *state;
     struct tensor *t =
-        create(f, 0, 4, 8, DTYPE_F32, (struct dp_policy){DP_ROW_WISE, DP_REPLICATE, 0, 0});
+        create(f, 0, 4, 8, DTYPE_F32, (struct dp_policy){DP_ROW_WISE, DP_REPLICATE, 0, 0, 0});
     assert_int_equal(t->shard_count, 32);
     assert_int_equal(t->shard_elems, 8);
     assert_int_equal(tensor_parts(t), 4);
@@ -118,7 +118,7 @@ static void copies_are_the_same_part(void **state)
         assert_int_equal(t->shard[i].offset_bytes, i / 8 * 32);
     }
     tensor_free(t);
-    t = create(f, 0, 3, 8, DTYPE_BF16, (struct dp_policy){DP_REPLICATE, DP_COLUMN_WISE, 0, 4});
+    t = create(f, 0, 3, 8, DTYPE_BF16, (struct dp_policy){DP_REPLICATE, DP_COLUMN_WISE, 0, 4, 0});
     assert_int_equal(t->shard_count, 16);
     assert_int_equal(t->shard_elems, 6);
     assert_int_equal(tensor_parts(t), 4);
@@ -176,19 +176,19 @@ static void a_tensor_that_does_not_fit_is_refused_with_what_is_free(void **state
 static void shapes_and_policies_that_make_no_sense_are_refused(void **state)
 {
     const struct fixture *f = *state;
-    const struct dp_policy columns = {DP_ROW_WISE, DP_COLUMN_WISE, 0, 0};
+    const struct dp_policy columns = {DP_ROW_WISE, DP_COLUMN_WISE, 0, 0, 0};
     refuse(f, 3, 4, 8, rows_on_pe0, CW_USAGE, "SIP 3: there are 3");
     refuse(f, 0, 5, 8, rows_on_pe0, CW_USAGE, "5 x 8 elements over 4 cubes");
     refuse(f, 0, 4, 9, columns, CW_USAGE, "8 PEs by columns");
     refuse(f, 0, 0, 8, rows_on_pe0, CW_USAGE, "0 x 8");
     refuse(f, 0, 4, 0, rows_on_pe0, CW_USAGE, "4 x 0");
-    refuse(f, 0, 4, 8, (struct dp_policy){DP_COLUMN_WISE, DP_REPLICATE, 0, 0}, CW_USAGE,
+    refuse(f, 0, 4, 8, (struct dp_policy){DP_COLUMN_WISE, DP_REPLICATE, 0, 0, 0}, CW_USAGE,
            "row_wise or replicate");
-    refuse(f, 0, 4, 8, (struct dp_policy){DP_ROW_WISE, DP_ROW_WISE, 0, 0}, CW_USAGE,
+    refuse(f, 0, 4, 8, (struct dp_policy){DP_ROW_WISE, DP_ROW_WISE, 0, 0, 0}, CW_USAGE,
            "column_wise or replicate");
-    refuse(f, 0, 4, 8, (struct dp_policy){DP_ROW_WISE, DP_REPLICATE, 5, 0}, CW_USAGE,
+    refuse(f, 0, 4, 8, (struct dp_policy){DP_ROW_WISE, DP_REPLICATE, 5, 0, 0}, CW_USAGE,
            "5 cubes, but a SIP has 4");
-    refuse(f, 0, 4, 8, (struct dp_policy){DP_ROW_WISE, DP_REPLICATE, 0, 9}, CW_USAGE,
+    refuse(f, 0, 4, 8, (struct dp_policy){DP_ROW_WISE, DP_REPLICATE, 0, 9, 0}, CW_USAGE,
            "9 PEs, but a cube has 8");
     assert_int_equal(tensor_space_left(f->space, 0), 14 * PAGE);
 }
