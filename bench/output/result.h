@@ -12,6 +12,7 @@
 
 #include "collectives/verify/verifier.h"
 #include "core/cw.h"
+#include "lp/host/credit_wait.h"
 #include "lp/host/placement.h"
 
 /* A stretch of the collective that the kernels marked; statistics over the ranks. */
@@ -50,8 +51,8 @@ struct result_row {
     double bus_factor;       /* busbw = algbw * factor */
     int64_t time_ps, host_time_ps, start_skew_ps, bound_ps;
     const char *bound_by; /* the term that decides the bound (struct hw_bound); NULL: not said */
-    int64_t wrong;                     /* -1: not verified (null) */
-    enum proof proof;                  /* by which `wrong` was counted */
+    int64_t wrong;        /* -1: not verified (null) */
+    enum proof proof;     /* by which `wrong` was counted */
     double error_bound, error_largest; /* of PROOF_BOUND (struct verdict) */
     bool has_hash;                     /* false: null */
     uint64_t data_hash;
@@ -91,6 +92,7 @@ struct result {
     struct result_row *rows;
     size_t row_count;
     int64_t sim_time_ps, init_time_ps;
+    struct lp_credit_wait credit_wait; /* over the whole run */
 };
 
 /* NULL, aggressive or lazy. */

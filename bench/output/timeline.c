@@ -129,6 +129,22 @@ static uint32_t track_for(struct pe_tracks *tracks, int64_t start_ps, int64_t en
     return best;
 }
 
+/* The end of a receive, where its kernel waited for the credit to be out, as a slice of its own
+ * inside it: the time before is waiting for data. */
+static void write_credit(struct timeline *timeline, const struct lp_op *op, uint32_t track)
+{
+    const struct lp_model *const m = timeline->model;
+    const int64_t ps = lp_credit_ps(m, op->pe, (enum hw_dir)op->dir);
+    if (!m->config.credit_blocks || m->config.credit_fabric || op->dst.space != LP_SPACE_NONE ||
+        ps <= 0 || ps > op->t_end_ps - op->t_start_ps)
+        return;
+    begin_event(timeline, op->pe, track, 'X');
+    fputs(",\"name\":\"wait for credit\"", timeline->out);
+    us(timeline->out, "ts", op->t_end_ps - ps);
+    us(timeline->out, "dur", ps);
+    fputc('}', timeline->out);
+}
+
 static void write_op(struct timeline *timeline)
 {
     FILE *const out = timeline->out;
@@ -136,13 +152,15 @@ static void write_op(struct timeline *timeline)
     if (op->kind == 0)
         return;
     const bool queue = op->kind == LP_OP_SEND || op->kind == LP_OP_RECV;
-    begin_event(timeline, op->pe, track_for(&timeline->pe[op->pe], op->t_start_ps, op->t_end_ps),
-                'X');
+    const uint32_t track = track_for(&timeline->pe[op->pe], op->t_start_ps, op->t_end_ps);
+    begin_event(timeline, op->pe, track, 'X');
     fprintf(out, ",\"name\":\"%s%s%s\"", op_log_kind_name(op->kind), queue ? " " : "",
             queue ? lp_dir_name(timeline->model, op->pe, (enum hw_dir)op->dir) : "");
     us(out, "ts", op->t_start_ps);
     us(out, "dur", op->t_end_ps - op->t_start_ps);
     write_args(timeline, op);
+    if (op->kind == LP_OP_RECV)
+        write_credit(timeline, op, track);
 }
 
 void timeline_op(struct timeline *timeline, const struct lp_op *op)
