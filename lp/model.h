@@ -179,21 +179,30 @@ struct lp_call {
     uint32_t peer;  /* global index; of dot: its inner dimension; of recv_async, wait: the tile */
     uint32_t rows;  /* of dot */
     uint8_t waited; /* enum lp_wait: the reason of its latest wait */
-    uint8_t reserved[3];
+    uint8_t dims;   /* of a tile: as struct lp_op has it; 0: one dimension */
+    uint8_t reserved[2];
     int64_t start_ps;
     int64_t until_ps; /* recv_all: when the last credit so far has been emitted */
-    struct lp_operand a, b, dst;
+    struct lp_operand a;
+    union {
+        struct lp_operand b; /* of a call that fetches */
+        uint32_t dim[2];     /* of a tile */
+    };
+    struct lp_operand dst;
 };
 
 /* A kernel under way, or one of its streams: a context of a PE runs it. */
 struct lp_kernel {
-    uint32_t launch;                /* index + 1 in the launch table; 0: the context is free */
-    uint8_t stream;                 /* 0: the kernel itself, else it runs stream[stream - 1] */
-    uint8_t wait;                   /* enum lp_wait */
-    uint8_t wait_vc;                /* LP_WAIT_CHANNEL: the full channel (enum hw_vc) */
-    uint8_t received_dir;           /* of the tile that the last receive returned */
-    uint32_t received_seq;          /* and its number */
-    uint32_t calls;                 /* made so far: numbers the current one */
+    uint32_t launch;         /* index + 1 in the launch table; 0: the context is free */
+    uint8_t stream;          /* 0: the kernel itself, else it runs stream[stream - 1] */
+    uint8_t wait;            /* enum lp_wait */
+    uint8_t wait_vc;         /* LP_WAIT_CHANNEL: the full channel (enum hw_vc) */
+    uint8_t received_dir;    /* of the tile that the last receive returned */
+    uint32_t received_seq;   /* and its number */
+    uint32_t calls;          /* made so far: numbers the current one */
+    uint32_t calls_received; /* of them, up to the last receive (tl_watch.c) */
+    uint32_t reserved;
+    uint64_t kept_digest;           /* of the frame at a call since then */
     int64_t wait_ps;                /* since when it waits (polling counts from there) */
     const struct tl_source *source; /* of its latest call, a constant: for reports alone */
     struct lp_call call;
