@@ -27,20 +27,21 @@ static uint32_t leader(const struct search *s, uint32_t rank)
 static void visit(struct search *s, uint32_t rank)
 {
     const struct lp_model *m = s->m;
+    const struct lp_plan *const plan = m->named;
     const uint32_t self = leader(s, rank);
-    const uint16_t installed = lp_directions(m, self);
+    const uint16_t installed = lp_directions(plan, self);
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
         uint32_t peer;
         enum hw_dir back;
-        if ((installed >> dir & 1) == 0 || !lp_queue_peer(m, self, dir, &peer, &back))
+        if ((installed >> dir & 1) == 0 || !lp_queue_peer(plan, self, dir, &peer, &back))
             continue;
         const struct hw_place there = hw_place_of(&m->hw, peer);
         const uint32_t next =
             there.cube == 0 && there.pe == 0 && there.sip < m->hw.sip_count && peer != self
                 ? ccl_rank_on(s->ranks, there.sip)
                 : UINT32_MAX;
-        if (next >= s->out->ranks || s->seen[next] || !lp_queue_goes(m, self, dir, true) ||
-            (s->both_ways && !lp_queue_goes(m, peer, back, true)))
+        if (next >= s->out->ranks || s->seen[next] || !lp_queue_goes(plan, self, dir, true) ||
+            (s->both_ways && !lp_queue_goes(plan, peer, back, true)))
             continue;
         s->seen[next] = true;
         s->queue[s->reached++] = next;

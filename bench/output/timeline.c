@@ -139,7 +139,7 @@ static void write_op(struct timeline *timeline)
     begin_event(timeline, op->pe, track_for(&timeline->pe[op->pe], op->t_start_ps, op->t_end_ps),
                 'X');
     fprintf(out, ",\"name\":\"%s%s%s\"", op_log_kind_name(op->kind), queue ? " " : "",
-            queue ? lp_dir_name(timeline->model, op->pe, (enum hw_dir)op->dir) : "");
+            queue ? lp_dir_name(timeline->model->named, op->pe, (enum hw_dir)op->dir) : "");
     us(out, "ts", op->t_start_ps);
     us(out, "dur", op->t_end_ps - op->t_start_ps);
     write_args(timeline, op);

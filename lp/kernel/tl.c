@@ -50,7 +50,8 @@ bool tl_installed(const struct tl *tl, enum hw_dir dir)
 
 enum hw_dir tl_dir(const struct tl *tl, const char *name)
 {
-    return lp_dir_named(tl->run->m, lp_pe_index(tl->run, tl->pe), name);
+    return lp_dir_named(lp_plan_at(tl->run->m, tl->p), lp_pe_index(tl->run, tl->pe),
+                        tl->p->installed, name);
 }
 
 uint32_t tl_tile_elems(const struct tl *tl)

@@ -12,25 +12,41 @@
 #include "lp/queues/ipcq.h"
 #include "lp/queues/queue_ends.h"
 
-static void check_direction(struct tl *tl, enum hw_dir dir)
+/* The call finds no queue on this PE. It may be too early: a plan wires the PE, and its IpcqInitMsg
+ * has not taken effect. */
+static void check_is_installed(struct tl *tl)
 {
     const struct lp_model *m = tl->run->m;
+    bool wired = false;
+    for (uint32_t i = 1; i <= LP_PLANS; i++)
+        wired |= m->plan[i] != NULL && lp_is_wired(m->plan[i], lp_pe_index(tl->run, tl->pe));
+    if (tl->p->plan == 0 && wired)
+        tl_fail(tl, "IpcqNotInstalled: ",
+                ": %s before the PE's IpcqInitMsg has taken effect; launch kernels when the "
+                "installation is over",
+                tl_call_ops[tl->kernel->call.kind].name);
+}
+
+static void check_direction(struct tl *tl, enum hw_dir dir)
+{
+    const struct lp_plan *const plan = lp_plan_at(tl->run->m, tl->p);
     const uint32_t self = lp_pe_index(tl->run, tl->pe);
     const bool there = tl_installed(tl, dir);
-    if (there && lp_queue_goes(m, self, dir, tl->kernel->call.kind == CALL_SEND))
+    if (there && lp_queue_goes(plan, self, dir, tl->kernel->call.kind == CALL_SEND))
         return;
+    check_is_installed(tl);
     char installed[160] = "", number[64];
     (void)snprintf(number, sizeof number, "%u%s", (unsigned)dir,
                    dir == HW_DIRS_MAX ? " (tl_dir() finds no such name)" : "");
     for (enum hw_dir other = 0; other < HW_DIRS_MAX; other++)
         if (tl_installed(tl, other)) {
             strncat(installed, *installed ? ", " : "", sizeof installed - strlen(installed) - 1);
-            strncat(installed, lp_dir_name(m, self, other),
+            strncat(installed, lp_dir_name(plan, self, other),
                     sizeof installed - strlen(installed) - 1);
         }
     tl_fail(tl, "IpcqInvalidDirection: ", ": %s in direction %s, which %s; installed: %s",
             tl_call_ops[tl->kernel->call.kind].name,
-            (unsigned)dir < HW_DIRS_MAX ? lp_dir_name(m, self, dir) : number,
+            (unsigned)dir < HW_DIRS_MAX ? lp_dir_name(plan, self, dir) : number,
             there ? "goes the other way only" : "is not installed there",
             *installed ? installed : "none");
 }
@@ -44,13 +60,13 @@ static uint8_t slot_space(enum hw_memory memory)
 
 static void emit_send(struct tl *tl, uint32_t seq)
 {
-    const struct lp_model *m = tl->run->m;
+    const struct lp_plan *const plan = lp_plan_at(tl->run->m, tl->p);
     const struct lp_call *call = &tl->kernel->call;
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;
-    cw_check(tl->run->ctx, lp_queue_peer(m, lp_pe_index(tl->run, tl->pe), (enum hw_dir)call->dir,
+    cw_check(tl->run->ctx, lp_queue_peer(plan, lp_pe_index(tl->run, tl->pe), (enum hw_dir)call->dir,
                                          &peer, &peer_dir));
-    const struct lp_endpoint endpoint = lp_endpoint_of(m, peer, peer_dir);
+    const struct lp_endpoint endpoint = lp_endpoint_of(plan, peer, peer_dir);
     const uint32_t slot = seq % endpoint.n_slots * endpoint.slot_size;
     TL_EMIT_OP(
         tl, .kind = LP_OP_SEND, .dir = call->dir, .bytes = call->bytes, .seq = seq, .peer = peer,
@@ -164,8 +180,10 @@ void tl_effect_recv(struct tl *tl)
     int64_t credit_ps = 0;
     if (!any)
         check_direction(tl, (enum hw_dir)call->dir);
-    else if (call->dirs == 0)
+    else if (call->dirs == 0) {
+        check_is_installed(tl);
         tl_fail(tl, "IpcqInvalidDirection: ", ": recv_any on a PE where no direction is installed");
+    }
     const enum hw_dir dir = direction_with_data(tl);
     if (dir == HW_DIRS_MAX) {
         tl_wait_for(tl, LP_WAIT_DATA);

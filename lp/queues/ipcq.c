@@ -15,16 +15,17 @@
 #include "lp/kernel/tl_runtime.h"
 #include "lp/queues/queue_ends.h"
 
-void lp_ipcq_install(struct lp_run *run, uint32_t pe)
+void lp_ipcq_install(struct lp_run *run, uint32_t pe, uint32_t plan)
 {
     const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
-    if (p->wired)
+    if (p->plan != 0)
         cw_fail(run->ctx, CW_PROGRAM_FAILED,
                 "IpcqDuplicateInstall: PE %u.%u.%u got a second IpcqInitMsg; a process group "
                 "installs each PE once",
                 run->sip, run->cube_in_sip, pe);
-    *CW_MUT(run->ctx, &p->wired) = 1;
-    *CW_MUT(run->ctx, &p->installed) = lp_directions(run->m, lp_pe_index(run, pe));
+    cw_check(run->ctx, plan < LP_PLANS && run->m->plan[1 + plan] != NULL);
+    *CW_MUT(run->ctx, &p->plan) = (uint8_t)(1 + plan);
+    *CW_MUT(run->ctx, &p->installed) = lp_directions(run->m->plan[1 + plan], lp_pe_index(run, pe));
 }
 
 void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
@@ -32,6 +33,11 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
     const uint32_t pe = transfer->dst % run->m->pes;
     const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
     cw_check(run->ctx, transfer->dir < HW_DIRS_MAX);
+    if (__builtin_expect((p->installed >> transfer->dir & 1) == 0, 0))
+        cw_fail(run->ctx, CW_PROGRAM_FAILED,
+                "IpcqNotInstalled: a tile from PE %u reaches PE %u.%u.%u before the PE's "
+                "IpcqInitMsg; launch kernels when the installation is over",
+                transfer->src, run->sip, run->cube_in_sip, pe);
     struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[transfer->dir]);
     if (run->m->emit.arrivals) {
         const struct lp_arrival arrival = {.t_ps = cw_now(run->ctx),
@@ -48,7 +54,7 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
                     "with fabric.contention none only; take message, or fewer slots "
                     "(defaults.n_slots)",
                     run->sip, run->cube_in_sip, pe,
-                    lp_dir_name(run->m, transfer->dst, (enum hw_dir)transfer->dir));
+                    lp_dir_name(lp_plan_at(run->m, p), transfer->dst, (enum hw_dir)transfer->dir));
         queue->early |= 1ull << (ahead - 1);
         return;
     }
@@ -83,7 +89,8 @@ void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
 int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir)
 {
     const struct lp_model *m = run->m;
-    struct lp_queue *queue = CW_MUT(run->ctx, &lp_pe(m, run->cube, pe)->queue[dir]);
+    const struct lp_pe *const p = lp_pe(m, run->cube, pe);
+    struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[dir]);
     if (m->config.credit_fabric) {
         const struct hw_dma_op op = {.bytes = m->config.credit_bytes,
                                      .number = (uint32_t)lp_next_sender(run, pe).number,
@@ -93,10 +100,11 @@ int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir)
         lp_dma_push(run, pe, lp_vc(m, HW_VC_COMM), op);
         return 0;
     }
-    const int64_t latency_ps = lp_credit_ps(m, lp_pe_index(run, pe), dir);
+    const struct lp_plan *const plan = lp_plan_at(m, p);
+    const int64_t latency_ps = lp_credit_ps(plan, lp_pe_index(run, pe), dir);
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;
-    cw_check(run->ctx, lp_queue_peer(m, lp_pe_index(run, pe), dir, &peer, &peer_dir));
+    cw_check(run->ctx, lp_queue_peer(plan, lp_pe_index(run, pe), dir, &peer, &peer_dir));
     queue->my_tail++;
     const struct hw_place to = hw_place_of(&m->hw, peer);
     const struct lp_signal signal = {.pe = to.pe, .arg = queue->my_tail, .dir = (uint8_t)peer_dir};

@@ -40,7 +40,7 @@ DATA_TESTS = [
 ]
 # Of the machine: bugs in lp/.
 LP = "test/unit/lp/test_lp_"
-LP_TESTS = [("asan", LP + name, {}) for name in ("operands", "unreceived", "ipcq")]
+LP_TESTS = [("asan", LP + name, {}) for name in ("operands", "unreceived", "ipcq", "install")]
 
 
 def tests_of(mutant):
