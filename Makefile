@@ -250,7 +250,7 @@ perf: setup ## measure throughput (PERF_OPTIONS="--set phold --rounds 7"), with 
 	@$(SUBMAKE) all $(BARE_BINARIES)
 	$(OUT)/cubewarp perf run $(PERF_OPTIONS)
 
-scatter-sweep: setup ## birs, rhd and mesh from 16 KiB to 256 MiB per rank: table and plot in perf/results/
+scatter-sweep: setup ## the reduce-scatters by size, ranks and speed: tables and plot in perf/results/
 	@.ci/setup.sh gnuplot-nox python3
 	@$(SUBMAKE) all
 	perf/results/scatter_sweep.py $(OUT)/cubewarp

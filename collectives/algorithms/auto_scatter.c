@@ -1,7 +1,6 @@
 /*
- * auto_scatter.c: the choice among the reduce-scatters (ALGORITHMS.md, "Other reduce-scatters and
- * the choice"): mesh for small messages; else birs, or birs_inter for more than 16 ranks, where its
- * conditions hold and it is enabled; else rhd. Host side and pure.
+ * auto_scatter.c: the choice among the reduce-scatters (ALGORITHMS.md, "The choice"): of those
+ * whose conditions hold, the one with the least estimate (scatter_cost.h). Host side and pure.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,12 +9,11 @@
 
 #include "collectives/algorithms/birs_inter.h"
 #include "collectives/algorithms/reduce_scatter.h"
+#include "collectives/algorithms/scatter_cost.h"
 
 #define ALGORITHM(name) extern const struct ccl_algorithm ccl_##name;
 #include "collectives/algorithms/registry.h"
 #undef ALGORITHM
-
-enum { BIRS_RANKS_MAX = 16 };
 
 /* Adds to the reason. */
 __attribute__((format(printf, 2, 3))) static void add_reason(struct ccl_choice *choice,
@@ -28,41 +26,60 @@ __attribute__((format(printf, 2, 3))) static void add_reason(struct ccl_choice *
     va_end(args);
 }
 
+/* An algorithm that may be chosen, and its cost. */
+struct candidate {
+    const struct ccl_algorithm *algorithm;
+    int64_t (*cost_ps)(const struct ccl_call *call);
+};
+
+/* Takes the candidate if it is faster than the choice so far, and says its estimate; a refusal is
+ * returned. The first candidate's estimate begins the reason. */
+static int consider(const struct ccl_call *call, struct candidate candidate, int64_t *least_ps,
+                    struct ccl_choice *choice, struct ccl_refusal *refusal)
+{
+    if (candidate.algorithm->check(call, refusal) != CW_OK)
+        return CW_USAGE;
+    const int64_t ps = candidate.cost_ps(call);
+    add_reason(choice, "%s%s %.3f us", *least_ps == INT64_MAX ? "; estimates: " : ", ",
+               candidate.algorithm->name, (double)ps * 1e-6);
+    if (ps < *least_ps) {
+        *least_ps = ps;
+        choice->algorithm = candidate.algorithm;
+    }
+    return CW_OK;
+}
+
 static void auto_scatter_choose(const struct ccl_call *call, struct ccl_choice *choice)
 {
+    const struct ccl_config *const ccl = call->ccl;
     const uint64_t bytes = call->n_elem * tl_itemsize(call->dtype);
-    const uint64_t mesh_max = call->ccl->mesh_max_bytes;
-    const struct ccl_algorithm *const birs =
-        call->world_size > BIRS_RANKS_MAX ? &ccl_birs_inter : &ccl_birs;
-    struct ccl_refusal refusal;
-    if (bytes < mesh_max) {
-        choice->algorithm = &ccl_mesh;
-        if (ccl_mesh.check(call, &refusal) == CW_OK) {
-            add_reason(choice, "%" PRIu64 " bytes per rank are below mesh_max_bytes, %" PRIu64,
-                       bytes, mesh_max);
-            return;
-        }
-        add_reason(choice, "%s; ", refusal.wrong);
-    }
-    choice->algorithm = &ccl_rhd;
-    if (!call->ccl->birs_enable) {
-        add_reason(choice,
-                   "%" PRIu64 " bytes per rank, and birs is not enabled (birs_enable: true, "
-                   "or CUBEWARP_BIRS_ENABLE=TRUE)",
-                   bytes);
+    const struct candidate mesh = {&ccl_mesh, scatter_cost_mesh_ps};
+    const struct candidate rhd = {&ccl_rhd, scatter_cost_rhd_ps};
+    const struct candidate birs =
+        call->world_size > CCL_BIRS_RANKS_MAX
+            ? (struct candidate){&ccl_birs_inter, scatter_cost_birs_inter_ps}
+            : (struct candidate){&ccl_birs, scatter_cost_birs_ps};
+    struct ccl_refusal no_mesh, no_rhd, no_birs;
+    int64_t least_ps = INT64_MAX;
+    choice->algorithm = &ccl_rhd; /* if nothing runs, its refusal says why */
+    add_reason(choice, "%" PRIu64 " bytes per rank", bytes);
+    const bool small = bytes < ccl->mesh_max_bytes;
+    const int of_mesh = small ? consider(call, mesh, &least_ps, choice, &no_mesh) : CW_OK;
+    (void)consider(call, rhd, &least_ps, choice, &no_rhd);
+    const int of_birs =
+        ccl->birs_enable ? consider(call, birs, &least_ps, choice, &no_birs) : CW_OK;
+    if (!small)
+        add_reason(choice, "; no mesh from mesh_max_bytes, %" PRIu64 ", on", ccl->mesh_max_bytes);
+    else if (of_mesh != CW_OK)
+        add_reason(choice, "; no mesh: %s", no_mesh.wrong);
+    if (!ccl->birs_enable)
+        add_reason(choice, "; birs is not enabled (birs_enable: true, or "
+                           "CUBEWARP_BIRS_ENABLE=TRUE)");
+    if (of_birs == CW_OK)
         return;
-    }
-    if (birs->check(call, &refusal) != CW_OK) {
-        add_reason(choice, "falls back from birs: %s%s%s", refusal.wrong,
-                   refusal.legal[0] != '\0' ? "; " : "", refusal.legal);
-        snprintf(choice->advice, sizeof choice->advice, "%s", refusal.advice);
-        return;
-    }
-    choice->algorithm = birs;
-    add_reason(choice,
-               "%" PRIu64 " bytes per rank, mesh_max_bytes being %" PRIu64 "; birs is "
-               "enabled and its conditions hold",
-               bytes, mesh_max);
+    add_reason(choice, "; no birs: %s%s%s", no_birs.wrong, no_birs.legal[0] != '\0' ? "; " : "",
+               no_birs.legal);
+    snprintf(choice->advice, sizeof choice->advice, "%s", no_birs.advice);
 }
 
 static uint32_t auto_scatter_peers(const struct ccl_call *call) { return call->world_size - 1; }

@@ -125,7 +125,7 @@ struct ccl_rs_needs birs_needs(const struct ccl_call *call)
 {
     return (struct ccl_rs_needs){.pairs = true,
                                  .ranks_min = 4,
-                                 .ranks_max = 16,
+                                 .ranks_max = CCL_BIRS_RANKS_MAX,
                                  .aligned = true,
                                  .slots = call->world_size / 2 * 2,
                                  .tcm_tiles = call->world_size / 2};

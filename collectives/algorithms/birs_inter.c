@@ -1,44 +1,64 @@
 /*
- * birs_inter.c: birs for 32, 64 and 128 ranks (ALGORITHMS.md): the rounds and the bits are
- * those of birs.c, but a partial joins the tree over the packages as soon as its neighbour is
- * there, so that scratch grows with the logarithm of the packages, not with their number.
+ * birs_inter.c: birs for more than 16 ranks (ALGORITHMS.md): the rounds and the bits are those of
+ * birs.c, but a partial joins the tree over the packages as soon as its neighbour is there, so that
+ * scratch grows with the logarithm of the packages, not with their number.
+ *
+ * A node of the tree is (level, index): the sum of the partials of packages index * 2^level and up,
+ * 2^level of them or as many as there are. So the tree over Y packages is that over the next power
+ * of two, without the packages that are missing: a node without a right half is its left half, and
+ * nothing is added. Y and nothing else gives the tree.
  *
  * The partials of package m come from packages m - 1, m - 2 ... 0, Y - 1 ... m + 1, its own being
- * the last. A node of the tree is (level, index): the partials of packages index * 2^level and
- * up. Since packages come in descending order, a node's right half is complete before its left
- * half, unless one of the two contains m: its sibling then stays until the end. So each level has
- * at most two nodes that wait: one that waits for its left neighbour, and the sibling of the node
- * that contains m. While the streams of a round are under way the kernel merges the partial of the
- * round before: two partials, and every node that becomes complete with them, in one pass.
+ * the last. Since packages come in descending order, a node's right half is complete before its
+ * left half, unless one of the two contains m: its sibling then stays until the end. So each level
+ * has at most two nodes that wait: one that waits for its left neighbour, and the sibling of the
+ * node that contains m. While the streams of a round are under way the kernel merges the partial of
+ * the round before: two partials, and every node that becomes complete with them, in one pass.
  *
- * Scratch: slots 0 .. 3: intermediates, by round; 4 .. 7: partials that have arrived, by package;
- * then the siblings of m by level 0 .. L - 1, and the waiting nodes by level 1 .. L - 1; Y = 2^L.
+ * The last package of an odd number of packages, the lone one, has no neighbour: its partial is a
+ * node of several levels as it stands. It has a slot of its own: it may arrive while the kernel
+ * merges package 0, which reads the waiting nodes.
+ *
+ * Scratch: slots 0 .. 3: intermediates, by round; 4 .. 7: partials that have arrived, by round;
+ * then the siblings of m by level 0 .. L - 1; the waiting nodes by level 1 .. L - 1; the lone
+ * partial. 2^L is the least power of two that is not below Y.
  */
 #include "collectives/algorithms/birs_inter.h"
 
 #include "collectives/algorithms/birs.h"
+#include "collectives/algorithms/birs_tree.h"
 
 enum { STREAM_MAIN = 1, STREAM_HCCS = 2, STREAM_COPY = 4, RING = 4 };
 
-static uint32_t levels_of(uint32_t packages)
-{
-    uint32_t levels = 0;
-    while (1u << levels < packages)
-        levels++;
-    return levels;
-}
-
 static uint32_t own_package(const struct tl *tl) { return rs_sip(tl) / 2; }
+static struct birs_tree own_tree(const struct tl *tl)
+{
+    return (struct birs_tree){.packages = birs_packages(tl), .own = own_package(tl)};
+}
 static uint32_t sibling_slot(uint32_t level) { return 2 * RING + level; }
 static uint32_t waiting_slot(const struct tl *tl, uint32_t level)
 {
-    return 2 * RING + levels_of(birs_packages(tl)) + level - 1;
+    return 2 * RING + birs_tree_levels(own_tree(tl)) + level - 1;
+}
+static uint32_t lone_slot(const struct tl *tl)
+{
+    return waiting_slot(tl, birs_tree_levels(own_tree(tl)));
 }
 
-/* Where the partial of `from` arrives at package `to`. */
-static uint32_t arrival_slot(uint32_t from, uint32_t to)
+/* Where a node waits: for its left neighbour, or for the end. Not for level 0. */
+static uint32_t node_slot(const struct tl *tl, uint32_t level, uint32_t index)
 {
-    return (from ^ 1) == to ? sibling_slot(0) : RING + from % RING;
+    if (birs_tree_is_lone(own_tree(tl), index << level))
+        return lone_slot(tl);
+    return own_package(tl) >> level == (index ^ 1) ? sibling_slot(level) : waiting_slot(tl, level);
+}
+
+/* Where the partial of `from` arrives at package `to`, in round `round`. */
+static uint32_t arrival_slot(const struct tl *tl, uint32_t round, uint32_t from, uint32_t to)
+{
+    if (birs_tree_is_lone(own_tree(tl), from))
+        return lone_slot(tl);
+    return (from ^ 1) == to ? sibling_slot(0) : RING + round % RING;
 }
 
 /* ---- the streams of a round ------------------------------------------------------------------ */
@@ -54,10 +74,11 @@ static enum tl_status birs_inter_hccs_stream(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     const uint32_t to = birs_ahead(tl, f->round);
-    const struct rs_put put = {.to = to,
-                               .from = birs_ahead(tl, birs_packages(tl) - f->round),
-                               .src = rs_slot(tl, (f->round - 1) % RING),
-                               .dst = rs_slot(tl, arrival_slot(own_package(tl), to / 2))};
+    const struct rs_put put = {
+        .to = to,
+        .from = birs_ahead(tl, birs_packages(tl) - f->round),
+        .src = rs_slot(tl, (f->round - 1) % RING),
+        .dst = rs_slot(tl, arrival_slot(tl, f->round, own_package(tl), to / 2))};
     return rs_exchange(tl, f, &put);
 }
 
@@ -74,60 +95,73 @@ static enum tl_status (*const streams[])(struct tl *tl, void *frame) = {
 
 /* ---- merging --------------------------------------------------------------------------------- */
 
-/* Node (level, index) and its neighbour make their parent, which is not the own package's. */
-static bool merges_on(const struct tl *tl, uint32_t level, uint32_t index)
-{
-    return index % 2 == 0 && own_package(tl) >> level != index + 1 &&
-           level < levels_of(birs_packages(tl));
-}
-
-/* The level of the node that the partial of even package `from` completes. */
-static uint32_t completed_level(const struct tl *tl, uint32_t from)
-{
-    uint32_t level = 1;
-    while (merges_on(tl, level, from >> level))
-        level++;
-    return level;
-}
-
 static uint64_t merged_va(const struct tl *tl, uint32_t from)
 {
-    const uint32_t level = completed_level(tl, from), index = from >> level;
-    return rs_slot_va(tl, (own_package(tl) >> level) == (index ^ 1) ? sibling_slot(level)
-                                                                    : waiting_slot(tl, level));
+    const uint32_t level = birs_tree_level(own_tree(tl), from);
+    return rs_slot_va(tl, node_slot(tl, level, from >> level));
 }
 
-/* The i-th part of that node: the partial itself, its right neighbour, and then the right
- * neighbour of each level. */
-static uint64_t part_va(const struct tl *tl, uint32_t from, uint32_t i)
+/* The i-th part of that node, of `from`, whose partial came in round `round`: the partial itself,
+ * its right neighbour, which came the round before, and then the right neighbour of each level. */
+static uint64_t part_va(const struct tl *tl, uint32_t round, uint32_t from, uint32_t i)
 {
-    return rs_slot_va(tl, i < 2 ? RING + (from + i) % RING : waiting_slot(tl, i - 1));
+    return rs_slot_va(tl, i < 2 ? RING + (round - i) % RING
+                                : node_slot(tl, i - 1, (from >> (i - 1)) + 1));
 }
 
-/* One piece: parts 0 .. count - 1 added in order, at `va(i)`, into TCM 0. */
-static enum tl_status merge_piece(struct tl *tl, struct rs_frame *f, uint32_t from)
+/* One piece: its parts added in order, into TCM piece `sum`; the next one is used, too. */
+static enum tl_status merge_piece(struct tl *tl, struct rs_frame *f, uint32_t round, uint32_t sum)
 {
+    const uint32_t from = birs_tree_from(own_tree(tl), round);
     TL_BEGIN(&f->leaf);
-    TL_CALL(&f->leaf, rs_load_piece(tl, f, 0, part_va(tl, from, 0)));
-    for (f->i = 1; f->i <= completed_level(tl, from); f->i++) {
-        TL_CALL(&f->leaf, rs_load_piece(tl, f, 1, part_va(tl, from, f->i)));
-        TL_CALL(&f->leaf, rs_add_pieces(tl, f, 0, 0, 1));
-    }
+    TL_CALL(&f->leaf, rs_load_piece(tl, f, sum, part_va(tl, round, from, 0)));
+    for (f->i = 1; f->i <= birs_tree_level(own_tree(tl), from); f->i++)
+        if (birs_tree_has_part(own_tree(tl), from, f->i)) {
+            TL_CALL(&f->leaf, rs_load_piece(tl, f, sum + 1, part_va(tl, round, from, f->i)));
+            TL_CALL(&f->leaf, rs_add_pieces(tl, f, sum, sum, sum + 1));
+        }
     TL_END(&f->leaf);
 }
 
 /* Takes the partial that came in round `round` into the tree. */
 static enum tl_status merge_arrived(struct tl *tl, struct rs_frame *f, uint32_t round)
 {
-    const uint32_t y = birs_packages(tl), from = (own_package(tl) + y - round) % y;
-    if (round == 0 || from % 2 != 0 || (from ^ 1) == own_package(tl))
-        return TL_ENDED; /* its neighbour is still to come, or it stays until the end */
+    if (!birs_tree_completes(own_tree(tl), round))
+        return TL_ENDED;
     TL_BEGIN(&f->part);
     for (f->done = 0; f->done < rs_slice_bytes(tl); f->done += rs_full_piece_bytes(tl)) {
-        TL_RUN(&f->part, merge_piece(tl, f, from));
-        TL_CALL(&f->part, rs_store_piece(tl, f, merged_va(tl, from)));
+        TL_RUN(&f->part, merge_piece(tl, f, round, 0));
+        TL_CALL(&f->part,
+                rs_store_piece(tl, f, merged_va(tl, birs_tree_from(own_tree(tl), round))));
     }
     TL_END(&f->part);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+enum { OWN, LAST_NODE, LOADED, TCM_PIECES }; /* in TCM */
+
+static uint64_t sibling_va(const struct tl *tl, uint32_t level)
+{
+    const uint32_t index = own_package(tl) >> level ^ 1;
+    return rs_slot_va(tl, birs_tree_is_lone(own_tree(tl), index << level) ? lone_slot(tl)
+                                                                          : sibling_slot(level));
+}
+
+/* That sibling is the node which the last partial has completed: it is in TCM already. */
+static bool is_last_node(const struct tl *tl, uint32_t level)
+{
+    const uint32_t round = birs_packages(tl) - 1;
+    return birs_tree_completes(own_tree(tl), round) &&
+           birs_tree_level(own_tree(tl), birs_tree_from(own_tree(tl), round)) == level;
+}
+
+/* own <- own + sibling, or sibling + own: the left one first. */
+static void add_sibling(struct tl *tl, const struct rs_frame *f, uint32_t level)
+{
+    const uint32_t sibling = is_last_node(tl, level) ? LAST_NODE : LOADED;
+    const bool own_is_right = own_package(tl) >> level & 1;
+    rs_add_pieces(tl, f, OWN, own_is_right ? sibling : OWN, own_is_right ? OWN : sibling);
 }
 
 /* One piece of the result: the own partial, and its siblings from below. */
@@ -135,19 +169,25 @@ static enum tl_status final_piece(struct tl *tl, struct rs_frame *f)
 {
     const uint32_t y = birs_packages(tl);
     TL_BEGIN(&f->leaf);
-    TL_CALL(&f->leaf, rs_load_piece(tl, f, 0, rs_slot_va(tl, (y - 1) % RING)));
-    for (f->i = 0; f->i < levels_of(y); f->i++) {
-        TL_CALL(&f->leaf, rs_load_piece(tl, f, 1, rs_slot_va(tl, sibling_slot(f->i))));
-        TL_CALL(&f->leaf, rs_add_pieces(tl, f, 0, own_package(tl) >> f->i & 1,
-                                        ~(own_package(tl) >> f->i) & 1));
-    }
+    TL_CALL(&f->leaf, rs_load_piece(tl, f, OWN, rs_slot_va(tl, (y - 1) % RING)));
+    for (f->i = 0; f->i < birs_tree_levels(own_tree(tl)); f->i++)
+        if (birs_tree_has_sibling(own_tree(tl), f->i)) {
+            if (!is_last_node(tl, f->i))
+                TL_CALL(&f->leaf, rs_load_piece(tl, f, LOADED, sibling_va(tl, f->i)));
+            TL_CALL(&f->leaf, add_sibling(tl, f, f->i));
+        }
     TL_END(&f->leaf);
 }
 
+/* The partial of the last round completes a sibling of the own package, which goes into the result
+ * without a way to HBM and back. */
 static enum tl_status final(struct tl *tl, struct rs_frame *f)
 {
+    const uint32_t last = birs_packages(tl) - 1;
     TL_BEGIN(&f->part);
     for (f->done = 0; f->done < rs_slice_bytes(tl); f->done += rs_full_piece_bytes(tl)) {
+        if (birs_tree_completes(own_tree(tl), last))
+            TL_RUN(&f->part, merge_piece(tl, f, last, LAST_NODE));
         TL_RUN(&f->part, final_piece(tl, f));
         TL_CALL(&f->part, rs_store_piece(tl, f, rs_output_va(tl)));
     }
@@ -174,7 +214,6 @@ static enum tl_status birs_inter_run(struct tl *tl, void *frame)
         TL_CALL(&f->line, tl_join(tl));
     }
     tl_phase(tl, BIRS_FINAL);
-    TL_RUN(&f->line, merge_arrived(tl, f, y - 1));
     TL_RUN(&f->line, final(tl, f));
     TL_END(&f->line);
 }
@@ -192,12 +231,11 @@ const struct tl_kernel birs_inter_kernel = {.name = "birs_inter",
 static struct ccl_rs_needs birs_inter_needs(const struct ccl_call *call)
 {
     return (struct ccl_rs_needs){.pairs = true,
-                                 .ranks_min = 32,
-                                 .ranks_max = 128,
-                                 .power_of_two = true,
+                                 .ranks_min = CCL_BIRS_RANKS_MAX + 2,
                                  .aligned = true,
-                                 .slots = 2 * RING + 2 * levels_of(call->world_size / 2),
-                                 .tcm_tiles = 2};
+                                 .slots = 2 * RING + 2 * birs_tree_levels((struct birs_tree){
+                                                             .packages = call->world_size / 2}),
+                                 .tcm_tiles = TCM_PIECES};
 }
 
 static int birs_inter_check(const struct ccl_call *call, struct ccl_refusal *refusal)
@@ -208,7 +246,7 @@ static int birs_inter_check(const struct ccl_call *call, struct ccl_refusal *ref
 
 static uint64_t birs_inter_tcm_bytes(const struct ccl_call *call)
 {
-    return ccl_rs_tcm_bytes(call, 2);
+    return ccl_rs_tcm_bytes(call, TCM_PIECES);
 }
 
 static uint64_t birs_inter_scratch_bytes(const struct ccl_call *call)

@@ -5,6 +5,7 @@
 #include "collectives/algorithms/reduce_scatter.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "collectives/algorithms/reduce_scatter_kernel.h"
 #include "collectives/config/config.h"
@@ -67,9 +68,19 @@ static const char *others(const struct ccl_call *call)
     const bool pairs = call->hw->sip_topology->paired;
     if (call->collective == CCL_ALL_REDUCE)
         return "ring_allreduce or tree_allreduce";
-    if (pairs && n > 16 && n <= CCL_RANKS_MAX && (n & (n - 1)) == 0)
+    if (pairs && n > CCL_BIRS_RANKS_MAX && n % 2 == 0)
         return "birs_inter, rhd or mesh";
-    return pairs && n <= 16 && n >= 4 && n % 2 == 0 ? "birs, rhd or mesh" : "rhd or mesh";
+    return pairs && n <= CCL_BIRS_RANKS_MAX && n >= 4 && n % 2 == 0 ? "birs, rhd or mesh"
+                                                                    : "rhd or mesh";
+}
+
+/* "an even number of ranks from 4 to 16", "... from 18 on". */
+static void ranks_wanted(const struct ccl_rs_needs *needs, char *text, size_t bytes)
+{
+    if (needs->ranks_max > 0)
+        snprintf(text, bytes, "from %u to %u", needs->ranks_min, needs->ranks_max);
+    else
+        snprintf(text, bytes, "from %u on", needs->ranks_min);
 }
 
 static int check_rank_count(const struct ccl_call *call, const struct ccl_rs_needs *needs,
@@ -77,7 +88,8 @@ static int check_rank_count(const struct ccl_call *call, const struct ccl_rs_nee
 {
     const uint32_t n = call->world_size;
     const char *const at = ranks_key(call);
-    char paired[200];
+    char paired[200], wanted[40];
+    ranks_wanted(needs, wanted, sizeof wanted);
     if (needs->pairs && !call->hw->sip_topology->paired)
         (void)ccl_refuse(refusal, "system.sips.topology",
                          "%s is for paired dies, topology %s; this is %s", name,
@@ -85,13 +97,10 @@ static int check_rank_count(const struct ccl_call *call, const struct ccl_rs_nee
                          call->hw->sip_topology->name);
     else if (needs->pairs && n % 2 != 0) {
         (void)ccl_refuse(refusal, at, "%s reduces over pairs of ranks, and %u is odd", name, n);
-        (void)ccl_legal(refusal, "legal is an even number from %u to %u", needs->ranks_min,
-                        needs->ranks_max);
-    } else if (n < needs->ranks_min || (needs->ranks_max > 0 && n > needs->ranks_max) ||
-               (needs->power_of_two && (n & (n - 1)) != 0))
-        (void)ccl_refuse(refusal, at, "%s takes %s from %u to %u ranks, and there are %u", name,
-                         needs->power_of_two ? "a power of two" : "an even number",
-                         needs->ranks_min, needs->ranks_max, n);
+        (void)ccl_legal(refusal, "legal is an even number %s", wanted);
+    } else if (n < needs->ranks_min || (needs->ranks_max > 0 && n > needs->ranks_max))
+        (void)ccl_refuse(refusal, at, "%s takes an even number of ranks %s, and there are %u", name,
+                         wanted, n);
     else
         return CW_OK;
     return ccl_advise(refusal, "use %s", others(call));

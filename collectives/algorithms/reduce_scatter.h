@@ -16,16 +16,18 @@
 
 #include "collectives/algorithm.h"
 
+/* birs takes as many ranks at most; birs_inter takes more. */
+enum { CCL_BIRS_RANKS_MAX = 16 };
+
 /* An algorithm's conditions, beside those of all: n_elem is a multiple of the ranks, one cube per
  * SIP. */
 struct ccl_rs_needs {
     bool pairs;                    /* pair_switch, an even number of ranks */
     uint32_t ranks_min, ranks_max; /* 0: any */
-    bool power_of_two;
-    bool aligned;       /* slots are min_slice_align apart */
-    bool in_place;      /* no output beside the input */
-    uint32_t slots;     /* of scratch */
-    uint32_t tcm_tiles; /* in TCM at once */
+    bool aligned;                  /* slots are min_slice_align apart */
+    bool in_place;                 /* no output beside the input */
+    uint32_t slots;                /* of scratch */
+    uint32_t tcm_tiles;            /* in TCM at once */
 };
 
 /* `check` of struct ccl_algorithm. */

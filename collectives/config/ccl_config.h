@@ -24,7 +24,7 @@ enum ccl_root { CCL_ROOT_CENTER, CCL_ROOT_CORNER, CCL_ROOT_XY };
  * Where ranks are on paired dies (pair_switch), when an algorithm's `mate` or `package` says so:
  * rank r is on the SIP sip_of[r]. Not mapped: rank = SIP, whatever their number.
  */
-#define CCL_RANKS_MAX 128u
+#define CCL_RANKS_MAX 512u
 struct ccl_ranks {
     bool mapped, by_mate; /* by_mate: `mate` is given, else `package` alone */
     uint16_t sip_of[CCL_RANKS_MAX], rank_on[CCL_RANKS_MAX];
@@ -66,7 +66,7 @@ struct ccl_config {
 
     /* of reduce-scatter on paired dies (collectives/algorithms/ALGORITHMS.md) */
     bool birs_enable;         /* `auto` may choose birs */
-    uint64_t mesh_max_bytes;  /* `auto` takes mesh below this */
+    uint64_t mesh_max_bytes;  /* `auto` takes mesh below this only */
     uint32_t min_slice_align; /* bytes; scratch slots' stride is a multiple of it */
     bool slice_rounding;      /* false: slices must be multiples of it themselves */
     struct ccl_ranks ranks;

@@ -5,6 +5,7 @@
  */
 #include "collectives/config/config_load.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,30 +165,51 @@ static void apply_set(struct load *load, const char *text)
         config_apply_path(&load->loader, load->tree, source, path, node);
 }
 
+/* CUBEWARP_BIRS_ENABLE as the place of a value, with the text that it is set to unless that is
+ * wrong; 0: no memory. */
+static uint32_t environment_source(struct load *load, const char *text, bool is_right)
+{
+    char name[64] = "CUBEWARP_BIRS_ENABLE";
+    if (is_right)
+        snprintf(name, sizeof name, "CUBEWARP_BIRS_ENABLE=%.8s", text);
+    const char *const kept = config_arena_text(load->loader.arena, name, strlen(name));
+    return kept == NULL ? 0
+                        : config_source_add(&load->loader,
+                                            &(struct config_source){.name = kept, .any_key = true});
+}
+
 /*
- * The environment as the last layer: either of birs_enable and CUBEWARP_BIRS_ENABLE=TRUE enables
- * birs, so the variable goes over every birs_enable, that of an algorithm's entry too.
+ * The environment as the last layer. CUBEWARP_BIRS_ENABLE goes over every birs_enable, that of an
+ * algorithm's entry too: it enables birs, or disables it, whatever files and options say.
  */
 static void apply_environment(struct load *load)
 {
-    if (!environment_is(ENVIRONMENT_BIRS_ENABLE, "TRUE"))
+    const enum environment_answer answer = environment_answer(ENVIRONMENT_BIRS_ENABLE);
+    if (answer == ENVIRONMENT_UNSET)
         return;
-    const uint32_t source = config_source_add(
-        &load->loader,
-        &(struct config_source){.name = "CUBEWARP_BIRS_ENABLE=TRUE", .any_key = true});
+    const char *const given = environment_get(ENVIRONMENT_BIRS_ENABLE);
+    const uint32_t source = environment_source(load, given, answer != ENVIRONMENT_NEITHER);
     if (source == 0)
         return;
-    const struct config_node yes = {.kind = CONFIG_SCALAR,
-                                    .plain = true,
-                                    .place = {.source = source},
-                                    .text = "true",
-                                    .bytes = 4};
+    if (answer == ENVIRONMENT_NEITHER) {
+        char quoted[TEXT_QUOTE_BYTES];
+        config_error(&load->loader, (struct config_place){.source = source},
+                     "expected " ENVIRONMENT_ANSWERS "; found %s",
+                     text_quote(given, strlen(given), quoted));
+        return;
+    }
+    const char *const text = answer == ENVIRONMENT_YES ? "true" : "false";
+    const struct config_node node = {.kind = CONFIG_SCALAR,
+                                     .plain = true,
+                                     .place = {.source = source},
+                                     .text = text,
+                                     .bytes = strlen(text)};
     const int key = config_ccl_find("birs_enable");
-    config_apply_path(&load->loader, load->tree, source, "defaults.birs_enable", &yes);
+    config_apply_path(&load->loader, load->tree, source, "defaults.birs_enable", &node);
     for (struct config_algorithm *entry = load->tree->algorithms; entry != NULL;
          entry = entry->next)
         if (config_given(&entry->value[key]))
-            config_value_read(&load->loader, &config_ccl_keys[key], "birs_enable", &yes,
+            config_value_read(&load->loader, &config_ccl_keys[key], "birs_enable", &node,
                               &entry->value[key]);
 }
 

@@ -230,15 +230,15 @@ const struct config_key config_ccl_keys[] = {
     KEY(CCL, "n_elem", COUNT, "elements per shard when no size is asked for",
         RANGE("1", "2147483648", "elements"), TO_CCL(U64, n_elem)),
     KEY(CCL, "birs_enable", BOOL, "auto may choose birs", TO_CCL(BOOL, birs_enable)),
-    KEY(CCL, "mesh_max_bytes", COUNT, "auto takes mesh below this",
+    KEY(CCL, "mesh_max_bytes", COUNT, "auto takes mesh below this only",
         RANGE("0", "4294967296", "bytes"), TO_CCL(U64, mesh_max_bytes)),
     KEY(CCL, "min_slice_align", COUNT, "alignment of scratch slots",
         RANGE("1", "16777216", "bytes"), TO_CCL(U32, min_slice_align)),
     KEY(CCL, "slice_rounding", BOOL, "slots of other sizes are rounded up to min_slice_align",
         TO_CCL(BOOL, slice_rounding)),
     KEY(CCL, "mate", RANKS, "the rank on the other die of each rank's package",
-        RANGE("0", "127", NULL), .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS),
-    KEY(CCL, "package", RANKS, "the package of each rank", RANGE("0", "63", NULL),
+        RANGE("0", "511", NULL), .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS),
+    KEY(CCL, "package", RANKS, "the package of each rank", RANGE("0", "255", NULL),
         .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS),
 };
 const uint32_t config_ccl_key_count = COUNT_OF(config_ccl_keys);

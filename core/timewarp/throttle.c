@@ -22,7 +22,9 @@ enum {
     PATIENCE_MAX = 256,
     USAGE_UNBOUNDED =
         8192,        /* as USAGE_MIN, in optimistic, before speculation is bounded in model time */
-    REACH_STEPS = 4, /* in a row, which must have helped */
+    REACH_STEPS = 4, /* in a row, which must have helped; */
+    REACH_REST = 16, /* if not, so many are left out, and each time twice as many */
+    REACH_REST_MAX = 1 << 12,
 };
 /* The share of events undone must fall to this part of what it was. */
 static const double REACH_GAIN = 0.75;
@@ -79,18 +81,28 @@ static void throttle_widen(struct throttle *throttle)
 
 /* Too many events were undone. Without a bound a model may need none: then it takes a larger share
  * (UNDONE_UNBOUNDED) to set one. If some steps have not helped, the bound goes again: where workers
- * wait for each other at a bound, they are more often apart in model time than those that run. */
+ * wait for each other at a bound, they are more often apart in model time than those that run. Then
+ * the next attempt comes later. */
 static void narrow_reach(struct throttle *throttle, int64_t ahead_ps, double share)
 {
     struct throttle_reach *const reach = &throttle->reach;
+    if (reach->rest > 0) {
+        reach->rest--;
+        return;
+    }
     if (reach->steps == 0)
         reach->share_first = share;
     if (reach->steps++ == REACH_STEPS) {
         reach->steps = 0;
         if (share > reach->share_first * REACH_GAIN) {
             reach->ps = CW_TIME_MAX;
+            reach->rest_full = reach->rest_full == 0               ? REACH_REST
+                               : reach->rest_full < REACH_REST_MAX ? reach->rest_full * 2
+                                                                   : REACH_REST_MAX;
+            reach->rest = reach->rest_full;
             return;
         }
+        reach->rest_full = 0;
     }
     if (ahead_ps < reach->ps) /* else the bound is what held it */
         reach->ps = ahead_ps;
@@ -100,27 +112,25 @@ static void narrow_reach(struct throttle *throttle, int64_t ahead_ps, double sha
 /*
  * Events between two looks at the others say little about the model time that they cover: in a
  * sparse model a worker that counts events runs far ahead. So speculation is bounded in model time,
- * too. In `adaptive` the bound halves when one event in 12 is undone, and doubles when fewer than
- * one in 40 are. In `optimistic` all events keep their logs, and it is worth less to speculate:
- * there it is one in 50, and one in 400.
+ * too. The bound halves when one event in 50 is undone, and doubles when fewer than one in 400 are.
+ * In `adaptive` safe events and the window keep workers together, and a bound makes them wait.
  */
 void throttle_adjust_reach(struct throttle *throttle, int64_t ahead_ps)
 {
     struct throttle_usage *const usage = &throttle->usage;
     struct throttle_reach *const reach = &throttle->reach;
-    const bool adaptive = throttle->sync == CW_ADAPTIVE, bounded = reach->ps < CW_TIME_MAX;
-    if (usage->processed < (bounded || adaptive ? USAGE_MIN : USAGE_UNBOUNDED))
+    const bool bounded = reach->ps < CW_TIME_MAX;
+    if (throttle->sync == CW_ADAPTIVE || usage->processed < (bounded ? USAGE_MIN : USAGE_UNBOUNDED))
         return;
     const double share = (double)usage->rolled_back / (double)usage->processed;
-    if (share > (adaptive ? 1.0 / 12 : bounded ? 1.0 / 50 : 1.0 / 2)) {
+    if (share > (bounded ? 1.0 / 50 : 1.0 / 2)) {
         narrow_reach(throttle, ahead_ps, share);
     } else {
         reach->steps = 0;
-        if (share < (adaptive ? 1.0 / 40 : 1.0 / 400))
+        if (share < 1.0 / 400)
             reach->ps = reach->ps > CW_TIME_MAX / 4 ? CW_TIME_MAX : reach->ps * 2;
     }
-    if (!adaptive) /* there throttle_adjust() looks at it, too */
-        *usage = (struct throttle_usage){0};
+    *usage = (struct throttle_usage){0};
 }
 
 void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, uint64_t safe)

@@ -25,6 +25,8 @@ struct throttle_reach {
     int64_t ps;         /* CW_TIME_MAX: no limit */
     double share_first; /* of events undone, when it began to narrow; */
     unsigned steps;     /* in a row since then */
+    unsigned rest;      /* steps to leave out, since the last ones did not help; */
+    unsigned rest_full; /* the value that it was set to */
 };
 
 struct throttle {

@@ -77,20 +77,83 @@ void tl_phase(struct tl *tl, uint32_t index) { tl_emit_mark(tl, LP_MARK_PHASE, i
 
 /* ---- checks of arguments --------------------------------------------------------------------- */
 
-static void check_range(struct tl *tl, enum tl_call_kind kind, struct lp_operand at, uint64_t bytes)
+/* The bytes of a memory; 0: this is no memory. */
+static uint64_t memory_bytes(const struct tl *tl, uint8_t space)
 {
     const struct hw_config *hw = &tl->run->m->hw;
-    const char *const name = at.space == LP_SPACE_TCM    ? "TCM"
-                             : at.space == LP_SPACE_HBM  ? "HBM slice"
-                             : at.space == LP_SPACE_SRAM ? "SRAM"
-                                                         : NULL;
-    const uint64_t size = at.space == LP_SPACE_TCM   ? hw->tcm_bytes
-                          : at.space == LP_SPACE_HBM ? hw->hbm_bytes
-                                                     : hw->sram_bytes;
-    if (name != NULL && (at.at > size || bytes > size - at.at))
-        tl_fail(tl, "", ": %s of %llu bytes at offset %u of %s, which has %llu",
-                tl_call_ops[kind].name, (unsigned long long)bytes, at.at, name,
-                (unsigned long long)size);
+    return space == LP_SPACE_TCM    ? hw->tcm_bytes
+           : space == LP_SPACE_HBM  ? hw->hbm_bytes
+           : space == LP_SPACE_SRAM ? hw->sram_bytes
+                                    : 0;
+}
+
+static __attribute__((noinline, cold)) void fail_range(struct tl *tl, enum tl_call_kind kind,
+                                                       struct lp_operand at, uint64_t bytes)
+{
+    const uint64_t size = memory_bytes(tl, at.space);
+    if (size == 0)
+        tl_fail(tl, "",
+                ": %s of %llu bytes at a place in no memory (space %u); legal: tl_tcm(), "
+                "tl_hbm(), tl_sram()",
+                tl_call_ops[kind].name, (unsigned long long)bytes, at.space);
+    tl_fail(tl, "", ": %s of %llu bytes at offset %u of %s, which has %llu", tl_call_ops[kind].name,
+            (unsigned long long)bytes, at.at,
+            at.space == LP_SPACE_TCM   ? "TCM"
+            : at.space == LP_SPACE_HBM ? "HBM slice"
+                                       : "SRAM",
+            (unsigned long long)size);
+}
+
+static __attribute__((noinline)) void check_outside_tcm(struct tl *tl, enum tl_call_kind kind,
+                                                        struct lp_operand at, uint64_t bytes)
+{
+    if (at.at + bytes > memory_bytes(tl, at.space)) /* bytes < 2^41 */
+        fail_range(tl, kind, at, bytes);
+}
+
+static inline bool in_tcm(const struct tl *tl, struct lp_operand at, uint64_t bytes)
+{
+    return __builtin_expect(at.space == LP_SPACE_TCM && at.at + bytes <= tl->run->m->hw.tcm_bytes,
+                            1);
+}
+
+/* A place in a memory that this PE reads or writes, or that one of its operations writes. */
+static inline void check_range(struct tl *tl, enum tl_call_kind kind, struct lp_operand at,
+                               uint64_t bytes)
+{
+    if (!in_tcm(tl, at, bytes))
+        check_outside_tcm(tl, kind, at, bytes);
+}
+
+/* The tiles from this one on, `bytes` in all, one per slot: received from an installed direction.
+ */
+static __attribute__((noinline)) void check_tiles(struct tl *tl, enum tl_call_kind kind,
+                                                  struct lp_operand tile, uint64_t bytes)
+{
+    if (!tl_installed(tl, (enum hw_dir)tile.dir))
+        tl_fail(tl, "", ": %s of a tile of direction %u, which is not installed there",
+                tl_call_ops[kind].name, tile.dir);
+    uint32_t tiles = 1;
+    if (bytes > (tl_slot_bytes(tl) & ~3u)) { /* a full tile may have up to 3 bytes more */
+        const uint32_t full = tl_full_tile_bytes(tl);
+        tiles = bytes > full ? (uint32_t)((bytes + full - 1) / full) : 1;
+    }
+    const uint32_t received = tl->p->queue[tile.dir].my_tail - tile.at;
+    if (received >= tiles && received <= INT32_MAX)
+        return;
+    tl_fail(tl, "", ": %s of %llu bytes of tile %u of direction %s, which has received %u tiles",
+            tl_call_ops[kind].name, (unsigned long long)bytes, tile.at,
+            lp_dir_name(tl->run->m, lp_pe_index(tl->run, tl->pe), (enum hw_dir)tile.dir),
+            tl->p->queue[tile.dir].my_tail);
+}
+
+static inline void check_source(struct tl *tl, enum tl_call_kind kind, struct lp_operand at,
+                                uint64_t bytes)
+{
+    if (at.space == LP_SPACE_TILE)
+        check_tiles(tl, kind, at, bytes);
+    else
+        check_range(tl, kind, at, bytes);
 }
 
 static void check_math(struct tl *tl, enum tl_call_kind kind, uint32_t math)
@@ -160,6 +223,7 @@ static void start_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes,
 {
     struct lp_call *call = start_move(tl, CALL_LOAD, bytes, move);
     call->a = tl_translate(tl, CALL_LOAD, va, bytes);
+    check_range(tl, CALL_LOAD, tl_tcm(tcm), bytes);
     call->dst = tl_tcm(tcm);
     call->memory = tl_memory_of(call->a);
 }
@@ -170,6 +234,7 @@ static void start_store(struct tl *tl, uint64_t va, struct lp_operand src, uint3
     struct lp_call *call = start_move(tl, CALL_STORE, bytes, move);
     call->a = src;
     call->dst = tl_translate(tl, CALL_STORE, va, bytes);
+    check_source(tl, CALL_STORE, src, bytes);
     call->memory = memories_of(src, call->dst);
 }
 
@@ -223,6 +288,7 @@ void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_
 {
     struct lp_call *call = start_move(tl, CALL_STORE_TO, bytes, 0);
     check_range(tl, CALL_STORE_TO, dst, bytes);
+    check_source(tl, CALL_STORE_TO, src, bytes);
     call->peer = peer;
     call->a = src;
     call->dst = dst;
@@ -234,6 +300,7 @@ void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_
 void tl_send(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes)
 {
     struct lp_call *call = tl_start(tl, CALL_SEND, bytes);
+    check_source(tl, CALL_SEND, src, bytes);
     call->dir = (uint8_t)dir;
     call->a = src;
 }
@@ -270,9 +337,10 @@ void tl_recv_all(struct tl *tl, uint32_t dirs, uint32_t bytes)
     call->dirs = (uint16_t)dirs;
 }
 
-void tl_recv_into(struct tl *tl, enum hw_dir dir, uint32_t bytes, uint32_t tcm)
+void tl_recv_into(struct tl *tl, enum hw_dir dir, struct lp_operand dst, uint32_t bytes)
 {
-    start_receive(tl, CALL_RECV_INTO, dir, bytes)->dst = tl_tcm(tcm);
+    start_receive(tl, CALL_RECV_INTO, dir, bytes)->dst = dst;
+    check_range(tl, CALL_RECV_INTO, dst, bytes);
 }
 
 void tl_recv_async(struct tl *tl, enum hw_dir dir, uint32_t bytes)
@@ -317,8 +385,8 @@ void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a
     const uint64_t bytes = (uint64_t)elements * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
     check_math(tl, CALL_MATH, math);
     check_range(tl, CALL_MATH, tl_tcm(dst), bytes);
-    check_range(tl, CALL_MATH, a, bytes);
-    check_range(tl, CALL_MATH, b, bytes);
+    check_source(tl, CALL_MATH, a, bytes);
+    check_source(tl, CALL_MATH, b, bytes);
     struct lp_call *call =
         tl_start(tl, CALL_MATH, elements * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));
     call->math = (uint8_t)math;
@@ -332,7 +400,7 @@ void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype fro
     check_cast_type(tl, "from", from);
     check_cast_type(tl, "to", to);
     check_range(tl, CALL_CAST, tl_tcm(dst), (uint64_t)elements * tl_itemsize(to));
-    check_range(tl, CALL_CAST, a, (uint64_t)elements * tl_itemsize(from));
+    check_source(tl, CALL_CAST, a, (uint64_t)elements * tl_itemsize(from));
     struct lp_call *call = tl_start(tl, CALL_CAST, elements * tl_itemsize(from));
     call->dtype = (uint8_t)from;
     call->math = (uint8_t)to;
@@ -346,8 +414,8 @@ void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand 
     const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
     check_dot_shape(tl, m, n, k);
     check_range(tl, CALL_DOT, tl_tcm(dst), (uint64_t)m * n * itemsize);
-    check_range(tl, CALL_DOT, a, (uint64_t)m * k * itemsize);
-    check_range(tl, CALL_DOT, b, (uint64_t)k * n * itemsize);
+    check_source(tl, CALL_DOT, a, (uint64_t)m * k * itemsize);
+    check_source(tl, CALL_DOT, b, (uint64_t)k * n * itemsize);
     struct lp_call *call = tl_start(tl, CALL_DOT, m * n * itemsize);
     call->math = add ? LP_MATH_SUM : 0;
     read_operands(call, a, b);
@@ -375,7 +443,7 @@ static void start_put(struct tl *tl, uint32_t peer, uint8_t math, struct lp_oper
 {
     struct lp_call *call = start_to_peer(tl, CALL_PUT, peer, bytes);
     check_range(tl, CALL_PUT, dst, bytes);
-    check_range(tl, CALL_PUT, src, bytes);
+    check_source(tl, CALL_PUT, src, bytes);
     call->math = math;
     call->a = src;
     call->dst = dst;

@@ -198,8 +198,9 @@ struct lp_operand tl_received(const struct tl *tl);
  * tl_received_from() names them afterwards. */
 void tl_recv_all(struct tl *tl, uint32_t dirs, uint32_t bytes);
 struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir);
-/* Receives a tile and copies it into TCM (recv_mode copy_to_dst). */
-void tl_recv_into(struct tl *tl, enum hw_dir dir, uint32_t bytes, uint32_t tcm);
+/* Receives a tile and copies it to a place in TCM, in the PE's HBM slice or in the cube's SRAM
+ * (recv_mode copy_to_dst). Blocks until it is there. */
+void tl_recv_into(struct tl *tl, enum hw_dir dir, struct lp_operand dst, uint32_t bytes);
 /* dst (TCM) <- a (math) b, element by element; dst may be a. */
 void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a,
              struct lp_operand b, uint32_t elements);

@@ -27,6 +27,7 @@ const struct tl_call_ops tl_call_ops[CALL_KINDS] = {
     [CALL_RECV_ALL] = {"recv_all", ISSUE_IPCQ, false, tl_effect_recv_all},
     [CALL_RECV_INTO] = {"recv_into", ISSUE_IPCQ, false, tl_effect_recv},
     [CALL_MOVE_TILE] = {"recv_into", ISSUE_FREE, true, tl_effect_move_tile},
+    [CALL_COPY_TILE] = {"recv_into", ISSUE_FREE, false, tl_effect_copy_tile},
     [CALL_RECV_ASYNC] = {"recv_async", ISSUE_IPCQ, false, tl_effect_recv_async},
     [CALL_WAIT] = {"wait", ISSUE_CPU, false, tl_effect_recv},
     [CALL_PUT] = {"put", ISSUE_IPCQ, false, tl_effect_put},

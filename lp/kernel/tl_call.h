@@ -23,7 +23,8 @@ enum tl_call_kind {
     CALL_RECV_ANY,
     CALL_RECV_ALL,
     CALL_RECV_INTO,
-    CALL_MOVE_TILE, /* the second half of recv_into */
+    CALL_MOVE_TILE, /* the second half of recv_into, to TCM */
+    CALL_COPY_TILE, /* the same to HBM or SRAM */
     CALL_RECV_ASYNC,
     CALL_WAIT,
     CALL_PUT,

@@ -6,6 +6,7 @@
 #include "lp/kernel/tl_memory.h"
 
 #include "lp/fabric/pe_dma.h"
+#include "lp/kernel/tl_queue.h"
 
 /* A run of received tiles is several values, a record each. */
 static void emit_moves(struct tl *tl)
@@ -87,9 +88,17 @@ void tl_effect_store_to(struct tl *tl)
     effect_move(tl, LP_DMA_STORE_TO);
 }
 
+void tl_effect_copy_tile(struct tl *tl)
+{
+    effect_move(tl, tl->run->m->config.slots == HW_MEMORY_TCM ? LP_DMA_STORE : LP_DMA_COPY);
+}
+
 void tl_moved(struct tl *tl)
 {
-    if (tl->kernel->call.kind != CALL_STORE_TO)
+    const enum tl_call_kind kind = (enum tl_call_kind)tl->kernel->call.kind;
+    if (kind == CALL_COPY_TILE)
+        tl_emit_recv(tl);
+    else if (kind != CALL_STORE_TO)
         emit_moves(tl);
 }
 

@@ -166,11 +166,31 @@ static bool take_tile(struct tl *tl, enum hw_dir dir, int64_t *credit_ps)
     return true;
 }
 
-static void emit_recv(struct tl *tl)
+void tl_emit_recv(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
     TL_EMIT_OP(tl, .kind = LP_OP_RECV, .dir = tl->kernel->received_dir, .bytes = call->bytes,
                .seq = tl->kernel->received_seq, .dst = call->dst); /* none, or copy_to_dst */
+}
+
+/* recv_mode copy_to_dst. To HBM or SRAM it is a store of its own, from a slot outside TCM a copy.
+ */
+static void move_to_place(struct tl *tl)
+{
+    struct lp_call *call = &tl->kernel->call;
+    const uint8_t to = tl_memory_of(call->dst);
+    if (to == HW_MEMORY_TCM) {
+        call->kind = CALL_MOVE_TILE;
+        call->step = STEP_OPERANDS;
+        call->operand = 0; /* the tile is its first */
+        call->a = tl_received(tl);
+        return;
+    }
+    tl->local_ps += tl_issue_ps(tl, ISSUE_MEMORY, 1);
+    call->kind = CALL_COPY_TILE;
+    call->step = STEP_EFFECT;
+    call->memory = (uint8_t)(tl->run->m->config.slots | to << 4);
+    call->slice = (uint8_t)tl->pe;
 }
 
 void tl_effect_recv(struct tl *tl)
@@ -199,13 +219,10 @@ void tl_effect_recv(struct tl *tl)
     if (tl->run->m->config.credit_blocks)
         tl->local_ps += credit_ps;
     if (call->kind == CALL_RECV_INTO) {
-        call->kind = CALL_MOVE_TILE;
-        call->step = STEP_OPERANDS;
-        call->operand = 0; /* the tile is its first */
-        call->a = tl_received(tl);
+        move_to_place(tl);
         return;
     }
-    emit_recv(tl);
+    tl_emit_recv(tl);
     call->step = STEP_DONE;
 }
 
@@ -222,7 +239,7 @@ void tl_effect_recv_all(struct tl *tl)
         if (!take_tile(tl, dir, &credit_ps))
             return;
         call->dirs &= (uint16_t) ~(1u << dir);
-        emit_recv(tl);
+        tl_emit_recv(tl);
         if (tl->local_ps + credit_ps > call->until_ps)
             call->until_ps = tl->local_ps + credit_ps;
     }
@@ -249,6 +266,6 @@ void tl_effect_move_tile(struct tl *tl)
     struct lp_call *call = &tl->kernel->call;
     if (tl->run->m->config.slots == HW_MEMORY_TCM)
         tl->local_ps += tl_fetch_ps(tl, call->bytes, call->bytes);
-    emit_recv(tl);
+    tl_emit_recv(tl);
     call->step = STEP_DONE;
 }

@@ -10,7 +10,9 @@ void tl_effect_send(struct tl *tl);
 void tl_effect_recv(struct tl *tl);
 void tl_effect_recv_all(struct tl *tl);
 void tl_effect_recv_async(struct tl *tl);
-/* The second half of recv_into. */
+/* The second half of recv_into, where the place is in TCM. */
 void tl_effect_move_tile(struct tl *tl);
+/* The record of the tile that has just been received. */
+void tl_emit_recv(struct tl *tl);
 
 #endif

@@ -2,10 +2,14 @@
 """The sweep of the reduce-scatters on paired dies: `make scatter-sweep`.
 
 Runs birs, rhd and mesh on the preset a3_16 from 16 KiB to 256 MiB per rank, without data, and
-writes beside this file: reduce_scatter.tsv, a line per size and algorithm with the simulated time
-and the share of it that sio and hccs links were busy; reduce_scatter.svg, its plot; and
-reduce_scatter_speeds.md, times at 64 MiB where a speed is another. All figures are simulated: the
-same on every machine.
+writes beside this file:
+- reduce_scatter.tsv, a line per size and algorithm with the simulated time and the share of it that
+  sio and hccs links were busy; reduce_scatter.svg, its plot;
+- reduce_scatter_speeds.md, times at 64 MiB where a speed is another;
+- reduce_scatter_gain.md, by how much birs is shorter than rhd, by ranks, size and contention mode;
+- reduce_scatter_inter.md, birs_inter and rhd for more than 16 ranks, powers of two or not;
+- reduce_scatter_choice.md, auto's algorithm, and its time over that of the best.
+All figures are simulated: the same on every machine.
 """
 import json
 import os
@@ -45,9 +49,14 @@ unset multiplot
 """
 
 
+MIB = 1 << 20
+BLOCKS = ("fabric.contention=message",)  # each put holds a link as one block
+
+
 def run(algorithm, sizes, sets=()):
+    size = ("--bytes", sizes) if isinstance(sizes, str) else ("--n-elem", str(sizes // 2))
     command = [PROGRAM, "run", "--bench", "ccl_reduce_scatter", "--preset", "a3_16", "--no-data",
-               "--algorithm", algorithm, "--bytes", sizes, "--json", "-"]
+               "--algorithm", algorithm, *size, "--json", "-"]
     for one in sets:
         command += ["--set", one]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["results"]
@@ -101,6 +110,70 @@ def speeds():
     write("reduce_scatter_speeds.md", "\n".join(lines) + "\n")
 
 
+def ranks(count):
+    return ("system.sips.count=%d" % count,)
+
+
+def gain():
+    """Of the time of rhd: by how much birs is shorter."""
+    sizes = (1, 4, 16, 64, 256)
+    lines = ["| ranks | contention | " + " | ".join("%d MiB" % size for size in sizes) + " |",
+             "|---|---" + "|---" * len(sizes) + "|"]
+    for count in (4, 8, 16):
+        for name, sets in (("chunk, as in the preset", ()), ("message", BLOCKS)):
+            cells = []
+            for size in sizes:
+                birs, rhd = (run(a, size * MIB, sets + ranks(count))[0]["time_ns"]
+                             for a in ("birs", "rhd"))
+                cells.append("%.1f %%" % (100 * (1 - birs / rhd)))
+            lines.append("| %d | %s | %s |" % (count, name, " | ".join(cells)))
+    write("reduce_scatter_gain.md", "\n".join(lines) + "\n")
+
+
+def inter():
+    """Each cell: birs_inter / rhd, in us. A size is the next one that the ranks divide."""
+    sizes = (1, 4, 16, 64)
+    lines = ["| ranks | " + " | ".join("%d MiB" % size for size in sizes) + " |",
+             "|---" * (len(sizes) + 1) + "|"]
+    for count in (18, 24, 32, 40, 48, 64, 96, 128, 256, 512):
+        cells = []
+        for size in sizes:
+            whole = -(-size * MIB // (2 * count)) * 2 * count
+            cells.append(" / ".join("%.1f" % (run(a, whole, ranks(count))[0]["time_ns"] / 1000)
+                                    for a in ("birs_inter", "rhd")))
+        lines.append("| %d | %s |" % (count, " | ".join(cells)))
+    write("reduce_scatter_inter.md", "\n".join(lines) + "\n")
+
+
+def size_text(size):
+    return "%d MiB" % (size // MIB) if size >= MIB else "%d KiB" % (size // 1024)
+
+
+def choice():
+    """What auto takes from 1 KiB to 256 MiB, and its time over the least of all algorithms'."""
+    counts, sizes, worst = (4, 8, 16, 32, 64, 128), "1KiB:256MiB:x2", 0
+    columns = []
+    for count in counts:
+        best = ("birs" if count <= 16 else "birs_inter",) + ALGORITHMS[1:]
+        rows = [run(algorithm, sizes, ranks(count)) for algorithm in best]
+        cells = []
+        for i, taken in enumerate(run("auto", sizes, ranks(count))):
+            ratio = taken["time_ns"] / min(row[i]["time_ns"] for row in rows)
+            worst = max(worst, ratio)
+            cells.append("%s %.3f" % (taken["algorithm"], ratio))
+        columns.append(cells)
+    lines = ["| input of each rank | " + " | ".join("%d ranks" % count for count in counts) + " |",
+             "|---" * (len(counts) + 1) + "|"]
+    for i, cells in enumerate(zip(*columns)):
+        lines.append("| %s | %s |" % (size_text(1024 << i), " | ".join(cells)))
+    lines.append("")
+    lines.append("The largest: %.3f." % worst)
+    write("reduce_scatter_choice.md", "\n".join(lines) + "\n")
+
+
 sweep()
 speeds()
+gain()
+inter()
+choice()
 plot()

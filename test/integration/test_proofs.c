@@ -95,11 +95,10 @@ static void every_proof_finds_a_lost_addition(void **state)
     (void)state;
     static const struct {
         const char *symbol, *options, *what;
-    } cases[] = {
-        {"with_an_order_and_a_loss", "", "than the specified order of operations gives"},
-        {"with_a_loss", "--op max", "than every order of operations gives"},
-        {"with_a_loss", "--input integers", "than the exact sum, which every order gives"},
-        {"with_a_loss", "", "are further off than any order of operations can be"}};
+    } cases[] = {{"with_an_order_and_a_loss", "", "than the specified order of operations gives"},
+                 {"with_a_loss", "--op max", "than every order of operations gives"},
+                 {"with_a_loss", "--input integers", "than the exact sum, which every order gives"},
+                 {"with_a_loss", "", "are further off than any order of operations can be"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct run_output output = run_line(1, "run --ccl %s --n-elem 10004 --verify-data %s",
                                             ccl_of(cases[i].symbol), cases[i].options);
@@ -148,8 +147,8 @@ static void integers_have_exact_sums_on_built_in_algorithms_too(void **state)
 static void a_log_of_integers_replays(void **state)
 {
     (void)state;
-    struct run_output output = run_line(0, "run --input integers --n-elem 100 --op-log %s/i.log",
-                                        plugin.folder);
+    struct run_output output =
+        run_line(0, "run --input integers --n-elem 100 --op-log %s/i.log", plugin.folder);
     run_output_free(&output);
     output = run_line(0, "replay %s/i.log", plugin.folder);
     assert_non_null(strstr(output.out, "OK"));

@@ -1,7 +1,7 @@
 /*
  * test_reduce_scatter.c: reduce-scatter on paired dies (ALGORITHMS.md): bits of every
- * algorithm, type and operation, on any number of threads; which algorithm runs, and what is said
- * of it; what is refused, and how; and that birs keeps sio and hccs busy at once.
+ * algorithm, type and operation, on any number of threads; what is refused, and how; and that birs
+ * keeps sio and hccs busy at once. test_auto_scatter.c has the choice among them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,6 +77,28 @@ static void more_than_16_ranks_merge_as_partials_come(void **state)
     check_bits("--algorithm birs_inter --set system.sips.count=128 --bytes 128KiB");
     check_bits("--algorithm birs_inter --set system.sips.count=128 --n-elem 640000 "
                "--set defaults.slot_size=4096");
+}
+
+/* Trees of every shape that there is up to 66 ranks, and some beyond: a slice in pieces, so that a
+ * partial that is overwritten too early is found. */
+static void birs_inter_takes_every_even_number_of_ranks(void **state)
+{
+    (void)state;
+    char line[256];
+    for (unsigned n = 18; n <= 512; n += n < 66    ? 2
+                                         : n < 96  ? 30
+                                         : n < 100 ? 2
+                                         : n < 256 ? 156
+                                                   : 256) {
+        snprintf(line, sizeof line,
+                 "--algorithm birs_inter --set system.sips.count=%u --n-elem %u --dtype bf16 "
+                 "--set defaults.slot_size=150",
+                 n, n * 160);
+        check_bits(line);
+    }
+    check_bits("--algorithm birs_inter --set system.sips.count=18 --bytes 36MiB "
+               "--set fabric.contention=chunk");
+    check_bits("--algorithm birs_inter --set system.sips.count=40 --bytes 20MiB");
 }
 
 static void numbers_of_ranks_that_are_no_power_of_two(void **state)
@@ -225,67 +247,6 @@ static void birs_allreduce_gives_every_rank_birs_bits(void **state)
     }
 }
 
-/* ---- which one ------------------------------------------------------------------------------- */
-
-/* Leaves the program's own lines of what came on standard error: a sanitizer may warn there. */
-static void keep_own_lines(char *text)
-{
-    char *to = text;
-    for (char *line = text, *next; *line != '\0'; line = next) {
-        char *const end = strchr(line, '\n');
-        next = end != NULL ? end + 1 : line + strlen(line);
-        if (strncmp(line, "cubewarp: ", 10) != 0)
-            continue;
-        memmove(to, line, (size_t)(next - line));
-        to += next - line;
-    }
-    *to = '\0';
-}
-
-static void check_choice(const char *more, const char *algorithm, const char *said)
-{
-    char line[1024];
-    snprintf(line, sizeof line, SCATTER "--algorithm auto --no-data --json - %s", more);
-    struct run_output output = run_line(0, "%s", line);
-    json_t *root = json_loads(output.out, 0, NULL);
-    assert_non_null(root);
-    assert_string_equal(json_string_value(result_of(root, 0, "algorithm")), algorithm);
-    keep_own_lines(output.err);
-    assert_string_equal(output.err, said);
-    json_decref(root);
-    run_output_free(&output);
-}
-
-static void auto_chooses_and_says_why_once(void **state)
-{
-    (void)state;
-    check_choice("--bytes 64KiB --iters 3", "mesh",
-                 "cubewarp: auto takes mesh: 65536 bytes per rank are below mesh_max_bytes, "
-                 "1048576\n");
-    check_choice("--bytes 1MiB:4MiB:x2", "birs",
-                 "cubewarp: auto takes birs: 1048576 bytes per rank, mesh_max_bytes being 1048576; "
-                 "birs is enabled and its conditions hold\n");
-    check_choice("--bytes 4MiB --set defaults.birs_enable=false", "rhd",
-                 "cubewarp: auto takes rhd: 4194304 bytes per rank, and birs is not enabled "
-                 "(birs_enable: true, or CUBEWARP_BIRS_ENABLE=TRUE)\n");
-    setenv("CUBEWARP_BIRS_ENABLE", "TRUE", 1);
-    check_choice("--bytes 4MiB --set defaults.birs_enable=false", "birs",
-                 "cubewarp: auto takes birs: 4194304 bytes per rank, mesh_max_bytes being 1048576; "
-                 "birs is enabled and its conditions hold\n");
-    unsetenv("CUBEWARP_BIRS_ENABLE");
-    check_choice("--bytes 4MiB --set system.sips.count=2", "rhd",
-                 "cubewarp: auto takes rhd: falls back from birs: birs takes an even number from 4 "
-                 "to 16 ranks, and there are 2; use rhd or mesh\n");
-    check_choice("--bytes 4MiB --set system.sips.count=32", "birs_inter",
-                 "cubewarp: auto takes birs_inter: 4194304 bytes per rank, mesh_max_bytes being "
-                 "1048576; birs is enabled and its conditions hold\n");
-    check_choice("--bytes 64KiB:4MiB:x64", "mesh",
-                 "cubewarp: auto takes mesh: 65536 bytes per rank are below mesh_max_bytes, "
-                 "1048576\n"
-                 "cubewarp: auto takes birs: 4194304 bytes per rank, mesh_max_bytes being 1048576; "
-                 "birs is enabled and its conditions hold\n");
-}
-
 /* ---- what is refused ------------------------------------------------------------------------- */
 
 static void refuse(const char *line, const char *expected)
@@ -299,15 +260,16 @@ static void refuse(const char *line, const char *expected)
 static void a_named_algorithm_says_which_condition_fails(void **state)
 {
     (void)state;
-    refuse("--algorithm birs --bytes 64KiB --set system.sips.count=2",
-           "--set system.sips.count=2: birs takes an even number from 4 to 16 ranks, and there are "
-           "2; use rhd or mesh\n");
+    refuse(
+        "--algorithm birs --bytes 64KiB --set system.sips.count=2",
+        "--set system.sips.count=2: birs takes an even number of ranks from 4 to 16, and there are "
+        "2; use rhd or mesh\n");
     refuse("--algorithm birs --bytes 64KiB --set system.sips.count=32",
-           "--set system.sips.count=32: birs takes an even number from 4 to 16 ranks, and there "
+           "--set system.sips.count=32: birs takes an even number of ranks from 4 to 16, and there "
            "are 32; use birs_inter, rhd or mesh\n");
     refuse("--algorithm birs_inter --bytes 64KiB",
-           "configs/presets/a3_16.yaml:5:26: birs_inter takes a power of two from 32 to 128 ranks, "
-           "and there are 16; use birs, rhd or mesh\n");
+           "configs/presets/a3_16.yaml:5:26: birs_inter takes an even number of ranks from 18 "
+           "on, and there are 16; use birs, rhd or mesh\n");
     refuse("--algorithm birs --bytes 40KiB --set system.sips.topology=ring_1d "
            "--set system.sips.count=5",
            "--set system.sips.topology=ring_1d: birs is for paired dies, topology pair_switch; "
@@ -348,7 +310,7 @@ static void what_is_advised_does_the_same_collective(void **state)
     (void)state;
     static const char *const machines[][2] = {
         {"--set system.sips.count=2",
-         "birs_allreduce takes an even number from 4 to 16 ranks, and there are 2; use "
+         "birs_allreduce takes an even number of ranks from 4 to 16, and there are 2; use "
          "ring_allreduce or tree_allreduce\n"},
         {"--set system.sips.count=32", "and there are 32; use ring_allreduce or tree_allreduce\n"},
         {"--set system.sips.topology=ring_1d --set system.sips.count=5",
@@ -364,20 +326,7 @@ static void what_is_advised_does_the_same_collective(void **state)
             run_json("run --preset a3_16 --no-data --algorithm tree_allreduce %s", machines[i][0]));
     }
     refuse("--algorithm birs --set system.sips.count=18 --n-elem 18000",
-           "and there are 18; use rhd or mesh\n"); /* birs_inter takes powers of two */
-}
-
-static void what_auto_chose_is_refused_with_why_it_did(void **state)
-{
-    (void)state;
-    refuse("--set system.sips.count=4 --n-elem 1",
-           "cubewarp run: auto chose rhd (mesh cuts each rank's input into 4 slices, and 1 "
-           "elements are no multiple of that; falls back from birs: birs cuts each rank's input "
-           "into 4 slices, and 1 elements are no multiple of that): rhd cuts each rank's input "
-           "into 4 slices, and 1 elements are no multiple of that; use 4, or another multiple\n");
-    refuse("--set system.sips.count=4 --n-elem 2000001 --set defaults.birs_enable=false",
-           "cubewarp run: auto chose rhd (4000002 bytes per rank, and birs is not enabled "
-           "(birs_enable: true, or CUBEWARP_BIRS_ENABLE=TRUE)): rhd cuts ");
+           "and there are 18; use birs_inter, rhd or mesh\n");
 }
 
 static void what_does_not_fit_names_the_memory(void **state)
@@ -446,6 +395,23 @@ static void birs_keeps_both_kinds_of_links_busy_at_once(void **state)
     json_decref(rhd);
 }
 
+/* birs loads all Y partials after the rounds; birs_inter loads the siblings of the own package, one
+ * per level of the tree, and at most as many parts again of the partial that came last. */
+static void the_final_reduction_of_many_ranks_is_short(void **state)
+{
+    (void)state;
+    json_t *birs = run_json(SCATTER "--no-data --bytes 64MiB --algorithm birs");
+    json_t *inter = run_json(SCATTER "--no-data --bytes 256MiB --algorithm birs_inter "
+                                     "--set system.sips.count=64"); /* slices as long */
+    const double us =
+        1e-6 * (double)json_ps(birs, "time_ns") * phase_share(birs, "final reduction");
+    const double of_32 =
+        1e-6 * (double)json_ps(inter, "time_ns") * phase_share(inter, "final reduction");
+    assert_true(of_32 < us); /* 32 packages against 8 */
+    json_decref(birs);
+    json_decref(inter);
+}
+
 /* Inputs of 512 MiB in all: what is only read takes no storage, and neither does what is under way
  * for long. */
 static void memory_stays_far_below_the_inputs(void **state)
@@ -486,25 +452,93 @@ static void the_published_sweep_is_what_runs_give(void **state)
     assert_int_equal(checked, 9);
 }
 
+/* The file as text. The caller frees it. */
+static char *text_of(const char *path)
+{
+    FILE *const file = fopen(path, "r");
+    assert_non_null(file);
+    char *const text = malloc(1 << 20);
+    assert_non_null(text);
+    text[fread(text, 1, (1 << 20) - 1, file)] = '\0';
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+static double us_of(const char *algorithm, unsigned ranks, const char *size)
+{
+    json_t *root = run_json(SCATTER "--no-data --algorithm %s --set system.sips.count=%u %s",
+                            algorithm, ranks, size);
+    const double us = 1e-6 * (double)json_ps(root, "time_ns");
+    json_decref(root);
+    return us;
+}
+
+/* Cell `cell` of the row that begins with `row`. */
+static void check_cell(const char *path, const char *row, unsigned cell, const char *expected)
+{
+    char *const table = text_of(path);
+    const char *at = strstr(table, row);
+    if (at == NULL)
+        fail_msg("%s has no row %s", path, row);
+    for (unsigned i = 0; i <= cell; i++)
+        at = strchr(at, '|') + 1;
+    const size_t bytes = strlen(expected);
+    if (strncmp(at + 1, expected, bytes) != 0 || at[1 + bytes] != ' ')
+        fail_msg("%s, row %s, cell %u is not %s: make scatter-sweep, and the README's text", path,
+                 row, cell, expected);
+    free(table);
+}
+
+static void the_readme_has_the_tables_of_the_sweep(void **state)
+{
+    (void)state;
+    static const char *const tables[] = {"perf/results/reduce_scatter_speeds.md",
+                                         "perf/results/reduce_scatter_gain.md",
+                                         "perf/results/reduce_scatter_inter.md"};
+    char *const readme = text_of("README.md");
+    for (size_t i = 0; i < COUNT_OF(tables); i++) {
+        char *const table = text_of(tables[i]);
+        if (strstr(readme, table) == NULL)
+            fail_msg("README.md does not have the text of %s", tables[i]);
+        free(table);
+    }
+    free(readme);
+}
+
+static void birs_gains_what_the_readme_says(void **state)
+{
+    (void)state;
+    char cell[64];
+    const double share = 1 - us_of("birs", 16, "--bytes 16MiB") / us_of("rhd", 16, "--bytes 16MiB");
+    assert_true(share > 0.18 && share < 0.20);
+    snprintf(cell, sizeof cell, "%.1f %%", 100 * share);
+    check_cell("perf/results/reduce_scatter_gain.md", "| 16 | chunk", 4, cell);
+    snprintf(cell, sizeof cell, "%.1f / %.1f", us_of("birs_inter", 40, "--n-elem 524320"),
+             us_of("rhd", 40, "--n-elem 524320"));
+    check_cell("perf/results/reduce_scatter_inter.md", "| 40 |", 1, cell);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_algorithm_gives_the_specified_bits),
         cmocka_unit_test(every_type_and_operation_has_its_bits),
         cmocka_unit_test(more_than_16_ranks_merge_as_partials_come),
+        cmocka_unit_test(birs_inter_takes_every_even_number_of_ranks),
         cmocka_unit_test(numbers_of_ranks_that_are_no_power_of_two),
         cmocka_unit_test(all_modes_and_threads_agree),
         cmocka_unit_test(ranks_may_be_elsewhere_on_the_dies),
         cmocka_unit_test(what_goes_by_sip_refuses_other_enumerations),
         cmocka_unit_test(what_goes_by_rank_takes_other_enumerations),
         cmocka_unit_test(birs_allreduce_gives_every_rank_birs_bits),
-        cmocka_unit_test(auto_chooses_and_says_why_once),
         cmocka_unit_test(a_named_algorithm_says_which_condition_fails),
         cmocka_unit_test(what_is_advised_does_the_same_collective),
-        cmocka_unit_test(what_auto_chose_is_refused_with_why_it_did),
         cmocka_unit_test(what_does_not_fit_names_the_memory),
         cmocka_unit_test(birs_keeps_both_kinds_of_links_busy_at_once),
+        cmocka_unit_test(the_final_reduction_of_many_ranks_is_short),
         cmocka_unit_test(memory_stays_far_below_the_inputs),
+        cmocka_unit_test(the_readme_has_the_tables_of_the_sweep),
+        cmocka_unit_test(birs_gains_what_the_readme_says),
         cmocka_unit_test(the_published_sweep_is_what_runs_give),
     };
     return cmocka_run_group_tests_name("reduce-scatter", tests, NULL, NULL);

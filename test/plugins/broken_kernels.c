@@ -103,6 +103,8 @@ CALLS(dot_no_rows, tl_dot(tl, 0, tl_tcm(0), tl_tcm(0), 0, 8, 8, false))
 CALLS(dot_many_rows, tl_dot(tl, 0, tl_tcm(0), tl_tcm(0), 1u << 31, 2, 1, false))
 CALLS(dot_range, tl_dot(tl, 0, tl_tcm(0), tl_tcm(0), 1u << 20, 1u << 20, 1, false))
 CALLS(load_range, tl_load(tl, TCM, tl_shard(tl), 16))
+CALLS(send_range, tl_send(tl, HW_DIR_E, tl_tcm(TCM), 16))
+CALLS(into_range, tl_recv_into(tl, HW_DIR_E, tl_sram(TCM), 16))
 static enum tl_status received_from_run(struct tl *tl, void *state)
 {
     (void)state;
@@ -148,6 +150,8 @@ ALGORITHM(dot_no_rows);
 ALGORITHM(dot_many_rows);
 ALGORITHM(dot_range);
 ALGORITHM(load_range);
+ALGORITHM(send_range);
+ALGORITHM(into_range);
 ALGORITHM(received_from);
 ALGORITHM(nothing);
 

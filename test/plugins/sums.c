@@ -67,7 +67,8 @@ static enum tl_status run(struct tl *tl, void *state)
             if (in(tl, f).bytes == 0)
                 continue;
             if (f->step >= ranks_of(tl) - 1) {
-                TL_CALL(&f->line, tl_recv_into(tl, HW_DIR_W, in(tl, f).bytes, in(tl, f).at));
+                TL_CALL(&f->line,
+                        tl_recv_into(tl, HW_DIR_W, tl_tcm(in(tl, f).at), in(tl, f).bytes));
                 continue;
             }
             TL_CALL(&f->line, tl_recv(tl, HW_DIR_W, in(tl, f).bytes));

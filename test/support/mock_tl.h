@@ -470,9 +470,9 @@ static inline void mock_lacks(struct tl *tl, const char *call)
 void tl_fork(struct tl *tl, uint32_t streams) { (void)streams, mock_lacks(tl, "fork"); }
 void tl_join(struct tl *tl) { mock_lacks(tl, "join"); }
 void tl_barrier(struct tl *tl) { mock_lacks(tl, "barrier"); }
-void tl_recv_into(struct tl *tl, enum hw_dir dir, uint32_t bytes, uint32_t tcm)
+void tl_recv_into(struct tl *tl, enum hw_dir dir, struct lp_operand dst, uint32_t bytes)
 {
-    (void)dir, (void)bytes, (void)tcm, mock_lacks(tl, "recv_into");
+    (void)dir, (void)dst, (void)bytes, mock_lacks(tl, "recv_into");
 }
 void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype from, enum lp_dtype to,
              uint32_t elements)

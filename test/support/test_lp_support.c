@@ -106,7 +106,7 @@ static void start_call(struct tl *tl, struct script_frame *f, const struct line 
         tl_wait(tl, line->dir, line->n);
         break;
     case DO_RECV_INTO:
-        tl_recv_into(tl, line->dir, line->n, (uint32_t)line->at);
+        tl_recv_into(tl, line->dir, line->dst, line->n);
         break;
     case DO_RECV_ALL:
         tl_recv_all(tl, (uint32_t)line->at, line->n);

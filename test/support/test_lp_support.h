@@ -26,7 +26,7 @@ enum call {
     DO_RECV_ANY,
     DO_RECV_ASYNC,
     DO_WAIT,
-    DO_RECV_INTO, /* `at`: where in TCM */
+    DO_RECV_INTO, /* `dst` */
     DO_RECV_ALL,  /* `at`: the directions */
     DO_LOAD,
     DO_STORE,
@@ -78,7 +78,7 @@ struct line {
 #define RECV_ANY(n_)              LINE(DO_RECV_ANY, .n = (n_))
 #define RECV_ASYNC(dir_, n_)      LINE(DO_RECV_ASYNC, .dir = (dir_), .n = (n_))
 #define WAIT(dir_, n_)            LINE(DO_WAIT, .dir = (dir_), .n = (n_))
-#define RECV_INTO(dir_, n_, tcm_) LINE(DO_RECV_INTO, .dir = (dir_), .n = (n_), .at = (tcm_))
+#define RECV_INTO(dir_, n_, dst_) LINE(DO_RECV_INTO, .dir = (dir_), .n = (n_), .dst = dst_)
 #define RECV_ALL(dirs_, n_)       LINE(DO_RECV_ALL, .at = (dirs_), .n = (n_))
 #define LOAD(va_, n_)             LINE(DO_LOAD, .n = (n_), .at = (va_))
 #define STORE(va_, n_)            LINE(DO_STORE, .n = (n_), .at = (va_))

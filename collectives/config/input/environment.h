@@ -11,7 +11,7 @@
 
 enum environment_name {
     ENVIRONMENT_CONFIGS,       /* CUBEWARP_CONFIGS: the folder of the shipped files */
-    ENVIRONMENT_BIRS_ENABLE,   /* CUBEWARP_BIRS_ENABLE: TRUE is birs_enable: true */
+    ENVIRONMENT_BIRS_ENABLE,   /* CUBEWARP_BIRS_ENABLE: birs_enable, true or false */
     ENVIRONMENT_CCL_TRACE,     /* CUBEWARP_CCL_TRACE: 1 is --ccl-trace - */
     ENVIRONMENT_CHECK_CHANGES, /* CUBEWARP_CHECK_CHANGES: set, handlers' changes are checked */
     ENVIRONMENT_DEBUG,         /* CUBEWARP_DEBUG: set, doubtful calls of the host are warned of */
@@ -31,5 +31,11 @@ extern const struct environment_variable environment_variables[ENVIRONMENT_NAMES
 const char *environment_get(enum environment_name name);
 /* Whether the variable is set to exactly this text. */
 bool environment_is(enum environment_name name, const char *text);
+
+/* A variable that says yes or no: true, yes, on, 1 or false, no, off, 0, in upper or lower case. An
+ * empty one is not set. */
+enum environment_answer { ENVIRONMENT_UNSET, ENVIRONMENT_YES, ENVIRONMENT_NO, ENVIRONMENT_NEITHER };
+#define ENVIRONMENT_ANSWERS "true, yes, on or 1, or false, no, off or 0, in any case"
+enum environment_answer environment_answer(enum environment_name name);
 
 #endif

@@ -271,11 +271,55 @@ static void the_environment_is_a_layer_over_files_and_options(void **state)
     assert_true(config->ccl.birs_enable);
     assert_string_not_equal(config->digest, digest);
     config_free(config);
-    assert_int_equal(setenv("CUBEWARP_BIRS_ENABLE", "FALSE", 1), 0); /* no value of its own */
-    config = load_with("a3_16", NULL, 0);
-    assert_true(config->ccl.birs_enable);
+    assert_int_equal(unsetenv("CUBEWARP_BIRS_ENABLE"), 0);
+}
+
+/* birs_enable of the preset a3_16, which is true, and the digest, with the variable set to `text`.
+ */
+static bool enabled_with(const char *text, char digest[17])
+{
+    assert_int_equal(setenv("CUBEWARP_BIRS_ENABLE", text, 1), 0);
+    struct config *const config = load_with("a3_16", NULL, 0);
+    const bool enabled = config->ccl.birs_enable;
+    snprintf(digest, 17, "%s", config->digest);
     config_free(config);
     assert_int_equal(unsetenv("CUBEWARP_BIRS_ENABLE"), 0);
+    return enabled;
+}
+
+static void yes_and_no_are_taken_in_every_usual_spelling(void **state)
+{
+    (void)state;
+    static const char *const yes[] = {"TRUE", "true", "True", "YES", "yes", "On", "on", "1"};
+    static const char *const no[] = {"FALSE", "false", "False", "NO", "no", "Off", "off", "0"};
+    char as_shipped[17], with_yes[17], with_no[17], first_no[17];
+    assert_true(enabled_with("", as_shipped)); /* empty: as if not set */
+    assert_false(enabled_with("FALSE", first_no));
+    assert_string_not_equal(first_no, as_shipped);
+    for (size_t i = 0; i < COUNT_OF(yes); i++) {
+        assert_true(enabled_with(yes[i], with_yes));
+        assert_string_equal(with_yes, as_shipped);
+        assert_false(enabled_with(no[i], with_no));
+        assert_string_equal(with_no, first_no);
+    }
+}
+
+static void any_other_answer_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {
+        {"maybe", "maybe"}, {"2", "2"}, {"TRUE ", "TRUE "}, {"tr\nue", "tr?ue"}};
+    char expected[256];
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        assert_int_equal(setenv("CUBEWARP_BIRS_ENABLE", bad[i][0], 1), 0);
+        const struct config_request request = {0};
+        snprintf(expected, sizeof expected,
+                 "CUBEWARP_BIRS_ENABLE: expected true, yes, on or 1, or false, no, off or 0, in "
+                 "any case; found '%s'\n",
+                 bad[i][1]);
+        expect_errors(&request, expected);
+        assert_int_equal(unsetenv("CUBEWARP_BIRS_ENABLE"), 0);
+    }
 }
 
 static struct decimal parsed(const char *text)
@@ -385,6 +429,8 @@ int main(void)
         cmocka_unit_test(the_resolved_text_names_the_place_of_each_value),
         cmocka_unit_test(shipped_files_are_found_where_the_environment_says),
         cmocka_unit_test(the_environment_is_a_layer_over_files_and_options),
+        cmocka_unit_test(yes_and_no_are_taken_in_every_usual_spelling),
+        cmocka_unit_test(any_other_answer_is_refused),
         cmocka_unit_test(decimals_are_exact),
         cmocka_unit_test(decimals_parse_and_print),
         cmocka_unit_test(directions_are_counted_as_they_exist),

@@ -289,8 +289,8 @@ static void lists_of_ranks_are_whole_and_agree(void **state)
                                    "below 4 whose mate is 2\n");
     expect_ranks("mate=[1,2,3,0]", "mate: rank 0 has 1, which is another's mate; legal is another "
                                    "rank below 4 whose mate is 0\n");
-    expect_ranks("mate=1", "algorithms.birs.mate: expected a list of at most 128 whole numbers "
-                           "from 0 to 127, one per rank; found '1'\n");
+    expect_ranks("mate=1", "algorithms.birs.mate: expected a list of at most 512 whole numbers "
+                           "from 0 to 511, one per rank; found '1'\n");
     expect_ranks("package=[0,1,1,1]", "package: 1 rank in package 0; with 4 ranks legal are two in "
                                       "each of the packages 0 to 1\n");
     expect_ranks("package=[0,0,2,2]", "package: 0 ranks in package 1; with 4 ranks legal are two "

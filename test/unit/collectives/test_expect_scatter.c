@@ -18,7 +18,7 @@
 #include "collectives/data/input.h"
 #include "hw/topology/topology.h"
 
-enum { RANKS_MAX = 128 };
+enum { RANKS_MAX = 512 };
 
 struct setup {
     struct hw_config hw;
@@ -107,6 +107,25 @@ static float tree_of_pairs(const float *x, uint32_t n)
     return v[0];
 }
 
+/* The same by the words of ALGORITHMS.md: a node of the tree is its left half plus its right half,
+ * and a node without a right half is its left half. */
+static float node_of(const float *x, uint32_t packages, uint32_t level, uint32_t index)
+{
+    if (level == 0)
+        return add(x[2 * index], x[2 * index + 1]);
+    const float left = node_of(x, packages, level - 1, 2 * index);
+    return (2 * index + 1) << (level - 1) >= packages
+               ? left
+               : add(left, node_of(x, packages, level - 1, 2 * index + 1));
+}
+static float tree_of_nodes(const float *x, uint32_t n)
+{
+    uint32_t level = 0;
+    while (1u << level < n / 2)
+        level++;
+    return node_of(x, n / 2, level, 0);
+}
+
 /* Distances n/2, n/4 ... 1, after n - p pairs have been folded. */
 static float halving(const float *x, uint32_t n)
 {
@@ -166,6 +185,17 @@ static void each_order_is_the_specified_one(void **state)
     check_order(&s, halving, NULL, true);
 }
 
+/* The number of ranks alone gives the tree, whether it is a power of two or not. */
+static void every_even_number_of_ranks_has_its_tree(void **state)
+{
+    (void)state;
+    struct setup s;
+    for (uint32_t n = 4; n <= RANKS_MAX; n += n < 100 ? 2 : n < 500 ? 46 : 4) {
+        set_up(&s, n > 16 ? "birs_inter" : "birs", n, DTYPE_BF16, n);
+        check_order(&s, tree_of_nodes, NULL, true);
+    }
+}
+
 static void orders_differ_where_halves_are_no_neighbours(void **state)
 {
     (void)state;
@@ -207,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(birs_and_mesh_give_the_reference_bits),
         cmocka_unit_test(each_order_is_the_specified_one),
+        cmocka_unit_test(every_even_number_of_ranks_has_its_tree),
         cmocka_unit_test(orders_differ_where_halves_are_no_neighbours),
         cmocka_unit_test(birs_adds_ranks_where_they_are),
         cmocka_unit_test(what_does_not_divide_is_refused),

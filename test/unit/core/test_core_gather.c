@@ -129,6 +129,10 @@ static void a_bound_that_does_not_help_goes(void **state)
     assert_int_equal(throttle.reach.ps, 64);
     judge(&throttle, 1000, 700, 1024);
     assert_true(throttle.reach.ps == CW_TIME_MAX);
+    for (unsigned step = 0; step < 16; step++) { /* the next attempt comes later */
+        judge(&throttle, 10000, 7000, 1024);
+        assert_true(throttle.reach.ps == CW_TIME_MAX);
+    }
     judge(&throttle, 10000, 7000, 1024);
     for (unsigned step = 1; step < 4; step++)
         judge(&throttle, 1000, 700, 1024);

@@ -350,7 +350,8 @@ static void recv_into_copies_the_tile_to_its_place(void **state)
         m->config.slots = memory;
         machine_start(m);
         RUN(m, {0, (const struct line[]){SEND(E, 4096), DONE}},
-            {1, (const struct line[]){LOAD(TENSOR_VA, 16384), RECV_INTO(W, 4096, 8192), DONE}});
+            {1,
+             (const struct line[]){LOAD(TENSOR_VA, 16384), RECV_INTO(W, 4096, TCM(8192)), DONE}});
         const struct lp_op *recv = nth(m, 1, LP_OP_RECV, 0);
         assert_int_equal(took(recv), 4000 + CREDIT + copy_ps[memory]);
         assert_int_equal(recv->dst.space, LP_SPACE_TCM);

@@ -1,7 +1,8 @@
 /*
  * test_lp_operands.c: operands outside TCM: reading them reserves the memory's link and pays the
  * memory's overhead (hw/HARDWARE.md, "Loads and stores", "Blocks of a PE"). The source of a send
- * or of a store is read by the transfer itself. An operand of PE_MATH or PE_GEMM is loaded first.
+ * or of a store is read by the transfer itself. An operand of PE_MATH or PE_GEMM is loaded first. A
+ * receive may copy its tile to any of these memories. Addresses are checked when they are used.
  *
  * PE 0 and PE 1 share router 0, where the SRAM is too. Worked out by hand (in ns), n bytes:
  *     to HBM     pe_dma 4 + .005 + router 1 + .010 + hbm 40                               45.015
@@ -185,6 +186,105 @@ static void a_tile_in_a_slot_and_an_operand_in_sram_are_two_loads(void **state)
     machine_free(m);
 }
 
+/* ---- receives to a place --------------------------------------------------------------------- */
+
+/* From a slot in TCM a store of its own, from HBM and SRAM a copy. */
+static void a_receive_into_hbm_or_sram_is_a_store_or_a_copy(void **state)
+{
+    (void)state;
+    for (enum hw_memory slots = 0; slots < HW_MEMORY_NONE; slots++)
+        for (int hbm = 0; hbm < 2; hbm++) {
+            const struct line into[] = {
+                DELAY(400), /* the tile is there */
+                LINE(DO_RECV_INTO, .dir = W, .n = 4096,
+                     .dst = {.space = hbm ? LP_SPACE_HBM : LP_SPACE_SRAM, .at = 0x8000}),
+                DONE};
+            struct machine *m = small_machine(1, 1, 1);
+            m->config.slots = slots;
+            machine_start(m);
+            RUN(m, {0, (const struct line[]){SEND(E, 4096), DONE}}, {1, into});
+            const struct lp_op *recv = nth(m, 1, LP_OP_RECV, 0);
+            const int64_t there =
+                (hbm ? TO_HBM : TO_SRAM) + ser_ps(hbm || slots == HW_MEMORY_HBM, 4096);
+            const int64_t before = slots == HW_MEMORY_TCM   ? 0
+                                   : slots == HW_MEMORY_HBM ? TO_HBM + FROM_HBM - 4000
+                                                            : TO_SRAM + FROM_SRAM - 4000;
+            const int64_t back = slots != HW_MEMORY_TCM ? 0 : hbm ? FROM_HBM : FROM_SRAM;
+            assert_int_equal(took(recv), SEND_ISSUE + CREDIT + ISSUE + before + there + back);
+            assert_int_equal(recv->dst.space, hbm ? LP_SPACE_HBM : LP_SPACE_SRAM);
+            assert_int_equal(recv->dst.at, 0x8000);
+            assert_int_equal(m->op_count, 3);
+            machine_free(m);
+        }
+}
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+/* PE 1 runs one line after it has received a tile; the message behind "PE 0.0.1, kernel script". */
+static void expect_fault(struct line line, const char *text)
+{
+    const struct line script[] = {RECV(W, 16), line, DONE};
+    const struct part parts[] = {{0, (const struct line[]){SEND(E, 16), DONE}}, {1, script}};
+    struct machine *m = started(HW_CONTENTION_MESSAGE);
+    char whole[300];
+    assert_int_equal(try_scripts(m, parts, COUNT_OF(parts)), CW_PROGRAM_FAILED);
+    snprintf(whole, sizeof whole, "PE 0.0.1, kernel script: %s", text);
+    assert_string_equal(m->error.text, whole);
+    machine_free(m);
+}
+
+#define TILE(dir_, at_)                                                                            \
+    {                                                                                              \
+        .space = LP_SPACE_TILE, .dir = (dir_), .at = (at_)                                         \
+    }
+#define NOWHERE                                                                                    \
+    {                                                                                              \
+        .space = LP_SPACE_NONE                                                                     \
+    }
+
+/* No data pass looks at these: memories end where they end. */
+static void every_address_is_checked_when_it_is_used(void **state)
+{
+    (void)state;
+    expect_fault((struct line)SEND_FROM(E, TCM(1048570), 16),
+                 "send of 16 bytes at offset 1048570 of TCM, which has 1048576");
+    expect_fault((struct line)SEND_FROM(E, SRAM(4194300), 6),
+                 "send of 6 bytes at offset 4194300 of SRAM, which has 4194304");
+    expect_fault((struct line)SEND_FROM(E, HBM(2147483600), 64),
+                 "send of 64 bytes at offset 2147483600 of HBM slice, which has 2147483648");
+    expect_fault((struct line)SEND_FROM(E, NOWHERE, 16),
+                 "send of 16 bytes at a place in no memory (space 0); legal: tl_tcm(), tl_hbm(), "
+                 "tl_sram()");
+    expect_fault((struct line)LOAD(tl_sram_va(0), 1048576),
+                 "load of 1048576 bytes at offset 64 of TCM, which has 1048576");
+    expect_fault((struct line)STORE_FROM(TENSOR_VA, TCM(1048576), 1),
+                 "store of 1 bytes at offset 1048576 of TCM, which has 1048576");
+    expect_fault((struct line)STORE_TO_FROM(0, TCM(0), TCM(1048570), 8),
+                 "store_to of 8 bytes at offset 1048570 of TCM, which has 1048576");
+    expect_fault((struct line)STORE_TO_FROM(0, TILE(W, 0), TCM(0), 8),
+                 "store_to of 8 bytes at a place in no memory (space 4); legal: tl_tcm(), "
+                 "tl_hbm(), tl_sram()");
+    expect_fault((struct line)RECV_INTO(W, 16, TCM(1048570)),
+                 "recv_into of 16 bytes at offset 1048570 of TCM, which has 1048576");
+    expect_fault((struct line)RECV_INTO(W, 16, HBM(4294967295)),
+                 "recv_into of 16 bytes at offset 4294967295 of HBM slice, which has 2147483648");
+    expect_fault((struct line)ADD_FROM(TCM(0), SRAM(4194303), 1),
+                 "math of 2 bytes at offset 4194303 of SRAM, which has 4194304");
+}
+
+static void a_tile_is_used_when_it_has_been_received(void **state)
+{
+    (void)state;
+    expect_fault((struct line)SEND_FROM(W, TILE(W, 1), 16),
+                 "send of 16 bytes of tile 1 of direction intra_W, which has received 1 tiles");
+    expect_fault((struct line)ADD_FROM(TILE(W, 1000), TCM(0), 8),
+                 "math of 16 bytes of tile 1000 of direction intra_W, which has received 1 tiles");
+    expect_fault((struct line)STORE_FROM(TENSOR_VA, TILE(W, 0), 4098),
+                 "store of 4098 bytes of tile 0 of direction intra_W, which has received 1 tiles");
+    expect_fault((struct line)SEND_FROM(W, TILE(HW_DIR_GLOBAL_N, 0), 16),
+                 "send of a tile of direction 4, which is not installed there");
+}
+
 /* ---- values ---------------------------------------------------------------------------------- */
 
 /* 1, 2, 3 in f16: in the HBM of PE 0, sent from there, added to itself from there, sent on. */
@@ -205,8 +305,8 @@ static void values_are_those_of_the_memory(void **state)
                                   ADD_FROM(HBM(TENSOR_PA + 64), HBM(TENSOR_PA + 64), 3),
                                   STORE_FROM(tl_sram_va(32), TCM(0), 6), SEND_FROM(E, SRAM(32), 6),
                                   DONE}},
-        {1, (const struct line[]){RECV_INTO(W, 6, 128), STORE(TENSOR_VA, 6), RECV_INTO(W, 6, 128),
-                                  STORE(TENSOR_VA + 6, 6), DONE}});
+        {1, (const struct line[]){RECV_INTO(W, 6, TCM(128)), STORE(TENSOR_VA, 6),
+                                  RECV_INTO(W, 6, HBM(TENSOR_PA + 6)), DONE}});
     machine_settle_data(m);
     data_pass_read(m->data, 1, TENSOR_PA, result, sizeof result);
     assert_memory_equal(result, one_two_three, sizeof result);
@@ -227,6 +327,9 @@ int main(void)
         cmocka_unit_test(a_raw_store_from_hbm_reads_it),
         cmocka_unit_test(operands_of_an_addition_are_loaded_first),
         cmocka_unit_test(a_tile_in_a_slot_and_an_operand_in_sram_are_two_loads),
+        cmocka_unit_test(a_receive_into_hbm_or_sram_is_a_store_or_a_copy),
+        cmocka_unit_test(every_address_is_checked_when_it_is_used),
+        cmocka_unit_test(a_tile_is_used_when_it_has_been_received),
         cmocka_unit_test(values_are_those_of_the_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

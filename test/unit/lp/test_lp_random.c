@@ -163,11 +163,21 @@ static void random_move(struct tl *tl, struct random_frame *f)
     }
 }
 
-/* What a send takes: TCM, or the tile received last if it is large enough. */
+/* What a send takes: a memory, or the tile received last if it is large enough. */
 static struct lp_operand random_tile(const struct tl *tl, const struct random_frame *f)
 {
-    return something(tl, f) & 1 && f->last_bytes >= to_send(tl, f, turn(tl, f)) ? f->last
-                                                                                : tl_tcm(0);
+    const uint32_t z = something(tl, f);
+    return z & 1 && f->last_bytes >= to_send(tl, f, turn(tl, f))
+               ? f->last
+               : memories[z / 2 % COUNT_OF(memories)];
+}
+
+/* Where a received tile is copied to. */
+static struct lp_operand random_place(const struct tl *tl, const struct random_frame *f)
+{
+    const struct lp_operand places[] = {tl_tcm(32768), tl_hbm(TENSOR_PA + 16384),
+                                        tl_sram(65536 + tl_pe_id(tl) * 8192)};
+    return places[something(tl, f) % COUNT_OF(places)];
 }
 
 /* All that this PE sends in this round. */
@@ -248,7 +258,8 @@ static enum tl_status receive_part(struct tl *tl, struct random_frame *f)
         if (something(tl, f) < 8)
             TL_CALL(&f->part, tl_wait(tl, turn(tl, f), to_receive(tl, f, turn(tl, f))));
         else if (something(tl, f) < 16)
-            TL_CALL(&f->part, tl_recv_into(tl, turn(tl, f), to_receive(tl, f, turn(tl, f)), 32768));
+            TL_CALL(&f->part, tl_recv_into(tl, turn(tl, f), random_place(tl, f),
+                                           to_receive(tl, f, turn(tl, f))));
         else
             TL_CALL(&f->part, tl_recv(tl, turn(tl, f), to_receive(tl, f, turn(tl, f))));
         f->last = tl_received(tl);

@@ -127,7 +127,7 @@ static void expect_report(struct machine *m, const struct part *parts, uint32_t 
              "IpcqDeadlock: %s. Each send needs a receive on the other side, in the opposite "
              "direction",
              report);
-    assert_string_equal(m->error.text, text);
+    assert_string_equal(first_line_of_error(m), text);
     machine_free(m);
 }
 
