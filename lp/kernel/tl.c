@@ -143,7 +143,8 @@ static __attribute__((noinline)) void check_tiles(struct tl *tl, enum tl_call_ki
         return;
     tl_fail(tl, "", ": %s of %llu bytes of tile %u of direction %s, which has received %u tiles",
             tl_call_ops[kind].name, (unsigned long long)bytes, tile.at,
-            lp_dir_name(tl->run->m, lp_pe_index(tl->run, tl->pe), (enum hw_dir)tile.dir),
+            lp_dir_name(lp_plan_at(tl->run->m, tl->p), lp_pe_index(tl->run, tl->pe),
+                        (enum hw_dir)tile.dir),
             tl->p->queue[tile.dir].my_tail);
 }
 
