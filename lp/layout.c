@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lp/kernel/tl_cost.h"
+#include "lp/queues/slot_map.h"
 
 static void number_lps(struct lp_model *m)
 {
@@ -45,8 +46,10 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
                                     .whole_chunks = hw->contention == HW_CONTENTION_CHUNK};
     m->cube.pe_offset = round_up_to_word(sizeof(struct lp_cube) +
                                          m->links.count[LP_OF_CUBE] * sizeof(struct hw_link));
-    m->cube.context_offset = round_up_to_word(
-        sizeof(struct lp_pe) + (size_t)HW_VCS * hw->dma_queue_depth * sizeof(struct hw_dma_op));
+    m->cube.slot_offset =
+        sizeof(struct lp_pe) + (size_t)HW_VCS * hw->dma_queue_depth * sizeof(struct hw_dma_op);
+    m->cube.context_offset = round_up_to_word(m->cube.slot_offset + HW_DIRS_MAX * LP_SLOT_MAPS *
+                                                                        lp_slot_map_bytes(config));
     m->cube.one_sided_offset =
         m->cube.context_offset + m->config.contexts * sizeof(struct lp_context);
     m->cube.pe_bytes = m->cube.one_sided_offset;

@@ -70,7 +70,7 @@ struct lp_numbers {
 /* Where the parts of a cube's state are: links first, then PEs. Owner: layout.c. */
 struct lp_cube_layout {
     size_t pe_offset, pe_bytes;
-    size_t context_offset, one_sided_offset; /* in a PE's part */
+    size_t slot_offset, context_offset, one_sided_offset; /* in a PE's part */
     size_t state_bytes;
 };
 
@@ -137,7 +137,8 @@ struct lp_queue {
     uint32_t my_tail;         /* next tile to receive */
     uint32_t peer_head_cache; /* the peer's head as last seen */
     uint32_t peer_tail_cache; /* the peer's tail as last seen */
-    uint64_t early; /* tiles that have come before their turn: bit i is peer_head_cache + 1 + i */
+    uint32_t early;           /* tiles that have come before their turn (slot_map.h) */
+    uint32_t promised;        /* tiles from my_tail on that are a recv_async's, or taken */
 };
 
 /* Why a kernel does not run. */
@@ -164,7 +165,7 @@ struct lp_call {
     uint16_t dirs;  /* of a receive: the directions that it still takes a tile from */
     uint8_t move;   /* of a load, store, copy: index in lp_context.move */
     uint8_t tag;    /* of a notification; of a fork: the streams */
-    uint32_t peer;  /* global index; of dot: its inner dimension */
+    uint32_t peer;  /* global index; of dot: its inner dimension; of recv_async, wait: the tile */
     uint32_t rows;  /* of dot */
     uint8_t waited; /* enum lp_wait: the reason of its latest wait */
     uint8_t reserved[3];
@@ -247,9 +248,11 @@ struct lp_pe {
     uint8_t plan; /* 1 + the index that its IpcqInitMsg has named; 0: none has taken effect */
     uint8_t last_polled; /* recv from any direction starts after this one */
     uint8_t reserved[4];
+    const struct tl_source *async_source; /* of the latest recv_async, a constant: for reports */
     uint64_t served; /* strict fairness: directions, least recently served first, 4 bits each */
     struct lp_void_grant void_grant[LP_VOID_GRANTS];
-    struct hw_dma_op op[]; /* [HW_VCS][queue_depth]; then the contexts; then struct lp_one_sided */
+    struct hw_dma_op op[]; /* [HW_VCS][queue_depth]; then, at offsets of lp_cube_layout, the maps of
+                              slots (slot_map.h), the contexts, struct lp_one_sided */
 };
 
 struct lp_cube {

@@ -148,7 +148,7 @@ static int count_elements(struct run_options *run, const char *option, uint64_t 
                                 " bytes are no whole number of %s elements of %" PRIu64 " bytes",
                                 option, *size, dtype_name(run->dtype), item_bytes);
         *size /= item_bytes;
-        if (*size == 0 || *size > (uint64_t)1 << 31)
+        if (*size == 0 || (*size > (uint64_t)1 << 31 && !run->sizes_per_rank))
             return cw_error_set(error, CW_USAGE,
                                 "%s: a shard has from 1 to 2147483648 elements; found %" PRIu64,
                                 option, *size);
@@ -160,22 +160,31 @@ static int finish_sizes(struct run_options *run, struct cw_error *error)
 {
     const struct run_sizes_asked *const asked = &run->asked;
     const bool nccl = asked->least + asked->most + asked->factor + asked->step != 0;
-    const int ways = (asked->bytes != NULL) + (asked->n_elem != NULL) + nccl;
+    const int ways =
+        (asked->bytes != NULL) + (asked->bytes_per_rank != NULL) + (asked->n_elem != NULL) + nccl;
     if (ways > 1)
-        return cw_error_set(error, CW_USAGE, "--bytes, --n-elem and -b exclude each other");
+        return cw_error_set(error, CW_USAGE,
+                            "--bytes, --bytes-per-rank, --n-elem and -b exclude each other");
     if (ways == 0)
         return CW_OK;
     if (nccl)
         return expand_nccl_sizes(run, error) == CW_OK
                    ? count_elements(run, "-b", dtype_bytes(run->dtype), error)
                    : CW_USAGE;
-    const bool in_bytes = asked->bytes != NULL;
-    const char *const text = in_bytes ? asked->bytes : asked->n_elem;
+    const bool in_bytes = asked->n_elem == NULL;
+    const char *const option = asked->bytes_per_rank != NULL ? "bytes-per-rank"
+                               : in_bytes                    ? "bytes"
+                                                             : "n-elem";
+    const char *const text = asked->bytes_per_rank != NULL ? asked->bytes_per_rank
+                             : in_bytes                    ? asked->bytes
+                                                           : asked->n_elem;
+    char name[32];
+    run->sizes_per_rank = asked->bytes_per_rank != NULL;
+    snprintf(name, sizeof name, "--%s", option);
     const char *const wrong = sizes_parse(text, run->n_elem, RUN_SIZES_MAX, &run->size_count);
     if (wrong != NULL)
-        return options_refuse(error, in_bytes ? "bytes" : "n-elem", text, wrong);
-    return count_elements(run, in_bytes ? "--bytes" : "--n-elem",
-                          in_bytes ? dtype_bytes(run->dtype) : 1, error);
+        return options_refuse(error, option, text, wrong);
+    return count_elements(run, name, in_bytes ? dtype_bytes(run->dtype) : 1, error);
 }
 
 /* ---- several options together --------------------------------------------------------------- */

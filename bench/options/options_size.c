@@ -17,7 +17,8 @@ bool size_parse(const char *text, size_t bytes, uint64_t *size)
         uint64_t bytes;
     } units[] = {{"", 1},           {"B", 1},        {"KiB", 1u << 10}, {"MiB", 1u << 20},
                  {"GiB", 1u << 30}, {"K", 1u << 10}, {"M", 1u << 20},   {"G", 1u << 30},
-                 {"KB", 1000},      {"kB", 1000},    {"MB", 1000000},   {"GB", 1000000000}};
+                 {"k", 1u << 10},   {"m", 1u << 20}, {"g", 1u << 30},   {"KB", 1000},
+                 {"kB", 1000},      {"MB", 1000000}, {"GB", 1000000000}};
     uint64_t value;
     const size_t digits = text_whole(text, bytes, SIZE_VALUE_MAX, &value);
     if (digits == 0)

@@ -14,7 +14,8 @@ static double report_ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
 double report_algbw_gbs(const struct result_row *row)
 {
-    return report_ratio((double)row->bytes * 1000, (double)row->time_ps);
+    const double tiles = row->tiles > 0 ? row->tiles : 1;
+    return report_ratio((double)row->bytes * tiles * 1000, (double)row->time_ps);
 }
 
 double report_busbw_gbs(const struct result_row *row)
@@ -55,6 +56,19 @@ const char *report_us(int64_t ps, char buf[REPORT_NUMBER_BYTES])
 
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
+/* Sizes are a shard's; all rows have as many of them, but for those of single tiles. */
+static void print_shards(FILE *file, const struct result *result)
+{
+    uint32_t shards = 0;
+    for (size_t i = 0; i < result->row_count && shards == 0; i++)
+        shards = result->rows[i].shards;
+    if (shards > 0)
+        fprintf(file,
+                "# sizes are bytes per shard; %" PRIu32 " shard%s per rank: bytes per rank are "
+                "%" PRIu32 " times the size\n",
+                shards, plural(shards), shards);
+}
+
 static void print_head(FILE *file, const struct result *result)
 {
     fprintf(file,
@@ -66,6 +80,9 @@ static void print_head(FILE *file, const struct result *result)
     char init[REPORT_NUMBER_BYTES];
     fprintf(file, "# times are simulated; setting up the queues took %s us\n",
             report_us(result->init_time_ps, init));
+    if (result->grid[0] != '\0')
+        fprintf(file, "# SIPs: %s\n", result->grid);
+    print_shards(file, result);
     fprintf(file, "#%15s %15s %6s %6s %15s %12s %12s %15s %7s %8s\n", "size(B)", "count(elements)",
             "type", "redop", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "bound(us)", "eff(%)",
             "#wrong");
@@ -75,6 +92,11 @@ static const char *or_dash(const char *text) { return text[0] == '\0' ? "-" : te
 
 static void report_print_row(FILE *file, const struct result_row *row)
 {
+    if (row->not_run != NULL) {
+        fprintf(file, "#%15" PRIu64 " %15" PRIu64 " %6s %6s not run: %s\n", row->bytes, row->count,
+                or_dash(row->dtype), or_dash(row->redop), row->not_run);
+        return;
+    }
     char time[REPORT_NUMBER_BYTES];
     char bound[REPORT_NUMBER_BYTES];
     char wrong[REPORT_NUMBER_BYTES] = "N/A";
@@ -113,12 +135,41 @@ static void print_proofs(FILE *file, const struct result *result)
     }
 }
 
+static bool same_bound(const struct result_row *a, const struct result_row *b)
+{
+    return b->bound_by != NULL && strcmp(a->bound_by, b->bound_by) == 0 &&
+           strcmp(a->collective, b->collective) == 0;
+}
+
+/* The term that decides the bound, once for neighbouring rows that have the same. */
+static void print_bounds(FILE *file, const struct result *result)
+{
+    for (size_t i = 0, last; i < result->row_count; i = last + 1) {
+        const struct result_row *const row = &result->rows[i];
+        last = i;
+        if (row->bound_by == NULL)
+            continue;
+        while (last + 1 < result->row_count && same_bound(row, &result->rows[last + 1]))
+            last++;
+        fprintf(file, "# Bound by          : %s", row->bound_by);
+        if (last > i)
+            fprintf(file, " (%" PRIu64 " to %" PRIu64 " bytes)\n", row->bytes,
+                    result->rows[last].bytes);
+        else if (result->row_count > 1)
+            fprintf(file, " (%" PRIu64 " bytes)\n", row->bytes);
+        else
+            fputc('\n', file);
+    }
+}
+
 static void print_foot(FILE *file, const struct result *result)
 {
     int64_t wrong = 0;
     bool verified = false;
     double busbw = 0;
+    size_t ran = 0;
     for (size_t i = 0; i < result->row_count; i++) {
+        ran += result->rows[i].not_run == NULL;
         busbw += report_busbw_gbs(&result->rows[i]);
         if (result->rows[i].wrong < 0)
             continue;
@@ -130,7 +181,8 @@ static void print_foot(FILE *file, const struct result *result)
     else
         fputs("# Wrong values      : not verified (--verify-data)\n", file);
     print_proofs(file, result);
-    fprintf(file, "# Avg bus bandwidth : %.3f\n", report_ratio(busbw, (double)result->row_count));
+    fprintf(file, "# Avg bus bandwidth : %.3f\n", report_ratio(busbw, (double)ran));
+    print_bounds(file, result);
 }
 
 static void print_phases(FILE *file, const struct result_row *row)
@@ -161,15 +213,19 @@ static void print_links(FILE *file, const struct result_row *row)
 /* One hash of all rows' data; of a single row its data_hash itself. */
 static bool result_hash(const struct result *result, uint64_t *hash)
 {
+    bool any = false;
     *hash = 0;
     for (size_t i = 0; i < result->row_count; i++) {
         const struct result_row *const row = &result->rows[i];
+        if (row->not_run != NULL)
+            continue;
         if (!row->has_hash)
             return false;
         const uint64_t both[2] = {*hash, row->data_hash};
-        *hash = i == 0 ? row->data_hash : XXH3_64bits(both, sizeof both);
+        *hash = !any ? row->data_hash : XXH3_64bits(both, sizeof both);
+        any = true;
     }
-    return result->row_count > 0;
+    return any;
 }
 
 static void print_engine(FILE *file, const struct result *result)

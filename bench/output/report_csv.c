@@ -1,7 +1,8 @@
 /*
  * report_csv.c: one line per row, first the options of the run, then the results; no padding.
- * Names come from the configuration's checked names, so no field needs quotes. Threads, mode and
- * partition change no result and have no column: the file is the same to the byte for any of them.
+ * Names come from the configuration's checked names, so no field but not_run needs quotes. Threads,
+ * mode and partition change no result and have no column: the file is the same to the byte for any
+ * of them.
  */
 #include "bench/output/report_csv.h"
 
@@ -13,6 +14,18 @@ static void print_csv_ns(FILE *file, int64_t ps)
 {
     char text[REPORT_NUMBER_BYTES];
     fprintf(file, ",%s", report_ns(ps, text));
+}
+
+/* A sentence has commas. */
+static void print_quoted(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            fputc('"', file);
+        fputc(*text, file);
+    }
+    fputc('"', file);
 }
 
 static void print_csv_row(FILE *file, const struct result *result, const struct result_row *row)
@@ -35,15 +48,22 @@ static void print_csv_row(FILE *file, const struct result *result, const struct 
         fprintf(file, ",%016" PRIx64, row->data_hash);
     else
         fputc(',', file);
-    fprintf(file, ",%s,%s\n", result->input != NULL ? result->input : "",
+    fprintf(file, ",%s,%s", result->input != NULL ? result->input : "",
             row->wrong >= 0 ? proof_name(row->proof) : "");
+    if (row->shards > 0)
+        fprintf(file, ",%" PRIu32 ",%" PRIu64 ",", row->shards, row->bytes * row->shards);
+    else
+        fputs(",,,", file);
+    if (row->not_run != NULL)
+        print_quoted(file, row->not_run);
+    fputc('\n', file);
 }
 
 void report_csv(FILE *file, const struct result *result)
 {
     fputs("bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
           "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
-          "bound_ns,wrong,data_hash,input,proof\n",
+          "bound_ns,wrong,data_hash,input,proof,shards_per_rank,bytes_per_rank,not_run\n",
           file);
     for (size_t i = 0; i < result->row_count; i++)
         print_csv_row(file, result, &result->rows[i]);

@@ -119,6 +119,10 @@ static json_t *row_json(const struct result_row *row, bool exact)
     put_unless_exact(exact, &object, "algorithm", text_or_null(row->algorithm));
     put_member(&object, "bytes", json_u64(row->bytes));
     put_unless_exact(exact, &object, "count", json_u64(row->count));
+    put_unless_exact(exact, &object, "shards_per_rank",
+                     row->shards > 0 ? json_u64(row->shards) : json_null());
+    put_unless_exact(exact, &object, "bytes_per_rank",
+                     row->shards > 0 ? json_u64(row->bytes * row->shards) : json_null());
     put_unless_exact(exact, &object, "dtype", text_or_null(row->dtype));
     put_unless_exact(exact, &object, "redop", text_or_null(row->redop));
     put_member(&object, "time_ns", json_ns(row->time_ps));
@@ -127,6 +131,8 @@ static json_t *row_json(const struct result_row *row, bool exact)
     put_unless_exact(exact, &object, "algbw_gbs", json_real(report_algbw_gbs(row)));
     put_unless_exact(exact, &object, "busbw_gbs", json_real(report_busbw_gbs(row)));
     put_member(&object, "bound_ns", json_ns(row->bound_ps));
+    put_unless_exact(exact, &object, "bound_by",
+                     text_or_null(row->bound_by == NULL ? "" : row->bound_by));
     put_member(&object, "wrong", row->wrong < 0 ? json_null() : json_integer(row->wrong));
     put_unless_exact(exact, &object, "proof",
                      text_or_null(row->wrong < 0 ? "" : proof_name(row->proof)));
@@ -135,6 +141,7 @@ static json_t *row_json(const struct result_row *row, bool exact)
         put_member(&object, "error_largest", json_real(row->error_largest));
     }
     put_member(&object, "data_hash", hash_or_null(row->has_hash, row->data_hash));
+    put_member(&object, "not_run", text_or_null(row->not_run != NULL ? row->not_run : ""));
     put_member(&object, "phases", phases_json(row, exact));
     put_member(&object, "link_kinds", link_kinds_json(row, exact));
     if (exact)

@@ -11,8 +11,10 @@
 
 void result_free(struct result *result)
 {
-    for (size_t i = 0; i < result->row_count; i++)
+    for (size_t i = 0; i < result->row_count; i++) {
         free(result->rows[i].phases);
+        free(result->rows[i].not_run);
+    }
     free(result->rows);
     free(result->engine.workers);
     result->engine.workers = NULL;
@@ -48,7 +50,7 @@ int result_judge(const struct result *result, bool bound_holds, bool loaded, str
         const struct result_row *const row = &result->rows[i];
         wrong += row->wrong > 0 ? row->wrong : 0;
         proof = row->wrong > 0 ? row->proof : proof;
-        if (!bound_holds || row->time_ps >= row->bound_ps)
+        if (!bound_holds || row->not_run != NULL || row->time_ps >= row->bound_ps)
             continue;
         char time[REPORT_NUMBER_BYTES];
         char bound[REPORT_NUMBER_BYTES];

@@ -42,10 +42,14 @@ struct result_row {
     char collective[32]; /* "all_reduce" */
     char algorithm[64];  /* "" for a bench without */
     uint64_t bytes, count;
+    uint32_t tiles;  /* of so many bytes, one after the other, as bandwidth counts them; 0: one */
+    uint32_t shards; /* of a rank, of so many bytes each; 0: none, it is single tiles */
+    char *not_run;   /* why this size was not run; NULL: it was. The result's */
     char dtype[8], redop[8]; /* "" where it means nothing */
     uint32_t ranks;          /* world size: busbw's n */
     double bus_factor;       /* busbw = algbw * factor */
     int64_t time_ps, host_time_ps, start_skew_ps, bound_ps;
+    const char *bound_by; /* the term that decides the bound (struct hw_bound); NULL: not said */
     int64_t wrong;                     /* -1: not verified (null) */
     enum proof proof;                  /* by which `wrong` was counted */
     double error_bound, error_largest; /* of PROOF_BOUND (struct verdict) */
@@ -81,6 +85,7 @@ struct result {
     char config_digest[17]; /* XXH3 of the resolved configuration, 16 hex digits */
     uint64_t seed;
     const char *input; /* of tensors: "uniform", "integers" */
+    char grid[64];     /* of SIPs, where no w and h were given and it is no square; else "" */
     uint64_t sips, cubes, pes, queue_pairs, lps;
     struct result_engine engine;
     struct result_row *rows;

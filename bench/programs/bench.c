@@ -16,7 +16,10 @@
 #include "bench/output/progress.h"
 #include "bench/programs/run_logs.h"
 #include "bench/programs/bench_algorithm.h"
+#include "bench/programs/bench_verify.h"
 #include "lp/host/deadlock.h"
+#include "collectives/config/config_tree.h"
+#include "collectives/runtime/install_plan.h"
 #include "collectives/config/input/environment.h"
 
 static const struct bench_program *const registry[] = {
@@ -69,6 +72,10 @@ static void fill_result(struct bench_session *session)
     memcpy(result->config_digest, config->digest, sizeof result->config_digest);
     result->seed = session->options->seed;
     result->input = session->options->input == RUN_INPUT_INTEGERS ? "integers" : "uniform";
+    if (m->hw.sip_topology->is_grid && m->hw.sip_w != m->hw.sip_h &&
+        !config_given(config_machine_value(config->tree, "system.sips.w")))
+        snprintf(result->grid, sizeof result->grid, "%s of %u x %u, the squarest grid of %u",
+                 m->hw.sip_topology->name, m->hw.sip_w, m->hw.sip_h, m->hw.sip_count);
     result->sips = m->hw.sip_count;
     result->cubes = (uint64_t)m->hw.sip_count * m->cubes;
     result->pes = hw_pe_count(&m->hw);
@@ -172,6 +179,27 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
     return code;
 }
 
+/* Shards of each rank's tensor, by the plans that the run will make; 0: there are no tensors, or
+ * no plans, which the run will say. */
+static uint32_t shards_of_session(const struct bench_session *session)
+{
+    const struct config *const config = session->config;
+    struct install_plans *plans;
+    struct cw_error ignored;
+    const char *key;
+    if (!session->program->collective || session->program->no_algorithm ||
+        session->program->does == CCL_BARRIER)
+        return 0;
+    if (session->program->does == CCL_REDUCE_SCATTER)
+        return hw_cubes(&config->hw);
+    if (build_install_plans(dist_world_size_for(config), config->ccl.algorithm, &config->ccl,
+                            &config->hw, &plans, &key, &ignored) != CW_OK)
+        return 1;
+    const struct dp_policy policy = install_plan_policy(plans);
+    install_plans_free(plans);
+    return bench_parts(&config->hw, &policy);
+}
+
 int bench_run(const struct run_options *options, const struct config *config, struct result *result,
               struct cw_error *error)
 {
@@ -198,6 +226,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
         dist.engine.interval_bytes = engine_trace_bytes(options->engine.worker_count);
     dist.arg = &session;
     dist.progress = isatty(STDERR_FILENO) && !options->quiet ? bench_show_progress : NULL;
+    session.shards = shards_of_session(&session);
     int code = bench_algorithm_check(&session, error);
     if (code == CW_OK && session.program->prepare != NULL)
         code = session.program->prepare(&session, &dist, error);
@@ -218,6 +247,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
     run_logs_discard(&logs);
     atomic_file_discard(&session.engine_log);
     atomic_file_discard(&session.engine_trace);
+    for (size_t i = 0; i < RUN_SIZES_MAX; i++)
+        free(session.refused[i]);
     if (code != CW_OK)
         result_free(result);
     return code;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/runtime/dist_check.h"
+
 size_t bench_size_count(const struct bench_session *session)
 {
     return session->options->size_count ? session->options->size_count : 1;
@@ -15,7 +17,90 @@ size_t bench_size_count(const struct bench_session *session)
 
 uint64_t bench_size(const struct bench_session *session, size_t i)
 {
-    return session->options->size_count ? session->options->n_elem[i] : session->config->ccl.n_elem;
+    if (session->options->size_count == 0)
+        return session->config->ccl.n_elem;
+    return session->options->n_elem[i] / (session->options->sizes_per_rank ? session->shards : 1);
+}
+
+/* The parts of a size that an option names for a rank. */
+static int check_per_rank(const struct bench_session *session, size_t i, struct cw_error *error)
+{
+    const struct run_options *const options = session->options;
+    if (!options->sizes_per_rank || options->n_elem[i] % session->shards == 0)
+        return bench_size(session, i) <= (uint64_t)1 << 31
+                   ? CW_OK
+                   : cw_error_set(error, CW_USAGE,
+                                  "a shard has from 1 to 2147483648 elements; found %llu",
+                                  (unsigned long long)bench_size(session, i));
+    return cw_error_set(error, CW_USAGE,
+                        "--bytes-per-rank: %llu elements are no multiple of the %u shards that a "
+                        "rank has",
+                        (unsigned long long)options->n_elem[i], session->shards);
+}
+
+int bench_check_hbm(const struct bench_session *session, uint64_t bytes, struct cw_error *error)
+{
+    const uint64_t rings = dist_ring_bytes(session->config, CCL_BUFFER_HBM);
+    const uint64_t all = session->config->hw.hbm_bytes;
+    if (bytes <= all - rings)
+        return CW_OK;
+    (void)cw_error_set(error, CW_NO_RESOURCE,
+                       "HBM: the tensors need %llu bytes in a PE's slice, where %llu of %llu are "
+                       "free (memory.hbm_mib)",
+                       (unsigned long long)bytes, (unsigned long long)(all - rings),
+                       (unsigned long long)all);
+    return error->exit_code;
+}
+
+int bench_check_sizes(struct bench_session *session,
+                      int (*check)(const struct bench_session *session, uint64_t n_elem,
+                                   struct cw_error *error),
+                      struct cw_error *error)
+{
+    size_t refused = 0;
+    for (size_t i = 0; i < bench_size_count(session); i++) {
+        struct cw_error own = {.exit_code = CW_OK};
+        int code = check_per_rank(session, i, &own);
+        if (code == CW_OK)
+            code = check(session, bench_size(session, i), &own);
+        if (code == CW_OK)
+            continue;
+        if (refused++ == 0)
+            *error = own;
+        session->refused[i] = strdup(own.text);
+        if (session->refused[i] == NULL)
+            return cw_error_memory(error, "the results");
+    }
+    if (refused == bench_size_count(session))
+        return error->exit_code;
+    error->exit_code = CW_OK;
+    return CW_OK;
+}
+
+/* A row for a size that is not run; it takes the sentence over. */
+static int add_refused(struct bench_session *session, size_t i, struct cw_error *error)
+{
+    const struct bench_program *const program = session->program;
+    const char *const name =
+        session->shards > 0 ? ccl_collective_name(program->does) : program->name;
+    struct result_row *const row = bench_add_row(session, name, bench_size(session, i), 1.0, error);
+    if (row == NULL)
+        return error->exit_code;
+    row->not_run = session->refused[i];
+    session->refused[i] = NULL;
+    return CW_OK;
+}
+
+int bench_run_sizes(struct bench_session *session,
+                    int (*run)(struct bench_session *session, uint64_t n_elem,
+                               struct cw_error *error),
+                    struct cw_error *error)
+{
+    int code = CW_OK;
+    for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++)
+        code = session->refused[i] != NULL ? add_refused(session, i, error)
+                                           : run(session, bench_size(session, i), error);
+    return code;
 }
 
 struct result_row *bench_add_row(struct bench_session *session, const char *collective,
@@ -32,6 +117,7 @@ struct result_row *bench_add_row(struct bench_session *session, const char *coll
     *row = (struct result_row){.count = n_elem,
                                .bytes = n_elem * dtype_bytes(session->options->dtype),
                                .ranks = dist_world_size_of(session->dist),
+                               .shards = session->shards,
                                .bus_factor = bus_factor,
                                .wrong = -1};
     snprintf(row->collective, sizeof row->collective, "%s", collective);
@@ -191,6 +277,21 @@ int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struc
         session->program->name, (unsigned long long)bytes, session->config->ccl.slot_bytes);
 }
 
+void bench_set_bound(struct result_row *row, struct hw_bound bound)
+{
+    row->bound_ps = bound.ps;
+    row->bound_by = bound.by;
+}
+
+/* Tiles that go one after the other, in a bench that takes --tiles. */
+static uint32_t tiles_of(const struct bench_session *session)
+{
+    for (const char *const *takes = session->program->takes; *takes != NULL; takes++)
+        if (strcmp(*takes, "tiles") == 0)
+            return session->options->tiles;
+    return 1;
+}
+
 /* One row of a bench that sends single tiles. */
 static int run_tile_size(struct bench_session *session, uint64_t n_elem,
                          int (*once)(struct bench_session *session, uint64_t n_elem,
@@ -200,11 +301,10 @@ static int run_tile_size(struct bench_session *session, uint64_t n_elem,
 {
     const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
     const uint32_t warmup = session->options->warmup, timed = session->options->iterations;
-    if (bench_check_tile(session, n_elem, error) != CW_OK)
-        return error->exit_code;
     struct result_row *row = bench_add_row(session, session->program->name, n_elem, 1.0, error);
     if (row == NULL)
         return error->exit_code;
+    row->tiles = tiles_of(session);
     for (uint32_t i = 0; i < warmup + timed; i++) {
         const int code = once(session, n_elem, error);
         if (code != CW_OK)
@@ -212,7 +312,7 @@ static int run_tile_size(struct bench_session *session, uint64_t n_elem,
         if (i >= warmup)
             bench_row_sample(row, dist_times(session->dist));
     }
-    row->bound_ps = bound_ps(session, bytes);
+    bench_set_bound(row, (struct hw_bound){bound_ps(session, bytes), "path"});
     return bench_row_finish(session, row, timed, error);
 }
 
@@ -222,8 +322,12 @@ int bench_run_tiles(struct bench_session *session,
                     int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
                     struct cw_error *error)
 {
-    int code = dist_install(session->dist, error);
+    int code = bench_check_sizes(session, bench_check_tile, error);
+    if (code == CW_OK)
+        code = dist_install(session->dist, error);
     for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++)
-        code = run_tile_size(session, bench_size(session, i), once, bound_ps, error);
+        code = session->refused[i] != NULL
+                   ? add_refused(session, i, error)
+                   : run_tile_size(session, bench_size(session, i), once, bound_ps, error);
     return code;
 }

@@ -11,6 +11,7 @@
 #include "bench/output/result.h"
 #include "collectives/config/config.h"
 #include "collectives/runtime/distributed.h"
+#include "collectives/verify/bound.h"
 
 /* A run in progress, as its program sees it. */
 struct bench_session {
@@ -19,7 +20,9 @@ struct bench_session {
     struct dist *dist; /* NULL in prepare() */
     struct result *result;
     const struct bench_program *program;
-    void *own; /* the program's, from prepare() on */
+    uint32_t shards;              /* of each rank's tensor; 0: the program has none */
+    char *refused[RUN_SIZES_MAX]; /* of each size, why it is not run; NULL: it is */
+    void *own;                    /* the program's, from prepare() on */
     struct progress_line progress;
     struct atomic_file engine_log, engine_trace;
 };
@@ -31,7 +34,7 @@ struct bench_program {
     enum ccl_collective does; /* of one with an algorithm */
     /* Of the options that only some programs take (bench/options/options_table.c), those of this
      * one; then NULL. */
-    const char *takes[3];
+    const char *takes[4];
     /* Checks the options before the machine is built, and sets the parts that it must have (a pair
      * of PEs with a queue of their own, a callback). NULL: nothing. */
     int (*prepare)(struct bench_session *session, struct dist_options *dist,
@@ -47,6 +50,18 @@ extern const struct bench_program bench_gemm, bench_gemm_allreduce;
 
 /* The sizes asked for, in elements per shard, or the algorithm's own; their number. */
 size_t bench_size_count(const struct bench_session *session);
+/* Checks each size in prepare(), and runs those that were not refused. A refused size is a row that
+ * says why, unless all are refused: then the first refusal is the error. */
+int bench_check_sizes(struct bench_session *session,
+                      int (*check)(const struct bench_session *session, uint64_t n_elem,
+                                   struct cw_error *error),
+                      struct cw_error *error);
+int bench_run_sizes(struct bench_session *session,
+                    int (*run)(struct bench_session *session, uint64_t n_elem,
+                               struct cw_error *error),
+                    struct cw_error *error);
+/* Refuses tensors of so many bytes per shard together that a PE's HBM has no room for. */
+int bench_check_hbm(const struct bench_session *session, uint64_t bytes, struct cw_error *error);
 uint64_t bench_size(const struct bench_session *session, size_t i);
 
 /* A call of a collective with that many elements (of each rank, for an all-gather), on the run's
@@ -77,5 +92,8 @@ int bench_run_tiles(struct bench_session *session,
                                 struct cw_error *error),
                     int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
                     struct cw_error *error);
+
+/* The row's bound, and the term that decides it. */
+void bench_set_bound(struct result_row *row, struct hw_bound bound);
 
 #endif

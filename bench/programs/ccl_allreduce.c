@@ -61,7 +61,7 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
 {
     const struct run_options *options = session->options;
     const struct config *config = session->config;
-    const double n = dist_world_size_of(session->dist);
+    const double n = (double)dist_world_size_of(session->dist) * session->shards;
     const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     if (algorithm == NULL)
@@ -75,10 +75,10 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
     snprintf(allreduce.row->algorithm, sizeof allreduce.row->algorithm, "%s",
              ccl_algorithm_label(&config->ccl, algorithm));
     snprintf(allreduce.row->redop, sizeof allreduce.row->redop, "%s", redop_name(options->op));
-    allreduce.row->bound_ps =
-        allreduce.policy.num_cubes == 1
-            ? hw_bound_leaders_ps(&config->hw, allreduce.row->ranks, 1, allreduce.row->bytes)
-            : hw_bound_all_reduce_ps(&config->hw, allreduce.row->bytes);
+    bench_set_bound(allreduce.row, allreduce.policy.num_cubes == 1
+                                       ? hw_bound_leaders(&config->hw, allreduce.row->ranks, 1,
+                                                          allreduce.row->bytes, true)
+                                       : hw_bound_all_reduce(&config->hw, allreduce.row->bytes));
     if (options->verify_data) {
         allreduce.verifier = bench_verifier(session, algorithm, n_elem, allreduce.seed, error);
         if (allreduce.verifier == NULL)
@@ -93,32 +93,31 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
                          : code;
 }
 
+static int ccl_allreduce_check_size(const struct bench_session *session, uint64_t n_elem,
+                                    struct cw_error *error)
+{
+    const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
+    const int code = dist_check_call(session->config, &call, error);
+    return code == CW_OK
+               ? bench_check_hbm(session, n_elem * dtype_bytes(session->options->dtype), error)
+               : code;
+}
+
 static int ccl_allreduce_prepare(struct bench_session *session, struct dist_options *dist,
                                  struct cw_error *error)
 {
-    for (size_t i = 0; i < bench_size_count(session); i++) {
-        const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, bench_size(session, i));
-        const int code = dist_check_call(session->config, &call, error);
-        if (code != CW_OK)
-            return code;
-    }
     dist->completed = ccl_allreduce_completed;
-    return CW_OK;
+    return bench_check_sizes(session, ccl_allreduce_check_size, error);
 }
 
 static int run_allreduce(struct bench_session *session, struct cw_error *error)
 {
-    for (size_t i = 0; i < bench_size_count(session); i++) {
-        const int code = ccl_allreduce_run_size(session, bench_size(session, i), error);
-        if (code != CW_OK)
-            return code;
-    }
-    return CW_OK;
+    return bench_run_sizes(session, ccl_allreduce_run_size, error);
 }
 
 const struct bench_program bench_ccl_allreduce = {.name = "ccl_allreduce",
                                                   .collective = true,
                                                   .does = CCL_ALL_REDUCE,
-                                                  .takes = {"input"},
+                                                  .takes = {"input", "bytes-per-rank"},
                                                   .prepare = ccl_allreduce_prepare,
                                                   .run = run_allreduce};

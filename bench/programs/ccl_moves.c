@@ -105,15 +105,10 @@ static int ccl_moves_completed(void *arg, const struct dist_completion *completi
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
 }
 
-static uint32_t shards_of(const struct hw_config *hw, const struct dp_policy *policy)
+static int ccl_moves_run_size(struct bench_session *session, uint64_t n_elem,
+                              struct cw_error *error)
 {
-    return (policy->num_cubes ? policy->num_cubes : hw_cubes(hw)) *
-           (policy->num_pes ? policy->num_pes : hw_pes(hw));
-}
-
-static int ccl_moves_run_size(struct bench_session *session, enum ccl_collective collective,
-                              uint64_t n_elem, struct cw_error *error)
-{
+    const enum ccl_collective collective = session->program->does;
     const struct run_options *options = session->options;
     const struct hw_config *hw = &session->config->hw;
     const uint32_t ranks = dist_world_size_of(session->dist);
@@ -130,7 +125,8 @@ static int ccl_moves_run_size(struct bench_session *session, enum ccl_collective
     move.seed = bench_seed(session, &move.policy, n_elem);
     const uint64_t received =
         collective == CCL_ALL_GATHER ? row->bytes / ranks * (ranks - 1) : row->bytes;
-    row->bound_ps = hw_bound_leaders_ps(hw, ranks, shards_of(hw, &move.policy), received);
+    bench_set_bound(row,
+                    hw_bound_leaders(hw, ranks, bench_parts(hw, &move.policy), received, false));
     if (options->verify_data && collective != CCL_BARRIER)
         row->wrong = 0;
     session->own = &move;
@@ -141,9 +137,9 @@ static int ccl_moves_run_size(struct bench_session *session, enum ccl_collective
                : code;
 }
 
-static int check_size(const struct bench_session *session, enum ccl_collective collective,
-                      uint64_t n_elem, struct cw_error *error)
+static int check_size(const struct bench_session *session, uint64_t n_elem, struct cw_error *error)
 {
+    const enum ccl_collective collective = session->program->does;
     const struct config *config = session->config;
     const uint32_t ranks = dist_world_size_for(config);
     const uint32_t parts = collective == CCL_ALL_GATHER ? ranks : 1;
@@ -159,75 +155,44 @@ static int check_size(const struct bench_session *session, enum ccl_collective c
                                   .n_elem = n_elem / parts,
                                   .dtype = (enum lp_dtype)session->options->dtype,
                                   .math = LP_MATH_SUM};
-    return dist_check_call(config, &call, error);
+    const uint64_t tensors = n_elem + (collective == CCL_ALL_GATHER ? call.n_elem : 0);
+    const int code = dist_check_call(config, &call, error);
+    return code == CW_OK ? bench_check_hbm(session, tensors * tl_itemsize(call.dtype), error)
+                         : code;
 }
 
-static int ccl_moves_prepare(struct bench_session *session, enum ccl_collective collective,
-                             struct dist_options *dist, struct cw_error *error)
-{
-    for (size_t i = 0; i < (collective == CCL_BARRIER ? 1 : bench_size_count(session)); i++) {
-        const uint64_t n_elem = collective == CCL_BARRIER ? 1 : bench_size(session, i);
-        const int code = check_size(session, collective, n_elem, error);
-        if (code != CW_OK)
-            return code;
-    }
-    dist->completed = ccl_moves_completed;
-    return CW_OK;
-}
-
-static int ccl_moves_run(struct bench_session *session, enum ccl_collective collective,
-                         struct cw_error *error)
-{
-    for (size_t i = 0; i < bench_size_count(session); i++) {
-        const int code = ccl_moves_run_size(session, collective, bench_size(session, i), error);
-        if (code != CW_OK)
-            return code;
-    }
-    return CW_OK;
-}
-
-static int prepare_all_gather(struct bench_session *session, struct dist_options *dist,
-                              struct cw_error *error)
-{
-    return ccl_moves_prepare(session, CCL_ALL_GATHER, dist, error);
-}
-static int run_all_gather(struct bench_session *session, struct cw_error *error)
-{
-    return ccl_moves_run(session, CCL_ALL_GATHER, error);
-}
-static int prepare_broadcast(struct bench_session *session, struct dist_options *dist,
+static int ccl_moves_prepare(struct bench_session *session, struct dist_options *dist,
                              struct cw_error *error)
 {
-    return ccl_moves_prepare(session, CCL_BROADCAST, dist, error);
+    dist->completed = ccl_moves_completed;
+    return session->program->does == CCL_BARRIER ? check_size(session, 1, error)
+                                                 : bench_check_sizes(session, check_size, error);
 }
-static int run_broadcast(struct bench_session *session, struct cw_error *error)
+
+static int ccl_moves_run(struct bench_session *session, struct cw_error *error)
 {
-    return ccl_moves_run(session, CCL_BROADCAST, error);
+    return bench_run_sizes(session, ccl_moves_run_size, error);
 }
-static int prepare_barrier(struct bench_session *session, struct dist_options *dist,
-                           struct cw_error *error)
-{
-    return ccl_moves_prepare(session, CCL_BARRIER, dist, error);
-}
+
 static int run_barrier(struct bench_session *session, struct cw_error *error)
 {
-    return ccl_moves_run_size(session, CCL_BARRIER, 0, error);
+    return ccl_moves_run_size(session, 0, error);
 }
 
 const struct bench_program bench_ccl_all_gather = {.name = "ccl_all_gather",
                                                    .collective = true,
                                                    .does = CCL_ALL_GATHER,
-                                                   .takes = {"input"},
-                                                   .prepare = prepare_all_gather,
-                                                   .run = run_all_gather};
+                                                   .takes = {"input", "bytes-per-rank"},
+                                                   .prepare = ccl_moves_prepare,
+                                                   .run = ccl_moves_run};
 const struct bench_program bench_ccl_broadcast = {.name = "ccl_broadcast",
                                                   .collective = true,
                                                   .does = CCL_BROADCAST,
-                                                  .takes = {"input"},
-                                                  .prepare = prepare_broadcast,
-                                                  .run = run_broadcast};
+                                                  .takes = {"input", "bytes-per-rank"},
+                                                  .prepare = ccl_moves_prepare,
+                                                  .run = ccl_moves_run};
 const struct bench_program bench_ccl_barrier = {.name = "ccl_barrier",
                                                 .collective = true,
                                                 .does = CCL_BARRIER,
-                                                .prepare = prepare_barrier,
+                                                .prepare = ccl_moves_prepare,
                                                 .run = run_barrier};

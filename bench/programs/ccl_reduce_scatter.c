@@ -81,7 +81,7 @@ static int ccl_reduce_scatter_run_size(struct bench_session *session, uint64_t n
     scatter.row = session->result->row_count - 1;
     snprintf(row->algorithm, sizeof row->algorithm, "%s", algorithm->name);
     snprintf(row->redop, sizeof row->redop, "%s", redop_name(options->op));
-    row->bound_ps = hw_bound_reduce_scatter_ps(call.hw, call.world_size, row->bytes);
+    bench_set_bound(row, hw_bound_reduce_scatter(call.hw, call.world_size, row->bytes));
     if (options->verify_data) {
         row->wrong = 0;
         scatter.verifier = bench_verifier(session, algorithm, n_elem, scatter.seed, error);
@@ -97,16 +97,19 @@ static int ccl_reduce_scatter_run_size(struct bench_session *session, uint64_t n
                          : code;
 }
 
+static int ccl_reduce_scatter_check_size(const struct bench_session *session, uint64_t n_elem,
+                                         struct cw_error *error)
+{
+    const struct ccl_call call = bench_call(session, CCL_REDUCE_SCATTER, n_elem);
+    return dist_check_call(session->config, &call, error);
+}
+
 static int ccl_reduce_scatter_prepare(struct bench_session *session, struct dist_options *dist,
                                       struct cw_error *error)
 {
-    for (size_t i = 0; i < bench_size_count(session); i++) {
-        const struct ccl_call call =
-            bench_call(session, CCL_REDUCE_SCATTER, bench_size(session, i));
-        const int code = dist_check_call(session->config, &call, error);
-        if (code != CW_OK)
-            return code;
-    }
+    const int code = bench_check_sizes(session, ccl_reduce_scatter_check_size, error);
+    if (code != CW_OK)
+        return code;
     const struct ccl_call call = bench_call(session, CCL_REDUCE_SCATTER, 0);
     const struct ccl_algorithm *algorithm = ccl_algorithm_for(call.ccl, call.collective, error);
     if (algorithm == NULL)
@@ -119,17 +122,12 @@ static int ccl_reduce_scatter_prepare(struct bench_session *session, struct dist
 
 static int ccl_reduce_scatter_run(struct bench_session *session, struct cw_error *error)
 {
-    for (size_t i = 0; i < bench_size_count(session); i++) {
-        const int code = ccl_reduce_scatter_run_size(session, bench_size(session, i), error);
-        if (code != CW_OK)
-            return code;
-    }
-    return CW_OK;
+    return bench_run_sizes(session, ccl_reduce_scatter_run_size, error);
 }
 
 const struct bench_program bench_ccl_reduce_scatter = {.name = "ccl_reduce_scatter",
                                                        .collective = true,
                                                        .does = CCL_REDUCE_SCATTER,
-                                                       .takes = {"input"},
+                                                       .takes = {"input", "bytes-per-rank"},
                                                        .prepare = ccl_reduce_scatter_prepare,
                                                        .run = ccl_reduce_scatter_run};

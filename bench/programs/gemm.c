@@ -92,7 +92,7 @@ static int add_rows(struct gemm *gemm, struct cw_error *error)
     struct bench_session *session = gemm->session;
     const struct config *config = session->config;
     const struct run_options *options = session->options;
-    const double n = dist_world_size_of(session->dist);
+    const double n = (double)dist_world_size_of(session->dist) * session->shards;
     const struct matmul_shape *shape = &gemm->job.shape;
     const size_t itemsize = dtype_bytes(options->dtype);
     gemm->row = session->result->row_count;
@@ -103,11 +103,12 @@ static int add_rows(struct gemm *gemm, struct cw_error *error)
                                                reduction ? 2 * (n - 1) / n : 1.0, error);
         if (row == NULL)
             return error->exit_code;
+        row->shards = reduction ? session->shards : 0;
         row->wrong = options->verify_data ? 0 : -1;
-        row->bound_ps = !reduction ? matmul_bound_ps(&config->hw, shape, itemsize)
-                        : gemm->policy.num_cubes == 1
-                            ? hw_bound_leaders_ps(&config->hw, row->ranks, 1, row->bytes)
-                            : hw_bound_all_reduce_ps(&config->hw, row->bytes);
+        bench_set_bound(row, !reduction ? matmul_bound(&config->hw, shape, itemsize)
+                             : gemm->policy.num_cubes == 1
+                                 ? hw_bound_leaders(&config->hw, row->ranks, 1, row->bytes, true)
+                                 : hw_bound_all_reduce(&config->hw, row->bytes));
         if (reduction) {
             snprintf(row->algorithm, sizeof row->algorithm, "%s",
                      ccl_algorithm_label(&config->ccl, gemm->algorithm));
@@ -314,10 +315,7 @@ static int run_both_size(struct bench_session *session, uint64_t n_elem, struct 
 
 static int gemm_run_both(struct bench_session *session, struct cw_error *error)
 {
-    int code = CW_OK;
-    for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++)
-        code = run_both_size(session, bench_size(session, i), error);
-    return code;
+    return bench_run_sizes(session, run_both_size, error);
 }
 
 static int prepare_gemm(struct bench_session *session, struct dist_options *dist,
@@ -354,14 +352,9 @@ static int check_both_size(const struct bench_session *session, uint64_t n_elem,
 static int prepare_both(struct bench_session *session, struct dist_options *dist,
                         struct cw_error *error)
 {
-    for (size_t i = 0; i < bench_size_count(session); i++) {
-        const int code = check_both_size(session, bench_size(session, i), error);
-        if (code != CW_OK)
-            return code;
-    }
     dist->completed = gemm_completed;
     dist->contexts = 2;
-    return CW_OK;
+    return bench_check_sizes(session, check_both_size, error);
 }
 
 const struct bench_program bench_gemm = {.name = "gemm",

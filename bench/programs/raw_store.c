@@ -142,7 +142,7 @@ static int raw_store_measure(struct bench_session *session, const char *name, ui
         if (code != CW_OK)
             return code;
     }
-    row->bound_ps = pair_bound_ps(session, row->bytes);
+    bench_set_bound(row, (struct hw_bound){pair_bound_ps(session, row->bytes), "path"});
     return bench_row_finish(session, row, timed, error);
 }
 

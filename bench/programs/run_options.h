@@ -22,9 +22,9 @@ enum { RUN_SIZES_MAX = 256, /* of one --bytes or --n-elem */ RUN_SETS_MAX = 256 
 /* The numbers that tensors are filled with (COMMANDS.md, "Inputs"). */
 enum run_input { RUN_INPUT_UNIFORM, RUN_INPUT_INTEGERS };
 
-/* The sizes as the command line names them, in one of three ways; NULL, 0: not that way. */
+/* The sizes as the command line names them, in one of four ways; NULL, 0: not that way. */
 struct run_sizes_asked {
-    const char *bytes, *n_elem;
+    const char *bytes, *bytes_per_rank, *n_elem;
     uint64_t least, most, factor, step; /* as in nccl-tests */
 };
 
@@ -41,6 +41,7 @@ struct run_options {
      * n_elem (struct ccl_config). */
     uint64_t n_elem[RUN_SIZES_MAX];
     size_t size_count;
+    bool sizes_per_rank;         /* n_elem[] are a rank's, of all its shards */
     uint32_t iterations, warmup; /* timed, and before them untimed */
     uint64_t seed;
     enum run_input input;

@@ -16,9 +16,9 @@ struct lane_stores {
     uint32_t issued;
 };
 
-static inline uint32_t lane_tile_offset(const struct tl *tl, uint32_t tile)
+static inline uint64_t lane_tile_offset(const struct tl *tl, uint32_t tile)
 {
-    return tile * tl_tile_elems(tl) * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+    return (uint64_t)tile * tl_tile_elems(tl) * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
 }
 
 /* memory at `va` <- tile, once an earlier store has made room. One TL_RUN. */

@@ -9,24 +9,28 @@
  * before S, then W before E.
  *
  * A tensor larger than a slot travels as several tiles: one load at the start, one store at the
- * end; in a ring round, for each tile in turn: send it, receive its counterpart, add; elsewhere:
- * for each tile receive and add, then send all tiles, direction by direction.
+ * end; one larger than TCM in pieces of whole tiles, each likewise (pieces.h); in a ring round, for
+ * each tile in turn: send it, receive its counterpart, add; elsewhere: for each tile receive and
+ * add, then send all tiles, direction by direction.
  */
 #include "collectives/algorithms/mesh_steps.h"
 
-enum phase { LOAD, REDUCE, STORE = REDUCE + MESH_PHASES };
-static const char *const phase_name[] = {"launch, load", MESH_PHASE_NAMES, "store"};
+enum phase { LOAD = MESH_EARLIER + 1, REDUCE, STORE = REDUCE + MESH_PHASES };
+static const char *const phase_name[] = {MESH_EARLIER_NAME, "launch, load", MESH_PHASE_NAMES,
+                                         "store"};
 
 static enum tl_status lrab_hierarchical_run(struct tl *tl, void *state)
 {
     struct mesh_frame *f = state;
     TL_BEGIN(&f->line);
-    tl_phase(tl, LOAD);
-    mesh_take(f, 0, tl_tiles(tl), 0);
-    TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), mesh_bytes(tl, f)));
-    TL_RUN(&f->line, mesh_all_reduce(tl, f, REDUCE));
-    tl_phase(tl, STORE);
-    TL_CALL(&f->line, tl_store(tl, tl_shard(tl), tl_last(f->value), mesh_bytes(tl, f)));
+    while (mesh_next_piece(tl, f)) {
+        mesh_phase(tl, f, LOAD);
+        TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + mesh_offset(tl, f), mesh_bytes(tl, f)));
+        TL_RUN(&f->line, mesh_all_reduce(tl, f, REDUCE));
+        mesh_phase(tl, f, STORE);
+        TL_CALL(&f->line, tl_store(tl, tl_shard(tl) + mesh_offset(tl, f), tl_last(f->value),
+                                   mesh_bytes(tl, f)));
+    }
     TL_END(&f->line);
 }
 
@@ -35,11 +39,6 @@ static const struct tl_kernel kernel = {.name = "lrab_hierarchical_allreduce",
                                         .run = lrab_hierarchical_run,
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
-
-static uint64_t lrab_hierarchical_tcm_bytes(const struct ccl_call *call)
-{
-    return mesh_tcm_bytes(call, call->n_elem * tl_itemsize(call->dtype));
-}
 
 static bool lrab_hierarchical_takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
 {
@@ -55,7 +54,7 @@ const struct ccl_algorithm ccl_lrab_hierarchical_allreduce = {
     .order = &order,
     .machine = {.mappers = CCL_MAPPER_PE0_ALL_CUBES,
                 .by_sip = true,
-                .tcm_bytes = lrab_hierarchical_tcm_bytes},
+                .tcm_bytes = mesh_piece_tcm_bytes},
     .kernel_args = mesh_kernel_args,
     .check = mesh_check,
     .takes_part = lrab_hierarchical_takes_part};

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/algorithms/pieces.h"
 #include "hw/topology/topology.h"
 
 _Static_assert(MESH_SCALARS <= TL_SCALARS_MAX, "the scalars fit in a launch");
@@ -21,9 +22,27 @@ static uint32_t full_tile_bytes(const struct tl *tl)
     return tl_tile_elems(tl) * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
 }
 
-uint32_t mesh_offset(const struct tl *tl, const struct mesh_frame *f)
+uint64_t mesh_offset(const struct tl *tl, const struct mesh_frame *f)
 {
-    return f->first * full_tile_bytes(tl);
+    return (uint64_t)f->first * full_tile_bytes(tl);
+}
+
+bool mesh_next_piece(const struct tl *tl, struct mesh_frame *f)
+{
+    const uint32_t next = f->first + f->tiles, left = tl_tiles(tl) - next;
+    const uint32_t piece = (uint32_t)mesh_scalar(tl, MESH_PIECE);
+    if (left == 0)
+        return false;
+    mesh_take(f, next, piece == 0 || left < piece ? left : piece, 0);
+    return true;
+}
+
+void mesh_phase(struct tl *tl, const struct mesh_frame *f, uint32_t phase)
+{
+    if (f->first + f->tiles == tl_tiles(tl))
+        tl_phase(tl, phase);
+    else if (f->first == 0 && phase == MESH_EARLIER + 1)
+        tl_phase(tl, MESH_EARLIER);
 }
 
 uint32_t mesh_bytes(const struct tl *tl, const struct mesh_frame *f)
@@ -292,22 +311,22 @@ enum tl_status mesh_all_reduce(struct tl *tl, struct mesh_frame *f, uint32_t pha
     const struct mesh_line row = mesh_row(tl), column = mesh_column(tl);
     const bool root_column = mesh_at_root(row);
     TL_BEGIN(&f->level);
-    tl_phase(tl, phase);
+    mesh_phase(tl, f, phase);
     TL_RUN(&f->level, mesh_reduce(tl, f, row));
     if (root_column) {
-        tl_phase(tl, phase + 1);
+        mesh_phase(tl, f, phase + 1);
         TL_RUN(&f->level, mesh_reduce(tl, f, column));
     }
     if (root_column && mesh_at_root(column)) {
-        tl_phase(tl, phase + 2);
+        mesh_phase(tl, f, phase + 2);
         TL_RUN(&f->level, mesh_exchange(tl, f, 0));
         TL_RUN(&f->level, mesh_exchange(tl, f, 1));
     }
     if (root_column) {
-        tl_phase(tl, phase + 3);
+        mesh_phase(tl, f, phase + 3);
         TL_RUN(&f->level, mesh_broadcast(tl, f, column));
     }
-    tl_phase(tl, phase + 4);
+    mesh_phase(tl, f, phase + 4);
     TL_RUN(&f->level, mesh_broadcast(tl, f, row));
     TL_END(&f->level);
 }
@@ -334,6 +353,7 @@ void mesh_kernel_args(const struct ccl_call *call, struct tl_args *args)
     s[MESH_TOPO_W] = grid.w;
     s[MESH_TOPO_H] = grid.h;
     s[MESH_RANK_INVARIANT] = ccl->rank_invariant;
+    s[MESH_PIECE] = mesh_piece_tiles(call);
 }
 
 /* The configured algorithm may do another collective: then this is the default's kernel. */
@@ -375,4 +395,14 @@ int mesh_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 uint64_t mesh_tcm_bytes(const struct ccl_call *call, uint64_t bytes)
 {
     return call->ccl->rank_invariant ? 2 * ((bytes + 63) & ~(uint64_t)63) : bytes;
+}
+
+uint32_t mesh_piece_tiles(const struct ccl_call *call)
+{
+    return piece_tiles(call, call->ccl->rank_invariant ? 2 : 1);
+}
+
+uint64_t mesh_piece_tcm_bytes(const struct ccl_call *call)
+{
+    return mesh_tcm_bytes(call, piece_bytes(call, call->ccl->rank_invariant ? 2 : 1));
 }

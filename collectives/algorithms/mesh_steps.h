@@ -1,7 +1,7 @@
 /*
  * mesh_steps.h: the steps that the all-reduces on cubes and SIPs are made of (ALGORITHMS.md):
  * reduce a line of a grid to its root, broadcast along it, exchange between the SIPs' roots; and
- * the scalars and checks that go with them. Each kernel puts them together: whole tensors
+ * the scalars and checks that go with them. Each kernel puts them together: piece by piece
  * (lrab_hierarchical_allreduce), tile by tile (lrab_pipelined_allreduce), on the PEs' grid, too
  * (pe_hierarchical_allreduce).
  *
@@ -27,6 +27,7 @@ enum mesh_scalar {
     MESH_TOPO_H,
     MESH_RANK_INVARIANT,
     MESH_LOGICAL, /* the exchange goes by N, S, E, W of a logical topology, not by global_* */
+    MESH_PIECE,   /* tiles of a piece (pieces.h), for mesh_next_piece(); 0: all */
     MESH_SCALARS  /* a kernel's own follow */
 };
 
@@ -61,8 +62,15 @@ static inline bool mesh_at_root(struct mesh_line line) { return line.at == line.
 
 /* The steps are about these tiles from here on; where they are in the shard, and their bytes. */
 void mesh_take(struct mesh_frame *f, uint32_t first, uint32_t tiles, uint32_t acc);
-uint32_t mesh_offset(const struct tl *tl, const struct mesh_frame *f);
+uint64_t mesh_offset(const struct tl *tl, const struct mesh_frame *f);
 uint32_t mesh_bytes(const struct tl *tl, const struct mesh_frame *f);
+/* Takes the next piece of the tensor, or the first, at the start of TCM. False: there was none
+ * left. */
+bool mesh_next_piece(const struct tl *tl, struct mesh_frame *f);
+/* Marks a phase in the last piece; those before it are phase MESH_EARLIER, which comes first. */
+void mesh_phase(struct tl *tl, const struct mesh_frame *f, uint32_t phase);
+enum { MESH_EARLIER };
+#define MESH_EARLIER_NAME "pieces before the last"
 
 /* ---- steps: each is one TL_RUN --------------------------------------------------------------- */
 
@@ -92,5 +100,8 @@ void mesh_kernel_args(const struct ccl_call *call, struct tl_args *args);
 int mesh_check(const struct ccl_call *call, struct ccl_refusal *refusal);
 /* TCM for `bytes` under way: rank_invariant adds in a second place. */
 uint64_t mesh_tcm_bytes(const struct ccl_call *call, uint64_t bytes);
+/* The scalar MESH_PIECE, and TCM for such a piece: struct ccl_machine's tcm_bytes(). */
+uint32_t mesh_piece_tiles(const struct ccl_call *call);
+uint64_t mesh_piece_tcm_bytes(const struct ccl_call *call);
 
 #endif

@@ -13,8 +13,8 @@
 #include <stdio.h>
 
 enum scalar {
-    PE_PER_CORNER = MESH_SCALARS,
-    CORNERS, /* enum hw_corner of each group of PEs, CORNER_BITS each, the first lowest */
+    CORNERS =
+        MESH_SCALARS, /* enum hw_corner of each group of PEs, CORNER_BITS each, the first lowest */
     PE_ROOT_X,
     SCALARS
 };
@@ -22,7 +22,7 @@ _Static_assert(SCALARS <= TL_SCALARS_MAX, "the scalars fit in a launch");
 enum { CORNER_BITS = 2, PE_ROWS = 2, PE_ROOT_Y = 1 };
 
 enum phase {
-    LOAD,
+    LOAD = MESH_EARLIER + 1,
     PE_ROW_REDUCE,
     PE_COLUMN_REDUCE,
     REDUCE,
@@ -31,19 +31,21 @@ enum phase {
     STORE
 };
 static const char *const phase_name[] = {
-    "launch, load",   "PE row reduce",       "PE column reduce",
-    MESH_PHASE_NAMES, "PE column broadcast", "PE row broadcast",
-    "store"};
+    MESH_EARLIER_NAME, "launch, load",        "PE row reduce",    "PE column reduce",
+    MESH_PHASE_NAMES,  "PE column broadcast", "PE row broadcast", "store"};
+
+/* All corners have PEs: pe_hierarchical_check(). */
+static uint32_t pe_per_corner(const struct tl *tl) { return tl_num_pes(tl) / HW_CORNERS; }
 
 static enum hw_corner corner(const struct tl *tl)
 {
-    const uint32_t group = tl_place(tl).pe / (uint32_t)mesh_scalar(tl, PE_PER_CORNER);
+    const uint32_t group = tl_place(tl).pe / pe_per_corner(tl);
     return (enum hw_corner)(mesh_scalar(tl, CORNERS) >> CORNER_BITS * group & 3);
 }
 
 static struct mesh_line pe_row(const struct tl *tl)
 {
-    const uint32_t n = (uint32_t)mesh_scalar(tl, PE_PER_CORNER);
+    const uint32_t n = pe_per_corner(tl);
     const bool east = corner(tl) == HW_NE || corner(tl) == HW_SE;
     return (struct mesh_line){tl_place(tl).pe % n + (east ? n : 0), 2 * n,
                               (uint32_t)mesh_scalar(tl, PE_ROOT_X), HW_DIR_INTRA_W, HW_DIR_INTRA_E};
@@ -61,25 +63,27 @@ static enum tl_status pe_hierarchical_run(struct tl *tl, void *state)
     const struct mesh_line row = pe_row(tl), column = pe_column(tl);
     const bool root_column = mesh_at_root(row);
     TL_BEGIN(&f->line);
-    tl_phase(tl, LOAD);
-    mesh_take(f, 0, tl_tiles(tl), 0);
-    TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), mesh_bytes(tl, f)));
-    tl_phase(tl, PE_ROW_REDUCE);
-    TL_RUN(&f->line, mesh_reduce(tl, f, row));
-    if (root_column) {
-        tl_phase(tl, PE_COLUMN_REDUCE);
-        TL_RUN(&f->line, mesh_reduce(tl, f, column));
+    while (mesh_next_piece(tl, f)) {
+        mesh_phase(tl, f, LOAD);
+        TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + mesh_offset(tl, f), mesh_bytes(tl, f)));
+        mesh_phase(tl, f, PE_ROW_REDUCE);
+        TL_RUN(&f->line, mesh_reduce(tl, f, row));
+        if (root_column) {
+            mesh_phase(tl, f, PE_COLUMN_REDUCE);
+            TL_RUN(&f->line, mesh_reduce(tl, f, column));
+        }
+        if (root_column && mesh_at_root(column))
+            TL_RUN(&f->line, mesh_all_reduce(tl, f, REDUCE));
+        if (root_column) {
+            mesh_phase(tl, f, PE_COLUMN_BROADCAST);
+            TL_RUN(&f->line, mesh_broadcast(tl, f, column));
+        }
+        mesh_phase(tl, f, PE_ROW_BROADCAST);
+        TL_RUN(&f->line, mesh_broadcast(tl, f, row));
+        mesh_phase(tl, f, STORE);
+        TL_CALL(&f->line, tl_store(tl, tl_shard(tl) + mesh_offset(tl, f), tl_last(f->value),
+                                   mesh_bytes(tl, f)));
     }
-    if (root_column && mesh_at_root(column))
-        TL_RUN(&f->line, mesh_all_reduce(tl, f, REDUCE));
-    if (root_column) {
-        tl_phase(tl, PE_COLUMN_BROADCAST);
-        TL_RUN(&f->line, mesh_broadcast(tl, f, column));
-    }
-    tl_phase(tl, PE_ROW_BROADCAST);
-    TL_RUN(&f->line, mesh_broadcast(tl, f, row));
-    tl_phase(tl, STORE);
-    TL_CALL(&f->line, tl_store(tl, tl_shard(tl), tl_last(f->value), mesh_bytes(tl, f)));
     TL_END(&f->line);
 }
 
@@ -96,7 +100,6 @@ static void pe_hierarchical_kernel_args(const struct ccl_call *call, struct tl_a
     int64_t *const s = args->scalar;
     const struct hw_config *hw = call->hw;
     mesh_kernel_args(call, args);
-    s[PE_PER_CORNER] = hw->pe_per_corner;
     s[CORNERS] = 0;
     for (uint32_t i = 0; i < hw->corner_count; i++)
         s[CORNERS] |= (int64_t)hw->corner[i] << CORNER_BITS * i;
@@ -121,11 +124,6 @@ static int pe_hierarchical_check(const struct ccl_call *call, struct ccl_refusal
     return mesh_check(call, refusal);
 }
 
-static uint64_t pe_hierarchical_tcm_bytes(const struct ccl_call *call)
-{
-    return mesh_tcm_bytes(call, call->n_elem * tl_itemsize(call->dtype));
-}
-
 static bool pe_hierarchical_takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
 {
     (void)call, (void)cube, (void)pe;
@@ -142,7 +140,7 @@ const struct ccl_algorithm ccl_pe_hierarchical_allreduce = {
     .machine = {.mappers = CCL_MAPPER_ALL_PES,
                 .by_sip = true,
                 .pe_shards = true,
-                .tcm_bytes = pe_hierarchical_tcm_bytes},
+                .tcm_bytes = mesh_piece_tcm_bytes},
     .kernel_args = pe_hierarchical_kernel_args,
     .check = pe_hierarchical_check,
     .takes_part = pe_hierarchical_takes_part};

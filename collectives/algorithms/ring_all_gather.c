@@ -4,24 +4,27 @@
  * wraps is a ring and goes one way (E, S); one that does not goes both ways at once. Every shard
  * goes its own lane.
  *
- * A rank's own tensor is loaded once; arriving tiles are stored as they come (lane_steps.h). In a
- * round, for each tile in turn: send, then receive; of two ways east (south) before west (north) in
- * sending, the other way round in receiving.
+ * A rank's own tensor is loaded once, one above TCM's size in pieces (pieces.h); arriving tiles are
+ * stored as they come (lane_steps.h). In a round, for each tile in turn: send, then receive; of two
+ * ways east (south) before west (north) in sending, the other way round in receiving.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "collectives/algorithms/lane_steps.h"
+#include "collectives/algorithms/pieces.h"
 #include "collectives/topologies.h"
 #include "hw/topology/topology.h"
 
-enum scalar { WIDTH, HEIGHT, WRAPS, BASE /* the direction called N */ };
-enum phase { LOAD, ROWS, COLUMNS };
-static const char *const phase_name[] = {"launch, load", "rows", "columns"};
+enum scalar { WIDTH, HEIGHT, WRAPS, BASE /* the direction called N */, PIECE /* tiles */ };
+enum phase { EARLIER, LOAD, ROWS, COLUMNS };
+static const char *const phase_name[] = {"pieces before the last", "launch, load", "rows",
+                                         "columns"};
 
 struct frame {
     uint16_t line, part, leaf, level;
-    uint32_t r, k, i; /* round, tensor of a row, tile */
+    uint32_t first, tiles; /* of the tensor: the piece under way (pieces.h) */
+    uint32_t r, k, i;      /* round, tensor of a row, tile of the piece */
     struct lane_stores stores;
     struct lp_operand row[2], column[2]; /* first tile that came from low and from high */
 };
@@ -62,10 +65,21 @@ static uint64_t tensor_bytes(const struct tl *tl)
     return tl_args(tl)->n_elem * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
 }
 
-/* Where tile i of a rank's tensor belongs in the result. */
-static uint64_t place_of_tile(const struct tl *tl, uint32_t rank, uint32_t i)
+/* Where tile i of the piece of a rank's tensor belongs in the result. */
+static uint64_t place_of_tile(const struct tl *tl, const struct frame *f, uint32_t rank, uint32_t i)
 {
-    return tl_args(tl)->region[0].va + rank * tensor_bytes(tl) + lane_tile_offset(tl, i);
+    return tl_args(tl)->region[0].va + rank * tensor_bytes(tl) + lane_tile_offset(tl, f->first + i);
+}
+
+/* Tile i of the piece of the own tensor. */
+static struct lp_operand own_tile(const struct tl *tl, uint32_t i)
+{
+    return tl_tcm((uint32_t)lane_tile_offset(tl, i));
+}
+
+static uint32_t piece_tile_bytes(const struct tl *tl, const struct frame *f)
+{
+    return tl_tile_bytes(tl, f->first + f->i);
 }
 
 /* Tile i of the tensor of column x of the own row, once the row has been gathered. */
@@ -74,10 +88,10 @@ static struct lp_operand ring_all_gather_row_tile(const struct tl *tl, const str
 {
     const struct line row = line_of(tl, true);
     if (x == row.at)
-        return tl_tcm(lane_tile_offset(tl, i));
+        return own_tile(tl, i);
     const bool low = scalar(tl, WRAPS) || x < row.at;
     const uint32_t round = low ? (row.at + row.n - x) % row.n - 1 : x - row.at - 1;
-    return tl_tile_after(f->row[low ? 0 : 1], round * tl_tiles(tl) + i);
+    return tl_tile_after(f->row[low ? 0 : 1], round * f->tiles + i);
 }
 
 /* The tile that this round sends on: of the own tensors first, then of those from the other side.
@@ -86,11 +100,10 @@ static struct lp_operand outgoing(const struct tl *tl, const struct frame *f, st
                                   bool to_high)
 {
     if (f->r == 0)
-        return line.row ? tl_tcm(lane_tile_offset(tl, f->i))
-                        : ring_all_gather_row_tile(tl, f, f->k, f->i);
+        return line.row ? own_tile(tl, f->i) : ring_all_gather_row_tile(tl, f, f->k, f->i);
     const struct lp_operand *const first = line.row ? f->row : f->column;
     return tl_tile_after(first[to_high ? 0 : 1],
-                         ((f->r - 1) * line.blocks + f->k) * tl_tiles(tl) + f->i);
+                         ((f->r - 1) * line.blocks + f->k) * f->tiles + f->i);
 }
 
 /* Receives one tile from one side, which began at place `origin` of the line, and stores it. */
@@ -101,11 +114,11 @@ static enum tl_status receive_and_keep(struct tl *tl, struct frame *f, struct li
     const uint32_t w = scalar(tl, WIDTH);
     const uint32_t rank = line.row ? tl_args(tl)->rank / w * w + origin : origin * w + f->k;
     TL_BEGIN(&f->leaf);
-    TL_CALL(&f->leaf, tl_recv(tl, from_high ? line.high : line.low, tl_tile_bytes(tl, f->i)));
+    TL_CALL(&f->leaf, tl_recv(tl, from_high ? line.high : line.low, piece_tile_bytes(tl, f)));
     if (f->r == 0 && f->k == 0 && f->i == 0)
         first[from_high] = tl_received(tl);
-    TL_RUN(&f->leaf, lane_keep(tl, &f->stores, place_of_tile(tl, rank, f->i), tl_received(tl),
-                               tl_tile_bytes(tl, f->i)));
+    TL_RUN(&f->leaf, lane_keep(tl, &f->stores, place_of_tile(tl, f, rank, f->i), tl_received(tl),
+                               piece_tile_bytes(tl, f)));
     TL_END(&f->leaf);
 }
 
@@ -117,10 +130,10 @@ static enum tl_status gather_tile(struct tl *tl, struct frame *f, struct line li
     TL_BEGIN(&f->level);
     if (wraps || (line.at + 1 < line.n && low_left))
         TL_CALL(&f->level,
-                tl_send(tl, line.high, outgoing(tl, f, line, true), tl_tile_bytes(tl, f->i)));
+                tl_send(tl, line.high, outgoing(tl, f, line, true), piece_tile_bytes(tl, f)));
     if (!wraps && line.at > 0 && high_left)
         TL_CALL(&f->level,
-                tl_send(tl, line.low, outgoing(tl, f, line, false), tl_tile_bytes(tl, f->i)));
+                tl_send(tl, line.low, outgoing(tl, f, line, false), piece_tile_bytes(tl, f)));
     if (wraps || line.at > f->r)
         TL_RUN(&f->level,
                receive_and_keep(tl, f, line, false, (line.at + line.n - 1 - f->r) % line.n));
@@ -134,23 +147,50 @@ static enum tl_status gather_along(struct tl *tl, struct frame *f, struct line l
     TL_BEGIN(&f->part);
     for (f->r = 0; f->r + 1 < line.n; f->r++)
         for (f->k = 0; f->k < line.blocks; f->k++)
-            for (f->i = 0; f->i < tl_tiles(tl); f->i++)
+            for (f->i = 0; f->i < f->tiles; f->i++)
                 TL_RUN(&f->part, gather_tile(tl, f, line));
     TL_END(&f->part);
+}
+
+/* Takes the next piece, or the first; false: there was none left. */
+static bool next_piece(struct tl *tl, struct frame *f)
+{
+    const uint32_t next = f->first + f->tiles, left = tl_tiles(tl) - next;
+    f->first = next;
+    f->tiles = left < scalar(tl, PIECE) ? left : scalar(tl, PIECE);
+    if (next == 0 && f->tiles < left)
+        tl_phase(tl, EARLIER);
+    return left > 0;
+}
+
+static uint32_t bytes_of_piece(const struct tl *tl, const struct frame *f)
+{
+    return (uint32_t)lane_tile_offset(tl, f->tiles - 1) +
+           tl_tile_bytes(tl, f->first + f->tiles - 1);
+}
+
+/* In the last piece. */
+static void ring_all_gather_phase(struct tl *tl, const struct frame *f, enum phase phase)
+{
+    if (f->first + f->tiles == tl_tiles(tl))
+        tl_phase(tl, phase);
 }
 
 static enum tl_status ring_all_gather_run(struct tl *tl, void *state)
 {
     struct frame *f = state;
     TL_BEGIN(&f->line);
-    tl_phase(tl, LOAD);
-    TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), (uint32_t)tensor_bytes(tl)));
-    TL_RUN(&f->line, lane_keep(tl, &f->stores, place_of_tile(tl, tl_args(tl)->rank, 0), tl_tcm(0),
-                               (uint32_t)tensor_bytes(tl)));
-    tl_phase(tl, ROWS);
-    TL_RUN(&f->line, gather_along(tl, f, line_of(tl, true)));
-    tl_phase(tl, COLUMNS);
-    TL_RUN(&f->line, gather_along(tl, f, line_of(tl, false)));
+    while (next_piece(tl, f)) {
+        ring_all_gather_phase(tl, f, LOAD);
+        TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + lane_tile_offset(tl, f->first),
+                                  bytes_of_piece(tl, f)));
+        TL_RUN(&f->line, lane_keep(tl, &f->stores, place_of_tile(tl, f, tl_args(tl)->rank, 0),
+                                   tl_tcm(0), bytes_of_piece(tl, f)));
+        ring_all_gather_phase(tl, f, ROWS);
+        TL_RUN(&f->line, gather_along(tl, f, line_of(tl, true)));
+        ring_all_gather_phase(tl, f, COLUMNS);
+        TL_RUN(&f->line, gather_along(tl, f, line_of(tl, false)));
+    }
     TL_RUN(&f->line, lane_finish(tl, &f->stores));
     TL_END(&f->line);
 }
@@ -251,6 +291,12 @@ static void ring_all_gather_kernel_args(const struct ccl_call *call, struct tl_a
     s[HEIGHT] = grid.h;
     s[WRAPS] = grid.wraps;
     s[BASE] = grid.kind == LOGICAL_NONE ? HW_DIR_GLOBAL_N : HW_DIR_N;
+    s[PIECE] = piece_tiles(call, 1);
+}
+
+static uint64_t ring_all_gather_tcm_bytes(const struct ccl_call *call)
+{
+    return piece_bytes(call, 1);
 }
 
 /* The queues that a hook has laid join the ranks: seen once for all, in the call of rank 0. */
@@ -289,9 +335,10 @@ static int ring_all_gather_check(const struct ccl_call *call, struct ccl_refusal
         hw_topology_list(hw_topology_is_undirected, "and", undirected, sizeof undirected));
 }
 
-const struct ccl_algorithm ccl_ring_all_gather = {.name = "ring_all_gather",
-                                                  .collective = CCL_ALL_GATHER,
-                                                  .kernel = &kernel,
-                                                  .machine = {.by_sip = true, .lanes = true},
-                                                  .kernel_args = ring_all_gather_kernel_args,
-                                                  .check = ring_all_gather_check};
+const struct ccl_algorithm ccl_ring_all_gather = {
+    .name = "ring_all_gather",
+    .collective = CCL_ALL_GATHER,
+    .kernel = &kernel,
+    .machine = {.by_sip = true, .lanes = true, .tcm_bytes = ring_all_gather_tcm_bytes},
+    .kernel_args = ring_all_gather_kernel_args,
+    .check = ring_all_gather_check};

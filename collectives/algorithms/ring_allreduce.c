@@ -9,20 +9,22 @@
 
 #include "collectives/algorithms/mesh_steps.h"
 
-enum phase { LOAD, RING, STORE };
-static const char *const phase_name[] = {"launch, load", "ring", "store"};
+enum phase { LOAD = MESH_EARLIER + 1, RING, STORE };
+static const char *const phase_name[] = {MESH_EARLIER_NAME, "launch, load", "ring", "store"};
 
 static enum tl_status ring_allreduce_run(struct tl *tl, void *state)
 {
     struct mesh_frame *f = state;
     TL_BEGIN(&f->line);
-    tl_phase(tl, LOAD);
-    mesh_take(f, 0, tl_tiles(tl), 0);
-    TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), mesh_bytes(tl, f)));
-    tl_phase(tl, RING);
-    TL_RUN(&f->line, mesh_exchange(tl, f, 0));
-    tl_phase(tl, STORE);
-    TL_CALL(&f->line, tl_store(tl, tl_shard(tl), tl_last(f->value), mesh_bytes(tl, f)));
+    while (mesh_next_piece(tl, f)) {
+        mesh_phase(tl, f, LOAD);
+        TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + mesh_offset(tl, f), mesh_bytes(tl, f)));
+        mesh_phase(tl, f, RING);
+        TL_RUN(&f->line, mesh_exchange(tl, f, 0));
+        mesh_phase(tl, f, STORE);
+        TL_CALL(&f->line, tl_store(tl, tl_shard(tl) + mesh_offset(tl, f), tl_last(f->value),
+                                   mesh_bytes(tl, f)));
+    }
     TL_END(&f->line);
 }
 
@@ -40,6 +42,7 @@ static void ring_allreduce_kernel_args(const struct ccl_call *call, struct tl_ar
     s[MESH_TOPO_H] = 1;
     s[MESH_RANK_INVARIANT] = call->ccl->rank_invariant;
     s[MESH_LOGICAL] = 1;
+    s[MESH_PIECE] = mesh_piece_tiles(call);
 }
 
 static int ring_allreduce_check(const struct ccl_call *call, struct ccl_refusal *refusal)
@@ -52,17 +55,12 @@ static int ring_allreduce_check(const struct ccl_call *call, struct ccl_refusal 
     return ccl_legal(refusal, "ring_1d and ring_1d_unidir are legal");
 }
 
-static uint64_t ring_allreduce_tcm_bytes(const struct ccl_call *call)
-{
-    return mesh_tcm_bytes(call, call->n_elem * tl_itemsize(call->dtype));
-}
-
 static const struct ccl_order order = {.between = CCL_BETWEEN_RING};
 
 const struct ccl_algorithm ccl_ring_allreduce = {
     .name = "ring_allreduce",
     .kernel = &kernel,
     .order = &order,
-    .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .tcm_bytes = ring_allreduce_tcm_bytes},
+    .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .tcm_bytes = mesh_piece_tcm_bytes},
     .kernel_args = ring_allreduce_kernel_args,
     .check = ring_allreduce_check};

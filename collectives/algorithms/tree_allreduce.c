@@ -8,9 +8,10 @@
 #include <string.h>
 
 #include "collectives/algorithms/mesh_steps.h"
+#include "collectives/algorithms/pieces.h"
 
-enum phase { LOAD, UP, DOWN, STORE };
-static const char *const phase_name[] = {"launch, load", "up", "down", "store"};
+enum phase { LOAD = MESH_EARLIER + 1, UP, DOWN, STORE };
+static const char *const phase_name[] = {MESH_EARLIER_NAME, "launch, load", "up", "down", "store"};
 
 static enum tl_status tree_allreduce_run(struct tl *tl, void *state)
 {
@@ -19,25 +20,27 @@ static enum tl_status tree_allreduce_run(struct tl *tl, void *state)
     const bool right = tl_installed(tl, HW_DIR_CHILD_RIGHT);
     const bool parent = tl_installed(tl, HW_DIR_PARENT);
     TL_BEGIN(&f->line);
-    tl_phase(tl, LOAD);
-    mesh_take(f, 0, tl_tiles(tl), 0);
-    TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), mesh_bytes(tl, f)));
-    tl_phase(tl, UP);
-    if (left)
-        TL_RUN(&f->line, mesh_add_from(tl, f, HW_DIR_CHILD_LEFT));
-    if (right)
-        TL_RUN(&f->line, mesh_add_from(tl, f, HW_DIR_CHILD_RIGHT));
-    if (parent)
-        TL_RUN(&f->line, mesh_send_to(tl, f, HW_DIR_PARENT));
-    tl_phase(tl, DOWN);
-    if (parent)
-        TL_RUN(&f->line, mesh_receive_from(tl, f, HW_DIR_PARENT));
-    if (left)
-        TL_RUN(&f->line, mesh_send_to(tl, f, HW_DIR_CHILD_LEFT));
-    if (right)
-        TL_RUN(&f->line, mesh_send_to(tl, f, HW_DIR_CHILD_RIGHT));
-    tl_phase(tl, STORE);
-    TL_CALL(&f->line, tl_store(tl, tl_shard(tl), tl_last(f->value), mesh_bytes(tl, f)));
+    while (mesh_next_piece(tl, f)) {
+        mesh_phase(tl, f, LOAD);
+        TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + mesh_offset(tl, f), mesh_bytes(tl, f)));
+        mesh_phase(tl, f, UP);
+        if (left)
+            TL_RUN(&f->line, mesh_add_from(tl, f, HW_DIR_CHILD_LEFT));
+        if (right)
+            TL_RUN(&f->line, mesh_add_from(tl, f, HW_DIR_CHILD_RIGHT));
+        if (parent)
+            TL_RUN(&f->line, mesh_send_to(tl, f, HW_DIR_PARENT));
+        mesh_phase(tl, f, DOWN);
+        if (parent)
+            TL_RUN(&f->line, mesh_receive_from(tl, f, HW_DIR_PARENT));
+        if (left)
+            TL_RUN(&f->line, mesh_send_to(tl, f, HW_DIR_CHILD_LEFT));
+        if (right)
+            TL_RUN(&f->line, mesh_send_to(tl, f, HW_DIR_CHILD_RIGHT));
+        mesh_phase(tl, f, STORE);
+        TL_CALL(&f->line, tl_store(tl, tl_shard(tl) + mesh_offset(tl, f), tl_last(f->value),
+                                   mesh_bytes(tl, f)));
+    }
     TL_END(&f->line);
 }
 
@@ -46,6 +49,17 @@ static const struct tl_kernel kernel = {.name = "tree_allreduce",
                                         .run = tree_allreduce_run,
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
+
+/* Adds in place, whatever rank_invariant says: all ranks have the root's bits. */
+static void tree_allreduce_kernel_args(const struct ccl_call *call, struct tl_args *args)
+{
+    args->scalar[MESH_PIECE] = piece_tiles(call, 1);
+}
+
+static uint64_t tree_allreduce_tcm_bytes(const struct ccl_call *call)
+{
+    return piece_bytes(call, 1);
+}
 
 static int tree_allreduce_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
@@ -59,8 +73,10 @@ static int tree_allreduce_check(const struct ccl_call *call, struct ccl_refusal 
 
 static const struct ccl_order order = {.between = CCL_BETWEEN_TREE};
 
-const struct ccl_algorithm ccl_tree_allreduce = {.name = "tree_allreduce",
-                                                 .kernel = &kernel,
-                                                 .order = &order,
-                                                 .machine = {.mappers = CCL_MAPPER_LEADER_ONLY},
-                                                 .check = tree_allreduce_check};
+const struct ccl_algorithm ccl_tree_allreduce = {
+    .name = "tree_allreduce",
+    .kernel = &kernel,
+    .order = &order,
+    .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .tcm_bytes = tree_allreduce_tcm_bytes},
+    .kernel_args = tree_allreduce_kernel_args,
+    .check = tree_allreduce_check};

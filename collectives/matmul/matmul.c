@@ -180,12 +180,13 @@ uint64_t matmul_tcm_bytes(const struct matmul_shape *shape, size_t itemsize_byte
     return 5ull * shape->tile * shape->tile * itemsize_bytes;
 }
 
-int64_t matmul_bound_ps(const struct hw_config *hw, const struct matmul_shape *shape,
-                        size_t itemsize_bytes)
+struct hw_bound matmul_bound(const struct hw_config *hw, const struct matmul_shape *shape,
+                             size_t itemsize_bytes)
 {
     const int64_t multiplied_ps =
         hw_gemm_ps(hw, shape->m, shape->n, shape->k) - hw->overhead_ps[HW_NODE_PE_GEMM];
     const int64_t loaded_ps =
         hw_ser_ps(&hw->link[HW_LINK_HBM], matmul_result(shape) * itemsize_bytes);
-    return multiplied_ps > loaded_ps ? multiplied_ps : loaded_ps;
+    return multiplied_ps > loaded_ps ? (struct hw_bound){multiplied_ps, "pe_gemm"}
+                                     : (struct hw_bound){loaded_ps, "hbm"};
 }

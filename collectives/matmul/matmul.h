@@ -13,6 +13,7 @@
 #ifndef COLLECTIVES_MATMUL_H
 #define COLLECTIVES_MATMUL_H
 
+#include "collectives/verify/bound.h"
 #include "collectives/algorithm.h"
 #include "collectives/data/dtype.h"
 
@@ -46,8 +47,8 @@ static inline uint64_t matmul_result(const struct matmul_shape *shape)
 }
 
 /* No machine of this kind takes less: PE_GEMM's cycles; the operands' way over its HBM link. */
-int64_t matmul_bound_ps(const struct hw_config *hw, const struct matmul_shape *shape,
-                        size_t itemsize);
+struct hw_bound matmul_bound(const struct hw_config *hw, const struct matmul_shape *shape,
+                             size_t itemsize);
 
 /* The job alone; a launch's `more` is the job, its region 0 the matrices. */
 extern const struct tl_kernel matmul_kernel;

@@ -4,9 +4,17 @@
  */
 #include "collectives/verify/bound.h"
 
+#include "hw/structure.h"
 #include "hw/timing.h"
+#include "hw/topology/topology.h"
 
-static int64_t max_ps(int64_t a, int64_t b) { return a > b ? a : b; }
+/* The larger of a bound and a term of it. */
+static void bound_term(struct hw_bound *bound, int64_t ps, const char *by)
+{
+    if (bound->by == NULL || ps > bound->ps)
+        *bound = (struct hw_bound){ps, by};
+}
+
 static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* Bytes over `links` links of one class, side by side; nothing where there is no link. */
@@ -99,12 +107,12 @@ static uint32_t cube_ports_min(const struct hw_config *hw)
 
 /* ---- cuts between SIPs ----------------------------------------------------------------------- */
 
-/* The larger of a bound and those of the topology's cuts that count for this use. */
+/* A bound, to which those of the topology's cuts are added that count for this use. */
 struct cut_bound {
     const struct hw_config *hw;
     enum hw_cut_use use;
     uint64_t bytes; /* that cross a cut; of a scatter: for each SIP outside */
-    int64_t ps;
+    struct hw_bound *bound;
 };
 
 /* Bytes over links of two classes together, each taking its share in the same time. */
@@ -117,31 +125,128 @@ static int64_t two_classes_ps(const struct hw_config *hw, const struct hw_cut *c
     return per == 0 ? 0 : (int64_t)(bytes * both / per);
 }
 
-static void bound_count_cut(void *arg, const struct hw_cut *cut)
+/* A cut of two classes: the only ones that are together in one are those of paired dies. */
+static const char *cut_name(const struct hw_cut *cut)
 {
-    struct cut_bound *const bound = arg;
-    if ((cut->uses & bound->use) == 0)
-        return;
-    const uint64_t bytes = bound->bytes * (bound->use == HW_CUT_SCATTER ? cut->outside : 1);
-    bound->ps = max_ps(bound->ps, cut->links[1] > 0
-                                      ? two_classes_ps(bound->hw, cut, bytes)
-                                      : cut_ps(bound->hw, cut->link[0], cut->links[0], bytes));
+    return cut->links[1] > 0 ? "sio and hccs" : hw_link_name[cut->link[0]];
 }
 
-static int64_t cuts_ps(const struct hw_config *hw, uint32_t ranks, enum hw_cut_use use,
-                       uint64_t bytes)
+static void bound_cut(struct hw_bound *bound, const struct hw_config *hw, const struct hw_cut *cut,
+                      uint64_t bytes)
 {
-    struct cut_bound bound = {hw, use, bytes, 0};
-    hw->sip_topology->cuts(hw, ranks, bound_count_cut, &bound);
-    return bound.ps;
+    bound_term(bound,
+               cut->links[1] > 0 ? two_classes_ps(hw, cut, bytes)
+                                 : cut_ps(hw, cut->link[0], cut->links[0], bytes),
+               cut_name(cut));
+}
+
+static void bound_count_cut(void *arg, const struct hw_cut *cut)
+{
+    struct cut_bound *const counted = arg;
+    if ((cut->uses & counted->use) != 0)
+        bound_cut(counted->bound, counted->hw, cut,
+                  counted->bytes * (counted->use == HW_CUT_SCATTER ? cut->outside : 1));
+}
+
+static void bound_cuts(struct hw_bound *bound, const struct hw_config *hw, uint32_t ranks,
+                       enum hw_cut_use use, uint64_t bytes)
+{
+    struct cut_bound counted = {hw, use, bytes, bound};
+    hw->sip_topology->cuts(hw, ranks, bound_count_cut, &counted);
+}
+
+/* ---- the sends of an all-reduce --------------------------------------------------------------
+ *
+ * However n parts of a machine reduce an element for all of them, at least 2 (n - 1) messages go
+ * from one part to another. Proof. Take the messages in the order in which they are sent, and let
+ * each arrive at once, which can only help.
+ * 1. After one of them, a part p is the first that can know the result. By then each of the n - 1
+ *    others has sent at least one message, since the result depends on its operand.
+ * 2. No part but p has learnt the result by then. So each of the n - 1 others must receive one of
+ *    the messages that follow.
+ * So n tensors of B bytes make 2 (n - 1) B bytes that leave parts. They share all links that leave
+ * any part. A message through several links counts once, which keeps the bound low.
+ */
+
+static uint64_t sent_bytes(uint64_t parts, uint64_t bytes)
+{
+    return parts < 2 ? 0 : 2 * (parts - 1) * bytes;
+}
+
+/* Directed links that leave the first `ranks` SIPs, by class. A link to a switch counts unless the
+ * SIP is alone on it. */
+static void links_out(const struct hw_config *hw, uint32_t ranks, uint32_t out[HW_LINK_KINDS])
+{
+    struct hw_cable cable;
+    for (uint32_t sip = 0; sip < hw->sip_count; sip++)
+        for (enum hw_port port = 0; port < HW_PORTS; port++) {
+            if (!hw->sip_topology->cable(hw, sip, port, &cable))
+                continue;
+            if (cable.to_switch)
+                out[cable.link] += sip < ranks && hw_next_on_switch(hw, sip) != sip;
+            else
+                out[cable.link] += (sip < ranks) + (cable.to < ranks);
+        }
+}
+
+/* SIPs, and on paired dies packages, as the parts. */
+static void bound_sends_between_sips(struct hw_bound *bound, const struct hw_config *hw,
+                                     uint32_t ranks, uint64_t bytes)
+{
+    uint32_t out[HW_LINK_KINDS] = {0};
+    links_out(hw, ranks, out);
+    struct hw_cut all = {.uses = HW_CUT_REDUCE};
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+        if (out[kind] > 0) {
+            const uint32_t i = all.links[0] > 0;
+            all.link[i] = kind;
+            all.links[i] = out[kind];
+        }
+    bound_cut(bound, hw, &all, sent_bytes(ranks, bytes));
+    if (hw->sip_topology->paired)
+        bound_term(bound,
+                   cut_ps(hw, HW_LINK_HCCS, out[HW_LINK_HCCS],
+                          sent_bytes(((uint64_t)ranks + 1) / 2, bytes)),
+                   hw_link_name[HW_LINK_HCCS]);
+}
+
+/* Cubes as the parts. */
+static void bound_sends_between_cubes(struct hw_bound *bound, const struct hw_config *hw,
+                                      uint64_t bytes)
+{
+    const uint64_t w = hw->cube_w, h = hw->cube_h;
+    const uint64_t inside = 2 * ((w - 1) * h + w * (h - 1));
+    const uint64_t links = hw->sip_count * (inside + (hw->sip_count > 1 ? 2 * (w + h) : 0));
+    if (links > 0)
+        bound_term(bound,
+                   hw_ser_ps(&hw->link[HW_LINK_UCIE],
+                             sent_bytes((uint64_t)hw->sip_count * w * h, bytes) / links),
+                   hw_link_name[HW_LINK_UCIE]);
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
-int64_t hw_bound_all_reduce_ps(const struct hw_config *hw, uint64_t bytes)
+/* `bytes` go out of, or into, the HBM slice of one PE. */
+static void bound_hbm(struct hw_bound *bound, const struct hw_config *hw, uint64_t bytes)
 {
-    const int64_t ps = max_ps(latency_ps(hw), cut_ps(hw, HW_LINK_UCIE, cube_ports_min(hw), bytes));
-    return hw->sip_count == 1 ? ps : max_ps(ps, cuts_ps(hw, hw->sip_count, HW_CUT_REDUCE, bytes));
+    bound_term(bound, hw_ser_ps(&hw->link[HW_LINK_HBM], bytes), hw_link_name[HW_LINK_HBM]);
+}
+
+struct hw_bound hw_bound_all_reduce(const struct hw_config *hw, uint64_t bytes)
+{
+    struct hw_bound bound = {0, NULL};
+    bound_term(&bound, latency_ps(hw), "latency");
+    if (hw->sip_count * hw_cubes(hw) == 1)
+        return bound;
+    bound_hbm(&bound, hw, bytes);
+    bound_term(&bound, cut_ps(hw, HW_LINK_UCIE, cube_ports_min(hw), bytes),
+               hw_link_name[HW_LINK_UCIE]);
+    bound_sends_between_cubes(&bound, hw, bytes);
+    if (hw->sip_count > 1) {
+        bound_cuts(&bound, hw, hw->sip_count, HW_CUT_REDUCE, bytes);
+        bound_sends_between_sips(&bound, hw, hw->sip_count, bytes);
+    }
+    return bound;
 }
 
 /* An empty message between the two of the first `ranks` SIPs that are farthest apart. */
@@ -159,21 +264,26 @@ static int64_t farthest_ps(const struct hw_config *hw, uint32_t ranks)
     return hops == 0 ? 0 : between_sips_ps(hw, hops, links_ps, 2 * edge_distance_max(hw));
 }
 
-int64_t hw_bound_reduce_scatter_ps(const struct hw_config *hw, uint32_t ranks, uint64_t bytes)
+struct hw_bound hw_bound_reduce_scatter(const struct hw_config *hw, uint32_t ranks, uint64_t bytes)
 {
+    struct hw_bound bound = {0, "latency"};
     if (ranks < 2)
-        return 0;
+        return bound;
     const uint64_t slice_bytes = bytes / ranks;
-    int64_t ps = cut_ps(hw, HW_LINK_UCIE, HW_PORTS * hw_cubes(hw), (ranks - 1) * slice_bytes);
-    ps = max_ps(ps, farthest_ps(hw, ranks));
-    return max_ps(ps, cuts_ps(hw, ranks, HW_CUT_SCATTER, slice_bytes));
+    bound_term(&bound, farthest_ps(hw, ranks), "latency");
+    bound_hbm(&bound, hw, (ranks - 1) * slice_bytes);
+    bound_term(&bound, cut_ps(hw, HW_LINK_UCIE, HW_PORTS * hw_cubes(hw), (ranks - 1) * slice_bytes),
+               hw_link_name[HW_LINK_UCIE]);
+    bound_cuts(&bound, hw, ranks, HW_CUT_SCATTER, slice_bytes);
+    return bound;
 }
 
-int64_t hw_bound_leaders_ps(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
-                            uint64_t bytes)
+struct hw_bound hw_bound_leaders(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
+                                 uint64_t bytes, bool all_reduce)
 {
+    struct hw_bound bound = {0, "latency"};
     if (ranks < 2)
-        return 0;
+        return bound;
     uint32_t hops = 1;
     for (uint32_t rank = 1; rank < ranks; rank++) {
         const uint32_t distance = hw->sip_topology->distance(hw, 0, rank);
@@ -181,7 +291,11 @@ int64_t hw_bound_leaders_ps(const struct hw_config *hw, uint32_t ranks, uint32_t
     }
     if (ranks == hw->sip_count)
         hops = hw->sip_topology->diameter(hw);
-    int64_t ps = between_sips_ps(hw, hops, hops * sip_hop_ps(hw), 0);
-    ps = max_ps(ps, cut_ps(hw, HW_LINK_PE_NOC, 1, bytes));
-    return max_ps(ps, cuts_ps(hw, ranks, HW_CUT_GATHER, shards * bytes));
+    bound_term(&bound, between_sips_ps(hw, hops, hops * sip_hop_ps(hw), 0), "latency");
+    bound_hbm(&bound, hw, bytes);
+    bound_term(&bound, cut_ps(hw, HW_LINK_PE_NOC, 1, bytes), hw_link_name[HW_LINK_PE_NOC]);
+    bound_cuts(&bound, hw, ranks, HW_CUT_GATHER, shards * bytes);
+    if (all_reduce)
+        bound_sends_between_sips(&bound, hw, ranks, shards * bytes);
+    return bound;
 }

@@ -10,26 +10,36 @@
 
 #include "hw/route.h"
 
+/* A bound, and the term that decides it: "latency", or the class of the links that are busy for all
+ * of that time: "hbm", "pe_noc", "ucie", "sip_link", "sio", "hccs", "sio and hccs". */
+struct hw_bound {
+    int64_t ps;
+    const char *by;
+};
+
 /*
- * Of an all-reduce of `bytes` per cube over all cubes of all SIPs: every cube's and every SIP's
- * result depends on every byte of the others, so `bytes` must enter each side of each cut: a
- * cube's UCIe ports, a SIP's ports, each bisection of the SIP grid.
+ * Of an all-reduce of `bytes` per cube over all cubes of all SIPs. Every cube's and every SIP's
+ * result depends on every byte of the others, so `bytes` must enter each side of each cut: a cube's
+ * UCIe ports, a SIP's ports, each bisection of the SIP grid. Each shard is read from its HBM, or
+ * the result is written there. And 2 (n - 1) / n times `bytes` leave a cube, and a SIP, on average.
  */
-int64_t hw_bound_all_reduce_ps(const struct hw_config *hw, uint64_t bytes);
+struct hw_bound hw_bound_all_reduce(const struct hw_config *hw, uint64_t bytes);
 
 /*
  * Of a reduce-scatter over the first `ranks` SIPs, each with an input of `bytes`: every rank's
  * result depends on every other's input, so on each side of a cut there is something to send for
  * every rank on the other side, at least as long as that rank's result, a slice of bytes / ranks.
+ * The slices for others are read from HBM.
  */
-int64_t hw_bound_reduce_scatter_ps(const struct hw_config *hw, uint32_t ranks, uint64_t bytes);
+struct hw_bound hw_bound_reduce_scatter(const struct hw_config *hw, uint32_t ranks, uint64_t bytes);
 
 /*
  * Of a collective after which `bytes` that depend on other ranks have come to each of so many PEs
  * of the first `ranks` SIPs, and from every rank something to every other: an all-reduce in PE
  * (0, 0), an all-gather, a broadcast from rank 0 (whose own PEs get nothing, but all others do).
+ * An all-reduce sends as much as it says above.
  */
-int64_t hw_bound_leaders_ps(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
-                            uint64_t bytes);
+struct hw_bound hw_bound_leaders(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
+                                 uint64_t bytes, bool all_reduce);
 
 #endif

@@ -98,33 +98,30 @@ static void list_grids(uint32_t sips, char list[LIST_BYTES])
         snprintf(list + used, LIST_BYTES - used, ", ...");
 }
 
-static uint32_t square_root(uint32_t count)
+/* w * h is the count, w >= h, and they are as near each other as can be. */
+static struct hw_sip_size squarest(uint32_t count)
 {
-    uint32_t root = 0;
-    while ((root + 1) * (root + 1) <= count)
-        root++;
-    return root;
+    struct hw_sip_size size = {count, 1};
+    for (uint32_t h = 1; (uint64_t)h * h <= count; h++)
+        if (count % h == 0)
+            size = (struct hw_sip_size){count / h, h};
+    return size;
 }
 
-bool hw_sip_grid_fit(const char *name, uint32_t sips, struct hw_sip_size given,
-                     struct hw_sip_size *size, struct hw_misfit *misfit)
+bool hw_sip_grid_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,
+                     struct hw_misfit *misfit)
 {
     char grids[LIST_BYTES];
     list_grids(sips, grids);
     *size = given;
     if (given.w == 0 && given.h == 0) {
-        size->w = size->h = square_root(sips);
-        misfit->key = HW_SIP_KEY_COUNT;
-        snprintf(misfit->text, sizeof misfit->text,
-                 "%" PRIu32 " is no perfect square, so %s needs system.sips.w and system.sips.h; "
-                 "legal w x h: %s",
-                 sips, name, grids);
+        *size = squarest(sips);
     } else if (given.w == 0 || given.h == 0) {
         *size = (struct hw_sip_size){0, 0};
         misfit->key = given.h == 0 ? HW_SIP_KEY_W : HW_SIP_KEY_H;
         snprintf(misfit->text, sizeof misfit->text,
-                 "given without system.sips.%s; give both or, for a square, neither; legal w x h "
-                 "for %" PRIu32 " SIPs: %s",
+                 "given without system.sips.%s; give both, or neither for the squarest grid; legal "
+                 "w x h for %" PRIu32 " SIPs: %s",
                  given.h == 0 ? "h" : "w", sips, grids);
     } else {
         misfit->key = HW_SIP_KEY_W;

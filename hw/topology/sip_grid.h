@@ -31,8 +31,8 @@ void hw_sip_grid_cuts(const struct hw_config *hw, uint32_t ranks, hw_cut_fn visi
 /* `fit` of a topology of any number of SIPs in one row. */
 bool hw_sip_row_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,
                     struct hw_misfit *misfit);
-/* `fit` of the 2-D topology `name`: both w and h, or neither and a square. */
-bool hw_sip_grid_fit(const char *name, uint32_t sips, struct hw_sip_size given,
-                     struct hw_sip_size *size, struct hw_misfit *misfit);
+/* `fit` of a 2-D topology: both w and h, or neither and the squarest grid. */
+bool hw_sip_grid_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,
+                     struct hw_misfit *misfit);
 
 #endif

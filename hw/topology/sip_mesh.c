@@ -12,7 +12,7 @@ static enum hw_port mesh_exit_port(const struct hw_config *hw, uint32_t sip, uin
 static bool mesh_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,
                      struct hw_misfit *misfit)
 {
-    return hw_sip_grid_fit(hw_mesh_2d_no_wrap.name, sips, given, size, misfit);
+    return hw_sip_grid_fit(sips, given, size, misfit);
 }
 
 const struct hw_topology_ops hw_mesh_2d_no_wrap = {

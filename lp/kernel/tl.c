@@ -8,6 +8,7 @@
 #include "lp/fabric/pe_dma.h"
 #include "lp/kernel/tl_call.h"
 #include "lp/kernel/tl_mmu.h"
+#include "lp/kernel/tl_queue.h"
 #include "lp/queues/queue_ends.h"
 
 /* ---- queries --------------------------------------------------------------------------------- */
@@ -138,8 +139,9 @@ static __attribute__((noinline)) void check_tiles(struct tl *tl, enum tl_call_ki
         const uint32_t full = tl_full_tile_bytes(tl);
         tiles = bytes > full ? (uint32_t)((bytes + full - 1) / full) : 1;
     }
-    const uint32_t received = tl->p->queue[tile.dir].my_tail - tile.at;
-    if (received >= tiles && received <= INT32_MAX)
+    while (tiles > 0 && tl_has_received(tl, (enum hw_dir)tile.dir, tile.at + tiles - 1))
+        tiles--;
+    if (tiles == 0)
         return;
     tl_fail(tl, "", ": %s of %llu bytes of tile %u of direction %s, which has received %u tiles",
             tl_call_ops[kind].name, (unsigned long long)bytes, tile.at,
@@ -349,9 +351,21 @@ void tl_recv_async(struct tl *tl, enum hw_dir dir, uint32_t bytes)
     (void)start_receive(tl, CALL_RECV_ASYNC, dir, bytes);
 }
 
-void tl_wait(struct tl *tl, enum hw_dir dir, uint32_t bytes)
+struct tl_future tl_future(const struct tl *tl)
 {
-    (void)start_receive(tl, CALL_WAIT, dir, bytes);
+    const struct lp_call *call = &tl->kernel->call;
+    if (call->kind != CALL_RECV_ASYNC)
+        tl_fail(tl, "", ": tl_future() behind another call than recv_async");
+    return (struct tl_future){.tile = call->peer, .bytes = call->bytes, .dir = call->dir + 1u};
+}
+
+void tl_wait(struct tl *tl, struct tl_future future)
+{
+    struct lp_call *call = tl_start(tl, CALL_WAIT, future.bytes);
+    call->dir =
+        (uint8_t)(future.dir > 0 && future.dir <= HW_DIRS_MAX ? future.dir - 1 : HW_DIRS_MAX);
+    call->dirs = (uint16_t)(1u << call->dir);
+    call->peer = future.tile;
 }
 
 struct lp_operand tl_received(const struct tl *tl)
@@ -365,8 +379,9 @@ struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir)
     if (!tl_installed(tl, dir))
         tl_fail(tl, "", ": received_from direction %u, which is not installed there",
                 (unsigned)dir);
-    return (struct lp_operand){
-        .space = LP_SPACE_TILE, .dir = (uint8_t)dir, .at = tl->p->queue[dir].my_tail - 1};
+    return (struct lp_operand){.space = LP_SPACE_TILE,
+                               .dir = (uint8_t)dir,
+                               .at = tl->p->queue[dir].my_tail + tl->p->queue[dir].promised - 1};
 }
 
 /* ---- computing ------------------------------------------------------------------------------- */

@@ -88,10 +88,24 @@ struct tl_args {
     uint8_t reserved;
     struct tl_region region[TL_REGIONS]; /* output, scratch: as the algorithm says */
     int64_t scalar[TL_SCALARS_MAX];      /* from the algorithm's kernel_args() */
+    const int64_t *parameter; /* values of the algorithm's parameters; const; NULL: it has none */
     const void *more; /* other data that the kernel reads: const as long as it runs; NULL: none */
 };
 
 struct tl; /* a kernel's view of its PE, valid during one entry */
+
+/* A receive that tl_recv_async() has begun; zero: none. */
+struct tl_future {
+    uint32_t tile, bytes;
+    uint32_t dir; /* the direction's number + 1 */
+};
+/* The receive that began `receives` later, in the same direction and of as many bytes, if no other
+ * receive of that direction lies between them. */
+static inline struct tl_future tl_future_after(struct tl_future future, uint32_t receives)
+{
+    future.tile += receives;
+    return future;
+}
 
 struct tl_kernel {
     const char *name;
@@ -118,6 +132,11 @@ uint32_t tl_slot_bytes(const struct tl *tl);
 bool tl_installed(const struct tl *tl, enum hw_dir dir);
 /* The direction of this name (of a logical topology, or built in); HW_DIRS_MAX: not installed. */
 enum hw_dir tl_dir(const struct tl *tl, const char *name);
+/* The value of the algorithm's i-th parameter (collectives/parameter.h). */
+static inline int64_t tl_parameter(const struct tl *tl, uint32_t i)
+{
+    return tl_args(tl)->parameter[i];
+}
 static inline uint32_t tl_itemsize(enum lp_dtype dtype) { return dtype == LP_F32 ? 4 : 2; }
 
 /* Tiles: a tensor of n elements travels in tiles of at most one slot. */
@@ -190,9 +209,15 @@ void tl_recv(struct tl *tl, enum hw_dir dir, uint32_t bytes);
 /* From any installed direction that has a tile. The search starts after the direction that was
  * served last. */
 void tl_recv_any(struct tl *tl, uint32_t bytes);
-/* Issues a receive; tl_wait() completes it. Several on one direction complete in order. */
+/*
+ * Asks for the next tile of a direction, and goes on. The tile is this receive's: no later receive
+ * takes it. tl_future() names the receive, before the kernel's next call. tl_wait() takes the tile;
+ * tl_received() names it afterwards. Any number of receives may be under way, and they may be
+ * waited for in any order, each once, before the kernel ends.
+ */
 void tl_recv_async(struct tl *tl, enum hw_dir dir, uint32_t bytes);
-void tl_wait(struct tl *tl, enum hw_dir dir, uint32_t bytes);
+struct tl_future tl_future(const struct tl *tl);
+void tl_wait(struct tl *tl, struct tl_future future);
 struct lp_operand tl_received(const struct tl *tl);
 /* One tile from each of a set of directions (one bit each), in any order of arrival;
  * tl_received_from() names them afterwards. */

@@ -5,6 +5,7 @@
  * cube.
  */
 #include "lp/kernel/tl_context.h"
+#include "lp/kernel/tl_queue.h"
 
 #include <string.h>
 
@@ -104,6 +105,7 @@ void tl_effect_end(struct tl *tl)
     }
     if (streams_alive(tl))
         tl_fail(tl, "", " ends while streams that it has forked are under way; join them first");
+    tl_check_all_received(tl);
     const uint32_t launch = tl->kernel->launch;
     tl_emit_mark(tl, LP_MARK_END, 0);
     lp_send_to_host(tl->run, tl->pe, LP_TRANSFER_DONE, launch);

@@ -11,6 +11,7 @@
 #include "lp/kernel/tl_cost.h"
 #include "lp/queues/ipcq.h"
 #include "lp/queues/queue_ends.h"
+#include "lp/queues/slot_map.h"
 
 /* The call finds no queue on this PE. It may be too early: a plan wires the PE, and its IpcqInitMsg
  * has not taken effect. */
@@ -107,10 +108,20 @@ void tl_effect_send(struct tl *tl)
     call->step = STEP_DONE;
 }
 
+/* The next tile of a direction that no recv_async has asked for. */
+static uint32_t next_tile(const struct tl *tl, enum hw_dir dir)
+{
+    return tl->p->queue[dir].my_tail + tl->p->queue[dir].promised;
+}
+
+static bool is_there(const struct tl *tl, enum hw_dir dir, uint32_t seq)
+{
+    return (int32_t)(tl->p->queue[dir].peer_head_cache - seq) > 0;
+}
+
 static bool has_tile(const struct tl *tl, enum hw_dir dir)
 {
-    const struct lp_queue *queue = &tl->p->queue[dir];
-    return queue->peer_head_cache != queue->my_tail;
+    return is_there(tl, dir, next_tile(tl, dir));
 }
 
 /* Strict fairness: `served` lists the directions, the one served least recently first. */
@@ -150,9 +161,9 @@ static enum hw_dir direction_with_data(const struct tl *tl)
     return HW_DIRS_MAX;
 }
 
-/* Takes the first tile of a direction now. False: the credit goes through PE_DMA and has no place
- * there yet. *credit_ps: how long the credit's emission takes. */
-static bool take_tile(struct tl *tl, enum hw_dir dir, int64_t *credit_ps)
+/* Takes a tile now. False: the credit goes through PE_DMA and has no place there yet. *credit_ps:
+ * how long the credit's emission takes. */
+static bool take_tile(struct tl *tl, enum hw_dir dir, uint32_t seq, int64_t *credit_ps)
 {
     const struct lp_model *m = tl->run->m;
     const enum hw_vc vc = lp_vc(m, HW_VC_COMM);
@@ -161,8 +172,8 @@ static bool take_tile(struct tl *tl, enum hw_dir dir, int64_t *credit_ps)
         return false;
     }
     tl->kernel->received_dir = (uint8_t)dir;
-    tl->kernel->received_seq = tl->p->queue[dir].my_tail;
-    *credit_ps = lp_ipcq_consume(tl->run, tl->pe, dir);
+    tl->kernel->received_seq = seq;
+    *credit_ps = lp_ipcq_take(tl->run, tl->pe, dir, seq);
     return true;
 }
 
@@ -209,7 +220,7 @@ void tl_effect_recv(struct tl *tl)
         tl_wait_for(tl, LP_WAIT_DATA);
         return;
     }
-    if (!take_tile(tl, dir, &credit_ps))
+    if (!take_tile(tl, dir, next_tile(tl, dir), &credit_ps))
         return;
     if (any) {
         *CW_MUT(tl->run->ctx, &tl->p->last_polled) = (uint8_t)dir;
@@ -236,7 +247,7 @@ void tl_effect_recv_all(struct tl *tl)
         if (call->dirs >> dir & 1)
             check_direction(tl, dir);
     for (enum hw_dir dir; (dir = direction_with_data(tl)) != HW_DIRS_MAX;) {
-        if (!take_tile(tl, dir, &credit_ps))
+        if (!take_tile(tl, dir, next_tile(tl, dir), &credit_ps))
             return;
         call->dirs &= (uint16_t) ~(1u << dir);
         tl_emit_recv(tl);
@@ -253,10 +264,78 @@ void tl_effect_recv_all(struct tl *tl)
     call->step = STEP_DONE;
 }
 
+/* The tile is the call's from now on (tl_future). */
 void tl_effect_recv_async(struct tl *tl)
 {
-    check_direction(tl, (enum hw_dir)tl->kernel->call.dir);
-    tl->kernel->call.step = STEP_DONE;
+    struct lp_call *call = &tl->kernel->call;
+    const enum hw_dir dir = (enum hw_dir)call->dir;
+    check_direction(tl, dir);
+    call->peer = next_tile(tl, dir);
+    CW_MUT(tl->run->ctx, &tl->p->queue[dir])->promised++;
+    *CW_MUT(tl->run->ctx, &tl->p->async_source) = tl->kernel->source;
+    call->step = STEP_DONE;
+}
+
+static void check_future(struct tl *tl)
+{
+    const struct lp_call *call = &tl->kernel->call;
+    if (call->dir >= HW_DIRS_MAX)
+        tl_fail(tl, "", ": wait for a receive that no recv_async has begun");
+    const struct lp_queue *queue = &tl->p->queue[call->dir];
+    const char *const name = lp_dir_name(lp_plan_at(tl->run->m, tl->p),
+                                         lp_pe_index(tl->run, tl->pe), (enum hw_dir)call->dir);
+    if (tl_has_received(tl, (enum hw_dir)call->dir, call->peer))
+        tl_fail(tl, "",
+                ": wait for tile %u of direction %s, which has been received; a receive is "
+                "waited for once",
+                call->peer, name);
+    if (call->peer - queue->my_tail >= queue->promised)
+        tl_fail(tl, "", ": wait for tile %u of direction %s, which no recv_async has asked for",
+                call->peer, name);
+}
+
+void tl_effect_wait(struct tl *tl)
+{
+    struct lp_call *call = &tl->kernel->call;
+    int64_t credit_ps = 0;
+    check_future(tl);
+    if (!is_there(tl, (enum hw_dir)call->dir, call->peer)) {
+        tl_wait_for(tl, LP_WAIT_DATA);
+        return;
+    }
+    if (!take_tile(tl, (enum hw_dir)call->dir, call->peer, &credit_ps))
+        return;
+    if (tl->run->m->config.credit_blocks)
+        tl->local_ps += credit_ps;
+    tl_emit_recv(tl);
+    call->step = STEP_DONE;
+}
+
+bool tl_has_received(const struct tl *tl, enum hw_dir dir, uint32_t seq)
+{
+    const struct lp_queue *queue = &tl->p->queue[dir];
+    const uint32_t ahead = seq - queue->my_tail;
+    if ((int32_t)ahead < 0)
+        return true;
+    return ahead < queue->promised && ahead < tl->run->m->config.n_slots &&
+           lp_slot_bit(tl->run->m, tl->p, dir, LP_SLOT_TAKEN, seq);
+}
+
+void tl_check_all_received(struct tl *tl)
+{
+    for (uint32_t dirs = tl->p->installed; dirs != 0; dirs &= dirs - 1) {
+        const enum hw_dir dir = (enum hw_dir)__builtin_ctz(dirs);
+        const struct lp_queue *queue = &tl->p->queue[dir];
+        char at[TL_SOURCE_TEXT_BYTES];
+        if (queue->promised > 0) /* the first of them has not been received (I-IPCQ-4) */
+            tl_fail(
+                tl, "",
+                " ends without having waited for its receive of tile %u of direction %s (wait); "
+                "its latest recv_async is%s",
+                queue->my_tail,
+                lp_dir_name(lp_plan_at(tl->run->m, tl->p), lp_pe_index(tl->run, tl->pe), dir),
+                tl_source_text(tl->p->async_source, at, sizeof at));
+    }
 }
 
 /* recv_mode copy_to_dst: PE_FETCH_STORE takes a tile from its slot in TCM to its place there. A

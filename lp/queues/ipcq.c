@@ -5,8 +5,11 @@
  * I-IPCQ-1: a tile's data and the new peer_head_cache become visible in one event (invariants I6
  * and I7 of lp/QUEUES.md).
  * I-IPCQ-2: no pointer ever goes back (I2).
- * I-IPCQ-3: tiles of a queue become visible in order. Only contention `none` lets a tile overtake
- * its predecessor on the way; the tile then waits in `early` for its turn.
+ * I-IPCQ-3: tiles of a queue become visible in order. A tile may overtake its predecessor on the
+ * way, with contention `none`, or if the predecessor comes from HBM or SRAM. It then waits for its
+ * turn; as many tiles may as there are slots.
+ * I-IPCQ-4: the tiles from my_tail to my_tail + promised are promised by recv_async, or taken
+ * before their turn; the first of them is not taken. No other receive takes a tile among them.
  */
 #include "lp/queues/ipcq.h"
 
@@ -14,6 +17,7 @@
 #include "lp/fabric/pe_dma.h"
 #include "lp/kernel/tl_runtime.h"
 #include "lp/queues/queue_ends.h"
+#include "lp/queues/slot_map.h"
 
 void lp_ipcq_install(struct lp_run *run, uint32_t pe, uint32_t plan)
 {
@@ -32,13 +36,14 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
 {
     const uint32_t pe = transfer->dst % run->m->pes;
     const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
+    const enum hw_dir dir = (enum hw_dir)transfer->dir;
     cw_check(run->ctx, transfer->dir < HW_DIRS_MAX);
     if (__builtin_expect((p->installed >> transfer->dir & 1) == 0, 0))
         cw_fail(run->ctx, CW_PROGRAM_FAILED,
                 "IpcqNotInstalled: a tile from PE %u reaches PE %u.%u.%u before the PE's "
                 "IpcqInitMsg; launch kernels when the installation is over",
                 transfer->src, run->sip, run->cube_in_sip, pe);
-    struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[transfer->dir]);
+    struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[dir]);
     if (run->m->emit.arrivals) {
         const struct lp_arrival arrival = {.t_ps = cw_now(run->ctx),
                                            .pe = transfer->dst,
@@ -48,20 +53,19 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
     }
     const uint32_t ahead = transfer->seq - queue->peer_head_cache;
     if (ahead > 0) {
-        if (ahead > 64)
-            cw_fail(run->ctx, CW_PROGRAM_FAILED,
-                    "PE %u.%u.%u: more than 64 tiles from %s have overtaken one, which happens "
-                    "with fabric.contention none only; take message, or fewer slots "
-                    "(defaults.n_slots)",
-                    run->sip, run->cube_in_sip, pe,
-                    lp_dir_name(lp_plan_at(run->m, p), transfer->dst, (enum hw_dir)transfer->dir));
-        queue->early |= 1ull << (ahead - 1);
+        LP_INVARIANT("I-IPCQ-3", run->ctx, ahead < run->m->config.n_slots,
+                     "PE %u, direction %u: head as seen %u, tile %u", pe, transfer->dir,
+                     queue->peer_head_cache, transfer->seq);
+        lp_slot_flip(run, p, dir, LP_SLOT_EARLY, transfer->seq);
+        queue->early++;
         return;
     }
     queue->peer_head_cache++;
-    for (; queue->early & 1; queue->peer_head_cache++)
-        queue->early >>= 1;
-    queue->early >>= 1;
+    for (; queue->early > 0 && lp_slot_bit(run->m, p, dir, LP_SLOT_EARLY, queue->peer_head_cache);
+         queue->peer_head_cache++) {
+        lp_slot_flip(run, p, dir, LP_SLOT_EARLY, queue->peer_head_cache);
+        queue->early--;
+    }
     LP_INVARIANT("I-IPCQ-1", run->ctx,
                  queue->peer_head_cache - queue->my_tail <= run->m->config.n_slots,
                  "PE %u, direction %u: head as seen %u, tail %u", pe, transfer->dir,
@@ -77,7 +81,8 @@ void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
     cw_check(run->ctx, signal->pe < run->m->pes && signal->dir < HW_DIRS_MAX);
     const struct lp_pe *p = lp_pe(run->m, run->cube, signal->pe);
     struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[signal->dir]);
-    cw_check(run->ctx, signal->arg == queue->peer_tail_cache + 1); /* I-IPCQ-2 */
+    cw_check(run->ctx,
+             signal->arg - queue->peer_tail_cache - 1 < run->m->config.n_slots); /* I-IPCQ-2 */
     queue->peer_tail_cache = signal->arg;
     LP_INVARIANT("I-IPCQ-2", run->ctx,
                  queue->my_head - queue->peer_tail_cache < run->m->config.n_slots,
@@ -86,15 +91,17 @@ void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
     tl_arrived(run, signal->pe, LP_WAIT_CREDIT, signal->dir, 0);
 }
 
-int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir)
+/* Moves the tail on, and sends it to the sender. Returns how long the credit's emission takes. */
+static int64_t move_tail(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t tiles)
 {
     const struct lp_model *m = run->m;
     const struct lp_pe *const p = lp_pe(m, run->cube, pe);
     struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[dir]);
+    queue->my_tail += tiles;
     if (m->config.credit_fabric) {
         const struct hw_dma_op op = {.bytes = m->config.credit_bytes,
                                      .number = (uint32_t)lp_next_sender(run, pe).number,
-                                     .seq = ++queue->my_tail,
+                                     .seq = queue->my_tail,
                                      .kind = LP_DMA_CREDIT,
                                      .dir = (uint8_t)dir};
         lp_dma_push(run, pe, lp_vc(m, HW_VC_COMM), op);
@@ -105,11 +112,40 @@ int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir)
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;
     cw_check(run->ctx, lp_queue_peer(plan, lp_pe_index(run, pe), dir, &peer, &peer_dir));
-    queue->my_tail++;
     const struct hw_place to = hw_place_of(&m->hw, peer);
     const struct lp_signal signal = {.pe = to.pe, .arg = queue->my_tail, .dir = (uint8_t)peer_dir};
     const struct lp_sender sender = lp_next_sender(run, pe);
     lp_send_signal(run->ctx, lp_of_cube(m, to.sip, to.cube), latency_ps, LP_EVENT_CREDIT, sender,
                    &signal);
     return latency_ps;
+}
+
+/* The first of the promised tiles is received: it goes, and those behind it that are taken. Returns
+ * how many. */
+static uint32_t end_promises(struct lp_run *run, const struct lp_pe *p, enum hw_dir dir)
+{
+    struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[dir]);
+    uint32_t tiles = 1;
+    for (queue->promised--; queue->promised > 0 && tiles < run->m->config.n_slots &&
+                            lp_slot_bit(run->m, p, dir, LP_SLOT_TAKEN, queue->my_tail + tiles);
+         queue->promised--)
+        lp_slot_flip(run, p, dir, LP_SLOT_TAKEN, queue->my_tail + tiles++);
+    return tiles;
+}
+
+int64_t lp_ipcq_take(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t seq)
+{
+    const struct lp_pe *const p = lp_pe(run->m, run->cube, pe);
+    const struct lp_queue *const queue = &p->queue[dir];
+    if (queue->promised == 0 || seq == queue->my_tail)
+        return move_tail(run, pe, dir, queue->promised == 0 ? 1 : end_promises(run, p, dir));
+    lp_slot_flip(run, p, dir, LP_SLOT_TAKEN, seq);
+    if (seq == queue->my_tail + queue->promised)
+        CW_MUT(run->ctx, queue)->promised++;
+    LP_INVARIANT("I-IPCQ-4", run->ctx,
+                 seq - queue->my_tail < queue->promised &&
+                     !lp_slot_bit(run->m, p, dir, LP_SLOT_TAKEN, queue->my_tail),
+                 "PE %u, direction %u: tail %u, %u promised, tile %u", pe, dir, queue->my_tail,
+                 queue->promised, seq);
+    return 0;
 }

@@ -13,8 +13,12 @@ void lp_ipcq_install(struct lp_run *run, uint32_t pe, uint32_t plan);
 void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer);
 /* LP_EVENT_CREDIT: the receiver has a new tail. */
 void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal);
-/* Receives the first tile of a queue: my_tail += 1, the credit leaves. Returns how long its
- * emission takes. With credit_fabric it needs room in vc_comm. */
-int64_t lp_ipcq_consume(struct lp_run *run, uint32_t pe, enum hw_dir dir);
+/*
+ * Receives tile `seq` of a queue, which is there: one that recv_async has promised, or the first
+ * that is not promised. If it is the first of all, my_tail moves on past all tiles that have been
+ * received without a gap, and the credit leaves. Returns how long its emission takes; with
+ * credit_fabric it needs room in vc_comm.
+ */
+int64_t lp_ipcq_take(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t seq);
 
 #endif

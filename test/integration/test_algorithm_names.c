@@ -152,24 +152,12 @@ static void a_default_that_cannot_give_way_is_not_blamed(void **state)
     run_output_free(&output);
 }
 
-static void larger_tensors_are_advised_where_they_are_legal(void **state)
-{
-    (void)state;
-    static const char all_gather[] = "run --bench ccl_all_gather --n-elem 4000000";
-    static const char paired[] = "run --algorithm ring_allreduce --n-elem 5000000 "
-                                 "--set system.sips.topology=pair_switch";
-    static const char end[] = "receive rings; use fewer elements or smaller rings\n";
-    const struct refusal cases[] = {{all_gather, {end}}, {paired, {end}}};
-    refuse_all(cases, COUNT_OF(cases));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_named_algorithm_does_the_collective_of_the_bench),
         cmocka_unit_test(a_default_of_another_collective_gives_way_and_is_not_named),
         cmocka_unit_test(a_default_that_cannot_give_way_is_not_blamed),
-        cmocka_unit_test(larger_tensors_are_advised_where_they_are_legal),
     };
     return cmocka_run_group_tests_name("algorithm names", tests, make_folder, remove_folder);
 }

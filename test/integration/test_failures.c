@@ -184,6 +184,18 @@ static void an_illegal_value_in_a_call_is_the_kernels_fault(void **state)
     }
 }
 
+static void a_receive_that_is_not_waited_for_names_its_line(void **state)
+{
+    (void)state;
+    EXPECT_FAILURE("never_waited", "--no-data",
+                   AT "never_waited ends without having waited for its receive of tile 0 of "
+                      "direction E (wait); its latest recv_async is (at "
+                      "test/plugins/broken_kernels.c:");
+    EXPECT_FAILURE("waits_for_nothing", "--no-data",
+                   AT "waits_for_nothing: wait for a receive that no recv_async has begun (at "
+                      "test/plugins/broken_kernels.c:");
+}
+
 static void an_algorithm_that_does_too_little_is_not_our_bug(void **state)
 {
     (void)state;
@@ -269,6 +281,7 @@ int main(void)
         cmocka_unit_test(an_address_that_is_not_mapped),
         cmocka_unit_test(a_module_that_cannot_be_loaded),
         cmocka_unit_test(an_illegal_value_in_a_call_is_the_kernels_fault),
+        cmocka_unit_test(a_receive_that_is_not_waited_for_names_its_line),
         cmocka_unit_test(an_algorithm_that_does_too_little_is_not_our_bug),
         cmocka_unit_test(a_kernel_beyond_its_limits_is_refused),
         cmocka_unit_test(a_check_that_says_nothing_is_named),

@@ -117,6 +117,15 @@ static enum tl_status nothing_run(struct tl *tl, void *state)
     return TL_ENDED;
 }
 
+static enum tl_status never_waited_run(struct tl *tl, void *state)
+{
+    struct frame *f = state;
+    TL_BEGIN(&f->line);
+    TL_CALL(&f->line, tl_recv_async(tl, HW_DIR_E, 16));
+    TL_END(&f->line);
+}
+CALLS(waits_for_nothing, tl_wait(tl, (struct tl_future){0}))
+
 static bool takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
 {
     (void)call, (void)cube;
@@ -150,6 +159,8 @@ ALGORITHM(dot_no_rows);
 ALGORITHM(dot_many_rows);
 ALGORITHM(dot_range);
 ALGORITHM(load_range);
+ALGORITHM(never_waited);
+ALGORITHM(waits_for_nothing);
 ALGORITHM(send_range);
 ALGORITHM(into_range);
 ALGORITHM(received_from);

@@ -18,6 +18,9 @@ struct script_frame {
     uint32_t i;
     struct lp_operand last, before, first;
     const struct line *stream[TL_CONTEXTS_MAX - 1]; /* the lists that the streams of the fork run */
+    struct {
+        uint8_t dir, tile;
+    } future[FUTURES_MAX];
 };
 _Static_assert(sizeof(struct script_frame) <= TL_FRAME_BYTES, "it is a frame");
 
@@ -103,7 +106,8 @@ static void start_call(struct tl *tl, struct script_frame *f, const struct line 
         tl_recv_async(tl, line->dir, line->n);
         break;
     case DO_WAIT:
-        tl_wait(tl, line->dir, line->n);
+        tl_wait(tl, (struct tl_future){f->future[line->index].tile, line->n,
+                                       f->future[line->index].dir});
         break;
     case DO_RECV_INTO:
         tl_recv_into(tl, line->dir, line->dst, line->n);
@@ -162,6 +166,10 @@ static enum tl_status run_lines(struct tl *tl, struct script_frame *f, const str
     TL_BEGIN(&f->line);
     for (f->i = 0; script[f->i].call != END; f->i++) {
         TL_CALL(&f->line, start_call(tl, f, &script[f->i]));
+        if (script[f->i].call == DO_RECV_ASYNC) {
+            f->future[script[f->i].index].dir = (uint8_t)tl_future(tl).dir;
+            f->future[script[f->i].index].tile = (uint8_t)tl_future(tl).tile;
+        }
         if (script[f->i].call == DO_RECV || script[f->i].call == DO_RECV_ANY ||
             script[f->i].call == DO_WAIT) {
             f->before = f->last;

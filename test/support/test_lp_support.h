@@ -24,10 +24,10 @@ enum call {
     DO_FORWARD,   /* sends the tile received last */
     DO_RECV,
     DO_RECV_ANY,
-    DO_RECV_ASYNC,
-    DO_WAIT,
-    DO_RECV_INTO, /* `dst` */
-    DO_RECV_ALL,  /* `at`: the directions */
+    DO_RECV_ASYNC, /* as receive number `index`, below FUTURES_MAX */
+    DO_WAIT,       /* for it */
+    DO_RECV_INTO,  /* `dst` */
+    DO_RECV_ALL,   /* `at`: the directions */
     DO_LOAD,
     DO_STORE,
     DO_STORE_TILES,      /* ... the tiles received since `first`, one per slot */
@@ -76,8 +76,8 @@ struct line {
 #define FORWARD(dir_, n_)         LINE(DO_FORWARD, .dir = (dir_), .n = (n_))
 #define RECV(dir_, n_)            LINE(DO_RECV, .dir = (dir_), .n = (n_))
 #define RECV_ANY(n_)              LINE(DO_RECV_ANY, .n = (n_))
-#define RECV_ASYNC(dir_, n_)      LINE(DO_RECV_ASYNC, .dir = (dir_), .n = (n_))
-#define WAIT(dir_, n_)            LINE(DO_WAIT, .dir = (dir_), .n = (n_))
+#define RECV_ASYNC(k_, dir_, n_)  LINE(DO_RECV_ASYNC, .index = (k_), .dir = (dir_), .n = (n_))
+#define WAIT(k_, n_)              LINE(DO_WAIT, .index = (k_), .n = (n_))
 #define RECV_INTO(dir_, n_, dst_) LINE(DO_RECV_INTO, .dir = (dir_), .n = (n_), .dst = dst_)
 #define RECV_ALL(dirs_, n_)       LINE(DO_RECV_ALL, .at = (dirs_), .n = (n_))
 #define LOAD(va_, n_)             LINE(DO_LOAD, .n = (n_), .at = (va_))
@@ -136,6 +136,7 @@ struct line {
 
 /* ---- machines -------------------------------------------------------------------------------- */
 
+enum { FUTURES_MAX = 18 };
 enum { OPS_MAX = 16384, TENSOR_VA = 0x10000, SHARD_BYTES = 65536, TENSOR_PA = 0x4000 };
 
 struct machine {

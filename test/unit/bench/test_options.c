@@ -59,9 +59,12 @@ static void sizes_take_units_of_1024_and_of_1000(void **state)
     static const struct {
         const char *text;
         uint64_t size;
-    } good[] = {
-        {"0", 0},           {"8", 8},          {"8B", 8},    {"4KiB", 4096}, {"16MB", 16000000},
-        {"1G", 1073741824}, {"32M", 33554432}, {"2K", 2048}, {"3kB", 3000},  {"1GiB", 1073741824}};
+    } good[] = {{"0", 0},           {"8", 8},
+                {"8B", 8},          {"4KiB", 4096},
+                {"16MB", 16000000}, {"1G", 1073741824},
+                {"32M", 33554432},  {"2K", 2048},
+                {"1k", 1024},       {"128m", 134217728},
+                {"3kB", 3000},      {"1GiB", 1073741824}};
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         uint64_t size = 1;
         assert_true(size_parse(good[i].text, strlen(good[i].text), &size));
@@ -231,7 +234,8 @@ static void wrong_options_are_refused_with_what_is_legal(void **state)
     refuse_line("run --bytes 6 --dtype f32",
                 "--bytes: 6 bytes are no whole number of f32 elements of 4 bytes");
     refuse_line("run --n-elem 0", "--n-elem: a shard has from 1 to 2147483648 elements; found 0");
-    refuse_line("run --bytes 4 --n-elem 2", "--bytes, --n-elem and -b exclude each other");
+    refuse_line("run --bytes 4 --n-elem 2",
+                "--bytes, --bytes-per-rank, --n-elem and -b exclude each other");
     refuse_line("run -e 8", "-e, -f and -i need -b, the first size");
     refuse_line("run -b 8 -f 2 -i 8", "-f and -i exclude each other");
     refuse_line("run --no-data --verify-data",

@@ -30,6 +30,7 @@ static struct result sample(struct result_row rows[2])
                                   .algorithm = "lrab_hierarchical_allreduce",
                                   .bytes = 32,
                                   .count = 16,
+                                  .shards = 16,
                                   .dtype = "f16",
                                   .redop = "sum",
                                   .ranks = 4,
@@ -38,6 +39,7 @@ static struct result sample(struct result_row rows[2])
                                   .host_time_ps = 2169549,
                                   .start_skew_ps = 333270,
                                   .bound_ps = 700000,
+                                  .bound_by = "sip_link",
                                   .wrong = 0,
                                   .proof = PROOF_ORDER,
                                   .has_hash = true,
@@ -110,6 +112,7 @@ static void the_table_has_nccl_tests_columns_behind_hashes(void **state)
         "# cubewarp " CW_VERSION ": ccl_allreduce lrab_hierarchical_allreduce, 4 SIPs, 64 cubes, "
         "512 PEs, configuration 0123456789abcdef\n"
         "# times are simulated; setting up the queues took 5.523800 us\n"
+        "# sizes are bytes per shard; 16 shards per rank: bytes per rank are 16 times the size\n"
         "#        size(B) count(elements)   type  redop        time(us)  algbw(GB/s)  busbw(GB/s)  "
         "     bound(us)  eff(%)   #wrong\n"
         "              32              16    f16    sum        1.403107        0.023        0.034  "
@@ -119,6 +122,7 @@ static void the_table_has_nccl_tests_columns_behind_hashes(void **state)
         "# Wrong values      : 0 OK\n"
         "# Verified          : bit for bit, in the order of additions that the algorithm declares\n"
         "# Avg bus bandwidth : 0.017\n"
+        "# Bound by          : sip_link (32 bytes)\n"
         "#\n"
         "# ---- 32 B\n"
         "#\n"
@@ -206,12 +210,13 @@ static void csv_has_no_padding_and_empty_fields_for_what_is_not_known(void **sta
     assert_string_equal(
         text, "bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
               "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
-              "bound_ns,wrong,data_hash,input,proof\n"
+              "bound_ns,wrong,data_hash,input,proof,shards_per_rank,"
+              "bytes_per_rank,not_run\n"
               "ccl_allreduce,all_reduce,lrab_hierarchical_allreduce,0123456789abcdef,4,64,512,"
               "1,f16,sum,32,16,1403.107,2169.549,333.270,0.0228065286539088,"
-              "0.0342097929808632,700.000,0,0dcdf015ff6e7fd8,uniform,order\n"
+              "0.0342097929808632,700.000,0,0dcdf015ff6e7fd8,uniform,order,16,512,\n"
               "ccl_allreduce,,,0123456789abcdef,4,64,512,1,f32,,1024,512,57.406,"
-              "0.000,0.000,17.8378566700345,0,0.000,,,uniform,\n");
+              "0.000,0.000,17.8378566700345,0,0.000,,,uniform,,,,\n");
     free(text);
 }
 
@@ -275,9 +280,10 @@ static void json_has_the_schema_s_keys_in_order(void **state)
                                          "time_share",
                                          "workers"};
     static const char *const row[] = {
-        "collective", "algorithm",    "bytes",         "count",     "dtype",     "redop",
-        "time_ns",    "host_time_ns", "start_skew_ns", "algbw_gbs", "busbw_gbs", "bound_ns",
-        "wrong",      "proof",        "data_hash",     "phases",    "link_kinds"};
+        "collective", "algorithm", "bytes",     "count",        "shards_per_rank", "bytes_per_rank",
+        "dtype",      "redop",     "time_ns",   "host_time_ns", "start_skew_ns",   "algbw_gbs",
+        "busbw_gbs",  "bound_ns",  "bound_by",  "wrong",        "proof",           "data_hash",
+        "not_run",    "phases",    "link_kinds"};
     struct result_row rows[2];
     const struct result result = sample(rows);
     char *const text = written_by(write_json, &result);

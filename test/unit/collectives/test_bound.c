@@ -1,6 +1,7 @@
 /*
  * test_bound.c: the lower bound of an all-reduce (COMMANDS.md, "Bound"): latency of the longest
- * shortest path, and bytes over the bandwidth of each cut.
+ * shortest path, bytes over the bandwidth of each cut, HBM, and the bytes that every all-reduce
+ * sends; and the term that decides.
  */
 #include "test/support/test_hw_support.h"
 
@@ -20,7 +21,7 @@ static void one_cube_has_nothing_to_cross(void **state)
 {
     (void)state;
     const struct hw_config hw = one_sip(1, 1);
-    assert_int_equal(hw_bound_all_reduce_ps(&hw, 1 << 20), 0);
+    assert_int_equal(hw_bound_all_reduce(&hw, 1 << 20).ps, 0);
 }
 
 static void few_bytes_are_bound_by_the_longest_shortest_path(void **state)
@@ -29,60 +30,122 @@ static void few_bytes_are_bound_by_the_longest_shortest_path(void **state)
     struct hw_config hw = one_sip(2, 1);
     hw.noc_w = hw.noc_h = 1;
     /* pe_dma 2 x 4 + router 2 x 1 + ucie_port 2 x 4 + pe_noc 2 x .005 + noc_ucie 2 x .005 + .020 */
-    assert_int_equal(hw_bound_all_reduce_ps(&hw, 2), 18040);
+    assert_int_equal(hw_bound_all_reduce(&hw, 2).ps, 18040);
     hw = one_sip(3, 2); /* three cubes further, each 9.030 */
     hw.noc_w = hw.noc_h = 1;
-    assert_int_equal(hw_bound_all_reduce_ps(&hw, 2), 18040 + 2 * 9030);
+    assert_int_equal(hw_bound_all_reduce(&hw, 2).ps, 18040 + 2 * 9030);
+}
+
+/* HBM is no limit. */
+static struct hw_config with_fast_hbm(struct hw_config hw)
+{
+    hw.link[HW_LINK_HBM] = link_class(10, 1000000);
+    return hw;
+}
+
+static void check_all_reduce(struct hw_config hw, int64_t ps, const char *by)
+{
+    const struct hw_bound bound = hw_bound_all_reduce(&hw, 12800000);
+    assert_int_equal(bound.ps, ps);
+    assert_string_equal(bound.by, by);
 }
 
 static void many_bytes_are_bound_by_the_narrowest_cut(void **state)
 {
     (void)state;
-    const uint64_t bytes = 12800000;
-    struct hw_config hw = one_sip(2, 1); /* one UCIe link joins the cubes: 128 GB/s */
-    assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 100000000);
-    hw = one_sip(2, 2); /* each cube has two */
-    assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 50000000);
-    hw = sips_of(&hw_torus_2d, 2, 2); /* a SIP has four ports, a cube too: 400 and 512 GB/s */
-    assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 32000000);
-    hw = sips_of(&hw_ring_1d, 8, 1); /* two ports, 200 GB/s */
-    assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 64000000);
-    hw = sips_of(&hw_ring_1d, 2, 1); /* two distinct links */
-    assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 64000000);
-    hw = sips_of(&hw_mesh_2d_no_wrap, 4, 1); /* the end of a chain has one */
-    assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 128000000);
-    hw = sips_of(&hw_mesh_2d_no_wrap, 3, 3); /* a corner has two, the middle is cut by three */
-    assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 64000000);
-    hw = sips_of(&hw_switch, 6, 1); /* one link up, one down */
-    assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 128000000);
-    hw = sips_of(&hw_torus_2d, 4, 4); /* bisections of 8 links: the ports are narrower */
-    assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 32000000);
-    hw.link[HW_LINK_UCIE] = link_class(20, 64); /* now a cube's four ports are: 256 GB/s */
-    assert_int_equal(hw_bound_all_reduce_ps(&hw, bytes), 50000000);
+    /* one UCIe link joins the cubes: 128 GB/s */
+    check_all_reduce(with_fast_hbm(one_sip(2, 1)), 100000000, "ucie");
+    /* two distinct links */
+    check_all_reduce(with_fast_hbm(sips_of(&hw_ring_1d, 2, 1)), 64000000, "sip_link");
+    /* the end of a chain has one */
+    check_all_reduce(with_fast_hbm(sips_of(&hw_mesh_2d_no_wrap, 4, 1)), 128000000, "sip_link");
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_torus_2d, 2, 2));
+    hw.cube_w = hw.cube_h = 1;
+    hw.link[HW_LINK_UCIE] = link_class(20, 16); /* six tensors over 16 links of 16 GB/s */
+    check_all_reduce(hw, 300000000, "ucie");
+}
+
+/* Each of n parts sends 2 (n - 1) / n tensors, on average. */
+static void an_all_reduce_sends_nearly_two_tensors_from_each_rank(void **state)
+{
+    (void)state;
+    /* four cubes, six tensors over eight links */
+    check_all_reduce(with_fast_hbm(one_sip(2, 2)), 75000000, "ucie");
+    /* 64 cubes, 126 tensors over 256 links */
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_torus_2d, 2, 2));
+    check_all_reduce(hw, 49218750, "ucie");
+    hw.cube_w = hw.cube_h = 1; /* four SIPs, six tensors over 16 links of 100 GB/s */
+    check_all_reduce(hw, 48000000, "sip_link");
+    /* eight SIPs, 14 tensors, 16 links */
+    check_all_reduce(with_fast_hbm(sips_of(&hw_ring_1d, 8, 1)), 112000000, "sip_link");
+    /* nine SIPs, 16 tensors, 24 links */
+    check_all_reduce(with_fast_hbm(sips_of(&hw_mesh_2d_no_wrap, 3, 3)), 85333330, "sip_link");
+    /* six SIPs, ten tensors, six links up */
+    check_all_reduce(with_fast_hbm(sips_of(&hw_switch, 6, 1)), 213333330, "sip_link");
+    /* 16 SIPs, 30 tensors, 64 links */
+    check_all_reduce(with_fast_hbm(sips_of(&hw_torus_2d, 4, 4)), 60000000, "sip_link");
+}
+
+static struct hw_config paired(uint32_t sips, uint64_t sio_gbs, uint64_t hccs_gbs)
+{
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_pair_switch, sips, 1));
+    hw.cube_w = hw.cube_h = 1;
+    hw.link[HW_LINK_UCIE] = hw.link[HW_LINK_PE_NOC] = link_class(20, 100000);
+    hw.link[HW_LINK_SIO] = link_class(100, sio_gbs);
+    hw.link[HW_LINK_HCCS] = link_class(3500, hccs_gbs);
+    return hw;
+}
+
+/* Out of eight dies go 14 tensors, by sio and hccs; out of four packages go six, by hccs alone. */
+static void on_paired_dies_sio_and_hccs_bound_an_all_reduce(void **state)
+{
+    (void)state;
+    check_all_reduce(paired(8, 100, 300), 56000000, "sio and hccs");
+    check_all_reduce(paired(8, 1000, 64), 150000000, "hccs");
+    check_all_reduce(paired(2, 64, 64), 200000000, "sio"); /* no other die to reach by hccs */
+    const struct hw_config hw = paired(8, 100, 300);
+    assert_int_equal(hw_bound_leaders(&hw, 8, 1, 12800000, true).ps, 56000000);
+    assert_string_equal(hw_bound_leaders(&hw, 8, 1, 12800000, true).by, "sio and hccs");
+    assert_true(hw_bound_leaders(&hw, 8, 1, 12800000, false).ps < 56000000);
+    /* of six ranks only: ten tensors, the links of six dies */
+    assert_int_equal(hw_bound_leaders(&hw, 6, 1, 12800000, true).ps, 53333333);
+}
+
+static void each_bound_counts_hbm(void **state)
+{
+    (void)state;
+    struct hw_config hw = paired(8, 10000, 10000);
+    hw.link[HW_LINK_HBM] = link_class(10, 64);
+    check_all_reduce(hw, 200000000, "hbm");
+    assert_string_equal(hw_bound_leaders(&hw, 8, 1, 12800000, false).by, "hbm");
+    const struct hw_bound scatter = hw_bound_reduce_scatter(&hw, 8, 8 * 12800000);
+    assert_int_equal(scatter.ps, 7 * 200000000ll); /* slices for seven others */
+    assert_string_equal(scatter.by, "hbm");
 }
 
 static void a_reduce_scatter_sends_every_other_rank_a_slice(void **state)
 {
     (void)state;
     const uint64_t slice = 12800000;
-    struct hw_config hw = sips_of(&hw_pair_switch, 8, 1);
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_pair_switch, 8, 1));
     hw.link[HW_LINK_UCIE] = link_class(20, 1600);
     hw.link[HW_LINK_SIO] = link_class(100, 256);
     hw.link[HW_LINK_HCCS] = link_class(3500, 64);
     /* a package's dies send three slices each to other packages: 38.4 MB at 64 GB/s */
-    assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 8, 8 * slice), 600000000);
+    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 8 * slice).ps, 600000000);
     hw.link[HW_LINK_HCCS] = link_class(3500, 1024);
     hw.link[HW_LINK_SIO] = link_class(100, 8); /* each die sends its mate a slice at least */
-    assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 8, 8 * slice), 1600000000);
+    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 8 * slice).ps, 1600000000);
     hw.link[HW_LINK_SIO] = link_class(100, 64);
     hw.link[HW_LINK_HCCS] = link_class(3500, 192); /* a die sends seven slices at 256 GB/s */
-    assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 8, 8 * slice), 350000000);
-    assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 2, 2 * slice), 200000000);
-    assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 1, slice), 0);
-    hw = sips_of(&hw_ring_1d, 8, 1); /* four slices must cross the two links in the middle */
-    assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 8, 8 * slice), 448000000);
-    hw = sips_of(&hw_switch, 8, 1); /* seven leave by one link */
-    assert_int_equal(hw_bound_reduce_scatter_ps(&hw, 8, 8 * slice), 896000000);
+    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 8 * slice).ps, 350000000);
+    assert_int_equal(hw_bound_reduce_scatter(&hw, 2, 2 * slice).ps, 200000000);
+    assert_int_equal(hw_bound_reduce_scatter(&hw, 1, slice).ps, 0);
+    hw = with_fast_hbm(
+        sips_of(&hw_ring_1d, 8, 1)); /* four slices must cross the two links in the middle */
+    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 8 * slice).ps, 448000000);
+    hw = with_fast_hbm(sips_of(&hw_switch, 8, 1)); /* seven leave by one link */
+    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 8 * slice).ps, 896000000);
 }
 
 static void an_empty_reduce_scatter_is_bound_by_the_way_to_another_packages_other_die(void **state)
@@ -92,7 +155,7 @@ static void an_empty_reduce_scatter_is_bound_by_the_way_to_another_packages_othe
     hw.cube_w = hw.cube_h = 1;
     const struct hw_place from = {0, 0, 0}, to = {3, 0, 0};
     const int64_t path_ps = hw_path_ps(&hw, from, to, HW_MEMORY_NONE, HW_PORT_NONE, 0);
-    const int64_t bound_ps = hw_bound_reduce_scatter_ps(&hw, 4, 0);
+    const int64_t bound_ps = hw_bound_reduce_scatter(&hw, 4, 0).ps;
     assert_true(bound_ps <= path_ps);
     assert_true(bound_ps > path_ps * 9 / 10);
 }
@@ -134,7 +197,7 @@ static void the_bound_of_empty_tensors_is_at_most_the_longest_path(void **state)
     struct cw_rng rng = cw_rng_seeded(3, 0);
     for (int i = 0; i < 100; i++) {
         const struct hw_config hw = random_machine(&rng);
-        const int64_t bound_ps = hw_bound_all_reduce_ps(&hw, 0);
+        const int64_t bound_ps = hw_bound_all_reduce(&hw, 0).ps;
         if (bound_ps > longest_path_ps(&hw))
             fail_msg("machine %d: bound %lld ps, longest path %lld", i, (long long)bound_ps,
                      (long long)longest_path_ps(&hw));
@@ -150,7 +213,7 @@ static void more_bytes_never_lower_the_bound(void **state)
         const struct hw_config hw = random_machine(&rng);
         int64_t last_ps = 0;
         for (uint64_t bytes = 2; bytes < 1ull << 32; bytes *= 4) {
-            const int64_t ps = hw_bound_all_reduce_ps(&hw, bytes);
+            const int64_t ps = hw_bound_all_reduce(&hw, bytes).ps;
             assert_true(ps >= last_ps);
             last_ps = ps;
         }
@@ -163,14 +226,17 @@ static void a_slow_hub_can_be_gone_round(void **state)
 {
     (void)state;
     struct hw_config hw = default_machine();
-    const int64_t before_ps = hw_bound_all_reduce_ps(&hw, 16);
+    const int64_t before_ps = hw_bound_all_reduce(&hw, 16).ps;
     hw.overhead_ps[HW_NODE_IO_HUB] = 1000000;
-    assert_int_equal(hw_bound_all_reduce_ps(&hw, 16), before_ps);
+    assert_int_equal(hw_bound_all_reduce(&hw, 16).ps, before_ps);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_all_reduce_sends_nearly_two_tensors_from_each_rank),
+        cmocka_unit_test(on_paired_dies_sio_and_hccs_bound_an_all_reduce),
+        cmocka_unit_test(each_bound_counts_hbm),
         cmocka_unit_test(a_reduce_scatter_sends_every_other_rank_a_slice),
         cmocka_unit_test(an_empty_reduce_scatter_is_bound_by_the_way_to_another_packages_other_die),
         cmocka_unit_test(a_slow_hub_can_be_gone_round),

@@ -227,7 +227,7 @@ static void the_resolved_text_names_the_place_of_each_value(void **state)
     assert_non_null(strstr(text, "    count: 9                                # --set "
                                  "system.sips.count=9\n"));
     assert_non_null(strstr(text, "    w: 3                                    # --set "
-                                 "system.sips.count=9 (a perfect square)\n"));
+                                 "system.sips.count=9 (the squarest grid)\n"));
     assert_non_null(strstr(text, "configs/components.yaml:36:28\n"));
     assert_non_null(strstr(text, "    latency_ns: 0                           # not given\n"));
     free(text);

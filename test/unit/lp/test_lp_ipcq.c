@@ -278,7 +278,8 @@ static void an_asynchronous_receive_completes_in_wait(void **state)
     m->config.n_slots = 1;
     machine_start(m);
     RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), DONE}},
-        {1, (const struct line[]){RECV_ASYNC(W, 16), DELAY(100), WAIT(W, 16), RECV(W, 16), DONE}});
+        {1,
+         (const struct line[]){RECV_ASYNC(0, W, 16), DELAY(100), WAIT(0, 16), RECV(W, 16), DONE}});
     /* pe_cpu + pe_ipcq at issue, then the kernel goes on */
     assert_int_equal(start_of(m, nth(m, 1, LP_OP_MATH, 0)), ISSUE);
     /* pe_cpu in wait, and the credit */
@@ -294,7 +295,7 @@ static void wait_waits_for_a_tile_that_has_not_come(void **state)
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
     RUN(m, {0, (const struct line[]){DELAY(100), SEND(E, 16), DONE}},
-        {1, (const struct line[]){RECV_ASYNC(W, 16), WAIT(W, 16), DONE}});
+        {1, (const struct line[]){RECV_ASYNC(0, W, 16), WAIT(0, 16), DONE}});
     assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)), 100000 + VISIBLE + CREDIT);
     machine_free(m);
 }
@@ -305,8 +306,8 @@ static void asynchronous_receives_complete_in_order(void **state)
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
     RUN(m, {0, (const struct line[]){SEND(E, 32), SEND(E, 16), DONE}},
-        {1, (const struct line[]){RECV_ASYNC(W, 32), RECV_ASYNC(W, 16), WAIT(W, 32), WAIT(W, 16),
-                                  DONE}});
+        {1, (const struct line[]){RECV_ASYNC(0, W, 32), RECV_ASYNC(1, W, 16), WAIT(0, 32),
+                                  WAIT(1, 16), DONE}});
     for (uint32_t i = 0; i < 2; i++)
         assert_int_equal(nth(m, 1, LP_OP_RECV, i)->seq, i);
     machine_free(m);

@@ -256,7 +256,7 @@ static enum tl_status receive_part(struct tl *tl, struct random_frame *f)
         if (something(tl, f) < 8)
             TL_CALL(&f->part, tl_recv_async(tl, turn(tl, f), to_receive(tl, f, turn(tl, f))));
         if (something(tl, f) < 8)
-            TL_CALL(&f->part, tl_wait(tl, turn(tl, f), to_receive(tl, f, turn(tl, f))));
+            TL_CALL(&f->part, tl_wait(tl, tl_future(tl)));
         else if (something(tl, f) < 16)
             TL_CALL(&f->part, tl_recv_into(tl, turn(tl, f), random_place(tl, f),
                                            to_receive(tl, f, turn(tl, f))));

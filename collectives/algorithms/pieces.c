@@ -1,0 +1,36 @@
+/* pieces.c: see pieces.h. */
+#include "collectives/algorithms/pieces.h"
+
+#include "collectives/config/config_rings.h"
+
+/* Bytes of TCM for one copy. Of several, each begins at a multiple of 64. */
+static uint64_t room_of(const struct ccl_call *call, uint32_t copies)
+{
+    const struct ccl_config *const ccl = call->ccl;
+    const uint64_t rings =
+        ccl->buffer_kind == CCL_BUFFER_TCM
+            ? (uint64_t)config_directions_max(call->hw, ccl) * ccl->n_slots * ccl->slot_bytes
+            : 0;
+    const uint64_t left = rings < call->hw->tcm_bytes ? call->hw->tcm_bytes - rings : 0;
+    return copies == 1 ? left : left / copies / 64 * 64;
+}
+
+static uint64_t tile_elems_of(const struct ccl_call *call)
+{
+    return call->ccl->slot_bytes / tl_itemsize(call->dtype);
+}
+
+uint32_t piece_tiles(const struct ccl_call *call, uint32_t copies)
+{
+    const uint64_t itemsize = tl_itemsize(call->dtype), each = tile_elems_of(call);
+    const uint64_t room = room_of(call, copies), fit = room / (each * itemsize);
+    if (call->n_elem * itemsize <= room)
+        return (uint32_t)((call->n_elem + each - 1) / each);
+    return fit > 0 ? (uint32_t)fit : 1;
+}
+
+uint64_t piece_bytes(const struct ccl_call *call, uint32_t copies)
+{
+    const uint64_t elems = piece_tiles(call, copies) * tile_elems_of(call);
+    return (elems < call->n_elem ? elems : call->n_elem) * tl_itemsize(call->dtype);
+}

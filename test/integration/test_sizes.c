@@ -1,0 +1,233 @@
+/*
+ * test_sizes.c: sizes: tensors above TCM go in pieces, and sizes that do not fit leave the others
+ * alone.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/built_plugin.h"
+#include "test/support/run_cubewarp.h"
+
+static const json_t *row_of(const json_t *root, size_t i, const char *key)
+{
+    return json_object_get(json_array_get(json_object_get(root, "results"), i), key);
+}
+
+static const char *hash_of(const json_t *root)
+{
+    return json_string_value(row_of(root, 0, "data_hash"));
+}
+
+/* Small memories, so that few tiles are many pieces: 8 KiB of TCM, part of it rings. */
+#define SMALL                                                                                      \
+    "--set memory.tcm_kib=%s --set defaults.n_slots=2 --set defaults.slot_size=256 --verify-data "
+
+/* Everything above TCM has the bits that it has where all fits. */
+static void tensors_above_tcm_go_in_pieces(void **state)
+{
+    (void)state;
+    static const char *const runs[] = {
+        "--algorithm ring_allreduce --n-elem 20001",
+        "--algorithm ring_allreduce --n-elem 20001 --set defaults.rank_invariant=true --dtype f32",
+        "--algorithm tree_allreduce --n-elem 20001 --dtype bf16",
+        "--algorithm lrab_hierarchical_allreduce --n-elem 9999",
+        "--algorithm lrab_hierarchical_allreduce --n-elem 9999 --set defaults.rank_invariant=true",
+        "--algorithm lrab_hierarchical_allreduce --n-elem 9999 "
+        "--set system.sips.topology=mesh_2d_no_wrap",
+        "--algorithm intercube_allreduce --n-elem 9999 --iters 2",
+        "--algorithm pe_hierarchical_allreduce --n-elem 5003",
+        "--bench ccl_all_gather --n-elem 40004",
+        "--bench ccl_all_gather --n-elem 40004 --set system.sips.topology=mesh_2d_no_wrap",
+        "--bench ccl_broadcast --n-elem 40003"};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        json_t *pieces = run_json("run " SMALL "%s", "8", runs[i]);
+        json_t *whole = run_json("run " SMALL "%s", "1024", runs[i]);
+        assert_int_equal(json_integer_value(row_of(pieces, 0, "wrong")), 0);
+        assert_string_equal(hash_of(pieces), hash_of(whole));
+        json_decref(pieces);
+        json_decref(whole);
+    }
+}
+
+static void pieces_are_the_same_in_every_mode(void **state)
+{
+    (void)state;
+    static const char *const runs[] = {
+        "--algorithm lrab_hierarchical_allreduce --n-elem 5001",
+        "--algorithm ring_allreduce --n-elem 5001 --set fabric.contention=chunk",
+        "--bench ccl_all_gather --n-elem 8000"};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        struct run_output output =
+            run_line(0, "verify " SMALL "--sync stress --threads 2 %s", "8", runs[i]);
+        assert_non_null(strstr(output.out, "\nidentical\n"));
+        run_output_free(&output);
+    }
+}
+
+/* 2 MiB of a shard in a TCM of 1 MiB: the sizes that an architect asks for. */
+static void the_shipped_machine_takes_two_mebibytes(void **state)
+{
+    (void)state;
+    struct run_output output =
+        run_line(0, "run --algorithm ring_allreduce --bytes 1MiB:2MiB:x2 --verify-data");
+    assert_non_null(strstr(output.out, "# Wrong values      : 0 OK\n"));
+    assert_non_null(strstr(output.out, "# pieces before the last"));
+    run_output_free(&output);
+}
+
+static void a_size_that_does_not_fit_leaves_the_others_alone(void **state)
+{
+    (void)state;
+    static const char line[] = "run --bench ccl_all_gather --n-elem 2:8:x2 --verify-data";
+    struct run_output output = run_line(0, line);
+    assert_non_null(strstr(output.out, "\n#              4               2    f16      - not run: "
+                                       "all_gather: 2 elements are no multiple of 4 ranks\n"));
+    assert_non_null(strstr(output.out, "\n               8               4    f16      - "));
+    run_output_free(&output);
+    json_t *root = run_json(line);
+    assert_int_equal(json_array_size(json_object_get(root, "results")), 3);
+    assert_string_equal(json_string_value(row_of(root, 0, "not_run")),
+                        "all_gather: 2 elements are no multiple of 4 ranks");
+    assert_true(json_is_null(row_of(root, 0, "wrong")));
+    assert_true(json_is_null(row_of(root, 1, "not_run")));
+    assert_int_equal(json_integer_value(row_of(root, 2, "wrong")), 0);
+    json_decref(root);
+    output = run_line(0, "run --bench ipcq_shift --bytes 4k:8k --csv -");
+    assert_non_null(strstr(output.out, ",\"ipcq_shift sends single tiles: 8192 bytes do not fit in "
+                                       "a slot of 4096 (defaults.slot_size)\"\n"));
+    run_output_free(&output);
+    output = run_line(2, "run --bench ccl_all_gather --n-elem 1:2");
+    run_output_free(&output);
+    output = run_line(0, "run --bytes 1MiB:2MiB --no-data --set memory.hbm_mib=1");
+    assert_non_null(strstr(output.out, "not run: HBM: the tensors need 2097152 bytes"));
+    run_output_free(&output);
+}
+
+static void a_result_says_how_many_shards_a_rank_has(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *algorithm;
+        int shards;
+    } cases[] = {{"lrab_hierarchical_allreduce", 16},
+                 {"ring_allreduce", 1},
+                 {"pe_hierarchical_allreduce", 128}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *root = run_json("run --algorithm %s --n-elem 16", cases[i].algorithm);
+        assert_int_equal(json_integer_value(row_of(root, 0, "shards_per_rank")), cases[i].shards);
+        assert_int_equal(json_integer_value(row_of(root, 0, "bytes_per_rank")),
+                         32 * cases[i].shards);
+        const double n = 4.0 * cases[i].shards;
+        const double factor = json_real_value(row_of(root, 0, "busbw_gbs")) /
+                              json_real_value(row_of(root, 0, "algbw_gbs"));
+        assert_true(factor > 2 * (n - 1) / n - 1e-9 && factor < 2 * (n - 1) / n + 1e-9);
+        json_decref(root);
+    }
+    struct run_output output = run_line(0, "run");
+    assert_non_null(strstr(output.out, "\n# sizes are bytes per shard; 16 shards per rank: bytes "
+                                       "per rank are 16 times the size\n"));
+    run_output_free(&output);
+}
+
+static void a_size_may_be_a_rank_s(void **state)
+{
+    (void)state;
+    json_t *root = run_json("run --bytes-per-rank 64k");
+    assert_int_equal(json_integer_value(row_of(root, 0, "bytes")), 4096);
+    assert_int_equal(json_integer_value(row_of(root, 0, "bytes_per_rank")), 65536);
+    json_decref(root);
+    root = run_json("run --bytes-per-rank 64k --algorithm ring_allreduce");
+    assert_int_equal(json_integer_value(row_of(root, 0, "bytes")), 65536);
+    json_decref(root);
+    struct run_output output = run_line(2, "run --bytes-per-rank 1000");
+    assert_non_null(strstr(output.err, "500 elements are no multiple of the 16 shards"));
+    run_output_free(&output);
+    output = run_line(2, "run --bench ipcq_shift --bytes-per-rank 1k");
+    run_output_free(&output);
+    output = run_line(2, "run --bytes-per-rank 1k --bytes 1k");
+    run_output_free(&output);
+}
+
+static void every_tile_of_a_shift_counts(void **state)
+{
+    (void)state;
+    json_t *root = run_json("run --bench ipcq_shift --tiles 64 --bytes 4k");
+    const double gbs = json_real_value(row_of(root, 0, "algbw_gbs"));
+    const double ns = json_real_value(row_of(root, 0, "time_ns"));
+    assert_true(gbs * ns > 64 * 4096 - 1 && gbs * ns < 64 * 4096 + 1);
+    json_decref(root);
+}
+
+static void a_grid_is_the_squarest(void **state)
+{
+    (void)state;
+    static const struct {
+        int sips;
+        const char *grid;
+    } cases[] = {{8, "4 x 2"}, {12, "4 x 3"}, {7, "7 x 1"}, {32, "8 x 4"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char wanted[80];
+        struct run_output output =
+            run_line(0, "run --verify-data --set system.sips.count=%d", cases[i].sips);
+        snprintf(wanted, sizeof wanted, "\n# SIPs: torus_2d of %s, the squarest grid of %d\n",
+                 cases[i].grid, cases[i].sips);
+        assert_non_null(strstr(output.out, wanted));
+        run_output_free(&output);
+    }
+    struct run_output output =
+        run_line(0, "run --set system.sips.count=8 --set system.sips.w=2 --set system.sips.h=4");
+    assert_null(strstr(output.out, "# SIPs:"));
+    run_output_free(&output);
+}
+
+static struct built_plugin plugin;
+
+static int build(void **state)
+{
+    (void)state;
+    return built_plugin_make(&plugin, "sums");
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    return built_plugin_remove(&plugin);
+}
+
+/* A loaded algorithm that says nothing of TCM holds its whole shard there. */
+static void a_loaded_algorithm_that_has_no_pieces_is_advised(void **state)
+{
+    (void)state;
+    const char *const ccl = built_plugin_name_symbol(&plugin, "in_silence", "ring_1d");
+    struct run_output output = run_line(2, "run --ccl %s --n-elem 5000000", ccl);
+    assert_non_null(strstr(output.err, "receive rings; use fewer elements, smaller rings, or "
+                                       "lrab_pipelined_allreduce\n"));
+    run_output_free(&output);
+    output =
+        run_line(2, "run --ccl %s --n-elem 5000000 --set system.sips.topology=pair_switch", ccl);
+    assert_non_null(strstr(output.err, "receive rings; use fewer elements or smaller rings\n"));
+    run_output_free(&output);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tensors_above_tcm_go_in_pieces),
+        cmocka_unit_test(pieces_are_the_same_in_every_mode),
+        cmocka_unit_test(the_shipped_machine_takes_two_mebibytes),
+        cmocka_unit_test(a_size_that_does_not_fit_leaves_the_others_alone),
+        cmocka_unit_test(a_result_says_how_many_shards_a_rank_has),
+        cmocka_unit_test(a_size_may_be_a_rank_s),
+        cmocka_unit_test(every_tile_of_a_shift_counts),
+        cmocka_unit_test(a_grid_is_the_squarest),
+        cmocka_unit_test(a_loaded_algorithm_that_has_no_pieces_is_advised),
+    };
+    return cmocka_run_group_tests_name("sizes", tests, build, clean);
+}
