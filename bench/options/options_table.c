@@ -176,6 +176,10 @@ const struct option_row option_rows[] = {
      .not_projected = of_threads},
     {"max-memory", 0, OPTION_BYTES, RUNNING, "SIZE",
      "limit on the engine's memory (80 % of the machine's)", RUN(engine.memory_bytes_max)},
+    {"max-sim-time", 0, OPTION_TIME, RUNNING, "TIME",
+     "a run that is not over at this simulated time, such as 10ms, fails", RUN(engine.end_ps)},
+    {"max-events", 0, OPTION_COUNT, RUNNING, "N", "a run of more events fails",
+     RUN(engine.events_max), .min = 1, .max = UINT64_MAX},
 
     /* the files that `run` writes */
     {"json", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",

@@ -369,7 +369,8 @@ int dist_drain(struct dist *dist, struct cw_error *error)
         return code;
     code = lp_system_drain(dist->system, error);
     const struct cw_event *const failed = cw_failed_event(lp_system_sim(dist->system));
-    const bool aborted = code == CW_NO_RESOURCE || (code == CW_BUG && failed == NULL);
+    const bool aborted =
+        code == CW_NO_RESOURCE || (code != CW_OK && lp_system_is_cut_short(dist->system));
     /* Records come before the end of a run that failed, so an error in a record goes first. */
     struct cw_error data_error;
     if (first_data_failure(dist, failed, aborted, &data_error) == CW_OK)
