@@ -335,6 +335,8 @@ void lp_plan_free(struct lp_plan *plan)
     free(plan);
 }
 
+const struct hw_config *lp_plan_hw(const struct lp_plan *plan) { return &plan->hw; }
+
 bool lp_plan_stays_in_sip(const struct lp_plan *plan, enum hw_dir dir)
 {
     return plan->wiring == NULL && plan->laid == NULL && dir < HW_DIR_BUILT_IN &&

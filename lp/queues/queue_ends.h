@@ -33,6 +33,8 @@ struct lp_end {
 };
 int lp_plan_join(struct lp_plan *plan, struct lp_end a, struct lp_end b, struct cw_error *error);
 
+const struct hw_config *lp_plan_hw(const struct lp_plan *plan); /* of the machine it is for */
+
 /* The other end of a PE's queue: the PE's global index, and its direction there. False: there is no
  * such queue. */
 bool lp_queue_peer(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
