@@ -41,7 +41,8 @@ DATA_TESTS = [
 # Of the machine: bugs in lp/.
 LP = "test/unit/lp/test_lp_"
 LP_TESTS = [("asan", LP + name, {})
-            for name in ("operands", "unreceived", "futures", "ipcq", "failures", "install")]
+            for name in ("operands", "unreceived", "futures", "tiles", "ipcq", "failures",
+                         "install")]
 
 
 def tests_of(mutant):
