@@ -175,10 +175,7 @@ static int topo(const struct run_options *options, const struct config *config,
     const int code = count_pairs(config, &pairs, error);
     if (code != CW_OK)
         return code;
-    if (!lp_layout_init(&model, &config->hw, &queues)) {
-        lp_layout_free(&model);
-        return cw_error_set(error, CW_NO_RESOURCE, "out of memory");
-    }
+    lp_layout_init(&model, &config->hw, &queues);
     print_counts(config, &model, pairs);
     if (options->path_from != NULL)
         print_path(config, from, to);

@@ -161,7 +161,7 @@ static void write_op(struct timeline *timeline)
     const uint32_t track = track_for(&timeline->pe[op->pe], op->t_start_ps, op->t_end_ps);
     begin_event(timeline, op->pe, track, 'X');
     fprintf(out, ",\"name\":\"%s%s%s\"", op_log_kind_name(op->kind), queue ? " " : "",
-            queue ? lp_dir_name(timeline->model, op->pe, (enum hw_dir)op->dir) : "");
+            queue ? lp_dir_name(timeline->model->named, op->pe, (enum hw_dir)op->dir) : "");
     us(out, "ts", op->t_start_ps);
     const int64_t credit_ps = credit_wait_ps(timeline, op);
     us(out, "dur", op->t_end_ps - op->t_start_ps - credit_ps);
