@@ -18,6 +18,8 @@ static const struct ccl_algorithm *const registry[] = {
 };
 #undef ALGORITHM
 
+#define PARAMETER_END INT64_C(1000000000000000000) /* of a decimal's mantissa */
+
 /* The algorithm of a collective that the configured algorithm does not carry out. */
 static const char *const preferred[CCL_COLLECTIVES] = {
     [CCL_ALL_REDUCE] = "lrab_hierarchical_allreduce",
@@ -41,13 +43,53 @@ const struct ccl_algorithm *ccl_algorithm_find(const char *module)
     return NULL;
 }
 
+/* A parameter as parameter.h wants it. */
+static bool parameter_is_right(const struct ccl_parameter *parameter)
+{
+    int64_t choices = 0;
+    if (parameter->name == NULL || parameter->name[0] == '\0')
+        return false;
+    switch (parameter->type) {
+    case CCL_PARAMETER_COUNT:
+        return parameter->min <= parameter->value && parameter->value <= parameter->max &&
+               parameter->min > -PARAMETER_END && parameter->max < PARAMETER_END;
+    case CCL_PARAMETER_BOOL:
+        return parameter->value == 0 || parameter->value == 1;
+    case CCL_PARAMETER_CHOICE:
+        while (parameter->choice != NULL && parameter->choice[choices] != NULL)
+            choices++;
+        return parameter->value >= 0 && parameter->value < choices;
+    }
+    return false;
+}
+
+static int parameters_check(const struct ccl_algorithm *algorithm, struct cw_error *error)
+{
+    if (algorithm->parameter_count > CCL_PARAMETERS_MAX ||
+        (algorithm->parameter_count > 0 && algorithm->parameters == NULL))
+        return cw_error_set(error, CW_USAGE, "%.64s declares %u parameters; legal is up to %u",
+                            algorithm->name, algorithm->parameter_count, CCL_PARAMETERS_MAX);
+    for (uint32_t i = 0; i < algorithm->parameter_count; i++) {
+        const struct ccl_parameter *const parameter = &algorithm->parameters[i];
+        if (!parameter_is_right(parameter))
+            return cw_error_set(
+                error, CW_USAGE,
+                "%.64s: parameter %u, %.64s, is declared wrong; legal is a name, a type, and a "
+                "default that is in its own range",
+                algorithm->name, i, parameter->name != NULL ? parameter->name : "without a name");
+    }
+    return CW_OK;
+}
+
 /* Refuses an algorithm with a missing member or too large a kernel. */
 static int algorithm_check(const struct ccl_algorithm *algorithm, const char *module,
                            struct cw_error *error)
 {
     if (algorithm->name != NULL && algorithm->kernel != NULL &&
         (unsigned)algorithm->collective < CCL_COLLECTIVES)
-        return tl_kernel_check(algorithm->kernel, error);
+        return tl_kernel_check(algorithm->kernel, error) == CW_OK
+                   ? parameters_check(algorithm, error)
+                   : error->exit_code;
     return cw_error_set(error, CW_USAGE, "%.200s has no %s", module,
                         algorithm->name == NULL ? "name"
                         : algorithm->kernel == NULL

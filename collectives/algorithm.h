@@ -9,6 +9,7 @@
 
 #include "collectives/config/ccl_config.h"
 #include "collectives/order.h"
+#include "collectives/parameter.h"
 #include "collectives/refusal.h"
 #include "core/cw.h"
 #include "lp/kernel/tl.h"
@@ -91,6 +92,11 @@ struct ccl_algorithm {
     const struct ccl_order *order; /* of additions, for --verify-data; NULL: none is promised */
 
     struct ccl_machine machine;
+
+    /* Keys of its own, at most CCL_PARAMETERS_MAX. Hooks that get a call read the i-th one's value
+     * in call->ccl->parameter[i], kernels with tl_parameter(). */
+    const struct ccl_parameter *parameters;
+    uint32_t parameter_count;
 
     /* Refuses calls that the algorithm cannot run: CW_OK, or CW_USAGE with *refusal filled
      * (ccl_refuse()). NULL: none is refused. */

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CCL_NAME_BYTES 64
+#define CCL_NAME_BYTES     64
+#define CCL_PARAMETERS_MAX 16u /* of an algorithm */
 
 enum ccl_wiring { CCL_WIRING_ALL_PES, CCL_WIRING_PE0 };
 enum ccl_buffer_kind { CCL_BUFFER_TCM, CCL_BUFFER_HBM, CCL_BUFFER_SRAM };
@@ -63,6 +64,10 @@ struct ccl_config {
     uint32_t credit_bytes;
     bool recv_blocks_on_credit;
     bool strict_validation;
+
+    /* Of the configured algorithm's own parameters (collectives/parameter.h), in the order in which
+     * it declares them. */
+    int64_t parameter[CCL_PARAMETERS_MAX];
 
     /* of reduce-scatter on paired dies (collectives/algorithms/ALGORITHMS.md) */
     bool birs_enable;         /* `auto` may choose birs */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/algorithm.h"
 #include "collectives/config/config_value.h"
 #include "collectives/config/input/text.h"
 
@@ -18,6 +19,7 @@ struct apply {
     struct config_loader *loader;
     struct config_tree *tree;
     const struct config_source *source;
+    const struct ccl_algorithm *algorithm; /* whose parameters are keys, too; NULL: none's */
 };
 
 /* Calls `visit` with every path that a configuration may have; those of collectives' keys under
@@ -136,6 +138,8 @@ static void unknown_key(const struct apply *apply, const char *path, const char 
         return;
     }
     children_of(apply, path, algorithm, key->text, &children);
+    for (uint32_t i = 0; apply->algorithm != NULL && i < apply->algorithm->parameter_count; i++)
+        children_add(&children, apply->algorithm->parameters[i].name);
     text_quote(key->text, key->bytes, quoted);
     if (children.best[0] != '\0')
         snprintf(meant, sizeof meant, "did you mean '%s'? ", children.best);
@@ -250,6 +254,31 @@ static struct config_algorithm *algorithm_at(const struct apply *apply, const ch
     return entry;
 }
 
+/* Keeps a key that may be a parameter of the entry's algorithm, until that is known. */
+static void keep_parameter(const struct apply *apply, struct config_algorithm *entry,
+                           const struct config_node *key, const struct config_node *node)
+{
+    struct config_arena *const arena = apply->loader->arena;
+    struct config_parameter **at = &entry->parameters;
+    /* The key may be the caller's own variable; the node lives as long as the loader. */
+    while (*at != NULL && strcmp((*at)->name, key->text) != 0)
+        at = &(*at)->next;
+    if (*at == NULL) {
+        *at = config_arena_alloc(arena, sizeof **at);
+        const char *const name = config_arena_text(arena, key->text, key->bytes);
+        if (*at == NULL || name == NULL)
+            return;
+        (*at)->name = name;
+    }
+    struct config_node *const copy = config_arena_alloc(apply->loader->scratch, sizeof *copy);
+    if (copy == NULL)
+        return;
+    *copy = *key;
+    (*at)->key = copy;
+    (*at)->node = node;
+    (*at)->value.place = node->place;
+}
+
 static void apply_algorithm_key(const struct apply *apply, struct config_algorithm *entry,
                                 const struct config_node *key_node, const char *name,
                                 const struct config_node *value)
@@ -257,8 +286,12 @@ static void apply_algorithm_key(const struct apply *apply, struct config_algorit
     char path[PATH_BYTES];
     const int key = config_ccl_find(name);
     snprintf(path, sizeof path, "algorithms.%s", entry->name);
-    if (key < 0 || (config_ccl_keys[key].flags & CONFIG_NOT_IN_ALGORITHM) != 0) {
+    if (key >= 0 && (config_ccl_keys[key].flags & CONFIG_NOT_IN_ALGORITHM) != 0) {
         unknown_key(apply, path, entry->name, key_node);
+        return;
+    }
+    if (key < 0) {
+        keep_parameter(apply, entry, key_node, value);
         return;
     }
     snprintf(path, sizeof path, "algorithms.%s.%s", entry->name, config_ccl_keys[key].path);
@@ -375,5 +408,89 @@ void config_apply_path(struct config_loader *loader, struct config_tree *tree, u
             apply_algorithm_key(&apply, entry, &key_node, key, node);
     } else if (strlen(path) >= PATH_BYTES || path[0] == '\0' || !apply_node(&apply, path, node)) {
         unknown_path(&apply, path, place);
+    }
+}
+
+/* ---- parameters of algorithms ---------------------------------------------------------------- */
+
+static const struct ccl_parameter *declared(const struct ccl_algorithm *algorithm, const char *name)
+{
+    for (uint32_t i = 0; i < algorithm->parameter_count; i++)
+        if (strcmp(algorithm->parameters[i].name, name) == 0)
+            return &algorithm->parameters[i];
+    return NULL;
+}
+
+static bool read_choice(struct config_loader *loader, const struct ccl_parameter *parameter,
+                        const char *path, const struct config_node *node,
+                        struct config_value *value)
+{
+    char known[KNOWN_BYTES] = "", quoted[TEXT_QUOTE_BYTES];
+    for (int64_t i = 0; parameter->choice[i] != NULL; i++) {
+        if (node->kind == CONFIG_SCALAR && strcmp(node->text, parameter->choice[i]) == 0) {
+            value->number.mantissa = i;
+            value->text = parameter->choice[i];
+            value->place = node->place;
+            return true;
+        }
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "",
+                 parameter->choice[i]);
+    }
+    config_error(loader, node->place, "%s: expected one of %s; found %s", path, known,
+                 config_quote_node(node, quoted));
+    return false;
+}
+
+/* A value against its declaration, as against a key of the schema. */
+static bool read_parameter(struct config_loader *loader, const struct ccl_parameter *parameter,
+                           const char *path, const struct config_node *node,
+                           struct config_value *value)
+{
+    char min[32], max[32];
+    if (parameter->type == CCL_PARAMETER_CHOICE)
+        return read_choice(loader, parameter, path, node, value);
+    snprintf(min, sizeof min, "%lld", (long long)parameter->min);
+    snprintf(max, sizeof max, "%lld", (long long)parameter->max);
+    const struct config_key key = {.path = parameter->name,
+                                   .type = parameter->type == CCL_PARAMETER_BOOL ? CONFIG_BOOL
+                                                                                 : CONFIG_COUNT,
+                                   .min = min,
+                                   .max = max};
+    return config_value_read(loader, &key, path, node, value);
+}
+
+/* Of a shared object that this run does not load: kept as it stands. */
+static void keep_text(struct config_loader *loader, struct config_parameter *parameter,
+                      const char *path)
+{
+    static const struct config_key word = {.type = CONFIG_NAME};
+    (void)config_value_read(loader, &word, path, parameter->node, &parameter->value);
+}
+
+void config_apply_parameters(struct config_loader *loader, struct config_tree *tree,
+                             struct config_algorithm *entry, const struct ccl_algorithm *algorithm,
+                             bool is_known)
+{
+    for (struct config_parameter *own = entry->parameters; own != NULL && own->key != NULL;
+         own = own->next) { /* no key: no memory, which ends the load */
+        char path[PATH_BYTES];
+        const struct ccl_parameter *const parameter =
+            algorithm != NULL ? declared(algorithm, own->name) : NULL;
+        const struct apply apply = {.loader = loader,
+                                    .tree = tree,
+                                    .source = &loader->sources[own->key->place.source - 1],
+                                    .algorithm = algorithm};
+        snprintf(path, sizeof path, "algorithms.%s", entry->name);
+        if (parameter == NULL && is_known) {
+            unknown_key(&apply, path, entry->name, own->key);
+            continue;
+        }
+        snprintf(path, sizeof path, "algorithms.%s.%s", entry->name, own->name);
+        own->is_declared = parameter != NULL;
+        if (parameter != NULL)
+            (void)read_parameter(loader, parameter, path, own->node, &own->value);
+        else
+            keep_text(loader, own, path);
     }
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/algorithm.h"
 #include "collectives/config/config_jitter.h"
 #include "collectives/config/config_ranks.h"
 #include "collectives/config/config_tree.h"
@@ -98,6 +99,12 @@ static void fill_ccl(const struct config_tree *tree, struct ccl_config *ccl)
     ccl->root_x = root->list[0];
     ccl->root_y = root->list[1];
     config_fill_ranks(tree, &ccl->ranks);
+    for (uint32_t i = 0; tree->algorithm != NULL && i < tree->algorithm->parameter_count; i++) {
+        const struct ccl_parameter *const parameter = &tree->algorithm->parameters[i];
+        const struct config_value *const given =
+            config_parameter_value(tree->chosen, parameter->name);
+        ccl->parameter[i] = given != NULL ? given->number.mantissa : parameter->value;
+    }
 }
 
 void config_fill(struct config *config)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/algorithm.h"
 #include "collectives/config/config_apply.h"
 #include "collectives/config/config_fill.h"
 #include "collectives/config/config_find.h"
@@ -236,6 +237,48 @@ static void check_plugins(struct load *load)
     }
 }
 
+/* Refuses a parameter that could never be set, because every entry has a key of that name. */
+static void check_names(struct load *load, const struct ccl_algorithm *algorithm,
+                        struct config_place place)
+{
+    for (uint32_t i = 0; i < algorithm->parameter_count; i++)
+        if (config_ccl_find(algorithm->parameters[i].name) >= 0)
+            config_error(&load->loader, place,
+                         "module: %s declares a parameter '%s', which is a key of every entry; "
+                         "give it another name",
+                         algorithm->name, algorithm->parameters[i].name);
+}
+
+/*
+ * The entries' own keys against the algorithms that declare them. Code is loaded for the algorithm
+ * that runs alone, and only if nothing else is wrong: then its entry's keys, and those of entries
+ * with the same module, are known.
+ */
+static void apply_parameters(struct load *load)
+{
+    const int module = config_ccl_find("module");
+    const struct config_value *const chosen =
+        load->tree->chosen != NULL ? config_ccl_value(load->tree, load->tree->chosen, module)
+                                   : NULL;
+    const struct ccl_algorithm *running = NULL;
+    struct cw_error error;
+    if (chosen != NULL && config_given(chosen) && load->loader.errors->count == 0)
+        running = ccl_algorithm_load(chosen->text, &error); /* NULL: the run will say why */
+    load->tree->algorithm = running;
+    if (running != NULL)
+        check_names(load, running, chosen->place);
+    for (struct config_algorithm *entry = load->tree->algorithms; entry != NULL;
+         entry = entry->next) {
+        const struct config_value *const own = config_ccl_value(load->tree, entry, module);
+        const struct ccl_algorithm *algorithm =
+            config_given(own) ? ccl_algorithm_find(own->text) : NULL;
+        const bool runs = running != NULL && config_given(own) && !strcmp(own->text, chosen->text);
+        const bool plugin = config_given(own) && strchr(own->text, ':') != NULL;
+        config_apply_parameters(&load->loader, load->tree, entry, runs ? running : algorithm,
+                                runs || !plugin);
+    }
+}
+
 /* The layers, then the rules. */
 static void load_layers(struct load *load)
 {
@@ -261,6 +304,7 @@ static void load_layers(struct load *load)
     config_check_algorithms(&load->loader, load->tree);
     config_check_machine(&load->loader, load->tree);
     check_plugins(load);
+    apply_parameters(load);
     load->tree->sources = load->loader.sources;
     load->tree->source_count = load->loader.source_count;
 }

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include <xxhash.h>
 
+#include "collectives/algorithm.h"
 #include "collectives/config/config_tree.h"
 #include "collectives/config/input/environment.h"
 #include "collectives/config/input/text.h"
@@ -109,6 +110,28 @@ static void print_machine(struct printer *printer)
     }
 }
 
+/* The entry's parameters, then, of the one that runs, the defaults of the others. */
+static void print_parameters(const struct printer *printer, const struct config_algorithm *entry)
+{
+    const struct config_tree *const tree = printer->tree;
+    for (const struct config_parameter *own = entry->parameters; own != NULL; own = own->next)
+        print_line(printer, 4, own->name, own->value.text, own->value.place, "");
+    if (entry != tree->chosen || tree->algorithm == NULL)
+        return;
+    for (uint32_t i = 0; i < tree->algorithm->parameter_count; i++) {
+        const struct ccl_parameter *const parameter = &tree->algorithm->parameters[i];
+        char number[32];
+        if (config_parameter_value(entry, parameter->name) != NULL)
+            continue;
+        snprintf(number, sizeof number, "%" PRId64, parameter->value);
+        print_line(printer, 4, parameter->name,
+                   parameter->type == CCL_PARAMETER_CHOICE ? parameter->choice[parameter->value]
+                   : parameter->type == CCL_PARAMETER_BOOL ? (parameter->value ? "true" : "false")
+                                                           : number,
+                   (struct config_place){0}, "the algorithm's default");
+    }
+}
+
 static void print_ccl(struct printer *printer)
 {
     const struct config_tree *const tree = printer->tree;
@@ -125,6 +148,7 @@ static void print_ccl(struct printer *printer)
             if (config_given(&entry->value[i]))
                 print_line(printer, 4, config_ccl_keys[i].path, entry->value[i].text,
                            entry->value[i].place, "");
+        print_parameters(printer, entry);
     }
 }
 

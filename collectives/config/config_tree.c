@@ -26,3 +26,13 @@ struct config_algorithm *config_algorithm_find(const struct config_tree *tree, c
             return entry;
     return NULL;
 }
+
+const struct config_value *config_parameter_value(const struct config_algorithm *entry,
+                                                  const char *name)
+{
+    for (; entry != NULL; entry = entry->extends)
+        for (const struct config_parameter *own = entry->parameters; own != NULL; own = own->next)
+            if (strcmp(own->name, name) == 0)
+                return &own->value;
+    return NULL;
+}

@@ -11,11 +11,24 @@
 
 #define CONFIG_ALGORITHMS_MAX 1024u
 
+struct ccl_algorithm;
+struct config_node;
+
+/* A key of an entry that is none of the schema's: a parameter, if the algorithm declares it. */
+struct config_parameter {
+    const struct config_node *key, *node; /* until the loader has read the value */
+    const char *name;
+    struct config_value value;
+    bool is_declared; /* else it is of a shared object that is not loaded for this run */
+    struct config_parameter *next; /* in order of appearance */
+};
+
 /* One entry under `algorithms`. */
 struct config_algorithm {
     const char *name;
     struct config_place place; /* of its name where it first stands */
     struct config_value value[CONFIG_CCL_KEYS_MAX];
+    struct config_parameter *parameters;
     struct config_algorithm *extends; /* resolved; NULL: none */
     struct config_algorithm *next;    /* in order of appearance */
 };
@@ -28,14 +41,18 @@ struct config_tree {
     struct config_value defaults[CONFIG_CCL_KEYS_MAX];
     struct config_algorithm *algorithms;
     uint32_t algorithm_count;
-    struct config_algorithm *chosen; /* defaults.algorithm's entry */
-    struct hw_sip_size grid;         /* of SIPs, in force; 0: not a grid, or not known */
+    struct config_algorithm *chosen;       /* defaults.algorithm's entry */
+    const struct ccl_algorithm *algorithm; /* that runs, once all is read; NULL: not known */
+    struct hw_sip_size grid;               /* of SIPs, in force; 0: not a grid, or not known */
 };
 
 struct config_algorithm *config_algorithm_find(const struct config_tree *tree, const char *name);
 /* The value in force of a collectives' key for an algorithm: its own, inherited, or the default. */
 const struct config_value *config_ccl_value(const struct config_tree *tree,
                                             const struct config_algorithm *algorithm, int key);
+/* The value in force of a parameter for an entry: its own, or inherited. NULL: the default. */
+const struct config_value *config_parameter_value(const struct config_algorithm *entry,
+                                                  const char *name);
 const struct config_value *config_machine_value(const struct config_tree *tree, const char *path);
 
 #endif

@@ -88,6 +88,8 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
                            .rank = rank,
                            .dtype = (uint8_t)call.dtype,
                            .math = (uint8_t)call.math};
+    if (algorithm->parameter_count > 0)
+        args.parameter = call.ccl->parameter;
     if (tensor != NULL) {
         args.tensor = tensor->va_base;
         args.tensor_pa = tensor->hbm_offset;

@@ -88,6 +88,7 @@ struct tl_args {
     uint8_t reserved;
     struct tl_region region[TL_REGIONS]; /* output, scratch: as the algorithm says */
     int64_t scalar[TL_SCALARS_MAX];      /* from the algorithm's kernel_args() */
+    const int64_t *parameter; /* values of the algorithm's parameters; const; NULL: it has none */
     const void *more; /* other data that the kernel reads: const as long as it runs; NULL: none */
 };
 
@@ -131,6 +132,11 @@ uint32_t tl_slot_bytes(const struct tl *tl);
 bool tl_installed(const struct tl *tl, enum hw_dir dir);
 /* The direction of this name (of a logical topology, or built in); HW_DIRS_MAX: not installed. */
 enum hw_dir tl_dir(const struct tl *tl, const char *name);
+/* The value of the algorithm's i-th parameter (collectives/parameter.h). */
+static inline int64_t tl_parameter(const struct tl *tl, uint32_t i)
+{
+    return tl_args(tl)->parameter[i];
+}
 static inline uint32_t tl_itemsize(enum lp_dtype dtype) { return dtype == LP_F32 ? 4 : 2; }
 
 /* Tiles: a tensor of n elements travels in tiles of at most one slot. */
