@@ -50,8 +50,8 @@ struct result_row {
     double bus_factor;       /* busbw = algbw * factor */
     int64_t time_ps, host_time_ps, start_skew_ps, bound_ps;
     const char *bound_by; /* the term that decides the bound (struct hw_bound); NULL: not said */
-    int64_t wrong;                     /* -1: not verified (null) */
-    enum proof proof;                  /* by which `wrong` was counted */
+    int64_t wrong;        /* -1: not verified (null) */
+    enum proof proof;     /* by which `wrong` was counted */
     double error_bound, error_largest; /* of PROOF_BOUND (struct verdict) */
     bool has_hash;                     /* false: null */
     uint64_t data_hash;
