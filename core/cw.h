@@ -439,7 +439,10 @@ struct cw_config {
     void *progress_arg;                /* of both */
     cw_trace_fn trace;                 /* CW_SEQUENTIAL only; or NULL */
     void *trace_arg;
-    uint64_t memory_bytes_max;    /* limit of the engine's memory; 0: 80 % of the machine's */
+    uint64_t memory_bytes_max; /* limit of the engine's memory; 0: 80 % of the machine's */
+    uint64_t events_max;       /* most events of all drains together, 0: no limit. A run with more
+                                  ends with CW_PROGRAM_FAILED: CW_SEQUENTIAL right behind the
+                                  last that is allowed, others within a round of GVT */
     uint32_t sends_per_event_max; /* 0: 65,536; at most 2^22; the limit of records is the same */
     int64_t window_ps;            /* CW_OPTIMISTIC, CW_ADAPTIVE: events this far beyond GVT wait;
                                      0: no limit. CW_STRESS: not 0 runs half of the safe events

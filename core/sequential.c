@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/commit.h"
+#include "core/host/fault_guard.h"
 #include "core/simulation.h"
 #include "core/stats.h"
 #include "core/worker.h"
@@ -71,6 +72,23 @@ static inline bool sequential_step(struct cw_sim *sim, struct worker *worker, bo
     return true;
 }
 
+/* The number of committed events at which to look around, and no later than at the limit. */
+static uint64_t limited(const struct cw_sim *sim, uint64_t next)
+{
+    const uint64_t most = sim->config.events_max;
+    return most > 0 && most < next ? most : next;
+}
+
+/* Ends the run if no more events are allowed, and there are more. */
+static void check_limit(struct cw_sim *sim, struct worker *worker)
+{
+    if (sim->config.events_max == 0 || worker->committed < sim->config.events_max)
+        return;
+    const struct entry *const least = pending_peek(&worker->pending);
+    if (least != NULL && least->time_ps < sim->config.end_ps)
+        worker_too_many_events(worker);
+}
+
 /* Now and then: times a few events, and tells how far the run is. Returns when to look again.
  * Apart from the function that sets the jump, so that its variables can live in registers. */
 __attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, struct worker *worker)
@@ -79,7 +97,8 @@ __attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, st
     if (before % EVENTS_PER_PROGRESS == 0)
         stats_tell_sequential(sim);
     worker_begin_timed(worker, CW_QUEUE, 0);
-    for (int i = 0; i < EVENTS_PER_SAMPLE && sequential_step(sim, worker, true); i++) {
+    const uint64_t end = limited(sim, before + EVENTS_PER_SAMPLE);
+    while (worker->committed < end && sequential_step(sim, worker, true)) {
     }
     worker_end_timed(worker, false);
     return before - before % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
@@ -88,9 +107,13 @@ __attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, st
 static void sequential_run(struct cw_sim *sim, struct worker *worker)
 {
     uint64_t next = worker->committed - worker->committed % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
+    check_limit(sim, worker);
+    next = limited(sim, next);
     while (sequential_step(sim, worker, false))
-        if (__builtin_expect(worker->committed == next, 0))
-            next = sequential_look(sim, worker);
+        if (__builtin_expect(worker->committed >= next, 0)) {
+            check_limit(sim, worker);
+            next = limited(sim, sequential_look(sim, worker));
+        }
     if (worker->pending.out_of_memory)
         worker_fail_for_memory(worker);
 }
@@ -102,6 +125,7 @@ static void run_traced(struct cw_sim *sim, struct worker *worker)
     const int64_t end_ps = sim->config.end_ps;
     for (;;) {
         const uint64_t index = worker->committed;
+        check_limit(sim, worker);
         cause_trace_begin(trace, index);
         const struct entry *const least = pending_peek(&worker->pending);
         if (least == NULL || least->time_ps >= end_ps)
@@ -129,8 +153,10 @@ int sequential_drain(struct cw_sim *sim, struct cw_error *error)
     struct worker *const worker = &sim->workers[0];
     /* Nothing here is read after the jump but `sim` and `error`, which do not change. */
     if (setjmp(worker->failed) != 0) {
+        fault_guard_leave(); /* of a function that was jumped out of */
         *error = worker->failure;
-        if (error->exit_code != CW_NO_RESOURCE) /* that may be noticed between two events */
+        /* lack of memory may be noticed between two events, and a limit is */
+        if (error->exit_code != CW_NO_RESOURCE && worker->ctx.event != NULL)
             simulation_failed_at(sim, worker->ctx.event);
         return error->exit_code;
     }

@@ -53,6 +53,14 @@ static struct cw_progress new_progress(struct cw_sim *sim, int64_t gvt_ps)
     };
 }
 
+uint64_t stats_committed(const struct cw_sim *sim)
+{
+    uint64_t committed = 0;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        committed += sim->slots[i].report.committed;
+    return committed;
+}
+
 /* The sum of the workers' reports. */
 static struct cw_progress sum_reports(struct cw_sim *sim, int64_t gvt_ps)
 {

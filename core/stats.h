@@ -18,6 +18,8 @@ struct timewarp;
 
 /* Fills this worker's report with its figures of this moment. */
 void stats_report(const struct timewarp *tw, struct stats_report *report);
+/* Worker 0, likewise: the events that all workers have committed. */
+uint64_t stats_committed(const struct cw_sim *sim);
 /* Worker 0, after a round that does not end the run: tells the host the sum of all reports. */
 void stats_tell_round(struct timewarp *tw);
 /* Sequential mode, now and then: tells the host how far the run is. */

@@ -39,6 +39,17 @@ void worker_out_of_memory(struct worker *worker)
     longjmp(worker->failed, 1);
 }
 
+void worker_too_many_events(struct worker *worker)
+{
+    (void)cw_error_set(&worker->failure, CW_PROGRAM_FAILED,
+                       "more than %llu events, the most that this run may handle",
+                       (unsigned long long)worker->sim->config.events_max);
+    worker->ctx.event = NULL; /* no event has failed */
+    if (worker->timewarp != NULL)
+        worker->timewarp->current.handling = NULL;
+    longjmp(worker->failed, 1);
+}
+
 void worker_bug(struct worker *worker, const char *format, ...)
 {
     va_list arguments;

@@ -74,6 +74,8 @@ _Noreturn void worker_fail_for_memory(struct worker *worker);
 /* A handler call found no memory. If it is speculative, its event is undone and waits until it is
  * safe; otherwise the run ends. */
 _Noreturn void worker_out_of_memory(struct worker *worker);
+/* The run ends: it has handled cw_config.events_max events, and others are left. */
+_Noreturn void worker_too_many_events(struct worker *worker);
 /* The run ends: an internal check failed outside of a handler. */
 _Noreturn void worker_bug(struct worker *worker, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

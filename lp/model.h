@@ -187,13 +187,16 @@ struct lp_call {
 
 /* A kernel under way, or one of its streams: a context of a PE runs it. */
 struct lp_kernel {
-    uint32_t launch;                /* index + 1 in the launch table; 0: the context is free */
-    uint8_t stream;                 /* 0: the kernel itself, else it runs stream[stream - 1] */
-    uint8_t wait;                   /* enum lp_wait */
-    uint8_t wait_vc;                /* LP_WAIT_CHANNEL: the full channel (enum hw_vc) */
-    uint8_t received_dir;           /* of the tile that the last receive returned */
-    uint32_t received_seq;          /* and its number */
-    uint32_t calls;                 /* made so far: numbers the current one */
+    uint32_t launch;         /* index + 1 in the launch table; 0: the context is free */
+    uint8_t stream;          /* 0: the kernel itself, else it runs stream[stream - 1] */
+    uint8_t wait;            /* enum lp_wait */
+    uint8_t wait_vc;         /* LP_WAIT_CHANNEL: the full channel (enum hw_vc) */
+    uint8_t received_dir;    /* of the tile that the last receive returned */
+    uint32_t received_seq;   /* and its number */
+    uint32_t calls;          /* made so far: numbers the current one */
+    uint32_t calls_received; /* of them, up to the last receive (tl_watch.c) */
+    uint32_t reserved;
+    uint64_t kept_digest;           /* of the frame at a call since then */
     int64_t wait_ps;                /* since when it waits (polling counts from there) */
     const struct tl_source *source; /* of its latest call, a constant: for reports alone */
     struct lp_call call;

@@ -125,6 +125,12 @@ const struct option_row option_rows[] = {
     {"input", 0, OPTION_CHOICE, RUNNING, "KIND",
      "uniform (default), or integers, whose sums are exact in any order", RUN(input),
      .of_some_benches = true, .choice = input_choice},
+    {"data", 0, OPTION_FILE, RUNNING, "FILE",
+     "the ranks' gradients for ccl_gradient: raw little-endian elements of --dtype", RUN(data),
+     .of_some_benches = true},
+    {"data-out", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
+     "write rank 0's result of ccl_gradient, as raw as its --data", RUN(data_out),
+     .of_some_benches = true, .not_projected = of_output},
     {"verify-data", 0, OPTION_SET, RUNNING, NULL,
      "compare the results with what they must be, bit for bit where that is known",
      RUN(verify_data)},
@@ -178,6 +184,10 @@ const struct option_row option_rows[] = {
      .not_projected = of_threads},
     {"max-memory", 0, OPTION_BYTES, RUNNING, "SIZE",
      "limit on the engine's memory (80 % of the machine's)", RUN(engine.memory_bytes_max)},
+    {"max-sim-time", 0, OPTION_TIME, RUNNING, "TIME",
+     "a run that is not over at this simulated time, such as 10ms, fails", RUN(engine.end_ps)},
+    {"max-events", 0, OPTION_COUNT, RUNNING, "N", "a run of more events fails",
+     RUN(engine.events_max), .min = 1, .max = UINT64_MAX},
 
     /* the files that `run` writes */
     {"json", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",

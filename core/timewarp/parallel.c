@@ -298,6 +298,15 @@ static void check_settled(const struct cw_sim *sim)
                  (unsigned long long)lp_live);
 }
 
+/* A run with too many events fails also if it has ended before a round could notice. */
+static bool exceeds_limit(const struct cw_sim *sim)
+{
+    uint64_t committed = 0;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        committed += sim->workers[i].committed;
+    return sim->config.events_max > 0 && committed > sim->config.events_max;
+}
+
 /* Delivers the records that are left. After a failure the states stay as speculation left them. */
 static int settle(struct cw_sim *sim, struct cw_error *error)
 {
@@ -313,6 +322,10 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
         return memory_error(&sim->memory, error);
     if (log != NULL)
         interval_log_long(log, CW_INTERVAL_RECORDS, begun, clock_ticks(), 0, 0);
+    if (failed == NULL && exceeds_limit(sim))
+        return cw_error_set(error, CW_PROGRAM_FAILED,
+                            "more than %llu events, the most that this run may handle",
+                            (unsigned long long)sim->config.events_max);
     if (failed == NULL)
         return stress_result(sim, error);
     simulation_failed_at(sim, failed->failed_event);

@@ -13,6 +13,7 @@
 #include "core/balance/migrate.h"
 #include "core/commit.h"
 #include "core/gather/gather.h"
+#include "core/host/fault_guard.h"
 #include "core/invariant.h"
 #include "core/simulation.h"
 #include "core/stats.h"
@@ -496,6 +497,9 @@ static bool look_around(struct timewarp *tw)
     if (tw->gvt.over)
         return true;
     if (tw->index == 0) {
+        if (worker->sim->config.events_max > 0 &&
+            stats_committed(worker->sim) > worker->sim->config.events_max)
+            worker_too_many_events(tw->worker);
         stats_tell_round(tw);
         balance_look(tw);
     }
@@ -609,6 +613,7 @@ __attribute__((noinline)) static void worker_loop(
 /* After a jump out of a handler, or out of the code around it. False: the run ends. */
 static bool worker_go_on(struct worker *worker)
 {
+    fault_guard_leave();      /* of a function that was jumped out of */
     worker->clock.on = false; /* the turn is not timed to its end */
     if (worker->clock.log != NULL)
         interval_log_turn_cut(worker->clock.log);

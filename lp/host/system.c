@@ -14,6 +14,7 @@
 #include "lp/host/deadlock.h"
 #include "lp/host/drained_check.h"
 #include "lp/host/landing.h"
+#include "lp/host/overrun.h"
 #include "lp/host/unreceived.h"
 #include "lp/kernel/tl_check.h"
 #include "lp/layout.h"
@@ -46,6 +47,7 @@ struct lp_system {
     struct lp_launched *launched; /* [launched_count] since the last drain */
     size_t launched_count, launched_capacity;
     bool out_of_memory; /* while records were delivered */
+    bool engine_failed; /* in the last drain */
 };
 
 /* ---- records in the total order -------------------------------------------------------------- */
@@ -240,7 +242,8 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     config.lp_part = lp_part;
     config.least_delays = system_least_delays;
     config.least_delays_arg = system;
-    config.end_ps = CW_TIME_MAX;
+    if (config.end_ps == 0)
+        config.end_ps = CW_TIME_MAX;
     if (options->op != NULL || options->arrival != NULL || options->kernel != NULL)
         config.record = on_record;
     config.record_arg = system;
@@ -424,6 +427,40 @@ static int check_ended(struct lp_system *system, struct cw_error *error)
     return lp_deadlock_report(&system->model, system->sim, error);
 }
 
+/* The engine has ended the run. Only without speculation are the states those of committed events.
+ */
+static int report_failure(struct lp_system *system, struct cw_error *error)
+{
+    char fault[sizeof error->text];
+    system->engine_failed = true;
+    if (error->exit_code != CW_PROGRAM_FAILED || cw_failed_event(system->sim) != NULL ||
+        system->options.engine.sync != CW_SEQUENTIAL)
+        return error->exit_code;
+    (void)snprintf(fault, sizeof fault, "%s", error->text);
+    return lp_overrun_report(&system->model, system->sim, fault, error);
+}
+
+static bool has_events_left(const struct lp_system *system)
+{
+    struct cw_stats stats;
+    cw_sim_stats(system->sim, &stats);
+    return stats.events_alive > 0;
+}
+
+static int report_end_of_time(const struct lp_system *system, struct cw_error *error)
+{
+    const long long end_ps = (long long)system->options.engine.end_ps;
+    char fault[120];
+    (void)snprintf(fault, sizeof fault, "not over at %lld.%03lld ns, the limit of simulated time,",
+                   end_ps / 1000, end_ps % 1000);
+    return lp_overrun_report(&system->model, system->sim, fault, error);
+}
+
+bool lp_system_is_cut_short(const struct lp_system *system)
+{
+    return system->engine_failed && cw_failed_event(system->sim) == NULL;
+}
+
 int lp_system_drain(struct lp_system *system, struct cw_error *error)
 {
     int code = lp_control_inject(&system->control, &system->model, system->sim,
@@ -431,7 +468,9 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
     if (code == CW_OK)
         code = cw_drain(system->sim, error);
     if (code != CW_OK)
-        return code;
+        return report_failure(system, error);
+    if (system->options.engine.end_ps > 0 && has_events_left(system))
+        return report_end_of_time(system, error);
     if (system->out_of_memory)
         return cw_error_memory(error, "the puts under way");
     if (CW_ASSERTING && lp_check_drained(&system->model, system->sim, error) != CW_OK)

@@ -13,7 +13,8 @@ struct lp_system_options {
     const struct hw_config *hw;
     const struct lp_config *config;
     /* Passed on to the engine. The machine itself sets the workers of LPs, the least delays, the
-     * end of time and the receiver of records. */
+     * receiver of records. end_ps: 0, or the end of simulated time; a run that would go on then
+     * fails. */
     struct cw_config engine;
     const uint32_t *cube_worker; /* [sip_count * cubes] partition.h; NULL with one worker */
     /* In the total order of events, on one thread: each committed data operation; each tile's
@@ -83,6 +84,8 @@ int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint
 /* Runs until nothing is left to do. Kernels that then still wait: CW_PROGRAM_FAILED, with the
  * report of deadlock.h. Tiles that nobody has received: likewise, with that of unreceived.h. */
 int lp_system_drain(struct lp_system *system, struct cw_error *error);
+/* The last drain has failed, and at no event: records of later events may be lacking. */
+bool lp_system_is_cut_short(const struct lp_system *system);
 
 const struct lp_model *lp_system_model(const struct lp_system *system);
 struct cw_sim *lp_system_sim(struct lp_system *system);

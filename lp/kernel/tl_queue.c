@@ -157,6 +157,7 @@ static bool take_tile(struct tl *tl, enum hw_dir dir, uint32_t seq, int64_t *cre
     }
     tl->kernel->received_dir = (uint8_t)dir;
     tl->kernel->received_seq = seq;
+    tl->kernel->calls_received = tl->kernel->calls;
     *credit_ps = lp_ipcq_take(tl->run, tl->pe, dir, seq);
     return true;
 }
@@ -253,6 +254,7 @@ void tl_effect_recv_async(struct tl *tl)
     const enum hw_dir dir = (enum hw_dir)call->dir;
     check_direction(tl, dir);
     call->peer = next_tile(tl, dir);
+    tl->kernel->calls_received = tl->kernel->calls; /* tl_future() tells the tile's number */
     CW_MUT(tl->run->ctx, &tl->p->queue[dir])->promised++;
     *CW_MUT(tl->run->ctx, &tl->p->async_source) = tl->kernel->source;
     call->step = STEP_DONE;

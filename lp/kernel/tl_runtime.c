@@ -5,7 +5,8 @@
  * A kernel runs ahead of the clock: `local_ps` is its own time. An operation that concerns only its
  * own kernel (an addition, the overhead of a call, the wait for a credit's emission) moves that
  * time on. The kernel waits for an event where it meets others at a later local time: its queues,
- * its PE_DMA, its end. So a stretch of private work costs one event.
+ * its PE_DMA, its end. So a stretch of private work costs one event, or one for every 4,096 entries
+ * of the kernel (tl_watch.h).
  *
  * Invariant I-TL-1: a context has at most one LP_EVENT_KERNEL on its way, at most one
  * LP_EVENT_DMA_DONE of its blocking move, and neither while it waits for anything else.
@@ -14,27 +15,17 @@
 
 #include "lp/fabric/pe_dma.h"
 #include "lp/kernel/tl_call.h"
-
-/* Enters the kernel's function, or the stream's, which goes on to its next call or its end. */
-static enum tl_status enter_kernel(struct tl *tl)
-{
-    const struct tl_kernel *const kernel = tl->launch->kernel;
-    enum tl_status (*const function)(struct tl *, void *) =
-        tl->kernel->stream == 0 ? kernel->run : kernel->stream[tl->kernel->stream - 1];
-    tl_here = tl->kernel->source;
-    tl->entered = true;
-    const enum tl_status status = function(tl, tl->kernel->frame);
-    tl->entered = false;
-    tl->kernel->source = tl_here;
-    return status;
-}
+#include "lp/kernel/tl_watch.h"
 
 /* Runs the kernel, or stream, until it waits or has ended. */
 static void run_kernel(struct tl *tl)
 {
-    while (tl_advance(tl))
-        if (enter_kernel(tl) == TL_ENDED)
+    for (uint32_t entries = 0; tl_advance(tl);) {
+        if (tl_enter(tl) == TL_ENDED)
             tl_start(tl, CALL_END, 0)->step = STEP_EFFECT;
+        if (tl_rests(tl, ++entries))
+            return;
+    }
 }
 
 static struct tl tl_view_of(struct lp_run *run, uint32_t pe, uint32_t context)

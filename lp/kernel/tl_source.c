@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-__thread const struct tl_source *tl_here;
+__thread const struct tl_source *volatile tl_here;
 
 const char *tl_source_text(const struct tl_source *source, char *text, size_t size)
 {

@@ -19,8 +19,9 @@ struct tl_source {
     uint64_t line;
 };
 
-/* The line that the kernel on this thread has passed last; NULL: it has passed none. */
-extern __thread const struct tl_source *tl_here;
+/* The line that the kernel on this thread has passed last; NULL: it has passed none. Volatile,
+ * since the kernel may fault, or go round for ever, right behind it. */
+extern __thread const struct tl_source *volatile tl_here;
 
 #define TL_HERE()                                                                                  \
     do {                                                                                           \

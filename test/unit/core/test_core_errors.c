@@ -526,6 +526,56 @@ static void bad_configurations_are_refused(void **state)
     assert_string_equal(error.text, "model acts has no LPs");
 }
 
+/* An event that sends the next one, 1 ps later, for ever. */
+static void goes_on(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    (void)state;
+    cw_send(ctx, event->lp, 1, 1, event->entity, event->number + 1, NULL, 0);
+}
+
+static size_t no_state(const void *data, uint32_t lp)
+{
+    (void)data, (void)lp;
+    return 0;
+}
+
+static void empty_state(const void *data, uint32_t lp, void *state)
+{
+    (void)data, (void)lp, (void)state;
+}
+
+/* In all modes; with one event more than there are, the run is over first. */
+static void a_run_of_more_events_than_allowed_ends(void **state)
+{
+    (void)state;
+    const struct cw_model model = {.name = "goes on",
+                                   .lp_count = 2,
+                                   .state_bytes = no_state,
+                                   .init = empty_state,
+                                   .handle = goes_on};
+    for (enum cw_sync sync = 0; sync < CW_SYNCS; sync++)
+        for (uint64_t end = 10000; end <= 10002; end++) {
+            struct cw_config config = plain;
+            struct cw_error error;
+            config.sync = sync;
+            config.end_ps = (int64_t)end;
+            config.events_max = 10001;
+            struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+            assert_non_null(sim);
+            assert_int_equal(cw_inject(sim, 0, 0, 1, 0, 0, NULL, 0, &error), CW_OK);
+            const int code = cw_drain(sim, &error);
+            assert_int_equal(code, end <= 10001 ? CW_OK : CW_PROGRAM_FAILED);
+            if (code != CW_OK) {
+                assert_string_equal(error.text,
+                                    "more than 10001 events, the most that this run may handle");
+                assert_null(cw_failed_event(sim));
+                assert_int_equal(cw_sim_now(sim), sync == CW_SEQUENTIAL ? 10000 : cw_sim_now(sim));
+                assert_int_equal(cw_drain(sim, &error), CW_PROGRAM_FAILED);
+            }
+            cw_sim_free(sim);
+        }
+}
+
 /* Longer than the struct has room for. */
 static void a_long_text_is_kept_whole_beside_its_error(void **state)
 {
@@ -572,6 +622,7 @@ int main(void)
         cmocka_unit_test(bad_injections_are_refused),
         cmocka_unit_test(bad_configurations_are_refused),
         cmocka_unit_test(a_long_text_is_kept_whole_beside_its_error),
+        cmocka_unit_test(a_run_of_more_events_than_allowed_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

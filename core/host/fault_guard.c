@@ -1,0 +1,167 @@
+/*
+ * fault_guard.c: see fault_guard.h.
+ *
+ * State: the guard of each thread, which the thread and the handlers on it use alone; and the
+ * former handler of each signal, written once under `once` and read by handlers afterwards.
+ *
+ * A signal that does not belong to a guarded call gets its former handler back, and is raised again
+ * by the return from here: the instruction that failed is executed once more.
+ *
+ * A call that does not return is found by a timer of the thread's own processor time: no other
+ * thread's work, and no pause of the machine, counts. A guarded call of a second has executed a
+ * thousand million instructions.
+ */
+#define _GNU_SOURCE
+#include "core/host/fault_guard.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+__thread struct fault_guard fault_guard_here;
+
+enum { SIGNAL_STACK_BYTES = 1 << 16 };
+
+static const struct caught_signal {
+    int number;
+    const char *name;
+    bool has_address;
+} caught_signals[] = {{SIGSEGV, "segmentation fault", true},
+                      {SIGBUS, "bus error", true},
+                      {SIGFPE, "arithmetic fault", false},
+                      {SIGILL, "illegal instruction", false},
+                      {SIGABRT, "abort()", false}};
+enum { SIGNALS = sizeof caught_signals / sizeof *caught_signals };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct sigaction former_actions[SIGNALS];
+static pthread_key_t thread_key; /* frees the means of a thread */
+
+/* A thread gives these back when it ends. */
+struct thread_means {
+    void *stack; /* NULL: it had one of its own */
+    timer_t timer;
+    bool has_timer;
+    sigset_t mask; /* of the thread, outside of handlers */
+};
+static __thread struct thread_means means;
+
+/* The guarded call is over: whoever guards it jumps out of here. */
+_Noreturn static void tell_fault(const char *fault)
+{
+    void *const arg = fault_guard_here.arg;
+    fault_guard_here.arg = NULL;
+    (void)pthread_sigmask(SIG_SETMASK, &means.mask, NULL);
+    fault_guard_here.tell(arg, fault);
+    abort(); /* not reached */
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    size_t i = 0;
+    char text[80];
+    (void)context;
+    while (caught_signals[i].number != number)
+        i++;
+    if (fault_guard_here.arg == NULL) {
+        (void)sigaction(number, &former_actions[i], NULL);
+        if (info->si_code <= 0) /* sent by kill() or raise(): nothing is executed once more */
+            (void)raise(number);
+        return;
+    }
+    if (caught_signals[i].has_address)
+        (void)snprintf(text, sizeof text, "%s at address 0x%zx", caught_signals[i].name,
+                       (size_t)info->si_addr);
+    else
+        (void)snprintf(text, sizeof text, "%s", caught_signals[i].name);
+    tell_fault(text);
+}
+
+static void on_tick(int number)
+{
+    char text[80];
+    (void)number;
+    if (fault_guard_here.arg == NULL || ++fault_guard_here.ticks < FAULT_GUARD_STUCK_S)
+        return;
+    (void)snprintf(text, sizeof text, "no return for %d s of processor time",
+                   FAULT_GUARD_STUCK_S - 1);
+    tell_fault(text);
+}
+
+/* exit() calls it before it has ended anything; a jump out of it makes the exit void. */
+static void on_exit_call(void)
+{
+    if (fault_guard_here.arg == NULL)
+        return;
+    (void)atexit(on_exit_call); /* for the next time: this time is used up */
+    tell_fault("exit()");
+}
+
+static void release_thread(void *argument)
+{
+    struct thread_means *const of = argument;
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    if (of->has_timer)
+        (void)timer_delete(of->timer);
+    if (of->stack != NULL) {
+        (void)sigaltstack(&none, NULL);
+        (void)munmap(of->stack, SIGNAL_STACK_BYTES);
+    }
+    *of = (struct thread_means){0};
+    fault_guard_here = (struct fault_guard){0};
+}
+
+static void take_signals(void)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    action.sa_sigaction = on_fault;
+    for (size_t i = 0; i < SIGNALS; i++)
+        (void)sigaction(caught_signals[i].number, &action, &former_actions[i]);
+    struct sigaction tick = {.sa_flags = SA_RESTART | SA_ONSTACK | SA_NODEFER};
+    tick.sa_handler = on_tick;
+    (void)sigaction(SIGVTALRM, &tick, NULL);
+    (void)pthread_key_create(&thread_key, release_thread);
+    (void)atexit(on_exit_call);
+}
+
+/* A stack of its own for signals: a fault may be that the other one has run over. */
+static void give_signal_stack(void)
+{
+    stack_t stack;
+    if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE) == 0)
+        return;
+    void *const memory =
+        mmap(NULL, SIGNAL_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return;
+    stack = (stack_t){.ss_sp = memory, .ss_size = SIGNAL_STACK_BYTES};
+    means.stack = memory;
+    (void)sigaltstack(&stack, NULL);
+}
+
+static void start_timer(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGVTALRM};
+    const struct itimerspec each_second = {.it_interval = {.tv_sec = 1}, .it_value = {.tv_sec = 1}};
+    event._sigev_un._tid = gettid();
+    means.has_timer = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &means.timer) == 0;
+    if (means.has_timer)
+        (void)timer_settime(means.timer, 0, &each_second, NULL);
+}
+
+void fault_guard_prepare(fault_tell tell)
+{
+    (void)pthread_once(&once, take_signals);
+    if (fault_guard_here.tell == NULL) {
+        (void)pthread_sigmask(SIG_SETMASK, NULL, &means.mask);
+        give_signal_stack();
+        start_timer();
+        (void)pthread_setspecific(thread_key, &means);
+    }
+    fault_guard_here.tell = tell;
+}

@@ -1,0 +1,39 @@
+/*
+ * overrun.c: see overrun.h. Reads the LPs' states between drains.
+ */
+#include "lp/host/overrun.h"
+
+#include <stdio.h>
+
+enum { SHOWN_MAX = 4 };
+
+static const struct lp_kernel *kernel_on(const struct lp_model *m, const struct cw_sim *sim,
+                                         uint32_t pe)
+{
+    const struct hw_place place = hw_place_of(&m->hw, pe);
+    const struct lp_cube *const cube = cw_state(sim, lp_of_cube(m, place.sip, place.cube));
+    return &lp_context(m, lp_pe(m, cube, place.pe), 0)->kernel;
+}
+
+int lp_overrun_report(const struct lp_model *m, const struct cw_sim *sim, const char *fault,
+                      struct cw_error *error)
+{
+    char list[SHOWN_MAX * (TL_SOURCE_TEXT_BYTES + 120)] = "", more[40] = "";
+    size_t used = 0;
+    uint32_t running = 0;
+    for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++) {
+        const struct lp_kernel *const kernel = kernel_on(m, sim, pe);
+        const struct hw_place place = hw_place_of(&m->hw, pe);
+        char at[TL_SOURCE_TEXT_BYTES];
+        if (kernel->launch == 0 || running++ >= SHOWN_MAX)
+            continue;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s PE %u.%u.%u, kernel %.64s%s",
+                                 used > 0 ? ";" : ":", place.sip, place.cube, place.pe,
+                                 lp_launch_of(m, kernel->launch)->kernel->name,
+                                 tl_source_text(kernel->source, at, sizeof at));
+    }
+    if (running > SHOWN_MAX)
+        (void)snprintf(more, sizeof more, "; and %u more", running - SHOWN_MAX);
+    return cw_error_set(error, CW_PROGRAM_FAILED, "%s while %u kernel%s%s%s", fault, running,
+                        running == 1 ? " runs" : "s run", list, more);
+}

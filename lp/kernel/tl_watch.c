@@ -1,0 +1,103 @@
+/*
+ * tl_watch.c: see tl_watch.h.
+ *
+ * A kernel that repeats itself for ever. A kernel is a function of its frame, of its arguments, and
+ * of the tiles that it has received (their directions and numbers); no query tells it anything else
+ * that changes. So a kernel that comes to an operation with the frame that it had at an earlier
+ * one, and has received nothing in between, will come there again and again. Its frame is compared
+ * with one that is kept, as a digest of 64 bits. After each power of two of calls the digest of
+ * that moment is kept instead, so that a period of any length is found (Brent, 1980). Kernels that
+ * are well seldom make so many calls without a receive, and others pay one comparison.
+ */
+#include "lp/kernel/tl_watch.h"
+
+#include <string.h>
+
+#include "core/host/fault_guard.h"
+
+static void tell_kernel_fault(void *arg, const char *fault)
+{
+    const struct tl *const tl = arg;
+    tl_fail(tl, "", ": %s, between the line named here and the kernel's next call", fault);
+}
+
+/* An entry notes one operation and waits, or none and ends. */
+static void check_operations(struct tl *tl, enum tl_status status, uint32_t made)
+{
+    const char *const name = tl_call_ops[tl->kernel->call.kind].name;
+    if (status == TL_WAITING && made == 0)
+        tl_fail(tl, "",
+                ": it returns TL_WAITING without an operation; a kernel waits by TL_CALL alone");
+    if (status == TL_WAITING && made > 1)
+        tl_fail(tl, "",
+                ": %u operations before it waits, the last of them %s; each operation is one "
+                "TL_CALL",
+                made, name);
+    if (status == TL_ENDED && made > 0)
+        tl_fail(tl, "", ": it ends behind an operation, %s, that is in no TL_CALL", name);
+}
+
+static uint64_t frame_digest(const struct tl *tl)
+{
+    uint64_t digest = 0;
+    for (size_t i = 0; i < TL_FRAME_BYTES; i += sizeof digest) {
+        uint64_t word;
+        memcpy(&word, tl->kernel->frame + i, sizeof word);
+        digest = (digest ^ word) * 0x9E3779B97F4A7C15u;
+        digest ^= digest >> 29;
+        digest = digest * 0xBF58476D1CE4E5B9u;
+        digest ^= digest >> 32;
+    }
+    return digest;
+}
+
+static void check_repetition(struct tl *tl)
+{
+    struct lp_kernel *const kernel = tl->kernel;
+    const uint32_t calls = kernel->calls - kernel->calls_received;
+    if (__builtin_expect(calls < TL_CALLS_BEFORE_WATCH, 1))
+        return;
+    const uint64_t digest = frame_digest(tl);
+    if ((calls & (calls - 1)) == 0)
+        kernel->kept_digest = digest;
+    else if (kernel->kept_digest == digest)
+        tl_fail(tl, "",
+                ": %s, for ever: after %u calls without a receive the frame is one that it had "
+                "before; a variable that changes is a member of the frame",
+                tl_call_ops[kernel->call.kind].name, calls);
+}
+
+enum tl_status tl_enter(struct tl *tl)
+{
+    const struct tl_kernel *const kernel = tl->launch->kernel;
+    enum tl_status (*const function)(struct tl *, void *) =
+        tl->kernel->stream == 0 ? kernel->run : kernel->stream[tl->kernel->stream - 1];
+    const uint32_t calls = tl->kernel->calls;
+    tl_here = tl->kernel->source;
+    tl->entered = true;
+    fault_guard_enter(tell_kernel_fault, tl);
+    const enum tl_status status = function(tl, tl->kernel->frame);
+    fault_guard_leave();
+    tl->entered = false;
+    tl->kernel->source = tl_here;
+    const uint32_t made = tl->kernel->calls - calls;
+    if (__builtin_expect(made != (status == TL_WAITING), 0))
+        check_operations(tl, status, made);
+    check_repetition(tl);
+    return status;
+}
+
+bool tl_rests(struct tl *tl, uint32_t entries)
+{
+    const struct cw_event *const event = tl->run->ctx->event;
+    if (__builtin_expect(entries < TL_ENTRIES_PER_EVENT, 1))
+        return false;
+    const int64_t delay_ps = tl->local_ps - event->time_ps;
+    if (delay_ps == 0 && event->depth >= TL_DEPTH_MAX)
+        tl_fail(tl, "", ": it goes on without simulated time passing, by %u calls and more",
+                TL_DEPTH_MAX * TL_ENTRIES_PER_EVENT);
+    const struct lp_signal signal = {.pe = tl->pe, .context = (uint8_t)tl->context};
+    const struct lp_sender sender = lp_next_sender(tl->run, tl->pe);
+    lp_send_signal(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);
+    return true;
+}
