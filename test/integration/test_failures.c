@@ -98,6 +98,21 @@ static void a_tile_of_another_size_than_its_receive(void **state)
 
 #define LINE_41 " (at test/plugins/broken_kernels.c:41)"
 
+static void a_tile_of_another_type_or_shape_than_its_receive(void **state)
+{
+    (void)state;
+    EXPECT_FAILURE("wrong_type", "--set defaults.strict_validation=true",
+                   "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 32 bytes of f32 "
+                   "(4 x 2), and PE 0.1.0 received it from direction W, at ",
+                   " ns, as 32 bytes of f16; both ends must name one type and one shape");
+    EXPECT_FAILURE("wrong_shape", "--set defaults.strict_validation=true --no-data", "(4 x 2), and",
+                   " ns, as 32 bytes of f32 (2 x 4); both ends");
+    struct run_output output =
+        run_line(0, "run --preset tiny --ccl %s --set defaults.strict_validation=true",
+                 built_plugin_name_symbol(&plugin, "right_shape", "none"));
+    run_output_free(&output);
+}
+
 static void a_circle_of_receives(void **state)
 {
     (void)state;
@@ -274,6 +289,7 @@ int main(void)
         cmocka_unit_test(a_failure_of_the_machine_names_no_rank),
         cmocka_unit_test(a_loaded_algorithm_of_another_collective),
         cmocka_unit_test(a_tile_of_another_size_than_its_receive),
+        cmocka_unit_test(a_tile_of_another_type_or_shape_than_its_receive),
         cmocka_unit_test(a_circle_of_receives),
         cmocka_unit_test(a_ring_that_nobody_empties),
         cmocka_unit_test(a_tile_that_nobody_receives),
