@@ -136,7 +136,7 @@ static int64_t credit_wait_ps(const struct timeline *timeline, const struct lp_o
     if (op->kind != LP_OP_RECV || !m->config.credit_blocks || m->config.credit_fabric ||
         op->dst.space != LP_SPACE_NONE)
         return 0;
-    const int64_t ps = lp_credit_ps(m, op->pe, (enum hw_dir)op->dir);
+    const int64_t ps = lp_credit_ps(m->named, op->pe, (enum hw_dir)op->dir);
     return ps < op->t_end_ps - op->t_start_ps ? ps : 0;
 }
 

@@ -10,7 +10,7 @@ static int64_t credit_wait_of(const struct lp_model *m, const struct lp_pe *pe, 
     int64_t ps = 0;
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
         if ((pe->installed >> dir & 1) != 0 && pe->queue[dir].my_tail > 0)
-            ps += pe->queue[dir].my_tail * lp_credit_ps(m, index, dir);
+            ps += pe->queue[dir].my_tail * lp_credit_ps(lp_plan_at(m, pe), index, dir);
     return ps;
 }
 
