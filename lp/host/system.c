@@ -19,7 +19,6 @@
 #include "lp/kernel/tl_check.h"
 #include "lp/layout.h"
 #include "lp/lp_kinds.h"
-#include "lp/queues/logical_wiring.h"
 #include "lp/queues/queue_ends.h"
 
 /* The records of the batch that one worker has had. Written by it alone, and read for progress
@@ -40,6 +39,7 @@ struct lp_system {
     struct lp_times times;
     struct worker_times *worker_times; /* [worker_count] */
     struct lp_phases phases;
+    size_t rank_count;              /* of the phases */
     struct sync_u64 *rank_start_ps; /* [rank] of the phases: INT64_MAX: none yet */
     struct sync_u64 *rank_exit_ps;  /* [rank * phases.count + phase] */
     uint8_t *phase_of_pe;  /* [pe] the phase its kernel is in, 255: none yet; of the PE's worker */
@@ -57,10 +57,10 @@ struct lp_system {
 static void complete_recv(const struct lp_model *m, struct lp_op *op)
 {
     enum hw_dir peer_dir = HW_DIRS_MAX;
-    if (!lp_queue_peer(m, op->pe, (enum hw_dir)op->dir, &op->peer, &peer_dir))
+    if (!lp_queue_peer(m->named, op->pe, (enum hw_dir)op->dir, &op->peer, &peer_dir))
         return;
     op->peer_dir = (uint8_t)peer_dir;
-    op->a = lp_slot_of(m, op->pe, (enum hw_dir)op->dir, op->seq);
+    op->a = lp_slot_of(m->named, op->pe, (enum hw_dir)op->dir, op->seq);
 }
 
 /* A landing gets the destination and the operation of its put or raw store. */
@@ -223,8 +223,10 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->worker_count = options->engine.sync == CW_SEQUENTIAL ? 1 : options->engine.worker_count;
     system->worker_times = aligned_alloc(_Alignof(struct worker_times),
                                          system->worker_count * sizeof *system->worker_times);
-    if (!lp_layout_init(&system->model, options->hw, options->config) ||
-        !lp_control_init(&system->control, &system->model) || system->phase_of_pe == NULL ||
+    lp_layout_init(&system->model, options->hw, options->config);
+    for (uint32_t i = 0; i < LP_PLANS; i++)
+        system->model.plan[1 + i] = options->plan[i];
+    if (!lp_control_init(&system->control, &system->model) || system->phase_of_pe == NULL ||
         system->worker_times == NULL) {
         machine_out_of_memory(error);
         lp_system_free(system);
@@ -312,14 +314,15 @@ static int submit_message(struct lp_system *system, uint32_t pe, enum lp_transfe
     return CW_OK;
 }
 
-int lp_system_submit_install(struct lp_system *system, struct cw_error *error)
+int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_error *error)
 {
     const uint32_t pe_count = hw_pe_count(&system->model.hw);
     reset_times(system);
+    system->model.named = system->model.plan[1 + plan];
     for (uint32_t pe = 0; pe < pe_count; pe++) {
-        if (!lp_is_wired(&system->model, pe))
+        if (!lp_is_wired(system->model.named, pe))
             continue;
-        const int code = submit_message(system, pe, LP_TRANSFER_INIT, 0, 0, error);
+        const int code = submit_message(system, pe, LP_TRANSFER_INIT, plan, 0, error);
         if (code != CW_OK)
             return code;
     }
@@ -346,7 +349,7 @@ int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_
 /* Of which the times of phases are kept. */
 static size_t rank_count(const struct lp_model *m)
 {
-    const size_t ranks = m->config.wiring != NULL ? lp_wiring_ranks(m->config.wiring) : 0;
+    const size_t ranks = m->named != NULL ? lp_plan_ranks(m->named) : 0;
     return ranks > m->hw.sip_count ? ranks : m->hw.sip_count;
 }
 
@@ -354,6 +357,7 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
                           struct cw_error *error)
 {
     const size_t ranks = rank_count(&system->model), exits = ranks * kernel->phase_count;
+    system->rank_count = ranks;
     reset_times(system);
     system->batch++;
     system->model.launches.dropped = system->model.launches.last;
@@ -518,7 +522,7 @@ const struct lp_times *lp_system_times(struct lp_system *system)
 const struct lp_phases *lp_system_phases(struct lp_system *system)
 {
     const struct lp_phases *const phases = &system->phases;
-    const size_t ranks = phases->start_ps != NULL ? rank_count(&system->model) : 0;
+    const size_t ranks = phases->start_ps != NULL ? system->rank_count : 0;
     for (size_t i = 0; i < ranks; i++) {
         const int64_t start_ps = (int64_t)sync_load_acquire(&system->rank_start_ps[i]);
         phases->start_ps[i] = start_ps == INT64_MAX ? -1 : start_ps;
