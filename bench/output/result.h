@@ -44,14 +44,15 @@ struct result_row {
     uint64_t bytes, count;
     uint32_t tiles;  /* of so many bytes, one after the other, as bandwidth counts them; 0: one */
     uint32_t shards; /* of a rank, of so many bytes each; 0: none, it is single tiles */
+    bool done;       /* false: the run failed before its figures were known */
     char *not_run;   /* why this size was not run; NULL: it was. The result's */
     char dtype[8], redop[8]; /* "" where it means nothing */
     uint32_t ranks;          /* world size: busbw's n */
     double bus_factor;       /* busbw = algbw * factor */
     int64_t time_ps, host_time_ps, start_skew_ps, bound_ps;
     const char *bound_by; /* the term that decides the bound (struct hw_bound); NULL: not said */
-    int64_t wrong;                     /* -1: not verified (null) */
-    enum proof proof;                  /* by which `wrong` was counted */
+    int64_t wrong;        /* -1: not verified (null) */
+    enum proof proof;     /* by which `wrong` was counted */
     double error_bound, error_largest; /* of PROOF_BOUND (struct verdict) */
     bool has_hash;                     /* false: null */
     uint64_t data_hash;
@@ -79,6 +80,15 @@ struct result_engine {
     uint64_t ipcq_messages; /* tiles sent; phold: 0 */
 };
 
+/* A kernel that had not ended when the run failed. */
+struct result_waiting {
+    char pe[24]; /* "0.1.0" */
+    uint32_t rank;
+    char kernel[64];
+    char *state; /* "waits for data from W (at chain.c:31)"; the result's */
+    int64_t since_ps;
+};
+
 struct result {
     char bench[32];
     char algorithm[64];
@@ -91,6 +101,11 @@ struct result {
     struct result_row *rows;
     size_t row_count;
     int64_t sim_time_ps, init_time_ps;
+    char *failure; /* of a run that failed: its message; NULL: it did not */
+    int failure_code;
+    struct result_waiting *waiting; /* [waiting_count] then */
+    size_t waiting_count;
+    char *pointers; /* then: of all queues that are not idle, a line each; NULL: not known */
 };
 
 /* NULL, aggressive or lazy. */
