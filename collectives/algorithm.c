@@ -37,6 +37,8 @@ const struct ccl_algorithm *ccl_algorithm_at(uint32_t i)
 const struct ccl_algorithm *ccl_algorithm_find(const char *module)
 {
     const struct ccl_algorithm *algorithm;
+    if (strcmp(module, "intercube_allreduce") == 0) /* as an earlier design record names it */
+        module = "lrab_hierarchical_allreduce";
     for (uint32_t i = 0; (algorithm = ccl_algorithm_at(i)); i++)
         if (strcmp(algorithm->name, module) == 0)
             return algorithm;

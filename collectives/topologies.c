@@ -21,6 +21,7 @@ static const struct {
     {"mesh_2d_no_wrap", LOGICAL_GRID, false, false, false},
     {"tree_binary", LOGICAL_TREE, false, false, false},
     {"none", LOGICAL_NONE, false, false, false},
+    {LOGICAL_CUSTOM, LOGICAL_NONE, false, false, false},
 };
 #define KNOWN (sizeof known / sizeof *known)
 

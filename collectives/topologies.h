@@ -10,6 +10,10 @@
 
 enum logical_kind { LOGICAL_NONE, LOGICAL_LINE, LOGICAL_GRID, LOGICAL_TREE };
 
+/* `topology: custom`: no directions but those of the algorithm's neighbors() hook, which must be
+ * there. */
+#define LOGICAL_CUSTOM "custom"
+
 /* A logical topology of so many ranks. */
 struct logical {
     const char *name;
@@ -20,9 +24,9 @@ struct logical {
 };
 
 /*
- * By name ("none" has no directions). CW_USAGE: unknown, with those that there are; or the ranks
- * make no such grid: mesh_2d takes a perfect square; torus_2d and mesh_2d_no_wrap take the w x h of
- * the machine's grid of SIPs where all of it takes part, else a perfect square.
+ * By name ("none" and "custom" have no directions). CW_USAGE: unknown, with those that there are;
+ * or the ranks make no such grid: mesh_2d takes a perfect square; torus_2d and mesh_2d_no_wrap take
+ * the w x h of the machine's grid of SIPs where all of it takes part, else a perfect square.
  */
 int logical_find(const char *name, uint32_t ranks, const struct hw_config *hw, struct logical *out,
                  struct cw_error *error);

@@ -179,10 +179,16 @@ struct lp_call {
     uint32_t peer;  /* global index; of dot: its inner dimension; of recv_async, wait: the tile */
     uint32_t rows;  /* of dot */
     uint8_t waited; /* enum lp_wait: the reason of its latest wait */
-    uint8_t reserved[3];
+    uint8_t dims;   /* of a tile: as struct lp_op has it; 0: one dimension */
+    uint8_t reserved[2];
     int64_t start_ps;
     int64_t until_ps; /* recv_all: when the last credit so far has been emitted */
-    struct lp_operand a, b, dst;
+    struct lp_operand a;
+    union {
+        struct lp_operand b; /* of a call that fetches */
+        uint32_t dim[2];     /* of a tile */
+    };
+    struct lp_operand dst;
 };
 
 /* A kernel under way, or one of its streams: a context of a PE runs it. */

@@ -19,6 +19,7 @@
 #ifndef LP_RECORD_H
 #define LP_RECORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Kinds of commit records that lp/ emits (cw_emit's `kind`). */
@@ -92,14 +93,30 @@ struct lp_op {
     uint8_t dtype; /* enum lp_dtype */
     uint8_t dir;   /* send, recv: this PE's direction; notify, wait_notify: tag */
     uint32_t bytes;
-    uint32_t seq;     /* send, recv: the tile's number in its queue, from 0; put, notify: see above;
-                         gemm: rows */
-    uint32_t peer;    /* send, put, notify: the receiving PE; land, wait_notify: the sending one;
-                         gemm: inner */
-    uint8_t peer_dir; /* send: the direction there */
-    uint8_t reserved[3];
-    struct lp_operand a, b, dst; /* send, put: dst is at the peer */
+    uint32_t seq;  /* send, recv: the tile's number in its queue, from 0; put, notify: see above;
+                      gemm: rows */
+    uint32_t peer; /* send, put, notify: the receiving PE; recv, land, wait_notify: the sending one
+                      (of a recv filled in by system.c);
+                      gemm: inner */
+    uint8_t peer_dir; /* send, recv: the direction there */
+    uint8_t dims;     /* send, recv: dimensions of the tile, 1 to LP_DIMS_MAX */
+    uint8_t reserved[2];
+    struct lp_operand a; /* recv: the slot that the tile comes from (filled in by system.c) */
+    union {
+        struct lp_operand b; /* lp_op_reads_b() */
+        uint32_t dim[2];     /* send, recv: the first dimensions; the last has the other elements */
+    };
+    struct lp_operand dst; /* send, put: at the peer */
 };
+enum { LP_DIMS_MAX = 3 };
+static inline bool lp_op_is_tile(const struct lp_op *op)
+{
+    return op->kind == LP_OP_SEND || op->kind == LP_OP_RECV;
+}
+static inline bool lp_op_reads_b(const struct lp_op *op)
+{
+    return op->kind == LP_OP_MATH || op->kind == LP_OP_GEMM;
+}
 /* A tile has become visible in its slot: the slot's old contents are gone. */
 struct lp_arrival {
     int64_t t_ps;

@@ -11,6 +11,7 @@
 #include "bench/options/options_run.h"
 #include "bench/options/options_table.h"
 #include "collectives/config/config_load.h"
+#include "collectives/config/config_place.h"
 
 int cli_fail(const char *command, const struct cw_error *error)
 {
@@ -64,6 +65,8 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     code = config_load(&run->config, config, &errors);
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);
+    if (*config != NULL)
+        config_print_unread(stderr, *config);
     if (code == CW_NO_RESOURCE)
         fprintf(stderr, "cubewarp %s: out of memory while loading the configuration\n",
                 command_row_of(command)->name);

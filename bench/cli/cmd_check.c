@@ -1,7 +1,7 @@
 /*
  * cmd_check.c: `cubewarp check`: prints every error of a configuration, or that it has
  * none: those that the loader finds, then whether the chosen algorithm runs on this machine with
- * its own n_elem.
+ * its own n_elem: hooks, mapper and validator are asked as a run asks them.
  */
 #include "bench/cli/cmd_check.h"
 
@@ -9,6 +9,7 @@
 
 #include "bench/cli/cli.h"
 #include "collectives/config/config_load.h"
+#include "collectives/runtime/dist_rehearsal.h"
 #include "collectives/runtime/distributed.h"
 
 static int check_algorithm(const struct config *config, struct cw_error *error)
@@ -23,7 +24,7 @@ static int check_algorithm(const struct config *config, struct cw_error *error)
                                   .n_elem = config->ccl.n_elem,
                                   .dtype = LP_F16,
                                   .math = LP_MATH_SUM};
-    return dist_check_call(config, &call, error);
+    return dist_rehearse(config, &call, error);
 }
 
 int check_main(int argc, char **argv)

@@ -25,7 +25,7 @@
 static const struct bench_program *const registry[] = {
     &bench_ccl_allreduce, &bench_ccl_reduce_scatter, &bench_ccl_all_gather, &bench_ccl_broadcast,
     &bench_ccl_barrier,   &bench_ipcq_pingpong,      &bench_ipcq_shift,     &bench_raw_store,
-    &bench_gemm,          &bench_gemm_allreduce};
+    &bench_gemm,          &bench_gemm_allreduce,     &bench_ccl_gradient};
 
 const char *bench_name(size_t i)
 {
@@ -71,7 +71,9 @@ static void fill_result(struct bench_session *session)
     bench_algorithm_name(session, result->algorithm, sizeof result->algorithm);
     memcpy(result->config_digest, config->digest, sizeof result->config_digest);
     result->seed = session->options->seed;
-    result->input = session->options->input == RUN_INPUT_INTEGERS ? "integers" : "uniform";
+    result->input = session->options->data != NULL                  ? "file"
+                    : session->options->input == RUN_INPUT_INTEGERS ? "integers"
+                                                                    : "uniform";
     if (m->hw.sip_topology->is_grid && m->hw.sip_w != m->hw.sip_h &&
         !config_given(config_machine_value(config->tree, "system.sips.w")))
         snprintf(result->grid, sizeof result->grid, "%s of %u x %u, the squarest grid of %u",
@@ -295,6 +297,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
         (void)run_logs_commit(&logs, &(struct cw_error){0}); /* the run keeps its own error */
     if (code == CW_OK && session.engine_log.stream != NULL)
         code = atomic_file_commit(&session.engine_log, error);
+    if (session.program->finish != NULL)
+        session.program->finish(&session);
     run_logs_discard(&logs);
     atomic_file_discard(&session.engine_log);
     atomic_file_discard(&session.engine_trace);

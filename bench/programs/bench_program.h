@@ -41,9 +41,12 @@ struct bench_program {
                    struct cw_error *error);
     /* Runs the host program, which installs the queues, and fills the result's rows. */
     int (*run)(struct bench_session *session, struct cw_error *error);
+    /* Frees what prepare() has made, after a run and after a failed prepare(). NULL: nothing. */
+    void (*finish)(struct bench_session *session);
 };
 
 extern const struct bench_program bench_ccl_allreduce, bench_ccl_reduce_scatter;
+extern const struct bench_program bench_ccl_gradient;
 extern const struct bench_program bench_ccl_all_gather, bench_ccl_broadcast, bench_ccl_barrier;
 extern const struct bench_program bench_ipcq_pingpong, bench_ipcq_shift, bench_raw_store;
 extern const struct bench_program bench_gemm, bench_gemm_allreduce;

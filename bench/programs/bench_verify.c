@@ -22,9 +22,9 @@ uint64_t bench_seed(const struct bench_session *session, const struct dp_policy 
                : options->seed;
 }
 
-struct verifier *bench_verifier(const struct bench_session *session,
-                                const struct ccl_algorithm *algorithm, uint64_t n_elem,
-                                uint64_t seed, struct cw_error *error)
+static struct verifier *make_verifier(const struct bench_session *session,
+                                      const struct ccl_algorithm *algorithm, uint64_t n_elem,
+                                      uint64_t seed, const void *values, struct cw_error *error)
 {
     const struct run_options *const options = session->options;
     const struct verifier_request request = {
@@ -35,11 +35,26 @@ struct verifier *bench_verifier(const struct bench_session *session,
                    .op = options->op,
                    .n_elem = n_elem,
                    .seed = seed,
+                   .values = values,
                    .sim = lp_system_sim(dist_system(session->dist))},
         .algorithm = algorithm,
         .ranks = dist_world_size_of(session->dist),
         .integers = options->input == RUN_INPUT_INTEGERS};
     return verifier_create(&request, error);
+}
+
+struct verifier *bench_verifier(const struct bench_session *session,
+                                const struct ccl_algorithm *algorithm, uint64_t n_elem,
+                                uint64_t seed, struct cw_error *error)
+{
+    return make_verifier(session, algorithm, n_elem, seed, NULL, error);
+}
+
+struct verifier *bench_verifier_of_values(const struct bench_session *session,
+                                          const struct ccl_algorithm *algorithm, uint64_t n_elem,
+                                          const void *values, struct cw_error *error)
+{
+    return make_verifier(session, algorithm, n_elem, 0, values, error);
 }
 
 static int bench_read_shard(void *arg, uint32_t rank, uint32_t shard, uint64_t first,

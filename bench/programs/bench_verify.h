@@ -19,6 +19,10 @@ uint32_t bench_parts(const struct hw_config *hw, const struct dp_policy *policy)
 struct verifier *bench_verifier(const struct bench_session *session,
                                 const struct ccl_algorithm *algorithm, uint64_t n_elem,
                                 uint64_t seed, struct cw_error *error);
+/* The same for a program's own values, of which each rank has its shards one after the other. */
+struct verifier *bench_verifier_of_values(const struct bench_session *session,
+                                          const struct ccl_algorithm *algorithm, uint64_t n_elem,
+                                          const void *values, struct cw_error *error);
 /* Compares the tensors after a call, and adds the findings to the row. */
 int bench_compare(struct verifier *verifier, const struct dist_completion *completion,
                   struct result_row *row, struct cw_error *error);

@@ -32,9 +32,9 @@ static void ccl_moves_worker(int rank, void *arg)
 {
     const struct move *move = arg;
     const struct run_options *options = move->session->options;
-    const uint64_t ranks = (uint64_t)dist_get_world_size();
 
     dist_init_process_group("ahbm");
+    const uint64_t ranks = (uint64_t)dist_get_world_size();
     ahbm_set_device(dist_device_of(rank));
     if (move->collective == CCL_BARRIER) {
         for (uint32_t i = 0; i < options->warmup + options->iterations; i++)

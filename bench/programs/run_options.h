@@ -45,6 +45,7 @@ struct run_options {
     uint32_t iterations, warmup; /* timed, and before them untimed */
     uint64_t seed;
     enum run_input input;
+    const char *data, *data_out; /* of ccl_gradient: files of values; NULL: none */
     bool verify_data, no_data;
 
     struct cw_config engine; /* mode, workers, window, limits; no option sets its functions */

@@ -262,7 +262,8 @@ static bool is_joined(const struct ccl_call *call, const struct ccl_algorithm *a
  * `none` it makes a line. False: there is no grid. */
 static bool find_rank_grid(const struct ccl_call *call, struct logical *grid)
 {
-    const bool none = strcmp(call->ccl->topology, "none") == 0;
+    const bool none = strcmp(call->ccl->topology, "none") == 0 ||
+                      strcmp(call->ccl->topology, LOGICAL_CUSTOM) == 0;
     const struct ccl_algorithm *const algorithm = hooked(call);
     struct lp_neighbour missing;
     if (algorithm == NULL && none) {

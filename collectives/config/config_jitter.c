@@ -1,6 +1,6 @@
 /*
- * config_jitter.c: `jitter` in components.yaml: rules across its keys, and what becomes of them in
- * struct hw_config. Everything there is optional; what is absent has no effect.
+ * config_jitter.c: `jitter` in components.yaml: rules across its keys, and their places in
+ * struct hw_config. Everything there is optional; an absent key has no effect.
  */
 #include "collectives/config/config_jitter.h"
 
@@ -96,7 +96,7 @@ static void check_parameters(struct config_loader *loader, const struct kind_val
 static void check_only(struct config_loader *loader, const struct config_tree *tree,
                        const struct kind_values *values)
 {
-    static const char *const what[] = {"a SIP", "a SIP or a cube", "a SIP, a cube or a PE"};
+    static const char *const place[] = {"a SIP", "a SIP or a cube", "a SIP, a cube or a PE"};
     const struct config_value *const only = values->only;
     if (!config_given(only))
         return;
@@ -104,7 +104,7 @@ static void check_only(struct config_loader *loader, const struct config_tree *t
         config_error(loader, only->place,
                      "%s.only: expected %s: there are none for each %s; "
                      "found %s",
-                     values->path, what[values->parts_max - 1],
+                     values->path, place[values->parts_max - 1],
                      only->list_count == 3 ? "PE" : "cube", only->text);
         return;
     }

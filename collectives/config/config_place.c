@@ -69,6 +69,24 @@ bool config_is_from_option(const struct config *config, const char *path)
     return place.source != 0 && !config->tree->sources[place.source - 1].is_file;
 }
 
+void config_print_unread(FILE *file, const struct config *config)
+{
+    const struct config_tree *const tree = config->tree;
+    const struct config_value *const cube =
+        config_ccl_value(tree, tree->chosen, config_ccl_find("root_cube"));
+    const struct config_value *const root =
+        config_ccl_value(tree, tree->chosen, config_ccl_find("root"));
+    char where[512];
+    if (!config_given(cube))
+        return;
+    const uint32_t number = (uint32_t)cube->number.mantissa, w = config->hw.cube_w;
+    fprintf(file,
+            "cubewarp: note: %s: root_cube is a placeholder that is not read, and the root is "
+            "`root: %s`; `root: %u,%u` makes cube %u the root\n",
+            config_place_text(tree->sources, cube->place, where, sizeof where), root->text,
+            number % w, number / w, number);
+}
+
 void config_error_at(struct config_errors *errors, const struct config *config, const char *path,
                      const char *format, ...)
 {

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "collectives/config/config.h"
 #include "collectives/config/input/config_errors.h"
@@ -21,6 +22,10 @@ const char *config_where(const struct config *config, const char *path, char *bu
 
 /* Whether that value was given by an option rather than by a file. */
 bool config_is_from_option(const struct config *config, const char *path);
+
+/* Says where the chosen algorithm's configuration has a key that nothing reads (`root_cube`), and
+ * which key is read. */
+void config_print_unread(FILE *file, const struct config *config);
 
 /* Adds an error of a later check, in the form of the loader's: "<where>: <path>: <text>". */
 void config_error_at(struct config_errors *errors, const struct config *config, const char *path,

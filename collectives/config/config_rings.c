@@ -34,6 +34,8 @@ uint32_t config_directions_max(const struct hw_config *hw, const struct ccl_conf
     if (logical_find(ccl->topology, world, hw, &logical, &error) == CW_OK &&
         logical.kind != LOGICAL_NONE)
         return logical_rings_max(&logical);
+    if (strcmp(ccl->topology, LOGICAL_CUSTOM) == 0)
+        return 0; /* the hook says: dist_check_rings() */
     const uint32_t cube = line_neighbours(hw->cube_w) + line_neighbours(hw->cube_h);
     const uint32_t intra = ccl->wiring == CCL_WIRING_ALL_PES ? intra_directions(hw) : 0;
     return intra + cube + hw_sip_directions_max(hw);

@@ -188,6 +188,13 @@ static void check_algorithm_fits(struct config_loader *loader, const struct conf
                      "root: cube %" PRIu32 ",%" PRIu32 " is outside the %" PRIu32 " x %" PRIu32
                      " cube mesh; x from 0 to %" PRIu32 ", y from 0 to %" PRIu32,
                      root->list[0], root->list[1], w, h, w - 1, h - 1);
+    const struct config_value *const root_cube =
+        config_ccl_value(tree, tree->chosen, config_ccl_find("root_cube"));
+    if (config_given(root_cube) && w > 0 && h > 0 && (uint64_t)root_cube->number.mantissa >= w * h)
+        config_error(loader, root_cube->place,
+                     "root_cube: %s, where a SIP has %" PRIu32 " x %" PRIu32
+                     " cubes; legal: 0 to %" PRIu32,
+                     root_cube->text, w, h, w * h - 1);
     const struct config_value *const topology = config_machine_value(tree, "system.sips.topology");
     const struct config_value *const invariant =
         config_ccl_value(tree, tree->chosen, config_ccl_find("rank_invariant"));

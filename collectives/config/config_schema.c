@@ -223,6 +223,8 @@ const struct config_key config_ccl_keys[] = {
     KEY(CCL, "world_size", COUNT, "ranks; not given: the number of SIPs",
         RANGE("1", "16384", "ranks"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, world_size)),
     KEY(CCL, "root", ROOT, "cube where the reduction meets", CHOICES(root_name)),
+    KEY(CCL, "root_cube", COUNT, "a placeholder of the design records: not read, see root",
+        RANGE("0", "1023", NULL), .flags = CONFIG_OPTIONAL),
     KEY(CCL, "rank_invariant", BOOL, "every rank ends with the same bits",
         TO_CCL(BOOL, rank_invariant)),
     KEY(CCL, "overlap_exchange", BOOL, "lrab_pipelined's root exchanges in a context of its own",

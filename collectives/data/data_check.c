@@ -205,7 +205,7 @@ static int check_gemm(const struct data_site *site, const struct lp_op *op, stru
 
 static bool has_peer(const struct lp_op *op)
 {
-    return op->kind == LP_OP_SEND || (op->kind >= LP_OP_PUT && op->kind <= LP_OP_WAIT_NOTIFY) ||
+    return lp_op_is_tile(op) || (op->kind >= LP_OP_PUT && op->kind <= LP_OP_WAIT_NOTIFY) ||
            op->kind == LP_OP_STORE_TO || op->kind == LP_OP_STORED;
 }
 

@@ -78,7 +78,8 @@ static bool is_ready_now(const struct data_site *site, const struct lp_op *op)
     case LP_OP_STORED:
         return data_parcel_find(site, op) != NULL;
     default:
-        return operand_has_come(site, op, &op->a) && operand_has_come(site, op, &op->b);
+        return operand_has_come(site, op, &op->a) &&
+               (!lp_op_reads_b(op) || operand_has_come(site, op, &op->b));
     }
 }
 

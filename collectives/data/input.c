@@ -11,6 +11,8 @@
  */
 #include "collectives/data/input.h"
 
+#include <string.h>
+
 #include "hw/arithmetic.h"
 
 #define PIECE 512u
@@ -71,4 +73,14 @@ void input_fill(enum dtype dtype, uint64_t seed, uint64_t first, void *dst, size
             piece[i] = integer_at(seed, first + done + i);
         dtype_from_f32(dtype, (uint8_t *)dst + done * dtype_bytes(dtype), piece, n);
     }
+}
+
+void input_take(enum dtype dtype, const void *values, uint64_t seed, uint64_t first, void *dst,
+                size_t count)
+{
+    const size_t itemsize = dtype_bytes(dtype);
+    if (values == NULL)
+        input_fill(dtype, seed, first, dst, count);
+    else
+        memcpy(dst, (const uint8_t *)values + first * itemsize, count * itemsize);
 }

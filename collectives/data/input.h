@@ -12,6 +12,11 @@
  * whole numbers, of a seed that input_integers() made. */
 void input_fill(enum dtype dtype, uint64_t seed, uint64_t first, void *dst, size_t count);
 
+/* The same elements of a program's own values, element 0 first; values NULL: of the seed's stream.
+ */
+void input_take(enum dtype dtype, const void *values, uint64_t seed, uint64_t first, void *dst,
+                size_t count);
+
 /* Where element 0 of a shard is in the stream: (rank * shards + shard) * n_elem. */
 static inline uint64_t input_first(uint64_t rank, uint64_t shards, uint64_t shard, uint64_t n_elem)
 {

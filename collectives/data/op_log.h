@@ -5,7 +5,7 @@
  *
  * A file is a Zstandard stream; `zstd -dc FILE` shows its content, whose byte offsets messages
  * name. The content is
- *   "cubewarp op log 2\n"
+ *   "cubewarp op log 3\n"
  *   the header: a line of JSON, an object of
  *     version, config_digest, bench, algorithm, dtype, itemsize, redop, seed: of the run
  *     machine: {sips, cubes (of a SIP), pes (of a cube), tcm_bytes, hbm_bytes (of a PE), sram_bytes
@@ -18,7 +18,10 @@
  *   1..63  a data operation, enum lp_op_kind (lp/record.h):
  *          s t_start_ps less that of the operation before (of the first: 0), s t_end_ps -
  * t_start_ps, u pe, u math, u dtype, u dir, u bytes, u seq, u peer, u peer_dir, then operands a, b,
- * dst: u space + 8 * flags; if that is not 0, u dir and u at
+ * dst: u space + 8 * flags; if that is not 0, u dir and u at. Of a send and a receive (kinds 1 and
+ * 2) the tile's shape stands in b's place: u number of dimensions (1 to 3; 0: not said), u the
+ * first, u the second (of one dimension: 0); the third has the other elements. a of a receive is
+ * its slot, peer its sender, peer_dir the direction there
  *
  *   64     the kernels of a PE have ended: u pe
  *
@@ -46,7 +49,7 @@
 #include "hw/hw_config.h"
 #include "lp/record.h"
 
-#define OP_LOG_MAGIC            "cubewarp op log 2\n"
+#define OP_LOG_MAGIC            "cubewarp op log 3\n"
 #define OP_LOG_HEADER_BYTES_MAX 16384u
 #define OP_LOG_WRITE_BYTES_MAX  4096u
 #define OP_LOG_NAME_BYTES       64u

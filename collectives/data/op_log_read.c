@@ -210,7 +210,9 @@ static int open_content(struct op_log_reader *reader, struct op_log_header *head
         return error->exit_code;
     if (reader->end - reader->begin < magic_bytes ||
         memcmp(reader->content + reader->begin, OP_LOG_MAGIC, magic_bytes) != 0)
-        return refuse_at(reader, 0, error, "this is no op log of version 2: it begins otherwise");
+        return refuse_at(
+            reader, 0, error,
+            "this is no op log of version 3: it begins otherwise; run again with --op-log");
     consume_content(reader, magic_bytes);
     if (ensure(reader, OP_LOG_HEADER_BYTES_MAX, error) != CW_OK)
         return error->exit_code;
@@ -316,7 +318,16 @@ static void read_op(struct op_log_reader *reader, struct cursor *c, struct lp_op
     op->peer = u32(c, "peer: expected less than 2^32");
     op->peer_dir = u8(c, "peer_dir: expected at most 255");
     op->a = operand(c);
-    op->b = operand(c);
+    if (!lp_op_is_tile(op)) {
+        op->b = operand(c);
+    } else {
+        op->dims = (uint8_t)number(c, LP_DIMS_MAX, "dimensions: expected at most 3");
+        op->dim[0] = u32(c, "a dimension: expected less than 2^32");
+        op->dim[1] = u32(c, "a dimension: expected less than 2^32");
+        if (c->wrong == NULL &&
+            ((op->dims > 1 && op->dim[0] == 0) || (op->dims > 2 && op->dim[1] == 0)))
+            c->wrong = "dimensions: expected at least 1 element each";
+    }
     op->dst = operand(c);
 }
 

@@ -96,7 +96,13 @@ void op_log_op(struct op_log *log, const struct lp_op *op)
     put_number(log, op->peer);
     put_number(log, op->peer_dir);
     put_operand(log, &op->a);
-    put_operand(log, &op->b);
+    if (lp_op_is_tile(op)) {
+        put_number(log, op->dims);
+        put_number(log, op->dim[0]);
+        put_number(log, op->dim[1]);
+    } else {
+        put_operand(log, &op->b);
+    }
     put_operand(log, &op->dst);
 }
 

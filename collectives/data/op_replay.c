@@ -63,6 +63,16 @@ static void list_operand(FILE *out, const char *label, const struct lp_operand *
         fprintf(out, " %s %s 0x%x", label, space[operand->space], operand->at);
 }
 
+static void list_shape(FILE *out, const struct lp_op *op)
+{
+    fprintf(out, " shape %u", op->dim[0]);
+    if (op->dims > 1)
+        fprintf(out, "x%u", op->dim[1]);
+    if (op->dims > 2 && dtype_is_known(op->dtype))
+        fprintf(out, "x%zu",
+                op->bytes / dtype_bytes((enum dtype)op->dtype) / op->dim[0] / op->dim[1]);
+}
+
 static void list_op(FILE *out, const struct hw_config *hw, const struct lp_op *op)
 {
     const bool tile = op->kind == LP_OP_SEND || op->kind == LP_OP_RECV;
@@ -86,16 +96,19 @@ static void list_op(FILE *out, const struct hw_config *hw, const struct lp_op *o
     else if (tile || notify || op->kind == LP_OP_PUT || op->kind == LP_OP_LAND ||
              op->kind == LP_OP_STORE_TO || op->kind == LP_OP_STORED)
         fprintf(out, " seq %u", op->seq);
-    if (op->kind == LP_OP_SEND || notify || op->kind == LP_OP_PUT || op->kind == LP_OP_LAND ||
+    if (tile || notify || op->kind == LP_OP_PUT || op->kind == LP_OP_LAND ||
         op->kind == LP_OP_STORE_TO || op->kind == LP_OP_STORED)
         list_pe(out, hw, "peer", op->peer);
-    if (op->kind == LP_OP_SEND)
+    if (tile)
+        list_shape(out, op);
+    if (tile)
         fprintf(out, " peer_dir %s", hw_dir_name((enum hw_dir)op->peer_dir));
     if (op->kind == LP_OP_RECV)
         fprintf(out, " recv_mode %s",
                 op->dst.space == LP_SPACE_NONE ? "return_slot" : "copy_to_dst");
     list_operand(out, "a", &op->a);
-    list_operand(out, "b", &op->b);
+    if (lp_op_reads_b(op))
+        list_operand(out, "b", &op->b);
     list_operand(out, "dst", &op->dst);
     fputc('\n', out);
 }

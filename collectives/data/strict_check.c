@@ -20,9 +20,16 @@
 #include "core/invariant.h"
 #include "hw/structure.h"
 
+/* A tile as a send or a receive names it. */
+struct named {
+    uint32_t bytes, dim[2];
+    uint8_t dtype, dims;
+};
+
 struct slot {
-    uint32_t sent_bytes, sent_seq, sender;
-    uint8_t sent_dtype, sender_dir;
+    struct named named; /* by the send */
+    uint32_t sent_seq, sender;
+    uint8_t sender_dir;
     bool sent, arrived;
     uint32_t seq;                /* of the tile in it */
     uint32_t user;               /* of the operation that reads it longest: its kind */
@@ -152,6 +159,37 @@ static int use(struct strict_check *check, const struct lp_op *op, const struct 
 
 /* ---- IpcqTypeMismatch ------------------------------------------------------------------------ */
 
+static struct named named_by(const struct lp_op *op)
+{
+    return (struct named){.bytes = op->bytes,
+                          .dim = {op->dim[0], op->dims > 1 ? op->dim[1] : 0},
+                          .dtype = op->dtype,
+                          .dims = op->dims};
+}
+
+static bool is_same(const struct named *a, const struct named *b)
+{
+    return a->bytes == b->bytes && a->dtype == b->dtype && a->dims == b->dims &&
+           a->dim[0] == b->dim[0] && a->dim[1] == b->dim[1];
+}
+
+/* "64 bytes of f32", and " (4 x 4)" of more than one dimension. */
+static const char *name_tile(const struct named *tile, char *text, size_t bytes)
+{
+    const size_t itemsize = dtype_is_known(tile->dtype) ? dtype_bytes((enum dtype)tile->dtype) : 1;
+    int used =
+        snprintf(text, bytes, "%u bytes of %s", tile->bytes, dtype_name((enum dtype)tile->dtype));
+    if (tile->dims > 1)
+        used +=
+            snprintf(text + used, bytes - (size_t)used, " (%u x %u", tile->dim[0], tile->dim[1]);
+    if (tile->dims > 2)
+        used += snprintf(text + used, bytes - (size_t)used, " x %zu",
+                         tile->bytes / itemsize / tile->dim[0] / tile->dim[1]);
+    if (tile->dims > 1)
+        (void)snprintf(text + used, bytes - (size_t)used, ")");
+    return text;
+}
+
 static int send(struct strict_check *check, const struct lp_op *op, struct cw_error *error)
 {
     struct queue *queue = queue_of(check, op->peer, op->peer_dir);
@@ -165,8 +203,7 @@ static int send(struct strict_check *check, const struct lp_op *op, struct cw_er
                  op->seq, slot->sent_seq, slot->seq);
     slot->sent = true;
     slot->sent_seq = op->seq;
-    slot->sent_bytes = op->bytes;
-    slot->sent_dtype = op->dtype;
+    slot->named = named_by(op);
     slot->sender = op->pe;
     slot->sender_dir = op->dir;
     return CW_OK;
@@ -178,26 +215,27 @@ static int receive(struct strict_check *check, const struct lp_op *op, struct cw
     if (queue == NULL)
         return strict_check_no_memory(error);
     const struct slot *slot = &queue->slot[op->seq % check->n_slots];
-    if (!slot->sent || slot->sent_seq != op->seq ||
-        (slot->sent_bytes == op->bytes && slot->sent_dtype == op->dtype))
+    const struct named received = named_by(op);
+    if (!slot->sent || slot->sent_seq != op->seq || is_same(&slot->named, &received))
         return CW_OK;
+    char sent_as[120], received_as[120];
     const struct hw_place from = hw_place_of(check->hw, slot->sender);
     const struct hw_place to = hw_place_of(check->hw, op->pe);
     return cw_error_set(
         error, CW_PROGRAM_FAILED,
-        "IpcqTypeMismatch: PE %u.%u.%u sent tile %u in direction %s as %u bytes of %s, and PE "
-        "%u.%u.%u received it from direction %s, at %lld.%03lld ns, as %u bytes of %s; both "
+        "IpcqTypeMismatch: PE %u.%u.%u sent tile %u in direction %s as %s, and PE "
+        "%u.%u.%u received it from direction %s, at %lld.%03lld ns, as %s; both "
         "ends must name one type and one shape (or set defaults.strict_validation=false)",
         from.sip, from.cube, from.pe, op->seq, hw_dir_name((enum hw_dir)slot->sender_dir),
-        slot->sent_bytes, dtype_name((enum dtype)slot->sent_dtype), to.sip, to.cube, to.pe,
+        name_tile(&slot->named, sent_as, sizeof sent_as), to.sip, to.cube, to.pe,
         hw_dir_name((enum hw_dir)op->dir), (long long)(op->t_end_ps / 1000),
-        (long long)(op->t_end_ps % 1000), op->bytes, dtype_name((enum dtype)op->dtype));
+        (long long)(op->t_end_ps % 1000), name_tile(&received, received_as, sizeof received_as));
 }
 
 int strict_check_op(struct strict_check *check, const struct lp_op *op, struct cw_error *error)
 {
     int code = use(check, op, &op->a, error);
-    if (code == CW_OK)
+    if (code == CW_OK && lp_op_reads_b(op))
         code = use(check, op, &op->b, error);
     if (code == CW_OK && op->kind == LP_OP_SEND)
         code = send(check, op, error);

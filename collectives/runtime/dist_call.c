@@ -315,7 +315,7 @@ void dist_submit(const struct submission *submission)
         mp_fail(CW_USAGE, "dist_%s: operation %u; legal: %d (sum) to %d (prod)",
                 ccl_collective_name(submission->collective), (unsigned)submission->op, REDOP_SUM,
                 REDOP_PROD);
-    struct handover handover = {dist_current(), (uint32_t)dist_get_rank(), *submission};
+    struct handover handover = {dist_current(), (uint32_t)mp_rank(), *submission};
     if (!handover.dist->open)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_%s before dist_init_process_group: the queues are not installed",
@@ -331,7 +331,7 @@ void dist_all_reduce(struct tensor *tensor, enum redop op)
 
 void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op)
 {
-    const uint64_t ranks = (uint64_t)dist_get_world_size();
+    const uint64_t ranks = dist_current()->world_size;
     if (output->shard_elems * ranks != input->shard_elems || output->dtype != input->dtype)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_reduce_scatter: an output of %llu elements of %s for an input of %llu of %s "
@@ -345,7 +345,7 @@ void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop
 
 void dist_all_gather(struct tensor *output, struct tensor *input)
 {
-    const uint64_t ranks = (uint64_t)dist_get_world_size();
+    const uint64_t ranks = dist_current()->world_size;
     if (output->shard_elems != input->shard_elems * ranks || output->dtype != input->dtype ||
         output->shard_count != input->shard_count)
         mp_fail(CW_PROGRAM_FAILED,
@@ -361,9 +361,9 @@ void dist_all_gather(struct tensor *output, struct tensor *input)
 
 void dist_broadcast(struct tensor *tensor, uint32_t root)
 {
-    if (root >= (uint32_t)dist_get_world_size())
-        mp_fail(CW_PROGRAM_FAILED, "dist_broadcast: root %u; there are %d ranks", root,
-                dist_get_world_size());
+    if (root >= dist_current()->world_size)
+        mp_fail(CW_PROGRAM_FAILED, "dist_broadcast: root %u; there are %u ranks", root,
+                dist_current()->world_size);
     dist_submit(&(struct submission){
         .collective = CCL_BROADCAST, .in = tensor, .out = tensor, .root = root});
 }

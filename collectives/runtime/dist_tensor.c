@@ -102,7 +102,66 @@ void dist_fill_input(struct tensor *tensor, uint64_t seed)
     struct cw_error error;
     if (dist_note_copy(dist, tensor, false, &error) != CW_OK)
         mp_fail(error.exit_code, "%s", cw_error_text(&error));
-    if (contents_fill_input(&dist->contents, tensor, seed, (uint32_t)dist_get_rank(), &error) !=
-        CW_OK)
+    if (contents_fill_input(&dist->contents, tensor, seed, (uint32_t)mp_rank(), &error) != CW_OK)
         mp_fail(error.exit_code, "%s", cw_error_text(&error));
+}
+
+/* Ends the worker whose buffer is none for this tensor. */
+static void check_buffer(const char *call, const struct tensor *tensor, enum dtype dtype,
+                         uint64_t n_elem)
+{
+    const uint64_t wanted = tensor_parts(tensor) * tensor->shard_elems;
+    if (dtype == tensor->dtype && n_elem == wanted)
+        return;
+    mp_fail(CW_PROGRAM_FAILED,
+            "%s: a buffer of %llu elements of %s for a tensor of %u parts of %llu of %s each; "
+            "legal: %llu elements of %s",
+            call, (unsigned long long)n_elem, dtype_name(dtype), tensor_parts(tensor),
+            (unsigned long long)tensor->shard_elems, dtype_name(tensor->dtype),
+            (unsigned long long)wanted, dtype_name(tensor->dtype));
+}
+
+static int write_shards(struct dist *dist, const struct tensor *tensor, const uint8_t *src,
+                        struct cw_error *error)
+{
+    /* fills that were put off come first, as in the program */
+    int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
+    for (uint32_t i = 0; i < tensor->shard_count && code == CW_OK; i++) {
+        const struct tensor_shard *const shard = &tensor->shard[i];
+        code = data_pass_write(dist->data, shard->pe_index, shard->hbm_offset,
+                               src + shard->part * tensor->shard_bytes, tensor->shard_bytes, error);
+    }
+    return code;
+}
+
+void dist_tensor_copy_from(struct tensor *tensor, enum dtype dtype, const void *src,
+                           uint64_t n_elem)
+{
+    struct dist *const dist = dist_current();
+    struct cw_error error;
+    check_buffer("dist_tensor_copy_from", tensor, dtype, n_elem);
+    int code = dist_note_copy(dist, tensor, false, &error);
+    if (code == CW_OK && dist->data != NULL)
+        code = write_shards(dist, tensor, src, &error);
+    if (code != CW_OK)
+        mp_fail(code, "%s", error.text);
+}
+
+void dist_tensor_copy_to(const struct tensor *tensor, enum dtype dtype, void *dst, uint64_t n_elem)
+{
+    struct dist *const dist = dist_current();
+    struct cw_error error;
+    check_buffer("dist_tensor_copy_to", tensor, dtype, n_elem);
+    if (dist->data == NULL)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_tensor_copy_to: this world has no data to read (no_data, --no-data)");
+    uint32_t part = 0; /* the next: a part's first copy comes before the next part */
+    for (uint32_t i = 0; i < tensor->shard_count; i++) {
+        if (tensor->shard[i].part != part)
+            continue;
+        uint8_t *const to = (uint8_t *)dst + part * tensor->shard_bytes;
+        if (dist_read(dist, tensor, i, 0, tensor->shard_elems, to, &error) != CW_OK)
+            mp_fail(error.exit_code, "%s", error.text);
+        part++;
+    }
 }

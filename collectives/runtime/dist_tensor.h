@@ -16,6 +16,17 @@ struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct
  * host_copy: simulated before the next collective begins. */
 void dist_fill_input(struct tensor *tensor, uint64_t seed);
 
+/*
+ * Copies the program's own values into the rank's tensor (tensor.copy_), and a tensor's values into
+ * the program's. All of it: n_elem elements, the parts of the tensor one after the other; parts
+ * that are copies of each other get the same values, and are read once. The worker is ended if the
+ * number or the dtype is another. A write takes the time of a fill; a read takes none, and needs a
+ * world with data.
+ */
+void dist_tensor_copy_from(struct tensor *tensor, enum dtype dtype, const void *src,
+                           uint64_t n_elem);
+void dist_tensor_copy_to(const struct tensor *tensor, enum dtype dtype, void *dst, uint64_t n_elem);
+
 /* ---- for the program around the workers ------------------------------------------------------ */
 
 /* Elements first .. first + count - 1 of a shard. */

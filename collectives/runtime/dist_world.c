@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/config/input/environment.h"
 #include "collectives/data/data_commit.h"
 #include "collectives/data/op_log_write.h"
 #include "collectives/plugin.h"
@@ -201,7 +202,6 @@ static void reserve_contexts(const struct dist *dist, struct lp_config *queues)
 static int plan(struct dist *dist, struct cw_error *error)
 {
     const struct config *config = dist->options.config;
-    const char *key = "defaults.topology";
     if (dist->options.kernels_only && strcmp(config->ccl.topology, "none") == 0)
         return CW_OK;
     if (dist->options.kernels_only) {
@@ -209,10 +209,11 @@ static int plan(struct dist *dist, struct cw_error *error)
             error, CW_USAGE,
             "topology: this bench uses the machine's own queues, which `none` is; %s has %s",
             config->ccl.algorithm, config->ccl.topology);
-        return dist_refuse(config, key, error);
+        return dist_refuse(config, "defaults.topology", error);
     }
-    int code = build_install_plans(dist->world_size, config->ccl.algorithm, &config->ccl,
-                                   &config->hw, &dist->plans, &key, error);
+    const char *key;
+    const int code = build_install_plans(dist->world_size, config->ccl.algorithm, &config->ccl,
+                                         &config->hw, &dist->plans, &key, error);
     if (code != CW_OK)
         return code == CW_USAGE ? dist_refuse(config, key, error) : code;
     return dist_check_rings(config, install_plans_wiring(dist->plans), error);
@@ -447,8 +448,7 @@ struct dist *dist_current(void)
 void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg)
 {
     struct cw_error error;
-    if (barrier_submit_and_drain(barrier, (uint32_t)dist_get_rank(), submit, submit_arg, &error) ==
-        CW_OK)
+    if (barrier_submit_and_drain(barrier, (uint32_t)mp_rank(), submit, submit_arg, &error) == CW_OK)
         return;
     if (barrier_failed_in_drain(barrier))
         mp_fail_for_all(&error);
@@ -460,6 +460,11 @@ void dist_init_process_group(const char *backend)
     struct dist *dist = dist_current();
     if (strcmp(backend, "ahbm") != 0)
         mp_fail(CW_USAGE, "dist_init_process_group: unknown backend %s; there is ahbm", backend);
+    if (dist->open)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_init_process_group: rank %d is in a process group already; legal: once, or "
+                "after dist_destroy_process_group",
+                mp_rank());
     dist_join(dist->init_barrier, NULL, NULL);
 }
 
@@ -476,4 +481,29 @@ int dist_device_of(int rank)
     return (int)ccl_sip_of(&dist_current()->options.config->ccl.ranks, (uint32_t)rank);
 }
 
-int dist_get_world_size(void) { return (int)dist_current()->world_size; }
+/* Ends the worker that asks for something of a process group that is not there. */
+static void check_open(const struct dist *dist, const char *call)
+{
+    if (!dist->open)
+        mp_fail(CW_PROGRAM_FAILED,
+                "%s: there is no process group; legal: between dist_init_process_group and "
+                "dist_destroy_process_group",
+                call);
+}
+
+int dist_get_world_size(void)
+{
+    const struct dist *const dist = dist_current();
+    check_open(dist, "dist_get_world_size");
+    return (int)dist->world_size;
+}
+
+int dist_get_rank(void)
+{
+    if (!mp_in_worker() && environment_get(ENVIRONMENT_DEBUG) != NULL)
+        fprintf(stderr, "cubewarp: warning: dist_get_rank() outside of a worker returns 0; a bug "
+                        "unless one driver is meant\n");
+    if (mp_in_worker() && mp_runtime() != NULL)
+        check_open(mp_runtime(), "dist_get_rank");
+    return mp_rank();
+}

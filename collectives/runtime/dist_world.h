@@ -97,13 +97,16 @@ struct lp_config dist_queue_config(const struct ccl_config *ccl);
 enum hw_memory dist_slot_memory(const struct ccl_config *ccl);
 /* ---- for workers ----------------------------------------------------------------------------- */
 
-/* Joins the process group; returns when every PE_IPCQ of the group is installed, having taken
+/* The calling worker's rank. In a worker of dist_spawn() without a process group it is an error.
+ * Outside of workers it is 0, with a warning if CUBEWARP_DEBUG is set. */
+int dist_get_rank(void);
+/* Joins the process group, once; returns when every PE_IPCQ of the group is installed, having taken
  * simulated time. The backend is "ahbm". */
 void dist_init_process_group(const char *backend);
 /* Leaves the process group when all ranks do. A program may then begin another one: the queues are
  * there, so that it takes no simulated time. */
 void dist_destroy_process_group(void);
-int dist_get_world_size(void);
+int dist_get_world_size(void); /* in a process group */
 /* The SIP that a rank is to be on: its number, if the algorithm's `mate` or `package` do not say
  * otherwise. */
 int dist_device_of(int rank);

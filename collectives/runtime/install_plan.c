@@ -54,6 +54,13 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
         logical_find(plans->config->topology, plans->world_size, plans->hw, &plans->logical, error);
     if (code != CW_OK)
         return code;
+    if (plans->algorithm->neighbors == NULL && strcmp(plans->config->topology, LOGICAL_CUSTOM) == 0)
+        return cw_error_set(
+            error, CW_USAGE,
+            "topology custom: the module of %s has no neighbors() hook, which would "
+            "say who is joined with whom; legal: a module with one, or a topology "
+            "by name, such as ring_1d",
+            plans->algorithm_name);
     if (plans->logical.kind == LOGICAL_NONE && plans->algorithm->neighbors == NULL) {
         *key = "defaults.world_size";
         /* one that puts into its peers' memories needs no queues: its ranks are the first SIPs */
@@ -228,6 +235,11 @@ uint32_t install_plan_participants(const struct install_plans *plans, uint32_t r
 const struct lp_wiring *install_plans_wiring(const struct install_plans *plans)
 {
     return plans->wiring;
+}
+
+const struct lp_model *install_plans_model(const struct install_plans *plans)
+{
+    return &plans->model;
 }
 
 int install_plans_validate(const struct install_plans *plans, const struct tensor_group *group,

@@ -65,6 +65,8 @@ uint32_t install_plan_participants(const struct install_plans *plans, uint32_t r
 
 /* The table of a logical topology; NULL: queues are as the machine is built. */
 const struct lp_wiring *install_plans_wiring(const struct install_plans *plans);
+/* The queues as the machine will have them. */
+const struct lp_model *install_plans_model(const struct install_plans *plans);
 /* Refuses tensors that the configured validator does not accept. */
 int install_plans_validate(const struct install_plans *plans, const struct tensor_group *group,
                            struct cw_error *error);

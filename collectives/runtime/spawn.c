@@ -381,15 +381,7 @@ void dist_cooperative_yield(void)
         spawn_leave(here.worker, false);
 }
 
-int dist_get_rank(void)
-{
-    if (here.worker)
-        return (int)here.worker->rank;
-    if (environment_get(ENVIRONMENT_DEBUG) != NULL)
-        fprintf(stderr, "cubewarp: warning: dist_get_rank() outside of a worker returns 0; a bug "
-                        "unless one driver is meant\n");
-    return 0;
-}
+int mp_rank(void) { return here.worker ? (int)here.worker->rank : 0; }
 
 void ahbm_set_device(int sip)
 {

@@ -35,8 +35,6 @@ typedef void (*mp_worker_fn)(int rank, void *arg);
  */
 int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error);
 
-/* The calling worker's rank; 0 outside of workers, with a warning if CUBEWARP_DEBUG is set. */
-int dist_get_rank(void);
 /* Lets the other workers run. Only a worker that loops without collectives needs it. */
 void dist_cooperative_yield(void);
 
@@ -52,6 +50,8 @@ int accelerator_current_device_index(void);
  * ----------------------------------------------------- */
 
 bool mp_in_worker(void);
+/* The calling worker's rank, in a process group or not; 0 outside of workers. */
+int mp_rank(void);
 
 /*
  * Ends the calling worker with an error. Its stack is abandoned, not unwound. Outside of workers

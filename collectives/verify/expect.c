@@ -248,7 +248,7 @@ static void expect_fill(const struct expect_plan *plan, const struct expect_math
 {
     const struct expect_request *request = &plan->request;
     const uint64_t start = input_first(rank, expect_plan_shards(plan), shard, request->n_elem);
-    input_fill(request->dtype, request->seed, start + first, to, math->count);
+    input_take(request->dtype, request->values, request->seed, start + first, to, math->count);
 }
 
 /* Where PE `pe` is in the cube's grid: NW and NE above, SW and SE below. */

@@ -27,6 +27,7 @@ struct expect_request {
     enum redop op;
     uint64_t n_elem; /* per shard, of the inputs; > 0 */
     uint64_t seed;
+    const void *values; /* a program's own instead of the seed's (input.h); NULL: the seed's */
     struct cw_sim *sim; /* whose workers evaluate and compare; NULL: the calling thread does */
 };
 

@@ -69,7 +69,7 @@ static void reduce_step(const struct expect_any *any, struct any_step *step)
     for (uint32_t rank = 0; rank < any->ranks; rank++)
         for (uint32_t part = 0; part < any->parts; part++) {
             const bool is_first = rank + part == 0;
-            input_fill(any->dtype, any->seed,
+            input_take(any->dtype, any->values, any->seed,
                        input_first(rank, any->parts, part, any->n_elem) + step->first, operand,
                        step->count);
             if (!any->exact)

@@ -6,7 +6,7 @@
  * The bound. Each of n - 1 roundings changes a value by at most a factor of 1 + u, u being half the
  * distance from 1 to the next number. So a sum is off by at most ((1 + u)^(n - 1) - 1) * (|x(0)| +
  * |x(1)| + ...), and a product by that factor times itself, and by n - 1 halves of the smallest
- * number (inputs are at most 1, so nothing that is lost grows again).
+ * number (inputs of a seed are at most 1, so nothing that is lost grows again).
  */
 #ifndef COLLECTIVES_EXPECT_ANY_H
 #define COLLECTIVES_EXPECT_ANY_H
@@ -23,6 +23,7 @@ struct expect_any {
     enum redop op;
     uint64_t n_elem; /* per shard of the input */
     uint64_t seed;
+    const void *values; /* as in expect.h */
     bool exact;         /* compares bits; else errors with the bound */
     struct cw_sim *sim; /* whose workers compare; NULL: the calling thread does */
 };

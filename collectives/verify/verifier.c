@@ -76,6 +76,7 @@ int verifier_compare(struct verifier *verifier, uint32_t shards, uint32_t parts,
                                    .op = request->op,
                                    .n_elem = request->n_elem,
                                    .seed = request->seed,
+                                   .values = request->values,
                                    .exact = verifier->proof != PROOF_BOUND,
                                    .sim = request->sim};
     struct expect_any_found found;

@@ -8,12 +8,6 @@
 
 #include "lp/fabric/arrival.h"
 
-struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe)
-{
-    uint32_t *next = CW_MUT(run->ctx, &lp_pe(run->m, run->cube, pe)->next_number);
-    return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), (*next)++};
-}
-
 /* Reads one field on its own. Some fields have been written a moment ago. One load of several of
  * them would wait until all have reached the cache. */
 static inline uint64_t read_alone(uint64_t field)

@@ -9,7 +9,11 @@
 #include "lp/lp_run.h"
 
 /* The next number of a PE's own events. */
-struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe);
+static inline struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe)
+{
+    uint32_t *next = CW_MUT(run->ctx, &lp_pe(run->m, run->cube, pe)->next_number);
+    return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), (*next)++};
+}
 
 /* Sends a transfer on, to be at `to_lp` at flight->tau_ps. */
 void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,

@@ -52,6 +52,16 @@ struct lp_system {
 
 /* ---- records in the total order -------------------------------------------------------------- */
 
+/* A receive gets its sender, and the slot that the tile comes from. */
+static void complete_recv(const struct lp_model *m, struct lp_op *op)
+{
+    enum hw_dir peer_dir = HW_DIRS_MAX;
+    if (!lp_queue_peer(m, op->pe, (enum hw_dir)op->dir, &op->peer, &peer_dir))
+        return;
+    op->peer_dir = (uint8_t)peer_dir;
+    op->a = lp_slot_of(m, op->pe, (enum hw_dir)op->dir, op->seq);
+}
+
 /* A landing gets the destination and the operation of its put or raw store. */
 static void deliver_op(struct lp_system *system, const struct cw_event *event,
                        const struct lp_op *record)
@@ -63,6 +73,8 @@ static void deliver_op(struct lp_system *system, const struct cw_event *event,
         system->out_of_memory = !lp_landing_put(&system->landing, &op);
     else if (op.kind == LP_OP_LAND || op.kind == LP_OP_STORED)
         (void)lp_landing_land(&system->landing, &op); /* else the data pass finds it impossible */
+    else if (op.kind == LP_OP_RECV)
+        complete_recv(&system->model, &op);
     system->options.op(system->options.arg, event, &op);
 }
 

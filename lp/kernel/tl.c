@@ -298,7 +298,40 @@ void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-void tl_send(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes)
+/* A type or a shape that is named. */
+static __attribute__((noinline)) void note_type(struct tl *tl, enum tl_call_kind kind,
+                                                struct lp_call *call, struct tl_tile tile)
+{
+    if (tile.dtype == 0 && tile.dim[0] == 0)
+        return;
+    const enum lp_dtype dtype = tile.dtype != 0 ? tile.dtype : (enum lp_dtype)tl_args(tl)->dtype;
+    uint64_t elements = 1;
+    uint32_t dims = 0;
+    if (dtype < LP_F16 || dtype > LP_F32)
+        tl_fail(tl, "", ": %s of a tile of type %d; legal: %d (f16) to %d (f32)",
+                tl_call_ops[kind].name, (int)dtype, LP_F16, LP_F32);
+    while (dims < LP_DIMS_MAX && tile.dim[dims] != 0 && elements <= UINT32_MAX)
+        elements *= tile.dim[dims++];
+    if (dims == 0)
+        elements = tile.bytes / tl_itemsize(dtype);
+    if (elements > UINT32_MAX || elements * tl_itemsize(dtype) != tile.bytes)
+        tl_fail(tl, "", ": %s of a tile of %u bytes, whose %s has %llu elements of %u bytes",
+                tl_call_ops[kind].name, tile.bytes, dims == 0 ? "type" : "shape",
+                (unsigned long long)elements, tl_itemsize(dtype));
+    call->dtype = (uint8_t)dtype;
+    call->dims = (uint8_t)dims;
+    call->dim[0] = tile.dim[0];
+    call->dim[1] = dims > 1 ? tile.dim[1] : 0;
+}
+
+static inline struct lp_call *start_tile(struct tl *tl, enum tl_call_kind kind, struct tl_tile tile)
+{
+    struct lp_call *call = tl_start(tl, kind, tile.bytes);
+    note_type(tl, kind, call, tile);
+    return call;
+}
+
+void tl_send_bytes(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes)
 {
     struct lp_call *call = tl_start(tl, CALL_SEND, bytes);
     check_source(tl, CALL_SEND, src, bytes);
@@ -306,47 +339,60 @@ void tl_send(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t byt
     call->a = src;
 }
 
-static struct lp_call *start_receive(struct tl *tl, enum tl_call_kind kind, enum hw_dir dir,
-                                     uint32_t bytes)
+void tl_send_tile(struct tl *tl, enum hw_dir dir, struct lp_operand src, struct tl_tile tile)
 {
-    struct lp_call *call = tl_start(tl, kind, bytes);
+    tl_send_bytes(tl, dir, src, tile.bytes);
+    note_type(tl, CALL_SEND, &tl->kernel->call, tile);
+}
+
+static struct lp_call *start_receive(struct tl *tl, enum tl_call_kind kind, enum hw_dir dir,
+                                     struct tl_tile tile)
+{
+    struct lp_call *call = start_tile(tl, kind, tile);
     call->dir = (uint8_t)dir;
     call->dirs = (uint16_t)((unsigned)dir < HW_DIRS_MAX ? 1u << dir : 0); /* the effect checks it */
     return call;
 }
 
-void tl_recv(struct tl *tl, enum hw_dir dir, uint32_t bytes)
+void tl_recv_bytes(struct tl *tl, enum hw_dir dir, uint32_t bytes)
 {
-    (void)start_receive(tl, CALL_RECV, dir, bytes);
+    struct lp_call *call = tl_start(tl, CALL_RECV, bytes);
+    call->dir = (uint8_t)dir;
+    call->dirs = (uint16_t)((unsigned)dir < HW_DIRS_MAX ? 1u << dir : 0); /* the effect checks it */
 }
 
-void tl_recv_any(struct tl *tl, uint32_t bytes)
+void tl_recv_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
 {
-    struct lp_call *call = tl_start(tl, CALL_RECV_ANY, bytes);
+    (void)start_receive(tl, CALL_RECV, dir, tile);
+}
+
+void tl_recv_any_tile(struct tl *tl, struct tl_tile tile)
+{
+    struct lp_call *call = start_tile(tl, CALL_RECV_ANY, tile);
     call->dir = HW_DIRS_MAX;
     call->dirs = tl->p->installed;
 }
 
-void tl_recv_all(struct tl *tl, uint32_t dirs, uint32_t bytes)
+void tl_recv_all_tile(struct tl *tl, uint32_t dirs, struct tl_tile tile)
 {
     if (dirs >> HW_DIRS_MAX != 0)
         tl_fail(tl, "IpcqInvalidDirection: ",
                 ": recv_all of the set 0x%x; a set has a bit for each of the directions 0 to %d",
                 dirs, HW_DIRS_MAX - 1);
-    struct lp_call *call = tl_start(tl, CALL_RECV_ALL, bytes);
+    struct lp_call *call = start_tile(tl, CALL_RECV_ALL, tile);
     call->dir = dirs ? (uint8_t)__builtin_ctz(dirs) : HW_DIRS_MAX;
     call->dirs = (uint16_t)dirs;
 }
 
-void tl_recv_into(struct tl *tl, enum hw_dir dir, struct lp_operand dst, uint32_t bytes)
+void tl_recv_into_tile(struct tl *tl, enum hw_dir dir, struct lp_operand dst, struct tl_tile tile)
 {
-    start_receive(tl, CALL_RECV_INTO, dir, bytes)->dst = dst;
-    check_range(tl, CALL_RECV_INTO, dst, bytes);
+    start_receive(tl, CALL_RECV_INTO, dir, tile)->dst = dst;
+    check_range(tl, CALL_RECV_INTO, dst, tile.bytes);
 }
 
-void tl_recv_async(struct tl *tl, enum hw_dir dir, uint32_t bytes)
+void tl_recv_async_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
 {
-    (void)start_receive(tl, CALL_RECV_ASYNC, dir, bytes);
+    (void)start_receive(tl, CALL_RECV_ASYNC, dir, tile);
 }
 
 struct tl_future tl_future(const struct tl *tl)
@@ -354,12 +400,20 @@ struct tl_future tl_future(const struct tl *tl)
     const struct lp_call *call = &tl->kernel->call;
     if (call->kind != CALL_RECV_ASYNC)
         tl_fail(tl, "", ": tl_future() behind another call than recv_async");
-    return (struct tl_future){.tile = call->peer, .bytes = call->bytes, .dir = call->dir + 1u};
+    struct tl_future future = {.tile = call->peer,
+                               .dir = call->dir + 1u,
+                               .named = {.bytes = call->bytes,
+                                         .dtype = (enum lp_dtype)call->dtype,
+                                         .dim = {call->dim[0], call->dim[1]}}};
+    if (call->dims == LP_DIMS_MAX)
+        future.named.dim[2] =
+            call->bytes / tl_itemsize(future.named.dtype) / call->dim[0] / call->dim[1];
+    return future;
 }
 
 void tl_wait(struct tl *tl, struct tl_future future)
 {
-    struct lp_call *call = tl_start(tl, CALL_WAIT, future.bytes);
+    struct lp_call *call = start_tile(tl, CALL_WAIT, future.named);
     call->dir =
         (uint8_t)(future.dir > 0 && future.dir <= HW_DIRS_MAX ? future.dir - 1 : HW_DIRS_MAX);
     call->dirs = (uint16_t)(1u << call->dir);

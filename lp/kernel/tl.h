@@ -94,10 +94,23 @@ struct tl_args {
 
 struct tl; /* a kernel's view of its PE, valid during one entry */
 
+/*
+ * A tile as a send or a receive names it: its bytes, then, by name, its type and its shape,
+ * row-major: tl_send(tl, HW_DIR_E, tl_tcm(0), 64, .dtype = LP_F32, .dim = {4, 4}) Not given are the
+ * launch's type, and one dimension. A shape has as many elements as the bytes.
+ */
+struct tl_tile {
+    uint32_t bytes;
+    enum lp_dtype dtype;       /* 0: the launch's */
+    uint32_t dim[LP_DIMS_MAX]; /* the first 0 ends them */
+};
+#define TL_TILE(...) ((struct tl_tile){.bytes = __VA_ARGS__})
+
 /* A receive that tl_recv_async() has begun; zero: none. */
 struct tl_future {
-    uint32_t tile, bytes;
+    uint32_t tile;
     uint32_t dir; /* the direction's number + 1 */
+    struct tl_tile named;
 };
 /* The receive that began `receives` later, in the same direction and of as many bytes, if no other
  * receive of that direction lies between them. */
@@ -202,30 +215,63 @@ void tl_wait_dma(struct tl *tl, uint32_t handle);
 void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
                  uint32_t bytes);
 
+/* The calls on queues end with the tile, as struct tl_tile says: its bytes, .dtype, .dim. */
+
 /* Sends src in a direction. Blocks while the peer's ring is full. */
-void tl_send(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes);
+#define tl_send(tl, dir, src, ...) tl_send_named((tl), (dir), (src), TL_TILE(__VA_ARGS__))
 /* Receives the next tile from a direction; tl_received() names it afterwards. */
-void tl_recv(struct tl *tl, enum hw_dir dir, uint32_t bytes);
+#define tl_recv(tl, dir, ...) tl_recv_named((tl), (dir), TL_TILE(__VA_ARGS__))
 /* From any installed direction that has a tile. The search starts after the direction that was
  * served last. */
-void tl_recv_any(struct tl *tl, uint32_t bytes);
+#define tl_recv_any(tl, ...) tl_recv_any_tile((tl), TL_TILE(__VA_ARGS__))
 /*
  * Asks for the next tile of a direction, and goes on. The tile is this receive's: no later receive
  * takes it. tl_future() names the receive, before the kernel's next call. tl_wait() takes the tile;
  * tl_received() names it afterwards. Any number of receives may be under way, and they may be
  * waited for in any order, each once, before the kernel ends.
  */
-void tl_recv_async(struct tl *tl, enum hw_dir dir, uint32_t bytes);
+#define tl_recv_async(tl, dir, ...) tl_recv_async_tile((tl), (dir), TL_TILE(__VA_ARGS__))
 struct tl_future tl_future(const struct tl *tl);
 void tl_wait(struct tl *tl, struct tl_future future);
 struct lp_operand tl_received(const struct tl *tl);
 /* One tile from each of a set of directions (one bit each), in any order of arrival;
  * tl_received_from() names them afterwards. */
-void tl_recv_all(struct tl *tl, uint32_t dirs, uint32_t bytes);
+#define tl_recv_all(tl, dirs, ...) tl_recv_all_tile((tl), (dirs), TL_TILE(__VA_ARGS__))
 struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir);
 /* Receives a tile and copies it to a place in TCM, in the PE's HBM slice or in the cube's SRAM
  * (recv_mode copy_to_dst). Blocks until it is there. */
-void tl_recv_into(struct tl *tl, enum hw_dir dir, struct lp_operand dst, uint32_t bytes);
+#define tl_recv_into(tl, dir, dst, ...) tl_recv_into_tile((tl), (dir), (dst), TL_TILE(__VA_ARGS__))
+
+void tl_send_tile(struct tl *tl, enum hw_dir dir, struct lp_operand src, struct tl_tile tile);
+void tl_recv_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile);
+void tl_recv_any_tile(struct tl *tl, struct tl_tile tile);
+void tl_recv_async_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile);
+void tl_recv_all_tile(struct tl *tl, uint32_t dirs, struct tl_tile tile);
+void tl_recv_into_tile(struct tl *tl, enum hw_dir dir, struct lp_operand dst, struct tl_tile tile);
+
+/* The most frequent calls mostly name bytes only: where the compiler sees it, nothing else is
+ * passed. */
+void tl_send_bytes(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes);
+void tl_recv_bytes(struct tl *tl, enum hw_dir dir, uint32_t bytes);
+#define TL_BYTES_ONLY(tile)                                                                        \
+    (__builtin_constant_p((tile).dtype) && __builtin_constant_p((tile).dim[0]) &&                  \
+     (tile).dtype == 0 && (tile).dim[0] == 0)
+static inline void tl_send_named(struct tl *tl, enum hw_dir dir, struct lp_operand src,
+                                 struct tl_tile tile)
+{
+    if (TL_BYTES_ONLY(tile))
+        tl_send_bytes(tl, dir, src, tile.bytes);
+    else
+        tl_send_tile(tl, dir, src, tile);
+}
+static inline void tl_recv_named(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
+{
+    if (TL_BYTES_ONLY(tile))
+        tl_recv_bytes(tl, dir, tile.bytes);
+    else
+        tl_recv_tile(tl, dir, tile);
+}
+
 /* dst (TCM) <- a (math) b, element by element; dst may be a. */
 void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a,
              struct lp_operand b, uint32_t elements);

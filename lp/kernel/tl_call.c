@@ -171,7 +171,8 @@ static uint64_t next_load_bytes(const struct tl *tl)
 static bool load_operands(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
-    while (call->operand < 2) {
+    const uint32_t operands = fetches(call) ? 2 : 1; /* a tile's dimensions are in b's place */
+    while (call->operand < operands) {
         if (loaded_from(tl, current_operand(call)) != HW_MEMORY_TCM && next_load_bytes(tl) > 0) {
             tl->local_ps += tl_issue_ps(tl, ISSUE_MEMORY, 1 + 2 * call->tile + call->operand);
             call->step = STEP_OPERAND;

@@ -36,11 +36,15 @@ static void check_direction(struct tl *tl, enum hw_dir dir)
             *installed ? installed : "none");
 }
 
-static uint8_t slot_space(enum hw_memory memory)
+/* The shape of the call's tile, in its record. */
+static void note_shape(const struct tl *tl, struct lp_op *op)
 {
-    return memory == HW_MEMORY_TCM   ? LP_SPACE_TCM
-           : memory == HW_MEMORY_HBM ? LP_SPACE_HBM
-                                     : LP_SPACE_SRAM;
+    const struct lp_call *call = &tl->kernel->call;
+    const uint8_t dtype = call->dtype != 0 ? call->dtype : tl_args(tl)->dtype;
+    op->dtype = dtype;
+    op->dims = call->dims > 0 ? call->dims : 1;
+    op->dim[0] = call->dims > 0 ? call->dim[0] : call->bytes / tl_itemsize((enum lp_dtype)dtype);
+    op->dim[1] = call->dims > 0 ? call->dim[1] : 0;
 }
 
 static void emit_send(struct tl *tl, uint32_t seq)
@@ -51,12 +55,16 @@ static void emit_send(struct tl *tl, uint32_t seq)
     enum hw_dir peer_dir = HW_DIRS_MAX;
     cw_check(tl->run->ctx, lp_queue_peer(m, lp_pe_index(tl->run, tl->pe), (enum hw_dir)call->dir,
                                          &peer, &peer_dir));
-    const struct lp_endpoint endpoint = lp_endpoint_of(m, peer, peer_dir);
-    const uint32_t slot = seq % endpoint.n_slots * endpoint.slot_size;
-    TL_EMIT_OP(
-        tl, .kind = LP_OP_SEND, .dir = call->dir, .bytes = call->bytes, .seq = seq, .peer = peer,
-        .peer_dir = (uint8_t)peer_dir, .a = call->a,
-        .dst = {.space = slot_space(endpoint.buffer_kind), .at = endpoint.rx_base_offset + slot});
+    struct lp_op op = {.kind = LP_OP_SEND,
+                       .dir = call->dir,
+                       .bytes = call->bytes,
+                       .seq = seq,
+                       .peer = peer,
+                       .peer_dir = (uint8_t)peer_dir,
+                       .a = call->a,
+                       .dst = lp_slot_of(m, peer, peer_dir, seq)};
+    note_shape(tl, &op);
+    tl_emit_op(tl, &op);
 }
 
 void tl_effect_send(struct tl *tl)
@@ -162,11 +170,16 @@ static bool take_tile(struct tl *tl, enum hw_dir dir, uint32_t seq, int64_t *cre
     return true;
 }
 
-void tl_emit_recv(struct tl *tl)
+void tl_emit_recv_op(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
-    TL_EMIT_OP(tl, .kind = LP_OP_RECV, .dir = tl->kernel->received_dir, .bytes = call->bytes,
-               .seq = tl->kernel->received_seq, .dst = call->dst); /* none, or copy_to_dst */
+    struct lp_op op = {.kind = LP_OP_RECV,
+                       .dir = tl->kernel->received_dir,
+                       .bytes = call->bytes,
+                       .seq = tl->kernel->received_seq,
+                       .dst = call->dst}; /* none, or copy_to_dst */
+    note_shape(tl, &op);
+    tl_emit_op(tl, &op);
 }
 
 /* recv_mode copy_to_dst. To HBM or SRAM it is a store of its own, from a slot outside TCM a copy.

@@ -17,7 +17,12 @@ void tl_effect_move_tile(struct tl *tl);
 bool tl_has_received(const struct tl *tl, enum hw_dir dir, uint32_t seq);
 /* The kernel ends: each recv_async has been waited for. */
 void tl_check_all_received(struct tl *tl);
-/* The record of the tile that has just been received. */
-void tl_emit_recv(struct tl *tl);
+/* The record of the tile that has just been received, if the host wants operations. */
+void tl_emit_recv_op(struct tl *tl);
+static inline void tl_emit_recv(struct tl *tl)
+{
+    if (tl->run->m->emit.ops)
+        tl_emit_recv_op(tl);
+}
 
 #endif

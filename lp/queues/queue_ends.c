@@ -156,6 +156,17 @@ struct lp_endpoint lp_endpoint_of(const struct lp_model *m, uint32_t pe_index, e
     return endpoint;
 }
 
+struct lp_operand lp_slot_of(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir,
+                             uint32_t seq)
+{
+    static const uint8_t space[] = {[HW_MEMORY_TCM] = LP_SPACE_TCM,
+                                    [HW_MEMORY_HBM] = LP_SPACE_HBM,
+                                    [HW_MEMORY_SRAM] = LP_SPACE_SRAM};
+    const struct lp_endpoint ring = lp_endpoint_of(m, pe_index, dir);
+    return (struct lp_operand){.space = space[ring.buffer_kind],
+                               .at = ring.rx_base_offset + seq % ring.n_slots * ring.slot_size};
+}
+
 /* ---- tables of the machine's own queues ------------------------------------------------------ */
 
 /* A credit of direction `dir` takes the same time in every SIP that has the direction: asks the

@@ -31,6 +31,9 @@ struct lp_endpoint {
 };
 /* The receive ring of a PE's direction. */
 struct lp_endpoint lp_endpoint_of(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir);
+/* The slot of tile `seq` in it. */
+struct lp_operand lp_slot_of(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir,
+                             uint32_t seq);
 
 /* Directions that an IpcqInitMsg installs on this PE, one bit each. */
 uint16_t lp_directions(const struct lp_model *m, uint32_t pe_index);

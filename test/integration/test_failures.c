@@ -98,6 +98,21 @@ static void a_tile_of_another_size_than_its_receive(void **state)
 
 #define LINE_41 " (at test/plugins/broken_kernels.c:41)"
 
+static void a_tile_of_another_type_or_shape_than_its_receive(void **state)
+{
+    (void)state;
+    EXPECT_FAILURE("wrong_type", "--set defaults.strict_validation=true",
+                   "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 32 bytes of f32 "
+                   "(4 x 2), and PE 0.1.0 received it from direction W, at ",
+                   " ns, as 32 bytes of f16; both ends must name one type and one shape");
+    EXPECT_FAILURE("wrong_shape", "--set defaults.strict_validation=true --no-data", "(4 x 2), and",
+                   " ns, as 32 bytes of f32 (2 x 4); both ends");
+    struct run_output output =
+        run_line(0, "run --preset tiny --ccl %s --set defaults.strict_validation=true",
+                 built_plugin_name_symbol(&plugin, "right_shape", "none"));
+    run_output_free(&output);
+}
+
 static void a_circle_of_receives(void **state)
 {
     (void)state;
@@ -354,7 +369,7 @@ static void the_result_of_a_run_that_fails_has_the_sizes_before(void **state)
 {
     (void)state;
     struct run_output output =
-        run_line(3, "run --preset tiny --bytes 1KiB:2KiB:x2 --max-events 500 --json -");
+        run_line(3, "run --preset tiny --bytes 1KiB:2KiB:x2 --max-events 600 --json -");
     json_t *const root = json_loads(output.out, 0, NULL);
     assert_non_null(root);
     assert_non_null(json_object_get(root, "error"));
@@ -372,6 +387,7 @@ int main(void)
         cmocka_unit_test(a_failure_of_the_machine_names_no_rank),
         cmocka_unit_test(a_loaded_algorithm_of_another_collective),
         cmocka_unit_test(a_tile_of_another_size_than_its_receive),
+        cmocka_unit_test(a_tile_of_another_type_or_shape_than_its_receive),
         cmocka_unit_test(a_circle_of_receives),
         cmocka_unit_test(the_logs_of_a_run_that_fails_end_with_the_failure),
         cmocka_unit_test(the_result_of_a_run_that_fails_has_the_sizes_before),

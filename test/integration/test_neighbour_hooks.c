@@ -52,6 +52,7 @@ static void a_hook_may_replace_the_map(void **state)
 {
     (void)state;
     run_and_compare("replaced", "none", false);
+    run_and_compare("replaced", "custom", false);
     run_and_compare("replaced", "tree_binary", false);
 }
 
@@ -114,6 +115,19 @@ static void an_all_gather_goes_by_what_the_hook_leaves(void **state)
     }
 }
 
+static void a_custom_topology_is_the_hook_s(void **state)
+{
+    (void)state;
+    struct run_output output =
+        run_line(2, "run " TENSOR " --ccl %s",
+                 built_plugin_name_symbol(&plugin, "without_a_hook", "custom"));
+    assert_non_null(strstr(output.err, "ccl.yaml:6:15: topology custom: the module of built has no "
+                                       "neighbors() hook, which would say who is joined with whom; "
+                                       "legal: a module with one, or a topology by name, such as "
+                                       "ring_1d\n"));
+    run_output_free(&output);
+}
+
 static void a_broadcast_over_a_hook_without_queues_names_the_module(void **state)
 {
     (void)state;
@@ -131,6 +145,7 @@ int main(void)
         cmocka_unit_test(a_hook_may_drop_a_direction),
         cmocka_unit_test(a_direction_dropped_at_one_end_is_refused),
         cmocka_unit_test(an_all_gather_goes_by_what_the_hook_leaves),
+        cmocka_unit_test(a_custom_topology_is_the_hook_s),
         cmocka_unit_test(a_broadcast_over_a_hook_without_queues_names_the_module),
     };
     return cmocka_run_group_tests_name("neighbour hooks", tests, build, clean);

@@ -129,7 +129,13 @@ static void the_files_are_the_same_for_any_threads(void **state)
         lines++;
     for (const char *at = replay.out; at != NULL; at = strchr(at, '\n'), at += at != NULL)
         tiles += strncmp(at, "ipcq_", 5) == 0;
-    assert_int_equal(lines, tiles); /* both know of each send and receive */
+    assert_int_equal(lines, tiles);                      /* both know of each send and receive */
+    assert_non_null(strstr(replay.out, " shape 2048 ")); /* of bf16, 4,096 bytes */
+    const char *const recv = strstr(replay.out, "ipcq_recv ");
+    assert_non_null(recv);
+    const char *const source = strstr(recv, " a tcm 0x"), *const end = strchr(recv, '\n');
+    const char *const sender = strstr(recv, " peer ");
+    assert_true(source != NULL && source < end && sender != NULL && sender < end);
     free(trace.data);
     run_output_free(&replay);
 }
@@ -147,7 +153,8 @@ static void a_log_that_is_not_whole_is_refused_with_its_place(void **state)
     write_file("changed", log.data, log.size);
     static const char *const cases[][2] = {
         {"half", "/half:0: the file ends in the middle of a Zstandard frame: it is truncated\n"},
-        {"none", "/none:0: this is no op log of version 2: it begins otherwise\n"},
+        {"none",
+         "/none:0: this is no op log of version 3: it begins otherwise; run again with --op-log\n"},
         {"text", "/text:0: this is no op log (Unknown frame descriptor); expected an op log, a "
                  "Zstandard stream with a window of at most 8 MiB, as cubewarp run --op-log writes "
                  "it\n"},

@@ -40,7 +40,7 @@ DATA_TESTS = [
 ]
 # Of the machine: bugs in lp/.
 LP = "test/unit/lp/test_lp_"
-LP_TESTS = [("asan", LP + name, {}) for name in ("operands", "unreceived", "futures", "ipcq", "failures")]
+LP_TESTS = [("asan", LP + name, {}) for name in ("operands", "unreceived", "futures", "tiles", "ipcq", "failures")]
 
 
 def tests_of(mutant):

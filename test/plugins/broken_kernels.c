@@ -7,7 +7,7 @@
 CCL_PLUGIN;
 
 struct frame {
-    uint16_t line, reserved;
+    uint16_t line, part;
     uint32_t i;
 };
 
@@ -126,6 +126,32 @@ static enum tl_status never_waited_run(struct tl *tl, void *state)
 }
 CALLS(waits_for_nothing, tl_wait(tl, (struct tl_future){0}))
 
+/* F2: cube 0 sends 4 x 2 elements of f32, and cube 1 receives. */
+static enum tl_status send_4_by_2(struct tl *tl, struct frame *f,
+                                  enum tl_status (*receive)(struct tl *tl, struct frame *f))
+{
+    TL_BEGIN(&f->line);
+    if (tl_place(tl).cube == 0)
+        TL_CALL(&f->line, tl_send(tl, HW_DIR_E, tl_tcm(0), 32, .dtype = LP_F32, .dim = {4, 2}));
+    if (tl_place(tl).cube == 1)
+        TL_RUN(&f->line, receive(tl, f));
+    TL_END(&f->line);
+}
+#define RECEIVES_AS(name_, ...)                                                                    \
+    static enum tl_status name_##_receive(struct tl *tl, struct frame *f)                          \
+    {                                                                                              \
+        TL_BEGIN(&f->part);                                                                        \
+        TL_CALL(&f->part, tl_recv(tl, HW_DIR_W, __VA_ARGS__));                                     \
+        TL_END(&f->part);                                                                          \
+    }                                                                                              \
+    static enum tl_status name_##_run(struct tl *tl, void *state)                                  \
+    {                                                                                              \
+        return send_4_by_2(tl, state, name_##_receive);                                            \
+    }
+RECEIVES_AS(wrong_type, 32)
+RECEIVES_AS(wrong_shape, 32, .dtype = LP_F32, .dim = {2, 4})
+RECEIVES_AS(right_shape, 32, .dtype = LP_F32, .dim = {4, 2})
+
 static bool takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe)
 {
     (void)call, (void)cube;
@@ -159,6 +185,9 @@ ALGORITHM(dot_no_rows);
 ALGORITHM(dot_many_rows);
 ALGORITHM(dot_range);
 ALGORITHM(load_range);
+ALGORITHM(wrong_type);
+ALGORITHM(wrong_shape);
+ALGORITHM(right_shape);
 ALGORITHM(never_waited);
 ALGORITHM(waits_for_nothing);
 ALGORITHM(send_range);

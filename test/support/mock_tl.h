@@ -379,24 +379,35 @@ static inline void mock_begin(struct tl *tl, enum mock_kind kind, uint32_t dir, 
     tl->p->dir = dir;
     tl->p->bytes = bytes;
 }
-void tl_send(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes)
+void tl_send_tile(struct tl *tl, enum hw_dir dir, struct lp_operand src, struct tl_tile tile)
 {
-    mock_begin(tl, MOCK_SEND, dir, bytes);
+    mock_begin(tl, MOCK_SEND, dir, tile.bytes);
     tl->p->src = src;
 }
-void tl_recv(struct tl *tl, enum hw_dir dir, uint32_t bytes)
+void tl_recv_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
 {
-    mock_begin(tl, MOCK_RECV, dir, bytes);
+    mock_begin(tl, MOCK_RECV, dir, tile.bytes);
 }
-void tl_recv_any(struct tl *tl, uint32_t bytes) { mock_begin(tl, MOCK_RECV_ANY, 0, bytes); }
+void tl_recv_any_tile(struct tl *tl, struct tl_tile tile)
+{
+    mock_begin(tl, MOCK_RECV_ANY, 0, tile.bytes);
+}
+void tl_send_bytes(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes)
+{
+    tl_send_tile(tl, dir, src, (struct tl_tile){.bytes = bytes});
+}
+void tl_recv_bytes(struct tl *tl, enum hw_dir dir, uint32_t bytes)
+{
+    tl_recv_tile(tl, dir, (struct tl_tile){.bytes = bytes});
+}
 static inline void mock_lacks(struct tl *tl, const char *call)
 {
     (void)tl;
     fail_msg("the mock runtime has no %s", call);
 }
-void tl_recv_async(struct tl *tl, enum hw_dir dir, uint32_t bytes)
+void tl_recv_async_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
 {
-    (void)dir, (void)bytes, mock_lacks(tl, "recv_async");
+    (void)dir, (void)tile, mock_lacks(tl, "recv_async");
 }
 struct tl_future tl_future(const struct tl *tl)
 {
@@ -404,9 +415,9 @@ struct tl_future tl_future(const struct tl *tl)
     return (struct tl_future){0};
 }
 void tl_wait(struct tl *tl, struct tl_future future) { (void)future, mock_lacks(tl, "wait"); }
-void tl_recv_all(struct tl *tl, uint32_t dirs, uint32_t bytes)
+void tl_recv_all_tile(struct tl *tl, uint32_t dirs, struct tl_tile tile)
 {
-    mock_begin(tl, MOCK_RECV_ALL, 0, bytes);
+    mock_begin(tl, MOCK_RECV_ALL, 0, tile.bytes);
     tl->p->dirs = dirs;
 }
 struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir)
@@ -474,9 +485,9 @@ void tl_wait_notify(struct tl *tl, uint32_t peer, uint32_t tag)
 void tl_fork(struct tl *tl, uint32_t streams) { (void)streams, mock_lacks(tl, "fork"); }
 void tl_join(struct tl *tl) { mock_lacks(tl, "join"); }
 void tl_barrier(struct tl *tl) { mock_lacks(tl, "barrier"); }
-void tl_recv_into(struct tl *tl, enum hw_dir dir, struct lp_operand dst, uint32_t bytes)
+void tl_recv_into_tile(struct tl *tl, enum hw_dir dir, struct lp_operand dst, struct tl_tile tile)
 {
-    (void)dir, (void)dst, (void)bytes, mock_lacks(tl, "recv_into");
+    (void)dir, (void)dst, (void)tile, mock_lacks(tl, "recv_into");
 }
 void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype from, enum lp_dtype to,
              uint32_t elements)

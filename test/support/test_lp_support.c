@@ -84,11 +84,13 @@ static void start_fork(struct tl *tl, struct script_frame *f, const struct line 
     tl_fork(tl, streams);
 }
 
+#define TILE_OF(line)                                                                              \
+    (line)->n, .dtype = (line)->dtype, .dim = {(line)->dim[0], (line)->dim[1], (line)->dim[2]}
 static void start_call(struct tl *tl, struct script_frame *f, const struct line *line)
 {
     switch (line->call) {
     case DO_SEND:
-        tl_send(tl, line->dir, tl_tcm(0), line->n);
+        tl_send(tl, line->dir, tl_tcm(0), TILE_OF(line));
         break;
     case DO_SEND_FROM:
         tl_send(tl, line->dir, line->src, line->n);
@@ -97,23 +99,24 @@ static void start_call(struct tl *tl, struct script_frame *f, const struct line 
         tl_send(tl, line->dir, tl_last(f->last), line->n);
         break;
     case DO_RECV:
-        tl_recv(tl, line->dir, line->n);
+        tl_recv(tl, line->dir, TILE_OF(line));
         break;
     case DO_RECV_ANY:
-        tl_recv_any(tl, line->n);
+        tl_recv_any(tl, TILE_OF(line));
         break;
     case DO_RECV_ASYNC:
-        tl_recv_async(tl, line->dir, line->n);
+        tl_recv_async(tl, line->dir, TILE_OF(line));
         break;
     case DO_WAIT:
-        tl_wait(tl, (struct tl_future){f->future[line->index].tile, line->n,
-                                       f->future[line->index].dir});
+        tl_wait(tl, (struct tl_future){.tile = f->future[line->index].tile,
+                                       .dir = f->future[line->index].dir,
+                                       .named = {TILE_OF(line)}});
         break;
     case DO_RECV_INTO:
-        tl_recv_into(tl, line->dir, line->dst, line->n);
+        tl_recv_into(tl, line->dir, line->dst, TILE_OF(line));
         break;
     case DO_RECV_ALL:
-        tl_recv_all(tl, (uint32_t)line->at, line->n);
+        tl_recv_all(tl, (uint32_t)line->at, TILE_OF(line));
         break;
     case DO_NOTIFY:
         tl_notify(tl, line->peer, line->index);

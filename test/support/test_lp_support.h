@@ -64,6 +64,8 @@ struct line {
     uint32_t peer, index;
     struct lp_operand dst, src;
     const struct line *stream[TL_CONTEXTS_MAX - 1];
+    enum lp_dtype dtype; /* of a tile; 0: the launch's */
+    uint32_t dim[LP_DIMS_MAX];
 };
 #define LINE(call_, ...)                                                                           \
     {                                                                                              \

@@ -252,14 +252,14 @@ static void set_has_the_same_checks(void **state)
     expect_set("system.sips.count=010",
                "--set system.sips.count=010: system.sips.count: expected a whole number from 1 to "
                "16384; found '010'; a leading zero may mean another base: leave it out\n");
-    expect_set(
-        "algorithms.birs.modul=x",
-        "--set algorithms.birs.modul=x: unknown key 'modul' in algorithms.birs; did you "
-        "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
-        "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, vc, vc_chunk_size, "
-        "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
-        "strict_validation, host_copy, world_size, root, rank_invariant, overlap_exchange, n_elem, "
-        "birs_enable, mesh_max_bytes, min_slice_align, slice_rounding, mate, package\n");
+    expect_set("algorithms.birs.modul=x",
+               "--set algorithms.birs.modul=x: unknown key 'modul' in algorithms.birs; did you "
+               "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
+               "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, vc, vc_chunk_size, "
+               "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
+               "strict_validation, host_copy, world_size, root, root_cube, rank_invariant, "
+               "overlap_exchange, n_elem, "
+               "birs_enable, mesh_max_bytes, min_slice_align, slice_rounding, mate, package\n");
     static const char *const sets[] = {"system.sips.count=6", "system.sips.w=3", "system.sips.h=2"};
     config_free(load_with(NULL, sets, COUNT_OF(sets)));
 }

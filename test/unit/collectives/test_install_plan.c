@@ -186,7 +186,7 @@ static void unknown_names_are_answered_with_the_known_ones(void **state)
     assert_int_equal(logical_find("star", 4, &hw, &logical, &error), CW_USAGE);
     assert_string_equal(error.text,
                         "topology: no logical topology 'star'; there are ring_1d, ring_1d_unidir, "
-                        "mesh_2d, torus_2d, mesh_2d_no_wrap, tree_binary, none");
+                        "mesh_2d, torus_2d, mesh_2d_no_wrap, tree_binary, none, custom");
 }
 
 static void mappers_choose_the_pes_that_their_names_say(void **state)

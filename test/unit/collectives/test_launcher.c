@@ -111,9 +111,9 @@ static void looks_around(int rank, void *arg)
 {
     struct world *world = arg;
     assert_int_equal(world->started++, rank); /* one worker for each, in rank order */
+    dist_init_process_group("ahbm");
     assert_int_equal(dist_get_rank(), rank);
     assert_int_equal(dist_get_world_size(), 6);
-    dist_init_process_group("ahbm");
     dist_cooperative_yield();
     assert_int_equal(dist_get_rank(), rank);
 }
@@ -297,6 +297,66 @@ static void a_program_without_a_group_or_with_another_backend_is_told(void **sta
     free_world(world);
 }
 
+static void joins_twice(int rank, void *arg)
+{
+    (void)rank, (void)arg;
+    dist_init_process_group("ahbm");
+    dist_init_process_group("ahbm");
+}
+
+static void joins_two_groups_in_turn(int rank, void *arg)
+{
+    struct world *world = arg;
+    for (int i = 0; i < 2; i++) {
+        dist_init_process_group("ahbm");
+        assert_int_equal(dist_get_rank(), rank);
+        world->started++;
+        dist_destroy_process_group();
+    }
+}
+
+static void a_second_group_beside_the_first_is_refused(void **state)
+{
+    (void)state;
+    struct world *world = make_world(2, 1, NULL, false);
+    run_badly(world, joins_twice, CW_PROGRAM_FAILED,
+              "2 of 2 ranks failed\n"
+              "  rank 0: dist_init_process_group: rank 0 is in a process group already; legal: "
+              "once, or after dist_destroy_process_group\n"
+              "  rank 1: dist_init_process_group: rank 1 is in a process group already; legal: "
+              "once, or after dist_destroy_process_group");
+    run_well(world, joins_two_groups_in_turn);
+    assert_int_equal(world->started, 4);
+    free_world(world);
+}
+
+static void asks_for_its_rank(int rank, void *arg)
+{
+    (void)rank, (void)arg;
+    (void)dist_get_rank();
+}
+
+static void asks_for_the_world_size(int rank, void *arg)
+{
+    (void)rank, (void)arg;
+    dist_init_process_group("ahbm");
+    dist_destroy_process_group();
+    (void)dist_get_world_size();
+}
+
+static void rank_and_world_size_are_a_group_s(void **state)
+{
+    (void)state;
+    struct world *world = make_world(2, 1, NULL, false);
+    run_badly(world, asks_for_its_rank, CW_PROGRAM_FAILED,
+              "2 of 2 ranks failed\n  ranks 0-1: dist_get_rank: there is no process group; legal: "
+              "between dist_init_process_group and dist_destroy_process_group");
+    run_badly(world, asks_for_the_world_size, CW_PROGRAM_FAILED,
+              "2 of 2 ranks failed\n  ranks 0-1: dist_get_world_size: there is no process group; "
+              "legal: between dist_init_process_group and dist_destroy_process_group");
+    free_world(world);
+}
+
 static void names_no_operation(int rank, void *arg)
 {
     struct world *world = arg;
@@ -348,7 +408,7 @@ static int launch_receivers(struct world *world, struct cw_error *error)
 
 #define DEADLOCK                                                                                   \
     "IpcqDeadlock: 2 kernels wait and nothing is left to happen: PE 1.0.0 waits for data from "    \
-    "global_E (at test/unit/collectives/test_launcher.c:333): its peer, PE 2.0.0, runs no "        \
+    "global_E (at test/unit/collectives/test_launcher.c:393): its peer, PE 2.0.0, runs no "        \
     "kernel. Each send needs a receive on the other side, in the opposite direction\n"             \
     "0.0.0 global_E my_head=0 my_tail=0 peer_head_cache=0 peer_tail_cache=0\n"                     \
     "1.0.0 global_E my_head=0 my_tail=0 peer_head_cache=0 peer_tail_cache=0"
@@ -406,6 +466,8 @@ int main(void)
         cmocka_unit_test(a_rank_that_ends_before_the_collective_is_missed_by_name),
         cmocka_unit_test(one_error_lists_every_rank_s),
         cmocka_unit_test(a_program_without_a_group_or_with_another_backend_is_told),
+        cmocka_unit_test(a_second_group_beside_the_first_is_refused),
+        cmocka_unit_test(rank_and_world_size_are_a_group_s),
         cmocka_unit_test(an_operation_that_there_is_not_is_refused_and_the_world_goes_on),
         cmocka_unit_test(a_drain_of_a_ranks_own_fails_as_its_error),
         cmocka_unit_test(eight_thousand_ranks_reduce_in_less_than_a_gigabyte),

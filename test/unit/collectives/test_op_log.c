@@ -67,9 +67,20 @@ static const struct lp_op ops[] = {
      .peer_dir = HW_DIR_W,
      .t_start_ps = INT64_MAX,
      .t_end_ps = INT64_MIN,
+     .dims = 3,
+     .dim = {10, 20},
      .a = {.space = LP_SPACE_TCM, .at = 2000},
      .dst = {.space = LP_SPACE_SRAM, .at = 8}},
-    {.kind = LP_OP_RECV, .pe = 1, .bytes = 2000, .dtype = LP_BF16, .dir = HW_DIR_W},
+    {.kind = LP_OP_RECV,
+     .pe = 1,
+     .bytes = 2000,
+     .dtype = LP_BF16,
+     .dir = HW_DIR_W,
+     .peer = 7,
+     .peer_dir = HW_DIR_E,
+     .dims = 1,
+     .dim = {1000},
+     .a = {.space = LP_SPACE_SRAM, .at = 8}},
     {.kind = LP_OP_MATH,
      .pe = 1,
      .bytes = 2000,
@@ -321,7 +332,7 @@ static struct file packed(const void *content, size_t bytes)
     "\"machine\":{\"sips\":1,\"cubes\":1,\"pes\":2,\"tcm_bytes\":4096,\"hbm_bytes\":4096,"         \
     "\"sram_bytes\":4096}"
 #define HEADER                                                                                     \
-    "cubewarp op log 2\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\",\"algorithm\":"   \
+    "cubewarp op log 3\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\",\"algorithm\":"   \
     "\"\",\"dtype\":\"f16\",\"redop\":\"sum\",\"seed\":1," MACHINE "}\n"
 
 static void refuse(const void *content, size_t bytes, const char *expected)
@@ -338,28 +349,32 @@ static void refuse(const void *content, size_t bytes, const char *expected)
 static void what_is_no_header_is_refused_with_what_is_legal(void **state)
 {
     (void)state;
-    REFUSE("", "f.zst:0: this is no op log of version 2: it begins otherwise");
-    REFUSE("cubewarp op log 1\n{}\n", "f.zst:0: this is no op log of version 2: it begins "
-                                      "otherwise");
-    REFUSE("cubewarp op log 2\n{}",
-           "f.zst:18: header: expected a line of JSON of at most 16384 bytes");
-    REFUSE("cubewarp op log 2\n[}\n", "f.zst:20: header: expected a JSON object: unexpected token "
-                                      "near '}'");
+    REFUSE("",
+           "f.zst:0: this is no op log of version 3: it begins otherwise; run again with --op-log");
+    REFUSE("cubewarp op log 1\n{}\n", "f.zst:0: this is no op log of version 3: it begins "
+                                      "otherwise; run again with --op-log");
     REFUSE("cubewarp op log 2\n{}\n",
+           "f.zst:0: this is no op log of version 3: it begins otherwise; "
+           "run again with --op-log");
+    REFUSE("cubewarp op log 3\n{}",
+           "f.zst:18: header: expected a line of JSON of at most 16384 bytes");
+    REFUSE("cubewarp op log 3\n[}\n", "f.zst:20: header: expected a JSON object: unexpected token "
+                                      "near '}'");
+    REFUSE("cubewarp op log 3\n{}\n",
            "f.zst:18: header: version: expected a string of at most 63 bytes");
-    REFUSE("cubewarp op log 2\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
+    REFUSE("cubewarp op log 3\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
            "\"algorithm\":\"\",\"dtype\":\"f8\",\"redop\":\"sum\",\"seed\":1," MACHINE "}\n",
            "f.zst:18: header: dtype: expected f16, bf16 or f32");
-    REFUSE("cubewarp op log 2\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
+    REFUSE("cubewarp op log 3\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
            "\"algorithm\":\"\",\"dtype\":\"f16\",\"redop\":\"sum\",\"seed\":-1}\n",
            "f.zst:18: header: seed: expected a whole number from 0 to 9223372036854775807");
-    REFUSE("cubewarp op log 2\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
+    REFUSE("cubewarp op log 3\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
            "\"algorithm\":\"\",\"dtype\":\"f16\",\"redop\":\"sum\",\"seed\":1,\"machine\":{"
            "\"sips\":65536,\"cubes\":65536,\"pes\":65536,\"tcm_bytes\":1,\"hbm_bytes\":1,"
            "\"sram_bytes\":1}}\n",
            "f.zst:18: header: machine: 65536 SIPs of 65536 cubes of 65536 PEs; expected at most "
            "1073741824 PEs in all");
-    REFUSE("cubewarp op log 2\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
+    REFUSE("cubewarp op log 3\n{\"version\":\"1\",\"config_digest\":\"\",\"bench\":\"\","
            "\"algorithm\":\"\",\"dtype\":\"f16\",\"redop\":\"sum\",\"seed\":1,\"machine\":{"
            "\"sips\":1,\"cubes\":1,\"pes\":1,\"tcm_bytes\":4294967297}}\n",
            "f.zst:18: header: tcm_bytes: expected a whole number from 0 to 4294967296");
@@ -422,8 +437,9 @@ static void storage_is_limited_whatever_the_file_asks_for(void **state)
         if (seq >= 128)
             content[used++] = (char)(seq % 128 + 128);
         content[used++] = (char)(seq >= 128 ? seq / 128 : seq);
-        memcpy(content + used, "\x01\x00\x01\x00\x00\x00\x00", 7); /* peer, dir; a TCM; b, dst */
-        used += 7;
+        /* peer, dir; a TCM; shape; dst */
+        memcpy(content + used, "\x01\x00\x01\x00\x00\x00\x00\x00\x00", 9);
+        used += 9;
         if (used + 32 > sizeof content)
             break;
     }

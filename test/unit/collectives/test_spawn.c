@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "collectives/runtime/barrier.h"
+#include "collectives/runtime/dist_world.h"
 #include "collectives/runtime/spawn.h"
 
 struct scene {

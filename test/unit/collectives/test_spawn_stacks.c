@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "collectives/runtime/dist_world.h"
 #include "collectives/runtime/spawn.h"
 
 static void spawn_well(mp_worker_fn fn, uint32_t nprocs, void *arg)

@@ -1,0 +1,20 @@
+/*
+ * value_file.h: files of raw numbers that a host program brings: little-endian elements of one
+ * dtype, one behind the other, without a header. On the host, before a run.
+ */
+#ifndef BENCH_VALUE_FILE_H
+#define BENCH_VALUE_FILE_H
+
+#include <stdbool.h>
+
+#include "collectives/data/dtype.h"
+#include "core/cw.h"
+
+/* Reads a whole file, or standard input for "-"; the caller frees *values. CW_USAGE: it cannot be
+ * opened or read, and `option` is what named it; CW_NO_RESOURCE: out of memory. */
+int value_file_read(const char *option, const char *path, uint8_t **values, uint64_t *bytes,
+                    struct cw_error *error);
+/* No element is infinite or no number; else *at is the first that is. */
+bool value_file_is_finite(enum dtype dtype, const void *values, uint64_t count, uint64_t *at);
+
+#endif

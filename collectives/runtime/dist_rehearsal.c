@@ -1,0 +1,161 @@
+/* dist_rehearsal.c: see dist_rehearsal.h. */
+#include "collectives/runtime/dist_rehearsal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/relay.h"
+#include "collectives/runtime/dist_check.h"
+
+int dist_make_plans(const struct config *config, uint32_t world_size, struct install_plans **plans,
+                    struct cw_error *error)
+{
+    const char *key = "defaults.topology";
+    int code = build_install_plans(world_size, config->ccl.algorithm, &config->ccl, &config->hw,
+                                   plans, &key, error);
+    if (code == CW_USAGE)
+        return dist_refuse(config, key, error);
+    if (code == CW_OK)
+        code = dist_check_rings(config, install_plans_wiring(*plans), error);
+    if (code != CW_OK) {
+        install_plans_free(*plans);
+        *plans = NULL;
+    }
+    return code;
+}
+
+/* The tensors of a call, as the benches make them. */
+struct rehearsal {
+    const struct config *config;
+    const struct ccl_call *call;
+    const struct install_plans *plans;
+    struct tensor_space *space;
+    struct tensor **results, **others; /* [world size]; others: inputs that are no results */
+    uint32_t made;                     /* ranks that have them */
+};
+
+static struct tensor *place_tensor(const struct rehearsal *r, uint32_t rank, uint64_t n_elem,
+                                   struct cw_error *error)
+{
+    const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+    const struct dp_policy policy =
+        r->call->collective == CCL_REDUCE_SCATTER ? rows : install_plan_policy(r->plans);
+    const struct hw_config *const hw = r->call->hw;
+    const uint64_t cubes = policy.num_cubes != 0 ? policy.num_cubes : hw_cubes(hw);
+    const uint64_t pes = policy.num_pes != 0 ? policy.num_pes : hw_pes(hw);
+    const struct tensor_shape shape = {policy.cube == DP_ROW_WISE ? cubes : 1,
+                                       policy.pe == DP_COLUMN_WISE ? pes * n_elem : n_elem};
+    return tensor_create(r->space, install_plan_of(r->plans, rank).sip, shape,
+                         (enum dtype)r->call->dtype, &policy, error);
+}
+
+static int place_tensors(struct rehearsal *r, uint32_t rank, struct cw_error *error)
+{
+    const uint64_t n_elem = r->call->n_elem, ranks = r->call->world_size;
+    const bool scatters = r->call->collective == CCL_REDUCE_SCATTER;
+    const bool gathers = r->call->collective == CCL_ALL_GATHER;
+    r->made = rank + 1;
+    if (scatters || gathers) {
+        r->others[rank] = place_tensor(r, rank, n_elem, error);
+        if (r->others[rank] == NULL)
+            return error->exit_code;
+    }
+    const uint64_t of_result = scatters ? n_elem / ranks : gathers ? n_elem * ranks : n_elem;
+    r->results[rank] = place_tensor(r, rank, of_result, error);
+    return r->results[rank] != NULL ? CW_OK : error->exit_code;
+}
+
+/* Tensors have their places, and the validator accepts the results. */
+static int rehearse_tensors(struct rehearsal *r, struct cw_error *error)
+{
+    int code = CW_OK;
+    for (uint32_t rank = 0; rank < r->call->world_size && code == CW_OK; rank++)
+        code = place_tensors(r, rank, error);
+    const struct tensor_group group = {r->results, r->call->world_size};
+    if (code == CW_OK)
+        code = install_plans_validate(r->plans, &group, error);
+    return code == CW_USAGE ? dist_refuse(r->config, "defaults.validator", error) : code;
+}
+
+/* Scratch fits beside the tensors, on one rank as on all. */
+static int rehearse_scratch(const struct rehearsal *r, struct cw_error *error)
+{
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(r->call, NULL, error);
+    if (algorithm == NULL)
+        return error->exit_code;
+    if (algorithm->machine.scratch_bytes == NULL)
+        return CW_OK;
+    const uint64_t bytes = algorithm->machine.scratch_bytes(r->call);
+    struct cw_error found;
+    struct tensor *const scratch =
+        bytes > 0 ? tensor_create_bytes(r->space, install_plan_of(r->plans, 0).sip, bytes, &found)
+                  : NULL;
+    if (bytes > 0 && scratch == NULL)
+        return cw_error_set(error, (enum cw_exit)found.exit_code, "scratch of %s: %s",
+                            algorithm->name, found.text);
+    tensor_free(scratch);
+    return CW_OK;
+}
+
+/* The queues join all ranks, where the kernel goes along a tree of them. */
+static int rehearse_relay(const struct rehearsal *r, struct cw_error *error)
+{
+    const struct ccl_algorithm *const algorithm = install_plan_of(r->plans, 0).algorithm;
+    struct relay relay;
+    if (algorithm->machine.relay == CCL_RELAY_NONE)
+        return CW_OK;
+    const int code =
+        relay_make(install_plans_model(r->plans), &r->config->ccl.ranks, r->call->world_size, 0,
+                   algorithm->machine.relay == CCL_RELAY_BOTH, &relay, error);
+    if (code == CW_OK)
+        relay_free(&relay);
+    return code == CW_USAGE ? dist_refuse(r->config, "defaults.topology", error) : code;
+}
+
+static void drop_tensors(struct rehearsal *r)
+{
+    for (uint32_t rank = 0; rank < r->made; rank++) {
+        tensor_free(r->results[rank]);
+        tensor_free(r->others[rank]);
+    }
+    free(r->results);
+    free(r->others);
+    tensor_space_free(r->space);
+}
+
+static int rehearse_call(struct rehearsal *r, struct cw_error *error)
+{
+    const struct ccl_config *const ccl = &r->config->ccl;
+    const struct lp_wiring *const wiring = install_plans_wiring(r->plans);
+    const uint64_t rings =
+        ccl->buffer_kind != CCL_BUFFER_HBM ? 0
+        : wiring == NULL                   ? dist_ring_bytes(r->config, CCL_BUFFER_HBM)
+                         : (uint64_t)lp_wiring_rings_max(wiring) * ccl->n_slots * ccl->slot_bytes;
+    r->space = tensor_space_create(&r->config->hw, rings);
+    r->results = calloc(r->call->world_size, sizeof *r->results);
+    r->others = calloc(r->call->world_size, sizeof *r->others);
+    int code = r->space != NULL && r->results != NULL && r->others != NULL
+                   ? rehearse_relay(r, error)
+                   : cw_error_memory(error, "the rehearsal of a call");
+    if (code == CW_OK && r->call->collective != CCL_BARRIER)
+        code = rehearse_tensors(r, error);
+    if (code == CW_OK && r->call->collective != CCL_BARRIER)
+        code = rehearse_scratch(r, error);
+    drop_tensors(r);
+    return code;
+}
+
+int dist_rehearse(const struct config *config, const struct ccl_call *call, struct cw_error *error)
+{
+    struct install_plans *plans;
+    int code = dist_check_call(config, call, error);
+    if (code == CW_OK)
+        code = dist_make_plans(config, call->world_size, &plans, error);
+    if (code != CW_OK)
+        return code;
+    struct rehearsal rehearsal = {.config = config, .call = call, .plans = plans};
+    code = rehearse_call(&rehearsal, error);
+    install_plans_free(plans);
+    return code;
+}

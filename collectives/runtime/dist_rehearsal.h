@@ -1,0 +1,20 @@
+/*
+ * dist_rehearsal.h: the refusals of a run before its machine is built, and of its first call:
+ * topology, hooks, mapper, validator, rings, tensors. `cubewarp check` asks so
+ * without a machine. On the host, before drains; nothing is kept.
+ */
+#ifndef COLLECTIVES_DIST_REHEARSAL_H
+#define COLLECTIVES_DIST_REHEARSAL_H
+
+#include "collectives/runtime/install_plan.h"
+#include "collectives/algorithm.h"
+#include "collectives/config/config.h"
+
+/* The install plans of a configuration, whose receive rings fit; refused with the place of the
+ * value at fault. The caller frees. */
+int dist_make_plans(const struct config *config, uint32_t world_size, struct install_plans **plans,
+                    struct cw_error *error);
+/* Goes through a call of the configured algorithm's collective as far as no machine is needed. */
+int dist_rehearse(const struct config *config, const struct ccl_call *call, struct cw_error *error);
+
+#endif

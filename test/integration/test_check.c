@@ -1,0 +1,133 @@
+/*
+ * test_check.c: `cubewarp check` finds the faults that `cubewarp run` refuses, in the same words:
+ * topologies, neighbors() hooks, mappers, validators and memories, from files and shared objects
+ * too.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/built_plugin.h"
+#include "test/support/run_cubewarp.h"
+
+static struct built_plugin plugin;
+
+static int build(void **state)
+{
+    (void)state;
+    return built_plugin_make(&plugin, "neighbour_hooks");
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    return built_plugin_remove(&plugin);
+}
+
+/* Both refuse the line, and the words of `check` are part of those of `run`. */
+static void refuse_alike(int exit_code, const char *line, const char *text)
+{
+    struct run_output check = run_line(exit_code, "check %s", line);
+    struct run_output run = run_line(exit_code, "run %s", line);
+    check.err[strcspn(check.err, "\n")] = '\0';
+    if (strstr(check.err, text) == NULL || strstr(run.err, check.err) == NULL)
+        fail_msg("check said: %s\nrun said: %s", check.err, run.err);
+    run_output_free(&check);
+    run_output_free(&run);
+}
+
+static void refuse_symbol(const char *symbol, const char *topology, const char *text)
+{
+    char line[200];
+    snprintf(line, sizeof line,
+             "--set system.sips.count=5 --set system.sips.topology=ring_1d --ccl %s",
+             built_plugin_name_symbol(&plugin, symbol, topology));
+    refuse_alike(2, line, text);
+}
+
+static void hooks_are_asked(void **state)
+{
+    (void)state;
+    refuse_symbol("half_cut_ring", "ring_1d",
+                  "ccl.yaml:5:13: I3: direction E of rank 4 leads to rank 0, which has no "
+                  "direction W to lead back");
+    refuse_symbol("without_a_hook", "custom", "ccl.yaml:6:15: topology custom: ");
+    refuse_symbol("nowhere", "ring_1d", "has no symbol nowhere");
+}
+
+/* A ring_allreduce with one more key. */
+static const char *ring_with(const char *key, const char *value)
+{
+    static char line[200];
+    char path[120];
+    snprintf(path, sizeof path, "%s/ring.yaml", plugin.folder);
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "defaults:\n  algorithm: ring_allreduce\nalgorithms:\n  ring_allreduce:\n"
+            "    %s: %s\n",
+            key, value);
+    assert_int_equal(fclose(file), 0);
+    snprintf(line, sizeof line, "--ccl %s", path);
+    return line;
+}
+
+static void mappers_and_validators_are_asked(void **state)
+{
+    (void)state;
+    refuse_alike(2, ring_with("mapper", "./nowhere.so:f"), "ring.yaml:5:13: ");
+    refuse_alike(2, ring_with("validator", "./nowhere.so:f"), "ring.yaml:5:16: ");
+    refuse_alike(2, ring_with("validator", "cube_rows"),
+                 "ring.yaml:5:16: validator cube_rows: rank 0's tensor has 1 shards; ");
+}
+
+static void topologies_and_memories_are_asked(void **state)
+{
+    (void)state;
+    refuse_symbol(
+        "without_a_hook", "mesh_2d",
+        "ccl.yaml:6:15: topology: mesh_2d needs a perfect square of ranks, and there are 5");
+    static const char line[] = "--algorithm lrab_pipelined_allreduce --set memory.hbm_mib=1 --set "
+                               "algorithms.lrab_pipelined_allreduce.n_elem=1000000";
+    struct run_output check = run_line(4, "check %s", line), run = run_line(4, "run %s", line);
+    assert_non_null(strstr(check.err, "HBM: a tensor needs 2031616 bytes"));
+    assert_non_null(strstr(run.err, "HBM: the tensors need 2000000 bytes"));
+    run_output_free(&check);
+    run_output_free(&run);
+}
+
+static void a_legal_configuration_is_ok(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"lrab_hierarchical_allreduce",
+                                        "ring_allreduce",
+                                        "tree_allreduce",
+                                        "pe_hierarchical_allreduce",
+                                        "ring_all_gather",
+                                        "relay_broadcast",
+                                        "relay_barrier"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct run_output output = run_line(0, "check --algorithm %s", names[i]);
+        assert_non_null(strstr(output.out, "ok, configuration "));
+        run_output_free(&output);
+    }
+    struct run_output output = run_line(0, "check --preset a3_16");
+    run_output_free(&output);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hooks_are_asked),
+        cmocka_unit_test(mappers_and_validators_are_asked),
+        cmocka_unit_test(topologies_and_memories_are_asked),
+        cmocka_unit_test(a_legal_configuration_is_ok),
+    };
+    return cmocka_run_group_tests_name("check", tests, build, clean);
+}

@@ -1,0 +1,180 @@
+/*
+ * test_gradient.c: the bench of a program's own data: gradients from a file are reduced, verified
+ * against the file's own values, written out again, and heard of by the op log.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/run_cubewarp.h"
+
+/* 4 SIPs, of which each has 16 shards, one for each cube. */
+enum { RANKS = 4, SHARDS = 16, N = 50, VALUES = RANKS * SHARDS * N };
+
+static char folder[] = "/tmp/cubewarp-gradient-XXXXXX";
+
+static const char *file(const char *name)
+{
+    static char path[4][100];
+    static unsigned next;
+    char *const text = path[next++ % 4];
+    snprintf(text, sizeof path[0], "%s/%s", folder, name);
+    return text;
+}
+
+static void write_values(const char *name, const float *value, size_t count)
+{
+    FILE *const to = fopen(file(name), "wb");
+    assert_non_null(to);
+    assert_int_equal(fwrite(value, sizeof *value, count, to), count);
+    assert_int_equal(fclose(to), 0);
+}
+
+static float value[VALUES];
+
+static int make(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (int i = 0; i < VALUES; i++)
+        value[i] = (float)(i * 37 % 1001 - 500); /* whole numbers: sums are exact */
+    write_values("g", value, VALUES);
+    return 0;
+}
+
+static int drop(void **state)
+{
+    char command[100];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+#define GRADIENT "run --bench ccl_gradient --dtype f32 --data %s "
+
+static void the_result_is_the_sum_of_the_file_s_values(void **state)
+{
+    (void)state;
+    static float result[SHARDS * N];
+    struct run_output output =
+        run_line(0, GRADIENT "--verify-data --data-out %s", file("g"), file("out"));
+    assert_non_null(strstr(output.out, "# Wrong values      : 0 OK"));
+    assert_non_null(strstr(output.out, "# Verified          : bit for bit, in the order of "));
+    run_output_free(&output);
+    FILE *const from = fopen(file("out"), "rb");
+    assert_non_null(from);
+    assert_int_equal(fread(result, sizeof *result, SHARDS * N + 1, from), SHARDS * N);
+    assert_int_equal(fclose(from), 0);
+    for (int e = 0; e < N; e++) {
+        float sum = 0;
+        for (int i = e; i < VALUES; i += N)
+            sum += value[i];
+        for (int shard = 0; shard < SHARDS; shard++)
+            assert_true(result[shard * N + e] == sum);
+    }
+}
+
+/* The time is that of the same all-reduce of any values; the bits are the file's. */
+static void time_does_not_depend_on_values(void **state)
+{
+    (void)state;
+    json_t *const ours = run_json(GRADIENT, file("g"));
+    json_t *const any = run_json("run --dtype f32 --n-elem 50");
+    assert_int_equal(json_ps(ours, "time_ns"), json_ps(any, "time_ns"));
+    assert_string_equal(json_string_value(json_object_get(ours, "input")), "file");
+    json_decref(ours);
+    json_decref(any);
+}
+
+static const char *hash_of(const json_t *root)
+{
+    return json_string_value(
+        json_object_get(json_array_get(json_object_get(root, "results"), 0), "data_hash"));
+}
+
+/* Any number of threads, and a replay of the log, end with the same memory. */
+static void log_and_threads_hear_of_the_values(void **state)
+{
+    (void)state;
+    json_t *const one = run_json(GRADIENT "--iters 2", file("g"));
+    json_t *const two =
+        run_json(GRADIENT "--iters 2 --threads 2 --op-log %s", file("g"), file("log"));
+    assert_string_equal(hash_of(one), hash_of(two));
+    json_decref(one);
+    json_decref(two);
+    struct run_output output = run_line(0, "replay %s", file("log"));
+    assert_non_null(strstr(output.out, "write 128\n")); /* twice, into each of 64 shards */
+    assert_non_null(strstr(output.out, " OK"));
+    run_output_free(&output);
+}
+
+/* Host copies take simulated time, as fills do. */
+static void a_write_takes_the_time_of_a_fill(void **state)
+{
+    (void)state;
+    json_t *const ours = run_json(GRADIENT "--set defaults.host_copy=simulated", file("g"));
+    json_t *const any = run_json("run --dtype f32 --n-elem 50 --set defaults.host_copy=simulated");
+    json_t *const instant = run_json(GRADIENT, file("g"));
+    const json_t *const a = json_object_get(ours, "sim_time_ns");
+    const json_t *const b = json_object_get(any, "sim_time_ns");
+    assert_true(json_number_value(a) == json_number_value(b));
+    assert_true(json_number_value(a) > json_number_value(json_object_get(instant, "sim_time_ns")));
+    json_decref(ours);
+    json_decref(any);
+    json_decref(instant);
+}
+
+static void refuse(const char *text, const char *line)
+{
+    struct run_output output = run_line(2, "%s", line);
+    if (strstr(output.err, text) == NULL)
+        fail_msg("%s", output.err);
+    run_output_free(&output);
+}
+
+static void files_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    char line[300];
+    refuse("ccl_gradient needs the file of the ranks' gradients: --data FILE",
+           "run --bench ccl_gradient");
+    refuse("--data nowhere: cannot open it: No such file",
+           "run --bench ccl_gradient --data nowhere");
+    refuse("--data test: cannot read it: Is a directory", "run --bench ccl_gradient --data test");
+    refuse("--data does nothing in the bench ccl_allreduce (--bench); it is for ccl_gradient",
+           "run --data x");
+    write_values("odd", value, 65);
+    snprintf(line, sizeof line, GRADIENT, file("odd"));
+    refuse(": the file has 260 bytes; 4 ranks with 16 shards each of f32 elements take a multiple "
+           "of 256",
+           line);
+    snprintf(line, sizeof line, GRADIENT "--n-elem 8", file("g"));
+    refuse("the file of --data says how many elements there are; leave --bytes, --n-elem and -b "
+           "out",
+           line);
+    snprintf(line, sizeof line, GRADIENT "--no-data --data-out x", file("g"));
+    refuse("--no-data leaves nothing for --data-out to write", line);
+    static const float infinite[64] = {[7] = HUGE_VALF};
+    write_values("infinite", infinite, 64);
+    snprintf(line, sizeof line, GRADIENT "--verify-data", file("infinite"));
+    refuse(": element 7 is no finite number", line);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_result_is_the_sum_of_the_file_s_values),
+        cmocka_unit_test(time_does_not_depend_on_values),
+        cmocka_unit_test(log_and_threads_hear_of_the_values),
+        cmocka_unit_test(a_write_takes_the_time_of_a_fill),
+        cmocka_unit_test(files_that_are_none_are_refused),
+    };
+    return cmocka_run_group_tests_name("gradients from a file", tests, make, drop);
+}
