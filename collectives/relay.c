@@ -9,7 +9,8 @@
 #include "lp/queues/queue_ends.h"
 
 struct search {
-    const struct lp_model *m;
+    const struct lp_plan *plan;
+    const struct hw_config *hw;
     const struct ccl_ranks *ranks;
     bool both_ways;
     struct relay *out;
@@ -20,27 +21,27 @@ struct search {
 
 static uint32_t leader(const struct search *s, uint32_t rank)
 {
-    return ccl_sip_of(s->ranks, rank) * s->m->cubes * s->m->pes;
+    return ccl_sip_of(s->ranks, rank) * hw_cubes(s->hw) * hw_pes(s->hw);
 }
 
 /* Takes in the ranks next to `rank` that have not been reached yet. */
 static void visit(struct search *s, uint32_t rank)
 {
-    const struct lp_model *m = s->m;
+    const struct lp_plan *const plan = s->plan;
     const uint32_t self = leader(s, rank);
-    const uint16_t installed = lp_directions(m, self);
+    const uint16_t installed = lp_directions(plan, self);
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
         uint32_t peer;
         enum hw_dir back;
-        if ((installed >> dir & 1) == 0 || !lp_queue_peer(m, self, dir, &peer, &back))
+        if ((installed >> dir & 1) == 0 || !lp_queue_peer(plan, self, dir, &peer, &back))
             continue;
-        const struct hw_place there = hw_place_of(&m->hw, peer);
+        const struct hw_place there = hw_place_of(s->hw, peer);
         const uint32_t next =
-            there.cube == 0 && there.pe == 0 && there.sip < m->hw.sip_count && peer != self
+            there.cube == 0 && there.pe == 0 && there.sip < s->hw->sip_count && peer != self
                 ? ccl_rank_on(s->ranks, there.sip)
                 : UINT32_MAX;
-        if (next >= s->out->ranks || s->seen[next] || !lp_queue_goes(m, self, dir, true) ||
-            (s->both_ways && !lp_queue_goes(m, peer, back, true)))
+        if (next >= s->out->ranks || s->seen[next] || !lp_queue_goes(plan, self, dir, true) ||
+            (s->both_ways && !lp_queue_goes(plan, peer, back, true)))
             continue;
         s->seen[next] = true;
         s->queue[s->reached++] = next;
@@ -49,14 +50,15 @@ static void visit(struct search *s, uint32_t rank)
     }
 }
 
-int relay_make(const struct lp_model *m, const struct ccl_ranks *ranks, uint32_t world_size,
+int relay_make(const struct lp_plan *plan, const struct ccl_ranks *ranks, uint32_t world_size,
                uint32_t root, bool both_ways, struct relay *out, struct cw_error *error)
 {
     *out = (struct relay){.ranks = world_size,
                           .root = root,
                           .parent = malloc(world_size),
                           .children = calloc(world_size, sizeof *out->children)};
-    struct search s = {.m = m,
+    struct search s = {.plan = plan,
+                       .hw = lp_plan_hw(plan),
                        .ranks = ranks,
                        .both_ways = both_ways,
                        .out = out,

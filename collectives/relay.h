@@ -21,7 +21,7 @@ struct relay {
 
 /* Fills *out; both_ways: tiles must be able to go up, too. CW_USAGE: some rank is not reached;
  * CW_NO_RESOURCE. */
-int relay_make(const struct lp_model *m, const struct ccl_ranks *ranks, uint32_t world_size,
+int relay_make(const struct lp_plan *plan, const struct ccl_ranks *ranks, uint32_t world_size,
                uint32_t root, bool both_ways, struct relay *out, struct cw_error *error);
 /* A check() for algorithms that go along such a tree: there are queues at all. */
 int relay_check(const struct ccl_call *call, struct ccl_refusal *refusal);

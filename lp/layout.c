@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "lp/kernel/tl_cost.h"
-#include "lp/queues/queue_ends.h"
 #include "lp/queues/slot_map.h"
 
 static void number_lps(struct lp_model *m)
@@ -31,7 +30,7 @@ static void find_jitter(struct hw_config *hw)
         hw->jittered |= hw->link_jitter[kind].active;
 }
 
-bool lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config)
+void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config)
 {
     *m = (struct lp_model){.hw = *hw, .config = *config};
     m->cubes = hw_cubes(hw);
@@ -64,11 +63,6 @@ bool lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     m->router.centre = (uint8_t)hw_centre_router(hw);
     for (uint32_t pe = 0; pe < m->pes; pe++)
         m->router.of_pe[pe] = (uint8_t)hw_pe_router(hw, pe);
-    return lp_queues_init(m);
 }
 
-void lp_layout_free(struct lp_model *m)
-{
-    lp_queues_free(m);
-    free(m->launches.at);
-}
+void lp_layout_free(struct lp_model *m) { free(m->launches.at); }

@@ -6,8 +6,8 @@
 
 #include "lp/model.h"
 
-/* False: out of memory. The caller frees with lp_layout_free() either way. */
-bool lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config);
+/* Without install plans. The caller frees with lp_layout_free(). */
+void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config);
 void lp_layout_free(struct lp_model *m);
 
 #endif

@@ -25,13 +25,12 @@
 #include "lp/link_groups.h"
 #include "lp/record.h"
 
-struct lp_wiring; /* lp/queues/logical_wiring.h */
+struct lp_plan; /* lp/queues/queue_ends.h */
 
 /* ---- parameters ----------------------------------------------------------------------------- */
 
 /* How the queues are set up (lp/QUEUES.md); from ccl.yaml. */
 struct lp_config {
-    bool wire_all_pes;    /* else PE 0 of each cube only */
     enum hw_memory slots; /* memory of the receive rings: TCM, HBM or SRAM */
     bool poll;            /* a kernel that waits polls; else it sleeps */
     bool credit_blocks;   /* a receive returns when its credit has been emitted */
@@ -39,8 +38,6 @@ struct lp_config {
     uint32_t credit_bytes;
     uint32_t vc_chunk_bytes;
     uint32_t vc_weight[HW_VCS];
-    uint32_t pair[2];               /* the PEs joined by direction `peer`; equal: none */
-    const struct lp_wiring *wiring; /* a logical topology; NULL: the machine's own queues */
     uint32_t contexts;    /* of a PE, up to TL_CONTEXTS_MAX, as the kernels need; 0 counts as 1 */
     uint32_t peers;       /* most PEs with which one PE exchanges puts and notifies; 0: none */
     bool single_vc;       /* PE_DMA has one channel, for both kinds of work */
@@ -84,17 +81,6 @@ struct lp_routers {
     uint8_t of_pe[64];
 };
 
-/* Tables of the machine's own queues, alike in all SIPs; the queues of a logical topology are in
- * lp_config.wiring. Owner: queue_ends.c. */
-struct lp_queue_tables {
-    int64_t *credit_ps;  /* [cube][pe][dir]: T(path to the sender's PE_DMA, credit) */
-    uint8_t *ring_index; /* [cube][pe][dir]: place of the receive ring among the PE's rings */
-    uint32_t *peer;      /* [cube][pe][dir]: the other end's [cube][pe], UINT32_MAX: none; of a
-                            direction between SIPs it is the PE's own */
-    uint32_t rings_max;  /* most receive rings that one PE has; logical topologies set it too */
-    int64_t pair_credit_ps[2]; /* of direction `peer`, by the end in lp_config.pair */
-};
-
 /* Which records handlers emit, besides those of kernels and of the host. Owner: system.c. */
 struct lp_emitted {
     bool ops;      /* data operations (LP_RECORD_OP) */
@@ -109,6 +95,8 @@ struct lp_launches {
     uint32_t capacity;
 };
 
+enum { LP_PLANS = 2 }; /* most install plans of a machine */
+
 /* Model data: const while the engine runs. */
 struct lp_model {
     struct hw_config hw;
@@ -119,9 +107,10 @@ struct lp_model {
     struct lp_link_layout links; /* numbers in lp_cube.link, lp_io_die.link, lp_switch.link */
     struct lp_cube_layout cube;
     struct lp_routers router;
-    struct lp_queue_tables queues;
-    int64_t issue_ps[ISSUES]; /* [enum tl_issue] without jitter. Owner: tl_cost.c */
-    uint8_t first_step;       /* of a call without operands in memory: enum tl_step. Likewise */
+    const struct lp_plan *plan[1 + LP_PLANS]; /* [lp_pe.plan]; [0]: NULL */
+    const struct lp_plan *named;              /* by the latest installation; NULL: there was none */
+    int64_t issue_ps[ISSUES];                 /* [enum tl_issue] without jitter. Owner: tl_cost.c */
+    uint8_t first_step; /* of a call without operands in memory: enum tl_step. Likewise */
     struct lp_emitted emit;
     struct lp_launches launches;
 };
@@ -265,9 +254,9 @@ struct lp_pe {
     uint32_t next_number; /* of this entity's events */
     uint32_t epoch;       /* batch of the last launch: its transfers are counted under it */
     uint16_t installed;   /* directions, one bit each */
-    uint8_t wired;        /* an IpcqInitMsg has taken effect */
-    uint8_t last_polled;  /* recv from any direction starts after this one */
-    uint8_t reserved[4];
+    uint8_t plan; /* 1 + the index that its IpcqInitMsg has named; 0: none has taken effect */
+    uint8_t last_polled; /* recv from any direction starts after this one */
+    uint32_t asyncs;     /* receives that recv_async has begun and no wait has taken yet */
     const struct tl_source *async_source; /* of the latest recv_async, a constant: for reports */
     uint64_t served; /* strict fairness: directions, least recently served first, 4 bits each */
     struct lp_void_grant void_grant[LP_VOID_GRANTS];
@@ -347,7 +336,7 @@ enum lp_event_type {
 
 enum lp_transfer_kind {
     LP_TRANSFER_TILE = 1,  /* an IPCQ send */
-    LP_TRANSFER_INIT,      /* control: IpcqInitMsg */
+    LP_TRANSFER_INIT,      /* control: IpcqInitMsg; seq = the plan's index */
     LP_TRANSFER_LAUNCH,    /* control: KernelLaunchMsg; seq = launch index */
     LP_TRANSFER_ACK,       /* control, to the host: an install, map or write has taken effect */
     LP_TRANSFER_DONE,      /* control, to the host: a kernel has ended; seq = launch index */

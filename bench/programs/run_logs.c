@@ -29,8 +29,8 @@ static void trace_op(const struct run_logs *logs, const struct lp_op *op)
     fprintf(logs->ccl_trace, "rank %u, t %lld.%03lld ns, %s %s, %u bytes, PE %u.%u.%u\n",
             logs->rank_of_pe[op->pe], (long long)(op->t_end_ps / 1000),
             (long long)(op->t_end_ps % 1000), op->kind == LP_OP_SEND ? "send" : "recv",
-            lp_dir_name(lp_system_model(logs->system), op->pe, (enum hw_dir)op->dir), op->bytes,
-            place.sip, place.cube, place.pe);
+            lp_dir_name(lp_system_model(logs->system)->named, op->pe, (enum hw_dir)op->dir),
+            op->bytes, place.sip, place.cube, place.pe);
 }
 
 static void run_logs_on_op(void *arg, const struct lp_op *op)

@@ -12,6 +12,7 @@
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "lp/host/placement.h"
+#include "lp/queues/queue_ends.h"
 #include "partition/partition.h"
 
 static int out_of_memory(struct cw_error *error)
@@ -76,9 +77,12 @@ static int load_run(struct subject *subject, struct cw_error *error)
     if (result != CW_OK)
         return result;
     const struct lp_config queues = dist_queue_config(&subject->config->ccl);
-    subject->has_model = lp_layout_init(&subject->model, &subject->config->hw, &queues);
+    lp_layout_init(&subject->model, &subject->config->hw, &queues);
+    subject->has_model = true;
     subject->lp_count = subject->model.lps.count;
-    return subject->has_model ? CW_OK : out_of_memory(error);
+    subject->plan = dist_queue_plan(&subject->config->ccl, &subject->config->hw, NULL, NULL);
+    subject->model.plan[1] = subject->plan;
+    return subject->plan != NULL ? CW_OK : out_of_memory(error);
 }
 
 int subject_load(struct subject *subject, int argc, char **argv, struct cw_error *error)
@@ -107,6 +111,7 @@ void subject_unload(struct subject *subject)
 {
     if (subject->has_model)
         lp_layout_free(&subject->model);
+    lp_plan_free(subject->plan);
     config_free(subject->config);
 }
 

@@ -24,6 +24,7 @@ struct subject {
     struct config *config; /* of run */
     struct lp_model model; /* of run: how LPs are numbered */
     bool has_model;
+    struct lp_plan *plan; /* of run: its credits bound the lookahead */
     uint32_t lp_count;
 };
 

@@ -71,6 +71,65 @@ static uint32_t launched_pes(const struct dist *dist, const struct ccl_algorithm
     return count;
 }
 
+/* ---- the default validator ------------------------------------------------------------------- */
+
+/* What is wrong on a PE, of a rank whose SIP has so many kernels. */
+static int refuse_layout(const struct dist *dist, const struct ccl_algorithm *algorithm,
+                         uint32_t rank, uint32_t pe_index, const char *wrong, uint32_t kernels,
+                         struct cw_error *error)
+{
+    const struct config *const config = dist->options.config;
+    const struct hw_place place = hw_place_of(&config->hw, pe_index);
+    return cw_error_set(error, CW_USAGE,
+                        "validator of %s: rank %u's tensor has %u shards, and PE %u of cube %u %s; "
+                        "legal: one shard on each PE that runs the kernel, %u in a SIP",
+                        ccl_algorithm_label(&config->ccl, algorithm), rank,
+                        launch_tensor(&dist->submissions[rank])->shard_count, place.pe, place.cube,
+                        wrong, kernels);
+}
+
+/* Kernels and shards are on the same PEs: both lists are in order of (cube, pe). A validator that
+ * the configuration names decides alone on shards that no kernel works on. */
+static int validate_layout(const struct dist *dist, const struct ccl_algorithm *algorithm,
+                           uint32_t rank, struct cw_error *error)
+{
+    const struct ccl_call call = call_of_rank(dist, rank);
+    const struct tensor *const tensor = launch_tensor(&dist->submissions[rank]);
+    const bool both = call.ccl->validator[0] == '\0';
+    if (tensor == NULL || algorithm == dist->submissions[rank].algorithm)
+        return CW_OK;
+    const uint32_t count = launched_pes(dist, algorithm, &call, dist->launched);
+    for (uint32_t i = 0, at = 0; i < count || (both && at < tensor->shard_count);) {
+        const uint32_t kernel = i < count ? dist->launched[i] : UINT32_MAX;
+        const uint32_t shard = at < tensor->shard_count ? tensor->shard[at].pe_index : UINT32_MAX;
+        if (kernel < shard)
+            return refuse_layout(dist, algorithm, rank, kernel, "runs the kernel without a shard",
+                                 count, error);
+        if (shard < kernel && both)
+            return refuse_layout(dist, algorithm, rank, shard, "has a shard and runs no kernel",
+                                 count, error);
+        i += kernel == shard;
+        at++;
+    }
+    return CW_OK;
+}
+
+/* The tensors of all ranks, before anything is launched: by the configured validator if the
+ * configured algorithm runs, and by the one that every algorithm has. */
+static int validate_tensors(const struct dist *dist, const struct ccl_algorithm *algorithm,
+                            struct cw_error *error)
+{
+    const struct tensor_group group = {dist->tensors, dist->world_size};
+    int code = CW_OK;
+    if (algorithm == install_plan_of(dist->plans, 0).algorithm && group.tensor[0] != NULL)
+        code = install_plans_validate(dist->plans, &group, error);
+    for (uint32_t rank = 0; rank < dist->world_size && code == CW_OK; rank++)
+        code = validate_layout(dist, algorithm, rank, error);
+    return code == CW_USAGE ? dist_refuse(dist->options.config, "defaults.validator", error) : code;
+}
+
+/* ---- starting a call ------------------------------------------------------------------------- */
+
 static const struct tl_kernel *kernel_of_call(const struct ccl_algorithm *algorithm,
                                               const struct submission *submission)
 {
@@ -139,7 +198,7 @@ static int make_relay(struct dist *dist, const struct ccl_algorithm *algorithm, 
     const struct config *config = dist->options.config;
     const bool hooked = install_plan_of(dist->plans, 0).algorithm->neighbors != NULL;
     const int code =
-        relay_make(lp_system_model(dist->system), &config->ccl.ranks, dist->world_size, root,
+        relay_make(install_plans_queues(dist->plans), &config->ccl.ranks, dist->world_size, root,
                    algorithm->machine.relay == CCL_RELAY_BOTH, &dist->relay, error);
     if (code == CW_USAGE)
         dist_refuse(config, hooked ? "defaults.module" : "defaults.topology", error);
@@ -157,12 +216,7 @@ int dist_drain_collective(void *arg, struct cw_error *error)
         return error->exit_code;
     for (uint32_t rank = 0; rank < dist->world_size; rank++)
         dist->tensors[rank] = dist->submissions[rank].out;
-    const struct tensor_group group = {dist->tensors, dist->world_size};
-    int code = CW_OK;
-    if (algorithm == install_plan_of(dist->plans, 0).algorithm && first->out != NULL)
-        code = install_plans_validate(dist->plans, &group, error);
-    if (code == CW_USAGE)
-        dist_refuse(dist->options.config, "defaults.validator", error);
+    int code = validate_tensors(dist, algorithm, error);
     if (code == CW_OK && algorithm->machine.relay != CCL_RELAY_NONE)
         code = make_relay(dist, algorithm, first->root, error);
     if (code == CW_OK)

@@ -34,6 +34,7 @@ struct dist {
     struct data_pass *data;      /* NULL with no_data */
     struct strict_check *strict; /* NULL without strict_validation */
     struct install_plans *plans;
+    struct lp_plan *kernels_plan; /* of a program of kernels alone, which has no `plans` */
     struct barrier *init_barrier, *barrier, *end_barrier;
     uint32_t world_size;
     bool installed;

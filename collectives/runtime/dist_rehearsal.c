@@ -106,7 +106,7 @@ static int rehearse_relay(const struct rehearsal *r, struct cw_error *error)
     if (algorithm->machine.relay == CCL_RELAY_NONE)
         return CW_OK;
     const int code =
-        relay_make(install_plans_model(r->plans), &r->config->ccl.ranks, r->call->world_size, 0,
+        relay_make(install_plans_queues(r->plans), &r->config->ccl.ranks, r->call->world_size, 0,
                    algorithm->machine.relay == CCL_RELAY_BOTH, &relay, error);
     if (code == CW_OK)
         relay_free(&relay);

@@ -17,6 +17,7 @@
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
 #include "core/host/clock.h"
+#include "lp/queues/queue_ends.h"
 #include "partition/partition.h"
 
 int dist_no_memory(struct cw_error *error)
@@ -109,8 +110,7 @@ enum hw_memory dist_slot_memory(const struct ccl_config *ccl)
 
 struct lp_config dist_queue_config(const struct ccl_config *ccl)
 {
-    return (struct lp_config){.wire_all_pes = ccl->wiring == CCL_WIRING_ALL_PES,
-                              .slots = dist_slot_memory(ccl),
+    return (struct lp_config){.slots = dist_slot_memory(ccl),
                               .poll = ccl->backpressure == CCL_POLL,
                               .credit_blocks = ccl->recv_blocks_on_credit,
                               .single_vc = ccl->vc == CCL_VC_SINGLE,
@@ -121,6 +121,19 @@ struct lp_config dist_queue_config(const struct ccl_config *ccl)
                               .credit_bytes = ccl->credit_bytes,
                               .vc_chunk_bytes = ccl->vc_chunk_bytes,
                               .vc_weight = {ccl->vc_weight[0], ccl->vc_weight[1]}};
+}
+
+struct lp_plan *dist_queue_plan(const struct ccl_config *ccl, const struct hw_config *hw,
+                                const struct lp_wiring *wiring, const uint32_t *pair)
+{
+    const struct lp_config queues = dist_queue_config(ccl);
+    const struct lp_plan_request request = {
+        .hw = hw,
+        .queues = &queues,
+        .pe0_alone = ccl->wiring == CCL_WIRING_PE0,
+        .pair = {pair != NULL ? pair[0] : 0, pair != NULL ? pair[1] : 0},
+        .wiring = wiring};
+    return lp_plan_create(&request);
 }
 
 uint32_t dist_world_size_for(const struct config *config)
@@ -197,13 +210,15 @@ static void reserve_contexts(const struct dist *dist, struct lp_config *queues)
     queues->peers = peers > queues->peers ? peers : queues->peers;
 }
 
-/* Makes the install plans. A program of kernels alone uses the machine's own queues and needs none.
- */
+/* Makes the install plans. A program of kernels alone has no ranks, and uses the machine's own
+ * queues. */
 static int plan(struct dist *dist, struct cw_error *error)
 {
     const struct config *config = dist->options.config;
-    if (dist->options.kernels_only && strcmp(config->ccl.topology, "none") == 0)
-        return CW_OK;
+    if (dist->options.kernels_only && strcmp(config->ccl.topology, "none") == 0) {
+        dist->kernels_plan = dist_queue_plan(&config->ccl, &config->hw, NULL, dist->options.pair);
+        return dist->kernels_plan != NULL ? CW_OK : dist_no_memory(error);
+    }
     if (dist->options.kernels_only) {
         (void)cw_error_set(
             error, CW_USAGE,
@@ -237,8 +252,6 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
 {
     const struct dist_options *options = &dist->options;
     struct lp_config queues = dist_queue_config(&options->config->ccl);
-    memcpy(queues.pair, options->pair, sizeof queues.pair);
-    queues.wiring = dist->plans != NULL ? install_plans_wiring(dist->plans) : NULL;
     reserve_contexts(dist, &queues);
     uint32_t *const cube_worker = place_cubes(dist, error);
     if (cube_worker == NULL)
@@ -253,18 +266,19 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     engine.progress = on_progress_report;
     engine.each_round = options->engine.each_round != NULL ? on_round : NULL;
     engine.progress_arg = dist;
-    const struct lp_system_options machine = {.hw = &options->config->hw,
-                                              .config = &queues,
-                                              .engine = engine,
-                                              .cube_worker = cube_worker,
-                                              .op = wants_ops ? on_committed_op : NULL,
-                                              .arrival = dist->strict ? on_arrival : NULL,
-                                              .kernel = wants_kernels ? on_kernel_record : NULL,
-                                              .worker_op = data ? on_worker_op : NULL,
-                                              .worker_kernel_ended =
-                                                  data ? on_worker_kernel_ended : NULL,
-                                              .worker_look = data ? on_worker_look : NULL,
-                                              .arg = dist};
+    const struct lp_system_options machine = {
+        .hw = &options->config->hw,
+        .config = &queues,
+        .plan = {dist->plans != NULL ? install_plans_queues(dist->plans) : dist->kernels_plan},
+        .engine = engine,
+        .cube_worker = cube_worker,
+        .op = wants_ops ? on_committed_op : NULL,
+        .arrival = dist->strict ? on_arrival : NULL,
+        .kernel = wants_kernels ? on_kernel_record : NULL,
+        .worker_op = data ? on_worker_op : NULL,
+        .worker_kernel_ended = data ? on_worker_kernel_ended : NULL,
+        .worker_look = data ? on_worker_look : NULL,
+        .arg = dist};
     struct lp_system *const system = lp_system_create(&machine, error);
     free(cube_worker);
     if (system != NULL && data && engine.sync != CW_SEQUENTIAL)
@@ -319,6 +333,7 @@ void dist_free(struct dist *dist)
     data_pass_free(dist->data);
     strict_check_free(dist->strict);
     install_plans_free(dist->plans);
+    lp_plan_free(dist->kernels_plan);
     free(dist->copies);
     contents_free(&dist->contents);
     free(dist->submissions);
@@ -370,7 +385,7 @@ int dist_install(struct dist *dist, struct cw_error *error)
     if (dist->installed)
         return CW_OK;
     const double begin_s = clock_s();
-    int code = lp_system_submit_install(dist->system, error);
+    int code = lp_system_submit_install(dist->system, 0, error);
     if (code == CW_OK)
         code = dist_drain(dist, error);
     dist->installed = code == CW_OK;

@@ -48,7 +48,7 @@ struct dist_options {
     bool no_data;             /* leave out the data pass: timing alone */
     bool op_log;              /* dist_log() will be called */
     bool kernels_only;        /* no collective is called: the machine's own queues */
-    uint32_t pair[2];         /* PEs joined by a queue of their own; equal: none */
+    uint32_t pair[2];         /* of kernels_only: PEs joined by a queue of their own; equal: none */
     uint32_t contexts, peers; /* struct lp_config: the need of kernels beside the algorithm's */
     const struct dist_listener *listener; /* outlives the world; NULL: none */
     /* Called with each warning (IpcqSlotReuse), in an order of its own, as the listener is: it may
@@ -94,6 +94,11 @@ uint32_t dist_world_size_of(const struct dist *dist);
 struct dp_policy dist_policy(const struct dist *dist);
 /* How the machine's queues are to be set up, and the memory in which receive slots are. */
 struct lp_config dist_queue_config(const struct ccl_config *ccl);
+/* The install plan of a logical topology, or (NULL) of the machine's own queues. pair: two PEs that
+ * are joined by a queue of their own, if they differ; NULL: none. The caller frees. NULL: out of
+ * memory. */
+struct lp_plan *dist_queue_plan(const struct ccl_config *ccl, const struct hw_config *hw,
+                                const struct lp_wiring *wiring, const uint32_t *pair);
 enum hw_memory dist_slot_memory(const struct ccl_config *ccl);
 /* ---- for workers ----------------------------------------------------------------------------- */
 

@@ -9,7 +9,6 @@
 
 #include "collectives/runtime/dist_world.h"
 #include "collectives/topologies.h"
-#include "lp/layout.h"
 #include "lp/queues/queue_ends.h"
 
 struct install_plans {
@@ -22,7 +21,7 @@ struct install_plans {
     ccl_validator_fn validator; /* NULL: any tensor */
     struct logical logical;
     struct lp_wiring *wiring;
-    struct lp_model model; /* for entries: neighbours, and places of rings */
+    struct lp_plan *queues;
 };
 
 /* ---- building -------------------------------------------------------------------------------- */
@@ -121,10 +120,10 @@ int build_install_plans(uint32_t world_size, const char *algorithm, const struct
     int code = resolve_names(plans, key, error);
     if (code == CW_OK)
         code = wire(plans, key, error);
-    struct lp_config queues = dist_queue_config(config);
-    queues.wiring = plans->wiring;
-    if (code == CW_OK && !lp_layout_init(&plans->model, spec, &queues))
-        code = install_plan_no_memory(error);
+    if (code == CW_OK) {
+        plans->queues = dist_queue_plan(config, spec, plans->wiring, NULL);
+        code = plans->queues != NULL ? CW_OK : install_plan_no_memory(error);
+    }
     if (code != CW_OK) {
         install_plans_free(plans);
         return code;
@@ -137,7 +136,7 @@ void install_plans_free(struct install_plans *plans)
 {
     if (plans == NULL)
         return;
-    lp_layout_free(&plans->model);
+    lp_plan_free(plans->queues);
     lp_wiring_free(plans->wiring);
     free(plans);
 }
@@ -157,40 +156,39 @@ struct sip_install_plan install_plan_of(const struct install_plans *plans, uint3
                                      .kernel_config = plans->config};
 }
 
-static void fill_entries(const struct lp_model *m, uint32_t pe_index, struct pe_install *out)
+static void fill_entries(const struct lp_plan *queues, uint32_t pe_index, struct pe_install *out)
 {
-    const uint16_t directions = lp_directions(m, pe_index);
+    const uint16_t directions = lp_directions(queues, pe_index);
     out->neighbour_count = 0;
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
         uint32_t peer;
         enum hw_dir back;
-        if ((directions >> dir & 1) == 0 || !lp_queue_peer(m, pe_index, dir, &peer, &back))
+        if ((directions >> dir & 1) == 0 || !lp_queue_peer(queues, pe_index, dir, &peer, &back))
             continue;
-        const struct lp_endpoint there = lp_endpoint_of(m, peer, back);
-        out->neighbour[out->neighbour_count++] =
-            (struct neighbour_entry){.direction = lp_dir_name(m, pe_index, dir),
-                                     .peer_direction = lp_dir_name(m, peer, back),
-                                     .peer_sip = there.place.sip,
-                                     .peer_cube = there.place.cube,
-                                     .peer_pe = there.place.pe,
-                                     .rx_base_pa = there.rx_base_pa,
-                                     .my_rx_base_pa = lp_endpoint_of(m, pe_index, dir).rx_base_pa};
+        const struct lp_endpoint there = lp_endpoint_of(queues, peer, back);
+        out->neighbour[out->neighbour_count++] = (struct neighbour_entry){
+            .direction = lp_dir_name(queues, pe_index, dir),
+            .peer_direction = lp_dir_name(queues, peer, back),
+            .peer_sip = there.place.sip,
+            .peer_cube = there.place.cube,
+            .peer_pe = there.place.pe,
+            .rx_base_pa = there.rx_base_pa,
+            .my_rx_base_pa = lp_endpoint_of(queues, pe_index, dir).rx_base_pa};
     }
 }
 
 bool install_plan_next(const struct install_plans *plans, uint32_t rank, uint32_t *at,
                        struct pe_install *out)
 {
-    const struct lp_model *m = &plans->model;
-    const uint32_t per_sip = m->cubes * m->pes;
+    const uint32_t pes = hw_pes(plans->hw), per_sip = hw_cubes(plans->hw) * pes;
     const uint32_t first = ccl_sip_of(&plans->config->ranks, rank) * per_sip;
-    while (*at < per_sip && !lp_is_wired(m, first + *at))
+    while (*at < per_sip && !lp_is_wired(plans->queues, first + *at))
         ++*at;
     if (*at == per_sip)
         return false;
-    out->cube = *at / m->pes;
-    out->pe = *at % m->pes;
-    fill_entries(m, first + *at, out);
+    out->cube = *at / pes;
+    out->pe = *at % pes;
+    fill_entries(plans->queues, first + *at, out);
     ++*at;
     return true;
 }
@@ -232,14 +230,14 @@ uint32_t install_plan_participants(const struct install_plans *plans, uint32_t r
     return count;
 }
 
+const struct lp_plan *install_plans_queues(const struct install_plans *plans)
+{
+    return plans->queues;
+}
+
 const struct lp_wiring *install_plans_wiring(const struct install_plans *plans)
 {
     return plans->wiring;
-}
-
-const struct lp_model *install_plans_model(const struct install_plans *plans)
-{
-    return &plans->model;
 }
 
 int install_plans_validate(const struct install_plans *plans, const struct tensor_group *group,

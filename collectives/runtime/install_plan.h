@@ -1,9 +1,9 @@
 /*
  * install_plan.h: the plan of installation and launch of a process group (RUNTIME.md, "Install
  * plans"): for each rank, one plan: its SIP, the neighbour tables of its PEs, the layout of their
- * rings, which PEs run which kernel. Tables are computed when asked for, so that a million PEs cost
- * nothing; of a logical topology there is one table of the ranks (lp/queues/logical_wiring.h),
- * which the machine uses, too.
+ * rings, which PEs run which kernel. The queues are one lp_plan (lp/queues/queue_ends.h): the
+ * IpcqInitMsgs name it, and the tables below are read from it. It computes them when asked, so that
+ * a million PEs cost nothing.
  *
  * Const once built. The configuration and the hardware must outlive the plans.
  */
@@ -63,10 +63,10 @@ bool install_plan_participates(const struct install_plans *plans, uint32_t rank,
  * a SIP. */
 uint32_t install_plan_participants(const struct install_plans *plans, uint32_t rank, uint32_t *pe);
 
+/* The queues of all ranks, which the machine installs. */
+const struct lp_plan *install_plans_queues(const struct install_plans *plans);
 /* The table of a logical topology; NULL: queues are as the machine is built. */
 const struct lp_wiring *install_plans_wiring(const struct install_plans *plans);
-/* The queues as the machine will have them. */
-const struct lp_model *install_plans_model(const struct install_plans *plans);
 /* Refuses tensors that the configured validator does not accept. */
 int install_plans_validate(const struct install_plans *plans, const struct tensor_group *group,
                            struct cw_error *error);

@@ -89,7 +89,7 @@ static void pe_cpu_effect(struct lp_run *run, const struct lp_transfer *transfer
 {
     const uint32_t pe = transfer->dst % run->m->pes;
     if (transfer->kind == LP_TRANSFER_INIT) {
-        lp_ipcq_install(run, pe);
+        lp_ipcq_install(run, pe, transfer->seq);
         lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);
     } else if (transfer->kind >= LP_TRANSFER_MAP) { /* its contents are in the host's tables */
         lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);

@@ -174,12 +174,13 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_run 
     case LP_DMA_TILE:
     case LP_DMA_CREDIT: {
         enum hw_dir peer_dir = HW_DIRS_MAX;
-        cw_check(run->ctx,
-                 lp_queue_peer(m, transfer->src, (enum hw_dir)op->dir, &transfer->dst, &peer_dir));
+        const struct lp_plan *const plan = lp_plan_at(m, p);
+        cw_check(run->ctx, lp_queue_peer(plan, transfer->src, (enum hw_dir)op->dir, &transfer->dst,
+                                         &peer_dir));
         transfer->kind = op->kind == LP_DMA_TILE ? LP_TRANSFER_TILE : LP_TRANSFER_CREDIT;
         transfer->dir = (uint8_t)peer_dir;
         transfer->memory = (uint8_t)m->config.slots;
-        transfer->exit = (uint8_t)lp_queue_exit(m, transfer->src, (enum hw_dir)op->dir);
+        transfer->exit = (uint8_t)lp_queue_exit(plan, transfer->src, (enum hw_dir)op->dir);
         return;
     }
     case LP_DMA_STORE_TO:

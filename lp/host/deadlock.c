@@ -49,7 +49,7 @@ static uint32_t awaited_peers(const struct lp_model *m, uint32_t pe, const struc
     if (kernel->launch != 0 && kernel->wait == LP_WAIT_NOTIFY)
         peers[count++] = kernel->call.peer;
     for (uint32_t dirs = awaited_dirs(kernel); dirs != 0; dirs &= dirs - 1)
-        if (lp_queue_peer(m, pe, (enum hw_dir)__builtin_ctz(dirs), &peers[count], &peer_dir))
+        if (lp_queue_peer(m->named, pe, (enum hw_dir)__builtin_ctz(dirs), &peers[count], &peer_dir))
             count++;
     return count;
 }
@@ -118,11 +118,13 @@ static void print_missing(FILE *out, const struct lp_model *m, uint32_t pe,
     uint32_t dirs = kernel->call.dirs, to_peer = 0, at;
     enum hw_dir peer_dir;
     for (uint32_t left = dirs; left != 0; left &= left - 1)
-        if (lp_queue_peer(m, pe, (enum hw_dir)__builtin_ctz(left), &at, &peer_dir) && at == peer)
+        if (lp_queue_peer(m->named, pe, (enum hw_dir)__builtin_ctz(left), &at, &peer_dir) &&
+            at == peer)
             to_peer |= left & -left;
     dirs = to_peer != 0 ? to_peer : dirs;
     for (const char *separator = ""; dirs != 0; dirs &= dirs - 1, separator = " and ")
-        fprintf(out, "%s%s", separator, lp_dir_name(m, pe, (enum hw_dir)__builtin_ctz(dirs)));
+        fprintf(out, "%s%s", separator,
+                lp_dir_name(m->named, pe, (enum hw_dir)__builtin_ctz(dirs)));
 }
 
 /* The wait of a context, as it concerns `peer`; no_pe: any. */
@@ -139,7 +141,8 @@ static void print_wait(FILE *out, const struct lp_model *m, uint32_t pe,
             print_missing(out, m, pe, kernel, peer);
         break;
     case LP_WAIT_CREDIT:
-        fprintf(out, "waits for room in %s", lp_dir_name(m, pe, (enum hw_dir)kernel->call.dir));
+        fprintf(out, "waits for room in %s",
+                lp_dir_name(m->named, pe, (enum hw_dir)kernel->call.dir));
         break;
     case LP_WAIT_NOTIFY:
         fputs("waits for a notification from PE ", out);
@@ -315,7 +318,7 @@ static void print_pointers(FILE *out, const struct lp_model *m, uint32_t pe, enu
 {
     const struct hw_place place = hw_place_of(&m->hw, pe);
     fprintf(out, "%u.%u.%u %s my_head=%u my_tail=%u peer_head_cache=%u peer_tail_cache=%u\n",
-            place.sip, place.cube, place.pe, lp_dir_name(m, pe, dir), q->my_head, q->my_tail,
+            place.sip, place.cube, place.pe, lp_dir_name(m->named, pe, dir), q->my_head, q->my_tail,
             q->peer_head_cache, q->peer_tail_cache);
 }
 

@@ -36,7 +36,7 @@ static int check_queue(const struct inspected *at, enum hw_dir dir)
     const struct lp_queue *const queue = &at->pe->queue[dir];
     uint32_t peer_index;
     enum hw_dir peer_dir;
-    if (!lp_queue_peer(at->m, at->index, dir, &peer_index, &peer_dir))
+    if (!lp_queue_peer(lp_plan_at(at->m, at->pe), at->index, dir, &peer_index, &peer_dir))
         return CW_OK;
     const struct lp_pe *const peer = pe_at(at, peer_index);
     if ((peer->installed >> peer_dir & 1) == 0)

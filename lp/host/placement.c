@@ -50,15 +50,9 @@ static void join_cube(const struct place *p, uint32_t sip, uint32_t cube)
     }
 }
 
-/* The machine's own queues of this direction join PEs of one SIP. */
-static bool stays_in_sip(const struct lp_model *m, enum hw_dir dir)
-{
-    const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
-    return m->config.wiring == NULL && dir < HW_DIR_BUILT_IN && !global;
-}
-
-/* `whole`: the SIP is on one worker. */
-static void allow_credits(const struct place *p, uint32_t sip, uint32_t cube, bool whole)
+/* Of the queues that a plan lays. `whole`: the SIP is on one worker. */
+static void allow_credits(const struct place *p, const struct lp_plan *plan, uint32_t sip,
+                          uint32_t cube, bool whole)
 {
     const struct lp_model *m = p->m;
     for (uint32_t pe = 0; pe < m->pes; pe++)
@@ -66,11 +60,12 @@ static void allow_credits(const struct place *p, uint32_t sip, uint32_t cube, bo
             const uint32_t index = hw_pe_index(&m->hw, (struct hw_place){sip, cube, pe});
             uint32_t peer;
             enum hw_dir peer_dir;
-            if ((whole && stays_in_sip(m, dir)) || !lp_queue_peer(m, index, dir, &peer, &peer_dir))
+            if ((whole && lp_plan_stays_in_sip(plan, dir)) ||
+                !lp_queue_peer(plan, index, dir, &peer, &peer_dir))
                 continue;
             const struct hw_place to = hw_place_of(&m->hw, peer);
             lower_least_delay(p, lp_of_cube(m, sip, cube), lp_of_cube(m, to.sip, to.cube),
-                              lp_credit_ps(m, index, dir));
+                              lp_credit_ps(plan, index, dir));
         }
 }
 
@@ -159,7 +154,9 @@ static void join_all(const struct place *p)
         for (uint32_t cube = 0; cube < p->m->cubes; cube++) {
             if (!whole)
                 join_cube(p, sip, cube);
-            allow_credits(p, sip, cube, whole);
+            for (uint32_t i = 1; i <= LP_PLANS; i++)
+                if (p->m->plan[i] != NULL)
+                    allow_credits(p, p->m->plan[i], sip, cube, whole);
         }
     }
     for (uint32_t w = 0; w < p->workers; w++) /* no bound within a worker */

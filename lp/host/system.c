@@ -56,10 +56,10 @@ struct lp_system {
 static void complete_recv(const struct lp_model *m, struct lp_op *op)
 {
     enum hw_dir peer_dir = HW_DIRS_MAX;
-    if (!lp_queue_peer(m, op->pe, (enum hw_dir)op->dir, &op->peer, &peer_dir))
+    if (!lp_queue_peer(m->named, op->pe, (enum hw_dir)op->dir, &op->peer, &peer_dir))
         return;
     op->peer_dir = (uint8_t)peer_dir;
-    op->a = lp_slot_of(m, op->pe, (enum hw_dir)op->dir, op->seq);
+    op->a = lp_slot_of(m->named, op->pe, (enum hw_dir)op->dir, op->seq);
 }
 
 /* A landing gets the destination and the operation of its put or raw store. */
@@ -222,8 +222,10 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->worker_count = options->engine.sync == CW_SEQUENTIAL ? 1 : options->engine.worker_count;
     system->worker_times = aligned_alloc(_Alignof(struct worker_times),
                                          system->worker_count * sizeof *system->worker_times);
-    if (!lp_layout_init(&system->model, options->hw, options->config) ||
-        !lp_control_init(&system->control, &system->model) || system->phase_of_pe == NULL ||
+    lp_layout_init(&system->model, options->hw, options->config);
+    for (uint32_t i = 0; i < LP_PLANS; i++)
+        system->model.plan[1 + i] = options->plan[i];
+    if (!lp_control_init(&system->control, &system->model) || system->phase_of_pe == NULL ||
         system->worker_times == NULL) {
         machine_out_of_memory(error);
         lp_system_free(system);
@@ -311,14 +313,15 @@ static int submit_message(struct lp_system *system, uint32_t pe, enum lp_transfe
     return CW_OK;
 }
 
-int lp_system_submit_install(struct lp_system *system, struct cw_error *error)
+int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_error *error)
 {
     const uint32_t pe_count = hw_pe_count(&system->model.hw);
     reset_times(system);
+    system->model.named = system->model.plan[1 + plan];
     for (uint32_t pe = 0; pe < pe_count; pe++) {
-        if (!lp_is_wired(&system->model, pe))
+        if (!lp_is_wired(system->model.named, pe))
             continue;
-        const int code = submit_message(system, pe, LP_TRANSFER_INIT, 0, 0, error);
+        const int code = submit_message(system, pe, LP_TRANSFER_INIT, plan, 0, error);
         if (code != CW_OK)
             return code;
     }

@@ -12,6 +12,7 @@
 struct lp_system_options {
     const struct hw_config *hw;
     const struct lp_config *config;
+    const struct lp_plan *plan[LP_PLANS]; /* that IpcqInitMsgs may name; they outlive the machine */
     /* Passed on to the engine. The machine itself sets the workers of LPs, the least delays, the
      * receiver of records. end_ps: 0, or the end of simulated time; a run that would go on then
      * fails. */
@@ -55,8 +56,9 @@ struct lp_system;
 struct lp_system *lp_system_create(const struct lp_system_options *options, struct cw_error *error);
 void lp_system_free(struct lp_system *system); /* accepts NULL */
 
-/* Submits an IpcqInitMsg for every wired PE, in order of (sip, cube, pe). */
-int lp_system_submit_install(struct lp_system *system, struct cw_error *error);
+/* Submits an IpcqInitMsg that names the plan of this index, for every PE that the plan wires, in
+ * order of (sip, cube, pe). A PE has no queues before its message takes effect. */
+int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_error *error);
 
 /*
  * The host's copies: begin, then an MmuMapMsg or a MemoryWriteMsg with its data per PE, all

@@ -47,17 +47,19 @@ static void name_end(const struct ended *ended, uint32_t pe, char *text, size_t 
 static void name_queue(const struct ended *ended, uint32_t pe, enum hw_dir dir, char *text,
                        size_t bytes)
 {
-    const struct lp_queue *const queue = &sender_state(ended, pe)->queue[dir];
+    const struct lp_pe *const sender = sender_state(ended, pe);
+    const struct lp_queue *const queue = &sender->queue[dir];
+    const struct lp_plan *const plan = lp_plan_at(ended->m, sender);
     const uint32_t left = queue->my_head - queue->peer_tail_cache;
     char from[128], to[128];
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;
-    (void)lp_queue_peer(ended->m, pe, dir, &peer, &peer_dir);
+    (void)lp_queue_peer(plan, pe, dir, &peer, &peer_dir);
     name_end(ended, pe, from, sizeof from);
     name_end(ended, peer, to, sizeof to);
     snprintf(text, bytes, "%s has not received %u tile%s from direction %s that %s sent in %s", to,
-             left, left == 1 ? "" : "s", lp_dir_name(ended->m, peer, peer_dir), from,
-             lp_dir_name(ended->m, pe, dir));
+             left, left == 1 ? "" : "s", lp_dir_name(plan, peer, peer_dir), from,
+             lp_dir_name(plan, pe, dir));
 }
 
 /* The first queues, in the order of their senders, and the number of the rest. */

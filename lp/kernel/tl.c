@@ -51,7 +51,8 @@ bool tl_installed(const struct tl *tl, enum hw_dir dir)
 
 enum hw_dir tl_dir(const struct tl *tl, const char *name)
 {
-    return lp_dir_named(tl->run->m, lp_pe_index(tl->run, tl->pe), name);
+    return lp_dir_named(lp_plan_at(tl->run->m, tl->p), lp_pe_index(tl->run, tl->pe),
+                        tl->p->installed, name);
 }
 
 uint32_t tl_tile_elems(const struct tl *tl)
@@ -144,7 +145,8 @@ static __attribute__((noinline)) void check_tiles(struct tl *tl, enum tl_call_ki
         return;
     tl_fail(tl, "", ": %s of %llu bytes of tile %u of direction %s, which has received %u tiles",
             tl_call_ops[kind].name, (unsigned long long)bytes, tile.at,
-            lp_dir_name(tl->run->m, lp_pe_index(tl->run, tl->pe), (enum hw_dir)tile.dir),
+            lp_dir_name(lp_plan_at(tl->run->m, tl->p), lp_pe_index(tl->run, tl->pe),
+                        (enum hw_dir)tile.dir),
             tl->p->queue[tile.dir].my_tail);
 }
 

@@ -13,25 +13,41 @@
 #include "lp/queues/queue_ends.h"
 #include "lp/queues/slot_map.h"
 
-static void check_direction(struct tl *tl, enum hw_dir dir)
+/* The call finds no queue on this PE. It may be too early: a plan wires the PE, and its IpcqInitMsg
+ * has not taken effect. */
+static void check_is_installed(struct tl *tl)
 {
     const struct lp_model *m = tl->run->m;
+    bool wired = false;
+    for (uint32_t i = 1; i <= LP_PLANS; i++)
+        wired |= m->plan[i] != NULL && lp_is_wired(m->plan[i], lp_pe_index(tl->run, tl->pe));
+    if (tl->p->plan == 0 && wired)
+        tl_fail(tl, "IpcqNotInstalled: ",
+                ": %s before the PE's IpcqInitMsg has taken effect; launch kernels when the "
+                "installation is over",
+                tl_call_ops[tl->kernel->call.kind].name);
+}
+
+static void check_direction(struct tl *tl, enum hw_dir dir)
+{
+    const struct lp_plan *const plan = lp_plan_at(tl->run->m, tl->p);
     const uint32_t self = lp_pe_index(tl->run, tl->pe);
     const bool there = tl_installed(tl, dir);
-    if (there && lp_queue_goes(m, self, dir, tl->kernel->call.kind == CALL_SEND))
+    if (there && lp_queue_goes(plan, self, dir, tl->kernel->call.kind == CALL_SEND))
         return;
+    check_is_installed(tl);
     char installed[160] = "", number[64];
     (void)snprintf(number, sizeof number, "%u%s", (unsigned)dir,
                    dir == HW_DIRS_MAX ? " (tl_dir() finds no such name)" : "");
     for (enum hw_dir other = 0; other < HW_DIRS_MAX; other++)
         if (tl_installed(tl, other)) {
             strncat(installed, *installed ? ", " : "", sizeof installed - strlen(installed) - 1);
-            strncat(installed, lp_dir_name(m, self, other),
+            strncat(installed, lp_dir_name(plan, self, other),
                     sizeof installed - strlen(installed) - 1);
         }
     tl_fail(tl, "IpcqInvalidDirection: ", ": %s in direction %s, which %s; installed: %s",
             tl_call_ops[tl->kernel->call.kind].name,
-            (unsigned)dir < HW_DIRS_MAX ? lp_dir_name(m, self, dir) : number,
+            (unsigned)dir < HW_DIRS_MAX ? lp_dir_name(plan, self, dir) : number,
             there ? "goes the other way only" : "is not installed there",
             *installed ? installed : "none");
 }
@@ -49,11 +65,11 @@ static void note_shape(const struct tl *tl, struct lp_op *op)
 
 static void emit_send(struct tl *tl, uint32_t seq)
 {
-    const struct lp_model *m = tl->run->m;
+    const struct lp_plan *const plan = lp_plan_at(tl->run->m, tl->p);
     const struct lp_call *call = &tl->kernel->call;
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;
-    cw_check(tl->run->ctx, lp_queue_peer(m, lp_pe_index(tl->run, tl->pe), (enum hw_dir)call->dir,
+    cw_check(tl->run->ctx, lp_queue_peer(plan, lp_pe_index(tl->run, tl->pe), (enum hw_dir)call->dir,
                                          &peer, &peer_dir));
     struct lp_op op = {.kind = LP_OP_SEND,
                        .dir = call->dir,
@@ -62,7 +78,7 @@ static void emit_send(struct tl *tl, uint32_t seq)
                        .peer = peer,
                        .peer_dir = (uint8_t)peer_dir,
                        .a = call->a,
-                       .dst = lp_slot_of(m, peer, peer_dir, seq)};
+                       .dst = lp_slot_of(plan, peer, peer_dir, seq)};
     note_shape(tl, &op);
     tl_emit_op(tl, &op);
 }
@@ -209,8 +225,10 @@ void tl_effect_recv(struct tl *tl)
     int64_t credit_ps = 0;
     if (!any)
         check_direction(tl, (enum hw_dir)call->dir);
-    else if (call->dirs == 0)
+    else if (call->dirs == 0) {
+        check_is_installed(tl);
         tl_fail(tl, "IpcqInvalidDirection: ", ": recv_any on a PE where no direction is installed");
+    }
     const enum hw_dir dir = direction_with_data(tl);
     if (dir == HW_DIRS_MAX) {
         tl_wait_for(tl, LP_WAIT_DATA);
@@ -269,6 +287,7 @@ void tl_effect_recv_async(struct tl *tl)
     call->peer = next_tile(tl, dir);
     tl->kernel->calls_received = tl->kernel->calls; /* tl_future() tells the tile's number */
     CW_MUT(tl->run->ctx, &tl->p->queue[dir])->promised++;
+    (*CW_MUT(tl->run->ctx, &tl->p->asyncs))++;
     *CW_MUT(tl->run->ctx, &tl->p->async_source) = tl->kernel->source;
     call->step = STEP_DONE;
 }
@@ -279,8 +298,8 @@ static void check_future(struct tl *tl)
     if (call->dir >= HW_DIRS_MAX)
         tl_fail(tl, "", ": wait for a receive that no recv_async has begun");
     const struct lp_queue *queue = &tl->p->queue[call->dir];
-    const char *const name =
-        lp_dir_name(tl->run->m, lp_pe_index(tl->run, tl->pe), (enum hw_dir)call->dir);
+    const char *const name = lp_dir_name(lp_plan_at(tl->run->m, tl->p),
+                                         lp_pe_index(tl->run, tl->pe), (enum hw_dir)call->dir);
     if (tl_has_received(tl, (enum hw_dir)call->dir, call->peer))
         tl_fail(tl, "",
                 ": wait for tile %u of direction %s, which has been received; a receive is "
@@ -302,6 +321,7 @@ void tl_effect_wait(struct tl *tl)
     }
     if (!take_tile(tl, (enum hw_dir)call->dir, call->peer, &credit_ps))
         return;
+    (*CW_MUT(tl->run->ctx, &tl->p->asyncs))--;
     if (tl->run->m->config.credit_blocks)
         tl->local_ps += credit_ps;
     tl_emit_recv(tl);
@@ -320,7 +340,7 @@ bool tl_has_received(const struct tl *tl, enum hw_dir dir, uint32_t seq)
 
 void tl_check_all_received(struct tl *tl)
 {
-    for (uint32_t dirs = tl->p->installed; dirs != 0; dirs &= dirs - 1) {
+    for (uint32_t dirs = tl->p->asyncs > 0 ? tl->p->installed : 0; dirs != 0; dirs &= dirs - 1) {
         const enum hw_dir dir = (enum hw_dir)__builtin_ctz(dirs);
         const struct lp_queue *queue = &tl->p->queue[dir];
         char at[TL_SOURCE_TEXT_BYTES];
@@ -329,7 +349,8 @@ void tl_check_all_received(struct tl *tl)
                 tl, "",
                 " ends without having waited for its receive of tile %u of direction %s (wait); "
                 "its latest recv_async is%s",
-                queue->my_tail, lp_dir_name(tl->run->m, lp_pe_index(tl->run, tl->pe), dir),
+                queue->my_tail,
+                lp_dir_name(lp_plan_at(tl->run->m, tl->p), lp_pe_index(tl->run, tl->pe), dir),
                 tl_source_text(tl->p->async_source, at, sizeof at));
     }
 }

@@ -19,16 +19,17 @@
 #include "lp/queues/queue_ends.h"
 #include "lp/queues/slot_map.h"
 
-void lp_ipcq_install(struct lp_run *run, uint32_t pe)
+void lp_ipcq_install(struct lp_run *run, uint32_t pe, uint32_t plan)
 {
     const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
-    if (p->wired)
+    if (p->plan != 0)
         cw_fail(run->ctx, CW_PROGRAM_FAILED,
                 "IpcqDuplicateInstall: PE %u.%u.%u got a second IpcqInitMsg; a process group "
                 "installs each PE once",
                 run->sip, run->cube_in_sip, pe);
-    *CW_MUT(run->ctx, &p->wired) = 1;
-    *CW_MUT(run->ctx, &p->installed) = lp_directions(run->m, lp_pe_index(run, pe));
+    cw_check(run->ctx, plan < LP_PLANS && run->m->plan[1 + plan] != NULL);
+    *CW_MUT(run->ctx, &p->plan) = (uint8_t)(1 + plan);
+    *CW_MUT(run->ctx, &p->installed) = lp_directions(run->m->plan[1 + plan], lp_pe_index(run, pe));
 }
 
 void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
@@ -37,6 +38,11 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
     const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
     const enum hw_dir dir = (enum hw_dir)transfer->dir;
     cw_check(run->ctx, transfer->dir < HW_DIRS_MAX);
+    if (__builtin_expect((p->installed >> transfer->dir & 1) == 0, 0))
+        cw_fail(run->ctx, CW_PROGRAM_FAILED,
+                "IpcqNotInstalled: a tile from PE %u reaches PE %u.%u.%u before the PE's "
+                "IpcqInitMsg; launch kernels when the installation is over",
+                transfer->src, run->sip, run->cube_in_sip, pe);
     struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[dir]);
     if (run->m->emit.arrivals) {
         const struct lp_arrival arrival = {.t_ps = cw_now(run->ctx),
@@ -89,7 +95,8 @@ void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
 static int64_t move_tail(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t tiles)
 {
     const struct lp_model *m = run->m;
-    struct lp_queue *queue = CW_MUT(run->ctx, &lp_pe(m, run->cube, pe)->queue[dir]);
+    const struct lp_pe *const p = lp_pe(m, run->cube, pe);
+    struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[dir]);
     queue->my_tail += tiles;
     if (m->config.credit_fabric) {
         const struct hw_dma_op op = {.bytes = m->config.credit_bytes,
@@ -100,10 +107,11 @@ static int64_t move_tail(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint3
         lp_dma_push(run, pe, lp_vc(m, HW_VC_COMM), op);
         return 0;
     }
-    const int64_t latency_ps = lp_credit_ps(m, lp_pe_index(run, pe), dir);
+    const struct lp_plan *const plan = lp_plan_at(m, p);
+    const int64_t latency_ps = lp_credit_ps(plan, lp_pe_index(run, pe), dir);
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;
-    cw_check(run->ctx, lp_queue_peer(m, lp_pe_index(run, pe), dir, &peer, &peer_dir));
+    cw_check(run->ctx, lp_queue_peer(plan, lp_pe_index(run, pe), dir, &peer, &peer_dir));
     const struct hw_place to = hw_place_of(&m->hw, peer);
     const struct lp_signal signal = {.pe = to.pe, .arg = queue->my_tail, .dir = (uint8_t)peer_dir};
     const struct lp_sender sender = lp_next_sender(run, pe);

@@ -7,8 +7,8 @@
 
 #include "lp/lp_run.h"
 
-/* An IpcqInitMsg takes effect. */
-void lp_ipcq_install(struct lp_run *run, uint32_t pe);
+/* An IpcqInitMsg takes effect: the PE's queues lead where the plan of this index says. */
+void lp_ipcq_install(struct lp_run *run, uint32_t pe, uint32_t plan);
 /* LP_EVENT_VISIBLE: a tile is in its slot. */
 void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer);
 /* LP_EVENT_CREDIT: the receiver has a new tail. */

@@ -1,25 +1,67 @@
 /*
- * queue_ends.c: the other end of a queue, the latency of its credits, and its receive ring
- * (lp/QUEUES.md, "Queue pair"; hw/HARDWARE.md, "Routing"). For the machine's own queues they follow
- * from coordinates and from a table for the PEs of one SIP, which all SIPs share. A logical
- * topology brings a table of its own (logical_wiring.h). Const while the engine runs; any thread
+ * queue_ends.c: install plans (queue_ends.h): the other end of a queue, the latency of its credits,
+ * and its receive ring (lp/QUEUES.md, "Queue pair"; hw/HARDWARE.md, "Routing"). The
+ * machine's own queues follow from coordinates and from a table for the PEs of one SIP, which all
+ * SIPs share. A logical topology brings a table of its own (logical_wiring.h). Queues that were
+ * laid anew are in a map beside them. Made by the host; const while the engine runs; any thread
  * reads.
  */
 #include "lp/queues/queue_ends.h"
 
+#include <Judy.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hw/phys_addr.h"
 #include "lp/queues/logical_wiring.h"
 
-static bool has_pair(const struct lp_model *m) { return m->config.pair[0] != m->config.pair[1]; }
+struct lp_plan {
+    struct hw_config hw;
+    uint32_t cubes, pes; /* per SIP, per cube */
+    bool wire_all_pes;
+    enum hw_memory slots;
+    uint32_t n_slots, slot_bytes, credit_bytes;
+    uint32_t pair[2];
+    const struct lp_wiring *wiring;
+    /* Of the machine's own queues, alike in all SIPs; NULL with a logical topology. */
+    int64_t *credit_ps;  /* [cube][pe][dir]: T(path to the sender's PE_DMA, credit) */
+    uint8_t *ring_index; /* [cube][pe][dir]: place of the receive ring among the PE's rings */
+    uint32_t *peer;      /* [cube][pe][dir]: the other end's [cube][pe], UINT32_MAX: none; of a
+                            direction between SIPs it is the PE's own */
+    uint32_t rings_max;  /* most receive rings that one PE has */
+    int64_t pair_credit_ps[2]; /* of direction `peer`, by the end in `pair` */
+    void *laid; /* JudyL: end_key() -> struct laid_end *; the entries that lp_plan_join() changed */
+};
+
+/* An end of a queue that was laid anew. */
+struct laid_end {
+    uint32_t peer; /* UINT32_MAX: the queue was taken away */
+    enum hw_dir peer_dir;
+    int64_t credit_ps;
+};
+
+static Word_t end_key(uint32_t pe_index, enum hw_dir dir)
+{
+    return (Word_t)pe_index * HW_DIRS_MAX + (Word_t)dir;
+}
+
+/* The end as it was laid anew; NULL: it is as the rest of the plan says. */
+static const struct laid_end *laid_end_of(const struct lp_plan *plan, uint32_t pe_index,
+                                          enum hw_dir dir)
+{
+    if (__builtin_expect(plan->laid == NULL, 1))
+        return NULL;
+    void **const at = JudyLGet(plan->laid, end_key(pe_index, dir), PJE0);
+    return at != NULL ? *at : NULL;
+}
+
+static bool has_pair(const struct lp_plan *plan) { return plan->pair[0] != plan->pair[1]; }
 
 /* The direction `peer` of a point-to-point bench, beside all others. */
-static bool is_of_pair(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
+static bool is_of_pair(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
-    return dir == HW_DIR_PEER && has_pair(m) &&
-           (pe_index == m->config.pair[0] || pe_index == m->config.pair[1]);
+    return dir == HW_DIR_PEER && has_pair(plan) &&
+           (pe_index == plan->pair[0] || pe_index == plan->pair[1]);
 }
 
 static bool is_between_sips(enum hw_dir dir)
@@ -27,142 +69,154 @@ static bool is_between_sips(enum hw_dir dir)
     return dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
 }
 
-bool lp_queue_peer(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
+bool lp_queue_peer(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
                    enum hw_dir *peer_dir)
 {
-    if (is_of_pair(m, pe_index, dir)) {
-        *peer = m->config.pair[pe_index == m->config.pair[0]];
+    const struct laid_end *const laid = laid_end_of(plan, pe_index, dir);
+    if (laid != NULL) {
+        *peer = laid->peer;
+        *peer_dir = laid->peer_dir;
+        return laid->peer != UINT32_MAX;
+    }
+    if (is_of_pair(plan, pe_index, dir)) {
+        *peer = plan->pair[pe_index == plan->pair[0]];
         *peer_dir = HW_DIR_PEER;
         return true;
     }
-    if (m->config.wiring != NULL) {
-        const struct lp_wire *const wire = lp_wiring_at(m->config.wiring, pe_index, dir);
+    if (plan->wiring != NULL) {
+        const struct lp_wire *const wire = lp_wiring_at(plan->wiring, pe_index, dir);
         if (wire == NULL)
             return false;
-        *peer = wire->peer_rank * m->cubes * m->pes;
+        *peer = wire->peer_rank * plan->cubes * plan->pes;
         *peer_dir = (enum hw_dir)wire->peer_dir;
         return true;
     }
     if (dir >= HW_DIR_BUILT_IN)
         return false;
-    const uint32_t sip_pes = m->cubes * m->pes;
+    const uint32_t sip_pes = plan->cubes * plan->pes;
     uint32_t sip = pe_index / sip_pes;
-    const uint32_t in_sip = m->queues.peer[(pe_index - sip * sip_pes) * HW_DIR_BUILT_IN + dir];
+    const uint32_t in_sip = plan->peer[(pe_index - sip * sip_pes) * HW_DIR_BUILT_IN + dir];
     if (in_sip == UINT32_MAX ||
-        (is_between_sips(dir) && !hw_sip_neighbour(&m->hw, sip, (enum hw_port)(dir & 3), &sip)))
+        (is_between_sips(dir) && !hw_sip_neighbour(&plan->hw, sip, (enum hw_port)(dir & 3), &sip)))
         return false;
     *peer = sip * sip_pes + in_sip;
     *peer_dir = (enum hw_dir)(dir ^ 1);
     return true;
 }
 
-enum hw_port lp_queue_exit(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
+enum hw_port lp_queue_exit(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
-    if (!is_between_sips(dir))
+    if (!is_between_sips(dir) || laid_end_of(plan, pe_index, dir) != NULL)
         return HW_PORT_NONE;
-    if (m->config.wiring != NULL) {
-        const struct lp_wire *const wire = lp_wiring_at(m->config.wiring, pe_index, dir);
+    if (plan->wiring != NULL) {
+        const struct lp_wire *const wire = lp_wiring_at(plan->wiring, pe_index, dir);
         if (wire == NULL || strcmp(wire->name, hw_dir_name(dir)) != 0)
             return HW_PORT_NONE;
     }
-    return hw_route_global_exit(&m->hw, dir);
+    return hw_route_global_exit(&plan->hw, dir);
 }
 
-bool lp_queue_goes(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir, bool sending)
+bool lp_queue_goes(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, bool sending)
 {
-    if (m->config.wiring == NULL || is_of_pair(m, pe_index, dir))
+    if (plan->wiring == NULL || is_of_pair(plan, pe_index, dir))
         return true;
-    const struct lp_wire *const wire = lp_wiring_at(m->config.wiring, pe_index, dir);
+    if (laid_end_of(plan, pe_index, dir) != NULL)
+        return true;
+    const struct lp_wire *const wire = lp_wiring_at(plan->wiring, pe_index, dir);
     return wire != NULL && wire->way != (sending ? LP_WAY_IN : LP_WAY_OUT);
 }
 
-const char *lp_dir_name(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
+const char *lp_dir_name(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
-    if (m->config.wiring == NULL || is_of_pair(m, pe_index, dir))
+    if (plan == NULL || plan->wiring == NULL || is_of_pair(plan, pe_index, dir))
         return hw_dir_name(dir);
-    const struct lp_wire *const wire = lp_wiring_at(m->config.wiring, pe_index, dir);
+    const struct lp_wire *const wire = lp_wiring_at(plan->wiring, pe_index, dir);
     return wire != NULL ? wire->name : hw_dir_name(dir);
 }
 
-enum hw_dir lp_dir_named(const struct lp_model *m, uint32_t pe_index, const char *name)
+enum hw_dir lp_dir_named(const struct lp_plan *plan, uint32_t pe_index, uint16_t installed,
+                         const char *name)
 {
-    const uint16_t installed = lp_is_wired(m, pe_index) ? lp_directions(m, pe_index) : 0;
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
-        if ((installed >> dir & 1) != 0 && strcmp(lp_dir_name(m, pe_index, dir), name) == 0)
+        if ((installed >> dir & 1) != 0 && strcmp(lp_dir_name(plan, pe_index, dir), name) == 0)
             return dir;
     return HW_DIRS_MAX;
 }
 
-bool lp_is_wired(const struct lp_model *m, uint32_t pe_index)
+bool lp_is_wired(const struct lp_plan *plan, uint32_t pe_index)
 {
-    const struct lp_wiring *const wiring = m->config.wiring;
-    if (wiring != NULL && pe_index / (m->cubes * m->pes) >= lp_wiring_ranks(wiring))
-        return is_of_pair(m, pe_index, HW_DIR_PEER);
-    return m->config.wire_all_pes || pe_index % m->pes == 0;
+    const struct lp_wiring *const wiring = plan->wiring;
+    if (wiring != NULL && pe_index / (plan->cubes * plan->pes) >= lp_wiring_ranks(wiring))
+        return is_of_pair(plan, pe_index, HW_DIR_PEER);
+    return plan->wire_all_pes || pe_index % plan->pes == 0;
 }
 
-uint16_t lp_directions(const struct lp_model *m, uint32_t pe_index)
+uint16_t lp_directions(const struct lp_plan *plan, uint32_t pe_index)
 {
-    const bool intra = m->config.wire_all_pes || m->config.wiring != NULL;
+    const bool intra = plan->wire_all_pes || plan->wiring != NULL;
     uint16_t directions = 0;
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
         uint32_t peer;
         enum hw_dir peer_dir;
         if (dir >= HW_DIR_INTRA_N && dir <= HW_DIR_INTRA_W && !intra)
             continue;
-        if (lp_queue_peer(m, pe_index, dir, &peer, &peer_dir))
+        if (lp_queue_peer(plan, pe_index, dir, &peer, &peer_dir))
             directions |= (uint16_t)(1u << dir);
     }
     return directions;
 }
 
-int64_t lp_credit_ps(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
+int64_t lp_credit_ps(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
-    if (is_of_pair(m, pe_index, dir))
-        return m->queues.pair_credit_ps[pe_index == m->config.pair[1]];
-    if (m->config.wiring != NULL)
-        return lp_wiring_at(m->config.wiring, pe_index, dir)->credit_ps;
-    return m->queues.credit_ps[pe_index % (m->cubes * m->pes) * HW_DIR_BUILT_IN + dir];
+    const struct laid_end *const laid = laid_end_of(plan, pe_index, dir);
+    if (laid != NULL)
+        return laid->credit_ps;
+    if (is_of_pair(plan, pe_index, dir))
+        return plan->pair_credit_ps[pe_index == plan->pair[1]];
+    if (plan->wiring != NULL)
+        return lp_wiring_at(plan->wiring, pe_index, dir)->credit_ps;
+    return plan->credit_ps[pe_index % (plan->cubes * plan->pes) * HW_DIR_BUILT_IN + dir];
 }
 
 /* ---- receive rings --------------------------------------------------------------------------- */
 
 /* A ring's place among the rings of its PE. The ring of direction `peer` comes last. */
-static uint32_t ring_index(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
+static uint32_t ring_index(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
-    const struct lp_wiring *const wiring = m->config.wiring;
+    const struct lp_wiring *const wiring = plan->wiring;
     if (wiring != NULL)
-        return lp_wiring_rings(wiring, pe_index, is_of_pair(m, pe_index, dir) ? HW_DIRS_MAX : dir);
-    return m->queues.ring_index[pe_index % (m->cubes * m->pes) * HW_DIRS_MAX + (uint32_t)dir];
+        return lp_wiring_rings(wiring, pe_index,
+                               is_of_pair(plan, pe_index, dir) ? HW_DIRS_MAX : dir);
+    return plan->ring_index[pe_index % (plan->cubes * plan->pes) * HW_DIRS_MAX + (uint32_t)dir];
 }
 
-struct lp_endpoint lp_endpoint_of(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir)
+struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
-    const struct hw_place place = hw_place_of(&m->hw, pe_index);
-    const uint32_t ring = m->config.n_slots * m->config.slot_bytes;
-    const uint32_t index = ring_index(m, pe_index, dir);
+    const struct hw_place place = hw_place_of(&plan->hw, pe_index);
+    const uint32_t ring = plan->n_slots * plan->slot_bytes;
+    const uint32_t index = ring_index(plan, pe_index, dir);
     struct lp_endpoint endpoint = {.place = place,
-                                   .buffer_kind = m->config.slots,
-                                   .n_slots = m->config.n_slots,
-                                   .slot_size = m->config.slot_bytes};
-    const bool sram = m->config.slots == HW_MEMORY_SRAM;
-    if (m->config.slots == HW_MEMORY_TCM)
-        endpoint.rx_base_offset = (uint32_t)m->hw.tcm_bytes - (m->queues.rings_max - index) * ring;
+                                   .buffer_kind = plan->slots,
+                                   .n_slots = plan->n_slots,
+                                   .slot_size = plan->slot_bytes};
+    const bool sram = plan->slots == HW_MEMORY_SRAM;
+    if (plan->slots == HW_MEMORY_TCM)
+        endpoint.rx_base_offset = (uint32_t)plan->hw.tcm_bytes - (plan->rings_max - index) * ring;
     else
-        endpoint.rx_base_offset = ((sram ? place.pe * m->queues.rings_max : 0) + index) * ring;
-    struct hw_phys_addr address = {m->config.slots, place, endpoint.rx_base_offset};
+        endpoint.rx_base_offset = ((sram ? place.pe * plan->rings_max : 0) + index) * ring;
+    struct hw_phys_addr address = {plan->slots, place, endpoint.rx_base_offset};
     address.place.pe = sram ? 0 : place.pe;
     (void)hw_pa_encode(&address, &endpoint.rx_base_pa); /* the loader keeps to its limits */
     return endpoint;
 }
 
-struct lp_operand lp_slot_of(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir,
+struct lp_operand lp_slot_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
                              uint32_t seq)
 {
     static const uint8_t space[] = {[HW_MEMORY_TCM] = LP_SPACE_TCM,
                                     [HW_MEMORY_HBM] = LP_SPACE_HBM,
                                     [HW_MEMORY_SRAM] = LP_SPACE_SRAM};
-    const struct lp_endpoint ring = lp_endpoint_of(m, pe_index, dir);
+    const struct lp_endpoint ring = lp_endpoint_of(plan, pe_index, dir);
     return (struct lp_operand){.space = space[ring.buffer_kind],
                                .at = ring.rx_base_offset + seq % ring.n_slots * ring.slot_size};
 }
@@ -171,48 +225,48 @@ struct lp_operand lp_slot_of(const struct lp_model *m, uint32_t pe_index, enum h
 
 /* A credit of direction `dir` takes the same time in every SIP that has the direction: asks the
  * first such SIP. */
-static int64_t credit_latency(const struct lp_model *m, uint32_t cube, uint32_t pe, enum hw_dir dir)
+static int64_t credit_latency(const struct lp_plan *plan, uint32_t cube, uint32_t pe,
+                              enum hw_dir dir)
 {
     const bool global = is_between_sips(dir);
-    for (uint32_t sip = 0; sip < (global ? m->hw.sip_count : 1); sip++) {
+    for (uint32_t sip = 0; sip < (global ? plan->hw.sip_count : 1); sip++) {
         const struct hw_place from = {sip, cube, pe};
         struct hw_place to;
-        if (hw_dir_neighbour(&m->hw, from, dir, &to))
-            return hw_path_ps(&m->hw, from, to, HW_MEMORY_NONE,
-                              global ? hw_route_global_exit(&m->hw, dir) : HW_PORT_NONE,
-                              m->config.credit_bytes);
+        if (hw_dir_neighbour(&plan->hw, from, dir, &to))
+            return hw_path_ps(&plan->hw, from, to, HW_MEMORY_NONE,
+                              global ? hw_route_global_exit(&plan->hw, dir) : HW_PORT_NONE,
+                              plan->credit_bytes);
     }
     return 0; /* no SIP has this direction */
 }
 
-static bool compute_credits(struct lp_model *m)
+static bool compute_credits(struct lp_plan *plan)
 {
-    m->queues.credit_ps =
-        calloc((size_t)m->cubes * m->pes * HW_DIR_BUILT_IN, sizeof *m->queues.credit_ps);
-    if (m->queues.credit_ps == NULL)
+    plan->credit_ps =
+        calloc((size_t)plan->cubes * plan->pes * HW_DIR_BUILT_IN, sizeof *plan->credit_ps);
+    if (plan->credit_ps == NULL)
         return false;
-    int64_t *out = m->queues.credit_ps;
-    for (uint32_t cube = 0; cube < m->cubes; cube++)
-        for (uint32_t pe = 0; pe < m->pes; pe++)
+    int64_t *out = plan->credit_ps;
+    for (uint32_t cube = 0; cube < plan->cubes; cube++)
+        for (uint32_t pe = 0; pe < plan->pes; pe++)
             for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++)
-                *out++ = credit_latency(m, cube, pe, dir);
+                *out++ = credit_latency(plan, cube, pe, dir);
     return true;
 }
 
 /* The neighbours inside a SIP, which all SIPs share. */
-static bool find_peers(struct lp_model *m)
+static bool find_peers(struct lp_plan *plan)
 {
-    const uint32_t sip_pes = m->cubes * m->pes;
-    m->queues.peer = calloc((size_t)sip_pes * HW_DIR_BUILT_IN, sizeof *m->queues.peer);
-    if (m->queues.peer == NULL)
+    const uint32_t sip_pes = plan->cubes * plan->pes;
+    plan->peer = calloc((size_t)sip_pes * HW_DIR_BUILT_IN, sizeof *plan->peer);
+    if (plan->peer == NULL)
         return false;
     for (uint32_t i = 0; i < sip_pes; i++)
         for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++) {
-            struct hw_place to = hw_place_of(&m->hw, i);
-            const bool found =
-                is_between_sips(dir) || hw_dir_neighbour(&m->hw, hw_place_of(&m->hw, i), dir, &to);
-            m->queues.peer[i * HW_DIR_BUILT_IN + dir] =
-                found ? hw_pe_index(&m->hw, to) : UINT32_MAX;
+            struct hw_place to = hw_place_of(&plan->hw, i);
+            const bool found = is_between_sips(dir) ||
+                               hw_dir_neighbour(&plan->hw, hw_place_of(&plan->hw, i), dir, &to);
+            plan->peer[i * HW_DIR_BUILT_IN + dir] = found ? hw_pe_index(&plan->hw, to) : UINT32_MAX;
         }
     return true;
 }
@@ -222,42 +276,134 @@ static bool find_peers(struct lp_model *m)
  * slice, at the end of a TCM, PE by PE in an SRAM. A direction has its place in every SIP if it
  * exists in one.
  */
-static bool place_rings(struct lp_model *m)
+static bool place_rings(struct lp_plan *plan)
 {
-    m->queues.ring_index = calloc((size_t)m->cubes * m->pes * HW_DIRS_MAX, 1);
-    if (m->queues.ring_index == NULL)
+    plan->ring_index = calloc((size_t)plan->cubes * plan->pes * HW_DIRS_MAX, 1);
+    if (plan->ring_index == NULL)
         return false;
-    for (uint32_t i = 0; i < m->cubes * m->pes; i++) {
+    for (uint32_t i = 0; i < plan->cubes * plan->pes; i++) {
         uint8_t next = 0;
         for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++) {
             const bool intra = dir >= HW_DIR_INTRA_N;
-            m->queues.ring_index[i * HW_DIRS_MAX + dir] = next;
-            next += m->queues.credit_ps[i * HW_DIR_BUILT_IN + dir] > 0 &&
-                    (m->config.wire_all_pes || !intra);
+            plan->ring_index[i * HW_DIRS_MAX + dir] = next;
+            next +=
+                plan->credit_ps[i * HW_DIR_BUILT_IN + dir] > 0 && (plan->wire_all_pes || !intra);
         }
-        m->queues.ring_index[i * HW_DIRS_MAX + HW_DIR_PEER] = next;
-        next += has_pair(m);
-        m->queues.rings_max = next > m->queues.rings_max ? next : m->queues.rings_max;
+        plan->ring_index[i * HW_DIRS_MAX + HW_DIR_PEER] = next;
+        next += has_pair(plan);
+        plan->rings_max = next > plan->rings_max ? next : plan->rings_max;
     }
     return true;
 }
 
-bool lp_queues_init(struct lp_model *m)
+static bool fill_plan(struct lp_plan *plan)
 {
-    const uint32_t *pair = m->config.pair;
-    for (int end = 0; end < 2 && has_pair(m); end++)
-        m->queues.pair_credit_ps[end] =
-            hw_path_ps(&m->hw, hw_place_of(&m->hw, pair[end]), hw_place_of(&m->hw, pair[!end]),
-                       HW_MEMORY_NONE, HW_PORT_NONE, m->config.credit_bytes);
-    if (m->config.wiring == NULL)
-        return find_peers(m) && compute_credits(m) && place_rings(m);
-    m->queues.rings_max = lp_wiring_rings_max(m->config.wiring) + has_pair(m);
+    const uint32_t *pair = plan->pair;
+    for (int end = 0; end < 2 && has_pair(plan); end++)
+        plan->pair_credit_ps[end] = hw_path_ps(&plan->hw, hw_place_of(&plan->hw, pair[end]),
+                                               hw_place_of(&plan->hw, pair[!end]), HW_MEMORY_NONE,
+                                               HW_PORT_NONE, plan->credit_bytes);
+    if (plan->wiring == NULL)
+        return find_peers(plan) && compute_credits(plan) && place_rings(plan);
+    plan->rings_max = lp_wiring_rings_max(plan->wiring) + has_pair(plan);
     return true;
 }
 
-void lp_queues_free(struct lp_model *m)
+struct lp_plan *lp_plan_create(const struct lp_plan_request *request)
 {
-    free(m->queues.credit_ps);
-    free(m->queues.ring_index);
-    free(m->queues.peer);
+    struct lp_plan *const plan = calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return NULL;
+    const struct lp_config *const queues = request->queues;
+    *plan = (struct lp_plan){.hw = *request->hw,
+                             .cubes = hw_cubes(request->hw),
+                             .pes = hw_pes(request->hw),
+                             .wire_all_pes = !request->pe0_alone,
+                             .slots = queues->slots,
+                             .n_slots = queues->n_slots,
+                             .slot_bytes = queues->slot_bytes,
+                             .credit_bytes = queues->credit_bytes,
+                             .pair = {request->pair[0], request->pair[1]},
+                             .wiring = request->wiring};
+    if (fill_plan(plan))
+        return plan;
+    lp_plan_free(plan);
+    return NULL;
+}
+
+void lp_plan_free(struct lp_plan *plan)
+{
+    if (plan == NULL)
+        return;
+    Word_t key = 0;
+    for (void **end = JudyLFirst(plan->laid, &key, PJE0); end != NULL;
+         end = JudyLNext(plan->laid, &key, PJE0))
+        free(*end);
+    JudyLFreeArray(&plan->laid, PJE0);
+    free(plan->credit_ps);
+    free(plan->ring_index);
+    free(plan->peer);
+    free(plan);
+}
+
+const struct hw_config *lp_plan_hw(const struct lp_plan *plan) { return &plan->hw; }
+
+bool lp_plan_stays_in_sip(const struct lp_plan *plan, enum hw_dir dir)
+{
+    return plan->wiring == NULL && plan->laid == NULL && dir < HW_DIR_BUILT_IN &&
+           !is_between_sips(dir);
+}
+
+/* ---- queues that are laid anew --------------------------------------------------------------- */
+
+/* False: out of memory. */
+static bool lay_end(struct lp_plan *plan, struct lp_end end, struct laid_end laid)
+{
+    void **const at = JudyLIns(&plan->laid, end_key(end.pe, end.dir), PJE0);
+    if (at == NULL || at == PPJERR)
+        return false;
+    if (*at == NULL)
+        *at = malloc(sizeof laid);
+    if (*at == NULL)
+        return false;
+    *(struct laid_end *)*at = laid;
+    return true;
+}
+
+/* Takes an end's queue away, at the other end too. */
+static bool cut_queue(struct lp_plan *plan, struct lp_end end)
+{
+    const struct laid_end none = {.peer = UINT32_MAX, .peer_dir = HW_DIRS_MAX};
+    struct lp_end other;
+    if (!lp_queue_peer(plan, end.pe, end.dir, &other.pe, &other.dir))
+        return true;
+    return lay_end(plan, end, none) && lay_end(plan, other, none);
+}
+
+static bool point_end(struct lp_plan *plan, struct lp_end from, struct lp_end to)
+{
+    const struct hw_place here = hw_place_of(&plan->hw, from.pe),
+                          there = hw_place_of(&plan->hw, to.pe);
+    const struct laid_end laid = {
+        to.pe, to.dir,
+        hw_path_ps(&plan->hw, here, there, HW_MEMORY_NONE, HW_PORT_NONE, plan->credit_bytes)};
+    return lay_end(plan, from, laid);
+}
+
+static bool has_end(const struct lp_plan *plan, struct lp_end end)
+{
+    return end.pe < hw_pe_count(&plan->hw) && (unsigned)end.dir < HW_DIRS_MAX &&
+           lp_is_wired(plan, end.pe) && (lp_directions(plan, end.pe) >> end.dir & 1);
+}
+
+int lp_plan_join(struct lp_plan *plan, struct lp_end a, struct lp_end b, struct cw_error *error)
+{
+    if (!has_end(plan, a) || !has_end(plan, b) || a.pe == b.pe)
+        return cw_error_set(error, CW_USAGE,
+                            "a queue from direction %d of PE %u to direction %d of PE %u; legal: "
+                            "directions that the plan gives two different PEs",
+                            a.dir, a.pe, b.dir, b.pe);
+    if (cut_queue(plan, a) && cut_queue(plan, b) && point_end(plan, a, b) && point_end(plan, b, a))
+        return CW_OK;
+    return cw_error_memory(error, "an install plan");
 }

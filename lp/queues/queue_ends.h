@@ -1,25 +1,56 @@
 /*
- * queue_ends.h: the other end of a queue, the latency of its credits, and its receive ring
- * (lp/QUEUES.md, "Queue pair"). Const while the engine runs; any thread reads.
+ * queue_ends.h: install plans (lp/QUEUES.md, "Queue pair"): which PEs get an IpcqInitMsg, and of
+ * each of their queues the other end, the latency of its credits, and its receive ring. The host
+ * makes a plan before the machine. An IpcqInitMsg names it, and a PE's queues then lead where it
+ * says (lp_plan_at). A plan is formulas, plus the ends that lp_plan_join() has laid anew.
+ *
+ * Const while the engine runs; any thread reads.
  */
 #ifndef LP_QUEUE_ENDS_H
 #define LP_QUEUE_ENDS_H
 
 #include "lp/model.h"
 
+/* The hardware is copied; the logical topology must outlive the plan. */
+struct lp_plan_request {
+    const struct hw_config *hw;
+    const struct lp_config *queues; /* their memory, slots and credits */
+    bool pe0_alone;                 /* only PE 0 of each cube is wired; else every PE */
+    uint32_t pair[2];               /* the PEs joined by direction `peer`; equal: none */
+    const struct lp_wiring *wiring; /* a logical topology; NULL: the machine's own queues */
+};
+struct lp_plan *lp_plan_create(const struct lp_plan_request *request); /* NULL: out of memory */
+void lp_plan_free(struct lp_plan *plan);                               /* accepts NULL */
+
+/*
+ * Before the machine is made: lays a queue between two ends that the plan has, instead of the
+ * queues that they had; those are gone, at their other ends too. Its way is the ordinary route.
+ * Invariant I3 holds again. CW_USAGE: the plan has no such end; CW_NO_RESOURCE: out of memory.
+ */
+struct lp_end {
+    uint32_t pe; /* global index */
+    enum hw_dir dir;
+};
+int lp_plan_join(struct lp_plan *plan, struct lp_end a, struct lp_end b, struct cw_error *error);
+
+const struct hw_config *lp_plan_hw(const struct lp_plan *plan); /* of the machine it is for */
+
 /* The other end of a PE's queue: the PE's global index, and its direction there. False: there is no
  * such queue. */
-bool lp_queue_peer(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
+bool lp_queue_peer(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
                    enum hw_dir *peer_dir);
 /* Port by which a PE's tiles of a direction must leave its SIP, or HW_PORT_NONE: as routed. */
-enum hw_port lp_queue_exit(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir);
+enum hw_port lp_queue_exit(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
 /* A logical topology may have queues that only send or only receive. */
-bool lp_queue_goes(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir, bool sending);
+bool lp_queue_goes(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, bool sending);
+/* No queue of this direction leaves its SIP. */
+bool lp_plan_stays_in_sip(const struct lp_plan *plan, enum hw_dir dir);
 
-/* A PE's name of a direction. */
-const char *lp_dir_name(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir);
-/* The direction that a PE calls so; HW_DIRS_MAX: none is installed there under this name. */
-enum hw_dir lp_dir_named(const struct lp_model *m, uint32_t pe_index, const char *name);
+/* A PE's name of a direction. Without a plan (NULL): the machine's own. */
+const char *lp_dir_name(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
+/* The one of these directions that a PE calls so; HW_DIRS_MAX: none is. */
+enum hw_dir lp_dir_named(const struct lp_plan *plan, uint32_t pe_index, uint16_t installed,
+                         const char *name);
 
 /* The other end of a queue as a sender sees it. */
 struct lp_endpoint {
@@ -30,19 +61,21 @@ struct lp_endpoint {
     uint32_t n_slots, slot_size;
 };
 /* The receive ring of a PE's direction. */
-struct lp_endpoint lp_endpoint_of(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir);
+struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
 /* The slot of tile `seq` in it. */
-struct lp_operand lp_slot_of(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir,
+struct lp_operand lp_slot_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
                              uint32_t seq);
 
 /* Directions that an IpcqInitMsg installs on this PE, one bit each. */
-uint16_t lp_directions(const struct lp_model *m, uint32_t pe_index);
-bool lp_is_wired(const struct lp_model *m, uint32_t pe_index); /* gets an IpcqInitMsg */
+uint16_t lp_directions(const struct lp_plan *plan, uint32_t pe_index);
+bool lp_is_wired(const struct lp_plan *plan, uint32_t pe_index); /* gets an IpcqInitMsg */
 /* Latency of a credit from this PE to the sender of its queue. */
-int64_t lp_credit_ps(const struct lp_model *m, uint32_t pe_index, enum hw_dir dir);
+int64_t lp_credit_ps(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
 
-/* Fills m->queues from the rest of the model. False: out of memory. */
-bool lp_queues_init(struct lp_model *m);
-void lp_queues_free(struct lp_model *m);
+/* The plan that a PE's IpcqInitMsg has named; NULL: none has taken effect. */
+static inline const struct lp_plan *lp_plan_at(const struct lp_model *m, const struct lp_pe *pe)
+{
+    return m->plan[pe->plan];
+}
 
 #endif

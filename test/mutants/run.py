@@ -40,7 +40,9 @@ DATA_TESTS = [
 ]
 # Of the machine: bugs in lp/.
 LP = "test/unit/lp/test_lp_"
-LP_TESTS = [("asan", LP + name, {}) for name in ("operands", "unreceived", "futures", "tiles", "ipcq", "failures")]
+LP_TESTS = [("asan", LP + name, {})
+            for name in ("operands", "unreceived", "futures", "tiles", "ipcq", "failures",
+                         "install")]
 
 
 def tests_of(mutant):

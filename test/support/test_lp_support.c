@@ -249,8 +249,7 @@ void machine_settle_data(struct machine *m)
 
 struct lp_config default_queues(void)
 {
-    return (struct lp_config){.wire_all_pes = true,
-                              .slots = HW_MEMORY_TCM,
+    return (struct lp_config){.slots = HW_MEMORY_TCM,
                               .credit_blocks = true,
                               .n_slots = 8,
                               .slot_bytes = 4096,
@@ -274,10 +273,21 @@ struct machine *small_machine(uint32_t sips, uint32_t cube_w, uint32_t cube_h)
     return m;
 }
 
-bool machine_try_start(struct machine *m)
+struct lp_plan *machine_plan(const struct machine *m)
 {
+    struct lp_plan *const plan = lp_plan_create(&(struct lp_plan_request){
+        .hw = &m->hw, .queues = &m->config, .pe0_alone = m->pe0_alone, .wiring = m->wiring});
+    assert_non_null(plan);
+    return plan;
+}
+
+bool machine_build(struct machine *m)
+{
+    if (m->plan == NULL)
+        m->plan = machine_plan(m);
     struct lp_system_options options = {.hw = &m->hw,
                                         .config = &m->config,
+                                        .plan = {m->plan, m->other_plan},
                                         .engine = m->engine,
                                         .cube_worker = m->cube_worker,
                                         .op = log_op,
@@ -294,7 +304,12 @@ bool machine_try_start(struct machine *m)
     m->system = lp_system_create(&options, &m->error);
     if (m->system != NULL && m->with_data && m->engine.sync != CW_SEQUENTIAL)
         data_pass_set_owner(m->data, worker_of_cube, lp_system_sim(m->system));
-    return m->system != NULL && lp_system_submit_install(m->system, &m->error) == CW_OK &&
+    return m->system != NULL;
+}
+
+bool machine_try_start(struct machine *m)
+{
+    return machine_build(m) && lp_system_submit_install(m->system, 0, &m->error) == CW_OK &&
            lp_system_drain(m->system, &m->error) == CW_OK;
 }
 
@@ -308,6 +323,8 @@ void machine_free(struct machine *m)
 {
     lp_system_free(m->system);
     data_pass_free(m->data);
+    lp_plan_free(m->plan);
+    lp_plan_free(m->other_plan);
     free(m);
 }
 

@@ -13,6 +13,7 @@
 #include "test/support/test_hw_support.h"
 
 #include "lp/host/system.h"
+#include "lp/queues/queue_ends.h"
 
 /* ---- kernels as lists of calls --------------------------------------------------------------- */
 
@@ -143,6 +144,10 @@ enum { OPS_MAX = 16384, TENSOR_VA = 0x10000, SHARD_BYTES = 65536, TENSOR_PA = 0x
 struct machine {
     struct hw_config hw;
     struct lp_config config;
+    bool pe0_alone;                 /* the install plan's: as in struct lp_plan_request */
+    const struct lp_wiring *wiring; /* likewise */
+    struct lp_plan *plan;           /* made at the start, if the test has not made it */
+    struct lp_plan *other_plan;     /* the second that messages may name; NULL: none */
     struct lp_system *system;
     struct cw_config engine; /* mode and workers; zero: sequential */
     const uint32_t *cube_worker;
@@ -168,8 +173,11 @@ struct lp_config default_queues(void);
 struct machine *small_machine(uint32_t sips, uint32_t cube_w, uint32_t cube_h);
 void machine_free(struct machine *m);
 
-/* Builds the machine with the test's settings, and installs its queues. False: m->error says why.
- */
+/* The install plan that the test's settings ask for. */
+struct lp_plan *machine_plan(const struct machine *m);
+/* Builds the machine with the test's settings. False: m->error says why. */
+bool machine_build(struct machine *m);
+/* The same, and installs its queues. */
 bool machine_try_start(struct machine *m);
 void machine_start(struct machine *m); /* the same; a failure fails the test */
 

@@ -5,20 +5,18 @@
 
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
-#include "lp/layout.h"
 #include "lp/queues/queue_ends.h"
 
 /* Asks every PE. */
 static uint64_t counted_one_by_one(const struct config *config)
 {
-    const struct lp_config queues = dist_queue_config(&config->ccl);
-    struct lp_model model;
-    assert_true(lp_layout_init(&model, &config->hw, &queues));
+    struct lp_plan *const plan = dist_queue_plan(&config->ccl, &config->hw, NULL, NULL);
+    assert_non_null(plan);
     uint64_t pairs = 0;
     for (uint32_t pe = 0; pe < hw_pe_count(&config->hw); pe++)
-        if (lp_is_wired(&model, pe))
-            pairs += (uint64_t)__builtin_popcount(lp_directions(&model, pe));
-    lp_layout_free(&model);
+        if (lp_is_wired(plan, pe))
+            pairs += (uint64_t)__builtin_popcount(lp_directions(plan, pe));
+    lp_plan_free(plan);
     return pairs;
 }
 

@@ -33,6 +33,7 @@ struct world {
     int fails;           /* the rank that fails; -1: none */
     int64_t n_elem;
     bool no_data;
+    struct dp_policy layout;
 };
 
 static int completed(void *arg, const struct dist_completion *completion, struct cw_error *error)
@@ -184,6 +185,47 @@ static void collectives_follow_each_other(void **state)
     assert_true(world->first != 0);
     assert_true(world->second == 4 * world->first); /* exact: by powers of two */
     free_world(world);
+}
+
+/* ---- shards and kernels -----------------------------------------------------------------------
+ */
+
+static void reduces_as_laid_out(int rank, void *arg)
+{
+    struct world *world = arg;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    dist_all_reduce(dist_tensor_zeros(N, DTYPE_F32, &world->layout), REDOP_SUM);
+}
+
+/* The default algorithm has no validator of its own in the configuration. */
+static void shards_are_where_kernels_run_or_the_call_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        struct dp_policy layout;
+        const char *text;
+    } cases[] = {
+        {{.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE},
+         "validator of lrab_hierarchical_allreduce: rank 0's tensor has 8 shards, and PE 1 of cube "
+         "0 has a shard and runs no kernel; legal: one shard on each PE that runs the kernel, 2 in "
+         "a SIP"},
+        {{.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1},
+         "validator of lrab_hierarchical_allreduce: rank 0's tensor has 1 shards, and PE 0 of cube "
+         "1 runs the kernel without a shard; legal: one shard on each PE that runs the kernel, 2 "
+         "in a SIP"}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct world *world = make_world(2, 2, "sip.cube_mesh.w=2", true);
+        struct cw_error error = {0};
+        world->layout = cases[i].layout;
+        assert_int_equal(dist_spawn(world->dist, reduces_as_laid_out, world, &error), CW_USAGE);
+        if (strstr(error.text, cases[i].text) == NULL)
+            fail_msg("%s", error.text);
+        assert_int_equal(lp_system_times(dist_system(world->dist))->started, 0);
+        world->layout = one_per_cube;
+        run_well(world, reduces_as_laid_out);
+        free_world(world);
+    }
 }
 
 /* ---- failures ---------------------------------------------------------------------------------
@@ -408,7 +450,7 @@ static int launch_receivers(struct world *world, struct cw_error *error)
 
 #define DEADLOCK                                                                                   \
     "IpcqDeadlock: 2 kernels wait and nothing is left to happen: PE 1.0.0 waits for data from "    \
-    "global_E (at test/unit/collectives/test_launcher.c:393): its peer, PE 2.0.0, runs no "        \
+    "global_E (at test/unit/collectives/test_launcher.c:435): its peer, PE 2.0.0, runs no "        \
     "kernel. Each send needs a receive on the other side, in the opposite direction\n"             \
     "0.0.0 global_E my_head=0 my_tail=0 peer_head_cache=0 peer_tail_cache=0\n"                     \
     "1.0.0 global_E my_head=0 my_tail=0 peer_head_cache=0 peer_tail_cache=0"
@@ -461,6 +503,7 @@ int main(void)
         cmocka_unit_test(a_worker_runs_on_every_sip),
         cmocka_unit_test(a_tensor_is_on_the_sip_that_its_rank_has_chosen),
         cmocka_unit_test(collectives_follow_each_other),
+        cmocka_unit_test(shards_are_where_kernels_run_or_the_call_is_refused),
         cmocka_unit_test(rank_517_of_1024_is_reported_and_nothing_is_left),
         cmocka_unit_test(after_a_failure_the_world_reduces_again),
         cmocka_unit_test(a_rank_that_ends_before_the_collective_is_missed_by_name),

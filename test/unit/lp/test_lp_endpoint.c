@@ -29,19 +29,19 @@ static void each_queue_s_other_end_names_it(void **state)
 {
     (void)state;
     struct machine *m = machine_of_all_directions(HW_MEMORY_TCM);
-    const struct lp_model *model = lp_system_model(m->system);
+    const struct lp_plan *plan = m->plan;
     uint32_t queues = 0;
     for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++)
         for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
             uint32_t peer = 0, back = 0;
             enum hw_dir peer_dir = HW_DIRS_MAX, back_dir = HW_DIRS_MAX;
-            const bool installed = lp_directions(model, pe) >> dir & 1;
-            assert_int_equal(lp_queue_peer(model, pe, dir, &peer, &peer_dir), installed);
+            const bool installed = lp_directions(plan, pe) >> dir & 1;
+            assert_int_equal(lp_queue_peer(plan, pe, dir, &peer, &peer_dir), installed);
             if (!installed)
                 continue;
             queues++;
-            assert_true(lp_directions(model, peer) >> peer_dir & 1);
-            assert_true(lp_queue_peer(model, peer, peer_dir, &back, &back_dir));
+            assert_true(lp_directions(plan, peer) >> peer_dir & 1);
+            assert_true(lp_queue_peer(plan, peer, peer_dir, &back, &back_dir));
             assert_int_equal(back, pe);
             assert_int_equal(back_dir, dir);
         }
@@ -66,14 +66,14 @@ static void an_endpoint_says_where_its_ring_is(void **state)
     (void)state;
     for (size_t k = 0; k < COUNT_OF(memories); k++) {
         struct machine *m = machine_of_all_directions(memories[k]);
-        const struct lp_model *model = lp_system_model(m->system);
+        const struct lp_plan *plan = m->plan;
         struct ring ring[8 * HW_DIRS_MAX]; /* of cube 0 of SIP 0 */
         uint32_t count = 0;
         for (uint32_t pe = 0; pe < 8; pe++)
             for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
-                if (!(lp_directions(model, pe) >> dir & 1))
+                if (!(lp_directions(plan, pe) >> dir & 1))
                     continue;
-                const struct lp_endpoint endpoint = lp_endpoint_of(model, pe, dir);
+                const struct lp_endpoint endpoint = lp_endpoint_of(plan, pe, dir);
                 struct ring *r = &ring[count++];
                 assert_int_equal(endpoint.place.sip, 0);
                 assert_int_equal(endpoint.place.cube, 0);
@@ -104,7 +104,7 @@ static void a_tile_goes_to_the_slot_of_its_number(void **state)
     static const uint8_t space[] = {LP_SPACE_TCM, LP_SPACE_HBM, LP_SPACE_SRAM};
     for (size_t k = 0; k < COUNT_OF(memories); k++) {
         struct machine *m = machine_of_all_directions(memories[k]);
-        const struct lp_endpoint peer = lp_endpoint_of(lp_system_model(m->system), 1, W);
+        const struct lp_endpoint peer = lp_endpoint_of(m->plan, 1, W);
         RUN(m, {0, sender}, {1, receiver});
         for (uint32_t i = 0; i < 5; i++) {
             const struct lp_op *send = nth(m, 0, LP_OP_SEND, i);

@@ -61,7 +61,7 @@ static void a_pe_without_queues_has_none_installed(void **state)
 {
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
-    m->config.wire_all_pes = false;
+    m->pe0_alone = true;
     machine_start(m);
     EXPECT_FAILURE(m,
                    "IpcqInvalidDirection: PE 0.0.1, kernel script: send in direction intra_W, "
@@ -99,7 +99,7 @@ static void a_second_install_on_a_pe_is_an_error(void **state)
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    assert_int_equal(lp_system_submit_install(m->system, &m->error), CW_OK);
+    assert_int_equal(lp_system_submit_install(m->system, 0, &m->error), CW_OK);
     assert_int_equal(lp_system_drain(m->system, &m->error), CW_PROGRAM_FAILED);
     assert_non_null(strstr(m->error.text, "IpcqDuplicateInstall: PE 0.0.0"));
     machine_free(m);
@@ -295,7 +295,7 @@ static void a_receive_that_no_direction_can_serve_is_refused(void **state)
 {
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
-    m->config.wire_all_pes = false;
+    m->pe0_alone = true;
     machine_start(m);
     EXPECT_FAILURE(m,
                    "IpcqInvalidDirection: PE 0.0.1, kernel script: recv_any on a PE where no "

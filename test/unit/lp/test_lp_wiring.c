@@ -206,14 +206,14 @@ static void what_does_not_lead_back_is_refused(void **state)
 static struct machine *machine_of(uint32_t sips, const struct map *map)
 {
     struct machine *m = small_machine(sips, 2, 1);
-    m->config.wiring = create(&m->hw, sips, map);
+    m->wiring = create(&m->hw, sips, map);
     machine_start(m);
     return m;
 }
 
 static void free_machine(struct machine *m)
 {
-    struct lp_wiring *wiring = (struct lp_wiring *)(uintptr_t)m->config.wiring;
+    struct lp_wiring *wiring = (struct lp_wiring *)(uintptr_t)m->wiring;
     machine_free(m);
     lp_wiring_free(wiring);
 }
@@ -272,7 +272,7 @@ static void a_one_way_queue_is_not_sent_in_from_its_end(void **state)
     const uint32_t end = pe_of_rank(&m->hw, 1);
     RUN(m, {0, send}, {end, receive});
     assert_int_equal(queue_of(m, end, HW_DIR_W)->my_tail, 1);
-    assert_int_equal(lp_wiring_rings_max(m->config.wiring), 1); /* E has no ring */
+    assert_int_equal(lp_wiring_rings_max(m->wiring), 1); /* E has no ring */
     assert_int_equal(try_scripts(m, &(const struct part){end, wrong}, 1), CW_PROGRAM_FAILED);
     assert_non_null(strstr(m->error.text, "direction W, which goes the other way only"));
     free_machine(m);

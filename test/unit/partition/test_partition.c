@@ -8,6 +8,7 @@
 #include "collectives/runtime/distributed.h"
 #include "lp/layout.h"
 #include "lp/host/placement.h"
+#include "lp/queues/queue_ends.h"
 #include "partition/cube_graph.h"
 #include "partition/partition.h"
 
@@ -354,7 +355,10 @@ static struct lp_cut lp_cut_of(const struct config *config, const char *name, ui
     const struct lp_config queues = dist_queue_config(&config->ccl);
     struct lp_model model;
     struct lp_cut cut;
-    assert_true(lp_layout_init(&model, &config->hw, &queues));
+    lp_layout_init(&model, &config->hw, &queues);
+    struct lp_plan *const plan = dist_queue_plan(&config->ccl, &config->hw, NULL, NULL);
+    assert_non_null(plan);
+    model.plan[1] = plan;
     uint32_t *const cube_worker = placed(name, &config->hw, workers);
     uint32_t *const lp_worker = calloc(model.lps.count, sizeof *lp_worker);
     int64_t *const least_ps = calloc((size_t)workers * workers, sizeof *least_ps);
@@ -365,6 +369,7 @@ static struct lp_cut lp_cut_of(const struct config *config, const char *name, ui
     free(lp_worker);
     free(least_ps);
     lp_layout_free(&model);
+    lp_plan_free(plan);
     return cut;
 }
 
