@@ -10,6 +10,8 @@
 #include "bench/options/options.h"
 #include "bench/options/options_run.h"
 #include "bench/options/options_table.h"
+#include "bench/options/options_value.h"
+#include "bench/programs/bench.h"
 #include "collectives/config/config_load.h"
 #include "collectives/config/config_place.h"
 
@@ -70,5 +72,7 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     if (code == CW_NO_RESOURCE)
         fprintf(stderr, "cubewarp %s: out of memory while loading the configuration\n",
                 command_row_of(command)->name);
+    if (*config != NULL && run->config.preset != NULL && !options_given(&options, "bench"))
+        run->bench = bench_of_config(*config, run->bench);
     return code;
 }

@@ -112,18 +112,29 @@ static void print_path(const struct config *config, struct hw_place from, struct
     putchar('\n');
 }
 
+/* The root cube of all-reduces on cubes. */
+static uint32_t root_of(const struct config *config)
+{
+    const struct hw_config *const hw = &config->hw;
+    const struct ccl_config *const ccl = &config->ccl;
+    if (ccl->root == CCL_ROOT_XY)
+        return ccl->root_y * hw->cube_w + ccl->root_x;
+    return ccl->root == CCL_ROOT_CENTER ? hw->cube_h / 2 * hw->cube_w + hw->cube_w / 2
+                                        : hw_cubes(hw) - 1;
+}
+
 static int draw(const struct run_options *options, const struct config *config,
                 struct cw_error *error)
 {
     if (strcmp(options->svg, "-") == 0) {
-        topo_svg(stdout, &config->hw);
+        topo_svg(stdout, &config->hw, root_of(config));
         return CW_OK;
     }
     struct atomic_file file = {0};
     int code = atomic_file_open(&file, options->svg, error);
     if (code != CW_OK)
         return code;
-    topo_svg(file.stream, &config->hw);
+    topo_svg(file.stream, &config->hw, root_of(config));
     return atomic_file_commit(&file, error);
 }
 

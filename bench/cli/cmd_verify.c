@@ -1,7 +1,8 @@
 /*
  * cmd_verify.c: `cubewarp verify`: runs a configuration sequentially and in the given mode. The
  * trace hash, the data hashes and every result must be equal. Only the engine's own figures may
- * differ: rounds, rollbacks, memory, wall time.
+ * differ: rounds, rollbacks, memory, wall time. And `cubewarp batch`, whose program is
+ * bench/programs/batch.c.
  */
 #include "bench/cli/cmd_verify.h"
 
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/programs/batch.h"
 #include "bench/programs/bench.h"
 #include "bench/cli/cli.h"
 #include "bench/options/options_run.h"
@@ -173,4 +175,18 @@ int verify_main(int argc, char **argv)
     config_free(config);
     code = cli_end("verify", code);
     return error.exit_code != CW_OK ? cli_fail("verify", &error) : code;
+}
+
+int batch_main(int argc, char **argv)
+{
+    struct run_options options;
+    struct config *config;
+    struct cw_error error = {.exit_code = CW_OK};
+    int code = cli_begin(&options, COMMAND_BATCH, argc, argv, &config);
+    if (config == NULL)
+        return code;
+    code = batch_run_all(&options, config, &error);
+    config_free(config);
+    code = cli_end("batch", code);
+    return error.exit_code != CW_OK ? cli_fail("batch", &error) : code;
 }

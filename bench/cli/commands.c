@@ -27,7 +27,8 @@ static const struct {
 } commands[] = {
     {COMMAND_RUN, run_main},       {COMMAND_PHOLD, phold_main},   {COMMAND_CHECK, check_main},
     {COMMAND_CONFIG, config_main}, {COMMAND_TOPO, topo_main},     {COMMAND_VERIFY, verify_main},
-    {COMMAND_REPLAY, replay_main}, {COMMAND_PLUGIN, plugin_main}, {COMMAND_PERF, perf_main},
+    {COMMAND_BATCH, batch_main},   {COMMAND_REPLAY, replay_main}, {COMMAND_PLUGIN, plugin_main},
+    {COMMAND_PERF, perf_main},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

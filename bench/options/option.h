@@ -24,6 +24,7 @@ enum command {
     COMMAND_PERF_COMPARE = 256,
     COMMAND_PERF_PROJECT = 512,
     COMMAND_PLUGIN = 2048,
+    COMMAND_BATCH = 4096,
     COMMAND_PERF = 1024, /* which has parts instead of options */
 };
 

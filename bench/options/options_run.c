@@ -33,6 +33,7 @@ void run_options_defaults(struct run_options *options)
                                     .to = {.cube = 1},
                                     .dir = HW_DIR_E,
                                     .tiles = 1,
+                                    .rows = 16,
                                     .gemm = {.m = 128, .n = 128, .k = 512, .tile = 32}};
     options->config.sets = options->sets;
 }
@@ -281,4 +282,10 @@ int run_options_check(const struct run_options *options, const struct hw_config 
         return cw_error_set(error, CW_USAGE,
                             "--from and --to name the same PE; ipcq_pingpong needs two");
     return result;
+}
+
+int batch_options_finish(struct options *options, struct cw_error *error)
+{
+    struct run_options *const run = options->values;
+    return engine_options_finish(&run->engine, error);
 }

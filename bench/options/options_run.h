@@ -15,6 +15,7 @@ int run_options_check(const struct run_options *options, const struct hw_config 
                       struct cw_error *error);
 
 /* For the table: checks several options together, and expands sizes. */
+int batch_options_finish(struct options *options, struct cw_error *error);
 int run_options_finish(struct options *options, struct cw_error *error);
 int topo_options_finish(struct options *options, struct cw_error *error);
 /* For the table: the second PE of `topo --path A B`. */

@@ -14,9 +14,10 @@
 #include "perf/sets.h"
 
 /* The commands that read a configuration, those that also run it, and all. */
-#define CONFIGURED (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK | COMMAND_CONFIG | COMMAND_TOPO)
-#define RUNNING    (COMMAND_RUN | COMMAND_VERIFY)
-#define ALL        (UINT16_MAX & ~COMMAND_PERF)
+#define CONFIGURED                                                                                 \
+    (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK | COMMAND_CONFIG | COMMAND_TOPO | COMMAND_BATCH)
+#define RUNNING (COMMAND_RUN | COMMAND_VERIFY)
+#define ALL     (UINT16_MAX & ~COMMAND_PERF)
 
 /* A row's field: where it is in the command's struct, and how many bytes it has. */
 #define AT(type, field)                                                                            \
@@ -110,16 +111,17 @@ const struct option_row option_rows[] = {
     {"stepbytes", 'i', OPTION_BYTES, RUNNING, "SIZE", "or so much larger", RUN(asked.step),
      .needs = "minbytes", .needs_text = needs_first_size, .excludes = "stepfactor",
      .excludes_text = "-f and -i exclude each other"},
-    {"dtype", 'd', OPTION_OTHER, RUNNING, "T", "f16 (default), bf16, f32", RUN(dtype),
-     .choice = dtype_choice, .read = run_options_read_dtype},
-    {"op", 'o', OPTION_CHOICE, RUNNING, "OP", "sum (default), max, min, prod", RUN(op),
-     .min = REDOP_SUM, .choice = op_choice},
+    {"dtype", 'd', OPTION_OTHER, RUNNING | COMMAND_BATCH, "T", "f16 (default), bf16, f32",
+     RUN(dtype), .choice = dtype_choice, .read = run_options_read_dtype},
+    {"op", 'o', OPTION_CHOICE, RUNNING | COMMAND_BATCH, "OP", "sum (default), max, min, prod",
+     RUN(op), .min = REDOP_SUM, .choice = op_choice},
     {"iters", 'n', OPTION_COUNT, RUNNING, "N", "timed iterations (1)", RUN(iterations), .min = 1,
      .max = 1000000},
     {"warmup_iters", 'w', OPTION_COUNT, RUNNING, "N", "untimed iterations before them (0)",
      RUN(warmup), .max = 1000000},
     /* seed * 2^32 is a stream's place: more bits would repeat streams. */
-    {"seed", 0, OPTION_COUNT, RUNNING, "N", "of the input data (1)", RUN(seed), .max = UINT32_MAX},
+    {"seed", 0, OPTION_COUNT, RUNNING | COMMAND_BATCH, "N", "of the input data (1)", RUN(seed),
+     .max = UINT32_MAX},
     {"input", 0, OPTION_CHOICE, RUNNING, "KIND",
      "uniform (default), or integers, whose sums are exact in any order", RUN(input),
      .of_some_benches = true, .choice = input_choice},
@@ -219,6 +221,14 @@ const struct option_row option_rows[] = {
     {"keys", 0, OPTION_SET, COMMAND_CONFIG, NULL, "list every key, and what is legal, instead",
      RUN(keys)},
     {"quiet", 0, OPTION_SET, CONFIGURED, NULL, "show no progress line", RUN(quiet)},
+
+    /* batch */
+    {"rows", 0, OPTION_COUNT, COMMAND_BATCH, "N",
+     "rows in all (16); batches are of every size that divides it", RUN(rows), .min = 1,
+     .max = 4096},
+    {"row-elems", 0, OPTION_COUNT, COMMAND_BATCH, "N",
+     "elements of a row, a multiple of the ranks (64 for each rank)", RUN(row_elems), .min = 1,
+     .max = 1u << 28},
 
     /* phold */
     {"lps", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "logical processes (4096)", PHOLD(options.lps),
@@ -355,6 +365,11 @@ static const struct command_row command_rows[] = {
      "Runs the same configuration sequentially and in the given mode, and compares\n"
      "trace hash, data hash and every result.\n",
      NULL, .name_width = RUN_NAMES, .finish = run_options_finish},
+    {COMMAND_BATCH, "batch", "reduce the same rows in batches of several sizes, compare the bits",
+     "[OPTION]...",
+     "Reduce-scatters the same rows in batches of several sizes, and compares the bits of the\n"
+     "results. Exit code 1: they depend on the batch.\n",
+     NULL, .name_width = RUN_NAMES, .finish = batch_options_finish},
     {COMMAND_REPLAY, "replay", "execute an op log again: the same memory", "[OPTION]... FILE",
      "Executes an op log that run --op-log wrote, and compares the memory at the end with\n"
      "that of the run. Exit code 1: it differs; 2: the file is no whole op log.\n",

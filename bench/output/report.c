@@ -62,11 +62,13 @@ static void print_shards(FILE *file, const struct result *result)
     uint32_t shards = 0;
     for (size_t i = 0; i < result->row_count && shards == 0; i++)
         shards = result->rows[i].shards;
-    if (shards > 0)
+    if (shards == 1)
+        fputs("# sizes are bytes per shard; 1 shard per rank\n", file);
+    else if (shards > 0)
         fprintf(file,
-                "# sizes are bytes per shard; %" PRIu32 " shard%s per rank: bytes per rank are "
+                "# sizes are bytes per shard; %" PRIu32 " shards per rank: bytes per rank are "
                 "%" PRIu32 " times the size\n",
-                shards, plural(shards), shards);
+                shards, shards);
 }
 
 static void print_head(FILE *file, const struct result *result)
@@ -181,6 +183,14 @@ static void print_foot(FILE *file, const struct result *result)
     else
         fputs("# Wrong values      : not verified (--verify-data)\n", file);
     print_proofs(file, result);
+    if (result->credit_wait.ps > 0) {
+        const struct hw_place *const at = &result->credit_wait.place;
+        char us[REPORT_NUMBER_BYTES];
+        fprintf(file,
+                "# Waited for credits: %s us at most, on PE %" PRIu32 ".%" PRIu32 ".%" PRIu32
+                ", in the whole run (recv_blocks_on_credit: true)\n",
+                report_us(result->credit_wait.ps, us), at->sip, at->cube, at->pe);
+    }
     fprintf(file, "# Avg bus bandwidth : %.3f\n", report_ratio(busbw, (double)ran));
     print_bounds(file, result);
 }

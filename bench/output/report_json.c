@@ -299,6 +299,7 @@ static json_t *result_json(const struct result *result)
     put_member(&object, "results", rows_json(result, false));
     put_member(&object, "sim_time_ns", json_ns(result->sim_time_ps));
     put_member(&object, "init_time_ns", json_ns(result->init_time_ps));
+    put_member(&object, "credit_wait_ns", json_ns(result->credit_wait.ps));
     return object;
 }
 

@@ -12,6 +12,7 @@
 
 #include "collectives/verify/verifier.h"
 #include "core/cw.h"
+#include "lp/host/credit_wait.h"
 #include "lp/host/placement.h"
 
 /* A stretch of the collective that the kernels marked; statistics over the ranks. */
@@ -91,6 +92,7 @@ struct result {
     struct result_row *rows;
     size_t row_count;
     int64_t sim_time_ps, init_time_ps;
+    struct lp_credit_wait credit_wait; /* over the whole run */
 };
 
 /* NULL, aggressive or lazy. */

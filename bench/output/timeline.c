@@ -129,6 +129,28 @@ static uint32_t track_for(struct pe_tracks *tracks, int64_t start_ps, int64_t en
     return best;
 }
 
+/* The end of a receive, in which its kernel waits for the credit to be out; 0: none. */
+static int64_t credit_wait_ps(const struct timeline *timeline, const struct lp_op *op)
+{
+    const struct lp_model *const m = timeline->model;
+    if (op->kind != LP_OP_RECV || !m->config.credit_blocks || m->config.credit_fabric ||
+        op->dst.space != LP_SPACE_NONE)
+        return 0;
+    const int64_t ps = lp_credit_ps(m->named, op->pe, (enum hw_dir)op->dir);
+    return ps < op->t_end_ps - op->t_start_ps ? ps : 0;
+}
+
+/* It is a slice of its own: the one before it is waiting for data. */
+static void write_credit(struct timeline *timeline, const struct lp_op *op, uint32_t track,
+                         int64_t ps)
+{
+    begin_event(timeline, op->pe, track, 'X');
+    fputs(",\"name\":\"wait for credit\"", timeline->out);
+    us(timeline->out, "ts", op->t_end_ps - ps);
+    us(timeline->out, "dur", ps);
+    fputc('}', timeline->out);
+}
+
 static void write_op(struct timeline *timeline)
 {
     FILE *const out = timeline->out;
@@ -136,13 +158,16 @@ static void write_op(struct timeline *timeline)
     if (op->kind == 0)
         return;
     const bool queue = op->kind == LP_OP_SEND || op->kind == LP_OP_RECV;
-    begin_event(timeline, op->pe, track_for(&timeline->pe[op->pe], op->t_start_ps, op->t_end_ps),
-                'X');
+    const uint32_t track = track_for(&timeline->pe[op->pe], op->t_start_ps, op->t_end_ps);
+    begin_event(timeline, op->pe, track, 'X');
     fprintf(out, ",\"name\":\"%s%s%s\"", op_log_kind_name(op->kind), queue ? " " : "",
             queue ? lp_dir_name(timeline->model->named, op->pe, (enum hw_dir)op->dir) : "");
     us(out, "ts", op->t_start_ps);
-    us(out, "dur", op->t_end_ps - op->t_start_ps);
+    const int64_t credit_ps = credit_wait_ps(timeline, op);
+    us(out, "dur", op->t_end_ps - op->t_start_ps - credit_ps);
     write_args(timeline, op);
+    if (credit_ps > 0)
+        write_credit(timeline, op, track, credit_ps);
 }
 
 void timeline_op(struct timeline *timeline, const struct lp_op *op)

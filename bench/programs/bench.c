@@ -18,6 +18,7 @@
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_verify.h"
 #include "lp/host/deadlock.h"
+#include "collectives/config/config_place.h"
 #include "collectives/config/config_tree.h"
 #include "collectives/runtime/install_plan.h"
 #include "collectives/config/input/environment.h"
@@ -47,6 +48,19 @@ bool bench_takes(const char *bench, const char *option)
         if (strcmp(takes[i], option) == 0)
             return true;
     return false;
+}
+
+const char *bench_of_config(const struct config *config, const char *otherwise)
+{
+    struct cw_error ignored;
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
+    if (algorithm == NULL || config_is_from_option(config, "defaults.algorithm"))
+        return otherwise;
+    for (size_t i = 0; i < sizeof registry / sizeof *registry; i++)
+        if (registry[i]->collective && !registry[i]->no_algorithm &&
+            registry[i]->does == algorithm->collective)
+            return registry[i]->name;
+    return otherwise;
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */
@@ -104,6 +118,8 @@ static void fill_result(struct bench_session *session)
         stats->run_s > 0 ? (double)stats->events_committed / stats->run_s : 0;
     result->engine.ipcq_messages = counts.messages;
     result->sim_time_ps = cw_sim_now(lp_system_sim(system));
+    if (config->ccl.credit_return_mode == CCL_CREDIT_FAST_PATH)
+        result->credit_wait = lp_credit_wait_longest(m, lp_system_sim(system));
     result->init_time_ps = dist_init_ps(session->dist);
 }
 

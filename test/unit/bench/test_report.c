@@ -236,9 +236,9 @@ static void expect_keys(const json_t *object, const char *const *keys, size_t co
 static void json_has_the_schema_s_keys_in_order(void **state)
 {
     (void)state;
-    static const char *const top[] = {"schema",    "version",       "command",     "bench",
-                                      "algorithm", "config_digest", "input",       "topology",
-                                      "engine",    "results",       "sim_time_ns", "init_time_ns"};
+    static const char *const top[] = {
+        "schema",   "version", "command", "bench",       "algorithm",    "config_digest", "input",
+        "topology", "engine",  "results", "sim_time_ns", "init_time_ns", "credit_wait_ns"};
     static const char *const topology[] = {"sips", "cubes", "pes", "ipcq_queue_pairs", "lps"};
     static const char *const engine[] = {"sync",
                                          "threads",
@@ -306,7 +306,7 @@ static void json_has_the_schema_s_keys_in_order(void **state)
     assert_non_null(strstr(text, "\"time_ns\": 1403.107,"));
     assert_non_null(strstr(text, "\"start_skew_ns\": 333.27,"));
     assert_non_null(strstr(text, "\"mean_ns\": 200.061,"));
-    assert_non_null(strstr(text, "\"init_time_ns\": 5523.8\n"));
+    assert_non_null(strstr(text, "\"init_time_ns\": 5523.8,\n"));
     assert_non_null(strstr(text, "\"efficiency\": 0.8,"));
     assert_null(strstr(text, "000001,"));
     json_decref(object);

@@ -1,0 +1,117 @@
+/*
+ * test_batch_command.c: `cubewarp batch` (COMMANDS.md, "batch"): the same rows in batches of
+ * several sizes; whether their bits agree, and what it says of the first that do not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/run_cubewarp.h"
+
+struct batch_line {
+    unsigned rows, calls;
+    unsigned long long bytes, hash, different;
+    char algorithm[32];
+};
+
+/* The lines of the table. Returns how many there are, at most 16. */
+static unsigned read_lines(const char *text, struct batch_line lines[16])
+{
+    unsigned count = 0;
+    for (const char *at = text; at != NULL && count < 16; at = strchr(at, '\n')) {
+        struct batch_line *const line = &lines[count];
+        at += *at == '\n';
+        if (sscanf(at, " %u %u %llu %31s %llx %llu", &line->rows, &line->calls, &line->bytes,
+                   line->algorithm, &line->hash, &line->different) == 6)
+            count++;
+    }
+    return count;
+}
+
+static void the_bits_of_one_algorithm_agree_in_all_batches(void **state)
+{
+    (void)state;
+    static const char *const algorithms[] = {"birs", "mesh", "rhd"};
+    struct batch_line lines[16];
+    unsigned long long hash[3];
+    for (unsigned i = 0; i < 3; i++) {
+        struct run_output output = run_line(
+            0, "batch --preset a3_16 --dtype bf16 --rows 12 --algorithm %s", algorithms[i]);
+        assert_int_equal(read_lines(output.out, lines), 6); /* 1, 2, 3, 4, 6, 12 */
+        for (unsigned k = 0; k < 6; k++) {
+            assert_int_equal(lines[k].rows * lines[k].calls, 12);
+            assert_int_equal(lines[k].bytes, lines[k].rows * 1024ull * 2);
+            assert_string_equal(lines[k].algorithm, algorithms[i]);
+            assert_true(lines[k].hash == lines[0].hash && lines[k].different == 0);
+        }
+        assert_non_null(strstr(output.out, "# the bits of all rows agree in batches of 6 sizes\n"));
+        hash[i] = lines[0].hash;
+        run_output_free(&output);
+    }
+    assert_true(hash[0] == hash[1]); /* neighbours first */
+    assert_true(hash[0] != hash[2]);
+}
+
+static void birs_inter_agrees_where_ranks_are_no_power_of_two(void **state)
+{
+    (void)state;
+    struct run_output output =
+        run_line(0, "batch --preset a3_16 --set system.sips.count=24 --algorithm birs_inter "
+                    "--dtype bf16 --rows 8");
+    assert_non_null(strstr(output.out, "agree in batches of 4 sizes\n"));
+    run_output_free(&output);
+}
+
+static void a_choice_that_changes_with_the_batch_is_found(void **state)
+{
+    (void)state;
+    struct batch_line lines[16];
+    struct run_output output =
+        run_line(1, "batch --preset a3_16 --rows 8 --row-elems 131072 --dtype bf16 "
+                    "--set defaults.birs_enable=false");
+    assert_int_equal(read_lines(output.out, lines), 4);
+    assert_string_equal(lines[0].algorithm, "mesh");
+    assert_string_equal(lines[3].algorithm, "rhd");
+    assert_true(lines[0].hash != lines[3].hash && lines[3].different > 131072);
+    assert_non_null(strstr(output.out, "# rows in a batch of 1 (mesh) and of 4 (rhd) differ first "
+                                       "in row 0, element "));
+    assert_non_null(strstr(output.out, "# the bits depend on the batch: 2 of 4 sizes differ from "
+                                       "the first\n"));
+    assert_non_null(strstr(output.err, "cubewarp batch: the bits of a row depend on the batch\n"));
+    run_output_free(&output);
+}
+
+static void rows_that_cannot_be_cut_are_refused(void **state)
+{
+    (void)state;
+    static const char *const lines[][2] = {
+        {"batch --preset a3_16 --row-elems 100 --algorithm birs",
+         "100 elements are no multiple of that; use 112, or another multiple\n"},
+        {"batch --algorithm birs", "birs is for paired dies"},
+        {"batch --preset a3_16 --rows 4096 --row-elems 1048576", "legal are 1073741824 at most\n"},
+        {"batch --preset a3_16 --rows 0", "--rows"},
+        {"batch --preset a3_16 --tiles 3", "--tiles"}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct run_output output = run_line(2, "%s", lines[i][0]);
+        if (strstr(output.err, lines[i][1]) == NULL)
+            fail_msg("%s said %s", lines[i][0], output.err);
+        run_output_free(&output);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_bits_of_one_algorithm_agree_in_all_batches),
+        cmocka_unit_test(birs_inter_agrees_where_ranks_are_no_power_of_two),
+        cmocka_unit_test(a_choice_that_changes_with_the_batch_is_found),
+        cmocka_unit_test(rows_that_cannot_be_cut_are_refused),
+    };
+    return cmocka_run_group_tests_name("the command batch", tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+/*
+ * test_shown.c: presets that run as they are, waiting for credits apart from
+ * waiting for data, drawings of machines, places that are none.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/run_cubewarp.h"
+
+static void every_preset_runs_as_it_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *bench;
+    } cases[] = {{"--preset a3_16 --bytes 64k", "ccl_reduce_scatter"},
+                 {"--preset a3_4 --bytes 64k", "ccl_reduce_scatter"},
+                 {"--preset tiny", "ccl_allreduce"},
+                 {"--preset a3_4 --algorithm ring_allreduce", "ccl_allreduce"},
+                 {"--preset tiny --bench ccl_broadcast", "ccl_broadcast"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *root = run_json("run --no-data %s", cases[i].line);
+        assert_string_equal(json_string_value(json_object_get(root, "bench")), cases[i].bench);
+        json_decref(root);
+    }
+}
+
+/* A tile to the next SIP and one back: each receive waits for one credit. */
+static void a_wait_for_credits_is_told_apart(void **state)
+{
+    (void)state;
+    static const char line[] = "run --algorithm ring_allreduce --n-elem 8 "
+                               "--set system.sips.count=2 --set system.sips.topology=ring_1d";
+    json_t *root = run_json(line);
+    const double waited = json_real_value(json_object_get(root, "credit_wait_ns"));
+    const double with = (double)json_ps(root, "time_ns") / 1000;
+    json_decref(root);
+    root = run_json("%s --set defaults.recv_blocks_on_credit=false", line);
+    const double without = (double)json_ps(root, "time_ns") / 1000;
+    assert_true(json_real_value(json_object_get(root, "credit_wait_ns")) == 0);
+    json_decref(root);
+    assert_true(waited > 100 && with - without > waited - 0.01 && with - without < waited + 0.01);
+    struct run_output output = run_line(0, line);
+    assert_non_null(strstr(output.out, "\n# Waited for credits: 0."));
+    run_output_free(&output);
+
+    char folder[] = "/tmp/cubewarp-test-XXXXXX", path[64], command[80];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/trace.json", folder);
+    output = run_line(0, "%s --trace %s", line, path);
+    run_output_free(&output);
+    json_t *trace = json_load_file(path, 0, NULL), *event;
+    double shown_us = 0;
+    size_t i;
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, event)
+    {
+        const char *const name = json_string_value(json_object_get(event, "name"));
+        if (name != NULL && strcmp(name, "wait for credit") == 0)
+            shown_us += json_number_value(json_object_get(event, "dur"));
+    }
+    assert_true(shown_us * 1000 > 2 * waited - 0.01 && shown_us * 1000 < 2 * waited + 0.01);
+    json_decref(trace);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static unsigned count_of(const char *text, const char *part)
+{
+    unsigned count = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
+        count++;
+    return count;
+}
+
+static void a_drawing_shows_the_topology_as_it_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        unsigned switches, links, hccs, sio; /* the legend has one of each kind more */
+        const char *directions;
+    } cases[] = {{"--set system.sips.count=6 --set system.sips.topology=ring_1d", 0, 6, 0, 0,
+                  "global_E leads to the next number"},
+                 {"--set system.sips.count=6 --set system.sips.topology=switch", 1, 6, 0, 0,
+                  "through the switch"},
+                 {"--preset a3_16", 2, 0, 16, 8, "sio joins the dies of a package"},
+                 {"--preset six_3x2", 0, 0, 0, 0, "global_S down"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run_output output = run_line(0, "topo %s --svg -", cases[i].line);
+        const char *const svg = strstr(output.out, "<svg");
+        assert_non_null(svg);
+        assert_int_equal(count_of(svg, "<rect class=\"switch\""), cases[i].switches);
+        if (i < 3)
+            assert_int_equal(count_of(svg, "<line class=\"link\""),
+                             cases[i].links + (cases[i].links > 0));
+        assert_int_equal(count_of(svg, "<line class=\"hccs\""),
+                         cases[i].hccs + (cases[i].hccs > 0));
+        assert_int_equal(count_of(svg, "<line class=\"sio\""), cases[i].sio + (cases[i].sio > 0));
+        assert_non_null(strstr(svg, cases[i].directions));
+        assert_non_null(strstr(svg, "class=\"root\""));
+        assert_non_null(strstr(svg, "class=\"pe\""));
+        assert_non_null(strstr(svg, " GB/s each way"));
+        run_output_free(&output);
+    }
+}
+
+static void a_place_outside_the_machine_is_refused(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "run --bench raw_store --from 4.0.0 --to 0.0.0",
+        "run --bench raw_store --to 9.9.9",
+        "run --bench raw_store --from 0.16.0",
+        "run --bench raw_store --from 0.0.8",
+        "run --bench ipcq_pingpong --to 4.0.0",
+        "topo --path 0.0.0 4.0.0",
+        "run --set jitter.nodes.pe_cpu.only=4.0.0 "
+        "--set jitter.nodes.pe_cpu.distribution=fixed --set jitter.nodes.pe_cpu.mean_ns=1"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct run_output output = run_line(2, "%s", lines[i]);
+        run_output_free(&output);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_preset_runs_as_it_is),
+        cmocka_unit_test(a_wait_for_credits_is_told_apart),
+        cmocka_unit_test(a_drawing_shows_the_topology_as_it_is),
+        cmocka_unit_test(a_place_outside_the_machine_is_refused),
+    };
+    return cmocka_run_group_tests_name("shown", tests, NULL, NULL);
+}
