@@ -256,7 +256,7 @@ struct lp_pe {
     uint16_t installed;   /* directions, one bit each */
     uint8_t plan; /* 1 + the index that its IpcqInitMsg has named; 0: none has taken effect */
     uint8_t last_polled; /* recv from any direction starts after this one */
-    uint8_t reserved[4];
+    uint32_t asyncs;     /* receives that recv_async has begun and no wait has taken yet */
     const struct tl_source *async_source; /* of the latest recv_async, a constant: for reports */
     uint64_t served; /* strict fairness: directions, least recently served first, 4 bits each */
     struct lp_void_grant void_grant[LP_VOID_GRANTS];

@@ -287,6 +287,7 @@ void tl_effect_recv_async(struct tl *tl)
     call->peer = next_tile(tl, dir);
     tl->kernel->calls_received = tl->kernel->calls; /* tl_future() tells the tile's number */
     CW_MUT(tl->run->ctx, &tl->p->queue[dir])->promised++;
+    (*CW_MUT(tl->run->ctx, &tl->p->asyncs))++;
     *CW_MUT(tl->run->ctx, &tl->p->async_source) = tl->kernel->source;
     call->step = STEP_DONE;
 }
@@ -320,6 +321,7 @@ void tl_effect_wait(struct tl *tl)
     }
     if (!take_tile(tl, (enum hw_dir)call->dir, call->peer, &credit_ps))
         return;
+    (*CW_MUT(tl->run->ctx, &tl->p->asyncs))--;
     if (tl->run->m->config.credit_blocks)
         tl->local_ps += credit_ps;
     tl_emit_recv(tl);
@@ -338,7 +340,7 @@ bool tl_has_received(const struct tl *tl, enum hw_dir dir, uint32_t seq)
 
 void tl_check_all_received(struct tl *tl)
 {
-    for (uint32_t dirs = tl->p->installed; dirs != 0; dirs &= dirs - 1) {
+    for (uint32_t dirs = tl->p->asyncs > 0 ? tl->p->installed : 0; dirs != 0; dirs &= dirs - 1) {
         const enum hw_dir dir = (enum hw_dir)__builtin_ctz(dirs);
         const struct lp_queue *queue = &tl->p->queue[dir];
         char at[TL_SOURCE_TEXT_BYTES];
