@@ -163,7 +163,7 @@ static void an_address_that_is_not_mapped(void **state)
 {
     (void)state;
     EXPECT_FAILURE("null_pointer", "",
-                   "page fault: PE 0.0.0, kernel null_pointer: load of 16 bytes at "
+                   "PageFault: PE 0.0.0, kernel null_pointer: load of 16 bytes at "
                    "address 0x0, which is not mapped there");
 }
 
