@@ -61,6 +61,17 @@ static int write_outputs(struct outputs *outputs, const struct result *result,
     return code;
 }
 
+/* A run that has failed: JSON tells of it. It keeps its own error, whatever happens here. */
+static void write_failure(struct outputs *outputs, const struct result *result)
+{
+    struct cw_error ignored;
+    if (outputs->json_to_stdout)
+        (void)report_json(stdout, result, &ignored);
+    else if (outputs->json.stream != NULL &&
+             report_json(outputs->json.stream, result, &ignored) == CW_OK)
+        (void)atomic_file_commit(&outputs->json, &ignored);
+}
+
 static int run_and_report(const struct run_options *options, const struct config *config,
                           struct outputs *outputs, struct cw_error *error)
 {
@@ -73,7 +84,8 @@ static int run_and_report(const struct run_options *options, const struct config
         if (code == CW_OK)
             code = result_judge(&result, config->hw.contention != HW_CONTENTION_NONE,
                                 plugin_is_path(config->ccl.module), error);
-    }
+    } else if (result.failure != NULL)
+        write_failure(outputs, &result);
     result_free(&result);
     return code;
 }

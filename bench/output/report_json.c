@@ -10,6 +10,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/output/report.h"
 
@@ -284,6 +285,50 @@ json_t *report_engine_json(const struct result_engine *engine)
     return object;
 }
 
+/* The lines of a text, as strings. */
+static json_t *lines_json(const char *text)
+{
+    json_t *const list = json_array();
+    for (size_t length; list != NULL && text != NULL && *text != '\0'; text += length) {
+        length = strcspn(text, "\n");
+        if (json_array_append_new(list, json_stringn(text, length)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+        length += text[length] == '\n';
+    }
+    return list;
+}
+
+static json_t *waiting_json(const struct result *result)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; list != NULL && i < result->waiting_count; i++) {
+        const struct result_waiting *const waiting = &result->waiting[i];
+        json_t *object = json_object();
+        put_member(&object, "pe", json_string(waiting->pe));
+        put_member(&object, "rank", json_u64(waiting->rank));
+        put_member(&object, "kernel", json_string(waiting->kernel));
+        put_member(&object, "state", json_string(waiting->state));
+        put_member(&object, "since_ns", json_ns(waiting->since_ps));
+        if (object == NULL || json_array_append_new(list, object) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *failure_json(const struct result *result)
+{
+    json_t *object = json_object();
+    put_member(&object, "exit_code", json_u64((uint64_t)result->failure_code));
+    put_member(&object, "message", json_string(result->failure));
+    put_member(&object, "waiting", waiting_json(result));
+    put_member(&object, "pointers", lines_json(result->pointers));
+    return object;
+}
+
 static json_t *result_json(const struct result *result)
 {
     json_t *object = json_object();
@@ -300,6 +345,8 @@ static json_t *result_json(const struct result *result)
     put_member(&object, "sim_time_ns", json_ns(result->sim_time_ps));
     put_member(&object, "init_time_ns", json_ns(result->init_time_ps));
     put_member(&object, "credit_wait_ns", json_ns(result->credit_wait.ps));
+    if (result->failure != NULL)
+        put_member(&object, "error", failure_json(result));
     return object;
 }
 

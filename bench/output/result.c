@@ -17,6 +17,14 @@ void result_free(struct result *result)
     }
     free(result->rows);
     free(result->engine.workers);
+    for (size_t i = 0; i < result->waiting_count; i++)
+        free(result->waiting[i].state);
+    free(result->waiting);
+    free(result->failure);
+    free(result->pointers);
+    result->waiting = NULL;
+    result->waiting_count = 0;
+    result->failure = result->pointers = NULL;
     result->engine.workers = NULL;
     result->engine.worker_count = 0;
     result->rows = NULL;

@@ -45,6 +45,7 @@ struct result_row {
     uint64_t bytes, count;
     uint32_t tiles;  /* of so many bytes, one after the other, as bandwidth counts them; 0: one */
     uint32_t shards; /* of a rank, of so many bytes each; 0: none, it is single tiles */
+    bool done;       /* false: the run failed before its figures were known */
     char *not_run;   /* why this size was not run; NULL: it was. The result's */
     char dtype[8], redop[8]; /* "" where it means nothing */
     uint32_t ranks;          /* world size: busbw's n */
@@ -80,6 +81,15 @@ struct result_engine {
     uint64_t ipcq_messages; /* tiles sent; phold: 0 */
 };
 
+/* A kernel that had not ended when the run failed. */
+struct result_waiting {
+    char pe[24]; /* "0.1.0" */
+    uint32_t rank;
+    char kernel[64];
+    char *state; /* "waits for data from W (at chain.c:31)"; the result's */
+    int64_t since_ps;
+};
+
 struct result {
     char bench[32];
     char algorithm[64];
@@ -93,6 +103,11 @@ struct result {
     size_t row_count;
     int64_t sim_time_ps, init_time_ps;
     struct lp_credit_wait credit_wait; /* over the whole run */
+    char *failure; /* of a run that failed: its message; NULL: it did not */
+    int failure_code;
+    struct result_waiting *waiting; /* [waiting_count] then */
+    size_t waiting_count;
+    char *pointers; /* then: of all queues that are not idle, a line each; NULL: not known */
 };
 
 /* NULL, aggressive or lazy. */

@@ -207,6 +207,20 @@ void timeline_kernel(struct timeline *timeline, const struct lp_kernel_record *r
     tracks->phase = record->mark == LP_MARK_PHASE ? record->phase : UINT32_MAX;
 }
 
+void timeline_waiting(struct timeline *timeline, const struct lp_waiting *waiting)
+{
+    FILE *const out = timeline->out;
+    write_op(timeline);
+    timeline->op.kind = 0;
+    begin_event(timeline, waiting->pe, 0, 'i');
+    fputs(",\"s\":\"t\",\"name\":\"", out);
+    for (const char *at = waiting->state; *at != '\0'; at++)
+        fprintf(out, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+    fputc('"', out);
+    us(out, "ts", waiting->since_ps);
+    fprintf(out, ",\"args\":{\"kernel\":\"%s\"}}", waiting->kernel);
+}
+
 void timeline_finish(struct timeline *timeline)
 {
     write_op(timeline);

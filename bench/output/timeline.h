@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "core/cw.h"
+#include "lp/host/deadlock.h"
 #include "lp/model.h"
 
 struct timeline;
@@ -20,6 +21,8 @@ void timeline_free(struct timeline *timeline); /* accepts NULL */
 /* In the order of commitment. */
 void timeline_op(struct timeline *timeline, const struct lp_op *op);
 void timeline_kernel(struct timeline *timeline, const struct lp_kernel_record *record);
+/* A kernel that has not ended when the run fails: an instant event, behind all others. */
+void timeline_waiting(struct timeline *timeline, const struct lp_waiting *waiting);
 void timeline_finish(struct timeline *timeline);
 
 #endif

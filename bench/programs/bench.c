@@ -175,6 +175,49 @@ static int write_engine_trace(struct bench_session *session, int code, struct cw
     return own.exit_code;
 }
 
+/* ---- failures -------------------------------------------------------------------------------- */
+
+static void note_waiting(void *arg, const struct lp_waiting *waiting)
+{
+    struct bench_session *const session = arg;
+    struct result *const result = session->result;
+    const struct hw_place place = hw_place_of(&session->config->hw, waiting->pe);
+    struct result_waiting *const more =
+        realloc(result->waiting, (result->waiting_count + 1) * sizeof *more);
+    if (more == NULL)
+        return;
+    result->waiting = more;
+    struct result_waiting *const at = &more[result->waiting_count];
+    *at = (struct result_waiting){
+        .rank = waiting->rank, .since_ps = waiting->since_ps, .state = strdup(waiting->state)};
+    snprintf(at->pe, sizeof at->pe, "%u.%u.%u", place.sip, place.cube, place.pe);
+    snprintf(at->kernel, sizeof at->kernel, "%s", waiting->kernel);
+    result->waiting_count += at->state != NULL;
+}
+
+/* The result of a run that has failed: the sizes that are done, the message, the kernels that have
+ * not ended, and all queues that are not idle. */
+static void fill_failure(struct bench_session *session, const struct cw_error *error)
+{
+    struct result *const result = session->result;
+    struct lp_system *const system = dist_system(session->dist);
+    size_t bytes = 0;
+    while (result->row_count > 0 && !result->rows[result->row_count - 1].done &&
+           result->rows[result->row_count - 1].not_run == NULL)
+        free(result->rows[--result->row_count].phases);
+    fill_result(session);
+    result->failure = strdup(cw_error_text(error));
+    result->failure_code = error->exit_code;
+    if (!lp_system_has_committed_states(system))
+        return;
+    lp_waiting_visit(lp_system_model(system), lp_system_sim(system), note_waiting, session);
+    FILE *const text = open_memstream(&result->pointers, &bytes);
+    if (text == NULL)
+        return;
+    lp_pointer_dump(lp_system_model(system), lp_system_sim(system), SIZE_MAX, text);
+    (void)fclose(text);
+}
+
 /* Creates the machine, runs the program on it, and returns its exit code. */
 static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
                           struct run_logs *logs, struct cw_error *error)
@@ -184,15 +227,21 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
     bench_algorithm_name(session, algorithm, sizeof algorithm);
     int code =
         session->dist ? run_logs_begin(logs, session->dist, algorithm, error) : error->exit_code;
-    if (code == CW_OK)
+    const bool begun = code == CW_OK;
+    if (begun)
         code = run_program(session, error);
-    if (code == CW_OK)
+    const bool failed = begun && code != CW_OK && code != CW_USAGE; /* a refusal leaves nothing */
+    if (failed)
+        run_logs_fail(logs, session->dist);
+    else if (code == CW_OK)
         code = run_logs_end(logs, session->dist, error);
     if (dist->progress != NULL)
         progress_clear();
     code = write_engine_trace(session, code, error);
     if (code == CW_OK)
         fill_result(session);
+    else if (failed)
+        fill_failure(session, error);
     dist_free(session->dist);
     return code;
 }
@@ -260,6 +309,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
         code = run_on_machine(&session, &dist, &logs, error);
     if (code == CW_OK)
         code = run_logs_commit(&logs, error);
+    else if (result->failure != NULL)
+        (void)run_logs_commit(&logs, &(struct cw_error){0}); /* the run keeps its own error */
     if (code == CW_OK && session.engine_log.stream != NULL)
         code = atomic_file_commit(&session.engine_log, error);
     if (session.program->finish != NULL)
@@ -269,7 +320,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
     atomic_file_discard(&session.engine_trace);
     for (size_t i = 0; i < RUN_SIZES_MAX; i++)
         free(session.refused[i]);
-    if (code != CW_OK)
+    if (code != CW_OK && result->failure == NULL)
         result_free(result);
     return code;
 }

@@ -16,7 +16,8 @@
  * Runs options->bench on the machine that `config` describes. On CW_OK *result is filled (one row
  * per size), and the caller releases it with result_free(); wrong data and times below the bound
  * are in it and no failure here. Otherwise returns an exit code, fills *error, and *result holds
- * nothing.
+ * nothing; of a run that failed on the machine it holds the sizes that were done and the failure,
+ * and is to be released, too. --trace, --ccl-trace and --op-log are written up to the failure.
  * Options that have been parsed are legal by themselves; those that do not fit the configuration (a
  * tile size, an algorithm of another collective) are refused here, in a message that begins with
  * config_where(). Writes nothing to standard output except for --ccl-trace - and

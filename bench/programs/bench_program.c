@@ -263,6 +263,7 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     row->host_time_ps = result_mean_ps(row->host_time_ps, iterations);
     row->start_skew_ps = result_mean_ps(row->start_skew_ps, iterations);
     survey_links(dist_system(session->dist), row);
+    row->done = true;
     return fill_phases(session, row, error);
 }
 

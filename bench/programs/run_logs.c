@@ -136,6 +136,28 @@ int run_logs_end(struct run_logs *logs, struct dist *dist, struct cw_error *erro
     return op_log_finish(logs->op_log, data_pass_digest(dist_data(dist)), error);
 }
 
+static void log_waiting(void *arg, const struct lp_waiting *waiting)
+{
+    struct run_logs *const logs = arg;
+    const struct hw_place place = hw_place_of(&logs->config->hw, waiting->pe);
+    if (logs->ccl_trace != NULL)
+        fprintf(logs->ccl_trace, "rank %u, t %lld.%03lld ns, %s, PE %u.%u.%u\n", waiting->rank,
+                (long long)(waiting->since_ps / 1000), (long long)(waiting->since_ps % 1000),
+                waiting->state, place.sip, place.cube, place.pe);
+    if (logs->timeline != NULL)
+        timeline_waiting(logs->timeline, waiting);
+}
+
+void run_logs_fail(struct run_logs *logs, struct dist *dist)
+{
+    const struct lp_system *const system = dist_system(dist);
+    struct cw_error ignored; /* the run has an error of its own */
+    if (lp_system_has_committed_states(system))
+        lp_waiting_visit(lp_system_model(system), lp_system_sim(dist_system(dist)), log_waiting,
+                         logs);
+    (void)run_logs_end(logs, dist, &ignored);
+}
+
 int run_logs_commit(struct run_logs *logs, struct cw_error *error)
 {
     struct atomic_file *const files[] = {&logs->ccl_trace_file, &logs->op_log_file,

@@ -137,8 +137,7 @@ int subject_run(struct subject *subject, const struct subject_way *way, struct c
         struct result run = {0};
         result = bench_run(&subject->run, subject->config, &run, error);
         *stats = run.engine.stats;
-        if (result == CW_OK)
-            result_free(&run);
+        result_free(&run);
     }
     *engine = before;
     return result;

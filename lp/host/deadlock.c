@@ -149,10 +149,54 @@ static void print_wait(FILE *out, const struct lp_model *m, uint32_t pe,
         print_pe(out, m, kernel->call.peer);
         fprintf(out, ", tag %u", kernel->call.tag);
         break;
+    case LP_WAIT_CHANNEL:
+        fputs("waits for a place in a channel of PE_DMA", out);
+        break;
+    case LP_WAIT_DMA:
+        fputs("waits for a transfer of its own", out);
+        break;
+    case LP_WAIT_NONE:
+    case LP_WAIT_START:
+        fputs("runs", out);
+        break;
     default:
         fputs("waits at a barrier of its contexts", out);
     }
     fputs(tl_source_text(kernel->source, at, sizeof at), out);
+}
+
+static bool tell_wait(const struct lp_model *m, const struct cw_sim *sim, uint32_t pe,
+                      const struct lp_kernel *kernel,
+                      void (*visit)(void *arg, const struct lp_waiting *waiting), void *arg)
+{
+    const bool runs = kernel->wait == LP_WAIT_NONE || kernel->wait == LP_WAIT_START;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *const out = open_memstream(&text, &bytes);
+    if (out == NULL)
+        return false;
+    print_wait(out, m, pe, kernel, no_pe);
+    if (fclose(out) == 0 && text != NULL) {
+        const struct lp_launch *const launch = lp_launch_of(m, kernel->launch);
+        visit(arg, &(struct lp_waiting){.pe = pe,
+                                        .rank = launch->args.rank,
+                                        .kernel = launch->kernel->name,
+                                        .state = text,
+                                        .since_ps = runs ? cw_sim_now(sim) : kernel->wait_ps});
+    }
+    free(text);
+    return true;
+}
+
+void lp_waiting_visit(const struct lp_model *m, const struct cw_sim *sim,
+                      void (*visit)(void *arg, const struct lp_waiting *waiting), void *arg)
+{
+    for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++)
+        for (uint32_t i = 0; i < m->config.contexts; i++) {
+            const struct lp_kernel *const kernel = &lp_context(m, pe_state(m, sim, pe), i)->kernel;
+            if (kernel->launch != 0 && !tell_wait(m, sim, pe, kernel, visit, arg))
+                return;
+        }
 }
 
 /* The PE, and its wait for `peer`. */

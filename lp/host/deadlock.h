@@ -19,6 +19,17 @@ enum { LP_POINTER_LINES_MAX = 64 }; /* in a report for a person */
  */
 int lp_deadlock_report(const struct lp_model *m, const struct cw_sim *sim, struct cw_error *error);
 
+/* A kernel, or a stream of it, that has not ended. */
+struct lp_waiting {
+    uint32_t pe, rank;
+    const char *kernel; /* its name */
+    const char *state;  /* "waits for data from W (at chain.c:31)"; valid during the call */
+    int64_t since_ps;   /* of its latest wait; the last event's time, if it does not wait */
+};
+/* Visits them in order of their PEs. */
+void lp_waiting_visit(const struct lp_model *m, const struct cw_sim *sim,
+                      void (*visit)(void *arg, const struct lp_waiting *waiting), void *arg);
+
 /* The pointers of every installed queue, a line each. */
 void lp_pointer_list(const struct lp_model *m, const struct cw_sim *sim, FILE *out);
 /* The pointers of every queue that is not idle, at most `lines_max` lines; the rest is counted. */

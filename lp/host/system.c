@@ -480,6 +480,11 @@ static int report_end_of_time(const struct lp_system *system, struct cw_error *e
     return lp_overrun_report(&system->model, system->sim, fault, error);
 }
 
+bool lp_system_has_committed_states(const struct lp_system *system)
+{
+    return !system->engine_failed || system->options.engine.sync == CW_SEQUENTIAL;
+}
+
 bool lp_system_is_cut_short(const struct lp_system *system)
 {
     return system->engine_failed && cw_failed_event(system->sim) == NULL;

@@ -86,6 +86,8 @@ int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint
 /* Runs until nothing is left to do. Kernels that then still wait: CW_PROGRAM_FAILED, with the
  * report of deadlock.h. Tiles that nobody has received: likewise, with that of unreceived.h. */
 int lp_system_drain(struct lp_system *system, struct cw_error *error);
+/* The states are those of committed events: no drain has failed that speculated. */
+bool lp_system_has_committed_states(const struct lp_system *system);
 /* The last drain has failed, and at no event: records of later events may be lacking. */
 bool lp_system_is_cut_short(const struct lp_system *system);
 

@@ -27,7 +27,7 @@ static void page_fault(struct tl *tl, enum tl_call_kind kind, uint64_t va, uint3
 {
     const struct tl_args *args = tl_args(tl);
     const uint64_t shard = tl_shard(tl);
-    tl_fail(tl, "page fault: ",
+    tl_fail(tl, "PageFault: ",
             ": %s of %u bytes at address 0x%llx, which is not mapped there (its shard is 0x%llx to "
             "0x%llx)",
             tl_call_ops[kind].name, bytes, (unsigned long long)va, (unsigned long long)shard,

@@ -6,7 +6,7 @@
 
 #include "lp/kernel/tl_call.h"
 
-/* The place of `bytes` bytes at `va`. Fails the event (page fault) if they are not mapped. */
+/* The place of `bytes` bytes at `va`. Fails the event (PageFault) if they are not mapped. */
 struct lp_operand tl_translate(struct tl *tl, enum tl_call_kind kind, uint64_t va, uint32_t bytes);
 
 #endif

@@ -163,7 +163,7 @@ static void an_address_that_is_not_mapped(void **state)
 {
     (void)state;
     EXPECT_FAILURE("null_pointer", "",
-                   "page fault: PE 0.0.0, kernel null_pointer: load of 16 bytes at "
+                   "PageFault: PE 0.0.0, kernel null_pointer: load of 16 bytes at "
                    "address 0x0, which is not mapped there");
 }
 
@@ -282,6 +282,104 @@ static void a_symbol_that_is_no_algorithm_is_refused(void **state)
     refuse_symbol("of_a_thread", ":of_a_thread is no object; a struct ccl_algorithm is wanted");
 }
 
+static json_t *json_in(const char *folder, const char *name)
+{
+    char path[200];
+    json_error_t error;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    json_t *const root = json_load_file(path, 0, &error);
+    if (root == NULL)
+        fail_msg("%s: %s", path, error.text);
+    return root;
+}
+
+static const char *string_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+/* Four instant events, each with the wait of its PE. */
+static void expect_waits_in_trace(const json_t *trace)
+{
+    size_t i, instants = 0;
+    json_t *event;
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, event)
+    {
+        if (strcmp(string_of(event, "ph"), "i") != 0)
+            continue;
+        assert_memory_equal(string_of(event, "name"), "waits for data from ", 20);
+        assert_string_equal(string_of(json_object_get(event, "args"), "kernel"),
+                            "everybody_receives");
+        assert_true(json_real_value(json_object_get(event, "ts")) > 0);
+        instants++;
+    }
+    assert_int_equal(instants, 4);
+}
+
+static void expect_failure_in_json(const json_t *root)
+{
+    const json_t *const error = json_object_get(root, "error");
+    const json_t *const waiting = json_object_get(error, "waiting");
+    assert_int_equal(json_integer_value(json_object_get(error, "exit_code")), 3);
+    assert_memory_equal(string_of(error, "message"), "IpcqDeadlock: 4 kernels wait", 28);
+    assert_int_equal(json_array_size(waiting), 4);
+    const json_t *const first = json_array_get(waiting, 0);
+    assert_string_equal(string_of(first, "pe"), "0.0.0");
+    assert_string_equal(string_of(first, "kernel"), "everybody_receives");
+    assert_memory_equal(string_of(first, "state"), "waits for data from E (at test/plugins/", 39);
+    assert_int_equal(json_array_size(json_object_get(error, "pointers")), 4);
+    assert_int_equal(json_array_size(json_object_get(root, "results")), 0);
+}
+
+/* On one thread and on two the logs are the same. */
+static void the_logs_of_a_run_that_fails_end_with_the_failure(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"", "--threads 2 --partition block"};
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        const char *const at = plugin.folder;
+        struct run_output output = run_line(
+            3,
+            "run --preset tiny --ccl %s %s --json %s/j --trace %s/t --ccl-trace %s/c --op-log %s/o",
+            built_plugin_name_symbol(&plugin, "everybody_receives", "none"), modes[i], at, at, at,
+            at);
+        run_output_free(&output);
+        json_t *const result = json_in(at, "j"), *const trace = json_in(at, "t");
+        expect_failure_in_json(result);
+        expect_waits_in_trace(trace);
+        json_decref(result);
+        json_decref(trace);
+        char path[200], line[200] = "";
+        snprintf(path, sizeof path, "%s/c", at);
+        FILE *const ccl_trace = fopen(path, "r");
+        assert_non_null(ccl_trace);
+        assert_non_null(fgets(line, sizeof line, ccl_trace));
+        assert_int_equal(fclose(ccl_trace), 0);
+        assert_memory_equal(line, "rank 0, t ", 10);
+        assert_non_null(strstr(line, " ns, waits for data from E (at test/plugins/"));
+        assert_non_null(strstr(line, "), PE 0.0.0\n"));
+        output = run_line(0, "replay %s/o", at);
+        assert_non_null(strstr(output.out, " OK\n"));
+        run_output_free(&output);
+    }
+}
+
+/* What was done before stays known. */
+static void the_result_of_a_run_that_fails_has_the_sizes_before(void **state)
+{
+    (void)state;
+    struct run_output output =
+        run_line(3, "run --preset tiny --bytes 1KiB:2KiB:x2 --max-events 600 --json -");
+    json_t *const root = json_loads(output.out, 0, NULL);
+    assert_non_null(root);
+    assert_non_null(json_object_get(root, "error"));
+    const json_t *const rows = json_object_get(root, "results");
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        assert_true(json_real_value(json_object_get(json_array_get(rows, i), "time_ns")) > 0);
+    json_decref(root);
+    run_output_free(&output);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +389,8 @@ int main(void)
         cmocka_unit_test(a_tile_of_another_size_than_its_receive),
         cmocka_unit_test(a_tile_of_another_type_or_shape_than_its_receive),
         cmocka_unit_test(a_circle_of_receives),
+        cmocka_unit_test(the_logs_of_a_run_that_fails_end_with_the_failure),
+        cmocka_unit_test(the_result_of_a_run_that_fails_has_the_sizes_before),
         cmocka_unit_test(a_ring_that_nobody_empties),
         cmocka_unit_test(a_tile_that_nobody_receives),
         cmocka_unit_test(a_tile_larger_than_its_slot),

@@ -200,7 +200,7 @@ static void what_goes_by_sip_refuses_other_enumerations(void **state)
                      ".package=[1,1,0,0]: package: lrab_hierarchical_allreduce goes by the "
                      "machine's own queues, where rank r is SIP r, and here rank 0 is SIP 2; ",
                      all_reduce);
-    refuse_elsewhere("--preset a3_4 --set system.sips.topology=ring_1d "
+    refuse_elsewhere("--preset a3_4 --bench ccl_allreduce --set system.sips.topology=ring_1d "
                      "--set algorithms.auto.mate=[2,3,0,1]",
                      ".mate=[2,3,0,1]: mate: lrab_hierarchical_allreduce goes", all_reduce);
     refuse_elsewhere("--set algorithms.lrab_hierarchical_allreduce.mate=[2,3,0,1] "

@@ -141,7 +141,7 @@ static void expect_page_fault(const struct line *script, const char *op, const c
     machine_start(m);
     assert_int_equal(try_scripts(m, parts, 1), CW_PROGRAM_FAILED);
     if (strstr(m->error.text, "PE 0.1.3") == NULL || strstr(m->error.text, op) == NULL ||
-        strstr(m->error.text, address) == NULL || strstr(m->error.text, "page fault") == NULL)
+        strstr(m->error.text, address) == NULL || strstr(m->error.text, "PageFault") == NULL)
         fail_msg("\"%s\" does not name the PE, %s and %s", m->error.text, op, address);
     machine_free(m);
 }

@@ -523,7 +523,7 @@ static void expect_fault(const struct line line, const char *what)
     struct machine *m = with_regions();
     machine_start(m);
     assert_int_equal(try_scripts(m, parts, 1), CW_PROGRAM_FAILED);
-    if (strstr(m->error.text, "page fault: PE 0.0.0, kernel script: ") != m->error.text ||
+    if (strstr(m->error.text, "PageFault: PE 0.0.0, kernel script: ") != m->error.text ||
         strstr(m->error.text, what) == NULL)
         fail_msg("\"%s\" is no page fault of %s", m->error.text, what);
     machine_free(m);
