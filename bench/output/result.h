@@ -103,7 +103,7 @@ struct result {
     size_t row_count;
     int64_t sim_time_ps, init_time_ps;
     struct lp_credit_wait credit_wait; /* over the whole run */
-    char *failure; /* of a run that failed: its message; NULL: it did not */
+    char *failure;                     /* of a run that failed: its message; NULL: it did not */
     int failure_code;
     struct result_waiting *waiting; /* [waiting_count] then */
     size_t waiting_count;
