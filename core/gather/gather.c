@@ -7,8 +7,6 @@
  */
 #include "core/gather/gather.h"
 
-#include <math.h>
-
 #include "core/balance/migrate.h"
 #include "core/exchange/gvt_slot.h"
 #include "core/gather/pace.h"
@@ -28,11 +26,11 @@ enum {
     LOOKS_BEFORE_SLEEP = 2048,    /* of a parked thread */
     SLEEP_NS_MAX = 100000000,
     FEW_EVENTS = 256,
-    OFTEN_LOOKS_MAX = 32, /* CW_GATHER_OFTEN */
+    CACHED_EVENTS = 1 << 17, /* pending: of more, most lie in no cache */
+    OFTEN_LOOKS_MAX = 32,    /* CW_GATHER_OFTEN */
 };
 /* A change of owner takes so long for an event; for those that no cache holds, so much longer. */
 static const double change_s_per_event = 25e-9, far_change_s_per_event = 225e-9;
-static const double cached_events = 1 << 17;
 
 enum { RUNS, PARKED, HAS_ENDED }; /* thread_slot.parked */
 
@@ -434,8 +432,9 @@ static uint64_t sum_committed(const struct cw_sim *sim, double *change_s)
         committed += sync_load_acquire(&slot->committed); /* figures: they order nothing */
         alive += sync_load_acquire(&slot->alive);
     }
-    *change_s = change_s_per_event * (double)alive +
-                far_change_s_per_event * fmax((double)alive - cached_events, 0);
+    *change_s =
+        change_s_per_event * (double)alive +
+        far_change_s_per_event * (double)(alive > CACHED_EVENTS ? alive - CACHED_EVENTS : 0);
     return committed;
 }
 

@@ -3,8 +3,6 @@
  */
 #include "core/gather/pace.h"
 
-#include <math.h>
-
 #define SETTLE_S       0.0002
 #define TRIAL_S        0.001
 #define WINDOW_S       0.004
@@ -114,7 +112,9 @@ static void judge_best(struct pace *pace, double now_s, double change_s)
         pace->decided = rate;
         pace->interval_s = INTERVAL_MIN_S;
         const double soon_s = TRIAL_SHARE * 2 * change_s;
-        pace->next_s = fmin(pace->next_s, now_s + fmax(soon_s, pace->interval_s));
+        const double next_s = now_s + (soon_s > pace->interval_s ? soon_s : pace->interval_s);
+        if (pace->next_s > next_s)
+            pace->next_s = next_s;
     }
 }
 
