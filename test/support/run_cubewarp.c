@@ -31,6 +31,20 @@ static char *read_all(FILE *file)
     return text;
 }
 
+/* AddressSanitizer says once that it does not follow every switch of a stack: that line goes. */
+static char *without_warning(char *text)
+{
+    char *const at = strstr(text, "WARNING: ASan doesn't fully support makecontext");
+    char *const end = at == NULL ? NULL : strchr(at, '\n');
+    if (end == NULL)
+        return text;
+    char *begin = at;
+    while (begin > text && begin[-1] != '\n')
+        begin--;
+    memmove(begin, end + 1, strlen(end + 1) + 1);
+    return text;
+}
+
 struct run_output run_cubewarp(const char *const *args)
 {
     const char *program = getenv("CUBEWARP");
@@ -54,7 +68,7 @@ struct run_output run_cubewarp(const char *const *args)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     return (struct run_output){WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_all(out),
-                               read_all(err)};
+                               without_warning(read_all(err))};
 }
 
 void run_output_free(struct run_output *output)
