@@ -16,41 +16,7 @@
 #include "collectives/verify/expect_moves.h"
 #include "collectives/data/input.h"
 #include "hw/topology/topology.h"
-
-/* ---- an engine without events ---------------------------------------------------------------- */
-
-static size_t no_bytes(const void *data, uint32_t lp)
-{
-    (void)data, (void)lp;
-    return 0;
-}
-
-static void no_init(const void *data, uint32_t lp, void *state)
-{
-    (void)data, (void)lp, (void)state;
-}
-
-static void nothing(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
-{
-    (void)ctx, (void)state, (void)event;
-}
-
-/* NULL with 0 workers. */
-static struct cw_sim *engine_of(uint32_t workers)
-{
-    const struct cw_model model = {
-        .name = "idle", .lp_count = 8, .state_bytes = no_bytes, .init = no_init, .handle = nothing};
-    const struct cw_config config = {.sync = CW_ADAPTIVE,
-                                     .worker_count = workers,
-                                     .thread_count = workers < 3 ? workers : 3,
-                                     .end_ps = CW_TIME_MAX};
-    struct cw_error error;
-    if (workers == 0)
-        return NULL;
-    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
-    assert_non_null(sim);
-    return sim;
-}
+#include "test/support/idle_engine.h"
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
@@ -137,7 +103,7 @@ static void any_number_of_workers_gives_the_same_bits(void **state)
     for (size_t i = 0; i < sizeof setups / sizeof *setups; i++) {
         uint8_t *one = NULL;
         for (uint32_t workers = 0; workers <= 8; workers++) {
-            struct cw_sim *const sim = engine_of(workers);
+            struct cw_sim *const sim = idle_engine(workers);
             struct machine m;
             size_t bytes;
             machine_of(&setups[i], sim, &m);
@@ -186,7 +152,7 @@ static void the_workers_count_the_wrong_elements_of_all_shards(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof setups / sizeof *setups; i++)
         for (uint32_t workers = 0; workers <= 8; workers += 2) {
-            struct cw_sim *const sim = engine_of(workers);
+            struct cw_sim *const sim = idle_engine(workers);
             struct machine m;
             struct cw_error error = {0};
             size_t bytes;
@@ -250,7 +216,7 @@ static void the_workers_compare_what_was_moved(void **state)
     (void)state;
     for (int gathers = 0; gathers < 2; gathers++)
         for (uint32_t workers = 0; workers <= 8; workers += 2) {
-            struct cw_sim *const sim = engine_of(workers);
+            struct cw_sim *const sim = idle_engine(workers);
             struct moved moved = {.moves = {.collective = gathers ? CCL_ALL_GATHER : CCL_BROADCAST,
                                             .ranks = 5,
                                             .shards = 3,

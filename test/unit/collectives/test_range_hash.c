@@ -14,6 +14,7 @@
 
 #include "collectives/memory/range_hash.h"
 #include "hw/arithmetic.h"
+#include "test/support/idle_engine.h"
 
 enum { MEMORIES = 2, LEAST = 256 * 1024, ROOM = LEAST + 4096, ROUND = 64 << 20 };
 
@@ -22,36 +23,6 @@ struct memories {
     struct sparse_arena arena;
     struct sparse_memory memory[MEMORIES]; /* by the lowest bit of an address's upper half */
 };
-
-static size_t no_bytes(const void *data, uint32_t lp)
-{
-    (void)data, (void)lp;
-    return 0;
-}
-
-static void no_init(const void *data, uint32_t lp, void *state)
-{
-    (void)data, (void)lp, (void)state;
-}
-
-static void nothing(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
-{
-    (void)ctx, (void)state, (void)event;
-}
-
-static struct cw_sim *engine_of(uint32_t workers)
-{
-    const struct cw_model model = {
-        .name = "idle", .lp_count = 8, .state_bytes = no_bytes, .init = no_init, .handle = nothing};
-    const struct cw_config config = {.sync = CW_ADAPTIVE,
-                                     .worker_count = workers,
-                                     .thread_count = workers < 3 ? workers : 3,
-                                     .end_ps = CW_TIME_MAX};
-    struct cw_error error;
-    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
-    assert_non_null(sim);
-    return sim;
-}
 
 static const struct sparse_memory *memory_of(const void *arg, uint64_t address)
 {
@@ -113,7 +84,7 @@ static void workers_together_make_the_hash_of_the_bytes_in_one_row(void **state)
     for (size_t i = 0; i < ROOM; i++)
         bytes[i] = (uint8_t)hw_mix(i);
     for (uint32_t workers = 1; workers <= 4; workers++) {
-        struct cw_sim *const sim = engine_of(workers);
+        struct cw_sim *const sim = idle_engine(workers);
         for (size_t i = 0; i < sizeof extra / sizeof *extra; i++)
             for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
                 const size_t count = LEAST + extra[i];
@@ -141,7 +112,7 @@ static void a_long_input_is_hashed_in_rounds(void **state)
     set_up(&m);
     const struct sparse_range range = {0, ROUND + 2 * LEAST + 17};
     assert_true(sparse_memory_write(&m.memory[0], &m.arena, ROUND + 1000, text, sizeof text));
-    struct cw_sim *const sim = engine_of(2);
+    struct cw_sim *const sim = idle_engine(2);
     assert_int_equal(hash_of(&m, &range, 1, sim), hash_of(&m, &range, 1, NULL));
     cw_sim_free(sim);
     tear_down(&m);
@@ -154,7 +125,7 @@ static void a_short_input_is_hashed_alone(void **state)
     set_up(&m);
     const struct sparse_range ranges[] = {{0, 0}, {5, 3}, {9, 0}};
     assert_true(sparse_memory_write(&m.memory[0], &m.arena, 5, "abc", 3));
-    struct cw_sim *const sim = engine_of(2);
+    struct cw_sim *const sim = idle_engine(2);
     assert_int_equal(hash_of(&m, ranges, 3, sim), XXH3_64bits("abc", 3));
     assert_int_equal(hash_of(&m, ranges, 0, sim), XXH3_64bits("", 0));
     cw_sim_free(sim);
