@@ -79,8 +79,7 @@ static void throttle_widen(struct throttle *throttle)
     throttle->window = throttle->window * 2 > most ? most : throttle->window * 2;
 }
 
-/* Too many events were undone. Without a bound a model may need none: then it takes a larger share
- * (UNDONE_UNBOUNDED) to set one. If some steps have not helped, the bound goes again: where workers
+/* Too many events were undone. If some steps have not helped, the bound goes again: where workers
  * wait for each other at a bound, they are more often apart in model time than those that run. Then
  * the next attempt comes later. */
 static void narrow_reach(struct throttle *throttle, int64_t ahead_ps, double share)
@@ -112,7 +111,8 @@ static void narrow_reach(struct throttle *throttle, int64_t ahead_ps, double sha
 /*
  * Events between two looks at the others say little about the model time that they cover: in a
  * sparse model a worker that counts events runs far ahead. So speculation is bounded in model time,
- * too. The bound halves when one event in 50 is undone, and doubles when fewer than one in 400 are.
+ * too. A model may need no bound: it takes more than half of the events undone to set one. The bound
+ * halves when one event in 50 is undone, and doubles when fewer than one in 400 are.
  * In `adaptive` safe events and the window keep workers together, and a bound makes them wait.
  */
 void throttle_adjust_reach(struct throttle *throttle, int64_t ahead_ps)
