@@ -111,9 +111,9 @@ static void narrow_reach(struct throttle *throttle, int64_t ahead_ps, double sha
 /*
  * Events between two looks at the others say little about the model time that they cover: in a
  * sparse model a worker that counts events runs far ahead. So speculation is bounded in model time,
- * too. A model may need no bound: it takes more than half of the events undone to set one. The bound
- * halves when one event in 50 is undone, and doubles when fewer than one in 400 are.
- * In `adaptive` safe events and the window keep workers together, and a bound makes them wait.
+ * too. A model may need no bound: it takes more than half of the events undone to set one. The
+ * bound halves when one event in 50 is undone, and doubles when fewer than one in 400 are. In
+ * `adaptive` safe events and the window keep workers together, and a bound makes them wait.
  */
 void throttle_adjust_reach(struct throttle *throttle, int64_t ahead_ps)
 {
