@@ -19,6 +19,13 @@ static const struct ccl_parameter parameters[] = {
     [SCHEDULED_RINGS] = {
         .name = "rings", .type = CCL_PARAMETER_COUNT, .value = 1, .min = 1, .max = RINGS_MAX}};
 
+static enum rs_ag_way ring_way(enum way way, uint32_t part)
+{
+    if (way == WAY_MEET)
+        return part % 2 == 0 ? RS_AG_MEET : RS_AG_MEET_DOWN;
+    return way == WAY_BOTH && part % 2 != 0 ? RS_AG_DOWN : RS_AG_UP;
+}
+
 static struct schedule *ring_schedule(const struct ccl_call *call, const char *name,
                                       struct cw_error *error)
 {
@@ -36,12 +43,8 @@ static struct schedule *ring_schedule(const struct ccl_call *call, const char *n
     plan.rank_of = order;
     for (uint32_t i = 0; i < plan.parts && call->world_size > 1; i++) {
         part[i].dims = 1;
-        part[i].dim[0] = (struct rs_ag_dim){.joint = RS_AG_RING,
-                                            .way = way == WAY_MEET            ? RS_AG_MEET
-                                                   : way == WAY_BOTH && i % 2 ? RS_AG_DOWN
-                                                                              : RS_AG_UP,
-                                            .n = call->world_size,
-                                            .stride = 1};
+        part[i].dim[0] = (struct rs_ag_dim){
+            .joint = RS_AG_RING, .way = ring_way(way, i), .n = call->world_size, .stride = 1};
     }
     struct schedule *const schedule = rs_ag_schedule(&plan, error);
     free(order);

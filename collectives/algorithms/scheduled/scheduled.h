@@ -7,8 +7,8 @@
 
 #include "collectives/algorithm.h"
 
-/* Parameters of the ring's algorithms, in the order in which they are declared. */
-enum { SCHEDULED_WAY, SCHEDULED_RINGS };
+/* Parameters, in the order in which the algorithms declare them: of the rings, of the grids. */
+enum { SCHEDULED_WAY, SCHEDULED_RINGS, SCHEDULED_ORDERS = 0 };
 
 /* A parameter's value: of the configured algorithm that which is configured, else the default. */
 int64_t scheduled_parameter(const struct ccl_call *call, const char *algorithm,
@@ -17,5 +17,18 @@ int64_t scheduled_parameter(const struct ccl_call *call, const char *algorithm,
 struct schedule *ring_rs_ag_schedule(const struct ccl_call *call, struct cw_error *error);
 struct schedule *ring_reduce_scatter_schedule(const struct ccl_call *call, struct cw_error *error);
 struct schedule *ring_ag_schedule(const struct ccl_call *call, struct cw_error *error);
+struct schedule *torus_rs_ag_schedule(const struct ccl_call *call, struct cw_error *error);
+struct schedule *torus_reduce_scatter_schedule(const struct ccl_call *call, struct cw_error *error);
+struct schedule *torus_ag_schedule(const struct ccl_call *call, struct cw_error *error);
+struct schedule *direct_rs_ag_schedule(const struct ccl_call *call, struct cw_error *error);
+struct schedule *direct_reduce_scatter_schedule(const struct ccl_call *call,
+                                                struct cw_error *error);
+struct schedule *direct_ag_schedule(const struct ccl_call *call, struct cw_error *error);
+struct schedule *halving_doubling_schedule(const struct ccl_call *call, struct cw_error *error);
+struct schedule *halving_reduce_scatter_schedule(const struct ccl_call *call,
+                                                 struct cw_error *error);
+struct schedule *doubling_ag_schedule(const struct ccl_call *call, struct cw_error *error);
+struct schedule *recursive_doubling_schedule(const struct ccl_call *call, struct cw_error *error);
+struct schedule *double_binary_tree_schedule(const struct ccl_call *call, struct cw_error *error);
 
 #endif

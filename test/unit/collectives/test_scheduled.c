@@ -29,13 +29,15 @@ struct made {
 };
 
 static struct made make(make_fn *maker, const char *module, enum ccl_collective collective,
-                        const char *topology, uint32_t ranks, const int64_t parameter[2])
+                        const char *topology, uint32_t ranks, uint32_t slots,
+                        const int64_t parameter[2])
 {
     struct made made = {.config = machine_of(topology, ranks)};
     struct cw_error error;
     struct ccl_config ccl = made.config->ccl;
     snprintf(ccl.module, sizeof ccl.module, "%s", module);
     memcpy(ccl.parameter, parameter, 2 * sizeof *parameter);
+    ccl.n_slots = slots;
     const struct ccl_call call = {.hw = &made.config->hw,
                                   .ccl = &ccl,
                                   .collective = collective,
@@ -85,7 +87,8 @@ static void rings_are_right_for_any_number_of_ranks(void **state)
             for (int64_t way = 0; way < 3; way++) {
                 const int64_t parameter[] = {way, ranks % 3 + 1};
                 run_and_free(make(ring_makers[i].make, ring_makers[i].name,
-                                  ring_makers[i].collective, "ring_1d", ranks, parameter),
+                                  ring_makers[i].collective, "ring_1d", ranks, 1 + ranks % 2,
+                                  parameter),
                              1 + ranks % 2);
             }
 }
@@ -99,7 +102,7 @@ static void rings_send_the_least(void **state)
             const int64_t parameter[] = {way, 2};
             const double n = sizes[i];
             struct made made = make(ring_rs_ag_schedule, "ring_rs_ag", CCL_ALL_REDUCE, "ring_1d",
-                                    sizes[i], parameter);
+                                    sizes[i], 8, parameter);
             assert_float_equal(schedule_moved(made.schedule), 2 * (n - 1) / n, 1e-9);
             assert_int_equal(schedule_run_depth(made.schedule),
                              way == 2 ? 2 * (sizes[i] / 2) : 2 * (sizes[i] - 1));
@@ -131,11 +134,90 @@ static void rings_go_from_neighbour_to_neighbour(void **state)
     }
 }
 
+/* ---- grids, direct, trees -------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *topology;
+    enum ccl_collective collective;
+    make_fn *make;
+    uint32_t most;    /* ranks that it is made for */
+    bool powers;      /* of two only */
+    bool sends_least; /* 2 (N - 1) / N, or half of it */
+} makers[] = {
+    {"torus_rs_ag", "torus_2d", CCL_ALL_REDUCE, torus_rs_ag_schedule, 256, false, true},
+    {"torus_rs_ag", "mesh_2d_no_wrap", CCL_ALL_REDUCE, torus_rs_ag_schedule, 256, false, true},
+    {"torus_rs_ag", "ring_1d", CCL_ALL_REDUCE, torus_rs_ag_schedule, 256, false, true},
+    {"torus_rs_ag", "switch", CCL_ALL_REDUCE, torus_rs_ag_schedule, 100, false, true},
+    {"torus_reduce_scatter", "torus_2d", CCL_REDUCE_SCATTER, torus_reduce_scatter_schedule, 100,
+     false, true},
+    {"torus_reduce_scatter", "mesh_2d_no_wrap", CCL_REDUCE_SCATTER, torus_reduce_scatter_schedule,
+     100, false, true},
+    {"torus_ag", "torus_2d", CCL_ALL_GATHER, torus_ag_schedule, 100, false, true},
+    {"torus_ag", "mesh_2d_no_wrap", CCL_ALL_GATHER, torus_ag_schedule, 100, false, true},
+    {"direct_rs_ag", "switch", CCL_ALL_REDUCE, direct_rs_ag_schedule, 100, false, true},
+    {"direct_reduce_scatter", "switch", CCL_REDUCE_SCATTER, direct_reduce_scatter_schedule, 100,
+     false, true},
+    {"direct_ag", "switch", CCL_ALL_GATHER, direct_ag_schedule, 100, false, true},
+    {"halving_doubling", "switch", CCL_ALL_REDUCE, halving_doubling_schedule, 256, false, false},
+    {"halving_doubling", "switch", CCL_ALL_REDUCE, halving_doubling_schedule, 256, true, true},
+    {"halving_reduce_scatter", "switch", CCL_REDUCE_SCATTER, halving_reduce_scatter_schedule, 256,
+     true, true},
+    {"doubling_ag", "switch", CCL_ALL_GATHER, doubling_ag_schedule, 256, true, true},
+    {"recursive_doubling", "switch", CCL_ALL_REDUCE, recursive_doubling_schedule, 256, false,
+     false},
+    {"double_binary_tree", "switch", CCL_ALL_REDUCE, double_binary_tree_schedule, 256, false,
+     false},
+};
+
+static void all_are_right_for_any_number_of_ranks(void **state)
+{
+    (void)state;
+    static const int64_t parameter[2];
+    for (size_t i = 0; i < COUNT_OF(makers); i++)
+        for (uint32_t n = 1; n > 0 && n <= makers[i].most; n = next_ranks(n)) {
+            if (makers[i].powers && (n & (n - 1)) != 0)
+                continue;
+            struct made made = make(makers[i].make, makers[i].name, makers[i].collective,
+                                    makers[i].topology, n, 1 + n % 2, parameter);
+            const double least = (makers[i].collective == CCL_ALL_REDUCE ? 2.0 : 1.0) * (n - 1) / n;
+            if (makers[i].sends_least)
+                assert_float_equal(schedule_moved(made.schedule), least, 1e-9);
+            run_and_free(made, 1 + n % 2);
+        }
+}
+
+/* Messages one after the other. */
+static void steps_are_as_few_as_should_be(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *topology;
+        make_fn *make;
+        uint32_t ranks, depth;
+    } wanted[] = {
+        {"torus_rs_ag", "torus_2d", torus_rs_ag_schedule, 64, 16},
+        {"torus_rs_ag", "mesh_2d_no_wrap", torus_rs_ag_schedule, 64, 28},
+        {"direct_rs_ag", "switch", direct_rs_ag_schedule, 16, 2},
+        {"halving_doubling", "switch", halving_doubling_schedule, 64, 12},
+        {"recursive_doubling", "switch", recursive_doubling_schedule, 64, 6},
+        {"recursive_doubling", "switch", recursive_doubling_schedule, 65, 8},
+    };
+    static const int64_t parameter[2];
+    for (size_t i = 0; i < COUNT_OF(wanted); i++) {
+        struct made made = make(wanted[i].make, wanted[i].name, CCL_ALL_REDUCE, wanted[i].topology,
+                                wanted[i].ranks, 64, parameter);
+        assert_int_equal(schedule_run_depth(made.schedule), wanted[i].depth);
+        made_free(made);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rings_are_right_for_any_number_of_ranks),
         cmocka_unit_test(rings_send_the_least),
+        cmocka_unit_test(all_are_right_for_any_number_of_ranks),
+        cmocka_unit_test(steps_are_as_few_as_should_be),
         cmocka_unit_test(rings_go_from_neighbour_to_neighbour),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
