@@ -148,7 +148,8 @@ static const struct ccl_algorithm *accepting(const struct ccl_call *call,
     for (uint32_t i = 0; algorithm != NULL; algorithm = ccl_algorithm_at(i++)) {
         struct ccl_refusal refusal;
         if (algorithm->collective != call->collective ||
-            (algorithm != first && algorithm->machine.peers != NULL))
+            (algorithm != first &&
+             (algorithm->machine.peers != NULL || algorithm->schedule != NULL)))
             continue;
         if (algorithm->check == NULL || algorithm->check(call, &refusal) == CW_OK)
             return algorithm;

@@ -133,7 +133,8 @@ static uint32_t chunks_of(const struct ccl_call *call)
     return slots < CHUNKS_MAX ? (uint32_t)slots : CHUNKS_MAX;
 }
 
-struct schedule *double_binary_tree_schedule(const struct ccl_call *call, struct cw_error *error)
+static struct schedule *double_binary_tree_schedule(const struct ccl_call *call,
+                                                    struct cw_error *error)
 {
     const uint32_t ranks = call->world_size;
     struct node *const node = calloc(ranks, sizeof *node);
@@ -160,3 +161,9 @@ struct schedule *double_binary_tree_schedule(const struct ccl_call *call, struct
     free(node);
     return schedule_build(b, error);
 }
+
+const struct ccl_algorithm ccl_double_binary_tree = {.name = "double_binary_tree",
+                                                     .collective = CCL_ALL_REDUCE,
+                                                     .kernel = &schedule_kernel,
+                                                     .machine = SCHEDULED_MACHINE,
+                                                     .schedule = double_binary_tree_schedule};

@@ -15,9 +15,8 @@ struct folding {
 
 static bool folding_create(uint32_t ranks, struct folding *f, struct cw_error *error)
 {
-    while (ranks >> (f->bits + 1) > 0)
-        f->bits++;
-    f->folded = ranks - (1u << f->bits);
+    f->bits = (uint32_t)__builtin_ctz(scheduled_power(ranks));
+    f->folded = ranks - scheduled_power(ranks);
     f->rank = malloc((size_t)ranks * sizeof *f->rank);
     if (f->rank == NULL) {
         (void)cw_error_memory(error, "a schedule");
@@ -54,21 +53,55 @@ static struct schedule *halving_schedule(const struct ccl_call *call, const char
     return schedule;
 }
 
-struct schedule *halving_doubling_schedule(const struct ccl_call *call, struct cw_error *error)
+static int halving_check(const struct ccl_call *call, struct ccl_refusal *refusal)
+{
+    const uint32_t n = call->world_size;
+    if ((n & (n - 1)) == 0)
+        return CW_OK;
+    (void)ccl_refuse(refusal, "defaults.world_size", "%u ranks: %s is made for powers of two", n,
+                     call->ccl->algorithm);
+    return ccl_legal(refusal, "%u and %u ranks are legal", scheduled_power(n),
+                     2 * scheduled_power(n));
+}
+
+static struct schedule *halving_doubling_schedule(const struct ccl_call *call,
+                                                  struct cw_error *error)
 {
     return halving_schedule(call, "halving_doubling", error);
 }
 
-struct schedule *halving_reduce_scatter_schedule(const struct ccl_call *call,
-                                                 struct cw_error *error)
+const struct ccl_algorithm ccl_halving_doubling = {.name = "halving_doubling",
+                                                   .collective = CCL_ALL_REDUCE,
+                                                   .kernel = &schedule_kernel,
+                                                   .machine = SCHEDULED_MACHINE,
+                                                   .schedule = halving_doubling_schedule};
+
+static struct schedule *halving_reduce_scatter_schedule(const struct ccl_call *call,
+                                                        struct cw_error *error)
 {
     return halving_schedule(call, "halving_reduce_scatter", error);
 }
 
-struct schedule *doubling_ag_schedule(const struct ccl_call *call, struct cw_error *error)
+const struct ccl_algorithm ccl_halving_reduce_scatter = {.name = "halving_reduce_scatter",
+                                                         .collective = CCL_REDUCE_SCATTER,
+                                                         .kernel = &schedule_kernel,
+                                                         .machine = SCHEDULED_MACHINE,
+                                                         .check = halving_check,
+                                                         .schedule =
+                                                             halving_reduce_scatter_schedule};
+
+static struct schedule *doubling_all_gather_schedule(const struct ccl_call *call,
+                                                     struct cw_error *error)
 {
-    return halving_schedule(call, "doubling_ag", error);
+    return halving_schedule(call, "doubling_all_gather", error);
 }
+
+const struct ccl_algorithm ccl_doubling_all_gather = {.name = "doubling_all_gather",
+                                                      .collective = CCL_ALL_GATHER,
+                                                      .kernel = &schedule_kernel,
+                                                      .machine = SCHEDULED_MACHINE,
+                                                      .check = halving_check,
+                                                      .schedule = doubling_all_gather_schedule};
 
 /* ---- whole tensors ---------------------------------------------------------------------------
  */
@@ -108,7 +141,8 @@ static void make_doubling(struct schedule_builder *b, const struct folding *f, u
         add_whole(b, f->second[place], SCHEDULE_RECV, rank, 0);
 }
 
-struct schedule *recursive_doubling_schedule(const struct ccl_call *call, struct cw_error *error)
+static struct schedule *recursive_doubling_schedule(const struct ccl_call *call,
+                                                    struct cw_error *error)
 {
     struct folding f = {0};
     if (!folding_create(call->world_size, &f, error))
@@ -126,3 +160,9 @@ struct schedule *recursive_doubling_schedule(const struct ccl_call *call, struct
     free(f.rank);
     return schedule_build(b, error);
 }
+
+const struct ccl_algorithm ccl_recursive_doubling = {.name = "recursive_doubling",
+                                                     .collective = CCL_ALL_REDUCE,
+                                                     .kernel = &schedule_kernel,
+                                                     .machine = SCHEDULED_MACHINE,
+                                                     .schedule = recursive_doubling_schedule};

@@ -51,17 +51,46 @@ static struct schedule *ring_schedule(const struct ccl_call *call, const char *n
     return schedule;
 }
 
-struct schedule *ring_rs_ag_schedule(const struct ccl_call *call, struct cw_error *error)
+static struct schedule *ring_rs_ag_schedule(const struct ccl_call *call, struct cw_error *error)
 {
     return ring_schedule(call, "ring_rs_ag", error);
 }
 
-struct schedule *ring_reduce_scatter_schedule(const struct ccl_call *call, struct cw_error *error)
+const struct ccl_algorithm ccl_ring_rs_ag = {.name = "ring_rs_ag",
+                                             .collective = CCL_ALL_REDUCE,
+                                             .kernel = &schedule_kernel,
+                                             .machine = SCHEDULED_MACHINE,
+                                             .parameters = parameters,
+                                             .parameter_count =
+                                                 sizeof parameters / sizeof *parameters,
+                                             .schedule = ring_rs_ag_schedule};
+
+static struct schedule *rings_reduce_scatter_schedule(const struct ccl_call *call,
+                                                      struct cw_error *error)
 {
-    return ring_schedule(call, "ring_reduce_scatter", error);
+    return ring_schedule(call, "rings_reduce_scatter", error);
 }
 
-struct schedule *ring_ag_schedule(const struct ccl_call *call, struct cw_error *error)
+const struct ccl_algorithm ccl_rings_reduce_scatter = {.name = "rings_reduce_scatter",
+                                                       .collective = CCL_REDUCE_SCATTER,
+                                                       .kernel = &schedule_kernel,
+                                                       .machine = SCHEDULED_MACHINE,
+                                                       .parameters = parameters,
+                                                       .parameter_count =
+                                                           sizeof parameters / sizeof *parameters,
+                                                       .schedule = rings_reduce_scatter_schedule};
+
+static struct schedule *rings_all_gather_schedule(const struct ccl_call *call,
+                                                  struct cw_error *error)
 {
-    return ring_schedule(call, "ring_ag", error);
+    return ring_schedule(call, "rings_all_gather", error);
 }
+
+const struct ccl_algorithm ccl_rings_all_gather = {.name = "rings_all_gather",
+                                                   .collective = CCL_ALL_GATHER,
+                                                   .kernel = &schedule_kernel,
+                                                   .machine = SCHEDULED_MACHINE,
+                                                   .parameters = parameters,
+                                                   .parameter_count =
+                                                       sizeof parameters / sizeof *parameters,
+                                                   .schedule = rings_all_gather_schedule};

@@ -3,7 +3,7 @@
  */
 #include "collectives/algorithms/scheduled/rs_ag.h"
 
-#include <stdlib.h>
+#include "collectives/algorithms/scheduled/scheduled.h"
 
 /* ---- a rank's view of a part ------------------------------------------------------------------
  */
@@ -363,6 +363,15 @@ static uint32_t threads_of(const struct rs_ag_part *part)
 
 bool rs_ag_fits(const struct rs_ag_part *part) { return threads_of(part) <= RS_AG_THREADS_MAX; }
 
+int rs_ag_refuse(const struct ccl_call *call, struct ccl_refusal *refusal)
+{
+    (void)ccl_refuse(refusal, "defaults.module",
+                     "%s would exchange messages with %u other ranks directly",
+                     call->ccl->algorithm, call->world_size - 1);
+    return ccl_legal(refusal, "legal are %d ranks; ring_rs_ag and halving_doubling take any number",
+                     RS_AG_THREADS_MAX * RS_AG_PEERS_MAX + 1);
+}
+
 /* Sends a window to every other place: of that place's group, or of the own one. */
 static void send_directly(struct place *p, struct window w, bool own)
 {
@@ -559,7 +568,7 @@ static uint32_t scratch_of(const struct rs_ag *plan)
 uint32_t rs_ag_window(const struct ccl_call *call, uint64_t chunks)
 {
     const uint64_t bytes = call->n_elem * tl_itemsize(call->dtype);
-    const uint64_t chunk = chunks > 0 ? (bytes + chunks - 1) / chunks : 0;
+    const uint64_t chunk = (bytes + chunks - 1) / chunks;
     const uint64_t tiles = call->ccl->slot_bytes > 0 ? chunk / call->ccl->slot_bytes + 1 : 1;
     return tiles < call->ccl->n_slots ? (uint32_t)(call->ccl->n_slots / tiles) : 1;
 }
@@ -579,7 +588,8 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
                       .b = b,
                       .ranks = places,
                       .scratch = scratch_of(plan),
-                      .window = rs_ag_window(plan->call, all)};
+                      .window =
+                          rs_ag_window(plan->call, scheduled_lanes(plan->call) > 1 ? places : all)};
     for (uint32_t rank = 0; rank < plan->call->world_size; rank++)
         schedule_chunks_of(b, rank, collective == CCL_ALL_GATHER ? plan->parts : all,
                            collective == CCL_REDUCE_SCATTER ? plan->parts : all,

@@ -74,6 +74,7 @@ uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_D
 
 /* Threads of each part need no more than a part may have. */
 bool rs_ag_fits(const struct rs_ag_part *part);
+int rs_ag_refuse(const struct ccl_call *call, struct ccl_refusal *refusal);
 
 /* Chunks that travel together: as many as fill the slots of a queue, but no more. */
 uint32_t rs_ag_window(const struct ccl_call *call, uint64_t chunks);

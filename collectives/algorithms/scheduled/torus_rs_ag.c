@@ -59,17 +59,56 @@ static struct schedule *grid_schedule(const struct ccl_call *call, const char *n
     return rs_ag_schedule(&plan, error);
 }
 
-struct schedule *torus_rs_ag_schedule(const struct ccl_call *call, struct cw_error *error)
+static int torus_check(const struct ccl_call *call, struct ccl_refusal *refusal)
+{
+    struct rs_ag_part part = {0};
+    part.dims = rs_ag_machine(call, part.dim);
+    return rs_ag_fits(&part) ? CW_OK : rs_ag_refuse(call, refusal);
+}
+
+static struct schedule *torus_rs_ag_schedule(const struct ccl_call *call, struct cw_error *error)
 {
     return grid_schedule(call, "torus_rs_ag", error);
 }
 
-struct schedule *torus_reduce_scatter_schedule(const struct ccl_call *call, struct cw_error *error)
+const struct ccl_algorithm ccl_torus_rs_ag = {.name = "torus_rs_ag",
+                                              .collective = CCL_ALL_REDUCE,
+                                              .kernel = &schedule_kernel,
+                                              .machine = SCHEDULED_MACHINE,
+                                              .parameters = parameters,
+                                              .parameter_count =
+                                                  sizeof parameters / sizeof *parameters,
+                                              .check = torus_check,
+                                              .schedule = torus_rs_ag_schedule};
+
+static struct schedule *torus_reduce_scatter_schedule(const struct ccl_call *call,
+                                                      struct cw_error *error)
 {
     return grid_schedule(call, "torus_reduce_scatter", error);
 }
 
-struct schedule *torus_ag_schedule(const struct ccl_call *call, struct cw_error *error)
+const struct ccl_algorithm ccl_torus_reduce_scatter = {.name = "torus_reduce_scatter",
+                                                       .collective = CCL_REDUCE_SCATTER,
+                                                       .kernel = &schedule_kernel,
+                                                       .machine = SCHEDULED_MACHINE,
+                                                       .parameters = parameters,
+                                                       .parameter_count =
+                                                           sizeof parameters / sizeof *parameters,
+                                                       .check = torus_check,
+                                                       .schedule = torus_reduce_scatter_schedule};
+
+static struct schedule *torus_all_gather_schedule(const struct ccl_call *call,
+                                                  struct cw_error *error)
 {
-    return grid_schedule(call, "torus_ag", error);
+    return grid_schedule(call, "torus_all_gather", error);
 }
+
+const struct ccl_algorithm ccl_torus_all_gather = {.name = "torus_all_gather",
+                                                   .collective = CCL_ALL_GATHER,
+                                                   .kernel = &schedule_kernel,
+                                                   .machine = SCHEDULED_MACHINE,
+                                                   .parameters = parameters,
+                                                   .parameter_count =
+                                                       sizeof parameters / sizeof *parameters,
+                                                   .check = torus_check,
+                                                   .schedule = torus_all_gather_schedule};
