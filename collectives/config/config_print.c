@@ -26,7 +26,7 @@ struct printer {
     FILE *file;
     const struct config_tree *tree;
     bool places;
-    bool digests; /* for the digest alone */
+    bool digests;   /* for the digest alone */
     char open[128]; /* path of the mapping that is open */
 };
 
