@@ -203,7 +203,8 @@ struct lp_move {
     int64_t done_ps; /* of a load: when the last part so far is done */
     uint8_t parts;   /* of a load: 1 the response is known, 2 the engine has passed it */
     uint8_t state;   /* enum lp_move_state */
-    uint8_t reserved[6];
+    uint8_t reserved[2];
+    uint32_t stamp; /* the generation of the grant that its request stands by (pe_dma.c) */
 };
 enum lp_move_state { LP_MOVE_FREE, LP_MOVE_UNDER_WAY, LP_MOVE_DONE };
 enum { LP_MOVES = 1 + TL_HANDLES };
@@ -240,13 +241,8 @@ struct lp_one_sided {
     struct lp_peer peer[]; /* [lp_config.peers], found by hashing */
 };
 
-/* A grant that was taken back at the instant it was made: its request to a memory is void. */
-struct lp_void_grant {
-    int64_t until_ps; /* when the void request gets there */
-    uint32_t generation;
-    uint32_t reserved;
-};
-enum { LP_VOID_GRANTS = 2 };
+/* Requests to a memory, of sends and puts, whose grant was taken back: as many may be under way. */
+enum { LP_VOID_REQUESTS = 4 };
 
 struct lp_pe {
     struct lp_queue queue[HW_DIRS_MAX];
@@ -259,7 +255,7 @@ struct lp_pe {
     uint32_t asyncs;     /* receives that recv_async has begun and no wait has taken yet */
     const struct tl_source *async_source; /* of the latest recv_async, a constant: for reports */
     uint64_t served; /* strict fairness: directions, least recently served first, 4 bits each */
-    struct lp_void_grant void_grant[LP_VOID_GRANTS];
+    uint32_t void_request[LP_VOID_REQUESTS]; /* generations of their grants; 0: the place is free */
     struct hw_dma_op op[]; /* [HW_VCS][queue_depth]; then, at offsets of lp_cube_layout, the maps of
                               slots (slot_map.h), the contexts, struct lp_one_sided */
 };
