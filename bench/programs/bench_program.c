@@ -256,6 +256,28 @@ static int fill_phases(struct bench_session *session, struct result_row *row,
     return CW_OK;
 }
 
+/* The waits for credits since the row before, as means over all calls, warm-up included: a call
+ * receives as many tiles as any other. */
+static int fill_credit_waits(struct bench_session *session, struct result_row *row,
+                             uint32_t iterations, struct cw_error *error)
+{
+    struct lp_system *const system = dist_system(session->dist);
+    const struct lp_model *const m = lp_system_model(system);
+    const uint32_t calls = session->options->warmup + iterations;
+    if (session->credit_wait_ps == NULL)
+        session->credit_wait_ps = calloc(hw_pe_count(&m->hw), sizeof *session->credit_wait_ps);
+    if (session->credit_wait_ps == NULL)
+        return cw_error_memory(error, "the results");
+    const struct lp_credit_waits waits = lp_credit_waits_since(
+        m, lp_system_sim(system), dist_times(session->dist)->last_end_pe, session->credit_wait_ps);
+    row->credit_longest = waits.longest;
+    row->credit_last = waits.last;
+    row->credit_longest.ps = result_mean_ps(waits.longest.ps, calls);
+    row->credit_last.ps = result_mean_ps(waits.last.ps, calls);
+    session->result->credit_wait = waits.in_all;
+    return CW_OK;
+}
+
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
                      struct cw_error *error)
 {
@@ -264,7 +286,8 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     row->start_skew_ps = result_mean_ps(row->start_skew_ps, iterations);
     survey_links(dist_system(session->dist), row);
     row->done = true;
-    return fill_phases(session, row, error);
+    const int code = fill_credit_waits(session, row, iterations, error);
+    return code == CW_OK ? fill_phases(session, row, error) : code;
 }
 
 int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error)

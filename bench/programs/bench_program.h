@@ -22,6 +22,7 @@ struct bench_session {
     const struct bench_program *program;
     uint32_t shards;              /* of each rank's tensor; 0: the program has none */
     char *refused[RUN_SIZES_MAX]; /* of each size, why it is not run; NULL: it is */
+    int64_t *credit_wait_ps;      /* [pe]: waited for credits before the row under way */
     void *own;                    /* the program's, from prepare() on */
     struct progress_line progress;
     struct atomic_file engine_log, engine_trace;
