@@ -360,12 +360,19 @@ struct lp_transfer {
     uint8_t flags;
     uint8_t dir;    /* the queue's direction at the destination */
     uint8_t memory; /* enum hw_memory at the destination */
-    uint8_t port;   /* by which it enters the LP */
-    uint8_t exit;   /* port by which it must leave the first SIP, or HW_PORT_NONE */
+    uint8_t port;   /* by which it enters the LP: a port; from outside a SIP: an outlet */
+    uint8_t exit;   /* outlet by which it must leave the first SIP, or HW_OUTLET_NONE */
     uint8_t reserved[2];
     uint32_t order; /* puts and notifications: number among those from src to dst */
 };
 _Static_assert(sizeof(struct lp_transfer) == 40, "72 bytes with the event's header");
+
+/* The outlet by which a transfer leaves the SIP that it comes from. */
+static inline uint32_t lp_outlet_of(const struct lp_model *m, const struct lp_transfer *transfer,
+                                    uint32_t sip, uint32_t to_sip)
+{
+    return transfer->exit != HW_OUTLET_NONE ? transfer->exit : hw_route_sip(&m->hw, sip, to_sip);
+}
 
 struct lp_signal {
     uint32_t pe; /* in its cube */

@@ -64,7 +64,7 @@ static void acknowledge_store(struct lp_run *run, struct lp_sender sender, int64
                               .seq = store->seq,
                               .kind = LP_TRANSFER_STORE_ACK,
                               .flags = LP_TRANSFER_LAST,
-                              .exit = HW_PORT_NONE};
+                              .exit = HW_OUTLET_NONE};
     lp_route_on(run, sender, &flight, &ack, m->router.of_pe[pe]);
 }
 

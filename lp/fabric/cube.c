@@ -74,7 +74,7 @@ void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind
                                          .bytes = m->hw.control_msg_bytes,
                                          .seq = launch,
                                          .kind = (uint8_t)kind,
-                                         .exit = HW_PORT_NONE};
+                                         .exit = HW_OUTLET_NONE};
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     flight.tau_ps += m->hw.overhead_ps[HW_NODE_PE_CPU];
     const struct lp_sender sender = lp_next_sender(run, pe);

@@ -217,11 +217,9 @@ void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *
         leave_cube(run, sender, flight, transfer, router,
                    hw_route_cube_exit(&m->hw, run->cube_in_sip, HW_PORT_W));
     } else if (dst.sip != run->sip) {
-        const enum hw_port exit = transfer->exit < HW_PORTS
-                                      ? (enum hw_port)transfer->exit
-                                      : hw_route_sip(&m->hw, run->sip, dst.sip);
+        const uint32_t exit = lp_outlet_of(m, transfer, run->sip, dst.sip);
         leave_cube(run, sender, flight, transfer, router,
-                   hw_route_cube_exit(&m->hw, run->cube_in_sip, exit));
+                   hw_route_cube_exit(&m->hw, run->cube_in_sip, hw_route_side(&m->hw, exit)));
     } else if (dst.cube != run->cube_in_sip) {
         leave_cube(run, sender, flight, transfer, router,
                    hw_route_cube(&m->hw, run->cube_in_sip, dst.cube));

@@ -169,7 +169,7 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_run 
                                      .seq = op->seq,
                                      .epoch = p->epoch,
                                      .flags = last ? LP_TRANSFER_LAST : 0,
-                                     .exit = HW_PORT_NONE};
+                                     .exit = HW_OUTLET_NONE};
     switch (op->kind) {
     case LP_DMA_TILE:
     case LP_DMA_CREDIT: {
@@ -327,7 +327,7 @@ static void become_transfer_of_load(struct lp_run *run, const struct lp_load *lo
                              .kind = LP_TRANSFER_PUT,
                              .flags = (uint8_t)(load->flags | (last ? LP_TRANSFER_LAST : 0)),
                              .memory = load->to,
-                             .exit = HW_PORT_NONE,
+                             .exit = HW_OUTLET_NONE,
                              .order = load->order};
 }
 

@@ -219,9 +219,9 @@ static int finish_rank(struct lp_wiring *wiring, uint32_t rank, uint32_t credit_
         const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
         const struct hw_place from = place_of_rank(wiring, rank),
                               to = place_of_rank(wiring, wire->peer_rank);
-        const enum hw_port exit = global && fixed_index(wire->name) == dir
+        const uint32_t exit = global && fixed_index(wire->name) == dir
                                       ? hw_route_global_exit(&wiring->hw, dir)
-                                      : HW_PORT_NONE;
+                                      : HW_OUTLET_NONE;
         wire->credit_ps = hw_path_ps(&wiring->hw, from, to, HW_MEMORY_NONE, exit, credit_bytes);
         rings += wire->way != LP_WAY_OUT;
     }

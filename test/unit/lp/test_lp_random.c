@@ -351,7 +351,8 @@ static const struct tl_kernel random_kernel = {.name = "random",
 static struct machine *random_machine(uint64_t seed)
 {
     static const struct hw_topology_ops *const any[] = {
-        &hw_ring_1d, &hw_torus_2d, &hw_mesh_2d_no_wrap, &hw_switch, &hw_pair_switch};
+        &hw_ring_1d, &hw_torus_2d,        &hw_mesh_2d_no_wrap, &hw_switch, &hw_pair_switch,
+        &hw_torus_3d, &hw_fully_connected, &hw_levels};
     struct cw_rng rng = cw_rng_seeded(seed, 0);
     struct machine *m = calloc(1, sizeof *m);
     assert_non_null(m);
@@ -426,8 +427,8 @@ static int64_t earliest_ps(const struct machine *m, const struct lp_op *send)
     const struct hw_place from = hw_place_of(&m->hw, send->pe),
                           to = hw_place_of(&m->hw, send->peer);
     const bool global = send->dir >= HW_DIR_GLOBAL_N && send->dir <= HW_DIR_GLOBAL_W;
-    const enum hw_port exit =
-        global ? hw_route_global_exit(&m->hw, (enum hw_dir)send->dir) : HW_PORT_NONE;
+    const uint32_t exit =
+        global ? hw_route_global_exit(&m->hw, (enum hw_dir)send->dir) : HW_OUTLET_NONE;
     return send->t_start_ps + m->hw.overhead_ps[HW_NODE_PE_CPU] +
            m->hw.overhead_ps[HW_NODE_PE_IPCQ] +
            hw_path_ps(&m->hw, from, to, m->config.slots, exit, send->bytes) + m->hw.ipcq_wire_ps;
@@ -501,7 +502,7 @@ static void check_one_sided(const struct machine *m, uint64_t seed)
                                                                            : HW_MEMORY_SRAM;
             if (op->t_end_ps < put->t_end_ps + hw_path_ps(&m->hw, hw_place_of(&m->hw, from),
                                                           hw_place_of(&m->hw, to), memory,
-                                                          HW_PORT_NONE, put->bytes))
+                                                          HW_OUTLET_NONE, put->bytes))
                 fail_at(seed, op, "a put landed earlier than its path allows");
         } else {
             const uint32_t n = pair[from][to].waited[op->dir]++;
