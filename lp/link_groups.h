@@ -43,7 +43,7 @@
     GROUP(REDUCE, CUBE, KINDS, PUT_PE, WITH, "PE ")                                                \
     GROUP(HUB_IN, IO_DIE, HUB, PORT, ALONE, "in ")                                                 \
     GROUP(HUB_OUT, IO_DIE, HUB, PORT, ALONE, "out ")                                               \
-    GROUP(OUTER, IO_DIE, KINDS, OUTLET, ALONE, "")                                                  \
+    GROUP(OUTER, IO_DIE, KINDS, OUTLET, ALONE, "")                                                 \
     GROUP(EDGE, IO_DIE, UCIE, LANE, WITH, " lane ")                                                \
     GROUP(TO_IO_CPU, IO_DIE, HUB, ONE, ALONE, "to io_cpu")                                         \
     GROUP(FROM_IO_CPU, IO_DIE, HUB, ONE, ALONE, "from io_cpu")                                     \

@@ -63,7 +63,8 @@ static struct outer_count outer_between(const struct scatter_cost *c, uint32_t f
 {
     const struct hw_place start = cost_place(c, from);
     struct outer_count count = {.first_sip = start.sip};
-    hw_path_walk(c->hw, start, cost_place(c, to), HW_MEMORY_HBM, HW_OUTLET_NONE, count_outer, &count);
+    hw_path_walk(c->hw, start, cost_place(c, to), HW_MEMORY_HBM, HW_OUTLET_NONE, count_outer,
+                 &count);
     return count;
 }
 

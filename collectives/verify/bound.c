@@ -165,7 +165,7 @@ static int64_t two_classes_ps(const struct hw_config *hw, const struct hw_cut *c
 /* A cut of several classes: those of paired dies, or of levels. */
 static const char *cut_name(const struct hw_config *hw, const struct hw_cut *cut)
 {
-    return classes_of(cut) < 2            ? hw_link_name[cut->link[0]]
+    return classes_of(cut) < 2        ? hw_link_name[cut->link[0]]
            : hw->sip_topology->paired ? "sio and hccs"
                                       : "links of all levels";
 }

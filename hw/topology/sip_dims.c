@@ -333,8 +333,8 @@ uint32_t hw_sip_dims_distance(const struct hw_config *hw, uint32_t from, uint32_
         if (dim->joint == HW_SIP_FULL || dim->joint == HW_SIP_SWITCH)
             links += a != b;
         else
-            links += hw_grid_distance((struct hw_grid){dim->size, 1, dim->joint == HW_SIP_RING}, a,
-                                      b);
+            links +=
+                hw_grid_distance((struct hw_grid){dim->size, 1, dim->joint == HW_SIP_RING}, a, b);
     }
     return links;
 }

@@ -12,10 +12,10 @@
  */
 #define HW_SIP_GRID_PORTS                                                                          \
     {                                                                                              \
-        [HW_PORT_N] = {HW_LINK_SIP_LINK, false, HW_PORT_S, HW_PORT_N, HW_PORT_N},                             \
-        [HW_PORT_S] = {HW_LINK_SIP_LINK, false, HW_PORT_N, HW_PORT_S, HW_PORT_S},                             \
-        [HW_PORT_E] = {HW_LINK_SIP_LINK, false, HW_PORT_W, HW_PORT_E, HW_PORT_E},                             \
-        [HW_PORT_W] = {HW_LINK_SIP_LINK, false, HW_PORT_E, HW_PORT_W, HW_PORT_W},                             \
+        [HW_PORT_N] = {HW_LINK_SIP_LINK, false, HW_PORT_S, HW_PORT_N, HW_PORT_N},                  \
+        [HW_PORT_S] = {HW_LINK_SIP_LINK, false, HW_PORT_N, HW_PORT_S, HW_PORT_S},                  \
+        [HW_PORT_E] = {HW_LINK_SIP_LINK, false, HW_PORT_W, HW_PORT_E, HW_PORT_E},                  \
+        [HW_PORT_W] = {HW_LINK_SIP_LINK, false, HW_PORT_E, HW_PORT_W, HW_PORT_W},                  \
     }
 
 /* Operations of struct hw_topology_ops over hw_sip_grid(). */

@@ -59,11 +59,11 @@ static bool torus_3d_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_
     } else {
         for (uint32_t i = 0; i < 3; i++)
             if (sizes[i] == 0) {
-                snprintf(why, sizeof why, "system.sips.%c is missing beside the others",
-                         "whd"[i]);
-                return refuse(misfit, given.w > 0   ? HW_SIP_KEY_W
-                                      : given.h > 0 ? HW_SIP_KEY_H
-                                                    : HW_SIP_KEY_D,
+                snprintf(why, sizeof why, "system.sips.%c is missing beside the others", "whd"[i]);
+                return refuse(misfit,
+                              given.w > 0   ? HW_SIP_KEY_W
+                              : given.h > 0 ? HW_SIP_KEY_H
+                                            : HW_SIP_KEY_D,
                               why, sips);
             }
         const uint64_t product = (uint64_t)given.w * given.h * given.d;

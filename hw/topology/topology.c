@@ -113,7 +113,35 @@ void hw_outlet_name(const struct hw_config *hw, uint32_t outlet, char name[HW_OU
     if (hw->sip_dims.count > 0)
         hw_sip_dims_outlet_name(hw, outlet, name);
     else
-        snprintf(name, HW_OUTLET_NAME_BYTES, "%c", outlet < HW_PORTS ? hw_port_letter[outlet] : ' ');
+        snprintf(name, HW_OUTLET_NAME_BYTES, "%c",
+                 outlet < HW_PORTS ? hw_port_letter[outlet] : ' ');
+}
+
+/* The end of a line has no link on one side. */
+static bool leads_on(const struct hw_config *hw, uint32_t sip, uint32_t outlet)
+{
+    struct hw_cable cable;
+    const uint32_t next = hw->sip_topology->behind(hw, sip, outlet, sip);
+    const uint32_t entry = hw_outlet(hw, outlet).entry;
+    return hw->sip_topology->cable(hw, sip, outlet, &cable) ||
+           (next != sip && hw->sip_topology->cable(hw, next, entry, &cable));
+}
+
+uint32_t hw_named_outlet(const struct hw_config *hw, uint32_t sip, char letter)
+{
+    const char text[] = {letter, '\0'};
+    for (uint32_t outlet = 0; hw->sip_dims.count > 0 && outlet < hw_outlets(hw); outlet++) {
+        char name[HW_OUTLET_NAME_BYTES];
+        hw_outlet_name(hw, outlet, name);
+        if (strcmp(name, text) == 0)
+            return leads_on(hw, sip, outlet) ? outlet : HW_OUTLET_NONE;
+    }
+    for (enum hw_port port = 0; hw->sip_dims.count == 0 && port < HW_PORTS; port++) {
+        uint32_t to;
+        if (hw_port_letter[port] == letter && hw->sip_topology->neighbour(hw, sip, port, &to))
+            return hw->sip_topology->port[port].global_exit;
+    }
+    return HW_OUTLET_NONE;
 }
 
 void hw_join_sips(struct hw_config *hw, const struct hw_topology_ops *topology,
@@ -121,9 +149,9 @@ void hw_join_sips(struct hw_config *hw, const struct hw_topology_ops *topology,
 {
     hw->sip_topology = topology;
     hw->sip_dims = size->dims;
-    hw->sip_w = !topology->is_grid       ? hw->sip_count
-                : size->dims.count > 0   ? size->dims.at[0].size
-                                         : size->w;
+    hw->sip_w = !topology->is_grid     ? hw->sip_count
+                : size->dims.count > 0 ? size->dims.at[0].size
+                                       : size->w;
     hw->sip_h = hw->sip_w > 0 ? hw->sip_count / hw->sip_w : 0;
 }
 

@@ -106,8 +106,8 @@ struct hw_topology_ops {
                      other */
     bool is_3d;   /* its size has a depth */
     enum hw_sip_lines lines;
-    bool paired;       /* SIPs 2i and 2i + 1 are the two dies of a package */
-    uint32_t switches; /* between SIPs, where switch_count is NULL */
+    bool paired;                       /* SIPs 2i and 2i + 1 are the two dies of a package */
+    uint32_t switches;                 /* between SIPs, where switch_count is NULL */
     struct hw_sip_port port[HW_PORTS]; /* the outlets, where `outlet` is NULL */
 
     /* ---- structure --------------------------------------------------------------------------- */
@@ -217,6 +217,11 @@ static inline struct hw_sip_port hw_outlet(const struct hw_config *hw, uint32_t 
 enum { HW_OUTLET_NAME_BYTES = 16 };
 /* "E" of a line in the first dimension, "3 of 7" of a link to one of seven peers, ... */
 void hw_outlet_name(const struct hw_config *hw, uint32_t outlet, char name[HW_OUTLET_NAME_BYTES]);
+
+/* The outlet of a SIP that a queue named "global_" and this letter leaves by: N, S, E, W as the
+ * topology says, and the letter of a ring's or a line's outlet. HW_OUTLET_NONE: the SIP has no link
+ * of that name. */
+uint32_t hw_named_outlet(const struct hw_config *hw, uint32_t sip, char letter);
 
 /* A machine's SIPs: the topology, and the size that its fit() has found. hw->sip_count is set. */
 void hw_join_sips(struct hw_config *hw, const struct hw_topology_ops *topology,

@@ -18,7 +18,7 @@ struct visit {
     uint32_t epoch;
     void (*fn)(void *arg, const struct lp_link_use *use);
     void *arg;
-    char place[40];     /* "sip 3 cube 5" */
+    char place[40];      /* "sip 3 cube 5" */
     uint32_t the_switch; /* of a switch: its number */
     struct span span[LP_LINK_GROUPS];
 };
@@ -79,10 +79,10 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
         .place = v->place,
         .kind = unnamed ? "reduce" : hw_link_name[kind],
         .group = group,
-        .number = per == LP_PER_LANE                              ? i
-                  : per == LP_PER_SIP                             ? hw_switch_sip(hw, v->the_switch, unit)
+        .number = per == LP_PER_LANE  ? i
+                  : per == LP_PER_SIP ? hw_switch_sip(hw, v->the_switch, unit)
                   : per == LP_PER_PE || per == LP_PER_PUT_PE || per == LP_PER_ROUTER ? unit
-                                                                  : UINT32_MAX,
+                                                                                     : UINT32_MAX,
         .port = port,
         .bytes = link->bytes,
         .busy_ps = hw_rate_ps(unnamed ? hw->dma_reduce : hw->link[kind].rate, link->bytes),

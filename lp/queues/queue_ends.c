@@ -24,12 +24,12 @@ struct lp_plan {
     uint32_t pair[2];
     const struct lp_wiring *wiring;
     /* Of the machine's own queues, alike in all SIPs; NULL with a logical topology. */
-    int64_t *credit_ps;  /* [cube][pe][dir]: T(path to the sender's PE_DMA, credit) */
+    int64_t *credit_ps;     /* [cube][pe][dir]: T(path to the sender's PE_DMA, credit) */
     int64_t *sip_credit_ps; /* [PE][global direction]: the same, where SIPs differ; or NULL */
-    uint8_t *ring_index; /* [cube][pe][dir]: place of the receive ring among the PE's rings */
-    uint32_t *peer;      /* [cube][pe][dir]: the other end's [cube][pe], UINT32_MAX: none; of a
-                            direction between SIPs it is the PE's own */
-    uint32_t rings_max;  /* most receive rings that one PE has */
+    uint8_t *ring_index;    /* [cube][pe][dir]: place of the receive ring among the PE's rings */
+    uint32_t *peer;         /* [cube][pe][dir]: the other end's [cube][pe], UINT32_MAX: none; of a
+                               direction between SIPs it is the PE's own */
+    uint32_t rings_max;     /* most receive rings that one PE has */
     int64_t pair_credit_ps[2]; /* of direction `peer`, by the end in `pair` */
     void *laid; /* JudyL: end_key() -> struct laid_end *; the entries that lp_plan_join() changed */
 };
@@ -107,14 +107,13 @@ bool lp_queue_peer(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir di
 
 uint32_t lp_queue_exit(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
-    if (!is_between_sips(dir) || laid_end_of(plan, pe_index, dir) != NULL)
+    if (laid_end_of(plan, pe_index, dir) != NULL || is_of_pair(plan, pe_index, dir))
         return HW_OUTLET_NONE;
     if (plan->wiring != NULL) {
         const struct lp_wire *const wire = lp_wiring_at(plan->wiring, pe_index, dir);
-        if (wire == NULL || strcmp(wire->name, hw_dir_name(dir)) != 0)
-            return HW_OUTLET_NONE;
+        return wire != NULL ? wire->exit : HW_OUTLET_NONE;
     }
-    return hw_route_global_exit(&plan->hw, dir);
+    return is_between_sips(dir) ? hw_route_global_exit(&plan->hw, dir) : HW_OUTLET_NONE;
 }
 
 bool lp_queue_goes(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, bool sending)

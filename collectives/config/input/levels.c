@@ -141,8 +141,8 @@ static bool unknown_in_level(const struct level_reader *reader, const struct con
     struct text_nearest nearest = {0};
     char known[300] = "", quoted[TEXT_QUOTE_BYTES], meant[64] = "";
     for (uint32_t i = 0; i < LEVEL_TOPOLOGIES + LEVEL_NUMBERS; i++) {
-        const char *const name = i < LEVEL_TOPOLOGIES ? level_topology[i].name
-                                                      : level_key[i - LEVEL_TOPOLOGIES].name;
+        const char *const name =
+            i < LEVEL_TOPOLOGIES ? level_topology[i].name : level_key[i - LEVEL_TOPOLOGIES].name;
         text_nearest_try(&nearest, key->text, name);
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", name);
@@ -198,8 +198,7 @@ static bool read_level(struct level_reader *reader, const struct config_node *no
     for (const struct config_node *key = node->first; key != NULL; key = key->next)
         if (find_topology(key) == NULL && find_level_key(key) < 0)
             return unknown_in_level(reader, key);
-    if (!read_topology(reader, node,
-                       (enum hw_link_kind)(HW_LINK_LEVEL_1 + reader->levels->count)))
+    if (!read_topology(reader, node, (enum hw_link_kind)(HW_LINK_LEVEL_1 + reader->levels->count)))
         return false;
     for (const struct config_node *key = node->first; key != NULL; key = key->next) {
         const int i = find_level_key(key);

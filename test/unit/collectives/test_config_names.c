@@ -34,7 +34,7 @@ static void each_topology_of_sips_is_the_row_of_its_name(void **state)
     for (const char *name; (name = hw_topology_name_at(rows)) != NULL; rows++) {
         const bool is_list = strcmp(name, hw_levels.name) == 0;
         struct config *const config =
-            load_one("system.sips.topology=%s", is_list ? "[{switch: 4}]" : name);
+            load_one("system.sips.topology=%s", is_list ? "[{switch: 1}]" : name);
         assert_ptr_equal(config->hw.sip_topology, hw_topology_find(name));
         assert_string_equal(config->hw.sip_topology->name, name);
         config_free(config);
@@ -177,13 +177,13 @@ static void names_of_the_collectives_registries_are_found_there(void **state)
     struct cw_error error;
     struct logical logical;
     const struct hw_config hw = {
-        .sip_count = 4, .sip_w = 4, .sip_h = 1, .sip_topology = &hw_ring_1d};
+        .sip_count = 64, .sip_w = 64, .sip_h = 1, .sip_topology = &hw_ring_1d};
     for (uint32_t i = 0; ccl_mapper_name_at(i) != NULL; i++)
         assert_non_null(ccl_mapper_find(ccl_mapper_name_at(i), &error));
     for (uint32_t i = 0; ccl_validator_name_at(i) != NULL; i++)
         assert_non_null(ccl_validator_find(ccl_validator_name_at(i), &error));
     for (uint32_t i = 0; logical_name_at(i) != NULL; i++) {
-        assert_int_equal(logical_find(logical_name_at(i), 4, &hw, &logical, &error), CW_OK);
+        assert_int_equal(logical_find(logical_name_at(i), 64, &hw, &logical, &error), CW_OK);
         assert_string_equal(logical.name, logical_name_at(i));
     }
     assert_ptr_equal(config_ccl_keys[config_ccl_find("mapper")].choice, ccl_mapper_name_at);

@@ -63,7 +63,8 @@ static void on_each_machine(void (*check)(const struct hw_config *hw))
     }
 }
 
-/* ---- routes against a search over the links --------------------------------------------------- */
+/* ---- routes against a search over the links ---------------------------------------------------
+ */
 
 /* SIPs, then switches, as nodes: half a link's length from one to a switch, in halves. */
 struct graph {
@@ -162,7 +163,8 @@ static void every_route_arrives_over_as_few_links_as_there_are(void **state)
     on_each_machine(check_routes);
 }
 
-/* ---- links ------------------------------------------------------------------------------------ */
+/* ---- links ------------------------------------------------------------------------------------
+ */
 
 /* By an outlet that a route takes, a link leads to the same place; its other end is at the entry.
  */
@@ -183,9 +185,9 @@ static void check_cables(const struct hw_config *hw)
                 assert_true(cable.to < hw_switches(hw));
                 assert_int_equal(cable.to, hw->sip_topology->switch_of(hw, sip, outlet));
                 assert_int_equal(hw_switch_link(hw, cable.to), cable.link);
-                assert_int_equal(hw->sip_topology->switch_of(hw, hw_next_on_switch(hw, sip, outlet),
-                                                             outlet),
-                                 cable.to);
+                assert_int_equal(
+                    hw->sip_topology->switch_of(hw, hw_next_on_switch(hw, sip, outlet), outlet),
+                    cable.to);
             } else {
                 const uint32_t entry = hw_route_entry(hw, outlet);
                 assert_true(cable.to < hw->sip_count && cable.to != sip);
@@ -274,11 +276,10 @@ static void links_of_a_full_mesh_are_dealt_out_to_all_four_ports(void **state)
 static void a_torus_without_sizes_is_the_most_cubic(void **state)
 {
     (void)state;
-    static const uint32_t cases[][4] = {{1, 1, 1, 1},  {2, 2, 1, 1},   {7, 7, 1, 1},
-                                        {8, 2, 2, 2},  {12, 3, 2, 2},  {16, 4, 2, 2},
-                                        {36, 4, 3, 3}, {48, 4, 4, 3},  {60, 5, 4, 3},
-                                        {64, 4, 4, 4}, {96, 6, 4, 4},  {512, 8, 8, 8},
-                                        {22, 11, 2, 1}, {1024, 16, 8, 8}};
+    static const uint32_t cases[][4] = {
+        {1, 1, 1, 1},  {2, 2, 1, 1},   {7, 7, 1, 1},   {8, 2, 2, 2},    {12, 3, 2, 2},
+        {16, 4, 2, 2}, {36, 4, 3, 3},  {48, 4, 4, 3},  {60, 5, 4, 3},   {64, 4, 4, 4},
+        {96, 6, 4, 4}, {512, 8, 8, 8}, {22, 11, 2, 1}, {1024, 16, 8, 8}};
     struct hw_sip_size size;
     struct hw_misfit misfit;
     for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
@@ -307,7 +308,8 @@ static void bisections_are_the_links_between_the_halves(void **state)
                 for (uint32_t outlet = 0; outlet < hw_outlets(&hw); outlet++) {
                     struct hw_cable cable;
                     const bool low = hw_sip_coordinate(dim, sip) < dim->size / 2;
-                    if (!hw.sip_topology->cable(&hw, sip, outlet, &cable) || cable.link != dim->link)
+                    if (!hw.sip_topology->cable(&hw, sip, outlet, &cable) ||
+                        cable.link != dim->link)
                         continue;
                     if (cable.to_switch)
                         links += low;

@@ -351,8 +351,8 @@ static const struct tl_kernel random_kernel = {.name = "random",
 static struct machine *random_machine(uint64_t seed)
 {
     static const struct hw_topology_ops *const any[] = {
-        &hw_ring_1d, &hw_torus_2d,        &hw_mesh_2d_no_wrap, &hw_switch, &hw_pair_switch,
-        &hw_torus_3d, &hw_fully_connected, &hw_levels};
+        &hw_ring_1d,     &hw_torus_2d, &hw_mesh_2d_no_wrap, &hw_switch,
+        &hw_pair_switch, &hw_torus_3d, &hw_fully_connected, &hw_levels};
     struct cw_rng rng = cw_rng_seeded(seed, 0);
     struct machine *m = calloc(1, sizeof *m);
     assert_non_null(m);
