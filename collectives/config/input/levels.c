@@ -71,7 +71,7 @@ static bool read_size(const struct level_reader *reader, const struct level_topo
 {
     uint64_t value = 0;
     char expected[160];
-    if (node != NULL && node->kind == CONFIG_SCALAR && node->plain && node->bytes > 0 &&
+    if (node->kind == CONFIG_SCALAR && node->plain && node->bytes > 0 &&
         text_whole(node->text, node->bytes, LEVEL_SIZE_MAX, &value) == node->bytes && value > 0 &&
         (node->bytes == 1 || node->text[0] != '0')) {
         *size = (uint32_t)value;
