@@ -829,5 +829,8 @@ uint64_t schedule_program_scratch(const struct schedule_program *program,
     }
     if (program->lanes > 0)
         most /= program->schedule->parts;
-    return (uint64_t)most * program_chunk_elems(program, call->n_elem) * tl_itemsize(call->dtype);
+    uint64_t elems = most * program_chunk_elems(program, call->n_elem);
+    if (call->collective == CCL_ALL_REDUCE && schedule_program_layout(program) == PROGRAM_APART)
+        elems += call->n_elem;
+    return elems * tl_itemsize(call->dtype);
 }
