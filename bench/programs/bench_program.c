@@ -308,13 +308,15 @@ void bench_set_bound(struct result_row *row, struct hw_bound bound)
 }
 
 struct hw_bound bench_all_reduce_bound(const struct bench_session *session,
-                                       const struct dp_policy *policy, uint64_t bytes)
+                                       const struct dp_policy *policy, uint32_t parts,
+                                       uint64_t bytes)
 {
     const struct hw_config *const hw = &session->config->hw;
     const uint32_t ranks = dist_world_size_of(session->dist);
     return session->config->ccl.ranks.per_sip > 0 ? hw_bound_pes(hw, ranks, bytes, true)
-           : policy->num_cubes == 1               ? hw_bound_leaders(hw, ranks, 1, bytes, true)
-                                                  : hw_bound_all_reduce(hw, bytes);
+           : parts > 0 || policy->num_cubes == 1
+               ? hw_bound_leaders(hw, ranks, parts > 0 ? parts : 1, bytes, true)
+               : hw_bound_all_reduce(hw, bytes);
 }
 
 /* Tiles that go one after the other, in a bench that takes --tiles. */

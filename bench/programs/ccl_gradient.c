@@ -189,7 +189,7 @@ static int add_row(struct gradient *g, const struct ccl_algorithm *algorithm,
     snprintf(g->row->algorithm, sizeof g->row->algorithm, "%s",
              ccl_algorithm_label(&session->config->ccl, algorithm));
     snprintf(g->row->redop, sizeof g->row->redop, "%s", redop_name(session->options->op));
-    bench_set_bound(g->row, bench_all_reduce_bound(session, &g->policy, g->row->bytes));
+    bench_set_bound(g->row, bench_all_reduce_bound(session, &g->policy, 0, g->row->bytes));
     if (!session->options->verify_data)
         return CW_OK;
     g->row->wrong = 0;

@@ -107,7 +107,7 @@ static int add_rows(struct gemm *gemm, struct cw_error *error)
         row->wrong = options->verify_data ? 0 : -1;
         bench_set_bound(row, !reduction
                                  ? matmul_bound(&config->hw, shape, itemsize)
-                                 : bench_all_reduce_bound(session, &gemm->policy, row->bytes));
+                                 : bench_all_reduce_bound(session, &gemm->policy, 0, row->bytes));
         if (reduction) {
             snprintf(row->algorithm, sizeof row->algorithm, "%s",
                      ccl_algorithm_label(&config->ccl, gemm->algorithm));

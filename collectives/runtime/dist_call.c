@@ -11,6 +11,7 @@
 #include "collectives/runtime/dist_internal.h"
 #include "collectives/runtime/dist_scratch.h"
 #include "collectives/runtime/host_copy.h"
+#include "collectives/runtime/schedule_buffers.h"
 #include "collectives/schedule/schedule_program.h"
 
 /* The tensor whose shards the kernels are launched on; NULL: a barrier has none. */
@@ -229,6 +230,8 @@ int dist_drain_collective(void *arg, struct cw_error *error)
     if (code == CW_OK)
         code = dist_take_scratch(dist, algorithm, &call, error);
     if (code == CW_OK)
+        code = dist_fill_buffers(dist, algorithm, error);
+    if (code == CW_OK)
         code = dist_drain_copies(dist, error);
     if (code == CW_OK)
         code = dist_begin_launch(dist, kernel_of_call(algorithm, first), error);
@@ -236,6 +239,8 @@ int dist_drain_collective(void *arg, struct cw_error *error)
         code = launch_rank(dist, algorithm, rank, error);
     if (code == CW_OK)
         code = dist_drain(dist, error);
+    if (code == CW_OK)
+        code = dist_take_results(dist, algorithm, error);
     struct cw_error late;
     const int given = dist_give_scratch(dist, &late);
     if (code == CW_OK && given != CW_OK) {
