@@ -4,11 +4,6 @@
  */
 #include "collectives/schedule/schedule_kernel.h"
 
-#include <stdlib.h> /* TEMP */
-#define tl_load_from(...)       abort()
-#define tl_load_from_async(...) abort()
-#define tl_store_to_async(...)  abort()
-
 enum {
     OPERANDS = 4, /* tiles in TCM that have been loaded, and one behind them: the result of add */
     AHEAD = 2,    /* loads that may be under way before they are needed */
