@@ -35,6 +35,14 @@ struct hw_link_class {
     struct hw_rate rate;
 };
 
+/* What a tile's write into its slot takes, and its read from there (HARDWARE.md, "Slot access").
+ * rate.den == 0: not asked for; the tile takes the way to the memory like any other data. */
+struct hw_slot_access {
+    int64_t overhead_ps;
+    struct hw_rate rate;
+};
+enum { HW_SLOT_MEMORIES = 3 };
+
 struct hw_config {
     /* structure */
     uint32_t sip_count;
@@ -58,8 +66,11 @@ struct hw_config {
     struct hw_rate fetch_store;
     struct hw_rate math_cycle, gemm_cycle; /* per cycle */
     uint32_t math_lanes;
+    bool math_free_operands; /* PE_FETCH_STORE takes no time for PE_MATH */
     uint32_t gemm_m, gemm_n, gemm_k;
     uint64_t mmu_page_bytes;
+    struct hw_slot_access slot_access[HW_SLOT_MEMORIES]; /* [enum hw_memory] */
+    bool launch_together; /* kernels of one batch of launches start at one instant */
 
     /* the time that single operations take beyond that, in blocks of a PE and on links */
     bool jittered; /* any of them; lp/layout.c sets it: most machines have none */
