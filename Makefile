@@ -255,6 +255,17 @@ scatter-sweep: setup ## the reduce-scatters by size, ranks and speed: tables and
 	@$(SUBMAKE) all
 	perf/results/scatter_sweep.py $(OUT)/cubewarp
 
+# Presets of published machines beside the published figures, from the program that is quick to build.
+PRESET_TABLES := kernbench-table wormhole-table vendor-table
+.PHONY: $(PRESET_TABLES)
+kernbench-table: ## the preset kernbench beside its 12 published times: perf/results/kernbench.md
+wormhole-table: ## the preset wormhole_t3k beside its published figures: perf/results/wormhole_t3k.md
+vendor-table: ## reduce-scatters on a3_16 and a3_16_vendor: perf/results/a3_16_vendor.md
+$(PRESET_TABLES): setup
+	@.ci/setup.sh python3
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/presets.py $(BUILD)/check/cubewarp $(@:-table=)
+
 compdb: ## compile_commands.json, for editors
 	@.ci/setup.sh bear
 	bear -- $(SUBMAKE) -B all test-binaries

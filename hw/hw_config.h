@@ -40,6 +40,7 @@ struct hw_link_class {
 struct hw_slot_access {
     int64_t overhead_ps;
     struct hw_rate rate;
+    bool write_only; /* the read costs nothing */
 };
 enum { HW_SLOT_MEMORIES = 3 };
 
@@ -70,7 +71,8 @@ struct hw_config {
     uint32_t gemm_m, gemm_n, gemm_k;
     uint64_t mmu_page_bytes;
     struct hw_slot_access slot_access[HW_SLOT_MEMORIES]; /* [enum hw_memory] */
-    bool launch_together; /* kernels of one batch of launches start at one instant */
+    bool launch_together;     /* kernels of one batch of launches start at one instant */
+    int64_t launch_static_ps; /* at the start of each kernel, before its first call */
 
     /* the time that single operations take beyond that, in blocks of a PE and on links */
     bool jittered; /* any of them; lp/layout.c sets it: most machines have none */

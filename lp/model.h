@@ -112,8 +112,9 @@ struct lp_model {
     const struct lp_plan *plan[1 + LP_PLANS]; /* [lp_pe.plan]; [0]: NULL */
     const struct lp_plan *named;              /* by the latest installation; NULL: there was none */
     int64_t issue_ps[ISSUES];                 /* [enum tl_issue] without jitter. Owner: tl_cost.c */
-    uint8_t first_step; /* of a call without operands in memory: enum tl_step. Likewise */
-    bool slot_access;   /* a tile's write into its slot and its read there cost (hw_slot_ps()) */
+    uint8_t first_step;         /* of a call without operands in memory: enum tl_step. Likewise */
+    bool slot_access;           /* a tile's write into its slot costs (hw_slot_ps()) */
+    bool slot_read;             /* and so does its read there. Owner: layout.c */
     enum hw_memory tile_memory; /* where received tiles are read as operands; TCM with slot_access,
                                    since the receive has read them. Owner: layout.c */
     int64_t start_ps;           /* no kernel of the batch starts earlier. Owner: system.c */

@@ -263,20 +263,21 @@ static void require_all(struct config_loader *loader, const struct config_tree *
     }
 }
 
-/* A time of access to slots means nothing without the rate. */
+/* What is said of the access to slots means nothing without the rate. */
 static void check_slot_access(struct config_loader *loader, const struct config_tree *tree)
 {
     static const char *const memories[] = {"tcm", "sram", "hbm"};
-    for (uint32_t i = 0; i < sizeof memories / sizeof *memories; i++) {
-        char overhead[40], rate[40];
-        (void)snprintf(overhead, sizeof overhead, "slot_access.%s.overhead_ns", memories[i]);
-        (void)snprintf(rate, sizeof rate, "slot_access.%s.bw_gbs", memories[i]);
-        const struct config_value *const given = config_machine_value(tree, overhead);
+    static const char *const keys[] = {"overhead_ns", "write_only"};
+    for (uint32_t i = 0; i < sizeof memories / sizeof *memories * 2; i++) {
+        char path[40], rate[40];
+        (void)snprintf(path, sizeof path, "slot_access.%s.%s", memories[i / 2], keys[i % 2]);
+        (void)snprintf(rate, sizeof rate, "slot_access.%s.bw_gbs", memories[i / 2]);
+        const struct config_value *const given = config_machine_value(tree, path);
         const struct config_value *const beside = config_machine_value(tree, rate);
         if (config_given(given) && !config_given(beside) && !beside->wrong)
             config_error(loader, given->place,
-                         "%s: without %s slots have no cost of access; give both, or neither",
-                         overhead, rate);
+                         "%s: without %s slots have no cost of access; give both, or neither", path,
+                         rate);
     }
 }
 

@@ -137,7 +137,9 @@ static const char *corner_name(uint32_t corner)
         .flags = CONFIG_OPTIONAL, SLOT_TO(PS, memory, overhead_ps)),                               \
         KEY(COMPONENTS, "slot_access." name ".bw_gbs", RATE,                                       \
             "rate of both; not given: no such cost", RANGE("0.001", "1000000", "GB/s"),            \
-            .flags = CONFIG_OPTIONAL, SLOT_TO(HW_RATE, memory, rate))
+            .flags = CONFIG_OPTIONAL, SLOT_TO(HW_RATE, memory, rate)),                             \
+        KEY(COMPONENTS, "slot_access." name ".write_only", BOOL, "the read costs nothing",         \
+            .flags = CONFIG_OPTIONAL, SLOT_TO(BOOL, memory, write_only))
 #define SLOT_TO(how, memory, part)                                                                 \
     .store = CONFIG_STORE_##how, .offset = offsetof(struct hw_config, slot_access) +               \
                                            (memory) * sizeof(struct hw_slot_access) +              \
@@ -192,6 +194,9 @@ const struct config_key config_machine_keys[] = {
     KEY(COMPONENTS, "launch_together", BOOL,
         "kernels of one batch of launches start at one instant", .flags = CONFIG_OPTIONAL,
         TO_HW(BOOL, launch_together)),
+    KEY(COMPONENTS, "launch_static_ns", DECIMAL,
+        "at the start of each kernel, before its first call", RANGE("0", "1000000000", "ns"),
+        .flags = CONFIG_OPTIONAL, TO_HW(PS, launch_static_ps)),
     HW_NODES(NODE_KEYS) HW_LINKS(LINK_KEYS) SLOT_ACCESS("tcm", HW_MEMORY_TCM),
     SLOT_ACCESS("sram", HW_MEMORY_SRAM), SLOT_ACCESS("hbm", HW_MEMORY_HBM),
     KEY(COMPONENTS, "jitter.seed", COUNT, "of all draws; 1 if not given",

@@ -187,7 +187,7 @@ static bool has_read_slot(struct tl *tl, enum hw_dir dir, uint32_t seq)
 {
     struct lp_call *call = &tl->kernel->call;
     const struct lp_model *m = tl->run->m;
-    if (__builtin_expect(!m->slot_access, 1) || is_read(tl, dir, seq))
+    if (__builtin_expect(!m->slot_read, 1) || is_read(tl, dir, seq))
         return true;
     call->reading = (uint8_t)(dir + 1);
     call->reading_seq = (uint8_t)seq;

@@ -8,10 +8,8 @@
 
 #define TOPOLOGY_KEYS "system, sip, cube, memory, fabric"
 #define ALL_KEYS                                                                                   \
-    "system, sip, cube, memory, fabric, ns_per_mm, control_msg_bytes, launch_together, nodes, "    \
-    "links, slot_access, jitter, "                                                                 \
-    "defaults, "                                                                                   \
-    "algorithms"
+    "system, sip, cube, memory, fabric, ns_per_mm, control_msg_bytes, launch_together, "           \
+    "launch_static_ns, nodes, links, slot_access, jitter, defaults, algorithms"
 
 static void expect_topology(const char *text, const char *expected)
 {
@@ -98,6 +96,10 @@ static void access_to_slots_needs_a_rate(void **state)
     expect_components("slot_access:\n  hbm: { overhead_ns: 6 }\n",
                       "components.yaml:2:23: slot_access.hbm.overhead_ns: without "
                       "slot_access.hbm.bw_gbs slots have no cost of access; give both, or "
+                      "neither\n");
+    expect_components("slot_access: { sram: { write_only: true } }\n",
+                      "components.yaml:1:36: slot_access.sram.write_only: without "
+                      "slot_access.sram.bw_gbs slots have no cost of access; give both, or "
                       "neither\n");
     expect_components("slot_access: { hbm: { overhead_ns: 6, bw_gbs: 0 } }\n",
                       "components.yaml:1:47: slot_access.hbm.bw_gbs: expected a number of GB/s "
@@ -216,8 +218,10 @@ static void an_unknown_preset_lists_the_known_ones(void **state)
     char *const text = load_errors(&(struct config_request){.preset = "milion"}, &code);
     assert_int_equal(code, CW_USAGE);
     assert_non_null(strstr(text, "unknown preset 'milion'; did you mean 'million'? known in "));
-    assert_non_null(strstr(text, ": a3_16, a3_4, a3_8, default, million, pod1024, pod64, six_3x2, "
-                                 "tiny\n"));
+    assert_non_null(strstr(text,
+                           ": a3_16, a3_16_vendor, a3_4, a3_8, default, "
+                           "kernbench-effective, kernbench, million, pod1024, pod64, six_3x2, "
+                           "tiny, wormhole_t3k\n"));
     free(text);
 }
 

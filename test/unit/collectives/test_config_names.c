@@ -196,6 +196,12 @@ static void options_of_the_machine_are_off_and_go_to_their_fields(void **state)
     config = load_one("launch_together=%s", "true");
     assert_true(config->hw.launch_together);
     config_free(config);
+    config = load_one("launch_static_ns=%s", "2.5");
+    assert_int_equal(config->hw.launch_static_ps, 2500);
+    config_free(config);
+    config = load_one("slot_access.%s={bw_gbs: 1, write_only: true}", "sram");
+    assert_true(config->hw.slot_access[HW_MEMORY_SRAM].write_only);
+    config_free(config);
     config = load_one("defaults.whole_tensor=%s", "true");
     assert_int_equal(ccl_tile_bytes(&config->ccl), 1 << 30);
     config_free(config);

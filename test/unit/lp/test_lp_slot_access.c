@@ -26,9 +26,9 @@ static struct machine *with_access(enum hw_memory slots, enum hw_contention cont
 {
     struct machine *m = small_machine(1, 1, 1);
     m->hw.contention = contention;
-    m->hw.slot_access[HW_MEMORY_TCM] = (struct hw_slot_access){2000, per_ns(512, 1)};
-    m->hw.slot_access[HW_MEMORY_SRAM] = (struct hw_slot_access){2000, per_ns(512, 1)};
-    m->hw.slot_access[HW_MEMORY_HBM] = (struct hw_slot_access){6000, per_ns(256, 1)};
+    m->hw.slot_access[HW_MEMORY_TCM] = (struct hw_slot_access){2000, per_ns(512, 1), false};
+    m->hw.slot_access[HW_MEMORY_SRAM] = (struct hw_slot_access){2000, per_ns(512, 1), false};
+    m->hw.slot_access[HW_MEMORY_HBM] = (struct hw_slot_access){6000, per_ns(256, 1), false};
     m->config.slots = slots;
     return m;
 }
@@ -58,6 +58,20 @@ static void a_tile_pays_its_slot_at_the_write_and_at_the_read(void **state)
                                                                       slot_ps[slots] + CREDIT);
             machine_free(m);
         }
+}
+
+static void a_read_may_cost_nothing(void **state)
+{
+    (void)state;
+    for (enum hw_memory slots = 0; slots < HW_MEMORY_NONE; slots++) {
+        struct machine *m = with_access(slots, HW_CONTENTION_MESSAGE);
+        m->hw.slot_access[slots].write_only = true;
+        machine_start(m);
+        RUN(m, {0, sends}, {1, receives});
+        assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)),
+                         SEND_ISSUE + PE_NOC + TO_PE_DMA + slot_ps[slots] + WIRE + CREDIT);
+        machine_free(m);
+    }
 }
 
 /* From HBM, in pieces too: the source's way is as without slot access. */
@@ -254,10 +268,26 @@ static void launches_start_together(void **state)
     }
 }
 
+/* Kernels that are launched so, and not the streams that they fork. */
+static void a_static_cost_comes_before_the_first_call(void **state)
+{
+    (void)state;
+    static const struct line stream[] = {ADD(1), DONE}, script[] = {FORK(stream), JOIN, DONE};
+    struct machine *m = small_machine(1, 1, 1);
+    m->hw.launch_static_ps = 10000000;
+    m->config.contexts = 2;
+    machine_start(m);
+    RUN(m, {0, script}, {1, (const struct line[]){ADD(1), DONE}});
+    assert_int_equal(start_of(m, nth(m, 1, LP_OP_MATH, 0)), 10000000);
+    assert_int_equal(start_of(m, nth(m, 0, LP_OP_MATH, 0)), 10000000 + CPU);
+    machine_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tile_pays_its_slot_at_the_write_and_at_the_read),
+        cmocka_unit_test(a_read_may_cost_nothing),
         cmocka_unit_test(a_tile_from_hbm_pays_its_slot_as_a_whole),
         cmocka_unit_test(without_a_rate_nothing_changes),
         cmocka_unit_test(the_link_to_a_bank_is_the_slowest_on_the_way),
@@ -268,6 +298,7 @@ int main(void)
         cmocka_unit_test(two_contexts_share_the_tiles_of_a_direction),
         cmocka_unit_test(pe_math_may_have_its_operands_for_nothing),
         cmocka_unit_test(launches_start_together),
+        cmocka_unit_test(a_static_cost_comes_before_the_first_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
