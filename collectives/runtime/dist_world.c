@@ -455,6 +455,13 @@ struct data_pass *dist_data(struct dist *dist)
 uint32_t dist_world_size_of(const struct dist *dist) { return dist->world_size; }
 struct dp_policy dist_policy(const struct dist *dist) { return install_plan_policy(dist->plans); }
 
+uint32_t dist_parts(const struct dist *dist)
+{
+    const struct schedule_program *const program =
+        dist->plans != NULL ? install_plans_program(dist->plans) : NULL;
+    return program != NULL ? program->lanes : 0;
+}
+
 /* ---- for workers ----------------------------------------------------------------------------- */
 
 struct dist *dist_current(void)

@@ -348,7 +348,9 @@ static bool abstract_ranks(const struct laying *l, struct abstract_rank *ranks)
             return false;
         for (uint32_t b = 0; b < SCHEDULE_BUFFERS; b++) {
             const uint32_t chunks = s->rank[r].chunks[b];
-            const uint32_t of_block = chunks / l->program->blocks[b];
+            uint32_t of_block = chunks / l->program->blocks[b];
+            if (l->program->lanes > 0)
+                of_block /= s->parts; /* a lane has the chunks of its part */
             ranks[r].length[b] = calloc(chunks + 1, sizeof *ranks[r].length[b]);
             if (ranks[r].length[b] == NULL)
                 return false;
@@ -619,11 +621,6 @@ static int check_places(const struct schedule_program *p, struct cw_error *error
                                 "rank %u has %u threads, each on a PE of its own, and a SIP has %u "
                                 "PEs; legal: a machine with more PEs or cubes",
                                 r, s->rank[r].thread_count, p->pes_of_sip);
-        if (p->lanes == 0 && s->rank[r].thread_count > 1)
-            return cw_error_set(error, CW_USAGE,
-                                "rank %u has %u threads, and PEs do not load from each other's HBM "
-                                "yet; legal: a tensor that is cut over PEs",
-                                r, s->rank[r].thread_count);
         if (p->lanes > 0 && s->rank[r].thread_count != s->parts)
             return cw_error_set(error, CW_USAGE,
                                 "rank %u has %u threads for %u parts: a tensor that is cut over "
@@ -829,5 +826,8 @@ uint64_t schedule_program_scratch(const struct schedule_program *program,
     }
     if (program->lanes > 0)
         most /= program->schedule->parts;
-    return (uint64_t)most * program_chunk_elems(program, call->n_elem) * tl_itemsize(call->dtype);
+    uint64_t elems = most * program_chunk_elems(program, call->n_elem);
+    if (call->collective == CCL_ALL_REDUCE && schedule_program_layout(program) == PROGRAM_APART)
+        elems += call->n_elem;
+    return elems * tl_itemsize(call->dtype);
 }
