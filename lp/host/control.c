@@ -66,7 +66,7 @@ static int inject_message(const struct injection *injection, uint32_t sip, size_
                                    .bytes = hw->control_msg_bytes + message->data_bytes,
                                    .seq = message->seq,
                                    .kind = message->kind,
-                                   .exit = HW_PORT_NONE};
+                                   .exit = HW_OUTLET_NONE};
     struct hw_flight flight = {injection->submitted_ps + hw->overhead_ps[HW_NODE_HOST], 0,
                                transfer.bytes, 0, lp_operation(0, number)};
     struct hw_link link = {.free_ps = control->pcie_free_ps[sip]};
