@@ -241,6 +241,9 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     lp_layout_init(&system->model, options->hw, options->config);
     for (uint32_t i = 0; i < LP_PLANS; i++)
         system->model.plan[1 + i] = options->plan[i];
+    for (uint32_t i = 0; i < LP_PLANS; i++)
+        system->model.rings_differ |=
+            options->plan[i] != NULL && lp_plan_is_shaped(options->plan[i]);
     if (!lp_control_init(&system->control, &system->model) || system->phase_of_pe == NULL ||
         system->worker_times == NULL) {
         machine_out_of_memory(error);
