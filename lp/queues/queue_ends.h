@@ -99,11 +99,12 @@ static inline uint32_t lp_slots(const struct lp_model *m, const struct lp_pe *pe
                : lp_peer_endpoint_of(m->plan[pe->plan], pe_index, dir).n_slots;
 }
 
-/* The size of the slots that this PE sends into by a direction. */
-static inline uint32_t lp_slot_size(const struct lp_model *m, const struct lp_pe *pe,
-                                    uint32_t pe_index, enum hw_dir dir)
+/* The most bytes of a tile that this PE sends by a direction. Where tiles overlap slots
+ * (slot_stride), no ring has another limit. */
+static inline uint32_t lp_tile_bytes_max(const struct lp_model *m, const struct lp_pe *pe,
+                                         uint32_t pe_index, enum hw_dir dir)
 {
-    return __builtin_expect(!m->rings_differ, 1)
+    return __builtin_expect(!m->rings_differ || m->config.slot_stride > 0, 1)
                ? m->config.slot_bytes
                : lp_peer_endpoint_of(m->plan[pe->plan], pe_index, dir).slot_size;
 }
