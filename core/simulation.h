@@ -57,7 +57,7 @@ struct cw_sim {
     uint64_t origin_ticks;       /* when the simulation was created */
     double drain_start_s;        /* of this drain, or of the last one */
     int64_t now_ps;              /* of the last drain's end */
-    double run_s, host_s;        /* wall time in drains; in cw_each_worker() */
+    struct cw_times times;
     uint64_t run_ticks;          /* in drains, as run_s */
     /* written by any worker, seldom */
     _Alignas(128) struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */

@@ -288,6 +288,14 @@ static int64_t *least_delays(const struct phold_options *options, uint32_t threa
     return least_ps;
 }
 
+/* Ends a phase of the process, if phases are wanted. */
+static void end_phase(const struct phold_options *options, const char *name,
+                      const struct cw_sim *sim)
+{
+    if (options->phases != NULL)
+        process_phase_end(options->phases, name, sim);
+}
+
 int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t threads,
               struct cw_stats *stats, double *setup_s, struct cw_error *error)
 {
@@ -317,18 +325,24 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
     config.least_delay_ps = least_ps;
     config.stress_seed = options->seed;
     const double start_s = clock_s();
+    end_phase(options, "preparation", NULL);
     struct cw_sim *const sim = cw_sim_create(&config, &model, error);
     free(least_ps);
+    end_phase(options, "states", sim);
     int result = sim == NULL ? error->exit_code : inject_all(sim, options, error);
     *setup_s = clock_s() - start_s;
+    end_phase(options, "first events", sim);
     if (result == CW_OK)
         result = cw_drain(sim, error);
+    end_phase(options, "events", sim);
     if (sim != NULL)
         cw_sim_stats(sim, stats);
     for (uint32_t i = 0; sim != NULL && options->workers != NULL && i < threads; i++)
         cw_sim_worker_stats(sim, i, &options->workers[i]);
     if (sim != NULL && options->at_end != NULL)
         options->at_end(options->at_end_arg, sim);
+    end_phase(options, "figures", sim);
     cw_sim_free(sim);
+    end_phase(options, "freeing", NULL);
     return result;
 }

@@ -315,6 +315,12 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
     return dist;
 }
 
+void dist_phase_end(const struct dist *dist, const char *name)
+{
+    if (dist->options.phase != NULL)
+        dist->options.phase(dist->options.arg, name);
+}
+
 static void free_worker_data(void *arg, uint32_t worker) { data_pass_free_part(arg, worker); }
 
 void dist_free(struct dist *dist)
@@ -329,6 +335,8 @@ void dist_free(struct dist *dist)
     barrier_free(dist->end_barrier);
     if (dist->data != NULL && dist->system != NULL)
         cw_each_worker(lp_system_sim(dist->system), free_worker_data, dist->data);
+    if (dist->system != NULL)
+        dist_phase_end(dist, "freeing of data");
     lp_system_free(dist->system);
     data_pass_free(dist->data);
     strict_check_free(dist->strict);
@@ -395,6 +403,7 @@ int dist_install(struct dist *dist, struct cw_error *error)
     cw_sim_stats(lp_system_sim(dist->system), &stats);
     dist->install_run_s = stats.run_s;
     dist->setup_s += clock_s() - begin_s;
+    dist_phase_end(dist, "wiring");
     return code;
 }
 
