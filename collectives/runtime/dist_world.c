@@ -399,9 +399,7 @@ int dist_install(struct dist *dist, struct cw_error *error)
     dist->installed = code == CW_OK;
     const struct lp_times *times = lp_system_times(dist->system);
     dist->init_ps = times->host_ps - times->submitted_ps;
-    struct cw_stats stats;
-    cw_sim_stats(lp_system_sim(dist->system), &stats);
-    dist->install_run_s = stats.run_s;
+    dist->install_run_s = cw_sim_times(lp_system_sim(dist->system)).run_s;
     dist->setup_s += clock_s() - begin_s;
     dist_phase_end(dist, "wiring");
     return code;

@@ -2,6 +2,8 @@
  * which a queue's latency says, whoever else is under way. */
 #include "lp/host/credit_wait.h"
 
+#include <stdlib.h>
+
 #include "lp/model.h"
 #include "lp/queues/queue_ends.h"
 
@@ -14,11 +16,24 @@ static int64_t credit_wait_of(const struct lp_model *m, const struct lp_pe *pe, 
     return ps;
 }
 
-struct lp_credit_wait lp_credit_wait_longest(const struct lp_model *m, const struct cw_sim *sim)
+/* One worker's answer. */
+struct worker_wait {
+    _Alignas(128) struct lp_credit_wait longest;
+};
+
+struct wait_search {
+    const struct lp_model *m;
+    const struct cw_sim *sim;
+    uint32_t workers;
+    struct worker_wait *found; /* [workers] */
+};
+
+/* Among the PEs from `first` to before `end`. */
+static struct lp_credit_wait longest_of(const struct lp_model *m, const struct cw_sim *sim,
+                                        uint32_t first, uint32_t end)
 {
     struct lp_credit_wait longest = {.ps = 0};
-    const uint32_t count = hw_pe_count(&m->hw);
-    for (uint32_t index = 0; m->config.credit_blocks && index < count; index++) {
+    for (uint32_t index = first; index < end; index++) {
         const struct hw_place place = hw_place_of(&m->hw, index);
         const struct lp_pe *const pe =
             lp_pe(m, cw_state(sim, lp_of_cube(m, place.sip, place.cube)), place.pe);
@@ -26,5 +41,32 @@ struct lp_credit_wait lp_credit_wait_longest(const struct lp_model *m, const str
         if (ps > longest.ps)
             longest = (struct lp_credit_wait){.place = place, .ps = ps};
     }
+    return longest;
+}
+
+static void search_part(void *arg, uint32_t worker)
+{
+    const struct wait_search *const search = arg;
+    const uint64_t count = hw_pe_count(&search->m->hw);
+    search->found[worker].longest =
+        longest_of(search->m, search->sim, (uint32_t)(count * worker / search->workers),
+                   (uint32_t)(count * (worker + 1) / search->workers));
+}
+
+struct lp_credit_wait lp_credit_wait_longest(const struct lp_model *m, struct cw_sim *sim)
+{
+    struct lp_credit_wait longest = {.ps = 0};
+    struct wait_search search = {m, sim, cw_sim_worker_count(sim), NULL};
+    if (!m->config.credit_blocks)
+        return longest;
+    search.found =
+        aligned_alloc(_Alignof(struct worker_wait), search.workers * sizeof *search.found);
+    if (search.found == NULL) /* slower, not wrong */
+        return longest_of(m, sim, 0, hw_pe_count(&m->hw));
+    cw_each_worker(sim, search_part, &search);
+    for (uint32_t i = 0; i < search.workers; i++)
+        if (search.found[i].longest.ps > longest.ps)
+            longest = search.found[i].longest;
+    free(search.found);
     return longest;
 }

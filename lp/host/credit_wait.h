@@ -18,6 +18,7 @@ struct lp_credit_wait {
     int64_t ps; /* 0: no kernel waits for credits; of tl_recv_all(), as if one came after another */
 };
 
-struct lp_credit_wait lp_credit_wait_longest(const struct lp_model *m, const struct cw_sim *sim);
+/* Of several PEs that waited equally long, the first. The workers look at a part each. */
+struct lp_credit_wait lp_credit_wait_longest(const struct lp_model *m, struct cw_sim *sim);
 
 #endif
