@@ -183,6 +183,7 @@ static void read_phases(const json_t *list, struct perf_sample *sample)
                                      .engine_s = number_of(from, "engine_s"),
                                      .workers_s = number_of(from, "workers_s")};
         snprintf(phase->name, sizeof phase->name, "%s", name != NULL ? name : "");
+        sample->host_s += phase->workers_s;
     }
 }
 
@@ -195,7 +196,6 @@ static bool read_json(const char *text, struct perf_sample *sample)
     sample->events_per_s = number_of(engine, "committed_events_per_s");
     sample->setup_s = number_of(engine, "setup_s");
     sample->efficiency = number_of(engine, "efficiency");
-    sample->host_s = number_of(engine, "host_s");
     read_phases(json_object_get(engine, "process"), sample);
     sample->rss_bytes = (uint64_t)json_integer_value(json_object_get(engine, "peak_rss_bytes"));
     json_decref(root);

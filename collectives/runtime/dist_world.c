@@ -17,6 +17,7 @@
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
 #include "core/host/clock.h"
+#include "core/host/give_back.h"
 #include "lp/queues/queue_ends.h"
 #include "partition/partition.h"
 
@@ -321,7 +322,11 @@ void dist_phase_end(const struct dist *dist, const char *name)
         dist->options.phase(dist->options.arg, name);
 }
 
-static void free_worker_data(void *arg, uint32_t worker) { data_pass_free_part(arg, worker); }
+static void free_worker_data(void *arg, uint32_t worker)
+{
+    data_pass_free_part(arg, worker);
+    give_back_freed();
+}
 
 void dist_free(struct dist *dist)
 {
