@@ -99,8 +99,8 @@ int relay_check(const struct ccl_call *call, struct ccl_refusal *refusal)
                      ccl_collective_name(call->collective), call->hw->sip_topology->name);
     return ccl_legal(
         refusal,
-        "legal are the logical topologies ring_1d, mesh_2d, torus_2d, mesh_2d_no_wrap, "
-        "tree_binary, and `none` on any machine but %s",
+        "legal are the logical topologies ring_1d, mesh_2d, torus_2d, torus_3d, "
+        "mesh_2d_no_wrap, tree_binary, and `none` on any machine but %s",
         hw_topology_list(hw_topology_is_undirected, "and", undirected, sizeof undirected));
 }
 

@@ -19,14 +19,15 @@ struct logical {
     const char *name;
     enum logical_kind kind;
     uint32_t ranks;
-    uint32_t w, h;       /* of a grid; of a line: ranks and 1 */
+    uint32_t w, h, d;    /* of a grid, d = 1 in two dimensions; of a line: ranks, 1 and 1 */
     bool wraps, one_way; /* one_way: tiles go east only */
 };
 
 /*
  * By name ("none" and "custom" have no directions). CW_USAGE: unknown, with those that there are;
  * or the ranks make no such grid: mesh_2d takes a perfect square; torus_2d and mesh_2d_no_wrap take
- * the w x h of the machine's grid of SIPs where all of it takes part, else a perfect square.
+ * the w x h of the machine's grid of SIPs where all of it takes part, else a perfect square;
+ * torus_3d takes the three dimensions of the machine's SIPs likewise, else a perfect cube.
  */
 int logical_find(const char *name, uint32_t ranks, const struct hw_config *hw, struct logical *out,
                  struct cw_error *error);

@@ -553,11 +553,11 @@ CW_API const void *cw_state(const struct cw_sim *sim, uint32_t lp);
 /* Wall time of a simulation on the threads of its workers; of one thread that takes all workers in
  * turn, too. */
 struct cw_times {
-    double run_s;  /* inside cw_drain() */
-    double host_s; /* inside cw_each_worker() */
-    double work_s; /* of that, in the host's function: the sum over all workers */
-    double longest_s; /* the same, of each call's longest worker: with a core for each worker, no
-                         call ends earlier */
+    double run_s;        /* inside cw_drain() */
+    double host_s;       /* inside cw_each_worker() */
+    double work_s;       /* of that, in the host's function: the sum over all workers */
+    double longest_s;    /* the same, of each call's longest worker: with a core for each worker, no
+                            call ends earlier */
     uint64_t host_calls; /* of cw_each_worker() */
 };
 /* Between drains; a handful of loads. */

@@ -58,7 +58,7 @@ struct cw_sim {
     double drain_start_s;        /* of this drain, or of the last one */
     int64_t now_ps;              /* of the last drain's end */
     struct cw_times times;
-    uint64_t run_ticks;          /* in drains, as run_s */
+    uint64_t run_ticks; /* in drains, as run_s */
     /* written by any worker, seldom */
     _Alignas(128) struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
     struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug, or

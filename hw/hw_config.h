@@ -35,6 +35,28 @@ struct hw_link_class {
     struct hw_rate rate;
 };
 
+/*
+ * Topologies that are products of dimensions (hw/topology/sip_dims.h): SIPs whose coordinates
+ * differ in one dimension alone are joined as it says. The SIP's number is the sum of its
+ * coordinates, each times its dimension's stride.
+ */
+enum hw_sip_joint {
+    HW_SIP_RING,
+    HW_SIP_LINE,  /* a ring without the link from its end to its beginning */
+    HW_SIP_FULL,  /* a link between every two */
+    HW_SIP_SWITCH /* one switch, to which each has a link */
+};
+struct hw_sip_dim {
+    enum hw_sip_joint joint;
+    enum hw_link_kind link;
+    uint32_t size, stride;
+};
+enum { HW_SIP_DIMS_MAX = 12 };
+struct hw_sip_dims {
+    uint32_t count; /* 0: the topology is no such product */
+    struct hw_sip_dim at[HW_SIP_DIMS_MAX];
+};
+
 struct hw_config {
     /* structure */
     uint32_t sip_count;
@@ -66,6 +88,8 @@ struct hw_config {
     uint64_t jitter_seed;
     struct hw_jitter_kind node_jitter[HW_NODE_KINDS];
     struct hw_jitter_kind link_jitter[HW_LINK_KINDS];
+
+    struct hw_sip_dims sip_dims;
 };
 
 #endif

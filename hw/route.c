@@ -36,7 +36,8 @@ struct walk {
 static void walk_step(const struct walk *walk, bool is_link, int kind, uint32_t index,
                       enum hw_port port)
 {
-    const struct hw_path_step s = {is_link, (uint8_t)kind, walk->sip, walk->cube, index, port};
+    const struct hw_path_step s = {is_link, (uint8_t)kind, walk->sip,     walk->cube,
+                                   index,   port,          HW_OUTLET_NONE};
     walk->visit(walk->arg, &s);
 }
 
@@ -98,29 +99,37 @@ static uint32_t walk_cubes(struct walk *walk, uint32_t router, uint32_t to_cube)
     return router;
 }
 
+/* A link outside a SIP. */
+static void walk_outer(const struct walk *walk, uint32_t index, uint32_t outlet)
+{
+    const struct hw_sip_port at = hw_outlet(walk->hw, outlet);
+    const struct hw_path_step s = {true,  (uint8_t)at.link, walk->sip, walk->cube,
+                                   index, at.side,          outlet};
+    walk->visit(walk->arg, &s);
+}
+
 /* From IO port to IO port, from SIP to SIP, to the last one's entry port; returns that. */
-static enum hw_port walk_sips(struct walk *walk, enum hw_port port, uint32_t to_sip)
+static enum hw_port walk_sips(struct walk *walk, uint32_t outlet, uint32_t to_sip)
 {
     const struct hw_config *hw = walk->hw;
     walk->cube = UINT32_MAX;
     for (;;) {
-        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, port);
-        const enum hw_link_kind outer = hw_route_outer_link(hw, port);
-        walk_step(walk, true, (int)outer, UINT32_MAX, port);
-        if (hw_route_through_switch(hw, port)) {
-            const uint32_t number = hw->sip_topology->switch_of(hw, walk->sip);
+        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, hw_route_side(hw, outlet));
+        walk_outer(walk, UINT32_MAX, outlet);
+        if (hw_route_through_switch(hw, outlet)) {
+            const uint32_t number = hw->sip_topology->switch_of(hw, walk->sip, outlet);
             walk_node(walk, HW_NODE_SWITCH, number, HW_PORT_NONE);
-            walk_step(walk, true, (int)outer, number, port);
+            walk_outer(walk, number, outlet);
         }
-        walk->sip = hw_route_sip_behind(hw, walk->sip, port, to_sip);
-        port = hw_route_entry(hw, port);
-        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, port);
+        walk->sip = hw_route_sip_behind(hw, walk->sip, outlet, to_sip);
+        const enum hw_port entry = hw_route_side(hw, hw_route_entry(hw, outlet));
+        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, entry);
         if (walk->sip == to_sip)
-            return port;
+            return entry;
         walk_link(walk, HW_NODE_IO_PORT, HW_NODE_IO_HUB, UINT32_MAX, HW_PORT_NONE);
         walk_node(walk, HW_NODE_IO_HUB, UINT32_MAX, HW_PORT_NONE);
-        port = hw_route_sip(hw, walk->sip, to_sip);
-        walk_link(walk, HW_NODE_IO_HUB, HW_NODE_IO_PORT, UINT32_MAX, port);
+        outlet = hw_route_sip(hw, walk->sip, to_sip);
+        walk_link(walk, HW_NODE_IO_HUB, HW_NODE_IO_PORT, UINT32_MAX, hw_route_side(hw, outlet));
     }
 }
 
@@ -150,7 +159,7 @@ static void walk_memory(const struct walk *walk, uint32_t pe, enum hw_memory mem
 }
 
 void hw_path_walk(const struct hw_config *hw, struct hw_place from, struct hw_place to,
-                  enum hw_memory memory, enum hw_port exit, hw_path_fn visit, void *arg)
+                  enum hw_memory memory, uint32_t exit, hw_path_fn visit, void *arg)
 {
     struct walk walk = {hw, visit, arg, from.sip, from.cube};
     uint32_t router = hw_pe_router(hw, from.pe);
@@ -158,10 +167,11 @@ void hw_path_walk(const struct hw_config *hw, struct hw_place from, struct hw_pl
     walk_link(&walk, HW_NODE_PE_DMA, HW_NODE_ROUTER, from.pe, HW_PORT_NONE);
     walk_node(&walk, HW_NODE_ROUTER, router, HW_PORT_NONE);
     if (from.sip != to.sip) {
-        if (exit == HW_PORT_NONE)
+        if (exit == HW_OUTLET_NONE)
             exit = hw_route_sip(hw, from.sip, to.sip);
-        router = walk_cubes(&walk, router, hw_edge_cube(hw, from.cube, exit));
-        walk_out(&walk, router, exit, HW_NODE_IO_PORT);
+        const enum hw_port side = hw_route_side(hw, exit);
+        router = walk_cubes(&walk, router, hw_edge_cube(hw, from.cube, side));
+        walk_out(&walk, router, side, HW_NODE_IO_PORT);
         const enum hw_port entry = walk_sips(&walk, exit, to.sip);
         walk_link(&walk, HW_NODE_IO_PORT, HW_NODE_UCIE_PORT, UINT32_MAX, entry);
         router = walk_in(&walk, hw_edge_cube(hw, to.cube, entry), entry);
@@ -195,7 +205,7 @@ static void add_cost(void *arg, const struct hw_path_step *s)
 }
 
 int64_t hw_path_ps(const struct hw_config *hw, struct hw_place from, struct hw_place to,
-                   enum hw_memory memory, enum hw_port exit, uint64_t bytes)
+                   enum hw_memory memory, uint32_t exit, uint64_t bytes)
 {
     struct cost cost = {hw, bytes, 0, 0};
     hw_path_walk(hw, from, to, memory, exit, add_cost, &cost);

@@ -12,7 +12,7 @@
 static void number_lps(struct lp_model *m)
 {
     const struct hw_config *hw = &m->hw;
-    m->lps.switch_count = hw->sip_topology->switches;
+    m->lps.switch_count = hw_switches(hw);
     m->lps.first_io_die = 1 + hw->sip_count * m->cubes;
     m->lps.first_switch = m->lps.first_io_die + hw->sip_count;
     m->lps.count = m->lps.first_switch + m->lps.switch_count;

@@ -200,10 +200,14 @@ struct lp_kernel {
 
 /* A load, store or copy under way. The context waits for number 0; the others are asynchronous. */
 struct lp_move {
-    int64_t done_ps; /* of a load: when the last part so far is done */
-    uint8_t parts;   /* of a load: 1 the response is known, 2 the engine has passed it */
-    uint8_t state;   /* enum lp_move_state */
-    uint8_t reserved[6];
+    union {
+        int64_t done_ps;  /* of a load: when the last part so far is done */
+        uint64_t from_at; /* of a load_from until its request leaves: the place in the memory */
+    };
+    uint8_t parts; /* of a load: 1 the response is known, 2 the engine has passed it */
+    uint8_t state; /* enum lp_move_state */
+    uint8_t reserved[2];
+    uint32_t to_at; /* of a load_from: the place in TCM */
 };
 enum lp_move_state { LP_MOVE_FREE, LP_MOVE_UNDER_WAY, LP_MOVE_DONE };
 enum { LP_MOVES = 1 + TL_HANDLES };
@@ -332,6 +336,8 @@ enum lp_event_type {
     LP_EVENT_DMA_DONE,     /* struct lp_signal: a load, store or copy is complete; arg = move */
     LP_EVENT_KERNEL,       /* struct lp_signal: the kernel goes on */
     LP_EVENT_LAND,         /* struct lp_transfer: a put or a notification is complete */
+    LP_EVENT_LEND,         /* struct lp_transfer: a remote load's request is at the memory; or the
+                              next piece is offered, and `bytes` have been so far */
 };
 
 enum lp_transfer_kind {
@@ -346,7 +352,10 @@ enum lp_transfer_kind {
     LP_TRANSFER_STORE,     /* a store into another PE's memory */
     LP_TRANSFER_STORE_ACK, /* and its acknowledgement; seq: of the storing PE, context and move */
     LP_TRANSFER_MAP,       /* control: MmuMapMsg */
-    LP_TRANSFER_WRITE      /* control: MemoryWriteMsg, its data with it */
+    LP_TRANSFER_WRITE,     /* control: MemoryWriteMsg, its data with it */
+    LP_TRANSFER_LOAD,      /* the request of a load from another PE's memory: of `order` bytes at
+                              `seq` in `memory`; dir: of the loading PE, context and move */
+    LP_TRANSFER_LOADED     /* and the data, `order` bytes in all; dir: likewise */
 };
 enum { LP_TRANSFER_LAST = 1 };   /* flag: the last chunk, or the whole, of its transfer */
 enum { LP_TRANSFER_REDUCE = 2 }; /* flag: a put_reduce */
@@ -360,12 +369,19 @@ struct lp_transfer {
     uint8_t flags;
     uint8_t dir;    /* the queue's direction at the destination */
     uint8_t memory; /* enum hw_memory at the destination */
-    uint8_t port;   /* by which it enters the LP */
-    uint8_t exit;   /* port by which it must leave the first SIP, or HW_PORT_NONE */
+    uint8_t port;   /* by which it enters the LP: a port; from outside a SIP: an outlet */
+    uint8_t exit;   /* outlet by which it must leave the first SIP, or HW_OUTLET_NONE */
     uint8_t reserved[2];
-    uint32_t order; /* puts and notifications: number among those from src to dst */
+    uint32_t order; /* puts and notifications: number among those from src to dst; loads: bytes */
 };
 _Static_assert(sizeof(struct lp_transfer) == 40, "72 bytes with the event's header");
+
+/* The outlet by which a transfer leaves the SIP that it comes from. */
+static inline uint32_t lp_outlet_of(const struct lp_model *m, const struct lp_transfer *transfer,
+                                    uint32_t sip, uint32_t to_sip)
+{
+    return transfer->exit != HW_OUTLET_NONE ? transfer->exit : hw_route_sip(&m->hw, sip, to_sip);
+}
 
 struct lp_signal {
     uint32_t pe; /* in its cube */
@@ -377,12 +393,14 @@ struct lp_signal {
 _Static_assert(sizeof(struct lp_signal) == 16, "without padding");
 
 /* A request at a memory, or (contention chunk) the moment the next piece is offered: of a load, of
- * a copy, of a send, a put or a raw store whose source is not TCM. */
+ * a copy, of a send, a put or a raw store whose source is not TCM. Of a load_from from another
+ * cube, or from a TCM: the request at the router of its own PE. */
 struct lp_load {
-    uint32_t pe, stamp;    /* stamp: the generation of the engine's grant */
-    uint32_t bytes, sent;  /* of the whole, and of its earlier pieces */
-    uint32_t seq;          /* of a put: its number; else that of its struct hw_dma_op */
-    uint32_t order, peer;  /* of a put */
+    uint32_t pe, stamp;   /* stamp: the generation of the engine's grant */
+    uint32_t bytes, sent; /* of the whole, and of its earlier pieces */
+    uint32_t seq; /* of a put: its number; of a load_from: the place in the memory; else that of its
+                     struct hw_dma_op */
+    uint32_t order, peer;  /* of a put; peer: of a load_from too */
     uint8_t memory, slice; /* the source */
     uint8_t to;            /* memory: enum hw_memory */
     uint8_t kind;          /* enum lp_dma_kind */

@@ -292,7 +292,8 @@ static void model_adjust(struct model_worker *worker)
 {
     const uint64_t gained = worker->safe - worker->safe_before;
     worker->safe_before = worker->safe;
-    if (gained > 0 && gained * (worker->wary ? TURNS_PER_SAFE_WARY : TURNS_PER_SAFE) >= worker->waited)
+    if (gained > 0 &&
+        gained * (worker->wary ? TURNS_PER_SAFE_WARY : TURNS_PER_SAFE) >= worker->waited)
         worker->patience_full *= 2;
     else if (worker->waited > 0 && (gained > 0 || worker->patience == 0))
         worker->patience_full /= 2;

@@ -88,8 +88,12 @@ static void fill_result(struct bench_session *session)
     result->input = session->options->data != NULL                  ? "file"
                     : session->options->input == RUN_INPUT_INTEGERS ? "integers"
                                                                     : "uniform";
-    if (m->hw.sip_topology->is_grid && m->hw.sip_w != m->hw.sip_h &&
-        !config_given(config_machine_value(config->tree, "system.sips.w")))
+    const struct hw_sip_size size = config->tree->grid;
+    const bool chosen = !config_given(config_machine_value(config->tree, "system.sips.w"));
+    if (size.d > 0 && chosen && (size.w != size.h || size.h != size.d))
+        snprintf(result->grid, sizeof result->grid, "%s of %u x %u x %u, the most cubic grid of %u",
+                 m->hw.sip_topology->name, size.w, size.h, size.d, m->hw.sip_count);
+    else if (size.w > 0 && chosen && size.w != size.h && size.d == 0)
         snprintf(result->grid, sizeof result->grid, "%s of %u x %u, the squarest grid of %u",
                  m->hw.sip_topology->name, m->hw.sip_w, m->hw.sip_h, m->hw.sip_count);
     result->sips = m->hw.sip_count;

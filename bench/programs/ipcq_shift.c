@@ -47,8 +47,8 @@ static int64_t bound_ps(const struct bench_session *session, uint64_t bytes)
         struct hw_place to;
         if (!hw_dir_neighbour(hw, from, dir, &to))
             continue;
-        const int64_t ps = hw_path_ps(hw, from, to, slots,
-                                      global ? hw_route_global_exit(hw, dir) : HW_PORT_NONE, bytes);
+        const int64_t ps = hw_path_ps(
+            hw, from, to, slots, global ? hw_route_global_exit(hw, dir) : HW_OUTLET_NONE, bytes);
         least_ps = ps < least_ps ? ps : least_ps;
         if (global && pe >= step) /* other SIPs' paths cost the same */
             break;

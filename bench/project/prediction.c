@@ -141,8 +141,7 @@ static void fill_shares(const struct prediction_basis *basis, struct prediction 
         for (int i = 0; i < SHARES; i++)
             of[i] = 0;
         of[SHARE_EVENTS] = parts->engine_s;
-        of[SHARE_WAITING] =
-            n * (process_s - host->workers_s - host->serial_s) - parts->engine_s;
+        of[SHARE_WAITING] = n * (process_s - host->workers_s - host->serial_s) - parts->engine_s;
     }
     of[SHARE_EVENTS] += parts->host_s;
     of[SHARE_IMBALANCE] += fmax(0, host->workers_s * n - parts->host_s);

@@ -216,7 +216,7 @@ static bool logical_grid(const struct ccl_call *call, struct logical *grid)
 {
     struct cw_error error;
     return logical_find(call->ccl->topology, call->world_size, call->hw, grid, &error) == CW_OK &&
-           (grid->kind == LOGICAL_LINE || grid->kind == LOGICAL_GRID);
+           (grid->kind == LOGICAL_LINE || (grid->kind == LOGICAL_GRID && grid->d == 1));
 }
 
 static struct logical machine_grid(const struct ccl_call *call)

@@ -82,17 +82,21 @@ static void print_absent_link_key(struct printer *printer, const char *path)
         print_line(printer, indent, "latency_ns", "0", (struct config_place){0}, "not given");
 }
 
-/* w and h that the count alone gave. */
+/* w, h and d that the count alone gave. */
 static void print_absent_grid(struct printer *printer, const char *path)
 {
     char text[16];
     const struct config_tree *const tree = printer->tree;
-    const uint32_t length = strcmp(last_part(path), "w") == 0 ? tree->grid.w : tree->grid.h;
+    const char letter = last_part(path)[0];
+    const uint32_t length = letter == 'w'   ? tree->grid.w
+                            : letter == 'h' ? tree->grid.h
+                                            : tree->grid.d;
     if (length == 0)
         return;
     snprintf(text, sizeof text, "%" PRIu32, length);
     print_line(printer, open_groups(printer, path), last_part(path), text,
-               config_machine_value(tree, "system.sips.count")->place, " (the squarest grid)");
+               config_machine_value(tree, "system.sips.count")->place,
+               tree->grid.d > 0 ? " (the most cubic grid)" : " (the squarest grid)");
 }
 
 static void print_machine(struct printer *printer)

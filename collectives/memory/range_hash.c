@@ -196,7 +196,8 @@ uint64_t range_hash(const struct range_hash_request *request)
     const uint32_t workers = cw_sim_worker_count(request->sim);
     if (workers < 2) {
         struct hashing hashing = {request, 0};
-        cw_each_worker(request->sim, hash_all, &hashing); /* so that its time is counted as theirs */
+        cw_each_worker(request->sim, hash_all,
+                       &hashing); /* so that its time is counted as theirs */
         return hashing.hash;
     }
     const uint64_t most = (uint64_t)workers * PART_BLOCKS_MAX, all = bytes / BLOCK_BYTES;

@@ -11,6 +11,8 @@
 #include "collectives/runtime/dist_internal.h"
 #include "collectives/runtime/dist_scratch.h"
 #include "collectives/runtime/host_copy.h"
+#include "collectives/runtime/schedule_buffers.h"
+#include "collectives/schedule/schedule_program.h"
 
 /* The tensor whose shards the kernels are launched on; NULL: a barrier has none. */
 static const struct tensor *launch_tensor(const struct submission *submission)
@@ -96,6 +98,9 @@ static int validate_layout(const struct dist *dist, const struct ccl_algorithm *
     const struct ccl_call call = call_of_rank(dist, rank);
     const struct tensor *const tensor = launch_tensor(&dist->submissions[rank]);
     const bool both = call.ccl->validator[0] == '\0';
+    const struct schedule_program *const program = install_plans_program(dist->plans);
+    if (program != NULL && program->lanes == 0 && algorithm->schedule != NULL)
+        return CW_OK; /* threads reach the rank's one shard from any PE */
     if (tensor == NULL || algorithm == dist->submissions[rank].algorithm)
         return CW_OK;
     const uint32_t count = launched_pes(dist, algorithm, &call, dist->launched);
@@ -157,6 +162,8 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
     }
     if (algorithm->kernel_args != NULL)
         algorithm->kernel_args(&call, &args);
+    if (algorithm->schedule != NULL)
+        args.more = install_plans_program(dist->plans);
     dist_map_regions(dist, rank, &args);
     if (submission->operands != NULL) {
         const struct tensor *operands = submission->operands;
@@ -222,6 +229,8 @@ int dist_drain_collective(void *arg, struct cw_error *error)
     if (code == CW_OK)
         code = dist_take_scratch(dist, algorithm, &call, error);
     if (code == CW_OK)
+        code = dist_fill_buffers(dist, algorithm, error);
+    if (code == CW_OK)
         code = dist_drain_copies(dist, error);
     if (code == CW_OK)
         code = dist_begin_launch(dist, kernel_of_call(algorithm, first), error);
@@ -231,6 +240,8 @@ int dist_drain_collective(void *arg, struct cw_error *error)
     if (code == CW_OK)
         code = dist_drain(dist, error);
     dist_phase_end(dist, "collectives");
+    if (code == CW_OK)
+        code = dist_take_results(dist, algorithm, error);
     struct cw_error late;
     const int given = dist_give_scratch(dist, &late);
     if (code == CW_OK && given != CW_OK) {

@@ -16,6 +16,7 @@
 #include "collectives/data/strict_check.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
+#include "collectives/schedule/schedule_program.h"
 #include "core/host/clock.h"
 #include "core/host/give_back.h"
 #include "lp/queues/queue_ends.h"
@@ -209,6 +210,9 @@ static void reserve_contexts(const struct dist *dist, struct lp_config *queues)
     const uint32_t peers = ccl_algorithm_peers(algorithm, &call);
     queues->contexts = contexts > queues->contexts ? contexts : queues->contexts;
     queues->peers = peers > queues->peers ? peers : queues->peers;
+    const struct schedule_program *const program = install_plans_program(dist->plans);
+    if (program != NULL && program->peers > queues->peers)
+        queues->peers = program->peers;
 }
 
 /* Makes the install plans. A program of kernels alone has no ranks, and uses the machine's own
@@ -461,6 +465,13 @@ struct data_pass *dist_data(struct dist *dist)
 }
 uint32_t dist_world_size_of(const struct dist *dist) { return dist->world_size; }
 struct dp_policy dist_policy(const struct dist *dist) { return install_plan_policy(dist->plans); }
+
+uint32_t dist_parts(const struct dist *dist)
+{
+    const struct schedule_program *const program =
+        dist->plans != NULL ? install_plans_program(dist->plans) : NULL;
+    return program != NULL ? program->lanes : 0;
+}
 
 /* ---- for workers ----------------------------------------------------------------------------- */
 

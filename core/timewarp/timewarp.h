@@ -58,7 +58,7 @@ struct promise {
     uint32_t blocked_by;   /* the worker whose promise limits the safe bound; its own index: none */
     int64_t blocked_by_ps; /* that promise */
     int64_t blocked_by_delay_ps; /* the least delay of that worker's messages to this one */
-    uint64_t raised;       /* how often it was written, ever */
+    uint64_t raised;             /* how often it was written, ever */
 };
 
 /* wait.c */

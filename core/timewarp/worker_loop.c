@@ -418,8 +418,8 @@ static int64_t ahead_ps(const struct timewarp *tw)
     return tw->front.time_ps > tw->gvt.safe_ps ? tw->front.time_ps - tw->gvt.safe_ps : 0;
 }
 
-/* Whether another worker's promise can release several events at once. Without lookahead bounds rise
- * event by event, and each look would cost a cache line. */
+/* Whether another worker's promise can release several events at once. Without lookahead bounds
+ * rise event by event, and each look would cost a cache line. */
 static inline bool may_rise(const struct timewarp *tw)
 {
     return tw->throttle.sync == CW_ADAPTIVE && tw->promise.blocked_by != tw->index &&

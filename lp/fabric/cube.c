@@ -7,6 +7,7 @@
 
 #include "lp/fabric/fabric.h"
 #include "lp/fabric/pe_dma.h"
+#include "lp/fabric/remote_load.h"
 #include "lp/kernel/tl_runtime.h"
 #include "lp/queues/ipcq.h"
 #include "lp/queues/one_sided.h"
@@ -74,7 +75,7 @@ void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind
                                          .bytes = m->hw.control_msg_bytes,
                                          .seq = launch,
                                          .kind = (uint8_t)kind,
-                                         .exit = HW_PORT_NONE};
+                                         .exit = HW_OUTLET_NONE};
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     flight.tau_ps += m->hw.overhead_ps[HW_NODE_PE_CPU];
     const struct lp_sender sender = lp_next_sender(run, pe);
@@ -130,6 +131,9 @@ static void cube_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
         break;
     case LP_EVENT_MEMORY:
         lp_dma_memory(&run, event, *LP_PAYLOAD(ctx, event, struct lp_load));
+        break;
+    case LP_EVENT_LEND:
+        lp_load_lend(&run, event, *LP_PAYLOAD(ctx, event, struct lp_transfer));
         break;
     case LP_EVENT_ENGINE:
     case LP_EVENT_CREDIT:

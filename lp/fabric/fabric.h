@@ -49,6 +49,8 @@ void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *
 /* Time of 0 bytes between PE_DMA and a memory of its cube, without the two ends' overheads. */
 int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory memory,
                          uint32_t slice);
+/* The router of a memory; `slice`: of HBM. */
+uint32_t lp_memory_router(const struct lp_model *m, enum hw_memory memory, uint32_t slice);
 enum hw_link_kind lp_memory_link(enum hw_memory memory);
 enum hw_node_kind lp_memory_node(enum hw_memory memory);
 

@@ -6,6 +6,7 @@
 #include "lp/fabric/pe_dma.h"
 
 #include "lp/fabric/fabric.h"
+#include "lp/fabric/remote_load.h"
 #include "lp/kernel/tl_runtime.h"
 #include "lp/queues/one_sided.h"
 #include "lp/queues/queue_ends.h"
@@ -34,17 +35,30 @@ static struct lp_sender op_sender(const struct lp_run *run, uint32_t pe, const s
     return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), op->number};
 }
 
-/* When the request of an operation that is granted at `grant_ps` is at its memory. */
-static int64_t request_arrival_ps(const struct lp_model *m, uint32_t pe, const struct hw_dma_op *op,
+/* When the request of an operation that is granted at `grant_ps` is at its memory; a request that
+ * goes further: at the router of its PE. */
+static int64_t request_arrival_ps(const struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
                                   int64_t grant_ps)
 {
+    const struct lp_model *m = run->m;
     const enum hw_memory memory = (enum hw_memory)(op->memory & 15);
-    return grant_ps + m->hw.overhead_ps[HW_NODE_PE_DMA] +
-           lp_memory_way_ps(m, pe, memory, op->slice) + m->hw.overhead_ps[lp_memory_node(memory)];
+    grant_ps += m->hw.overhead_ps[HW_NODE_PE_DMA];
+    if (op->kind == LP_DMA_LOAD_FROM && lp_load_is_far(run, op->seq, memory))
+        return grant_ps + m->hw.link[HW_LINK_PE_NOC].prop_ps + m->hw.overhead_ps[HW_NODE_ROUTER];
+    return grant_ps + lp_memory_way_ps(m, pe, memory, op->slice) +
+           m->hw.overhead_ps[lp_memory_node(memory)];
 }
 
-/* An operation whose data comes from a memory other than TCM: it begins with a request to it. */
-static bool asks_memory(const struct hw_dma_op *op) { return (op->memory & 15) != HW_MEMORY_TCM; }
+/* An operation whose data does not come from the PE's TCM: it begins with a request to a memory. */
+static bool asks_memory(const struct hw_dma_op *op)
+{
+    return (op->memory & 15) != HW_MEMORY_TCM || op->kind == LP_DMA_LOAD_FROM;
+}
+
+static bool is_load(const struct hw_dma_op *op)
+{
+    return op->kind == LP_DMA_LOAD || op->kind == LP_DMA_LOAD_FROM;
+}
 
 /* The engine grants such an operation its first chunk at `grant_ps`: the request leaves for the
  * memory then. All operations before it in the channel have passed the engine. So a put already has
@@ -60,7 +74,7 @@ static void request_memory(struct lp_run *run, uint32_t pe, const struct hw_dma_
                            .bytes = op->bytes,
                            .memory = (uint8_t)memory,
                            .slice = op->slice,
-                           .to = op->kind == LP_DMA_LOAD ? HW_MEMORY_TCM : op->memory >> 4,
+                           .to = op->memory >> 4,
                            .kind = op->kind,
                            .owner = op->dir,
                            .seq = op->seq};
@@ -69,13 +83,17 @@ static void request_memory(struct lp_run *run, uint32_t pe, const struct hw_dma_
         load.seq = lp_one_sided(m, p)->puts_passed;
         load.order = lp_peer_of(run, pe, op->seq)->sent;
         load.flags = op->dir ? LP_TRANSFER_REDUCE : 0;
-    } else if (op->kind == LP_DMA_LOAD || op->kind == LP_DMA_COPY) {
+    } else if (is_load(op) || op->kind == LP_DMA_COPY) {
         struct lp_move *move =
             CW_MUT(run->ctx, &lp_context(m, p, op->dir >> 4)->move[op->dir & 15]);
         move->parts = 0;
+        if (op->kind == LP_DMA_LOAD_FROM) {
+            load.peer = op->seq;
+            load.seq = (uint32_t)move->from_at;
+        }
     }
     const struct lp_sender sender = op_sender(run, pe, op);
-    cw_send(run->ctx, run->lp, request_arrival_ps(m, pe, op, grant_ps) - cw_now(run->ctx),
+    cw_send(run->ctx, run->lp, request_arrival_ps(run, pe, op, grant_ps) - cw_now(run->ctx),
             LP_EVENT_MEMORY, sender.entity, sender.number, &load, sizeof load);
 }
 
@@ -90,7 +108,7 @@ static void void_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op
             place = &p->void_grant[i];
     cw_check(run->ctx, place->generation == 0 || place->until_ps < cw_now(run->ctx));
     *CW_MUT(run->ctx, place) =
-        (struct lp_void_grant){request_arrival_ps(run->m, pe, op, cw_now(run->ctx)), generation, 0};
+        (struct lp_void_grant){request_arrival_ps(run, pe, op, cw_now(run->ctx)), generation, 0};
 }
 
 static bool is_void(const struct lp_pe *p, uint32_t generation)
@@ -169,7 +187,7 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_run 
                                      .seq = op->seq,
                                      .epoch = p->epoch,
                                      .flags = last ? LP_TRANSFER_LAST : 0,
-                                     .exit = HW_PORT_NONE};
+                                     .exit = HW_OUTLET_NONE};
     switch (op->kind) {
     case LP_DMA_TILE:
     case LP_DMA_CREDIT: {
@@ -204,8 +222,7 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_run 
     }
 }
 
-/* PE_DMA's overhead when data leaves it. */
-static int64_t pe_dma_ps(const struct lp_run *run, uint32_t pe, uint64_t operation)
+int64_t lp_dma_out_ps(const struct lp_run *run, uint32_t pe, uint64_t operation)
 {
     const struct hw_jitter_place place = {run->sip, run->cube_in_sip, pe, HW_JITTER_ANY};
     const int64_t ps = run->m->hw.overhead_ps[HW_NODE_PE_DMA];
@@ -220,7 +237,7 @@ static void depart_from_tcm(struct lp_run *run, uint32_t pe, const struct hw_dma
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
     const struct lp_sender sender = op_sender(run, pe, op);
     const uint64_t operation = lp_piece(sender.entity, sender.number, last);
-    struct hw_flight flight = {.tau_ps = cw_now(run->ctx) + pe_dma_ps(run, pe, operation) +
+    struct hw_flight flight = {.tau_ps = cw_now(run->ctx) + lp_dma_out_ps(run, pe, operation) +
                                          m->hw.link[HW_LINK_PE_NOC].prop_ps +
                                          m->hw.overhead_ps[HW_NODE_ROUTER],
                                .sigma_ps = hw_ser_ps(&m->hw.link[HW_LINK_PE_NOC], bytes),
@@ -263,12 +280,19 @@ static void move_part_done(struct lp_run *run, uint32_t pe, struct lp_sender sen
         lp_dma_done(run, sender, move->done_ps, pe, owner);
 }
 
+void lp_dma_loaded(struct lp_run *run, struct lp_sender sender, int64_t at_ps,
+                   const struct lp_transfer *data)
+{
+    tl_data_there(run, at_ps, data);
+    move_part_done(run, data->dst % run->m->pes, sender, data->dir, 1, at_ps);
+}
+
 /* The last byte of an operation has passed the engine. */
 static void op_passed(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op)
 {
     const struct lp_model *m = run->m;
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
-    if (op->kind == LP_DMA_LOAD || op->kind == LP_DMA_COPY)
+    if (is_load(op) || op->kind == LP_DMA_COPY)
         move_part_done(run, pe, op_sender(run, pe, op), op->dir, 2, cw_now(run->ctx));
     if (op->kind != LP_DMA_PUT && op->kind != LP_DMA_NOTIFY)
         return;
@@ -327,7 +351,7 @@ static void become_transfer_of_load(struct lp_run *run, const struct lp_load *lo
                              .kind = LP_TRANSFER_PUT,
                              .flags = (uint8_t)(load->flags | (last ? LP_TRANSFER_LAST : 0)),
                              .memory = load->to,
-                             .exit = HW_PORT_NONE,
+                             .exit = HW_OUTLET_NONE,
                              .order = load->order};
 }
 
@@ -358,6 +382,10 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     const struct lp_pe *p = lp_pe(m, run->cube, load.pe);
     if (load.sent == 0 && is_void(p, load.stamp))
         return;
+    if (load.kind == LP_DMA_LOAD_FROM) {
+        lp_load_request(run, event, &load);
+        return;
+    }
     const enum hw_memory memory = (enum hw_memory)load.memory;
     const uint32_t left = load.bytes - load.sent;
     const bool piecewise = m->hw.contention == HW_CONTENTION_CHUNK;

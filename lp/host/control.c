@@ -85,7 +85,7 @@ static int inject_message(const struct injection *injection, uint32_t sip,
                                    .bytes = hw->control_msg_bytes + message->data_bytes,
                                    .seq = message->seq,
                                    .kind = message->kind,
-                                   .exit = HW_PORT_NONE};
+                                   .exit = HW_OUTLET_NONE};
     struct hw_flight flight = {injection->submitted_ps + hw->overhead_ps[HW_NODE_HOST], 0,
                                transfer.bytes, 0, lp_operation(0, number)};
     struct hw_link link = {.free_ps = control->pcie_free_ps[sip]};
@@ -107,8 +107,8 @@ static void inject_of_worker(void *arg, uint32_t worker)
     for (size_t i = 0; i < control->run_count; i++) {
         const struct lp_control_run *const run = &control->runs[i];
         const uint32_t sip = run->message.pe / control->sip_pes;
-        const bool own = injection->all || cw_lp_worker(injection->sim,
-                                                        lp_of_io_die(injection->m, sip)) == worker;
+        const bool own = injection->all ||
+                         cw_lp_worker(injection->sim, lp_of_io_die(injection->m, sip)) == worker;
         for (uint32_t k = 0; own && k < run->count; k++)
             if (inject_message(injection, sip, run, k, &injection->errors[worker]) != CW_OK)
                 return;

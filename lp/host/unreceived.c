@@ -122,9 +122,8 @@ static void count_left(void *arg, uint32_t worker)
 {
     const struct left_search *const search = arg;
     const size_t count = search->ended.count;
-    search->left[worker].queues =
-        queues_left(&search->ended, count * worker / search->workers,
-                    count * (worker + 1) / search->workers);
+    search->left[worker].queues = queues_left(&search->ended, count * worker / search->workers,
+                                              count * (worker + 1) / search->workers);
 }
 
 int lp_check_received(const struct lp_model *m, struct cw_sim *sim,

@@ -20,6 +20,7 @@ const struct tl_call_ops tl_call_ops[CALL_KINDS] = {
     [CALL_STORE] = {"store", ISSUE_MEMORY, false, tl_effect_store},
     [CALL_COPY] = {"copy", ISSUE_MEMORY, false, tl_effect_copy},
     [CALL_STORE_TO] = {"store_to", ISSUE_MEMORY, false, tl_effect_store_to},
+    [CALL_LOAD_FROM] = {"load_from", ISSUE_MEMORY, false, tl_effect_load_from},
     [CALL_WAIT_DMA] = {"wait_dma", ISSUE_CPU, false, tl_effect_wait_dma},
     [CALL_SEND] = {"send", ISSUE_IPCQ, false, tl_effect_send},
     [CALL_RECV] = {"recv", ISSUE_IPCQ, false, tl_effect_recv},

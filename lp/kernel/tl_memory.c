@@ -1,7 +1,7 @@
 /*
  * tl_memory.c: the calls that move data between memories of a PE and its cube (load, store, copy),
- * and a raw store into another PE's memory (hw/HARDWARE.md, "Loads and stores"). PE_DMA does the
- * work (pe_dma.c). Runs in handlers only.
+ * and between TCM and another PE's memory (store_to, load_from; hw/HARDWARE.md, "Loads and
+ * stores"). PE_DMA does the work (pe_dma.c). Runs in handlers only.
  */
 #include "lp/kernel/tl_memory.h"
 
@@ -12,8 +12,8 @@
 static void emit_moves(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
-    if (!tl->run->m->emit.ops)
-        return;
+    if (!tl->run->m->emit.ops || call->kind == CALL_STORE_TO || call->kind == CALL_LOAD_FROM)
+        return; /* those two have records of their own */
     const uint32_t full = tl_full_tile_bytes(tl);
     const bool tiles = call->a.space == LP_SPACE_TILE;
     const uint8_t kind = call->kind == CALL_LOAD   ? LP_OP_LOAD
@@ -55,6 +55,11 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
                                  .slice = call->slice};
     if (call->move > 0)
         CW_MUT(tl->run->ctx, &c->move[call->move])->state = LP_MOVE_UNDER_WAY;
+    if (kind == LP_DMA_LOAD_FROM) {
+        struct lp_move *move = CW_MUT(tl->run->ctx, &c->move[call->move]);
+        move->from_at = call->a.at;
+        move->to_at = call->dst.at;
+    }
     lp_dma_push(tl->run, tl->pe, vc, op);
     if (kind == LP_DMA_STORE_TO) /* the value is bound; STORED comes when it is there */
         TL_EMIT_OP(tl, .kind = LP_OP_STORE_TO, .bytes = call->bytes, .seq = op.dir,
@@ -88,6 +93,8 @@ void tl_effect_store_to(struct tl *tl)
     effect_move(tl, LP_DMA_STORE_TO);
 }
 
+void tl_effect_load_from(struct tl *tl) { effect_move(tl, LP_DMA_LOAD_FROM); }
+
 void tl_effect_copy_tile(struct tl *tl)
 {
     effect_move(tl, tl->run->m->config.slots == HW_MEMORY_TCM ? LP_DMA_STORE : LP_DMA_COPY);
@@ -98,7 +105,7 @@ void tl_moved(struct tl *tl)
     const enum tl_call_kind kind = (enum tl_call_kind)tl->kernel->call.kind;
     if (kind == CALL_COPY_TILE)
         tl_emit_recv(tl);
-    else if (kind != CALL_STORE_TO)
+    else
         emit_moves(tl);
 }
 

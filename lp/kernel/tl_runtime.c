@@ -141,6 +141,27 @@ void tl_arrived(struct lp_run *run, uint32_t pe, enum lp_wait wait, uint32_t whi
     }
 }
 
+void tl_data_there(struct lp_run *run, int64_t there_ps, const struct lp_transfer *data)
+{
+    const struct lp_model *m = run->m;
+    const struct lp_pe *p = lp_pe(m, run->cube, data->dst % m->pes);
+    const uint32_t context = data->dir >> 4, move = data->dir & 15;
+    cw_check(run->ctx, context < m->config.contexts && move < LP_MOVES);
+    const struct lp_context *c = lp_context(m, p, context);
+    cw_check(run->ctx, lp_has_launch(m, c->kernel.launch));
+    const struct lp_op op = {.t_start_ps = move > 0 ? there_ps : c->kernel.call.start_ps,
+                             .t_end_ps = there_ps,
+                             .pe = data->dst,
+                             .kind = LP_OP_LOAD_FROM,
+                             .dtype = lp_launch_of(m, c->kernel.launch)->args.dtype,
+                             .bytes = data->order,
+                             .seq = data->dir,
+                             .peer = data->src,
+                             .dst = {.space = LP_SPACE_TCM, .at = c->move[move].to_at}};
+    if (m->emit.ops)
+        cw_emit(run->ctx, LP_RECORD_OP, &op, sizeof op);
+}
+
 void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t move)
 {
     cw_check(run->ctx, context < run->m->config.contexts && move < LP_MOVES);

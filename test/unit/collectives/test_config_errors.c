@@ -40,7 +40,7 @@ static void a_misspelled_key_gets_the_nearest_known_one(void **state)
     (void)state;
     expect_topology("system:\n  sips:\n    cuont: 4\n",
                     "topology.yaml:3:5: unknown key 'cuont' in system.sips; did you mean 'count'? "
-                    "known here: count, topology, w, h\n");
+                    "known here: count, topology, w, h, d\n");
     expect_components("links: { sip_lnk: { bw_gbs: 4 } }\n",
                       "components.yaml:1:10: unknown key 'sip_lnk' in links; did you mean "
                       "'sip_link'? known here: pe_noc, tcm, noc, hbm, sram, m_cpu, noc_ucie, ucie, "
@@ -123,6 +123,62 @@ static void a_torus_has_the_size_that_w_and_h_say(void **state)
     expect_topology("system: { sips: { count: 5, topology: pair_switch } }\n",
                     "topology.yaml:1:26: system.sips.count: pair_switch joins SIPs in pairs, so it "
                     "needs an even number; found 5\n");
+}
+
+static void a_torus_of_three_dimensions_has_three_sizes_or_none(void **state)
+{
+    (void)state;
+#define TORUS(sizes) "system: { sips: { topology: torus_3d, count: 12, " sizes " } }\n"
+#define LEGAL                                                                                      \
+    "; legal: w x h x d = system.sips.count, such as 3 x 2 x 2 for 12 SIPs, or none of the three " \
+    "for this, the most cubic grid\n"
+    expect_topology(TORUS("w: 3, h: 2"),
+                    "topology.yaml:1:53: system.sips.w: system.sips.d is missing beside the "
+                    "others" LEGAL);
+    expect_topology(TORUS("d: 2"), "topology.yaml:1:53: system.sips.d: system.sips.w is missing "
+                                   "beside the others" LEGAL);
+    expect_topology(TORUS("w: 3, h: 3, d: 3"),
+                    "topology.yaml:1:53: system.sips.w: 3 x 3 x 3 is 27 SIPs, but "
+                    "system.sips.count is 12" LEGAL);
+    expect_topology("system: { sips: { topology: fully_connected, count: 257 } }\n",
+                    "topology.yaml:1:53: system.sips.count: fully_connected gives each SIP a link "
+                    "to every other, and an IO die has room for 255; found 257 SIPs; legal: 1 to "
+                    "256\n");
+}
+
+static void each_level_is_checked_at_its_place(void **state)
+{
+    (void)state;
+#define LEVELS(list) "system:\n  sips:\n    topology: " list "\n"
+#define AT(column)   "topology.yaml:3:" column ": system.sips.topology: "
+    expect_topology(LEVELS("[]"), AT("15") "an empty list; expected 1 to 4 levels, such as "
+                                           "[{torus_2d: [4, 4]}, {switch: 8}]\n");
+    expect_topology(LEVELS("[{torus_2d: [2, 2]}, {switch: 8}]"),
+                    AT("15") "the levels make 32 SIPs, but system.sips.count is 4; set it to 32, "
+                             "or change the levels\n");
+    expect_topology(LEVELS("[{torus_2d: [2, 2]}, {torus_2d: 8}]"),
+                    AT("47") "expected torus_2d: [w, h], whole numbers from 1 to 16384; found "
+                             "'8'\n");
+    expect_topology(LEVELS("[{torus_2d: [2, 0]}]"),
+                    AT("31") "expected torus_2d: [w, h], whole numbers from 1 to 16384; found "
+                             "'0'\n");
+    expect_topology(LEVELS("[{swich: 4}]"),
+                    AT("17") "unknown key 'swich' in a level; did you mean 'switch'? known: "
+                             "ring_1d, torus_2d, torus_3d, mesh_2d_no_wrap, fully_connected, "
+                             "switch, distance_mm, bw_gbs, ns_per_mm, latency_ns\n");
+    expect_topology(LEVELS("[{switch: 2, ring_1d: 2}]"),
+                    AT("28") "a level has one topology; found switch and ring_1d; write two "
+                             "levels\n");
+    expect_topology(LEVELS("[{switch: 4, bw_gbs: fast}]"),
+                    AT("36") "expected bw_gbs: a number of GB/s from 0.001 to 1000000 with at most "
+                             "6 decimal places; found 'fast'\n");
+    expect_topology(LEVELS("[{bw_gbs: 4}]"),
+                    AT("16") "expected a topology and its size in every level, such as {switch: "
+                             "8}; found a mapping\n");
+    expect_topology(LEVELS("[switch]"),
+                    AT("16") "expected a level such as {switch: 8}; found 'switch'\n");
+    expect_topology(LEVELS("[{switch: 1}, {switch: 1}, {switch: 1}, {switch: 1}, {switch: 4}]"),
+                    AT("68") "more than 4 levels; legal: 1 to 4\n");
 }
 
 static void addresses_bound_the_machine(void **state)
@@ -227,7 +283,7 @@ static void all_errors_of_all_files_come_in_order_of_place(void **state)
         "'0'\n"
         "topology.yaml:3:21: key 'count' is given twice; first at line 3, column 11\n"
         "topology.yaml:3:31: unknown key 'topologie' in system.sips; did you mean 'topology'? "
-        "known here: count, topology, w, h\n"
+        "known here: count, topology, w, h, d\n"
         "components.yaml:2:26: nodes.pe_dma.queue_depth: expected a whole number of operations "
         "from 1 to 1024; found '-1'\n"
         "components.yaml:2:43: nodes.pe_dma.overhead_ns: expected a number of ns from 0 to "
@@ -365,9 +421,11 @@ static void options_of_algorithms_fit_the_machine(void **state)
                                         "in a logical topology with mapper: rank_per_pe\n");
     static const char *const sets[] = {"system.sips.topology=mesh_2d_no_wrap",
                                        "defaults.rank_invariant=true"};
-    expect_errors(&(struct config_request){.sets = sets, .set_count = COUNT_OF(sets)},
-                  "--set defaults.rank_invariant=true: rank_invariant: not offered on "
-                  "mesh_2d_no_wrap; legal on ring_1d, torus_2d and switch, or set it to false\n");
+    expect_errors(
+        &(struct config_request){.sets = sets, .set_count = COUNT_OF(sets)},
+        "--set defaults.rank_invariant=true: rank_invariant: not offered on "
+        "mesh_2d_no_wrap; legal on ring_1d, torus_2d, torus_3d, fully_connected, switch and "
+        "levels, or set it to false\n");
     static const char *const plugin[] = {
         "algorithms.lrab_hierarchical_allreduce.module=./mine.so:mine"};
     expect_errors(&(struct config_request){.sets = plugin, .set_count = 1, .no_plugins = true},
@@ -433,6 +491,8 @@ int main(void)
         cmocka_unit_test(a_wrong_type_says_what_is_legal),
         cmocka_unit_test(a_rate_out_of_range_or_with_a_unit_is_refused),
         cmocka_unit_test(a_torus_has_the_size_that_w_and_h_say),
+        cmocka_unit_test(a_torus_of_three_dimensions_has_three_sizes_or_none),
+        cmocka_unit_test(each_level_is_checked_at_its_place),
         cmocka_unit_test(addresses_bound_the_machine),
         cmocka_unit_test(slots_that_do_not_fit_name_the_memory),
         cmocka_unit_test(files_that_cannot_be_read_say_so),
