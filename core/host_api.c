@@ -144,7 +144,8 @@ static int create_interval_logs(struct cw_sim *sim, struct cw_error *error)
 static void init_states_of(void *arg, uint32_t worker)
 {
     struct cw_sim *const sim = arg;
-    lp_states_init(&sim->lp_states, &sim->model, sim->config.lp_worker, worker);
+    lp_states_init(&sim->lp_states, &sim->model,
+                   sim->worker_count > 1 ? sim->config.lp_worker : NULL, worker);
 }
 
 /* Each worker's own states by its own thread, unless that costs more than it gains. */

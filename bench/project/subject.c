@@ -132,9 +132,9 @@ int subject_run(struct subject *subject, const struct subject_way *way, struct c
     int result;
     if (subject->is_phold) {
         double setup_s;
-        struct process_phases phases;
-        subject->phold.phases = way->phases != NULL ? way->phases : &phases;
-        process_phases_begin(subject->phold.phases, 0);
+        if (way->phases != NULL)
+            process_phases_begin(way->phases, 0);
+        subject->phold.phases = way->phases;
         result = phold_run(&subject->phold, way->sync, way->workers, stats, &setup_s, error);
         subject->phold.phases = NULL;
     } else {

@@ -113,12 +113,15 @@ static bool take_memory(struct expect *expect, struct cw_error *error)
     const size_t itemsize = dtype_bytes(plan->request.dtype);
     uint64_t step = STEP_BYTES / itemsize / plan->sips;
     step = step < STEP_ELEMS_MIN ? STEP_ELEMS_MIN : step > STEP_ELEMS_MAX ? STEP_ELEMS_MAX : step;
+    expect->shared = is_shared(plan);
+    expect->workers = expect->shared ? cw_sim_worker_count(plan->request.sim) : 1;
+    const uint64_t pieces = (uint64_t)PIECE_ELEMS * expect->workers; /* one for each at least */
+    step = step < pieces ? pieces : step;
+    step = step > STEP_ELEMS_MAX ? STEP_ELEMS_MAX : step;
     expect->step = step < plan->result_elems ? step : plan->result_elems;
     const size_t bytes =
         ((size_t)expect->step * itemsize + VECTOR_ALIGN - 1) / VECTOR_ALIGN * VECTOR_ALIGN;
     expect->vector_bytes = bytes;
-    expect->shared = is_shared(plan);
-    expect->workers = expect->shared ? cw_sim_worker_count(plan->request.sim) : 1;
     expect->values = aligned_alloc(VECTOR_ALIGN, plan->sips * bytes);
     expect->results = aligned_alloc(VECTOR_ALIGN, plan->sips * bytes);
     expect->scratch =
