@@ -16,57 +16,72 @@ static int64_t credit_wait_of(const struct lp_model *m, const struct lp_pe *pe, 
     return ps;
 }
 
-/* One worker's answer. */
-struct worker_wait {
-    _Alignas(128) struct lp_credit_wait longest;
+static void raise_wait(struct lp_credit_wait *longest, struct hw_place place, int64_t ps)
+{
+    if (ps > longest->ps)
+        *longest = (struct lp_credit_wait){place, ps};
+}
+
+/* What one worker finds. */
+struct part_waits {
+    _Alignas(128) struct lp_credit_waits found;
 };
 
 struct wait_search {
     const struct lp_model *m;
     const struct cw_sim *sim;
-    uint32_t workers;
-    struct worker_wait *found; /* [workers] */
+    uint32_t last_pe, workers;
+    int64_t *before_ps;
+    struct part_waits *parts; /* [workers] */
 };
-
-/* Among the PEs from `first` to before `end`. */
-static struct lp_credit_wait longest_of(const struct lp_model *m, const struct cw_sim *sim,
-                                        uint32_t first, uint32_t end)
-{
-    struct lp_credit_wait longest = {.ps = 0};
-    for (uint32_t index = first; index < end; index++) {
-        const struct hw_place place = hw_place_of(&m->hw, index);
-        const struct lp_pe *const pe =
-            lp_pe(m, cw_state(sim, lp_of_cube(m, place.sip, place.cube)), place.pe);
-        const int64_t ps = credit_wait_of(m, pe, index);
-        if (ps > longest.ps)
-            longest = (struct lp_credit_wait){.place = place, .ps = ps};
-    }
-    return longest;
-}
 
 static void search_part(void *arg, uint32_t worker)
 {
     const struct wait_search *const search = arg;
-    const uint64_t count = hw_pe_count(&search->m->hw);
-    search->found[worker].longest =
-        longest_of(search->m, search->sim, (uint32_t)(count * worker / search->workers),
-                   (uint32_t)(count * (worker + 1) / search->workers));
+    const struct lp_model *const m = search->m;
+    const uint64_t count = hw_pe_count(&m->hw);
+    const uint32_t end = (uint32_t)(count * (worker + 1) / search->workers);
+    struct lp_credit_waits found = {.last.ps = 0};
+    for (uint32_t index = (uint32_t)(count * worker / search->workers); index < end; index++) {
+        const struct hw_place place = hw_place_of(&m->hw, index);
+        const struct lp_pe *const pe =
+            lp_pe(m, cw_state(search->sim, lp_of_cube(m, place.sip, place.cube)), place.pe);
+        const int64_t ps = credit_wait_of(m, pe, index);
+        raise_wait(&found.longest, place, ps - search->before_ps[index]);
+        raise_wait(&found.in_all, place, ps);
+        if (index == search->last_pe)
+            found.last.ps = ps - search->before_ps[index];
+        search->before_ps[index] = ps;
+    }
+    search->parts[worker].found = found;
 }
 
-struct lp_credit_wait lp_credit_wait_longest(const struct lp_model *m, struct cw_sim *sim)
+/* The parts are in the order of the PEs. */
+struct lp_credit_waits lp_credit_waits_since(const struct lp_model *m, struct cw_sim *sim,
+                                             uint32_t last_pe, int64_t *before_ps)
 {
-    struct lp_credit_wait longest = {.ps = 0};
-    struct wait_search search = {m, sim, cw_sim_worker_count(sim), NULL};
-    if (!m->config.credit_blocks)
-        return longest;
-    search.found =
-        aligned_alloc(_Alignof(struct worker_wait), search.workers * sizeof *search.found);
-    if (search.found == NULL) /* slower, not wrong */
-        return longest_of(m, sim, 0, hw_pe_count(&m->hw));
-    cw_each_worker(sim, search_part, &search);
-    for (uint32_t i = 0; i < search.workers; i++)
-        if (search.found[i].longest.ps > longest.ps)
-            longest = search.found[i].longest;
-    free(search.found);
-    return longest;
+    struct lp_credit_waits sum = {.last.place = hw_place_of(&m->hw, last_pe)};
+    struct part_waits alone;
+    struct wait_search search = {m, sim, last_pe, cw_sim_worker_count(sim), before_ps, NULL};
+    if (!m->config.credit_blocks || m->config.credit_fabric)
+        return sum;
+    search.parts =
+        aligned_alloc(_Alignof(struct part_waits), search.workers * sizeof *search.parts);
+    const bool shared = search.parts != NULL;
+    if (shared) {
+        cw_each_worker(sim, search_part, &search);
+    } else { /* slower, not wrong */
+        search.workers = 1;
+        search.parts = &alone;
+        search_part(&search, 0);
+    }
+    for (uint32_t i = 0; i < search.workers; i++) {
+        const struct lp_credit_waits *const found = &search.parts[i].found;
+        raise_wait(&sum.longest, found->longest.place, found->longest.ps);
+        raise_wait(&sum.in_all, found->in_all.place, found->in_all.ps);
+        sum.last.ps += found->last.ps; /* of all workers but one 0 */
+    }
+    if (shared)
+        free(search.parts);
+    return sum;
 }
