@@ -3,6 +3,9 @@
  * ccl_algorithm ccl_name` in a file of this folder. No include guard: algorithm.c includes it once
  * for the declarations and once for the table, whose order messages list them in.
  */
+ALGORITHM(auto_all_gather)
+ALGORITHM(auto_all_reduce)
+ALGORITHM(auto_reduce_scatter)
 ALGORITHM(auto_scatter)
 ALGORITHM(birs)
 ALGORITHM(birs_allreduce)

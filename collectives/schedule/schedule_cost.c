@@ -4,7 +4,8 @@
  * Threads meet in queues of so many slots, and where they share an engine of PE_DMA, the HBM of the
  * home, or a link between SIPs. All other parts of the machine are idle when they are needed.
  *
- * Like ranks. Where all ranks have the same steps, but for their peers, only rank 0 is carried out.
+ * Like ranks. Where all ranks have the same steps, but for their peers, and the ways to these take
+ * equally long, only rank 0 is carried out.
  * A message that it receives comes when the message of its own that corresponds to it would arrive
  * at its peer. A link between SIPs is then that of an outlet of any SIP; a message keeps it busy as
  * often as the messages of all ranks together cross the busiest link of that outlet.
@@ -20,7 +21,7 @@
 #include "collectives/schedule/cost_times.h"
 #include "hw/timing.h"
 
-enum { PIECES_MAX = 4, MOVES = 2, NONE = UINT32_MAX };
+enum { PIECES_MAX = 3, MOVES = 2, NONE = UINT32_MAX };
 
 /* A queue between two threads. */
 struct cost_queue {
@@ -43,12 +44,13 @@ struct cost_thread {
     int64_t load_ps, store_ps; /* latencies */
     int64_t moved_ps[MOVES];   /* loads and stores under way: when they end */
     uint32_t moves;            /* begun */
-    int64_t loaded_ps;         /* of the tile under way, if it was loaded ahead; -1: it was not */
+    int64_t loaded_ps;         /* the value of the tile under way */
+    int64_t ahead_ps;          /* that of the next one, if its load has begun; -1: it has not */
     uint32_t piece, step, chunk, tile;
-    bool received;                     /* the tile under way */
-    uint32_t *send_queue, *recv_queue; /* [step] */
-    bool *early;                       /* [step] */
-    int64_t *step_ended_ps;            /* [step], in this piece */
+    enum { TILE_LOADS, TILE_TAKES, TILE_GIVES } third; /* of the tile under way */
+    uint32_t *send_queue, *recv_queue;                 /* [step] */
+    bool *early;                                       /* [step] */
+    int64_t *step_ended_ps;                            /* [step], in this piece */
     uint32_t waiter, next_waiter; /* threads that wait for this one, as a list; NONE: the end */
 };
 
@@ -61,6 +63,7 @@ struct cost {
     uint32_t blocks, chunks; /* of the input */
     uint32_t share;          /* lanes that share each link between SIPs */
     bool lanes, alike;
+    bool mixed;                 /* like ranks' messages take different times on their ways */
     struct cost_thread *thread; /* [threads] */
     uint32_t *first;            /* [rank] */
     uint32_t threads;
@@ -268,43 +271,44 @@ static uint64_t next_bytes(const struct cost *c, const struct cost_thread *t)
     return tile_bytes(c, &next);
 }
 
-/* The first half of a tile: its value is there, and the message has come. False: it has not. */
+/* The first third of a tile: the loads of its value, and of the one after it, have begun. */
+static void load_tile(struct cost *c, struct cost_thread *t, uint64_t bytes)
+{
+    if (!op_loads(c, t, (enum schedule_op)step_at(t, t->step)->op))
+        return;
+    t->loaded_ps = t->ahead_ps >= 0 ? t->ahead_ps : begin_load(c, t, bytes);
+    t->ahead_ps = -1;
+    const uint64_t ahead = next_bytes(c, t);
+    if (ahead > 0)
+        t->ahead_ps = begin_load(c, t, ahead);
+}
+
+/* The second: the message has come, and is added. False: it has not come. */
 static bool take_tile(struct cost *c, struct cost_thread *t, uint32_t number, uint64_t bytes)
 {
     const enum schedule_op op = (enum schedule_op)step_at(t, t->step)->op;
-    struct cost_queue *const q =
-        schedule_op_receives(op) ? &c->queue[t->recv_queue[t->step]] : NULL;
-    if (q != NULL && q->sent == q->received) {
-        q->receiver = number;
-        return false;
-    }
-    int64_t loaded = t->loaded_ps;
-    t->loaded_ps = -1;
-    if (op_loads(c, t, op)) {
-        if (loaded < 0)
-            loaded = begin_load(c, t, bytes);
-        const uint64_t ahead = next_bytes(c, t);
-        if (ahead > 0)
-            t->loaded_ps = begin_load(c, t, ahead);
-    }
-    if (q != NULL) {
+    if (schedule_op_receives(op)) {
+        struct cost_queue *const q = &c->queue[t->recv_queue[t->step]];
+        if (q->sent == q->received) {
+            q->receiver = number;
+            return false;
+        }
         const uint32_t slot = q->received++ % c->slots;
         const int64_t here = later(t->now_ps + c->times.queue_ps, q->arrives_ps[slot]);
         q->free_ps[slot] = here + q->route.credit_ps;
         t->now_ps = here + (c->call->ccl->recv_blocks_on_credit ? q->route.credit_ps : 0);
-        wake(c, &q->sender, 0);
+        wake(c, &q->sender, q->free_ps[slot] - c->times.queue_ps);
     }
     if (op_loads(c, t, op))
-        t->now_ps = later(t->now_ps, loaded) + c->times.wait_ps;
+        t->now_ps = later(t->now_ps, t->loaded_ps) + c->times.wait_ps;
     if (op == SCHEDULE_REDUCE)
         t->now_ps = begin_load(c, t, bytes) + c->times.wait_ps;
     if (op_adds(op))
         t->now_ps += cost_add_time_ps(&c->times, bytes);
-    t->received = true;
     return true;
 }
 
-/* The second half: it is sent, and stored. False: the queue is full. */
+/* The third: it is sent, and stored. False: the queue is full. */
 static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, uint64_t bytes)
 {
     const enum schedule_op op = (enum schedule_op)step_at(t, t->step)->op;
@@ -324,11 +328,10 @@ static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
                      cost_memory_ps(&c->times, bytes) + t->load_ps / 2;
         q->arrives_ps[slot] = travel(c, q, begins, bytes);
         q->sent++;
-        wake(c, &q->receiver, 0);
+        wake(c, &q->receiver, q->arrives_ps[slot] - c->times.queue_ps);
     }
     if (schedule_op_writes(op))
         begin_store(c, t, bytes);
-    t->received = false;
     return true;
 }
 
@@ -377,7 +380,29 @@ static void end_piece(struct cost *c, struct cost_thread *t)
     t->piece++;
 }
 
-/* One tile, or the end of a step. False: the thread waits, and is noted there. */
+/* One third of a tile, so that all threads take links and engines in the order of time. */
+static bool move_tile(struct cost *c, struct cost_thread *t, uint32_t number, uint64_t bytes)
+{
+    switch (t->third) {
+    case TILE_LOADS:
+        load_tile(c, t, bytes);
+        t->third = TILE_TAKES;
+        return true;
+    case TILE_TAKES:
+        if (!take_tile(c, t, number, bytes))
+            return false;
+        t->third = TILE_GIVES;
+        return true;
+    default:
+        if (!give_tile(c, t, number, bytes))
+            return false;
+        t->third = TILE_LOADS;
+        t->tile++;
+        return true;
+    }
+}
+
+/* A third of a tile, or the end of a step. False: the thread waits, and is noted there. */
 static bool go_on(struct cost *c, uint32_t number)
 {
     struct cost_thread *const t = &c->thread[number];
@@ -386,7 +411,7 @@ static bool go_on(struct cost *c, uint32_t number)
         return true;
     }
     const struct schedule_step *const step = step_at(t, t->step);
-    if (t->chunk == 0 && t->tile == 0 && !t->received) {
+    if (t->chunk == 0 && t->tile == 0 && t->third == TILE_LOADS) {
         if (!has_waited(c, t, number))
             return false;
         if (schedule_op_reads((enum schedule_op)step->op) && !t->early[t->step])
@@ -402,12 +427,7 @@ static bool go_on(struct cost *c, uint32_t number)
         t->tile = 0;
         return true;
     }
-    if (!t->received && !take_tile(c, t, number, bytes))
-        return false;
-    if (!give_tile(c, t, number, bytes))
-        return false;
-    t->tile++;
-    return true;
+    return move_tile(c, t, number, bytes);
 }
 
 static void carry_out(struct cost *c)
@@ -514,23 +534,19 @@ static bool load_of_all(struct cost *c, struct cost_queue *q, struct sending sen
     uint32_t *const count = calloc((size_t)c->call->hw->sip_count * of_sip, sizeof *count);
     uint32_t *const most = calloc(of_sip, sizeof *most);
     q->busy = calloc(COST_CROSSINGS_MAX, sizeof *q->busy);
-    int64_t latency = 0, credit = 0;
     for (uint32_t r = 0; r < ranks && count != NULL && most != NULL && q->busy != NULL; r++) {
         const struct schedule_rank *const rank = &c->s->rank[r];
         const struct schedule_step *const step =
             &rank->step[rank->thread[sending.thread].step_first + sending.step];
         struct cost_route route;
         route_between(c, r, step->send_to, sending, step->channel, &route);
-        latency += route.latency_ps;
-        credit += route.credit_ps;
+        c->mixed |= route.latency_ps != q->route.latency_ps;
         for (uint32_t i = 0; i < route.count; i++) {
             const uint32_t outlet = route.crossing[i] % of_sip;
             const uint32_t here = ++count[route.crossing[i]];
             most[outlet] = here > most[outlet] ? here : most[outlet];
         }
     }
-    q->route.latency_ps = latency / ranks;
-    q->route.credit_ps = credit / ranks;
     for (uint32_t i = 0; i < q->route.count && most != NULL && q->busy != NULL; i++) {
         q->busy[i] = most[q->route.crossing[i] % of_sip];
         most[q->route.crossing[i] % of_sip] = 0;
@@ -665,7 +681,7 @@ static bool make_thread(struct cost *c, uint32_t rank, uint32_t number)
                               .number = number,
                               .rank_number = rank,
                               .own = place_of(c, rank, number),
-                              .loaded_ps = -1,
+                              .ahead_ps = -1,
                               .waiter = NONE,
                               .next_waiter = NONE};
     t->home = c->lanes ? t->own : place_of(c, rank, 0);
@@ -756,6 +772,25 @@ static void measure(struct cost *c)
         c->piece_tiles /= 2;
 }
 
+/* Carries out the first pieces. False: out of memory. */
+static bool estimate(struct cost c, bool *mixed, int64_t *ps)
+{
+    const uint64_t of_piece = (uint64_t)c.piece_tiles * c.tile_bytes;
+    const uint64_t all = (c.chunk_elems * c.times.itemsize + of_piece - 1) / of_piece;
+    c.pieces = all < PIECES_MAX ? (uint32_t)all : PIECES_MAX;
+    const bool made = make_all(&c);
+    *mixed = c.mixed;
+    if (made && !c.mixed) {
+        carry_out(&c);
+        const int64_t last = c.ended_ps[c.pieces - 1];
+        *ps = last;
+        if (all > c.pieces)
+            *ps += (int64_t)(all - c.pieces) * (last - c.ended_ps[c.pieces - 2]);
+    }
+    free_all(&c);
+    return made;
+}
+
 int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
                      struct cw_error *error)
 {
@@ -771,17 +806,10 @@ int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
         return CW_OK;
     measure(&c);
     c.alike = are_alike(&c);
-    const uint64_t of_piece = (uint64_t)c.piece_tiles * c.tile_bytes;
-    const uint64_t all = (c.chunk_elems * c.times.itemsize + of_piece - 1) / of_piece;
-    c.pieces = all < PIECES_MAX ? (uint32_t)all : PIECES_MAX;
-    const bool made = make_all(&c);
-    if (made) {
-        carry_out(&c);
-        const int64_t last = c.ended_ps[c.pieces - 1];
-        *ps = last;
-        if (all > c.pieces)
-            *ps += (int64_t)(all - c.pieces) * (last - c.ended_ps[c.pieces - 2]);
+    bool mixed = false, made = estimate(c, &mixed, ps);
+    if (made && mixed) {
+        c.alike = false;
+        made = estimate(c, &mixed, ps);
     }
-    free_all(&c);
     return made ? CW_OK : cw_error_memory(error, "an estimate");
 }
