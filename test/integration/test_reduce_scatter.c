@@ -187,7 +187,9 @@ static void what_goes_by_sip_refuses_other_enumerations(void **state)
 {
     (void)state;
     static const char all_reduce[] = "leave mate and package out, or use an algorithm that goes by "
-                                     "rank: birs_allreduce, ring_allreduce, tree_allreduce\n";
+                                     "rank: birs_allreduce, direct_rs_ag, double_binary_tree, "
+                                     "halving_doubling, recursive_doubling, ring_allreduce, "
+                                     "ring_rs_ag, torus_rs_ag, tree_allreduce\n";
     static const char *const by_sip[] = {"lrab_hierarchical_allreduce", "intercube_allreduce",
                                          "lrab_pipelined_allreduce", "pe_hierarchical_allreduce"};
     char line[256];

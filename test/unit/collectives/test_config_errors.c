@@ -389,7 +389,11 @@ static void algorithms_refer_to_algorithms_that_exist(void **state)
                   "lrab_hierarchical_allreduce, intercube_allreduce, "
                   "lrab_pipelined_allreduce, pe_hierarchical_allreduce, ring_allreduce, "
                   "tree_allreduce, ring_all_gather, relay_broadcast, relay_barrier, birs, "
-                  "birs_inter, rhd, mesh, auto, birs_allreduce\n");
+                  "birs_inter, rhd, mesh, auto, birs_allreduce, ring_rs_ag, torus_rs_ag, "
+                  "direct_rs_ag, halving_doubling, recursive_doubling, double_binary_tree, "
+                  "rings_reduce_scatter, torus_reduce_scatter, direct_reduce_scatter, "
+                  "halving_reduce_scatter, rings_all_gather, torus_all_gather, direct_all_gather, "
+                  "doubling_all_gather\n");
     expect_ccl("algorithms:\n  mine: { extends: b }\n  b: { extends: c }\n  c: { extends: b }\n",
                "ccl.yaml:3:17: algorithms.b.extends: a cycle: b -> c -> b; an entry must not "
                "inherit from itself\n");
