@@ -197,8 +197,7 @@ static void survey_links(struct lp_system *system, struct result_row *row)
     struct link_survey survey = {system, workers, NULL};
     row->link_count = 0;
     row->kind_count = 0;
-    if (workers > 1)
-        survey.rows = calloc(workers, sizeof *survey.rows);
+    survey.rows = calloc(workers, sizeof *survey.rows);
     if (survey.rows == NULL) {
         lp_system_visit_links(system, (struct lp_machine_part){0, 1}, keep_link, row);
         return;
@@ -293,7 +292,7 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
 int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error)
 {
     const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
-    if (bytes <= session->config->ccl.slot_bytes)
+    if (bytes <= ccl_tile_bytes(&session->config->ccl))
         return CW_OK;
     return cw_error_set(
         error, CW_USAGE,

@@ -48,6 +48,8 @@ struct run_options {
     const char *data, *data_out; /* of ccl_gradient: files of values; NULL: none */
     bool verify_data, no_data;
 
+    double begun_s; /* the command (clock_s()); 0: with the run */
+
     struct cw_config engine; /* mode, workers, window, limits; no option sets its functions */
     const char *partition;   /* a partitioner's name; NULL: the default */
 
@@ -55,6 +57,7 @@ struct run_options {
     struct hw_place from, to; /* of ipcq_pingpong, raw_store */
     enum hw_dir dir;          /* of ipcq_shift */
     uint32_t tiles;
+    uint32_t ahead;     /* of ipcq_shift: how far its sends are before its receives */
     uint32_t rows;      /* of `batch` */
     uint64_t row_elems; /* of `batch`; 0: not asked for */
 

@@ -18,10 +18,19 @@ struct lp_control_message {
     uint8_t kind; /* enum lp_transfer_kind */
 };
 
+/* Messages that differ in their PE alone: to consecutive PEs of one SIP, from `message.pe` on. */
+struct lp_control_run {
+    struct lp_control_message message;
+    uint32_t count;
+    uint64_t first; /* the number of the first one, from `next_number` on */
+};
+
 /* Zero-initialised by its owner; control.c's own. */
 struct lp_control {
-    struct lp_control_message *messages; /* [count] not yet injected */
-    size_t count, capacity;
+    struct lp_control_run *runs; /* [run_count] not yet injected */
+    size_t run_count, run_capacity;
+    uint64_t count;        /* of their messages */
+    uint32_t sip_pes;      /* PEs of a SIP */
     uint64_t next_number;  /* of the host's own events: of the first of the messages */
     int64_t *pcie_free_ps; /* [sip] the host's link down to each SIP */
 };
@@ -32,6 +41,9 @@ void lp_control_free(struct lp_control *control);
 
 /* False: out of memory. */
 bool lp_control_submit(struct lp_control *control, struct lp_control_message message);
+/* How long after their submission all these messages have reached their PEs, on a machine without
+ * jitter: rather too long than too short. -1: out of memory. */
+int64_t lp_control_way_ps(const struct lp_control *control, const struct lp_model *m);
 /* Injects all that have been submitted, at this time. Returns an enum cw_exit. */
 int lp_control_inject(struct lp_control *control, const struct lp_model *m, struct cw_sim *sim,
                       int64_t submitted_ps, struct cw_error *error);

@@ -241,6 +241,9 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     lp_layout_init(&system->model, options->hw, options->config);
     for (uint32_t i = 0; i < LP_PLANS; i++)
         system->model.plan[1 + i] = options->plan[i];
+    for (uint32_t i = 0; i < LP_PLANS; i++)
+        system->model.rings_differ |=
+            options->plan[i] != NULL && lp_plan_is_shaped(options->plan[i]);
     if (!lp_control_init(&system->control, &system->model) || system->phase_of_pe == NULL ||
         system->worker_times == NULL) {
         machine_out_of_memory(error);
@@ -505,8 +508,19 @@ bool lp_system_is_cut_short(const struct lp_system *system)
     return system->engine_failed && cw_failed_event(system->sim) == NULL;
 }
 
+/* With launch_together, the kernels of the batch start when the last launch message has come. */
+static bool set_start(struct lp_system *system)
+{
+    const int64_t way_ps =
+        system->model.hw.launch_together ? lp_control_way_ps(&system->control, &system->model) : 0;
+    system->model.start_ps = system->times.submitted_ps + way_ps;
+    return way_ps >= 0;
+}
+
 int lp_system_drain(struct lp_system *system, struct cw_error *error)
 {
+    if (!set_start(system))
+        return cw_error_memory(error, "the control messages");
     int code = lp_control_inject(&system->control, &system->model, system->sim,
                                  system->times.submitted_ps, error);
     if (code == CW_OK)
@@ -592,9 +606,8 @@ struct lp_counts lp_system_count(const struct lp_system *system)
     struct worker_counts alone;
     struct counting counting = {system, system->worker_count, NULL};
     struct lp_counts sum = {0};
-    if (counting.workers > 1)
-        counting.counts = aligned_alloc(_Alignof(struct worker_counts),
-                                        counting.workers * sizeof *counting.counts);
+    counting.counts =
+        aligned_alloc(_Alignof(struct worker_counts), counting.workers * sizeof *counting.counts);
     if (counting.counts == NULL) {
         counting.workers = 1;
         counting.counts = &alone;
