@@ -67,11 +67,10 @@ const char *config_legal(const struct config_key *key, char *buf, size_t size)
         snprintf(buf, size, "a name of up to 63 letters, digits, '_' and '-'");
         break;
     case CONFIG_PLUGIN:
-        snprintf(buf, size, "%s", key->choice != NULL ? "one of " : "a built-in name");
+        snprintf(buf, size, "%s", key->choice != NULL ? "one of " : "a built-in name, FILE.xml");
         append_choices(key, buf, size);
         config_value_append(buf, size, ", or ./file.so:symbol");
-        if (key->choice == NULL)
-            config_value_append(buf, size, ", or FILE.xml");
+
         break;
     case CONFIG_ROOT:
         snprintf(buf, size, "center, corner or x,y (a cube's column and row)");
