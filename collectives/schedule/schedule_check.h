@@ -6,7 +6,7 @@
  *    both ends agree on the messages.
  * 2. Deadlock: steps that wait for each other in a circle, and rings that fill up for ever.
  * 3. Hazards: two steps of a rank touch one chunk, one of them writes, and nothing orders them.
- * 4. Values: each output chunk holds what the collective demands, each contribution once.
+ * 4. Values: each output chunk holds the collective's result, each contribution once.
  *
  * Each part needs those before it, so the first one with faults is the last that is looked at. On
  * the host, one thread at a time.
@@ -26,5 +26,9 @@ struct schedule_values;
  */
 int schedule_check(const struct schedule *schedule, uint32_t slots, struct schedule_values **values,
                    struct cw_error *error);
+
+/* The formulas of the outputs, which are those that the collective demands; nothing else is looked
+ * at but what they need. The caller frees them. NULL: as above. */
+struct schedule_values *schedule_formulas(const struct schedule *schedule, struct cw_error *error);
 
 #endif
