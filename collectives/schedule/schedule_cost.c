@@ -21,7 +21,7 @@
 #include "collectives/schedule/cost_times.h"
 #include "hw/timing.h"
 
-enum { PIECES_MAX = 3, MOVES = 2, NONE = UINT32_MAX };
+enum { PIECES_MAX = 3, MOVES = 2, NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
 
 /* A queue between two threads. */
 struct cost_queue {
@@ -129,25 +129,43 @@ static const struct schedule_step *step_at(const struct cost_thread *t, uint32_t
     return &t->rank->step[t->thread->step_first + step];
 }
 
-/* Elements of a chunk of a step. The chunks of scratch count as whole ones; like ranks' chunks,
- * too, since another rank's may be the short ones. */
-static uint64_t chunk_elems(const struct cost *c, const struct schedule_step *step, uint32_t chunk)
+/* All chunks of a step are one message after the other without gaps: they are small, and they
+ * follow each other (PROGRAM_TOGETHER of schedule_program.h). */
+static bool goes_together(const struct cost *c, const struct schedule_step *step)
 {
     const enum schedule_op op = (enum schedule_op)step->op;
     const struct schedule_chunks at = schedule_op_reads(op) ? step->src : step->dst;
+    return step->count > 1 && at.buffer != SCHEDULE_SCRATCH &&
+           at.at / c->chunks == (at.at + step->count - 1) / c->chunks &&
+           c->chunk_elems * c->times.itemsize <= (uint64_t)c->piece_tiles * c->tile_bytes;
+}
+
+/* Elements of `count` chunks of a step. The chunks of scratch count as whole ones; like ranks'
+ * chunks, too, since another rank's may be the short ones. */
+static uint64_t chunk_elems(const struct cost *c, const struct schedule_step *step, uint32_t chunk,
+                            uint32_t count)
+{
+    const enum schedule_op op = (enum schedule_op)step->op;
+    const struct schedule_chunks at = schedule_op_reads(op) ? step->src : step->dst;
+    const uint64_t most = count * c->chunk_elems;
     if (c->alike || at.buffer == SCHEDULE_SCRATCH)
-        return c->chunk_elems;
+        return most;
     const uint64_t first = (at.at + chunk) % c->chunks * c->chunk_elems;
     const uint64_t rest = first < c->block_elems ? c->block_elems - first : 0;
-    return rest < c->chunk_elems ? rest : c->chunk_elems;
+    return rest < most ? rest : most;
 }
 
 /* Bytes of the tile that a thread is at; 0: the chunk has no such tile in this piece. */
 static uint64_t tile_bytes(const struct cost *c, const struct cost_thread *t)
 {
-    const uint64_t bytes = chunk_elems(c, step_at(t, t->step), t->chunk) * c->times.itemsize;
+    const struct schedule_step *const step = step_at(t, t->step);
+    const bool together = goes_together(c, step);
+    if (together ? t->chunk > 0 : t->tile >= c->piece_tiles)
+        return 0;
+    const uint64_t bytes =
+        chunk_elems(c, step, t->chunk, together ? step->count : 1) * c->times.itemsize;
     const uint64_t before = ((uint64_t)t->piece * c->piece_tiles + t->tile) * c->tile_bytes;
-    if (t->tile >= c->piece_tiles || before >= bytes)
+    if (before >= bytes)
         return 0;
     return bytes - before < c->tile_bytes ? bytes - before : c->tile_bytes;
 }
@@ -261,8 +279,10 @@ static uint64_t next_bytes(const struct cost *c, const struct cost_thread *t)
         next.tile = 0;
         next.chunk++;
     }
-    if (next.chunk == step_at(t, t->step)->count) {
-        next.chunk = 0;
+    if (next.chunk == step_at(t, t->step)->count || goes_together(c, step_at(t, t->step))) {
+        if (next.chunk == 0)
+            return tile_bytes(c, &next);
+        next.chunk = next.tile = 0;
         next.step++;
         if (next.step == t->thread->step_count || !t->early[next.step] ||
             !op_loads(c, t, (enum schedule_op)step_at(t, next.step)->op))
@@ -630,7 +650,7 @@ static void note_writers(const struct cost *c, const struct cost_thread *t,
             if (w->thread == NONE)
                 *w = (struct first_writer){t->number, i};
             else if (w->thread != t->number)
-                w->step = 0, w->thread = NONE - 1;
+                w->thread = MANY;
         }
     }
 }

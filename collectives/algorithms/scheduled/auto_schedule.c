@@ -48,34 +48,44 @@ static bool has_places(const struct schedule *schedule, const struct ccl_call *c
                                      : threads <= hw_cubes(call->hw) * hw_pes(call->hw);
 }
 
-/* A candidate's schedule and its estimate. NULL: it cannot be carried out (CW_USAGE), or *error. */
-static struct schedule *estimated(const struct ccl_call *call, const struct candidate *candidate,
-                                  int64_t *ps, struct cw_error *error)
+/* The schedule and its estimate. NULL: it cannot be carried out (CW_USAGE), or *error. */
+static struct schedule *make_estimated(const struct ccl_call *call,
+                                       const struct ccl_algorithm *algorithm, int64_t *ps,
+                                       struct cw_error *error)
 {
-    struct ccl_config ccl = *call->ccl;
-    struct ccl_call own = *call;
     struct ccl_refusal refusal;
-    own.ccl = &ccl;
-    snprintf(ccl.module, sizeof ccl.module, "%s", candidate->algorithm->name);
-    for (uint32_t i = 0; i < candidate->algorithm->parameter_count; i++)
-        ccl.parameter[i] = candidate->algorithm->parameters[i].value;
-    if (candidate->rings > 0)
-        ccl.parameter[SCHEDULED_RINGS] = candidate->rings;
     error->exit_code = CW_USAGE;
-    if (candidate->algorithm->check != NULL && candidate->algorithm->check(&own, &refusal) != CW_OK)
+    if (algorithm->check != NULL && algorithm->check(call, &refusal) != CW_OK)
         return NULL;
-    struct schedule *const schedule = candidate->algorithm->schedule(&own, error);
+    struct schedule *const schedule = algorithm->schedule(call, error);
     if (schedule == NULL)
         return NULL;
-    if (candidate->rings > 1)
-        snprintf(schedule->name, sizeof schedule->name, "%s, %d rings", candidate->algorithm->name,
-                 (int)candidate->rings);
-    const struct schedule_cost_request request = {schedule, &own, scheduled_lanes(call)};
+    const struct schedule_cost_request request = {schedule, call, scheduled_lanes(call)};
     error->exit_code = CW_USAGE;
     if (has_places(schedule, call) && schedule_cost_ps(&request, ps, error) == CW_OK)
         return schedule;
     schedule_free(schedule);
     return NULL;
+}
+
+/* ... of a candidate, as if the configuration named it. */
+static struct schedule *estimated(const struct ccl_call *call, const struct candidate *candidate,
+                                  int64_t *ps, struct cw_error *error)
+{
+    const struct ccl_algorithm *const algorithm = candidate->algorithm;
+    struct ccl_config ccl = *call->ccl;
+    struct ccl_call own = *call;
+    own.ccl = &ccl;
+    snprintf(ccl.module, sizeof ccl.module, "%s", algorithm->name);
+    for (uint32_t i = 0; i < algorithm->parameter_count; i++)
+        ccl.parameter[i] = algorithm->parameters[i].value;
+    if (candidate->rings > 0)
+        ccl.parameter[SCHEDULED_RINGS] = candidate->rings;
+    struct schedule *const schedule = make_estimated(&own, algorithm, ps, error);
+    if (schedule != NULL && candidate->rings > 1)
+        snprintf(schedule->name, sizeof schedule->name, "%s, %d rings", algorithm->name,
+                 (int)candidate->rings);
+    return schedule;
 }
 
 /* Adds to the reason. */
