@@ -606,9 +606,8 @@ struct lp_counts lp_system_count(const struct lp_system *system)
     struct worker_counts alone;
     struct counting counting = {system, system->worker_count, NULL};
     struct lp_counts sum = {0};
-    if (counting.workers > 1)
-        counting.counts = aligned_alloc(_Alignof(struct worker_counts),
-                                        counting.workers * sizeof *counting.counts);
+    counting.counts =
+        aligned_alloc(_Alignof(struct worker_counts), counting.workers * sizeof *counting.counts);
     if (counting.counts == NULL) {
         counting.workers = 1;
         counting.counts = &alone;

@@ -423,6 +423,24 @@ bool lp_plan_stays_in_sip(const struct lp_plan *plan, enum hw_dir dir)
            !is_between_sips(dir);
 }
 
+bool lp_plan_is_alike(const struct lp_plan *plan)
+{
+    return plan->wiring == NULL && plan->laid == NULL && !has_pair(plan);
+}
+
+int64_t lp_plan_least_credit_ps(const struct lp_plan *plan, enum hw_port port)
+{
+    int64_t least_ps = CW_TIME_MAX;
+    for (uint32_t pe = 0; pe < plan->cubes * plan->pes; pe++)
+        for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++) {
+            const size_t at = (size_t)pe * HW_DIR_BUILT_IN + dir;
+            if (is_between_sips(dir) && (enum hw_port)(dir & 3) == port &&
+                plan->peer[at] != UINT32_MAX && plan->credit_ps[at] < least_ps)
+                least_ps = plan->credit_ps[at];
+        }
+    return least_ps;
+}
+
 /* ---- queues that are laid anew --------------------------------------------------------------- */
 
 /* False: out of memory. */

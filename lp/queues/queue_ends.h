@@ -57,6 +57,11 @@ uint32_t lp_queue_exit(const struct lp_plan *plan, uint32_t pe_index, enum hw_di
 bool lp_queue_goes(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, bool sending);
 /* No queue of this direction leaves its SIP. */
 bool lp_plan_stays_in_sip(const struct lp_plan *plan, enum hw_dir dir);
+/* Whether all SIPs have the machine's own queues, and no others. */
+bool lp_plan_is_alike(const struct lp_plan *plan);
+/* Of such a plan: the least latency of a credit to the next SIP behind a port, from any PE;
+ * CW_TIME_MAX: no queue goes there. */
+int64_t lp_plan_least_credit_ps(const struct lp_plan *plan, enum hw_port port);
 
 /* A PE's name of a direction. Without a plan (NULL): the machine's own. */
 const char *lp_dir_name(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
