@@ -15,8 +15,8 @@
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "collectives/runtime/install_plan.h"
-#include "collectives/schedule/msccl_write.h"
-#include "collectives/schedule/msccl_xml.h"
+#include "collectives/msccl/msccl_write.h"
+#include "collectives/msccl/msccl_xml.h"
 #include "collectives/schedule/schedule_check.h"
 #include "lp/layout.h"
 
@@ -180,7 +180,7 @@ static char *xml_of(const struct config *config, const struct schedule *schedule
     if (code == CW_OK)
         code = msccl_read_text("the file", text, *bytes, &again, error);
     if (code == CW_OK)
-        code = schedule_check(again.schedule, config->ccl.n_slots, NULL, error);
+        code = schedule_check(again.schedule, config->ccl.n_slots, NULL, NULL, error);
     schedule_free(again.schedule);
     if (code == CW_OK)
         return text;

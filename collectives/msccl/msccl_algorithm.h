@@ -8,9 +8,6 @@
 
 #include "collectives/algorithm.h"
 
-/* NULL: CW_USAGE with the faults of the file's text, CW_NO_RESOURCE. */
-const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_error *error);
-/* XXH3-64 of the file that it was made of; 0: of none. */
-uint64_t msccl_algorithm_contents(const struct ccl_algorithm *algorithm);
+extern const struct ccl_algorithm_files ccl_msccl;
 
 #endif
