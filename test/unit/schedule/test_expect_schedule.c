@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "collectives/data/input.h"
-#include "collectives/schedule/msccl_write.h"
-#include "collectives/schedule/msccl_xml.h"
+#include "collectives/msccl/msccl_write.h"
+#include "collectives/msccl/msccl_xml.h"
 #include "collectives/schedule/schedule_builder.h"
 #include "collectives/schedule/schedule_check.h"
 #include "collectives/schedule/schedule_values.h"
