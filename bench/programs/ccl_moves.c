@@ -1,8 +1,8 @@
 /*
- * ccl_moves.c: the benches of collectives that move data and reduce nothing: all-gather, broadcast,
- * barrier; each a worker per rank, as in a DDP script, and around it sizes, warm-up, iterations,
- * verification, hash. Sizes are those of a rank's result: an all-gather's result has as many
- * parts as there are ranks. A broadcast's root is rank 0; a barrier has no size.
+ * ccl_moves.c: the benches of collectives that move data and reduce nothing: all-gather,
+ * all-to-all, broadcast, barrier; each a worker per rank, as in a DDP script, and around it sizes,
+ * warm-up, iterations, verification, hash. Sizes are those of a rank's result: an all-gather's
+ * result has as many parts as there are ranks. A broadcast's root is rank 0; a barrier has no size.
  */
 #include <stdio.h>
 
@@ -49,10 +49,15 @@ static void ccl_moves_worker(int rank, void *arg)
         }
         return;
     }
-    struct tensor *input = dist_tensor_zeros(move->n_elem / ranks, options->dtype, &move->policy);
+    const bool swaps = move->collective == CCL_ALL_TO_ALL;
+    struct tensor *input = dist_tensor_zeros(swaps ? move->n_elem : move->n_elem / ranks,
+                                             options->dtype, &move->policy);
     for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
         dist_fill_input(input, move->seed);
-        dist_all_gather(tensor, input);
+        if (swaps)
+            dist_all_to_all(tensor, input);
+        else
+            dist_all_gather(tensor, input);
     }
 }
 
@@ -105,30 +110,43 @@ static int ccl_moves_completed(void *arg, const struct dist_completion *completi
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
 }
 
+/* The share of a rank's result that comes from other ranks. */
+static double share_of_others(enum ccl_collective collective, double ranks)
+{
+    return collective == CCL_ALL_GATHER || collective == CCL_ALL_TO_ALL ? (ranks - 1) / ranks : 1.0;
+}
+
+static struct hw_bound moves_bound(const struct bench_session *session, const struct move *move,
+                                   uint64_t bytes)
+{
+    const struct hw_config *const hw = &session->config->hw;
+    const uint32_t ranks = dist_world_size_of(session->dist);
+    const uint32_t shards = bench_parts(hw, &move->policy);
+    const uint64_t received =
+        move->collective == CCL_ALL_GATHER ? bytes / ranks * (ranks - 1) : bytes;
+    return move->collective == CCL_ALL_TO_ALL ? hw_bound_all_to_all(hw, ranks, shards, bytes)
+           : session->config->ccl.ranks.per_sip > 0
+               ? hw_bound_pes(hw, ranks, received, false)
+               : hw_bound_leaders(hw, ranks, shards, received, false);
+}
+
 static int ccl_moves_run_size(struct bench_session *session, uint64_t n_elem,
                               struct cw_error *error)
 {
     const enum ccl_collective collective = session->program->does;
     const struct run_options *options = session->options;
-    const struct hw_config *hw = &session->config->hw;
-    const uint32_t ranks = dist_world_size_of(session->dist);
-    const double n = ranks;
     struct move move = {.session = session,
                         .collective = collective,
                         .n_elem = n_elem,
                         .policy = dist_policy(session->dist)};
-    struct result_row *row = bench_add_row(session, ccl_collective_name(collective), n_elem,
-                                           collective == CCL_ALL_GATHER ? (n - 1) / n : 1.0, error);
+    struct result_row *row =
+        bench_add_row(session, ccl_collective_name(collective), n_elem,
+                      share_of_others(collective, dist_world_size_of(session->dist)), error);
     if (row == NULL)
         return error->exit_code;
     move.row = session->result->row_count - 1;
     move.seed = bench_seed(session, &move.policy, n_elem);
-    const uint64_t received =
-        collective == CCL_ALL_GATHER ? row->bytes / ranks * (ranks - 1) : row->bytes;
-    bench_set_bound(
-        row, session->config->ccl.ranks.per_sip > 0
-                 ? hw_bound_pes(hw, ranks, received, false)
-                 : hw_bound_leaders(hw, ranks, bench_parts(hw, &move.policy), received, false));
+    bench_set_bound(row, moves_bound(session, &move, row->bytes));
     if (options->verify_data && collective != CCL_BARRIER)
         row->wrong = 0;
     session->own = &move;
@@ -157,7 +175,8 @@ static int check_size(const struct bench_session *session, uint64_t n_elem, stru
                                   .n_elem = n_elem / parts,
                                   .dtype = (enum lp_dtype)session->options->dtype,
                                   .math = LP_MATH_SUM};
-    const uint64_t tensors = n_elem + (collective == CCL_ALL_GATHER ? call.n_elem : 0);
+    const bool has_input = collective == CCL_ALL_GATHER || collective == CCL_ALL_TO_ALL;
+    const uint64_t tensors = n_elem + (has_input ? call.n_elem : 0);
     const int code = dist_check_call(config, &call, error);
     return code == CW_OK ? bench_check_hbm(session, tensors * tl_itemsize(call.dtype), error)
                          : code;
@@ -184,6 +203,12 @@ static int run_barrier(struct bench_session *session, struct cw_error *error)
 const struct bench_program bench_ccl_all_gather = {.name = "ccl_all_gather",
                                                    .collective = true,
                                                    .does = CCL_ALL_GATHER,
+                                                   .takes = {"input", "bytes-per-rank"},
+                                                   .prepare = ccl_moves_prepare,
+                                                   .run = ccl_moves_run};
+const struct bench_program bench_ccl_all_to_all = {.name = "ccl_all_to_all",
+                                                   .collective = true,
+                                                   .does = CCL_ALL_TO_ALL,
                                                    .takes = {"input", "bytes-per-rank"},
                                                    .prepare = ccl_moves_prepare,
                                                    .run = ccl_moves_run};

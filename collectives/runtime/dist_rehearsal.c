@@ -58,7 +58,7 @@ static int place_tensors(struct rehearsal *r, uint32_t rank, struct cw_error *er
     const bool scatters = r->call->collective == CCL_REDUCE_SCATTER;
     const bool gathers = r->call->collective == CCL_ALL_GATHER;
     r->made = rank + 1;
-    if (scatters || gathers) {
+    if (scatters || gathers || r->call->collective == CCL_ALL_TO_ALL) {
         r->others[rank] = place_tensor(r, rank, n_elem, error);
         if (r->others[rank] == NULL)
             return error->exit_code;

@@ -26,18 +26,24 @@ struct moves_comparison {
     struct moves_part *parts; /* [workers] */
 };
 
-/* Compares a shard's elements at + 0 .. n_elem - 1 with the input of rank `from`. */
-static int expect_moves_compare(const struct moves_comparison *comparison, uint32_t rank,
-                                uint32_t shard, uint32_t from, uint64_t at, struct moves_part *part)
+/* Elements of a rank's shard, and the input that they should be: where it begins in a rank's. */
+struct moved_block {
+    uint32_t rank, shard, from;
+    uint64_t at, from_at, count;
+};
+
+static int expect_moves_compare(const struct moves_comparison *comparison,
+                                const struct moved_block *block, struct moves_part *part)
 {
     _Alignas(16) uint8_t found[STEP * 4], expected[STEP * 4];
     const struct expect_moves *const moves = comparison->moves;
     const size_t itemsize = dtype_bytes(moves->dtype);
-    const uint64_t first = input_first(from, moves->shards, shard, moves->n_elem);
-    for (uint64_t done = 0; done < moves->n_elem;) {
-        const uint64_t left = moves->n_elem - done, count = left < STEP ? left : STEP;
-        const int code =
-            comparison->read(comparison->arg, rank, shard, at + done, count, found, &part->error);
+    const uint64_t first =
+        input_first(block->from, moves->shards, block->shard, moves->n_elem) + block->from_at;
+    for (uint64_t done = 0; done < block->count;) {
+        const uint64_t left = block->count - done, count = left < STEP ? left : STEP;
+        const int code = comparison->read(comparison->arg, block->rank, block->shard,
+                                          block->at + done, count, found, &part->error);
         if (code != CW_OK)
             return code;
         input_fill(moves->dtype, moves->seed, first + done, expected, count);
@@ -48,15 +54,23 @@ static int expect_moves_compare(const struct moves_comparison *comparison, uint3
     return CW_OK;
 }
 
-/* A shard of a rank; of an all-gather it has all ranks' inputs. */
+/* A shard of a rank. Of an all-gather it has all ranks' inputs; of an all-to-all, the block of each
+ * rank's input that is for this one. */
 static int compare_shard(const struct moves_comparison *comparison, uint32_t rank, uint32_t shard,
                          struct moves_part *part)
 {
     const struct expect_moves *const moves = comparison->moves;
-    const bool gathers = moves->collective == CCL_ALL_GATHER;
-    for (uint32_t i = 0; i < (gathers ? moves->ranks : 1); i++) {
-        const int code = expect_moves_compare(comparison, rank, shard, gathers ? i : moves->root,
-                                              i * moves->n_elem, part);
+    const bool whole = moves->collective == CCL_BROADCAST;
+    const bool swaps = moves->collective == CCL_ALL_TO_ALL;
+    const uint64_t count = swaps ? moves->n_elem / moves->ranks : moves->n_elem;
+    for (uint32_t i = 0; i < (whole ? 1 : moves->ranks); i++) {
+        const struct moved_block block = {.rank = rank,
+                                          .shard = shard,
+                                          .from = whole ? moves->root : i,
+                                          .at = i * count,
+                                          .from_at = swaps ? rank * count : 0,
+                                          .count = count};
+        const int code = expect_moves_compare(comparison, &block, part);
         if (code != CW_OK)
             return code;
     }
