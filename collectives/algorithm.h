@@ -21,8 +21,8 @@ enum ccl_collective {
     CCL_ALL_GATHER,
     CCL_BROADCAST,
     CCL_BARRIER,
-    CCL_ALL_TO_ALL,
-    CCL_MATMUL, /* no collective: each cube's own matrix product (matmul.h) */
+    CCL_ALL_TO_ALL, /* block s of rank r's output is block r of rank s's input */
+    CCL_MATMUL,     /* no collective: each cube's own matrix product (matmul.h) */
     CCL_COLLECTIVES
 };
 const char *ccl_collective_name(enum ccl_collective collective); /* "all_reduce" */

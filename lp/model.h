@@ -34,7 +34,9 @@ struct lp_config {
     enum hw_memory slots; /* memory of the receive rings: TCM, HBM or SRAM */
     bool poll;            /* a kernel that waits polls; else it sleeps */
     bool credit_blocks;   /* a receive returns when its credit has been emitted */
-    uint32_t n_slots, slot_bytes;
+    uint32_t n_slots;
+    uint32_t slot_bytes;  /* the most bytes of a tile */
+    uint32_t slot_stride; /* from one slot to the next; 0: slot_bytes */
     uint32_t credit_bytes;
     uint32_t vc_chunk_bytes;
     uint32_t vc_weight[HW_VCS];
@@ -110,7 +112,12 @@ struct lp_model {
     const struct lp_plan *plan[1 + LP_PLANS]; /* [lp_pe.plan]; [0]: NULL */
     const struct lp_plan *named;              /* by the latest installation; NULL: there was none */
     int64_t issue_ps[ISSUES];                 /* [enum tl_issue] without jitter. Owner: tl_cost.c */
-    uint8_t first_step; /* of a call without operands in memory: enum tl_step. Likewise */
+    uint8_t first_step;         /* of a call without operands in memory: enum tl_step. Likewise */
+    bool slot_access;           /* a tile's write into its slot costs (hw_slot_ps()) */
+    bool slot_read;             /* and so does its read there. Owner: layout.c */
+    enum hw_memory tile_memory; /* where received tiles are read as operands; TCM with slot_access,
+                                   since the receive has read them. Owner: layout.c */
+    int64_t start_ps;           /* no kernel of the batch starts earlier. Owner: system.c */
     struct lp_emitted emit;
     struct lp_launches launches;
 };
@@ -161,15 +168,16 @@ struct lp_call {
     uint8_t dir, math, dtype, memory, slice;
     uint8_t operand; /* next operand to load from a slot, 0 or 1 */
     uint32_t bytes;
-    uint32_t tile;  /* next tile of that operand */
-    uint16_t dirs;  /* of a receive: the directions that it still takes a tile from */
-    uint8_t move;   /* of a load, store, copy: index in lp_context.move */
-    uint8_t tag;    /* of a notification; of a fork: the streams */
-    uint32_t peer;  /* global index; of dot: its inner dimension; of recv_async, wait: the tile */
-    uint32_t rows;  /* of dot */
-    uint8_t waited; /* enum lp_wait: the reason of its latest wait */
-    uint8_t dims;   /* of a tile: as struct lp_op has it; 0: one dimension */
-    uint8_t reserved[2];
+    uint32_t tile;   /* next tile of that operand */
+    uint16_t dirs;   /* of a receive: the directions that it still takes a tile from */
+    uint8_t move;    /* of a load, store, copy: index in lp_context.move */
+    uint8_t tag;     /* of a notification; of a fork: the streams */
+    uint32_t peer;   /* global index; of dot: its inner dimension; of recv_async, wait: the tile */
+    uint32_t rows;   /* of dot */
+    uint8_t waited;  /* enum lp_wait: the reason of its latest wait */
+    uint8_t dims;    /* of a tile: as struct lp_op has it; 0: one dimension */
+    uint8_t reading; /* of a receive, with slot access: 1 + the direction of the tile that it */
+    uint8_t reading_seq; /* has read, or reads; and the tile's number, modulo 256 */
     int64_t start_ps;
     int64_t until_ps; /* recv_all: when the last credit so far has been emitted */
     struct lp_operand a;
@@ -367,7 +375,8 @@ struct lp_transfer {
     uint8_t port;   /* by which it enters the LP: a port; from outside a SIP: an outlet */
     uint8_t exit;   /* outlet by which it must leave the first SIP, or HW_OUTLET_NONE */
     uint8_t reserved[2];
-    uint32_t order; /* puts and notifications: number among those from src to dst; loads: bytes */
+    uint32_t order; /* puts and notifications: number among those from src to dst; loads: bytes; of
+                       a tile, with slot access: its bytes */
 };
 _Static_assert(sizeof(struct lp_transfer) == 40, "72 bytes with the event's header");
 

@@ -293,7 +293,7 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
 int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error)
 {
     const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
-    if (bytes <= session->config->ccl.slot_bytes)
+    if (bytes <= ccl_tile_bytes(&session->config->ccl))
         return CW_OK;
     return cw_error_set(
         error, CW_USAGE,

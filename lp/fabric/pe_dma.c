@@ -236,6 +236,8 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_run 
         transfer->kind = op->kind == LP_DMA_TILE ? LP_TRANSFER_TILE : LP_TRANSFER_CREDIT;
         transfer->dir = (uint8_t)peer_dir;
         transfer->memory = (uint8_t)m->config.slots;
+        if (__builtin_expect(m->slot_access, 0) && op->kind == LP_DMA_TILE)
+            transfer->order = op->bytes;
         transfer->exit = (uint8_t)lp_queue_exit(plan, transfer->src, (enum hw_dir)op->dir);
         return;
     }
@@ -372,7 +374,8 @@ static void become_transfer_of_load(struct lp_run *run, const struct lp_load *lo
                                     struct lp_transfer *transfer)
 {
     if (load->kind != LP_DMA_PUT) {
-        const struct hw_dma_op op = {.seq = load->seq,
+        const struct hw_dma_op op = {.bytes = load->bytes,
+                                     .seq = load->seq,
                                      .kind = load->kind,
                                      .dir = load->owner,
                                      .memory = (uint8_t)(load->to << 4)};

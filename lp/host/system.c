@@ -505,8 +505,19 @@ bool lp_system_is_cut_short(const struct lp_system *system)
     return system->engine_failed && cw_failed_event(system->sim) == NULL;
 }
 
+/* With launch_together, the kernels of the batch start when the last launch message has come. */
+static bool set_start(struct lp_system *system)
+{
+    const int64_t way_ps =
+        system->model.hw.launch_together ? lp_control_way_ps(&system->control, &system->model) : 0;
+    system->model.start_ps = system->times.submitted_ps + way_ps;
+    return way_ps >= 0;
+}
+
 int lp_system_drain(struct lp_system *system, struct cw_error *error)
 {
+    if (!set_start(system))
+        return cw_error_memory(error, "the control messages");
     int code = lp_control_inject(&system->control, &system->model, system->sim,
                                  system->times.submitted_ps, error);
     if (code == CW_OK)

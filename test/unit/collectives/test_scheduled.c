@@ -135,6 +135,9 @@ static const struct {
     {"torus_rs_ag", "mesh_2d_no_wrap", 256, false, true},
     {"torus_rs_ag", "ring_1d", 256, false, true},
     {"torus_rs_ag", "switch", 100, false, true},
+    {"torus_rs_ag", "torus_3d", 256, false, true},
+    {"torus_reduce_scatter", "torus_3d", 100, false, true},
+    {"torus_all_gather", "torus_3d", 100, false, true},
     {"torus_reduce_scatter", "torus_2d", 100, false, true},
     {"torus_reduce_scatter", "mesh_2d_no_wrap", 100, false, true},
     {"torus_all_gather", "torus_2d", 100, false, true},
@@ -190,8 +193,9 @@ static void steps_are_as_few_as_should_be(void **state)
         uint32_t ranks, depth;
     } wanted[] = {
         {"torus_rs_ag", "torus_2d", 64, 16},     {"torus_rs_ag", "mesh_2d_no_wrap", 64, 28},
-        {"direct_rs_ag", "switch", 16, 2},       {"halving_doubling", "switch", 64, 12},
-        {"recursive_doubling", "switch", 64, 6}, {"recursive_doubling", "switch", 65, 7},
+        {"torus_rs_ag", "torus_3d", 64, 12},     {"direct_rs_ag", "switch", 16, 2},
+        {"halving_doubling", "switch", 64, 12},  {"recursive_doubling", "switch", 64, 6},
+        {"recursive_doubling", "switch", 65, 7},
     };
     static const int64_t parameter[2];
     for (size_t i = 0; i < COUNT_OF(wanted); i++) {
