@@ -136,11 +136,43 @@ static uint32_t add_option(struct load *load, const char *option, const char *te
                                             &(struct config_source){.name = copy, .any_key = true});
 }
 
+/* The entry of an MSCCL XML file that an option names, as ccl.yaml would have it: a/ring.xml is
+ * called ring_xml. */
+static void apply_xml_option(struct load *load, uint32_t source, const char *path)
+{
+    char name[CCL_NAME_BYTES], text[2048];
+    const char *const slash = strrchr(path, '/');
+    size_t n = 0;
+    for (const char *at = slash != NULL ? slash + 1 : path; *at != '\0' && n + 1 < sizeof name;
+         at++)
+        name[n++] = strchr("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-", *at)
+                        ? *at
+                        : '_';
+    name[n] = '\0';
+    n = (size_t)snprintf(text, sizeof text,
+                         "{defaults: {algorithm: %s}, algorithms: {%s: {module: '%s', topology: "
+                         "none, mapper: leader_only, validator: single_shard_per_rank}}}",
+                         name, name, path);
+    const struct config_node *const root =
+        n < sizeof text && is_printable(path) && strchr(path, '\'') == NULL
+            ? config_parse(&load->loader, source, text, n)
+            : NULL;
+    if (root != NULL)
+        config_apply_file(&load->loader, load->tree, source, root);
+    else
+        config_error(&load->loader, (struct config_place){.source = source},
+                     "expected a path of letters, digits and some other characters");
+}
+
 static void apply_algorithm_option(struct load *load, const char *name)
 {
     const uint32_t source = add_option(load, "--algorithm", name);
     if (source == 0)
         return;
+    if (ccl_is_xml(name)) {
+        apply_xml_option(load, source, name);
+        return;
+    }
     const struct config_node node = {
         .kind = CONFIG_SCALAR, .place = {.source = source}, .text = name, .bytes = strlen(name)};
     config_apply_path(&load->loader, load->tree, source, "defaults.algorithm", &node);
