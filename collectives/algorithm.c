@@ -192,6 +192,11 @@ uint32_t ccl_algorithm_peers(const struct ccl_algorithm *algorithm, const struct
     return algorithm->machine.peers != NULL ? algorithm->machine.peers(call) : 0;
 }
 
+uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots)
+{
+    return msccl_algorithm_slots(algorithm, n_slots);
+}
+
 uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm)
 {
     return msccl_algorithm_contents(algorithm);

@@ -143,6 +143,9 @@ const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
 /* ... that carries out a call, and why if it was chosen; choice may be NULL. NULL: as above. */
 const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct ccl_choice *choice,
                                              struct cw_error *error);
+/* Slots of a ring that a schedule needs, at least n_slots and in powers of two times it; n_slots,
+ * if no number will do, or the algorithm is no file. */
+uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots);
 /* XXH3-64 of the MSCCL XML file that it was made of; 0: of none. */
 uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm);
 /* Queues are those that the machine is built with: no logical topology, no neighbors() hook. */

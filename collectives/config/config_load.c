@@ -354,6 +354,25 @@ static struct config *config_create(void)
     return config;
 }
 
+/* The steps of an MSCCL XML file may send more chunks than rings have slots before they receive.
+ * Then the bytes of a ring are cut into more slots. */
+static void cut_rings(struct ccl_config *ccl)
+{
+    enum { SLOT_BYTES_MIN = 64 };
+    struct cw_error ignored; /* a file that cannot be read is told when it is to run */
+    const struct ccl_algorithm *const algorithm =
+        ccl_is_xml(ccl->module) ? ccl_algorithm_load(ccl->module, &ignored) : NULL;
+    const uint32_t needed =
+        algorithm != NULL ? ccl_algorithm_slots(algorithm, ccl->n_slots) : ccl->n_slots;
+    const uint64_t slot_bytes =
+        (uint64_t)ccl->n_slots * ccl->slot_bytes / needed / SLOT_BYTES_MIN * SLOT_BYTES_MIN;
+    if (needed == ccl->n_slots || slot_bytes == 0)
+        return;
+    ccl->slots_asked = ccl->n_slots;
+    ccl->n_slots = needed;
+    ccl->slot_bytes = (uint32_t)slot_bytes;
+}
+
 int config_load(const struct config_request *request, struct config **out,
                 struct config_errors *errors)
 {
@@ -372,6 +391,7 @@ int config_load(const struct config_request *request, struct config **out,
     int result = CW_OK;
     if (errors->count + errors->dropped == 0 && !no_memory) {
         config_fill(config);
+        cut_rings(&config->ccl);
         config_check_rings(config, errors);
         result = config_digest(config);
     }

@@ -12,11 +12,13 @@
 #include "collectives/schedule/msccl_xml.h"
 #include "collectives/schedule/schedule_check.h"
 #include "collectives/schedule/schedule_kernel.h"
+#include "collectives/schedule/schedule_rings.h"
 
 struct loaded {
     struct ccl_algorithm algorithm;
     struct stat stat; /* of the file when it was read */
     uint64_t contents;
+    uint32_t slots_for, slots; /* the latest answer of msccl_algorithm_slots() */
     char *path, *name;
     struct loaded *next;
 };
@@ -104,6 +106,39 @@ const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_error *e
         if (strcmp(at->path, path) == 0 && same_file(&at->stat, &now))
             return &at->algorithm;
     return load_file(path, &now, error);
+}
+
+/* The least number of slots that will do; n_slots: none will. */
+static uint32_t slots_of(const struct schedule *schedule, uint32_t n_slots)
+{
+    enum { SLOTS_MAX = 65536 };
+    struct schedule_faults faults = {0};
+    struct schedule_graph *const graph = schedule_graph_create(schedule, &faults);
+    uint32_t slots = n_slots;
+    if (graph != NULL && graph->ordered == graph->steps)
+        while (slots <= SLOTS_MAX && schedule_rings_tiles(graph, slots) == 0)
+            slots *= 2;
+    schedule_graph_free(graph);
+    schedule_faults_free(&faults);
+    return slots <= SLOTS_MAX ? slots : n_slots;
+}
+
+uint32_t msccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots)
+{
+    for (struct loaded *at = all_loaded; at != NULL; at = at->next) {
+        struct msccl_file file;
+        struct cw_error ignored;
+        if (&at->algorithm != algorithm)
+            continue;
+        if (at->slots_for != n_slots && msccl_read(at->path, &file, &ignored) == CW_OK) {
+            const bool sound = schedule_check(file.schedule, 0, NULL, &ignored) == CW_OK;
+            at->slots = sound ? slots_of(file.schedule, n_slots) : n_slots;
+            at->slots_for = n_slots;
+            schedule_free(file.schedule);
+        }
+        return at->slots_for == n_slots ? at->slots : n_slots;
+    }
+    return n_slots;
 }
 
 uint64_t msccl_algorithm_contents(const struct ccl_algorithm *algorithm)

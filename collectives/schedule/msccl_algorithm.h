@@ -10,6 +10,8 @@
 
 /* NULL: CW_USAGE with the faults of the file's text, CW_NO_RESOURCE. */
 const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_error *error);
+/* As ccl_algorithm_slots(). */
+uint32_t msccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots);
 /* XXH3-64 of the file that it was made of; 0: of none. */
 uint64_t msccl_algorithm_contents(const struct ccl_algorithm *algorithm);
 
