@@ -15,8 +15,8 @@
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "collectives/runtime/install_plan.h"
-#include "collectives/schedule/msccl_write.h"
-#include "collectives/schedule/msccl_xml.h"
+#include "collectives/msccl/msccl_write.h"
+#include "collectives/msccl/msccl_xml.h"
 #include "collectives/schedule/schedule_check.h"
 #include "lp/layout.h"
 

@@ -2,14 +2,14 @@
  * msccl_algorithm.c: the files that were read, and the hooks of their algorithms
  * (msccl_algorithm.h).
  */
-#include "collectives/schedule/msccl_algorithm.h"
+#include "collectives/msccl/msccl_algorithm.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "collectives/schedule/msccl_xml.h"
+#include "collectives/msccl/msccl_xml.h"
 #include "collectives/schedule/schedule_check.h"
 #include "collectives/schedule/schedule_kernel.h"
 #include "collectives/schedule/schedule_rings.h"
@@ -25,6 +25,8 @@ struct loaded {
 
 /* The latest first. Never freed: results and messages name their algorithms until the end. */
 static struct loaded *all_loaded;
+
+static const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_error *error);
 
 /* The schedule hook: the file that is configured. */
 static struct schedule *msccl_schedule(const struct ccl_call *call, struct cw_error *error)
@@ -94,7 +96,7 @@ static const struct ccl_algorithm *load_file(const char *path, const struct stat
     return &loaded->algorithm;
 }
 
-const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_error *error)
+static const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_error *error)
 {
     struct stat now;
     if (stat(path, &now) != 0) {
@@ -123,7 +125,7 @@ static uint32_t slots_of(const struct schedule *schedule, uint32_t n_slots)
     return slots <= SLOTS_MAX ? slots : n_slots;
 }
 
-uint32_t msccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots)
+static uint32_t msccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots)
 {
     for (struct loaded *at = all_loaded; at != NULL; at = at->next) {
         struct msccl_file file;
@@ -141,10 +143,13 @@ uint32_t msccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n
     return n_slots;
 }
 
-uint64_t msccl_algorithm_contents(const struct ccl_algorithm *algorithm)
+static uint64_t msccl_algorithm_contents(const struct ccl_algorithm *algorithm)
 {
     for (const struct loaded *at = all_loaded; at != NULL; at = at->next)
         if (&at->algorithm == algorithm)
             return at->contents;
     return 0;
 }
+
+const struct ccl_algorithm_files ccl_msccl = {
+    .load = msccl_algorithm, .slots = msccl_algorithm_slots, .contents = msccl_algorithm_contents};
