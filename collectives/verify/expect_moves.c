@@ -26,24 +26,23 @@ struct moves_comparison {
     struct moves_part *parts; /* [workers] */
 };
 
-/* Elements of a rank's shard, and the input that they should be: where it begins in a rank's. */
-struct moved_block {
-    uint32_t rank, shard, from;
-    uint64_t at, from_at, count;
+/* Elements of a shard of the result, and those of a rank's input that they must be. */
+struct moved {
+    uint32_t from;          /* rank */
+    uint64_t at, to, count; /* the first of the input's shard, and of the result's; how many */
 };
 
-static int expect_moves_compare(const struct moves_comparison *comparison,
-                                const struct moved_block *block, struct moves_part *part)
+static int expect_moves_compare(const struct moves_comparison *comparison, uint32_t rank,
+                                uint32_t shard, struct moved moved, struct moves_part *part)
 {
     _Alignas(16) uint8_t found[STEP * 4], expected[STEP * 4];
     const struct expect_moves *const moves = comparison->moves;
     const size_t itemsize = dtype_bytes(moves->dtype);
-    const uint64_t first =
-        input_first(block->from, moves->shards, block->shard, moves->n_elem) + block->from_at;
-    for (uint64_t done = 0; done < block->count;) {
-        const uint64_t left = block->count - done, count = left < STEP ? left : STEP;
-        const int code = comparison->read(comparison->arg, block->rank, block->shard,
-                                          block->at + done, count, found, &part->error);
+    const uint64_t first = input_first(moved.from, moves->shards, shard, moves->n_elem) + moved.at;
+    for (uint64_t done = 0; done < moved.count;) {
+        const uint64_t left = moved.count - done, count = left < STEP ? left : STEP;
+        const int code = comparison->read(comparison->arg, rank, shard, moved.to + done, count,
+                                          found, &part->error);
         if (code != CW_OK)
             return code;
         input_fill(moves->dtype, moves->seed, first + done, expected, count);
@@ -54,23 +53,26 @@ static int expect_moves_compare(const struct moves_comparison *comparison,
     return CW_OK;
 }
 
-/* A shard of a rank. Of an all-gather it has all ranks' inputs; of an all-to-all, the block of each
- * rank's input that is for this one. */
+/* The i-th block of a rank's result. */
+static struct moved moved_block(const struct expect_moves *moves, uint32_t rank, uint32_t i)
+{
+    const uint64_t n = moves->n_elem, block = n / moves->ranks;
+    if (moves->collective == CCL_ALL_GATHER)
+        return (struct moved){.from = i, .to = i * n, .count = n};
+    if (moves->collective == CCL_ALL_TO_ALL)
+        return (struct moved){.from = i, .at = rank * block, .to = i * block, .count = block};
+    return (struct moved){.from = moves->root, .count = n};
+}
+
+/* A shard of a rank; of an all-gather and an all-to-all it has blocks of all ranks' inputs. */
 static int compare_shard(const struct moves_comparison *comparison, uint32_t rank, uint32_t shard,
                          struct moves_part *part)
 {
     const struct expect_moves *const moves = comparison->moves;
-    const bool whole = moves->collective == CCL_BROADCAST;
-    const bool swaps = moves->collective == CCL_ALL_TO_ALL;
-    const uint64_t count = swaps ? moves->n_elem / moves->ranks : moves->n_elem;
-    for (uint32_t i = 0; i < (whole ? 1 : moves->ranks); i++) {
-        const struct moved_block block = {.rank = rank,
-                                          .shard = shard,
-                                          .from = whole ? moves->root : i,
-                                          .at = i * count,
-                                          .from_at = swaps ? rank * count : 0,
-                                          .count = count};
-        const int code = expect_moves_compare(comparison, &block, part);
+    const uint32_t blocks = moves->collective == CCL_BROADCAST ? 1 : moves->ranks;
+    for (uint32_t i = 0; i < blocks; i++) {
+        const int code =
+            expect_moves_compare(comparison, rank, shard, moved_block(moves, rank, i), part);
         if (code != CW_OK)
             return code;
     }

@@ -71,9 +71,6 @@ static int pairwise_check(const struct ccl_call *call, struct ccl_refusal *refus
 {
     const uint32_t places = hw_cubes(call->hw) * hw_pes(call->hw), ranks = call->world_size;
     const struct sharing sharing = share_steps(call);
-    if (call->n_elem % ranks != 0)
-        return ccl_refuse(refusal, NULL, "all_to_all: %llu elements are no multiple of %u ranks",
-                          (unsigned long long)call->n_elem, ranks);
     if (sharing.in_pairs && peers_in_pairs(ranks, sharing.threads) > PEERS_MAX) {
         (void)ccl_refuse(refusal, "defaults.mapper",
                          "%s: each PE exchanges its shard's blocks with %u other ranks by queues "
