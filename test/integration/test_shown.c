@@ -113,18 +113,16 @@ static void a_drawing_shows_the_topology_as_it_is(void **state)
     }
 }
 
-/* Two rings of three: each has two lines between neighbours and two short ones. Three switches:
- * each has a line with two drops, and a box. */
+/* 16 nodes of 8 SIPs: a line with 8 drops joins the SIPs of each. 8 switches for 16 SIPs: each is a
+ * line with 16 drops, and a box. */
 static void a_drawing_shows_levels_and_layers(void **state)
 {
     (void)state;
-    struct run_output output = run_line(0, "topo --set system.sips.count=6 --set "
-                                           "'system.sips.topology=[{ring_1d: 3}, {switch: 2}]' "
-                                           "--svg -");
-    assert_int_equal(count_of(output.out, "<line class=\"l1\""), 2 * 4 + 1);
-    assert_int_equal(count_of(output.out, "<line class=\"l2\""), 3 * 3 + 1);
-    assert_int_equal(count_of(output.out, "<rect class=\"switch\""), 3);
-    assert_non_null(strstr(output.out, "6 SIPs, levels, 3 x 2</text>"));
+    struct run_output output = run_line(0, "topo --preset rail_128 --svg -");
+    assert_int_equal(count_of(output.out, "<line class=\"l1\""), 16 * 9 + 1);
+    assert_int_equal(count_of(output.out, "<line class=\"l2\""), 8 * 17 + 1);
+    assert_int_equal(count_of(output.out, "<rect class=\"switch\""), 8);
+    assert_non_null(strstr(output.out, "128 SIPs, levels, 8 x 16</text>"));
     run_output_free(&output);
     output = run_line(0, "topo --set system.sips.count=12 --set system.sips.topology=torus_3d");
     assert_non_null(strstr(output.out, "SIPs         12, torus_3d of 3 x 2 x 2\n"
