@@ -175,12 +175,12 @@ void logical_neighbours(const struct logical *logical, uint32_t rank, struct lp_
 }
 
 void logical_neighbours_of(const struct ccl_algorithm *algorithm, const struct logical *logical,
-                           uint32_t rank, struct lp_neighbours *out)
+                           const int64_t *parameter, uint32_t rank, struct lp_neighbours *out)
 {
     logical_neighbours(logical, rank, out);
     struct lp_neighbours map = *out;
     if (algorithm->neighbors != NULL &&
-        algorithm->neighbors(rank, logical->ranks, &map) == CCL_NEIGHBORS_CHANGED)
+        algorithm->neighbors(rank, logical->ranks, parameter, &map) == CCL_NEIGHBORS_CHANGED)
         *out = map;
 }
 

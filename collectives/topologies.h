@@ -37,9 +37,9 @@ const char *logical_name_at(uint32_t number);
 
 /* The directions of a rank, sorted as enum hw_dir is. */
 void logical_neighbours(const struct logical *logical, uint32_t rank, struct lp_neighbours *out);
-/* The same, as the algorithm's neighbors() hook leaves them. */
+/* The same, as the algorithm's neighbors() hook leaves them, with its parameters. */
 void logical_neighbours_of(const struct ccl_algorithm *algorithm, const struct logical *logical,
-                           uint32_t rank, struct lp_neighbours *out);
+                           const int64_t *parameter, uint32_t rank, struct lp_neighbours *out);
 /* Most directions that a rank has and receives in. */
 uint32_t logical_rings_max(const struct logical *logical);
 

@@ -35,6 +35,15 @@ struct hw_link_class {
     struct hw_rate rate;
 };
 
+/* What a tile's write into its slot takes, and its read from there (HARDWARE.md, "Slot access").
+ * rate.den == 0: not asked for; the tile takes the way to the memory like any other data. */
+struct hw_slot_access {
+    int64_t overhead_ps;
+    struct hw_rate rate;
+    bool write_only; /* the read costs nothing */
+};
+enum { HW_SLOT_MEMORIES = 3 };
+
 /*
  * Topologies that are products of dimensions (hw/topology/sip_dims.h): SIPs whose coordinates
  * differ in one dimension alone are joined as it says. The SIP's number is the sum of its
@@ -80,8 +89,12 @@ struct hw_config {
     struct hw_rate fetch_store;
     struct hw_rate math_cycle, gemm_cycle; /* per cycle */
     uint32_t math_lanes;
+    bool math_free_operands; /* PE_FETCH_STORE takes no time for PE_MATH */
     uint32_t gemm_m, gemm_n, gemm_k;
     uint64_t mmu_page_bytes;
+    struct hw_slot_access slot_access[HW_SLOT_MEMORIES]; /* [enum hw_memory] */
+    bool launch_together;     /* kernels of one batch of launches start at one instant */
+    int64_t launch_static_ps; /* at the start of each kernel, before its first call */
 
     /* the time that single operations take beyond that, in blocks of a PE and on links */
     bool jittered; /* any of them; lp/layout.c sets it: most machines have none */

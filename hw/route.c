@@ -211,3 +211,32 @@ int64_t hw_path_ps(const struct hw_config *hw, struct hw_place from, struct hw_p
     hw_path_walk(hw, from, to, memory, exit, add_cost, &cost);
     return cost.ps + cost.ser_ps_max;
 }
+
+/* The link between a PE and a bank of its cube takes as long as the slowest on the way. */
+static int64_t bank_link_ps(const struct hw_config *hw, uint32_t pe, enum hw_memory memory,
+                            uint64_t bytes)
+{
+    const int64_t to_router_ps = hw_ser_ps(&hw->link[HW_LINK_PE_NOC], bytes);
+    const int64_t to_bank_ps =
+        hw_ser_ps(&hw->link[memory == HW_MEMORY_HBM ? HW_LINK_HBM : HW_LINK_SRAM], bytes);
+    const bool is_here = memory == HW_MEMORY_HBM || hw_pe_router(hw, pe) == hw_centre_router(hw);
+    const int64_t noc_ps = is_here ? 0 : hw_ser_ps(&hw->link[HW_LINK_NOC], bytes);
+    const int64_t slower_ps = to_router_ps > to_bank_ps ? to_router_ps : to_bank_ps;
+    return slower_ps > noc_ps ? slower_ps : noc_ps;
+}
+
+int64_t hw_slot_ps(const struct hw_config *hw, uint32_t pe, enum hw_memory memory, uint64_t bytes)
+{
+    const struct hw_slot_access *const access = &hw->slot_access[memory];
+    return access->overhead_ps + hw_rate_ps(access->rate, bytes) +
+           (memory == HW_MEMORY_TCM ? 0 : bank_link_ps(hw, pe, memory, bytes));
+}
+
+int64_t hw_tile_ps(const struct hw_config *hw, struct hw_place from, struct hw_place to,
+                   enum hw_memory slots, uint32_t exit, uint64_t bytes)
+{
+    if (!hw_has_slot_access(hw, slots))
+        return hw_path_ps(hw, from, to, slots, exit, bytes);
+    return hw_path_ps(hw, from, to, HW_MEMORY_NONE, exit, bytes) +
+           hw_slot_ps(hw, to.pe, slots, bytes);
+}

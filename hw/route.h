@@ -13,6 +13,7 @@
 #include "hw/topology/topology.h"
 
 enum hw_memory { HW_MEMORY_TCM, HW_MEMORY_HBM, HW_MEMORY_SRAM, HW_MEMORY_NONE };
+_Static_assert((int)HW_SLOT_MEMORIES == HW_MEMORY_NONE, "every memory may hold slots");
 
 /* Outlet by which a transfer in `sip` leaves it towards `to_sip` (another one). */
 static inline uint32_t hw_route_sip(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
@@ -89,5 +90,18 @@ void hw_path_walk(const struct hw_config *hw, struct hw_place from, struct hw_pl
 /* T(path, bytes) of that path on an idle fabric, in ps. */
 int64_t hw_path_ps(const struct hw_config *hw, struct hw_place from, struct hw_place to,
                    enum hw_memory memory, uint32_t exit, uint64_t bytes);
+
+/* Slots in this memory have a cost of access of their own (HARDWARE.md, "Slot access"). */
+static inline bool hw_has_slot_access(const struct hw_config *hw, enum hw_memory memory)
+{
+    return hw->slot_access[memory].rate.den > 0;
+}
+
+/* That cost, for a tile in a slot of PE `pe` of a cube: once for the write, once for the read. */
+int64_t hw_slot_ps(const struct hw_config *hw, uint32_t pe, enum hw_memory memory, uint64_t bytes);
+
+/* From the source's PE_DMA until a tile is in its slot, on an idle fabric. */
+int64_t hw_tile_ps(const struct hw_config *hw, struct hw_place from, struct hw_place to,
+                   enum hw_memory slots, uint32_t exit, uint64_t bytes);
 
 #endif

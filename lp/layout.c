@@ -37,6 +37,9 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     m->pes = hw_pes(hw);
     m->config.contexts = config->contexts > 0 ? config->contexts : 1;
     find_jitter(&m->hw);
+    m->slot_access = hw_has_slot_access(hw, config->slots);
+    m->slot_read = m->slot_access && !hw->slot_access[config->slots].write_only;
+    m->tile_memory = m->slot_access ? HW_MEMORY_TCM : config->slots;
     tl_cost_init(m);
     number_lps(m);
     lp_link_layout_init(&m->links, hw, config->peers > 0);

@@ -34,7 +34,9 @@ struct lp_config {
     enum hw_memory slots; /* memory of the receive rings: TCM, HBM or SRAM */
     bool poll;            /* a kernel that waits polls; else it sleeps */
     bool credit_blocks;   /* a receive returns when its credit has been emitted */
-    uint32_t n_slots, slot_bytes;
+    uint32_t n_slots;
+    uint32_t slot_bytes;  /* the most bytes of a tile */
+    uint32_t slot_stride; /* from one slot to the next; 0: slot_bytes */
     uint32_t credit_bytes;
     uint32_t vc_chunk_bytes;
     uint32_t vc_weight[HW_VCS];
@@ -110,7 +112,12 @@ struct lp_model {
     const struct lp_plan *plan[1 + LP_PLANS]; /* [lp_pe.plan]; [0]: NULL */
     const struct lp_plan *named;              /* by the latest installation; NULL: there was none */
     int64_t issue_ps[ISSUES];                 /* [enum tl_issue] without jitter. Owner: tl_cost.c */
-    uint8_t first_step; /* of a call without operands in memory: enum tl_step. Likewise */
+    uint8_t first_step;         /* of a call without operands in memory: enum tl_step. Likewise */
+    bool slot_access;           /* a tile's write into its slot costs (hw_slot_ps()) */
+    bool slot_read;             /* and so does its read there. Owner: layout.c */
+    enum hw_memory tile_memory; /* where received tiles are read as operands; TCM with slot_access,
+                                   since the receive has read them. Owner: layout.c */
+    int64_t start_ps;           /* no kernel of the batch starts earlier. Owner: system.c */
     struct lp_emitted emit;
     struct lp_launches launches;
 };
@@ -161,15 +168,16 @@ struct lp_call {
     uint8_t dir, math, dtype, memory, slice;
     uint8_t operand; /* next operand to load from a slot, 0 or 1 */
     uint32_t bytes;
-    uint32_t tile;  /* next tile of that operand */
-    uint16_t dirs;  /* of a receive: the directions that it still takes a tile from */
-    uint8_t move;   /* of a load, store, copy: index in lp_context.move */
-    uint8_t tag;    /* of a notification; of a fork: the streams */
-    uint32_t peer;  /* global index; of dot: its inner dimension; of recv_async, wait: the tile */
-    uint32_t rows;  /* of dot */
-    uint8_t waited; /* enum lp_wait: the reason of its latest wait */
-    uint8_t dims;   /* of a tile: as struct lp_op has it; 0: one dimension */
-    uint8_t reserved[2];
+    uint32_t tile;   /* next tile of that operand */
+    uint16_t dirs;   /* of a receive: the directions that it still takes a tile from */
+    uint8_t move;    /* of a load, store, copy: index in lp_context.move */
+    uint8_t tag;     /* of a notification; of a fork: the streams */
+    uint32_t peer;   /* global index; of dot: its inner dimension; of recv_async, wait: the tile */
+    uint32_t rows;   /* of dot */
+    uint8_t waited;  /* enum lp_wait: the reason of its latest wait */
+    uint8_t dims;    /* of a tile: as struct lp_op has it; 0: one dimension */
+    uint8_t reading; /* of a receive, with slot access: 1 + the direction of the tile that it */
+    uint8_t reading_seq; /* has read, or reads; and the tile's number, modulo 256 */
     int64_t start_ps;
     int64_t until_ps; /* recv_all: when the last credit so far has been emitted */
     struct lp_operand a;
@@ -204,9 +212,9 @@ struct lp_move {
         int64_t done_ps;  /* of a load: when the last part so far is done */
         uint64_t from_at; /* of a load_from until its request leaves: the place in the memory */
     };
-    uint8_t parts; /* of a load: 1 the response is known, 2 the engine has passed it */
-    uint8_t state; /* enum lp_move_state */
-    uint8_t reserved[2];
+    uint8_t parts;  /* of a load: 1 the response is known, 2 the engine has passed it */
+    uint8_t state;  /* enum lp_move_state */
+    uint16_t stamp; /* the generation of the grant that its request stands by (pe_dma.c) */
     uint32_t to_at; /* of a load_from: the place in TCM */
 };
 enum lp_move_state { LP_MOVE_FREE, LP_MOVE_UNDER_WAY, LP_MOVE_DONE };
@@ -244,13 +252,8 @@ struct lp_one_sided {
     struct lp_peer peer[]; /* [lp_config.peers], found by hashing */
 };
 
-/* A grant that was taken back at the instant it was made: its request to a memory is void. */
-struct lp_void_grant {
-    int64_t until_ps; /* when the void request gets there */
-    uint32_t generation;
-    uint32_t reserved;
-};
-enum { LP_VOID_GRANTS = 2 };
+/* Requests to a memory, of sends and puts, whose grant was taken back: as many may be under way. */
+enum { LP_VOID_REQUESTS = 4 };
 
 struct lp_pe {
     struct lp_queue queue[HW_DIRS_MAX];
@@ -263,7 +266,7 @@ struct lp_pe {
     uint32_t asyncs;     /* receives that recv_async has begun and no wait has taken yet */
     const struct tl_source *async_source; /* of the latest recv_async, a constant: for reports */
     uint64_t served; /* strict fairness: directions, least recently served first, 4 bits each */
-    struct lp_void_grant void_grant[LP_VOID_GRANTS];
+    uint32_t void_request[LP_VOID_REQUESTS]; /* generations of their grants; 0: the place is free */
     struct hw_dma_op op[]; /* [HW_VCS][queue_depth]; then, at offsets of lp_cube_layout, the maps of
                               slots (slot_map.h), the contexts, struct lp_one_sided */
 };
@@ -372,7 +375,8 @@ struct lp_transfer {
     uint8_t port;   /* by which it enters the LP: a port; from outside a SIP: an outlet */
     uint8_t exit;   /* outlet by which it must leave the first SIP, or HW_OUTLET_NONE */
     uint8_t reserved[2];
-    uint32_t order; /* puts and notifications: number among those from src to dst; loads: bytes */
+    uint32_t order; /* puts and notifications: number among those from src to dst; loads: bytes; of
+                       a tile, with slot access: its bytes */
 };
 _Static_assert(sizeof(struct lp_transfer) == 40, "72 bytes with the event's header");
 

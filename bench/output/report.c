@@ -215,6 +215,27 @@ static void print_phases(FILE *file, const struct result_row *row)
     }
 }
 
+const char *report_place(const struct hw_place *place, char buf[REPORT_PLACE_BYTES])
+{
+    snprintf(buf, REPORT_PLACE_BYTES, "%" PRIu32 ".%" PRIu32 ".%" PRIu32, place->sip, place->cube,
+             place->pe);
+    return buf;
+}
+
+/* Waits for credits, of two PEs. */
+static void print_credits(FILE *file, const struct result_row *row)
+{
+    static const char *const which[] = {"longest", "ended last"};
+    const struct lp_credit_wait *const waits[] = {&row->credit_longest, &row->credit_last};
+    fprintf(file, "#\n# %-32s %15s %15s %15s\n", "waits for credits", "PE", "time(us)", "time(%)");
+    for (size_t i = 0; i < 2; i++) {
+        char place[REPORT_PLACE_BYTES], us[REPORT_NUMBER_BYTES];
+        fprintf(file, "# %-32s %15s %15s %15.2f\n", which[i], report_place(&waits[i]->place, place),
+                report_us(waits[i]->ps, us),
+                100 * report_ratio((double)waits[i]->ps, (double)row->time_ps));
+    }
+}
+
 static void print_links(FILE *file, const struct result_row *row)
 {
     fprintf(file, "#\n# %-40s %15s %8s %17s\n", "busiest links", "bytes", "busy(%)",
@@ -349,6 +370,8 @@ void report_table(FILE *file, const struct result *result)
                     named ? ", " : "", row->bytes);
         if (row->phase_count > 0)
             print_phases(file, row);
+        if (row->credit_longest.ps > 0)
+            print_credits(file, row);
         if (row->link_count > 0)
             print_links(file, row);
     }

@@ -65,6 +65,8 @@ struct result_row {
     struct result_link_kind kinds[RESULT_LINK_KINDS_MAX];
     size_t kind_count;
     size_t link_count;
+    struct lp_credit_wait credit_longest; /* for credits: of the PE that waited longest, */
+    struct lp_credit_wait credit_last;    /* and of the one whose kernel ended last */
 };
 
 struct result_engine {

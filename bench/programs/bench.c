@@ -122,8 +122,6 @@ static void fill_result(struct bench_session *session)
         stats->run_s > 0 ? (double)stats->events_committed / stats->run_s : 0;
     result->engine.ipcq_messages = counts.messages;
     result->sim_time_ps = cw_sim_now(lp_system_sim(system));
-    if (config->ccl.credit_return_mode == CCL_CREDIT_FAST_PATH)
-        result->credit_wait = lp_credit_wait_longest(m, lp_system_sim(system));
     result->init_time_ps = dist_init_ps(session->dist);
 }
 
@@ -324,6 +322,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
     atomic_file_discard(&session.engine_trace);
     for (size_t i = 0; i < RUN_SIZES_MAX; i++)
         free(session.refused[i]);
+    free(session.credit_wait_ps);
     if (code != CW_OK && result->failure == NULL)
         result_free(result);
     return code;

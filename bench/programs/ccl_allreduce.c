@@ -7,7 +7,6 @@
 #include "bench/programs/bench_program.h"
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_verify.h"
-#include "collectives/verify/bound.h"
 
 /* One size under way; shared by all workers. */
 struct allreduce {
@@ -77,12 +76,8 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
              ccl_algorithm_label(&config->ccl, algorithm));
     snprintf(allreduce.row->redop, sizeof allreduce.row->redop, "%s", redop_name(options->op));
     allreduce.row->parts = parts;
-    if (config->ccl.ranks.per_sip == 0) /* no bound is known for ranks that share a SIP */
-        bench_set_bound(allreduce.row,
-                        parts > 0 || allreduce.policy.num_cubes == 1
-                            ? hw_bound_leaders(&config->hw, allreduce.row->ranks,
-                                               parts > 0 ? parts : 1, allreduce.row->bytes, true)
-                            : hw_bound_all_reduce(&config->hw, allreduce.row->bytes));
+    bench_set_bound(allreduce.row, bench_all_reduce_bound(session, &allreduce.policy, parts,
+                                                          allreduce.row->bytes));
     if (options->verify_data) {
         allreduce.verifier = bench_verifier(session, algorithm, n_elem, allreduce.seed, error);
         if (allreduce.verifier == NULL)

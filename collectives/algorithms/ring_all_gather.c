@@ -247,7 +247,7 @@ static bool is_joined(const struct ccl_call *call, const struct ccl_algorithm *a
     if (logical_find(call->ccl->topology, call->world_size, call->hw, &laid, &error) != CW_OK)
         return false; /* build_install_plans() has refused it */
     wanted.one_way = grid->wraps;
-    logical_neighbours_of(algorithm, &laid, rank, &have);
+    logical_neighbours_of(algorithm, &laid, call->ccl->parameter, rank, &have);
     logical_neighbours(&wanted, rank, &want);
     for (uint32_t i = 0; i < want.count; i++)
         if (!leads(&have, &want.at[i])) {

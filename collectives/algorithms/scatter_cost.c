@@ -131,8 +131,10 @@ static int64_t cost_copy_ps(const struct scatter_cost *c, uint64_t bytes)
 
 static int64_t cost_add_ps(const struct scatter_cost *c, uint64_t bytes)
 {
-    return c->cpu_ps + c->hw->overhead_ps[HW_NODE_PE_SCHEDULER] + hw_fetch_ps(c->hw, 2 * bytes) +
-           hw_math_ps(c->hw, bytes / tl_itemsize(c->call->dtype)) + hw_fetch_ps(c->hw, bytes);
+    const int64_t fetch_ps =
+        c->hw->math_free_operands ? 0 : hw_fetch_ps(c->hw, 2 * bytes) + hw_fetch_ps(c->hw, bytes);
+    return c->cpu_ps + c->hw->overhead_ps[HW_NODE_PE_SCHEDULER] + fetch_ps +
+           hw_math_ps(c->hw, bytes / tl_itemsize(c->call->dtype));
 }
 
 static int64_t cost_notify_ps(const struct scatter_cost *c, uint32_t from, uint32_t to)
@@ -194,7 +196,7 @@ static int64_t cost_flow_ps(const struct scatter_cost *c, uint32_t from, uint32_
 static int64_t cost_reduction_ps(const struct scatter_cost *c, uint32_t partials)
 {
     const uint32_t itemsize = tl_itemsize(c->call->dtype);
-    const uint64_t full = c->call->ccl->slot_bytes / itemsize * itemsize;
+    const uint64_t full = ccl_tile_bytes(c->call->ccl) / itemsize * itemsize;
     int64_t ps = 0;
     for (uint64_t done = 0; done < c->slice;) {
         const uint64_t piece = c->slice - done < full ? c->slice - done : full;
@@ -383,8 +385,7 @@ static int64_t cost_merge_ps(const struct scatter_cost *c, uint32_t parts)
 /* ... and the hccs put waits for the piece that the merge is loading. */
 static int64_t merge_holds_ps(const struct scatter_cost *c, uint32_t parts)
 {
-    const uint64_t piece =
-        c->slice < c->call->ccl->slot_bytes ? c->slice : c->call->ccl->slot_bytes;
+    const uint64_t tile = ccl_tile_bytes(c->call->ccl), piece = c->slice < tile ? c->slice : tile;
     return parts > 0 && c->hw->contention == HW_CONTENTION_MESSAGE ? cost_hbm_ps(c, piece) : 0;
 }
 

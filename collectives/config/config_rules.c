@@ -267,6 +267,24 @@ static void require_all(struct config_loader *loader, const struct config_tree *
     }
 }
 
+/* What is said of the access to slots means nothing without the rate. */
+static void check_slot_access(struct config_loader *loader, const struct config_tree *tree)
+{
+    static const char *const memories[] = {"tcm", "sram", "hbm"};
+    static const char *const keys[] = {"overhead_ns", "write_only"};
+    for (uint32_t i = 0; i < sizeof memories / sizeof *memories * 2; i++) {
+        char path[40], rate[40];
+        (void)snprintf(path, sizeof path, "slot_access.%s.%s", memories[i / 2], keys[i % 2]);
+        (void)snprintf(rate, sizeof rate, "slot_access.%s.bw_gbs", memories[i / 2]);
+        const struct config_value *const given = config_machine_value(tree, path);
+        const struct config_value *const beside = config_machine_value(tree, rate);
+        if (config_given(given) && !config_given(beside) && !beside->wrong)
+            config_error(loader, given->place,
+                         "%s: without %s slots have no cost of access; give both, or neither", path,
+                         rate);
+    }
+}
+
 void config_check_machine(struct config_loader *loader, struct config_tree *tree)
 {
     if (loader->errors->count == 0)
@@ -274,6 +292,7 @@ void config_check_machine(struct config_loader *loader, struct config_tree *tree
     config_rules_check_sips(loader, tree);
     check_address_limits(loader, tree);
     config_check_jitter(loader, tree);
+    check_slot_access(loader, tree);
     if (tree->chosen != NULL) {
         check_algorithm_fits(loader, tree);
         config_check_ranks(loader, tree);

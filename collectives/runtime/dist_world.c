@@ -118,7 +118,8 @@ struct lp_config dist_queue_config(const struct ccl_config *ccl)
                               .credit_fabric = ccl->credit_return_mode == CCL_CREDIT_FABRIC,
                               .fairness_strict = ccl->recv_fairness == CCL_FAIRNESS_STRICT,
                               .n_slots = ccl->n_slots,
-                              .slot_bytes = ccl->slot_bytes,
+                              .slot_bytes = ccl_tile_bytes(ccl),
+                              .slot_stride = ccl->slot_bytes,
                               .credit_bytes = ccl->credit_bytes,
                               .vc_chunk_bytes = ccl->vc_chunk_bytes,
                               .vc_weight = {ccl->vc_weight[0], ccl->vc_weight[1]}};

@@ -340,3 +340,42 @@ struct hw_bound hw_bound_leaders(const struct hw_config *hw, uint32_t ranks, uin
         bound_sends_between_sips(&bound, hw, ranks, shards * bytes);
     return bound;
 }
+
+/* An empty message from PE (0, 0, 0) to the farthest of the first `ranks` PEs. */
+static int64_t farthest_pe_ps(const struct hw_config *hw, uint32_t ranks)
+{
+    const uint32_t pes = hw_pes(hw), per_sip = hw_cubes(hw) * pes;
+    uint32_t hops = 0, cubes = 0;
+    for (uint32_t sip = 1; sip <= (ranks - 1) / per_sip; sip++) {
+        const uint32_t distance = hw->sip_topology->distance(hw, 0, sip);
+        hops = distance > hops ? distance : hops;
+    }
+    if (hops > 0)
+        return between_sips_ps(hw, hops, hops * sip_hop_ps(hw), 0);
+    for (uint32_t cube = 0; cube * pes < ranks && cube < hw_cubes(hw); cube++) {
+        const uint32_t distance = cube % hw->cube_w + cube / hw->cube_w;
+        cubes = distance > cubes ? distance : cubes;
+    }
+    return 2 * (hw->overhead_ps[HW_NODE_PE_DMA] + hw->link[HW_LINK_PE_NOC].prop_ps) +
+           hw->overhead_ps[HW_NODE_ROUTER] + cubes * cube_hop_ps(hw);
+}
+
+struct hw_bound hw_bound_pes(const struct hw_config *hw, uint32_t ranks, uint64_t bytes,
+                             bool all_reduce)
+{
+    struct hw_bound bound = {0, "latency"};
+    if (ranks < 2)
+        return bound;
+    const uint32_t per_sip = hw_cubes(hw) * hw_pes(hw);
+    const uint32_t sips = (ranks - 1) / per_sip + 1;
+    bound_term(&bound, farthest_pe_ps(hw, ranks), "latency");
+    bound_hbm(&bound, hw, bytes);
+    bound_term(&bound, cut_ps(hw, HW_LINK_PE_NOC, 1, bytes), hw_link_name[HW_LINK_PE_NOC]);
+    if (!all_reduce)
+        return bound;
+    bound_term(&bound, cut_ps(hw, HW_LINK_PE_NOC, ranks, sent_bytes(ranks, bytes)),
+               hw_link_name[HW_LINK_PE_NOC]);
+    if (sips > 1)
+        bound_sends_between_sips(&bound, hw, sips, bytes);
+    return bound;
+}

@@ -91,8 +91,11 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
     }
     lp_cross_noc(run, flight, router, m->router.of_pe[pe]);
     lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
-    if (transfer->kind == LP_TRANSFER_TILE || transfer->kind == LP_TRANSFER_PUT ||
-        transfer->kind == LP_TRANSFER_STORE || transfer->kind == LP_TRANSFER_LOADED)
+    if (__builtin_expect(m->slot_access, 0) && transfer->kind == LP_TRANSFER_TILE) {
+        if (last)
+            lp_write_slot(run, flight, pe, transfer->order);
+    } else if (transfer->kind == LP_TRANSFER_TILE || transfer->kind == LP_TRANSFER_PUT ||
+               transfer->kind == LP_TRANSFER_STORE || transfer->kind == LP_TRANSFER_LOADED)
         cross_to_memory(run, flight, pe, (enum hw_memory)transfer->memory);
     if (transfer->flags & LP_TRANSFER_REDUCE)
         cross_reduce(run, flight, pe);

@@ -64,6 +64,8 @@ static void m_cpu_done(struct lp_run *run, const struct cw_event *event)
     }
     lp_cross_noc(run, &flight, m->router.centre, m->router.of_pe[pe]);
     lp_cross_pe_in(run, &flight, pe, HW_NODE_PE_CPU);
+    if (transfer.kind == LP_TRANSFER_LAUNCH && flight.tau_ps < m->start_ps)
+        flight.tau_ps = m->start_ps; /* pe_cpu keeps the launch until then */
     lp_forward(run->ctx, run->lp, LP_EVENT_PE_CPU, lp_sender_of(event), &transfer, &flight);
 }
 

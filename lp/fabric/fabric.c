@@ -178,6 +178,24 @@ int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint3
     return left_ps;
 }
 
+void lp_write_slot(struct lp_run *run, struct hw_flight *flight, uint32_t pe, uint32_t bytes)
+{
+    const struct lp_model *m = run->m;
+    const enum hw_memory memory = m->config.slots;
+    const uint32_t index = memory == HW_MEMORY_TCM   ? pe_link(m, pe, LP_LINKS_TCM_WRITE)
+                           : memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINKS_HBM_WRITE)
+                                                     : m->links.first[LP_LINKS_SRAM_WRITE];
+    flight->bytes = bytes;
+    struct hw_link *const link = lp_link(run->ctx, m, &run->cube->link[index], flight);
+    const int64_t wait_ps = link != NULL ? link->free_ps - flight->tau_ps : 0;
+    flight->tau_ps += (wait_ps > 0 ? wait_ps : 0) + hw_slot_ps(&m->hw, pe, memory, bytes);
+    if (link == NULL)
+        return;
+    link->free_ps = flight->tau_ps;
+    if (flight->epoch > 0)
+        hw_link_count(link, flight, wait_ps);
+}
+
 int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory memory,
                          uint32_t slice)
 {

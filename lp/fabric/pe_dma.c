@@ -60,6 +60,20 @@ static bool is_load(const struct hw_dma_op *op)
     return op->kind == LP_DMA_LOAD || op->kind == LP_DMA_LOAD_FROM;
 }
 
+/* An operation that a context, or a handle of it, waits for (struct lp_move). */
+static bool is_move(uint8_t kind)
+{
+    return kind == LP_DMA_LOAD || kind == LP_DMA_STORE || kind == LP_DMA_COPY ||
+           kind == LP_DMA_STORE_TO || kind == LP_DMA_LOAD_FROM;
+}
+
+static const struct lp_move *move_of(const struct lp_run *run, uint32_t pe, uint8_t owner)
+{
+    const struct lp_context *const context =
+        lp_context(run->m, lp_pe(run->m, run->cube, pe), owner >> 4);
+    return &context->move[owner & 15];
+}
+
 /* The engine grants such an operation its first chunk at `grant_ps`: the request leaves for the
  * memory then. All operations before it in the channel have passed the engine. So a put already has
  * the numbers that it will have when it has passed, too. */
@@ -83,10 +97,10 @@ static void request_memory(struct lp_run *run, uint32_t pe, const struct hw_dma_
         load.seq = lp_one_sided(m, p)->puts_passed;
         load.order = lp_peer_of(run, pe, op->seq)->sent;
         load.flags = op->dir ? LP_TRANSFER_REDUCE : 0;
-    } else if (is_load(op) || op->kind == LP_DMA_COPY) {
-        struct lp_move *move =
-            CW_MUT(run->ctx, &lp_context(m, p, op->dir >> 4)->move[op->dir & 15]);
+    } else if (is_move(op->kind)) {
+        struct lp_move *const move = CW_MUT(run->ctx, move_of(run, pe, op->dir));
         move->parts = 0;
+        move->stamp = (uint16_t)generation;
         if (op->kind == LP_DMA_LOAD_FROM) {
             load.peer = op->seq;
             load.seq = (uint32_t)move->from_at;
@@ -97,26 +111,48 @@ static void request_memory(struct lp_run *run, uint32_t pe, const struct hw_dma_
             LP_EVENT_MEMORY, sender.entity, sender.number, &load, sizeof load);
 }
 
-/* A grant is taken back at the instant it was made: its request, if there is one, is void. */
+/* The place in the account of void requests that holds `generation`; 0: a free one. */
+static const uint32_t *void_place(const struct lp_pe *p, uint32_t generation)
+{
+    for (uint32_t i = 0; i < LP_VOID_REQUESTS; i++)
+        if (p->void_request[i] == generation)
+            return &p->void_request[i];
+    return NULL;
+}
+
+/*
+ * A grant may be taken back at the instant at which it was made. Its request to a memory, which has
+ * left, is then void. A load, a copy and a raw store know the grant that their request stands by
+ * until they are complete. A send and a put are forgotten when they have passed the engine, so
+ * their void requests are kept in an account. A grant whose request finds no place there stays.
+ */
+static bool may_be_taken_back(const struct lp_pe *p, const struct hw_dma_op *op)
+{
+    return is_move(op->kind) || void_place(p, 0) != NULL;
+}
+
 static void void_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
                          uint32_t generation)
 {
-    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
-    const struct lp_void_grant *place = &p->void_grant[0];
-    for (uint32_t i = 1; i < LP_VOID_GRANTS; i++)
-        if (p->void_grant[i].until_ps < place->until_ps)
-            place = &p->void_grant[i];
-    cw_check(run->ctx, place->generation == 0 || place->until_ps < cw_now(run->ctx));
-    *CW_MUT(run->ctx, place) =
-        (struct lp_void_grant){request_arrival_ps(run, pe, op, cw_now(run->ctx)), generation, 0};
+    if (is_move(op->kind)) {
+        CW_MUT(run->ctx, move_of(run, pe, op->dir))->stamp = (uint16_t)~generation;
+        return;
+    }
+    const uint32_t *const place = void_place(lp_pe(run->m, run->cube, pe), 0);
+    cw_check(run->ctx, place != NULL);
+    *CW_MUT(run->ctx, place) = generation;
 }
 
-static bool is_void(const struct lp_pe *p, uint32_t generation)
+/* The request of this grant is at its memory. Returns whether it is void. */
+static bool arrives_void(struct lp_run *run, const struct lp_load *load)
 {
-    for (uint32_t i = 0; i < LP_VOID_GRANTS; i++)
-        if (p->void_grant[i].generation == generation)
-            return true;
-    return false;
+    if (is_move(load->kind))
+        return move_of(run, load->pe, load->owner)->stamp != (uint16_t)load->stamp;
+    const uint32_t *const place = void_place(lp_pe(run->m, run->cube, load->pe), load->stamp);
+    if (place == NULL)
+        return false;
+    *CW_MUT(run->ctx, place) = 0;
+    return true;
 }
 
 /* Gives the idle engine to the next operation, if there is one. */
@@ -160,11 +196,13 @@ void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_o
     }
     bool regrant;
     const enum hw_vc running = vc == HW_VC_COMPUTE ? HW_VC_COMM : HW_VC_COMPUTE;
-    const int64_t end_ps =
-        hw_dma_newcomer(dma, &m->dma, vc, cw_now(run->ctx), run->ctx->event->depth, &regrant);
-    const struct hw_dma_op *first = first_op(m, p, running);
+    const struct hw_dma_op *const first = first_op(m, p, running);
+    const bool asked = dma->passed[running] == 0 && asks_memory(first);
+    const uint16_t depth =
+        !asked || may_be_taken_back(p, first) ? run->ctx->event->depth : UINT16_MAX;
+    const int64_t end_ps = hw_dma_newcomer(dma, &m->dma, vc, cw_now(run->ctx), depth, &regrant);
     if (regrant) {
-        if (dma->passed[running] == 0 && asks_memory(first))
+        if (asked)
             void_request(run, pe, first, dma->generation);
         grant_engine(run, pe);
     } else if (end_ps >= 0) {
@@ -198,6 +236,8 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_run 
         transfer->kind = op->kind == LP_DMA_TILE ? LP_TRANSFER_TILE : LP_TRANSFER_CREDIT;
         transfer->dir = (uint8_t)peer_dir;
         transfer->memory = (uint8_t)m->config.slots;
+        if (__builtin_expect(m->slot_access, 0) && op->kind == LP_DMA_TILE)
+            transfer->order = op->bytes;
         transfer->exit = (uint8_t)lp_queue_exit(plan, transfer->src, (enum hw_dir)op->dir);
         return;
     }
@@ -271,8 +311,7 @@ void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uin
 static void move_part_done(struct lp_run *run, uint32_t pe, struct lp_sender sender, uint8_t owner,
                            uint8_t part, int64_t at_ps)
 {
-    struct lp_move *move = CW_MUT(
-        run->ctx, &lp_context(run->m, lp_pe(run->m, run->cube, pe), owner >> 4)->move[owner & 15]);
+    struct lp_move *const move = CW_MUT(run->ctx, move_of(run, pe, owner));
     if (move->parts == 0 || at_ps > move->done_ps)
         move->done_ps = at_ps;
     move->parts |= part;
@@ -335,7 +374,8 @@ static void become_transfer_of_load(struct lp_run *run, const struct lp_load *lo
                                     struct lp_transfer *transfer)
 {
     if (load->kind != LP_DMA_PUT) {
-        const struct hw_dma_op op = {.seq = load->seq,
+        const struct hw_dma_op op = {.bytes = load->bytes,
+                                     .seq = load->seq,
                                      .kind = load->kind,
                                      .dir = load->owner,
                                      .memory = (uint8_t)(load->to << 4)};
@@ -380,7 +420,7 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     cw_check(run->ctx,
              load.pe < m->pes && load.slice < m->pes && load.sent < load.bytes + (load.bytes == 0));
     const struct lp_pe *p = lp_pe(m, run->cube, load.pe);
-    if (load.sent == 0 && is_void(p, load.stamp))
+    if (load.sent == 0 && arrives_void(run, &load))
         return;
     if (load.kind == LP_DMA_LOAD_FROM) {
         lp_load_request(run, event, &load);

@@ -24,7 +24,7 @@ void lp_load_request(struct lp_run *run, const struct cw_event *event, const str
                                   .kind = LP_TRANSFER_LOAD,
                                   .dir = load->owner,
                                   .memory = load->memory,
-                                  .exit = HW_PORT_NONE,
+                                  .exit = HW_OUTLET_NONE,
                                   .order = load->bytes};
     if (!lp_load_is_far(run, load->peer, (enum hw_memory)load->memory)) {
         lp_load_lend(run, event, request);
@@ -108,7 +108,7 @@ void lp_load_lend(struct lp_run *run, const struct cw_event *event, struct lp_tr
                                    .flags = last ? LP_TRANSFER_LAST : 0,
                                    .dir = request.dir,
                                    .memory = HW_MEMORY_TCM,
-                                   .exit = HW_PORT_NONE,
+                                   .exit = HW_OUTLET_NONE,
                                    .order = request.order};
     uint32_t router;
     const int64_t first_left_ps =

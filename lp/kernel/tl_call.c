@@ -146,7 +146,7 @@ static uint64_t operand_bytes(const struct tl *tl)
 static enum hw_memory loaded_from(const struct tl *tl, const struct lp_operand *operand)
 {
     if (operand->space == LP_SPACE_TILE)
-        return tl->run->m->config.slots;
+        return tl->run->m->tile_memory;
     return fetches(&tl->kernel->call) ? (enum hw_memory)tl_memory_of(*operand) : HW_MEMORY_TCM;
 }
 

@@ -97,7 +97,7 @@ void tl_effect_load_from(struct tl *tl) { effect_move(tl, LP_DMA_LOAD_FROM); }
 
 void tl_effect_copy_tile(struct tl *tl)
 {
-    effect_move(tl, tl->run->m->config.slots == HW_MEMORY_TCM ? LP_DMA_STORE : LP_DMA_COPY);
+    effect_move(tl, tl->run->m->tile_memory == HW_MEMORY_TCM ? LP_DMA_STORE : LP_DMA_COPY);
 }
 
 void tl_moved(struct tl *tl)

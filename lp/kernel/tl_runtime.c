@@ -69,6 +69,7 @@ void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch)
     tl.launch = lp_launch_of(run->m, launch);
     *CW_MUT(run->ctx, &tl.p->epoch) = tl.launch->batch;
     tl_emit_mark(&tl, LP_MARK_START, 0);
+    tl.local_ps += run->m->hw.launch_static_ps;
     run_kernel(&tl);
     if (run->m->config.contexts > 1)
         run_started_contexts(run, pe);

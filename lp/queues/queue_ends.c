@@ -351,7 +351,8 @@ struct lp_plan *lp_plan_create(const struct lp_plan_request *request)
                              .wire_all_pes = !request->pe0_alone,
                              .slots = queues->slots,
                              .n_slots = queues->n_slots,
-                             .slot_bytes = queues->slot_bytes,
+                             .slot_bytes =
+                                 queues->slot_stride > 0 ? queues->slot_stride : queues->slot_bytes,
                              .credit_bytes = queues->credit_bytes,
                              .pair = {request->pair[0], request->pair[1]},
                              .wiring = request->wiring};

@@ -8,9 +8,8 @@
 
 #define TOPOLOGY_KEYS "system, sip, cube, memory, fabric"
 #define ALL_KEYS                                                                                   \
-    "system, sip, cube, memory, fabric, ns_per_mm, control_msg_bytes, nodes, links, jitter, "      \
-    "defaults, "                                                                                   \
-    "algorithms"
+    "system, sip, cube, memory, fabric, ns_per_mm, control_msg_bytes, launch_together, "           \
+    "launch_static_ns, nodes, links, slot_access, jitter, defaults, algorithms"
 
 static void expect_topology(const char *text, const char *expected)
 {
@@ -89,6 +88,22 @@ static void a_wrong_type_says_what_is_legal(void **state)
     expect_topology("fabric: { contention: mesage }\n",
                     "topology.yaml:1:23: fabric.contention: expected one of none, message, chunk; "
                     "found 'mesage'; did you mean 'message'?\n");
+}
+
+static void access_to_slots_needs_a_rate(void **state)
+{
+    (void)state;
+    expect_components("slot_access:\n  hbm: { overhead_ns: 6 }\n",
+                      "components.yaml:2:23: slot_access.hbm.overhead_ns: without "
+                      "slot_access.hbm.bw_gbs slots have no cost of access; give both, or "
+                      "neither\n");
+    expect_components("slot_access: { sram: { write_only: true } }\n",
+                      "components.yaml:1:36: slot_access.sram.write_only: without "
+                      "slot_access.sram.bw_gbs slots have no cost of access; give both, or "
+                      "neither\n");
+    expect_components("slot_access: { hbm: { overhead_ns: 6, bw_gbs: 0 } }\n",
+                      "components.yaml:1:47: slot_access.hbm.bw_gbs: expected a number of GB/s "
+                      "from 0.001 to 1000000 with at most 6 decimal places; found '0'\n");
 }
 
 static void a_rate_out_of_range_or_with_a_unit_is_refused(void **state)
@@ -259,8 +274,10 @@ static void an_unknown_preset_lists_the_known_ones(void **state)
     char *const text = load_errors(&(struct config_request){.preset = "milion"}, &code);
     assert_int_equal(code, CW_USAGE);
     assert_non_null(strstr(text, "unknown preset 'milion'; did you mean 'million'? known in "));
-    assert_non_null(strstr(text, ": a3_16, a3_4, a3_8, default, million, pod1024, pod64, six_3x2, "
-                                 "tiny\n"));
+    assert_non_null(strstr(text,
+                           ": a3_16, a3_16_vendor, a3_4, a3_8, default, "
+                           "kernbench-effective, kernbench, million, pod1024, pod64, six_3x2, "
+                           "tiny, wormhole_t3k\n"));
     free(text);
 }
 
@@ -308,14 +325,15 @@ static void set_has_the_same_checks(void **state)
     expect_set("system.sips.count=010",
                "--set system.sips.count=010: system.sips.count: expected a whole number from 1 to "
                "16384; found '010'; a leading zero may mean another base: leave it out\n");
-    expect_set("algorithms.birs.modul=x",
-               "--set algorithms.birs.modul=x: unknown key 'modul' in algorithms.birs; did you "
-               "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
-               "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, vc, vc_chunk_size, "
-               "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
-               "strict_validation, host_copy, world_size, root, root_cube, rank_invariant, "
-               "overlap_exchange, n_elem, "
-               "birs_enable, mesh_max_bytes, min_slice_align, slice_rounding, mate, package\n");
+    expect_set(
+        "algorithms.birs.modul=x",
+        "--set algorithms.birs.modul=x: unknown key 'modul' in algorithms.birs; did you "
+        "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
+        "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, vc, vc_chunk_size, "
+        "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
+        "strict_validation, whole_tensor, host_copy, world_size, root, root_cube, rank_invariant, "
+        "overlap_exchange, n_elem, "
+        "birs_enable, mesh_max_bytes, min_slice_align, slice_rounding, mate, package\n");
     static const char *const sets[] = {"system.sips.count=6", "system.sips.w=3", "system.sips.h=2"};
     config_free(load_with(NULL, sets, COUNT_OF(sets)));
 }
@@ -389,7 +407,11 @@ static void algorithms_refer_to_algorithms_that_exist(void **state)
                   "lrab_hierarchical_allreduce, intercube_allreduce, "
                   "lrab_pipelined_allreduce, pe_hierarchical_allreduce, ring_allreduce, "
                   "tree_allreduce, ring_all_gather, relay_broadcast, relay_barrier, birs, "
-                  "birs_inter, rhd, mesh, auto, birs_allreduce\n");
+                  "birs_inter, rhd, mesh, auto, birs_allreduce, ring_rs_ag, torus_rs_ag, "
+                  "direct_rs_ag, halving_doubling, recursive_doubling, double_binary_tree, "
+                  "rings_reduce_scatter, torus_reduce_scatter, direct_reduce_scatter, "
+                  "halving_reduce_scatter, rings_all_gather, torus_all_gather, direct_all_gather, "
+                  "doubling_all_gather\n");
     expect_ccl("algorithms:\n  mine: { extends: b }\n  b: { extends: c }\n  c: { extends: b }\n",
                "ccl.yaml:3:17: algorithms.b.extends: a cycle: b -> c -> b; an entry must not "
                "inherit from itself\n");
@@ -489,6 +511,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_misspelled_key_gets_the_nearest_known_one),
         cmocka_unit_test(a_wrong_type_says_what_is_legal),
+        cmocka_unit_test(access_to_slots_needs_a_rate),
         cmocka_unit_test(a_rate_out_of_range_or_with_a_unit_is_refused),
         cmocka_unit_test(a_torus_has_the_size_that_w_and_h_say),
         cmocka_unit_test(a_torus_of_three_dimensions_has_three_sizes_or_none),

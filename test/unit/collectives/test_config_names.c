@@ -7,6 +7,8 @@
 #include "collectives/config/config_schema.h"
 #include "collectives/runtime/mapper.h"
 #include "collectives/topologies.h"
+#include "hw/route.h"
+#include "hw/timing.h"
 #include "hw/topology/topology.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -170,6 +172,44 @@ static void each_distribution_of_jitter_is_its_value(void **state)
     assert_null(schema->choice(COUNT_OF(names)));
 }
 
+/* Off, unless asked for. */
+static void options_of_the_machine_are_off_and_go_to_their_fields(void **state)
+{
+    (void)state;
+    static const char *const memories[] = {
+        [HW_MEMORY_TCM] = "tcm", [HW_MEMORY_HBM] = "hbm", [HW_MEMORY_SRAM] = "sram"};
+    struct config *config = load_one("nodes.pe_math.lanes=%s", "64");
+    for (enum hw_memory memory = 0; memory < HW_MEMORY_NONE; memory++)
+        assert_false(hw_has_slot_access(&config->hw, memory));
+    assert_false(config->hw.launch_together || config->hw.math_free_operands ||
+                 config->ccl.whole_tensor);
+    assert_int_equal(ccl_tile_bytes(&config->ccl), config->ccl.slot_bytes);
+    config_free(config);
+    for (enum hw_memory memory = 0; memory < HW_MEMORY_NONE; memory++) {
+        config = load_one("slot_access.%s={overhead_ns: 2.5, bw_gbs: 500}", memories[memory]);
+        for (enum hw_memory other = 0; other < HW_MEMORY_NONE; other++)
+            assert_int_equal(hw_has_slot_access(&config->hw, other), other == memory);
+        assert_int_equal(config->hw.slot_access[memory].overhead_ps, 2500);
+        assert_int_equal(hw_rate_ps(config->hw.slot_access[memory].rate, 100), 200);
+        config_free(config);
+    }
+    config = load_one("nodes.pe_math.free_operands=%s", "true");
+    assert_true(config->hw.math_free_operands && !config->hw.launch_together);
+    config_free(config);
+    config = load_one("launch_together=%s", "true");
+    assert_true(config->hw.launch_together);
+    config_free(config);
+    config = load_one("launch_static_ns=%s", "2.5");
+    assert_int_equal(config->hw.launch_static_ps, 2500);
+    config_free(config);
+    config = load_one("slot_access.%s={bw_gbs: 1, write_only: true}", "sram");
+    assert_true(config->hw.slot_access[HW_MEMORY_SRAM].write_only);
+    config_free(config);
+    config = load_one("defaults.whole_tensor=%s", "true");
+    assert_int_equal(ccl_tile_bytes(&config->ccl), 1 << 30);
+    config_free(config);
+}
+
 /* A registry's own names are the schema's, and each is found under its name. */
 static void names_of_the_collectives_registries_are_found_there(void **state)
 {
@@ -200,6 +240,7 @@ int main(void)
         cmocka_unit_test(each_kind_keeps_its_salt),
         cmocka_unit_test(each_name_of_an_enumeration_is_its_value),
         cmocka_unit_test(each_distribution_of_jitter_is_its_value),
+        cmocka_unit_test(options_of_the_machine_are_off_and_go_to_their_fields),
         cmocka_unit_test(names_of_the_collectives_registries_are_found_there),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);

@@ -412,6 +412,12 @@ static struct machine *random_machine(uint64_t seed)
     m->config.credit_fabric = cw_rng_below(&rng, 4) == 0;
     m->config.fairness_strict = cw_rng_below(&rng, 2);
     m->hw.dma_reduce = per_ns(1 + cw_rng_below(&rng, 200), 1);
+    for (enum hw_memory memory = 0; memory < HW_MEMORY_NONE && cw_rng_below(&rng, 2); memory++)
+        m->hw.slot_access[memory] = (struct hw_slot_access){cw_rng_below(&rng, 3) * 1000,
+                                                            per_ns(1 + cw_rng_below(&rng, 500), 1),
+                                                            cw_rng_below(&rng, 3) == 0};
+    m->hw.math_free_operands = cw_rng_below(&rng, 3) == 0;
+    m->hw.launch_together = cw_rng_below(&rng, 3) == 0;
     plan_hw = m->hw;
     return m;
 }
@@ -456,7 +462,7 @@ static int64_t earliest_ps(const struct machine *m, const struct lp_op *send)
         global ? hw_route_global_exit(&m->hw, (enum hw_dir)send->dir) : HW_OUTLET_NONE;
     return send->t_start_ps + m->hw.overhead_ps[HW_NODE_PE_CPU] +
            m->hw.overhead_ps[HW_NODE_PE_IPCQ] +
-           hw_path_ps(&m->hw, from, to, m->config.slots, exit, send->bytes) + m->hw.ipcq_wire_ps;
+           hw_tile_ps(&m->hw, from, to, m->config.slots, exit, send->bytes) + m->hw.ipcq_wire_ps;
 }
 
 static void check_tiles(const struct machine *m, uint64_t seed)
