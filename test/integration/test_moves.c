@@ -95,9 +95,9 @@ static void what_does_not_fit_is_refused(void **state)
         {"run --bench ccl_all_gather --n-elem 10",
          "all_gather: 10 elements are no multiple of 4 ranks"},
         {"run --bench ccl_all_gather --set system.sips.topology=pair_switch",
-         "ccl.yaml:33:15: topology: an all-gather goes along lines of ranks"},
+         "ccl.yaml:34:15: topology: an all-gather goes along lines of ranks"},
         {"run --bench ccl_broadcast --set system.sips.topology=pair_switch",
-         "run: configs/ccl.yaml:33:15: topology: a broadcast goes along queues that join all "
+         "run: configs/ccl.yaml:34:15: topology: a broadcast goes along queues that join all "
          "ranks, "
          "and pair_switch has none of its own; legal are the logical topologies ring_1d, "},
         {"run --bench ccl_barrier --preset a3_8 "
