@@ -110,6 +110,7 @@ struct lp_model {
     struct lp_cube_layout cube;
     struct lp_routers router;
     const struct lp_plan *plan[1 + LP_PLANS]; /* [lp_pe.plan]; [0]: NULL */
+    bool rings_differ;                        /* some plan has rings of several shapes */
     const struct lp_plan *named;              /* by the latest installation; NULL: there was none */
     int64_t issue_ps[ISSUES];                 /* [enum tl_issue] without jitter. Owner: tl_cost.c */
     uint8_t first_step;         /* of a call without operands in memory: enum tl_step. Likewise */

@@ -89,7 +89,7 @@ struct ccl_config {
     struct ccl_ranks ranks;
 };
 
-/* The most bytes of a tile: what a slot holds. With whole_tensor any tensor is one tile. */
+/* The most bytes of a tile: as many as a slot has. With whole_tensor any tensor is one tile. */
 enum { CCL_WHOLE_TENSOR_BYTES = 1 << 30 };
 static inline uint32_t ccl_tile_bytes(const struct ccl_config *ccl)
 {

@@ -56,6 +56,8 @@ struct dist_options {
     void (*warn)(void *arg, const char *text);
     /* Called now and then while the machine runs; NULL: not wanted. */
     void (*progress)(void *arg, struct dist *dist, const struct cw_progress *progress);
+    /* Called at the end of each stretch of the host's time; NULL: not wanted. */
+    void (*phase)(void *arg, const char *name);
     /* Called after each collective, before any rank goes on. Non-zero ends the run. */
     int (*completed)(void *arg, const struct dist_completion *completion, struct cw_error *error);
     void *arg;

@@ -6,7 +6,7 @@
  *    both ends agree on the messages.
  * 2. Deadlock: steps that wait for each other in a circle, and rings that fill up for ever.
  * 3. Hazards: two steps of a rank touch one chunk, one of them writes, and nothing orders them.
- * 4. Values: each output chunk holds what the collective demands, each contribution once.
+ * 4. Values: each output chunk holds the collective's result, each contribution once.
  *
  * Each part needs those before it, so the first one with faults is the last that is looked at. On
  * the host, one thread at a time.

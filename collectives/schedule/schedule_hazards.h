@@ -1,5 +1,5 @@
 /*
- * schedule_hazards.h: chunks that two steps touch in no order: what they hold then depends on
+ * schedule_hazards.h: chunks that two steps touch in no order: their contents then depend on
  * speed. A part of schedule_check.h.
  */
 #ifndef COLLECTIVES_SCHEDULE_HAZARDS_H

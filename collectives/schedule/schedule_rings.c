@@ -7,6 +7,7 @@
 #include "collectives/schedule/schedule_rings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A thread of a rank, on its way. */
 struct ring_thread {
@@ -19,8 +20,9 @@ struct ring_thread {
 
 struct rings {
     const struct schedule_graph *graph;
-    uint32_t slots;
+    uint32_t slots, tiles_of_chunk;
     struct ring_thread *thread;
+    uint32_t threads;
     uint32_t *thread_first; /* [rank_count + 1]: a rank's threads */
     uint32_t *tiles;        /* [queues]: in the ring */
     uint32_t *from, *to;    /* [queues]: threads */
@@ -79,7 +81,7 @@ static void rings_advance(struct rings *r, uint32_t number)
         const struct schedule_step *const step = schedule_graph_step(r->graph, i);
         if (thread->tile == 0 && !thread->received && rings_awaited(r, i) != GRAPH_NONE)
             return;
-        for (; thread->tile < step->count; thread->tile++)
+        for (; thread->tile < step->count * r->tiles_of_chunk; thread->tile++)
             if (!rings_tile(r, thread, i))
                 return;
         const uint32_t rank = r->graph->rank_of[i];
@@ -149,33 +151,61 @@ static bool rings_create(struct rings *r, const struct schedule_graph *graph)
             }
         }
     }
-    r->thread_first[s->rank_count] = at;
+    r->thread_first[s->rank_count] = r->threads = at;
+    return true;
+}
+
+static void rings_free(struct rings *r)
+{
+    free(r->thread);
+    free(r->list);
+    free(r->thread_first);
+    free(r->tiles);
+    free(r->from);
+    free(r->to);
+}
+
+/* Carries the schedule out from its beginning. True: all threads come to their ends. */
+static bool rings_run(struct rings *r)
+{
+    memset(r->tiles, 0, r->graph->queues * sizeof *r->tiles);
+    for (uint32_t t = 0; t < r->threads; t++) {
+        r->thread[t].step = r->thread[t].tile = 0;
+        r->thread[t].received = false;
+        rings_list(r, t);
+    }
+    while (r->listed > 0) {
+        const uint32_t t = r->list[--r->listed];
+        r->thread[t].listed = false;
+        rings_advance(r, t);
+    }
+    for (uint32_t t = 0; t < r->threads; t++)
+        if (r->thread[t].step < r->thread[t].count)
+            return false;
     return true;
 }
 
 void schedule_rings_check(const struct schedule_graph *graph, uint32_t slots,
                           struct schedule_faults *faults)
 {
-    struct rings r = {.graph = graph, .slots = slots};
-    if (rings_create(&r, graph)) {
-        const uint32_t threads = r.thread_first[graph->schedule->rank_count];
-        for (uint32_t t = 0; t < threads; t++)
-            rings_list(&r, t);
-        while (r.listed > 0) {
-            const uint32_t t = r.list[--r.listed];
-            r.thread[t].listed = false;
-            rings_advance(&r, t);
-        }
-        for (uint32_t t = 0; t < threads; t++)
+    struct rings r = {.graph = graph, .slots = slots, .tiles_of_chunk = 1};
+    if (!rings_create(&r, graph))
+        faults->no_memory = true;
+    else if (!rings_run(&r))
+        for (uint32_t t = 0; t < r.threads; t++)
             if (r.thread[t].step < r.thread[t].count)
                 rings_fault(&r, &r.thread[t], faults);
-    } else {
-        faults->no_memory = true;
-    }
-    free(r.thread);
-    free(r.list);
-    free(r.thread_first);
-    free(r.tiles);
-    free(r.from);
-    free(r.to);
+    rings_free(&r);
+}
+
+uint32_t schedule_rings_tiles(const struct schedule_graph *graph, uint32_t slots)
+{
+    struct rings r = {.graph = graph, .slots = slots};
+    uint32_t found = 0;
+    if (rings_create(&r, graph))
+        for (r.tiles_of_chunk = slots; r.tiles_of_chunk > 0 && found == 0; r.tiles_of_chunk /= 2)
+            if (rings_run(&r))
+                found = r.tiles_of_chunk;
+    rings_free(&r);
+    return found;
 }

@@ -39,8 +39,8 @@ struct schedule_values *schedule_values_create(const struct schedule_graph *grap
                                                struct schedule_faults *faults);
 void schedule_values_free(struct schedule_values *values); /* accepts NULL */
 
-/* Every output chunk holds what the collective demands, each contribution once: else a fault for
- * each chunk, with what it holds. */
+/* Every output chunk holds the collective's result, each contribution once: else a fault for
+ * each chunk, with its contents. */
 void schedule_values_check(const struct schedule_values *values, const struct schedule *schedule,
                            struct schedule_faults *faults);
 

@@ -54,7 +54,7 @@ const char *hw_topology_list(bool (*wanted)(const struct hw_topology_ops *topolo
 uint32_t hw_sip_directions_max(const struct hw_config *hw)
 {
     uint32_t most = 0;
-    for (uint32_t sip = 0; sip < hw->sip_count; sip++) {
+    for (uint32_t sip = 0; sip < hw->sip_count && most < HW_PORTS; sip++) {
         uint32_t directions = 0, to;
         for (enum hw_port port = 0; port < HW_PORTS; port++)
             directions += hw->sip_topology->neighbour(hw, sip, port, &to);

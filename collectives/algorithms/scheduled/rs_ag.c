@@ -204,7 +204,10 @@ static struct reach reach_of(const struct rs_ag_dim *dim, uint32_t at)
                               .down = at,
                               .above = n - 1 - at,
                               .below = at};
-    const uint32_t up = dim->way == RS_AG_UP ? n - 1 : dim->way == RS_AG_DOWN ? 0 : n / 2;
+    const uint32_t up = dim->way == RS_AG_UP     ? n - 1
+                        : dim->way == RS_AG_DOWN ? 0
+                        : dim->way == RS_AG_MEET ? n / 2
+                                                 : (n - 1) / 2;
     const uint32_t down = n - 1 - up;
     return (struct reach){.n = n,
                           .at = at,
