@@ -18,18 +18,23 @@
 #define SMALL           "--set sip.cube_mesh.w=2 --set sip.cube_mesh.h=2 "
 #define LEVELS(list)    "--set system.sips.topology=" list " "
 
-static const char *const machines[] = {
-    SMALL "--set system.sips.topology=torus_3d --set system.sips.count=12",
-    SMALL "--set system.sips.topology=torus_3d --set system.sips.count=8 "
-          "--set fabric.contention=chunk",
-    SMALL "--set system.sips.topology=torus_3d --set system.sips.count=7",
-    SMALL "--set system.sips.topology=fully_connected --set system.sips.count=2",
-    SMALL "--set system.sips.topology=fully_connected --set system.sips.count=9",
-    SMALL LEVELS("[{\"torus_2d\":[2,2]},{\"switch\":3,\"bw_gbs\":50}]") "--set system.sips.count=12",
-    SMALL LEVELS("[{\"switch\":3},{\"mesh_2d_no_wrap\":[2,2]}]") "--set system.sips.count=12 "
-          "--set fabric.contention=none",
-    SMALL LEVELS("[{\"ring_1d\":3},{\"fully_connected\":4,\"latency_ns\":200},{\"switch\":1}]")
-        "--set system.sips.count=12 --set defaults.credit_return_mode=fabric",
+static const char
+    *const machines[] =
+        {
+            SMALL "--set system.sips.topology=torus_3d --set system.sips.count=12",
+            SMALL "--set system.sips.topology=torus_3d --set system.sips.count=8 "
+                  "--set fabric.contention=chunk",
+            SMALL "--set system.sips.topology=torus_3d --set system.sips.count=7",
+            SMALL "--set system.sips.topology=fully_connected --set system.sips.count=2",
+            SMALL "--set system.sips.topology=fully_connected --set system.sips.count=9",
+            SMALL LEVELS(
+                "[{\"torus_2d\":[2,2]},{\"switch\":3,\"bw_gbs\":50}]") "--set system.sips.count=12",
+            SMALL LEVELS(
+                "[{\"switch\":3},{\"mesh_2d_no_wrap\":[2,2]}]") "--set system.sips.count=12 "
+                                                                "--set fabric.contention=none",
+            SMALL
+                LEVELS("[{\"ring_1d\":3},{\"fully_connected\":4,\"latency_ns\":200},{\"switch\":1}"
+                       "]") "--set system.sips.count=12 --set defaults.credit_return_mode=fabric",
 };
 
 static const json_t *dimensions_result(const json_t *root, const char *key)
