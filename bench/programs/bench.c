@@ -54,7 +54,8 @@ const char *bench_of_config(const struct config *config, const char *otherwise)
 {
     struct cw_error ignored;
     const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
-    if (algorithm == NULL || config_is_from_option(config, "defaults.algorithm"))
+    if (algorithm == NULL ||
+        (config_is_from_option(config, "defaults.algorithm") && !ccl_is_xml(config->ccl.module)))
         return otherwise;
     for (size_t i = 0; i < sizeof registry / sizeof *registry; i++)
         if (registry[i]->collective && !registry[i]->no_algorithm &&

@@ -69,7 +69,7 @@ struct run_options {
     bool quiet; /* no progress line */
 
     const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
-    const char *svg;                 /* of `topo --svg FILE` */
+    const char *svg, *xml;           /* of `topo --svg FILE`, `topo --xml FILE` */
     bool keys;                       /* of `config --keys` */
 };
 
