@@ -151,9 +151,9 @@ static void what_does_not_fit_is_refused(void **state)
          "each PE exchanges its shard's blocks with 16 other ranks by queues of its own; legal are "
          "16 ranks"},
         {"run --bench ccl_all_gather --set system.sips.topology=pair_switch",
-         "ccl.yaml:36:15: topology: an all-gather goes along lines of ranks"},
+         ":15: topology: an all-gather goes along lines of ranks"},
         {"run --bench ccl_broadcast --set system.sips.topology=pair_switch",
-         "run: configs/ccl.yaml:36:15: topology: a broadcast goes along queues that join all "
+         ":15: topology: a broadcast goes along queues that join all "
          "ranks, "
          "and pair_switch has none of its own; legal are the logical topologies ring_1d, "},
         {"run --bench ccl_barrier --preset a3_8 "
