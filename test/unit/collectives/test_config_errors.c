@@ -329,7 +329,8 @@ static void set_has_the_same_checks(void **state)
         "algorithms.birs.modul=x",
         "--set algorithms.birs.modul=x: unknown key 'modul' in algorithms.birs; did you "
         "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
-        "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, vc, vc_chunk_size, "
+        "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, protocol, ll_slot_size, vc, "
+        "vc_chunk_size, "
         "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
         "strict_validation, whole_tensor, host_copy, world_size, root, root_cube, rank_invariant, "
         "overlap_exchange, n_elem, "
