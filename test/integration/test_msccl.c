@@ -279,7 +279,7 @@ static void algorithms_are_written_and_run(void **state)
     static const char *const algorithms[] = {
         "ring_rs_ag",         "torus_rs_ag",        "direct_rs_ag",         "halving_doubling",
         "recursive_doubling", "double_binary_tree", "rings_reduce_scatter", "torus_reduce_scatter",
-        "rings_all_gather",   "torus_all_gather",   "direct_all_gather",    "direct_all_to_all"};
+        "rings_all_gather",   "torus_all_gather",   "direct_all_gather",    "pairwise_all_to_all"};
     char hash[17];
     for (size_t i = 0; i < sizeof algorithms / sizeof algorithms[0]; i++)
         for (unsigned n = 2; n <= 6; n += 2) {
