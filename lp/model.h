@@ -26,6 +26,7 @@
 #include "lp/record.h"
 
 struct lp_plan; /* lp/queues/queue_ends.h */
+struct lp_maps; /* lp/maps.h */
 
 /* ---- parameters ----------------------------------------------------------------------------- */
 
@@ -109,6 +110,7 @@ struct lp_model {
     struct lp_routers router;
     const struct lp_plan *plan[1 + LP_PLANS]; /* [lp_pe.plan]; [0]: NULL */
     const struct lp_plan *named;              /* by the latest installation; NULL: there was none */
+    const struct lp_maps *maps;               /* of all SIPs */
     int64_t issue_ps[ISSUES];                 /* [enum tl_issue] without jitter. Owner: tl_cost.c */
     uint8_t first_step; /* of a call without operands in memory: enum tl_step. Likewise */
     struct lp_emitted emit;
@@ -240,13 +242,13 @@ struct lp_one_sided {
     struct lp_peer peer[]; /* [lp_config.peers], found by hashing */
 };
 
-/* A grant that was taken back at the instant it was made: its request to a memory is void. */
-struct lp_void_grant {
-    int64_t until_ps; /* when the void request gets there */
-    uint32_t generation;
-    uint32_t reserved;
-};
+/* Grants that were taken back at the instant they were made: their requests to memories are void.
+ */
 enum { LP_VOID_GRANTS = 2 };
+struct lp_void_grants {
+    int64_t until_ps[LP_VOID_GRANTS]; /* when the void request gets there */
+    uint32_t generation[LP_VOID_GRANTS];
+};
 
 struct lp_pe {
     struct lp_queue queue[HW_DIRS_MAX];
@@ -259,7 +261,9 @@ struct lp_pe {
     uint32_t asyncs;     /* receives that recv_async has begun and no wait has taken yet */
     const struct tl_source *async_source; /* of the latest recv_async, a constant: for reports */
     uint64_t served; /* strict fairness: directions, least recently served first, 4 bits each */
-    struct lp_void_grant void_grant[LP_VOID_GRANTS];
+    struct lp_void_grants void_grants;
+    uint32_t mapped; /* highest number of an MmuMapMsg that has taken effect; 0: none has */
+    uint32_t reserved;
     struct hw_dma_op op[]; /* [HW_VCS][queue_depth]; then, at offsets of lp_cube_layout, the maps of
                               slots (slot_map.h), the contexts, struct lp_one_sided */
 };
@@ -345,7 +349,7 @@ enum lp_transfer_kind {
     LP_TRANSFER_CREDIT,    /* credit_fabric; seq: the receiver's new tail */
     LP_TRANSFER_STORE,     /* a store into another PE's memory */
     LP_TRANSFER_STORE_ACK, /* and its acknowledgement; seq: of the storing PE, context and move */
-    LP_TRANSFER_MAP,       /* control: MmuMapMsg */
+    LP_TRANSFER_MAP,       /* control: MmuMapMsg; seq = its number */
     LP_TRANSFER_WRITE      /* control: MemoryWriteMsg, its data with it */
 };
 enum { LP_TRANSFER_LAST = 1 };   /* flag: the last chunk, or the whole, of its transfer */

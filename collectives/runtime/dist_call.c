@@ -167,7 +167,7 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
                                 algorithm->name);
         args.more = submission->more;
         args.region[DIST_OPERANDS_REGION] =
-            (struct tl_region){operands->va_base, operands->hbm_offset, operands->shard_bytes};
+            (struct tl_region){operands->window_va, operands->hbm_offset, operands->shard_bytes};
     }
     const uint32_t count = launched_pes(dist, algorithm, &call, dist->launched);
     return lp_system_submit_launches(dist->system, dist->launched, count,

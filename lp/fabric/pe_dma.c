@@ -84,19 +84,21 @@ static void void_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op
                          uint32_t generation)
 {
     const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
-    const struct lp_void_grant *place = &p->void_grant[0];
+    struct lp_void_grants *const grants = CW_MUT(run->ctx, &p->void_grants);
+    uint32_t place = 0;
     for (uint32_t i = 1; i < LP_VOID_GRANTS; i++)
-        if (p->void_grant[i].until_ps < place->until_ps)
-            place = &p->void_grant[i];
-    cw_check(run->ctx, place->generation == 0 || place->until_ps < cw_now(run->ctx));
-    *CW_MUT(run->ctx, place) =
-        (struct lp_void_grant){request_arrival_ps(run->m, pe, op, cw_now(run->ctx)), generation, 0};
+        if (grants->until_ps[i] < grants->until_ps[place])
+            place = i;
+    cw_check(run->ctx,
+             grants->generation[place] == 0 || grants->until_ps[place] < cw_now(run->ctx));
+    grants->until_ps[place] = request_arrival_ps(run->m, pe, op, cw_now(run->ctx));
+    grants->generation[place] = generation;
 }
 
 static bool is_void(const struct lp_pe *p, uint32_t generation)
 {
     for (uint32_t i = 0; i < LP_VOID_GRANTS; i++)
-        if (p->void_grant[i].generation == generation)
+        if (p->void_grants.generation[i] == generation)
             return true;
     return false;
 }

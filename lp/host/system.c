@@ -34,6 +34,7 @@ struct lp_system {
     struct lp_system_options options;
     struct cw_sim *sim;
     struct lp_control control;
+    struct lp_maps *maps;
     uint32_t batch;    /* number of the current one, from 1; 0: installation */
     struct lp_cut cut; /* with more than one thread */
     struct lp_times times;
@@ -224,10 +225,12 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->worker_times = aligned_alloc(_Alignof(struct worker_times),
                                          system->worker_count * sizeof *system->worker_times);
     lp_layout_init(&system->model, options->hw, options->config);
+    system->maps = lp_maps_create(options->hw->sip_count, system->model.pes);
+    system->model.maps = system->maps;
     for (uint32_t i = 0; i < LP_PLANS; i++)
         system->model.plan[1 + i] = options->plan[i];
     if (!lp_control_init(&system->control, &system->model) || system->phase_of_pe == NULL ||
-        system->worker_times == NULL) {
+        system->worker_times == NULL || system->maps == NULL) {
         machine_out_of_memory(error);
         lp_system_free(system);
         return NULL;
@@ -294,6 +297,7 @@ void lp_system_free(struct lp_system *system)
     lp_control_free(&system->control);
     free(system->phase_of_pe);
     lp_landing_free(&system->landing);
+    lp_maps_free(system->maps);
     free(system->launched);
     free(system->worker_times);
     free_phases(system);
@@ -331,9 +335,22 @@ int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_
 
 void lp_system_begin_copy(struct lp_system *system) { reset_times(system); }
 
-int lp_system_submit_map(struct lp_system *system, uint32_t pe, struct cw_error *error)
+int lp_system_map(struct lp_system *system, const struct lp_map *map, struct cw_error *error)
 {
-    return submit_message(system, pe, LP_TRANSFER_MAP, 0, 0, error);
+    if (!lp_maps_add(system->maps, map))
+        return cw_error_memory(error, "the maps of virtual addresses");
+    return CW_OK;
+}
+
+void lp_system_unmap(struct lp_system *system, uint32_t sip, uint64_t va)
+{
+    lp_maps_drop(system->maps, sip, va);
+}
+
+int lp_system_submit_map(struct lp_system *system, uint32_t pe, uint32_t message,
+                         struct cw_error *error)
+{
+    return submit_message(system, pe, LP_TRANSFER_MAP, message, 0, error);
 }
 
 int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_bytes,

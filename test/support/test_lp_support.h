@@ -154,6 +154,7 @@ struct machine {
     bool with_data;                      /* the data pass runs on the workers */
     struct data_pass *data;              /* then, from the start on */
     struct tl_region region[TL_REGIONS]; /* of every launch */
+    bool unmapped;                       /* PEs reach tensors when the test has mapped them */
     struct cw_error error;
     uint32_t op_count;
     struct lp_op op[OPS_MAX];
@@ -184,6 +185,9 @@ void machine_start(struct machine *m); /* the same; a failure fails the test */
 /* After a drain: the data pass has executed everything. Fails the test otherwise. */
 void machine_settle_data(struct machine *m);
 
+/* The steps of the next: a batch begins, and is launched. */
+void begin_scripts(struct machine *m);
+void submit_scripts(struct machine *m, const struct part *parts, size_t count);
 /* Launches, and runs until nothing is left to do. Returns the exit code; m->error says why. */
 int try_scripts(struct machine *m, const struct part *parts, size_t count);
 /* The first line of the machine's error: of a deadlock, all but the pointers. Valid until the next
