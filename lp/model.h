@@ -98,6 +98,11 @@ struct lp_launches {
 
 enum { LP_PLANS = 2 }; /* most install plans of a machine */
 
+/* Bytes of the memories that hold receive rings (lp_config.slots): none lies outside. */
+struct lp_ring_area {
+    uint64_t start, end;
+};
+
 /* Model data: const while the engine runs. */
 struct lp_model {
     struct hw_config hw;
@@ -111,6 +116,8 @@ struct lp_model {
     const struct lp_plan *plan[1 + LP_PLANS]; /* [lp_pe.plan]; [0]: NULL */
     const struct lp_plan *named;              /* by the latest installation; NULL: there was none */
     const struct lp_maps *maps;               /* of all SIPs */
+    struct lp_ring_area rings;                /* of all plans that were named */
+    uint64_t tcm_free_bytes;                  /* of a TCM, in front of rings there */
     int64_t issue_ps[ISSUES];                 /* [enum tl_issue] without jitter. Owner: tl_cost.c */
     uint8_t first_step; /* of a call without operands in memory: enum tl_step. Likewise */
     struct lp_emitted emit;

@@ -318,11 +318,23 @@ static int submit_message(struct lp_system *system, uint32_t pe, enum lp_transfe
     return CW_OK;
 }
 
+/* Its rings, beside those of a plan that was named before. */
+static void name_plan(struct lp_model *m, uint32_t plan)
+{
+    const bool first = m->named == NULL;
+    m->named = m->plan[1 + plan];
+    const struct lp_ring_area rings = lp_plan_rings(m->named);
+    m->rings.start = first || rings.start < m->rings.start ? rings.start : m->rings.start;
+    m->rings.end = rings.end > m->rings.end ? rings.end : m->rings.end;
+    if (m->config.slots == HW_MEMORY_TCM)
+        m->tcm_free_bytes = m->rings.start;
+}
+
 int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_error *error)
 {
     const uint32_t pe_count = hw_pe_count(&system->model.hw);
     reset_times(system);
-    system->model.named = system->model.plan[1 + plan];
+    name_plan(&system->model, plan);
     for (uint32_t pe = 0; pe < pe_count; pe++) {
         if (!lp_is_wired(system->model.named, pe))
             continue;

@@ -9,6 +9,7 @@
 #include "lp/kernel/tl_call.h"
 #include "lp/kernel/tl_mmu.h"
 #include "lp/kernel/tl_queue.h"
+#include "lp/kernel/tl_rings.h"
 #include "lp/queues/queue_ends.h"
 
 /* ---- queries --------------------------------------------------------------------------------- */
@@ -105,25 +106,36 @@ static __attribute__((noinline, cold)) void fail_range(struct tl *tl, enum tl_ca
             (unsigned long long)size);
 }
 
-static __attribute__((noinline)) void check_outside_tcm(struct tl *tl, enum tl_call_kind kind,
-                                                        struct lp_operand at, uint64_t bytes)
+/* In memories of this PE (global index), or of its cube. */
+static __attribute__((noinline)) void check_place(struct tl *tl, enum tl_call_kind kind,
+                                                  uint32_t pe_index, struct lp_operand at,
+                                                  uint64_t bytes)
 {
     if (at.at + bytes > memory_bytes(tl, at.space)) /* bytes < 2^41 */
         fail_range(tl, kind, at, bytes);
+    tl_check_rings(tl, kind, pe_index, at, bytes);
 }
 
-static inline bool in_tcm(const struct tl *tl, struct lp_operand at, uint64_t bytes)
+static inline bool in_free_tcm(const struct tl *tl, struct lp_operand at, uint64_t bytes)
 {
-    return __builtin_expect(at.space == LP_SPACE_TCM && at.at + bytes <= tl->run->m->hw.tcm_bytes,
+    return __builtin_expect(at.space == LP_SPACE_TCM && at.at + bytes <= tl->run->m->tcm_free_bytes,
                             1);
 }
 
-/* A place in a memory that this PE reads or writes, or that one of its operations writes. */
+/* A place in a memory that this PE reads or writes. */
 static inline void check_range(struct tl *tl, enum tl_call_kind kind, struct lp_operand at,
                                uint64_t bytes)
 {
-    if (!in_tcm(tl, at, bytes))
-        check_outside_tcm(tl, kind, at, bytes);
+    if (!in_free_tcm(tl, at, bytes))
+        check_place(tl, kind, lp_pe_index(tl->run, tl->pe), at, bytes);
+}
+
+/* A place at another PE that one of this PE's operations writes. */
+static inline void check_range_at(struct tl *tl, enum tl_call_kind kind, uint32_t peer,
+                                  struct lp_operand at, uint64_t bytes)
+{
+    if (!in_free_tcm(tl, at, bytes))
+        check_place(tl, kind, peer, at, bytes);
 }
 
 /* The tiles from this one on, `bytes` in all, one per slot: received from an installed direction.
@@ -290,7 +302,7 @@ void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_
                  uint32_t bytes)
 {
     struct lp_call *call = start_move(tl, CALL_STORE_TO, bytes, 0);
-    check_range(tl, CALL_STORE_TO, dst, bytes);
+    check_range_at(tl, CALL_STORE_TO, peer, dst, bytes);
     check_source(tl, CALL_STORE_TO, src, bytes);
     call->peer = peer;
     call->a = src;
@@ -512,7 +524,7 @@ static void start_put(struct tl *tl, uint32_t peer, uint8_t math, struct lp_oper
                       struct lp_operand src, uint32_t bytes)
 {
     struct lp_call *call = start_to_peer(tl, CALL_PUT, peer, bytes);
-    check_range(tl, CALL_PUT, dst, bytes);
+    check_range_at(tl, CALL_PUT, peer, dst, bytes);
     check_source(tl, CALL_PUT, src, bytes);
     call->math = math;
     call->a = src;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lp/kernel/tl_rings.h"
 #include "lp/maps.h"
 
 void tl_map(struct lp_run *run, uint32_t pe, uint32_t message)
@@ -62,8 +63,11 @@ struct lp_operand tl_translate(struct tl *tl, enum tl_call_kind kind, uint64_t v
     const struct lp_maps *const maps = tl->run->m->maps;
     const uint64_t sram = va - tl_sram_va(0);
     if (va >= tl_sram_va(0) && sram < tl->run->m->hw.sram_bytes &&
-        bytes <= tl->run->m->hw.sram_bytes - sram)
-        return tl_sram((uint32_t)sram);
+        bytes <= tl->run->m->hw.sram_bytes - sram) {
+        const struct lp_operand at = tl_sram((uint32_t)sram);
+        tl_check_rings(tl, kind, lp_pe_index(tl->run, tl->pe), at, bytes);
+        return at;
+    }
     const struct lp_map *const map = lp_maps_find(maps, tl->run->sip, va);
     if (map == NULL || !is_in_effect(tl, map))
         page_fault(tl, kind, va, bytes);

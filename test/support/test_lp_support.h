@@ -139,7 +139,7 @@ struct line {
 /* ---- machines -------------------------------------------------------------------------------- */
 
 enum { FUTURES_MAX = 18 };
-enum { OPS_MAX = 16384, TENSOR_VA = 0x10000, SHARD_BYTES = 65536, TENSOR_PA = 0x4000 };
+enum { OPS_MAX = 16384, TENSOR_VA = 0x10000, SHARD_BYTES = 65536, TENSOR_PA = 1 << 20 };
 
 struct machine {
     struct hw_config hw;
