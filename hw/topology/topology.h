@@ -168,7 +168,7 @@ static inline struct hw_grid hw_sip_grid(const struct hw_config *hw)
 /* Class of the links between a switch and its SIPs. The topology has switches. */
 enum hw_link_kind hw_switch_link(const struct hw_config *hw);
 
-/* Most global directions that a SIP of the machine has. */
+/* Global directions that SIPs of the machine have: one that some SIP has counts. */
 uint32_t hw_sip_directions_max(const struct hw_config *hw);
 
 /* The next SIP, after `sip` and round to it, that is on the same switch; `sip` where it is alone.
