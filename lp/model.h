@@ -146,7 +146,8 @@ struct lp_queue {
     uint32_t my_tail;         /* next tile to receive */
     uint32_t peer_head_cache; /* the peer's head as last seen */
     uint32_t peer_tail_cache; /* the peer's tail as last seen */
-    uint32_t early;           /* tiles that have come before their turn (slot_map.h) */
+    uint16_t early;           /* tiles that have come before their turn (slot_map.h) */
+    uint16_t sent_at;         /* the line of the latest send (tl_source_number): for reports */
     uint32_t promised;        /* tiles from my_tail on that are a recv_async's, or taken */
 };
 

@@ -88,12 +88,18 @@ static void a_tile_of_another_size_than_its_receive(void **state)
 {
     (void)state;
     EXPECT_FAILURE("wrong_size", "--set defaults.strict_validation=true",
-                   "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 16 bytes of f16, and "
-                   "PE 0.1.0 received it from direction W, at ",
-                   " ns, as 8 bytes of f16; both ends must name one type and one shape");
-    struct run_output output = run_line(0, "run --preset tiny --ccl %s",
+                   "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 16 bytes of f16 (at "
+                   "test/plugins/broken_kernels.c:29), and PE 0.1.0 received it from direction W, "
+                   "at ",
+                   " ns, as 8 bytes of f16 (at test/plugins/broken_kernels.c:31); both ends must "
+                   "name one type and one shape\n");
+    EXPECT_FAILURE("wrong_size", "--threads 2",
+                   "IpcqTypeMismatch: PE 0.1.0 received tile 0 from direction W as 8 bytes (at "
+                   "test/plugins/broken_kernels.c:31), and it was sent as 16 bytes (at "
+                   "test/plugins/broken_kernels.c:29); both ends must name one size\n");
+    struct run_output output = run_line(0, "run --preset tiny --ccl %s --no-data",
                                         built_plugin_name_symbol(&plugin, "wrong_size", "none"));
-    run_output_free(&output); /* it is looked for only where asked */
+    run_output_free(&output); /* without data it is looked for only where asked */
 }
 
 #define LINE_41 " (at test/plugins/broken_kernels.c:41)"
@@ -103,10 +109,12 @@ static void a_tile_of_another_type_or_shape_than_its_receive(void **state)
     (void)state;
     EXPECT_FAILURE("wrong_type", "--set defaults.strict_validation=true",
                    "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 32 bytes of f32 "
-                   "(4 x 2), and PE 0.1.0 received it from direction W, at ",
-                   " ns, as 32 bytes of f16; both ends must name one type and one shape");
-    EXPECT_FAILURE("wrong_shape", "--set defaults.strict_validation=true --no-data", "(4 x 2), and",
-                   " ns, as 32 bytes of f32 (2 x 4); both ends");
+                   "(4 x 2) (at test/plugins/broken_kernels.c:",
+                   "), and PE 0.1.0 received it from direction W, at ",
+                   " ns, as 32 bytes of f16 (at test/plugins/broken_kernels.c:",
+                   "); both ends must name one type and one shape (or set");
+    EXPECT_FAILURE("wrong_shape", "--set defaults.strict_validation=true --no-data", "(4 x 2) (at ",
+                   " ns, as 32 bytes of f32 (2 x 4) (at ");
     struct run_output output =
         run_line(0, "run --preset tiny --ccl %s --set defaults.strict_validation=true",
                  built_plugin_name_symbol(&plugin, "right_shape", "none"));
@@ -148,7 +156,8 @@ static void a_tile_that_nobody_receives(void **state)
         EXPECT_FAILURE("leaves_a_tile", more[i],
                        "IpcqUnreceived: all kernels have ended, and PE 0.1.0, kernel "
                        "leaves_a_tile, has not received 1 tile from direction W that PE 0.0.0, "
-                       "kernel leaves_a_tile, sent in E. Each send needs a receive");
+                       "kernel leaves_a_tile, sent in E (at test/plugins/broken_kernels.c:61). Each send "
+                       "needs a receive");
 }
 
 static void a_tile_larger_than_its_slot(void **state)
