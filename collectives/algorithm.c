@@ -193,6 +193,7 @@ bool ccl_goes_by_machine(const struct ccl_config *ccl)
 const char *ccl_collective_name(enum ccl_collective collective)
 {
     static const char *const name[CCL_COLLECTIVES] = {"all_reduce", "reduce_scatter", "all_gather",
-                                                      "broadcast",  "barrier",        "matmul"};
+                                                      "broadcast",  "barrier",        "all_to_all",
+                                                      "matmul"};
     return (unsigned)collective < CCL_COLLECTIVES ? name[collective] : "?";
 }

@@ -21,12 +21,14 @@ enum ccl_collective {
     CCL_ALL_GATHER,
     CCL_BROADCAST,
     CCL_BARRIER,
+    CCL_ALL_TO_ALL,
     CCL_MATMUL, /* no collective: each cube's own matrix product (matmul.h) */
     CCL_COLLECTIVES
 };
 const char *ccl_collective_name(enum ccl_collective collective); /* "all_reduce" */
 
-struct relay; /* relay.h */
+struct relay;    /* relay.h */
+struct schedule; /* schedule/schedule.h */
 
 /* A call of a collective, as the host sees it. */
 struct ccl_call {
@@ -110,6 +112,15 @@ struct ccl_algorithm {
      * or keeps them. With `topology: none` there are none to begin with. NULL: keeps them, and
      * `none` is the wiring of the machine. */
     enum ccl_neighbors (*neighbors)(uint32_t rank, uint32_t world_size, struct lp_neighbours *map);
+    /*
+     * The algorithm is a schedule: made once per process group, before its queues are installed, by
+     * this function; the caller frees it. The call gives hw, ccl, collective and world_size, and in
+     * n_elem, dtype and math the call that is expected. NULL with *error filled: CW_USAGE,
+     * CW_NO_RESOURCE. A schedule's `kernel` is schedule_kernel; it has no neighbors(),
+     * kernel_args(), takes_part(), nor scratch_bytes() of its own. The hook itself NULL: the
+     * algorithm is none.
+     */
+    struct schedule *(*schedule)(const struct ccl_call *call, struct cw_error *error);
     /* Fills the choice, which comes empty; NULL: this algorithm carries out all its calls. An
      * algorithm that chooses leaves all hooks but this and peers to those it chooses; its `kernel`
      * is the one of them with most streams. */

@@ -11,6 +11,7 @@
 #include "collectives/runtime/dist_internal.h"
 #include "collectives/runtime/dist_scratch.h"
 #include "collectives/runtime/host_copy.h"
+#include "collectives/schedule/schedule_program.h"
 
 /* The tensor whose shards the kernels are launched on; NULL: a barrier has none. */
 static const struct tensor *launch_tensor(const struct submission *submission)
@@ -96,6 +97,9 @@ static int validate_layout(const struct dist *dist, const struct ccl_algorithm *
     const struct ccl_call call = call_of_rank(dist, rank);
     const struct tensor *const tensor = launch_tensor(&dist->submissions[rank]);
     const bool both = call.ccl->validator[0] == '\0';
+    const struct schedule_program *const program = install_plans_program(dist->plans);
+    if (program != NULL && program->lanes == 0 && algorithm->schedule != NULL)
+        return CW_OK; /* threads reach the rank's one shard from any PE */
     if (tensor == NULL || algorithm == dist->submissions[rank].algorithm)
         return CW_OK;
     const uint32_t count = launched_pes(dist, algorithm, &call, dist->launched);
@@ -157,6 +161,8 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
     }
     if (algorithm->kernel_args != NULL)
         algorithm->kernel_args(&call, &args);
+    if (algorithm->schedule != NULL)
+        args.more = install_plans_program(dist->plans);
     dist_map_regions(dist, rank, &args);
     if (submission->operands != NULL) {
         const struct tensor *operands = submission->operands;

@@ -7,6 +7,7 @@
 
 #include "collectives/relay.h"
 #include "collectives/runtime/dist_check.h"
+#include "collectives/runtime/dist_scratch.h"
 
 int dist_make_plans(const struct config *config, uint32_t world_size, struct install_plans **plans,
                     struct cw_error *error)
@@ -85,12 +86,12 @@ static int rehearse_scratch(const struct rehearsal *r, struct cw_error *error)
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(r->call, NULL, error);
     if (algorithm == NULL)
         return error->exit_code;
-    if (algorithm->machine.scratch_bytes == NULL)
-        return CW_OK;
-    const uint64_t bytes = algorithm->machine.scratch_bytes(r->call);
+    const uint64_t bytes = dist_scratch_bytes(r->plans, algorithm, r->call);
+    const struct dp_policy policy = dist_scratch_policy(r->plans);
     struct cw_error found;
     struct tensor *const scratch =
-        bytes > 0 ? tensor_create_bytes(r->space, install_plan_of(r->plans, 0).sip, bytes, &found)
+        bytes > 0 ? tensor_create_bytes(r->space, install_plan_of(r->plans, 0).sip, bytes, &policy,
+                                        &found)
                   : NULL;
     if (bytes > 0 && scratch == NULL)
         return cw_error_set(error, (enum cw_exit)found.exit_code, "scratch of %s: %s",

@@ -10,11 +10,31 @@
 
 #include "collectives/runtime/dist_internal.h"
 #include "collectives/runtime/host_copy.h"
+#include "collectives/schedule/schedule_program.h"
 
 static struct tensor *scratch_on(struct dist *dist, uint32_t rank, uint64_t bytes,
                                  struct cw_error *error)
 {
-    return tensor_create_bytes(dist->space, dist->submissions[rank].in->sip, bytes, error);
+    const struct dp_policy policy = dist_scratch_policy(dist->plans);
+    return tensor_create_bytes(dist->space, dist->submissions[rank].in->sip, bytes, &policy, error);
+}
+
+struct dp_policy dist_scratch_policy(const struct install_plans *plans)
+{
+    const struct schedule_program *const program = install_plans_program(plans);
+    const bool lanes = program != NULL && program->lanes > 0;
+    return (struct dp_policy){.cube = DP_REPLICATE,
+                              .pe = DP_REPLICATE,
+                              .num_cubes = lanes ? 0 : 1,
+                              .num_pes = lanes && program->lanes_apart == 1 ? 0 : 1};
+}
+
+uint64_t dist_scratch_bytes(const struct install_plans *plans,
+                            const struct ccl_algorithm *algorithm, const struct ccl_call *call)
+{
+    if (algorithm->schedule != NULL)
+        return schedule_program_scratch(install_plans_program(plans), call);
+    return algorithm->machine.scratch_bytes != NULL ? algorithm->machine.scratch_bytes(call) : 0;
 }
 
 static int check_offset(const char *what, uint32_t rank, uint64_t here, uint64_t first,
@@ -44,9 +64,9 @@ static int check_alike(const struct dist *dist, uint32_t rank, struct cw_error *
 int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
                       const struct ccl_call *call, struct cw_error *error)
 {
-    if (algorithm->machine.scratch_bytes == NULL)
+    if (algorithm->machine.scratch_bytes == NULL && algorithm->schedule == NULL)
         return CW_OK;
-    const uint64_t bytes = algorithm->machine.scratch_bytes(call);
+    const uint64_t bytes = dist_scratch_bytes(dist->plans, algorithm, call);
     for (uint32_t rank = 0; rank < dist->world_size; rank++) {
         if (bytes > 0)
             dist->scratch[rank] = scratch_on(dist, rank, bytes, error);
@@ -57,7 +77,7 @@ int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
                                 algorithm->name, text);
         }
         int code = bytes > 0 ? dist_map_tensor(dist, dist->scratch[rank], error) : CW_OK;
-        if (code == CW_OK)
+        if (code == CW_OK && algorithm->schedule == NULL)
             code = check_alike(dist, rank, error);
         if (code != CW_OK)
             return code;
@@ -70,8 +90,10 @@ int dist_give_scratch(struct dist *dist, struct cw_error *error)
     int code = CW_OK;
     for (uint32_t rank = 0; rank < dist->world_size; rank++) {
         const struct tensor *const scratch = dist->scratch[rank];
-        if (scratch != NULL && dist->data != NULL && code == CW_OK)
-            code = data_pass_forget(dist->data, scratch->shard[0].pe_index, scratch->hbm_offset,
+        for (uint32_t i = 0;
+             scratch != NULL && dist->data != NULL && code == CW_OK && i < scratch->shard_count;
+             i++)
+            code = data_pass_forget(dist->data, scratch->shard[i].pe_index, scratch->hbm_offset,
                                     scratch->shard_bytes, error);
         dist_unmap_tensor(dist, scratch);
         tensor_free(dist->scratch[rank]);

@@ -6,9 +6,15 @@
 #define COLLECTIVES_DIST_SCRATCH_H
 
 #include "collectives/algorithm.h"
+#include "collectives/runtime/tensor.h"
 
 struct dist;
+struct install_plans;
 
+/* Bytes of scratch of each rank's call, and the PEs that have it. */
+uint64_t dist_scratch_bytes(const struct install_plans *plans,
+                            const struct ccl_algorithm *algorithm, const struct ccl_call *call);
+struct dp_policy dist_scratch_policy(const struct install_plans *plans);
 /* Scratch for every rank's call, at the same offsets everywhere; given back when
  * the call has ended. */
 int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,

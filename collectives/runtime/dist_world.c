@@ -16,6 +16,7 @@
 #include "collectives/data/strict_check.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
+#include "collectives/schedule/schedule_program.h"
 #include "core/host/clock.h"
 #include "lp/queues/queue_ends.h"
 #include "partition/partition.h"
@@ -208,6 +209,9 @@ static void reserve_contexts(const struct dist *dist, struct lp_config *queues)
     const uint32_t peers = ccl_algorithm_peers(algorithm, &call);
     queues->contexts = contexts > queues->contexts ? contexts : queues->contexts;
     queues->peers = peers > queues->peers ? peers : queues->peers;
+    const struct schedule_program *const program = install_plans_program(dist->plans);
+    if (program != NULL && program->peers > queues->peers)
+        queues->peers = program->peers;
 }
 
 /* Makes the install plans. A program of kernels alone has no ranks, and uses the machine's own

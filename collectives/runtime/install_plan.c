@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collectives/runtime/dist_world.h"
+#include "collectives/schedule/schedule_program.h"
 #include "collectives/topologies.h"
 #include "lp/queues/queue_ends.h"
 
@@ -20,6 +21,8 @@ struct install_plans {
     ccl_mapper_fn mapper;       /* NULL: the algorithm says itself */
     ccl_validator_fn validator; /* NULL: any tensor */
     struct logical logical;
+    struct schedule *schedule; /* of an algorithm that is one; else NULL */
+    struct schedule_program *program;
     struct lp_wiring *wiring;
     struct lp_plan *queues;
 };
@@ -87,6 +90,72 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
     return lp_wiring_create(&request, &plans->wiring, error);
 }
 
+/* ---- schedules ------------------------------------------------------------------------------- */
+
+static int neighbours_of_pe(void *arg, uint32_t pe, struct lp_neighbours *out,
+                            struct cw_error *error)
+{
+    const struct install_plans *const plans = arg;
+    (void)error;
+    schedule_program_neighbours(plans->program, pe, out);
+    return CW_OK;
+}
+
+/* The lanes that the mapper chooses: PEs of a SIP, each with a shard of its own. None, where there
+ * is one shard. */
+static struct program_request lanes_of(const struct install_plans *plans)
+{
+    const uint32_t cubes = hw_cubes(plans->hw), pes = hw_pes(plans->hw);
+    const bool all = strcmp(plans->config->mapper, "all_pes") == 0;
+    const bool first = strcmp(plans->config->mapper, "pe0_all_cubes") == 0;
+    const uint32_t lanes = all ? cubes * pes : first ? cubes : 1;
+    return (struct program_request){.schedule = plans->schedule,
+                                    .hw = plans->hw,
+                                    .ccl = plans->config,
+                                    .lanes = lanes > 1 ? lanes : 0,
+                                    .lanes_apart = all ? 1 : pes};
+}
+
+/* Makes the schedule, lays it on the machine, and joins its threads. */
+static int wire_schedule(struct install_plans *plans, const char **key, struct cw_error *error)
+{
+    const struct ccl_call call = {.hw = plans->hw,
+                                  .ccl = plans->config,
+                                  .collective = plans->algorithm->collective,
+                                  .world_size = plans->world_size,
+                                  .n_elem = plans->config->n_elem,
+                                  .dtype = LP_F16,
+                                  .math = LP_MATH_SUM};
+    *key = "defaults.topology";
+    if (strcmp(plans->config->topology, "none") != 0)
+        return cw_error_set(error, CW_USAGE,
+                            "topology: %s lays its own queues between any SIPs; legal is none",
+                            plans->algorithm_name);
+    *key = "defaults.module";
+    plans->schedule = plans->algorithm->schedule(&call, error);
+    if (plans->schedule == NULL)
+        return error->exit_code;
+    const struct program_request request = lanes_of(plans);
+    plans->program = schedule_program_create(&request, error);
+    if (plans->program == NULL)
+        return error->exit_code;
+    const struct lp_wiring_request wiring = {.hw = plans->hw,
+                                             .ranks = hw_pe_count(plans->hw),
+                                             .pes_apart = 1,
+                                             .credit_bytes = plans->config->credit_bytes,
+                                             .neighbours = neighbours_of_pe,
+                                             .arg = plans};
+    const int code = lp_wiring_create(&wiring, &plans->wiring, error);
+    if (code == CW_OK)
+        schedule_program_take_directions(plans->program, plans->wiring);
+    return code;
+}
+
+const struct schedule_program *install_plans_program(const struct install_plans *plans)
+{
+    return plans->program;
+}
+
 static int resolve_names(struct install_plans *plans, const char **key, struct cw_error *error)
 {
     const struct ccl_config *config = plans->config;
@@ -131,7 +200,8 @@ int build_install_plans(uint32_t world_size, const char *algorithm, const struct
     plans->hw = spec;
     int code = resolve_names(plans, key, error);
     if (code == CW_OK)
-        code = wire(plans, key, error);
+        code = plans->algorithm->schedule != NULL ? wire_schedule(plans, key, error)
+                                                  : wire(plans, key, error);
     if (code == CW_OK) {
         plans->queues = dist_queue_plan(config, spec, plans->wiring, NULL);
         code = plans->queues != NULL ? CW_OK : install_plan_no_memory(error);
@@ -150,6 +220,8 @@ void install_plans_free(struct install_plans *plans)
         return;
     lp_plan_free(plans->queues);
     lp_wiring_free(plans->wiring);
+    schedule_program_free(plans->program);
+    schedule_free(plans->schedule);
     free(plans);
 }
 
@@ -227,6 +299,9 @@ bool install_plan_participates(const struct install_plans *plans, uint32_t rank,
                                uint32_t pe)
 {
     const struct ccl_call call = call_of_plan(plans, rank);
+    if (plans->program != NULL)
+        return schedule_program_thread(plans->program, rank, cube * hw_pes(plans->hw) + pe) !=
+               UINT32_MAX;
     return takes_part(plans, &call, cube, pe);
 }
 
@@ -238,7 +313,9 @@ uint32_t install_plan_participants(const struct install_plans *plans, uint32_t r
     uint32_t count = 0;
     for (uint32_t i = 0; i < cubes; i++)
         for (uint32_t k = 0; k < pes; k++)
-            if (takes_part(plans, &call, i, k))
+            if (plans->program != NULL
+                    ? schedule_program_thread(plans->program, rank, i * pes + k) != UINT32_MAX
+                    : takes_part(plans, &call, i, k))
                 pe[count++] = first + i * pes + k;
     return count;
 }
@@ -265,6 +342,8 @@ struct dp_policy install_plan_policy(const struct install_plans *plans)
         .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
     const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
     uint32_t count = 0, beyond_pe0 = 0;
+    if (plans->program != NULL && plans->program->lanes == 0)
+        return one;
     if (plans->algorithm->machine.lanes)
         return plans->wiring != NULL ? one : rows;
     for (uint32_t cube = 0; cube < hw_cubes(plans->hw); cube++)

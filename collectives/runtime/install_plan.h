@@ -69,6 +69,8 @@ uint32_t install_plan_participants(const struct install_plans *plans, uint32_t r
 const struct lp_plan *install_plans_queues(const struct install_plans *plans);
 /* The table of a logical topology; NULL: queues are as the machine is built. */
 const struct lp_wiring *install_plans_wiring(const struct install_plans *plans);
+/* The steps of an algorithm that is a schedule; NULL: it is none. */
+const struct schedule_program *install_plans_program(const struct install_plans *plans);
 /* Refuses tensors that the configured validator does not accept. */
 int install_plans_validate(const struct install_plans *plans, const struct tensor_group *group,
                            struct cw_error *error);

@@ -289,15 +289,11 @@ struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct te
 }
 
 struct tensor *tensor_create_bytes(struct tensor_space *space, uint32_t sip, uint64_t bytes,
-                                   struct cw_error *error)
+                                   const struct dp_policy *policy, struct cw_error *error)
 {
     return tensor_make(
         space,
-        &(struct tensor){
-            .item_bytes = 1,
-            .shape = {1, bytes},
-            .policy = {.cube = DP_REPLICATE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1},
-            .sip = sip},
+        &(struct tensor){.item_bytes = 1, .shape = {1, bytes}, .policy = *policy, .sip = sip},
         error);
 }
 

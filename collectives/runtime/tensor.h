@@ -77,9 +77,9 @@ uint64_t tensor_space_left(const struct tensor_space *space, uint32_t sip);
 struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct tensor_shape shape,
                              enum dtype dtype, const struct dp_policy *policy,
                              struct cw_error *error);
-/* Memory without a type, on PE (0, 0) of a SIP: a tensor of one shard of so many bytes. */
+/* Memory without a type: a tensor of so many bytes in each shard, one on each PE of the policy. */
 struct tensor *tensor_create_bytes(struct tensor_space *space, uint32_t sip, uint64_t bytes,
-                                   struct cw_error *error);
+                                   const struct dp_policy *policy, struct cw_error *error);
 void tensor_free(struct tensor *tensor); /* gives its range back; accepts NULL */
 
 /* Parts that are not copies of each other. */

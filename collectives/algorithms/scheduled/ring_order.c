@@ -1,0 +1,68 @@
+/*
+ * ring_order.c: in which order a ring goes through all ranks (ring_order.h).
+ */
+#include "collectives/algorithms/scheduled/ring_order.h"
+
+#include "hw/topology/topology.h"
+
+bool ring_order_by_sip(const struct ccl_call *call)
+{
+    return call->world_size == call->hw->sip_count && !call->ccl->ranks.mapped &&
+           call->ccl->ranks.per_sip == 0;
+}
+
+/* A walk through a grid of `w` columns and `h` rows, or of rows and columns. */
+struct walk {
+    uint32_t w, h;
+    bool turned; /* x counts rows of the machine */
+    uint32_t *order;
+    uint32_t count;
+};
+
+static void walk_to(struct walk *walk, uint32_t x, uint32_t y)
+{
+    walk->order[walk->count++] = walk->turned ? x * walk->h + y : y * walk->w + x;
+}
+
+/* Row by row to and fro. With an even number of rows, column 0 is left out on the way down but for
+ * row 0, and is the way back. */
+static void walk_through(struct walk *walk)
+{
+    const uint32_t first = walk->h % 2 == 0 && walk->w > 1 ? 1 : 0;
+    for (uint32_t y = 0; y < walk->h; y++) {
+        const uint32_t from = y == 0 ? 0 : first;
+        for (uint32_t x = from; x < walk->w; x++)
+            walk_to(walk, y % 2 == 0 ? x : walk->w - 1 - (x - from), y);
+    }
+    for (uint32_t y = walk->h - 1; first > 0 && y > 0; y--)
+        walk_to(walk, 0, y);
+}
+
+/* 0 1 | 3 2 | 4 5 | 7 6 ...: dies of neighbouring packages have the same parity, but for the last
+ * and the first where the number of packages is odd. */
+static void walk_pairs(uint32_t ranks, uint32_t *order)
+{
+    for (uint32_t i = 0; i < ranks; i++)
+        order[i] = i / 2 % 2 == 0 || (i ^ 1) >= ranks ? i : i ^ 1;
+}
+
+void ring_order(const struct ccl_call *call, uint32_t *order)
+{
+    const struct hw_config *const hw = call->hw;
+    const struct hw_grid grid = hw_sip_grid(hw);
+    struct walk walk = {.w = grid.w, .h = grid.h, .order = order};
+    for (uint32_t i = 0; i < call->world_size; i++)
+        order[i] = i;
+    if (!ring_order_by_sip(call))
+        return;
+    if (hw->sip_topology->paired) {
+        walk_pairs(call->world_size, order);
+    } else if (hw->sip_topology->is_grid && grid.w > 1 && grid.h > 1) {
+        if (grid.h % 2 != 0 && grid.w % 2 == 0) {
+            walk.turned = true;
+            walk.w = grid.h;
+            walk.h = grid.w;
+        }
+        walk_through(&walk);
+    }
+}

@@ -1,0 +1,64 @@
+/*
+ * ring_rs_ag.c: reduce-scatter and all-gather along rings through all ranks (ALGORITHMS.md): an
+ * all-reduce that sends 2 (N - 1) / N of the tensor, and its two halves alone.
+ */
+#include <stdlib.h>
+
+#include "collectives/algorithms/scheduled/ring_order.h"
+#include "collectives/algorithms/scheduled/rs_ag.h"
+#include "collectives/algorithms/scheduled/scheduled.h"
+
+enum { RINGS_MAX = 8 };
+enum way { WAY_ONE, WAY_BOTH, WAY_MEET };
+static const char *const way_name[] = {"one", "both", "meet", NULL};
+static const struct ccl_parameter parameters[] = {
+    [SCHEDULED_WAY] = {.name = "way",
+                       .type = CCL_PARAMETER_CHOICE,
+                       .value = WAY_MEET,
+                       .choice = way_name},
+    [SCHEDULED_RINGS] = {
+        .name = "rings", .type = CCL_PARAMETER_COUNT, .value = 1, .min = 1, .max = RINGS_MAX}};
+
+static struct schedule *ring_schedule(const struct ccl_call *call, const char *name,
+                                      struct cw_error *error)
+{
+    const enum way way = (enum way)scheduled_parameter(call, name, parameters, SCHEDULED_WAY);
+    const uint32_t rings = (uint32_t)scheduled_parameter(call, name, parameters, SCHEDULED_RINGS);
+    struct rs_ag_part part[2 * RINGS_MAX] = {0};
+    struct rs_ag plan = {
+        .name = name, .call = call, .parts = way == WAY_BOTH ? 2 * rings : rings, .part = part};
+    uint32_t *const order = malloc(call->world_size * sizeof *order);
+    if (order == NULL) {
+        (void)cw_error_memory(error, "a schedule");
+        return NULL;
+    }
+    ring_order(call, order);
+    plan.rank_of = order;
+    for (uint32_t i = 0; i < plan.parts && call->world_size > 1; i++) {
+        part[i].dims = 1;
+        part[i].dim[0] = (struct rs_ag_dim){.joint = RS_AG_RING,
+                                            .way = way == WAY_MEET            ? RS_AG_MEET
+                                                   : way == WAY_BOTH && i % 2 ? RS_AG_DOWN
+                                                                              : RS_AG_UP,
+                                            .n = call->world_size,
+                                            .stride = 1};
+    }
+    struct schedule *const schedule = rs_ag_schedule(&plan, error);
+    free(order);
+    return schedule;
+}
+
+struct schedule *ring_rs_ag_schedule(const struct ccl_call *call, struct cw_error *error)
+{
+    return ring_schedule(call, "ring_rs_ag", error);
+}
+
+struct schedule *ring_reduce_scatter_schedule(const struct ccl_call *call, struct cw_error *error)
+{
+    return ring_schedule(call, "ring_reduce_scatter", error);
+}
+
+struct schedule *ring_ag_schedule(const struct ccl_call *call, struct cw_error *error)
+{
+    return ring_schedule(call, "ring_ag", error);
+}

@@ -1,0 +1,66 @@
+/*
+ * rs_ag.h: reduce-scatters and all-gathers along the dimensions of a machine, as schedules. The
+ * ranks are the places of a grid of any number of dimensions. The reduce-scatter goes along the
+ * first dimension, then along the second, and so on; the all-gather goes back. An all-reduce is
+ * both. After the reduce-scatter along a dimension, a rank holds sums of its group of chunks: those
+ * of the ranks at its place of this dimension, and of those before.
+ *
+ * Along a dimension of n places, group c belongs to the place c. In the reduce-scatter, sums of
+ * group c travel along the line to place c, and each place on the way adds its own chunks. In the
+ * all-gather, group c travels from place c to all others. `reach` says how far, upwards and
+ * downwards. Of the steps of a thread, each has a time: the number of messages that must have come
+ * before it. Steps are in the order of their times, so no thread waits for a message that a later
+ * step of another thread would send.
+ *
+ * Pure functions; the builder's memory is the only state.
+ */
+#ifndef COLLECTIVES_RS_AG_H
+#define COLLECTIVES_RS_AG_H
+
+#include "collectives/schedule/schedule_builder.h"
+
+enum rs_ag_joint {
+    RS_AG_RING,  /* place n - 1 is joined with place 0 */
+    RS_AG_LINE,  /* it is not */
+    RS_AG_DIRECT /* every two places are joined */
+};
+
+/* Along a ring. Along a line and directly there is one way only. */
+enum rs_ag_way {
+    RS_AG_UP,   /* all messages go to the next place */
+    RS_AG_DOWN, /* ... to the place before */
+    RS_AG_MEET  /* both, half the way round each: the same bytes, half the steps */
+};
+
+struct rs_ag_dim {
+    enum rs_ag_joint joint;
+    enum rs_ag_way way;
+    uint32_t n, stride; /* place i, with all other places 0, is number i * stride */
+};
+
+enum {
+    RS_AG_DIMS_MAX = 12,
+    RS_AG_PEERS_MAX = 15, /* of a thread: a PE has 16 directions */
+    RS_AG_THREADS_MAX = 8 /* of a part */
+};
+
+/* One part of a schedule. */
+struct rs_ag_part {
+    uint32_t dims; /* in the order of the reduce-scatter */
+    struct rs_ag_dim dim[RS_AG_DIMS_MAX];
+};
+
+struct rs_ag {
+    const char *name;
+    const struct ccl_call *call; /* of an all-reduce, a reduce-scatter or an all-gather */
+    const uint32_t *rank_of;     /* of a place's number; NULL: the number itself */
+    uint32_t parts;
+    const struct rs_ag_part *part; /* [parts]; the places of each are all ranks of the call */
+};
+/* The schedule; NULL: CW_NO_RESOURCE. */
+struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error);
+
+/* Chunks that travel together: as many as fill the slots of a queue, but no more. */
+uint32_t rs_ag_window(const struct ccl_call *call, uint64_t chunks);
+
+#endif

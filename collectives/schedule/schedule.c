@@ -1,0 +1,44 @@
+/*
+ * schedule.c: what every schedule has (schedule.h): names, spans, its memory.
+ */
+#include "collectives/schedule/schedule.h"
+
+#include <stdlib.h>
+
+const char *schedule_op_name(enum schedule_op op)
+{
+    static const char *const name[SCHEDULE_OPS] = {"nop", "s",   "r",   "cpy", "re",
+                                                   "rcs", "rrc", "rrs", "rrcs"};
+    return (unsigned)op < SCHEDULE_OPS ? name[op] : "?";
+}
+
+void schedule_free(struct schedule *schedule)
+{
+    if (schedule == NULL)
+        return;
+    for (uint32_t i = 0; schedule->rank != NULL && i < schedule->rank_count; i++) {
+        free(schedule->rank[i].thread);
+        free(schedule->rank[i].step);
+        free(schedule->rank[i].wait);
+    }
+    free(schedule->rank);
+    free(schedule);
+}
+
+struct schedule_span schedule_span(uint64_t n, uint32_t chunks, uint32_t chunk)
+{
+    const uint64_t each = (n + chunks - 1) / chunks;
+    const uint64_t first = each * chunk < n ? each * chunk : n;
+    const uint64_t rest = n - first;
+    return (struct schedule_span){.first = first, .count = rest < each ? rest : each};
+}
+
+double schedule_moved(const struct schedule *schedule)
+{
+    uint64_t sent = 0;
+    for (uint32_t r = 0; r < schedule->rank_count; r++)
+        for (uint32_t i = 0; i < schedule->rank[r].step_count; i++)
+            if (schedule_op_sends((enum schedule_op)schedule->rank[r].step[i].op))
+                sent += schedule->rank[r].step[i].count;
+    return (double)sent / schedule->rank_count / schedule->loop_chunks;
+}

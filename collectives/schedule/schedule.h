@@ -1,0 +1,139 @@
+/*
+ * schedule.h: a collective as data: which rank sends which chunk to which rank, where it is added,
+ * and in which order. The built-in algorithms that are not kernels of their own make one
+ * (schedule_builder.h), and so does the reader of MSCCL XML files (msccl_xml.h), whose terms these
+ * are, with `thread` for the thread block. One kernel carries out every schedule
+ * (schedule_kernel.h), one interpreter computes its bits (schedule_values.h), one check finds its
+ * faults (schedule_check.h), and one model estimates its time (schedule_cost.h).
+ *
+ * A rank has three buffers, each of equal chunks: input, output and scratch. A thread is a sequence
+ * of steps that a PE of its own carries out, one after the other. Each step moves `count`
+ * consecutive chunks. Threads of a rank run beside each other; a step begins when the step before
+ * it in its thread is done, and the steps that it waits for.
+ *
+ * Queues. The messages from rank a to rank b on channel c form one queue: one thread of a sends
+ * them all, and one thread of b receives them all, in the same order and of the same counts.
+ *
+ * Sizes. A buffer of n elements in k chunks has chunks of ceil(n / k) elements; the last ones may
+ * be shorter, or empty.
+ *
+ * Parts. A schedule of several parts has one complete collective in each: only threads of part p
+ * touch the chunks of part p, and a queue joins threads of one part. The larger buffer of an
+ * all-gather, a reduce-scatter and an all-to-all is one block per rank; every other buffer is one
+ * block. Each block has equally many chunks of each part, first those of part 0, then of part 1,
+ * ... Where a rank has one shard, its parts share it. Where its tensor is cut over PEs (a lane is
+ * the PEs at one place of all SIPs), shard i goes by part i mod parts alone, and its blocks have
+ * the chunks of that part only.
+ *
+ * Const once built; shared by all threads of the simulator.
+ */
+#ifndef COLLECTIVES_SCHEDULE_H
+#define COLLECTIVES_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectives/algorithm.h"
+
+enum schedule_op {
+    SCHEDULE_NOP,                   /* nop: waits for other steps only */
+    SCHEDULE_SEND,                  /* s: sends src */
+    SCHEDULE_RECV,                  /* r: dst = received */
+    SCHEDULE_COPY,                  /* cpy: dst = src */
+    SCHEDULE_REDUCE,                /* re: dst = dst + src */
+    SCHEDULE_RECV_COPY_SEND,        /* rcs: dst = received; sends it */
+    SCHEDULE_RECV_REDUCE_COPY,      /* rrc: dst = src + received */
+    SCHEDULE_RECV_REDUCE_SEND,      /* rrs: sends src + received, and keeps nothing */
+    SCHEDULE_RECV_REDUCE_COPY_SEND, /* rrcs: dst = src + received; sends it */
+    SCHEDULE_OPS
+};
+const char *schedule_op_name(enum schedule_op op); /* "rrcs" */
+static inline bool schedule_op_sends(enum schedule_op op)
+{
+    return op == SCHEDULE_SEND || op == SCHEDULE_RECV_COPY_SEND ||
+           op == SCHEDULE_RECV_REDUCE_SEND || op == SCHEDULE_RECV_REDUCE_COPY_SEND;
+}
+static inline bool schedule_op_receives(enum schedule_op op)
+{
+    return op == SCHEDULE_RECV || op >= SCHEDULE_RECV_COPY_SEND;
+}
+static inline bool schedule_op_reads(enum schedule_op op) /* src of a buffer */
+{
+    return op == SCHEDULE_SEND || op == SCHEDULE_COPY || op == SCHEDULE_REDUCE ||
+           op >= SCHEDULE_RECV_REDUCE_COPY;
+}
+static inline bool schedule_op_writes(enum schedule_op op) /* dst */
+{
+    return op == SCHEDULE_RECV || op == SCHEDULE_COPY || op == SCHEDULE_REDUCE ||
+           op == SCHEDULE_RECV_COPY_SEND || op == SCHEDULE_RECV_REDUCE_COPY ||
+           op == SCHEDULE_RECV_REDUCE_COPY_SEND;
+}
+
+enum schedule_buffer { SCHEDULE_INPUT, SCHEDULE_OUTPUT, SCHEDULE_SCRATCH, SCHEDULE_BUFFERS };
+
+#define SCHEDULE_NO_RANK UINT32_MAX
+
+struct schedule_chunks {
+    uint32_t at;    /* the first */
+    uint8_t buffer; /* enum schedule_buffer */
+    uint8_t reserved[3];
+};
+
+struct schedule_step {
+    uint8_t op;      /* enum schedule_op */
+    uint8_t channel; /* of its queues */
+    uint8_t awaited; /* 1: some step of another thread waits for this one */
+    uint8_t reserved;
+    uint32_t count;                  /* chunks; 0: none (nop) */
+    struct schedule_chunks src, dst; /* as the operation says */
+    uint32_t send_to, recv_from;     /* ranks; SCHEDULE_NO_RANK: the operation does not */
+    uint32_t wait_first, wait_count; /* steps that it waits for: rank->wait[...] */
+    uint32_t line;                   /* in the file that it was read from; 0: none */
+};
+
+/* Another thread's step: done before the step that waits begins. */
+struct schedule_wait {
+    uint32_t thread, step; /* of the same rank */
+};
+
+struct schedule_thread {
+    uint32_t step_first, step_count; /* rank->step[...] */
+    uint32_t part;
+    uint32_t line;
+};
+
+struct schedule_rank {
+    uint32_t thread_count, step_count, wait_count;
+    uint32_t chunks[SCHEDULE_BUFFERS]; /* of each buffer, all parts together */
+    struct schedule_thread *thread;
+    struct schedule_step *step;
+    struct schedule_wait *wait;
+};
+
+struct schedule {
+    char name[64];
+    enum ccl_collective collective;
+    uint32_t rank_count;
+    uint32_t parts;       /* >= 1 */
+    uint32_t loop_chunks; /* chunks of the larger of input and output (nchunksperloop) */
+    uint32_t channels;
+    bool in_place; /* input and output are one buffer: of an all-reduce the whole; of an all-gather
+                      the input is the rank's part of the output; of a reduce-scatter the reverse */
+    uint64_t min_bytes, max_bytes; /* of the larger buffer that it is meant for; 0, 0: any */
+    const char *file;              /* that it was read from; NULL: none. For messages */
+    struct schedule_rank *rank;    /* [rank_count] */
+};
+void schedule_free(struct schedule *schedule); /* accepts NULL */
+
+/* Elements of chunk `chunk` of a buffer of n elements in `chunks`, and where they begin. */
+struct schedule_span {
+    uint64_t first, count;
+};
+struct schedule_span schedule_span(uint64_t n, uint32_t chunks, uint32_t chunk);
+
+/* Chunks that a rank sends, in the mean, as a multiple of the larger of input and output: "moved
+ * per rank: 1.97 x the tensor". */
+double schedule_moved(const struct schedule *schedule);
+
+#endif

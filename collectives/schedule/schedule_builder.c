@@ -1,0 +1,208 @@
+/*
+ * schedule_builder.c: makes schedules (schedule_builder.h). While it is being made, each thread has
+ * a growing array of its own; the schedule then has one array per rank.
+ */
+#include "collectives/schedule/schedule_builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct thread_steps {
+    struct schedule_step *step; /* .wait_first: in `wait`; a step's waits follow each other */
+    uint32_t count, capacity;
+    struct schedule_wait *wait;
+    uint32_t waits, wait_capacity;
+    uint32_t part, line;
+};
+
+struct rank_threads {
+    struct thread_steps *thread;
+    uint32_t count, capacity;
+};
+
+struct schedule_builder {
+    struct schedule *schedule;
+    struct rank_threads *rank; /* [rank_count] */
+    uint32_t rank_count;
+    bool failed; /* memory has run out */
+};
+
+/* Room for one more element of an array; false: there is none. */
+static bool grow(struct schedule_builder *b, void **array, uint32_t count, uint32_t *capacity,
+                 size_t bytes)
+{
+    if (count < *capacity)
+        return true;
+    const uint32_t more = *capacity == 0 ? 8 : *capacity * 2;
+    void *const bigger = realloc(*array, more * bytes);
+    if (bigger == NULL) {
+        b->failed = true;
+        return false;
+    }
+    *array = bigger;
+    *capacity = more;
+    return true;
+}
+
+struct schedule_builder *schedule_builder_create(const char *name, enum ccl_collective collective,
+                                                 uint32_t ranks, uint32_t parts)
+{
+    struct schedule_builder *const b = calloc(1, sizeof *b);
+    if (b == NULL)
+        return NULL;
+    b->rank_count = ranks;
+    b->schedule = calloc(1, sizeof *b->schedule);
+    b->rank = calloc(ranks, sizeof *b->rank);
+    if (b->schedule != NULL)
+        b->schedule->rank = calloc(ranks, sizeof *b->schedule->rank);
+    if (b->schedule == NULL || b->rank == NULL || b->schedule->rank == NULL) {
+        schedule_builder_free(b);
+        return NULL;
+    }
+    strncpy(b->schedule->name, name, sizeof b->schedule->name - 1);
+    b->schedule->collective = collective;
+    b->schedule->rank_count = ranks;
+    b->schedule->parts = parts;
+    b->schedule->channels = 1;
+    return b;
+}
+
+struct schedule *schedule_builder_head(struct schedule_builder *builder)
+{
+    return builder->schedule;
+}
+
+void schedule_chunks_of(struct schedule_builder *builder, uint32_t rank, uint32_t input,
+                        uint32_t output, uint32_t scratch)
+{
+    struct schedule *const s = builder->schedule;
+    uint32_t *const chunks = s->rank[rank].chunks;
+    chunks[SCHEDULE_INPUT] = input;
+    chunks[SCHEDULE_OUTPUT] = output;
+    chunks[SCHEDULE_SCRATCH] = scratch;
+    const uint32_t larger = input > output ? input : output;
+    s->loop_chunks = larger > s->loop_chunks ? larger : s->loop_chunks;
+}
+
+uint32_t schedule_thread(struct schedule_builder *builder, uint32_t rank, uint32_t part)
+{
+    struct rank_threads *const r = &builder->rank[rank];
+    if (!grow(builder, (void **)&r->thread, r->count, &r->capacity, sizeof *r->thread))
+        return 0;
+    r->thread[r->count] = (struct thread_steps){.part = part};
+    return r->count++;
+}
+
+void schedule_thread_line(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
+                          uint32_t line)
+{
+    if (!builder->failed)
+        builder->rank[rank].thread[thread].line = line;
+}
+
+uint32_t schedule_add(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
+                      struct schedule_step step)
+{
+    if (builder->failed)
+        return 0;
+    struct thread_steps *const t = &builder->rank[rank].thread[thread];
+    if (!grow(builder, (void **)&t->step, t->count, &t->capacity, sizeof *t->step))
+        return 0;
+    const enum schedule_op op = (enum schedule_op)step.op;
+    if (!schedule_op_sends(op))
+        step.send_to = SCHEDULE_NO_RANK;
+    if (!schedule_op_receives(op))
+        step.recv_from = SCHEDULE_NO_RANK;
+    step.wait_first = t->waits;
+    step.wait_count = 0;
+    step.awaited = 0;
+    struct schedule *const s = builder->schedule;
+    s->channels = step.channel >= s->channels ? step.channel + 1u : s->channels;
+    t->step[t->count] = step;
+    return t->count++;
+}
+
+void schedule_wait_for(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
+                       struct schedule_wait wait)
+{
+    if (builder->failed)
+        return;
+    struct thread_steps *const t = &builder->rank[rank].thread[thread];
+    if (!grow(builder, (void **)&t->wait, t->waits, &t->wait_capacity, sizeof *t->wait))
+        return;
+    t->wait[t->waits++] = wait;
+    t->step[t->count - 1].wait_count++;
+}
+
+/* Moves a rank's threads into its three arrays. False: out of memory. */
+static bool flatten(const struct rank_threads *from, struct schedule_rank *to)
+{
+    for (uint32_t i = 0; i < from->count; i++) {
+        to->step_count += from->thread[i].count;
+        to->wait_count += from->thread[i].waits;
+    }
+    to->thread_count = from->count;
+    to->thread = calloc(to->thread_count + 1, sizeof *to->thread);
+    to->step = calloc(to->step_count + 1, sizeof *to->step);
+    to->wait = calloc(to->wait_count + 1, sizeof *to->wait);
+    if (to->thread == NULL || to->step == NULL || to->wait == NULL)
+        return false;
+    uint32_t steps = 0, waits = 0;
+    for (uint32_t i = 0; i < from->count; i++) {
+        const struct thread_steps *const t = &from->thread[i];
+        to->thread[i] = (struct schedule_thread){
+            .step_first = steps, .step_count = t->count, .part = t->part, .line = t->line};
+        for (uint32_t k = 0; k < t->count; k++) {
+            to->step[steps] = t->step[k];
+            to->step[steps++].wait_first += waits;
+        }
+        if (t->waits > 0)
+            memcpy(to->wait + waits, t->wait, t->waits * sizeof *t->wait);
+        waits += t->waits;
+    }
+    return true;
+}
+
+/* Notes which steps others wait for. A wait for a step that is not there is left to the check. */
+static void mark_awaited(struct schedule_rank *rank)
+{
+    for (uint32_t i = 0; i < rank->wait_count; i++) {
+        const struct schedule_wait *const wait = &rank->wait[i];
+        if (wait->thread < rank->thread_count && wait->step < rank->thread[wait->thread].step_count)
+            rank->step[rank->thread[wait->thread].step_first + wait->step].awaited = 1;
+    }
+}
+
+struct schedule *schedule_build(struct schedule_builder *builder, struct cw_error *error)
+{
+    struct schedule *const s = builder != NULL ? builder->schedule : NULL;
+    bool built = s != NULL && !builder->failed;
+    for (uint32_t r = 0; built && r < s->rank_count; r++) {
+        built = flatten(&builder->rank[r], &s->rank[r]);
+        if (built)
+            mark_awaited(&s->rank[r]);
+    }
+    if (built)
+        builder->schedule = NULL;
+    schedule_builder_free(builder);
+    if (built)
+        return s;
+    (void)cw_error_memory(error, "a schedule");
+    return NULL;
+}
+
+void schedule_builder_free(struct schedule_builder *builder)
+{
+    if (builder == NULL)
+        return;
+    for (uint32_t r = 0; builder->rank != NULL && r < builder->rank_count; r++) {
+        for (uint32_t i = 0; i < builder->rank[r].count; i++) {
+            free(builder->rank[r].thread[i].step);
+            free(builder->rank[r].thread[i].wait);
+        }
+        free(builder->rank[r].thread);
+    }
+    schedule_free(builder->schedule);
+    free(builder->rank);
+    free(builder);
+}

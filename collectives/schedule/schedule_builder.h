@@ -1,0 +1,46 @@
+/*
+ * schedule_builder.h: makes schedules, step by step. Memory that runs out is kept as a state, and
+ * told at the end: no call before needs to be checked.
+ *
+ *     struct schedule_builder *b = schedule_builder_create("ring", CCL_ALL_REDUCE, 4, 1);
+ *     schedule_chunks_of(b, rank, 4, 4, 0);
+ *     uint32_t t = schedule_thread(b, rank, 0);
+ *     schedule_add(b, rank, t, (struct schedule_step){.op = SCHEDULE_SEND, .count = 1,
+ *                  .src = {chunk, SCHEDULE_INPUT}, .send_to = right});
+ *     struct schedule *s = schedule_build(b, &error);
+ */
+#ifndef COLLECTIVES_SCHEDULE_BUILDER_H
+#define COLLECTIVES_SCHEDULE_BUILDER_H
+
+#include "collectives/schedule/schedule.h"
+
+struct schedule_builder;
+
+struct schedule_builder *schedule_builder_create(const char *name, enum ccl_collective collective,
+                                                 uint32_t ranks, uint32_t parts);
+/* The schedule as it will be: name, in_place, bytes, file may be set. NULL: out of memory. */
+struct schedule *schedule_builder_head(struct schedule_builder *builder);
+/* Chunks of a rank's buffers, all parts together. */
+void schedule_chunks_of(struct schedule_builder *builder, uint32_t rank, uint32_t input,
+                        uint32_t output, uint32_t scratch);
+/* Adds a thread to a rank; returns its number. Its line in the file that it was read from may be
+ * told. */
+uint32_t schedule_thread(struct schedule_builder *builder, uint32_t rank, uint32_t part);
+void schedule_thread_line(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
+                          uint32_t line);
+/*
+ * Appends a step to a thread; returns its number in the thread. Ranks that the operation does not
+ * name are set to SCHEDULE_NO_RANK, and `wait_...`, `awaited` are not read.
+ */
+uint32_t schedule_add(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
+                      struct schedule_step step);
+/* The step that was added last to `thread` waits for another thread's step, which may come later.
+ */
+void schedule_wait_for(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
+                       struct schedule_wait wait);
+/* Frees the builder, which may be NULL. NULL: CW_NO_RESOURCE. The schedule is not checked:
+ * schedule_check.h. */
+struct schedule *schedule_build(struct schedule_builder *builder, struct cw_error *error);
+void schedule_builder_free(struct schedule_builder *builder); /* without a schedule; accepts NULL */
+
+#endif

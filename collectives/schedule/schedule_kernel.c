@@ -1,0 +1,397 @@
+/*
+ * schedule_kernel.c: carries out the steps of a thread, piece by piece, tile by tile
+ * (schedule_kernel.h). Speculative: its only state is the frame.
+ */
+#include "collectives/schedule/schedule_kernel.h"
+
+#include <stdlib.h> /* TEMP */
+#define tl_load_from(...)       abort()
+#define tl_load_from_async(...) abort()
+#define tl_store_to_async(...)  abort()
+
+enum {
+    OPERANDS = 4, /* tiles in TCM that have been loaded, and one behind them: the result of add */
+    AHEAD = 2,    /* loads that may be under way before they are needed */
+    NOTICE_TAG = 0
+};
+
+/* A tile of a chunk of a step. */
+struct cursor {
+    uint32_t step, chunk, tile;
+};
+
+struct schedule_frame {
+    uint16_t line, tile_line, move_line, finish_line;
+    uint32_t thread;
+    uint32_t chunk_elems; /* of a whole chunk */
+    uint32_t piece;
+    struct cursor at;             /* that is being carried out */
+    struct cursor ahead;          /* whose value is to be loaded next */
+    uint32_t loads, used;         /* values whose load has begun; that have been used */
+    uint32_t begun, ended;        /* loads and stores: begun, and known to have ended */
+    uint32_t move_of_load[AHEAD]; /* [load % AHEAD]: its number among loads and stores */
+    uint16_t notice, times;       /* notifications of a step: which, and how often */
+};
+_Static_assert(sizeof(struct schedule_frame) <= TL_FRAME_BYTES, "fits into a frame");
+
+/* ---- where things are ------------------------------------------------------------------------ */
+
+static const struct schedule_program *program_of(const struct tl *tl) { return tl_args(tl)->more; }
+
+static const struct program_rank *rank_of(const struct tl *tl)
+{
+    return &program_of(tl)->rank[tl_args(tl)->rank];
+}
+
+static const struct program_step *step_of(const struct tl *tl, const struct schedule_frame *f,
+                                          uint32_t step)
+{
+    const struct program_rank *const rank = rank_of(tl);
+    return &rank->step[rank->thread[f->thread].step_first + step];
+}
+
+static uint32_t steps_of(const struct tl *tl, const struct schedule_frame *f)
+{
+    return rank_of(tl)->thread[f->thread].step_count;
+}
+
+/* The PE that has the rank's buffers. */
+static uint32_t home_of(const struct tl *tl)
+{
+    return program_of(tl)->lanes > 0 ? tl_pe_index(tl, tl_place(tl)) : rank_of(tl)->first_pe;
+}
+
+static bool is_home(const struct tl *tl) { return home_of(tl) == tl_pe_index(tl, tl_place(tl)); }
+
+/* Elements of a tile that a cursor names, in this piece; 0: the chunk has no such tile. */
+static uint32_t elems_at(const struct tl *tl, const struct schedule_frame *f,
+                         const struct cursor *at)
+{
+    const struct schedule_program *const p = program_of(tl);
+    const uint64_t block = program_block_elems(p, tl_args(tl)->n_elem);
+    const uint32_t length_of = rank_of(tl)->size[step_of(tl, f, at->step)->size_first + at->chunk];
+    const uint64_t begins = (uint64_t)length_of * f->chunk_elems;
+    uint64_t length = begins < block ? block - begins : 0;
+    length = length < f->chunk_elems ? length : f->chunk_elems;
+    const uint32_t tile = tl_tile_elems(tl);
+    const uint64_t before = ((uint64_t)f->piece * p->piece_tiles + at->tile) * tile;
+    if (at->tile >= p->piece_tiles || before >= length)
+        return 0;
+    return length - before < tile ? (uint32_t)(length - before) : tile;
+}
+
+static uint32_t bytes_at(const struct tl *tl, const struct schedule_frame *f,
+                         const struct cursor *at)
+{
+    return elems_at(tl, f, at) * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+}
+
+/* Byte in a buffer at which the tile of a cursor begins; `chunk` is the step's first there. */
+static uint64_t offset_at(const struct tl *tl, const struct schedule_frame *f,
+                          const struct cursor *at, enum schedule_buffer buffer, uint32_t chunk)
+{
+    const struct schedule_program *const p = program_of(tl);
+    const uint64_t block = program_block_elems(p, tl_args(tl)->n_elem);
+    const uint32_t number = chunk + at->chunk;
+    uint64_t elems = (uint64_t)number * f->chunk_elems;
+    if (buffer != SCHEDULE_SCRATCH) {
+        const uint64_t in_block = (uint64_t)(number % p->chunks[buffer]) * f->chunk_elems;
+        elems = number / p->chunks[buffer] * block + (in_block < block ? in_block : block);
+    }
+    elems += ((uint64_t)f->piece * p->piece_tiles + at->tile) * tl_tile_elems(tl);
+    return elems * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+}
+
+/* A buffer: its virtual address on the home, and its byte there. */
+struct base {
+    uint64_t va, pa;
+};
+static struct base base_of(const struct tl *tl, enum schedule_buffer buffer)
+{
+    const struct tl_args *const args = tl_args(tl);
+    const struct schedule *const s = program_of(tl)->schedule;
+    const struct base shard = {is_home(tl) ? tl_shard(tl) : 0, args->tensor_pa};
+    const bool own_output = args->region[0].bytes > 0;
+    const struct base output =
+        own_output ? (struct base){args->region[0].va, args->region[0].pa} : shard;
+    if (buffer == SCHEDULE_SCRATCH)
+        return (struct base){args->region[1].va, args->region[1].pa};
+    if (!s->in_place || !own_output)
+        return buffer == SCHEDULE_INPUT ? shard : output;
+    /* of an all-gather the input is the rank's block of the output; of a reduce-scatter, and of an
+     * all-to-all, the output is in the input */
+    const struct schedule_program *const p = program_of(tl);
+    const uint64_t block =
+        args->rank * program_block_elems(p, args->n_elem) * tl_itemsize((enum lp_dtype)args->dtype);
+    struct base base = p->blocks[SCHEDULE_OUTPUT] > p->blocks[SCHEDULE_INPUT] ? output : shard;
+    if ((buffer == SCHEDULE_INPUT) == (p->blocks[SCHEDULE_OUTPUT] > p->blocks[SCHEDULE_INPUT])) {
+        base.va += block;
+        base.pa += block;
+    }
+    return base;
+}
+
+static uint32_t operand_tcm(const struct tl *tl, uint32_t number)
+{
+    return number % OPERANDS * tl_slot_bytes(tl);
+}
+static uint32_t sum_tcm(const struct tl *tl) { return OPERANDS * tl_slot_bytes(tl); }
+static uint32_t other_tcm(const struct tl *tl) { return (OPERANDS + 1) * tl_slot_bytes(tl); }
+
+uint64_t schedule_tcm_bytes(const struct ccl_call *call)
+{
+    return (uint64_t)(OPERANDS + 2) * call->ccl->slot_bytes;
+}
+
+/* ---- loads and stores ------------------------------------------------------------------------ */
+
+/* The step's own value goes through TCM. The home sends from its HBM without that. */
+static bool loads(const struct tl *tl, enum schedule_op op)
+{
+    return schedule_op_reads(op) && (op != SCHEDULE_SEND || !is_home(tl));
+}
+
+static void go_ahead(const struct tl *tl, struct schedule_frame *f)
+{
+    struct cursor *const at = &f->ahead;
+    at->tile++;
+    while (at->chunk < step_of(tl, f, at->step)->count && elems_at(tl, f, at) == 0) {
+        at->chunk++;
+        at->tile = 0;
+    }
+}
+
+/* The cursor's step has a tile there. */
+static bool is_tile(const struct tl *tl, const struct schedule_frame *f, const struct cursor *at)
+{
+    return at->step < steps_of(tl, f) && at->chunk < step_of(tl, f, at->step)->count;
+}
+
+/* Puts the cursor of loads to the first tile of a step. */
+static void look_at_step(const struct tl *tl, struct schedule_frame *f, uint32_t step)
+{
+    const struct program_step *const laid = step_of(tl, f, step);
+    f->ahead = (struct cursor){.step = step};
+    if (!loads(tl, (enum schedule_op)laid->op))
+        f->ahead.chunk = laid->count;
+    else if (is_tile(tl, f, &f->ahead) && elems_at(tl, f, &f->ahead) == 0)
+        go_ahead(tl, f);
+}
+
+/* There is a value to load before it is needed; may move the cursor on to the next step. */
+static bool may_load_ahead(const struct tl *tl, struct schedule_frame *f)
+{
+    if (f->loads - f->used >= AHEAD)
+        return false;
+    if (is_tile(tl, f, &f->ahead))
+        return true;
+    const uint32_t next = f->at.step + 1;
+    if (f->ahead.step >= next || next >= steps_of(tl, f))
+        return false;
+    const struct program_step *const step = step_of(tl, f, next);
+    if (!step->early || !loads(tl, (enum schedule_op)step->op))
+        return false;
+    look_at_step(tl, f, next);
+    return is_tile(tl, f, &f->ahead);
+}
+
+/* Until the first `count` loads and stores have ended. One TL_RUN. */
+static enum tl_status finish(struct tl *tl, struct schedule_frame *f, uint32_t count)
+{
+    TL_BEGIN(&f->finish_line);
+    while (f->ended < count) {
+        TL_CALL(&f->finish_line, tl_wait_dma(tl, f->ended % TL_HANDLES));
+        f->ended++;
+    }
+    TL_END(&f->finish_line);
+}
+
+static void issue_load(struct tl *tl, const struct schedule_frame *f)
+{
+    const struct program_step *const step = step_of(tl, f, f->ahead.step);
+    const enum schedule_buffer buffer = (enum schedule_buffer)step->src_buffer;
+    const struct base base = base_of(tl, buffer);
+    const uint64_t offset = offset_at(tl, f, &f->ahead, buffer, step->src);
+    const uint32_t tcm = operand_tcm(tl, f->loads), handle = f->begun % TL_HANDLES;
+    if (is_home(tl))
+        tl_load_async(tl, tcm, base.va + offset, bytes_at(tl, f, &f->ahead), handle);
+    else
+        tl_load_from_async(tl, tcm, home_of(tl), tl_hbm((uint32_t)(base.pa + offset)),
+                           bytes_at(tl, f, &f->ahead), handle);
+}
+
+/* Begins the load of the value that `ahead` names. One TL_RUN. */
+static enum tl_status begin_load(struct tl *tl, struct schedule_frame *f)
+{
+    TL_BEGIN(&f->move_line);
+    if (f->begun - f->ended == TL_HANDLES)
+        TL_RUN(&f->move_line, finish(tl, f, f->begun - TL_HANDLES + 1));
+    TL_CALL(&f->move_line, issue_load(tl, f));
+    f->move_of_load[f->loads % AHEAD] = f->begun;
+    f->begun++;
+    f->loads++;
+    go_ahead(tl, f);
+    TL_END(&f->move_line);
+}
+
+static void issue_store(struct tl *tl, const struct schedule_frame *f, struct lp_operand value)
+{
+    const struct program_step *const step = step_of(tl, f, f->at.step);
+    const enum schedule_buffer buffer = (enum schedule_buffer)step->dst_buffer;
+    const struct base base = base_of(tl, buffer);
+    const uint64_t offset = offset_at(tl, f, &f->at, buffer, step->dst);
+    const uint32_t handle = f->begun % TL_HANDLES;
+    if (is_home(tl))
+        tl_store_async(tl, base.va + offset, value, bytes_at(tl, f, &f->at), handle);
+    else
+        tl_store_to_async(tl, home_of(tl), tl_hbm((uint32_t)(base.pa + offset)), value,
+                          bytes_at(tl, f, &f->at), handle);
+}
+
+/* Begins to store the tile of `at`. One TL_RUN. */
+static enum tl_status begin_store(struct tl *tl, struct schedule_frame *f, struct lp_operand value)
+{
+    TL_BEGIN(&f->move_line);
+    if (f->begun - f->ended == TL_HANDLES)
+        TL_RUN(&f->move_line, finish(tl, f, f->begun - TL_HANDLES + 1));
+    TL_CALL(&f->move_line, issue_store(tl, f, value));
+    f->begun++;
+    TL_END(&f->move_line);
+}
+
+/* ---- a tile ---------------------------------------------------------------------------------- */
+
+static enum schedule_op op_at(const struct tl *tl, const struct schedule_frame *f)
+{
+    return (enum schedule_op)step_of(tl, f, f->at.step)->op;
+}
+
+static bool adds(enum schedule_op op)
+{
+    return op >= SCHEDULE_RECV_REDUCE_COPY || op == SCHEDULE_REDUCE;
+}
+
+/* The value that a step sends or stores. */
+static struct lp_operand value_at(const struct tl *tl, const struct schedule_frame *f)
+{
+    const enum schedule_op op = op_at(tl, f);
+    const struct program_step *const step = step_of(tl, f, f->at.step);
+    if (adds(op))
+        return tl_tcm(sum_tcm(tl));
+    if (schedule_op_receives(op))
+        return tl_received(tl);
+    if (loads(tl, op))
+        return tl_tcm(operand_tcm(tl, f->used));
+    const enum schedule_buffer buffer = (enum schedule_buffer)step->src_buffer;
+    return tl_hbm((uint32_t)(base_of(tl, buffer).pa + offset_at(tl, f, &f->at, buffer, step->src)));
+}
+
+/* The old value at the step's destination, for a reduction without a message. */
+static void load_other(struct tl *tl, const struct schedule_frame *f)
+{
+    const struct program_step *const step = step_of(tl, f, f->at.step);
+    const enum schedule_buffer buffer = (enum schedule_buffer)step->dst_buffer;
+    const struct base base = base_of(tl, buffer);
+    const uint64_t offset = offset_at(tl, f, &f->at, buffer, step->dst);
+    if (is_home(tl))
+        tl_load(tl, other_tcm(tl), base.va + offset, bytes_at(tl, f, &f->at));
+    else
+        tl_load_from(tl, other_tcm(tl), home_of(tl), tl_hbm((uint32_t)(base.pa + offset)),
+                     bytes_at(tl, f, &f->at));
+}
+
+static void add(struct tl *tl, const struct schedule_frame *f)
+{
+    const struct lp_operand own = tl_tcm(operand_tcm(tl, f->used));
+    const bool local = op_at(tl, f) == SCHEDULE_REDUCE;
+    tl_math(tl, (enum lp_math)tl_args(tl)->math, sum_tcm(tl), local ? tl_tcm(other_tcm(tl)) : own,
+            local ? own : tl_last(tl_received(tl)), elems_at(tl, f, &f->at));
+}
+
+/* Carries out a step for one tile. One TL_RUN. */
+static enum tl_status move_tile(struct tl *tl, struct schedule_frame *f)
+{
+    const struct program_step *const step = step_of(tl, f, f->at.step);
+    const enum schedule_op op = (enum schedule_op)step->op;
+    TL_BEGIN(&f->tile_line);
+    if (loads(tl, op) && f->loads == f->used)
+        TL_RUN(&f->tile_line, begin_load(tl, f));
+    if (may_load_ahead(tl, f))
+        TL_RUN(&f->tile_line, begin_load(tl, f));
+    if (schedule_op_receives(op))
+        TL_CALL(&f->tile_line, tl_recv(tl, (enum hw_dir)step->recv_dir, bytes_at(tl, f, &f->at)));
+    if (loads(tl, op))
+        TL_RUN(&f->tile_line, finish(tl, f, f->move_of_load[f->used % AHEAD] + 1));
+    if (op == SCHEDULE_REDUCE) {
+        TL_RUN(&f->tile_line, finish(tl, f, f->begun));
+        TL_CALL(&f->tile_line, load_other(tl, f));
+    }
+    if (adds(op))
+        TL_CALL(&f->tile_line, add(tl, f));
+    if (schedule_op_sends(op))
+        TL_CALL(&f->tile_line,
+                tl_send(tl, (enum hw_dir)step->send_dir, value_at(tl, f), bytes_at(tl, f, &f->at)));
+    if (schedule_op_writes(op))
+        TL_RUN(&f->tile_line, begin_store(tl, f, tl_last(value_at(tl, f))));
+    f->used += loads(tl, op);
+    TL_END(&f->tile_line);
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+static uint32_t pieces_of(const struct tl *tl, const struct schedule_frame *f)
+{
+    const uint32_t of_piece = program_of(tl)->piece_tiles * tl_tile_elems(tl);
+    return (f->chunk_elems + of_piece - 1) / of_piece;
+}
+
+static const struct program_wait *wait_at(const struct tl *tl, const struct schedule_frame *f)
+{
+    return &rank_of(tl)->wait[step_of(tl, f, f->at.step)->wait_first + f->notice];
+}
+
+static uint32_t notified_at(const struct tl *tl, const struct schedule_frame *f)
+{
+    const struct program_rank *const rank = rank_of(tl);
+    return rank->first_pe + rank->notify[step_of(tl, f, f->at.step)->notify_first + f->notice];
+}
+
+/* Loads wait for all that the thread has stored, unless the step's source is nobody's but the
+ * input's. */
+static bool must_settle(const struct tl *tl, const struct schedule_frame *f)
+{
+    const struct program_step *const step = step_of(tl, f, f->at.step);
+    return schedule_op_reads((enum schedule_op)step->op) && !step->early;
+}
+
+static enum tl_status schedule_run(struct tl *tl, void *state)
+{
+    struct schedule_frame *const f = state;
+    TL_BEGIN(&f->line);
+    f->thread = schedule_program_thread(program_of(tl), tl_args(tl)->rank, tl_program_id(tl));
+    f->chunk_elems = (uint32_t)program_chunk_elems(program_of(tl), tl_args(tl)->n_elem);
+    for (f->piece = 0; f->piece < pieces_of(tl, f); f->piece++)
+        for (f->at.step = 0; f->at.step < steps_of(tl, f); f->at.step++) {
+            for (f->notice = 0; f->notice < step_of(tl, f, f->at.step)->wait_count; f->notice++)
+                for (f->times = 0; f->times < wait_at(tl, f)->times; f->times++)
+                    TL_CALL(&f->line,
+                            tl_wait_notify(tl, rank_of(tl)->first_pe + wait_at(tl, f)->thread,
+                                           NOTICE_TAG));
+            if (must_settle(tl, f))
+                TL_RUN(&f->line, finish(tl, f, f->begun));
+            if (f->loads == f->used)
+                look_at_step(tl, f, f->at.step);
+            for (f->at.chunk = 0; f->at.chunk < step_of(tl, f, f->at.step)->count; f->at.chunk++)
+                for (f->at.tile = 0; elems_at(tl, f, &f->at) > 0; f->at.tile++)
+                    TL_RUN(&f->line, move_tile(tl, f));
+            if (step_of(tl, f, f->at.step)->notify_count > 0)
+                TL_RUN(&f->line, finish(tl, f, f->begun));
+            for (f->notice = 0; f->notice < step_of(tl, f, f->at.step)->notify_count; f->notice++)
+                TL_CALL(&f->line, tl_notify(tl, notified_at(tl, f), NOTICE_TAG));
+        }
+    TL_RUN(&f->line, finish(tl, f, f->begun));
+    TL_END(&f->line);
+}
+
+const struct tl_kernel schedule_kernel = {
+    .name = "schedule", .frame_bytes = sizeof(struct schedule_frame), .run = schedule_run};

@@ -1,0 +1,23 @@
+/*
+ * schedule_kernel.h: the kernel that carries out a schedule's threads, one on each PE that takes
+ * part (schedule_program.h). Its launch has the program in args->more.
+ *
+ * Buffers: input is the shard; output is region 0 of the launch, or the shard where there is none;
+ * scratch is region 1. All are in the HBM slice of the home, which is the PE itself in a lane.
+ *
+ * For each tile of a step, the kernel loads the step's own value into TCM, receives a tile, adds,
+ * sends, and stores, as the operation says. Loads for the next tile, and for the next step where
+ * that is safe, are under way meanwhile; stores are waited for before another thread is notified,
+ * and before the thread reads what it may have written.
+ */
+#ifndef COLLECTIVES_SCHEDULE_KERNEL_H
+#define COLLECTIVES_SCHEDULE_KERNEL_H
+
+#include "collectives/schedule/schedule_program.h"
+
+extern const struct tl_kernel schedule_kernel;
+
+/* For struct ccl_machine: TCM that the kernel uses beside the rings. */
+uint64_t schedule_tcm_bytes(const struct ccl_call *call);
+
+#endif

@@ -1,0 +1,833 @@
+/*
+ * schedule_program.c: lays a schedule on a machine (schedule_program.h). On the host, one thread.
+ *
+ * 1. Links: the messages from a rank to a rank on a channel join two threads.
+ * 2. Matching: the k-th message of a link is received by the k-th receive of it, so each receiving
+ *    step knows its sending step without anything being carried out.
+ * 3. Sizes: the last chunks of a block may be short. A value is as long as the chunk of the input
+ *    that it came from, wherever it is kept; carrying out the steps abstractly tells which.
+ * 4. Notifications, and the tiles of a step (schedule_tiles.h).
+ */
+#include "collectives/schedule/schedule_program.h"
+
+#include <Judy.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/schedule/schedule_tiles.h"
+
+/* The step that sends the message that a step receives. */
+struct message_source {
+    uint32_t rank, step; /* in the rank; UINT32_MAX: it receives none */
+};
+
+/* While a program is made. */
+struct laying {
+    const struct schedule *schedule;
+    struct schedule_program *program;
+    struct cw_error *error;
+    Pvoid_t ends;                  /* JudyL: end_of_queue() -> the thread there, + 1 */
+    struct message_source *source; /* [all steps] of those that receive */
+    uint32_t *rank_step;           /* [rank]: steps of the ranks before it */
+};
+
+static int laying_no_memory(struct laying *l)
+{
+    return cw_error_memory(l->error, "the program of a schedule");
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+/* The end at `rank` of the queue between it and `peer` on a channel, where it sends or receives. */
+static Word_t end_of_queue(const struct schedule *s, uint32_t rank, uint32_t peer, uint32_t channel,
+                           bool sends)
+{
+    return (((Word_t)rank * s->rank_count + peer) * 256 + channel) * 2 + sends;
+}
+
+/* The word of a key, 0 where it is new. NULL: out of memory. */
+static Word_t *word_of(Pvoid_t *map, Word_t key)
+{
+    void **const at = JudyLIns(map, key, PJE0);
+    return at == NULL || at == PPJERR ? NULL : (Word_t *)at;
+}
+
+static bool note_end(struct laying *l, uint32_t rank, uint32_t thread, uint32_t peer,
+                     uint32_t channel, bool sends)
+{
+    Word_t *const at = word_of(&l->ends, end_of_queue(l->schedule, rank, peer, channel, sends));
+    if (at != NULL)
+        *at = (Word_t)thread + 1;
+    return at != NULL;
+}
+
+static bool note_ends(struct laying *l)
+{
+    const struct schedule *const s = l->schedule;
+    for (uint32_t r = 0; r < s->rank_count; r++)
+        for (uint32_t t = 0; t < s->rank[r].thread_count; t++) {
+            const struct schedule_thread *const thread = &s->rank[r].thread[t];
+            for (uint32_t k = 0; k < thread->step_count; k++) {
+                const struct schedule_step *const step = &s->rank[r].step[thread->step_first + k];
+                const enum schedule_op op = (enum schedule_op)step->op;
+                if (schedule_op_sends(op) && !note_end(l, r, t, step->send_to, step->channel, true))
+                    return false;
+                if (schedule_op_receives(op) &&
+                    !note_end(l, r, t, step->recv_from, step->channel, false))
+                    return false;
+            }
+        }
+    return true;
+}
+
+/* The thread of `peer` at the other end. UINT32_MAX: there is none. */
+static uint32_t thread_of_peer(const struct laying *l, uint32_t rank, uint32_t peer,
+                               uint32_t channel, bool sends)
+{
+    PWord_t const at =
+        (PWord_t)JudyLGet(l->ends, end_of_queue(l->schedule, peer, rank, channel, !sends), PJE0);
+    return at != NULL ? (uint32_t)(*at - 1) : UINT32_MAX;
+}
+
+/* The link to a thread of a rank, added if it is new. At most HW_DIRS_MAX, else UINT32_MAX. */
+static uint32_t link_to(struct program_rank *rank, struct program_thread *thread,
+                        uint32_t peer_rank, uint32_t peer_thread, bool sends)
+{
+    struct program_link *const link = &rank->link[thread->link_first];
+    uint32_t i = 0;
+    while (i < thread->link_count &&
+           (link[i].peer_rank != peer_rank || link[i].peer_thread != peer_thread))
+        i++;
+    if (i == HW_DIRS_MAX)
+        return UINT32_MAX;
+    if (i == thread->link_count)
+        link[thread->link_count++] =
+            (struct program_link){.peer_rank = peer_rank, .peer_thread = (uint16_t)peer_thread};
+    link[i].sends |= sends;
+    link[i].receives |= !sends;
+    return i;
+}
+
+/* A step's link, by which it sends or receives. UINT32_MAX: *l->error says why. */
+static uint32_t link_of_step(struct laying *l, uint32_t r, uint32_t t,
+                             const struct schedule_step *step, bool sends)
+{
+    const uint32_t peer = sends ? step->send_to : step->recv_from;
+    const uint32_t there = thread_of_peer(l, r, peer, step->channel, sends);
+    struct program_rank *const rank = &l->program->rank[r];
+    if (there == UINT32_MAX) {
+        (void)cw_error_set(l->error, CW_USAGE,
+                           "rank %u, thread %u: no thread of rank %u %s on channel %u", r, t, peer,
+                           sends ? "receives" : "sends", step->channel);
+        return UINT32_MAX;
+    }
+    const uint32_t link = link_to(rank, &rank->thread[t], peer, there, sends);
+    if (link == UINT32_MAX)
+        (void)cw_error_set(l->error, CW_USAGE,
+                           "rank %u, thread %u exchanges messages with more than %u threads; a PE "
+                           "has that many queues; use more threads",
+                           r, t, (unsigned)HW_DIRS_MAX);
+    return link;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* A chunk's number as the kernel sees it: in a lane there are only the chunks of its part. */
+static uint32_t chunk_seen(const struct schedule_program *p, const struct schedule_rank *rank,
+                           enum schedule_buffer buffer, uint32_t chunk)
+{
+    const uint32_t of_block = rank->chunks[buffer] / p->blocks[buffer];
+    if (p->lanes == 0 || of_block == 0)
+        return chunk;
+    const uint32_t of_part = of_block / p->schedule->parts;
+    return chunk / of_block * of_part + chunk % of_block % of_part;
+}
+
+static int lay_steps_of_thread(struct laying *l, uint32_t r, uint32_t t)
+{
+    const struct schedule_rank *const from = &l->schedule->rank[r];
+    struct program_rank *const to = &l->program->rank[r];
+    const struct schedule_thread *const thread = &from->thread[t];
+    for (uint32_t k = 0; k < thread->step_count; k++) {
+        const uint32_t number = thread->step_first + k;
+        const struct schedule_step *const step = &from->step[number];
+        const enum schedule_op op = (enum schedule_op)step->op;
+        struct program_step *const out = &to->step[number];
+        uint32_t send = 0, receive = 0;
+        if ((schedule_op_sends(op) && (send = link_of_step(l, r, t, step, true)) == UINT32_MAX) ||
+            (schedule_op_receives(op) &&
+             (receive = link_of_step(l, r, t, step, false)) == UINT32_MAX))
+            return l->error->exit_code;
+        out->op = step->op;
+        out->send_dir = (uint8_t)send;
+        out->recv_dir = (uint8_t)receive;
+        out->src_buffer = step->src.buffer;
+        out->dst_buffer = step->dst.buffer;
+        out->count = (uint16_t)step->count;
+        out->src =
+            chunk_seen(l->program, from, (enum schedule_buffer)step->src.buffer, step->src.at);
+        out->dst =
+            chunk_seen(l->program, from, (enum schedule_buffer)step->dst.buffer, step->dst.at);
+    }
+    return CW_OK;
+}
+
+static int lay_rank(struct laying *l, uint32_t r)
+{
+    const struct schedule_rank *const from = &l->schedule->rank[r];
+    struct program_rank *const to = &l->program->rank[r];
+    uint32_t chunks = 0;
+    for (uint32_t k = 0; k < from->step_count; k++) {
+        if (from->step[k].count > UINT16_MAX)
+            return cw_error_set(l->error, CW_USAGE, "rank %u: a step of %u chunks; at most %u", r,
+                                from->step[k].count, (unsigned)UINT16_MAX);
+        chunks += from->step[k].count;
+    }
+    to->thread_count = from->thread_count;
+    to->thread = calloc(from->thread_count + 1, sizeof *to->thread);
+    to->step = calloc(from->step_count + 1, sizeof *to->step);
+    to->link = calloc((size_t)from->thread_count * HW_DIRS_MAX + 1, sizeof *to->link);
+    to->size = calloc(chunks + 1, sizeof *to->size);
+    to->wait = calloc(from->wait_count + 1, sizeof *to->wait);
+    to->notify = calloc(from->wait_count + 1, sizeof *to->notify);
+    if (to->thread == NULL || to->step == NULL || to->link == NULL || to->size == NULL ||
+        to->wait == NULL || to->notify == NULL)
+        return laying_no_memory(l);
+    chunks = 0;
+    for (uint32_t k = 0; k < from->step_count; k++) {
+        to->step[k].size_first = chunks;
+        chunks += from->step[k].count;
+    }
+    for (uint32_t t = 0; t < from->thread_count; t++) {
+        to->thread[t] = (struct program_thread){.step_first = from->thread[t].step_first,
+                                                .step_count = from->thread[t].step_count,
+                                                .link_first = t * (uint32_t)HW_DIRS_MAX};
+        const int code = lay_steps_of_thread(l, r, t);
+        if (code != CW_OK)
+            return code;
+    }
+    return CW_OK;
+}
+
+/* ---- matching -------------------------------------------------------------------------------- */
+
+/* For each receive, the step that sends its message: the sends of a queue in order, which are all
+ * in one thread, beside its receives, which are all in one thread. */
+static int match_messages(struct laying *l)
+{
+    const struct schedule *const s = l->schedule;
+    Pvoid_t next =
+        NULL; /* JudyL: end_of_queue() of a sending end -> steps of it that are matched */
+    int code = CW_OK;
+    for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
+        for (uint32_t k = 0; k < s->rank[r].step_count && code == CW_OK; k++) {
+            const struct schedule_step *const step = &s->rank[r].step[k];
+            struct message_source *const source = &l->source[l->rank_step[r] + k];
+            *source = (struct message_source){UINT32_MAX, UINT32_MAX};
+            if (!schedule_op_receives((enum schedule_op)step->op))
+                continue;
+            const uint32_t from = step->recv_from;
+            const struct schedule_rank *const peer = &s->rank[from];
+            const struct schedule_thread *const thread =
+                &peer->thread[thread_of_peer(l, r, from, step->channel, false)];
+            Word_t *const at = word_of(&next, end_of_queue(s, from, r, step->channel, true));
+            if (at == NULL) {
+                code = laying_no_memory(l);
+                break;
+            }
+            uint32_t i = (uint32_t)*at;
+            while (i < thread->step_count) {
+                const struct schedule_step *const sender = &peer->step[thread->step_first + i];
+                if (schedule_op_sends((enum schedule_op)sender->op) && sender->send_to == r &&
+                    sender->channel == step->channel)
+                    break;
+                i++;
+            }
+            *at = i + 1;
+            if (i >= thread->step_count ||
+                peer->step[thread->step_first + i].count != step->count) {
+                code = cw_error_set(l->error, CW_USAGE,
+                                    "rank %u receives messages from rank %u on channel %u that it "
+                                    "does not send so: another number of them, or of chunks",
+                                    r, from, step->channel);
+                break;
+            }
+            *source = (struct message_source){from, thread->step_first + i};
+        }
+    (void)JudyLFreeArray(&next, PJE0);
+    return code;
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+/* A rank's buffers, chunk by chunk: for the value there, the chunk of a block that it is as long
+ * as; and how far each thread is. */
+struct abstract_rank {
+    uint32_t *length[SCHEDULE_BUFFERS]; /* [chunk as the schedule has it] */
+    uint32_t *done;                     /* [thread]: steps */
+};
+
+/* The chunks that a step reads or writes; with in_place, input and output are one buffer. */
+static uint32_t *lengths_at(const struct laying *l, struct abstract_rank *rank, uint32_t r,
+                            struct schedule_chunks chunks)
+{
+    const struct schedule *const s = l->schedule;
+    uint32_t buffer = chunks.buffer, at = chunks.at;
+    if (s->in_place && buffer != SCHEDULE_SCRATCH) {
+        const uint32_t in = s->rank[r].chunks[SCHEDULE_INPUT],
+                       out = s->rank[r].chunks[SCHEDULE_OUTPUT];
+        if (in < out && buffer == SCHEDULE_INPUT)
+            at += r * in;
+        if (out < in && buffer == SCHEDULE_OUTPUT)
+            at += r * out;
+        buffer = in < out ? SCHEDULE_OUTPUT : SCHEDULE_INPUT;
+    }
+    return &rank->length[buffer][at];
+}
+
+static bool may_begin(const struct laying *l, const struct abstract_rank *ranks, uint32_t r,
+                      uint32_t number)
+{
+    const struct schedule_rank *const rank = &l->schedule->rank[r];
+    const struct schedule_step *const step = &rank->step[number];
+    for (uint32_t i = 0; i < step->wait_count; i++) {
+        const struct schedule_wait *const wait = &rank->wait[step->wait_first + i];
+        if (ranks[r].done[wait->thread] <= wait->step)
+            return false;
+    }
+    const struct message_source source = l->source[l->rank_step[r] + number];
+    if (source.rank == UINT32_MAX)
+        return true;
+    const struct schedule_rank *const peer = &l->schedule->rank[source.rank];
+    uint32_t t = 0;
+    while (source.step - peer->thread[t].step_first >= peer->thread[t].step_count)
+        t++;
+    return ranks[source.rank].done[t] > source.step - peer->thread[t].step_first;
+}
+
+/* Takes over the lengths of the values that a step moves. */
+static void carry_lengths(const struct laying *l, struct abstract_rank *ranks, uint32_t r,
+                          uint32_t number)
+{
+    const struct schedule_step *const step = &l->schedule->rank[r].step[number];
+    struct program_rank *const rank = &l->program->rank[r];
+    uint32_t *const size = &rank->size[rank->step[number].size_first];
+    const struct message_source source = l->source[l->rank_step[r] + number];
+    const uint32_t *from;
+    if (step->count == 0)
+        return;
+    if (source.rank != UINT32_MAX) {
+        const struct program_rank *const peer = &l->program->rank[source.rank];
+        from = &peer->size[peer->step[source.step].size_first];
+    } else
+        from = lengths_at(l, &ranks[r], r, step->src);
+    memcpy(size, from, step->count * sizeof *size);
+    if (schedule_op_writes((enum schedule_op)step->op))
+        memmove(lengths_at(l, &ranks[r], r, step->dst), size, step->count * sizeof *size);
+}
+
+static void run_thread_abstractly(const struct laying *l, struct abstract_rank *ranks, uint32_t r,
+                                  uint32_t t, bool *progress)
+{
+    const struct schedule_thread *const thread = &l->schedule->rank[r].thread[t];
+    uint32_t *const done = &ranks[r].done[t];
+    while (*done < thread->step_count && may_begin(l, ranks, r, thread->step_first + *done)) {
+        carry_lengths(l, ranks, r, thread->step_first + *done);
+        ++*done;
+        *progress = true;
+    }
+}
+
+static bool abstract_ranks(const struct laying *l, struct abstract_rank *ranks)
+{
+    const struct schedule *const s = l->schedule;
+    for (uint32_t r = 0; r < s->rank_count; r++) {
+        ranks[r].done = calloc(s->rank[r].thread_count + 1, sizeof *ranks[r].done);
+        if (ranks[r].done == NULL)
+            return false;
+        for (uint32_t b = 0; b < SCHEDULE_BUFFERS; b++) {
+            const uint32_t chunks = s->rank[r].chunks[b];
+            const uint32_t of_block = chunks / l->program->blocks[b];
+            ranks[r].length[b] = calloc(chunks + 1, sizeof *ranks[r].length[b]);
+            if (ranks[r].length[b] == NULL)
+                return false;
+            for (uint32_t i = 0; i < chunks && of_block > 0; i++)
+                ranks[r].length[b][i] = i % of_block;
+        }
+    }
+    return true;
+}
+
+static int find_sizes(struct laying *l)
+{
+    const struct schedule *const s = l->schedule;
+    struct abstract_rank *const ranks = calloc(s->rank_count, sizeof *ranks);
+    int code = ranks != NULL && abstract_ranks(l, ranks) ? CW_OK : laying_no_memory(l);
+    bool progress = code == CW_OK;
+    while (progress) {
+        progress = false;
+        for (uint32_t r = 0; r < s->rank_count; r++)
+            for (uint32_t t = 0; t < s->rank[r].thread_count; t++)
+                run_thread_abstractly(l, ranks, r, t, &progress);
+    }
+    for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
+        for (uint32_t t = 0; t < s->rank[r].thread_count && code == CW_OK; t++)
+            if (ranks[r].done[t] < s->rank[r].thread[t].step_count)
+                code = cw_error_set(l->error, CW_USAGE,
+                                    "rank %u, thread %u waits for ever in step %u, whatever the "
+                                    "queues hold",
+                                    r, t, ranks[r].done[t]);
+    for (uint32_t r = 0; ranks != NULL && r < s->rank_count; r++) {
+        free(ranks[r].done);
+        for (uint32_t b = 0; b < SCHEDULE_BUFFERS; b++)
+            free(ranks[r].length[b]);
+    }
+    free(ranks);
+    return code;
+}
+
+/* ---- notifications --------------------------------------------------------------------------- */
+
+/* Thread `to` waits for a step of thread `from`, of one rank. */
+struct notice {
+    uint32_t from, to, step;
+};
+
+static int by_pair(const void *a, const void *b)
+{
+    const struct notice *const x = a, *const y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    return x->step < y->step ? -1 : x->step > y->step;
+}
+
+static int by_step(const void *a, const void *b)
+{
+    const struct notice *const x = a, *const y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* All waits of a rank's threads for other threads, each once, by_pair(). Returns how many. */
+static uint32_t collect_notices(const struct schedule_rank *rank, struct notice *notice)
+{
+    uint32_t count = 0, kept = 0;
+    for (uint32_t t = 0; t < rank->thread_count; t++)
+        for (uint32_t k = 0; k < rank->thread[t].step_count; k++) {
+            const struct schedule_step *const step = &rank->step[rank->thread[t].step_first + k];
+            for (uint32_t i = 0; i < step->wait_count; i++) {
+                const struct schedule_wait *const wait = &rank->wait[step->wait_first + i];
+                if (wait->thread != t)
+                    notice[count++] = (struct notice){wait->thread, t, wait->step};
+            }
+        }
+    if (count > 0)
+        qsort(notice, count, sizeof *notice, by_pair);
+    for (uint32_t i = 0; i < count; i++)
+        if (kept == 0 || by_pair(&notice[kept - 1], &notice[i]) != 0)
+            notice[kept++] = notice[i];
+    return kept;
+}
+
+/* Before each step of thread `to`: how many notifications it still has to take from each thread. A
+ * thread's notifications come in the order of its steps, so the k-th says that k steps are done. */
+static void lay_waits(const struct schedule_rank *from, struct program_rank *out, uint32_t to,
+                      const struct notice *notice, uint32_t notices, uint32_t *taken,
+                      uint32_t *wait_count)
+{
+    const struct schedule_thread *const thread = &from->thread[to];
+    memset(taken, 0, from->thread_count * sizeof *taken);
+    for (uint32_t k = 0; k < thread->step_count; k++) {
+        const struct schedule_step *const step = &from->step[thread->step_first + k];
+        struct program_step *const laid = &out->step[thread->step_first + k];
+        laid->wait_first = *wait_count;
+        for (uint32_t i = 0; i < step->wait_count; i++) {
+            const struct schedule_wait *const wait = &from->wait[step->wait_first + i];
+            const struct notice key = {wait->thread, to, wait->step};
+            if (wait->thread == to)
+                continue;
+            const struct notice *const at = bsearch(&key, notice, notices, sizeof *notice, by_pair);
+            uint32_t number = 1;
+            for (const struct notice *n = at;
+                 n > notice && n[-1].from == at->from && n[-1].to == at->to; n--)
+                number++;
+            if (number <= taken[wait->thread])
+                continue;
+            out->wait[(*wait_count)++] =
+                (struct program_wait){.thread = (uint16_t)wait->thread,
+                                      .times = (uint16_t)(number - taken[wait->thread])};
+            laid->wait_count++;
+            taken[wait->thread] = number;
+        }
+    }
+}
+
+static int lay_notifications_of(struct laying *l, uint32_t r)
+{
+    const struct schedule_rank *const from = &l->schedule->rank[r];
+    struct program_rank *const out = &l->program->rank[r];
+    if (from->wait_count == 0)
+        return CW_OK;
+    struct notice *const notice = calloc(from->wait_count, sizeof *notice);
+    uint32_t *const taken = calloc(from->thread_count, sizeof *taken);
+    if (notice == NULL || taken == NULL) {
+        free(notice);
+        free(taken);
+        return laying_no_memory(l);
+    }
+    const uint32_t notices = collect_notices(from, notice);
+    uint32_t waits = 0;
+    for (uint32_t t = 0; t < from->thread_count; t++)
+        lay_waits(from, out, t, notice, notices, taken, &waits);
+    memset(taken, 0, from->thread_count * sizeof *taken); /* now: peers of each thread */
+    for (uint32_t i = 0; i < notices; i++)
+        if (i == 0 || notice[i].from != notice[i - 1].from || notice[i].to != notice[i - 1].to) {
+            taken[notice[i].from]++;
+            taken[notice[i].to]++;
+        }
+    for (uint32_t t = 0; t < from->thread_count; t++)
+        l->program->peers = taken[t] > l->program->peers ? taken[t] : l->program->peers;
+    if (notices > 0)
+        qsort(notice, notices, sizeof *notice, by_step);
+    for (uint32_t i = 0; i < notices; i++) {
+        struct program_step *const step =
+            &out->step[from->thread[notice[i].from].step_first + notice[i].step];
+        if (step->notify_count++ == 0)
+            step->notify_first = i;
+        out->notify[i] = (uint16_t)notice[i].to;
+    }
+    free(notice);
+    free(taken);
+    return CW_OK;
+}
+
+/* ---- early loads ----------------------------------------------------------------------------- */
+
+enum { WRITTEN_BY_NONE = 0, WRITTEN_BY_MANY = UINT32_MAX };
+
+/* Of each chunk of a rank: the thread that writes it (+ 1), and its first step that does. */
+struct writers {
+    struct abstract_rank thread, step;
+};
+
+static bool create_writers(const struct schedule_rank *rank, struct writers *w)
+{
+    bool made = true;
+    for (uint32_t b = 0; b < SCHEDULE_BUFFERS; b++) {
+        w->thread.length[b] = calloc(rank->chunks[b] + 1, sizeof *w->thread.length[b]);
+        w->step.length[b] = calloc(rank->chunks[b] + 1, sizeof *w->step.length[b]);
+        made &= w->thread.length[b] != NULL && w->step.length[b] != NULL;
+    }
+    return made;
+}
+
+static void free_writers(struct writers *w)
+{
+    for (uint32_t b = 0; b < SCHEDULE_BUFFERS; b++) {
+        free(w->thread.length[b]);
+        free(w->step.length[b]);
+    }
+}
+
+static void note_writers(const struct laying *l, struct writers *w, uint32_t r, uint32_t t,
+                         uint32_t k)
+{
+    const struct schedule_rank *const rank = &l->schedule->rank[r];
+    const struct schedule_step *const step = &rank->step[rank->thread[t].step_first + k];
+    if (!schedule_op_writes((enum schedule_op)step->op))
+        return;
+    uint32_t *const thread = lengths_at(l, &w->thread, r, step->dst);
+    uint32_t *const first = lengths_at(l, &w->step, r, step->dst);
+    for (uint32_t i = 0; i < step->count; i++) {
+        if (thread[i] == WRITTEN_BY_NONE)
+            first[i] = k;
+        thread[i] = thread[i] == WRITTEN_BY_NONE || thread[i] == t + 1 ? t + 1 : WRITTEN_BY_MANY;
+    }
+}
+
+/* A step's sources may be loaded while the step before it is carried out: no other thread of the
+ * rank writes them, no earlier step does, and the step waits for nothing. */
+static bool loads_early(const struct laying *l, struct writers *w, uint32_t r, uint32_t t,
+                        uint32_t k)
+{
+    const struct schedule_rank *const rank = &l->schedule->rank[r];
+    const struct schedule_step *const step = &rank->step[rank->thread[t].step_first + k];
+    if (!schedule_op_reads((enum schedule_op)step->op) || step->op == SCHEDULE_REDUCE ||
+        step->wait_count > 0)
+        return false;
+    const uint32_t *const thread = lengths_at(l, &w->thread, r, step->src);
+    const uint32_t *const first = lengths_at(l, &w->step, r, step->src);
+    for (uint32_t i = 0; i < step->count; i++)
+        if (thread[i] != WRITTEN_BY_NONE && (thread[i] != t + 1 || first[i] < k))
+            return false;
+    return true;
+}
+
+static int find_early_loads(struct laying *l)
+{
+    const struct schedule *const s = l->schedule;
+    int code = CW_OK;
+    for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++) {
+        const struct schedule_rank *const rank = &s->rank[r];
+        struct writers writers = {0};
+        if (!create_writers(rank, &writers))
+            code = laying_no_memory(l);
+        for (uint32_t t = 0; t < rank->thread_count && code == CW_OK; t++)
+            for (uint32_t k = 0; k < rank->thread[t].step_count; k++)
+                note_writers(l, &writers, r, t, k);
+        for (uint32_t t = 0; t < rank->thread_count && code == CW_OK; t++)
+            for (uint32_t k = 0; k < rank->thread[t].step_count; k++)
+                l->program->rank[r].step[rank->thread[t].step_first + k].early =
+                    loads_early(l, &writers, r, t, k);
+        free_writers(&writers);
+    }
+    return code;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* Blocks of each buffer (schedule.h, "Parts"). */
+static void find_blocks(struct schedule_program *p)
+{
+    const enum ccl_collective collective = p->schedule->collective;
+    const uint32_t n = p->schedule->rank_count;
+    p->blocks[SCHEDULE_INPUT] =
+        collective == CCL_REDUCE_SCATTER || collective == CCL_ALL_TO_ALL ? n : 1;
+    p->blocks[SCHEDULE_OUTPUT] =
+        collective == CCL_ALL_GATHER || collective == CCL_ALL_TO_ALL ? n : 1;
+    p->blocks[SCHEDULE_SCRATCH] = 1;
+    for (uint32_t b = 0; b < SCHEDULE_BUFFERS; b++) {
+        p->chunks[b] = p->schedule->rank[0].chunks[b] / p->blocks[b];
+        if (p->lanes > 0)
+            p->chunks[b] /= p->schedule->parts;
+    }
+}
+
+/* It fits the machine: threads on PEs. */
+static int check_places(const struct schedule_program *p, struct cw_error *error)
+{
+    const struct schedule *const s = p->schedule;
+    for (uint32_t r = 0; r < s->rank_count; r++) {
+        if (p->lanes == 0 && s->rank[r].thread_count > p->pes_of_sip)
+            return cw_error_set(error, CW_USAGE,
+                                "rank %u has %u threads, each on a PE of its own, and a SIP has %u "
+                                "PEs; legal: a machine with more PEs or cubes",
+                                r, s->rank[r].thread_count, p->pes_of_sip);
+        if (p->lanes == 0 && s->rank[r].thread_count > 1)
+            return cw_error_set(error, CW_USAGE,
+                                "rank %u has %u threads, and PEs do not load from each other's HBM "
+                                "yet; legal: a tensor that is cut over PEs",
+                                r, s->rank[r].thread_count);
+        if (p->lanes > 0 && s->rank[r].thread_count != s->parts)
+            return cw_error_set(error, CW_USAGE,
+                                "rank %u has %u threads for %u parts: a tensor that is cut over "
+                                "PEs goes by one thread on each; legal: mapper leader_only",
+                                r, s->rank[r].thread_count, s->parts);
+    }
+    return CW_OK;
+}
+
+static int lay_program(struct laying *l, const struct ccl_config *ccl)
+{
+    const struct schedule *const s = l->schedule;
+    uint32_t steps = 0;
+    l->rank_step = calloc(s->rank_count, sizeof *l->rank_step);
+    if (l->rank_step == NULL || !note_ends(l))
+        return laying_no_memory(l);
+    for (uint32_t r = 0; r < s->rank_count; r++) {
+        l->rank_step[r] = steps;
+        steps += s->rank[r].step_count;
+    }
+    l->source = calloc(steps + 1, sizeof *l->source);
+    if (l->source == NULL)
+        return laying_no_memory(l);
+    int code = CW_OK;
+    for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
+        code = lay_rank(l, r);
+    if (code == CW_OK)
+        code = match_messages(l);
+    if (code == CW_OK)
+        code = find_sizes(l);
+    for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
+        code = lay_notifications_of(l, r);
+    if (code == CW_OK)
+        code = find_early_loads(l);
+    if (code != CW_OK)
+        return code;
+    l->program->piece_tiles = schedule_tiles_per_step(s, ccl->n_slots);
+    if (l->program->piece_tiles == 0)
+        return cw_error_set(l->error, CW_USAGE,
+                            "%s: rings of %u slots fill up for ever; legal: more slots (n_slots)",
+                            s->name, ccl->n_slots);
+    return CW_OK;
+}
+
+struct schedule_program *schedule_program_create(const struct program_request *request,
+                                                 struct cw_error *error)
+{
+    const struct schedule *const s = request->schedule;
+    struct schedule_program *const p = calloc(1, sizeof *p);
+    if (p != NULL)
+        p->rank = calloc(s->rank_count, sizeof *p->rank);
+    if (p == NULL || p->rank == NULL) {
+        free(p);
+        (void)cw_error_memory(error, "the program of a schedule");
+        return NULL;
+    }
+    p->schedule = s;
+    p->hw = request->hw;
+    p->ranks = &request->ccl->ranks;
+    p->lanes = request->lanes;
+    p->lanes_apart = request->lanes_apart;
+    p->pes_of_sip = hw_cubes(request->hw) * hw_pes(request->hw);
+    p->rank_count = s->rank_count;
+    for (uint32_t r = 0; r < s->rank_count; r++)
+        p->rank[r].first_pe = ccl_sip_of(p->ranks, r) * p->pes_of_sip;
+    find_blocks(p);
+    struct laying l = {.schedule = s, .program = p, .error = error};
+    int code = check_places(p, error);
+    if (code == CW_OK)
+        code = lay_program(&l, request->ccl);
+    (void)JudyLFreeArray(&l.ends, PJE0);
+    free(l.source);
+    free(l.rank_step);
+    if (code == CW_OK)
+        return p;
+    schedule_program_free(p);
+    return NULL;
+}
+
+void schedule_program_free(struct schedule_program *program)
+{
+    if (program == NULL)
+        return;
+    for (uint32_t r = 0; r < program->rank_count; r++) {
+        struct program_rank *const rank = &program->rank[r];
+        free(rank->thread);
+        free(rank->step);
+        free(rank->link);
+        free(rank->size);
+        free(rank->wait);
+        free(rank->notify);
+    }
+    free(program->rank);
+    free(program);
+}
+
+/* ---- queues ---------------------------------------------------------------------------------- */
+
+uint32_t schedule_program_thread(const struct schedule_program *program, uint32_t rank,
+                                 uint32_t pe_of_sip)
+{
+    if (rank >= program->rank_count)
+        return UINT32_MAX;
+    if (program->lanes == 0)
+        return pe_of_sip < program->rank[rank].thread_count ? pe_of_sip : UINT32_MAX;
+    if (pe_of_sip % program->lanes_apart != 0 || pe_of_sip / program->lanes_apart >= program->lanes)
+        return UINT32_MAX;
+    const uint32_t part = pe_of_sip / program->lanes_apart % program->schedule->parts;
+    uint32_t t = 0;
+    while (program->schedule->rank[rank].thread[t].part != part)
+        t++;
+    return t;
+}
+
+/* The PE of a thread's peer, which is in the same lane. */
+static uint32_t pe_of_peer(const struct schedule_program *program, const struct program_link *link,
+                           uint32_t pe_of_sip)
+{
+    return program->rank[link->peer_rank].first_pe +
+           (program->lanes > 0 ? pe_of_sip : link->peer_thread);
+}
+
+/* A queue's name at the end of one thread says the other. */
+static void name_link(char name[LP_DIR_NAME_BYTES], uint32_t rank, uint32_t thread)
+{
+    snprintf(name, LP_DIR_NAME_BYTES, "rank%u_thread%u", rank, thread);
+}
+
+void schedule_program_neighbours(const struct schedule_program *program, uint32_t pe,
+                                 struct lp_neighbours *out)
+{
+    const uint32_t sip = pe / program->pes_of_sip, pe_of_sip = pe % program->pes_of_sip;
+    const uint32_t rank = ccl_rank_on(program->ranks, sip);
+    const uint32_t t = schedule_program_thread(program, rank, pe_of_sip);
+    out->count = 0;
+    if (t == UINT32_MAX)
+        return;
+    const struct program_rank *const own = &program->rank[rank];
+    for (uint32_t i = 0; i < own->thread[t].link_count; i++) {
+        const struct program_link *const link = &own->link[own->thread[t].link_first + i];
+        struct lp_neighbour *const at = &out->at[out->count++];
+        name_link(at->dir, link->peer_rank, link->peer_thread);
+        name_link(at->opposite, rank, t);
+        at->rank = pe_of_peer(program, link, pe_of_sip);
+        at->way = (uint8_t)(link->sends && link->receives ? LP_WAY_BOTH
+                            : link->sends                 ? LP_WAY_OUT
+                                                          : LP_WAY_IN);
+    }
+}
+
+/* The direction of a PE's queue to another. */
+static uint8_t direction_to(const struct lp_wiring *wiring, uint32_t pe, uint32_t peer)
+{
+    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
+        const struct lp_wire *const wire = lp_wiring_at(wiring, pe, dir);
+        if (wire != NULL && wire->peer_rank == peer)
+            return (uint8_t)dir;
+    }
+    return HW_DIRS_MAX; /* LCOV: the wiring has a direction for each link */
+}
+
+/* The number, in its SIP, of a PE that carries out a thread; UINT32_MAX: there are fewer lanes than
+ * parts. */
+static uint32_t pe_of_thread(const struct schedule_program *program, uint32_t rank, uint32_t thread)
+{
+    if (program->lanes == 0)
+        return thread;
+    const uint32_t part = program->schedule->rank[rank].thread[thread].part;
+    return part < program->lanes ? part * program->lanes_apart : UINT32_MAX;
+}
+
+void schedule_program_take_directions(struct schedule_program *program,
+                                      const struct lp_wiring *wiring)
+{
+    for (uint32_t r = 0; r < program->rank_count; r++) {
+        struct program_rank *const rank = &program->rank[r];
+        for (uint32_t t = 0; t < rank->thread_count; t++) {
+            const struct program_thread *const thread = &rank->thread[t];
+            const uint32_t pe_of_sip = pe_of_thread(program, r, t);
+            uint8_t dir[HW_DIRS_MAX] = {0};
+            if (pe_of_sip == UINT32_MAX)
+                continue;
+            for (uint32_t i = 0; i < thread->link_count; i++)
+                dir[i] = direction_to(
+                    wiring, rank->first_pe + pe_of_sip,
+                    pe_of_peer(program, &rank->link[thread->link_first + i], pe_of_sip));
+            for (uint32_t k = 0; k < thread->step_count; k++) {
+                struct program_step *const step = &rank->step[thread->step_first + k];
+                step->send_dir = dir[step->send_dir];
+                step->recv_dir = dir[step->recv_dir];
+            }
+        }
+    }
+}
+
+uint64_t schedule_program_scratch(const struct schedule_program *program,
+                                  const struct ccl_call *call)
+{
+    uint32_t most = 0;
+    for (uint32_t r = 0; r < program->rank_count; r++) {
+        const uint32_t chunks = program->schedule->rank[r].chunks[SCHEDULE_SCRATCH];
+        most = chunks > most ? chunks : most;
+    }
+    if (program->lanes > 0)
+        most /= program->schedule->parts;
+    return (uint64_t)most * program_chunk_elems(program, call->n_elem) * tl_itemsize(call->dtype);
+}

@@ -1,0 +1,122 @@
+/*
+ * schedule_program.h: a schedule laid on a machine: which PE carries out which thread, by which
+ * queues, with which notifications between PEs of a SIP. The kernel (schedule_kernel.h) reads it.
+ *
+ * Placement. A rank is a SIP. Where each rank has one shard, thread t of a rank runs on PE number t
+ * of its SIP, in order of (cube, PE), and the rank's buffers are in the HBM slice of PE (0, 0): the
+ * home. Where a rank's tensor is cut over PEs, each PE with a shard is a lane of its own, which
+ * carries out the thread of its part (schedule.h, "Parts") on its own shard. A part then has one
+ * thread in each rank.
+ *
+ * Queues. Each pair of threads that exchange messages has a queue of its own, over ordinary routes.
+ *
+ * Pieces. Chunks are larger than slots. So a thread goes through its steps piece by piece: in piece
+ * p, each step moves the tiles p m to (p + 1) m - 1 of its chunks. m is the largest number for
+ * which rings of so many slots never fill up for ever.
+ *
+ * Waits between threads of a rank are notifications between their PEs, counted: in each piece, a
+ * thread is notified of each step that it waits for once, in the order of that thread's steps.
+ *
+ * Const once made; shared by all threads of the simulator.
+ */
+#ifndef COLLECTIVES_SCHEDULE_PROGRAM_H
+#define COLLECTIVES_SCHEDULE_PROGRAM_H
+
+#include "collectives/schedule/schedule.h"
+
+/* A step of a thread, ready to be carried out. */
+struct program_step {
+    uint8_t op;                 /* enum schedule_op */
+    uint8_t send_dir, recv_dir; /* enum hw_dir */
+    uint8_t early; /* its sources may be loaded while the step before it is carried out */
+    uint8_t src_buffer, dst_buffer; /* enum schedule_buffer */
+    uint16_t count;                 /* chunks */
+    uint32_t src, dst;              /* the first chunk */
+    uint32_t size_first; /* program_rank.size[]: for each chunk, the chunk that it is as long as */
+    uint32_t wait_first; /* program_rank.wait[] */
+    uint32_t notify_first; /* program_rank.notify[] */
+    uint16_t wait_count, notify_count;
+};
+
+/* Notifications to wait for before a step: so many from that thread's PE. */
+struct program_wait {
+    uint16_t thread, times;
+};
+
+/* A queue between two threads. */
+struct program_link {
+    uint32_t peer_rank;
+    uint16_t peer_thread;
+    bool sends, receives;
+};
+
+struct program_thread {
+    uint32_t step_first, step_count; /* program_rank.step[] */
+    uint32_t link_first, link_count; /* program_rank.link[] */
+};
+
+struct program_rank {
+    struct program_thread *thread;
+    struct program_step *step;
+    struct program_link *link;
+    uint32_t *size;
+    struct program_wait *wait;
+    uint16_t *notify; /* threads */
+    uint32_t thread_count;
+    uint32_t first_pe; /* of its SIP: global index */
+};
+
+struct schedule_program {
+    const struct schedule *schedule;
+    uint32_t lanes;       /* of each SIP; 0: each rank has one shard */
+    uint32_t lanes_apart; /* PEs from a lane to the next */
+    uint32_t pes_of_sip;
+    uint32_t blocks[SCHEDULE_BUFFERS]; /* of each buffer: schedule.h, "Parts" */
+    uint32_t
+        chunks[SCHEDULE_BUFFERS]; /* of a block, as the kernel sees it: in a lane, of its part */
+    uint32_t piece_tiles;         /* m */
+    uint32_t peers;               /* most PEs with which one exchanges notifications */
+    uint32_t rank_count;
+    struct program_rank *rank; /* [rank_count] */
+    const struct hw_config *hw;
+    const struct ccl_ranks *ranks;
+};
+
+struct program_request {
+    const struct schedule *schedule; /* outlives the program; checked (schedule_check.h) */
+    const struct hw_config *hw;
+    const struct ccl_config *ccl;
+    uint32_t lanes, lanes_apart; /* as above */
+};
+/* NULL: CW_USAGE, the schedule does not fit the machine; CW_NO_RESOURCE. */
+struct schedule_program *schedule_program_create(const struct program_request *request,
+                                                 struct cw_error *error);
+void schedule_program_free(struct schedule_program *program); /* accepts NULL */
+
+/* Of the PE with this global index: its queues, for struct lp_wiring_request with pes_apart = 1. */
+void schedule_program_neighbours(const struct schedule_program *program, uint32_t pe,
+                                 struct lp_neighbours *out);
+/* Takes the directions that the wiring has given the queues. */
+void schedule_program_take_directions(struct schedule_program *program,
+                                      const struct lp_wiring *wiring);
+/* A PE, by its number in the SIP of a rank, carries out a thread; UINT32_MAX: it does not. */
+uint32_t schedule_program_thread(const struct schedule_program *program, uint32_t rank,
+                                 uint32_t pe_of_sip);
+
+/* Elements of a block, of a whole chunk of it, and of the chunk that is `chunk`-th in its block, of
+ * a call with so many elements in a shard of the input. */
+static inline uint64_t program_block_elems(const struct schedule_program *program, uint64_t n_elem)
+{
+    return n_elem / program->blocks[SCHEDULE_INPUT];
+}
+static inline uint64_t program_chunk_elems(const struct schedule_program *program, uint64_t n_elem)
+{
+    const uint32_t chunks = program->chunks[SCHEDULE_INPUT];
+    return (program_block_elems(program, n_elem) + chunks - 1) / chunks;
+}
+
+/* Bytes of scratch of a rank, in each PE that has a shard, for a call. */
+uint64_t schedule_program_scratch(const struct schedule_program *program,
+                                  const struct ccl_call *call);
+
+#endif
