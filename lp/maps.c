@@ -96,8 +96,7 @@ bool lp_map_is_held(const struct lp_map *map, uint32_t cube, uint32_t pe)
     return cube - map->first_cube < map->cubes && pe - map->first_pe < map->pes;
 }
 
-uint64_t lp_map_va(const struct lp_maps *maps, const struct lp_map *map, uint32_t cube,
-                   uint32_t pe)
+uint64_t lp_map_va(const struct lp_maps *maps, const struct lp_map *map, uint32_t cube, uint32_t pe)
 {
     const uint64_t part = map->parts == LP_MAP_ALIKE     ? 0
                           : map->parts == LP_MAP_BY_CUBE ? cube

@@ -1,8 +1,8 @@
 /*
  * maps.h: the maps of virtual addresses to the PEs' HBM slices (hw/HARDWARE.md, "Blocks of a PE").
  * The host owns the table: it adds a map when a tensor is made, and drops it when the tensor is
- * freed. A map holds for some PEs of one SIP, its holders. It holds at a PE from the moment at which
- * its MmuMapMsg has taken effect there (lp_pe.mapped); a map without a message holds at once.
+ * freed. A map holds for some PEs of one SIP, its holders. It holds at a PE from the moment at
+ * which its MmuMapMsg has taken effect there (lp_pe.mapped); a map without a message holds at once.
  *
  * Invariant: the maps of a SIP are sorted by address and do not overlap. The host writes between
  * drains; while the engine runs the table is const, and any thread reads.
@@ -25,7 +25,7 @@ struct lp_map {
     uint64_t pa;    /* byte offset of a holder's part in its HBM slice */
     uint64_t bytes; /* of a part; the map ends there, to the byte */
     uint32_t sip;
-    uint32_t message;                       /* number of its MmuMapMsg, ascending; 0: it needs none */
+    uint32_t message; /* number of its MmuMapMsg, ascending; 0: it needs none */
     uint32_t first_cube, cubes, first_pe, pes; /* its holders */
     enum lp_map_parts parts;
 };

@@ -190,6 +190,15 @@ struct lp_call {
     struct lp_operand dst;
 };
 
+/* Places in TCM that hold what casts have made: a send from there is of their type (tl_compute.c).
+ */
+enum { LP_CASTS = 2 };
+struct lp_casts {
+    uint8_t dtype[LP_CASTS]; /* enum lp_dtype; 0: the place is free. The first free one ends them */
+    uint8_t reserved[2];
+    uint32_t at[LP_CASTS], bytes[LP_CASTS];
+};
+
 /* A kernel under way, or one of its streams: a context of a PE runs it. */
 struct lp_kernel {
     uint32_t launch;         /* index + 1 in the launch table; 0: the context is free */
@@ -200,7 +209,7 @@ struct lp_kernel {
     uint32_t received_seq;   /* and its number */
     uint32_t calls;          /* made so far: numbers the current one */
     uint32_t calls_received; /* of them, up to the last receive (tl_watch.c) */
-    uint32_t reserved;
+    struct lp_casts casts;
     uint64_t kept_digest;           /* of the frame at a call since then */
     int64_t wait_ps;                /* since when it waits (polling counts from there) */
     const struct tl_source *source; /* of its latest call, a constant: for reports alone */
@@ -208,19 +217,20 @@ struct lp_kernel {
     _Alignas(8) uint8_t frame[TL_FRAME_BYTES];
 };
 
-/* A load, store or copy under way. The context waits for number 0; the others are asynchronous. */
-struct lp_move {
-    int64_t done_ps; /* of a load: when the last part so far is done */
-    uint8_t parts;   /* of a load: 1 the response is known, 2 the engine has passed it */
-    uint8_t state;   /* enum lp_move_state */
-    uint8_t reserved[6];
+/* Loads, stores and copies under way. The context waits for number 0; the others are asynchronous.
+ */
+enum { LP_MOVES = 1 + TL_HANDLES };
+struct lp_moves {
+    int64_t done_ps[LP_MOVES]; /* of a load: when the last part so far is done */
+    uint8_t parts[LP_MOVES];   /* of a load: 1 the response is known, 2 the engine has passed it */
+    uint8_t state[LP_MOVES];   /* enum lp_move_state */
+    uint8_t reserved[2];
 };
 enum lp_move_state { LP_MOVE_FREE, LP_MOVE_UNDER_WAY, LP_MOVE_DONE };
-enum { LP_MOVES = 1 + TL_HANDLES };
 
 struct lp_context {
     struct lp_kernel kernel;
-    struct lp_move move[LP_MOVES];
+    struct lp_moves moves;
 };
 
 /* A PE's account of a peer with which it exchanges puts and notifications (one_sided.c). */

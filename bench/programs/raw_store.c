@@ -73,15 +73,15 @@ static int launch(struct bench_session *session, const struct tl_kernel *kernel,
     enum hw_dir dir = pair_direction(config, ends[second], ends[!second]);
     if (second && dir != HW_DIR_PEER) /* the queue's other direction, also where there are two */
         dir = (enum hw_dir)(dir ^ 1);
-    struct tl_args args = {.n_elem = n_elem,
-                           .rank = ends[0].sip,
-                           .dtype = (uint8_t)session->options->dtype,
-                           .scalar = {[SECOND] = second,
-                                      [DIRECTION] = dir,
-                                      [PEER] = hw_pe_index(&config->hw, ends[1]),
-                                      [SPACE] = space[memory],
-                                      [PLACE] = memory == HW_MEMORY_TCM ? 0
-                                                                        : (int64_t)behind_rings}};
+    struct tl_args args = {
+        .n_elem = n_elem,
+        .rank = ends[0].sip,
+        .dtype = (uint8_t)session->options->dtype,
+        .scalar = {[SECOND] = second,
+                   [DIRECTION] = dir,
+                   [PEER] = hw_pe_index(&config->hw, ends[1]),
+                   [SPACE] = space[memory],
+                   [PLACE] = memory == HW_MEMORY_TCM ? 0 : (int64_t)behind_rings}};
     return dist_launch(session->dist, ends[0], kernel, args, error);
 }
 

@@ -234,8 +234,7 @@ static int receive(struct strict_check *check, const struct lp_op *op, struct cw
         from.sip, from.cube, from.pe, op->seq, hw_dir_name((enum hw_dir)slot->sender_dir),
         name_tile(&slot->named, sent_as, sizeof sent_as),
         tl_source_text(tl_source_numbered(slot->source), sent_at, sizeof sent_at), to.sip, to.cube,
-        to.pe,
-        hw_dir_name((enum hw_dir)op->dir), (long long)(op->t_end_ps / 1000),
+        to.pe, hw_dir_name((enum hw_dir)op->dir), (long long)(op->t_end_ps / 1000),
         (long long)(op->t_end_ps % 1000), name_tile(&received, received_as, sizeof received_as),
         tl_source_text(tl_source_numbered(op->source), received_at, sizeof received_at),
         size ? "" : " (or set defaults.strict_validation=false)");

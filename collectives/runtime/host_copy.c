@@ -1,8 +1,8 @@
 /*
  * host_copy.c: a new tensor goes into the machine's table of maps, and a freed one leaves it. With
  * `host_copy: simulated`, the host's maps and fills of tensors before a collective take simulated
- * time (HARDWARE.md, "Control plane"): an MmuMapMsg to each PE that holds a shard of a new tensor, a
- * MemoryWriteMsg with the shard's bytes for each fill. Ranks note them as they go; the next
+ * time (HARDWARE.md, "Control plane"): an MmuMapMsg to each PE that holds a shard of a new tensor,
+ * a MemoryWriteMsg with the shard's bytes for each fill. Ranks note them as they go; the next
  * collective call submits all maps at one moment and waits for them, then all writes, then
  * launches. With `instant` a map needs no message. Between drains, one thread.
  */
@@ -37,11 +37,11 @@ static int note_copies(struct dist *dist, const struct tensor *tensor, uint32_t 
             dist->copies = copies;
             dist->copy_capacity = capacity;
         }
-        dist->copies[dist->copy_count] = (struct host_copy){.pe = tensor->shard[i].pe_index,
-                                                            .number = (uint32_t)dist->copy_count,
-                                                            .bytes = map > 0 ? 0
-                                                                             : tensor->shard_bytes,
-                                                            .map = map};
+        dist->copies[dist->copy_count] =
+            (struct host_copy){.pe = tensor->shard[i].pe_index,
+                               .number = (uint32_t)dist->copy_count,
+                               .bytes = map > 0 ? 0 : tensor->shard_bytes,
+                               .map = map};
         dist->copy_count++;
     }
     return CW_OK;

@@ -233,9 +233,9 @@ static bool tensor_allocate(struct tensor_space *space, struct tensor *tensor,
     tensor->va_base = heap->next_va;
     tensor->window_va = tensor->va_base;
     const uint32_t per_cube = tensor->policy.pe == DP_COLUMN_WISE ? space->pes : 1;
-    const uint64_t places = ((uint64_t)tensor->policy.only_pe / space->pes +
-                             tensor->policy.num_cubes) *
-                            per_cube; /* < 2^32, of less than 2^32 bytes: no overflow */
+    const uint64_t places =
+        ((uint64_t)tensor->policy.only_pe / space->pes + tensor->policy.num_cubes) *
+        per_cube; /* < 2^32, of less than 2^32 bytes: no overflow */
     heap->next_va +=
         tensor_round_up(places * tensor->shard_bytes, space->page_bytes) + space->page_bytes;
     if (places > 1) {

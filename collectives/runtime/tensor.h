@@ -54,9 +54,9 @@ struct tensor {
     struct tensor_shape shape;
     struct dp_policy policy; /* with both numbers filled in */
     uint32_t sip;
-    uint64_t shard_elems, shard_bytes; /* of each shard */
+    uint64_t shard_elems, shard_bytes;       /* of each shard */
     uint64_t va_base, window_va, hbm_offset; /* window_va == va_base: there is shard 0 alone */
-    uint64_t reserved_bytes; /* taken in each PE's slice */
+    uint64_t reserved_bytes;                 /* taken in each PE's slice */
     uint32_t shard_count;
     struct tensor_shard shard[]; /* sorted by cube, then PE */
 };

@@ -70,9 +70,8 @@ static void request_memory(struct lp_run *run, uint32_t pe, const struct hw_dma_
         load.order = lp_peer_of(run, pe, op->seq)->sent;
         load.flags = op->dir ? LP_TRANSFER_REDUCE : 0;
     } else if (op->kind == LP_DMA_LOAD || op->kind == LP_DMA_COPY) {
-        struct lp_move *move =
-            CW_MUT(run->ctx, &lp_context(m, p, op->dir >> 4)->move[op->dir & 15]);
-        move->parts = 0;
+        struct lp_moves *moves = CW_MUT(run->ctx, &lp_context(m, p, op->dir >> 4)->moves);
+        moves->parts[op->dir & 15] = 0;
     }
     const struct lp_sender sender = op_sender(run, pe, op);
     cw_send(run->ctx, run->lp, request_arrival_ps(m, pe, op, grant_ps) - cw_now(run->ctx),
@@ -256,13 +255,14 @@ void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uin
 static void move_part_done(struct lp_run *run, uint32_t pe, struct lp_sender sender, uint8_t owner,
                            uint8_t part, int64_t at_ps)
 {
-    struct lp_move *move = CW_MUT(
-        run->ctx, &lp_context(run->m, lp_pe(run->m, run->cube, pe), owner >> 4)->move[owner & 15]);
-    if (move->parts == 0 || at_ps > move->done_ps)
-        move->done_ps = at_ps;
-    move->parts |= part;
-    if (move->parts == 3)
-        lp_dma_done(run, sender, move->done_ps, pe, owner);
+    struct lp_moves *moves =
+        CW_MUT(run->ctx, &lp_context(run->m, lp_pe(run->m, run->cube, pe), owner >> 4)->moves);
+    const uint32_t move = owner & 15;
+    if (moves->parts[move] == 0 || at_ps > moves->done_ps[move])
+        moves->done_ps[move] = at_ps;
+    moves->parts[move] |= part;
+    if (moves->parts[move] == 3)
+        lp_dma_done(run, sender, moves->done_ps[move], pe, owner);
 }
 
 /* The last byte of an operation has passed the engine. */

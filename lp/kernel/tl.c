@@ -7,6 +7,7 @@
 
 #include "lp/fabric/pe_dma.h"
 #include "lp/kernel/tl_call.h"
+#include "lp/kernel/tl_compute.h"
 #include "lp/kernel/tl_mmu.h"
 #include "lp/kernel/tl_queue.h"
 #include "lp/kernel/tl_rings.h"
@@ -130,6 +131,15 @@ static inline void check_range(struct tl *tl, enum tl_call_kind kind, struct lp_
         check_place(tl, kind, lp_pe_index(tl->run, tl->pe), at, bytes);
 }
 
+/* A place in TCM that this PE writes: what casts have made there is gone. */
+static inline void check_written(struct tl *tl, enum tl_call_kind kind, uint32_t tcm,
+                                 uint64_t bytes)
+{
+    check_range(tl, kind, tl_tcm(tcm), bytes);
+    if (__builtin_expect(tl->kernel->casts.dtype[0] != 0, 0))
+        tl_note_write(tl, tcm, bytes);
+}
+
 /* A place at another PE that one of this PE's operations writes. */
 static inline void check_range_at(struct tl *tl, enum tl_call_kind kind, uint32_t peer,
                                   struct lp_operand at, uint64_t bytes)
@@ -238,7 +248,7 @@ static void start_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes,
 {
     struct lp_call *call = start_move(tl, CALL_LOAD, bytes, move);
     call->a = tl_translate(tl, CALL_LOAD, va, bytes);
-    check_range(tl, CALL_LOAD, tl_tcm(tcm), bytes);
+    check_written(tl, CALL_LOAD, tcm, bytes);
     call->dst = tl_tcm(tcm);
     call->memory = tl_memory_of(call->a);
 }
@@ -318,7 +328,9 @@ static __attribute__((noinline)) void note_type(struct tl *tl, enum tl_call_kind
 {
     if (tile.dtype == 0 && tile.dim[0] == 0)
         return;
-    const enum lp_dtype dtype = tile.dtype != 0 ? tile.dtype : (enum lp_dtype)tl_args(tl)->dtype;
+    const enum lp_dtype dtype = tile.dtype != 0    ? tile.dtype
+                                : call->dtype != 0 ? (enum lp_dtype)call->dtype /* of a cast */
+                                                   : (enum lp_dtype)tl_args(tl)->dtype;
     uint64_t elements = 1;
     uint32_t dims = 0;
     if (dtype < LP_F16 || dtype > LP_F32)
@@ -351,6 +363,8 @@ void tl_send_bytes(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32
     check_source(tl, CALL_SEND, src, bytes);
     call->dir = (uint8_t)dir;
     call->a = src;
+    if (__builtin_expect(tl->kernel->casts.dtype[0] != 0, 0) && src.space == LP_SPACE_TCM)
+        call->dtype = (uint8_t)tl_type_in_tcm(tl, src.at, bytes);
 }
 
 void tl_send_tile(struct tl *tl, enum hw_dir dir, struct lp_operand src, struct tl_tile tile)
@@ -401,7 +415,10 @@ void tl_recv_all_tile(struct tl *tl, uint32_t dirs, struct tl_tile tile)
 void tl_recv_into_tile(struct tl *tl, enum hw_dir dir, struct lp_operand dst, struct tl_tile tile)
 {
     start_receive(tl, CALL_RECV_INTO, dir, tile)->dst = dst;
-    check_range(tl, CALL_RECV_INTO, dst, tile.bytes);
+    if (dst.space == LP_SPACE_TCM)
+        check_written(tl, CALL_RECV_INTO, dst.at, tile.bytes);
+    else
+        check_range(tl, CALL_RECV_INTO, dst, tile.bytes);
 }
 
 void tl_recv_async_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
@@ -466,7 +483,7 @@ void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a
 {
     const uint64_t bytes = (uint64_t)elements * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
     check_math(tl, CALL_MATH, math);
-    check_range(tl, CALL_MATH, tl_tcm(dst), bytes);
+    check_written(tl, CALL_MATH, dst, bytes);
     check_source(tl, CALL_MATH, a, bytes);
     check_source(tl, CALL_MATH, b, bytes);
     struct lp_call *call =
@@ -482,6 +499,7 @@ void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype fro
     check_cast_type(tl, "from", from);
     check_cast_type(tl, "to", to);
     check_range(tl, CALL_CAST, tl_tcm(dst), (uint64_t)elements * tl_itemsize(to));
+    tl_note_cast(tl, dst, (uint64_t)elements * tl_itemsize(to), to);
     check_source(tl, CALL_CAST, a, (uint64_t)elements * tl_itemsize(from));
     struct lp_call *call = tl_start(tl, CALL_CAST, elements * tl_itemsize(from));
     call->dtype = (uint8_t)from;
@@ -495,7 +513,7 @@ void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand 
 {
     const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
     check_dot_shape(tl, m, n, k);
-    check_range(tl, CALL_DOT, tl_tcm(dst), (uint64_t)m * n * itemsize);
+    check_written(tl, CALL_DOT, dst, (uint64_t)m * n * itemsize);
     check_source(tl, CALL_DOT, a, (uint64_t)m * k * itemsize);
     check_source(tl, CALL_DOT, b, (uint64_t)k * n * itemsize);
     struct lp_call *call = tl_start(tl, CALL_DOT, m * n * itemsize);

@@ -42,6 +42,7 @@ void tl_effect_fork(struct tl *tl)
         *child = (struct lp_kernel){.launch = tl->kernel->launch,
                                     .stream = (uint8_t)(stream + 1),
                                     .wait = LP_WAIT_START,
+                                    .casts = tl->kernel->casts,
                                     .wait_ps = tl->local_ps,
                                     .call.step = STEP_DONE};
         memcpy(child->frame + TL_LINES_BYTES, tl->kernel->frame + TL_LINES_BYTES,
@@ -92,7 +93,7 @@ static void check_all_waited(struct tl *tl)
 {
     const struct lp_context *own = lp_context(tl->run->m, tl->p, tl->context);
     for (uint32_t i = 1; i < LP_MOVES; i++)
-        if (own->move[i].state != LP_MOVE_FREE)
+        if (own->moves.state[i] != LP_MOVE_FREE)
             tl_fail(tl, "", " ends without having waited for handle %u (wait_dma)", i - 1);
 }
 

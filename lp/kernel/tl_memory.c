@@ -38,7 +38,7 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
     struct lp_call *call = &tl->kernel->call;
     const enum hw_vc vc = lp_vc(tl->run->m, HW_VC_COMPUTE);
     const struct lp_context *c = lp_context(tl->run->m, tl->p, tl->context);
-    if (c->move[call->move].state != LP_MOVE_FREE)
+    if (c->moves.state[call->move] != LP_MOVE_FREE)
         tl_fail(tl, "",
                 ": %s with handle %u, whose last operation has not been waited for (wait_dma)",
                 tl_call_ops[call->kind].name, call->move - 1u);
@@ -54,7 +54,7 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
                                  .memory = call->memory,
                                  .slice = call->slice};
     if (call->move > 0)
-        CW_MUT(tl->run->ctx, &c->move[call->move])->state = LP_MOVE_UNDER_WAY;
+        CW_MUT(tl->run->ctx, &c->moves)->state[call->move] = LP_MOVE_UNDER_WAY;
     lp_dma_push(tl->run, tl->pe, vc, op);
     if (kind == LP_DMA_STORE_TO) /* the value is bound; STORED comes when it is there */
         TL_EMIT_OP(tl, .kind = LP_OP_STORE_TO, .bytes = call->bytes, .seq = op.dir,
@@ -105,13 +105,13 @@ void tl_moved(struct tl *tl)
 void tl_effect_wait_dma(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
-    const struct lp_move *move = &lp_context(tl->run->m, tl->p, tl->context)->move[call->move];
-    if (move->state == LP_MOVE_UNDER_WAY) {
+    const struct lp_moves *moves = &lp_context(tl->run->m, tl->p, tl->context)->moves;
+    if (moves->state[call->move] == LP_MOVE_UNDER_WAY) {
         tl_wait_for(tl, LP_WAIT_DMA);
         return;
     }
-    if (move->state == LP_MOVE_FREE)
+    if (moves->state[call->move] == LP_MOVE_FREE)
         tl_fail(tl, "", ": wait_dma for handle %u, which names no operation", call->move - 1u);
-    CW_MUT(tl->run->ctx, move)->state = LP_MOVE_FREE;
+    CW_MUT(tl->run->ctx, moves)->state[call->move] = LP_MOVE_FREE;
     call->step = STEP_DONE;
 }

@@ -20,8 +20,7 @@ void tl_map(struct lp_run *run, uint32_t pe, uint32_t message)
 /* It holds at this PE by now. */
 static bool is_in_effect(const struct tl *tl, const struct lp_map *map)
 {
-    return map->message <= tl->p->mapped &&
-           lp_map_is_held(map, tl->run->cube_in_sip, tl->pe);
+    return map->message <= tl->p->mapped && lp_map_is_held(map, tl->run->cube_in_sip, tl->pe);
 }
 
 /* " 0x100 to 0x200," for each range that is mapped at this PE, up to four. */
@@ -69,10 +68,10 @@ struct lp_operand tl_translate(struct tl *tl, enum tl_call_kind kind, uint64_t v
         return at;
     }
     const struct lp_map *const map = lp_maps_find(maps, tl->run->sip, va);
-    if (map == NULL || !is_in_effect(tl, map))
-        page_fault(tl, kind, va, bytes);
-    const uint64_t offset = va - lp_map_va(maps, map, tl->run->cube_in_sip, tl->pe);
-    if (offset > map->bytes || bytes > map->bytes - offset)
-        page_fault(tl, kind, va, bytes);
-    return tl_hbm((uint32_t)(map->pa + offset));
+    if (map != NULL && is_in_effect(tl, map)) {
+        const uint64_t offset = va - lp_map_va(maps, map, tl->run->cube_in_sip, tl->pe);
+        if (offset <= map->bytes && bytes <= map->bytes - offset)
+            return tl_hbm((uint32_t)(map->pa + offset));
+    }
+    page_fault(tl, kind, va, bytes);
 }

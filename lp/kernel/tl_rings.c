@@ -6,9 +6,9 @@
 
 #include "lp/queues/queue_ends.h"
 
-static _Noreturn __attribute__((cold)) void
-fail_in_ring(struct tl *tl, enum tl_call_kind kind, uint32_t pe_index, struct lp_operand at,
-             uint64_t bytes, enum hw_dir dir)
+static _Noreturn __attribute__((cold)) void fail_in_ring(struct tl *tl, enum tl_call_kind kind,
+                                                         uint32_t pe_index, struct lp_operand at,
+                                                         uint64_t bytes, enum hw_dir dir)
 {
     const struct lp_model *const m = tl->run->m;
     const struct lp_endpoint ring = lp_endpoint_of(m->named, pe_index, dir);
@@ -17,9 +17,9 @@ fail_in_ring(struct tl *tl, enum tl_call_kind kind, uint32_t pe_index, struct lp
             ": %s of %llu bytes at offset %u of the %s of PE %u.%u.%u, whose receive ring of "
             "direction %s is there (%u to %llu); legal: %s %llu",
             tl_call_ops[kind].name, (unsigned long long)bytes, at.at,
-            tcm                                   ? "TCM"
-            : ring.buffer_kind == HW_MEMORY_HBM   ? "HBM slice"
-                                                  : "SRAM",
+            tcm                                 ? "TCM"
+            : ring.buffer_kind == HW_MEMORY_HBM ? "HBM slice"
+                                                : "SRAM",
             ring.place.sip, ring.place.cube, ring.place.pe, lp_dir_name(m->named, pe_index, dir),
             ring.rx_base_offset,
             (unsigned long long)ring.rx_base_offset + (uint64_t)ring.n_slots * ring.slot_size,

@@ -1,6 +1,7 @@
 /*
  * tl_rings.h: the receive rings in the memories of PEs and cubes, which belong to the hardware: a
- * kernel's operand, or a place that its put or raw store writes, is never among them. Handlers only.
+ * kernel's operand, or a place that its put or raw store writes, is never among them. Handlers
+ * only.
  */
 #ifndef LP_TL_RINGS_H
 #define LP_TL_RINGS_H

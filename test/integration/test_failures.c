@@ -153,11 +153,12 @@ static void a_tile_that_nobody_receives(void **state)
     static const char *const more[] = {"", "--iters 3", "--no-data", "--threads 2",
                                        "--set defaults.strict_validation=true"};
     for (size_t i = 0; i < COUNT_OF(more); i++)
-        EXPECT_FAILURE("leaves_a_tile", more[i],
-                       "IpcqUnreceived: all kernels have ended, and PE 0.1.0, kernel "
-                       "leaves_a_tile, has not received 1 tile from direction W that PE 0.0.0, "
-                       "kernel leaves_a_tile, sent in E (at test/plugins/broken_kernels.c:61). Each send "
-                       "needs a receive");
+        EXPECT_FAILURE(
+            "leaves_a_tile", more[i],
+            "IpcqUnreceived: all kernels have ended, and PE 0.1.0, kernel "
+            "leaves_a_tile, has not received 1 tile from direction W that PE 0.0.0, "
+            "kernel leaves_a_tile, sent in E (at test/plugins/broken_kernels.c:61). Each send "
+            "needs a receive");
 }
 
 static void a_tile_larger_than_its_slot(void **state)

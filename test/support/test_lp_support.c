@@ -142,7 +142,8 @@ static void start_call(struct tl *tl, struct script_frame *f, const struct line 
         tl_dot(tl, 0, f->before, f->last, line->n, (uint32_t)line->to, (uint32_t)line->at, false);
         break;
     case DO_CAST:
-        tl_cast(tl, 0, tl_tcm(65536), (enum lp_dtype)line->at, (enum lp_dtype)line->to, line->n);
+        tl_cast(tl, line->index, tl_tcm(65536), (enum lp_dtype)line->at, (enum lp_dtype)line->to,
+                line->n);
         break;
     case DO_ADD:
         tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_tcm(4096), line->n);

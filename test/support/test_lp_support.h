@@ -49,7 +49,7 @@ enum call {
     DO_BARRIER,
     DO_DOT_TILES, /* the two tiles received last */
     DO_DOT,       /* `n` x `to`, inner dimension `at`; `index`: added */
-    DO_CAST,      /* `n` elements, from `at` to `to` */
+    DO_CAST,      /* `n` elements, of type `at`, to type `to`, at `index` in TCM */
     DO_ADD,
     DO_ADD_FROM,     /* `src` and `dst` */
     DO_ADD_TILE_AND, /* the tile received last, and `src` */

@@ -133,9 +133,10 @@ static void a_receive_may_copy_its_tile(void **state)
         .kind = LP_OP_RECV, .pe = 2, .dir = HW_DIR_W, .bytes = 6, .dst = in(LP_SPACE_TCM, 64)};
     struct cw_error error = {0};
     assert_int_equal(data_pass_apply(f->pass, &recv, &error), CW_PROGRAM_FAILED);
-    assert_string_equal(error.text, "IpcqTypeMismatch: PE 0.1.0 received tile 0 from direction W as "
-                                    "6 bytes, and it was sent as 5 bytes; both ends must name one "
-                                    "size");
+    assert_string_equal(error.text,
+                        "IpcqTypeMismatch: PE 0.1.0 received tile 0 from direction W as "
+                        "6 bytes, and it was sent as 5 bytes; both ends must name one "
+                        "size");
     recv.bytes = 5;
     apply(f, recv);
     apply(f, copy(2, 5, in(LP_SPACE_TCM, 64), hbm(10)));

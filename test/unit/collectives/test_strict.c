@@ -156,10 +156,11 @@ static void a_receive_of_another_size_fails_and_names_both_ends(void **state)
         struct cw_error error;
         assert_int_equal(run(world, &halves, LP_F16, &error), CW_PROGRAM_FAILED);
         assert_int_equal(error.exit_code, CW_PROGRAM_FAILED);
-        expect_parts(error.text,
-                     "IpcqTypeMismatch: PE 0.0.0 sent tile 1 in direction E as 32 bytes of f16" AT(113)
-                     ", and PE 0.1.0 received it from direction W, at ",
-                     " ns, as 64 bytes of f16" AT(115) "; both ends must name one type and one shape");
+        expect_parts(
+            error.text,
+            "IpcqTypeMismatch: PE 0.0.0 sent tile 1 in direction E as 32 bytes of f16" AT(
+                113) ", and PE 0.1.0 received it from direction W, at ",
+            " ns, as 64 bytes of f16" AT(115) "; both ends must name one type and one shape");
         free_world(world);
     }
 }
@@ -170,11 +171,12 @@ static void a_receive_of_another_type_fails(void **state)
     struct world *world = make_world(modes[0]);
     struct cw_error error;
     assert_int_equal(run(world, &wholes, LP_BF16, &error), CW_PROGRAM_FAILED);
-    expect_parts(error.text,
-                 "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 64 bytes of f16" AT(126)
-                 ", and PE 0.1.0 received it from direction W, at ",
-                 " ns, as 64 bytes of bf16" AT(128) "; both ends must name one type and one shape (or set "
-                 "defaults.strict_validation=false)");
+    expect_parts(
+        error.text,
+        "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 64 bytes of f16" AT(
+            126) ", and PE 0.1.0 received it from direction W, at ",
+        " ns, as 64 bytes of bf16" AT(128) "; both ends must name one type and one shape (or set "
+                                           "defaults.strict_validation=false)");
     free_world(world);
 }
 

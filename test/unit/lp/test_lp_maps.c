@@ -48,8 +48,13 @@ static void the_table_finds_what_a_slow_one_finds(void **state)
 /* PEs 0 and 1 of each cube of SIP 0 hold a part each, 4096 bytes at VA and behind. */
 static struct lp_map map_of(enum lp_map_parts parts, uint32_t message)
 {
-    return (struct lp_map){
-        .va = VA, .pa = PA, .bytes = PART, .message = message, .cubes = 2, .pes = 2, .parts = parts};
+    return (struct lp_map){.va = VA,
+                           .pa = PA,
+                           .bytes = PART,
+                           .message = message,
+                           .cubes = 2,
+                           .pes = 2,
+                           .parts = parts};
 }
 
 static struct machine *machine_with(struct lp_map map)
