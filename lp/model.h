@@ -280,8 +280,8 @@ struct lp_pe {
     const struct tl_source *async_source; /* of the latest recv_async, a constant: for reports */
     uint64_t served; /* strict fairness: directions, least recently served first, 4 bits each */
     struct lp_void_grants void_grants;
-    uint32_t mapped; /* highest number of an MmuMapMsg that has taken effect; 0: none has */
-    uint32_t reserved;
+    uint32_t mapped;  /* highest number of an MmuMapMsg that has taken effect; 0: none has */
+    uint32_t written; /* the latest batch in which a kernel has written into its HBM slice */
     struct hw_dma_op op[]; /* [HW_VCS][queue_depth]; then, at offsets of lp_cube_layout, the maps of
                               slots (slot_map.h), the contexts, struct lp_one_sided */
 };

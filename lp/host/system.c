@@ -571,6 +571,16 @@ const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t si
     return cw_state(system->sim, lp_of_cube(&system->model, sip, cube));
 }
 
+bool lp_system_has_written_nothing(const struct lp_system *system, struct hw_place place,
+                                   const struct tl_source **at)
+{
+    const struct lp_model *const m = &system->model;
+    const struct lp_pe *const pe =
+        lp_pe(m, lp_system_cube(system, place.sip, place.cube), place.pe);
+    *at = lp_context(m, pe, 0)->kernel.source;
+    return pe->epoch == system->batch && pe->written != system->batch;
+}
+
 /* The sums of one worker. */
 struct worker_counts {
     _Alignas(128) struct lp_counts sum;

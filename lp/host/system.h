@@ -107,6 +107,10 @@ const struct lp_cut *lp_system_cut(const struct lp_system *system); /* NULL: one
 const struct lp_times *lp_system_times(struct lp_system *system);
 const struct lp_phases *lp_system_phases(struct lp_system *system); /* between drains */
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube);
+/* A kernel of the current batch ran on the PE, and no kernel of the batch has written into the PE's
+ * HBM slice; *at then is the line that the PE's kernel reached last, NULL: none. Between drains. */
+bool lp_system_has_written_nothing(const struct lp_system *system, struct hw_place place,
+                                   const struct tl_source **at);
 /* Over all PEs, by all workers together; between drains. */
 struct lp_counts {
     uint64_t queue_pairs; /* installed */

@@ -56,6 +56,8 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
     if (call->move > 0)
         CW_MUT(tl->run->ctx, &c->moves)->state[call->move] = LP_MOVE_UNDER_WAY;
     lp_dma_push(tl->run, tl->pe, vc, op);
+    if (kind != LP_DMA_LOAD && kind != LP_DMA_STORE_TO && call->dst.space == LP_SPACE_HBM)
+        lp_note_written(tl->run, tl->p, tl->launch->batch);
     if (kind == LP_DMA_STORE_TO) /* the value is bound; STORED comes when it is there */
         TL_EMIT_OP(tl, .kind = LP_OP_STORE_TO, .bytes = call->bytes, .seq = op.dir,
                    .peer = call->peer, .a = call->a, .dst = call->dst);

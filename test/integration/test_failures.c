@@ -97,9 +97,8 @@ static void a_tile_of_another_size_than_its_receive(void **state)
                    "IpcqTypeMismatch: PE 0.1.0 received tile 0 from direction W as 8 bytes (at "
                    "test/plugins/broken_kernels.c:31), and it was sent as 16 bytes (at "
                    "test/plugins/broken_kernels.c:29); both ends must name one size\n");
-    struct run_output output = run_line(0, "run --preset tiny --ccl %s --no-data",
-                                        built_plugin_name_symbol(&plugin, "wrong_size", "none"));
-    run_output_free(&output); /* without data it is looked for only where asked */
+    EXPECT_FAILURE("wrong_size", "--no-data", /* there it is looked for only where asked */
+                   "nothing has written the PE's");
 }
 
 #define LINE_41 " (at test/plugins/broken_kernels.c:41)"
@@ -224,8 +223,23 @@ static void a_receive_that_is_not_waited_for_names_its_line(void **state)
 static void an_algorithm_that_does_too_little_is_not_our_bug(void **state)
 {
     (void)state;
-    EXPECT_FAILURE("nothing", "--bytes 64KiB", "below its lower bound",
+    EXPECT_FAILURE("stores_alone", "--bytes 64KiB", "below its lower bound",
                    "does less than its collective needs");
+}
+
+/* A result that nothing has written is no result, however long the kernel took. */
+static void a_result_that_nothing_has_written_is_named(void **state)
+{
+    (void)state;
+    static const char text[] = ": the all_reduce is over, and nothing has written the PE's 65536 "
+                               "bytes of the result; legal: at least a store, a receive or a put "
+                               "into them";
+    char whole[400];
+    snprintf(whole, sizeof whole, "PE 0.0.0, kernel nothing%s\n", text);
+    EXPECT_FAILURE("nothing", "--bytes 64KiB --no-data", whole);
+    snprintf(whole, sizeof whole,
+             "PE 0.0.0, kernel load_alone%s (at test/plugins/broken_kernels.c:", text);
+    EXPECT_FAILURE("load_alone", "--bytes 64KiB --threads 2", whole);
 }
 
 /* F4: before anything runs, with the place of the name. */
@@ -409,6 +423,7 @@ int main(void)
         cmocka_unit_test(an_illegal_value_in_a_call_is_the_kernels_fault),
         cmocka_unit_test(a_receive_that_is_not_waited_for_names_its_line),
         cmocka_unit_test(an_algorithm_that_does_too_little_is_not_our_bug),
+        cmocka_unit_test(a_result_that_nothing_has_written_is_named),
         cmocka_unit_test(a_kernel_beyond_its_limits_is_refused),
         cmocka_unit_test(a_check_that_says_nothing_is_named),
         cmocka_unit_test(a_symbol_that_is_no_algorithm_is_refused),
