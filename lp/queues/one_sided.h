@@ -7,8 +7,8 @@
 
 #include "lp/lp_run.h"
 
-/* The place of a peer, which this PE may not have met yet; NULL: it has met as many as the algorithm
- * declares. */
+/* The place of a peer, which this PE may not have met yet; NULL: it has met as many as the
+ * algorithm declares. */
 const struct lp_peer *lp_peer_place(struct lp_run *run, uint32_t pe, uint32_t peer);
 /* The same; fails the event where that is NULL. */
 const struct lp_peer *lp_peer_of(struct lp_run *run, uint32_t pe, uint32_t peer);
