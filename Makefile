@@ -6,7 +6,7 @@ VARIANT ?= release
 
 # Why each package is here: README.md, "Dependencies".
 PACKAGES := gcc make libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
-            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev g++ pkg-config
+            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev libexpat1-dev g++ pkg-config
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla
@@ -89,7 +89,7 @@ else # any processor of the kind
   ARCH :=
 endif
 
-LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc -lmetis -lsqlite3 -lzstd $(LIBS_ALLOC) -lm -ldl
+LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc -lmetis -lsqlite3 -lzstd -lexpat $(LIBS_ALLOC) -lm -ldl
 ALL_CFLAGS = $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 
 DIRS := core lp partition hw collectives perf bench
@@ -254,6 +254,17 @@ scatter-sweep: setup ## the reduce-scatters by size, ranks and speed: tables and
 	@.ci/setup.sh gnuplot-nox python3
 	@$(SUBMAKE) all
 	perf/results/scatter_sweep.py $(OUT)/cubewarp
+
+# Presets of published machines beside the published figures, from the program that is quick to build.
+PRESET_TABLES := kernbench-table wormhole-table vendor-table
+.PHONY: $(PRESET_TABLES)
+kernbench-table: ## the preset kernbench beside its 12 published times: perf/results/kernbench.md
+wormhole-table: ## the preset wormhole_t3k beside its published figures: perf/results/wormhole_t3k.md
+vendor-table: ## reduce-scatters on a3_16 and a3_16_vendor: perf/results/a3_16_vendor.md
+$(PRESET_TABLES): setup
+	@.ci/setup.sh python3
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/presets.py $(BUILD)/check/cubewarp $(@:-table=)
 
 compdb: ## compile_commands.json, for editors
 	@.ci/setup.sh bear

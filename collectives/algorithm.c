@@ -140,14 +140,14 @@ const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
 
 /* For a collective that the configured algorithm does not do: the preferred algorithm, or else one
  * that accepts the call. An algorithm whose PEs write to each other needs room that only its own
- * configuration makes. */
+ * configuration makes, and a schedule needs its own queues. */
 static const struct ccl_algorithm *accepting(const struct ccl_call *call,
                                              const struct ccl_algorithm *first)
 {
     const struct ccl_algorithm *algorithm = first;
     for (uint32_t i = 0; algorithm != NULL; algorithm = ccl_algorithm_at(i++)) {
         struct ccl_refusal refusal;
-        if (algorithm->collective != call->collective ||
+        if (algorithm->collective != call->collective || algorithm->schedule != NULL ||
             (algorithm != first && algorithm->machine.peers != NULL))
             continue;
         if (algorithm->check == NULL || algorithm->check(call, &refusal) == CW_OK)

@@ -21,8 +21,8 @@ enum ccl_collective {
     CCL_ALL_GATHER,
     CCL_BROADCAST,
     CCL_BARRIER,
-    CCL_ALL_TO_ALL,
-    CCL_MATMUL, /* no collective: each cube's own matrix product (matmul.h) */
+    CCL_ALL_TO_ALL, /* block s of rank r's output is block r of rank s's input */
+    CCL_MATMUL,     /* no collective: each cube's own matrix product (matmul.h) */
     CCL_COLLECTIVES
 };
 const char *ccl_collective_name(enum ccl_collective collective); /* "all_reduce" */
@@ -96,7 +96,7 @@ struct ccl_algorithm {
     struct ccl_machine machine;
 
     /* Keys of its own, at most CCL_PARAMETERS_MAX. Hooks that get a call read the i-th one's value
-     * in call->ccl->parameter[i], kernels with tl_parameter(). */
+     * in call->ccl->parameter[i], neighbors() in parameter[i], kernels with tl_parameter(). */
     const struct ccl_parameter *parameters;
     uint32_t parameter_count;
 
@@ -111,7 +111,8 @@ struct ccl_algorithm {
     /* Changes the directions that the logical topology gives a rank, or replaces them, and says so;
      * or keeps them. With `topology: none` there are none to begin with. NULL: keeps them, and
      * `none` is the wiring of the machine. */
-    enum ccl_neighbors (*neighbors)(uint32_t rank, uint32_t world_size, struct lp_neighbours *map);
+    enum ccl_neighbors (*neighbors)(uint32_t rank, uint32_t world_size, const int64_t *parameter,
+                                    struct lp_neighbours *map);
     /*
      * The algorithm is a schedule: made once per process group, before its queues are installed, by
      * this function; the caller frees it. The call gives hw, ccl, collective and world_size, and in

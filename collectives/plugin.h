@@ -17,7 +17,7 @@
 
 /* Changes with every layout that a shared object and the program must agree on. */
 #define CCL_PLUGIN_ABI                                                                             \
-    (6u + 8u * (uint32_t)sizeof(struct ccl_algorithm) + 4096u * (uint32_t)sizeof(struct tl_args) + \
+    (7u + 8u * (uint32_t)sizeof(struct ccl_algorithm) + 4096u * (uint32_t)sizeof(struct tl_args) + \
      1048576u * (uint32_t)sizeof(struct tl_kernel))
 #define CCL_PLUGIN                                                                                 \
     extern const uint32_t ccl_plugin_abi;                                                          \

@@ -19,9 +19,21 @@ struct search {
     bool *seen;
 };
 
+/* The PE that a rank's queues are on. */
 static uint32_t leader(const struct search *s, uint32_t rank)
 {
-    return ccl_sip_of(s->ranks, rank) * hw_cubes(s->hw) * hw_pes(s->hw);
+    return ccl_sip_of(s->ranks, rank) * hw_cubes(s->hw) * hw_pes(s->hw) + ccl_pe_of(s->ranks, rank);
+}
+
+/* The rank whose leader that PE is; UINT32_MAX: none. */
+static uint32_t rank_at(const struct search *s, uint32_t pe_index)
+{
+    const struct hw_place place = hw_place_of(s->hw, pe_index);
+    if (s->ranks->per_sip > 0)
+        return pe_index; /* ranks are PEs, in the same order */
+    return place.cube == 0 && place.pe == 0 && place.sip < s->hw->sip_count
+               ? ccl_rank_on(s->ranks, place.sip)
+               : UINT32_MAX;
 }
 
 /* Takes in the ranks next to `rank` that have not been reached yet. */
@@ -35,11 +47,7 @@ static void visit(struct search *s, uint32_t rank)
         enum hw_dir back;
         if ((installed >> dir & 1) == 0 || !lp_queue_peer(plan, self, dir, &peer, &back))
             continue;
-        const struct hw_place there = hw_place_of(s->hw, peer);
-        const uint32_t next =
-            there.cube == 0 && there.pe == 0 && there.sip < s->hw->sip_count && peer != self
-                ? ccl_rank_on(s->ranks, there.sip)
-                : UINT32_MAX;
+        const uint32_t next = peer != self ? rank_at(s, peer) : UINT32_MAX;
         if (next >= s->out->ranks || s->seen[next] || !lp_queue_goes(plan, self, dir, true) ||
             (s->both_ways && !lp_queue_goes(plan, peer, back, true)))
             continue;
@@ -99,8 +107,8 @@ int relay_check(const struct ccl_call *call, struct ccl_refusal *refusal)
                      ccl_collective_name(call->collective), call->hw->sip_topology->name);
     return ccl_legal(
         refusal,
-        "legal are the logical topologies ring_1d, mesh_2d, torus_2d, mesh_2d_no_wrap, "
-        "tree_binary, and `none` on any machine but %s",
+        "legal are the logical topologies ring_1d, mesh_2d, torus_2d, torus_3d, "
+        "mesh_2d_no_wrap, tree_binary, and `none` on any machine but %s",
         hw_topology_list(hw_topology_is_undirected, "and", undirected, sizeof undirected));
 }
 

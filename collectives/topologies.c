@@ -12,16 +12,18 @@
 static const struct {
     const char *name;
     enum logical_kind kind;
-    bool wraps, one_way, square;
+    bool wraps, one_way;
+    enum grid_size { ROW, GRID_OF_SIPS, SQUARE, CUBE_OF_SIPS } size;
 } known[] = {
-    {"ring_1d", LOGICAL_LINE, true, false, false},
-    {"ring_1d_unidir", LOGICAL_LINE, true, true, false},
-    {"mesh_2d", LOGICAL_GRID, true, false, true},
-    {"torus_2d", LOGICAL_GRID, true, false, false},
-    {"mesh_2d_no_wrap", LOGICAL_GRID, false, false, false},
-    {"tree_binary", LOGICAL_TREE, false, false, false},
-    {"none", LOGICAL_NONE, false, false, false},
-    {LOGICAL_CUSTOM, LOGICAL_NONE, false, false, false},
+    {"ring_1d", LOGICAL_LINE, true, false, ROW},
+    {"ring_1d_unidir", LOGICAL_LINE, true, true, ROW},
+    {"mesh_2d", LOGICAL_GRID, true, false, SQUARE},
+    {"torus_2d", LOGICAL_GRID, true, false, GRID_OF_SIPS},
+    {"torus_3d", LOGICAL_GRID, true, false, CUBE_OF_SIPS},
+    {"mesh_2d_no_wrap", LOGICAL_GRID, false, false, GRID_OF_SIPS},
+    {"tree_binary", LOGICAL_TREE, false, false, ROW},
+    {"none", LOGICAL_NONE, false, false, ROW},
+    {LOGICAL_CUSTOM, LOGICAL_NONE, false, false, ROW},
 };
 #define KNOWN (sizeof known / sizeof *known)
 
@@ -37,6 +39,38 @@ static int unknown(const char *name, struct cw_error *error)
     return error->exit_code = CW_USAGE;
 }
 
+/* The largest whole number whose square, or cube, is at most n. */
+static uint32_t root_of(uint32_t n, uint32_t power)
+{
+    uint64_t side = 1, product = 1;
+    while (product <= n) {
+        side++;
+        product = power == 2 ? side * side : side * side * side;
+    }
+    return (uint32_t)side - 1;
+}
+
+static int find_cube_size(struct logical *logical, const struct hw_config *hw,
+                          struct cw_error *error)
+{
+    const struct hw_sip_dims *const dims = &hw->sip_dims;
+    if (dims->count == 3 && logical->ranks == hw->sip_count) {
+        logical->w = dims->at[0].size;
+        logical->h = dims->at[1].size;
+        logical->d = dims->at[2].size;
+        return CW_OK;
+    }
+    const uint32_t side = root_of(logical->ranks, 3);
+    logical->w = logical->h = logical->d = side;
+    if (side * side * side == logical->ranks)
+        return CW_OK;
+    return cw_error_set(
+        error, CW_USAGE,
+        "topology: %s needs a perfect cube of ranks where they are not all SIPs of three "
+        "dimensions, and there are %u; legal below: %u, above: %u",
+        logical->name, logical->ranks, side * side * side, (side + 1) * (side + 1) * (side + 1));
+}
+
 static int find_grid_size(struct logical *logical, bool square, const struct hw_config *hw,
                           struct cw_error *error)
 {
@@ -45,9 +79,7 @@ static int find_grid_size(struct logical *logical, bool square, const struct hw_
         logical->h = hw->sip_h;
         return CW_OK;
     }
-    uint32_t side = 0;
-    while ((uint64_t)(side + 1) * (side + 1) <= logical->ranks)
-        side++;
+    const uint32_t side = root_of(logical->ranks, 2);
     logical->w = logical->h = side;
     if (side * side == logical->ranks)
         return CW_OK;
@@ -70,9 +102,14 @@ int logical_find(const char *name, uint32_t ranks, const struct hw_config *hw, s
                                 .ranks = ranks,
                                 .w = ranks,
                                 .h = 1,
+                                .d = 1,
                                 .wraps = known[i].wraps,
                                 .one_way = known[i].one_way};
-        return out->kind == LOGICAL_GRID ? find_grid_size(out, known[i].square, hw, error) : CW_OK;
+        if (out->kind != LOGICAL_GRID)
+            return CW_OK;
+        return known[i].size == CUBE_OF_SIPS
+                   ? find_cube_size(out, hw, error)
+                   : find_grid_size(out, known[i].size == SQUARE, hw, error);
     }
     return unknown(name, error);
 }
@@ -90,7 +127,7 @@ static void add_neighbour(struct lp_neighbours *out, const char *dir, const char
 /* The place before or after `at` among n; false where there is none. */
 static bool step_along(uint32_t at, uint32_t n, bool wraps, bool forward, uint32_t *to)
 {
-    if (n == 1 || (!wraps && at == (forward ? n - 1 : 0)))
+    if (n < 2 || (!wraps && at == (forward ? n - 1 : 0)))
         return false;
     *to = (at + (forward ? 1 : n - 1)) % n;
     return true;
@@ -98,18 +135,23 @@ static bool step_along(uint32_t at, uint32_t n, bool wraps, bool forward, uint32
 
 static void add_grid(const struct logical *logical, uint32_t rank, struct lp_neighbours *out)
 {
-    const uint32_t w = logical->w, x = rank % w, y = rank / w;
+    const uint32_t w = logical->w, h = logical->h, x = rank % w, y = rank / w % h;
+    const uint32_t z = rank / (w * h), layer = rank - rank % (w * h);
     const enum lp_way east = logical->one_way ? LP_WAY_OUT : LP_WAY_BOTH;
     const enum lp_way west = logical->one_way ? LP_WAY_IN : LP_WAY_BOTH;
     uint32_t to;
-    if (step_along(y, logical->h, logical->wraps, false, &to))
-        add_neighbour(out, "N", "S", to * w + x, LP_WAY_BOTH);
-    if (step_along(y, logical->h, logical->wraps, true, &to))
-        add_neighbour(out, "S", "N", to * w + x, LP_WAY_BOTH);
+    if (step_along(y, h, logical->wraps, false, &to))
+        add_neighbour(out, "N", "S", layer + to * w + x, LP_WAY_BOTH);
+    if (step_along(y, h, logical->wraps, true, &to))
+        add_neighbour(out, "S", "N", layer + to * w + x, LP_WAY_BOTH);
     if (step_along(x, w, logical->wraps, true, &to))
-        add_neighbour(out, "E", "W", y * w + to, east);
+        add_neighbour(out, "E", "W", layer + y * w + to, east);
     if (step_along(x, w, logical->wraps, false, &to))
-        add_neighbour(out, "W", "E", y * w + to, west);
+        add_neighbour(out, "W", "E", layer + y * w + to, west);
+    if (step_along(z, logical->d, logical->wraps, false, &to))
+        add_neighbour(out, "U", "D", to * w * h + rank % (w * h), LP_WAY_BOTH);
+    if (step_along(z, logical->d, logical->wraps, true, &to))
+        add_neighbour(out, "D", "U", to * w * h + rank % (w * h), LP_WAY_BOTH);
 }
 
 static void add_tree(const struct logical *logical, uint32_t rank, struct lp_neighbours *out)
@@ -133,12 +175,12 @@ void logical_neighbours(const struct logical *logical, uint32_t rank, struct lp_
 }
 
 void logical_neighbours_of(const struct ccl_algorithm *algorithm, const struct logical *logical,
-                           uint32_t rank, struct lp_neighbours *out)
+                           const int64_t *parameter, uint32_t rank, struct lp_neighbours *out)
 {
     logical_neighbours(logical, rank, out);
     struct lp_neighbours map = *out;
     if (algorithm->neighbors != NULL &&
-        algorithm->neighbors(rank, logical->ranks, &map) == CCL_NEIGHBORS_CHANGED)
+        algorithm->neighbors(rank, logical->ranks, parameter, &map) == CCL_NEIGHBORS_CHANGED)
         *out = map;
 }
 

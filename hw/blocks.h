@@ -10,6 +10,8 @@
  *             meet the node on their way, where others may overtake them
  *   LINK(KIND, name, salt, per)
  *     per     PE, CUBE or SIP: that which has links of this kind of its own
+ *   LEVEL(KIND, name, salt, per): a link kind like those of LINK, but without keys of its own in
+ *             components.yaml: the links of one level (hw/topology/sip_levels.c)
  *   JOIN(NODE, NODE, LINK): a link of this kind joins nodes of these kinds, inside a SIP or with
  *             the host. Links between SIPs are the topology's (hw/topology/topology.h).
  *
@@ -58,6 +60,13 @@
     LINK(SIO, sio, 30, SIP)                                                                        \
     LINK(HCCS, hccs, 31, SIP)
 
+/* Levels are numbered from 1, the innermost. */
+#define HW_LEVEL_LINKS(LEVEL)                                                                      \
+    LEVEL(LEVEL_1, level_1, 32, SIP)                                                               \
+    LEVEL(LEVEL_2, level_2, 33, SIP)                                                               \
+    LEVEL(LEVEL_3, level_3, 34, SIP)                                                               \
+    LEVEL(LEVEL_4, level_4, 35, SIP)
+
 #define HW_JOINS(JOIN)                                                                             \
     JOIN(PE_DMA, ROUTER, PE_NOC)                                                                   \
     JOIN(PE_CPU, ROUTER, PE_NOC)                                                                   \
@@ -77,7 +86,11 @@
 #define HW_LINK_MEMBER(KIND, ...) HW_LINK_##KIND,
 /* HW_NODE_HOST, HW_NODE_IO_CPU, ... and HW_LINK_PE_NOC, HW_LINK_TCM, ... */
 enum hw_node_kind { HW_NODES(HW_NODE_MEMBER) HW_NODE_KINDS };
-enum hw_link_kind { HW_LINKS(HW_LINK_MEMBER) HW_LINK_KINDS };
+enum hw_link_kind {
+    HW_LINKS(HW_LINK_MEMBER) HW_LEVEL_LINKS(HW_LINK_MEMBER) HW_LINK_KINDS,
+    HW_LINK_KEYED = HW_LINK_LEVEL_1 /* kinds below have keys in components.yaml */
+};
+enum { HW_LEVELS_MAX = HW_LINK_KINDS - HW_LINK_LEVEL_1 };
 
 /* That which has links of a kind of its own; the number of parts of its place (s, s.c, s.c.p). */
 enum hw_per { HW_PER_SIP = 1, HW_PER_CUBE, HW_PER_PE };
@@ -95,6 +108,13 @@ extern const struct hw_node_row hw_node_row[HW_NODE_KINDS];
 extern const struct hw_link_row hw_link_row[HW_LINK_KINDS];
 extern const char *const hw_node_name[HW_NODE_KINDS]; /* "host", "io_cpu", ... */
 extern const char *const hw_link_name[HW_LINK_KINDS]; /* "pe_noc", "tcm", ... */
+
+/* Links of this kind are outside SIPs, between two of them or to a switch. */
+static inline bool hw_link_is_outer(enum hw_link_kind kind)
+{
+    return kind == HW_LINK_SIP_LINK || kind == HW_LINK_SIO || kind == HW_LINK_HCCS ||
+           (kind >= HW_LINK_LEVEL_1 && kind < HW_LINK_KINDS);
+}
 
 /* Kind of the links between nodes of these kinds, in either order; HW_LINK_KINDS: none. */
 static inline enum hw_link_kind hw_link_between(enum hw_node_kind a, enum hw_node_kind b)

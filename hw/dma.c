@@ -132,14 +132,16 @@ int64_t hw_dma_newcomer(struct hw_dma *dma, const struct hw_dma_params *params, 
         *regrant = true;
         return -1;
     }
-    /* The first chunk boundary of the run that is not before now. A run is whole chunks from the
-     * operation's start, except for the operation's last bytes. */
+    /* The first chunk boundary of the run that is not before now. The choice at a boundary comes
+     * before all zero-delay events of that instant: such a newcomer takes part in the next choice.
+     * A run is whole chunks from the operation's start, except for the operation's last bytes. */
+    const int64_t from_ps = now_ps + (depth > 0);
     const uint32_t start = dma->passed[running];
     uint64_t low = 1, high = hw_ceil_div(dma->run_passed[running] - start, params->chunk_bytes);
     while (low < high) {
         const uint64_t middle = (low + high) / 2;
         const uint32_t passed = (uint32_t)(start + middle * params->chunk_bytes);
-        if (dma->run_start_ps + passing_ps(params, start, passed) >= now_ps)
+        if (dma->run_start_ps + passing_ps(params, start, passed) >= from_ps)
             high = middle;
         else
             low = middle + 1;

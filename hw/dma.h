@@ -12,8 +12,9 @@
  *   it short at the end of the chunk in progress.
  *
  * Exact: every time equals that of a simulation chunk by chunk, where each choice is a zero-delay
- * event after the chunk's end. Hence a grant to a channel alone at time t stays open to a request
- * of the other channel at the same t, if that request is handled before the choice would be.
+ * event after the chunk's end, the first of its depth. Hence a grant to a channel alone at time t
+ * stays open to a request of the other channel at the same t, if that request is handled before the
+ * choice would be: its depth is not above that of the event that granted.
  */
 #ifndef HW_DMA_H
 #define HW_DMA_H
@@ -79,7 +80,8 @@ int64_t hw_dma_grant(struct hw_dma *dma, const struct hw_dma_params *params,
  * An operation has become the first of the idle channel `vc` while a run of the other one is in
  * progress. If the run must end earlier, returns that time (the end event sent before is void),
  * else -1. If the run has only just been granted and the newcomer still takes part in that choice,
- * *regrant is set: the caller grants again (nothing of the run has passed).
+ * *regrant is set: the caller grants again (nothing of the run has passed). A newcomer of
+ * greater depth joins behind the chunk in progress.
  */
 int64_t hw_dma_newcomer(struct hw_dma *dma, const struct hw_dma_params *params, enum hw_vc vc,
                         int64_t now_ps, uint16_t depth, bool *regrant);

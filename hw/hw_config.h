@@ -35,6 +35,37 @@ struct hw_link_class {
     struct hw_rate rate;
 };
 
+/* What a tile's write into its slot takes, and its read from there (HARDWARE.md, "Slot access").
+ * rate.den == 0: not asked for; the tile takes the way to the memory like any other data. */
+struct hw_slot_access {
+    int64_t overhead_ps;
+    struct hw_rate rate;
+    bool write_only; /* the read costs nothing */
+};
+enum { HW_SLOT_MEMORIES = 3 };
+
+/*
+ * Topologies that are products of dimensions (hw/topology/sip_dims.h): SIPs whose coordinates
+ * differ in one dimension alone are joined as it says. The SIP's number is the sum of its
+ * coordinates, each times its dimension's stride.
+ */
+enum hw_sip_joint {
+    HW_SIP_RING,
+    HW_SIP_LINE,  /* a ring without the link from its end to its beginning */
+    HW_SIP_FULL,  /* a link between every two */
+    HW_SIP_SWITCH /* one switch, to which each has a link */
+};
+struct hw_sip_dim {
+    enum hw_sip_joint joint;
+    enum hw_link_kind link;
+    uint32_t size, stride;
+};
+enum { HW_SIP_DIMS_MAX = 12 };
+struct hw_sip_dims {
+    uint32_t count; /* 0: the topology is no such product */
+    struct hw_sip_dim at[HW_SIP_DIMS_MAX];
+};
+
 struct hw_config {
     /* structure */
     uint32_t sip_count;
@@ -58,14 +89,20 @@ struct hw_config {
     struct hw_rate fetch_store;
     struct hw_rate math_cycle, gemm_cycle; /* per cycle */
     uint32_t math_lanes;
+    bool math_free_operands; /* PE_FETCH_STORE takes no time for PE_MATH */
     uint32_t gemm_m, gemm_n, gemm_k;
     uint64_t mmu_page_bytes;
+    struct hw_slot_access slot_access[HW_SLOT_MEMORIES]; /* [enum hw_memory] */
+    bool launch_together;     /* kernels of one batch of launches start at one instant */
+    int64_t launch_static_ps; /* at the start of each kernel, before its first call */
 
     /* the time that single operations take beyond that, in blocks of a PE and on links */
     bool jittered; /* any of them; lp/layout.c sets it: most machines have none */
     uint64_t jitter_seed;
     struct hw_jitter_kind node_jitter[HW_NODE_KINDS];
     struct hw_jitter_kind link_jitter[HW_LINK_KINDS];
+
+    struct hw_sip_dims sip_dims;
 };
 
 #endif

@@ -36,7 +36,8 @@ struct walk {
 static void walk_step(const struct walk *walk, bool is_link, int kind, uint32_t index,
                       enum hw_port port)
 {
-    const struct hw_path_step s = {is_link, (uint8_t)kind, walk->sip, walk->cube, index, port};
+    const struct hw_path_step s = {is_link, (uint8_t)kind, walk->sip,     walk->cube,
+                                   index,   port,          HW_OUTLET_NONE};
     walk->visit(walk->arg, &s);
 }
 
@@ -98,29 +99,37 @@ static uint32_t walk_cubes(struct walk *walk, uint32_t router, uint32_t to_cube)
     return router;
 }
 
+/* A link outside a SIP. */
+static void walk_outer(const struct walk *walk, uint32_t index, uint32_t outlet)
+{
+    const struct hw_sip_port at = hw_outlet(walk->hw, outlet);
+    const struct hw_path_step s = {true,  (uint8_t)at.link, walk->sip, walk->cube,
+                                   index, at.side,          outlet};
+    walk->visit(walk->arg, &s);
+}
+
 /* From IO port to IO port, from SIP to SIP, to the last one's entry port; returns that. */
-static enum hw_port walk_sips(struct walk *walk, enum hw_port port, uint32_t to_sip)
+static enum hw_port walk_sips(struct walk *walk, uint32_t outlet, uint32_t to_sip)
 {
     const struct hw_config *hw = walk->hw;
     walk->cube = UINT32_MAX;
     for (;;) {
-        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, port);
-        const enum hw_link_kind outer = hw_route_outer_link(hw, port);
-        walk_step(walk, true, (int)outer, UINT32_MAX, port);
-        if (hw_route_through_switch(hw, port)) {
-            const uint32_t number = hw->sip_topology->switch_of(hw, walk->sip);
+        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, hw_route_side(hw, outlet));
+        walk_outer(walk, UINT32_MAX, outlet);
+        if (hw_route_through_switch(hw, outlet)) {
+            const uint32_t number = hw->sip_topology->switch_of(hw, walk->sip, outlet);
             walk_node(walk, HW_NODE_SWITCH, number, HW_PORT_NONE);
-            walk_step(walk, true, (int)outer, number, port);
+            walk_outer(walk, number, outlet);
         }
-        walk->sip = hw_route_sip_behind(hw, walk->sip, port, to_sip);
-        port = hw_route_entry(hw, port);
-        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, port);
+        walk->sip = hw_route_sip_behind(hw, walk->sip, outlet, to_sip);
+        const enum hw_port entry = hw_route_side(hw, hw_route_entry(hw, outlet));
+        walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, entry);
         if (walk->sip == to_sip)
-            return port;
+            return entry;
         walk_link(walk, HW_NODE_IO_PORT, HW_NODE_IO_HUB, UINT32_MAX, HW_PORT_NONE);
         walk_node(walk, HW_NODE_IO_HUB, UINT32_MAX, HW_PORT_NONE);
-        port = hw_route_sip(hw, walk->sip, to_sip);
-        walk_link(walk, HW_NODE_IO_HUB, HW_NODE_IO_PORT, UINT32_MAX, port);
+        outlet = hw_route_sip(hw, walk->sip, to_sip);
+        walk_link(walk, HW_NODE_IO_HUB, HW_NODE_IO_PORT, UINT32_MAX, hw_route_side(hw, outlet));
     }
 }
 
@@ -150,7 +159,7 @@ static void walk_memory(const struct walk *walk, uint32_t pe, enum hw_memory mem
 }
 
 void hw_path_walk(const struct hw_config *hw, struct hw_place from, struct hw_place to,
-                  enum hw_memory memory, enum hw_port exit, hw_path_fn visit, void *arg)
+                  enum hw_memory memory, uint32_t exit, hw_path_fn visit, void *arg)
 {
     struct walk walk = {hw, visit, arg, from.sip, from.cube};
     uint32_t router = hw_pe_router(hw, from.pe);
@@ -158,10 +167,11 @@ void hw_path_walk(const struct hw_config *hw, struct hw_place from, struct hw_pl
     walk_link(&walk, HW_NODE_PE_DMA, HW_NODE_ROUTER, from.pe, HW_PORT_NONE);
     walk_node(&walk, HW_NODE_ROUTER, router, HW_PORT_NONE);
     if (from.sip != to.sip) {
-        if (exit == HW_PORT_NONE)
+        if (exit == HW_OUTLET_NONE)
             exit = hw_route_sip(hw, from.sip, to.sip);
-        router = walk_cubes(&walk, router, hw_edge_cube(hw, from.cube, exit));
-        walk_out(&walk, router, exit, HW_NODE_IO_PORT);
+        const enum hw_port side = hw_route_side(hw, exit);
+        router = walk_cubes(&walk, router, hw_edge_cube(hw, from.cube, side));
+        walk_out(&walk, router, side, HW_NODE_IO_PORT);
         const enum hw_port entry = walk_sips(&walk, exit, to.sip);
         walk_link(&walk, HW_NODE_IO_PORT, HW_NODE_UCIE_PORT, UINT32_MAX, entry);
         router = walk_in(&walk, hw_edge_cube(hw, to.cube, entry), entry);
@@ -195,9 +205,38 @@ static void add_cost(void *arg, const struct hw_path_step *s)
 }
 
 int64_t hw_path_ps(const struct hw_config *hw, struct hw_place from, struct hw_place to,
-                   enum hw_memory memory, enum hw_port exit, uint64_t bytes)
+                   enum hw_memory memory, uint32_t exit, uint64_t bytes)
 {
     struct cost cost = {hw, bytes, 0, 0};
     hw_path_walk(hw, from, to, memory, exit, add_cost, &cost);
     return cost.ps + cost.ser_ps_max;
+}
+
+/* The link between a PE and a bank of its cube takes as long as the slowest on the way. */
+static int64_t bank_link_ps(const struct hw_config *hw, uint32_t pe, enum hw_memory memory,
+                            uint64_t bytes)
+{
+    const int64_t to_router_ps = hw_ser_ps(&hw->link[HW_LINK_PE_NOC], bytes);
+    const int64_t to_bank_ps =
+        hw_ser_ps(&hw->link[memory == HW_MEMORY_HBM ? HW_LINK_HBM : HW_LINK_SRAM], bytes);
+    const bool is_here = memory == HW_MEMORY_HBM || hw_pe_router(hw, pe) == hw_centre_router(hw);
+    const int64_t noc_ps = is_here ? 0 : hw_ser_ps(&hw->link[HW_LINK_NOC], bytes);
+    const int64_t slower_ps = to_router_ps > to_bank_ps ? to_router_ps : to_bank_ps;
+    return slower_ps > noc_ps ? slower_ps : noc_ps;
+}
+
+int64_t hw_slot_ps(const struct hw_config *hw, uint32_t pe, enum hw_memory memory, uint64_t bytes)
+{
+    const struct hw_slot_access *const access = &hw->slot_access[memory];
+    return access->overhead_ps + hw_rate_ps(access->rate, bytes) +
+           (memory == HW_MEMORY_TCM ? 0 : bank_link_ps(hw, pe, memory, bytes));
+}
+
+int64_t hw_tile_ps(const struct hw_config *hw, struct hw_place from, struct hw_place to,
+                   enum hw_memory slots, uint32_t exit, uint64_t bytes)
+{
+    if (!hw_has_slot_access(hw, slots))
+        return hw_path_ps(hw, from, to, slots, exit, bytes);
+    return hw_path_ps(hw, from, to, HW_MEMORY_NONE, exit, bytes) +
+           hw_slot_ps(hw, to.pe, slots, bytes);
 }

@@ -13,43 +13,50 @@
 #include "hw/topology/topology.h"
 
 enum hw_memory { HW_MEMORY_TCM, HW_MEMORY_HBM, HW_MEMORY_SRAM, HW_MEMORY_NONE };
+_Static_assert((int)HW_SLOT_MEMORIES == HW_MEMORY_NONE, "every memory may hold slots");
 
-/* Port by which a transfer in `sip` leaves it towards `to_sip` (another one). */
-static inline enum hw_port hw_route_sip(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+/* Outlet by which a transfer in `sip` leaves it towards `to_sip` (another one). */
+static inline uint32_t hw_route_sip(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
 {
-    return hw->sip_topology->exit_port(hw, sip, to_sip);
+    return hw->sip_topology->exit(hw, sip, to_sip);
 }
 
-/* The SIP on the other end of port `port` of `sip`, for a transfer bound for `to_sip`. Through a
+/* The SIP on the other end of an outlet of `sip`, for a transfer bound for `to_sip`. Through a
  * switch the answer depends on the destination. */
 static inline uint32_t hw_route_sip_behind(const struct hw_config *hw, uint32_t sip,
-                                           enum hw_port port, uint32_t to_sip)
+                                           uint32_t outlet, uint32_t to_sip)
 {
-    return hw->sip_topology->behind(hw, sip, port, to_sip);
+    return hw->sip_topology->behind(hw, sip, outlet, to_sip);
 }
 
-/* The port by which a transfer that left by `port` enters the next SIP. */
-static inline enum hw_port hw_route_entry(const struct hw_config *hw, enum hw_port port)
+/* The outlet by which a transfer that left by `outlet` enters the next SIP. */
+static inline uint32_t hw_route_entry(const struct hw_config *hw, uint32_t outlet)
 {
-    return hw->sip_topology->port[port].entry;
+    return hw_outlet(hw, outlet).entry;
 }
 
-/* A switch stands on the link of this port. */
-static inline bool hw_route_through_switch(const struct hw_config *hw, enum hw_port port)
+/* The port of the IO die at which an outlet is. */
+static inline enum hw_port hw_route_side(const struct hw_config *hw, uint32_t outlet)
 {
-    return hw->sip_topology->port[port].to_switch;
+    return hw_outlet(hw, outlet).side;
 }
 
-/* Link class of the SIP's outer link at this port: sip_link, sio or hccs. */
-static inline enum hw_link_kind hw_route_outer_link(const struct hw_config *hw, enum hw_port port)
+/* A switch stands on the link of this outlet. */
+static inline bool hw_route_through_switch(const struct hw_config *hw, uint32_t outlet)
 {
-    return hw->sip_topology->port[port].link;
+    return hw_outlet(hw, outlet).to_switch;
 }
 
-/* The port that a queue of a global direction always uses. */
-static inline enum hw_port hw_route_global_exit(const struct hw_config *hw, enum hw_dir dir)
+/* Link class of the SIP's outer link at this outlet: sip_link, sio, hccs or a level's. */
+static inline enum hw_link_kind hw_route_outer_link(const struct hw_config *hw, uint32_t outlet)
 {
-    return hw->sip_topology->port[dir & 3].global_exit;
+    return hw_outlet(hw, outlet).link;
+}
+
+/* The outlet that a queue of a global direction always uses; HW_OUTLET_NONE: as routed. */
+static inline uint32_t hw_route_global_exit(const struct hw_config *hw, enum hw_dir dir)
+{
+    return hw_outlet(hw, (uint32_t)dir & 3).global_exit;
 }
 
 /* Port by which a transfer leaves cube `at` for cube `to` of the same SIP (another one). */
@@ -68,19 +75,33 @@ struct hw_path_step {
     uint32_t sip, cube; /* where it is, or where it starts; UINT32_MAX where meaningless */
     uint32_t index;     /* router, PE or slice number; for a switch, its number */
     enum hw_port port;  /* of ucie_port, io_port, ucie and outer links; the NoC link's step */
+    uint32_t outlet;    /* of links outside a SIP: of the SIP's outlet; else HW_OUTLET_NONE */
 };
 typedef void (*hw_path_fn)(void *arg, const struct hw_path_step *step);
 
 /*
  * Walks the path from PE_DMA of `from` to PE_DMA of `to` and, unless HW_MEMORY_NONE, on to that
- * memory (its own TCM or HBM slice, its cube's SRAM). `exit`: leave the first SIP by this port (a
- * connection that names a global direction), HW_PORT_NONE: as routed.
+ * memory (its own TCM or HBM slice, its cube's SRAM). `exit`: leave the first SIP by this outlet
+ * (a connection that names a global direction), HW_OUTLET_NONE: as routed.
  */
 void hw_path_walk(const struct hw_config *hw, struct hw_place from, struct hw_place to,
-                  enum hw_memory memory, enum hw_port exit, hw_path_fn visit, void *arg);
+                  enum hw_memory memory, uint32_t exit, hw_path_fn visit, void *arg);
 
 /* T(path, bytes) of that path on an idle fabric, in ps. */
 int64_t hw_path_ps(const struct hw_config *hw, struct hw_place from, struct hw_place to,
-                   enum hw_memory memory, enum hw_port exit, uint64_t bytes);
+                   enum hw_memory memory, uint32_t exit, uint64_t bytes);
+
+/* Slots in this memory have a cost of access of their own (HARDWARE.md, "Slot access"). */
+static inline bool hw_has_slot_access(const struct hw_config *hw, enum hw_memory memory)
+{
+    return hw->slot_access[memory].rate.den > 0;
+}
+
+/* That cost, for a tile in a slot of PE `pe` of a cube: once for the write, once for the read. */
+int64_t hw_slot_ps(const struct hw_config *hw, uint32_t pe, enum hw_memory memory, uint64_t bytes);
+
+/* From the source's PE_DMA until a tile is in its slot, on an idle fabric. */
+int64_t hw_tile_ps(const struct hw_config *hw, struct hw_place from, struct hw_place to,
+                   enum hw_memory slots, uint32_t exit, uint64_t bytes);
 
 #endif

@@ -12,7 +12,7 @@
 static void number_lps(struct lp_model *m)
 {
     const struct hw_config *hw = &m->hw;
-    m->lps.switch_count = hw->sip_topology->switches;
+    m->lps.switch_count = hw_switches(hw);
     m->lps.first_io_die = 1 + hw->sip_count * m->cubes;
     m->lps.first_switch = m->lps.first_io_die + hw->sip_count;
     m->lps.count = m->lps.first_switch + m->lps.switch_count;
@@ -38,6 +38,9 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     m->config.contexts = config->contexts > 0 ? config->contexts : 1;
     m->tcm_free_bytes = hw->tcm_bytes;
     find_jitter(&m->hw);
+    m->slot_access = hw_has_slot_access(hw, config->slots);
+    m->slot_read = m->slot_access && !hw->slot_access[config->slots].write_only;
+    m->tile_memory = m->slot_access ? HW_MEMORY_TCM : config->slots;
     tl_cost_init(m);
     number_lps(m);
     lp_link_layout_init(&m->links, hw, config->peers > 0);

@@ -4,6 +4,7 @@
 #include "lp/link_groups.h"
 
 #include "hw/structure.h"
+#include "hw/topology/topology.h"
 
 #define LISTED_ALONE false
 #define LISTED_WITH  true
@@ -26,6 +27,8 @@ static uint32_t links_in(const struct hw_config *hw, enum lp_link_per per, bool 
     switch (per) {
     case LP_PER_PORT:
         return HW_PORTS;
+    case LP_PER_OUTLET:
+        return hw_outlets(hw);
     case LP_PER_ROUTER:
         return hw->noc_w * hw->noc_h * HW_PORTS;
     case LP_PER_PE:
@@ -33,7 +36,7 @@ static uint32_t links_in(const struct hw_config *hw, enum lp_link_per per, bool 
     case LP_PER_PUT_PE:
         return puts ? hw_pes(hw) : 0;
     case LP_PER_SIP:
-        return hw->sip_count;
+        return hw_switch_links_max(hw);
     default:
         return 1;
     }

@@ -5,16 +5,17 @@
  *
  *   GROUP(NAME, owner, kind, per, with, text)
  *     owner  CUBE, IO_DIE or SWITCH: the links are in the state of its LP
- *     kind   of hw/blocks.h. OUTER's is the topology's, by port; REDUCE is no kind of hw
+ *     kind   of hw/blocks.h. OUTER's is the topology's, by outlet; REDUCE is no kind of hw
  *     per    the number of links, and the rest of their names after `text`:
  *            ONE     one
  *            PORT    one for each port: text, port
+ *            OUTLET  one for each outlet of a SIP (hw/topology/topology.h): text, outlet
  *            ROUTER  one for each port of each router: text, router, port
  *            PE      one for each PE: text, PE. The links of one PE in all these groups are side
  *                    by side
  *            PUT_PE  one for each PE, apart from those, and only where kernels put
  *            LANE    one for each cube at each edge of the SIP: port, text, lane
- *            SIP     one for each SIP: text, SIP
+ *            SIP     one for each SIP of a switch: text, SIP
  *     with   reports list a group ALONE, or WITH the rows before it port by port or PE by PE
  *
  * The rows of one owner are in the order of the links' numbers, but lanes come last. Draws of
@@ -42,7 +43,7 @@
     GROUP(REDUCE, CUBE, KINDS, PUT_PE, WITH, "PE ")                                                \
     GROUP(HUB_IN, IO_DIE, HUB, PORT, ALONE, "in ")                                                 \
     GROUP(HUB_OUT, IO_DIE, HUB, PORT, ALONE, "out ")                                               \
-    GROUP(OUTER, IO_DIE, KINDS, PORT, ALONE, "")                                                   \
+    GROUP(OUTER, IO_DIE, KINDS, OUTLET, ALONE, "")                                                 \
     GROUP(EDGE, IO_DIE, UCIE, LANE, WITH, " lane ")                                                \
     GROUP(TO_IO_CPU, IO_DIE, HUB, ONE, ALONE, "to io_cpu")                                         \
     GROUP(FROM_IO_CPU, IO_DIE, HUB, ONE, ALONE, "from io_cpu")                                     \
@@ -57,6 +58,7 @@ enum lp_link_owner { LP_OF_CUBE, LP_OF_IO_DIE, LP_OF_SWITCH, LP_LINK_OWNERS };
 enum lp_link_per {
     LP_PER_ONE,
     LP_PER_PORT,
+    LP_PER_OUTLET,
     LP_PER_ROUTER,
     LP_PER_PE,
     LP_PER_PUT_PE,

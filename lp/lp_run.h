@@ -82,7 +82,7 @@ static inline bool lp_to_host(const struct lp_transfer *transfer)
 static inline bool lp_is_control(const struct lp_transfer *transfer)
 {
     return (transfer->kind >= LP_TRANSFER_INIT && transfer->kind <= LP_TRANSFER_DONE) ||
-           transfer->kind >= LP_TRANSFER_MAP;
+           transfer->kind == LP_TRANSFER_MAP || transfer->kind == LP_TRANSFER_WRITE;
 }
 
 /* The flight of a transfer whose event is being handled. */

@@ -35,7 +35,9 @@ struct lp_config {
     enum hw_memory slots; /* memory of the receive rings: TCM, HBM or SRAM */
     bool poll;            /* a kernel that waits polls; else it sleeps */
     bool credit_blocks;   /* a receive returns when its credit has been emitted */
-    uint32_t n_slots, slot_bytes;
+    uint32_t n_slots;
+    uint32_t slot_bytes;  /* the most bytes of a tile */
+    uint32_t slot_stride; /* from one slot to the next; 0: slot_bytes */
     uint32_t credit_bytes;
     uint32_t vc_chunk_bytes;
     uint32_t vc_weight[HW_VCS];
@@ -119,7 +121,12 @@ struct lp_model {
     struct lp_ring_area rings;                /* of all plans that were named */
     uint64_t tcm_free_bytes;                  /* of a TCM, in front of rings there */
     int64_t issue_ps[ISSUES];                 /* [enum tl_issue] without jitter. Owner: tl_cost.c */
-    uint8_t first_step; /* of a call without operands in memory: enum tl_step. Likewise */
+    uint8_t first_step;         /* of a call without operands in memory: enum tl_step. Likewise */
+    bool slot_access;           /* a tile's write into its slot costs (hw_slot_ps()) */
+    bool slot_read;             /* and so does its read there. Owner: layout.c */
+    enum hw_memory tile_memory; /* where received tiles are read as operands; TCM with slot_access,
+                                   since the receive has read them. Owner: layout.c */
+    int64_t start_ps;           /* no kernel of the batch starts earlier. Owner: system.c */
     struct lp_emitted emit;
     struct lp_launches launches;
 };
@@ -171,15 +178,16 @@ struct lp_call {
     uint8_t dir, math, dtype, memory, slice;
     uint8_t operand; /* next operand to load from a slot, 0 or 1 */
     uint32_t bytes;
-    uint32_t tile;  /* next tile of that operand */
-    uint16_t dirs;  /* of a receive: the directions that it still takes a tile from */
-    uint8_t move;   /* of a load, store, copy: index in lp_context.move */
-    uint8_t tag;    /* of a notification; of a fork: the streams */
-    uint32_t peer;  /* global index; of dot: its inner dimension; of recv_async, wait: the tile */
-    uint32_t rows;  /* of dot */
-    uint8_t waited; /* enum lp_wait: the reason of its latest wait */
-    uint8_t dims;   /* of a tile: as struct lp_op has it; 0: one dimension */
-    uint8_t reserved[2];
+    uint32_t tile;   /* next tile of that operand */
+    uint16_t dirs;   /* of a receive: the directions that it still takes a tile from */
+    uint8_t move;    /* of a load, store, copy: index in lp_context.move */
+    uint8_t tag;     /* of a notification; of a fork: the streams */
+    uint32_t peer;   /* global index; of dot: its inner dimension; of recv_async, wait: the tile */
+    uint32_t rows;   /* of dot */
+    uint8_t waited;  /* enum lp_wait: the reason of its latest wait */
+    uint8_t dims;    /* of a tile: as struct lp_op has it; 0: one dimension */
+    uint8_t reading; /* of a receive, with slot access: 1 + the direction of the tile that it */
+    uint8_t reading_seq; /* has read, or reads; and the tile's number, modulo 256 */
     int64_t start_ps;
     int64_t until_ps; /* recv_all: when the last credit so far has been emitted */
     struct lp_operand a;
@@ -217,20 +225,23 @@ struct lp_kernel {
     _Alignas(8) uint8_t frame[TL_FRAME_BYTES];
 };
 
-/* Loads, stores and copies under way. The context waits for number 0; the others are asynchronous.
- */
-enum { LP_MOVES = 1 + TL_HANDLES };
-struct lp_moves {
-    int64_t done_ps[LP_MOVES]; /* of a load: when the last part so far is done */
-    uint8_t parts[LP_MOVES];   /* of a load: 1 the response is known, 2 the engine has passed it */
-    uint8_t state[LP_MOVES];   /* enum lp_move_state */
-    uint8_t reserved[2];
+/* A load, store or copy under way. The context waits for number 0; the others are asynchronous. */
+struct lp_move {
+    union {
+        int64_t done_ps;  /* of a load: when the last part so far is done */
+        uint64_t from_at; /* of a load_from until its request leaves: the place in the memory */
+    };
+    uint8_t parts;  /* of a load: 1 the response is known, 2 the engine has passed it */
+    uint8_t state;  /* enum lp_move_state */
+    uint16_t stamp; /* the generation of the grant that its request stands by (pe_dma.c) */
+    uint32_t to_at; /* of a load_from: the place in TCM */
 };
 enum lp_move_state { LP_MOVE_FREE, LP_MOVE_UNDER_WAY, LP_MOVE_DONE };
+enum { LP_MOVES = 1 + TL_HANDLES };
 
 struct lp_context {
     struct lp_kernel kernel;
-    struct lp_moves moves;
+    struct lp_move move[LP_MOVES];
 };
 
 /* A PE's account of a peer with which it exchanges puts and notifications (one_sided.c). */
@@ -260,13 +271,8 @@ struct lp_one_sided {
     struct lp_peer peer[]; /* [lp_config.peers], found by hashing */
 };
 
-/* Grants that were taken back at the instant they were made: their requests to memories are void.
- */
-enum { LP_VOID_GRANTS = 2 };
-struct lp_void_grants {
-    int64_t until_ps[LP_VOID_GRANTS]; /* when the void request gets there */
-    uint32_t generation[LP_VOID_GRANTS];
-};
+/* Requests to a memory, of sends and puts, whose grant was taken back: as many may be under way. */
+enum { LP_VOID_REQUESTS = 4 };
 
 struct lp_pe {
     struct lp_queue queue[HW_DIRS_MAX];
@@ -279,9 +285,9 @@ struct lp_pe {
     uint32_t asyncs;     /* receives that recv_async has begun and no wait has taken yet */
     const struct tl_source *async_source; /* of the latest recv_async, a constant: for reports */
     uint64_t served; /* strict fairness: directions, least recently served first, 4 bits each */
-    struct lp_void_grants void_grants;
-    uint32_t mapped;  /* highest number of an MmuMapMsg that has taken effect; 0: none has */
-    uint32_t written; /* the latest batch in which a kernel has written into its HBM slice */
+    uint32_t void_request[LP_VOID_REQUESTS]; /* generations of their grants; 0: the place is free */
+    uint32_t mapped;       /* highest number of an MmuMapMsg that has taken effect; 0: none has */
+    uint32_t written;      /* the latest batch in which a kernel has written into its HBM slice */
     struct hw_dma_op op[]; /* [HW_VCS][queue_depth]; then, at offsets of lp_cube_layout, the maps of
                               slots (slot_map.h), the contexts, struct lp_one_sided */
 };
@@ -354,6 +360,8 @@ enum lp_event_type {
     LP_EVENT_DMA_DONE,     /* struct lp_signal: a load, store or copy is complete; arg = move */
     LP_EVENT_KERNEL,       /* struct lp_signal: the kernel goes on */
     LP_EVENT_LAND,         /* struct lp_transfer: a put or a notification is complete */
+    LP_EVENT_LEND,         /* struct lp_transfer: a remote load's request is at the memory; or the
+                              next piece is offered, and `bytes` have been so far */
 };
 
 enum lp_transfer_kind {
@@ -368,7 +376,10 @@ enum lp_transfer_kind {
     LP_TRANSFER_STORE,     /* a store into another PE's memory */
     LP_TRANSFER_STORE_ACK, /* and its acknowledgement; seq: of the storing PE, context and move */
     LP_TRANSFER_MAP,       /* control: MmuMapMsg; seq = its number */
-    LP_TRANSFER_WRITE      /* control: MemoryWriteMsg, its data with it */
+    LP_TRANSFER_WRITE,     /* control: MemoryWriteMsg, its data with it */
+    LP_TRANSFER_LOAD,      /* the request of a load from another PE's memory: of `order` bytes at
+                              `seq` in `memory`; dir: of the loading PE, context and move */
+    LP_TRANSFER_LOADED     /* and the data, `order` bytes in all; dir: likewise */
 };
 enum { LP_TRANSFER_LAST = 1 };   /* flag: the last chunk, or the whole, of its transfer */
 enum { LP_TRANSFER_REDUCE = 2 }; /* flag: a put_reduce */
@@ -382,12 +393,20 @@ struct lp_transfer {
     uint8_t flags;
     uint8_t dir;    /* the queue's direction at the destination */
     uint8_t memory; /* enum hw_memory at the destination */
-    uint8_t port;   /* by which it enters the LP */
-    uint8_t exit;   /* port by which it must leave the first SIP, or HW_PORT_NONE */
+    uint8_t port;   /* by which it enters the LP: a port; from outside a SIP: an outlet */
+    uint8_t exit;   /* outlet by which it must leave the first SIP, or HW_OUTLET_NONE */
     uint8_t reserved[2];
-    uint32_t order; /* puts and notifications: number among those from src to dst */
+    uint32_t order; /* puts and notifications: number among those from src to dst; loads: bytes; of
+                       a tile, with slot access: its bytes */
 };
 _Static_assert(sizeof(struct lp_transfer) == 40, "72 bytes with the event's header");
+
+/* The outlet by which a transfer leaves the SIP that it comes from. */
+static inline uint32_t lp_outlet_of(const struct lp_model *m, const struct lp_transfer *transfer,
+                                    uint32_t sip, uint32_t to_sip)
+{
+    return transfer->exit != HW_OUTLET_NONE ? transfer->exit : hw_route_sip(&m->hw, sip, to_sip);
+}
 
 struct lp_signal {
     uint32_t pe; /* in its cube */
@@ -399,12 +418,14 @@ struct lp_signal {
 _Static_assert(sizeof(struct lp_signal) == 16, "without padding");
 
 /* A request at a memory, or (contention chunk) the moment the next piece is offered: of a load, of
- * a copy, of a send, a put or a raw store whose source is not TCM. */
+ * a copy, of a send, a put or a raw store whose source is not TCM. Of a load_from from another
+ * cube, or from a TCM: the request at the router of its own PE. */
 struct lp_load {
-    uint32_t pe, stamp;    /* stamp: the generation of the engine's grant */
-    uint32_t bytes, sent;  /* of the whole, and of its earlier pieces */
-    uint32_t seq;          /* of a put: its number; else that of its struct hw_dma_op */
-    uint32_t order, peer;  /* of a put */
+    uint32_t pe, stamp;   /* stamp: the generation of the engine's grant */
+    uint32_t bytes, sent; /* of the whole, and of its earlier pieces */
+    uint32_t seq; /* of a put: its number; of a load_from: the place in the memory; else that of its
+                     struct hw_dma_op */
+    uint32_t order, peer;  /* of a put; peer: of a load_from too */
     uint8_t memory, slice; /* the source */
     uint8_t to;            /* memory: enum hw_memory */
     uint8_t kind;          /* enum lp_dma_kind */

@@ -9,12 +9,15 @@
  *   2. the record of a receive comes after the record of the send that made the tile, and so does
  *      every record that uses the tile;
  *   3. a LAND comes after its PUT, and every use of the landed value comes after the LAND;
- *   4. a STORED comes after its STORE_TO and before the acknowledgement.
+ *   4. a STORED comes after its STORE_TO and before the acknowledgement;
+ *   5. a LOAD_FROM comes after its LENT, and before everything that uses the loaded value.
  *
  * Values (lp/QUEUES.md, "Value semantics"): a send binds its source's value when its record comes.
  * A received tile is named by (receiving PE, direction, sequence number). It keeps its value when
  * its slot is written again. It loses it with the record that carries LP_LAST_USE, or with the end
  * of the PE's kernel. A put's value is bound when its PUT comes, and written when its LAND comes.
+ * The value of a load from another PE's memory is bound when its LENT comes, and written when its
+ * LOAD_FROM comes.
  */
 #ifndef LP_RECORD_H
 #define LP_RECORD_H
@@ -59,6 +62,10 @@ enum lp_op_kind {
     LP_OP_STORED,   /* at the destination, when the data are in the memory: the raw store `seq` of
                        `peer`. dst <- value. dst, bytes and dtype are those of its STORE_TO (filled
                        in by landing.c) */
+    LP_OP_LENT,     /* the request of `peer` is at this PE's memory: a is bound for its load `seq`.
+                       `peer` uses the number again when the load is complete */
+    LP_OP_LOAD_FROM, /* the data of load `seq` of this PE, from a memory of `peer`, are there: dst
+                        (TCM) <- value. A load with a handle starts and ends then */
 };
 enum lp_math { LP_MATH_SUM = 1, LP_MATH_MAX, LP_MATH_MIN, LP_MATH_PROD };
 enum lp_dtype { LP_F16 = 1, LP_BF16, LP_F32 };

@@ -93,10 +93,10 @@ static void visit_outer(const struct hw_config *hw, uint32_t sip, uint32_t to,
 static void visit_links_of_io_die(const struct hw_config *hw, uint32_t sip, cube_link_fn visit,
                                   void *arg)
 {
-    for (enum hw_port port = 0; port < HW_PORTS; port++) {
+    for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
         struct hw_cable cable;
-        if (hw->sip_topology->cable(hw, sip, port, &cable))
-            visit_outer(hw, sip, cable.to_switch ? hw_next_on_switch(hw, sip) : cable.to,
+        if (hw->sip_topology->cable(hw, sip, outlet, &cable))
+            visit_outer(hw, sip, cable.to_switch ? hw_next_on_switch(hw, sip, outlet) : cable.to,
                         cable.link, visit, arg);
     }
 }

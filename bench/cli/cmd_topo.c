@@ -101,7 +101,7 @@ static void print_path(const struct config *config, struct hw_place from, struct
     struct path path = {.hw = &config->hw, .bytes = config->ccl.slot_bytes};
     printf("\nA tile of %u bytes from PE_DMA to the receive slot, in ns, on an idle fabric:\n",
            config->ccl.slot_bytes);
-    hw_path_walk(&config->hw, from, to, dist_slot_memory(&config->ccl), HW_PORT_NONE, print_step,
+    hw_path_walk(&config->hw, from, to, dist_slot_memory(&config->ccl), HW_OUTLET_NONE, print_step,
                  &path);
     printf("latency ");
     print_path_ns(path.latency_ps);

@@ -14,8 +14,8 @@ static double report_ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
 double report_algbw_gbs(const struct result_row *row)
 {
-    const double tiles = row->tiles > 0 ? row->tiles : 1;
-    return report_ratio((double)row->bytes * tiles * 1000, (double)row->time_ps);
+    const double tiles = row->tiles > 0 ? row->tiles : 1, parts = row->parts > 0 ? row->parts : 1;
+    return report_ratio((double)row->bytes * tiles * parts * 1000, (double)row->time_ps);
 }
 
 double report_busbw_gbs(const struct result_row *row)
@@ -59,10 +59,18 @@ static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 /* Sizes are a shard's; all rows have as many of them, but for those of single tiles. */
 static void print_shards(FILE *file, const struct result *result)
 {
-    uint32_t shards = 0;
-    for (size_t i = 0; i < result->row_count && shards == 0; i++)
+    uint32_t shards = 0, parts = 0;
+    for (size_t i = 0; i < result->row_count && shards == 0; i++) {
         shards = result->rows[i].shards;
-    if (shards == 1)
+        parts = result->rows[i].parts;
+    }
+    if (parts > 0)
+        fprintf(file,
+                "# sizes are bytes per shard; the %" PRIu32
+                " shards of a rank are its tensor: bytes "
+                "per rank are %" PRIu32 " times the size, and bandwidths count them\n",
+                parts, parts);
+    else if (shards == 1)
         fputs("# sizes are bytes per shard; 1 shard per rank\n", file);
     else if (shards > 0)
         fprintf(file,
@@ -207,6 +215,27 @@ static void print_phases(FILE *file, const struct result_row *row)
     }
 }
 
+const char *report_place(const struct hw_place *place, char buf[REPORT_PLACE_BYTES])
+{
+    snprintf(buf, REPORT_PLACE_BYTES, "%" PRIu32 ".%" PRIu32 ".%" PRIu32, place->sip, place->cube,
+             place->pe);
+    return buf;
+}
+
+/* Waits for credits, of two PEs. */
+static void print_credits(FILE *file, const struct result_row *row)
+{
+    static const char *const which[] = {"longest", "ended last"};
+    const struct lp_credit_wait *const waits[] = {&row->credit_longest, &row->credit_last};
+    fprintf(file, "#\n# %-32s %15s %15s %15s\n", "waits for credits", "PE", "time(us)", "time(%)");
+    for (size_t i = 0; i < 2; i++) {
+        char place[REPORT_PLACE_BYTES], us[REPORT_NUMBER_BYTES];
+        fprintf(file, "# %-32s %15s %15s %15.2f\n", which[i], report_place(&waits[i]->place, place),
+                report_us(waits[i]->ps, us),
+                100 * report_ratio((double)waits[i]->ps, (double)row->time_ps));
+    }
+}
+
 static void print_links(FILE *file, const struct result_row *row)
 {
     fprintf(file, "#\n# %-40s %15s %8s %17s\n", "busiest links", "bytes", "busy(%)",
@@ -341,6 +370,8 @@ void report_table(FILE *file, const struct result *result)
                     named ? ", " : "", row->bytes);
         if (row->phase_count > 0)
             print_phases(file, row);
+        if (row->credit_longest.ps > 0)
+            print_credits(file, row);
         if (row->link_count > 0)
             print_links(file, row);
     }

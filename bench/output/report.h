@@ -11,6 +11,7 @@
 #include "core/cw.h"
 
 #define REPORT_NUMBER_BYTES 32u
+#define REPORT_PLACE_BYTES  40u
 
 /* Derived figures; 0 where there is no time. */
 double report_algbw_gbs(const struct result_row *row);
@@ -22,6 +23,7 @@ double report_rollback_mean(const struct cw_stats *stats); /* events per rollbac
 /* ps as ns ("1403.107") and as us ("1.403107"), all decimals, exact. Return buf. */
 const char *report_ns(int64_t ps, char buf[REPORT_NUMBER_BYTES]);
 const char *report_us(int64_t ps, char buf[REPORT_NUMBER_BYTES]);
+const char *report_place(const struct hw_place *place, char buf[REPORT_PLACE_BYTES]); /* "0.10.0" */
 
 void report_table(FILE *file, const struct result *result);
 /* The shares of several threads' time, and their rollbacks; nothing for one thread. */

@@ -51,9 +51,14 @@ static void print_csv_row(FILE *file, const struct result *result, const struct 
     fprintf(file, ",%s,%s", result->input != NULL ? result->input : "",
             row->wrong >= 0 ? proof_name(row->proof) : "");
     if (row->shards > 0)
-        fprintf(file, ",%" PRIu32 ",%" PRIu64 ",", row->shards, row->bytes * row->shards);
+        fprintf(file, ",%" PRIu32 ",%" PRIu64, row->shards, row->bytes * row->shards);
     else
-        fputs(",,,", file);
+        fputs(",,", file);
+    print_csv_ns(file, row->credit_longest.ps);
+    char place[REPORT_PLACE_BYTES];
+    fprintf(file, ",%s", row->done ? report_place(&row->credit_last.place, place) : "");
+    print_csv_ns(file, row->credit_last.ps);
+    fputc(',', file);
     if (row->not_run != NULL)
         print_quoted(file, row->not_run);
     fputc('\n', file);
@@ -63,7 +68,8 @@ void report_csv(FILE *file, const struct result *result)
 {
     fputs("bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
           "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
-          "bound_ns,wrong,data_hash,input,proof,shards_per_rank,bytes_per_rank,not_run\n",
+          "bound_ns,wrong,data_hash,input,proof,shards_per_rank,bytes_per_rank,credit_wait_ns,"
+          "last_pe,last_pe_credit_wait_ns,not_run\n",
           file);
     for (size_t i = 0; i < result->row_count; i++)
         print_csv_row(file, result, &result->rows[i]);

@@ -112,6 +112,13 @@ static json_t *busiest_json(const struct result_row *row)
     return list;
 }
 
+/* "0.10.0" */
+static json_t *place_json(const struct lp_credit_wait *wait)
+{
+    char text[REPORT_PLACE_BYTES];
+    return json_string(report_place(&wait->place, text));
+}
+
 /* exact: for a comparison; as struct result has them, and no member twice in two forms. */
 static json_t *row_json(const struct result_row *row, bool exact)
 {
@@ -142,6 +149,11 @@ static json_t *row_json(const struct result_row *row, bool exact)
         put_member(&object, "error_largest", json_real(row->error_largest));
     }
     put_member(&object, "data_hash", hash_or_null(row->has_hash, row->data_hash));
+    put_member(&object, "credit_wait_ns", json_ns(row->credit_longest.ps));
+    put_member(&object, "credit_wait_pe",
+               row->credit_longest.ps > 0 ? place_json(&row->credit_longest) : json_null());
+    put_member(&object, "last_pe", row->done ? place_json(&row->credit_last) : json_null());
+    put_member(&object, "last_pe_credit_wait_ns", json_ns(row->credit_last.ps));
     put_member(&object, "not_run", text_or_null(row->not_run != NULL ? row->not_run : ""));
     put_member(&object, "phases", phases_json(row, exact));
     put_member(&object, "link_kinds", link_kinds_json(row, exact));

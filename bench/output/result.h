@@ -45,6 +45,8 @@ struct result_row {
     uint64_t bytes, count;
     uint32_t tiles;  /* of so many bytes, one after the other, as bandwidth counts them; 0: one */
     uint32_t shards; /* of a rank, of so many bytes each; 0: none, it is single tiles */
+    uint32_t parts;  /* shards that make up one tensor, each reduced for itself; 0: one, the shards
+                        of a rank are reduced together */
     bool done;       /* false: the run failed before its figures were known */
     char *not_run;   /* why this size was not run; NULL: it was. The result's */
     char dtype[8], redop[8]; /* "" where it means nothing */
@@ -63,6 +65,8 @@ struct result_row {
     struct result_link_kind kinds[RESULT_LINK_KINDS_MAX];
     size_t kind_count;
     size_t link_count;
+    struct lp_credit_wait credit_longest; /* for credits: of the PE that waited longest, */
+    struct lp_credit_wait credit_last;    /* and of the one whose kernel ended last */
 };
 
 struct result_engine {

@@ -99,10 +99,13 @@ static void write_args(struct timeline *timeline, const struct lp_op *op)
     case LP_OP_PUT:
     case LP_OP_NOTIFY:
     case LP_OP_STORE_TO:
+    case LP_OP_LENT:
         write_peer(timeline, "to", op->peer);
         break;
     case LP_OP_LAND:
     case LP_OP_WAIT_NOTIFY:
+    case LP_OP_STORED:
+    case LP_OP_LOAD_FROM:
         write_peer(timeline, "from", op->peer);
         break;
     case LP_OP_GEMM:

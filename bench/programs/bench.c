@@ -88,8 +88,12 @@ static void fill_result(struct bench_session *session)
     result->input = session->options->data != NULL                  ? "file"
                     : session->options->input == RUN_INPUT_INTEGERS ? "integers"
                                                                     : "uniform";
-    if (m->hw.sip_topology->is_grid && m->hw.sip_w != m->hw.sip_h &&
-        !config_given(config_machine_value(config->tree, "system.sips.w")))
+    const struct hw_sip_size size = config->tree->grid;
+    const bool chosen = !config_given(config_machine_value(config->tree, "system.sips.w"));
+    if (size.d > 0 && chosen && (size.w != size.h || size.h != size.d))
+        snprintf(result->grid, sizeof result->grid, "%s of %u x %u x %u, the most cubic grid of %u",
+                 m->hw.sip_topology->name, size.w, size.h, size.d, m->hw.sip_count);
+    else if (size.w > 0 && chosen && size.w != size.h && size.d == 0)
         snprintf(result->grid, sizeof result->grid, "%s of %u x %u, the squarest grid of %u",
                  m->hw.sip_topology->name, m->hw.sip_w, m->hw.sip_h, m->hw.sip_count);
     result->sips = m->hw.sip_count;
@@ -118,8 +122,6 @@ static void fill_result(struct bench_session *session)
         stats->run_s > 0 ? (double)stats->events_committed / stats->run_s : 0;
     result->engine.ipcq_messages = counts.messages;
     result->sim_time_ps = cw_sim_now(lp_system_sim(system));
-    if (config->ccl.credit_return_mode == CCL_CREDIT_FAST_PATH)
-        result->credit_wait = lp_credit_wait_longest(m, lp_system_sim(system));
     result->init_time_ps = dist_init_ps(session->dist);
 }
 
@@ -320,6 +322,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
     atomic_file_discard(&session.engine_trace);
     for (size_t i = 0; i < RUN_SIZES_MAX; i++)
         free(session.refused[i]);
+    free(session.credit_wait_ps);
     if (code != CW_OK && result->failure == NULL)
         result_free(result);
     return code;

@@ -256,6 +256,28 @@ static int fill_phases(struct bench_session *session, struct result_row *row,
     return CW_OK;
 }
 
+/* The waits for credits since the row before, as means over all calls, warm-up included: a call
+ * receives as many tiles as any other. */
+static int fill_credit_waits(struct bench_session *session, struct result_row *row,
+                             uint32_t iterations, struct cw_error *error)
+{
+    struct lp_system *const system = dist_system(session->dist);
+    const struct lp_model *const m = lp_system_model(system);
+    const uint32_t calls = session->options->warmup + iterations;
+    if (session->credit_wait_ps == NULL)
+        session->credit_wait_ps = calloc(hw_pe_count(&m->hw), sizeof *session->credit_wait_ps);
+    if (session->credit_wait_ps == NULL)
+        return cw_error_memory(error, "the results");
+    const struct lp_credit_waits waits = lp_credit_waits_since(
+        m, lp_system_sim(system), dist_times(session->dist)->last_end_pe, session->credit_wait_ps);
+    row->credit_longest = waits.longest;
+    row->credit_last = waits.last;
+    row->credit_longest.ps = result_mean_ps(waits.longest.ps, calls);
+    row->credit_last.ps = result_mean_ps(waits.last.ps, calls);
+    session->result->credit_wait = waits.in_all;
+    return CW_OK;
+}
+
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
                      struct cw_error *error)
 {
@@ -264,13 +286,14 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     row->start_skew_ps = result_mean_ps(row->start_skew_ps, iterations);
     survey_links(dist_system(session->dist), row);
     row->done = true;
-    return fill_phases(session, row, error);
+    const int code = fill_credit_waits(session, row, iterations, error);
+    return code == CW_OK ? fill_phases(session, row, error) : code;
 }
 
 int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error)
 {
     const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
-    if (bytes <= session->config->ccl.slot_bytes)
+    if (bytes <= ccl_tile_bytes(&session->config->ccl))
         return CW_OK;
     return cw_error_set(
         error, CW_USAGE,
@@ -282,6 +305,18 @@ void bench_set_bound(struct result_row *row, struct hw_bound bound)
 {
     row->bound_ps = bound.ps;
     row->bound_by = bound.by;
+}
+
+struct hw_bound bench_all_reduce_bound(const struct bench_session *session,
+                                       const struct dp_policy *policy, uint32_t parts,
+                                       uint64_t bytes)
+{
+    const struct hw_config *const hw = &session->config->hw;
+    const uint32_t ranks = dist_world_size_of(session->dist);
+    return session->config->ccl.ranks.per_sip > 0 ? hw_bound_pes(hw, ranks, bytes, true)
+           : parts > 0 || policy->num_cubes == 1
+               ? hw_bound_leaders(hw, ranks, parts > 0 ? parts : 1, bytes, true)
+               : hw_bound_all_reduce(hw, bytes);
 }
 
 /* Tiles that go one after the other, in a bench that takes --tiles. */

@@ -22,6 +22,7 @@ struct bench_session {
     const struct bench_program *program;
     uint32_t shards;              /* of each rank's tensor; 0: the program has none */
     char *refused[RUN_SIZES_MAX]; /* of each size, why it is not run; NULL: it is */
+    int64_t *credit_wait_ps;      /* [pe]: waited for credits before the row under way */
     void *own;                    /* the program's, from prepare() on */
     struct progress_line progress;
     struct atomic_file engine_log, engine_trace;
@@ -98,5 +99,9 @@ int bench_run_tiles(struct bench_session *session,
 
 /* The row's bound, and the term that decides it. */
 void bench_set_bound(struct result_row *row, struct hw_bound bound);
+/* Of an all-reduce of `bytes` per shard, wherever ranks and shards are; parts: as dist_parts(). */
+struct hw_bound bench_all_reduce_bound(const struct bench_session *session,
+                                       const struct dp_policy *policy, uint32_t parts,
+                                       uint64_t bytes);
 
 #endif

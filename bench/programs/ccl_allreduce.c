@@ -7,7 +7,6 @@
 #include "bench/programs/bench_program.h"
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_verify.h"
-#include "collectives/verify/bound.h"
 
 /* One size under way; shared by all workers. */
 struct allreduce {
@@ -61,7 +60,8 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
 {
     const struct run_options *options = session->options;
     const struct config *config = session->config;
-    const double n = (double)dist_world_size_of(session->dist) * session->shards;
+    const uint32_t parts = dist_parts(session->dist);
+    const double n = (double)dist_world_size_of(session->dist) * (parts > 0 ? 1 : session->shards);
     const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     if (algorithm == NULL)
@@ -75,12 +75,9 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
     snprintf(allreduce.row->algorithm, sizeof allreduce.row->algorithm, "%s",
              ccl_algorithm_label(&config->ccl, algorithm));
     snprintf(allreduce.row->redop, sizeof allreduce.row->redop, "%s", redop_name(options->op));
-    if (config->ccl.ranks.per_sip == 0) /* no bound is known for ranks that share a SIP */
-        bench_set_bound(
-            allreduce.row,
-            allreduce.policy.num_cubes == 1
-                ? hw_bound_leaders(&config->hw, allreduce.row->ranks, 1, allreduce.row->bytes, true)
-                : hw_bound_all_reduce(&config->hw, allreduce.row->bytes));
+    allreduce.row->parts = parts;
+    bench_set_bound(allreduce.row, bench_all_reduce_bound(session, &allreduce.policy, parts,
+                                                          allreduce.row->bytes));
     if (options->verify_data) {
         allreduce.verifier = bench_verifier(session, algorithm, n_elem, allreduce.seed, error);
         if (allreduce.verifier == NULL)

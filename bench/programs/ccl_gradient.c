@@ -13,7 +13,6 @@
 #include "bench/programs/bench_verify.h"
 #include "bench/programs/value_file.h"
 #include "collectives/runtime/dist_rehearsal.h"
-#include "collectives/verify/bound.h"
 
 /* A run; shared by all workers. */
 struct gradient {
@@ -183,7 +182,6 @@ static int add_row(struct gradient *g, const struct ccl_algorithm *algorithm,
                    struct cw_error *error)
 {
     struct bench_session *const session = g->session;
-    const struct hw_config *const hw = &session->config->hw;
     const double n = (double)dist_world_size_of(session->dist) * session->shards;
     g->row = bench_add_row(session, "all_reduce", g->n_elem, 2 * (n - 1) / n, error);
     if (g->row == NULL)
@@ -191,10 +189,7 @@ static int add_row(struct gradient *g, const struct ccl_algorithm *algorithm,
     snprintf(g->row->algorithm, sizeof g->row->algorithm, "%s",
              ccl_algorithm_label(&session->config->ccl, algorithm));
     snprintf(g->row->redop, sizeof g->row->redop, "%s", redop_name(session->options->op));
-    if (session->config->ccl.ranks.per_sip == 0) /* no bound is known for ranks that share a SIP */
-        bench_set_bound(g->row, g->policy.num_cubes == 1
-                                    ? hw_bound_leaders(hw, g->row->ranks, 1, g->row->bytes, true)
-                                    : hw_bound_all_reduce(hw, g->row->bytes));
+    bench_set_bound(g->row, bench_all_reduce_bound(session, &g->policy, 0, g->row->bytes));
     if (!session->options->verify_data)
         return CW_OK;
     g->row->wrong = 0;

@@ -125,8 +125,10 @@ static int ccl_moves_run_size(struct bench_session *session, uint64_t n_elem,
     move.seed = bench_seed(session, &move.policy, n_elem);
     const uint64_t received =
         collective == CCL_ALL_GATHER ? row->bytes / ranks * (ranks - 1) : row->bytes;
-    bench_set_bound(row,
-                    hw_bound_leaders(hw, ranks, bench_parts(hw, &move.policy), received, false));
+    bench_set_bound(
+        row, session->config->ccl.ranks.per_sip > 0
+                 ? hw_bound_pes(hw, ranks, received, false)
+                 : hw_bound_leaders(hw, ranks, bench_parts(hw, &move.policy), received, false));
     if (options->verify_data && collective != CCL_BARRIER)
         row->wrong = 0;
     session->own = &move;

@@ -48,7 +48,7 @@ static void gemm_worker(int rank, void *arg)
     struct tensor *tensor = NULL;
 
     dist_init_process_group("ahbm");
-    ahbm_set_device(rank);
+    ahbm_set_device(dist_device_of(rank));
     struct tensor *const operands =
         dist_tensor_zeros(matmul_elems(&gemm->job.shape), options->dtype, &policy);
     gemm->operands[rank] = operands;
@@ -105,10 +105,9 @@ static int add_rows(struct gemm *gemm, struct cw_error *error)
             return error->exit_code;
         row->shards = reduction ? session->shards : 0;
         row->wrong = options->verify_data ? 0 : -1;
-        bench_set_bound(row, !reduction ? matmul_bound(&config->hw, shape, itemsize)
-                             : gemm->policy.num_cubes == 1
-                                 ? hw_bound_leaders(&config->hw, row->ranks, 1, row->bytes, true)
-                                 : hw_bound_all_reduce(&config->hw, row->bytes));
+        bench_set_bound(row, !reduction
+                                 ? matmul_bound(&config->hw, shape, itemsize)
+                                 : bench_all_reduce_bound(session, &gemm->policy, 0, row->bytes));
         if (reduction) {
             snprintf(row->algorithm, sizeof row->algorithm, "%s",
                      ccl_algorithm_label(&config->ccl, gemm->algorithm));
@@ -220,6 +219,10 @@ static int gemm_completed(void *arg, const struct dist_completion *completion,
         code = hash(gemm, completion, error);
     for (size_t i = 0; i < row_count(gemm->stage) && code == CW_OK; i++)
         code = bench_row_finish(session, row_at(gemm, i), options->iterations, error);
+    if (code == CW_OK && row_count(gemm->stage) == 2) { /* of one call */
+        row_at(gemm, 1)->credit_longest = row_at(gemm, 0)->credit_longest;
+        row_at(gemm, 1)->credit_last = row_at(gemm, 0)->credit_last;
+    }
     return code;
 }
 
@@ -325,7 +328,8 @@ static int prepare_gemm(struct bench_session *session, struct dist_options *dist
         return gemm_refuse(error, "gemm has no --bytes or --n-elem: --gemm MxNxK says what is "
                                   "multiplied");
     dist->completed = gemm_completed;
-    return gemm_check_shape(session, 0, error);
+    const int code = dist_check_product(session->config, error);
+    return code == CW_OK ? gemm_check_shape(session, 0, error) : code;
 }
 
 static int check_both_size(const struct bench_session *session, uint64_t n_elem,
@@ -354,7 +358,8 @@ static int prepare_both(struct bench_session *session, struct dist_options *dist
 {
     dist->completed = gemm_completed;
     dist->contexts = 2;
-    return bench_check_sizes(session, check_both_size, error);
+    const int code = dist_check_product(session->config, error);
+    return code == CW_OK ? bench_check_sizes(session, check_both_size, error) : code;
 }
 
 const struct bench_program bench_gemm = {.name = "gemm",

@@ -1,6 +1,7 @@
 /*
  * ipcq_shift.c: every PE sends tiles in one direction and receives as many from the opposite one,
- * tile by tile: send, then receive. A PE without the neighbour skips that half. Shows contention.
+ * tile by tile: send, then receive the tile of `ahead` sends before. A PE without the neighbour
+ * skips that half. Shows contention; with `ahead` the rate of links, and else their latency.
  */
 #include <stdio.h>
 
@@ -12,17 +13,21 @@ struct frame {
     uint32_t tile;
 };
 
+enum scalar { DIRECTION, TILES, AHEAD };
+
 static enum tl_status shift(struct tl *tl, void *state)
 {
     struct frame *f = state;
     const uint32_t bytes = tl_tile_bytes(tl, 0);
-    const enum hw_dir to = (enum hw_dir)tl_args(tl)->scalar[0];
+    const uint32_t tiles = (uint32_t)tl_args(tl)->scalar[TILES];
+    const uint32_t ahead = (uint32_t)tl_args(tl)->scalar[AHEAD];
+    const enum hw_dir to = (enum hw_dir)tl_args(tl)->scalar[DIRECTION];
     const enum hw_dir from = (enum hw_dir)(to ^ 1);
     TL_BEGIN(&f->line);
-    for (f->tile = 0; f->tile < tl_args(tl)->scalar[1]; f->tile++) {
-        if (tl_installed(tl, to))
+    for (f->tile = 0; f->tile < tiles + ahead; f->tile++) {
+        if (f->tile < tiles && tl_installed(tl, to))
             TL_CALL(&f->line, tl_send(tl, to, tl_tcm(0), bytes));
-        if (tl_installed(tl, from))
+        if (f->tile >= ahead && tl_installed(tl, from))
             TL_CALL(&f->line, tl_recv(tl, from, bytes));
     }
     TL_END(&f->line);
@@ -47,8 +52,8 @@ static int64_t bound_ps(const struct bench_session *session, uint64_t bytes)
         struct hw_place to;
         if (!hw_dir_neighbour(hw, from, dir, &to))
             continue;
-        const int64_t ps = hw_path_ps(hw, from, to, slots,
-                                      global ? hw_route_global_exit(hw, dir) : HW_PORT_NONE, bytes);
+        const int64_t ps = hw_tile_ps(
+            hw, from, to, slots, global ? hw_route_global_exit(hw, dir) : HW_OUTLET_NONE, bytes);
         least_ps = ps < least_ps ? ps : least_ps;
         if (global && pe >= step) /* other SIPs' paths cost the same */
             break;
@@ -69,8 +74,9 @@ static int ipcq_shift_once(struct bench_session *session, uint64_t n_elem, struc
         const struct hw_place place = hw_place_of(hw, pe);
         struct tl_args args = {
             .n_elem = n_elem, .rank = place.sip, .dtype = (uint8_t)session->options->dtype};
-        args.scalar[0] = session->options->dir;
-        args.scalar[1] = session->options->tiles;
+        args.scalar[DIRECTION] = session->options->dir;
+        args.scalar[TILES] = session->options->tiles;
+        args.scalar[AHEAD] = session->options->ahead;
         if (!pe0 || place.pe == 0)
             code = dist_launch(session->dist, place, &kernel, args, error);
     }
@@ -79,8 +85,14 @@ static int ipcq_shift_once(struct bench_session *session, uint64_t n_elem, struc
 
 static int run_shift(struct bench_session *session, struct cw_error *error)
 {
+    if (session->options->ahead >= session->config->ccl.n_slots)
+        return cw_error_set(error, CW_USAGE,
+                            "--ahead %u: all PEs would wait for a slot; a ring has %u "
+                            "(defaults.n_slots), so at most %u",
+                            session->options->ahead, session->config->ccl.n_slots,
+                            session->config->ccl.n_slots - 1);
     return bench_run_tiles(session, ipcq_shift_once, bound_ps, error);
 }
 
 const struct bench_program bench_ipcq_shift = {
-    .name = "ipcq_shift", .takes = {"dir", "tiles"}, .run = run_shift};
+    .name = "ipcq_shift", .takes = {"dir", "tiles", "ahead"}, .run = run_shift};

@@ -55,6 +55,7 @@ struct run_options {
     struct hw_place from, to; /* of ipcq_pingpong, raw_store */
     enum hw_dir dir;          /* of ipcq_shift */
     uint32_t tiles;
+    uint32_t ahead;     /* of ipcq_shift: how far its sends are before its receives */
     uint32_t rows;      /* of `batch` */
     uint64_t row_elems; /* of `batch`; 0: not asked for */
 

@@ -17,7 +17,7 @@ static uint64_t room_of(const struct ccl_call *call, uint32_t copies)
 
 static uint64_t tile_elems_of(const struct ccl_call *call)
 {
-    return call->ccl->slot_bytes / tl_itemsize(call->dtype);
+    return ccl_tile_bytes(call->ccl) / tl_itemsize(call->dtype);
 }
 
 uint32_t piece_tiles(const struct ccl_call *call, uint32_t copies)

@@ -32,7 +32,7 @@ uint64_t ccl_rs_scratch_bytes(const struct ccl_call *call, const struct ccl_rs_n
 static uint64_t full_piece_bytes_of(const struct ccl_call *call)
 {
     const uint32_t itemsize = tl_itemsize(call->dtype);
-    return call->ccl->slot_bytes / itemsize * itemsize;
+    return ccl_tile_bytes(call->ccl) / itemsize * itemsize;
 }
 
 uint64_t ccl_rs_tcm_bytes(const struct ccl_call *call, uint32_t tiles)

@@ -216,7 +216,7 @@ static bool logical_grid(const struct ccl_call *call, struct logical *grid)
 {
     struct cw_error error;
     return logical_find(call->ccl->topology, call->world_size, call->hw, grid, &error) == CW_OK &&
-           (grid->kind == LOGICAL_LINE || grid->kind == LOGICAL_GRID);
+           (grid->kind == LOGICAL_LINE || (grid->kind == LOGICAL_GRID && grid->d == 1));
 }
 
 static struct logical machine_grid(const struct ccl_call *call)
@@ -247,7 +247,7 @@ static bool is_joined(const struct ccl_call *call, const struct ccl_algorithm *a
     if (logical_find(call->ccl->topology, call->world_size, call->hw, &laid, &error) != CW_OK)
         return false; /* build_install_plans() has refused it */
     wanted.one_way = grid->wraps;
-    logical_neighbours_of(algorithm, &laid, rank, &have);
+    logical_neighbours_of(algorithm, &laid, call->ccl->parameter, rank, &have);
     logical_neighbours(&wanted, rank, &want);
     for (uint32_t i = 0; i < want.count; i++)
         if (!leads(&have, &want.at[i])) {

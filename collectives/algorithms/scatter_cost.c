@@ -43,42 +43,38 @@ static struct hw_place cost_place(const struct scatter_cost *c, uint32_t rank)
     return (struct hw_place){.sip = ccl_sip_of(&c->call->ccl->ranks, rank)};
 }
 
-static bool cost_is_outer(enum hw_link_kind kind)
-{
-    return kind == HW_LINK_SIP_LINK || kind == HW_LINK_SIO || kind == HW_LINK_HCCS;
-}
-
 struct outer_count {
     uint64_t crossings[HW_LINK_KINDS];
-    uint32_t ports[HW_LINK_KINDS]; /* of the first SIP, as a set */
+    bool outlets[HW_OUTLETS_MAX]; /* of the first SIP: used */
     uint32_t first_sip;
 };
 
 static void count_outer(void *arg, const struct hw_path_step *step)
 {
     struct outer_count *const count = arg;
-    if (!step->is_link || !cost_is_outer((enum hw_link_kind)step->kind))
+    if (!step->is_link || !hw_link_is_outer((enum hw_link_kind)step->kind))
         return;
     count->crossings[step->kind]++;
     if (step->sip == count->first_sip)
-        count->ports[step->kind] |= 1u << step->port;
+        count->outlets[step->outlet] = true;
 }
 
 static struct outer_count outer_between(const struct scatter_cost *c, uint32_t from, uint32_t to)
 {
     const struct hw_place start = cost_place(c, from);
     struct outer_count count = {.first_sip = start.sip};
-    hw_path_walk(c->hw, start, cost_place(c, to), HW_MEMORY_HBM, HW_PORT_NONE, count_outer, &count);
+    hw_path_walk(c->hw, start, cost_place(c, to), HW_MEMORY_HBM, HW_OUTLET_NONE, count_outer,
+                 &count);
     return count;
 }
 
-static uint64_t cost_links_of(const struct hw_config *hw, uint32_t ports)
+/* The links of a SIP at these outlets. */
+static void cost_add_links(const struct hw_config *hw, const bool outlets[HW_OUTLETS_MAX],
+                           uint64_t links[HW_LINK_KINDS])
 {
-    uint64_t links = 0;
-    for (enum hw_port port = 0; port < HW_PORTS; port++)
-        if (ports >> port & 1)
-            links += hw->sip_topology->port[port].to_switch ? 2 : 1; /* up and down */
-    return links;
+    for (uint32_t i = 0; i < hw_outlets(hw); i++)
+        if (outlets[i])
+            links[hw_route_outer_link(hw, i)] += hw_route_through_switch(hw, i) ? 2 : 1;
 }
 
 static struct scatter_cost scatter_cost_of(const struct ccl_call *call)
@@ -90,7 +86,7 @@ static struct scatter_cost scatter_cost_of(const struct ccl_call *call)
                              .call = call,
                              .slice = call->n_elem / call->world_size * tl_itemsize(call->dtype),
                              .n = call->world_size};
-    uint32_t ports[HW_LINK_KINDS] = {0};
+    bool outlets[HW_OUTLETS_MAX] = {false};
     c.cpu_ps = hw->overhead_ps[HW_NODE_PE_CPU];
     c.queue_ps = c.cpu_ps + hw->overhead_ps[HW_NODE_PE_IPCQ];
     c.issue_ps = c.cpu_ps + hw->overhead_ps[HW_NODE_PE_SCHEDULER] + hw->overhead_ps[HW_NODE_PE_MMU];
@@ -98,13 +94,12 @@ static struct scatter_cost scatter_cost_of(const struct ccl_call *call)
     c.from_hbm_ps = way + router + dma;
     for (uint32_t to = 1; to < c.n; to++) {
         const struct outer_count count = outer_between(&c, 0, to);
-        for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++) {
+        for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
             c.crossings[kind] += count.crossings[kind];
-            ports[kind] |= count.ports[kind];
-        }
+        for (uint32_t i = 0; i < HW_OUTLETS_MAX; i++)
+            outlets[i] |= count.outlets[i];
     }
-    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
-        c.links[kind] = cost_links_of(hw, ports[kind]);
+    cost_add_links(hw, outlets, c.links);
     return c;
 }
 
@@ -136,14 +131,16 @@ static int64_t cost_copy_ps(const struct scatter_cost *c, uint64_t bytes)
 
 static int64_t cost_add_ps(const struct scatter_cost *c, uint64_t bytes)
 {
-    return c->cpu_ps + c->hw->overhead_ps[HW_NODE_PE_SCHEDULER] + hw_fetch_ps(c->hw, 2 * bytes) +
-           hw_math_ps(c->hw, bytes / tl_itemsize(c->call->dtype)) + hw_fetch_ps(c->hw, bytes);
+    const int64_t fetch_ps =
+        c->hw->math_free_operands ? 0 : hw_fetch_ps(c->hw, 2 * bytes) + hw_fetch_ps(c->hw, bytes);
+    return c->cpu_ps + c->hw->overhead_ps[HW_NODE_PE_SCHEDULER] + fetch_ps +
+           hw_math_ps(c->hw, bytes / tl_itemsize(c->call->dtype));
 }
 
 static int64_t cost_notify_ps(const struct scatter_cost *c, uint32_t from, uint32_t to)
 {
     return c->queue_ps +
-           hw_path_ps(c->hw, cost_place(c, from), cost_place(c, to), HW_MEMORY_NONE, HW_PORT_NONE,
+           hw_path_ps(c->hw, cost_place(c, from), cost_place(c, to), HW_MEMORY_NONE, HW_OUTLET_NONE,
                       NOTIFICATION_BYTES) +
            c->hw->ipcq_wire_ps;
 }
@@ -153,9 +150,9 @@ static int64_t cost_put_ps(const struct scatter_cost *c, uint32_t from, uint32_t
                            bool reduce)
 {
     const int64_t idle_ps =
-        hw_path_ps(c->hw, cost_place(c, from), cost_place(c, to), HW_MEMORY_HBM, HW_PORT_NONE, 0);
+        hw_path_ps(c->hw, cost_place(c, from), cost_place(c, to), HW_MEMORY_HBM, HW_OUTLET_NONE, 0);
     int64_t ser_ps = hw_path_ps(c->hw, cost_place(c, from), cost_place(c, to), HW_MEMORY_HBM,
-                                HW_PORT_NONE, bytes) -
+                                HW_OUTLET_NONE, bytes) -
                      idle_ps;
     if (reduce)
         ser_ps = cost_max_ps(ser_ps, hw_rate_ps(c->hw->dma_reduce, bytes));
@@ -199,7 +196,7 @@ static int64_t cost_flow_ps(const struct scatter_cost *c, uint32_t from, uint32_
 static int64_t cost_reduction_ps(const struct scatter_cost *c, uint32_t partials)
 {
     const uint32_t itemsize = tl_itemsize(c->call->dtype);
-    const uint64_t full = c->call->ccl->slot_bytes / itemsize * itemsize;
+    const uint64_t full = ccl_tile_bytes(c->call->ccl) / itemsize * itemsize;
     int64_t ps = 0;
     for (uint64_t done = 0; done < c->slice;) {
         const uint64_t piece = c->slice - done < full ? c->slice - done : full;
@@ -388,8 +385,7 @@ static int64_t cost_merge_ps(const struct scatter_cost *c, uint32_t parts)
 /* ... and the hccs put waits for the piece that the merge is loading. */
 static int64_t merge_holds_ps(const struct scatter_cost *c, uint32_t parts)
 {
-    const uint64_t piece =
-        c->slice < c->call->ccl->slot_bytes ? c->slice : c->call->ccl->slot_bytes;
+    const uint64_t tile = ccl_tile_bytes(c->call->ccl), piece = c->slice < tile ? c->slice : tile;
     return parts > 0 && c->hw->contention == HW_CONTENTION_MESSAGE ? cost_hbm_ps(c, piece) : 0;
 }
 

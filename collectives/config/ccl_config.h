@@ -75,6 +75,7 @@ struct ccl_config {
     uint32_t credit_bytes;
     bool recv_blocks_on_credit;
     bool strict_validation;
+    bool whole_tensor; /* a tile has any size: slots are addresses alone */
 
     /* Of the configured algorithm's own parameters (collectives/parameter.h), in the order in which
      * it declares them. */
@@ -87,5 +88,12 @@ struct ccl_config {
     bool slice_rounding;      /* false: slices must be multiples of it themselves */
     struct ccl_ranks ranks;
 };
+
+/* The most bytes of a tile: as many as a slot has. With whole_tensor any tensor is one tile. */
+enum { CCL_WHOLE_TENSOR_BYTES = 1 << 30 };
+static inline uint32_t ccl_tile_bytes(const struct ccl_config *ccl)
+{
+    return ccl->whole_tensor ? (uint32_t)CCL_WHOLE_TENSOR_BYTES : ccl->slot_bytes;
+}
 
 #endif

@@ -56,26 +56,43 @@ _Static_assert(sizeof(enum hw_contention) == sizeof(uint32_t) &&
                    sizeof(enum ccl_wiring) == sizeof(uint32_t),
                "enumerations are stored as 32 bits");
 
-static void fill_link(const struct config_tree *tree, uint32_t kind, struct hw_config *hw)
+/* The class of a kind of link; of a level's links, keys that the level does not give are as sip_link's. */
+static void fill_link(const struct config_tree *tree, uint32_t kind, const struct level *level,
+                      struct hw_config *hw)
 {
-    static const char *const names[] = {"distance_mm", "ns_per_mm", "latency_ns", "bw_gbs"};
-    struct decimal value[4];
-    for (uint32_t i = 0; i < 4; i++) {
+    static const char *const names[LEVEL_NUMBERS] = {[LEVEL_DISTANCE_MM] = "distance_mm",
+                                                     [LEVEL_BW_GBS] = "bw_gbs",
+                                                     [LEVEL_NS_PER_MM] = "ns_per_mm",
+                                                     [LEVEL_LATENCY_NS] = "latency_ns"};
+    const uint32_t keyed = kind < HW_LINK_KEYED ? kind : HW_LINK_SIP_LINK;
+    struct decimal value[LEVEL_NUMBERS];
+    for (uint32_t i = 0; i < LEVEL_NUMBERS; i++) {
         char path[64];
-        snprintf(path, sizeof path, "links.%s.%s", hw_link_name[kind], names[i]);
+        snprintf(path, sizeof path, "links.%s.%s", hw_link_name[keyed], names[i]);
         value[i] = config_machine_value(tree, path)->number; /* 0 when not given */
-        if (i == 1 && !config_given(config_machine_value(tree, path)))
+        if (i == LEVEL_NS_PER_MM && !config_given(config_machine_value(tree, path)))
             value[i] = config_machine_value(tree, "ns_per_mm")->number;
+        if (level != NULL && level->given[i])
+            value[i] = level->number[i];
     }
-    hw->link[kind].prop_ps = decimal_prop_ps(value[0], value[1], value[2]);
-    hw->link[kind].rate = decimal_rate(value[3]);
+    hw->link[kind].prop_ps =
+        decimal_prop_ps(value[LEVEL_DISTANCE_MM], value[LEVEL_NS_PER_MM], value[LEVEL_LATENCY_NS]);
+    hw->link[kind].rate = decimal_rate(value[LEVEL_BW_GBS]);
+}
+
+static void fill_links(const struct config_tree *tree, struct hw_config *hw)
+{
+    const struct levels *const levels = config_machine_value(tree, "system.sips.topology")->levels;
+    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++) {
+        const uint32_t level = kind - HW_LINK_LEVEL_1; /* large for a kind that is no level's */
+        const bool said = levels != NULL && level < levels->count;
+        fill_link(tree, kind, said ? &levels->at[level] : NULL, hw);
+    }
 }
 
 static void fill_structure(const struct config_tree *tree, struct hw_config *hw)
 {
-    hw->sip_topology = hw_topology_find(config_machine_value(tree, "system.sips.topology")->text);
-    hw->sip_w = hw->sip_topology->is_grid ? tree->grid.w : hw->sip_count;
-    hw->sip_h = hw->sip_topology->is_grid ? tree->grid.h : 1;
+    hw_join_sips(hw, config_topology(tree), &tree->grid);
     const struct config_value *const corners = config_machine_value(tree, "cube.pe_layout.corners");
     hw->corner_count = corners->list_count;
     for (uint32_t i = 0; i < corners->list_count; i++)
@@ -114,8 +131,7 @@ void config_fill(struct config *config)
         if (config_given(&tree->machine[i]))
             config_fill_store(&config_machine_keys[i], &tree->machine[i], &config->hw);
     fill_structure(tree, &config->hw);
-    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
-        fill_link(tree, kind, &config->hw);
+    fill_links(tree, &config->hw);
     config_fill_jitter(tree, &config->hw);
     fill_ccl(tree, &config->ccl);
 }

@@ -158,7 +158,7 @@ void config_check_jitter(struct config_loader *loader, const struct config_tree 
     for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
         if (node_values(tree, kind, &values))
             check_kind(loader, tree, &values);
-    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
+    for (uint32_t kind = 0; kind < HW_LINK_KEYED; kind++)
         if (link_values(tree, kind, &values))
             check_kind(loader, tree, &values);
 }
@@ -181,7 +181,11 @@ void config_fill_jitter(const struct config_tree *tree, struct hw_config *hw)
     for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
         if (node_values(tree, kind, &values))
             fill_kind(&values, hw_node_row[kind].salt, &hw->node_jitter[kind]);
-    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
+    for (uint32_t kind = 0; kind < HW_LINK_KEYED; kind++)
         if (link_values(tree, kind, &values))
             fill_kind(&values, hw_link_row[kind].salt, &hw->link_jitter[kind]);
+    for (uint32_t kind = HW_LINK_KEYED; kind < HW_LINK_KINDS; kind++) { /* levels: as sip_link */
+        hw->link_jitter[kind] = hw->link_jitter[HW_LINK_SIP_LINK];
+        hw->link_jitter[kind].salt = hw_link_row[kind].salt;
+    }
 }

@@ -26,6 +26,7 @@ struct printer {
     FILE *file;
     const struct config_tree *tree;
     bool places;
+    bool digests;   /* for the digest alone */
     char open[128]; /* path of the mapping that is open */
 };
 
@@ -82,17 +83,21 @@ static void print_absent_link_key(struct printer *printer, const char *path)
         print_line(printer, indent, "latency_ns", "0", (struct config_place){0}, "not given");
 }
 
-/* w and h that the count alone gave. */
+/* w, h and d that the count alone gave. */
 static void print_absent_grid(struct printer *printer, const char *path)
 {
     char text[16];
     const struct config_tree *const tree = printer->tree;
-    const uint32_t length = strcmp(last_part(path), "w") == 0 ? tree->grid.w : tree->grid.h;
+    const char letter = last_part(path)[0];
+    const uint32_t length = letter == 'w'   ? tree->grid.w
+                            : letter == 'h' ? tree->grid.h
+                                            : tree->grid.d;
     if (length == 0)
         return;
     snprintf(text, sizeof text, "%" PRIu32, length);
     print_line(printer, open_groups(printer, path), last_part(path), text,
-               config_machine_value(tree, "system.sips.count")->place, " (the squarest grid)");
+               config_machine_value(tree, "system.sips.count")->place,
+               tree->grid.d > 0 ? " (the most cubic grid)" : " (the squarest grid)");
 }
 
 static void print_machine(struct printer *printer)
@@ -132,6 +137,22 @@ static void print_parameters(const struct printer *printer, const struct config_
     }
 }
 
+/* An entry that has no part in the digest: it does not run, and it came after files had been made
+ * whose digests must stay: a schedule's. */
+static bool is_left_out(const struct printer *printer, const struct config_algorithm *entry)
+{
+    const int module = config_ccl_find("module");
+    const struct config_value *const name = config_ccl_value(printer->tree, entry, module);
+    const struct ccl_algorithm *const algorithm =
+        config_given(name) ? ccl_algorithm_find(name->text) : NULL;
+    if (!printer->digests || algorithm == NULL || algorithm->schedule == NULL)
+        return false;
+    const struct config_algorithm *used = printer->tree->chosen;
+    while (used != NULL && used != entry)
+        used = used->extends;
+    return used == NULL;
+}
+
 static void print_ccl(struct printer *printer)
 {
     const struct config_tree *const tree = printer->tree;
@@ -143,6 +164,8 @@ static void print_ccl(struct printer *printer)
     fputs("algorithms:\n", printer->file);
     for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
          entry = entry->next) {
+        if (is_left_out(printer, entry))
+            continue;
         fprintf(printer->file, "  %s:\n", entry->name);
         for (uint32_t i = 0; i < config_ccl_key_count; i++)
             if (config_given(&entry->value[i]))
@@ -165,14 +188,18 @@ static void print_environment(const struct printer *printer)
     }
 }
 
-int config_print(FILE *file, const struct config *config, bool places)
+static int print_all(struct printer printer)
 {
-    struct printer printer = {.file = file, .tree = config->tree, .places = places};
     print_machine(&printer);
     print_ccl(&printer);
-    if (places)
+    if (printer.places)
         print_environment(&printer);
-    return ferror(file) ? CW_NO_RESOURCE : CW_OK;
+    return ferror(printer.file) ? CW_NO_RESOURCE : CW_OK;
+}
+
+int config_print(FILE *file, const struct config *config, bool places)
+{
+    return print_all((struct printer){.file = file, .tree = config->tree, .places = places});
 }
 
 /* A stream's write function that hashes: no text in memory that could be cut short. */
@@ -189,7 +216,7 @@ int config_digest(struct config *config)
         file = fopencookie(state, "w", (cookie_io_functions_t){.write = hash_write});
     int result = CW_NO_RESOURCE;
     if (file != NULL) {
-        result = config_print(file, config, false);
+        result = print_all((struct printer){.file = file, .tree = config->tree, .digests = true});
         if (fclose(file) != 0)
             result = CW_NO_RESOURCE;
     }

@@ -141,16 +141,20 @@ static void config_rules_check_sips(struct config_loader *loader, struct config_
 {
     static const char *const keys[HW_SIP_KEYS] = {[HW_SIP_KEY_COUNT] = "system.sips.count",
                                                   [HW_SIP_KEY_W] = "system.sips.w",
-                                                  [HW_SIP_KEY_H] = "system.sips.h"};
+                                                  [HW_SIP_KEY_H] = "system.sips.h",
+                                                  [HW_SIP_KEY_D] = "system.sips.d",
+                                                  [HW_SIP_KEY_TOPOLOGY] = "system.sips.topology"};
     const struct config_value *const topology = config_machine_value(tree, "system.sips.topology");
     const struct config_value *const count = config_machine_value(tree, keys[HW_SIP_KEY_COUNT]);
     if (!config_given(topology) || !config_given(count))
         return;
-    const struct hw_sip_size given = {machine_count(tree, keys[HW_SIP_KEY_W]),
-                                      machine_count(tree, keys[HW_SIP_KEY_H])};
+    struct hw_sip_size given = {.w = machine_count(tree, keys[HW_SIP_KEY_W]),
+                                .h = machine_count(tree, keys[HW_SIP_KEY_H]),
+                                .d = machine_count(tree, keys[HW_SIP_KEY_D])};
     struct hw_misfit misfit;
-    if (!hw_topology_find(topology->text)
-             ->fit((uint32_t)count->number.mantissa, given, &tree->grid, &misfit))
+    if (topology->levels != NULL)
+        given.dims = topology->levels->dims;
+    if (!config_topology(tree)->fit((uint32_t)count->number.mantissa, given, &tree->grid, &misfit))
         config_error(loader, config_machine_value(tree, keys[misfit.key])->place, "%s: %s",
                      keys[misfit.key], misfit.text);
 }
@@ -231,7 +235,7 @@ static void check_algorithm_fits(struct config_loader *loader, const struct conf
     const bool by_machine = config_given(logical) && strcmp(logical->text, "none") == 0;
     char ringed[LIST_BYTES];
     if (by_machine && config_given(invariant) && invariant->number.mantissa != 0 &&
-        config_given(topology) && hw_topology_find(topology->text)->lines == HW_SIP_LINES_OPEN &&
+        config_given(topology) && config_topology(tree)->lines == HW_SIP_LINES_OPEN &&
         machine_count(tree, "system.sips.count") > 1)
         config_error(loader, invariant->place,
                      "rank_invariant: not offered on %s; legal on %s, or set it to false",
@@ -263,6 +267,24 @@ static void require_all(struct config_loader *loader, const struct config_tree *
     }
 }
 
+/* What is said of the access to slots means nothing without the rate. */
+static void check_slot_access(struct config_loader *loader, const struct config_tree *tree)
+{
+    static const char *const memories[] = {"tcm", "sram", "hbm"};
+    static const char *const keys[] = {"overhead_ns", "write_only"};
+    for (uint32_t i = 0; i < sizeof memories / sizeof *memories * 2; i++) {
+        char path[40], rate[40];
+        (void)snprintf(path, sizeof path, "slot_access.%s.%s", memories[i / 2], keys[i % 2]);
+        (void)snprintf(rate, sizeof rate, "slot_access.%s.bw_gbs", memories[i / 2]);
+        const struct config_value *const given = config_machine_value(tree, path);
+        const struct config_value *const beside = config_machine_value(tree, rate);
+        if (config_given(given) && !config_given(beside) && !beside->wrong)
+            config_error(loader, given->place,
+                         "%s: without %s slots have no cost of access; give both, or neither", path,
+                         rate);
+    }
+}
+
 void config_check_machine(struct config_loader *loader, struct config_tree *tree)
 {
     if (loader->errors->count == 0)
@@ -270,6 +292,7 @@ void config_check_machine(struct config_loader *loader, struct config_tree *tree
     config_rules_check_sips(loader, tree);
     check_address_limits(loader, tree);
     config_check_jitter(loader, tree);
+    check_slot_access(loader, tree);
     if (tree->chosen != NULL) {
         check_algorithm_fits(loader, tree);
         config_check_ranks(loader, tree);

@@ -11,6 +11,7 @@
 #include "collectives/config/ccl_config.h"
 #include "collectives/runtime/mapper.h"
 #include "collectives/topologies.h"
+#include "hw/route.h"
 #include "hw/topology/topology.h"
 
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
@@ -112,7 +113,10 @@ static const char *corner_name(uint32_t corner)
     KEY(COMPONENTS, "nodes.pe_math.clock_ghz", RATE, "clock of PE_MATH",                           \
         RANGE("0.001", "1000", "GHz"), TO_HW(HW_RATE, math_cycle)),                                \
         KEY(COMPONENTS, "nodes.pe_math.lanes", COUNT, "elements per cycle",                        \
-            RANGE("1", "65536", NULL), TO_HW(U32, math_lanes)),
+            RANGE("1", "65536", NULL), TO_HW(U32, math_lanes)),                                    \
+        KEY(COMPONENTS, "nodes.pe_math.free_operands", BOOL,                                       \
+            "its operands and results take no time in PE_FETCH_STORE", .flags = CONFIG_OPTIONAL,   \
+            TO_HW(BOOL, math_free_operands)),
 #define KEYS_OF_PE_GEMM                                                                            \
     KEY(COMPONENTS, "nodes.pe_gemm.clock_ghz", RATE, "clock of PE_GEMM",                           \
         RANGE("0.001", "1000", "GHz"), TO_HW(HW_RATE, gemm_cycle)),                                \
@@ -125,6 +129,21 @@ static const char *corner_name(uint32_t corner)
 #define KEYS_OF_PE_MMU                                                                             \
     KEY(COMPONENTS, "nodes.pe_mmu.page_kib", COUNT, "size of a page",                              \
         RANGE("1", "4194304", "KiB"), TO_HW(U64, mmu_page_bytes), .scale = 1024),
+
+/* A tile's write into its slot, and its read there, in one kind of memory. */
+#define SLOT_ACCESS(name, memory)                                                                  \
+    KEY(COMPONENTS, "slot_access." name ".overhead_ns", DECIMAL,                                   \
+        "of a tile's write into its slot, and again of its read", RANGE("0", "1000000000", "ns"),  \
+        .flags = CONFIG_OPTIONAL, SLOT_TO(PS, memory, overhead_ps)),                               \
+        KEY(COMPONENTS, "slot_access." name ".bw_gbs", RATE,                                       \
+            "rate of both; not given: no such cost", RANGE("0.001", "1000000", "GB/s"),            \
+            .flags = CONFIG_OPTIONAL, SLOT_TO(HW_RATE, memory, rate)),                             \
+        KEY(COMPONENTS, "slot_access." name ".write_only", BOOL, "the read costs nothing",         \
+            .flags = CONFIG_OPTIONAL, SLOT_TO(BOOL, memory, write_only))
+#define SLOT_TO(how, memory, part)                                                                 \
+    .store = CONFIG_STORE_##how, .offset = offsetof(struct hw_config, slot_access) +               \
+                                           (memory) * sizeof(struct hw_slot_access) +              \
+                                           offsetof(struct hw_slot_access, part)
 
 /* The rows of hw/blocks.h as keys. */
 #define OWN_KEYS_OF(KIND) KEYS_OF_##KIND
@@ -141,11 +160,13 @@ const struct config_key config_machine_keys[] = {
     /* topology.yaml */
     KEY(TOPOLOGY, "system.sips.count", COUNT, "number of SIPs", RANGE("1", "16384", NULL),
         TO_HW(U32, sip_count)),
-    KEY(TOPOLOGY, "system.sips.topology", CHOICE, "how SIPs are joined",
+    KEY(TOPOLOGY, "system.sips.topology", SIPS, "how SIPs are joined",
         CHOICES(hw_topology_name_at)),
-    KEY(TOPOLOGY, "system.sips.w", COUNT, "columns of a 2-D grid of SIPs",
-        RANGE("1", "16384", NULL), .flags = CONFIG_OPTIONAL),
-    KEY(TOPOLOGY, "system.sips.h", COUNT, "rows of a 2-D grid of SIPs", RANGE("1", "16384", NULL),
+    KEY(TOPOLOGY, "system.sips.w", COUNT, "columns of a grid of SIPs", RANGE("1", "16384", NULL),
+        .flags = CONFIG_OPTIONAL),
+    KEY(TOPOLOGY, "system.sips.h", COUNT, "rows of a grid of SIPs", RANGE("1", "16384", NULL),
+        .flags = CONFIG_OPTIONAL),
+    KEY(TOPOLOGY, "system.sips.d", COUNT, "layers of a 3-D grid of SIPs", RANGE("1", "16384", NULL),
         .flags = CONFIG_OPTIONAL),
     KEY(TOPOLOGY, "sip.cube_mesh.w", COUNT, "columns of cubes in a SIP", RANGE("1", "1024", NULL),
         TO_HW(U32, cube_w)),
@@ -172,8 +193,15 @@ const struct config_key config_machine_keys[] = {
         RANGE("0", "1000", "ns per mm")),
     KEY(COMPONENTS, "control_msg_bytes", COUNT, "size of a control message",
         RANGE("1", "65536", "bytes"), TO_HW(U32, control_msg_bytes)),
-    HW_NODES(NODE_KEYS) HW_LINKS(LINK_KEYS) KEY(
-        COMPONENTS, "jitter.seed", COUNT, "of all draws; 1 if not given",
+    KEY(COMPONENTS, "launch_together", BOOL,
+        "kernels of one batch of launches start at one instant", .flags = CONFIG_OPTIONAL,
+        TO_HW(BOOL, launch_together)),
+    KEY(COMPONENTS, "launch_static_ns", DECIMAL,
+        "at the start of each kernel, before its first call", RANGE("0", "1000000000", "ns"),
+        .flags = CONFIG_OPTIONAL, TO_HW(PS, launch_static_ps)),
+    HW_NODES(NODE_KEYS) HW_LINKS(LINK_KEYS) SLOT_ACCESS("tcm", HW_MEMORY_TCM),
+    SLOT_ACCESS("sram", HW_MEMORY_SRAM), SLOT_ACCESS("hbm", HW_MEMORY_HBM),
+    KEY(COMPONENTS, "jitter.seed", COUNT, "of all draws; 1 if not given",
         RANGE("0", "999999999999999999", NULL), .flags = CONFIG_OPTIONAL, TO_HW(U64, jitter_seed)),
     HW_NODES(NODE_JITTER_KEYS) HW_LINKS(LINK_JITTER_KEYS)};
 const uint32_t config_machine_key_count = COUNT_OF(config_machine_keys);
@@ -218,6 +246,8 @@ const struct config_key config_ccl_keys[] = {
         TO_CCL(BOOL, recv_blocks_on_credit)),
     KEY(CCL, "strict_validation", BOOL, "check that send and recv agree on type and shape",
         TO_CCL(BOOL, strict_validation)),
+    KEY(CCL, "whole_tensor", BOOL, "a tensor is one tile, whatever slot_size is",
+        .flags = CONFIG_OPTIONAL, TO_CCL(BOOL, whole_tensor)),
     KEY(CCL, "host_copy", CHOICE, "whether fills and maps take simulated time",
         CHOICES(host_copy_name), TO_CCL(ENUM, host_copy)),
     KEY(CCL, "world_size", COUNT, "ranks; not given: the number of SIPs",

@@ -13,6 +13,7 @@
 
 #include "collectives/config/input/decimal.h"
 #include "collectives/config/input/config_source.h"
+#include "collectives/config/input/levels.h"
 
 enum config_type {
     CONFIG_COUNT,   /* a whole number */
@@ -27,6 +28,7 @@ enum config_type {
     CONFIG_WEIGHTS, /* a list of two whole numbers */
     CONFIG_RANKS,   /* a list of whole numbers, one per rank */
     CONFIG_PLACE,   /* s, s.c or s.c.p: a SIP, a cube, a PE */
+    CONFIG_SIPS,    /* one of `choice`, or a list of levels, which is the choice `levels` */
 };
 
 /* How a value becomes a field. CONFIG_STORE_HAND: config_fill.c does it, with other values. */
@@ -74,6 +76,7 @@ struct config_value {
     uint32_t
         list_count; /* CONFIG_ROOT: 2 if x,y; CONFIG_PLACE: its parts; CONFIG_RANKS: of ranks */
     const uint16_t *ranks;
+    const struct levels *levels; /* CONFIG_SIPS: NULL unless it is a list */
     bool wrong; /* given and refused: then not given, and no rule complains of that */
 };
 

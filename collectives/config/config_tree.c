@@ -36,3 +36,9 @@ const struct config_value *config_parameter_value(const struct config_algorithm 
                 return &own->value;
     return NULL;
 }
+
+const struct hw_topology_ops *config_topology(const struct config_tree *tree)
+{
+    const struct config_value *const value = config_machine_value(tree, "system.sips.topology");
+    return config_given(value) ? hw_topology_at((uint32_t)value->number.mantissa) : NULL;
+}

@@ -54,5 +54,7 @@ const struct config_value *config_ccl_value(const struct config_tree *tree,
 const struct config_value *config_parameter_value(const struct config_algorithm *entry,
                                                   const char *name);
 const struct config_value *config_machine_value(const struct config_tree *tree, const char *path);
+/* The topology of the SIPs; NULL: not given. */
+const struct hw_topology_ops *config_topology(const struct config_tree *tree);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "collectives/config/ccl_config.h"
 #include "collectives/config/input/text.h"
+#include "hw/topology/topology.h"
 
 #define LEGAL_BYTES 400u
 #define PLACES_MAX  9u
@@ -29,9 +30,13 @@ static void config_value_append(char *buf, size_t size, const char *text)
     snprintf(buf + used, size - used, "%s", text);
 }
 
+static bool is_levels(const char *name) { return strcmp(name, hw_levels.name) == 0; }
+
 static void append_choices(const struct config_key *key, char *buf, size_t size)
 {
     for (uint32_t i = 0; key->choice != NULL && key->choice(i) != NULL; i++) {
+        if (key->type == CONFIG_SIPS && is_levels(key->choice(i)))
+            continue; /* written as a list */
         config_value_append(buf, size, i == 0 ? "" : ", ");
         config_value_append(buf, size, key->choice(i));
     }
@@ -79,6 +84,11 @@ const char *config_legal(const struct config_key *key, char *buf, size_t size)
     case CONFIG_RANKS:
         snprintf(buf, size, "a list of at most %u whole numbers from %s to %s, one per rank",
                  CCL_RANKS_MAX, key->min, key->max);
+        break;
+    case CONFIG_SIPS:
+        snprintf(buf, size, "one of ");
+        append_choices(key, buf, size);
+        config_value_append(buf, size, ", or a list of levels such as " LEVELS_EXAMPLE);
         break;
     case CONFIG_PLACE:
         snprintf(buf, size, "a place: sip, sip.cube or sip.cube.pe, as in 0.5.0");
@@ -203,6 +213,24 @@ static bool read_choice(const struct reader *reader, const struct config_node *n
         return reject_choice(reader, node);
     value->number = (struct decimal){.mantissa = choice};
     return store_text(reader, value, reader->key->choice((uint32_t)choice));
+}
+
+/* A topology by its name, or a list of levels. */
+static bool read_sips(const struct reader *reader, const struct config_node *node,
+                      struct config_value *value)
+{
+    if (node->kind != CONFIG_SEQUENCE)
+        return is_text(node, hw_levels.name) ? config_value_reject(reader, node, "")
+                                             : read_choice(reader, node, value);
+    value->levels = levels_read(reader->loader, reader->path, node);
+    if (value->levels == NULL)
+        return false;
+    uint32_t choice = 0;
+    while (!is_levels(reader->key->choice(choice)))
+        choice++;
+    value->number = (struct decimal){.mantissa = choice};
+    value->text = value->levels->text;
+    return true;
 }
 
 static bool config_value_is_name(const char *text, size_t bytes)
@@ -421,6 +449,8 @@ static bool read_any(const struct reader *reader, const struct config_node *node
         return read_ranks(reader, node, value);
     case CONFIG_PLACE:
         return config_value_read_place(reader, node, value);
+    case CONFIG_SIPS:
+        return read_sips(reader, node, value);
     }
     return false;
 }

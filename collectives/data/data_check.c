@@ -17,9 +17,9 @@
 
 static const char *kind_name(uint8_t kind)
 {
-    static const char *const name[] = {"?",           "send", "recv", "load",     "store",
-                                       "copy",        "math", "put",  "land",     "notify",
-                                       "wait_notify", "cast", "gemm", "store_to", "stored"};
+    static const char *const name[] = {
+        "?",      "send",        "recv", "load", "store",    "copy",   "math", "put",      "land",
+        "notify", "wait_notify", "cast", "gemm", "store_to", "stored", "lent", "load_from"};
     return kind < sizeof name / sizeof name[0] ? name[kind] : "?";
 }
 
@@ -144,12 +144,15 @@ static int check_recv(const struct data_site *site, const struct lp_op *op, stru
     return op->dst.space == LP_SPACE_NONE ? CW_OK : check_destination(site, op, op->bytes, error);
 }
 
-/* Why there is no such put or store. */
+/* Why there is no such put, store or loan. */
 static int not_there(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
     struct data_pass *const pass = site->pass;
     if (op->kind == LP_OP_STORED)
         return data_impossible(pass, op, error, "PE index %u has stored nothing here (%u)",
+                               op->peer, op->seq);
+    if (op->kind == LP_OP_LOAD_FROM)
+        return data_impossible(pass, op, error, "PE index %u has lent nothing for it (%u)",
                                op->peer, op->seq);
     const struct tile_name name = {op->peer, op->seq, DATA_PUTS_DIR};
     const bool made = tiles_was_numbered(&pass->cubes[op->peer / pass->pes].tiles, name);
@@ -164,9 +167,12 @@ static int check_land(const struct data_site *site, const struct lp_op *op, stru
         return not_there(site, op, error);
     if (op->bytes != put->op.bytes)
         return data_impossible(site->pass, op, error, "%s %u of PE index %u has %u bytes",
-                               op->kind == LP_OP_LAND ? "put" : "store", op->seq, op->peer,
-                               put->op.bytes);
-    const int code = op->math ? check_elements(site, op, true, error) : CW_OK;
+                               op->kind == LP_OP_LAND     ? "put"
+                               : op->kind == LP_OP_STORED ? "store"
+                                                          : "loan",
+                               op->seq, op->peer, put->op.bytes);
+    const int code =
+        op->kind == LP_OP_LAND && op->math ? check_elements(site, op, true, error) : CW_OK;
     return code ? code : check_destination(site, op, op->bytes, error);
 }
 
@@ -220,7 +226,7 @@ static int check_gemm(const struct data_site *site, const struct lp_op *op, stru
 static bool has_peer(const struct lp_op *op)
 {
     return lp_op_is_tile(op) || (op->kind >= LP_OP_PUT && op->kind <= LP_OP_WAIT_NOTIFY) ||
-           op->kind == LP_OP_STORE_TO || op->kind == LP_OP_STORED;
+           (op->kind >= LP_OP_STORE_TO && op->kind <= LP_OP_LOAD_FROM);
 }
 
 int data_check(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
@@ -252,7 +258,10 @@ int data_check(const struct data_site *site, const struct lp_op *op, struct cw_e
         return code ? code : check_source(site, op, op->bytes, error);
     case LP_OP_LAND:
     case LP_OP_STORED:
+    case LP_OP_LOAD_FROM:
         return check_land(site, op, error);
+    case LP_OP_LENT:
+        return check_source(site, op, op->bytes, error);
     case LP_OP_NOTIFY:
     case LP_OP_WAIT_NOTIFY:
         return CW_OK;

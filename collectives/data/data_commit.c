@@ -76,6 +76,7 @@ static bool is_ready_now(const struct data_site *site, const struct lp_op *op)
         return has_come(site, op->pe, op->seq, op->dir);
     case LP_OP_LAND:
     case LP_OP_STORED:
+    case LP_OP_LOAD_FROM:
         return data_parcel_find(site, op) != NULL;
     default:
         return operand_has_come(site, op, &op->a) &&

@@ -30,7 +30,7 @@ struct op_log;
 struct data_cube {
     _Alignas(64) struct sparse_memory memory;
     struct tile_queues tiles;
-    void *puts; /* JudyL: puts and raw stores under way to this cube (data_parcel.h) */
+    void *puts; /* JudyL: puts, raw stores, lent values under way to this cube (data_parcel.h) */
     struct data_waiting *first, *last; /* records that wait, in the order of the LP */
     bool listed; /* in a worker's list, or on its way to one (data_commit.c) */
     bool failed; /* no further record is executed */

@@ -1,7 +1,7 @@
 /*
- * data_parcel.c: see data_parcel.h. Puts and raw stores that have come wait in a JudyL array for
- * the record of their landing. Several raw stores of one name may be there, since a PE uses the
- * name again when the store before it is in its memory: they land in their order.
+ * data_parcel.c: see data_parcel.h. Puts, raw stores and lent values that have come wait in a JudyL
+ * array for the record of their landing. Several raw stores of one name may be there, since a PE
+ * uses the name again when the store before it is in its memory: they land in their order.
  */
 #include "collectives/data/data_parcel.h"
 
@@ -23,15 +23,25 @@ void data_note_failure(struct data_worker *worker, const struct cw_event *event,
     memcpy(&failure->event, event, offsetof(struct cw_event, payload) + event->payload_bytes);
 }
 
-/* PE indices have 30 bits. */
-static Word_t parcel_key(uint32_t from, uint32_t seq, bool store)
+/*
+ * A name that is unique in the receiving cube. PE indices have 30 bits. A put and a raw store are
+ * named by the sender and its number. A lent value is named by lender, loading PE, and that PE's
+ * number, which may be in use for the next lender's value by the time this one has come. `to` has
+ * 24 of its bits there: enough to tell the PEs of one cube apart.
+ */
+static Word_t parcel_key(uint8_t kind, uint32_t from, uint32_t to, uint32_t seq)
 {
-    return (Word_t)store << 63 | (Word_t)from << 32 | seq;
+    const Word_t sender = (Word_t)from << 32;
+    if (kind == LP_OP_PUT || kind == LP_OP_LAND)
+        return sender | seq;
+    if (kind == LP_OP_STORE_TO || kind == LP_OP_STORED)
+        return (Word_t)1 << 63 | sender | seq;
+    return (Word_t)1 << 62 | sender | (uint32_t)(to << 8) | (seq & 255);
 }
 
 static Word_t landing_key(const struct lp_op *op)
 {
-    return parcel_key(op->peer, op->seq, op->kind == LP_OP_STORED);
+    return parcel_key(op->kind, op->peer, op->pe, op->seq);
 }
 
 /* ---- delivery -------------------------------------------------------------------------------- */
@@ -67,7 +77,8 @@ static int deliver_tile(const struct data_site *site, struct data_parcel *parcel
 static int deliver_put(const struct data_site *site, struct data_parcel *parcel,
                        struct cw_error *error)
 {
-    const Word_t key = parcel_key(parcel->op.pe, parcel->op.seq, parcel->op.kind == LP_OP_STORE_TO);
+    const struct lp_op *const op = &parcel->op;
+    const Word_t key = parcel_key(op->kind, op->pe, op->peer, op->seq);
     void **value = JudyLIns(&site->cube->puts, key, PJE0);
     if (!value || value == PPJERR) {
         tile_buffer_release(parcel->buffer, &site->worker->pool);

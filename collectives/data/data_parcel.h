@@ -1,8 +1,8 @@
 /*
- * data_parcel.h: values on their way to another cube: a sent tile, a put, a raw store. A parcel
- * holds the immutable buffer and the record that bound the value. If the receiving cube belongs to
- * the sending worker, the parcel is delivered at once. Otherwise it goes into the cube's inbox,
- * and the worker that owns the cube takes it when a record there needs it.
+ * data_parcel.h: values on their way to another cube: a sent tile, a put, a raw store, a lent
+ * value. A parcel holds the immutable buffer and the record that bound the value. If the receiving
+ * cube belongs to the sending worker, the parcel is delivered at once. Otherwise it goes into the
+ * cube's inbox, and the worker that owns the cube takes it when a record there needs it.
  *
  * I-PARCEL-1: the parcels of one sending cube to one receiving cube are delivered in the order of
  * the sender's records, each once. Proof:
@@ -22,8 +22,8 @@ struct data_parcel {
     struct sync_node node; /* in an inbox */
     struct tile_buffer *buffer;
     struct data_parcel
-        *behind;           /* of the same name, later; of a put or a store that was delivered */
-    struct lp_op op;       /* SEND, PUT or STORE_TO */
+        *behind;     /* of the same name, later; of a put, a store or a loan that was delivered */
+    struct lp_op op; /* SEND, PUT, STORE_TO or LENT */
     struct cw_event event; /* that emitted it, if the site names one */
 };
 
@@ -34,7 +34,7 @@ int data_parcel_send(const struct data_site *site, const struct lp_op *op,
 /* Takes the inbox of the site's cube. Returns whether there was anything. */
 bool data_parcels_take(const struct data_site *site);
 
-/* The put or raw store that a LAND or STORED record names; NULL: it has not come. */
+/* The value that a LAND, STORED or LOAD_FROM record names; NULL: it has not come. */
 const struct data_parcel *data_parcel_find(const struct data_site *site, const struct lp_op *op);
 /* It has landed. */
 void data_parcel_drop(const struct data_site *site, const struct lp_op *op);

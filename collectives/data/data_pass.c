@@ -118,7 +118,7 @@ void data_pass_log(struct data_pass *pass, struct op_log *log) { pass->log = log
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* Binds the value of the source and sends it on: a tile, a put or a raw store. */
+/* Binds the value of the source and sends it on: a tile, a put, a raw store or a loan. */
 static int apply_value(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
     struct data_pass *const pass = site->pass;
@@ -255,8 +255,8 @@ static int apply_land(const struct data_site *site, const struct lp_op *op, stru
     const uint64_t dst = data_operand_address(site->pass, op->pe, &op->dst);
     const struct source old = {.address = dst};
     const struct source value = {.bytes = data_parcel_find(site, op)->buffer->bytes};
-    const bool done =
-        op->math ? math_all(site, op, dst, &old, &value) : copy_all(site, dst, &value, op->bytes);
+    const bool done = op->kind == LP_OP_LAND && op->math ? math_all(site, op, dst, &old, &value)
+                                                         : copy_all(site, dst, &value, op->bytes);
     if (!done)
         return data_out_of_storage(site->pass, error);
     data_parcel_drop(site, op);
@@ -270,6 +270,7 @@ static int apply_checked(const struct data_site *site, const struct lp_op *op,
     case LP_OP_SEND:
     case LP_OP_PUT:
     case LP_OP_STORE_TO:
+    case LP_OP_LENT:
         return apply_value(site, op, error);
     case LP_OP_RECV:
         return apply_recv(site, op, error);
@@ -277,6 +278,7 @@ static int apply_checked(const struct data_site *site, const struct lp_op *op,
         return apply_math(site, op, error);
     case LP_OP_LAND:
     case LP_OP_STORED:
+    case LP_OP_LOAD_FROM:
         return apply_land(site, op, error);
     case LP_OP_CAST:
         return data_apply_cast(site, op, error);

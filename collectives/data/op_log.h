@@ -21,7 +21,8 @@
  * dst: u space + 8 * flags; if that is not 0, u dir and u at. Of a send and a receive (kinds 1 and
  * 2) the tile's shape stands in b's place: u number of dimensions (1 to 3; 0: not said), u the
  * first, u the second (of one dimension: 0); the third has the other elements. a of a receive is
- * its slot, peer its sender, peer_dir the direction there
+ * its slot, peer its sender, peer_dir the direction there. A reader refuses kinds that it does not
+ * know, so the format's version stays when a kind is added
  *
  *   64     the kernels of a PE have ended: u pe
  *

@@ -17,7 +17,7 @@
 #define INPUT_BYTES      ((size_t)1 << 17)
 #define CONTENT_BYTES    ((size_t)1 << 18)
 #define WINDOW_LOG_MAX   23 /* 8 MiB; the writer's is 2 MiB */
-#define OP_KINDS         "1 to 14, 64 to 67, 127"
+#define OP_KINDS         "1 to 16, 64 to 67, 127"
 #define PES_MAX          (UINT64_C(1) << 30)
 #define MEMORY_BYTES_MAX (UINT64_C(1) << 32)
 
@@ -393,7 +393,7 @@ int op_log_next(struct op_log_reader *reader, struct op_log_record *record, stru
     if (record->kind == OP_LOG_TRAILER)
         return read_trailer(reader, &cursor, record, error);
     record->op = (struct lp_op){.kind = (uint8_t)record->kind};
-    if (record->kind >= 1 && record->kind <= LP_OP_STORED)
+    if (record->kind >= 1 && record->kind <= LP_OP_LOAD_FROM)
         read_op(reader, &cursor, &record->op);
     else if (record->kind >= OP_LOG_KERNEL_ENDED && record->kind <= OP_LOG_WRITE)
         read_host(&cursor, record);

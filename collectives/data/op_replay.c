@@ -27,7 +27,9 @@ static const char *const kind_name[] = {[LP_OP_SEND] = "ipcq_send",
                                         [LP_OP_WAIT_NOTIFY] = "wait_notify",
                                         [LP_OP_GEMM] = "gemm",
                                         [LP_OP_STORE_TO] = "store_to",
-                                        [LP_OP_STORED] = "stored"};
+                                        [LP_OP_STORED] = "stored",
+                                        [LP_OP_LENT] = "lent",
+                                        [LP_OP_LOAD_FROM] = "load_from"};
 
 const char *op_log_kind_name(uint32_t kind)
 {
@@ -77,6 +79,8 @@ static void list_op(FILE *out, const struct hw_config *hw, const struct lp_op *o
 {
     const bool tile = op->kind == LP_OP_SEND || op->kind == LP_OP_RECV;
     const bool notify = op->kind == LP_OP_NOTIFY || op->kind == LP_OP_WAIT_NOTIFY;
+    const bool peer = tile || notify || op->kind == LP_OP_PUT || op->kind == LP_OP_LAND ||
+                      (op->kind >= LP_OP_STORE_TO && op->kind <= LP_OP_LOAD_FROM);
     fprintf(out, "%s %" PRId64 " %" PRId64, op_log_kind_name(op->kind), op->t_start_ps,
             op->t_end_ps);
     list_pe(out, hw, "pe", op->pe);
@@ -93,11 +97,9 @@ static void list_op(FILE *out, const struct hw_config *hw, const struct lp_op *o
         fprintf(out, " tag %u", op->dir);
     if (op->kind == LP_OP_GEMM)
         fprintf(out, " rows %u inner %u", op->seq, op->peer);
-    else if (tile || notify || op->kind == LP_OP_PUT || op->kind == LP_OP_LAND ||
-             op->kind == LP_OP_STORE_TO || op->kind == LP_OP_STORED)
+    else if (peer)
         fprintf(out, " seq %u", op->seq);
-    if (tile || notify || op->kind == LP_OP_PUT || op->kind == LP_OP_LAND ||
-        op->kind == LP_OP_STORE_TO || op->kind == LP_OP_STORED)
+    if (peer)
         list_pe(out, hw, "peer", op->peer);
     if (tile)
         list_shape(out, op);

@@ -11,6 +11,7 @@
 #include "collectives/runtime/dist_internal.h"
 #include "collectives/runtime/dist_scratch.h"
 #include "collectives/runtime/host_copy.h"
+#include "collectives/runtime/schedule_buffers.h"
 #include "collectives/schedule/schedule_program.h"
 
 /* The tensor whose shards the kernels are launched on; NULL: a barrier has none. */
@@ -62,10 +63,11 @@ static uint32_t launched_pes(const struct dist *dist, const struct ccl_algorithm
     uint32_t count = 0;
     for (uint32_t cube = 0; cube < hw_cubes(call->hw); cube++)
         for (uint32_t pe = 0; pe < hw_pes(call->hw); pe++) {
-            const bool runs = by_shards ? has_shard(shards, cube, pe)
-                              : algorithm->takes_part != NULL
-                                  ? algorithm->takes_part(call, cube, pe)
-                                  : cube == 0 && pe == 0;
+            const bool runs =
+                by_shards ? has_shard(shards, cube, pe)
+                : algorithm->takes_part != NULL
+                    ? algorithm->takes_part(call, cube, pe)
+                    : cube * hw_pes(call->hw) + pe == ccl_pe_of(&call->ccl->ranks, call->rank);
             if (runs)
                 out[count++] = hw_pe_index(call->hw, (struct hw_place){sip, cube, pe});
         }
@@ -204,7 +206,7 @@ static bool has_new_result(const struct dist *dist, uint32_t rank)
 static int check_written(const struct dist *dist, const struct ccl_algorithm *algorithm,
                          struct cw_error *error)
 {
-    if (!plugin_is_path(dist->options.config->ccl.module) ||
+    if (!plugin_is_path(dist->options.config->ccl.module) || algorithm->schedule != NULL ||
         algorithm != install_plan_of(dist->plans, 0).algorithm)
         return CW_OK;
     for (uint32_t rank = 0; rank < dist->world_size; rank++) {
@@ -279,6 +281,8 @@ int dist_drain_collective(void *arg, struct cw_error *error)
     if (code == CW_OK)
         code = dist_take_scratch(dist, algorithm, &call, error);
     if (code == CW_OK)
+        code = dist_fill_buffers(dist, algorithm, error);
+    if (code == CW_OK)
         code = dist_drain_copies(dist, error);
     if (code == CW_OK)
         code = dist_begin_launch(dist, kernel_of_call(algorithm, first), error);
@@ -288,6 +292,8 @@ int dist_drain_collective(void *arg, struct cw_error *error)
         code = dist_drain(dist, error);
     if (code == CW_OK)
         code = check_written(dist, algorithm, error);
+    if (code == CW_OK)
+        code = dist_take_results(dist, algorithm, error);
     struct cw_error late;
     const int given = dist_give_scratch(dist, &late);
     if (code == CW_OK && given != CW_OK) {
@@ -355,12 +361,15 @@ static int check_tensor_sip(const struct dist *dist, uint32_t rank, struct cw_er
                         rank, tensor->sip, sip, sip);
 }
 
-/* Each shard goes a lane of its own, so its PE must have queues to other SIPs. */
+/* Each shard goes a lane of its own, so its PE must have queues to other SIPs. A rank that is a PE
+ * has its queues there, and its tensors too. */
 static int check_lanes(const struct dist *dist, uint32_t rank, struct cw_error *error)
 {
     const struct tensor *tensor = launch_tensor(&dist->submissions[rank]);
     const bool logical = install_plans_wiring(dist->plans) != NULL;
     const bool pe0 = dist->options.config->ccl.wiring == CCL_WIRING_PE0;
+    if (dist->options.config->ccl.ranks.per_sip > 0)
+        return CW_OK;
     for (uint32_t i = 0; tensor != NULL && i < tensor->shard_count; i++) {
         const struct tensor_shard *shard = &tensor->shard[i];
         if ((shard->pe == 0 || (!logical && !pe0)) && (shard->cube == 0 || !logical))
@@ -415,6 +424,8 @@ static int submit(void *arg, struct cw_error *error)
     int code = check_tensor_sip(dist, handover->rank, error);
     if (code == CW_OK)
         code = check_same(dist, &call, error);
+    if (code == CW_OK && handover->submission.operands != NULL)
+        code = dist_check_product(dist->options.config, error);
     if (code != CW_OK || call.collective == CCL_MATMUL)
         return code;
     return check_call(dist, &call, error);

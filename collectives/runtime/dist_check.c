@@ -41,15 +41,11 @@ static int check_mapper(const struct config *config, const struct ccl_call *call
     return ccl_mapper_check(config->ccl.mapper, configured, call->hw, refusal);
 }
 
-/* Where ranks are PEs, the configured algorithm alone goes by the queues that join them. */
+/* Where ranks are PEs, an algorithm goes by the queues that join them. */
 static int check_ranks_are_pes(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
                                struct ccl_refusal *refusal)
 {
-    struct cw_error ignored;
-    if (call->ccl->ranks.per_sip == 0 ||
-        (algorithm == ccl_algorithm_load(call->ccl->module, &ignored) &&
-         algorithm->machine.peers == NULL && !algorithm->machine.lanes &&
-         algorithm->machine.relay == CCL_RELAY_NONE))
+    if (call->ccl->ranks.per_sip == 0 || ccl_goes_by_queues(algorithm))
         return CW_OK;
     (void)ccl_refuse(refusal, "defaults.mapper",
                      "%s goes by SIPs, and with the mapper " CCL_RANK_PER_PE " ranks are PEs",
@@ -193,6 +189,17 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
     if (check_tcm_room(config, algorithm, call, &refusal) != CW_OK)
         return report_refusal(config, &refusal, algorithm, &named, error);
     return CW_OK;
+}
+
+int dist_check_product(const struct config *config, struct cw_error *error)
+{
+    if (config->ccl.ranks.per_sip == 0)
+        return CW_OK;
+    (void)cw_error_set(error, CW_USAGE,
+                       "a matrix product goes by SIPs, and with the mapper " CCL_RANK_PER_PE
+                       " ranks are PEs; use the mapper leader_only and at most %u ranks",
+                       config->hw.sip_count);
+    return dist_refuse(config, "defaults.mapper", error);
 }
 
 int dist_check_rings(const struct config *config, const struct lp_wiring *wiring,

@@ -118,7 +118,8 @@ struct lp_config dist_queue_config(const struct ccl_config *ccl)
                               .credit_fabric = ccl->credit_return_mode == CCL_CREDIT_FABRIC,
                               .fairness_strict = ccl->recv_fairness == CCL_FAIRNESS_STRICT,
                               .n_slots = ccl->n_slots,
-                              .slot_bytes = ccl->slot_bytes,
+                              .slot_bytes = ccl_tile_bytes(ccl),
+                              .slot_stride = ccl->slot_bytes,
                               .credit_bytes = ccl->credit_bytes,
                               .vc_chunk_bytes = ccl->vc_chunk_bytes,
                               .vc_weight = {ccl->vc_weight[0], ccl->vc_weight[1]}};
@@ -453,6 +454,13 @@ struct data_pass *dist_data(struct dist *dist)
 }
 uint32_t dist_world_size_of(const struct dist *dist) { return dist->world_size; }
 struct dp_policy dist_policy(const struct dist *dist) { return install_plan_policy(dist->plans); }
+
+uint32_t dist_parts(const struct dist *dist)
+{
+    const struct schedule_program *const program =
+        dist->plans != NULL ? install_plans_program(dist->plans) : NULL;
+    return program != NULL ? program->lanes : 0;
+}
 
 /* ---- for workers ----------------------------------------------------------------------------- */
 

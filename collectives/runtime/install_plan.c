@@ -41,7 +41,7 @@ static int neighbours(void *arg, uint32_t sip, struct lp_neighbours *out, struct
     const struct ccl_ranks *ranks = &plans->config->ranks;
     const uint32_t rank = ranks->per_sip > 0 ? sip : ccl_rank_on(ranks, sip);
     (void)error;
-    logical_neighbours_of(plans->algorithm, &plans->logical, rank, out);
+    logical_neighbours_of(plans->algorithm, &plans->logical, plans->config->parameter, rank, out);
     for (uint32_t i = 0; i < out->count && i < HW_DIRS_MAX; i++)
         if (out->at[i].rank < plans->world_size && ranks->per_sip == 0)
             out->at[i].rank = ccl_sip_of(ranks, out->at[i].rank);

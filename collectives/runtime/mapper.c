@@ -61,11 +61,11 @@ static bool is_among(const struct hw_config *hw, enum ccl_mappers mapper, uint32
     return false;
 }
 
-/* Ranks may be PEs: the kernel needs the queues between them alone (dist_check.c). */
-static bool goes_by_queues(const struct ccl_algorithm *algorithm)
+bool ccl_goes_by_queues(const struct ccl_algorithm *algorithm)
 {
-    return algorithm->machine.peers == NULL && algorithm->machine.relay == CCL_RELAY_NONE &&
-           !algorithm->machine.lanes;
+    return algorithm->machine.peers == NULL &&
+           (algorithm->machine.mappers == 0 ||
+            (algorithm->machine.mappers & CCL_MAPPER_LEADER_ONLY) != 0);
 }
 
 int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
@@ -82,7 +82,7 @@ int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
     (void)ccl_legal(refusal, "legal:");
     for (size_t i = 0; i < MAPPERS; i++)
         if ((algorithm->machine.mappers & mappers[i].member) != 0 &&
-            (mappers[i].map != rank_per_pe || goes_by_queues(algorithm)))
+            (mappers[i].map != rank_per_pe || ccl_goes_by_queues(algorithm)))
             (void)ccl_legal(refusal, " %s,", mappers[i].name);
     return ccl_legal(refusal, " ./file.so:symbol");
 }

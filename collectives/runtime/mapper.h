@@ -9,6 +9,9 @@
 #include "collectives/runtime/tensor.h"
 #include "hw/structure.h"
 
+struct ccl_algorithm;
+struct ccl_refusal;
+
 /* The PE of the rank's SIP takes part. */
 typedef bool (*ccl_mapper_fn)(const struct hw_config *hw, uint32_t rank, uint32_t cube,
                               uint32_t pe);
@@ -22,9 +25,10 @@ ccl_mapper_fn ccl_mapper_find(const char *name, struct cw_error *error);
 const char *ccl_mapper_name_at(uint32_t number);
 const char *ccl_validator_name_at(uint32_t number);
 
+/* The kernel needs one PE of each rank and the queues between them alone, so ranks may be PEs. */
+bool ccl_goes_by_queues(const struct ccl_algorithm *algorithm);
+
 /* Refuses a built-in mapper whose PEs the algorithm's kernel cannot run on: CW_OK, or CW_USAGE. */
-struct ccl_algorithm;
-struct ccl_refusal;
 int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
                      const struct hw_config *hw, struct ccl_refusal *refusal);
 

@@ -1,5 +1,5 @@
 /*
- * schedule.c: what every schedule has (schedule.h): names, spans, its memory.
+ * schedule.c: names, spans and memory of any schedule (schedule.h).
  */
 #include "collectives/schedule/schedule.h"
 

@@ -4,11 +4,6 @@
  */
 #include "collectives/schedule/schedule_kernel.h"
 
-#include <stdlib.h> /* TEMP */
-#define tl_load_from(...)       abort()
-#define tl_load_from_async(...) abort()
-#define tl_store_to_async(...)  abort()
-
 enum {
     OPERANDS = 4, /* tiles in TCM that have been loaded, and one behind them: the result of add */
     AHEAD = 2,    /* loads that may be under way before they are needed */
@@ -106,29 +101,36 @@ static uint64_t offset_at(const struct tl *tl, const struct schedule_frame *f,
 struct base {
     uint64_t va, pa;
 };
+static struct base moved_by(struct base base, uint64_t bytes)
+{
+    return (struct base){base.va + bytes, base.pa + bytes};
+}
 static struct base base_of(const struct tl *tl, enum schedule_buffer buffer)
 {
     const struct tl_args *const args = tl_args(tl);
-    const struct schedule *const s = program_of(tl)->schedule;
-    const struct base shard = {is_home(tl) ? tl_shard(tl) : 0, args->tensor_pa};
+    const struct schedule_program *const p = program_of(tl);
+    const struct base shard = {is_home(tl) ? tl_shard(tl) : 0, args->tensor_pa},
+                      scratch = {args->region[1].va, args->region[1].pa};
     const bool own_output = args->region[0].bytes > 0;
     const struct base output =
         own_output ? (struct base){args->region[0].va, args->region[0].pa} : shard;
+    const uint32_t itemsize = tl_itemsize((enum lp_dtype)args->dtype);
+    const uint64_t block = args->rank * program_block_elems(p, args->n_elem) * itemsize;
     if (buffer == SCHEDULE_SCRATCH)
-        return (struct base){args->region[1].va, args->region[1].pa};
-    if (!s->in_place || !own_output)
+        return scratch;
+    switch (schedule_program_layout(p)) {
+    case PROGRAM_APART:
+        if (buffer == SCHEDULE_INPUT && !own_output)
+            return moved_by(scratch, args->region[1].bytes - args->n_elem * itemsize);
         return buffer == SCHEDULE_INPUT ? shard : output;
-    /* of an all-gather the input is the rank's block of the output; of a reduce-scatter, and of an
-     * all-to-all, the output is in the input */
-    const struct schedule_program *const p = program_of(tl);
-    const uint64_t block =
-        args->rank * program_block_elems(p, args->n_elem) * tl_itemsize((enum lp_dtype)args->dtype);
-    struct base base = p->blocks[SCHEDULE_OUTPUT] > p->blocks[SCHEDULE_INPUT] ? output : shard;
-    if ((buffer == SCHEDULE_INPUT) == (p->blocks[SCHEDULE_OUTPUT] > p->blocks[SCHEDULE_INPUT])) {
-        base.va += block;
-        base.pa += block;
+    case PROGRAM_SAME:
+        return output;
+    case PROGRAM_INPUT_INSIDE:
+        return moved_by(output, buffer == SCHEDULE_INPUT ? block : 0);
+    case PROGRAM_OUTPUT_INSIDE:
+        return moved_by(shard, buffer == SCHEDULE_OUTPUT ? block : 0);
     }
-    return base;
+    return shard; /* LCOV: all cases return */
 }
 
 static uint32_t operand_tcm(const struct tl *tl, uint32_t number)
@@ -140,7 +142,7 @@ static uint32_t other_tcm(const struct tl *tl) { return (OPERANDS + 1) * tl_slot
 
 uint64_t schedule_tcm_bytes(const struct ccl_call *call)
 {
-    return (uint64_t)(OPERANDS + 2) * call->ccl->slot_bytes;
+    return (uint64_t)(OPERANDS + 2) * ccl_tile_bytes(call->ccl);
 }
 
 /* ---- loads and stores ------------------------------------------------------------------------ */

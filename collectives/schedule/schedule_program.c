@@ -1,35 +1,27 @@
 /*
  * schedule_program.c: lays a schedule on a machine (schedule_program.h). On the host, one thread.
  *
- * 1. Links: the messages from a rank to a rank on a channel join two threads.
- * 2. Matching: the k-th message of a link is received by the k-th receive of it, so each receiving
- *    step knows its sending step without anything being carried out.
- * 3. Sizes: the last chunks of a block may be short. A value is as long as the chunk of the input
- *    that it came from, wherever it is kept; carrying out the steps abstractly tells which.
- * 4. Notifications, and the tiles of a step (schedule_tiles.h).
+ * 1. Links: the messages between two threads go over one queue each way. The graph of steps knows
+ *    the step at the other end of each message (schedule_graph.h).
+ * 2. Sizes: the last chunks of a block may be short. A value is as long as the chunk of the input
+ *    that it came from, wherever it is kept. Going through all steps in their order tells which.
+ * 3. Notifications, early loads, and the tiles of a step (schedule_rings.h).
  */
 #include "collectives/schedule/schedule_program.h"
 
-#include <Judy.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/schedule/schedule_tiles.h"
-
-/* The step that sends the message that a step receives. */
-struct message_source {
-    uint32_t rank, step; /* in the rank; UINT32_MAX: it receives none */
-};
+#include "collectives/schedule/schedule_rings.h"
+#include "collectives/schedule/schedule_values.h"
 
 /* While a program is made. */
 struct laying {
     const struct schedule *schedule;
+    const struct schedule_graph *graph;
     struct schedule_program *program;
     struct cw_error *error;
-    Pvoid_t ends;                  /* JudyL: end_of_queue() -> the thread there, + 1 */
-    struct message_source *source; /* [all steps] of those that receive */
-    uint32_t *rank_step;           /* [rank]: steps of the ranks before it */
 };
 
 static int laying_no_memory(struct laying *l)
@@ -38,57 +30,6 @@ static int laying_no_memory(struct laying *l)
 }
 
 /* ---- links ----------------------------------------------------------------------------------- */
-
-/* The end at `rank` of the queue between it and `peer` on a channel, where it sends or receives. */
-static Word_t end_of_queue(const struct schedule *s, uint32_t rank, uint32_t peer, uint32_t channel,
-                           bool sends)
-{
-    return (((Word_t)rank * s->rank_count + peer) * 256 + channel) * 2 + sends;
-}
-
-/* The word of a key, 0 where it is new. NULL: out of memory. */
-static Word_t *word_of(Pvoid_t *map, Word_t key)
-{
-    void **const at = JudyLIns(map, key, PJE0);
-    return at == NULL || at == PPJERR ? NULL : (Word_t *)at;
-}
-
-static bool note_end(struct laying *l, uint32_t rank, uint32_t thread, uint32_t peer,
-                     uint32_t channel, bool sends)
-{
-    Word_t *const at = word_of(&l->ends, end_of_queue(l->schedule, rank, peer, channel, sends));
-    if (at != NULL)
-        *at = (Word_t)thread + 1;
-    return at != NULL;
-}
-
-static bool note_ends(struct laying *l)
-{
-    const struct schedule *const s = l->schedule;
-    for (uint32_t r = 0; r < s->rank_count; r++)
-        for (uint32_t t = 0; t < s->rank[r].thread_count; t++) {
-            const struct schedule_thread *const thread = &s->rank[r].thread[t];
-            for (uint32_t k = 0; k < thread->step_count; k++) {
-                const struct schedule_step *const step = &s->rank[r].step[thread->step_first + k];
-                const enum schedule_op op = (enum schedule_op)step->op;
-                if (schedule_op_sends(op) && !note_end(l, r, t, step->send_to, step->channel, true))
-                    return false;
-                if (schedule_op_receives(op) &&
-                    !note_end(l, r, t, step->recv_from, step->channel, false))
-                    return false;
-            }
-        }
-    return true;
-}
-
-/* The thread of `peer` at the other end. UINT32_MAX: there is none. */
-static uint32_t thread_of_peer(const struct laying *l, uint32_t rank, uint32_t peer,
-                               uint32_t channel, bool sends)
-{
-    PWord_t const at =
-        (PWord_t)JudyLGet(l->ends, end_of_queue(l->schedule, peer, rank, channel, !sends), PJE0);
-    return at != NULL ? (uint32_t)(*at - 1) : UINT32_MAX;
-}
 
 /* The link to a thread of a rank, added if it is new. At most HW_DIRS_MAX, else UINT32_MAX. */
 static uint32_t link_to(struct program_rank *rank, struct program_thread *thread,
@@ -109,20 +50,15 @@ static uint32_t link_to(struct program_rank *rank, struct program_thread *thread
     return i;
 }
 
-/* A step's link, by which it sends or receives. UINT32_MAX: *l->error says why. */
-static uint32_t link_of_step(struct laying *l, uint32_t r, uint32_t t,
-                             const struct schedule_step *step, bool sends)
+/* The link by which a step sends or receives. UINT32_MAX: *l->error says why. */
+static uint32_t link_of_step(struct laying *l, uint32_t r, uint32_t t, uint32_t number, bool sends)
 {
-    const uint32_t peer = sends ? step->send_to : step->recv_from;
-    const uint32_t there = thread_of_peer(l, r, peer, step->channel, sends);
     struct program_rank *const rank = &l->program->rank[r];
-    if (there == UINT32_MAX) {
-        (void)cw_error_set(l->error, CW_USAGE,
-                           "rank %u, thread %u: no thread of rank %u %s on channel %u", r, t, peer,
-                           sends ? "receives" : "sends", step->channel);
-        return UINT32_MAX;
-    }
-    const uint32_t link = link_to(rank, &rank->thread[t], peer, there, sends);
+    const struct schedule_graph *const graph = l->graph;
+    const uint32_t i = graph->first[r] + number;
+    const uint32_t there = sends ? graph->receiver[i] : graph->sender[i];
+    const uint32_t link =
+        link_to(rank, &rank->thread[t], graph->rank_of[there], graph->thread_of[there], sends);
     if (link == UINT32_MAX)
         (void)cw_error_set(l->error, CW_USAGE,
                            "rank %u, thread %u exchanges messages with more than %u threads; a PE "
@@ -155,9 +91,9 @@ static int lay_steps_of_thread(struct laying *l, uint32_t r, uint32_t t)
         const enum schedule_op op = (enum schedule_op)step->op;
         struct program_step *const out = &to->step[number];
         uint32_t send = 0, receive = 0;
-        if ((schedule_op_sends(op) && (send = link_of_step(l, r, t, step, true)) == UINT32_MAX) ||
+        if ((schedule_op_sends(op) && (send = link_of_step(l, r, t, number, true)) == UINT32_MAX) ||
             (schedule_op_receives(op) &&
-             (receive = link_of_step(l, r, t, step, false)) == UINT32_MAX))
+             (receive = link_of_step(l, r, t, number, false)) == UINT32_MAX))
             return l->error->exit_code;
         out->op = step->op;
         out->send_dir = (uint8_t)send;
@@ -210,180 +146,69 @@ static int lay_rank(struct laying *l, uint32_t r)
     return CW_OK;
 }
 
-/* ---- matching -------------------------------------------------------------------------------- */
-
-/* For each receive, the step that sends its message: the sends of a queue in order, which are all
- * in one thread, beside its receives, which are all in one thread. */
-static int match_messages(struct laying *l)
-{
-    const struct schedule *const s = l->schedule;
-    Pvoid_t next =
-        NULL; /* JudyL: end_of_queue() of a sending end -> steps of it that are matched */
-    int code = CW_OK;
-    for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
-        for (uint32_t k = 0; k < s->rank[r].step_count && code == CW_OK; k++) {
-            const struct schedule_step *const step = &s->rank[r].step[k];
-            struct message_source *const source = &l->source[l->rank_step[r] + k];
-            *source = (struct message_source){UINT32_MAX, UINT32_MAX};
-            if (!schedule_op_receives((enum schedule_op)step->op))
-                continue;
-            const uint32_t from = step->recv_from;
-            const struct schedule_rank *const peer = &s->rank[from];
-            const struct schedule_thread *const thread =
-                &peer->thread[thread_of_peer(l, r, from, step->channel, false)];
-            Word_t *const at = word_of(&next, end_of_queue(s, from, r, step->channel, true));
-            if (at == NULL) {
-                code = laying_no_memory(l);
-                break;
-            }
-            uint32_t i = (uint32_t)*at;
-            while (i < thread->step_count) {
-                const struct schedule_step *const sender = &peer->step[thread->step_first + i];
-                if (schedule_op_sends((enum schedule_op)sender->op) && sender->send_to == r &&
-                    sender->channel == step->channel)
-                    break;
-                i++;
-            }
-            *at = i + 1;
-            if (i >= thread->step_count ||
-                peer->step[thread->step_first + i].count != step->count) {
-                code = cw_error_set(l->error, CW_USAGE,
-                                    "rank %u receives messages from rank %u on channel %u that it "
-                                    "does not send so: another number of them, or of chunks",
-                                    r, from, step->channel);
-                break;
-            }
-            *source = (struct message_source){from, thread->step_first + i};
-        }
-    (void)JudyLFreeArray(&next, PJE0);
-    return code;
-}
-
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-/* A rank's buffers, chunk by chunk: for the value there, the chunk of a block that it is as long
- * as; and how far each thread is. */
-struct abstract_rank {
-    uint32_t *length[SCHEDULE_BUFFERS]; /* [chunk as the schedule has it] */
-    uint32_t *done;                     /* [thread]: steps */
-};
-
-/* The chunks that a step reads or writes; with in_place, input and output are one buffer. */
-static uint32_t *lengths_at(const struct laying *l, struct abstract_rank *rank, uint32_t r,
-                            struct schedule_chunks chunks)
+/* Where a rank's chunks are: one word for each place of its memory. */
+static uint32_t *words_of(const struct schedule *s, uint32_t rank)
 {
-    const struct schedule *const s = l->schedule;
-    uint32_t buffer = chunks.buffer, at = chunks.at;
-    if (s->in_place && buffer != SCHEDULE_SCRATCH) {
-        const uint32_t in = s->rank[r].chunks[SCHEDULE_INPUT],
-                       out = s->rank[r].chunks[SCHEDULE_OUTPUT];
-        if (in < out && buffer == SCHEDULE_INPUT)
-            at += r * in;
-        if (out < in && buffer == SCHEDULE_OUTPUT)
-            at += r * out;
-        buffer = in < out ? SCHEDULE_OUTPUT : SCHEDULE_INPUT;
-    }
-    return &rank->length[buffer][at];
+    return calloc((size_t)schedule_locations(s, rank) + 1, sizeof(uint32_t));
 }
 
-static bool may_begin(const struct laying *l, const struct abstract_rank *ranks, uint32_t r,
-                      uint32_t number)
+static uint32_t *words_at(const struct laying *l, uint32_t *words, uint32_t rank,
+                          struct schedule_chunks chunks)
 {
-    const struct schedule_rank *const rank = &l->schedule->rank[r];
-    const struct schedule_step *const step = &rank->step[number];
-    for (uint32_t i = 0; i < step->wait_count; i++) {
-        const struct schedule_wait *const wait = &rank->wait[step->wait_first + i];
-        if (ranks[r].done[wait->thread] <= wait->step)
-            return false;
-    }
-    const struct message_source source = l->source[l->rank_step[r] + number];
-    if (source.rank == UINT32_MAX)
-        return true;
-    const struct schedule_rank *const peer = &l->schedule->rank[source.rank];
-    uint32_t t = 0;
-    while (source.step - peer->thread[t].step_first >= peer->thread[t].step_count)
-        t++;
-    return ranks[source.rank].done[t] > source.step - peer->thread[t].step_first;
+    return words + schedule_location(l->schedule, rank, chunks.buffer, chunks.at);
+}
+
+/* For each place, the chunk of a block of the input that its value is as long as. */
+static uint32_t *input_lengths(const struct laying *l, uint32_t rank)
+{
+    const struct schedule_program *const p = l->program;
+    const uint32_t chunks = l->schedule->rank[rank].chunks[SCHEDULE_INPUT];
+    uint32_t of_block = chunks / p->blocks[SCHEDULE_INPUT];
+    uint32_t *const length = words_of(l->schedule, rank);
+    if (p->lanes > 0)
+        of_block /= l->schedule->parts; /* a lane has the chunks of its part */
+    for (uint32_t i = 0; length != NULL && i < chunks && of_block > 0; i++)
+        length[schedule_location(l->schedule, rank, SCHEDULE_INPUT, i)] = i % of_block;
+    return length;
 }
 
 /* Takes over the lengths of the values that a step moves. */
-static void carry_lengths(const struct laying *l, struct abstract_rank *ranks, uint32_t r,
-                          uint32_t number)
+static void carry_lengths(const struct laying *l, uint32_t *const *length, uint32_t i)
 {
-    const struct schedule_step *const step = &l->schedule->rank[r].step[number];
+    const struct schedule_graph *const graph = l->graph;
+    const struct schedule_step *const step = schedule_graph_step(graph, i);
+    const uint32_t r = graph->rank_of[i], sender = graph->sender[i];
     struct program_rank *const rank = &l->program->rank[r];
-    uint32_t *const size = &rank->size[rank->step[number].size_first];
-    const struct message_source source = l->source[l->rank_step[r] + number];
-    const uint32_t *from;
+    uint32_t *const size = &rank->size[rank->step[i - graph->first[r]].size_first];
     if (step->count == 0)
         return;
-    if (source.rank != UINT32_MAX) {
-        const struct program_rank *const peer = &l->program->rank[source.rank];
-        from = &peer->size[peer->step[source.step].size_first];
-    } else
-        from = lengths_at(l, &ranks[r], r, step->src);
-    memcpy(size, from, step->count * sizeof *size);
+    if (sender != GRAPH_NONE) {
+        const uint32_t from = graph->rank_of[sender];
+        const struct program_rank *const peer = &l->program->rank[from];
+        memcpy(size, &peer->size[peer->step[sender - graph->first[from]].size_first],
+               step->count * sizeof *size);
+    } else {
+        memcpy(size, words_at(l, length[r], r, step->src), step->count * sizeof *size);
+    }
     if (schedule_op_writes((enum schedule_op)step->op))
-        memmove(lengths_at(l, &ranks[r], r, step->dst), size, step->count * sizeof *size);
-}
-
-static void run_thread_abstractly(const struct laying *l, struct abstract_rank *ranks, uint32_t r,
-                                  uint32_t t, bool *progress)
-{
-    const struct schedule_thread *const thread = &l->schedule->rank[r].thread[t];
-    uint32_t *const done = &ranks[r].done[t];
-    while (*done < thread->step_count && may_begin(l, ranks, r, thread->step_first + *done)) {
-        carry_lengths(l, ranks, r, thread->step_first + *done);
-        ++*done;
-        *progress = true;
-    }
-}
-
-static bool abstract_ranks(const struct laying *l, struct abstract_rank *ranks)
-{
-    const struct schedule *const s = l->schedule;
-    for (uint32_t r = 0; r < s->rank_count; r++) {
-        ranks[r].done = calloc(s->rank[r].thread_count + 1, sizeof *ranks[r].done);
-        if (ranks[r].done == NULL)
-            return false;
-        for (uint32_t b = 0; b < SCHEDULE_BUFFERS; b++) {
-            const uint32_t chunks = s->rank[r].chunks[b];
-            const uint32_t of_block = chunks / l->program->blocks[b];
-            ranks[r].length[b] = calloc(chunks + 1, sizeof *ranks[r].length[b]);
-            if (ranks[r].length[b] == NULL)
-                return false;
-            for (uint32_t i = 0; i < chunks && of_block > 0; i++)
-                ranks[r].length[b][i] = i % of_block;
-        }
-    }
-    return true;
+        memcpy(words_at(l, length[r], r, step->dst), size, step->count * sizeof *size);
 }
 
 static int find_sizes(struct laying *l)
 {
     const struct schedule *const s = l->schedule;
-    struct abstract_rank *const ranks = calloc(s->rank_count, sizeof *ranks);
-    int code = ranks != NULL && abstract_ranks(l, ranks) ? CW_OK : laying_no_memory(l);
-    bool progress = code == CW_OK;
-    while (progress) {
-        progress = false;
-        for (uint32_t r = 0; r < s->rank_count; r++)
-            for (uint32_t t = 0; t < s->rank[r].thread_count; t++)
-                run_thread_abstractly(l, ranks, r, t, &progress);
-    }
+    uint32_t **const length = calloc(s->rank_count, sizeof *length);
+    int code = length != NULL ? CW_OK : laying_no_memory(l);
     for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
-        for (uint32_t t = 0; t < s->rank[r].thread_count && code == CW_OK; t++)
-            if (ranks[r].done[t] < s->rank[r].thread[t].step_count)
-                code = cw_error_set(l->error, CW_USAGE,
-                                    "rank %u, thread %u waits for ever in step %u, whatever the "
-                                    "queues hold",
-                                    r, t, ranks[r].done[t]);
-    for (uint32_t r = 0; ranks != NULL && r < s->rank_count; r++) {
-        free(ranks[r].done);
-        for (uint32_t b = 0; b < SCHEDULE_BUFFERS; b++)
-            free(ranks[r].length[b]);
-    }
-    free(ranks);
+        if ((length[r] = input_lengths(l, r)) == NULL)
+            code = laying_no_memory(l);
+    for (uint32_t i = 0; i < l->graph->ordered && code == CW_OK; i++)
+        carry_lengths(l, length, l->graph->order[i]);
+    for (uint32_t r = 0; length != NULL && r < s->rank_count; r++)
+        free(length[r]);
+    free(length);
     return code;
 }
 
@@ -511,39 +336,21 @@ static int lay_notifications_of(struct laying *l, uint32_t r)
 
 enum { WRITTEN_BY_NONE = 0, WRITTEN_BY_MANY = UINT32_MAX };
 
-/* Of each chunk of a rank: the thread that writes it (+ 1), and its first step that does. */
+/* Of each place of a rank's memory: the thread that writes it (+ 1), and its first step that does.
+ */
 struct writers {
-    struct abstract_rank thread, step;
+    uint32_t *thread, *step;
 };
 
-static bool create_writers(const struct schedule_rank *rank, struct writers *w)
-{
-    bool made = true;
-    for (uint32_t b = 0; b < SCHEDULE_BUFFERS; b++) {
-        w->thread.length[b] = calloc(rank->chunks[b] + 1, sizeof *w->thread.length[b]);
-        w->step.length[b] = calloc(rank->chunks[b] + 1, sizeof *w->step.length[b]);
-        made &= w->thread.length[b] != NULL && w->step.length[b] != NULL;
-    }
-    return made;
-}
-
-static void free_writers(struct writers *w)
-{
-    for (uint32_t b = 0; b < SCHEDULE_BUFFERS; b++) {
-        free(w->thread.length[b]);
-        free(w->step.length[b]);
-    }
-}
-
-static void note_writers(const struct laying *l, struct writers *w, uint32_t r, uint32_t t,
+static void note_writers(const struct laying *l, struct writers w, uint32_t r, uint32_t t,
                          uint32_t k)
 {
     const struct schedule_rank *const rank = &l->schedule->rank[r];
     const struct schedule_step *const step = &rank->step[rank->thread[t].step_first + k];
     if (!schedule_op_writes((enum schedule_op)step->op))
         return;
-    uint32_t *const thread = lengths_at(l, &w->thread, r, step->dst);
-    uint32_t *const first = lengths_at(l, &w->step, r, step->dst);
+    uint32_t *const thread = words_at(l, w.thread, r, step->dst);
+    uint32_t *const first = words_at(l, w.step, r, step->dst);
     for (uint32_t i = 0; i < step->count; i++) {
         if (thread[i] == WRITTEN_BY_NONE)
             first[i] = k;
@@ -553,7 +360,7 @@ static void note_writers(const struct laying *l, struct writers *w, uint32_t r, 
 
 /* A step's sources may be loaded while the step before it is carried out: no other thread of the
  * rank writes them, no earlier step does, and the step waits for nothing. */
-static bool loads_early(const struct laying *l, struct writers *w, uint32_t r, uint32_t t,
+static bool loads_early(const struct laying *l, struct writers w, uint32_t r, uint32_t t,
                         uint32_t k)
 {
     const struct schedule_rank *const rank = &l->schedule->rank[r];
@@ -561,8 +368,8 @@ static bool loads_early(const struct laying *l, struct writers *w, uint32_t r, u
     if (!schedule_op_reads((enum schedule_op)step->op) || step->op == SCHEDULE_REDUCE ||
         step->wait_count > 0)
         return false;
-    const uint32_t *const thread = lengths_at(l, &w->thread, r, step->src);
-    const uint32_t *const first = lengths_at(l, &w->step, r, step->src);
+    const uint32_t *const thread = words_at(l, w.thread, r, step->src);
+    const uint32_t *const first = words_at(l, w.step, r, step->src);
     for (uint32_t i = 0; i < step->count; i++)
         if (thread[i] != WRITTEN_BY_NONE && (thread[i] != t + 1 || first[i] < k))
             return false;
@@ -575,17 +382,18 @@ static int find_early_loads(struct laying *l)
     int code = CW_OK;
     for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++) {
         const struct schedule_rank *const rank = &s->rank[r];
-        struct writers writers = {0};
-        if (!create_writers(rank, &writers))
+        const struct writers writers = {words_of(s, r), words_of(s, r)};
+        if (writers.thread == NULL || writers.step == NULL)
             code = laying_no_memory(l);
         for (uint32_t t = 0; t < rank->thread_count && code == CW_OK; t++)
             for (uint32_t k = 0; k < rank->thread[t].step_count; k++)
-                note_writers(l, &writers, r, t, k);
+                note_writers(l, writers, r, t, k);
         for (uint32_t t = 0; t < rank->thread_count && code == CW_OK; t++)
             for (uint32_t k = 0; k < rank->thread[t].step_count; k++)
                 l->program->rank[r].step[rank->thread[t].step_first + k].early =
-                    loads_early(l, &writers, r, t, k);
-        free_writers(&writers);
+                    loads_early(l, writers, r, t, k);
+        free(writers.thread);
+        free(writers.step);
     }
     return code;
 }
@@ -619,11 +427,6 @@ static int check_places(const struct schedule_program *p, struct cw_error *error
                                 "rank %u has %u threads, each on a PE of its own, and a SIP has %u "
                                 "PEs; legal: a machine with more PEs or cubes",
                                 r, s->rank[r].thread_count, p->pes_of_sip);
-        if (p->lanes == 0 && s->rank[r].thread_count > 1)
-            return cw_error_set(error, CW_USAGE,
-                                "rank %u has %u threads, and PEs do not load from each other's HBM "
-                                "yet; legal: a tensor that is cut over PEs",
-                                r, s->rank[r].thread_count);
         if (p->lanes > 0 && s->rank[r].thread_count != s->parts)
             return cw_error_set(error, CW_USAGE,
                                 "rank %u has %u threads for %u parts: a tensor that is cut over "
@@ -636,22 +439,12 @@ static int check_places(const struct schedule_program *p, struct cw_error *error
 static int lay_program(struct laying *l, const struct ccl_config *ccl)
 {
     const struct schedule *const s = l->schedule;
-    uint32_t steps = 0;
-    l->rank_step = calloc(s->rank_count, sizeof *l->rank_step);
-    if (l->rank_step == NULL || !note_ends(l))
-        return laying_no_memory(l);
-    for (uint32_t r = 0; r < s->rank_count; r++) {
-        l->rank_step[r] = steps;
-        steps += s->rank[r].step_count;
-    }
-    l->source = calloc(steps + 1, sizeof *l->source);
-    if (l->source == NULL)
-        return laying_no_memory(l);
     int code = CW_OK;
+    if (l->graph->ordered < l->graph->steps)
+        return cw_error_set(l->error, CW_USAGE, "%s: steps wait for each other in a circle",
+                            s->name);
     for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
         code = lay_rank(l, r);
-    if (code == CW_OK)
-        code = match_messages(l);
     if (code == CW_OK)
         code = find_sizes(l);
     for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
@@ -660,12 +453,23 @@ static int lay_program(struct laying *l, const struct ccl_config *ccl)
         code = find_early_loads(l);
     if (code != CW_OK)
         return code;
-    l->program->piece_tiles = schedule_tiles_per_step(s, ccl->n_slots);
+    l->program->piece_tiles = schedule_rings_tiles(l->graph, ccl->n_slots);
     if (l->program->piece_tiles == 0)
         return cw_error_set(l->error, CW_USAGE,
                             "%s: rings of %u slots fill up for ever; legal: more slots (n_slots)",
                             s->name, ccl->n_slots);
     return CW_OK;
+}
+
+/* The graph of its steps; NULL: *error says why. */
+static struct schedule_graph *graph_of(const struct schedule *s, struct cw_error *error)
+{
+    struct schedule_faults faults = {0};
+    struct schedule_graph *const graph = schedule_graph_create(s, &faults);
+    if (graph == NULL && schedule_faults_tell(&faults, error) == CW_OK)
+        (void)cw_error_memory(error, "the graph of a schedule");
+    schedule_faults_free(&faults);
+    return graph;
 }
 
 struct schedule_program *schedule_program_create(const struct program_request *request,
@@ -690,13 +494,12 @@ struct schedule_program *schedule_program_create(const struct program_request *r
     for (uint32_t r = 0; r < s->rank_count; r++)
         p->rank[r].first_pe = ccl_sip_of(p->ranks, r) * p->pes_of_sip;
     find_blocks(p);
-    struct laying l = {.schedule = s, .program = p, .error = error};
     int code = check_places(p, error);
+    struct schedule_graph *const graph = code == CW_OK ? graph_of(s, error) : NULL;
+    struct laying l = {.schedule = s, .graph = graph, .program = p, .error = error};
     if (code == CW_OK)
-        code = lay_program(&l, request->ccl);
-    (void)JudyLFreeArray(&l.ends, PJE0);
-    free(l.source);
-    free(l.rank_step);
+        code = graph != NULL ? lay_program(&l, request->ccl) : error->exit_code;
+    schedule_graph_free(graph);
     if (code == CW_OK)
         return p;
     schedule_program_free(p);
@@ -829,5 +632,8 @@ uint64_t schedule_program_scratch(const struct schedule_program *program,
     }
     if (program->lanes > 0)
         most /= program->schedule->parts;
-    return (uint64_t)most * program_chunk_elems(program, call->n_elem) * tl_itemsize(call->dtype);
+    uint64_t elems = most * program_chunk_elems(program, call->n_elem);
+    if (call->collective == CCL_ALL_REDUCE && schedule_program_layout(program) == PROGRAM_APART)
+        elems += call->n_elem;
+    return elems * tl_itemsize(call->dtype);
 }

@@ -99,6 +99,17 @@ void schedule_program_neighbours(const struct schedule_program *program, uint32_
 /* Takes the directions that the wiring has given the queues. */
 void schedule_program_take_directions(struct schedule_program *program,
                                       const struct lp_wiring *wiring);
+/* Where input and output are (schedule.h, in_place): in buffers of their own; the same; the input
+ * in the output, at the rank's block; the reverse. */
+enum program_layout { PROGRAM_APART, PROGRAM_SAME, PROGRAM_INPUT_INSIDE, PROGRAM_OUTPUT_INSIDE };
+static inline enum program_layout schedule_program_layout(const struct schedule_program *program)
+{
+    const uint32_t in = program->blocks[SCHEDULE_INPUT], out = program->blocks[SCHEDULE_OUTPUT];
+    return !program->schedule->in_place ? PROGRAM_APART
+           : in < out                   ? PROGRAM_INPUT_INSIDE
+           : out < in                   ? PROGRAM_OUTPUT_INSIDE
+                                        : PROGRAM_SAME;
+}
 /* A PE, by its number in the SIP of a rank, carries out a thread; UINT32_MAX: it does not. */
 uint32_t schedule_program_thread(const struct schedule_program *program, uint32_t rank,
                                  uint32_t pe_of_sip);
@@ -115,7 +126,8 @@ static inline uint64_t program_chunk_elems(const struct schedule_program *progra
     return (program_block_elems(program, n_elem) + chunks - 1) / chunks;
 }
 
-/* Bytes of scratch of a rank, in each PE that has a shard, for a call. */
+/* Bytes of scratch of a rank, in each PE that has a shard, for a call: its chunks, and behind them
+ * the input, where a call in place runs a schedule whose input is apart. */
 uint64_t schedule_program_scratch(const struct schedule_program *program,
                                   const struct ccl_call *call);
 

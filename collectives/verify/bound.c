@@ -37,24 +37,40 @@ static int64_t out_of_cube_ps(const struct hw_config *hw)
            hw->overhead_ps[HW_NODE_UCIE_PORT];
 }
 
-/* From IO port to IO port by this port's link, both included. */
-static int64_t port_hop_ps(const struct hw_config *hw, enum hw_port port)
+/* From IO port to IO port, both included, by a link of this class, or by two and a switch. */
+static int64_t outer_hop_ps(const struct hw_config *hw, enum hw_link_kind kind, bool to_switch)
 {
-    const struct hw_sip_port *const sip_port = &hw->sip_topology->port[port];
-    const int64_t prop_ps = hw->link[sip_port->link].prop_ps;
+    const int64_t prop_ps = hw->link[kind].prop_ps;
     return 2 * hw->overhead_ps[HW_NODE_IO_PORT] +
-           (sip_port->to_switch ? 2 * prop_ps + hw->overhead_ps[HW_NODE_SWITCH] : prop_ps);
+           (to_switch ? 2 * prop_ps + hw->overhead_ps[HW_NODE_SWITCH] : prop_ps);
 }
 
 /* The same by the fastest of the topology's links. */
 static int64_t sip_hop_ps(const struct hw_config *hw)
 {
-    int64_t least_ps = port_hop_ps(hw, HW_PORT_N);
-    for (enum hw_port port = HW_PORT_S; port < HW_PORTS; port++) {
-        const int64_t ps = port_hop_ps(hw, port);
+    int64_t least_ps = INT64_MAX;
+    for (uint32_t i = 0; i < hw_outlets(hw); i++) {
+        const struct hw_sip_port outlet = hw_outlet(hw, i);
+        if (outlet.link == HW_LINK_KINDS)
+            continue;
+        const int64_t ps = outer_hop_ps(hw, outlet.link, outlet.to_switch);
         least_ps = ps < least_ps ? ps : least_ps;
     }
     return least_ps;
+}
+
+/* The links between the two SIPs that are farthest apart: in a product of dimensions, those of each
+ * dimension one after the other, since no other link changes its coordinate. */
+static int64_t farthest_links_ps(const struct hw_config *hw)
+{
+    int64_t ps = 0;
+    if (hw->sip_dims.count == 0)
+        return hw->sip_topology->diameter(hw) * sip_hop_ps(hw);
+    for (uint32_t k = 0; k < hw->sip_dims.count; k++) {
+        const struct hw_sip_dim *const dim = &hw->sip_dims.at[k];
+        ps += hw_dim_diameter(dim) * outer_hop_ps(hw, dim->link, dim->joint == HW_SIP_SWITCH);
+    }
+    return ps;
 }
 
 /* Cubes to cross, at least, from the cube that is farthest from any edge of its SIP. */
@@ -93,7 +109,7 @@ static int64_t latency_ps(const struct hw_config *hw)
                            hw->overhead_ps[HW_NODE_ROUTER] + cubes * cube_hop_ps(hw)
                      : 0;
     }
-    return between_sips_ps(hw, hops, hops * sip_hop_ps(hw), 2 * edge_distance_max(hw));
+    return between_sips_ps(hw, hops, farthest_links_ps(hw), 2 * edge_distance_max(hw));
 }
 
 /* UCIe ports of the cube that has fewest; with other SIPs to reach, an edge has one to the IO die.
@@ -115,7 +131,28 @@ struct cut_bound {
     struct hw_bound *bound;
 };
 
-/* Bytes over links of two classes together, each taking its share in the same time. */
+static uint32_t classes_of(const struct hw_cut *cut)
+{
+    uint32_t classes = 0;
+    while (classes < HW_CUT_CLASSES && cut->links[classes] > 0)
+        classes++;
+    return classes;
+}
+
+/* Bytes over links of several classes together, each taking its share in the same time. The
+ * products of more than two rates have no room in 128 bits; so the result is made a little less
+ * than the rounded one can be too much. */
+static int64_t classes_ps(const struct hw_config *hw, const struct hw_cut *cut, uint64_t bytes)
+{
+    double bytes_per_ps = 0;
+    for (uint32_t i = 0; i < classes_of(cut); i++) {
+        const struct hw_rate rate = hw->link[cut->link[i]].rate;
+        bytes_per_ps += (double)cut->links[i] * (double)rate.den / (double)rate.num;
+    }
+    return bytes_per_ps > 0 ? (int64_t)((double)bytes / bytes_per_ps * (1 - 1e-12)) : 0;
+}
+
+/* Bytes over links of two classes together, likewise, and exactly. */
 static int64_t two_classes_ps(const struct hw_config *hw, const struct hw_cut *cut, uint64_t bytes)
 {
     const struct hw_rate a = hw->link[cut->link[0]].rate, b = hw->link[cut->link[1]].rate;
@@ -125,19 +162,22 @@ static int64_t two_classes_ps(const struct hw_config *hw, const struct hw_cut *c
     return per == 0 ? 0 : (int64_t)(bytes * both / per);
 }
 
-/* A cut of two classes: the only ones that are together in one are those of paired dies. */
-static const char *cut_name(const struct hw_cut *cut)
+/* A cut of several classes: those of paired dies, or of levels. */
+static const char *cut_name(const struct hw_config *hw, const struct hw_cut *cut)
 {
-    return cut->links[1] > 0 ? "sio and hccs" : hw_link_name[cut->link[0]];
+    return classes_of(cut) < 2        ? hw_link_name[cut->link[0]]
+           : hw->sip_topology->paired ? "sio and hccs"
+                                      : "links of all levels";
 }
 
 static void bound_cut(struct hw_bound *bound, const struct hw_config *hw, const struct hw_cut *cut,
                       uint64_t bytes)
 {
     bound_term(bound,
-               cut->links[1] > 0 ? two_classes_ps(hw, cut, bytes)
-                                 : cut_ps(hw, cut->link[0], cut->links[0], bytes),
-               cut_name(cut));
+               classes_of(cut) > 2    ? classes_ps(hw, cut, bytes)
+               : classes_of(cut) == 2 ? two_classes_ps(hw, cut, bytes)
+                                      : cut_ps(hw, cut->link[0], cut->links[0], bytes),
+               cut_name(hw, cut));
 }
 
 static void bound_count_cut(void *arg, const struct hw_cut *cut)
@@ -179,11 +219,11 @@ static void links_out(const struct hw_config *hw, uint32_t ranks, uint32_t out[H
 {
     struct hw_cable cable;
     for (uint32_t sip = 0; sip < hw->sip_count; sip++)
-        for (enum hw_port port = 0; port < HW_PORTS; port++) {
-            if (!hw->sip_topology->cable(hw, sip, port, &cable))
+        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
+            if (!hw->sip_topology->cable(hw, sip, outlet, &cable))
                 continue;
             if (cable.to_switch)
-                out[cable.link] += sip < ranks && hw_next_on_switch(hw, sip) != sip;
+                out[cable.link] += sip < ranks && hw_next_on_switch(hw, sip, outlet) != sip;
             else
                 out[cable.link] += (sip < ranks) + (cable.to < ranks);
         }
@@ -196,11 +236,11 @@ static void bound_sends_between_sips(struct hw_bound *bound, const struct hw_con
     uint32_t out[HW_LINK_KINDS] = {0};
     links_out(hw, ranks, out);
     struct hw_cut all = {.uses = HW_CUT_REDUCE};
-    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+    uint32_t classes = 0;
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS && classes < HW_CUT_CLASSES; kind++)
         if (out[kind] > 0) {
-            const uint32_t i = all.links[0] > 0;
-            all.link[i] = kind;
-            all.links[i] = out[kind];
+            all.link[classes] = kind;
+            all.links[classes++] = out[kind];
         }
     bound_cut(bound, hw, &all, sent_bytes(ranks, bytes));
     if (hw->sip_topology->paired)
@@ -258,8 +298,9 @@ static int64_t farthest_ps(const struct hw_config *hw, uint32_t ranks)
     int64_t links_ps = 0;
     hw->sip_topology->farthest(ranks, crossings);
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
+        const struct hw_sip_port outlet = hw_outlet(hw, port);
         hops += crossings[port];
-        links_ps += crossings[port] * port_hop_ps(hw, port);
+        links_ps += crossings[port] * outer_hop_ps(hw, outlet.link, outlet.to_switch);
     }
     return hops == 0 ? 0 : between_sips_ps(hw, hops, links_ps, 2 * edge_distance_max(hw));
 }
@@ -297,5 +338,44 @@ struct hw_bound hw_bound_leaders(const struct hw_config *hw, uint32_t ranks, uin
     bound_cuts(&bound, hw, ranks, HW_CUT_GATHER, shards * bytes);
     if (all_reduce)
         bound_sends_between_sips(&bound, hw, ranks, shards * bytes);
+    return bound;
+}
+
+/* An empty message from PE (0, 0, 0) to the farthest of the first `ranks` PEs. */
+static int64_t farthest_pe_ps(const struct hw_config *hw, uint32_t ranks)
+{
+    const uint32_t pes = hw_pes(hw), per_sip = hw_cubes(hw) * pes;
+    uint32_t hops = 0, cubes = 0;
+    for (uint32_t sip = 1; sip <= (ranks - 1) / per_sip; sip++) {
+        const uint32_t distance = hw->sip_topology->distance(hw, 0, sip);
+        hops = distance > hops ? distance : hops;
+    }
+    if (hops > 0)
+        return between_sips_ps(hw, hops, hops * sip_hop_ps(hw), 0);
+    for (uint32_t cube = 0; cube * pes < ranks && cube < hw_cubes(hw); cube++) {
+        const uint32_t distance = cube % hw->cube_w + cube / hw->cube_w;
+        cubes = distance > cubes ? distance : cubes;
+    }
+    return 2 * (hw->overhead_ps[HW_NODE_PE_DMA] + hw->link[HW_LINK_PE_NOC].prop_ps) +
+           hw->overhead_ps[HW_NODE_ROUTER] + cubes * cube_hop_ps(hw);
+}
+
+struct hw_bound hw_bound_pes(const struct hw_config *hw, uint32_t ranks, uint64_t bytes,
+                             bool all_reduce)
+{
+    struct hw_bound bound = {0, "latency"};
+    if (ranks < 2)
+        return bound;
+    const uint32_t per_sip = hw_cubes(hw) * hw_pes(hw);
+    const uint32_t sips = (ranks - 1) / per_sip + 1;
+    bound_term(&bound, farthest_pe_ps(hw, ranks), "latency");
+    bound_hbm(&bound, hw, bytes);
+    bound_term(&bound, cut_ps(hw, HW_LINK_PE_NOC, 1, bytes), hw_link_name[HW_LINK_PE_NOC]);
+    if (!all_reduce)
+        return bound;
+    bound_term(&bound, cut_ps(hw, HW_LINK_PE_NOC, ranks, sent_bytes(ranks, bytes)),
+               hw_link_name[HW_LINK_PE_NOC]);
+    if (sips > 1)
+        bound_sends_between_sips(&bound, hw, sips, bytes);
     return bound;
 }

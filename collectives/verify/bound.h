@@ -42,4 +42,11 @@ struct hw_bound hw_bound_reduce_scatter(const struct hw_config *hw, uint32_t ran
 struct hw_bound hw_bound_leaders(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
                                  uint64_t bytes, bool all_reduce);
 
+/*
+ * The same where ranks are PEs, in order of (SIP, cube, PE). Each PE of an all-reduce's n also
+ * sends its part of 2 (n - 1) tensors.
+ */
+struct hw_bound hw_bound_pes(const struct hw_config *hw, uint32_t ranks, uint64_t bytes,
+                             bool all_reduce);
+
 #endif

@@ -16,19 +16,20 @@ bool hw_sip_grid_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_por
 }
 
 /* A link belongs to the SIP at its western or northern end. */
-bool hw_sip_grid_cable(const struct hw_config *hw, uint32_t sip, enum hw_port port,
+bool hw_sip_grid_cable(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
                        struct hw_cable *cable)
 {
+    const enum hw_port port = (enum hw_port)outlet;
     *cable = (struct hw_cable){.link = HW_LINK_SIP_LINK};
     return (port == HW_PORT_E || port == HW_PORT_S) &&
            hw_grid_step(hw_sip_grid(hw), sip, port, &cable->to);
 }
 
-uint32_t hw_sip_grid_behind(const struct hw_config *hw, uint32_t sip, enum hw_port port,
+uint32_t hw_sip_grid_behind(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
                             uint32_t to_sip)
 {
     uint32_t next = to_sip;
-    (void)hw_grid_step(hw_sip_grid(hw), sip, port, &next);
+    (void)hw_grid_step(hw_sip_grid(hw), sip, (enum hw_port)outlet, &next);
     return next;
 }
 
@@ -80,7 +81,7 @@ bool hw_sip_row_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size 
                     struct hw_misfit *misfit)
 {
     (void)sips, (void)given, (void)misfit;
-    *size = (struct hw_sip_size){0, 0};
+    *size = (struct hw_sip_size){0};
     return true;
 }
 
@@ -101,10 +102,10 @@ static void list_grids(uint32_t sips, char list[LIST_BYTES])
 /* w * h is the count, w >= h, and they are as near each other as can be. */
 static struct hw_sip_size squarest(uint32_t count)
 {
-    struct hw_sip_size size = {count, 1};
+    struct hw_sip_size size = {.w = count, .h = 1};
     for (uint32_t h = 1; (uint64_t)h * h <= count; h++)
         if (count % h == 0)
-            size = (struct hw_sip_size){count / h, h};
+            size = (struct hw_sip_size){.w = count / h, .h = h};
     return size;
 }
 
@@ -113,11 +114,11 @@ bool hw_sip_grid_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size
 {
     char grids[LIST_BYTES];
     list_grids(sips, grids);
-    *size = given;
+    *size = (struct hw_sip_size){.w = given.w, .h = given.h};
     if (given.w == 0 && given.h == 0) {
         *size = squarest(sips);
     } else if (given.w == 0 || given.h == 0) {
-        *size = (struct hw_sip_size){0, 0};
+        *size = (struct hw_sip_size){0};
         misfit->key = given.h == 0 ? HW_SIP_KEY_W : HW_SIP_KEY_H;
         snprintf(misfit->text, sizeof misfit->text,
                  "given without system.sips.%s; give both, or neither for the squarest grid; legal "

@@ -4,7 +4,7 @@
  */
 #include "hw/topology/sip_grid.h"
 
-static enum hw_port mesh_exit_port(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+static uint32_t mesh_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
 {
     return hw_grid_route((struct hw_grid){hw->sip_w, hw->sip_h, false}, sip, to_sip);
 }
@@ -23,7 +23,7 @@ const struct hw_topology_ops hw_mesh_2d_no_wrap = {
     .neighbour = hw_sip_grid_neighbour,
     .cable = hw_sip_grid_cable,
     .fit = mesh_fit,
-    .exit_port = mesh_exit_port,
+    .exit = mesh_exit,
     .behind = hw_sip_grid_behind,
     .distance = hw_sip_grid_distance,
     .diameter = hw_sip_grid_diameter,

@@ -4,7 +4,7 @@
  */
 #include "hw/topology/sip_grid.h"
 
-static enum hw_port ring_exit_port(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+static uint32_t ring_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
 {
     return hw_grid_route((struct hw_grid){hw->sip_count, 1, true}, sip, to_sip);
 }
@@ -16,7 +16,7 @@ const struct hw_topology_ops hw_ring_1d = {
     .neighbour = hw_sip_grid_neighbour,
     .cable = hw_sip_grid_cable,
     .fit = hw_sip_row_fit,
-    .exit_port = ring_exit_port,
+    .exit = ring_exit,
     .behind = hw_sip_grid_behind,
     .distance = hw_sip_grid_distance,
     .diameter = hw_sip_grid_diameter,

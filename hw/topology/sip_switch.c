@@ -4,36 +4,36 @@
  */
 #include "hw/topology/sip_grid.h"
 
-static bool switch_cable(const struct hw_config *hw, uint32_t sip, enum hw_port port,
+static bool switch_cable(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
                          struct hw_cable *cable)
 {
     (void)hw, (void)sip;
     *cable = (struct hw_cable){.link = HW_LINK_SIP_LINK, .to_switch = true};
-    return port == HW_PORT_E;
+    return outlet == HW_PORT_E;
 }
 
-static uint32_t switch_switch_of(const struct hw_config *hw, uint32_t sip)
+static uint32_t switch_switch_of(const struct hw_config *hw, uint32_t sip, uint32_t outlet)
 {
-    (void)hw, (void)sip;
+    (void)hw, (void)sip, (void)outlet;
     return 0;
 }
 
-static enum hw_port switch_exit_port(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+static uint32_t switch_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
 {
     (void)hw, (void)sip, (void)to_sip;
     return HW_PORT_E;
 }
 
-static uint32_t switch_behind(const struct hw_config *hw, uint32_t sip, enum hw_port port,
+static uint32_t switch_behind(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
                               uint32_t to_sip)
 {
-    (void)hw, (void)sip, (void)port;
+    (void)hw, (void)sip, (void)outlet;
     return to_sip;
 }
 
-static uint32_t switch_switch_exit(uint32_t number, uint32_t to_sip)
+static uint32_t switch_switch_exit(const struct hw_config *hw, uint32_t number, uint32_t to_sip)
 {
-    (void)number;
+    (void)hw, (void)number;
     return to_sip;
 }
 
@@ -60,16 +60,16 @@ const struct hw_topology_ops hw_switch = {
     .switches = 1,
     .port =
         {
-            [HW_PORT_N] = {HW_LINK_SIP_LINK, true, HW_PORT_N, HW_PORT_E},
-            [HW_PORT_S] = {HW_LINK_SIP_LINK, true, HW_PORT_S, HW_PORT_E},
-            [HW_PORT_E] = {HW_LINK_SIP_LINK, true, HW_PORT_E, HW_PORT_E},
-            [HW_PORT_W] = {HW_LINK_SIP_LINK, true, HW_PORT_W, HW_PORT_E},
+            [HW_PORT_N] = {HW_LINK_SIP_LINK, true, HW_PORT_N, HW_PORT_E, HW_PORT_N},
+            [HW_PORT_S] = {HW_LINK_SIP_LINK, true, HW_PORT_S, HW_PORT_E, HW_PORT_S},
+            [HW_PORT_E] = {HW_LINK_SIP_LINK, true, HW_PORT_E, HW_PORT_E, HW_PORT_E},
+            [HW_PORT_W] = {HW_LINK_SIP_LINK, true, HW_PORT_W, HW_PORT_E, HW_PORT_W},
         },
     .neighbour = hw_sip_grid_neighbour,
     .cable = switch_cable,
     .switch_of = switch_switch_of,
     .fit = hw_sip_row_fit,
-    .exit_port = switch_exit_port,
+    .exit = switch_exit,
     .behind = switch_behind,
     .switch_exit = switch_switch_exit,
     .distance = switch_distance,

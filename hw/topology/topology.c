@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hw/topology/sip_dims.h"
+
 #define TOPOLOGY_ROW(name) &hw_##name,
 static const struct hw_topology_ops *const topologies[] = {HW_TOPOLOGIES(TOPOLOGY_ROW)};
 #undef TOPOLOGY_ROW
@@ -61,18 +63,34 @@ uint32_t hw_sip_directions_max(const struct hw_config *hw)
     return directions;
 }
 
-uint32_t hw_next_on_switch(const struct hw_config *hw, uint32_t sip)
+uint32_t hw_next_on_switch(const struct hw_config *hw, uint32_t sip, uint32_t outlet)
 {
-    const uint32_t number = hw->sip_topology->switch_of(hw, sip);
+    if (hw->sip_topology->switch_next != NULL)
+        return hw->sip_topology->switch_next(hw, sip, outlet);
+    const uint32_t number = hw->sip_topology->switch_of(hw, sip, outlet);
     uint32_t next = sip;
     do
         next = (next + 1) % hw->sip_count;
-    while (hw->sip_topology->switch_of(hw, next) != number);
+    while (hw->sip_topology->switch_of(hw, next, outlet) != number);
     return next;
 }
 
-enum hw_link_kind hw_switch_link(const struct hw_config *hw)
+uint32_t hw_switch_links_max(const struct hw_config *hw)
 {
+    return hw->sip_topology->switch_links_max == NULL ? hw->sip_count
+                                                      : hw->sip_topology->switch_links_max(hw);
+}
+
+uint32_t hw_switch_sip(const struct hw_config *hw, uint32_t number, uint32_t link)
+{
+    return hw->sip_topology->switch_sip == NULL ? link
+                                                : hw->sip_topology->switch_sip(hw, number, link);
+}
+
+enum hw_link_kind hw_switch_link(const struct hw_config *hw, uint32_t number)
+{
+    if (hw->sip_topology->switch_kind != NULL)
+        return hw->sip_topology->switch_kind(hw, number);
     const struct hw_sip_port *port = hw->sip_topology->port;
     while (!port->to_switch)
         port++;
@@ -88,4 +106,131 @@ bool hw_sip_drawn(const struct hw_config *hw, uint32_t sip, enum hw_port port, u
         return false;
     *to = cable.to;
     return true;
+}
+
+void hw_outlet_name(const struct hw_config *hw, uint32_t outlet, char name[HW_OUTLET_NAME_BYTES])
+{
+    if (hw->sip_dims.count > 0)
+        hw_sip_dims_outlet_name(hw, outlet, name);
+    else
+        snprintf(name, HW_OUTLET_NAME_BYTES, "%c",
+                 outlet < HW_PORTS ? hw_port_letter[outlet] : ' ');
+}
+
+/* The end of a line has no link on one side. */
+static bool leads_on(const struct hw_config *hw, uint32_t sip, uint32_t outlet)
+{
+    struct hw_cable cable;
+    const uint32_t next = hw->sip_topology->behind(hw, sip, outlet, sip);
+    const uint32_t entry = hw_outlet(hw, outlet).entry;
+    return hw->sip_topology->cable(hw, sip, outlet, &cable) ||
+           (next != sip && hw->sip_topology->cable(hw, next, entry, &cable));
+}
+
+uint32_t hw_named_outlet(const struct hw_config *hw, uint32_t sip, char letter)
+{
+    const char text[] = {letter, '\0'};
+    for (uint32_t outlet = 0; hw->sip_dims.count > 0 && outlet < hw_outlets(hw); outlet++) {
+        char name[HW_OUTLET_NAME_BYTES];
+        hw_outlet_name(hw, outlet, name);
+        if (strcmp(name, text) == 0)
+            return leads_on(hw, sip, outlet) ? outlet : HW_OUTLET_NONE;
+    }
+    for (enum hw_port port = 0; hw->sip_dims.count == 0 && port < HW_PORTS; port++) {
+        uint32_t to;
+        if (hw_port_letter[port] == letter && hw->sip_topology->neighbour(hw, sip, port, &to))
+            return hw->sip_topology->port[port].global_exit;
+    }
+    return HW_OUTLET_NONE;
+}
+
+void hw_join_sips(struct hw_config *hw, const struct hw_topology_ops *topology,
+                  const struct hw_sip_size *size)
+{
+    hw->sip_topology = topology;
+    hw->sip_dims = size->dims;
+    hw->sip_w = !topology->is_grid     ? hw->sip_count
+                : size->dims.count > 0 ? size->dims.at[0].size
+                                       : size->w;
+    hw->sip_h = hw->sip_w > 0 ? hw->sip_count / hw->sip_w : 0;
+}
+
+/* ---- what algorithms and their estimates ask ------------------------------------------------- */
+
+struct hw_sip_dims hw_sip_dims_of(const struct hw_config *hw)
+{
+    struct hw_sip_dims dims = hw->sip_dims;
+    const struct hw_topology_ops *const topology = hw->sip_topology;
+    const struct hw_grid grid = hw_sip_grid(hw);
+    const enum hw_sip_joint line = grid.wrap ? HW_SIP_RING : HW_SIP_LINE;
+    if (dims.count > 0)
+        return dims;
+    if (topology->paired) {
+        const uint32_t dies = hw->sip_count > 1 ? 2 : 1;
+        hw_sip_dims_add(&dims, HW_SIP_FULL, dies, topology->port[HW_PORT_E].link);
+        hw_sip_dims_add(&dims, HW_SIP_SWITCH, hw->sip_count / dies, topology->port[HW_PORT_N].link);
+    } else if (topology->switches > 0) {
+        hw_sip_dims_add(&dims, HW_SIP_SWITCH, hw->sip_count, hw_switch_link(hw, 0));
+    } else {
+        hw_sip_dims_add(&dims, line, grid.w, topology->port[HW_PORT_E].link);
+        if (topology->is_grid)
+            hw_sip_dims_add(&dims, line, grid.h, topology->port[HW_PORT_S].link);
+    }
+    return dims;
+}
+
+uint32_t hw_dim_degree(const struct hw_sip_dim *dim)
+{
+    if (dim->size < 2)
+        return 0;
+    switch (dim->joint) {
+    case HW_SIP_RING:
+        return 2;
+    case HW_SIP_LINE:
+        return dim->size > 2 ? 2 : 1;
+    case HW_SIP_FULL:
+        return dim->size - 1;
+    case HW_SIP_SWITCH:
+        return 1;
+    }
+    return 0;
+}
+
+uint64_t hw_dim_bisection(const struct hw_config *hw, const struct hw_sip_dim *dim)
+{
+    const uint64_t lines = hw->sip_count / dim->size, half = dim->size / 2;
+    if (dim->size < 2)
+        return 0;
+    switch (dim->joint) {
+    case HW_SIP_RING:
+        return 2 * lines;
+    case HW_SIP_LINE:
+        return lines;
+    case HW_SIP_FULL:
+        return half * (dim->size - half) * lines;
+    case HW_SIP_SWITCH:
+        return half * lines;
+    }
+    return 0;
+}
+
+uint32_t hw_dim_diameter(const struct hw_sip_dim *dim)
+{
+    switch (dim->joint) {
+    case HW_SIP_RING:
+        return dim->size / 2;
+    case HW_SIP_LINE:
+        return dim->size - 1;
+    default:
+        return dim->size > 1;
+    }
+}
+
+uint32_t hw_sip_degree(const struct hw_config *hw)
+{
+    const struct hw_sip_dims dims = hw_sip_dims_of(hw);
+    uint32_t links = 0;
+    for (uint32_t k = 0; k < dims.count; k++)
+        links += hw_dim_degree(&dims.at[k]);
+    return links;
 }

@@ -2,12 +2,14 @@
  * arrival.c: data at its destination: the way from the router of its PE to the queue, the memory
  * or the waiting kernel (hw/HARDWARE.md, "Timing of a transfer"). The data of a send, a put or a
  * raw store passes the destination's PE_DMA, then goes to its memory. A credit, a notification and
- * an acknowledgement end at PE_DMA. Runs in handlers only, on the destination's cube.
+ * an acknowledgement end at PE_DMA. A remote load's request goes to its memory (remote_load.c).
+ * Runs in handlers only, on the destination's cube.
  */
 #include "lp/fabric/arrival.h"
 
 #include "lp/fabric/fabric.h"
 #include "lp/fabric/pe_dma.h"
+#include "lp/fabric/remote_load.h"
 
 /* From PE_DMA to the memory. */
 static void cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
@@ -64,7 +66,7 @@ static void acknowledge_store(struct lp_run *run, struct lp_sender sender, int64
                               .seq = store->seq,
                               .kind = LP_TRANSFER_STORE_ACK,
                               .flags = LP_TRANSFER_LAST,
-                              .exit = HW_PORT_NONE};
+                              .exit = HW_OUTLET_NONE};
     lp_route_on(run, sender, &flight, &ack, m->router.of_pe[pe]);
 }
 
@@ -83,10 +85,17 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
     const struct lp_model *m = run->m;
     const uint32_t pe = transfer->dst % m->pes;
     const bool last = transfer->flags & LP_TRANSFER_LAST;
+    if (transfer->kind == LP_TRANSFER_LOAD) {
+        lp_load_request_arrived(run, sender, flight, transfer, router);
+        return;
+    }
     lp_cross_noc(run, flight, router, m->router.of_pe[pe]);
     lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
-    if (transfer->kind == LP_TRANSFER_TILE || transfer->kind == LP_TRANSFER_PUT ||
-        transfer->kind == LP_TRANSFER_STORE)
+    if (__builtin_expect(m->slot_access, 0) && transfer->kind == LP_TRANSFER_TILE) {
+        if (last)
+            lp_write_slot(run, flight, pe, transfer->order);
+    } else if (transfer->kind == LP_TRANSFER_TILE || transfer->kind == LP_TRANSFER_PUT ||
+               transfer->kind == LP_TRANSFER_STORE || transfer->kind == LP_TRANSFER_LOADED)
         cross_to_memory(run, flight, pe, (enum hw_memory)transfer->memory);
     if (transfer->flags & LP_TRANSFER_REDUCE)
         cross_reduce(run, flight, pe);
@@ -113,6 +122,9 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
     case LP_TRANSFER_STORE:
         emit_stored(run, flight->tau_ps, transfer);
         acknowledge_store(run, sender, flight->tau_ps, transfer);
+        break;
+    case LP_TRANSFER_LOADED:
+        lp_dma_loaded(run, sender, flight->tau_ps, transfer);
         break;
     default:
         cw_check(run->ctx, transfer->kind == LP_TRANSFER_STORE_ACK);

@@ -7,6 +7,7 @@
 
 #include "lp/fabric/fabric.h"
 #include "lp/fabric/pe_dma.h"
+#include "lp/fabric/remote_load.h"
 #include "lp/kernel/tl_mmu.h"
 #include "lp/kernel/tl_runtime.h"
 #include "lp/queues/ipcq.h"
@@ -64,6 +65,8 @@ static void m_cpu_done(struct lp_run *run, const struct cw_event *event)
     }
     lp_cross_noc(run, &flight, m->router.centre, m->router.of_pe[pe]);
     lp_cross_pe_in(run, &flight, pe, HW_NODE_PE_CPU);
+    if (transfer.kind == LP_TRANSFER_LAUNCH && flight.tau_ps < m->start_ps)
+        flight.tau_ps = m->start_ps; /* pe_cpu keeps the launch until then */
     lp_forward(run->ctx, run->lp, LP_EVENT_PE_CPU, lp_sender_of(event), &transfer, &flight);
 }
 
@@ -75,7 +78,7 @@ void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind
                                          .bytes = m->hw.control_msg_bytes,
                                          .seq = launch,
                                          .kind = (uint8_t)kind,
-                                         .exit = HW_PORT_NONE};
+                                         .exit = HW_OUTLET_NONE};
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     flight.tau_ps += m->hw.overhead_ps[HW_NODE_PE_CPU];
     const struct lp_sender sender = lp_next_sender(run, pe);
@@ -133,6 +136,9 @@ static void cube_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
         break;
     case LP_EVENT_MEMORY:
         lp_dma_memory(&run, event, *LP_PAYLOAD(ctx, event, struct lp_load));
+        break;
+    case LP_EVENT_LEND:
+        lp_load_lend(&run, event, *LP_PAYLOAD(ctx, event, struct lp_transfer));
         break;
     case LP_EVENT_ENGINE:
     case LP_EVENT_CREDIT:

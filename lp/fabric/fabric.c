@@ -147,7 +147,7 @@ enum hw_node_kind lp_memory_node(enum hw_memory memory)
     return memory == HW_MEMORY_HBM ? HW_NODE_HBM : HW_NODE_SRAM;
 }
 
-static uint32_t memory_router(const struct lp_model *m, enum hw_memory memory, uint32_t slice)
+uint32_t lp_memory_router(const struct lp_model *m, enum hw_memory memory, uint32_t slice)
 {
     return memory == HW_MEMORY_HBM ? m->router.of_pe[slice] : m->router.centre;
 }
@@ -156,7 +156,7 @@ void lp_cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t r
                         enum hw_memory memory, uint32_t pe)
 {
     const struct lp_model *m = run->m;
-    lp_cross_noc(run, flight, router, memory_router(m, memory, pe));
+    lp_cross_noc(run, flight, router, lp_memory_router(m, memory, pe));
     fabric_cross(run, flight, lp_memory_link(memory),
                  memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINKS_HBM_WRITE)
                                          : m->links.first[LP_LINKS_SRAM_WRITE],
@@ -174,8 +174,26 @@ int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint3
                  HW_NODE_ROUTER);
     const int64_t left_ps =
         flight->tau_ps - m->hw.link[kind].prop_ps - m->hw.overhead_ps[HW_NODE_ROUTER];
-    lp_cross_noc(run, flight, memory_router(m, memory, pe), router);
+    lp_cross_noc(run, flight, lp_memory_router(m, memory, pe), router);
     return left_ps;
+}
+
+void lp_write_slot(struct lp_run *run, struct hw_flight *flight, uint32_t pe, uint32_t bytes)
+{
+    const struct lp_model *m = run->m;
+    const enum hw_memory memory = m->config.slots;
+    const uint32_t index = memory == HW_MEMORY_TCM   ? pe_link(m, pe, LP_LINKS_TCM_WRITE)
+                           : memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINKS_HBM_WRITE)
+                                                     : m->links.first[LP_LINKS_SRAM_WRITE];
+    flight->bytes = bytes;
+    struct hw_link *const link = lp_link(run->ctx, m, &run->cube->link[index], flight);
+    const int64_t wait_ps = link != NULL ? link->free_ps - flight->tau_ps : 0;
+    flight->tau_ps += (wait_ps > 0 ? wait_ps : 0) + hw_slot_ps(&m->hw, pe, memory, bytes);
+    if (link == NULL)
+        return;
+    link->free_ps = flight->tau_ps;
+    if (flight->epoch > 0)
+        hw_link_count(link, flight, wait_ps);
 }
 
 int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory memory,
@@ -184,7 +202,7 @@ int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory m
     const struct hw_config *hw = &m->hw;
     int64_t ps = hw->link[HW_LINK_PE_NOC].prop_ps + hw->overhead_ps[HW_NODE_ROUTER] +
                  hw->link[lp_memory_link(memory)].prop_ps;
-    for (uint32_t at = m->router.of_pe[pe], to = memory_router(m, memory, slice); at != to;) {
+    for (uint32_t at = m->router.of_pe[pe], to = lp_memory_router(m, memory, slice); at != to;) {
         (void)hw_route_noc(hw, at, to, &at);
         ps += hw->link[HW_LINK_NOC].prop_ps + hw->overhead_ps[HW_NODE_ROUTER];
     }
@@ -217,11 +235,9 @@ void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *
         leave_cube(run, sender, flight, transfer, router,
                    hw_route_cube_exit(&m->hw, run->cube_in_sip, HW_PORT_W));
     } else if (dst.sip != run->sip) {
-        const enum hw_port exit = transfer->exit < HW_PORTS
-                                      ? (enum hw_port)transfer->exit
-                                      : hw_route_sip(&m->hw, run->sip, dst.sip);
+        const uint32_t exit = lp_outlet_of(m, transfer, run->sip, dst.sip);
         leave_cube(run, sender, flight, transfer, router,
-                   hw_route_cube_exit(&m->hw, run->cube_in_sip, exit));
+                   hw_route_cube_exit(&m->hw, run->cube_in_sip, hw_route_side(&m->hw, exit)));
     } else if (dst.cube != run->cube_in_sip) {
         leave_cube(run, sender, flight, transfer, router,
                    hw_route_cube(&m->hw, run->cube_in_sip, dst.cube));

@@ -38,6 +38,9 @@ void lp_cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t r
 /* memory -> router; returns when the tail has left the memory's own link, the first. */
 int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
                              enum hw_memory memory, uint32_t pe);
+/* Slot access: the last byte of a tile of `bytes` is at PE_DMA. Then the tile goes into its slot,
+ * and holds the memory's link for all of that time. */
+void lp_write_slot(struct lp_run *run, struct hw_flight *flight, uint32_t pe, uint32_t bytes);
 void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe);
 void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu);
 
@@ -49,6 +52,8 @@ void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *
 /* Time of 0 bytes between PE_DMA and a memory of its cube, without the two ends' overheads. */
 int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory memory,
                          uint32_t slice);
+/* The router of a memory; `slice`: of HBM. */
+uint32_t lp_memory_router(const struct lp_model *m, enum hw_memory memory, uint32_t slice);
 enum hw_link_kind lp_memory_link(enum hw_memory memory);
 enum hw_node_kind lp_memory_node(enum hw_memory memory);
 

@@ -55,35 +55,39 @@ static void enter_sip(struct die_run *run, const struct cw_event *event, struct 
                transfer, flight);
 }
 
-/* Out of the SIP by the outer link of `port`. */
+/* Out of the SIP by the link of an outlet. */
 static void leave_sip(struct die_run *run, const struct cw_event *event, struct hw_flight *flight,
-                      struct lp_transfer *transfer, enum hw_port port)
+                      struct lp_transfer *transfer, uint32_t outlet)
 {
     const struct lp_model *m = run->m;
     const uint32_t to_sip = transfer->dst / (m->pes * m->cubes);
-    const bool through_switch = hw_route_through_switch(&m->hw, port);
-    cross_io_die_link(run, flight, hw_route_outer_link(&m->hw, port),
-                      m->links.first[LP_LINKS_OUTER] + port,
-                      m->hw.overhead_ps[through_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT]);
-    transfer->port = (uint8_t)hw_route_entry(&m->hw, port);
-    transfer->exit = HW_PORT_NONE;
-    const uint32_t lp = through_switch
-                            ? m->lps.first_switch + m->hw.sip_topology->switch_of(&m->hw, run->sip)
-                            : lp_of_io_die(m, hw_route_sip_behind(&m->hw, run->sip, port, to_sip));
+    const struct hw_sip_port out = hw_outlet(&m->hw, outlet);
+    cw_check(run->ctx, out.link < HW_LINK_KINDS);
+    cross_io_die_link(run, flight, out.link, m->links.first[LP_LINKS_OUTER] + outlet,
+                      m->hw.overhead_ps[out.to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT]);
+    transfer->port = out.entry;
+    transfer->exit = HW_OUTLET_NONE;
+    const uint32_t lp =
+        out.to_switch
+            ? m->lps.first_switch + m->hw.sip_topology->switch_of(&m->hw, run->sip, outlet)
+            : lp_of_io_die(m, hw_route_sip_behind(&m->hw, run->sip, outlet, to_sip));
     lp_forward(run->ctx, lp, LP_EVENT_TRANSFER, lp_sender_of(event), transfer, flight);
 }
 
-/* A transfer's tail enters an IO port: from a cube of this SIP, or from outside. */
+/* A transfer's tail enters an IO port: from a cube of this SIP by a port, or from outside by an
+ * outlet. */
 static void enter_io_port(struct die_run *run, const struct cw_event *event)
 {
     const struct lp_model *m = run->m;
     struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
-    cw_check(run->ctx, transfer.port < HW_PORTS);
-    const enum hw_port port = (enum hw_port)transfer.port;
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     const int64_t hub_ps = m->hw.overhead_ps[HW_NODE_IO_HUB];
     const uint32_t to_sip = transfer.dst / (m->pes * m->cubes);
     const uint32_t from_sip = transfer.src / (m->pes * m->cubes);
+    const bool from_cube = lp_to_host(&transfer) || from_sip == run->sip;
+    cw_check(run->ctx, transfer.port < (from_cube ? HW_PORTS : hw_outlets(&m->hw)));
+    const enum hw_port port =
+        from_cube ? (enum hw_port)transfer.port : hw_route_side(&m->hw, transfer.port);
     if (lp_to_host(&transfer)) {
         cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
                           hub_ps);
@@ -94,12 +98,14 @@ static void enter_io_port(struct die_run *run, const struct cw_event *event)
     } else if (to_sip == run->sip) {
         enter_sip(run, event, &flight, &transfer, port);
     } else if (from_sip == run->sip) {
-        leave_sip(run, event, &flight, &transfer, port); /* the cubes have chosen the port */
+        /* the cubes have chosen the port by the same outlet */
+        leave_sip(run, event, &flight, &transfer, lp_outlet_of(m, &transfer, run->sip, to_sip));
     } else {
-        const enum hw_port out = hw_route_sip(&m->hw, run->sip, to_sip);
+        const uint32_t out = hw_route_sip(&m->hw, run->sip, to_sip);
         cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
                           hub_ps);
-        cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_OUT] + out,
+        cross_io_die_link(run, &flight, HW_LINK_HUB,
+                          m->links.first[LP_LINKS_HUB_OUT] + hw_route_side(&m->hw, out),
                           m->hw.overhead_ps[HW_NODE_IO_PORT]);
         leave_sip(run, event, &flight, &transfer, out);
     }
@@ -161,7 +167,7 @@ const struct lp_ops lp_io_die_ops = {"io_die", io_die_state_bytes, nothing_to_in
 
 static size_t switch_state_bytes(const struct lp_model *m)
 {
-    return sizeof(struct lp_switch) + m->hw.sip_count * sizeof(struct hw_link);
+    return sizeof(struct lp_switch) + m->links.count[LP_OF_SWITCH] * sizeof(struct hw_link);
 }
 
 static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
@@ -170,15 +176,16 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const struct lp_switch *s = state;
     cw_check(ctx, event->type == LP_EVENT_TRANSFER);
     const struct lp_transfer transfer = *LP_PAYLOAD(ctx, event, struct lp_transfer);
-    cw_check(ctx, transfer.port < HW_PORTS);
+    cw_check(ctx, transfer.port < hw_outlets(&m->hw));
     struct hw_flight flight = lp_flight(ctx, &transfer);
     const uint32_t number = event->lp - m->lps.first_switch;
     const uint32_t to_sip =
-        m->hw.sip_topology->switch_exit(number, transfer.dst / (m->pes * m->cubes));
-    cw_check(ctx, to_sip < m->hw.sip_count);
-    const enum hw_link_kind link = hw_route_outer_link(&m->hw, (enum hw_port)transfer.port);
+        m->hw.sip_topology->switch_exit(&m->hw, number, transfer.dst / (m->pes * m->cubes));
+    const uint32_t at = hw_switch_link_to(&m->hw, number, to_sip);
+    cw_check(ctx, to_sip < m->hw.sip_count && at < m->links.count[LP_OF_SWITCH]);
+    const enum hw_link_kind link = hw_route_outer_link(&m->hw, transfer.port);
     const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};
-    hw_flight_cross_late(&flight, &m->hw.link[link], lp_link(ctx, m, &s->link[to_sip], &flight),
+    hw_flight_cross_late(&flight, &m->hw.link[link], lp_link(ctx, m, &s->link[at], &flight),
                          m->hw.overhead_ps[HW_NODE_IO_PORT],
                          lp_late_link_ps(&m->hw, link, place, &flight));
     lp_forward(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER, lp_sender_of(event), &transfer,

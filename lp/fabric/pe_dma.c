@@ -6,6 +6,7 @@
 #include "lp/fabric/pe_dma.h"
 
 #include "lp/fabric/fabric.h"
+#include "lp/fabric/remote_load.h"
 #include "lp/kernel/tl_runtime.h"
 #include "lp/queues/one_sided.h"
 #include "lp/queues/queue_ends.h"
@@ -34,17 +35,44 @@ static struct lp_sender op_sender(const struct lp_run *run, uint32_t pe, const s
     return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), op->number};
 }
 
-/* When the request of an operation that is granted at `grant_ps` is at its memory. */
-static int64_t request_arrival_ps(const struct lp_model *m, uint32_t pe, const struct hw_dma_op *op,
+/* When the request of an operation that is granted at `grant_ps` is at its memory; a request that
+ * goes further: at the router of its PE. */
+static int64_t request_arrival_ps(const struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
                                   int64_t grant_ps)
 {
+    const struct lp_model *m = run->m;
     const enum hw_memory memory = (enum hw_memory)(op->memory & 15);
-    return grant_ps + m->hw.overhead_ps[HW_NODE_PE_DMA] +
-           lp_memory_way_ps(m, pe, memory, op->slice) + m->hw.overhead_ps[lp_memory_node(memory)];
+    grant_ps += m->hw.overhead_ps[HW_NODE_PE_DMA];
+    if (op->kind == LP_DMA_LOAD_FROM && lp_load_is_far(run, op->seq, memory))
+        return grant_ps + m->hw.link[HW_LINK_PE_NOC].prop_ps + m->hw.overhead_ps[HW_NODE_ROUTER];
+    return grant_ps + lp_memory_way_ps(m, pe, memory, op->slice) +
+           m->hw.overhead_ps[lp_memory_node(memory)];
 }
 
-/* An operation whose data comes from a memory other than TCM: it begins with a request to it. */
-static bool asks_memory(const struct hw_dma_op *op) { return (op->memory & 15) != HW_MEMORY_TCM; }
+/* An operation whose data does not come from the PE's TCM: it begins with a request to a memory. */
+static bool asks_memory(const struct hw_dma_op *op)
+{
+    return (op->memory & 15) != HW_MEMORY_TCM || op->kind == LP_DMA_LOAD_FROM;
+}
+
+static bool is_load(const struct hw_dma_op *op)
+{
+    return op->kind == LP_DMA_LOAD || op->kind == LP_DMA_LOAD_FROM;
+}
+
+/* An operation that a context, or a handle of it, waits for (struct lp_move). */
+static bool is_move(uint8_t kind)
+{
+    return kind == LP_DMA_LOAD || kind == LP_DMA_STORE || kind == LP_DMA_COPY ||
+           kind == LP_DMA_STORE_TO || kind == LP_DMA_LOAD_FROM;
+}
+
+static const struct lp_move *move_of(const struct lp_run *run, uint32_t pe, uint8_t owner)
+{
+    const struct lp_context *const context =
+        lp_context(run->m, lp_pe(run->m, run->cube, pe), owner >> 4);
+    return &context->move[owner & 15];
+}
 
 /* The engine grants such an operation its first chunk at `grant_ps`: the request leaves for the
  * memory then. All operations before it in the channel have passed the engine. So a put already has
@@ -60,7 +88,7 @@ static void request_memory(struct lp_run *run, uint32_t pe, const struct hw_dma_
                            .bytes = op->bytes,
                            .memory = (uint8_t)memory,
                            .slice = op->slice,
-                           .to = op->kind == LP_DMA_LOAD ? HW_MEMORY_TCM : op->memory >> 4,
+                           .to = op->memory >> 4,
                            .kind = op->kind,
                            .owner = op->dir,
                            .seq = op->seq};
@@ -69,37 +97,62 @@ static void request_memory(struct lp_run *run, uint32_t pe, const struct hw_dma_
         load.seq = lp_one_sided(m, p)->puts_passed;
         load.order = lp_peer_of(run, pe, op->seq)->sent;
         load.flags = op->dir ? LP_TRANSFER_REDUCE : 0;
-    } else if (op->kind == LP_DMA_LOAD || op->kind == LP_DMA_COPY) {
-        struct lp_moves *moves = CW_MUT(run->ctx, &lp_context(m, p, op->dir >> 4)->moves);
-        moves->parts[op->dir & 15] = 0;
+    } else if (is_move(op->kind)) {
+        struct lp_move *const move = CW_MUT(run->ctx, move_of(run, pe, op->dir));
+        move->parts = 0;
+        move->stamp = (uint16_t)generation;
+        if (op->kind == LP_DMA_LOAD_FROM) {
+            load.peer = op->seq;
+            load.seq = (uint32_t)move->from_at;
+        }
     }
     const struct lp_sender sender = op_sender(run, pe, op);
-    cw_send(run->ctx, run->lp, request_arrival_ps(m, pe, op, grant_ps) - cw_now(run->ctx),
+    cw_send(run->ctx, run->lp, request_arrival_ps(run, pe, op, grant_ps) - cw_now(run->ctx),
             LP_EVENT_MEMORY, sender.entity, sender.number, &load, sizeof load);
 }
 
-/* A grant is taken back at the instant it was made: its request, if there is one, is void. */
+/* The place in the account of void requests that holds `generation`; 0: a free one. */
+static const uint32_t *void_place(const struct lp_pe *p, uint32_t generation)
+{
+    for (uint32_t i = 0; i < LP_VOID_REQUESTS; i++)
+        if (p->void_request[i] == generation)
+            return &p->void_request[i];
+    return NULL;
+}
+
+/*
+ * A grant may be taken back at the instant at which it was made. Its request to a memory, which has
+ * left, is then void. A load, a copy and a raw store know the grant that their request stands by
+ * until they are complete. A send and a put are forgotten when they have passed the engine, so
+ * their void requests are kept in an account. A grant whose request finds no place there stays.
+ */
+static bool may_be_taken_back(const struct lp_pe *p, const struct hw_dma_op *op)
+{
+    return is_move(op->kind) || void_place(p, 0) != NULL;
+}
+
 static void void_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
                          uint32_t generation)
 {
-    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
-    struct lp_void_grants *const grants = CW_MUT(run->ctx, &p->void_grants);
-    uint32_t place = 0;
-    for (uint32_t i = 1; i < LP_VOID_GRANTS; i++)
-        if (grants->until_ps[i] < grants->until_ps[place])
-            place = i;
-    cw_check(run->ctx,
-             grants->generation[place] == 0 || grants->until_ps[place] < cw_now(run->ctx));
-    grants->until_ps[place] = request_arrival_ps(run->m, pe, op, cw_now(run->ctx));
-    grants->generation[place] = generation;
+    if (is_move(op->kind)) {
+        CW_MUT(run->ctx, move_of(run, pe, op->dir))->stamp = (uint16_t)~generation;
+        return;
+    }
+    const uint32_t *const place = void_place(lp_pe(run->m, run->cube, pe), 0);
+    cw_check(run->ctx, place != NULL);
+    *CW_MUT(run->ctx, place) = generation;
 }
 
-static bool is_void(const struct lp_pe *p, uint32_t generation)
+/* The request of this grant is at its memory. Returns whether it is void. */
+static bool arrives_void(struct lp_run *run, const struct lp_load *load)
 {
-    for (uint32_t i = 0; i < LP_VOID_GRANTS; i++)
-        if (p->void_grants.generation[i] == generation)
-            return true;
-    return false;
+    if (is_move(load->kind))
+        return move_of(run, load->pe, load->owner)->stamp != (uint16_t)load->stamp;
+    const uint32_t *const place = void_place(lp_pe(run->m, run->cube, load->pe), load->stamp);
+    if (place == NULL)
+        return false;
+    *CW_MUT(run->ctx, place) = 0;
+    return true;
 }
 
 /* Gives the idle engine to the next operation, if there is one. */
@@ -143,11 +196,13 @@ void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_o
     }
     bool regrant;
     const enum hw_vc running = vc == HW_VC_COMPUTE ? HW_VC_COMM : HW_VC_COMPUTE;
-    const int64_t end_ps =
-        hw_dma_newcomer(dma, &m->dma, vc, cw_now(run->ctx), run->ctx->event->depth, &regrant);
-    const struct hw_dma_op *first = first_op(m, p, running);
+    const struct hw_dma_op *const first = first_op(m, p, running);
+    const bool asked = dma->passed[running] == 0 && asks_memory(first);
+    const uint16_t depth =
+        !asked || may_be_taken_back(p, first) ? run->ctx->event->depth : UINT16_MAX;
+    const int64_t end_ps = hw_dma_newcomer(dma, &m->dma, vc, cw_now(run->ctx), depth, &regrant);
     if (regrant) {
-        if (dma->passed[running] == 0 && asks_memory(first))
+        if (asked)
             void_request(run, pe, first, dma->generation);
         grant_engine(run, pe);
     } else if (end_ps >= 0) {
@@ -170,7 +225,7 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_run 
                                      .seq = op->seq,
                                      .epoch = p->epoch,
                                      .flags = last ? LP_TRANSFER_LAST : 0,
-                                     .exit = HW_PORT_NONE};
+                                     .exit = HW_OUTLET_NONE};
     switch (op->kind) {
     case LP_DMA_TILE:
     case LP_DMA_CREDIT: {
@@ -181,6 +236,8 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_run 
         transfer->kind = op->kind == LP_DMA_TILE ? LP_TRANSFER_TILE : LP_TRANSFER_CREDIT;
         transfer->dir = (uint8_t)peer_dir;
         transfer->memory = (uint8_t)m->config.slots;
+        if (__builtin_expect(m->slot_access, 0) && op->kind == LP_DMA_TILE)
+            transfer->order = op->bytes;
         transfer->exit = (uint8_t)lp_queue_exit(plan, transfer->src, (enum hw_dir)op->dir);
         return;
     }
@@ -205,8 +262,7 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_run 
     }
 }
 
-/* PE_DMA's overhead when data leaves it. */
-static int64_t pe_dma_ps(const struct lp_run *run, uint32_t pe, uint64_t operation)
+int64_t lp_dma_out_ps(const struct lp_run *run, uint32_t pe, uint64_t operation)
 {
     const struct hw_jitter_place place = {run->sip, run->cube_in_sip, pe, HW_JITTER_ANY};
     const int64_t ps = run->m->hw.overhead_ps[HW_NODE_PE_DMA];
@@ -221,7 +277,7 @@ static void depart_from_tcm(struct lp_run *run, uint32_t pe, const struct hw_dma
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
     const struct lp_sender sender = op_sender(run, pe, op);
     const uint64_t operation = lp_piece(sender.entity, sender.number, last);
-    struct hw_flight flight = {.tau_ps = cw_now(run->ctx) + pe_dma_ps(run, pe, operation) +
+    struct hw_flight flight = {.tau_ps = cw_now(run->ctx) + lp_dma_out_ps(run, pe, operation) +
                                          m->hw.link[HW_LINK_PE_NOC].prop_ps +
                                          m->hw.overhead_ps[HW_NODE_ROUTER],
                                .sigma_ps = hw_ser_ps(&m->hw.link[HW_LINK_PE_NOC], bytes),
@@ -255,14 +311,19 @@ void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uin
 static void move_part_done(struct lp_run *run, uint32_t pe, struct lp_sender sender, uint8_t owner,
                            uint8_t part, int64_t at_ps)
 {
-    struct lp_moves *moves =
-        CW_MUT(run->ctx, &lp_context(run->m, lp_pe(run->m, run->cube, pe), owner >> 4)->moves);
-    const uint32_t move = owner & 15;
-    if (moves->parts[move] == 0 || at_ps > moves->done_ps[move])
-        moves->done_ps[move] = at_ps;
-    moves->parts[move] |= part;
-    if (moves->parts[move] == 3)
-        lp_dma_done(run, sender, moves->done_ps[move], pe, owner);
+    struct lp_move *const move = CW_MUT(run->ctx, move_of(run, pe, owner));
+    if (move->parts == 0 || at_ps > move->done_ps)
+        move->done_ps = at_ps;
+    move->parts |= part;
+    if (move->parts == 3)
+        lp_dma_done(run, sender, move->done_ps, pe, owner);
+}
+
+void lp_dma_loaded(struct lp_run *run, struct lp_sender sender, int64_t at_ps,
+                   const struct lp_transfer *data)
+{
+    tl_data_there(run, at_ps, data);
+    move_part_done(run, data->dst % run->m->pes, sender, data->dir, 1, at_ps);
 }
 
 /* The last byte of an operation has passed the engine. */
@@ -270,7 +331,7 @@ static void op_passed(struct lp_run *run, uint32_t pe, const struct hw_dma_op *o
 {
     const struct lp_model *m = run->m;
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
-    if (op->kind == LP_DMA_LOAD || op->kind == LP_DMA_COPY)
+    if (is_load(op) || op->kind == LP_DMA_COPY)
         move_part_done(run, pe, op_sender(run, pe, op), op->dir, 2, cw_now(run->ctx));
     if (op->kind != LP_DMA_PUT && op->kind != LP_DMA_NOTIFY)
         return;
@@ -313,7 +374,8 @@ static void become_transfer_of_load(struct lp_run *run, const struct lp_load *lo
                                     struct lp_transfer *transfer)
 {
     if (load->kind != LP_DMA_PUT) {
-        const struct hw_dma_op op = {.seq = load->seq,
+        const struct hw_dma_op op = {.bytes = load->bytes,
+                                     .seq = load->seq,
                                      .kind = load->kind,
                                      .dir = load->owner,
                                      .memory = (uint8_t)(load->to << 4)};
@@ -329,7 +391,7 @@ static void become_transfer_of_load(struct lp_run *run, const struct lp_load *lo
                              .kind = LP_TRANSFER_PUT,
                              .flags = (uint8_t)(load->flags | (last ? LP_TRANSFER_LAST : 0)),
                              .memory = load->to,
-                             .exit = HW_PORT_NONE,
+                             .exit = HW_OUTLET_NONE,
                              .order = load->order};
 }
 
@@ -358,8 +420,12 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     cw_check(run->ctx,
              load.pe < m->pes && load.slice < m->pes && load.sent < load.bytes + (load.bytes == 0));
     const struct lp_pe *p = lp_pe(m, run->cube, load.pe);
-    if (load.sent == 0 && is_void(p, load.stamp))
+    if (load.sent == 0 && arrives_void(run, &load))
         return;
+    if (load.kind == LP_DMA_LOAD_FROM) {
+        lp_load_request(run, event, &load);
+        return;
+    }
     const enum hw_memory memory = (enum hw_memory)load.memory;
     const uint32_t left = load.bytes - load.sent;
     const bool piecewise = m->hw.contention == HW_CONTENTION_CHUNK;

@@ -17,6 +17,8 @@
  *   NOTIFY    seq: the peer; dir: the tag
  *   CREDIT    dir: the queue's; seq: the new tail
  *   STORE_TO  seq: the peer; memory: source | destination << 4; dir: owner
+ *   LOAD_FROM seq: the peer; memory: the source; slice: the peer's; dir: owner. The places are in
+ *             its struct lp_move
  * slice: the HBM slice of a source or a destination in this cube's HBM. The low half of `memory` is
  * the source's, HW_MEMORY_TCM where it is not named.
  */
@@ -28,7 +30,8 @@ enum lp_dma_kind {
     LP_DMA_PUT,
     LP_DMA_NOTIFY,
     LP_DMA_CREDIT,
-    LP_DMA_STORE_TO
+    LP_DMA_STORE_TO,
+    LP_DMA_LOAD_FROM
 };
 enum { LP_NOTIFY_BYTES = 16 }; /* lp/QUEUES.md, "One-sided operations" */
 
@@ -45,6 +48,11 @@ void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_o
 void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation);
 /* LP_EVENT_MEMORY: a request is at its memory. */
 void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load);
+/* The data of a load_from will be in TCM at `at_ps`: all of it, with this last transfer. */
+void lp_dma_loaded(struct lp_run *run, struct lp_sender sender, int64_t at_ps,
+                   const struct lp_transfer *data);
+/* PE_DMA's overhead when data leaves it. */
+int64_t lp_dma_out_ps(const struct lp_run *run, uint32_t pe, uint64_t operation);
 /* A load, store or copy of a PE of this cube will be complete at `at_ps`. */
 void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uint32_t pe,
                  uint8_t owner);

@@ -53,6 +53,52 @@ bool lp_control_submit(struct lp_control *control, struct lp_control_message mes
     return true;
 }
 
+/* The most messages to one SIP. 0: out of memory. */
+static uint64_t most_of_a_sip(const struct lp_control *control, const struct lp_model *m)
+{
+    uint64_t *const of_sip = calloc(m->hw.sip_count, sizeof *of_sip);
+    uint64_t most = 0;
+    for (size_t i = 0; of_sip != NULL && i < control->count; i++) {
+        uint64_t *const count = &of_sip[control->messages[i].pe / (m->cubes * m->pes)];
+        most = ++*count > most ? *count : most;
+    }
+    free(of_sip);
+    return most;
+}
+
+/*
+ * No message comes later, since
+ * 1. on the way there are at most these links and nodes: those of the longest way;
+ * 2. a message finds at most the others of its SIP before it at each server (link, io_cpu, m_cpu),
+ *    and each of them takes as long there as it does itself.
+ */
+int64_t lp_control_way_ps(const struct lp_control *control, const struct lp_model *m)
+{
+    const struct hw_config *const hw = &m->hw;
+    const int64_t messages = (int64_t)most_of_a_sip(control, m);
+    const int64_t cubes = hw->cube_w + hw->cube_h; /* and the port of the IO die */
+    const int64_t routers = 2 * (hw->noc_w + hw->noc_h);
+    const int64_t links[HW_LINK_KINDS] = {[HW_LINK_PCIE] = 1,
+                                          [HW_LINK_HUB] = 2,
+                                          [HW_LINK_UCIE] = cubes,
+                                          [HW_LINK_NOC_UCIE] = 2 * cubes,
+                                          [HW_LINK_NOC] = cubes * routers,
+                                          [HW_LINK_M_CPU] = 2,
+                                          [HW_LINK_PE_NOC] = 1};
+    const int64_t nodes[HW_NODE_KINDS] = {
+        [HW_NODE_HOST] = 1,          [HW_NODE_IO_HUB] = 1,
+        [HW_NODE_IO_PORT] = 1,       [HW_NODE_UCIE_PORT] = 2 * cubes,
+        [HW_NODE_PE_CPU] = 1,        [HW_NODE_ROUTER] = cubes * (routers + 1),
+        [HW_NODE_IO_CPU] = messages, [HW_NODE_M_CPU] = messages};
+    int64_t ps = messages > 0 || control->count == 0 ? 0 : -1;
+    for (uint32_t kind = 0; ps >= 0 && kind < HW_LINK_KINDS; kind++)
+        ps += links[kind] * (hw->link[kind].prop_ps +
+                             messages * hw_ser_ps(&hw->link[kind], hw->control_msg_bytes));
+    for (uint32_t kind = 0; ps >= 0 && kind < HW_NODE_KINDS; kind++)
+        ps += nodes[kind] * hw->overhead_ps[kind];
+    return ps;
+}
+
 /* Reserves the host's link to the SIP and injects the message's arrival at its IO die. */
 static int inject_message(const struct injection *injection, uint32_t sip, size_t index,
                           struct cw_error *error)
@@ -66,7 +112,7 @@ static int inject_message(const struct injection *injection, uint32_t sip, size_
                                    .bytes = hw->control_msg_bytes + message->data_bytes,
                                    .seq = message->seq,
                                    .kind = message->kind,
-                                   .exit = HW_PORT_NONE};
+                                   .exit = HW_OUTLET_NONE};
     struct hw_flight flight = {injection->submitted_ps + hw->overhead_ps[HW_NODE_HOST], 0,
                                transfer.bytes, 0, lp_operation(0, number)};
     struct hw_link link = {.free_ps = control->pcie_free_ps[sip]};

@@ -32,6 +32,9 @@ void lp_control_free(struct lp_control *control);
 
 /* False: out of memory. */
 bool lp_control_submit(struct lp_control *control, struct lp_control_message message);
+/* How long after their submission all these messages have reached their PEs, on a machine without
+ * jitter: rather too long than too short. -1: out of memory. */
+int64_t lp_control_way_ps(const struct lp_control *control, const struct lp_model *m);
 /* Injects all that have been submitted, at this time. Returns an enum cw_exit. */
 int lp_control_inject(struct lp_control *control, const struct lp_model *m, struct cw_sim *sim,
                       int64_t submitted_ps, struct cw_error *error);

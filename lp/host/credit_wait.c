@@ -14,17 +14,28 @@ static int64_t credit_wait_of(const struct lp_model *m, const struct lp_pe *pe, 
     return ps;
 }
 
-struct lp_credit_wait lp_credit_wait_longest(const struct lp_model *m, const struct cw_sim *sim)
+static void raise_wait(struct lp_credit_wait *longest, struct hw_place place, int64_t ps)
 {
-    struct lp_credit_wait longest = {.ps = 0};
+    if (ps > longest->ps)
+        *longest = (struct lp_credit_wait){place, ps};
+}
+
+struct lp_credit_waits lp_credit_waits_since(const struct lp_model *m, const struct cw_sim *sim,
+                                             uint32_t last_pe, int64_t *before_ps)
+{
     const uint32_t count = hw_pe_count(&m->hw);
-    for (uint32_t index = 0; m->config.credit_blocks && index < count; index++) {
+    const bool waits = m->config.credit_blocks && !m->config.credit_fabric;
+    struct lp_credit_waits found = {.last.place = hw_place_of(&m->hw, last_pe)};
+    for (uint32_t index = 0; waits && index < count; index++) {
         const struct hw_place place = hw_place_of(&m->hw, index);
         const struct lp_pe *const pe =
             lp_pe(m, cw_state(sim, lp_of_cube(m, place.sip, place.cube)), place.pe);
         const int64_t ps = credit_wait_of(m, pe, index);
-        if (ps > longest.ps)
-            longest = (struct lp_credit_wait){.place = place, .ps = ps};
+        raise_wait(&found.longest, place, ps - before_ps[index]);
+        raise_wait(&found.in_all, place, ps);
+        if (index == last_pe)
+            found.last.ps = ps - before_ps[index];
+        before_ps[index] = ps;
     }
-    return longest;
+    return found;
 }

@@ -12,12 +12,22 @@
 struct cw_sim;
 struct lp_model;
 
-/* The PE that waited longest, since the machine was built. */
+/* Of one PE. Where kernels do not wait for credits: 0. Of tl_recv_all(): as if one credit came
+ * after another. */
 struct lp_credit_wait {
     struct hw_place place;
-    int64_t ps; /* 0: no kernel waits for credits; of tl_recv_all(), as if one came after another */
+    int64_t ps;
 };
 
-struct lp_credit_wait lp_credit_wait_longest(const struct lp_model *m, const struct cw_sim *sim);
+struct lp_credit_waits {
+    struct lp_credit_wait longest; /* of all PEs, since the walk before */
+    struct lp_credit_wait last;    /* of the PE `last_pe`, likewise */
+    struct lp_credit_wait in_all;  /* of all PEs, since the machine was built */
+};
+
+/* Walks over all PEs. before_ps[pe]: the wait of each up to the walk before; the machine begins
+ * with zeros. */
+struct lp_credit_waits lp_credit_waits_since(const struct lp_model *m, const struct cw_sim *sim,
+                                             uint32_t last_pe, int64_t *before_ps);
 
 #endif

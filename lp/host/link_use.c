@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* Where the links of one group lie in the state of their owner. There are `units` units (ports,
- * routers, PEs or a SIP), each with `each` links. The links of a unit begin at number
+ * outlets, routers, PEs or SIPs), each with `each` links. The links of a unit begin at number
  * first + unit * stride. `each` = 0 marks lanes: a port has lp_lanes() of them, and they begin at
  * links.edge[port]. */
 struct span {
@@ -18,7 +18,8 @@ struct visit {
     uint32_t epoch;
     void (*fn)(void *arg, const struct lp_link_use *use);
     void *arg;
-    char place[40]; /* "sip 3 cube 5" */
+    char place[40];      /* "sip 3 cube 5" */
+    uint32_t the_switch; /* of a switch: its number */
     struct span span[LP_LINK_GROUPS];
 };
 
@@ -34,7 +35,8 @@ void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes)
     else if (row->per == LP_PER_LANE)
         snprintf(text, bytes, "%s %s %s%s%s", use->place, use->kind, port, row->text, number);
     else
-        snprintf(text, bytes, "%s %s %s%s%s", use->place, use->kind, row->text, port, number);
+        snprintf(text, bytes, "%s %s %s%s%s%s", use->place, use->kind, row->text, port, use->outlet,
+                 number);
 }
 
 static struct span span_of(const struct lp_model *m, enum lp_links group)
@@ -43,6 +45,8 @@ static struct span span_of(const struct lp_model *m, enum lp_links group)
     switch ((enum lp_link_per)lp_link_row[group].per) {
     case LP_PER_PORT:
         return (struct span){HW_PORTS, 1, first, 1};
+    case LP_PER_OUTLET:
+        return (struct span){hw_outlets(&m->hw), 1, first, 1};
     case LP_PER_ROUTER:
         return (struct span){m->hw.noc_w * m->hw.noc_h, HW_PORTS, first, HW_PORTS};
     case LP_PER_PE:
@@ -52,7 +56,7 @@ static struct span span_of(const struct lp_model *m, enum lp_links group)
     case LP_PER_LANE:
         return (struct span){HW_PORTS, 0, first, 0};
     case LP_PER_SIP:
-        return (struct span){m->hw.sip_count, 1, first, 1};
+        return (struct span){hw_switch_links_max(&m->hw), 1, first, 1};
     default:
         return (struct span){1, 1, first, 1};
     }
@@ -67,21 +71,24 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
     const enum hw_port port = per == LP_PER_PORT || per == LP_PER_LANE ? (enum hw_port)unit
                               : per == LP_PER_ROUTER                   ? (enum hw_port)i
                                                                        : HW_PORT_NONE;
-    const uint32_t kind = group == LP_LINKS_OUTER    ? hw_route_outer_link(hw, port)
-                          : group == LP_LINKS_TO_SIP ? hw_switch_link(hw)
+    const uint32_t kind = group == LP_LINKS_OUTER    ? hw_route_outer_link(hw, unit)
+                          : group == LP_LINKS_TO_SIP ? hw_switch_link(hw, v->the_switch)
                                                      : lp_link_row[group].kind;
     const bool unnamed = group == LP_LINKS_REDUCE; /* a unit of PE_DMA: no kind of link */
-    const struct lp_link_use use = {
+    struct lp_link_use use = {
         .place = v->place,
         .kind = unnamed ? "reduce" : hw_link_name[kind],
         .group = group,
-        .number = per == LP_PER_ONE || per == LP_PER_PORT ? UINT32_MAX
-                  : per == LP_PER_LANE                    ? i
-                                                          : unit,
+        .number = per == LP_PER_LANE  ? i
+                  : per == LP_PER_SIP ? hw_switch_sip(hw, v->the_switch, unit)
+                  : per == LP_PER_PE || per == LP_PER_PUT_PE || per == LP_PER_ROUTER ? unit
+                                                                                     : UINT32_MAX,
         .port = port,
         .bytes = link->bytes,
         .busy_ps = hw_rate_ps(unnamed ? hw->dma_reduce : hw->link[kind].rate, link->bytes),
         .queue_ps_max = link->queue_ps_max};
+    if (per == LP_PER_OUTLET)
+        hw_outlet_name(hw, unit, use.outlet);
     v->fn(v->arg, &use);
 }
 
@@ -138,6 +145,7 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct l
     for (uint32_t i = 0; asked.part + 1 == asked.parts && i < m->lps.switch_count; i++) {
         const struct lp_switch *s = cw_state(sim, m->lps.first_switch + i);
         snprintf(v.place, sizeof v.place, "switch %u", i);
+        v.the_switch = i;
         visit_owner(&v, LP_OF_SWITCH, s->link);
     }
 }

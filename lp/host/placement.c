@@ -78,9 +78,9 @@ static void join_io_die(const struct place *p, uint32_t sip)
                       m->hw.link[HW_LINK_PCIE].prop_ps + m->hw.overhead_ps[HW_NODE_HOST]);
     p->cut->link[HW_LINK_PCIE].all++;
     p->cut->link[HW_LINK_PCIE].cut += p->lp_worker[die] != p->lp_worker[0];
-    for (enum hw_port port = 0; port < HW_PORTS; port++) {
+    for (uint32_t outlet = 0; outlet < hw_outlets(&m->hw); outlet++) {
         struct hw_cable cable;
-        if (!m->hw.sip_topology->cable(&m->hw, sip, port, &cable))
+        if (!m->hw.sip_topology->cable(&m->hw, sip, outlet, &cable))
             continue;
         join_lps(p, cable.link, die, HW_NODE_IO_PORT,
                  cable.to_switch ? m->lps.first_switch + cable.to : lp_of_io_die(m, cable.to),

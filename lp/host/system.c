@@ -26,6 +26,7 @@
 struct worker_times {
     _Alignas(128) struct sync_u64 started, ended, returned;
     struct sync_u64 first_start_ps, last_start_ps, last_end_ps, host_ps;
+    struct sync_u64 last_end_pe; /* of last_end_ps, the least */
 };
 
 struct lp_system {
@@ -102,6 +103,16 @@ static void count_one(struct sync_u64 *count)
     sync_store_release(count, sync_load_acquire(count) + 1); /* for figures: orders nothing */
 }
 
+/* For figures after the drain: the two words need not fit while it lasts. */
+static void note_end(struct worker_times *times, const struct lp_kernel_record *record)
+{
+    const int64_t last_ps = (int64_t)sync_load_acquire(&times->last_end_ps);
+    if (record->t_ps > last_ps ||
+        (record->t_ps == last_ps && record->pe < sync_load_acquire(&times->last_end_pe)))
+        sync_store_release(&times->last_end_pe, record->pe);
+    sync_raise(&times->last_end_ps, record->t_ps);
+}
+
 static void note_kernel(struct lp_system *system, struct worker_times *times,
                         const struct lp_kernel_record *record)
 {
@@ -121,7 +132,7 @@ static void note_kernel(struct lp_system *system, struct worker_times *times,
     *phase = record->mark == LP_MARK_PHASE ? (uint8_t)record->phase : 255;
     if (record->mark == LP_MARK_END) {
         count_one(&times->ended);
-        sync_raise(&times->last_end_ps, record->t_ps);
+        note_end(times, record);
     }
 }
 
@@ -181,6 +192,10 @@ static void gather_times(struct lp_system *system)
         const int64_t last[3] = {(int64_t)sync_load_acquire(&times->last_start_ps),
                                  (int64_t)sync_load_acquire(&times->last_end_ps),
                                  (int64_t)sync_load_acquire(&times->host_ps)};
+        const uint32_t last_pe = (uint32_t)sync_load_acquire(&times->last_end_pe);
+        if (last[1] > sum->last_end_ps ||
+            (last[1] == sum->last_end_ps && last_pe < sum->last_end_pe))
+            sum->last_end_pe = last_pe;
         first_ps = first < first_ps ? first : first_ps;
         sum->last_start_ps = last[0] > sum->last_start_ps ? last[0] : sum->last_start_ps;
         sum->last_end_ps = last[1] > sum->last_end_ps ? last[1] : sum->last_end_ps;
@@ -519,8 +534,19 @@ bool lp_system_is_cut_short(const struct lp_system *system)
     return system->engine_failed && cw_failed_event(system->sim) == NULL;
 }
 
+/* With launch_together, the kernels of the batch start when the last launch message has come. */
+static bool set_start(struct lp_system *system)
+{
+    const int64_t way_ps =
+        system->model.hw.launch_together ? lp_control_way_ps(&system->control, &system->model) : 0;
+    system->model.start_ps = system->times.submitted_ps + way_ps;
+    return way_ps >= 0;
+}
+
 int lp_system_drain(struct lp_system *system, struct cw_error *error)
 {
+    if (!set_start(system))
+        return cw_error_memory(error, "the control messages");
     int code = lp_control_inject(&system->control, &system->model, system->sim,
                                  system->times.submitted_ps, error);
     if (code == CW_OK)

@@ -42,6 +42,7 @@ struct lp_times {
     int64_t first_start_ps, last_start_ps, last_end_ps; /* of kernels */
     int64_t host_ps; /* the last acknowledgement or completion at the host */
     uint32_t submitted, started, ended, returned;
+    uint32_t last_end_pe; /* whose kernel ended last, the first of several; known after a drain */
 };
 
 /* The last time at which a PE of each rank left each phase; -1: none was in it. */

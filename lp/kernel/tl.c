@@ -308,16 +308,56 @@ void tl_wait_dma(struct tl *tl, uint32_t handle)
     (void)start_move(tl, CALL_WAIT_DMA, 0, move_of(tl, CALL_WAIT_DMA, handle));
 }
 
-void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
-                 uint32_t bytes)
+static void start_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst,
+                           struct lp_operand src, uint32_t bytes, uint32_t move)
 {
-    struct lp_call *call = start_move(tl, CALL_STORE_TO, bytes, 0);
+    struct lp_call *call = start_move(tl, CALL_STORE_TO, bytes, move);
     check_range_at(tl, CALL_STORE_TO, peer, dst, bytes);
     check_source(tl, CALL_STORE_TO, src, bytes);
     call->peer = peer;
     call->a = src;
     call->dst = dst;
     call->memory = memories_of(src, dst);
+}
+
+void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
+                 uint32_t bytes)
+{
+    start_store_to(tl, peer, dst, src, bytes, 0);
+}
+
+void tl_store_to_async(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
+                       uint32_t bytes, uint32_t handle)
+{
+    start_store_to(tl, peer, dst, src, bytes, move_of(tl, CALL_STORE_TO, handle));
+}
+
+static void start_load_from(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src,
+                            uint32_t bytes, uint32_t move)
+{
+    const struct lp_model *m = tl->run->m;
+    struct lp_call *call = start_move(tl, CALL_LOAD_FROM, bytes, move);
+    if (peer >= m->hw.sip_count * m->cubes * m->pes)
+        tl_fail(tl, "", ": load_from PE %u, which does not exist; there are 0 to %u", peer,
+                m->hw.sip_count * m->cubes * m->pes - 1);
+    check_range_at(tl, CALL_LOAD_FROM, peer, src, bytes);
+    check_written(tl, CALL_LOAD_FROM, tcm, bytes);
+    call->peer = peer;
+    call->slice = (uint8_t)(peer % m->pes);
+    call->a = src;
+    call->dst = tl_tcm(tcm);
+    call->memory = tl_memory_of(src);
+}
+
+void tl_load_from(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src, uint32_t bytes)
+{
+    start_load_from(tl, tcm, peer, src, bytes, 0);
+}
+
+void tl_load_from_async(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src,
+                        uint32_t bytes, uint32_t handle)
+{
+    start_load_from(tl, tcm, peer, src, bytes, move_of(tl, CALL_LOAD_FROM, handle));
 }
 
 /* ---- queues ---------------------------------------------------------------------------------- */

@@ -211,10 +211,19 @@ void tl_store_async(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t 
 void tl_copy_async(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes,
                    uint32_t handle);
 void tl_wait_dma(struct tl *tl, uint32_t handle);
-/* Memory of another PE (`dst`: its TCM or HBM slice, physical) <- src,
- * over vc_compute. Blocks until the acknowledgement is back. */
+/* Memory of PE `peer` (global index; `dst`: its TCM, its HBM slice or its cube's SRAM, physical) <-
+ * src, over vc_compute. Blocks until the acknowledgement is back. */
 void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
                  uint32_t bytes);
+/* dst (TCM) <- memory of PE `peer` (`src`: as `dst` above), over vc_compute. Blocks until the data
+ * is there. The value is bound when the request is at the memory. */
+void tl_load_from(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src,
+                  uint32_t bytes);
+/* The same without waiting, with the handles of tl_load_async() and tl_wait_dma(). */
+void tl_store_to_async(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
+                       uint32_t bytes, uint32_t handle);
+void tl_load_from_async(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src,
+                        uint32_t bytes, uint32_t handle);
 
 /* The calls on queues end with the tile, as struct tl_tile says: its bytes, .dtype, .dim. */
 

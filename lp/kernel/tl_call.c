@@ -20,6 +20,7 @@ const struct tl_call_ops tl_call_ops[CALL_KINDS] = {
     [CALL_STORE] = {"store", ISSUE_MEMORY, false, tl_effect_store},
     [CALL_COPY] = {"copy", ISSUE_MEMORY, false, tl_effect_copy},
     [CALL_STORE_TO] = {"store_to", ISSUE_MEMORY, false, tl_effect_store_to},
+    [CALL_LOAD_FROM] = {"load_from", ISSUE_MEMORY, false, tl_effect_load_from},
     [CALL_WAIT_DMA] = {"wait_dma", ISSUE_CPU, false, tl_effect_wait_dma},
     [CALL_SEND] = {"send", ISSUE_IPCQ, false, tl_effect_send},
     [CALL_RECV] = {"recv", ISSUE_IPCQ, false, tl_effect_recv},
@@ -145,7 +146,7 @@ static uint64_t operand_bytes(const struct tl *tl)
 static enum hw_memory loaded_from(const struct tl *tl, const struct lp_operand *operand)
 {
     if (operand->space == LP_SPACE_TILE)
-        return tl->run->m->config.slots;
+        return tl->run->m->tile_memory;
     return fetches(&tl->kernel->call) ? (enum hw_memory)tl_memory_of(*operand) : HW_MEMORY_TCM;
 }
 

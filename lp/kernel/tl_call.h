@@ -17,6 +17,7 @@ enum tl_call_kind {
     CALL_STORE,
     CALL_COPY,
     CALL_STORE_TO,
+    CALL_LOAD_FROM,
     CALL_WAIT_DMA,
     CALL_SEND,
     CALL_RECV,

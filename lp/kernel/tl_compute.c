@@ -14,6 +14,14 @@ static int64_t around_ps(const struct tl *tl, uint64_t operand_bytes, uint64_t r
     return tl_issue_ps(tl, ISSUE_COMPUTE, 0) + tl_fetch_ps(tl, operand_bytes, result_bytes);
 }
 
+/* The same of an operation of PE_MATH. */
+static int64_t around_math_ps(const struct tl *tl, uint64_t operand_bytes, uint64_t result_bytes)
+{
+    if (tl->run->m->hw.math_free_operands)
+        return tl_issue_ps(tl, ISSUE_COMPUTE, 0);
+    return around_ps(tl, operand_bytes, result_bytes);
+}
+
 static int64_t math_ps(const struct tl *tl, uint32_t elements)
 {
     return tl_block_ps(tl, HW_NODE_PE_MATH, 0, hw_math_ps(&tl->run->m->hw, elements));
@@ -23,7 +31,7 @@ void tl_effect_math(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
     const uint32_t elements = call->bytes / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
-    tl->local_ps += around_ps(tl, 2ull * call->bytes, call->bytes) + math_ps(tl, elements);
+    tl->local_ps += around_math_ps(tl, 2ull * call->bytes, call->bytes) + math_ps(tl, elements);
     TL_EMIT_OP(tl, .kind = LP_OP_MATH, .math = call->math, .bytes = call->bytes, .a = call->a,
                .b = call->b, .dst = call->dst);
     call->step = STEP_DONE;
@@ -34,7 +42,7 @@ void tl_effect_cast(struct tl *tl)
     struct lp_call *call = &tl->kernel->call;
     const uint32_t elements = call->bytes / tl_itemsize((enum lp_dtype)call->dtype);
     const uint64_t result = (uint64_t)elements * tl_itemsize((enum lp_dtype)call->math);
-    tl->local_ps += around_ps(tl, call->bytes, result) + math_ps(tl, elements);
+    tl->local_ps += around_math_ps(tl, call->bytes, result) + math_ps(tl, elements);
     TL_EMIT_OP(tl, .kind = LP_OP_CAST, .math = call->math, .dtype = call->dtype,
                .bytes = call->bytes, .a = call->a, .dst = call->dst);
     call->step = STEP_DONE;

@@ -93,7 +93,7 @@ static void check_all_waited(struct tl *tl)
 {
     const struct lp_context *own = lp_context(tl->run->m, tl->p, tl->context);
     for (uint32_t i = 1; i < LP_MOVES; i++)
-        if (own->moves.state[i] != LP_MOVE_FREE)
+        if (own->move[i].state != LP_MOVE_FREE)
             tl_fail(tl, "", " ends without having waited for handle %u (wait_dma)", i - 1);
 }
 

@@ -14,7 +14,7 @@ void tl_cost_init(struct lp_model *m)
     m->issue_ps[ISSUE_IPCQ] = cpu_ps + hw->overhead_ps[HW_NODE_PE_IPCQ];
     m->issue_ps[ISSUE_MEMORY] = cpu_ps + scheduler_ps + hw->overhead_ps[HW_NODE_PE_MMU];
     m->issue_ps[ISSUE_COMPUTE] = cpu_ps + scheduler_ps;
-    m->first_step = m->config.slots == HW_MEMORY_TCM ? STEP_ISSUE : STEP_OPERANDS;
+    m->first_step = m->tile_memory == HW_MEMORY_TCM ? STEP_ISSUE : STEP_OPERANDS;
 }
 
 int64_t tl_block_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part, int64_t cost_ps)

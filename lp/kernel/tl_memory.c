@@ -1,7 +1,7 @@
 /*
  * tl_memory.c: the calls that move data between memories of a PE and its cube (load, store, copy),
- * and a raw store into another PE's memory (hw/HARDWARE.md, "Loads and stores"). PE_DMA does the
- * work (pe_dma.c). Runs in handlers only.
+ * and between TCM and another PE's memory (store_to, load_from; hw/HARDWARE.md, "Loads and
+ * stores"). PE_DMA does the work (pe_dma.c). Runs in handlers only.
  */
 #include "lp/kernel/tl_memory.h"
 
@@ -12,8 +12,8 @@
 static void emit_moves(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
-    if (!tl->run->m->emit.ops)
-        return;
+    if (!tl->run->m->emit.ops || call->kind == CALL_STORE_TO || call->kind == CALL_LOAD_FROM)
+        return; /* those two have records of their own */
     const uint32_t full = tl_full_tile_bytes(tl);
     const bool tiles = call->a.space == LP_SPACE_TILE;
     const uint8_t kind = call->kind == CALL_LOAD   ? LP_OP_LOAD
@@ -38,7 +38,7 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
     struct lp_call *call = &tl->kernel->call;
     const enum hw_vc vc = lp_vc(tl->run->m, HW_VC_COMPUTE);
     const struct lp_context *c = lp_context(tl->run->m, tl->p, tl->context);
-    if (c->moves.state[call->move] != LP_MOVE_FREE)
+    if (c->move[call->move].state != LP_MOVE_FREE)
         tl_fail(tl, "",
                 ": %s with handle %u, whose last operation has not been waited for (wait_dma)",
                 tl_call_ops[call->kind].name, call->move - 1u);
@@ -54,7 +54,12 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
                                  .memory = call->memory,
                                  .slice = call->slice};
     if (call->move > 0)
-        CW_MUT(tl->run->ctx, &c->moves)->state[call->move] = LP_MOVE_UNDER_WAY;
+        CW_MUT(tl->run->ctx, &c->move[call->move])->state = LP_MOVE_UNDER_WAY;
+    if (kind == LP_DMA_LOAD_FROM) {
+        struct lp_move *move = CW_MUT(tl->run->ctx, &c->move[call->move]);
+        move->from_at = call->a.at;
+        move->to_at = call->dst.at;
+    }
     lp_dma_push(tl->run, tl->pe, vc, op);
     if (kind != LP_DMA_LOAD && kind != LP_DMA_STORE_TO && call->dst.space == LP_SPACE_HBM)
         lp_note_written(tl->run, tl->p, tl->launch->batch);
@@ -90,9 +95,11 @@ void tl_effect_store_to(struct tl *tl)
     effect_move(tl, LP_DMA_STORE_TO);
 }
 
+void tl_effect_load_from(struct tl *tl) { effect_move(tl, LP_DMA_LOAD_FROM); }
+
 void tl_effect_copy_tile(struct tl *tl)
 {
-    effect_move(tl, tl->run->m->config.slots == HW_MEMORY_TCM ? LP_DMA_STORE : LP_DMA_COPY);
+    effect_move(tl, tl->run->m->tile_memory == HW_MEMORY_TCM ? LP_DMA_STORE : LP_DMA_COPY);
 }
 
 void tl_moved(struct tl *tl)
@@ -100,20 +107,20 @@ void tl_moved(struct tl *tl)
     const enum tl_call_kind kind = (enum tl_call_kind)tl->kernel->call.kind;
     if (kind == CALL_COPY_TILE)
         tl_emit_recv(tl);
-    else if (kind != CALL_STORE_TO)
+    else
         emit_moves(tl);
 }
 
 void tl_effect_wait_dma(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
-    const struct lp_moves *moves = &lp_context(tl->run->m, tl->p, tl->context)->moves;
-    if (moves->state[call->move] == LP_MOVE_UNDER_WAY) {
+    const struct lp_move *move = &lp_context(tl->run->m, tl->p, tl->context)->move[call->move];
+    if (move->state == LP_MOVE_UNDER_WAY) {
         tl_wait_for(tl, LP_WAIT_DMA);
         return;
     }
-    if (moves->state[call->move] == LP_MOVE_FREE)
+    if (move->state == LP_MOVE_FREE)
         tl_fail(tl, "", ": wait_dma for handle %u, which names no operation", call->move - 1u);
-    CW_MUT(tl->run->ctx, moves)->state[call->move] = LP_MOVE_FREE;
+    CW_MUT(tl->run->ctx, move)->state = LP_MOVE_FREE;
     call->step = STEP_DONE;
 }

@@ -10,6 +10,7 @@ void tl_effect_load(struct tl *tl);
 void tl_effect_store(struct tl *tl);
 void tl_effect_copy(struct tl *tl);
 void tl_effect_store_to(struct tl *tl);
+void tl_effect_load_from(struct tl *tl);
 void tl_effect_wait_dma(struct tl *tl);
 /* The second half of recv_into, where the place is in HBM or SRAM. */
 void tl_effect_copy_tile(struct tl *tl);

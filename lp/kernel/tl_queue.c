@@ -157,10 +157,21 @@ static void note_served(struct tl *tl, enum hw_dir dir)
     *served = before | after | (uint64_t)dir << 4 * (HW_DIRS_MAX - 1);
 }
 
-/* The direction that a receive takes its tile from now, or HW_DIRS_MAX: there is none. */
+/* The receive has read this tile out of its slot (has_read_slot()). */
+static bool is_read(const struct tl *tl, enum hw_dir dir, uint32_t seq)
+{
+    const struct lp_call *call = &tl->kernel->call;
+    return call->reading == dir + 1u && call->reading_seq == (uint8_t)seq;
+}
+
+/* The direction that a receive takes its tile from now, or HW_DIRS_MAX: there is none. A tile that
+ * the receive has read comes first, unless another context has taken it meanwhile. */
 static enum hw_dir direction_with_data(const struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
+    const enum hw_dir reading = (enum hw_dir)(call->reading - 1);
+    if (call->reading > 0 && has_tile(tl, reading) && is_read(tl, reading, next_tile(tl, reading)))
+        return reading;
     if (call->kind == CALL_RECV_ANY && tl->run->m->config.fairness_strict)
         return least_recently_served(tl, call->dirs);
     const uint32_t first = call->kind == CALL_RECV_ANY ? tl->p->last_polled + 1u : 0;
@@ -170,6 +181,21 @@ static enum hw_dir direction_with_data(const struct tl *tl)
             return dir;
     }
     return HW_DIRS_MAX;
+}
+
+/* Slot access (hw/HARDWARE.md): a receive reads the tile out of its slot before it takes it. True:
+ * it has, or reading costs nothing. False: the read begins, and the effect comes again at its end.
+ */
+static bool has_read_slot(struct tl *tl, enum hw_dir dir, uint32_t seq)
+{
+    struct lp_call *call = &tl->kernel->call;
+    const struct lp_model *m = tl->run->m;
+    if (__builtin_expect(!m->slot_read, 1) || is_read(tl, dir, seq))
+        return true;
+    call->reading = (uint8_t)(dir + 1);
+    call->reading_seq = (uint8_t)seq;
+    tl->local_ps += hw_slot_ps(&m->hw, tl->pe, m->config.slots, call->bytes);
+    return false;
 }
 
 /* Takes a tile now. False: the credit goes through PE_DMA and has no place there yet. *credit_ps:
@@ -182,6 +208,7 @@ static bool take_tile(struct tl *tl, enum hw_dir dir, uint32_t seq, int64_t *cre
         tl_wait_for_channel(tl, vc);
         return false;
     }
+    tl->kernel->call.reading = 0;
     tl->kernel->received_dir = (uint8_t)dir;
     tl->kernel->received_seq = seq;
     tl->kernel->calls_received = tl->kernel->calls;
@@ -217,7 +244,7 @@ static void move_to_place(struct tl *tl)
     tl->local_ps += tl_issue_ps(tl, ISSUE_MEMORY, 1);
     call->kind = CALL_COPY_TILE;
     call->step = STEP_EFFECT;
-    call->memory = (uint8_t)(tl->run->m->config.slots | to << 4);
+    call->memory = (uint8_t)(tl->run->m->tile_memory | to << 4);
     call->slice = (uint8_t)tl->pe;
 }
 
@@ -237,7 +264,8 @@ void tl_effect_recv(struct tl *tl)
         tl_wait_for(tl, LP_WAIT_DATA);
         return;
     }
-    if (!take_tile(tl, dir, next_tile(tl, dir), &credit_ps))
+    const uint32_t seq = next_tile(tl, dir);
+    if (!has_read_slot(tl, dir, seq) || !take_tile(tl, dir, seq, &credit_ps))
         return;
     if (any) {
         *CW_MUT(tl->run->ctx, &tl->p->last_polled) = (uint8_t)dir;
@@ -264,7 +292,8 @@ void tl_effect_recv_all(struct tl *tl)
         if (call->dirs >> dir & 1)
             check_direction(tl, dir);
     for (enum hw_dir dir; (dir = direction_with_data(tl)) != HW_DIRS_MAX;) {
-        if (!take_tile(tl, dir, next_tile(tl, dir), &credit_ps))
+        const uint32_t seq = next_tile(tl, dir);
+        if (!has_read_slot(tl, dir, seq) || !take_tile(tl, dir, seq, &credit_ps))
             return;
         call->dirs &= (uint16_t) ~(1u << dir);
         tl_emit_recv(tl);
@@ -322,7 +351,8 @@ void tl_effect_wait(struct tl *tl)
         tl_wait_for(tl, LP_WAIT_DATA);
         return;
     }
-    if (!take_tile(tl, (enum hw_dir)call->dir, call->peer, &credit_ps))
+    const enum hw_dir dir = (enum hw_dir)call->dir;
+    if (!has_read_slot(tl, dir, call->peer) || !take_tile(tl, dir, call->peer, &credit_ps))
         return;
     (*CW_MUT(tl->run->ctx, &tl->p->asyncs))--;
     if (tl->run->m->config.credit_blocks)
@@ -363,7 +393,7 @@ void tl_check_all_received(struct tl *tl)
 void tl_effect_move_tile(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
-    if (tl->run->m->config.slots == HW_MEMORY_TCM)
+    if (tl->run->m->tile_memory == HW_MEMORY_TCM)
         tl->local_ps += tl_fetch_ps(tl, call->bytes, call->bytes);
     tl_emit_recv(tl);
     call->step = STEP_DONE;

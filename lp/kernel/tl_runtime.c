@@ -72,6 +72,7 @@ void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch)
     tl.launch = lp_launch_of(run->m, launch);
     *CW_MUT(run->ctx, &tl.p->epoch) = tl.launch->batch;
     tl_emit_mark(&tl, LP_MARK_START, 0);
+    tl.local_ps += run->m->hw.launch_static_ps;
     run_kernel(&tl);
     if (run->m->config.contexts > 1)
         run_started_contexts(run, pe);
@@ -144,6 +145,27 @@ void tl_arrived(struct lp_run *run, uint32_t pe, enum lp_wait wait, uint32_t whi
     }
 }
 
+void tl_data_there(struct lp_run *run, int64_t there_ps, const struct lp_transfer *data)
+{
+    const struct lp_model *m = run->m;
+    const struct lp_pe *p = lp_pe(m, run->cube, data->dst % m->pes);
+    const uint32_t context = data->dir >> 4, move = data->dir & 15;
+    cw_check(run->ctx, context < m->config.contexts && move < LP_MOVES);
+    const struct lp_context *c = lp_context(m, p, context);
+    cw_check(run->ctx, lp_has_launch(m, c->kernel.launch));
+    const struct lp_op op = {.t_start_ps = move > 0 ? there_ps : c->kernel.call.start_ps,
+                             .t_end_ps = there_ps,
+                             .pe = data->dst,
+                             .kind = LP_OP_LOAD_FROM,
+                             .dtype = lp_launch_of(m, c->kernel.launch)->args.dtype,
+                             .bytes = data->order,
+                             .seq = data->dir,
+                             .peer = data->src,
+                             .dst = {.space = LP_SPACE_TCM, .at = c->move[move].to_at}};
+    if (m->emit.ops)
+        cw_emit(run->ctx, LP_RECORD_OP, &op, sizeof op);
+}
+
 void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t move)
 {
     cw_check(run->ctx, context < run->m->config.contexts && move < LP_MOVES);
@@ -154,7 +176,7 @@ void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t mo
         tl_resume(run, pe, context);
         return;
     }
-    CW_MUT(run->ctx, &c->moves)->state[move] = LP_MOVE_DONE;
+    CW_MUT(run->ctx, &c->move[move])->state = LP_MOVE_DONE;
     if (c->kernel.wait == LP_WAIT_DMA && c->kernel.call.kind == CALL_WAIT_DMA &&
         c->kernel.call.move == move)
         tl_resume(run, pe, context);

@@ -17,6 +17,8 @@ void tl_resume(struct lp_run *run, uint32_t pe, uint32_t context);
  * context that has waited longest looks first. A context that finds nothing left goes on waiting.
  */
 void tl_arrived(struct lp_run *run, uint32_t pe, enum lp_wait wait, uint32_t which, uint32_t peer);
+/* The data of a load_from will be in its PE's TCM at `there_ps`: emits its record. */
+void tl_data_there(struct lp_run *run, int64_t there_ps, const struct lp_transfer *data);
 /* A move of a context is complete. */
 void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t move);
 /* A place in a channel has become free: the call that has waited longest for one takes it. If that

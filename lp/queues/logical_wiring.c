@@ -103,6 +103,22 @@ static struct hw_place place_of_rank(const struct lp_wiring *wiring, uint32_t ra
     return hw_place_of(&wiring->hw, rank * wiring->pes_apart);
 }
 
+/* "global_N", "global_U". */
+static bool names_outlet(const char *name)
+{
+    static const char prefix[] = "global_";
+    return strncmp(name, prefix, sizeof prefix - 1) == 0 && strlen(name) == sizeof prefix &&
+           strchr("NSEWUD", name[sizeof prefix - 1]) != NULL;
+}
+
+/* The outlet of a rank's SIP that a name means; HW_OUTLET_NONE: it means none, or there is none. */
+static uint32_t exit_of(const struct lp_wiring *wiring, uint32_t rank, const char *name)
+{
+    return names_outlet(name) ? hw_named_outlet(&wiring->hw, place_of_rank(wiring, rank).sip,
+                                                name[strlen(name) - 1])
+                              : HW_OUTLET_NONE;
+}
+
 static int check_entry(const struct lp_wiring *wiring, uint32_t rank,
                        const struct lp_neighbour *entry, struct cw_error *error)
 {
@@ -119,11 +135,7 @@ static int check_entry(const struct lp_wiring *wiring, uint32_t rank,
     if (find_direction(wiring, rank, entry->dir) != HW_DIRS_MAX)
         return cw_error_set(error, CW_USAGE, "rank %u has two directions named %s", rank,
                             entry->dir);
-    const enum hw_dir dir = fixed_index(entry->dir);
-    uint32_t behind;
-    if (dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W &&
-        !hw_sip_neighbour(&wiring->hw, place_of_rank(wiring, rank).sip, (enum hw_port)(dir & 3),
-                          &behind))
+    if (names_outlet(entry->dir) && exit_of(wiring, rank, entry->dir) == HW_OUTLET_NONE)
         return cw_error_set(
             error, CW_USAGE,
             "direction %s of rank %u always leaves by that port of its SIP, which has no "
@@ -216,13 +228,11 @@ static int finish_rank(struct lp_wiring *wiring, uint32_t rank, uint32_t credit_
                 "I3: direction %s of rank %u and direction %s of rank %u name each other "
                 "under different directions",
                 wire->name, rank, peer->name, wire->peer_rank);
-        const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
         const struct hw_place from = place_of_rank(wiring, rank),
                               to = place_of_rank(wiring, wire->peer_rank);
-        const enum hw_port exit = global && fixed_index(wire->name) == dir
-                                      ? hw_route_global_exit(&wiring->hw, dir)
-                                      : HW_PORT_NONE;
-        wire->credit_ps = hw_path_ps(&wiring->hw, from, to, HW_MEMORY_NONE, exit, credit_bytes);
+        wire->exit = (uint8_t)exit_of(wiring, rank, wire->name);
+        wire->credit_ps =
+            hw_path_ps(&wiring->hw, from, to, HW_MEMORY_NONE, wire->exit, credit_bytes);
         rings += wire->way != LP_WAY_OUT;
     }
     wiring->rings_max = rings > wiring->rings_max ? rings : wiring->rings_max;

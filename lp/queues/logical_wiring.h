@@ -9,7 +9,8 @@
  *
  * A rank is a SIP, and its PE is (0, 0) there; or each PE is a rank (pes_apart 1). A PE's
  * directions have indices (enum hw_dir) from 0 to HW_DIRS_MAX - 1. The names that hw_dir_name()
- * knows keep their indices; other names take free ones.
+ * knows keep their indices; other names take free ones. Directions called "global_" and the letter
+ * of an outlet (hw_named_outlet()) always leave by it.
  */
 #ifndef LP_LOGICAL_WIRING_H
 #define LP_LOGICAL_WIRING_H
@@ -59,8 +60,9 @@ bool lp_dir_opposite(const char *name, char opposite[LP_DIR_NAME_BYTES]);
 struct lp_wire {
     uint32_t peer_rank; /* UINT32_MAX: not installed */
     uint8_t peer_dir;
-    uint8_t way; /* enum lp_way */
-    uint8_t reserved[2];
+    uint8_t way;  /* enum lp_way */
+    uint8_t exit; /* outlet by which tiles leave the SIP, or HW_OUTLET_NONE: as routed */
+    uint8_t reserved;
     const char *name;
     int64_t credit_ps; /* from here to the peer's PE_DMA */
 };

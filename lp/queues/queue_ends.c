@@ -24,11 +24,12 @@ struct lp_plan {
     uint32_t pair[2];
     const struct lp_wiring *wiring;
     /* Of the machine's own queues, alike in all SIPs; NULL with a logical topology. */
-    int64_t *credit_ps;  /* [cube][pe][dir]: T(path to the sender's PE_DMA, credit) */
-    uint8_t *ring_index; /* [cube][pe][dir]: place of the receive ring among the PE's rings */
-    uint32_t *peer;      /* [cube][pe][dir]: the other end's [cube][pe], UINT32_MAX: none; of a
-                            direction between SIPs it is the PE's own */
-    uint32_t rings_max;  /* most receive rings that one PE has */
+    int64_t *credit_ps;     /* [cube][pe][dir]: T(path to the sender's PE_DMA, credit) */
+    int64_t *sip_credit_ps; /* [PE][global direction]: the same, where SIPs differ; or NULL */
+    uint8_t *ring_index;    /* [cube][pe][dir]: place of the receive ring among the PE's rings */
+    uint32_t *peer;         /* [cube][pe][dir]: the other end's [cube][pe], UINT32_MAX: none; of a
+                               direction between SIPs it is the PE's own */
+    uint32_t rings_max;     /* most receive rings that one PE has */
     int64_t pair_credit_ps[2]; /* of direction `peer`, by the end in `pair` */
     void *laid; /* JudyL: end_key() -> struct laid_end *; the entries that lp_plan_join() changed */
 };
@@ -104,16 +105,15 @@ bool lp_queue_peer(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir di
     return true;
 }
 
-enum hw_port lp_queue_exit(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
+uint32_t lp_queue_exit(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
-    if (!is_between_sips(dir) || laid_end_of(plan, pe_index, dir) != NULL)
-        return HW_PORT_NONE;
+    if (laid_end_of(plan, pe_index, dir) != NULL || is_of_pair(plan, pe_index, dir))
+        return HW_OUTLET_NONE;
     if (plan->wiring != NULL) {
         const struct lp_wire *const wire = lp_wiring_at(plan->wiring, pe_index, dir);
-        if (wire == NULL || strcmp(wire->name, hw_dir_name(dir)) != 0)
-            return HW_PORT_NONE;
+        return wire != NULL ? wire->exit : HW_OUTLET_NONE;
     }
-    return hw_route_global_exit(&plan->hw, dir);
+    return is_between_sips(dir) ? hw_route_global_exit(&plan->hw, dir) : HW_OUTLET_NONE;
 }
 
 bool lp_queue_goes(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, bool sending)
@@ -182,6 +182,8 @@ int64_t lp_credit_ps(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir 
         return plan->pair_credit_ps[pe_index == plan->pair[1]];
     if (plan->wiring != NULL)
         return lp_wiring_at(plan->wiring, pe_index, dir)->credit_ps;
+    if (plan->sip_credit_ps != NULL && is_between_sips(dir))
+        return plan->sip_credit_ps[(size_t)pe_index * HW_PORTS + (uint32_t)(dir - HW_DIR_GLOBAL_N)];
     return plan->credit_ps[pe_index % (plan->cubes * plan->pes) * HW_DIR_BUILT_IN + dir];
 }
 
@@ -238,21 +240,41 @@ struct lp_operand lp_slot_of(const struct lp_plan *plan, uint32_t pe_index, enum
 
 /* ---- tables of the machine's own queues ------------------------------------------------------ */
 
-/* A credit of direction `dir` takes the same time in every SIP that has the direction: asks the
- * first such SIP. */
+/* 0: the place has no such direction. */
+static int64_t credit_from(const struct lp_plan *plan, struct hw_place from, enum hw_dir dir)
+{
+    struct hw_place to;
+    if (!hw_dir_neighbour(&plan->hw, from, dir, &to))
+        return 0;
+    return hw_path_ps(&plan->hw, from, to, HW_MEMORY_NONE,
+                      is_between_sips(dir) ? hw_route_global_exit(&plan->hw, dir) : HW_OUTLET_NONE,
+                      plan->credit_bytes);
+}
+
+/* Asks the first SIP that has the direction. A credit takes the same time in all that have it,
+ * unless the neighbours of some are further away: then sip_credit_ps has the time of each. */
 static int64_t credit_latency(const struct lp_plan *plan, uint32_t cube, uint32_t pe,
                               enum hw_dir dir)
 {
-    const bool global = is_between_sips(dir);
-    for (uint32_t sip = 0; sip < (global ? plan->hw.sip_count : 1); sip++) {
-        const struct hw_place from = {sip, cube, pe};
-        struct hw_place to;
-        if (hw_dir_neighbour(&plan->hw, from, dir, &to))
-            return hw_path_ps(&plan->hw, from, to, HW_MEMORY_NONE,
-                              global ? hw_route_global_exit(&plan->hw, dir) : HW_PORT_NONE,
-                              plan->credit_bytes);
-    }
-    return 0; /* no SIP has this direction */
+    int64_t ps = 0;
+    for (uint32_t sip = 0; sip < (is_between_sips(dir) ? plan->hw.sip_count : 1) && ps == 0; sip++)
+        ps = credit_from(plan, (struct hw_place){sip, cube, pe}, dir);
+    return ps;
+}
+
+/* Neighbours in the global directions may be several links apart, more in one SIP than in another,
+ * where SIPs are more than a grid (hw/topology/sip_dims.h). */
+static bool compute_sip_credits(struct lp_plan *plan)
+{
+    const uint32_t pes = hw_pe_count(&plan->hw);
+    if (plan->hw.sip_dims.count < 2)
+        return true;
+    plan->sip_credit_ps = calloc((size_t)pes * HW_PORTS, sizeof *plan->sip_credit_ps);
+    for (uint32_t pe = 0; plan->sip_credit_ps != NULL && pe < pes; pe++)
+        for (uint32_t i = 0; i < HW_PORTS; i++)
+            plan->sip_credit_ps[(size_t)pe * HW_PORTS + i] =
+                credit_from(plan, hw_place_of(&plan->hw, pe), (enum hw_dir)(HW_DIR_GLOBAL_N + i));
+    return plan->sip_credit_ps != NULL;
 }
 
 static bool compute_credits(struct lp_plan *plan)
@@ -317,9 +339,10 @@ static bool fill_plan(struct lp_plan *plan)
     for (int end = 0; end < 2 && has_pair(plan); end++)
         plan->pair_credit_ps[end] = hw_path_ps(&plan->hw, hw_place_of(&plan->hw, pair[end]),
                                                hw_place_of(&plan->hw, pair[!end]), HW_MEMORY_NONE,
-                                               HW_PORT_NONE, plan->credit_bytes);
+                                               HW_OUTLET_NONE, plan->credit_bytes);
     if (plan->wiring == NULL)
-        return find_peers(plan) && compute_credits(plan) && place_rings(plan);
+        return find_peers(plan) && compute_credits(plan) && compute_sip_credits(plan) &&
+               place_rings(plan);
     plan->rings_max = lp_wiring_rings_max(plan->wiring) + has_pair(plan);
     return true;
 }
@@ -336,7 +359,8 @@ struct lp_plan *lp_plan_create(const struct lp_plan_request *request)
                              .wire_all_pes = !request->pe0_alone,
                              .slots = queues->slots,
                              .n_slots = queues->n_slots,
-                             .slot_bytes = queues->slot_bytes,
+                             .slot_bytes =
+                                 queues->slot_stride > 0 ? queues->slot_stride : queues->slot_bytes,
                              .credit_bytes = queues->credit_bytes,
                              .pair = {request->pair[0], request->pair[1]},
                              .wiring = request->wiring};
@@ -355,6 +379,7 @@ void lp_plan_free(struct lp_plan *plan)
          end = JudyLNext(plan->laid, &key, PJE0))
         free(*end);
     JudyLFreeArray(&plan->laid, PJE0);
+    free(plan->sip_credit_ps);
     free(plan->credit_ps);
     free(plan->ring_index);
     free(plan->peer);
@@ -401,7 +426,7 @@ static bool point_end(struct lp_plan *plan, struct lp_end from, struct lp_end to
                           there = hw_place_of(&plan->hw, to.pe);
     const struct laid_end laid = {
         to.pe, to.dir,
-        hw_path_ps(&plan->hw, here, there, HW_MEMORY_NONE, HW_PORT_NONE, plan->credit_bytes)};
+        hw_path_ps(&plan->hw, here, there, HW_MEMORY_NONE, HW_OUTLET_NONE, plan->credit_bytes)};
     return lay_end(plan, from, laid);
 }
 

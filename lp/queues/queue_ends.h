@@ -42,8 +42,8 @@ uint32_t lp_plan_ranks(const struct lp_plan *plan);
  * such queue. */
 bool lp_queue_peer(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
                    enum hw_dir *peer_dir);
-/* Port by which a PE's tiles of a direction must leave its SIP, or HW_PORT_NONE: as routed. */
-enum hw_port lp_queue_exit(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
+/* Outlet by which a PE's tiles of a direction must leave its SIP, or HW_OUTLET_NONE: as routed. */
+uint32_t lp_queue_exit(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
 /* A logical topology may have queues that only send or only receive. */
 bool lp_queue_goes(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, bool sending);
 /* No queue of this direction leaves its SIP. */

@@ -113,6 +113,49 @@ static void all_reduce_is_not_faster_than_its_bound_on_a_busy_fabric(void **stat
     }
 }
 
+/* A row of four cubes that reduces one tile of 64 KiB, as in hw/HARDWARE.md, "Contention". */
+static const char row_of_cubes[] =
+    "run --preset tiny --n-elem 32768 --no-data --ccl-trace - --set fabric.contention=%s "
+    "--set sip.cube_mesh.w=4 --set sip.cube_mesh.h=1 --set memory.tcm_kib=65536 "
+    "--set defaults.slot_size=65536 --set defaults.wiring=pe0 --set defaults.vc=single "
+    "--set control_msg_bytes=1 --set nodes.io_cpu.overhead_ns=0 --set nodes.m_cpu.overhead_ns=0 "
+    "--set nodes.ucie_port.overhead_ns=8 --set links.ucie.bw_gbs=128 --set links.noc.bw_gbs=256 "
+    "--set links.noc_ucie.bw_gbs=256 --set links.pe_noc.bw_gbs=256 --set links.hbm.bw_gbs=256 "
+    "--set links.tcm.bw_gbs=512 --set nodes.pe_math.lanes=256 --set nodes.pe_math.overhead_ns=0 "
+    "--set nodes.pe_fetch_store.overhead_ns=0 --set nodes.pe_fetch_store.bw_gbs=1000000 "
+    "--set nodes.hbm.overhead_ns=0 --set nodes.pe_tcm.overhead_ns=0 "
+    "--set nodes.pe_cpu.overhead_ns=2 --set nodes.pe_scheduler.overhead_ns=1";
+
+/* The time in the trace's line that ends in `call`. */
+static long long traced_ps(const char *trace, const char *call)
+{
+    const char *at = strstr(trace, call);
+    assert_non_null(at);
+    while (strncmp(at, ", t ", 4) != 0)
+        at--;
+    long long ns, ps;
+    assert_int_equal(sscanf(at, ", t %lld.%lld", &ns, &ps), 2);
+    return ns * 1000 + ps;
+}
+
+/* The completion of cube 2's kernel goes to the host through cube 1 while the head of cube 1's tile
+ * would pass: the tile, one block, starts behind it. In the mode chunk it waits for one byte. */
+static void a_long_message_waits_for_a_short_one_that_comes_before_its_tail(void **state)
+{
+    (void)state;
+    static const long long hop_ps[MODES] = {569326, 569326 + 222836, 569326 + 8};
+    for (int mode = NONE; mode < MODES; mode++) {
+        struct run_output output = run_line(0, row_of_cubes, mode_name[mode]);
+        assert_int_equal(traced_ps(output.out, "recv E, 65536 bytes, PE 0.1.0") -
+                             traced_ps(output.out, "send W, 65536 bytes, PE 0.2.0"),
+                         569326);
+        assert_int_equal(traced_ps(output.out, "recv E, 65536 bytes, PE 0.0.0") -
+                             traced_ps(output.out, "send W, 65536 bytes, PE 0.1.0"),
+                         hop_ps[mode]);
+        run_output_free(&output);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +164,7 @@ int main(void)
         cmocka_unit_test(a_shift_over_links_of_their_own_is_not_slower_than_without_contention),
         cmocka_unit_test(the_pes_of_a_cube_share_its_ports),
         cmocka_unit_test(all_reduce_is_not_faster_than_its_bound_on_a_busy_fabric),
+        cmocka_unit_test(a_long_message_waits_for_a_short_one_that_comes_before_its_tail),
     };
     return cmocka_run_group_tests_name("contention", tests, NULL, NULL);
 }

@@ -153,7 +153,7 @@ static void a_mapper_whose_pes_the_kernel_cannot_run_on_is_refused(void **state)
                  {"tree_allreduce", "all_pes", "", "leader_only, rank_per_pe"},
                  {"ring_allreduce", "pe0_all_cubes", "", "leader_only, rank_per_pe"},
                  {"ring_allreduce", "all_pes", "", "leader_only, rank_per_pe"},
-                 {"relay_barrier", "all_pes", "--bench ccl_barrier", "leader_only"},
+                 {"relay_barrier", "all_pes", "--bench ccl_barrier", "leader_only, rank_per_pe"},
                  {"birs", "all_pes", "--preset a3_8 --bench ccl_reduce_scatter",
                   "leader_only, pe0_all_cubes"},
                  {"birs_inter", "all_pes",

@@ -77,6 +77,19 @@ static void a_hook_reads_them_too(void **state)
     run_output_free(&output);
 }
 
+static void neighbors_reads_them_too(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"check", "run --bench ccl_barrier"};
+    for (int i = 0; i < 2; i++) {
+        struct run_output output =
+            run_line(2, "%s --ccl %s", commands[i], ccl_of("tuned", "    opened: true\n"));
+        assert_non_null(strstr(output.err, "I3: direction E of rank 3 leads to rank 0"));
+        run_output_free(&output);
+    }
+    assert_int_equal(tiles_of("    opened: false\n", ""), 4 * 2);
+}
+
 static void config_prints_them_with_their_places(void **state)
 {
     (void)state;
@@ -157,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_reads_its_parameters),
         cmocka_unit_test(a_hook_reads_them_too),
+        cmocka_unit_test(neighbors_reads_them_too),
         cmocka_unit_test(config_prints_them_with_their_places),
         cmocka_unit_test(they_are_part_of_the_digest),
         cmocka_unit_test(what_is_no_parameter_is_refused_with_what_would_be),

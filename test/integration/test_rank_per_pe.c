@@ -107,14 +107,71 @@ static void an_algorithm_that_goes_by_sips_is_refused(void **state)
                        "512\n");
     refuse("--set algorithms.lrab_hierarchical_allreduce.mapper=rank_per_pe",
            "lrab_hierarchical_allreduce cannot run on the PEs that rank_per_pe chooses");
-    struct run_output output =
-        run_line(2, "run --bench ccl_broadcast --algorithm relay_broadcast --set "
-                    "algorithms.relay_broadcast.topology=ring_1d --set "
-                    "algorithms.relay_broadcast.mapper=rank_per_pe");
-    assert_non_null(strstr(output.err, "relay_broadcast goes by SIPs, and with the mapper "
-                                       "rank_per_pe ranks are PEs; use the mapper leader_only and "
-                                       "at most 4 ranks"));
-    run_output_free(&output);
+    static const char *const lines[][2] = {
+        {"rhd goes", "--algorithm rhd --set algorithms.rhd.topology=ring_1d "
+                     "--set algorithms.rhd.mapper=rank_per_pe --bench ccl_reduce_scatter"},
+        {"a matrix product goes", "--gemm 64x64x64 --bench gemm " RING "7"},
+        {"a matrix product goes", "--gemm 64x64x64 --bench gemm_allreduce --n-elem 8 " RING "7"}};
+    for (int i = 0; i < 3; i++) {
+        struct run_output output = run_line(2, "run %s", lines[i][1]);
+        assert_non_null(strstr(output.err, lines[i][0]));
+        assert_non_null(strstr(output.err, " by SIPs, and with the mapper rank_per_pe ranks are "
+                                           "PEs; use the mapper leader_only and at most 4 ranks"));
+        run_output_free(&output);
+    }
+}
+
+/* Everything that goes by the queues between the ranks, not the configured all-reduce alone; and
+ * no time is below the bound, which run would refuse. */
+static void collectives_that_move_data_run_too(void **state)
+{
+    (void)state;
+    static const char *const collectives[][2] = {{"all_gather", "ring_all_gather"},
+                                                 {"broadcast", "relay_broadcast"}};
+    static const char *const topologies[] = {"ring_1d", "tree_binary"};
+    static const int ranks[] = {1, 2, 7, 130};
+    for (int c = 0; c < 2; c++)
+        for (int t = 0; t <= c; t++)
+            for (int r = 0; r < 4; r++) {
+                const char *const name = collectives[c][1];
+                struct run_output output = run_line(
+                    0,
+                    "run --bench ccl_%s --verify-data --n-elem 910 --algorithm %s --set "
+                    "algorithms.%s.mapper=rank_per_pe --set algorithms.%s.topology=%s --set "
+                    "algorithms.%s.world_size=%d",
+                    collectives[c][0], name, name, name, topologies[t], name, ranks[r]);
+                assert_non_null(strstr(output.out, "# Wrong values      : 0 OK"));
+                run_output_free(&output);
+            }
+}
+
+/* No kernel ends before every kernel has begun: a barrier of 130 PEs takes longer than the skew of
+ * their launches. */
+static void a_barrier_holds_pes(void **state)
+{
+    (void)state;
+    json_t *const root = run_json(
+        "run --bench ccl_barrier --algorithm relay_barrier --set algorithms.relay_barrier.mapper="
+        "rank_per_pe --set algorithms.relay_barrier.topology=tree_binary --set "
+        "algorithms.relay_barrier.world_size=130");
+    assert_true(json_ps(root, "time_ns") > json_ps(root, "start_skew_ns"));
+    assert_true(json_ps(root, "bound_ns") > 0);
+    json_decref(root);
+}
+
+static void results_have_a_bound(void **state)
+{
+    (void)state;
+    /* 200 bytes over an HBM link of 64 GB/s are less than the way between two cubes */
+    json_t *const cube = run_json("run " RING "2"), *const cubes = run_json("run " RING "9"),
+                  *const sips = run_json("run " RING "130");
+    assert_true(json_ps(cube, "bound_ns") > 0);
+    assert_true(json_ps(cube, "bound_ns") < json_ps(cubes, "bound_ns"));
+    assert_true(json_ps(cubes, "bound_ns") < json_ps(sips, "bound_ns"));
+    assert_true(json_ps(sips, "bound_ns") < json_ps(sips, "time_ns"));
+    json_decref(cube);
+    json_decref(cubes);
+    json_decref(sips);
 }
 
 int main(void)
@@ -125,6 +182,9 @@ int main(void)
         cmocka_unit_test(rank_r_is_pe_r),
         cmocka_unit_test(the_place_of_ranks_changes_times_alone),
         cmocka_unit_test(an_algorithm_that_goes_by_sips_is_refused),
+        cmocka_unit_test(collectives_that_move_data_run_too),
+        cmocka_unit_test(a_barrier_holds_pes),
+        cmocka_unit_test(results_have_a_bound),
     };
     return cmocka_run_group_tests_name("ranks that are PEs", tests, NULL, NULL);
 }

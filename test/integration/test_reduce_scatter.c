@@ -187,7 +187,11 @@ static void what_goes_by_sip_refuses_other_enumerations(void **state)
 {
     (void)state;
     static const char all_reduce[] = "leave mate and package out, or use an algorithm that goes by "
-                                     "rank: birs_allreduce, ring_allreduce, tree_allreduce\n";
+                                     "rank: birs_allreduce, direct_rs_ag, double_binary_tree, "
+                                     "halving_doubling, recursive_doubling, ring_allreduce, "
+                                     "ring_rs_ag, torus_rs_ag, tree_allreduce\n";
+    static const char gathers[] = "or use an algorithm that goes by rank: direct_all_gather, "
+                                  "doubling_all_gather, rings_all_gather, torus_all_gather\n";
     static const char *const by_sip[] = {"lrab_hierarchical_allreduce", "intercube_allreduce",
                                          "lrab_pipelined_allreduce", "pe_hierarchical_allreduce"};
     char line[256];
@@ -205,13 +209,11 @@ static void what_goes_by_sip_refuses_other_enumerations(void **state)
                      ".mate=[2,3,0,1]: mate: lrab_hierarchical_allreduce goes", all_reduce);
     refuse_elsewhere("--set algorithms.lrab_hierarchical_allreduce.mate=[2,3,0,1] "
                      "--bench ccl_all_gather",
-                     ".mate=[2,3,0,1]: mate: ring_all_gather goes",
-                     "or use a logical topology, which goes by rank, such as ring_1d\n");
+                     ".mate=[2,3,0,1]: mate: ring_all_gather goes", gathers);
     refuse_elsewhere(
         "--preset a3_4 --set system.sips.topology=ring_1d "
         "--set algorithms.auto.world_size=2 --bench ccl_all_gather",
-        "auto.world_size=2: world_size 2: ring_all_gather takes all 4 SIPs; leave it out",
-        "or use a logical topology, which goes by rank, such as ring_1d\n");
+        "auto.world_size=2: world_size 2: ring_all_gather takes all 4 SIPs; leave it out", gathers);
 }
 
 static void what_goes_by_rank_takes_other_enumerations(void **state)

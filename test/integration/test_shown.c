@@ -49,6 +49,7 @@ static void a_wait_for_credits_is_told_apart(void **state)
     assert_true(waited > 100 && with - without > waited - 0.01 && with - without < waited + 0.01);
     struct run_output output = run_line(0, line);
     assert_non_null(strstr(output.out, "\n# Waited for credits: 0."));
+    assert_non_null(strstr(output.out, "\n# waits for credits "));
     run_output_free(&output);
 
     char folder[] = "/tmp/cubewarp-test-XXXXXX", path[64], command[80];
@@ -69,6 +70,38 @@ static void a_wait_for_credits_is_told_apart(void **state)
     json_decref(trace);
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);
+}
+
+static double row_ns(const json_t *root, size_t row, const char *key)
+{
+    return json_number_value(
+        json_object_get(json_array_get(json_object_get(root, "results"), row), key));
+}
+
+/* Rank 1 starts behind rank 0 and ends last. The ring of two: so many tiles, one credit each, from
+ * SIP to SIP. Iterations and warm-up leave a row's figures as they are, and rows have their own. */
+static void waits_for_credits_are_a_row_s(void **state)
+{
+    (void)state;
+    static const char ring[] =
+        "run --algorithm ring_allreduce --set system.sips.count=2 --set "
+        "system.sips.topology=ring_1d --bytes 4096:8192:x2 --set cube.pe_layout.corners=[NW]";
+    json_t *const once = run_json("%s", ring), *const often = run_json("%s -n 3 -w 2", ring);
+    for (size_t row = 0; row < 2; row++) {
+        const double wait = row_ns(once, row, "credit_wait_ns");
+        assert_true(wait > 100 && row_ns(often, row, "credit_wait_ns") == wait);
+        assert_true(row_ns(once, row, "last_pe_credit_wait_ns") == wait);
+    }
+    assert_true(row_ns(once, 1, "credit_wait_ns") == 2 * row_ns(once, 0, "credit_wait_ns"));
+    assert_int_equal((int)json_real_value(json_object_get(once, "credit_wait_ns")),
+                     (int)(3 * row_ns(once, 0, "credit_wait_ns")));
+    json_decref(once);
+    json_decref(often);
+    /* PE 0 of the root cube receives most; one far from it ends last, and waits less */
+    json_t *const mesh = run_json("run --n-elem 8192");
+    assert_true(row_ns(mesh, 0, "last_pe_credit_wait_ns") > 0);
+    assert_true(row_ns(mesh, 0, "last_pe_credit_wait_ns") < row_ns(mesh, 0, "credit_wait_ns"));
+    json_decref(mesh);
 }
 
 static unsigned count_of(const char *text, const char *part)
@@ -134,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_preset_runs_as_it_is),
         cmocka_unit_test(a_wait_for_credits_is_told_apart),
+        cmocka_unit_test(waits_for_credits_are_a_row_s),
         cmocka_unit_test(a_drawing_shows_the_topology_as_it_is),
         cmocka_unit_test(a_place_outside_the_machine_is_refused),
     };

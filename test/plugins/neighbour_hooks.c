@@ -58,8 +58,10 @@ static void set(struct lp_neighbours *map, uint32_t i, const char *dir, const ch
 }
 
 /* Replaces whatever there is by a ring of its own names, backwards. */
-static enum ccl_neighbors replace(uint32_t rank, uint32_t world_size, struct lp_neighbours *map)
+static enum ccl_neighbors replace(uint32_t rank, uint32_t world_size, const int64_t *parameter,
+                                  struct lp_neighbours *map)
 {
+    (void)parameter;
     set(map, 0, "next", "prev", (rank + world_size - 1) % world_size);
     set(map, 1, "prev", "next", (rank + 1) % world_size);
     return CCL_NEIGHBORS_CHANGED;
@@ -75,26 +77,30 @@ static void drop(struct lp_neighbours *map, const char *dir)
 }
 
 /* Cuts the ring between the last rank and rank 0: at both ends, or at one. */
-static enum ccl_neighbors cut(uint32_t rank, uint32_t world_size, struct lp_neighbours *map)
+static enum ccl_neighbors cut(uint32_t rank, uint32_t world_size, const int64_t *parameter,
+                              struct lp_neighbours *map)
 {
+    (void)parameter;
     if (rank == 0)
         drop(map, "W");
     if (rank == world_size - 1)
         drop(map, "E");
     return CCL_NEIGHBORS_CHANGED;
 }
-static enum ccl_neighbors cut_one_end(uint32_t rank, uint32_t world_size, struct lp_neighbours *map)
+static enum ccl_neighbors cut_one_end(uint32_t rank, uint32_t world_size, const int64_t *parameter,
+                                      struct lp_neighbours *map)
 {
-    (void)world_size;
+    (void)world_size, (void)parameter;
     if (rank == 0)
         drop(map, "W");
     return CCL_NEIGHBORS_CHANGED;
 }
 
 /* What it writes does not count. */
-static enum ccl_neighbors keep(uint32_t rank, uint32_t world_size, struct lp_neighbours *map)
+static enum ccl_neighbors keep(uint32_t rank, uint32_t world_size, const int64_t *parameter,
+                               struct lp_neighbours *map)
 {
-    (void)rank, (void)world_size;
+    (void)rank, (void)world_size, (void)parameter;
     map->count = 0;
     return CCL_NEIGHBORS_KEPT;
 }

@@ -1,12 +1,14 @@
 /*
  * parameters.c: an algorithm with parameters: its kernel sends as many tiles as one of them says,
- * and a hook refuses one value of another. And two that are declared wrong.
+ * a hook
+ * refuses one value of another, and a third opens the ring at rank 0 alone. And two that are
+ * declared wrong.
  */
 #include "collectives/plugin.h"
 
 CCL_PLUGIN;
 
-enum { DEPTH, LIMITED, ROUTE };
+enum { DEPTH, LIMITED, ROUTE, OPENED };
 enum { EAST, BOTH };
 
 struct frame {
@@ -39,7 +41,8 @@ static const struct ccl_parameter parameters[] = {
     [DEPTH] =
         {.name = "kernel_depth", .type = CCL_PARAMETER_COUNT, .value = 2, .min = 1, .max = 64},
     [LIMITED] = {.name = "limited", .type = CCL_PARAMETER_BOOL},
-    [ROUTE] = {.name = "route", .type = CCL_PARAMETER_CHOICE, .choice = routes}};
+    [ROUTE] = {.name = "route", .type = CCL_PARAMETER_CHOICE, .choice = routes},
+    [OPENED] = {.name = "opened", .type = CCL_PARAMETER_BOOL}};
 
 static int check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
@@ -50,6 +53,19 @@ static int check(const struct ccl_call *call, struct ccl_refusal *refusal)
     return ccl_legal(refusal, "up to 8 is legal");
 }
 
+/* Rank 0 has no direction W then, which E of the last rank leads to. */
+static enum ccl_neighbors neighbors(uint32_t rank, uint32_t world_size, const int64_t *parameter,
+                                    struct lp_neighbours *map)
+{
+    uint32_t kept = 0;
+    (void)world_size;
+    for (uint32_t i = 0; i < map->count; i++)
+        if (!parameter[OPENED] || rank > 0 || map->at[i].dir[0] != 'W')
+            map->at[kept++] = map->at[i];
+    map->count = kept;
+    return CCL_NEIGHBORS_CHANGED;
+}
+
 extern const struct ccl_algorithm tuned, out_of_range, taken;
 const struct ccl_algorithm tuned = {.name = "tuned",
                                     .collective = CCL_BARRIER,
@@ -57,7 +73,8 @@ const struct ccl_algorithm tuned = {.name = "tuned",
                                     .machine = {.tcm_bytes = NULL},
                                     .parameters = parameters,
                                     .parameter_count = sizeof parameters / sizeof *parameters,
-                                    .check = check};
+                                    .check = check,
+                                    .neighbors = neighbors};
 
 static const struct ccl_parameter beyond = {
     .name = "beyond", .type = CCL_PARAMETER_COUNT, .value = 9, .min = 1, .max = 8};

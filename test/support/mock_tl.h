@@ -453,6 +453,24 @@ void tl_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_
 {
     tl_put(tl, peer, dst, src, bytes);
 }
+void tl_store_to_async(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
+                       uint32_t bytes, uint32_t handle)
+{
+    (void)handle;
+    tl_put(tl, peer, dst, src, bytes);
+}
+void tl_load_from(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src, uint32_t bytes)
+{
+    assert_true(tcm + bytes <= MOCK_TCM_BYTES);
+    memmove(tl->p->tcm + tcm, mock_there(tl, peer, src, bytes), bytes);
+    tl->p->kind = MOCK_MOVE;
+}
+void tl_load_from_async(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src,
+                        uint32_t bytes, uint32_t handle)
+{
+    (void)handle;
+    tl_load_from(tl, tcm, peer, src, bytes);
+}
 void tl_put_reduce(struct tl *tl, uint32_t peer, enum lp_math math, struct lp_operand dst,
                    struct lp_operand src, uint32_t bytes)
 {

@@ -26,8 +26,9 @@ struct generator {
     uint32_t capacity;
     struct drawn_queue queue[SCRIPT_PE_COUNT][DIRS];
     uint32_t puts[SCRIPT_PE_COUNT];           /* made so far */
-    struct lp_op under_way[UNDER_WAY_MAX];    /* puts and raw stores that have not landed */
+    struct lp_op under_way[UNDER_WAY_MAX];    /* puts, raw stores and loans that have not landed */
     bool store_used[SCRIPT_PE_COUNT][STORES]; /* a raw store of this number is under way */
+    bool load_used[SCRIPT_PE_COUNT][STORES];  /* a remote load of this number is under way */
     uint32_t under_way_count;
 };
 
@@ -158,11 +159,39 @@ static void draw_put(struct generator *g, uint32_t pe)
     add_step(g, &op);
 }
 
+/* A PE lends to its peer, with a number that the peer uses again for whoever lends next. */
+static void draw_loan(struct generator *g, uint32_t pe)
+{
+    const uint32_t bytes = 4 * (1 + below(g, BYTES_MAX / 4)), load = below(g, STORES);
+    struct lp_op op = {.kind = LP_OP_LENT,
+                       .pe = pe,
+                       .bytes = bytes,
+                       .seq = load,
+                       .peer = below(g, SCRIPT_PE_COUNT),
+                       .a = draw_memory(g, bytes)};
+    if (g->under_way_count == UNDER_WAY_MAX || g->load_used[op.peer][load])
+        return;
+    g->load_used[op.peer][load] = true;
+    add_step(g, &op);
+    op.dst =
+        (struct lp_operand){.space = LP_SPACE_TCM, .at = below(g, (SCRIPT_MEMORY - bytes) / 4) * 4};
+    g->under_way[g->under_way_count++] = op;
+}
+
 static void land(struct generator *g, uint32_t which)
 {
     struct lp_op op = g->under_way[which];
     const uint32_t from = op.pe;
     g->under_way[which] = g->under_way[--g->under_way_count];
+    if (op.kind == LP_OP_LENT) {
+        g->load_used[op.peer][op.seq] = false;
+        op.kind = LP_OP_LOAD_FROM;
+        op.pe = op.peer;
+        op.peer = from;
+        op.a = (struct lp_operand){0};
+        add_step(g, &op);
+        return;
+    }
     if (op.kind == LP_OP_STORE_TO)
         g->store_used[from][op.seq] = false;
     op.kind = op.kind == LP_OP_PUT ? LP_OP_LAND : LP_OP_STORED;
@@ -213,7 +242,7 @@ static void end_kernel(struct generator *g, uint32_t pe)
 
 static void draw_step(struct generator *g)
 {
-    const uint32_t pe = below(g, SCRIPT_PE_COUNT), kind = below(g, 32);
+    const uint32_t pe = below(g, SCRIPT_PE_COUNT), kind = below(g, 36);
     if (kind < 9)
         draw_send(g);
     else if (kind < 16)
@@ -226,6 +255,10 @@ static void draw_step(struct generator *g)
         end_kernel(g, pe);
     else if (kind == 25)
         add_step(g, &(struct lp_op){.kind = LP_OP_NOTIFY, .pe = pe});
+    else if (kind >= 32 && kind < 34)
+        draw_loan(g, pe);
+    else if (kind >= 34 && g->under_way_count > 0)
+        land(g, below(g, g->under_way_count));
     else
         draw_calculation(g, pe);
 }

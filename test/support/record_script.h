@@ -1,7 +1,7 @@
 /*
  * record_script.h: random lists of committed data records in a valid total order: moves, sums,
- * casts, products, tiles that are sent, forwarded and received, puts and raw stores that land in
- * any order, ends of kernels. Each record has the event that emitted it.
+ * casts, products, tiles that are sent, forwarded and received, puts, raw stores and loans that
+ * land in any order, ends of kernels. Each record has the event that emitted it.
  */
 #ifndef TEST_RECORD_SCRIPT_H
 #define TEST_RECORD_SCRIPT_H

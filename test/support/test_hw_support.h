@@ -20,6 +20,7 @@
 
 #include "hw/hw_config.h"
 #include "hw/structure.h"
+#include "hw/topology/sip_dims.h"
 #include "hw/topology/topology.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -107,15 +108,28 @@ static inline struct hw_config default_machine(void)
     return hw;
 }
 
-/* The same with these SIPs. A 1-D topology, a switch or pairs: h is 1. */
+/* The same with these SIPs. A 1-D topology, a switch or pairs: h is 1. torus_3d has one layer,
+ * levels are a ring of w in each of h groups, and switches over the groups. */
 static inline struct hw_config sips_of(const struct hw_topology_ops *topology, uint32_t w,
                                        uint32_t h)
 {
     struct hw_config hw = default_machine();
+    struct hw_sip_size size, given = {.w = w, .h = h, .d = 1};
+    struct hw_misfit misfit;
     hw.sip_topology = topology;
     hw.sip_count = w * h;
     hw.sip_w = w;
     hw.sip_h = h;
+    for (uint32_t level = 0; level < HW_LEVELS_MAX; level++)
+        hw.link[HW_LINK_LEVEL_1 + level] = link_class(1000 + 100 * level, 50 + 10 * level);
+    if (topology->outlet == NULL)
+        return hw;
+    if (topology == &hw_levels) {
+        hw_sip_dims_add(&given.dims, HW_SIP_RING, w, HW_LINK_LEVEL_1);
+        hw_sip_dims_add(&given.dims, HW_SIP_SWITCH, h, HW_LINK_LEVEL_2);
+    }
+    assert_true(topology->fit(hw.sip_count, given, &size, &misfit));
+    hw_join_sips(&hw, topology, &size);
     return hw;
 }
 

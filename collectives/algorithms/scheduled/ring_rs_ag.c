@@ -19,6 +19,13 @@ static const struct ccl_parameter parameters[] = {
     [SCHEDULED_RINGS] = {
         .name = "rings", .type = CCL_PARAMETER_COUNT, .value = 1, .min = 1, .max = RINGS_MAX}};
 
+static enum rs_ag_way ring_way(enum way way, uint32_t part)
+{
+    if (way == WAY_MEET)
+        return part % 2 == 0 ? RS_AG_MEET : RS_AG_MEET_DOWN;
+    return way == WAY_BOTH && part % 2 != 0 ? RS_AG_DOWN : RS_AG_UP;
+}
+
 static struct schedule *ring_schedule(const struct ccl_call *call, const char *name,
                                       struct cw_error *error)
 {
@@ -36,29 +43,54 @@ static struct schedule *ring_schedule(const struct ccl_call *call, const char *n
     plan.rank_of = order;
     for (uint32_t i = 0; i < plan.parts && call->world_size > 1; i++) {
         part[i].dims = 1;
-        part[i].dim[0] = (struct rs_ag_dim){.joint = RS_AG_RING,
-                                            .way = way == WAY_MEET            ? RS_AG_MEET
-                                                   : way == WAY_BOTH && i % 2 ? RS_AG_DOWN
-                                                                              : RS_AG_UP,
-                                            .n = call->world_size,
-                                            .stride = 1};
+        part[i].dim[0] = (struct rs_ag_dim){
+            .joint = RS_AG_RING, .way = ring_way(way, i), .n = call->world_size, .stride = 1};
     }
     struct schedule *const schedule = rs_ag_schedule(&plan, error);
     free(order);
     return schedule;
 }
 
-struct schedule *ring_rs_ag_schedule(const struct ccl_call *call, struct cw_error *error)
+static struct schedule *ring_rs_ag_schedule(const struct ccl_call *call, struct cw_error *error)
 {
     return ring_schedule(call, "ring_rs_ag", error);
 }
 
-struct schedule *ring_reduce_scatter_schedule(const struct ccl_call *call, struct cw_error *error)
+const struct ccl_algorithm ccl_ring_rs_ag = {.name = "ring_rs_ag",
+                                             .collective = CCL_ALL_REDUCE,
+                                             .kernel = &schedule_kernel,
+                                             .machine = SCHEDULED_MACHINE,
+                                             .parameters = parameters,
+                                             .parameter_count =
+                                                 sizeof parameters / sizeof *parameters,
+                                             .schedule = ring_rs_ag_schedule};
+
+static struct schedule *rings_reduce_scatter_schedule(const struct ccl_call *call,
+                                                      struct cw_error *error)
 {
-    return ring_schedule(call, "ring_reduce_scatter", error);
+    return ring_schedule(call, "rings_reduce_scatter", error);
 }
 
-struct schedule *ring_ag_schedule(const struct ccl_call *call, struct cw_error *error)
+const struct ccl_algorithm ccl_rings_reduce_scatter = {.name = "rings_reduce_scatter",
+                                                       .collective = CCL_REDUCE_SCATTER,
+                                                       .kernel = &schedule_kernel,
+                                                       .machine = SCHEDULED_MACHINE,
+                                                       .parameters = parameters,
+                                                       .parameter_count =
+                                                           sizeof parameters / sizeof *parameters,
+                                                       .schedule = rings_reduce_scatter_schedule};
+
+static struct schedule *rings_all_gather_schedule(const struct ccl_call *call,
+                                                  struct cw_error *error)
 {
-    return ring_schedule(call, "ring_ag", error);
+    return ring_schedule(call, "rings_all_gather", error);
 }
+
+const struct ccl_algorithm ccl_rings_all_gather = {.name = "rings_all_gather",
+                                                   .collective = CCL_ALL_GATHER,
+                                                   .kernel = &schedule_kernel,
+                                                   .machine = SCHEDULED_MACHINE,
+                                                   .parameters = parameters,
+                                                   .parameter_count =
+                                                       sizeof parameters / sizeof *parameters,
+                                                   .schedule = rings_all_gather_schedule};

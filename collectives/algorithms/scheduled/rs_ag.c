@@ -3,7 +3,7 @@
  */
 #include "collectives/algorithms/scheduled/rs_ag.h"
 
-#include <stdlib.h>
+#include "collectives/algorithms/scheduled/scheduled.h"
 
 /* ---- a rank's view of a part ------------------------------------------------------------------
  */
@@ -12,7 +12,8 @@
 struct place {
     const struct rs_ag *plan;
     struct schedule_builder *b;
-    uint32_t rank, number, part, ranks;
+    uint32_t rank, number, part;
+    uint32_t ranks;              /* places */
     uint32_t scratch;            /* chunks of each part */
     uint32_t window;             /* chunks that travel together */
     uint32_t at[RS_AG_DIMS_MAX]; /* its place in each dimension */
@@ -102,7 +103,9 @@ static enum schedule_buffer sums_after(const struct place *p, uint32_t d)
 
 static enum schedule_buffer sums_before(const struct place *p, uint32_t d)
 {
-    return d == 0 ? SCHEDULE_INPUT : sums_after(p, d - 1);
+    if (d > 0)
+        return sums_after(p, d - 1);
+    return p->number < p->plan->folded ? SCHEDULE_OUTPUT : SCHEDULE_INPUT;
 }
 
 /* Consecutive chunks of a group lie one after the other in all buffers. */
@@ -201,7 +204,10 @@ static struct reach reach_of(const struct rs_ag_dim *dim, uint32_t at)
                               .down = at,
                               .above = n - 1 - at,
                               .below = at};
-    const uint32_t up = dim->way == RS_AG_UP ? n - 1 : dim->way == RS_AG_DOWN ? 0 : n / 2;
+    const uint32_t up = dim->way == RS_AG_UP     ? n - 1
+                        : dim->way == RS_AG_DOWN ? 0
+                        : dim->way == RS_AG_MEET ? n / 2
+                                                 : (n - 1) / 2;
     const uint32_t down = n - 1 - up;
     return (struct reach){.n = n,
                           .at = at,
@@ -349,6 +355,26 @@ static uint32_t thread_for(const struct rs_ag_part *part, uint32_t d, uint32_t d
     return peers / RS_AG_PEERS_MAX;
 }
 
+static uint32_t threads_of(const struct rs_ag_part *part)
+{
+    uint32_t threads = 1;
+    for (uint32_t d = 0; d < part->dims; d++)
+        if (part->dim[d].joint == RS_AG_DIRECT)
+            threads = thread_for(part, d, part->dim[d].n - 1) + 1;
+    return threads;
+}
+
+bool rs_ag_fits(const struct rs_ag_part *part) { return threads_of(part) <= RS_AG_THREADS_MAX; }
+
+int rs_ag_refuse(const struct ccl_call *call, struct ccl_refusal *refusal)
+{
+    (void)ccl_refuse(refusal, "defaults.module",
+                     "%s would exchange messages with %u other ranks directly",
+                     call->ccl->algorithm, call->world_size - 1);
+    return ccl_legal(refusal, "legal are %d ranks; ring_rs_ag and halving_doubling take any number",
+                     RS_AG_THREADS_MAX * RS_AG_PEERS_MAX + 1);
+}
+
 /* Sends a window to every other place: of that place's group, or of the own one. */
 static void send_directly(struct place *p, struct window w, bool own)
 {
@@ -458,16 +484,62 @@ static void copy_alone(const struct place *p)
                                    .dst = {.at = p->part, .buffer = SCHEDULE_OUTPUT}});
 }
 
-static void make_part(struct place p)
+/* ---- second ranks of places -------------------------------------------------------------------
+ */
+
+/* A step with the chunks of a whole part, window by window. */
+static void fold_step(const struct place *p, uint32_t thread, uint32_t rank,
+                      struct schedule_step step)
+{
+    const uint32_t first = p->part * p->ranks;
+    for (uint32_t i = 0; i < p->ranks; i += step.count) {
+        step.channel = (uint8_t)p->part;
+        step.count = p->ranks - i < p->window ? p->ranks - i : p->window;
+        step.src.at = step.dst.at = first + i;
+        (void)schedule_add(p->b, rank, thread, step);
+    }
+}
+
+static uint32_t folded_rank_of(const struct place *p)
+{
+    return p->number < p->plan->folded ? p->plan->folded_rank[p->number] : SCHEDULE_NO_RANK;
+}
+
+static void fold(struct place *p)
+{
+    const uint32_t other = folded_rank_of(p);
+    if (other == SCHEDULE_NO_RANK)
+        return;
+    fold_step(p, p->thread, p->rank,
+              (struct schedule_step){.op = SCHEDULE_RECV_REDUCE_COPY,
+                                     .src = {.buffer = SCHEDULE_INPUT},
+                                     .dst = {.buffer = SCHEDULE_OUTPUT},
+                                     .recv_from = other});
+}
+
+static void unfold(struct place *p)
+{
+    const uint32_t other = folded_rank_of(p);
+    if (other == SCHEDULE_NO_RANK)
+        return;
+    fold_step(p, p->thread, p->rank,
+              (struct schedule_step){
+                  .op = SCHEDULE_SEND, .src = {.buffer = SCHEDULE_OUTPUT}, .send_to = other});
+    const uint32_t thread = schedule_thread(p->b, other, p->part);
+    fold_step(p, thread, other,
+              (struct schedule_step){
+                  .op = SCHEDULE_SEND, .src = {.buffer = SCHEDULE_INPUT}, .send_to = p->rank});
+    fold_step(p, thread, other,
+              (struct schedule_step){
+                  .op = SCHEDULE_RECV, .dst = {.buffer = SCHEDULE_OUTPUT}, .recv_from = p->rank});
+}
+
+static void make_place(struct place p)
 {
     const struct rs_ag_part *const part = part_of(&p);
-    p.threads = 1;
-    for (uint32_t d = 0; d < part->dims; d++) {
-        const struct rs_ag_dim *const dim = &part->dim[d];
-        p.at[d] = p.number / dim->stride % dim->n;
-        if (dim->joint == RS_AG_DIRECT)
-            p.threads = thread_for(part, d, dim->n - 1) + 1;
-    }
+    p.threads = threads_of(part);
+    for (uint32_t d = 0; d < part->dims; d++)
+        p.at[d] = p.number / part->dim[d].stride % part->dim[d].n;
     for (uint32_t t = 0; t < p.threads; t++) {
         const uint32_t thread = schedule_thread(p.b, p.rank, p.part);
         p.thread = t == 0 ? thread : p.thread;
@@ -476,10 +548,12 @@ static void make_part(struct place p)
         copy_alone(&p);
         return;
     }
+    fold(&p);
     if (collective_of(&p) != CCL_ALL_GATHER)
         scatter_all(&p);
     if (collective_of(&p) != CCL_REDUCE_SCATTER)
         gather_all(&p);
+    unfold(&p);
 }
 
 /* Chunks of scratch of one part: the largest group of a first dimension that is not the last. */
@@ -497,7 +571,7 @@ static uint32_t scratch_of(const struct rs_ag *plan)
 uint32_t rs_ag_window(const struct ccl_call *call, uint64_t chunks)
 {
     const uint64_t bytes = call->n_elem * tl_itemsize(call->dtype);
-    const uint64_t chunk = chunks > 0 ? (bytes + chunks - 1) / chunks : 0;
+    const uint64_t chunk = (bytes + chunks - 1) / chunks;
     const uint64_t tiles = call->ccl->slot_bytes > 0 ? chunk / call->ccl->slot_bytes + 1 : 1;
     return tiles < call->ccl->n_slots ? (uint32_t)(call->ccl->n_slots / tiles) : 1;
 }
@@ -505,9 +579,9 @@ uint32_t rs_ag_window(const struct ccl_call *call, uint64_t chunks)
 struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error)
 {
     const enum ccl_collective collective = plan->call->collective;
-    const uint32_t ranks = plan->call->world_size, all = ranks * plan->parts;
+    const uint32_t places = plan->call->world_size - plan->folded, all = places * plan->parts;
     struct schedule_builder *const b =
-        schedule_builder_create(plan->name, collective, ranks, plan->parts);
+        schedule_builder_create(plan->name, collective, plan->call->world_size, plan->parts);
     if (b == NULL) {
         (void)cw_error_memory(error, "a schedule");
         return NULL;
@@ -515,16 +589,18 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
     schedule_builder_head(b)->in_place = collective == CCL_ALL_REDUCE;
     struct place p = {.plan = plan,
                       .b = b,
-                      .ranks = ranks,
+                      .ranks = places,
                       .scratch = scratch_of(plan),
-                      .window = rs_ag_window(plan->call, all)};
-    for (p.number = 0; p.number < ranks; p.number++) {
-        p.rank = rank_numbered(&p, p.number);
-        schedule_chunks_of(b, p.rank, collective == CCL_ALL_GATHER ? plan->parts : all,
+                      .window =
+                          rs_ag_window(plan->call, scheduled_lanes(plan->call) > 1 ? places : all)};
+    for (uint32_t rank = 0; rank < plan->call->world_size; rank++)
+        schedule_chunks_of(b, rank, collective == CCL_ALL_GATHER ? plan->parts : all,
                            collective == CCL_REDUCE_SCATTER ? plan->parts : all,
                            p.scratch * plan->parts);
+    for (p.number = 0; p.number < places; p.number++) {
+        p.rank = rank_numbered(&p, p.number);
         for (p.part = 0; p.part < plan->parts; p.part++)
-            make_part(p);
+            make_place(p);
     }
     return schedule_build(b, error);
 }

@@ -27,15 +27,17 @@ enum rs_ag_joint {
 
 /* Along a ring. Along a line and directly there is one way only. */
 enum rs_ag_way {
-    RS_AG_UP,   /* all messages go to the next place */
-    RS_AG_DOWN, /* ... to the place before */
-    RS_AG_MEET  /* both, half the way round each: the same bytes, half the steps */
+    RS_AG_UP,       /* all messages go to the next place */
+    RS_AG_DOWN,     /* ... to the place before */
+    RS_AG_MEET,     /* both, half the way round each: the same bytes, half the steps */
+    RS_AG_MEET_DOWN /* ... of an even number of places, the longer half is downwards */
 };
 
 struct rs_ag_dim {
     enum rs_ag_joint joint;
     enum rs_ag_way way;
     uint32_t n, stride; /* place i, with all other places 0, is number i * stride */
+    uint8_t link;       /* of a machine's dimension: enum hw_link_kind */
 };
 
 enum {
@@ -55,10 +57,24 @@ struct rs_ag {
     const struct ccl_call *call; /* of an all-reduce, a reduce-scatter or an all-gather */
     const uint32_t *rank_of;     /* of a place's number; NULL: the number itself */
     uint32_t parts;
-    const struct rs_ag_part *part; /* [parts]; the places of each are all ranks of the call */
+    const struct rs_ag_part *part; /* [parts]; of as many places */
+    /* Of an all-reduce, fewer places than ranks: places 0 ... folded - 1 have a second rank each,
+     * which sends its whole tensor there first, and gets the result last. */
+    uint32_t folded;
+    const uint32_t *folded_rank; /* [folded] */
 };
 /* The schedule; NULL: CW_NO_RESOURCE. */
 struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error);
+
+/*
+ * The dimensions of the machine whose SIPs are the ranks, the innermost first, without those of one
+ * place; their number. Ranks that are not all SIPs of the machine form one ring. The ways are up.
+ */
+uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_DIMS_MAX]);
+
+/* Threads of each part need no more than a part may have. */
+bool rs_ag_fits(const struct rs_ag_part *part);
+int rs_ag_refuse(const struct ccl_call *call, struct ccl_refusal *refusal);
 
 /* Chunks that travel together: as many as fill the slots of a queue, but no more. */
 uint32_t rs_ag_window(const struct ccl_call *call, uint64_t chunks);

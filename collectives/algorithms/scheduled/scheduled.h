@@ -1,21 +1,29 @@
 /*
- * scheduled.h: the makers of schedules in this folder: hooks `schedule` of struct ccl_algorithm.
- * Each works for any number of ranks, unless its algorithm's check() refuses it. Pure.
+ * scheduled.h: that which the algorithms of this folder share. Each is a struct ccl_algorithm with
+ * a hook `schedule`, which works for any number of ranks, unless its check() refuses it. Pure.
  */
 #ifndef COLLECTIVES_SCHEDULED_H
 #define COLLECTIVES_SCHEDULED_H
 
 #include "collectives/algorithm.h"
+#include "collectives/schedule/schedule_kernel.h"
 
-/* Parameters of the ring's algorithms, in the order in which they are declared. */
-enum { SCHEDULED_WAY, SCHEDULED_RINGS };
+#define SCHEDULED_MACHINE                                                                          \
+    {                                                                                              \
+        .tcm_bytes = schedule_tcm_bytes                                                            \
+    }
+
+/* Parameters, in the order in which the algorithms declare them: of the rings, of the grids. */
+enum { SCHEDULED_WAY, SCHEDULED_RINGS, SCHEDULED_ORDERS = 0 };
 
 /* A parameter's value: of the configured algorithm that which is configured, else the default. */
 int64_t scheduled_parameter(const struct ccl_call *call, const char *algorithm,
                             const struct ccl_parameter *parameters, uint32_t i);
 
-struct schedule *ring_rs_ag_schedule(const struct ccl_call *call, struct cw_error *error);
-struct schedule *ring_reduce_scatter_schedule(const struct ccl_call *call, struct cw_error *error);
-struct schedule *ring_ag_schedule(const struct ccl_call *call, struct cw_error *error);
+/* The largest power of two that is at most n, at least 1. */
+uint32_t scheduled_power(uint32_t n);
+
+/* PEs of each SIP that carry out a schedule on shards of their own; 1: there is one shard. */
+uint32_t scheduled_lanes(const struct ccl_call *call);
 
 #endif

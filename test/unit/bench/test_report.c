@@ -47,7 +47,10 @@ static struct result sample(struct result_row rows[2])
                                   .phases = sample_phases,
                                   .phase_count = 2,
                                   .links = {{"sip0.cube1 ucie E -> sip0.cube2", 4096, 701553, 250}},
-                                  .link_count = 1};
+                                  .link_count = 1,
+                                  .done = true,
+                                  .credit_longest = {{0, 10, 0}, 320500},
+                                  .credit_last = {{3, 10, 0}, 160000}};
     rows[1] = (struct result_row){
         .bytes = 1024, .count = 512, .dtype = "f32", .ranks = 1, .time_ps = 57406, .wrong = -1};
     struct result result = {.bench = "ccl_allreduce",
@@ -130,6 +133,10 @@ static void the_table_has_nccl_tests_columns_behind_hashes(void **state)
         "# row reduce                              0.100001        0.200061        0.400123\n"
         "# between SIPs                            0.000000        0.000004        0.000007\n"
         "#\n"
+        "# waits for credits                             PE        time(us)         time(%)\n"
+        "# longest                                   0.10.0        0.320500           22.84\n"
+        "# ended last                                3.10.0        0.160000           11.40\n"
+        "#\n"
         "# busiest links                                      bytes  busy(%) longest queue(us)\n"
         "# sip0.cube1 ucie E -> sip0.cube2                     4096    50.00          0.000250\n"
         "#\n"
@@ -211,12 +218,13 @@ static void csv_has_no_padding_and_empty_fields_for_what_is_not_known(void **sta
         text, "bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
               "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
               "bound_ns,wrong,data_hash,input,proof,shards_per_rank,"
-              "bytes_per_rank,not_run\n"
+              "bytes_per_rank,credit_wait_ns,last_pe,last_pe_credit_wait_ns,not_run\n"
               "ccl_allreduce,all_reduce,lrab_hierarchical_allreduce,0123456789abcdef,4,64,512,"
               "1,f16,sum,32,16,1403.107,2169.549,333.270,0.0228065286539088,"
-              "0.0342097929808632,700.000,0,0dcdf015ff6e7fd8,uniform,order,16,512,\n"
+              "0.0342097929808632,700.000,0,0dcdf015ff6e7fd8,uniform,order,16,512,320.500,3.10.0,"
+              "160.000,\n"
               "ccl_allreduce,,,0123456789abcdef,4,64,512,1,f32,,1024,512,57.406,"
-              "0.000,0.000,17.8378566700345,0,0.000,,,uniform,,,,\n");
+              "0.000,0.000,17.8378566700345,0,0.000,,,uniform,,,,0.000,,0.000,\n");
     free(text);
 }
 
@@ -279,11 +287,19 @@ static void json_has_the_schema_s_keys_in_order(void **state)
                                          "gvt_round_mean_us",
                                          "time_share",
                                          "workers"};
-    static const char *const row[] = {
-        "collective", "algorithm", "bytes",     "count",        "shards_per_rank", "bytes_per_rank",
-        "dtype",      "redop",     "time_ns",   "host_time_ns", "start_skew_ns",   "algbw_gbs",
-        "busbw_gbs",  "bound_ns",  "bound_by",  "wrong",        "proof",           "data_hash",
-        "not_run",    "phases",    "link_kinds"};
+    static const char *const row[] = {"collective",      "algorithm",
+                                      "bytes",           "count",
+                                      "shards_per_rank", "bytes_per_rank",
+                                      "dtype",           "redop",
+                                      "time_ns",         "host_time_ns",
+                                      "start_skew_ns",   "algbw_gbs",
+                                      "busbw_gbs",       "bound_ns",
+                                      "bound_by",        "wrong",
+                                      "proof",           "data_hash",
+                                      "credit_wait_ns",  "credit_wait_pe",
+                                      "last_pe",         "last_pe_credit_wait_ns",
+                                      "not_run",         "phases",
+                                      "link_kinds"};
     struct result_row rows[2];
     const struct result result = sample(rows);
     char *const text = written_by(write_json, &result);

@@ -231,6 +231,37 @@ static void a_slow_hub_can_be_gone_round(void **state)
     assert_int_equal(hw_bound_all_reduce(&hw, 16).ps, before_ps);
 }
 
+static void check_pes(struct hw_config hw, uint32_t ranks, uint64_t bytes, bool all_reduce,
+                      int64_t ps, const char *by)
+{
+    const struct hw_bound bound = hw_bound_pes(&hw, ranks, bytes, all_reduce);
+    assert_int_equal(bound.ps, ps);
+    assert_string_equal(bound.by, by);
+}
+
+/* Two SIPs of two cubes of 8 PEs. */
+static void ranks_that_are_pes_have_a_bound(void **state)
+{
+    (void)state;
+    struct hw_config hw = one_sip(2, 1);
+    hw.noc_w = hw.noc_h = 1;
+    check_pes(hw, 1, 12800000, true, 0, "latency");
+    /* pe_dma 2 x 4 + pe_noc 2 x .005 + router 1; to the next cube 9.030 more */
+    check_pes(hw, 8, 2, true, 9010, "latency");
+    check_pes(hw, 9, 2, true, 18040, "latency");
+    check_pes(hw, 8, 12800000, true, 200000000, "hbm"); /* 64 GB/s */
+    /* 128 GB/s: a tensor into a PE, or 2 x 7 tensors out of 8 */
+    check_pes(with_fast_hbm(hw), 8, 12800000, false, 100000000, "pe_noc");
+    check_pes(with_fast_hbm(hw), 8, 12800000, true, 175000000, "pe_noc");
+    /* the 17th is on the second SIP: a tensor leaves each, by two links of 100 GB/s */
+    hw = with_fast_hbm(sips_of(&hw_ring_1d, 2, 1));
+    hw.cube_w = 2;
+    hw.cube_h = 1;
+    hw.link[HW_LINK_PE_NOC] = link_class(5, 1000000);
+    check_pes(hw, 16, 12800000, true, 24000, "pe_noc");
+    check_pes(hw, 17, 12800000, true, 64000000, "sip_link");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +275,7 @@ int main(void)
         cmocka_unit_test(few_bytes_are_bound_by_the_longest_shortest_path),
         cmocka_unit_test(many_bytes_are_bound_by_the_narrowest_cut),
         cmocka_unit_test(the_bound_of_empty_tensors_is_at_most_the_longest_path),
+        cmocka_unit_test(ranks_that_are_pes_have_a_bound),
         cmocka_unit_test(more_bytes_never_lower_the_bound),
     };
     return cmocka_run_group_tests_name("hw_bound", tests, NULL, NULL);

@@ -8,9 +8,8 @@
 
 #define TOPOLOGY_KEYS "system, sip, cube, memory, fabric"
 #define ALL_KEYS                                                                                   \
-    "system, sip, cube, memory, fabric, ns_per_mm, control_msg_bytes, nodes, links, jitter, "      \
-    "defaults, "                                                                                   \
-    "algorithms"
+    "system, sip, cube, memory, fabric, ns_per_mm, control_msg_bytes, launch_together, "           \
+    "launch_static_ns, nodes, links, slot_access, jitter, defaults, algorithms"
 
 static void expect_topology(const char *text, const char *expected)
 {
@@ -40,7 +39,7 @@ static void a_misspelled_key_gets_the_nearest_known_one(void **state)
     (void)state;
     expect_topology("system:\n  sips:\n    cuont: 4\n",
                     "topology.yaml:3:5: unknown key 'cuont' in system.sips; did you mean 'count'? "
-                    "known here: count, topology, w, h\n");
+                    "known here: count, topology, w, h, d\n");
     expect_components("links: { sip_lnk: { bw_gbs: 4 } }\n",
                       "components.yaml:1:10: unknown key 'sip_lnk' in links; did you mean "
                       "'sip_link'? known here: pe_noc, tcm, noc, hbm, sram, m_cpu, noc_ucie, ucie, "
@@ -91,6 +90,22 @@ static void a_wrong_type_says_what_is_legal(void **state)
                     "found 'mesage'; did you mean 'message'?\n");
 }
 
+static void access_to_slots_needs_a_rate(void **state)
+{
+    (void)state;
+    expect_components("slot_access:\n  hbm: { overhead_ns: 6 }\n",
+                      "components.yaml:2:23: slot_access.hbm.overhead_ns: without "
+                      "slot_access.hbm.bw_gbs slots have no cost of access; give both, or "
+                      "neither\n");
+    expect_components("slot_access: { sram: { write_only: true } }\n",
+                      "components.yaml:1:36: slot_access.sram.write_only: without "
+                      "slot_access.sram.bw_gbs slots have no cost of access; give both, or "
+                      "neither\n");
+    expect_components("slot_access: { hbm: { overhead_ns: 6, bw_gbs: 0 } }\n",
+                      "components.yaml:1:47: slot_access.hbm.bw_gbs: expected a number of GB/s "
+                      "from 0.001 to 1000000 with at most 6 decimal places; found '0'\n");
+}
+
 static void a_rate_out_of_range_or_with_a_unit_is_refused(void **state)
 {
     (void)state;
@@ -123,6 +138,62 @@ static void a_torus_has_the_size_that_w_and_h_say(void **state)
     expect_topology("system: { sips: { count: 5, topology: pair_switch } }\n",
                     "topology.yaml:1:26: system.sips.count: pair_switch joins SIPs in pairs, so it "
                     "needs an even number; found 5\n");
+}
+
+static void a_torus_of_three_dimensions_has_three_sizes_or_none(void **state)
+{
+    (void)state;
+#define TORUS(sizes) "system: { sips: { topology: torus_3d, count: 12, " sizes " } }\n"
+#define LEGAL                                                                                      \
+    "; legal: w x h x d = system.sips.count, such as 3 x 2 x 2 for 12 SIPs, or none of the three " \
+    "for this, the most cubic grid\n"
+    expect_topology(TORUS("w: 3, h: 2"),
+                    "topology.yaml:1:53: system.sips.w: system.sips.d is missing beside the "
+                    "others" LEGAL);
+    expect_topology(TORUS("d: 2"), "topology.yaml:1:53: system.sips.d: system.sips.w is missing "
+                                   "beside the others" LEGAL);
+    expect_topology(TORUS("w: 3, h: 3, d: 3"),
+                    "topology.yaml:1:53: system.sips.w: 3 x 3 x 3 is 27 SIPs, but "
+                    "system.sips.count is 12" LEGAL);
+    expect_topology("system: { sips: { topology: fully_connected, count: 257 } }\n",
+                    "topology.yaml:1:53: system.sips.count: fully_connected gives each SIP a link "
+                    "to every other, and an IO die has room for 255; found 257 SIPs; legal: 1 to "
+                    "256\n");
+}
+
+static void each_level_is_checked_at_its_place(void **state)
+{
+    (void)state;
+#define LEVELS(list) "system:\n  sips:\n    topology: " list "\n"
+#define AT(column)   "topology.yaml:3:" column ": system.sips.topology: "
+    expect_topology(LEVELS("[]"), AT("15") "an empty list; expected 1 to 4 levels, such as "
+                                           "[{torus_2d: [4, 4]}, {switch: 8}]\n");
+    expect_topology(LEVELS("[{torus_2d: [2, 2]}, {switch: 8}]"),
+                    AT("15") "the levels make 32 SIPs, but system.sips.count is 4; set it to 32, "
+                             "or change the levels\n");
+    expect_topology(LEVELS("[{torus_2d: [2, 2]}, {torus_2d: 8}]"),
+                    AT("47") "expected torus_2d: [w, h], whole numbers from 1 to 16384; found "
+                             "'8'\n");
+    expect_topology(LEVELS("[{torus_2d: [2, 0]}]"),
+                    AT("31") "expected torus_2d: [w, h], whole numbers from 1 to 16384; found "
+                             "'0'\n");
+    expect_topology(LEVELS("[{swich: 4}]"),
+                    AT("17") "unknown key 'swich' in a level; did you mean 'switch'? known: "
+                             "ring_1d, torus_2d, torus_3d, mesh_2d_no_wrap, fully_connected, "
+                             "switch, distance_mm, bw_gbs, ns_per_mm, latency_ns\n");
+    expect_topology(LEVELS("[{switch: 2, ring_1d: 2}]"),
+                    AT("28") "a level has one topology; found switch and ring_1d; write two "
+                             "levels\n");
+    expect_topology(LEVELS("[{switch: 4, bw_gbs: fast}]"),
+                    AT("36") "expected bw_gbs: a number of GB/s from 0.001 to 1000000 with at most "
+                             "6 decimal places; found 'fast'\n");
+    expect_topology(LEVELS("[{bw_gbs: 4}]"),
+                    AT("16") "expected a topology and its size in every level, such as {switch: "
+                             "8}; found a mapping\n");
+    expect_topology(LEVELS("[switch]"),
+                    AT("16") "expected a level such as {switch: 8}; found 'switch'\n");
+    expect_topology(LEVELS("[{switch: 1}, {switch: 1}, {switch: 1}, {switch: 1}, {switch: 4}]"),
+                    AT("68") "more than 4 levels; legal: 1 to 4\n");
 }
 
 static void addresses_bound_the_machine(void **state)
@@ -203,8 +274,10 @@ static void an_unknown_preset_lists_the_known_ones(void **state)
     char *const text = load_errors(&(struct config_request){.preset = "milion"}, &code);
     assert_int_equal(code, CW_USAGE);
     assert_non_null(strstr(text, "unknown preset 'milion'; did you mean 'million'? known in "));
-    assert_non_null(strstr(text, ": a3_16, a3_4, a3_8, default, million, pod1024, pod64, six_3x2, "
-                                 "tiny\n"));
+    assert_non_null(strstr(text,
+                           ": a3_16, a3_16_vendor, a3_4, a3_8, default, "
+                           "kernbench-effective, kernbench, million, pod1024, pod64, six_3x2, "
+                           "tiny, wormhole_t3k\n"));
     free(text);
 }
 
@@ -227,7 +300,7 @@ static void all_errors_of_all_files_come_in_order_of_place(void **state)
         "'0'\n"
         "topology.yaml:3:21: key 'count' is given twice; first at line 3, column 11\n"
         "topology.yaml:3:31: unknown key 'topologie' in system.sips; did you mean 'topology'? "
-        "known here: count, topology, w, h\n"
+        "known here: count, topology, w, h, d\n"
         "components.yaml:2:26: nodes.pe_dma.queue_depth: expected a whole number of operations "
         "from 1 to 1024; found '-1'\n"
         "components.yaml:2:43: nodes.pe_dma.overhead_ns: expected a number of ns from 0 to "
@@ -252,14 +325,15 @@ static void set_has_the_same_checks(void **state)
     expect_set("system.sips.count=010",
                "--set system.sips.count=010: system.sips.count: expected a whole number from 1 to "
                "16384; found '010'; a leading zero may mean another base: leave it out\n");
-    expect_set("algorithms.birs.modul=x",
-               "--set algorithms.birs.modul=x: unknown key 'modul' in algorithms.birs; did you "
-               "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
-               "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, vc, vc_chunk_size, "
-               "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
-               "strict_validation, host_copy, world_size, root, root_cube, rank_invariant, "
-               "overlap_exchange, n_elem, "
-               "birs_enable, mesh_max_bytes, min_slice_align, slice_rounding, mate, package\n");
+    expect_set(
+        "algorithms.birs.modul=x",
+        "--set algorithms.birs.modul=x: unknown key 'modul' in algorithms.birs; did you "
+        "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
+        "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, vc, vc_chunk_size, "
+        "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
+        "strict_validation, whole_tensor, host_copy, world_size, root, root_cube, rank_invariant, "
+        "overlap_exchange, n_elem, "
+        "birs_enable, mesh_max_bytes, min_slice_align, slice_rounding, mate, package\n");
     static const char *const sets[] = {"system.sips.count=6", "system.sips.w=3", "system.sips.h=2"};
     config_free(load_with(NULL, sets, COUNT_OF(sets)));
 }
@@ -333,7 +407,11 @@ static void algorithms_refer_to_algorithms_that_exist(void **state)
                   "lrab_hierarchical_allreduce, intercube_allreduce, "
                   "lrab_pipelined_allreduce, pe_hierarchical_allreduce, ring_allreduce, "
                   "tree_allreduce, ring_all_gather, relay_broadcast, relay_barrier, birs, "
-                  "birs_inter, rhd, mesh, auto, birs_allreduce\n");
+                  "birs_inter, rhd, mesh, auto, birs_allreduce, ring_rs_ag, torus_rs_ag, "
+                  "direct_rs_ag, halving_doubling, recursive_doubling, double_binary_tree, "
+                  "rings_reduce_scatter, torus_reduce_scatter, direct_reduce_scatter, "
+                  "halving_reduce_scatter, rings_all_gather, torus_all_gather, direct_all_gather, "
+                  "doubling_all_gather\n");
     expect_ccl("algorithms:\n  mine: { extends: b }\n  b: { extends: c }\n  c: { extends: b }\n",
                "ccl.yaml:3:17: algorithms.b.extends: a cycle: b -> c -> b; an entry must not "
                "inherit from itself\n");
@@ -365,9 +443,11 @@ static void options_of_algorithms_fit_the_machine(void **state)
                                         "in a logical topology with mapper: rank_per_pe\n");
     static const char *const sets[] = {"system.sips.topology=mesh_2d_no_wrap",
                                        "defaults.rank_invariant=true"};
-    expect_errors(&(struct config_request){.sets = sets, .set_count = COUNT_OF(sets)},
-                  "--set defaults.rank_invariant=true: rank_invariant: not offered on "
-                  "mesh_2d_no_wrap; legal on ring_1d, torus_2d and switch, or set it to false\n");
+    expect_errors(
+        &(struct config_request){.sets = sets, .set_count = COUNT_OF(sets)},
+        "--set defaults.rank_invariant=true: rank_invariant: not offered on "
+        "mesh_2d_no_wrap; legal on ring_1d, torus_2d, torus_3d, fully_connected, switch and "
+        "levels, or set it to false\n");
     static const char *const plugin[] = {
         "algorithms.lrab_hierarchical_allreduce.module=./mine.so:mine"};
     expect_errors(&(struct config_request){.sets = plugin, .set_count = 1, .no_plugins = true},
@@ -431,8 +511,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_misspelled_key_gets_the_nearest_known_one),
         cmocka_unit_test(a_wrong_type_says_what_is_legal),
+        cmocka_unit_test(access_to_slots_needs_a_rate),
         cmocka_unit_test(a_rate_out_of_range_or_with_a_unit_is_refused),
         cmocka_unit_test(a_torus_has_the_size_that_w_and_h_say),
+        cmocka_unit_test(a_torus_of_three_dimensions_has_three_sizes_or_none),
+        cmocka_unit_test(each_level_is_checked_at_its_place),
         cmocka_unit_test(addresses_bound_the_machine),
         cmocka_unit_test(slots_that_do_not_fit_name_the_memory),
         cmocka_unit_test(files_that_cannot_be_read_say_so),

@@ -7,6 +7,8 @@
 #include "collectives/config/config_schema.h"
 #include "collectives/runtime/mapper.h"
 #include "collectives/topologies.h"
+#include "hw/route.h"
+#include "hw/timing.h"
 #include "hw/topology/topology.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -32,12 +34,14 @@ static void each_topology_of_sips_is_the_row_of_its_name(void **state)
     (void)state;
     uint32_t rows = 0;
     for (const char *name; (name = hw_topology_name_at(rows)) != NULL; rows++) {
-        struct config *const config = load_one("system.sips.topology=%s", name);
+        const bool is_list = strcmp(name, hw_levels.name) == 0;
+        struct config *const config =
+            load_one("system.sips.topology=%s", is_list ? "[{switch: 1}]" : name);
         assert_ptr_equal(config->hw.sip_topology, hw_topology_find(name));
         assert_string_equal(config->hw.sip_topology->name, name);
         config_free(config);
     }
-    assert_true(rows >= 5);
+    assert_true(rows >= 8);
     assert_ptr_equal(hw_topology_find("ring_1d"), &hw_ring_1d);
     assert_ptr_equal(hw_topology_find("torus_2d"), &hw_torus_2d);
     assert_ptr_equal(hw_topology_find("mesh_2d_no_wrap"), &hw_mesh_2d_no_wrap);
@@ -66,13 +70,13 @@ static void each_node_s_keys_go_to_its_own_fields(void **state)
 static void each_link_s_keys_go_to_its_own_fields(void **state)
 {
     (void)state;
-    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++) {
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KEYED; kind++) {
         struct config *config = load_one("links.%s.latency_ns=54321", hw_link_name[kind]);
-        for (enum hw_link_kind other = 0; other < HW_LINK_KINDS; other++)
+        for (enum hw_link_kind other = 0; other < HW_LINK_KEYED; other++)
             assert_int_equal(config->hw.link[other].prop_ps >= 54321000, other == kind);
         config_free(config);
         config = load_one("jitter.links.%s.slower_percent=17", hw_link_name[kind]);
-        for (enum hw_link_kind other = 0; other < HW_LINK_KINDS; other++)
+        for (enum hw_link_kind other = 0; other < HW_LINK_KEYED; other++)
             assert_int_equal(config->hw.link_jitter[other].slower_percent, other == kind ? 17 : 0);
         config_free(config);
     }
@@ -89,7 +93,8 @@ static void each_kind_keeps_its_salt(void **state)
         "pe_math",  "pe_gemm",      "pe_tcm",    "pe_mmu",   "pe_noc",
         "tcm",      "noc",          "hbm",       "sram",     "m_cpu",
         "noc_ucie", "ucie",         "hub",       "sip_link", "pcie",
-        "sio",      "hccs"};
+        "sio",      "hccs",         "level_1",   "level_2",  "level_3",
+        "level_4"};
     for (enum hw_node_kind kind = 0; kind < HW_NODE_KINDS; kind++)
         if (hw_node_row[kind].salt < COUNT_OF(names))
             assert_string_equal(hw_node_row[kind].name, names[hw_node_row[kind].salt]);
@@ -167,6 +172,44 @@ static void each_distribution_of_jitter_is_its_value(void **state)
     assert_null(schema->choice(COUNT_OF(names)));
 }
 
+/* Off, unless asked for. */
+static void options_of_the_machine_are_off_and_go_to_their_fields(void **state)
+{
+    (void)state;
+    static const char *const memories[] = {
+        [HW_MEMORY_TCM] = "tcm", [HW_MEMORY_HBM] = "hbm", [HW_MEMORY_SRAM] = "sram"};
+    struct config *config = load_one("nodes.pe_math.lanes=%s", "64");
+    for (enum hw_memory memory = 0; memory < HW_MEMORY_NONE; memory++)
+        assert_false(hw_has_slot_access(&config->hw, memory));
+    assert_false(config->hw.launch_together || config->hw.math_free_operands ||
+                 config->ccl.whole_tensor);
+    assert_int_equal(ccl_tile_bytes(&config->ccl), config->ccl.slot_bytes);
+    config_free(config);
+    for (enum hw_memory memory = 0; memory < HW_MEMORY_NONE; memory++) {
+        config = load_one("slot_access.%s={overhead_ns: 2.5, bw_gbs: 500}", memories[memory]);
+        for (enum hw_memory other = 0; other < HW_MEMORY_NONE; other++)
+            assert_int_equal(hw_has_slot_access(&config->hw, other), other == memory);
+        assert_int_equal(config->hw.slot_access[memory].overhead_ps, 2500);
+        assert_int_equal(hw_rate_ps(config->hw.slot_access[memory].rate, 100), 200);
+        config_free(config);
+    }
+    config = load_one("nodes.pe_math.free_operands=%s", "true");
+    assert_true(config->hw.math_free_operands && !config->hw.launch_together);
+    config_free(config);
+    config = load_one("launch_together=%s", "true");
+    assert_true(config->hw.launch_together);
+    config_free(config);
+    config = load_one("launch_static_ns=%s", "2.5");
+    assert_int_equal(config->hw.launch_static_ps, 2500);
+    config_free(config);
+    config = load_one("slot_access.%s={bw_gbs: 1, write_only: true}", "sram");
+    assert_true(config->hw.slot_access[HW_MEMORY_SRAM].write_only);
+    config_free(config);
+    config = load_one("defaults.whole_tensor=%s", "true");
+    assert_int_equal(ccl_tile_bytes(&config->ccl), 1 << 30);
+    config_free(config);
+}
+
 /* A registry's own names are the schema's, and each is found under its name. */
 static void names_of_the_collectives_registries_are_found_there(void **state)
 {
@@ -174,13 +217,13 @@ static void names_of_the_collectives_registries_are_found_there(void **state)
     struct cw_error error;
     struct logical logical;
     const struct hw_config hw = {
-        .sip_count = 4, .sip_w = 4, .sip_h = 1, .sip_topology = &hw_ring_1d};
+        .sip_count = 64, .sip_w = 64, .sip_h = 1, .sip_topology = &hw_ring_1d};
     for (uint32_t i = 0; ccl_mapper_name_at(i) != NULL; i++)
         assert_non_null(ccl_mapper_find(ccl_mapper_name_at(i), &error));
     for (uint32_t i = 0; ccl_validator_name_at(i) != NULL; i++)
         assert_non_null(ccl_validator_find(ccl_validator_name_at(i), &error));
     for (uint32_t i = 0; logical_name_at(i) != NULL; i++) {
-        assert_int_equal(logical_find(logical_name_at(i), 4, &hw, &logical, &error), CW_OK);
+        assert_int_equal(logical_find(logical_name_at(i), 64, &hw, &logical, &error), CW_OK);
         assert_string_equal(logical.name, logical_name_at(i));
     }
     assert_ptr_equal(config_ccl_keys[config_ccl_find("mapper")].choice, ccl_mapper_name_at);
@@ -197,6 +240,7 @@ int main(void)
         cmocka_unit_test(each_kind_keeps_its_salt),
         cmocka_unit_test(each_name_of_an_enumeration_is_its_value),
         cmocka_unit_test(each_distribution_of_jitter_is_its_value),
+        cmocka_unit_test(options_of_the_machine_are_off_and_go_to_their_fields),
         cmocka_unit_test(names_of_the_collectives_registries_are_found_there),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);

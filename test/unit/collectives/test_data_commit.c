@@ -368,6 +368,7 @@ static bool break_step(struct script_step *step, struct cw_rng *rng)
         op->kind = LP_OP_NOTIFY;
         return true;
     case LP_OP_STORE_TO: /* never made */
+    case LP_OP_LENT:
         op->kind = LP_OP_NOTIFY;
         return true;
     default:

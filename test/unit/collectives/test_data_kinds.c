@@ -210,6 +210,50 @@ static void a_raw_store_writes_its_peers_memories(void **state)
     refuse(f, stored(7, 0, 0, 8, hbm(0)), "store 0 of PE index 0 has 4 bytes");
 }
 
+static struct lp_op lent(uint32_t pe, uint32_t seq, uint32_t peer, uint32_t bytes,
+                         struct lp_operand a)
+{
+    struct lp_op op = put(pe, seq, peer, bytes, a, (struct lp_operand){0});
+    op.kind = LP_OP_LENT;
+    return op;
+}
+static struct lp_op load_from(uint32_t pe, uint32_t seq, uint32_t peer, uint32_t bytes,
+                              uint32_t tcm)
+{
+    struct lp_op op = land(pe, seq, peer, bytes, in(LP_SPACE_TCM, tcm));
+    op.kind = LP_OP_LOAD_FROM;
+    return op;
+}
+
+/* The second loan of a number may be made before the first has been written: by another lender, or
+ * to another PE of the cube. */
+static void a_loan_is_bound_by_the_lender_and_written_by_the_loader(void **state)
+{
+    const struct fixture *f = *state;
+    write_hbm(f, 5, 0, "one", 4);
+    apply(f, lent(5, 1, 0, 4, hbm(0)));
+    write_hbm(f, 5, 0, "two", 4);
+    apply(f, lent(5, 1, 1, 4, hbm(0)));
+    write_hbm(f, 6, 0, "six", 4);
+    apply(f, lent(6, 1, 0, 4, hbm(0)));
+    apply(f, load_from(0, 1, 6, 4, 100));
+    apply(f, copy(0, 4, in(LP_SPACE_TCM, 100), hbm(0)));
+    expect_hbm(f, 0, 0, "six", 4);
+    apply(f, load_from(0, 1, 5, 4, 100));
+    apply(f, copy(0, 4, in(LP_SPACE_TCM, 100), hbm(0)));
+    expect_hbm(f, 0, 0, "one", 4);
+    apply(f, load_from(1, 1, 5, 4, 8));
+    apply(f, copy(1, 4, in(LP_SPACE_TCM, 8), hbm(0)));
+    expect_hbm(f, 1, 0, "two", 4);
+    refuse(f, load_from(1, 1, 5, 4, 8), "PE index 5 has lent nothing for it (1)");
+    refuse(f, lent(5, 0, 1000000, 4, hbm(0)), "there are");
+    refuse(f, load_from(5, 0, 1000000, 4, 0), "there are");
+    refuse(f, lent(5, 0, 0, 4, hbm(MEMORY - 3)), "passes the memory's end at 1048576");
+    apply(f, lent(5, 0, 0, 4, hbm(0)));
+    refuse(f, load_from(0, 0, 5, 8, 0), "loan 0 of PE index 5 has 4 bytes");
+    refuse(f, load_from(0, 0, 5, 4, MEMORY), "destination");
+}
+
 static void impossible_puts_are_refused(void **state)
 {
     const struct fixture *f = *state;
@@ -430,6 +474,7 @@ int main(void)
         WITH_PASS(a_receive_may_copy_its_tile),
         WITH_PASS(a_put_binds_its_value_and_lands_later_in_any_order),
         WITH_PASS(a_raw_store_writes_its_peers_memories),
+        WITH_PASS(a_loan_is_bound_by_the_lender_and_written_by_the_loader),
         WITH_PASS(impossible_puts_are_refused),
         WITH_PASS(a_put_reduces_where_it_lands),
         WITH_PASS(a_cast_rounds_once_and_keeps_signs_of_zero),

@@ -186,7 +186,7 @@ static void unknown_names_are_answered_with_the_known_ones(void **state)
     assert_int_equal(logical_find("star", 4, &hw, &logical, &error), CW_USAGE);
     assert_string_equal(error.text,
                         "topology: no logical topology 'star'; there are ring_1d, ring_1d_unidir, "
-                        "mesh_2d, torus_2d, mesh_2d_no_wrap, tree_binary, none, custom");
+                        "mesh_2d, torus_2d, torus_3d, mesh_2d_no_wrap, tree_binary, none, custom");
 }
 
 static void mappers_choose_the_pes_that_their_names_say(void **state)
@@ -331,6 +331,8 @@ static void logical_topologies_lead_where_they_should(void **state)
         {"mesh_2d", 9, 8, "N5 S2 E6 W7"},
         {"torus_2d", 6, 2, "N5 S5 E0 W1"}, /* 3 x 2, as the machine's SIPs */
         {"torus_2d", 4, 3, "N1 S1 E2 W2"}, /* not all of them: 2 x 2 */
+        {"torus_3d", 8, 5, "N7 S7 E4 W4 U1 D1"},
+        {"torus_3d", 27, 26, "N23 S20 E24 W25 U17 D8"},
         {"mesh_2d_no_wrap", 6, 2, "S5 W1"},
         {"mesh_2d_no_wrap", 6, 4, "N1 E5 W3"},
         {"tree_binary", 6, 0, "child_left1 child_right2"},
@@ -347,8 +349,8 @@ static void logical_topologies_lead_where_they_should(void **state)
 static void logical_topologies_of_all_sizes_lead_back(void **state)
 {
     (void)state;
-    static const char *const names[] = {"ring_1d",  "ring_1d_unidir",  "mesh_2d",
-                                        "torus_2d", "mesh_2d_no_wrap", "tree_binary"};
+    static const char *const names[] = {"ring_1d",         "ring_1d_unidir", "mesh_2d", "torus_2d",
+                                        "mesh_2d_no_wrap", "tree_binary",    "torus_3d"};
     for (size_t n = 0; n < COUNT_OF(names); n++)
         for (uint32_t ranks = 1; ranks <= 17; ranks++) {
             struct logical logical;
@@ -356,7 +358,10 @@ static void logical_topologies_of_all_sizes_lead_back(void **state)
             const int code = logical_find(names[n], ranks, &machine, &logical, &error);
             const bool square = ranks == 1 || ranks == 4 || ranks == 9 || ranks == 16;
             const bool grid = strstr(names[n], "_2d") != NULL;
-            const bool legal = !grid || square || (ranks == 6 && strcmp(names[n], "mesh_2d") != 0);
+            const bool is_3d = strcmp(names[n], "torus_3d") == 0;
+            const bool legal =
+                is_3d ? ranks == 1 || ranks == 8
+                      : !grid || square || (ranks == 6 && strcmp(names[n], "mesh_2d") != 0);
             assert_int_equal(code, legal ? CW_OK : CW_USAGE);
             if (!legal)
                 continue;

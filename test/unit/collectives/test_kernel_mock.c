@@ -95,8 +95,10 @@ static void lead(struct lp_neighbours *map, uint32_t rank, const char *dir, cons
 }
 
 /* Replaces what the topology gave: the hub leads to everybody, everybody to the hub. */
-static enum ccl_neighbors neighbors(uint32_t rank, uint32_t world_size, struct lp_neighbours *map)
+static enum ccl_neighbors neighbors(uint32_t rank, uint32_t world_size, const int64_t *parameter,
+                                    struct lp_neighbours *map)
 {
+    (void)parameter;
     char name[LP_DIR_NAME_BYTES];
     map->count = 0;
     for (uint32_t to = 1; rank == 0 && to < world_size && to <= HW_DIRS_MAX; to++) {
@@ -230,12 +232,12 @@ static void the_star_s_neighbours_lead_back(void **state)
     (void)state;
     for (uint32_t rank = 0; rank < 4; rank++) {
         struct lp_neighbours map = {.count = 3}; /* what it was given does not matter */
-        assert_int_equal(star_allreduce.neighbors(rank, 4, &map), CCL_NEIGHBORS_CHANGED);
+        assert_int_equal(star_allreduce.neighbors(rank, 4, NULL, &map), CCL_NEIGHBORS_CHANGED);
         assert_int_equal(map.count, rank == 0 ? 3 : 1);
         for (uint32_t i = 0; i < map.count; i++) {
             struct lp_neighbours back = {0};
             uint32_t found = 0;
-            (void)star_allreduce.neighbors(map.at[i].rank, 4, &back);
+            (void)star_allreduce.neighbors(map.at[i].rank, 4, NULL, &back);
             for (uint32_t k = 0; k < back.count; k++)
                 found += strcmp(back.at[k].dir, map.at[i].opposite) == 0 &&
                          strcmp(back.at[k].opposite, map.at[i].dir) == 0 && back.at[k].rank == rank;

@@ -141,6 +141,19 @@ static const struct lp_op ops[] = {
      .peer = 0,
      .seq = 3,
      .dst = {.space = LP_SPACE_SRAM, .at = 801}},
+    {.kind = LP_OP_LENT,
+     .pe = 0,
+     .bytes = 800,
+     .peer = 6,
+     .seq = 2,
+     .a = {.space = LP_SPACE_HBM, .at = 400}},
+    {.kind = LP_OP_LOAD_FROM,
+     .pe = 6,
+     .bytes = 800,
+     .peer = 0,
+     .seq = 2,
+     .dtype = LP_F32,
+     .dst = {.space = LP_SPACE_TCM, .at = 804}},
     {.kind = LP_OP_STORE,
      .pe = 3,
      .bytes = 800,
@@ -387,8 +400,8 @@ static void impossible_records_are_refused_with_their_number_and_place(void **st
     _Static_assert(sizeof HEADER - 1 == 207, "the places below count from there");
     REFUSE(HEADER, "f.zst:207: the content ends after 0 records without a trailer: it is "
                    "truncated");
-    REFUSE(HEADER "\x0f", "f.zst:207: record 0: kind 15; expected 1 to 14, 64 to 67, 127");
-    REFUSE(HEADER "\x00", "f.zst:207: record 0: kind 0; expected 1 to 14, 64 to 67, 127");
+    REFUSE(HEADER "\x11", "f.zst:207: record 0: kind 17; expected 1 to 16, 64 to 67, 127");
+    REFUSE(HEADER "\x00", "f.zst:207: record 0: kind 0; expected 1 to 16, 64 to 67, 127");
     REFUSE(HEADER "\x40\x80", "f.zst:207: record 0: kind 64: the content ends in this record");
     REFUSE(HEADER "\x40\x01\x40\x02", "f.zst:209: record 1: there are 2 PEs, not 2");
     REFUSE(HEADER "\x40\x80\x80\x80\x80\x10",

@@ -6,12 +6,9 @@
 #include "test/support/test_config_support.h"
 
 #include "collectives/algorithms/scheduled/ring_order.h"
-#include "collectives/algorithms/scheduled/scheduled.h"
 #include "collectives/schedule/schedule.h"
 #include "hw/topology/topology.h"
 #include "test/support/schedule_run.h"
-
-typedef struct schedule *make_fn(const struct ccl_call *call, struct cw_error *error);
 
 /* The machine of a test: so many SIPs in a topology. */
 static struct config *machine_of(const char *topology, uint32_t sips)
@@ -28,21 +25,24 @@ struct made {
     struct schedule *schedule;
 };
 
-static struct made make(make_fn *maker, const char *module, enum ccl_collective collective,
-                        const char *topology, uint32_t ranks, const int64_t parameter[2])
+static struct made make(const char *module, const char *topology, uint32_t ranks, uint32_t slots,
+                        const int64_t parameter[2])
 {
     struct made made = {.config = machine_of(topology, ranks)};
     struct cw_error error;
     struct ccl_config ccl = made.config->ccl;
     snprintf(ccl.module, sizeof ccl.module, "%s", module);
     memcpy(ccl.parameter, parameter, 2 * sizeof *parameter);
+    ccl.n_slots = slots;
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_find(module);
+    assert_non_null(algorithm);
     const struct ccl_call call = {.hw = &made.config->hw,
                                   .ccl = &ccl,
-                                  .collective = collective,
+                                  .collective = algorithm->collective,
                                   .world_size = ranks,
                                   .n_elem = 4096,
                                   .dtype = LP_F16};
-    made.schedule = maker(&call, &error);
+    made.schedule = algorithm->schedule(&call, &error);
     if (made.schedule == NULL)
         fail_msg("%s", error.text);
     return made;
@@ -69,13 +69,7 @@ static void run_and_free(struct made made, uint32_t slots)
 
 /* ---- rings ----------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    enum ccl_collective collective;
-    make_fn *make;
-} ring_makers[] = {{"ring_rs_ag", CCL_ALL_REDUCE, ring_rs_ag_schedule},
-                   {"ring_reduce_scatter", CCL_REDUCE_SCATTER, ring_reduce_scatter_schedule},
-                   {"ring_ag", CCL_ALL_GATHER, ring_ag_schedule}};
+static const char *const rings[] = {"ring_rs_ag", "rings_reduce_scatter", "rings_all_gather"};
 
 static void rings_are_right_for_any_number_of_ranks(void **state)
 {
@@ -84,8 +78,7 @@ static void rings_are_right_for_any_number_of_ranks(void **state)
         for (size_t i = 0; i < 3; i++)
             for (int64_t way = 0; way < 3; way++) {
                 const int64_t parameter[] = {way, ranks % 3 + 1};
-                run_and_free(make(ring_makers[i].make, ring_makers[i].name,
-                                  ring_makers[i].collective, "ring_1d", ranks, parameter),
+                run_and_free(make(rings[i], "ring_1d", ranks, 1 + ranks % 2, parameter),
                              1 + ranks % 2);
             }
 }
@@ -98,8 +91,7 @@ static void rings_send_the_least(void **state)
         for (int64_t way = 0; way < 3; way++) {
             const int64_t parameter[] = {way, 2};
             const double n = sizes[i];
-            struct made made = make(ring_rs_ag_schedule, "ring_rs_ag", CCL_ALL_REDUCE, "ring_1d",
-                                    sizes[i], parameter);
+            struct made made = make("ring_rs_ag", "ring_1d", sizes[i], 8, parameter);
             assert_float_equal(schedule_moved(made.schedule), 2 * (n - 1) / n, 1e-9);
             assert_int_equal(schedule_run_depth(made.schedule),
                              way == 2 ? 2 * (sizes[i] / 2) : 2 * (sizes[i] - 1));
@@ -131,11 +123,81 @@ static void rings_go_from_neighbour_to_neighbour(void **state)
     }
 }
 
+/* ---- grids, direct, trees -------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *topology;
+    uint32_t most;    /* ranks that it is made for */
+    bool powers;      /* of two only */
+    bool sends_least; /* 2 (N - 1) / N, or half of it */
+} makers[] = {
+    {"torus_rs_ag", "torus_2d", 256, false, true},
+    {"torus_rs_ag", "mesh_2d_no_wrap", 256, false, true},
+    {"torus_rs_ag", "ring_1d", 256, false, true},
+    {"torus_rs_ag", "switch", 100, false, true},
+    {"torus_rs_ag", "torus_3d", 256, false, true},
+    {"torus_reduce_scatter", "torus_3d", 100, false, true},
+    {"torus_all_gather", "torus_3d", 100, false, true},
+    {"torus_reduce_scatter", "torus_2d", 100, false, true},
+    {"torus_reduce_scatter", "mesh_2d_no_wrap", 100, false, true},
+    {"torus_all_gather", "torus_2d", 100, false, true},
+    {"torus_all_gather", "mesh_2d_no_wrap", 100, false, true},
+    {"direct_rs_ag", "switch", 100, false, true},
+    {"direct_reduce_scatter", "switch", 100, false, true},
+    {"direct_all_gather", "switch", 100, false, true},
+    {"halving_doubling", "switch", 256, false, false},
+    {"halving_doubling", "switch", 256, true, true},
+    {"halving_reduce_scatter", "switch", 256, true, true},
+    {"doubling_all_gather", "switch", 256, true, true},
+    {"recursive_doubling", "switch", 256, false, false},
+    {"double_binary_tree", "switch", 256, false, false},
+};
+
+static void all_are_right_for_any_number_of_ranks(void **state)
+{
+    (void)state;
+    static const int64_t parameter[2];
+    for (size_t i = 0; i < COUNT_OF(makers); i++)
+        for (uint32_t n = 1; n > 0 && n <= makers[i].most; n = next_ranks(n)) {
+            if (makers[i].powers && (n & (n - 1)) != 0)
+                continue;
+            struct made made = make(makers[i].name, makers[i].topology, n, 1 + n % 2, parameter);
+            const double least =
+                (made.schedule->collective == CCL_ALL_REDUCE ? 2.0 : 1.0) * (n - 1) / n;
+            if (makers[i].sends_least)
+                assert_float_equal(schedule_moved(made.schedule), least, 1e-9);
+            run_and_free(made, 1 + n % 2);
+        }
+}
+
+/* Messages one after the other. */
+static void steps_are_as_few_as_should_be(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *topology;
+        uint32_t ranks, depth;
+    } wanted[] = {
+        {"torus_rs_ag", "torus_2d", 64, 16},     {"torus_rs_ag", "mesh_2d_no_wrap", 64, 28},
+        {"torus_rs_ag", "torus_3d", 64, 12},     {"direct_rs_ag", "switch", 16, 2},
+        {"halving_doubling", "switch", 64, 12},  {"recursive_doubling", "switch", 64, 6},
+        {"recursive_doubling", "switch", 65, 7},
+    };
+    static const int64_t parameter[2];
+    for (size_t i = 0; i < COUNT_OF(wanted); i++) {
+        struct made made = make(wanted[i].name, wanted[i].topology, wanted[i].ranks, 64, parameter);
+        assert_int_equal(schedule_run_depth(made.schedule), wanted[i].depth);
+        made_free(made);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rings_are_right_for_any_number_of_ranks),
         cmocka_unit_test(rings_send_the_least),
+        cmocka_unit_test(all_are_right_for_any_number_of_ranks),
+        cmocka_unit_test(steps_are_as_few_as_should_be),
         cmocka_unit_test(rings_go_from_neighbour_to_neighbour),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);

@@ -17,6 +17,7 @@ struct request {
     int64_t at_ps;
     enum hw_vc vc;
     uint32_t bytes;
+    uint32_t depth; /* of the event that makes it, among those of its instant */
 };
 
 struct workload {
@@ -31,6 +32,8 @@ struct outcome {
 };
 
 /* ---- events of both simulations: (time, depth, order) -----------------------------------------
+ *
+ * A choice comes after all events of the depth of its cause, and before those of the next depth.
  */
 
 enum event_kind { REQUEST, CHUNK_END, CHOICE };
@@ -51,7 +54,11 @@ static bool before(const struct event *a, const struct event *b)
 {
     if (a->at_ps != b->at_ps)
         return a->at_ps < b->at_ps;
-    return a->depth != b->depth ? a->depth < b->depth : a->order < b->order;
+    if (a->depth != b->depth)
+        return a->depth < b->depth;
+    if ((a->kind == CHOICE) != (b->kind == CHOICE))
+        return a->kind == CHOICE;
+    return a->order < b->order;
 }
 
 /* Events of equal time and depth come in a random order: the results must not depend on it. */
@@ -81,7 +88,7 @@ static void post_requests(struct events *events, const struct workload *w, uint6
     events->count = 0;
     events->rng = cw_rng_seeded(seed, 1);
     for (uint32_t i = 0; i < w->count; i++)
-        post(events, w->request[i].at_ps, 0, REQUEST, i);
+        post(events, w->request[i].at_ps, w->request[i].depth, REQUEST, i);
 }
 
 /* ---- the literal simulation ------------------------------------------------------------------ */
@@ -287,7 +294,7 @@ static struct workload by_hand(uint32_t compute_weight, uint32_t comm_weight)
 static void add(struct workload *w, int64_t at_ps, enum hw_vc vc, uint32_t bytes)
 {
     assert_true(w->count < REQUESTS_MAX);
-    w->request[w->count++] = (struct request){at_ps, vc, bytes};
+    w->request[w->count++] = (struct request){at_ps, vc, bytes, 0};
 }
 
 /* Both the literal simulation and hw/dma.c give these times. */
@@ -347,6 +354,20 @@ static void a_request_at_a_chunk_s_end_takes_part_in_the_choice(void **state)
     add(&w, 0, HW_VC_COMPUTE, 1024);
     add(&w, 4000, HW_VC_COMM, 256);
     expect_done(&w, (const int64_t[]){10000, 6000});
+}
+
+/* The choice at 4 ns is the first event of depth 1. A request of that depth, or a greater one,
+ * waits for the next choice, whether chunks are simulated one by one or not. */
+static void a_request_behind_the_choice_waits_for_the_next(void **state)
+{
+    (void)state;
+    for (uint32_t depth = 1; depth <= 3; depth++) {
+        struct workload w = by_hand(1, 1);
+        add(&w, 0, HW_VC_COMPUTE, 1024);
+        add(&w, 4000, HW_VC_COMM, 256);
+        w.request[1].depth = depth;
+        expect_done(&w, (const int64_t[]){10000, 8000});
+    }
 }
 
 static void compute_goes_first_at_the_very_start(void **state)
@@ -431,6 +452,8 @@ static struct workload random_workload(uint64_t seed)
             at_ps += cw_rng_below(&rng, (uint32_t)chunk_ps * (cw_rng_below(&rng, 20) + 1));
         }
         add(&w, at_ps, (enum hw_vc)cw_rng_below(&rng, HW_VCS), bytes);
+        if (cw_rng_below(&rng, 2) == 0)
+            w.request[w.count - 1].depth = cw_rng_below(&rng, 4);
     }
     return w;
 }
@@ -477,6 +500,7 @@ int main(void)
         cmocka_unit_test(chunks_that_cannot_be_reordered_are_one_run),
         cmocka_unit_test(a_newcomer_waits_for_the_chunk_in_progress_at_most),
         cmocka_unit_test(a_request_at_a_chunk_s_end_takes_part_in_the_choice),
+        cmocka_unit_test(a_request_behind_the_choice_waits_for_the_next),
         cmocka_unit_test(compute_goes_first_at_the_very_start),
         cmocka_unit_test(weights_say_how_many_chunks_of_one_then_of_the_other),
         cmocka_unit_test(chunks_passed_while_alone_count_for_no_quota),

@@ -1,100 +1,324 @@
 /*
  * test_hw_topology.c: rules that every topology in the registry keeps, on every number of SIPs that
- * it joins: routes arrive, links are given once, switches are where they are said to be, distances
- * are those of the routes at most.
+ * it joins, and on lists of levels: routes arrive, links are given once, switches are where they
+ * are said to be, distances are those of the links at most.
  */
 #include "test/support/test_hw_support.h"
 
 #include "hw/route.h"
 
-enum { SIPS_MAX = 24 };
+enum { SIPS_MAX = 24, NODES_MAX = 4 * SIPS_MAX, LEVELED = 60 };
 
 /* The machine with so many SIPs; false: the topology does not join so many. */
 static bool machine_of(const struct hw_topology_ops *topology, uint32_t sips, struct hw_config *hw)
 {
     struct hw_sip_size size;
     struct hw_misfit misfit;
-    const struct hw_sip_size given = {topology->is_grid ? sips : 0, topology->is_grid ? 1 : 0};
-    if (!topology->fit(sips, (struct hw_sip_size){0, 0}, &size, &misfit) &&
-        !topology->fit(sips, given, &size, &misfit)) {
+    *hw = default_machine();
+    hw->sip_count = sips;
+    if (!topology->fit(sips, (struct hw_sip_size){0}, &size, &misfit)) {
         assert_true(strlen(misfit.text) > 0);
         return false;
     }
-    *hw = sips_of(topology, topology->is_grid ? size.w : sips, topology->is_grid ? size.h : 1);
-    assert_int_equal(hw->sip_count, sips);
+    hw_join_sips(hw, topology, &size);
     return true;
+}
+
+static uint32_t below(uint64_t *state, uint32_t n)
+{
+    *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (uint32_t)(*state >> 33) % n;
+}
+
+/* A product of one to four dimensions with at most SIPS_MAX SIPs, of any joints. */
+static struct hw_config leveled_machine(uint32_t seed)
+{
+    uint64_t rng = seed;
+    struct hw_config hw = default_machine();
+    struct hw_sip_size size, given = {0};
+    struct hw_misfit misfit;
+    hw.sip_count = 1;
+    for (uint32_t k = 1 + below(&rng, 4); k > 0; k--) {
+        const uint32_t most = SIPS_MAX / hw.sip_count < 9 ? SIPS_MAX / hw.sip_count : 9;
+        const uint32_t n = 1 + below(&rng, most);
+        hw_sip_dims_add(&given.dims, (enum hw_sip_joint)below(&rng, HW_SIP_SWITCH + 1), n,
+                        (enum hw_link_kind)(HW_LINK_LEVEL_1 + given.dims.count));
+        hw.sip_count *= n;
+    }
+    assert_true(hw_levels.fit(hw.sip_count, given, &size, &misfit));
+    hw_join_sips(&hw, &hw_levels, &size);
+    return hw;
 }
 
 static void on_each_machine(void (*check)(const struct hw_config *hw))
 {
+    struct hw_config hw;
     for (uint32_t i = 0; hw_topology_at(i) != NULL; i++)
-        for (uint32_t sips = 1; sips <= SIPS_MAX; sips++) {
-            struct hw_config hw;
+        for (uint32_t sips = 1; sips <= SIPS_MAX; sips++)
             if (machine_of(hw_topology_at(i), sips, &hw))
                 check(&hw);
+    for (uint32_t seed = 0; seed < LEVELED; seed++) {
+        hw = leveled_machine(seed);
+        check(&hw);
+    }
+}
+
+/* ---- routes against a search over the links ---------------------------------------------------
+ */
+
+/* SIPs, then switches, as nodes: half a link's length from one to a switch, in halves. */
+struct graph {
+    uint32_t nodes, edges;
+    uint32_t from[2 * NODES_MAX * SIPS_MAX], to[2 * NODES_MAX * SIPS_MAX],
+        halves[2 * NODES_MAX * SIPS_MAX];
+};
+
+static void add_edge(struct graph *graph, uint32_t from, uint32_t to, uint32_t halves)
+{
+    assert_true(graph->edges < COUNT_OF(graph->from));
+    graph->from[graph->edges] = from;
+    graph->to[graph->edges] = to;
+    graph->halves[graph->edges++] = halves;
+}
+
+static void draw_graph(const struct hw_config *hw, struct graph *graph)
+{
+    graph->nodes = hw->sip_count + hw_switches(hw);
+    graph->edges = 0;
+    assert_true(graph->nodes <= NODES_MAX);
+    for (uint32_t sip = 0; sip < hw->sip_count; sip++)
+        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
+            struct hw_cable cable;
+            if (!hw->sip_topology->cable(hw, sip, outlet, &cable))
+                continue;
+            const uint32_t to = cable.to_switch ? hw->sip_count + cable.to : cable.to;
+            add_edge(graph, sip, to, cable.to_switch ? 1 : 2);
+            add_edge(graph, to, sip, cable.to_switch ? 1 : 2);
         }
+}
+
+/* Lengths of the shortest ways from a SIP, in halves of links. */
+static void search(const struct graph *graph, uint32_t from, uint32_t length[NODES_MAX])
+{
+    bool shorter = true;
+    for (uint32_t i = 0; i < graph->nodes; i++)
+        length[i] = i == from ? 0 : UINT32_MAX / 2;
+    while (shorter) {
+        shorter = false;
+        for (uint32_t i = 0; i < graph->edges; i++) {
+            const uint32_t by = length[graph->from[i]] + graph->halves[i];
+            if (by >= length[graph->to[i]])
+                continue;
+            length[graph->to[i]] = by;
+            shorter = true;
+        }
+    }
+}
+
+/* Links of the route. */
+static uint32_t route_length(const struct hw_config *hw, uint32_t from, uint32_t to)
+{
+    uint32_t links = 0;
+    for (uint32_t at = from; at != to; links++) {
+        const uint32_t outlet = hw_route_sip(hw, at, to);
+        const uint32_t next = hw_route_sip_behind(hw, at, outlet, to);
+        assert_true(outlet < hw_outlets(hw) && outlet != HW_OUTLET_NONE);
+        assert_true(links < hw->sip_count && next < hw->sip_count);
+        if (hw_route_through_switch(hw, outlet)) {
+            const uint32_t number = hw->sip_topology->switch_of(hw, at, outlet);
+            assert_int_equal(number, hw->sip_topology->switch_of(hw, next, outlet));
+            assert_int_equal(hw->sip_topology->switch_exit(hw, number, to), next);
+            const uint32_t link = hw_switch_link_to(hw, number, next);
+            assert_true(link < hw_switch_links_max(hw));
+            assert_int_equal(hw_switch_sip(hw, number, link), next);
+        }
+        at = next;
+    }
+    return links;
 }
 
 static void check_routes(const struct hw_config *hw)
 {
-    uint32_t diameter = 0;
-    for (uint32_t from = 0; from < hw->sip_count; from++)
+    static struct graph graph;
+    uint32_t diameter = 0, length[NODES_MAX];
+    draw_graph(hw, &graph);
+    for (uint32_t from = 0; from < hw->sip_count; from++) {
+        search(&graph, from, length);
         for (uint32_t to = 0; to < hw->sip_count; to++) {
-            uint32_t links = 0;
-            for (uint32_t at = from; at != to; links++) {
-                const enum hw_port port = hw_route_sip(hw, at, to);
-                const uint32_t next = hw_route_sip_behind(hw, at, port, to);
-                assert_true(links < hw->sip_count && next < hw->sip_count);
-                if (hw_route_through_switch(hw, port))
-                    assert_int_equal(hw->sip_topology->switch_of(hw, at),
-                                     hw->sip_topology->switch_of(hw, next));
-                at = next;
-            }
             const uint32_t distance = hw->sip_topology->distance(hw, from, to);
+            const uint32_t links = route_length(hw, from, to);
             assert_true(distance <= links && (distance == 0) == (from == to));
+            assert_true(2 * distance <= length[to] && length[to] <= 2 * links);
+            if (!hw->sip_topology->paired) /* routes are shortest */
+                assert_int_equal(2 * links, length[to]);
             diameter = distance > diameter ? distance : diameter;
         }
+    }
     assert_int_equal(hw->sip_topology->diameter(hw), diameter);
 }
 
-static void every_route_arrives_over_no_fewer_links_than_the_distance(void **state)
+static void every_route_arrives_over_as_few_links_as_there_are(void **state)
 {
     (void)state;
     on_each_machine(check_routes);
 }
 
-/* By a port that a route takes, a link leads to the same place; its other end is at the entry. */
+/* ---- links ------------------------------------------------------------------------------------
+ */
+
+/* By an outlet that a route takes, a link leads to the same place; its other end is at the entry.
+ */
 static void check_cables(const struct hw_config *hw)
 {
     uint32_t ends[SIPS_MAX] = {0};
     for (uint32_t sip = 0; sip < hw->sip_count; sip++)
-        for (enum hw_port port = 0; port < HW_PORTS; port++) {
+        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
             struct hw_cable cable;
-            if (!hw->sip_topology->cable(hw, sip, port, &cable))
+            if (!hw->sip_topology->cable(hw, sip, outlet, &cable))
                 continue;
             ends[sip]++;
-            assert_int_equal(cable.link, hw_route_outer_link(hw, port));
-            assert_int_equal(cable.to_switch, hw_route_through_switch(hw, port));
+            assert_int_not_equal(outlet, HW_OUTLET_NONE);
+            assert_int_equal(cable.link, hw_route_outer_link(hw, outlet));
+            assert_int_equal(cable.to_switch, hw_route_through_switch(hw, outlet));
+            assert_true(hw_route_side(hw, outlet) < HW_PORTS);
             if (cable.to_switch) {
-                assert_true(cable.to < hw->sip_topology->switches);
-                assert_int_equal(cable.to, hw->sip_topology->switch_of(hw, sip));
-                assert_int_equal(hw_switch_link(hw), cable.link);
+                assert_true(cable.to < hw_switches(hw));
+                assert_int_equal(cable.to, hw->sip_topology->switch_of(hw, sip, outlet));
+                assert_int_equal(hw_switch_link(hw, cable.to), cable.link);
+                assert_int_equal(
+                    hw->sip_topology->switch_of(hw, hw_next_on_switch(hw, sip, outlet), outlet),
+                    cable.to);
             } else {
+                const uint32_t entry = hw_route_entry(hw, outlet);
                 assert_true(cable.to < hw->sip_count && cable.to != sip);
-                assert_int_equal(hw_route_sip_behind(hw, sip, port, cable.to), cable.to);
-                assert_int_equal(hw_route_sip_behind(hw, cable.to, hw_route_entry(hw, port), sip),
-                                 sip);
+                assert_int_equal(hw_route_entry(hw, entry), outlet);
+                assert_int_equal(hw_route_sip_behind(hw, sip, outlet, cable.to), cable.to);
+                assert_int_equal(hw_route_sip_behind(hw, cable.to, entry, sip), sip);
                 ends[cable.to]++;
             }
         }
     for (uint32_t sip = 0; sip < hw->sip_count && hw->sip_count > 1; sip++)
-        assert_in_range(ends[sip], 1, HW_PORTS);
+        assert_in_range(ends[sip], 1, hw_outlets(hw));
 }
 
 static void every_link_is_given_once_and_joins_what_routes_say(void **state)
 {
     (void)state;
     on_each_machine(check_cables);
+}
+
+/* Outlets have names of their own, and no SIP has more links than the dimensions say. */
+static void check_dims(const struct hw_config *hw)
+{
+    const struct hw_sip_dims dims = hw_sip_dims_of(hw);
+    uint32_t product = 1, most = 0, links[SIPS_MAX] = {0};
+    for (uint32_t k = 0; k < dims.count; k++) {
+        assert_int_equal(dims.at[k].stride, product);
+        product *= dims.at[k].size;
+    }
+    assert_int_equal(product, hw->sip_count);
+    for (uint32_t sip = 0; sip < hw->sip_count; sip++) {
+        uint32_t sum = 0;
+        for (uint32_t k = 0; k < dims.count; k++)
+            sum += hw_sip_coordinate(&dims.at[k], sip) * dims.at[k].stride;
+        assert_int_equal(sum, sip);
+        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
+            struct hw_cable cable;
+            if (!hw->sip_topology->cable(hw, sip, outlet, &cable))
+                continue;
+            const bool alone = cable.to_switch && hw_next_on_switch(hw, sip, outlet) == sip;
+            links[sip] += !alone;
+            links[cable.to_switch ? sip : cable.to] += !cable.to_switch;
+        }
+    }
+    for (uint32_t sip = 0; sip < hw->sip_count; sip++)
+        most = links[sip] > most ? links[sip] : most;
+    assert_int_equal(hw_sip_degree(hw), most);
+    for (uint32_t a = 0; a < hw_outlets(hw); a++)
+        for (uint32_t b = 0; b < a; b++) {
+            char name[2][HW_OUTLET_NAME_BYTES];
+            hw_outlet_name(hw, a, name[0]);
+            hw_outlet_name(hw, b, name[1]);
+            assert_true(name[0][0] == '\0' || strcmp(name[0], name[1]) != 0 ||
+                        hw_route_through_switch(hw, a));
+        }
+}
+
+static void the_dimensions_of_a_machine_say_how_its_links_are(void **state)
+{
+    (void)state;
+    on_each_machine(check_dims);
+}
+
+static void links_of_a_full_mesh_are_dealt_out_to_all_four_ports(void **state)
+{
+    (void)state;
+    for (uint32_t n = 2; n <= 256; n++) {
+        const struct hw_config hw = sips_of(&hw_fully_connected, n, 1);
+        uint32_t at[HW_PORTS] = {0}, most = 0, least = n;
+        assert_true(hw_outlets(&hw) <= HW_OUTLETS_MAX);
+        for (uint32_t to = 1; to < n; to++) {
+            const uint32_t outlet = hw_route_sip(&hw, 0, to);
+            const uint32_t entry = hw_route_entry(&hw, outlet);
+            at[hw_route_side(&hw, outlet)]++;
+            assert_int_equal(hw_route_sip(&hw, to, 0), entry);
+            if (2 * to != n) /* opposite sides */
+                assert_int_equal(hw_route_side(&hw, outlet) ^ 1, hw_route_side(&hw, entry));
+        }
+        for (enum hw_port port = 0; port < HW_PORTS; port++) {
+            most = at[port] > most ? at[port] : most;
+            least = at[port] < least ? at[port] : least;
+        }
+        assert_in_range(most - least, 0, 1);
+    }
+}
+
+static void a_torus_without_sizes_is_the_most_cubic(void **state)
+{
+    (void)state;
+    static const uint32_t cases[][4] = {
+        {1, 1, 1, 1},  {2, 2, 1, 1},   {7, 7, 1, 1},   {8, 2, 2, 2},    {12, 3, 2, 2},
+        {16, 4, 2, 2}, {36, 4, 3, 3},  {48, 4, 4, 3},  {60, 5, 4, 3},   {64, 4, 4, 4},
+        {96, 6, 4, 4}, {512, 8, 8, 8}, {22, 11, 2, 1}, {1024, 16, 8, 8}};
+    struct hw_sip_size size;
+    struct hw_misfit misfit;
+    for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_true(hw_torus_3d.fit(cases[i][0], (struct hw_sip_size){0}, &size, &misfit));
+        assert_int_equal(size.w, cases[i][1]);
+        assert_int_equal(size.h, cases[i][2]);
+        assert_int_equal(size.d, cases[i][3]);
+    }
+    assert_false(hw_torus_3d.fit(8, (struct hw_sip_size){.w = 2, .h = 4}, &size, &misfit));
+    assert_string_equal(misfit.text, "system.sips.d is missing beside the others; legal: w x h x d "
+                                     "= system.sips.count, such as 2 x 2 x 2 for 8 SIPs, or none "
+                                     "of the three for this, the most cubic grid");
+}
+
+/* Half of the SIPs on each side: the links between the sides, counted, are those that are said. */
+static void bisections_are_the_links_between_the_halves(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < LEVELED; seed++) {
+        const struct hw_config hw = leveled_machine(seed);
+        const struct hw_sip_dims dims = hw_sip_dims_of(&hw);
+        for (uint32_t k = 0; k < dims.count; k++) {
+            const struct hw_sip_dim *const dim = &dims.at[k];
+            uint32_t links = 0;
+            for (uint32_t sip = 0; sip < hw.sip_count; sip++)
+                for (uint32_t outlet = 0; outlet < hw_outlets(&hw); outlet++) {
+                    struct hw_cable cable;
+                    const bool low = hw_sip_coordinate(dim, sip) < dim->size / 2;
+                    if (!hw.sip_topology->cable(&hw, sip, outlet, &cable) ||
+                        cable.link != dim->link)
+                        continue;
+                    if (cable.to_switch)
+                        links += low;
+                    else
+                        links += low != (hw_sip_coordinate(dim, cable.to) < dim->size / 2);
+                }
+            assert_int_equal(hw_dim_bisection(&hw, dim), links);
+        }
+    }
 }
 
 struct cut_count {
@@ -135,7 +359,7 @@ static void names_are_found_and_listed_as_a_sentence(void **state)
     assert_string_equal(hw_topology_list(hw_topology_is_paired, "and", text, sizeof text),
                         "pair_switch");
     assert_string_equal(hw_topology_list(hw_topology_is_ringed, "and", text, sizeof text),
-                        "ring_1d, torus_2d and switch");
+                        "ring_1d, torus_2d, torus_3d, fully_connected, switch and levels");
     assert_string_equal(hw_topology_list(hw_topology_is_directed, "or", text, 12), "ring_1d, to");
 }
 
@@ -156,8 +380,12 @@ static void joined_kinds_lead_from_a_pe_to_each_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_route_arrives_over_no_fewer_links_than_the_distance),
+        cmocka_unit_test(every_route_arrives_over_as_few_links_as_there_are),
         cmocka_unit_test(every_link_is_given_once_and_joins_what_routes_say),
+        cmocka_unit_test(the_dimensions_of_a_machine_say_how_its_links_are),
+        cmocka_unit_test(links_of_a_full_mesh_are_dealt_out_to_all_four_ports),
+        cmocka_unit_test(a_torus_without_sizes_is_the_most_cubic),
+        cmocka_unit_test(bisections_are_the_links_between_the_halves),
         cmocka_unit_test(every_cut_has_sips_on_both_sides),
         cmocka_unit_test(names_are_found_and_listed_as_a_sentence),
         cmocka_unit_test(joined_kinds_lead_from_a_pe_to_each_memory),

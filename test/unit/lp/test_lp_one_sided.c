@@ -367,6 +367,53 @@ static void no_notification_is_lost_however_many_wait(void **state)
     machine_free(m);
 }
 
+/* The notifications of one PE and one tag are a semaphore: thousands may be pending while their
+ * receiver waits for another PE, whose notification comes last. */
+static void check_semaphore(uint32_t sender, uint32_t other, enum cw_sync sync)
+{
+    enum { MANY = 5000 };
+    static struct line notify[MANY + 2], wait[MANY + 2];
+    static const uint32_t cube_worker[] = {0, 1};
+    static const struct line go[] = {WAIT_NOTIFY(1, 0), WAIT_NOTIFY(1, 0), NOTIFY(1, 3), DONE};
+    for (uint32_t i = 0; i < MANY; i++) {
+        notify[i] = (struct line)NOTIFY(1, 2);
+        wait[i + 2] = (struct line)WAIT_NOTIFY(sender, 2);
+    }
+    notify[MANY] = (struct line)NOTIFY(1, 1);
+    wait[0] = (struct line)WAIT_NOTIFY(sender, 1); /* all of tag 2 are pending by then */
+    wait[1] = (struct line)NOTIFY(other, 0);
+    static struct line wait_all[MANY + 5];
+    memcpy(wait_all, wait, 2 * sizeof *wait);
+    wait_all[2] = (struct line)NOTIFY(other, 0);
+    wait_all[3] = (struct line)WAIT_NOTIFY(other, 3);
+    memcpy(wait_all + 4, wait + 2, MANY * sizeof *wait);
+    struct machine *m = machine_with_puts(1, 2);
+    m->engine.sync = sync;
+    m->engine.worker_count = sync == CW_SEQUENTIAL ? 1 : 2;
+    m->engine.stress_rate_p32 = 1ull << 28;
+    m->cube_worker = cube_worker;
+    machine_start(m);
+    RUN(m, {1, wait_all}, {sender, notify}, {other, go});
+    const int64_t from_ps = nth(m, 1, LP_OP_WAIT_NOTIFY, 1)->t_end_ps;
+    assert_true(nth(m, sender, LP_OP_NOTIFY, MANY)->t_end_ps < from_ps);
+    const struct lp_op *const last = nth(m, 1, LP_OP_WAIT_NOTIFY, MANY + 1);
+    assert_int_equal(last->t_end_ps - from_ps, (int64_t)MANY * 2000);
+    RUN(m, {1, (const struct line[]){DELAY(20), DONE}}); /* none is left: */
+    const struct line one_more[] = {WAIT_NOTIFY(sender, 2), DONE};
+    const struct part part[] = {{1, one_more}};
+    assert_int_equal(try_scripts(m, part, 1), CW_PROGRAM_FAILED);
+    machine_free(m);
+}
+
+static void thousands_of_notifications_of_one_tag_are_counted(void **state)
+{
+    (void)state;
+    check_semaphore(0, 2, CW_SEQUENTIAL);
+    check_semaphore(8, 2, CW_SEQUENTIAL);
+    check_semaphore(0, 8, CW_STRESS);
+    check_semaphore(9, 8, CW_ADAPTIVE);
+}
+
 static void a_notification_of_one_launch_can_be_taken_in_the_next(void **state)
 {
     (void)state;
@@ -602,6 +649,7 @@ int main(void)
         cmocka_unit_test(a_polling_waiter_looks_at_whole_intervals),
         cmocka_unit_test(notifications_of_other_peers_and_tags_are_not_taken),
         cmocka_unit_test(no_notification_is_lost_however_many_wait),
+        cmocka_unit_test(thousands_of_notifications_of_one_tag_are_counted),
         cmocka_unit_test(a_notification_of_one_launch_can_be_taken_in_the_next),
         cmocka_unit_test(a_notification_waits_for_the_put_before_it),
         cmocka_unit_test(a_notification_later_than_the_put_keeps_its_own_time),

@@ -316,6 +316,72 @@ static void values_are_those_of_the_memory(void **state)
     machine_free(m);
 }
 
+/* ---- grants that are taken back ---------------------------------------------------------------
+ *
+ * The kernel and a stream use the idle engine at one instant, the kernel first: its operation is
+ * granted the engine, and the stream's, in the other channel, takes the grant back. The HBM takes
+ * 400 ns more, so many void requests are under way at once.
+ */
+
+enum { SLOW_HBM = 400000, GRANTS = 8, PERIOD = 40000, CHUNK = 125 /* of 16 bytes */ };
+#define SRAM_VA (tl_sram_va(0))
+
+static struct machine *started_with_slow_hbm(void)
+{
+    struct machine *m = small_machine(1, 1, 1);
+    m->hw.overhead_ps[HW_NODE_HBM] += SLOW_HBM;
+    m->config.contexts = 2;
+    machine_start(m);
+    return m;
+}
+
+/* The stream's store goes first, so a send whose grant was taken back leaves a chunk later. Of four
+ * sends the void requests are under way at once; a fifth keeps its grant. */
+static void any_number_of_grants_may_be_taken_back(void **state)
+{
+    (void)state;
+    struct line sends[GRANTS * 2 + 3], stores[GRANTS * 4 + 1], receives[GRANTS + 1];
+    uint32_t sent = 0, stored = 0;
+    sends[sent++] = (struct line)FORK(stores);
+    for (uint32_t i = 0; i < GRANTS; i++) {
+        sends[sent++] = (struct line)DELAY(36); /* a send's issue takes 4, a store's 3 */
+        sends[sent++] = (struct line)SEND_FROM(E, HBM(0x8000), 16);
+        stores[stored++] = (struct line)DELAY(i == 0 ? 37 : 15);
+        stores[stored++] = (struct line)STORE_ASYNC(SRAM_VA, 16, 0);
+        stores[stored++] = (struct line)DELAY(20);
+        stores[stored++] = (struct line)WAIT_DMA(0); /* 2 */
+        receives[i] = (struct line)RECV(W, 16);
+    }
+    sends[sent++] = (struct line)JOIN;
+    sends[sent] = stores[stored] = receives[GRANTS] = (struct line)DONE;
+    struct machine *m = started_with_slow_hbm();
+    RUN(m, {0, sends}, {1, receives});
+    for (uint32_t i = 0; i < GRANTS; i++) {
+        const struct lp_op *const send = nth(m, 0, LP_OP_SEND, i);
+        assert_int_equal(end_of(m, send), 2000 + (i + 1) * PERIOD);
+        assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, i)) - end_of(m, send),
+                         (i < LP_VOID_REQUESTS ? CHUNK : 0) + SLOW_HBM + TO_HBM + FROM_HBM +
+                             TO_TCM_THERE + 250 + WIRE + CREDIT);
+    }
+    machine_free(m);
+}
+
+/* A load is due first, so its second request leaves at once. The void one reserves no link. */
+static void a_load_s_void_request_has_no_effect(void **state)
+{
+    (void)state;
+    static const struct line sends[] = {DELAY(36), SEND(E, 16), DELAY(36), SEND(E, 16), DONE};
+    struct machine *m = started_with_slow_hbm();
+    RUN(m,
+        {0, (const struct line[]){FORK(sends), DELAY(37), LOAD_ASYNC(TENSOR_VA, 16, 0), DELAY(37),
+                                  LOAD_ASYNC(TENSOR_VA, 16, 1), WAIT_DMA(0), WAIT_DMA(1), ADD(1),
+                                  JOIN, DONE}},
+        {1, (const struct line[]){RECV(W, 16), RECV(W, 16), DONE}});
+    assert_int_equal(start_of(m, nth(m, 0, LP_OP_MATH, 4)),
+                     2000 + 2 * PERIOD + SLOW_HBM + TO_HBM + FROM_HBM + INTO_TCM + 250);
+    machine_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +398,8 @@ int main(void)
         cmocka_unit_test(every_address_is_checked_when_it_is_used),
         cmocka_unit_test(a_tile_is_used_when_it_has_been_received),
         cmocka_unit_test(values_are_those_of_the_memory),
+        cmocka_unit_test(any_number_of_grants_may_be_taken_back),
+        cmocka_unit_test(a_load_s_void_request_has_no_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

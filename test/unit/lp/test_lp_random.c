@@ -164,6 +164,27 @@ static void random_move(struct tl *tl, struct random_frame *f)
     }
 }
 
+/* A raw store or a load to or from any PE, likewise. */
+static void random_remote_move(struct tl *tl, struct random_frame *f)
+{
+    const uint64_t z = draw(seed_of(tl), f->round << 8 | f->share, my_index(tl), STEP + 200 + f->i);
+    const uint32_t bytes = 2 + (uint32_t)(z >> 8) % 700 * 2;
+    const uint32_t peer = (uint32_t)(z >> 20) % hw_pe_count(&plan_hw);
+    const struct lp_operand there = memories[(z >> 40) % COUNT_OF(memories)];
+    const uint32_t handle = f->handles & 1;
+    const bool beside = (z & 8) && f->handles != 3;
+    if (beside)
+        f->handles |= (uint8_t)(1u << handle);
+    if (z % 8 < 2 && beside)
+        tl_store_to_async(tl, peer, there, memories[(z >> 44) % COUNT_OF(memories)], bytes, handle);
+    else if (z % 8 < 2)
+        tl_store_to(tl, peer, there, tl_tcm(0), bytes);
+    else if (beside)
+        tl_load_from_async(tl, 512, peer, there, bytes, handle);
+    else
+        tl_load_from(tl, 512, peer, there, bytes);
+}
+
 /* What a send takes: a memory, or the tile received last if it is large enough. */
 static struct lp_operand random_tile(const struct tl *tl, const struct random_frame *f)
 {
@@ -196,6 +217,8 @@ static enum tl_status send_part(struct tl *tl, struct random_frame *f)
                                           (uint32_t)draw(seed_of(tl), f->round, f->i, PUT_TO) %
                                               hw_pe_count(&plan_hw),
                                           memories[f->i % 2], tl_tcm(0), 2 + f->i * 100));
+        if (something(tl, f) > 26)
+            TL_CALL(&f->part, random_remote_move(tl, f));
     }
     f->peer = put_peer(seed_of(tl), f->round, my_index(tl));
     for (f->i = 0; f->peer != UINT32_MAX && f->i < PUTS_MAX; f->i++)
@@ -275,6 +298,8 @@ static enum tl_status receive_part(struct tl *tl, struct random_frame *f)
             TL_CALL(&f->part, tl_dot(tl, 2048, f->last, tl_tcm(0), 1, 1 + f->i, 1, f->i & 1));
         if (something(tl, f) % 4 == 3)
             TL_CALL(&f->part, random_move(tl, f));
+        if (something(tl, f) % 4 == 2)
+            TL_CALL(&f->part, random_remote_move(tl, f));
     }
     for (f->i = 0; f->i < hw_pe_count(&plan_hw); f->i++)
         if (notifies_me(tl, f))
@@ -352,7 +377,8 @@ static const struct tl_kernel random_kernel = {.name = "random",
 static struct machine *random_machine(uint64_t seed)
 {
     static const struct hw_topology_ops *const any[] = {
-        &hw_ring_1d, &hw_torus_2d, &hw_mesh_2d_no_wrap, &hw_switch, &hw_pair_switch};
+        &hw_ring_1d,     &hw_torus_2d, &hw_mesh_2d_no_wrap, &hw_switch,
+        &hw_pair_switch, &hw_torus_3d, &hw_fully_connected, &hw_levels};
     struct cw_rng rng = cw_rng_seeded(seed, 0);
     struct machine *m = calloc(1, sizeof *m);
     assert_non_null(m);
@@ -387,6 +413,12 @@ static struct machine *random_machine(uint64_t seed)
     m->config.credit_fabric = cw_rng_below(&rng, 4) == 0;
     m->config.fairness_strict = cw_rng_below(&rng, 2);
     m->hw.dma_reduce = per_ns(1 + cw_rng_below(&rng, 200), 1);
+    for (enum hw_memory memory = 0; memory < HW_MEMORY_NONE && cw_rng_below(&rng, 2); memory++)
+        m->hw.slot_access[memory] = (struct hw_slot_access){cw_rng_below(&rng, 3) * 1000,
+                                                            per_ns(1 + cw_rng_below(&rng, 500), 1),
+                                                            cw_rng_below(&rng, 3) == 0};
+    m->hw.math_free_operands = cw_rng_below(&rng, 3) == 0;
+    m->hw.launch_together = cw_rng_below(&rng, 3) == 0;
     plan_hw = m->hw;
     return m;
 }
@@ -427,11 +459,11 @@ static int64_t earliest_ps(const struct machine *m, const struct lp_op *send)
     const struct hw_place from = hw_place_of(&m->hw, send->pe),
                           to = hw_place_of(&m->hw, send->peer);
     const bool global = send->dir >= HW_DIR_GLOBAL_N && send->dir <= HW_DIR_GLOBAL_W;
-    const enum hw_port exit =
-        global ? hw_route_global_exit(&m->hw, (enum hw_dir)send->dir) : HW_PORT_NONE;
+    const uint32_t exit =
+        global ? hw_route_global_exit(&m->hw, (enum hw_dir)send->dir) : HW_OUTLET_NONE;
     return send->t_start_ps + m->hw.overhead_ps[HW_NODE_PE_CPU] +
            m->hw.overhead_ps[HW_NODE_PE_IPCQ] +
-           hw_path_ps(&m->hw, from, to, m->config.slots, exit, send->bytes) + m->hw.ipcq_wire_ps;
+           hw_tile_ps(&m->hw, from, to, m->config.slots, exit, send->bytes) + m->hw.ipcq_wire_ps;
 }
 
 static void check_tiles(const struct machine *m, uint64_t seed)
@@ -502,7 +534,7 @@ static void check_one_sided(const struct machine *m, uint64_t seed)
                                                                            : HW_MEMORY_SRAM;
             if (op->t_end_ps < put->t_end_ps + hw_path_ps(&m->hw, hw_place_of(&m->hw, from),
                                                           hw_place_of(&m->hw, to), memory,
-                                                          HW_PORT_NONE, put->bytes))
+                                                          HW_OUTLET_NONE, put->bytes))
                 fail_at(seed, op, "a put landed earlier than its path allows");
         } else {
             const uint32_t n = pair[from][to].waited[op->dir]++;

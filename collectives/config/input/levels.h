@@ -1,0 +1,36 @@
+/*
+ * levels.h: the list that `system.sips.topology` may be: levels of topologies, the inner one first,
+ * each with links of its own (hw/topology/sip_levels.c). Read from a node, and written in one
+ * canonical spelling.
+ */
+#ifndef COLLECTIVES_LEVELS_H
+#define COLLECTIVES_LEVELS_H
+
+#include "collectives/config/input/config_parse.h"
+#include "collectives/config/input/decimal.h"
+#include "hw/hw_config.h"
+
+/* What a level may say of its links; that which it does not say is as `links.sip_link` has it. */
+enum level_number { LEVEL_DISTANCE_MM, LEVEL_BW_GBS, LEVEL_NS_PER_MM, LEVEL_LATENCY_NS };
+enum { LEVEL_NUMBERS = LEVEL_LATENCY_NS + 1 };
+
+struct level {
+    struct decimal number[LEVEL_NUMBERS];
+    bool given[LEVEL_NUMBERS];
+};
+
+struct levels {
+    uint32_t count;
+    struct level at[HW_LEVELS_MAX];
+    struct hw_sip_dims dims; /* without strides */
+    const char *text;        /* canonical */
+};
+
+#define LEVELS_EXAMPLE "[{torus_2d: [4, 4]}, {switch: 8}]"
+
+/* The levels that a list says, in the loader's arena; NULL, with an error reported. `path` is how
+ * messages call the key. */
+const struct levels *levels_read(struct config_loader *loader, const char *path,
+                                 const struct config_node *node);
+
+#endif

@@ -1,0 +1,158 @@
+/* msccl_build.c: see msccl_build.h. */
+#include "collectives/schedule/msccl_build.h"
+
+#include "collectives/schedule/schedule_builder.h"
+
+#define ALL_CHUNKS_MAX (UINT64_C(1) << 26) /* of all buffers of all gpus */
+
+struct building {
+    const struct msccl_lists *lists;
+    const char *path;
+    struct schedule_faults *faults;
+};
+
+/* Chunks of each buffer of all gpus. Files leave out buffers, and chunks at a buffer's end, that
+ * no step names. False: a gpu has others, which is reported. */
+static bool find_chunks(struct building *b, struct schedule_builder *builder)
+{
+    const struct msccl_algo *const algo = &b->lists->algo;
+    const enum ccl_collective collective = algo->collective;
+    uint32_t loop = algo->loop_chunks;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < b->lists->gpu_count; i++)
+        for (int buffer = SCHEDULE_INPUT; buffer <= SCHEDULE_OUTPUT; buffer++)
+            if (algo->loop_chunks == 0 && b->lists->gpu[i].chunks[buffer] > loop)
+                loop = b->lists->gpu[i].chunks[buffer];
+    const bool whole = collective == CCL_ALL_REDUCE;
+    if (loop == 0 || (!whole && loop % algo->gpus != 0)) {
+        schedule_fault(b->faults, b->path,
+                       "nchunksperloop is %u; legal is a multiple of %u, of %s of %u gpus", loop,
+                       whole ? 1 : algo->gpus, ccl_collective_name(collective), algo->gpus);
+        return false;
+    }
+    uint32_t most[SCHEDULE_BUFFERS] = {loop, loop, MSCCL_CHUNKS_MAX};
+    if (collective == CCL_ALL_GATHER)
+        most[SCHEDULE_INPUT] /= algo->gpus;
+    if (collective == CCL_REDUCE_SCATTER)
+        most[SCHEDULE_OUTPUT] /= algo->gpus;
+    for (uint32_t i = 0; i < b->lists->gpu_count; i++) {
+        const struct msccl_gpu *const gpu = &b->lists->gpu[i];
+        for (int i_o = SCHEDULE_INPUT; i_o <= SCHEDULE_OUTPUT; i_o++)
+            if (gpu->chunks[i_o] > most[i_o])
+                msccl_fault(b->faults, b->path, gpu->place,
+                            "gpu %u has %c_chunks=\"%u\"; legal is up to %u, of nchunksperloop %u",
+                            gpu->id, schedule_buffer_letter((unsigned)i_o), gpu->chunks[i_o],
+                            most[i_o], loop);
+        all +=
+            most[SCHEDULE_INPUT] + (uint64_t)most[SCHEDULE_OUTPUT] + gpu->chunks[SCHEDULE_SCRATCH];
+        schedule_chunks_of(builder, gpu->id, most[SCHEDULE_INPUT], most[SCHEDULE_OUTPUT],
+                           gpu->chunks[SCHEDULE_SCRATCH]);
+    }
+    if (all > ALL_CHUNKS_MAX)
+        schedule_fault(b->faults, b->path, "there are %llu chunks in all; legal is up to %llu",
+                       (unsigned long long)all, (unsigned long long)ALL_CHUNKS_MAX);
+    return b->faults->count == 0;
+}
+
+/* The number of the step `s` in a thread block, whose steps are sorted; UINT32_MAX: none. */
+static uint32_t step_number(const struct msccl_lists *lists, const struct msccl_tb *tb, uint32_t s)
+{
+    return s < tb->step_count && lists->step[tb->step_first + s].s == s ? s : UINT32_MAX;
+}
+
+static void build_wait(struct building *b, struct schedule_builder *builder,
+                       const struct msccl_gpu *gpu, uint32_t t, const struct msccl_step *step)
+{
+    const struct msccl_tb *const tb =
+        step->depid < gpu->tb_count ? &b->lists->tb[gpu->tb_first + step->depid] : NULL;
+    if (tb == NULL)
+        msccl_fault(b->faults, b->path, step->place,
+                    "gpu %u, tb %u, step %u waits for tb %u; legal is 0 to %u", gpu->id, t, step->s,
+                    step->depid, gpu->tb_count - 1);
+    else if (step_number(b->lists, tb, step->deps) == UINT32_MAX)
+        msccl_fault(b->faults, b->path, step->place,
+                    "gpu %u, tb %u, step %u waits for step %u of tb %u, which has %u steps; legal "
+                    "is less",
+                    gpu->id, t, step->s, step->deps, step->depid, tb->step_count);
+    else if (step->depid != t)
+        schedule_wait_for(builder, gpu->id, t, (struct schedule_wait){step->depid, step->deps});
+    else if (step->deps >= step->s)
+        msccl_fault(b->faults, b->path, step->place,
+                    "gpu %u, tb %u, step %u waits for step %u of its own thread block; legal is a "
+                    "step before it",
+                    gpu->id, t, step->s, step->deps);
+}
+
+static void build_tb(struct building *b, struct schedule_builder *builder,
+                     const struct msccl_gpu *gpu, uint32_t t)
+{
+    const struct msccl_tb *const tb = &b->lists->tb[gpu->tb_first + t];
+    const uint32_t rank = gpu->id, thread = schedule_thread(builder, rank, 0);
+    schedule_thread_line(builder, rank, thread, tb->place.line);
+    for (uint32_t i = 0; i < tb->step_count; i++) {
+        const struct msccl_step *const step = &b->lists->step[tb->step_first + i];
+        (void)schedule_add(builder, rank, thread, step->step);
+        if (step->depid != UINT32_MAX)
+            build_wait(b, builder, gpu, t, step);
+        if (i == 0 && gpu->copy_count > 0)
+            schedule_wait_for(builder, rank, thread,
+                              (struct schedule_wait){gpu->tb_count, gpu->copy_count - 1});
+    }
+}
+
+static void build_copies(struct building *b, struct schedule_builder *builder,
+                         const struct msccl_gpu *gpu)
+{
+    if (gpu->copy_count == 0)
+        return;
+    const uint32_t thread = schedule_thread(builder, gpu->id, 0);
+    schedule_thread_line(builder, gpu->id, thread, b->lists->copy[gpu->copy_first].place.line);
+    for (uint32_t i = 0; i < gpu->copy_count; i++) {
+        const struct msccl_copy *const copy = &b->lists->copy[gpu->copy_first + i];
+        (void)schedule_add(builder, gpu->id, thread,
+                           (struct schedule_step){.op = SCHEDULE_COPY,
+                                                  .count = copy->count,
+                                                  .src = {copy->from, SCHEDULE_INPUT, {0}},
+                                                  .dst = {copy->to, SCHEDULE_OUTPUT, {0}},
+                                                  .line = copy->place.line});
+    }
+}
+
+/* A file that does not say whether it works in place does if one of its buffers is missing. */
+static bool is_in_place(const struct msccl_lists *lists)
+{
+    bool missing = false;
+    for (uint32_t i = 0; i < lists->gpu_count; i++)
+        missing |=
+            lists->gpu[i].chunks[SCHEDULE_INPUT] == 0 || lists->gpu[i].chunks[SCHEDULE_OUTPUT] == 0;
+    return lists->algo.in_place < 0 ? missing : lists->algo.in_place == 1;
+}
+
+struct schedule *msccl_build(const struct msccl_lists *lists, const char *path,
+                             struct schedule_faults *faults, struct cw_error *error)
+{
+    struct building building = {lists, path, faults}, *const b = &building;
+    const struct msccl_algo *const algo = &b->lists->algo;
+    struct schedule_builder *const builder =
+        schedule_builder_create(algo->name, algo->collective, algo->gpus, 1);
+    if (builder == NULL) {
+        b->faults->no_memory = true;
+        return NULL;
+    }
+    struct schedule *const head = schedule_builder_head(builder);
+    head->file = b->path;
+    head->in_place = is_in_place(b->lists);
+    head->min_bytes = algo->min_bytes;
+    head->max_bytes = algo->max_bytes;
+    if (find_chunks(b, builder))
+        for (uint32_t i = 0; i < b->lists->gpu_count; i++) {
+            const struct msccl_gpu *const gpu = &b->lists->gpu[i];
+            for (uint32_t t = 0; t < gpu->tb_count; t++)
+                build_tb(b, builder, gpu, t);
+            build_copies(b, builder, gpu);
+        }
+    if (b->faults->count == 0)
+        return schedule_build(builder, error);
+    schedule_builder_free(builder);
+    return NULL;
+}

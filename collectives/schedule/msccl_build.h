@@ -1,0 +1,13 @@
+/*
+ * msccl_build.h: makes the schedule of an MSCCL XML file's elements. Used by msccl_xml.c alone.
+ */
+#ifndef COLLECTIVES_MSCCL_BUILD_H
+#define COLLECTIVES_MSCCL_BUILD_H
+
+#include "collectives/schedule/msccl_lists.h"
+
+/* Of sorted lists; `path` outlives the schedule. NULL: faults, or out of memory. */
+struct schedule *msccl_build(const struct msccl_lists *lists, const char *path,
+                             struct schedule_faults *faults, struct cw_error *error);
+
+#endif

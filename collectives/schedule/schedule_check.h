@@ -1,0 +1,30 @@
+/*
+ * schedule_check.h: finds a schedule's faults before it runs, and tells them in its own terms: gpu,
+ * tb and step of a file, rank, thread and step of an algorithm.
+ *
+ * 1. Structure: peers, chunks and awaited steps are there; a queue has one thread at each end, and
+ *    both ends agree on the messages.
+ * 2. Deadlock: steps that wait for each other in a circle, and rings that fill up for ever.
+ * 3. Hazards: two steps of a rank touch one chunk, one of them writes, and nothing orders them.
+ * 4. Values: each output chunk holds the collective's result, each contribution once.
+ *
+ * Each part needs those before it, so the first one with faults is the last that is looked at. On
+ * the host, one thread at a time.
+ */
+#ifndef COLLECTIVES_SCHEDULE_CHECK_H
+#define COLLECTIVES_SCHEDULE_CHECK_H
+
+#include "collectives/schedule/schedule.h"
+
+struct schedule_values;
+
+/*
+ * CW_OK, or CW_USAGE with a line for each fault, or CW_NO_RESOURCE.
+ *   slots   of a queue's ring, each for a tile of a chunk; 0: as many as are needed
+ *   values  if not NULL, *values has the formulas of the outputs, or NULL on failure; the caller
+ *           frees them (schedule_values.h)
+ */
+int schedule_check(const struct schedule *schedule, uint32_t slots, struct schedule_values **values,
+                   struct cw_error *error);
+
+#endif

@@ -1,0 +1,325 @@
+/*
+ * schedule_graph.c: joins senders with receivers, and sorts the steps (schedule_graph.h).
+ */
+#include "collectives/schedule/schedule_graph.h"
+
+#include <stdlib.h>
+
+/* One end of a message: a step that sends, or one that receives. */
+struct message_end {
+    uint64_t queue; /* from, to, channel */
+    uint32_t step;
+};
+
+struct ends {
+    struct message_end *end;
+    uint32_t count;
+};
+
+void schedule_graph_free(struct schedule_graph *graph)
+{
+    if (graph == NULL)
+        return;
+    free(graph->first);
+    free(graph->rank_of);
+    free(graph->thread_of);
+    free(graph->sender);
+    free(graph->receiver);
+    free(graph->send_queue);
+    free(graph->receive_queue);
+    free(graph->order);
+    free(graph);
+}
+
+const struct schedule_step *schedule_graph_step(const struct schedule_graph *graph, uint32_t step)
+{
+    const uint32_t rank = graph->rank_of[step];
+    return &graph->schedule->rank[rank].step[step - graph->first[rank]];
+}
+
+uint32_t schedule_graph_number(const struct schedule_graph *graph, uint32_t step)
+{
+    const uint32_t rank = graph->rank_of[step];
+    return step - graph->first[rank] -
+           graph->schedule->rank[rank].thread[graph->thread_of[step]].step_first;
+}
+
+uint32_t schedule_graph_at(const struct schedule_graph *graph, uint32_t rank, uint32_t thread,
+                           uint32_t step)
+{
+    return graph->first[rank] + graph->schedule->rank[rank].thread[thread].step_first + step;
+}
+
+const char *schedule_graph_place(const struct schedule_graph *graph, uint32_t step,
+                                 char buf[SCHEDULE_PLACE_BYTES])
+{
+    return schedule_place(graph->schedule, graph->rank_of[step], graph->thread_of[step],
+                          schedule_graph_number(graph, step), buf);
+}
+
+const char *schedule_graph_name(const struct schedule_graph *graph, uint32_t step,
+                                char buf[SCHEDULE_PLACE_BYTES])
+{
+    return schedule_place_step(graph->schedule, graph->rank_of[step], graph->thread_of[step],
+                               schedule_graph_number(graph, step), buf);
+}
+
+/* ---- queues ---------------------------------------------------------------------------------- */
+
+static uint64_t queue_of(uint32_t from, uint32_t to, uint32_t channel)
+{
+    return ((uint64_t)from << 36) | ((uint64_t)to << 8) | channel;
+}
+
+static int by_queue(const void *a, const void *b)
+{
+    const struct message_end *const x = a, *const y = b;
+    if (x->queue != y->queue)
+        return x->queue < y->queue ? -1 : 1;
+    return x->step < y->step ? -1 : x->step > y->step;
+}
+
+static bool take_ends(const struct schedule_graph *graph, bool senders, struct ends *ends)
+{
+    ends->end = malloc((graph->steps + 1) * sizeof *ends->end);
+    ends->count = 0;
+    if (ends->end == NULL)
+        return false;
+    for (uint32_t i = 0; i < graph->steps; i++) {
+        const struct schedule_step *const step = schedule_graph_step(graph, i);
+        const enum schedule_op op = (enum schedule_op)step->op;
+        if (senders ? !schedule_op_sends(op) : !schedule_op_receives(op))
+            continue;
+        const uint32_t own = graph->rank_of[i];
+        ends->end[ends->count++] =
+            (struct message_end){senders ? queue_of(own, step->send_to, step->channel)
+                                         : queue_of(step->recv_from, own, step->channel),
+                                 i};
+    }
+    qsort(ends->end, ends->count, sizeof *ends->end, by_queue);
+    return true;
+}
+
+/* One thread alone is at this end of each queue. */
+static void check_end(const struct schedule_graph *graph, const struct ends *ends, bool senders,
+                      struct schedule_faults *faults)
+{
+    char place[SCHEDULE_PLACE_BYTES], other[SCHEDULE_PLACE_BYTES];
+    for (uint32_t i = 1; i < ends->count; i++) {
+        const uint32_t a = ends->end[i - 1].step, b = ends->end[i].step;
+        if (ends->end[i].queue != ends->end[i - 1].queue ||
+            graph->thread_of[a] == graph->thread_of[b])
+            continue;
+        const struct schedule_step *const step = schedule_graph_step(graph, b);
+        schedule_fault(faults, schedule_graph_place(graph, b, place),
+                       "%s %u on channel %u, as %s does; legal is one thread for each peer and "
+                       "channel",
+                       senders ? "sends to" : "receives from",
+                       senders ? step->send_to : step->recv_from, step->channel,
+                       schedule_graph_name(graph, a, other));
+    }
+}
+
+/* A message without its other end. */
+static void fault_alone(const struct schedule_graph *graph, uint32_t i, bool sends,
+                        struct schedule_faults *faults)
+{
+    char place[SCHEDULE_PLACE_BYTES];
+    const struct schedule_step *const step = schedule_graph_step(graph, i);
+    schedule_fault(faults, schedule_graph_place(graph, i, place),
+                   "%s %s %u on channel %u, %s; legal is a receive for each send, on one channel",
+                   schedule_op_name((enum schedule_op)step->op),
+                   sends ? "sends to" : "receives from", sends ? step->send_to : step->recv_from,
+                   step->channel,
+                   sends ? "which receives no such message" : "which sends no such message");
+}
+
+static void join_pair(struct schedule_graph *graph, uint32_t sender, uint32_t receiver,
+                      struct schedule_faults *faults)
+{
+    const struct schedule_step *const from = schedule_graph_step(graph, sender),
+                                      *const to = schedule_graph_step(graph, receiver);
+    const uint32_t from_part =
+        graph->schedule->rank[graph->rank_of[sender]].thread[graph->thread_of[sender]].part;
+    const uint32_t to_part =
+        graph->schedule->rank[graph->rank_of[receiver]].thread[graph->thread_of[receiver]].part;
+    char place[SCHEDULE_PLACE_BYTES], other[SCHEDULE_PLACE_BYTES];
+    graph->receiver[sender] = receiver;
+    graph->sender[receiver] = sender;
+    graph->send_queue[sender] = graph->receive_queue[receiver] = graph->queues - 1;
+    if (from->count != to->count)
+        schedule_fault(faults, schedule_graph_place(graph, receiver, place),
+                       "receives %u chunks, of which %s sends %u; legal is the same count",
+                       to->count, schedule_graph_name(graph, sender, other), from->count);
+    else if (from_part != to_part)
+        schedule_fault(faults, schedule_graph_place(graph, receiver, place),
+                       "is of part %u, and receives from %s, of part %u; legal is one part",
+                       to_part, schedule_graph_name(graph, sender, other), from_part);
+}
+
+/* The k-th message that one end sends is the k-th one that the other receives. */
+static void join_ends(struct schedule_graph *graph, const struct ends *from, const struct ends *to,
+                      struct schedule_faults *faults)
+{
+    uint32_t i = 0, k = 0;
+    while (i < from->count || k < to->count) {
+        const uint64_t sent = i < from->count ? from->end[i].queue : UINT64_MAX,
+                       received = k < to->count ? to->end[k].queue : UINT64_MAX;
+        if (sent < received)
+            fault_alone(graph, from->end[i++].step, true, faults);
+        else if (received < sent)
+            fault_alone(graph, to->end[k++].step, false, faults);
+        else {
+            graph->queues += i == 0 || from->end[i - 1].queue != sent;
+            join_pair(graph, from->end[i++].step, to->end[k++].step, faults);
+        }
+    }
+}
+
+static bool join_queues(struct schedule_graph *graph, struct schedule_faults *faults)
+{
+    struct ends from = {0}, to = {0};
+    const bool good = take_ends(graph, true, &from) && take_ends(graph, false, &to);
+    if (good) {
+        check_end(graph, &from, true, faults);
+        check_end(graph, &to, false, faults);
+        if (faults->count == 0)
+            join_ends(graph, &from, &to, faults);
+    }
+    free(from.end);
+    free(to.end);
+    return good;
+}
+
+/* ---- the order ------------------------------------------------------------------------------- */
+
+/* Steps of a rank that wait for a step, as lists: follower[first[i] .. first[i + 1] - 1]. */
+struct waiters {
+    uint32_t *first, *step;
+};
+
+static bool take_waiters(const struct schedule_graph *graph, struct waiters *waiters)
+{
+    uint64_t waits = 0;
+    for (uint32_t r = 0; r < graph->schedule->rank_count; r++)
+        waits += graph->schedule->rank[r].wait_count;
+    waiters->first = calloc((size_t)graph->steps + 2, sizeof *waiters->first);
+    waiters->step = malloc((waits + 1) * sizeof *waiters->step);
+    if (waiters->first == NULL || waiters->step == NULL)
+        return false;
+    /* Counted two places on, so that filling the lists leaves each one's first in its place. */
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < graph->steps; i++) {
+            const struct schedule_step *const step = schedule_graph_step(graph, i);
+            const struct schedule_rank *const rank = &graph->schedule->rank[graph->rank_of[i]];
+            for (uint32_t k = 0; k < step->wait_count; k++) {
+                const struct schedule_wait *const wait = &rank->wait[step->wait_first + k];
+                const uint32_t on =
+                    schedule_graph_at(graph, graph->rank_of[i], wait->thread, wait->step);
+                if (pass == 0)
+                    waiters->first[on + 2]++;
+                else
+                    waiters->step[waiters->first[on + 1]++] = i;
+            }
+        }
+        for (uint32_t i = 2; pass == 0 && i < graph->steps + 2; i++)
+            waiters->first[i] += waiters->first[i - 1];
+    }
+    return true;
+}
+
+static bool is_last_of_thread(const struct schedule_graph *graph, uint32_t i)
+{
+    const struct schedule_rank *const rank = &graph->schedule->rank[graph->rank_of[i]];
+    return schedule_graph_number(graph, i) + 1 == rank->thread[graph->thread_of[i]].step_count;
+}
+
+/* A step less that `step` comes after. */
+static void release(struct schedule_graph *graph, uint32_t *before, uint32_t step)
+{
+    if (--before[step] == 0)
+        graph->order[graph->ordered++] = step;
+}
+
+static bool sort_steps_by_order(struct schedule_graph *graph)
+{
+    struct waiters waiters = {0};
+    uint32_t *const before = calloc((size_t)graph->steps + 1, sizeof *before);
+    const bool good = take_waiters(graph, &waiters) && before != NULL;
+    if (good) {
+        for (uint32_t i = 0; i < graph->steps; i++)
+            before[i] = schedule_graph_step(graph, i)->wait_count +
+                        (schedule_graph_number(graph, i) > 0) + (graph->sender[i] != GRAPH_NONE);
+        for (uint32_t i = 0; i < graph->steps; i++)
+            if (before[i] == 0)
+                graph->order[graph->ordered++] = i;
+        for (uint32_t at = 0; at < graph->ordered; at++) {
+            const uint32_t i = graph->order[at];
+            if (!is_last_of_thread(graph, i))
+                release(graph, before, i + 1);
+            if (graph->receiver[i] != GRAPH_NONE)
+                release(graph, before, graph->receiver[i]);
+            for (uint32_t k = waiters.first[i]; k < waiters.first[i + 1]; k++)
+                release(graph, before, waiters.step[k]);
+        }
+    }
+    free(waiters.first);
+    free(waiters.step);
+    free(before);
+    return good;
+}
+
+/* ---- creation -------------------------------------------------------------------------------- */
+
+static bool take_steps(struct schedule_graph *graph)
+{
+    const struct schedule *const s = graph->schedule;
+    uint64_t steps = 0;
+    for (uint32_t r = 0; r < s->rank_count; r++)
+        steps += s->rank[r].step_count;
+    if (steps >= UINT32_MAX - 2)
+        return false;
+    graph->steps = (uint32_t)steps;
+    graph->first = malloc(((size_t)s->rank_count + 1) * sizeof *graph->first);
+    uint32_t **const lists[] = {&graph->rank_of,      &graph->thread_of, &graph->sender,
+                                &graph->receiver,     &graph->order,     &graph->send_queue,
+                                &graph->receive_queue};
+    bool good = graph->first != NULL;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        good &= (*lists[i] = malloc(((size_t)steps + 1) * sizeof **lists[i])) != NULL;
+    if (!good)
+        return false;
+    uint32_t at = 0;
+    for (uint32_t r = 0; r < s->rank_count; r++) {
+        graph->first[r] = at;
+        for (uint32_t t = 0; t < s->rank[r].thread_count; t++)
+            for (uint32_t k = 0; k < s->rank[r].thread[t].step_count; k++, at++) {
+                graph->rank_of[at] = r;
+                graph->thread_of[at] = t;
+                graph->sender[at] = graph->receiver[at] = GRAPH_NONE;
+                graph->send_queue[at] = graph->receive_queue[at] = GRAPH_NONE;
+            }
+    }
+    graph->first[s->rank_count] = at;
+    return true;
+}
+
+struct schedule_graph *schedule_graph_create(const struct schedule *schedule,
+                                             struct schedule_faults *faults)
+{
+    struct schedule_graph *const graph = calloc(1, sizeof *graph);
+    const uint32_t before = faults->count;
+    if (graph == NULL) {
+        faults->no_memory = true;
+        return NULL;
+    }
+    graph->schedule = schedule;
+    if (!take_steps(graph) || !join_queues(graph, faults))
+        faults->no_memory = true;
+    else if (faults->count == before && !sort_steps_by_order(graph))
+        faults->no_memory = true;
+    if (faults->count == before && !faults->no_memory)
+        return graph;
+    schedule_graph_free(graph);
+    return NULL;
+}

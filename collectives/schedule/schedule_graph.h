@@ -1,0 +1,51 @@
+/*
+ * schedule_graph.h: the order between the steps of a schedule: a step comes after the step before
+ * it in its thread, after the steps that it waits for, and after the step whose message it
+ * receives. Steps of all ranks are numbered through: rank by rank, thread by thread.
+ *
+ * Const once made. Used on the host by the check and the values.
+ */
+#ifndef COLLECTIVES_SCHEDULE_GRAPH_H
+#define COLLECTIVES_SCHEDULE_GRAPH_H
+
+#include "collectives/schedule/schedule_faults.h"
+
+#define GRAPH_NONE UINT32_MAX
+
+struct schedule_graph {
+    const struct schedule *schedule;
+    uint32_t steps;
+    uint32_t *first;     /* [rank_count + 1]: a rank's first step */
+    uint32_t *rank_of;   /* [steps] */
+    uint32_t *thread_of; /* [steps]: in the rank */
+    uint32_t *sender;    /* [steps]: of the message that it receives; GRAPH_NONE: receives none */
+    uint32_t *receiver;  /* [steps]: of the message that it sends */
+    uint32_t *send_queue, *receive_queue; /* [steps]: numbers of queues; GRAPH_NONE: none */
+    uint32_t queues;
+    uint32_t *order;  /* [ordered]: each step behind those that it comes after */
+    uint32_t ordered; /* fewer than steps: the others wait for each other in a circle, or behind
+                         one */
+};
+
+/*
+ * Faults: a queue with several threads at one end, an end with more messages than the other,
+ * messages of other counts, queues between parts. NULL: there are faults, or memory has run out
+ * (faults->no_memory). The steps' ranks and waits are those that there are (schedule_check.c).
+ */
+struct schedule_graph *schedule_graph_create(const struct schedule *schedule,
+                                             struct schedule_faults *faults);
+void schedule_graph_free(struct schedule_graph *graph); /* accepts NULL */
+
+const struct schedule_step *schedule_graph_step(const struct schedule_graph *graph, uint32_t step);
+/* The step's number in its thread. */
+uint32_t schedule_graph_number(const struct schedule_graph *graph, uint32_t step);
+/* The step's number of a rank's thread and step. */
+uint32_t schedule_graph_at(const struct schedule_graph *graph, uint32_t rank, uint32_t thread,
+                           uint32_t step);
+/* As schedule_place() and schedule_place_step(). */
+const char *schedule_graph_place(const struct schedule_graph *graph, uint32_t step,
+                                 char buf[SCHEDULE_PLACE_BYTES]);
+const char *schedule_graph_name(const struct schedule_graph *graph, uint32_t step,
+                                char buf[SCHEDULE_PLACE_BYTES]);
+
+#endif

@@ -1,0 +1,240 @@
+/*
+ * schedule_hazards.c: chunks that two steps of a rank touch in no order (schedule_hazards.h).
+ *
+ * The steps of a rank are looked at in an order in which each one is behind all that it comes
+ * after. For each chunk, the last step that has written it is kept, and each thread's last step
+ * that has read it since. A step that reads must come after the one that wrote; one that writes,
+ * after those that read, too. That is enough for all pairs: those before have been compared with
+ * these, and to come after is transitive.
+ *
+ * Whether a step comes after another is read from clocks: of each step, for each thread of the
+ * rank, how many of its steps it comes after. First the clocks of threads and waits of the rank
+ * alone; they cost little. Only for a rank of which a pair is in no order by them, the clocks of
+ * the rank's threads in the steps of all ranks, through messages.
+ */
+#include "collectives/schedule/schedule_hazards.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/schedule/schedule_values.h"
+
+/* A thread's last step that has read a chunk. */
+struct reader {
+    uint32_t thread, step;
+    uint32_t next; /* of the chunk; GRAPH_NONE: the last */
+};
+
+struct chunk_use {
+    uint32_t written_by; /* GRAPH_NONE: no step */
+    uint32_t readers;    /* the first */
+};
+
+/* A rank under check. */
+struct hazards {
+    const struct schedule_graph *graph;
+    struct schedule_faults *faults;
+    uint32_t rank, threads;
+    uint32_t *clock; /* [steps of the rank, or all][threads] */
+    bool all;        /* clock is of all ranks' steps */
+    struct chunk_use *use;
+    struct reader *reader;
+    uint32_t reader_count, reader_room;
+    uint32_t *order; /* of the rank's steps */
+    uint32_t told_a, told_b;
+    uint32_t unordered; /* pairs */
+};
+
+static uint32_t *clock_of(const struct hazards *h, uint32_t step)
+{
+    const uint32_t at = h->all ? step : step - h->graph->first[h->rank];
+    return h->clock + (size_t)at * h->threads;
+}
+
+static void take_later(const struct hazards *h, uint32_t *clock, uint32_t before)
+{
+    const uint32_t *const other = clock_of(h, before);
+    for (uint32_t t = 0; t < h->threads; t++)
+        clock[t] = other[t] > clock[t] ? other[t] : clock[t];
+}
+
+/* The clock of a step, from those of the steps that it comes after. */
+static void make_clock(const struct hazards *h, uint32_t i)
+{
+    const struct schedule_graph *const graph = h->graph;
+    const struct schedule_step *const step = schedule_graph_step(graph, i);
+    const uint32_t rank = graph->rank_of[i];
+    uint32_t *const clock = clock_of(h, i);
+    memset(clock, 0, h->threads * sizeof *clock);
+    if (schedule_graph_number(graph, i) > 0)
+        take_later(h, clock, i - 1);
+    for (uint32_t k = 0; k < step->wait_count; k++) {
+        const struct schedule_wait *const wait =
+            &graph->schedule->rank[rank].wait[step->wait_first + k];
+        take_later(h, clock, schedule_graph_at(graph, rank, wait->thread, wait->step));
+    }
+    if (h->all && graph->sender[i] != GRAPH_NONE)
+        take_later(h, clock, graph->sender[i]);
+    if (rank == h->rank)
+        clock[graph->thread_of[i]] = schedule_graph_number(graph, i) + 1;
+}
+
+static bool comes_after(const struct hazards *h, uint32_t later, uint32_t earlier)
+{
+    return clock_of(h, later)[h->graph->thread_of[earlier]] >
+           schedule_graph_number(h->graph, earlier);
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+static void fault_pair(struct hazards *h, uint32_t earlier, uint32_t later, const char *did,
+                       const char *does, struct schedule_chunks chunks, uint32_t k)
+{
+    char place[SCHEDULE_PLACE_BYTES], name[SCHEDULE_PLACE_BYTES];
+    h->unordered++;
+    if (!h->all && h->graph->schedule->rank_count > 1)
+        return; /* messages may order them */
+    if (h->told_a == earlier && h->told_b == later)
+        return;
+    h->told_a = earlier;
+    h->told_b = later;
+    schedule_fault(h->faults, schedule_graph_place(h->graph, later, place),
+                   "hazard: %s %s %c[%u], which %s (%s) %s, and nothing orders the two; legal is "
+                   "that one waits for the other, or for a message that comes of it",
+                   schedule_op_name((enum schedule_op)schedule_graph_step(h->graph, later)->op),
+                   does, schedule_buffer_letter(chunks.buffer), chunks.at + k,
+                   schedule_graph_name(h->graph, earlier, name),
+                   schedule_op_name((enum schedule_op)schedule_graph_step(h->graph, earlier)->op),
+                   did);
+}
+
+static void add_reader(struct hazards *h, struct chunk_use *use, uint32_t i)
+{
+    const uint32_t thread = h->graph->thread_of[i];
+    for (uint32_t at = use->readers; at != GRAPH_NONE; at = h->reader[at].next)
+        if (h->reader[at].thread == thread) {
+            h->reader[at].step = i;
+            return;
+        }
+    if (h->reader_count == h->reader_room) {
+        const uint32_t room = h->reader_room * 2 + 256;
+        struct reader *const bigger = realloc(h->reader, room * sizeof *bigger);
+        if (bigger == NULL) {
+            h->faults->no_memory = true;
+            return;
+        }
+        h->reader = bigger;
+        h->reader_room = room;
+    }
+    h->reader[h->reader_count] = (struct reader){thread, i, use->readers};
+    use->readers = h->reader_count++;
+}
+
+static void touch(struct hazards *h, uint32_t i, struct schedule_chunks chunks, uint32_t k,
+                  bool writes)
+{
+    struct chunk_use *const use =
+        &h->use[schedule_location(h->graph->schedule, h->rank, chunks.buffer, chunks.at + k)];
+    const char *const does = writes ? "writes" : "reads";
+    if (use->written_by != GRAPH_NONE && !comes_after(h, i, use->written_by))
+        fault_pair(h, use->written_by, i, "writes", does, chunks, k);
+    if (!writes) {
+        add_reader(h, use, i);
+        return;
+    }
+    for (uint32_t at = use->readers; at != GRAPH_NONE; at = h->reader[at].next)
+        if (h->reader[at].step != i && !comes_after(h, i, h->reader[at].step))
+            fault_pair(h, h->reader[at].step, i, "reads", does, chunks, k);
+    use->readers = GRAPH_NONE;
+    use->written_by = i;
+}
+
+static void touch_all(struct hazards *h)
+{
+    const struct schedule_graph *const graph = h->graph;
+    const uint32_t count = graph->first[h->rank + 1] - graph->first[h->rank];
+    const uint32_t locations = schedule_locations(graph->schedule, h->rank);
+    h->reader_count = 0;
+    h->told_a = h->told_b = GRAPH_NONE;
+    for (uint32_t i = 0; i < locations; i++)
+        h->use[i] = (struct chunk_use){GRAPH_NONE, GRAPH_NONE};
+    for (uint32_t at = 0; at < count; at++) {
+        const uint32_t i = h->order[at];
+        const struct schedule_step *const step = schedule_graph_step(graph, i);
+        const enum schedule_op op = (enum schedule_op)step->op;
+        for (uint32_t k = 0; k < step->count && schedule_op_reads(op); k++)
+            touch(h, i, step->src, k, false);
+        for (uint32_t k = 0; k < step->count && schedule_op_writes(op); k++)
+            touch(h, i, step->dst, k, true);
+    }
+}
+
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+/* Room for the clocks of so many steps. */
+static bool hazards_clocks(struct hazards *h, uint32_t steps)
+{
+    free(h->clock);
+    h->clock = malloc(((size_t)steps * h->threads + 1) * sizeof *h->clock);
+    return h->clock != NULL;
+}
+
+static bool check_rank(struct hazards *h)
+{
+    const struct schedule_graph *const graph = h->graph;
+    const uint32_t count = graph->first[h->rank + 1] - graph->first[h->rank];
+    h->threads = graph->schedule->rank[h->rank].thread_count;
+    if (h->threads < 2)
+        return true; /* a thread's steps follow each other */
+    h->all = false;
+    h->unordered = 0;
+    free(h->use);
+    h->use = malloc(((size_t)schedule_locations(graph->schedule, h->rank) + 1) * sizeof *h->use);
+    if (h->use == NULL || !hazards_clocks(h, count))
+        return false;
+    for (uint32_t at = 0; at < count; at++)
+        make_clock(h, h->order[at]);
+    touch_all(h);
+    if (h->unordered == 0 || graph->schedule->rank_count == 1)
+        return true;
+    h->all = true;
+    if (!hazards_clocks(h, graph->steps))
+        return false;
+    for (uint32_t at = 0; at < graph->ordered; at++)
+        make_clock(h, graph->order[at]);
+    touch_all(h);
+    return true;
+}
+
+/* The order of each rank's steps, one rank after the other. NULL: out of memory. */
+static uint32_t *order_by_rank(const struct schedule_graph *graph)
+{
+    uint32_t *const order = malloc(((size_t)graph->steps + 1) * sizeof *order);
+    uint32_t *const at = malloc(((size_t)graph->schedule->rank_count + 1) * sizeof *at);
+    if (order != NULL && at != NULL) {
+        memcpy(at, graph->first, graph->schedule->rank_count * sizeof *at);
+        for (uint32_t i = 0; i < graph->ordered; i++)
+            order[at[graph->rank_of[graph->order[i]]]++] = graph->order[i];
+        free(at);
+        return order;
+    }
+    free(order);
+    free(at);
+    return NULL;
+}
+
+void schedule_hazards_check(const struct schedule_graph *graph, struct schedule_faults *faults)
+{
+    struct hazards h = {.graph = graph, .faults = faults};
+    uint32_t *const order = order_by_rank(graph);
+    bool good = order != NULL;
+    for (h.rank = 0; good && h.rank < graph->schedule->rank_count; h.rank++) {
+        h.order = order + graph->first[h.rank];
+        good = check_rank(&h);
+    }
+    faults->no_memory |= !good;
+    free(order);
+    free(h.clock);
+    free(h.use);
+    free(h.reader);
+}

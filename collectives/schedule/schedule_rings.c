@@ -1,0 +1,211 @@
+/*
+ * schedule_rings.c: carries out a schedule with rings of some slots, tile by tile
+ * (schedule_rings.h). Each thread goes on until it waits; whoever ends its wait puts it on a list
+ * of threads that may go on. So the work is one step of this loop for each tile and each wait. The
+ * outcome does not depend on the order, since a thread that can go on can do so until it does.
+ */
+#include "collectives/schedule/schedule_rings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A thread of a rank, on its way. */
+struct ring_thread {
+    uint32_t first, count; /* steps, numbered as in the graph */
+    uint32_t step;         /* in the thread */
+    uint32_t tile;         /* of the step */
+    bool received;         /* this tile, which is still to be sent */
+    bool listed;           /* on the list */
+};
+
+struct rings {
+    const struct schedule_graph *graph;
+    uint32_t slots, tiles_of_chunk;
+    struct ring_thread *thread;
+    uint32_t threads;
+    uint32_t *thread_first; /* [rank_count + 1]: a rank's threads */
+    uint32_t *tiles;        /* [queues]: in the ring */
+    uint32_t *from, *to;    /* [queues]: threads */
+    uint32_t *list, listed;
+};
+
+static void rings_list(struct rings *r, uint32_t thread)
+{
+    if (r->thread[thread].listed)
+        return;
+    r->thread[thread].listed = true;
+    r->list[r->listed++] = thread;
+}
+
+/* A step that this one waits for, in the graph's numbers; GRAPH_NONE: none any more. */
+static uint32_t rings_awaited(const struct rings *r, uint32_t i)
+{
+    const struct schedule_graph *const graph = r->graph;
+    const uint32_t rank = graph->rank_of[i];
+    const struct schedule_step *const step = schedule_graph_step(graph, i);
+    for (uint32_t k = 0; k < step->wait_count; k++) {
+        const struct schedule_wait *const wait =
+            &graph->schedule->rank[rank].wait[step->wait_first + k];
+        if (r->thread[r->thread_first[rank] + wait->thread].step <= wait->step)
+            return schedule_graph_at(graph, rank, wait->thread, wait->step);
+    }
+    return GRAPH_NONE;
+}
+
+/* A tile of a step, if rings allow. */
+static bool rings_tile(struct rings *r, struct ring_thread *thread, uint32_t i)
+{
+    const uint32_t in = r->graph->receive_queue[i], out = r->graph->send_queue[i];
+    if (in != GRAPH_NONE && !thread->received) {
+        if (r->tiles[in] == 0)
+            return false;
+        r->tiles[in]--;
+        thread->received = true;
+        rings_list(r, r->from[in]);
+    }
+    if (out != GRAPH_NONE) {
+        if (r->tiles[out] == r->slots)
+            return false;
+        r->tiles[out]++;
+        rings_list(r, r->to[out]);
+    }
+    thread->received = false;
+    return true;
+}
+
+static void rings_advance(struct rings *r, uint32_t number)
+{
+    struct ring_thread *const thread = &r->thread[number];
+    for (; thread->step < thread->count; thread->step++, thread->tile = 0) {
+        const uint32_t i = thread->first + thread->step;
+        const struct schedule_step *const step = schedule_graph_step(r->graph, i);
+        if (thread->tile == 0 && !thread->received && rings_awaited(r, i) != GRAPH_NONE)
+            return;
+        for (; thread->tile < step->count * r->tiles_of_chunk; thread->tile++)
+            if (!rings_tile(r, thread, i))
+                return;
+        const uint32_t rank = r->graph->rank_of[i];
+        for (uint32_t t = r->thread_first[rank]; step->awaited && t < r->thread_first[rank + 1];
+             t++)
+            if (t != number)
+                rings_list(r, t);
+    }
+}
+
+/* A thread that waits for ever. */
+static void rings_fault(const struct rings *r, const struct ring_thread *thread,
+                        struct schedule_faults *faults)
+{
+    const struct schedule_graph *const graph = r->graph;
+    const uint32_t i = thread->first + thread->step;
+    const uint32_t in = graph->receive_queue[i], out = graph->send_queue[i];
+    const struct schedule_step *const step = schedule_graph_step(graph, i);
+    const uint32_t awaited =
+        thread->tile == 0 && !thread->received ? rings_awaited(r, i) : GRAPH_NONE;
+    char place[SCHEDULE_PLACE_BYTES], name[SCHEDULE_PLACE_BYTES];
+    (void)schedule_graph_place(graph, i, place);
+    if (awaited != GRAPH_NONE) {
+        schedule_fault(faults, place, "deadlock: waits for %s",
+                       schedule_graph_name(graph, awaited, name));
+        return;
+    }
+    const bool empty = in != GRAPH_NONE && !thread->received;
+    const struct ring_thread *const peer = &r->thread[empty ? r->from[in] : r->to[out]];
+    (void)schedule_graph_name(graph, peer->first + peer->step, name);
+    if (empty)
+        schedule_fault(faults, place, "deadlock: receives from %u on channel %u, which is at %s",
+                       step->recv_from, step->channel, name);
+    else
+        schedule_fault(faults, place,
+                       "deadlock: sends to %u on channel %u, whose ring is full with %u tiles, and "
+                       "which is at %s; more slots are legal (n_slots)",
+                       step->send_to, step->channel, r->slots, name);
+}
+
+static bool rings_create(struct rings *r, const struct schedule_graph *graph)
+{
+    const struct schedule *const s = graph->schedule;
+    size_t threads = 0;
+    for (uint32_t rank = 0; rank < s->rank_count; rank++)
+        threads += s->rank[rank].thread_count;
+    r->thread = calloc(threads + 1, sizeof *r->thread);
+    r->list = calloc(threads + 1, sizeof *r->list);
+    r->thread_first = calloc((size_t)s->rank_count + 1, sizeof *r->thread_first);
+    r->tiles = calloc((size_t)graph->queues + 1, sizeof *r->tiles);
+    r->from = calloc((size_t)graph->queues + 1, sizeof *r->from);
+    r->to = calloc((size_t)graph->queues + 1, sizeof *r->to);
+    if (!r->thread || !r->list || !r->thread_first || !r->tiles || !r->from || !r->to)
+        return false;
+    uint32_t at = 0;
+    for (uint32_t rank = 0; rank < s->rank_count; rank++) {
+        r->thread_first[rank] = at;
+        for (uint32_t t = 0; t < s->rank[rank].thread_count; t++, at++) {
+            r->thread[at].first = graph->first[rank] + s->rank[rank].thread[t].step_first;
+            r->thread[at].count = s->rank[rank].thread[t].step_count;
+            for (uint32_t k = 0; k < r->thread[at].count; k++) {
+                const uint32_t i = r->thread[at].first + k;
+                if (graph->send_queue[i] != GRAPH_NONE)
+                    r->from[graph->send_queue[i]] = at;
+                if (graph->receive_queue[i] != GRAPH_NONE)
+                    r->to[graph->receive_queue[i]] = at;
+            }
+        }
+    }
+    r->thread_first[s->rank_count] = r->threads = at;
+    return true;
+}
+
+static void rings_free(struct rings *r)
+{
+    free(r->thread);
+    free(r->list);
+    free(r->thread_first);
+    free(r->tiles);
+    free(r->from);
+    free(r->to);
+}
+
+/* Carries the schedule out from its beginning. True: all threads come to their ends. */
+static bool rings_run(struct rings *r)
+{
+    memset(r->tiles, 0, r->graph->queues * sizeof *r->tiles);
+    for (uint32_t t = 0; t < r->threads; t++) {
+        r->thread[t].step = r->thread[t].tile = 0;
+        r->thread[t].received = false;
+        rings_list(r, t);
+    }
+    while (r->listed > 0) {
+        const uint32_t t = r->list[--r->listed];
+        r->thread[t].listed = false;
+        rings_advance(r, t);
+    }
+    for (uint32_t t = 0; t < r->threads; t++)
+        if (r->thread[t].step < r->thread[t].count)
+            return false;
+    return true;
+}
+
+void schedule_rings_check(const struct schedule_graph *graph, uint32_t slots,
+                          struct schedule_faults *faults)
+{
+    struct rings r = {.graph = graph, .slots = slots, .tiles_of_chunk = 1};
+    if (!rings_create(&r, graph))
+        faults->no_memory = true;
+    else if (!rings_run(&r))
+        for (uint32_t t = 0; t < r.threads; t++)
+            if (r.thread[t].step < r.thread[t].count)
+                rings_fault(&r, &r.thread[t], faults);
+    rings_free(&r);
+}
+
+uint32_t schedule_rings_tiles(const struct schedule_graph *graph, uint32_t slots)
+{
+    struct rings r = {.graph = graph, .slots = slots};
+    uint32_t found = 0;
+    if (rings_create(&r, graph))
+        for (r.tiles_of_chunk = slots; r.tiles_of_chunk > 0 && found == 0; r.tiles_of_chunk /= 2)
+            if (rings_run(&r))
+                found = r.tiles_of_chunk;
+    rings_free(&r);
+    return found;
+}

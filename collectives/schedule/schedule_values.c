@@ -1,0 +1,426 @@
+/*
+ * schedule_values.c: carries out a schedule with formulas (schedule_values.h). Nodes are found
+ * again by a hash table with open addressing.
+ *
+ * Whether a node is the sum of the right leaves, each once, is decided by a fingerprint of the
+ * leaves below it, which is a sum of 64-bit numbers: of each leaf one that looks like chance. The
+ * message then counts the leaves themselves.
+ */
+#include "collectives/schedule/schedule_values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct interpreter {
+    const struct schedule_graph *graph;
+    struct schedule_faults *faults;
+    struct schedule_values *values;
+    uint32_t node_room;
+    uint32_t *place;      /* [node_room]: the chunk of the input that its leaves are */
+    uint32_t *table;      /* [table_size]: sums; VALUE_NONE: free */
+    uint32_t table_size;  /* a power of two, at least twice the sums */
+    uint32_t **state;     /* [ranks][locations] */
+    uint32_t *message;    /* nodes of all messages */
+    uint64_t *message_at; /* [steps]: of a step that sends */
+};
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+uint32_t schedule_locations(const struct schedule *schedule, uint32_t rank)
+{
+    const uint32_t *const chunks = schedule->rank[rank].chunks;
+    const uint32_t input = chunks[SCHEDULE_INPUT], output = chunks[SCHEDULE_OUTPUT];
+    const uint32_t shared = input > output ? input : output;
+    return (schedule->in_place ? shared : input + output) + chunks[SCHEDULE_SCRATCH];
+}
+
+uint32_t schedule_location(const struct schedule *schedule, uint32_t rank, unsigned buffer,
+                           uint32_t chunk)
+{
+    const uint32_t *const chunks = schedule->rank[rank].chunks;
+    const uint32_t input = chunks[SCHEDULE_INPUT], output = chunks[SCHEDULE_OUTPUT];
+    if (buffer == SCHEDULE_SCRATCH)
+        return schedule_locations(schedule, rank) - chunks[SCHEDULE_SCRATCH] + chunk;
+    if (!schedule->in_place)
+        return buffer == SCHEDULE_INPUT ? chunk : input + chunk;
+    if (buffer == SCHEDULE_INPUT)
+        return input < output ? rank * input + chunk : chunk;
+    return output < input ? rank * output + chunk : chunk;
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+void schedule_values_free(struct schedule_values *values)
+{
+    if (values == NULL)
+        return;
+    free(values->node);
+    free(values->output);
+    free(values);
+}
+
+static uint64_t mixed(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static uint32_t table_place(const struct interpreter *in, struct value_node node)
+{
+    const uint64_t hash = mixed(((uint64_t)node.a << 32 | node.b) + UINT64_C(0x9e3779b97f4a7c15));
+    uint32_t at = (uint32_t)hash & (in->table_size - 1);
+    for (; in->table[at] != VALUE_NONE; at = (at + 1) & (in->table_size - 1)) {
+        const struct value_node *const other = &in->values->node[in->table[at]];
+        if (other->a == node.a && other->b == node.b)
+            break;
+    }
+    return at;
+}
+
+static bool larger_table(struct interpreter *in)
+{
+    struct schedule_values *const v = in->values;
+    const uint32_t size = in->table_size == 0 ? 1024 : in->table_size * 2;
+    uint32_t *const table = size > in->table_size ? malloc(size * sizeof *table) : NULL;
+    if (table == NULL)
+        return false;
+    memset(table, 0xff, size * sizeof *table);
+    free(in->table);
+    in->table = table;
+    in->table_size = size;
+    for (uint32_t i = v->leaves; i < v->nodes; i++)
+        table[table_place(in, v->node[i])] = i;
+    return true;
+}
+
+static bool larger_nodes(struct interpreter *in)
+{
+    const uint32_t room = in->node_room + in->node_room / 2 + 1024;
+    if (room < in->node_room || room >= VALUE_NONE - 1)
+        return false;
+    struct value_node *const node = realloc(in->values->node, room * sizeof *node);
+    if (node != NULL)
+        in->values->node = node;
+    uint32_t *const place = realloc(in->place, room * sizeof *place);
+    if (place != NULL)
+        in->place = place;
+    in->node_room = room;
+    return node != NULL && place != NULL;
+}
+
+/* The sum's node; VALUE_NONE: out of memory. */
+static uint32_t sum_of(struct interpreter *in, uint32_t x, uint32_t y)
+{
+    struct schedule_values *const v = in->values;
+    const struct value_node node = {x < y ? x : y, x < y ? y : x};
+    if ((v->nodes - v->leaves) * 2 >= in->table_size && !larger_table(in))
+        return VALUE_NONE;
+    const uint32_t at = table_place(in, node);
+    if (in->table[at] != VALUE_NONE)
+        return in->table[at];
+    if (v->nodes == in->node_room && !larger_nodes(in))
+        return VALUE_NONE;
+    v->node[v->nodes] = node;
+    in->place[v->nodes] = in->place[x];
+    in->table[at] = v->nodes;
+    return v->nodes++;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static uint32_t *place_in_state(const struct interpreter *in, uint32_t rank,
+                                struct schedule_chunks chunks, uint32_t i)
+{
+    return &in->state[rank]
+                     [schedule_location(in->graph->schedule, rank, chunks.buffer, chunks.at + i)];
+}
+
+/* A chunk of a step's source; VALUE_NONE: it is not there, which is reported. */
+static uint32_t read_chunk(const struct interpreter *in, uint32_t step, uint32_t rank,
+                           struct schedule_chunks chunks, uint32_t i)
+{
+    const uint32_t value = *place_in_state(in, rank, chunks, i);
+    char place[SCHEDULE_PLACE_BYTES];
+    if (value == VALUE_NONE)
+        schedule_fault(
+            in->faults, schedule_graph_place(in->graph, step, place),
+            "%s reads %c[%u], which nothing has been written to; legal is a chunk of the input, or "
+            "one that a step before it writes",
+            schedule_op_name((enum schedule_op)schedule_graph_step(in->graph, step)->op),
+            schedule_buffer_letter(chunks.buffer), chunks.at + i);
+    return value;
+}
+
+/* The sum of two chunks that a step adds; VALUE_NONE: a fault. */
+static uint32_t add_chunks(struct interpreter *in, uint32_t step, uint32_t x, uint32_t y)
+{
+    char place[SCHEDULE_PLACE_BYTES];
+    if (in->place[x] != in->place[y]) {
+        schedule_fault(in->faults, schedule_graph_place(in->graph, step, place),
+                       "%s adds chunk %u of a rank's input to chunk %u of another's; legal are "
+                       "chunks of one number",
+                       schedule_op_name((enum schedule_op)schedule_graph_step(in->graph, step)->op),
+                       in->place[x], in->place[y]);
+        return VALUE_NONE;
+    }
+    const uint32_t sum = sum_of(in, x, y);
+    in->faults->no_memory |= sum == VALUE_NONE;
+    return sum;
+}
+
+/* One chunk of a step; false: a fault. */
+static bool carry_out_chunk(struct interpreter *in, uint32_t i, uint32_t k)
+{
+    const struct schedule_step *const step = schedule_graph_step(in->graph, i);
+    const enum schedule_op op = (enum schedule_op)step->op;
+    const uint32_t rank = in->graph->rank_of[i];
+    uint32_t value = VALUE_NONE;
+    if (schedule_op_receives(op))
+        value = in->message[in->message_at[in->graph->sender[i]] + k];
+    if (schedule_op_reads(op)) {
+        const uint32_t source = read_chunk(in, i, rank, step->src, k);
+        if (source == VALUE_NONE)
+            return false;
+        value = value == VALUE_NONE ? source : add_chunks(in, i, source, value);
+    }
+    if (op == SCHEDULE_REDUCE) {
+        const uint32_t own = read_chunk(in, i, rank, step->dst, k);
+        value = own != VALUE_NONE ? add_chunks(in, i, own, value) : VALUE_NONE;
+    }
+    if (value == VALUE_NONE)
+        return false;
+    if (schedule_op_sends(op))
+        in->message[in->message_at[i] + k] = value;
+    if (schedule_op_writes(op))
+        *place_in_state(in, rank, step->dst, k) = value;
+    return true;
+}
+
+static bool carry_out(struct interpreter *in)
+{
+    for (uint32_t at = 0; at < in->graph->ordered; at++) {
+        const uint32_t i = in->graph->order[at];
+        const uint32_t count = schedule_graph_step(in->graph, i)->count;
+        for (uint32_t k = 0; k < count; k++)
+            if (!carry_out_chunk(in, i, k))
+                return false; /* one fault: those behind it come of it */
+    }
+    return true;
+}
+
+/* ---- creation -------------------------------------------------------------------------------- */
+
+static bool take_messages(struct interpreter *in)
+{
+    uint64_t all = 0;
+    in->message_at = malloc(((size_t)in->graph->steps + 1) * sizeof *in->message_at);
+    if (in->message_at == NULL)
+        return false;
+    for (uint32_t i = 0; i < in->graph->steps; i++) {
+        const struct schedule_step *const step = schedule_graph_step(in->graph, i);
+        in->message_at[i] = all;
+        all += schedule_op_sends((enum schedule_op)step->op) ? step->count : 0;
+    }
+    in->message = malloc((all + 1) * sizeof *in->message);
+    return in->message != NULL;
+}
+
+static bool take_state(struct interpreter *in)
+{
+    const struct schedule *const s = in->graph->schedule;
+    in->state = calloc(s->rank_count, sizeof *in->state);
+    for (uint32_t r = 0; in->state != NULL && r < s->rank_count; r++) {
+        const size_t bytes = schedule_locations(s, r) * sizeof **in->state;
+        in->state[r] = malloc(bytes + 1);
+        if (in->state[r] == NULL)
+            return false;
+        memset(in->state[r], 0xff, bytes);
+        for (uint32_t c = 0; c < in->values->inputs; c++)
+            in->state[r][schedule_location(s, r, SCHEDULE_INPUT, c)] = r * in->values->inputs + c;
+    }
+    return in->state != NULL;
+}
+
+static bool take_leaves(struct interpreter *in)
+{
+    struct schedule_values *const v = in->values;
+    const struct schedule *const s = in->graph->schedule;
+    const uint64_t leaves = (uint64_t)s->rank_count * s->rank[0].chunks[SCHEDULE_INPUT];
+    if (leaves >= VALUE_NONE / 4)
+        return false;
+    v->ranks = s->rank_count;
+    v->inputs = s->rank[0].chunks[SCHEDULE_INPUT];
+    v->outputs = s->rank[0].chunks[SCHEDULE_OUTPUT];
+    v->leaves = v->nodes = in->node_room = (uint32_t)leaves;
+    v->node = calloc(leaves + 1, sizeof *v->node);
+    in->place = malloc((leaves + 1) * sizeof *in->place);
+    v->output = malloc(((size_t)v->ranks * v->outputs + 1) * sizeof *v->output);
+    for (uint32_t i = 0; in->place != NULL && i < v->leaves; i++)
+        in->place[i] = i % v->inputs;
+    return v->node != NULL && in->place != NULL && v->output != NULL;
+}
+
+static void take_outputs(struct interpreter *in)
+{
+    struct schedule_values *const v = in->values;
+    for (uint32_t r = 0; r < v->ranks; r++)
+        for (uint32_t c = 0; c < v->outputs; c++)
+            v->output[(size_t)r * v->outputs + c] =
+                in->state[r][schedule_location(in->graph->schedule, r, SCHEDULE_OUTPUT, c)];
+}
+
+struct schedule_values *schedule_values_create(const struct schedule_graph *graph,
+                                               struct schedule_faults *faults)
+{
+    struct interpreter in = {
+        .graph = graph, .faults = faults, .values = calloc(1, sizeof(struct schedule_values))};
+    const uint32_t before = faults->count;
+    bool good = false;
+    if (in.values == NULL || !take_leaves(&in) || !take_state(&in) || !take_messages(&in))
+        faults->no_memory = true;
+    else
+        good = carry_out(&in) && faults->count == before && !faults->no_memory;
+    if (good)
+        take_outputs(&in);
+    for (uint32_t r = 0; in.state != NULL && r < graph->schedule->rank_count; r++)
+        free(in.state[r]);
+    free(in.state);
+    free(in.place);
+    free(in.table);
+    free(in.message);
+    free(in.message_at);
+    if (good)
+        return in.values;
+    schedule_values_free(in.values);
+    return NULL;
+}
+
+/* ---- the demand ------------------------------------------------------------------------------ */
+
+/* The leaves that an output chunk must be the sum of: of ranks first .. first + count - 1, chunk
+ * `chunk`. */
+struct demand {
+    uint32_t first, count, chunk;
+};
+
+static struct demand demand_of(const struct schedule_values *v, enum ccl_collective collective,
+                               uint32_t rank, uint32_t chunk)
+{
+    if (collective == CCL_ALL_GATHER)
+        return (struct demand){chunk / v->inputs, 1, chunk % v->inputs};
+    if (collective == CCL_ALL_TO_ALL) {
+        const uint32_t block = v->outputs / v->ranks;
+        return (struct demand){chunk / block, 1, rank * block + chunk % block};
+    }
+    if (collective == CCL_REDUCE_SCATTER)
+        return (struct demand){0, v->ranks, rank * v->outputs + chunk};
+    return (struct demand){0, v->ranks, chunk};
+}
+
+static uint64_t leaf_print(const struct schedule_values *v, uint32_t rank, uint32_t chunk)
+{
+    return mixed(((uint64_t)rank * v->inputs + chunk + 1) * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* Of each chunk of the input: the sum over all ranks. NULL: out of memory. */
+static uint64_t *sum_prints(const struct schedule_values *v)
+{
+    uint64_t *const print = calloc((size_t)v->inputs + 1, sizeof *print);
+    for (uint32_t i = 0; print != NULL && i < v->leaves; i++)
+        print[i % v->inputs] += leaf_print(v, i / v->inputs, i % v->inputs);
+    return print;
+}
+
+/* How often each leaf is in a node: nodes come behind those that they are sums of. NULL: out of
+ * memory. */
+static uint32_t *count_leaves(const struct schedule_values *v, uint32_t node)
+{
+    uint32_t *const times = calloc((size_t)v->nodes + 1, sizeof *times);
+    if (times == NULL)
+        return NULL;
+    times[node] = 1;
+    for (uint32_t i = node; i >= v->leaves && i != UINT32_MAX; i--) {
+        const uint32_t own = times[i], half = UINT32_MAX / 2;
+        uint32_t *const a = &times[v->node[i].a], *const b = &times[v->node[i].b];
+        *a = *a > half || own > half ? UINT32_MAX : *a + own;
+        *b = *b > half || own > half ? UINT32_MAX : *b + own;
+    }
+    return times;
+}
+
+/* "chunk 1 of gpu 0 2 times, chunk 1 of gpu 3 not at all": at most three that are wrong. */
+static void tell_difference(const struct schedule_values *v, const uint32_t *times,
+                            struct demand demand, const char *rank_word, char *buf, size_t size)
+{
+    size_t n = 0;
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < v->leaves && n < size; i++) {
+        const uint32_t rank = i / v->inputs, chunk = i % v->inputs;
+        const bool wanted =
+            chunk == demand.chunk && rank >= demand.first && rank < demand.first + demand.count;
+        if (times[i] == (wanted ? 1u : 0u))
+            continue;
+        if (told++ == 3) {
+            (void)snprintf(buf + n, size - n, ", and so on");
+            return;
+        }
+        n += (size_t)snprintf(buf + n, size - n, "%schunk %u of %s %u ", told > 1 ? ", " : "",
+                              chunk, rank_word, rank);
+        if (n < size)
+            n += times[i] == 0   ? (size_t)snprintf(buf + n, size - n, "not at all")
+                 : times[i] == 1 ? (size_t)snprintf(buf + n, size - n, "once")
+                                 : (size_t)snprintf(buf + n, size - n, "%u times", times[i]);
+    }
+}
+
+static void fault_output(const struct schedule_values *v, const struct schedule *schedule,
+                         uint32_t rank, uint32_t chunk, struct schedule_faults *faults)
+{
+    const uint32_t node = v->output[(size_t)rank * v->outputs + chunk];
+    const struct demand demand = demand_of(v, schedule->collective, rank, chunk);
+    const char *const word = schedule->file != NULL ? "gpu" : "rank";
+    char place[SCHEDULE_PLACE_BYTES], text[300] = "", wanted[100];
+    uint32_t *const times = node != VALUE_NONE ? count_leaves(v, node) : NULL;
+    if (times != NULL)
+        tell_difference(v, times, demand, word, text, sizeof text);
+    free(times);
+    if (demand.count == 1)
+        snprintf(wanted, sizeof wanted, "chunk %u of %s %u", demand.chunk, word, demand.first);
+    else
+        snprintf(wanted, sizeof wanted, "chunk %u of each %s, once", demand.chunk, word);
+    (void)schedule_place(schedule, rank, UINT32_MAX, UINT32_MAX, place);
+    if (node == VALUE_NONE)
+        schedule_fault(faults, place, "nothing writes to o[%u]; %s demands %s", chunk,
+                       ccl_collective_name(schedule->collective), wanted);
+    else
+        schedule_fault(faults, place, "o[%u] has %s; %s demands %s", chunk, text,
+                       ccl_collective_name(schedule->collective), wanted);
+}
+
+void schedule_values_check(const struct schedule_values *values, const struct schedule *schedule,
+                           struct schedule_faults *faults)
+{
+    const struct schedule_values *const v = values;
+    uint64_t *const print = malloc(((size_t)v->nodes + 1) * sizeof *print);
+    uint64_t *const sum = sum_prints(v);
+    faults->no_memory |= print == NULL || sum == NULL;
+    for (uint32_t i = 0; i < v->nodes && !faults->no_memory; i++)
+        print[i] = i < v->leaves ? leaf_print(v, i / v->inputs, i % v->inputs)
+                                 : print[v->node[i].a] + print[v->node[i].b];
+    for (uint32_t r = 0; r < v->ranks && !faults->no_memory; r++)
+        for (uint32_t c = 0; c < v->outputs; c++) {
+            const uint32_t node = v->output[(size_t)r * v->outputs + c];
+            const struct demand demand = demand_of(v, schedule->collective, r, c);
+            const bool right = node == VALUE_NONE  ? false
+                               : demand.count == 1 ? node == demand.first * v->inputs + demand.chunk
+                                                   : print[node] == sum[demand.chunk];
+            if (!right && faults->count < SCHEDULE_FAULTS_MAX)
+                fault_output(v, schedule, r, c, faults);
+            else if (!right)
+                faults->count++;
+        }
+    free(sum);
+    free(print);
+}

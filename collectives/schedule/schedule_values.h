@@ -1,0 +1,53 @@
+/*
+ * schedule_values.h: the value of every chunk that a schedule leaves in the outputs, as a formula
+ * over the inputs. It is found by carrying out the schedule with formulas instead of numbers, step
+ * by step, by an interpreter of its own: no kernel, no queue and no memory of the machine has a
+ * part in it.
+ *
+ * Formulas are nodes: a leaf is a chunk of a rank's input, any other node the sum of two nodes with
+ * smaller numbers. Equal formulas are one node. So are a + b and b + a, since every operation gives
+ * the same bits both ways (dtype.h).
+ *
+ * Const once made; shared by the threads that evaluate it.
+ */
+#ifndef COLLECTIVES_SCHEDULE_VALUES_H
+#define COLLECTIVES_SCHEDULE_VALUES_H
+
+#include "collectives/schedule/schedule_graph.h"
+
+#define VALUE_NONE UINT32_MAX /* nothing has been written */
+
+struct value_node {
+    uint32_t a, b; /* the sum's nodes */
+};
+
+struct schedule_values {
+    uint32_t ranks;
+    uint32_t inputs;  /* chunks of each rank's input: node r * inputs + c is its chunk c */
+    uint32_t outputs; /* chunks of each rank's output */
+    uint32_t nodes, leaves;
+    struct value_node *node; /* [nodes]; leaves have none */
+    uint32_t *output;        /* [ranks * outputs]: nodes, or VALUE_NONE */
+};
+
+/*
+ * Faults: a step reads a chunk that nothing has been written to, or adds chunks of different places
+ * in the tensor. NULL: there are faults, or memory has run out (faults->no_memory). All the graph's
+ * steps are ordered.
+ */
+struct schedule_values *schedule_values_create(const struct schedule_graph *graph,
+                                               struct schedule_faults *faults);
+void schedule_values_free(struct schedule_values *values); /* accepts NULL */
+
+/* Every output chunk holds the collective's result, each contribution once: else a fault for
+ * each chunk, with its contents. */
+void schedule_values_check(const struct schedule_values *values, const struct schedule *schedule,
+                           struct schedule_faults *faults);
+
+/* Chunks of a rank as places of its memory, of which input and output share some if they are one
+ * buffer; and how many there are. */
+uint32_t schedule_location(const struct schedule *schedule, uint32_t rank, unsigned buffer,
+                           uint32_t chunk);
+uint32_t schedule_locations(const struct schedule *schedule, uint32_t rank);
+
+#endif

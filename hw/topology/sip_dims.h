@@ -1,0 +1,75 @@
+/*
+ * sip_dims.h: operations that the topologies share whose SIPs are a product of dimensions
+ * (struct hw_sip_dims of hw_config.h): torus_3d, fully_connected and levels. Pure functions, which
+ * a topology names in its operations.
+ *
+ * Outlets are numbered dimension by dimension, from the first on, without the number 4
+ * (HW_OUTLET_NONE). In a dimension of n SIPs:
+ *
+ *   ring, line  two: forward, to the next coordinate, and backward
+ *   full        n - 1: outlet d - 1 leads to the coordinate d further, modulo n
+ *   switch      one
+ *
+ * Sides of the IO die. Rings and lines of the first, third, ... dimension go forward at E and
+ * backward at W; those of the others at S and N. The links of a full dimension are dealt out to
+ * all four sides: E and S to those with d < n / 2, W and N to their other ends, so that a link that
+ * leaves one SIP at E enters the other at W. A link with d = n / 2 is at the same side of both.
+ * The switch of dimension k is at E, S, W, N in turn.
+ *
+ * Routes put the coordinates right one after the other, the first dimension first.
+ */
+#ifndef HW_SIP_DIMS_H
+#define HW_SIP_DIMS_H
+
+#include "hw/topology/topology.h"
+
+/* The members of struct hw_topology_ops that are the same for all these topologies. */
+#define HW_SIP_DIMS_OPERATIONS                                                                     \
+    .neighbour = hw_sip_grid_neighbour, .outlets = hw_sip_dims_outlets,                            \
+    .outlet = hw_sip_dims_outlet, .cable = hw_sip_dims_cable,                                      \
+    .switch_count = hw_sip_dims_switch_count, .switch_of = hw_sip_dims_switch_of,                  \
+    .switch_next = hw_sip_dims_switch_next, .switch_links_max = hw_sip_dims_switch_links_max,      \
+    .switch_link = hw_sip_dims_switch_link, .switch_sip = hw_sip_dims_switch_sip,                  \
+    .switch_kind = hw_sip_dims_switch_kind, .exit = hw_sip_dims_exit,                              \
+    .behind = hw_sip_dims_behind, .switch_exit = hw_sip_dims_switch_exit,                          \
+    .distance = hw_sip_dims_distance, .diameter = hw_sip_dims_diameter, .cuts = hw_sip_dims_cuts
+
+/* Operations of struct hw_topology_ops. */
+uint32_t hw_sip_dims_outlets(const struct hw_config *hw);
+struct hw_sip_port hw_sip_dims_outlet(const struct hw_config *hw, uint32_t outlet);
+bool hw_sip_dims_cable(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
+                       struct hw_cable *cable);
+uint32_t hw_sip_dims_switch_count(const struct hw_config *hw);
+uint32_t hw_sip_dims_switch_of(const struct hw_config *hw, uint32_t sip, uint32_t outlet);
+uint32_t hw_sip_dims_switch_next(const struct hw_config *hw, uint32_t sip, uint32_t outlet);
+uint32_t hw_sip_dims_switch_links_max(const struct hw_config *hw);
+uint32_t hw_sip_dims_switch_link(const struct hw_config *hw, uint32_t number, uint32_t sip);
+uint32_t hw_sip_dims_switch_sip(const struct hw_config *hw, uint32_t number, uint32_t link);
+enum hw_link_kind hw_sip_dims_switch_kind(const struct hw_config *hw, uint32_t number);
+uint32_t hw_sip_dims_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_sip);
+uint32_t hw_sip_dims_behind(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
+                            uint32_t to_sip);
+uint32_t hw_sip_dims_switch_exit(const struct hw_config *hw, uint32_t number, uint32_t to_sip);
+uint32_t hw_sip_dims_distance(const struct hw_config *hw, uint32_t from, uint32_t to);
+uint32_t hw_sip_dims_diameter(const struct hw_config *hw);
+void hw_sip_dims_cuts(const struct hw_config *hw, uint32_t ranks, hw_cut_fn visit, void *arg);
+
+/* The name of an outlet: "E", "W", "S", "N", "D", "U" of rings and lines of the first three
+ * dimensions, "+4" and "-4" of the fourth, "+1 of 7" of full ones, "switch" of switches. */
+void hw_sip_dims_outlet_name(const struct hw_config *hw, uint32_t outlet,
+                             char name[HW_OUTLET_NAME_BYTES]);
+
+/* Outlets of a SIP in one dimension. */
+uint32_t hw_sip_dim_outlets(const struct hw_sip_dim *dim);
+/* The dimension of an outlet, and the outlet's number among those of the dimension. False: no
+ * dimension has that outlet. */
+bool hw_sip_dims_find_outlet(const struct hw_sip_dims *dims, uint32_t outlet, uint32_t *dim,
+                             uint32_t *index);
+
+/* One more dimension, whose stride is the number of SIPs so far. */
+void hw_sip_dims_add(struct hw_sip_dims *dims, enum hw_sip_joint joint, uint32_t size,
+                     enum hw_link_kind link);
+/* SIPs of the product; 2^32 - 1 if they are more. */
+uint32_t hw_sip_dims_product(const struct hw_sip_dims *dims);
+
+#endif

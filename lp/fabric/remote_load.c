@@ -1,0 +1,121 @@
+/*
+ * remote_load.c: a load from a memory of another PE (hw/HARDWARE.md, "Loads and stores"). The
+ * request is a transfer of 0 bytes to the memory. The response is a transfer of all bytes from
+ * there to the TCM of the loading PE. HBM slices and the SRAM are reached over the NoC, a TCM
+ * through the PE_DMA of its PE. Within one cube a request to HBM or SRAM takes the way of a load's,
+ * and its events. Runs in handlers only: the request's part on the loading PE's cube, the rest on
+ * the memory's.
+ *
+ * The value is bound when the request is at the memory, by a record of that cube (LENT). So the
+ * records of one cube alone decide what its memories hold, and what is read there.
+ */
+#include "lp/fabric/remote_load.h"
+
+#include "lp/fabric/fabric.h"
+#include "lp/fabric/pe_dma.h"
+
+void lp_load_request(struct lp_run *run, const struct cw_event *event, const struct lp_load *load)
+{
+    const struct lp_model *m = run->m;
+    struct lp_transfer request = {.src = lp_pe_index(run, load->pe),
+                                  .dst = load->peer,
+                                  .seq = load->seq,
+                                  .epoch = lp_pe(m, run->cube, load->pe)->epoch,
+                                  .kind = LP_TRANSFER_LOAD,
+                                  .dir = load->owner,
+                                  .memory = load->memory,
+                                  .exit = HW_OUTLET_NONE,
+                                  .order = load->bytes};
+    if (!lp_load_is_far(run, load->peer, (enum hw_memory)load->memory)) {
+        lp_load_lend(run, event, request);
+        return;
+    }
+    struct hw_flight flight = lp_flight(run->ctx, &request); /* no LAST: a request is never late */
+    lp_route_on(run, lp_sender_of(event), &flight, &request, m->router.of_pe[load->pe]);
+}
+
+void lp_load_request_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                             const struct lp_transfer *request, uint32_t router)
+{
+    const struct lp_model *m = run->m;
+    const uint32_t pe = request->dst % m->pes;
+    if (request->memory == HW_MEMORY_TCM) {
+        lp_cross_noc(run, flight, router, m->router.of_pe[pe]);
+        lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
+        lp_cross_tcm(run, flight, pe);
+    } else {
+        lp_cross_to_memory(run, flight, router, (enum hw_memory)request->memory, pe);
+    }
+    lp_forward(run->ctx, run->lp, LP_EVENT_LEND, sender, request, flight);
+}
+
+static void emit_lent(struct lp_run *run, const struct lp_transfer *request)
+{
+    static const uint8_t space[] = {[HW_MEMORY_TCM] = LP_SPACE_TCM,
+                                    [HW_MEMORY_HBM] = LP_SPACE_HBM,
+                                    [HW_MEMORY_SRAM] = LP_SPACE_SRAM};
+    const struct lp_op op = {.t_start_ps = cw_now(run->ctx),
+                             .t_end_ps = cw_now(run->ctx),
+                             .pe = request->dst,
+                             .kind = LP_OP_LENT,
+                             .bytes = request->order,
+                             .seq = request->dir,
+                             .peer = request->src,
+                             .a = {.space = space[request->memory], .at = request->seq}};
+    if (run->m->emit.ops)
+        cw_emit(run->ctx, LP_RECORD_OP, &op, sizeof op);
+}
+
+/* A piece leaves the memory and is at the router of the memory, or of the PE whose TCM it is.
+ * Returns when its tail has left its first link. A TCM's has no other use for this way: it is not
+ * reserved. */
+static int64_t leave_memory(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
+                            enum hw_memory memory, uint32_t *router)
+{
+    const struct lp_model *m = run->m;
+    const enum hw_link_kind kind = memory == HW_MEMORY_TCM ? HW_LINK_TCM : lp_memory_link(memory);
+    flight->sigma_ps = hw_ser_ps(&m->hw.link[kind], flight->bytes);
+    flight->tau_ps += flight->sigma_ps;
+    *router = lp_memory_router(m, memory, pe);
+    if (memory != HW_MEMORY_TCM)
+        return lp_cross_from_memory(run, flight, *router, memory, pe);
+    const int64_t left_ps = flight->tau_ps;
+    hw_flight_cross(flight, &m->hw.link[kind], NULL, lp_dma_out_ps(run, pe, flight->operation));
+    lp_cross_pe_out(run, flight, pe);
+    *router = m->router.of_pe[pe];
+    return left_ps;
+}
+
+void lp_load_lend(struct lp_run *run, const struct cw_event *event, struct lp_transfer request)
+{
+    const struct lp_model *m = run->m;
+    const uint32_t sent = request.bytes, left = request.order - sent;
+    const bool piecewise = m->hw.contention == HW_CONTENTION_CHUNK;
+    const uint32_t bytes = piecewise && left > m->dma.chunk_bytes ? m->dma.chunk_bytes : left;
+    const bool last = bytes == left;
+    cw_check(run->ctx, sent <= request.order && request.memory < HW_MEMORY_NONE);
+    if (sent == 0)
+        emit_lent(run, &request);
+    struct hw_flight flight = {.tau_ps = cw_now(run->ctx),
+                               .bytes = bytes,
+                               .epoch = request.epoch,
+                               .operation = lp_piece(event->entity, event->number, last)};
+    struct lp_transfer response = {.src = request.dst,
+                                   .dst = request.src,
+                                   .bytes = bytes,
+                                   .epoch = request.epoch,
+                                   .kind = LP_TRANSFER_LOADED,
+                                   .flags = last ? LP_TRANSFER_LAST : 0,
+                                   .dir = request.dir,
+                                   .memory = HW_MEMORY_TCM,
+                                   .exit = HW_OUTLET_NONE,
+                                   .order = request.order};
+    uint32_t router;
+    const int64_t first_left_ps =
+        leave_memory(run, &flight, request.dst % m->pes, (enum hw_memory)request.memory, &router);
+    lp_route_on(run, lp_sender_of(event), &flight, &response, router);
+    request.bytes += bytes;
+    if (!last)
+        cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_LEND, event->entity,
+                event->number, &request, sizeof request);
+}

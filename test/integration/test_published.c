@@ -1,0 +1,126 @@
+/*
+ * test_published.c: presets of published machines meet the published figures (configs/README.md).
+ * The figures are in ns; perf/results/presets.py makes the same comparison as tables.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/run_cubewarp.h"
+
+static void expect_within(double simulated, double published, double percent)
+{
+    if (fabs(simulated / published - 1) * 100 > percent)
+        fail_msg("%.2f, published %.2f: more than %.1f %% off", simulated, published, percent);
+}
+
+static double time_ns(const char *line)
+{
+    json_t *root = run_json("run --quiet --no-data %s", line);
+    const double ns = (double)json_ps(root, "time_ns") / 1000;
+    json_decref(root);
+    return ns;
+}
+
+static void kernbench_meets_its_twelve_times_and_two_more(void **state)
+{
+    (void)state;
+    static const double published[3][4] = {{1678.04, 1957.04, 4225.04, 12001.04},
+                                           {1774.04, 2389.04, 7345.04, 24337.04},
+                                           {1858.04, 2389.04, 6673.04, 21361.04}};
+    static const char *const slots[] = {"tcm", "sram", "hbm"};
+    static const unsigned elements[] = {128, 1024, 8192, 32768};
+    char line[200];
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned k = 0; k < 4; k++) {
+            snprintf(line, sizeof line,
+                     "--preset kernbench --n-elem %u --set defaults.buffer_kind=%s", elements[k],
+                     slots[i]);
+            expect_within(time_ns(line), published[i][k], 0.1);
+        }
+    expect_within(time_ns("--preset kernbench --n-elem 49152"), 17200, 1);
+    expect_within(time_ns("--preset kernbench --n-elem 49152 --algorithm intercube_allreduce"),
+                  22000, 3);
+    expect_within(time_ns("--preset kernbench-effective --n-elem 32768"), 12001.04, 3);
+}
+
+/* Any tensor is one tile, on any number of threads, and every rank has the right bits. */
+static void kernbench_adds_right(void **state)
+{
+    (void)state;
+    char hash[40] = "";
+    for (unsigned threads = 1; threads <= 3; threads++)
+        for (unsigned i = 0; i < 2; i++) {
+            json_t *root = run_json("run --quiet --preset kernbench --n-elem 5000 --verify-data "
+                                    "--threads %u --set defaults.buffer_kind=hbm %s",
+                                    threads, i > 0 ? "--sync optimistic" : "");
+            const char *const now =
+                json_string_value(json_object_get(json_object_get(root, "engine"), "trace_hash"));
+            assert_non_null(now);
+            if (*hash == '\0')
+                snprintf(hash, sizeof hash, "%s", now);
+            assert_string_equal(now, hash);
+            json_decref(root);
+        }
+    run_output_free((struct run_output[1]){
+        run_line(0, "run --quiet --preset kernbench --algorithm ring_allreduce --bytes 90KiB "
+                    "--verify-data")});
+    struct run_output refused = run_line(
+        2, "run --quiet --preset kernbench --algorithm lrab_pipelined_allreduce --bytes 1KiB");
+    assert_non_null(strstr(refused.err, "lrab_pipelined_allreduce needs 1073741824 bytes of TCM"));
+    run_output_free(&refused);
+}
+
+static void wormhole_meets_its_four_figures(void **state)
+{
+    (void)state;
+#define HOP "--preset wormhole_t3k --bench ipcq_pingpong --from 0.0.0 --to 1.0.0 --bytes "
+#define RING                                                                                       \
+    "--preset wormhole_t3k --bench ipcq_shift --dir global_E --tiles 1000 --ahead 4 --bytes "
+    expect_within(time_ns(HOP "16") / 2, 872, 5);
+    expect_within(time_ns(HOP "4096") / 2, 1558, 5);
+    expect_within(2048 * 1000 / time_ns(RING "2048"), 4.73, 5);
+    expect_within(4096 * 1000 / time_ns(RING "4096"), 9.25, 5);
+}
+
+/* The 10 us come once, and the slower links besides. */
+static void the_vendor_s_figures_cost_an_operation_10_us(void **state)
+{
+    (void)state;
+#define SCATTER "--bench ccl_reduce_scatter --algorithm mesh --bytes 1KiB --preset "
+    const double ours = time_ns(SCATTER "a3_16"), theirs = time_ns(SCATTER "a3_16_vendor");
+    const double without = time_ns(SCATTER "a3_16_vendor --set launch_static_ns=0");
+    assert_true(theirs - without == 10000);
+    assert_true(without > ours);
+}
+
+static void sends_ahead_need_slots(void **state)
+{
+    (void)state;
+    struct run_output refused =
+        run_line(2, "run --quiet --preset tiny --bench ipcq_shift --dir E --tiles 9 --ahead 8");
+    assert_non_null(strstr(refused.err, "--ahead 8: all PEs would wait for a slot; a ring has 8 "
+                                        "(defaults.n_slots), so at most 7"));
+    run_output_free(&refused);
+    const double one = time_ns("--bench ipcq_shift --dir global_E --tiles 9");
+    const double ahead = time_ns("--bench ipcq_shift --dir global_E --tiles 9 --ahead 3");
+    assert_true(ahead < one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernbench_meets_its_twelve_times_and_two_more),
+        cmocka_unit_test(kernbench_adds_right),
+        cmocka_unit_test(wormhole_meets_its_four_figures),
+        cmocka_unit_test(the_vendor_s_figures_cost_an_operation_10_us),
+        cmocka_unit_test(sends_ahead_need_slots),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
