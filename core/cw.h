@@ -550,6 +550,18 @@ CW_API const struct cw_event *cw_failed_event(const struct cw_sim *sim);
 CW_API int64_t cw_sim_now(const struct cw_sim *sim);
 /* The state of an LP, valid until the next drain. NULL: there is no such LP. */
 CW_API const void *cw_state(const struct cw_sim *sim, uint32_t lp);
+/* Wall time of a simulation on the threads of its workers; of one thread that takes all workers in
+ * turn, too. */
+struct cw_times {
+    double run_s;        /* inside cw_drain() */
+    double host_s;       /* inside cw_each_worker() */
+    double work_s;       /* of that, in the host's function: the sum over all workers */
+    double longest_s;    /* the same, of each call's longest worker: with a core for each worker, no
+                            call ends earlier */
+    uint64_t host_calls; /* of cw_each_worker() */
+};
+/* Between drains; a handful of loads. */
+CW_API struct cw_times cw_sim_times(const struct cw_sim *sim);
 /* Fills *stats. Between drains. */
 CW_API void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
 /* The number of workers; 1 for CW_SEQUENTIAL. */

@@ -144,14 +144,14 @@ static int create_interval_logs(struct cw_sim *sim, struct cw_error *error)
 static void init_states_of(void *arg, uint32_t worker)
 {
     struct cw_sim *const sim = arg;
-    lp_states_init(&sim->lp_states, &sim->model, sim->config.lp_worker, worker);
+    lp_states_init(&sim->lp_states, &sim->model,
+                   sim->worker_count > 1 ? sim->config.lp_worker : NULL, worker);
 }
 
 /* Each worker's own states by its own thread, unless that costs more than it gains. */
 static void init_states(struct cw_sim *sim)
 {
-    if (sim->worker_count > 1 && sim->thread_count > 1 &&
-        sim->lp_states.arena_bytes >= SHARED_INIT_BYTES_MIN)
+    if (sim->lp_states.arena_bytes >= SHARED_INIT_BYTES_MIN)
         cw_each_worker(sim, init_states_of, sim);
     else
         lp_states_init(&sim->lp_states, &sim->model, NULL, 0);
@@ -320,7 +320,7 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
     const int result = sim->config.sync == CW_SEQUENTIAL ? sequential_drain(sim, &sim->failure)
                                                          : parallel_drain(sim, &sim->failure);
     close_interval_logs(sim);
-    sim->run_s += clock_s() - sim->drain_start_s;
+    sim->times.run_s += clock_s() - sim->drain_start_s;
     sim->run_ticks += clock_ticks() - start_ticks;
     sim->now_ps = cw_sim_now(sim);
     if (result != CW_OK)
@@ -330,6 +330,20 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
     return result;
 }
 
+/* The workers have noted their own times of the call. */
+static void note_host_call(struct cw_sim *sim, double wall_s)
+{
+    double longest_s = 0;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        const double own_s = sim->workers[i].host_s;
+        sim->times.work_s += own_s;
+        longest_s = own_s > longest_s ? own_s : longest_s;
+    }
+    sim->times.longest_s += longest_s;
+    sim->times.host_s += wall_s;
+    sim->times.host_calls++;
+}
+
 void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
 {
     const double start_s = clock_s();
@@ -337,8 +351,10 @@ void cw_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
         worker_call_host(&sim->workers[0], fn, arg);
     else
         parallel_each_worker(sim, fn, arg);
-    sim->host_s += clock_s() - start_s;
+    note_host_call(sim, clock_s() - start_s);
 }
+
+struct cw_times cw_sim_times(const struct cw_sim *sim) { return sim->times; }
 
 uint32_t cw_lp_worker(const struct cw_sim *sim, uint32_t lp)
 {

@@ -57,8 +57,8 @@ struct cw_sim {
     uint64_t origin_ticks;       /* when the simulation was created */
     double drain_start_s;        /* of this drain, or of the last one */
     int64_t now_ps;              /* of the last drain's end */
-    double run_s, host_s;        /* wall time in drains; in cw_each_worker() */
-    uint64_t run_ticks;          /* in drains, as run_s */
+    struct cw_times times;
+    uint64_t run_ticks; /* in drains, as run_s */
     /* written by any worker, seldom */
     _Alignas(128) struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
     struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug, or

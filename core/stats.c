@@ -46,7 +46,7 @@ static struct cw_progress new_progress(struct cw_sim *sim, int64_t gvt_ps)
         sim->told.gvt_ps = gvt_ps;
     return (struct cw_progress){
         .round = ++sim->told.calls,
-        .run_s = sim->run_s,
+        .run_s = sim->times.run_s,
         .gvt_ps = sim->told.gvt_ps,
         .safe_ps = CW_TIME_MAX,
         .memory_bytes = sync_load_acquire(&sim->memory.taken), /* a figure to show */
@@ -184,7 +184,7 @@ static void fill_timewarp(struct cw_stats *stats, const struct timewarp *tw)
     stats->moves = tw->move.moves;
     stats->parts_moved = tw->move.parts;
     if (sim->run_ticks > 0)
-        stats->move_s = (double)tw->move.ticks * sim->run_s / (double)sim->run_ticks;
+        stats->move_s = (double)tw->move.ticks * sim->times.run_s / (double)sim->run_ticks;
     stats->undo_bytes = tw->undo_log.bytes;
     stats->gvt_rounds = tw->gvt.rounds;
     stats->window_first = tw->throttle.window_first;
@@ -193,7 +193,7 @@ static void fill_timewarp(struct cw_stats *stats, const struct timewarp *tw)
         rounds > 0 ? (double)tw->throttle.window_sum / rounds : (double)tw->throttle.window;
     if (rounds > 0 && sim->run_ticks > 0)
         stats->gvt_round_mean_s =
-            (double)tw->gvt.ticks / rounds * sim->run_s / (double)sim->run_ticks;
+            (double)tw->gvt.ticks / rounds * sim->times.run_s / (double)sim->run_ticks;
 }
 
 uint32_t cw_sim_worker_count(const struct cw_sim *sim) { return sim->worker_count; }
@@ -250,8 +250,8 @@ void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)
     double timed = 0; /* workers of which a turn was sampled */
     *stats = (struct cw_stats){.trace_hash = trace_hash_of_run(sim),
                                .threads_pinned = pin_count(sim->pin),
-                               .run_s = sim->run_s,
-                               .host_s = sim->host_s};
+                               .run_s = sim->times.run_s,
+                               .host_s = sim->times.host_s};
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct cw_stats one;
         cw_sim_worker_stats(sim, i, &one);
@@ -296,7 +296,7 @@ static struct cw_interval interval_of(const struct interval_record *record, uint
 
 void cw_sim_intervals(const struct cw_sim *sim, cw_interval_fn fn, void *arg)
 {
-    const double tick_s = sim->run_ticks > 0 ? sim->run_s / (double)sim->run_ticks : 0;
+    const double tick_s = sim->run_ticks > 0 ? sim->times.run_s / (double)sim->run_ticks : 0;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         const struct interval_log *const log = sim->workers[i].clock.log;
         for (size_t k = 0; log != NULL && k < log->count; k++) {

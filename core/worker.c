@@ -112,7 +112,9 @@ void worker_call_host(struct worker *worker, cw_worker_fn fn, void *arg)
 {
     struct interval_log *const log = worker->clock.log;
     const uint64_t begin = log == NULL ? 0 : clock_ticks();
+    const double begin_s = clock_s();
     fn(arg, worker->index);
+    worker->host_s = clock_s() - begin_s;
     if (log != NULL)
         interval_log_host(log, begin, clock_ticks());
 }

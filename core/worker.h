@@ -41,6 +41,7 @@ struct worker {
     struct timewarp *timewarp; /* NULL: CW_SEQUENTIAL */
     jmp_buf failed;            /* cw_fail() jumps here, out of the handler */
     struct cw_error failure;   /* filled before that jump */
+    double host_s;             /* wall time of this worker's part of the last cw_each_worker() */
 };
 
 static inline struct worker *worker_of(struct cw_ctx *ctx) { return (struct worker *)(void *)ctx; }

@@ -111,11 +111,36 @@ struct lp_op {
     struct lp_operand a; /* recv: the slot that the tile comes from (filled in by system.c) */
     union {
         struct lp_operand b; /* lp_op_reads_b() */
-        uint32_t dim[2];     /* send, recv: the first dimensions; the last has the other elements */
+        uint32_t dim[2];     /* send, recv: the first dimensions (lp_shape_of()) */
     };
     struct lp_operand dst; /* send, put: at the peer */
 };
-enum { LP_DIMS_MAX = 3 };
+enum { LP_DIMS_MAX = 4, LP_DIM_BITS = 21 };
+/*
+ * The shape of a tile in the two words `dim`: the first dimensions, since the last has the other
+ * elements. Of four dimensions, the first three have 21 bits each. Unused words are 0.
+ */
+static inline void lp_shape_pack(uint32_t dims, const uint32_t size[LP_DIMS_MAX], uint32_t dim[2])
+{
+    const uint64_t packed =
+        size[0] | (uint64_t)size[1] << LP_DIM_BITS | (uint64_t)size[2] << 2 * LP_DIM_BITS;
+    dim[0] = dims == LP_DIMS_MAX ? (uint32_t)packed : size[0];
+    dim[1] = dims == LP_DIMS_MAX ? (uint32_t)(packed >> 32) : dims > 1 ? size[1] : 0;
+}
+/* The sizes of a tile's dimensions; those that there are not are 0. */
+static inline void lp_shape_of(uint32_t dims, const uint32_t dim[2], uint64_t elements,
+                               uint32_t size[LP_DIMS_MAX])
+{
+    const uint64_t packed = dim[0] | (uint64_t)dim[1] << 32, mask = (1u << LP_DIM_BITS) - 1;
+    uint64_t first = 1;
+    for (uint32_t i = 0; i < LP_DIMS_MAX; i++) {
+        size[i] = i >= dims             ? 0
+                  : i + 1 == dims       ? (uint32_t)(first > 0 ? elements / first : 0)
+                  : dims == LP_DIMS_MAX ? (uint32_t)(packed >> i * LP_DIM_BITS & mask)
+                                        : dim[i];
+        first *= size[i];
+    }
+}
 static inline bool lp_op_is_tile(const struct lp_op *op)
 {
     return op->kind == LP_OP_SEND || op->kind == LP_OP_RECV;

@@ -24,12 +24,13 @@ enum {
     BATCH_MIN = 16,
     BATCH_START = 256,
     BATCH_MAX = 1024,
-    BATCH_SPECULATIVE = 512,
+    BATCH_SPECULATIVE = 16, /* then the engine looks at the promise that stops the worker */
     LOOKS_BEFORE_ROUND = 64,
     LIVE_BEFORE_ROUND = 1024,
     EVENTS_BEFORE_ROUND = 16384,
     PATIENCE_MAX = 256,
     TURNS_PER_SAFE = 1,
+    TURNS_PER_SAFE_WARY = 8,
     WINDOW_START = 512,
     WINDOW_MAX = 4096,
     USAGE_MIN = 256,
@@ -64,6 +65,7 @@ struct model_worker {
     uint64_t handled, handled_then, safe, safe_before, used, used_undone;
     uint64_t round;
     enum model_stage stage;
+    bool wary; /* much speculation was undone */
     bool over;
 };
 
@@ -290,7 +292,8 @@ static void model_adjust(struct model_worker *worker)
 {
     const uint64_t gained = worker->safe - worker->safe_before;
     worker->safe_before = worker->safe;
-    if (gained > 0 && gained * TURNS_PER_SAFE >= worker->waited)
+    if (gained > 0 &&
+        gained * (worker->wary ? TURNS_PER_SAFE_WARY : TURNS_PER_SAFE) >= worker->waited)
         worker->patience_full *= 2;
     else if (worker->waited > 0 && (gained > 0 || worker->patience == 0))
         worker->patience_full /= 2;
@@ -301,6 +304,7 @@ static void model_adjust(struct model_worker *worker)
     worker->patience = worker->patience_full;
     if (worker->used < USAGE_MIN)
         return;
+    worker->wary = worker->used_undone * 12 > worker->used;
     if (worker->used_undone * 4 > worker->used && worker->window > 1)
         worker->window /= 2;
     else if (worker->used_undone * 20 < worker->used && worker->window < WINDOW_MAX)

@@ -171,6 +171,22 @@ static double number_of(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
+static void read_phases(const json_t *list, struct perf_sample *sample)
+{
+    const size_t count = json_array_size(list);
+    sample->phase_count = count < PERF_PHASES_MAX ? count : PERF_PHASES_MAX;
+    for (size_t i = 0; i < sample->phase_count; i++) {
+        const json_t *const from = json_array_get(list, i);
+        const char *const name = json_string_value(json_object_get(from, "phase"));
+        struct perf_phase *const phase = &sample->phases[i];
+        *phase = (struct perf_phase){.wall_s = number_of(from, "wall_s"),
+                                     .engine_s = number_of(from, "engine_s"),
+                                     .workers_s = number_of(from, "workers_s")};
+        snprintf(phase->name, sizeof phase->name, "%s", name != NULL ? name : "");
+        sample->host_s += phase->workers_s;
+    }
+}
+
 /* The object `engine` of cubewarp.run/1 or cubewarp.phold/1. */
 static bool read_json(const char *text, struct perf_sample *sample)
 {
@@ -180,7 +196,7 @@ static bool read_json(const char *text, struct perf_sample *sample)
     sample->events_per_s = number_of(engine, "committed_events_per_s");
     sample->setup_s = number_of(engine, "setup_s");
     sample->efficiency = number_of(engine, "efficiency");
-    sample->host_s = number_of(engine, "host_s");
+    read_phases(json_object_get(engine, "process"), sample);
     sample->rss_bytes = (uint64_t)json_integer_value(json_object_get(engine, "peak_rss_bytes"));
     json_decref(root);
     return sample->events_per_s > 0;

@@ -12,7 +12,13 @@
 #include "perf/calibration.h"
 #include "perf/statistics.h"
 
-enum { PERF_NAME_BYTES = 64, PERF_COMMAND_BYTES = 512, PERF_TEXT_BYTES = 96 };
+enum { PERF_NAME_BYTES = 64, PERF_COMMAND_BYTES = 512, PERF_TEXT_BYTES = 96, PERF_PHASES_MAX = 16 };
+
+/* A stretch of a process's wall time, by the JSON of its result. */
+struct perf_phase {
+    char name[32];
+    double wall_s, engine_s, workers_s; /* of it: in drains, in the host's work on the workers */
+};
 
 /* One case in one round. */
 struct perf_sample {
@@ -20,8 +26,11 @@ struct perf_sample {
     uint32_t repeats; /* how often it was thrown away and measured again before this */
     bool disturbed;   /* and the last attempt was so, too */
     double events_per_s, run_s, setup_s, cpu_s, efficiency;
-    double wall_s, host_s; /* of the process; of its host's work on the workers' threads. Neither is
-                              kept in files */
+    /* Not kept in files: of the process, of its host's work on the workers' threads, and both phase
+     * by phase, but for start and exit. */
+    double wall_s, host_s;
+    struct perf_phase phases[PERF_PHASES_MAX];
+    size_t phase_count;
     uint64_t events, rss_bytes;
     struct perf_calibration before, after;
 };

@@ -123,6 +123,11 @@ static void fill_check(struct project_outcome *outcome, const struct perf_case_r
     check->one_s = spread_of(one, run_s_of).least;
     check->one_predicted_s = outcome->basis.measured.sequential_s;
     check->fastest_gain = check->one_s / spread_of(two, run_s_of).least;
+    size_t fastest = 0;
+    for (size_t i = 1; i < one->sample_count; i++)
+        if (one->samples[i].wall_s < one->samples[fastest].wall_s)
+            fastest = i;
+    check->process = one->samples[fastest];
     check->process_gain =
         check->is_disturbed ? wall_one.least / wall_two.least : wall_one.median / wall_two.median;
     outcome->basis.parts = (struct process_parts){.engine_s = check->one_s,
@@ -175,8 +180,13 @@ static int predict_all(const struct perf_options *options, struct project_outcom
     struct prediction *const two[] = {&outcome->check.two, &outcome->near, &outcome->far};
     const double lines_s[] = {outcome->check.line_s, NEAR_LINE_S, FAR_LINE_S};
     static const char *const names[] = {"this", "near", "far"};
-    int result = CW_OK;
+    struct subject *const subject = outcome->basis.subject;
+    struct host_work host;
+    int result = subject_host_measure(subject, 1, &outcome->basis.host, error);
+    if (result == CW_OK)
+        result = subject_host_measure(subject, 2, &host, error);
     for (size_t i = 0; i < sizeof two / sizeof *two && result == CW_OK; i++) {
+        two[i]->host = host;
         two[i]->layout = perf_socket_layout_flat(names[i], 2, lines_s[i]);
         two[i]->workers = 2;
         result = predict(&outcome->basis, two[i], error);
@@ -185,7 +195,9 @@ static int predict_all(const struct perf_options *options, struct project_outcom
         struct prediction *const one = &outcome->predictions[i];
         one->layout = options->layouts[i];
         one->workers = one->layout.sockets * one->layout.cores;
-        result = predict(&outcome->basis, one, error);
+        result = subject_host_measure(subject, one->workers, &one->host, error);
+        if (result == CW_OK)
+            result = predict(&outcome->basis, one, error);
     }
     return result;
 }

@@ -27,6 +27,7 @@ struct outcome {
     struct cw_stats *workers; /* [threads]; NULL: unknown */
     double setup_s;
     uint64_t peak_rss_bytes;
+    struct process_phases phases;
 };
 
 static double phold_ratio(double a, double b) { return b > 0 ? a / b : 0; }
@@ -70,6 +71,7 @@ static struct result_engine engine_of(const struct phold_command *command,
         .worker_count = outcome->workers == NULL ? 0 : command->options.engine.worker_count,
         .peak_rss_bytes = outcome->peak_rss_bytes,
         .setup_s = outcome->setup_s,
+        .phases = &outcome->phases,
         .run_s = stats->run_s,
         .events_per_s = phold_ratio((double)stats->events_committed, stats->run_s),
     };
@@ -150,6 +152,7 @@ static int run_session(const struct phold_command *command, struct session *sess
     options.engine.each_round = command->engine_log != NULL ? log_phold_round : NULL;
     options.engine.progress_arg = session;
     options.workers = outcome->workers;
+    options.phases = &outcome->phases;
     if (command->engine_trace != NULL) {
         options.engine.interval_bytes = engine_trace_bytes(options.engine.worker_count);
         options.at_end = write_phold_trace;
@@ -200,6 +203,7 @@ static int run_phold(const struct phold_command *command, struct cw_error *error
     struct outcome outcome = {
         .workers = calloc(command->options.engine.worker_count, sizeof *outcome.workers)};
     int result = CW_OK;
+    process_phases_begin(&outcome.phases, 0);
     if (command->json != NULL && strcmp(command->json, "-") != 0)
         result = atomic_file_open(&session.json, command->json, error);
     if (result == CW_OK && command->engine_log != NULL)

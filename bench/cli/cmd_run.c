@@ -17,6 +17,7 @@
 #include "bench/output/report_csv.h"
 #include "collectives/config/config_load.h"
 #include "collectives/plugin.h"
+#include "core/host/clock.h"
 
 struct outputs {
     struct atomic_file json, csv;
@@ -96,9 +97,11 @@ int run_main(int argc, char **argv)
     struct config *config;
     struct outputs outputs;
     struct cw_error error = {.exit_code = CW_OK};
+    const double begun_s = clock_s();
     int code = cli_begin(&options, COMMAND_RUN, argc, argv, &config);
     if (config == NULL)
         return code;
+    options.begun_s = begun_s;
     code = open_outputs(&options, &outputs, &error);
     if (code == CW_OK)
         code = run_and_report(&options, config, &outputs, &error);

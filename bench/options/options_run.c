@@ -138,6 +138,10 @@ static int expand_nccl_sizes(struct run_options *run, struct cw_error *error)
     return wrong == NULL ? CW_OK : cw_error_set(error, CW_USAGE, "-b %s: %s", range, wrong);
 }
 
+/* Larger ones have sizes in bytes that overflow. A shard has fewer, and bench_check_sizes() makes a
+ * row of each size that is too large. */
+#define ELEMENTS_MAX ((uint64_t)1 << 60)
+
 static int count_elements(struct run_options *run, const char *option, uint64_t item_bytes,
                           struct cw_error *error)
 {
@@ -149,7 +153,7 @@ static int count_elements(struct run_options *run, const char *option, uint64_t 
                                 " bytes are no whole number of %s elements of %" PRIu64 " bytes",
                                 option, *size, dtype_name(run->dtype), item_bytes);
         *size /= item_bytes;
-        if (*size == 0 || (*size > (uint64_t)1 << 31 && !run->sizes_per_rank))
+        if (*size == 0 || *size > ELEMENTS_MAX)
             return cw_error_set(error, CW_USAGE,
                                 "%s: a shard has from 1 to 2147483648 elements; found %" PRIu64,
                                 option, *size);

@@ -221,6 +221,8 @@ const struct option_row option_rows[] = {
      RUN(path_from)},
     {"svg", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE", "draw the machine; - for standard output",
      RUN(svg)},
+    {"xml", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE",
+     "write the algorithm's schedule as MSCCL XML; - for standard output", RUN(xml)},
     {"keys", 0, OPTION_SET, COMMAND_CONFIG, NULL, "list every key, and what is legal, instead",
      RUN(keys)},
     {"quiet", 0, OPTION_SET, CONFIGURED, NULL, "show no progress line", RUN(quiet)},

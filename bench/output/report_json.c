@@ -257,6 +257,25 @@ static json_t *workers_json(const struct result_engine *engine)
     return list;
 }
 
+/* The phases of the process, in order. */
+static json_t *process_json(const struct process_phases *phases)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; list != NULL && i < phases->count; i++) {
+        const struct process_phase *const phase = &phases->list[i];
+        json_t *const one = json_pack(
+            "{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "phase", phase->name, "wall_s",
+            phase->wall_s, "engine_s", phase->times.run_s, "workers_s", phase->times.host_s,
+            "work_s", phase->times.work_s, "longest_s", phase->times.longest_s, "serial_s",
+            process_phase_serial_s(phase), "calls", (json_int_t)phase->times.host_calls);
+        if (json_array_append_new(list, one) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
 json_t *report_engine_json(const struct result_engine *engine)
 {
     const struct cw_stats *const stats = &engine->stats;
@@ -287,6 +306,8 @@ json_t *report_engine_json(const struct result_engine *engine)
     put_member(&object, "setup_s", json_real(engine->setup_s));
     put_member(&object, "run_s", json_real(engine->run_s));
     put_member(&object, "host_s", json_real(stats->host_s));
+    if (engine->phases != NULL)
+        put_member(&object, "process", process_json(engine->phases));
     put_member(&object, "committed_events_per_s", json_real(engine->events_per_s));
     put_member(&object, "ipcq_messages", json_u64(engine->ipcq_messages));
     put_member(&object, "trace_hash", hash_or_null(true, stats->trace_hash));

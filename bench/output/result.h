@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/output/process_phases.h"
 #include "collectives/verify/verifier.h"
 #include "core/cw.h"
 #include "lp/host/credit_wait.h"
@@ -83,6 +84,7 @@ struct result_engine {
     double run_s;           /* wall time in the engine after that, the data pass included */
     double events_per_s;    /* committed, over all the time in the engine, installation included */
     uint64_t ipcq_messages; /* tiles sent; phold: 0 */
+    const struct process_phases *phases; /* of the process; NULL: not noted */
 };
 
 /* A kernel that had not ended when the run failed. */
@@ -103,6 +105,7 @@ struct result {
     char grid[64];     /* of SIPs, where no w and h were given and it is no square; else "" */
     uint64_t sips, cubes, pes, queue_pairs, lps;
     struct result_engine engine;
+    struct process_phases phases; /* up to the freeing of the machine */
     struct result_row *rows;
     size_t row_count;
     int64_t sim_time_ps, init_time_ps;

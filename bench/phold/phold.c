@@ -248,24 +248,66 @@ static int phold_check(const struct phold_options *options, struct cw_error *err
     return phold_check_memory(options, error);
 }
 
+/* The first events under way. */
+struct first_events {
+    struct cw_sim *sim;
+    const struct phold_options *options;
+    struct cw_error *errors; /* [worker] exit_code CW_OK: none */
+};
+
+static int inject_lp(const struct first_events *first, uint32_t lp, struct cw_error *error)
+{
+    const struct phold_options *const options = first->options;
+    struct cw_rng rng = cw_rng_seeded(options->seed, (uint64_t)options->lps + lp);
+    for (uint32_t i = 0; i < options->population; i++) {
+        int64_t time_ps = 0;
+        if (options->traffic == PHOLD_RANDOM &&
+            __builtin_add_overflow(options->lookahead_ps, cw_rng_exp_ps(&rng, options->mean_ps),
+                                   &time_ps))
+            return cw_error_set(error, CW_USAGE,
+                                "--lookahead and --mean together overflow the time");
+        const int result = cw_inject(first->sim, lp, time_ps, 0, lp, i, NULL, 0, error);
+        if (result != CW_OK)
+            return result;
+    }
+    return CW_OK;
+}
+
+/* The first events of a worker's LPs, which are consecutive. */
+static void inject_own(void *arg, uint32_t worker)
+{
+    const struct first_events *const first = arg;
+    const uint64_t lps = first->options->lps, workers = cw_sim_worker_count(first->sim);
+    const uint64_t end = (lps * (worker + 1) + workers - 1) / workers;
+    struct cw_error *const error = &first->errors[worker];
+    for (uint64_t lp = (lps * worker + workers - 1) / workers; lp < end; lp++)
+        if (inject_lp(first, (uint32_t)lp, error) != CW_OK)
+            return;
+}
+
+/* Each worker makes the first events of its own LPs: their memory is the worker's, and lies near
+ * it. */
 static int inject_all(struct cw_sim *sim, const struct phold_options *options,
                       struct cw_error *error)
 {
-    for (uint32_t lp = 0; lp < options->lps; lp++) {
-        struct cw_rng rng = cw_rng_seeded(options->seed, (uint64_t)options->lps + lp);
-        for (uint32_t i = 0; i < options->population; i++) {
-            int64_t time_ps = 0;
-            if (options->traffic == PHOLD_RANDOM &&
-                __builtin_add_overflow(options->lookahead_ps, cw_rng_exp_ps(&rng, options->mean_ps),
-                                       &time_ps))
-                return cw_error_set(error, CW_USAGE,
-                                    "--lookahead and --mean together overflow the time");
-            const int result = cw_inject(sim, lp, time_ps, 0, lp, i, NULL, 0, error);
-            if (result != CW_OK)
-                return result;
-        }
+    enum { SHARED_EVENTS_MIN = 16384 /* fewer are not worth waking a thread for */ };
+    const uint32_t workers = cw_sim_worker_count(sim);
+    struct first_events first = {sim, options, calloc(workers, sizeof *first.errors)};
+    if (first.errors == NULL)
+        return cw_error_set(error, CW_NO_RESOURCE, "out of memory: %u workers", (unsigned)workers);
+    if ((uint64_t)options->lps * options->population >= SHARED_EVENTS_MIN)
+        cw_each_worker(sim, inject_own, &first);
+    else
+        for (uint32_t i = 0; i < workers; i++)
+            inject_own(&first, i);
+    int result = CW_OK;
+    for (uint32_t i = 0; i < workers && result == CW_OK; i++) {
+        result = first.errors[i].exit_code;
+        if (result != CW_OK)
+            *error = first.errors[i];
     }
-    return CW_OK;
+    free(first.errors);
+    return result;
 }
 
 uint32_t phold_worker_of(const struct phold_options *options, uint32_t lp, uint32_t threads)
@@ -286,6 +328,14 @@ static int64_t *least_delays(const struct phold_options *options, uint32_t threa
     for (size_t i = 0; least_ps != NULL && i < pairs; i++)
         least_ps[i] = phold_least_delay_ps(options);
     return least_ps;
+}
+
+/* Ends a phase of the process, if phases are wanted. */
+static void end_phase(const struct phold_options *options, const char *name,
+                      const struct cw_sim *sim)
+{
+    if (options->phases != NULL)
+        process_phase_end(options->phases, name, sim);
 }
 
 int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t threads,
@@ -317,18 +367,24 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
     config.least_delay_ps = least_ps;
     config.stress_seed = options->seed;
     const double start_s = clock_s();
+    end_phase(options, "preparation", NULL);
     struct cw_sim *const sim = cw_sim_create(&config, &model, error);
     free(least_ps);
+    end_phase(options, "states", sim);
     int result = sim == NULL ? error->exit_code : inject_all(sim, options, error);
     *setup_s = clock_s() - start_s;
+    end_phase(options, "first events", sim);
     if (result == CW_OK)
         result = cw_drain(sim, error);
+    end_phase(options, "events", sim);
     if (sim != NULL)
         cw_sim_stats(sim, stats);
     for (uint32_t i = 0; sim != NULL && options->workers != NULL && i < threads; i++)
         cw_sim_worker_stats(sim, i, &options->workers[i]);
     if (sim != NULL && options->at_end != NULL)
         options->at_end(options->at_end_arg, sim);
+    end_phase(options, "figures", sim);
     cw_sim_free(sim);
+    end_phase(options, "freeing", NULL);
     return result;
 }

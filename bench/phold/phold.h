@@ -5,6 +5,7 @@
 #ifndef BENCH_PHOLD_H
 #define BENCH_PHOLD_H
 
+#include "bench/output/process_phases.h"
 #include "core/cw.h"
 
 enum phold_traffic {
@@ -32,6 +33,7 @@ struct phold_options {
     uint64_t seed;
     struct cw_config engine;  /* end_ps, limits, functions; the rest phold_run() sets itself */
     struct cw_stats *workers; /* [threads], to be filled with each worker's; NULL: not wanted */
+    struct process_phases *phases; /* to be filled from its beginning on; NULL: not wanted */
     /* Called after the drain, also if it has failed, with at_end_arg; NULL: not wanted. */
     void (*at_end)(void *arg, const struct cw_sim *sim);
     void *at_end_arg;

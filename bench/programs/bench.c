@@ -54,7 +54,8 @@ const char *bench_of_config(const struct config *config, const char *otherwise)
 {
     struct cw_error ignored;
     const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
-    if (algorithm == NULL || config_is_from_option(config, "defaults.algorithm"))
+    if (algorithm == NULL ||
+        (config_is_from_option(config, "defaults.algorithm") && !ccl_is_xml(config->ccl.module)))
         return otherwise;
     for (size_t i = 0; i < sizeof registry / sizeof *registry; i++)
         if (registry[i]->collective && !registry[i]->no_algorithm &&
@@ -109,7 +110,8 @@ static void fill_result(struct bench_session *session)
         .partition = dist_partition(session->dist),
         .threads = session->options->engine.worker_count,
         .peak_rss_bytes = peak_rss_bytes(),
-        .setup_s = dist_setup_s(session->dist)};
+        .setup_s = dist_setup_s(session->dist),
+        .phases = &result->phases};
     const struct lp_cut *const cut = lp_system_cut(system);
     result->engine.has_cut = cut != NULL;
     if (cut != NULL)
@@ -162,6 +164,14 @@ static void bench_log_round(void *argument, const struct cw_progress *progress)
 {
     struct bench_session *session = argument;
     engine_log_row(&session->engine_log, progress);
+}
+
+static void bench_phase_end(void *argument, const char *name)
+{
+    struct bench_session *const session = argument;
+    const struct cw_sim *const sim =
+        session->dist == NULL ? NULL : lp_system_sim(dist_system(session->dist));
+    process_phase_end(&session->result->phases, name, sim);
 }
 
 /* Writes the engine's trace, if one is asked for. A run that has failed keeps its own failure. */
@@ -224,7 +234,9 @@ static void fill_failure(struct bench_session *session, const struct cw_error *e
 static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
                           struct run_logs *logs, struct cw_error *error)
 {
+    bench_phase_end(session, "preparation");
     session->dist = dist_create(dist, error);
+    bench_phase_end(session, "machine");
     char algorithm[CCL_NAME_BYTES];
     bench_algorithm_name(session, algorithm, sizeof algorithm);
     int code =
@@ -232,6 +244,7 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
     const bool begun = code == CW_OK;
     if (begun)
         code = run_program(session, error);
+    bench_phase_end(session, "ends of ranks");
     const bool failed = begun && code != CW_OK && code != CW_USAGE; /* a refusal leaves nothing */
     if (failed)
         run_logs_fail(logs, session->dist);
@@ -244,7 +257,10 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
         fill_result(session);
     else if (failed)
         fill_failure(session, error);
+    bench_phase_end(session, "figures");
     dist_free(session->dist);
+    session->dist = NULL;
+    bench_phase_end(session, "freeing of the machine");
     return code;
 }
 
@@ -277,6 +293,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
                                     .result = result,
                                     .program = bench_find(options->bench)};
     *result = (struct result){0};
+    process_phases_begin(&result->phases, options->begun_s);
     if (session.program == NULL) {
         return cw_error_set(error, CW_USAGE, "--bench %s: no such bench", options->bench);
     }
@@ -287,7 +304,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
         .no_data = options->no_data || (!session.program->collective && options->op_log == NULL),
         .op_log = options->op_log != NULL,
         .kernels_only = !session.program->collective,
-        .warn = bench_warn};
+        .warn = bench_warn,
+        .phase = bench_phase_end};
     dist.engine.check_changes = environment_get(ENVIRONMENT_CHECK_CHANGES) != NULL;
     dist.engine.each_round = options->engine_log != NULL ? bench_log_round : NULL;
     dist.engine.progress_arg = &session;

@@ -197,8 +197,7 @@ static void survey_links(struct lp_system *system, struct result_row *row)
     struct link_survey survey = {system, workers, NULL};
     row->link_count = 0;
     row->kind_count = 0;
-    if (workers > 1)
-        survey.rows = calloc(workers, sizeof *survey.rows);
+    survey.rows = calloc(workers, sizeof *survey.rows);
     if (survey.rows == NULL) {
         lp_system_visit_links(system, (struct lp_machine_part){0, 1}, keep_link, row);
         return;

@@ -48,6 +48,8 @@ struct run_options {
     const char *data, *data_out; /* of ccl_gradient: files of values; NULL: none */
     bool verify_data, no_data;
 
+    double begun_s; /* the command (clock_s()); 0: with the run */
+
     struct cw_config engine; /* mode, workers, window, limits; no option sets its functions */
     const char *partition;   /* a partitioner's name; NULL: the default */
 
@@ -67,7 +69,7 @@ struct run_options {
     bool quiet; /* no progress line */
 
     const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
-    const char *svg;                 /* of `topo --svg FILE` */
+    const char *svg, *xml;           /* of `topo --svg FILE`, `topo --xml FILE` */
     bool keys;                       /* of `config --keys` */
 };
 

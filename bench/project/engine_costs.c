@@ -13,6 +13,7 @@
 enum { TRIALS = 7, SUBJECT_TRIALS_MIN = 2, SUBJECT_TRIALS_MAX = 15, MANY_WORKERS = 32 };
 /* Short commands are tried more often, for so long together. */
 #define SUBJECT_TRIALS_S 3.0
+#define HOST_TRIALS_S    0.5
 
 /* Stated, not measured: of a message 64 bytes move, most of them fetched ahead, so that the two
  * workers together wait for this part of a line; fitted to PHOLD in the machine's two states. */
@@ -137,6 +138,35 @@ int subject_costs_measure(struct subject *subject, const struct perf_engine_cost
     }
     measured->adaptive_factor = fmax(1, perf_median(adaptive, trial)); /* less is chance */
     measured->workers_factor = fmax(1, perf_median(workers, trial));
+    return CW_OK;
+}
+
+int subject_host_measure(struct subject *subject, uint32_t workers, struct host_work *host,
+                         struct cw_error *error)
+{
+    enum { HOST_TRIALS_MIN = 2, HOST_TRIALS_MAX = 9 };
+    struct process_phases phases;
+    const struct subject_way way = {.sync = workers > 1 ? CW_ADAPTIVE : CW_SEQUENTIAL,
+                                    .workers = workers,
+                                    .threads = 1,
+                                    .phases = &phases};
+    const double start_s = clock_s();
+    for (int trial = 0; trial < HOST_TRIALS_MIN ||
+                        (trial < HOST_TRIALS_MAX && clock_s() - start_s < HOST_TRIALS_S);
+         trial++) {
+        struct cw_stats stats;
+        const int result = subject_run(subject, &way, &stats, error);
+        if (result != CW_OK)
+            return result;
+        const struct process_phase sum = process_phases_sum(&phases);
+        const struct host_work own = {sum.times.work_s, sum.times.longest_s,
+                                      process_phase_serial_s(&sum), (double)sum.times.host_calls};
+        if (trial == 0)
+            *host = own;
+        host->work_s = fmin(host->work_s, own.work_s);
+        host->longest_s = fmin(host->longest_s, own.longest_s);
+        host->serial_s = fmin(host->serial_s, own.serial_s);
+    }
     return CW_OK;
 }
 

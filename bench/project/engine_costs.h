@@ -21,10 +21,23 @@ struct subject_costs {
     double workers_factor; /* the same with two workers in turn, without their messages and looks */
 };
 
+/* The host's own work around the drains, in this process: the least of some runs on one thread,
+ * where so many workers take turns. A worker's part of a call is its time there, as it would be on
+ * a core of its own. */
+struct host_work {
+    double work_s;    /* on the workers: of all together */
+    double longest_s; /* the same: of the longest worker of each call */
+    double serial_s;  /* what no worker does */
+    double calls;     /* of cw_each_worker() */
+};
+
 /* Of any model. */
 int engine_costs_measure(struct perf_engine_costs *costs, struct cw_error *error);
 int subject_costs_measure(struct subject *subject, const struct perf_engine_costs *costs,
                           struct subject_costs *measured, struct cw_error *error);
+
+int subject_host_measure(struct subject *subject, uint32_t workers, struct host_work *host,
+                         struct cw_error *error);
 
 /* How much cheaper an event is among a part of the LPs, since more of them are in the cache. The
  * cores of a die share a cache, so the part is that of a die's workers together. Measured for

@@ -12,6 +12,8 @@ enum { TYPES = UINT16_MAX + 1 };
  * this share of the time. */
 #define PARTING_GAINS 1.04
 #define TRIALS_SHARE  0.02
+/* Lines that the host's thread waits for in a call of all workers, for each of them. */
+#define CALL_LINES 2.0
 
 const char *const prediction_share_name[SHARES] = {
     "events",    "parallel mode",          "messages",         "looks and GVT",
@@ -98,6 +100,24 @@ static double memory_s(const struct prediction_basis *basis, const struct predic
     return bytes / (sockets * layout->socket_bytes_per_s);
 }
 
+/*
+ * The process's host work, from what this process measured: the longest worker's part of it on so
+ * many workers, and how much more is serial then than on one. To start a call the caller writes a
+ * line for each other worker, and reads one at its end. The process itself has other memory than
+ * this one, so its figures on one thread are the measure.
+ */
+static struct host_parts host_parts_of(const struct prediction_basis *basis,
+                                       const struct prediction *prediction)
+{
+    const struct host_work *const one = &basis->host, *const many = &prediction->host;
+    const uint32_t n = prediction->workers;
+    const double line_s = n > 1 ? perf_socket_line_s(&prediction->layout, 0, n - 1) : 0;
+    const double scale = one->work_s > 0 ? basis->parts.host_s / one->work_s : 0;
+    return (struct host_parts){
+        .workers_s = many->longest_s * scale + many->calls * CALL_LINES * line_s * (n - 1),
+        .serial_s = basis->parts.serial_s + fmax(0, many->serial_s - one->serial_s)};
+}
+
 /* Uses of the workers' time, `scale` times those of the model, beside the memory and the serial
  * part.
  */
@@ -106,6 +126,7 @@ static void fill_shares(const struct prediction_basis *basis, struct prediction 
 {
     const struct perf_engine_figures *const f = &prediction->figures;
     const struct process_parts *const parts = &basis->parts;
+    const struct host_parts *const host = &prediction->host_parts;
     const double n = prediction->workers, imbalance_s = fmin(f->imbalance_s, f->waiting_s);
     double of[SHARES] = {
         [SHARE_EVENTS] = f->handling_s * scale,
@@ -120,10 +141,11 @@ static void fill_shares(const struct prediction_basis *basis, struct prediction 
         for (int i = 0; i < SHARES; i++)
             of[i] = 0;
         of[SHARE_EVENTS] = parts->engine_s;
-        of[SHARE_WAITING] = n * (process_s - parts->host_s / n - parts->serial_s) - parts->engine_s;
+        of[SHARE_WAITING] = n * (process_s - host->workers_s - host->serial_s) - parts->engine_s;
     }
     of[SHARE_EVENTS] += parts->host_s;
-    of[SHARE_SERIAL] = parts->serial_s * n;
+    of[SHARE_IMBALANCE] += fmax(0, host->workers_s * n - parts->host_s);
+    of[SHARE_SERIAL] = host->serial_s * n;
     for (int i = 0; i < SHARES; i++)
         prediction->share[i] = of[i] / (n * process_s);
 }
@@ -142,7 +164,9 @@ int predict(const struct prediction_basis *basis, struct prediction *prediction,
     const double memory_wait_s = engine_s - model_s;
     if (prediction->is_gathered)
         engine_s = parts->engine_s * (1 + TRIALS_SHARE);
-    const double process_s = engine_s + parts->host_s / prediction->workers + parts->serial_s;
+    prediction->host_parts = host_parts_of(basis, prediction);
+    const double process_s =
+        engine_s + prediction->host_parts.workers_s + prediction->host_parts.serial_s;
     prediction->engine_gain = parts->engine_s / engine_s;
     prediction->process_gain = (parts->engine_s + parts->host_s + parts->serial_s) / process_s;
     fill_shares(basis, prediction, scale, memory_wait_s, process_s);

@@ -12,14 +12,21 @@
 /* A process on one thread, in wall time. */
 struct process_parts {
     double engine_s; /* in drains */
-    double host_s;   /* the host's work for each worker, on the workers' threads */
+    double host_s;   /* the host's work that the workers share, on their threads */
     double serial_s; /* all the rest, which one thread does */
+};
+
+/* The same on several workers, without the engine. */
+struct host_parts {
+    double workers_s; /* until the longest worker of each call is done, and to start the calls */
+    double serial_s;
 };
 
 /* All that a prediction is made from. */
 struct prediction_basis {
-    const struct subject *subject;
+    struct subject *subject;
     const struct perf_trace *trace;
+    struct host_work host; /* in this process, on one worker */
     struct perf_engine_costs costs;
     struct subject_costs measured;
     struct process_parts parts;
@@ -46,6 +53,8 @@ extern const char *const prediction_share_name[SHARES];
 struct prediction {
     struct perf_socket_layout layout;
     uint32_t workers;
+    struct host_work host;            /* in this process, on so many workers in turn */
+    struct host_parts host_parts;     /* of the process */
     double engine_gain, process_gain; /* over one thread */
     double part_factor;               /* an event's cost on a part of the LPs */
     bool is_gathered;                 /* one worker has all events: several would be slower */
@@ -57,7 +66,7 @@ struct prediction {
 int prediction_basis_fill(struct prediction_basis *basis, struct cw_error *error);
 void prediction_basis_free(struct prediction_basis *basis);
 
-/* Fills all but layout and workers, which the caller gives. */
+/* Fills all but layout, workers and host, which the caller gives. */
 int predict(const struct prediction_basis *basis, struct prediction *prediction,
             struct cw_error *error);
 

@@ -99,10 +99,26 @@ static void print_basis(const struct prediction_basis *basis)
         measured->sequential_s / (double)measured->stats.events_committed * 1e9,
         measured->adaptive_factor, measured->workers_factor, costs->message_s * 1e9,
         costs->turn_s * 1e9, costs->look_s * 1e9, costs->undo_share * 100);
-    printf("# process on one thread: %.3f s in the engine, %.3f s of the host's work for each "
-           "worker, %.3f s serial: %.2f %%, so at most %.1f x\n",
+    printf("# process on one thread: %.3f s in the engine, %.3f s of the host's work that the "
+           "workers share, %.4f s serial: %.2f %%, so at most %.1f x\n",
            parts->engine_s, parts->host_s, parts->serial_s, 100 * share,
            share > 0 ? 1 / share : INFINITY);
+}
+
+/* Where a process on one thread spends its time. What is neither the engine's nor the workers' is
+ * serial. */
+static void print_phases(const struct perf_sample *process)
+{
+    double told_s = 0;
+    printf("# its phases, the fastest process, ms (serial):");
+    for (size_t i = 0; i < process->phase_count; i++) {
+        const struct perf_phase *const phase = &process->phases[i];
+        const double serial_s = fmax(0, phase->wall_s - phase->engine_s - phase->workers_s);
+        printf("%s %s %.1f (%.1f)", i == 0 ? "" : ",", phase->name, phase->wall_s * 1e3,
+               serial_s * 1e3);
+        told_s += phase->wall_s;
+    }
+    printf(", start and exit %.1f\n", fmax(0, process->wall_s - told_s) * 1e3);
 }
 
 static void print_check(const struct project_check *check)
@@ -168,6 +184,7 @@ void project_print(const struct perf_options *options, const struct project_outc
     if (!outcome->is_predicted)
         return;
     print_basis(&outcome->basis);
+    print_phases(&outcome->check.process);
     print_check(&outcome->check);
     print_predictions(options, outcome);
 }

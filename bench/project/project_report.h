@@ -20,6 +20,7 @@ struct project_check {
     bool is_disturbed;             /* most rounds were, so that the fastest ones count */
     double process_gain;           /* of the whole process's wall time, as the engine's counts */
     struct prediction two;         /* with that line_s */
+    struct perf_sample process;    /* on one thread, the fastest: its phases */
 };
 
 struct project_outcome {

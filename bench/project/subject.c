@@ -132,11 +132,17 @@ int subject_run(struct subject *subject, const struct subject_way *way, struct c
     int result;
     if (subject->is_phold) {
         double setup_s;
+        if (way->phases != NULL)
+            process_phases_begin(way->phases, 0);
+        subject->phold.phases = way->phases;
         result = phold_run(&subject->phold, way->sync, way->workers, stats, &setup_s, error);
+        subject->phold.phases = NULL;
     } else {
         struct result run = {0};
         result = bench_run(&subject->run, subject->config, &run, error);
         *stats = run.engine.stats;
+        if (way->phases != NULL)
+            *way->phases = run.phases;
         result_free(&run);
     }
     *engine = before;

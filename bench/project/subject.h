@@ -36,7 +36,8 @@ void subject_unload(struct subject *subject);
 struct subject_way {
     enum cw_sync sync;
     uint32_t workers, threads;
-    struct perf_trace *trace; /* NULL: none; CW_SEQUENTIAL only */
+    struct perf_trace *trace;      /* NULL: none; CW_SEQUENTIAL only */
+    struct process_phases *phases; /* to be filled; NULL: not wanted */
 };
 
 int subject_run(struct subject *subject, const struct subject_way *way, struct cw_stats *stats,

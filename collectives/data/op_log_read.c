@@ -321,12 +321,14 @@ static void read_op(struct op_log_reader *reader, struct cursor *c, struct lp_op
     if (!lp_op_is_tile(op)) {
         op->b = operand(c);
     } else {
-        op->dims = (uint8_t)number(c, LP_DIMS_MAX, "dimensions: expected at most 3");
+        op->dims = (uint8_t)number(c, LP_DIMS_MAX, "dimensions: expected at most 4");
         op->dim[0] = u32(c, "a dimension: expected less than 2^32");
         op->dim[1] = u32(c, "a dimension: expected less than 2^32");
-        if (c->wrong == NULL &&
-            ((op->dims > 1 && op->dim[0] == 0) || (op->dims > 2 && op->dim[1] == 0)))
-            c->wrong = "dimensions: expected at least 1 element each";
+        uint32_t size[LP_DIMS_MAX];
+        lp_shape_of(op->dims, op->dim, op->bytes, size);
+        for (uint32_t i = 0; c->wrong == NULL && i + 1 < op->dims; i++)
+            if (size[i] == 0)
+                c->wrong = "dimensions: expected at least 1 element each";
     }
     op->dst = operand(c);
 }

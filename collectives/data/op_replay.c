@@ -67,12 +67,12 @@ static void list_operand(FILE *out, const char *label, const struct lp_operand *
 
 static void list_shape(FILE *out, const struct lp_op *op)
 {
-    fprintf(out, " shape %u", op->dim[0]);
-    if (op->dims > 1)
-        fprintf(out, "x%u", op->dim[1]);
-    if (op->dims > 2 && dtype_is_known(op->dtype))
-        fprintf(out, "x%zu",
-                op->bytes / dtype_bytes((enum dtype)op->dtype) / op->dim[0] / op->dim[1]);
+    const size_t itemsize = dtype_is_known(op->dtype) ? dtype_bytes((enum dtype)op->dtype) : 1;
+    uint32_t size[LP_DIMS_MAX];
+    lp_shape_of(op->dims, op->dim, op->bytes / itemsize, size);
+    fputs(" shape ", out);
+    for (uint32_t i = 0; i < op->dims; i++)
+        fprintf(out, "%s%u", i > 0 ? "x" : "", size[i]);
 }
 
 static void list_op(FILE *out, const struct hw_config *hw, const struct lp_op *op)

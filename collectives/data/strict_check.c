@@ -181,14 +181,11 @@ static const char *name_tile(const struct named *tile, char *text, size_t bytes)
     const size_t itemsize = dtype_is_known(tile->dtype) ? dtype_bytes((enum dtype)tile->dtype) : 1;
     int used =
         snprintf(text, bytes, "%u bytes of %s", tile->bytes, dtype_name((enum dtype)tile->dtype));
-    if (tile->dims > 1)
-        used +=
-            snprintf(text + used, bytes - (size_t)used, " (%u x %u", tile->dim[0], tile->dim[1]);
-    if (tile->dims > 2)
-        used += snprintf(text + used, bytes - (size_t)used, " x %zu",
-                         tile->bytes / itemsize / tile->dim[0] / tile->dim[1]);
-    if (tile->dims > 1)
-        (void)snprintf(text + used, bytes - (size_t)used, ")");
+    uint32_t size[LP_DIMS_MAX];
+    lp_shape_of(tile->dims, tile->dim, tile->bytes / itemsize, size);
+    for (uint32_t i = 0; tile->dims > 1 && i < tile->dims; i++)
+        used += snprintf(text + used, bytes - (size_t)used, "%s%u%s", i == 0 ? " (" : " x ",
+                         size[i], i + 1 == tile->dims ? ")" : "");
     return text;
 }
 

@@ -288,8 +288,10 @@ int dist_drain_collective(void *arg, struct cw_error *error)
         code = dist_begin_launch(dist, kernel_of_call(algorithm, first), error);
     for (uint32_t rank = 0; rank < dist->world_size && code == CW_OK; rank++)
         code = launch_rank(dist, algorithm, rank, error);
+    dist_phase_end(dist, "launches");
     if (code == CW_OK)
         code = dist_drain(dist, error);
+    dist_phase_end(dist, "collectives");
     if (code == CW_OK)
         code = check_written(dist, algorithm, error);
     if (code == CW_OK)
@@ -312,7 +314,9 @@ int dist_drain_collective(void *arg, struct cw_error *error)
                                                .op = first->op,
                                                .root = first->root,
                                                .beside = first->kernel != NULL};
-    return dist->options.completed(dist->options.arg, &completion, error);
+    code = dist->options.completed(dist->options.arg, &completion, error);
+    dist_phase_end(dist, "results");
+    return code;
 }
 
 /* ---- submitting ------------------------------------------------------------------------------ */

@@ -66,6 +66,8 @@ struct dist {
 };
 
 int dist_no_memory(struct cw_error *error);
+/* Tells the program around the workers that a stretch of the host's time has ended. */
+void dist_phase_end(const struct dist *dist, const char *name);
 
 /* ---- dist_world.c --------------------------------------------------------------------------- */
 

@@ -18,6 +18,7 @@
 #include "collectives/runtime/dist_internal.h"
 #include "collectives/schedule/schedule_program.h"
 #include "core/host/clock.h"
+#include "core/host/give_back.h"
 #include "lp/queues/queue_ends.h"
 #include "partition/partition.h"
 
@@ -320,7 +321,17 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
     return dist;
 }
 
-static void free_worker_data(void *arg, uint32_t worker) { data_pass_free_part(arg, worker); }
+void dist_phase_end(const struct dist *dist, const char *name)
+{
+    if (dist->options.phase != NULL)
+        dist->options.phase(dist->options.arg, name);
+}
+
+static void free_worker_data(void *arg, uint32_t worker)
+{
+    data_pass_free_part(arg, worker);
+    give_back_freed();
+}
 
 void dist_free(struct dist *dist)
 {
@@ -334,6 +345,8 @@ void dist_free(struct dist *dist)
     barrier_free(dist->end_barrier);
     if (dist->data != NULL && dist->system != NULL)
         cw_each_worker(lp_system_sim(dist->system), free_worker_data, dist->data);
+    if (dist->system != NULL)
+        dist_phase_end(dist, "freeing of data");
     lp_system_free(dist->system);
     data_pass_free(dist->data);
     strict_check_free(dist->strict);
@@ -396,10 +409,9 @@ int dist_install(struct dist *dist, struct cw_error *error)
     dist->installed = code == CW_OK;
     const struct lp_times *times = lp_system_times(dist->system);
     dist->init_ps = times->host_ps - times->submitted_ps;
-    struct cw_stats stats;
-    cw_sim_stats(lp_system_sim(dist->system), &stats);
-    dist->install_run_s = stats.run_s;
+    dist->install_run_s = cw_sim_times(lp_system_sim(dist->system)).run_s;
     dist->setup_s += clock_s() - begin_s;
+    dist_phase_end(dist, "wiring");
     return code;
 }
 
@@ -460,6 +472,13 @@ uint32_t dist_parts(const struct dist *dist)
     const struct schedule_program *const program =
         dist->plans != NULL ? install_plans_program(dist->plans) : NULL;
     return program != NULL ? program->lanes : 0;
+}
+
+const struct schedule *dist_schedule(const struct dist *dist)
+{
+    const struct schedule_program *const program =
+        dist->plans != NULL ? install_plans_program(dist->plans) : NULL;
+    return program != NULL ? program->schedule : NULL;
 }
 
 /* ---- for workers ----------------------------------------------------------------------------- */

@@ -251,14 +251,21 @@ static void fill_entries(const struct lp_plan *queues, uint32_t pe_index, struct
         if ((directions >> dir & 1) == 0 || !lp_queue_peer(queues, pe_index, dir, &peer, &back))
             continue;
         const struct lp_endpoint there = lp_endpoint_of(queues, peer, back);
-        out->neighbour[out->neighbour_count++] = (struct neighbour_entry){
-            .direction = lp_dir_name(queues, pe_index, dir),
-            .peer_direction = lp_dir_name(queues, peer, back),
-            .peer_sip = there.place.sip,
-            .peer_cube = there.place.cube,
-            .peer_pe = there.place.pe,
-            .rx_base_pa = there.rx_base_pa,
-            .my_rx_base_pa = lp_endpoint_of(queues, pe_index, dir).rx_base_pa};
+        const struct lp_endpoint here = lp_endpoint_of(queues, pe_index, dir);
+        out->neighbour[out->neighbour_count++] =
+            (struct neighbour_entry){.direction = lp_dir_name(queues, pe_index, dir),
+                                     .peer_direction = lp_dir_name(queues, peer, back),
+                                     .peer_sip = there.place.sip,
+                                     .peer_cube = there.place.cube,
+                                     .peer_pe = there.place.pe,
+                                     .rx_base_pa = there.rx_base_pa,
+                                     .rx_base_va = there.rx_base_va,
+                                     .n_slots = there.n_slots,
+                                     .slot_size = there.slot_size,
+                                     .my_rx_base_pa = here.rx_base_pa,
+                                     .my_rx_base_va = here.rx_base_va,
+                                     .my_n_slots = here.n_slots,
+                                     .my_slot_size = here.slot_size};
     }
 }
 

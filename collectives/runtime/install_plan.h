@@ -43,8 +43,11 @@ struct sip_install_plan install_plan_of(const struct install_plans *plans, uint3
 struct neighbour_entry {
     const char *direction, *peer_direction;
     uint32_t peer_sip, peer_cube, peer_pe;
-    uint64_t rx_base_pa;    /* of the peer's ring, into which this PE sends */
-    uint64_t my_rx_base_pa; /* of this PE's ring */
+    /* Of the peer's ring, into which this PE sends, and of this PE's own. A virtual address of 0:
+     * the ring has none. */
+    uint64_t rx_base_pa, my_rx_base_pa;
+    uint64_t rx_base_va, my_rx_base_va;
+    uint32_t n_slots, slot_size, my_n_slots, my_slot_size;
 };
 struct pe_install {
     uint32_t cube, pe;

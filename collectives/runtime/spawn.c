@@ -134,7 +134,7 @@ static int map_stacks(struct launcher *launcher, struct cw_error *error)
                             launcher->nprocs, launcher->stack_bytes, strerror(errno));
     launcher->stacks = stacks;
     for (uint32_t rank = 0; rank < launcher->nprocs; rank++)
-        if (!pages_open(launcher->stacks + rank * each + GUARD_BYTES, launcher->stack_bytes))
+        if (!pages_close(launcher->stacks + rank * each, GUARD_BYTES))
             return cw_error_set(error, CW_NO_RESOURCE,
                                 "no room for the stack of rank %u of %u: %s; the system's limit "
                                 "vm.max_map_count may be too low",

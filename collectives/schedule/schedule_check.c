@@ -307,3 +307,25 @@ int schedule_check(const struct schedule *schedule, uint32_t slots, struct sched
         schedule_values_free(own);
     return code;
 }
+
+struct schedule_values *schedule_formulas(const struct schedule *schedule, struct cw_error *error)
+{
+    struct schedule_faults faults = {0};
+    struct schedule_values *values = NULL;
+    check_structure(schedule, &faults);
+    struct schedule_graph *const graph =
+        faults.count == 0 ? schedule_graph_create(schedule, &faults) : NULL;
+    if (graph != NULL)
+        check_circle(graph, &faults);
+    if (graph != NULL && faults.count == 0 && !faults.no_memory)
+        values = schedule_values_create(graph, &faults);
+    if (values != NULL)
+        schedule_values_check(values, schedule, &faults);
+    const int code = schedule_faults_tell(&faults, error);
+    schedule_graph_free(graph);
+    schedule_faults_free(&faults);
+    if (code == CW_OK)
+        return values;
+    schedule_values_free(values);
+    return NULL;
+}

@@ -55,6 +55,7 @@ struct expect {
     uint64_t step; /* elements of one evaluation, at most */
     size_t vector_bytes;
     uint32_t workers;
+    bool shared;                    /* the workers' threads do it, also if they are one */
     struct expect_scratch *scratch; /* [workers] */
     uint8_t *values;                /* [sips]: each SIP's own */
     uint8_t *results;               /* [sips] */
@@ -100,11 +101,10 @@ static bool take_scratch(struct expect *expect, struct expect_scratch *scratch)
            ((scratch->stack && scratch->list) || plan->depth == 0) && scratch->read;
 }
 
-static uint32_t expect_workers(const struct expect_plan *plan)
+static bool is_shared(const struct expect_plan *plan)
 {
     const uint64_t elems = plan->sips * plan->result_elems * expect_plan_shards(plan);
-    return plan->request.sim && elems >= SHARED_ELEMS_MIN ? cw_sim_worker_count(plan->request.sim)
-                                                          : 1;
+    return plan->request.sim != NULL && elems >= SHARED_ELEMS_MIN;
 }
 
 static bool take_memory(struct expect *expect, struct cw_error *error)
@@ -113,11 +113,15 @@ static bool take_memory(struct expect *expect, struct cw_error *error)
     const size_t itemsize = dtype_bytes(plan->request.dtype);
     uint64_t step = STEP_BYTES / itemsize / plan->sips;
     step = step < STEP_ELEMS_MIN ? STEP_ELEMS_MIN : step > STEP_ELEMS_MAX ? STEP_ELEMS_MAX : step;
+    expect->shared = is_shared(plan);
+    expect->workers = expect->shared ? cw_sim_worker_count(plan->request.sim) : 1;
+    const uint64_t pieces = (uint64_t)PIECE_ELEMS * expect->workers; /* one for each at least */
+    step = step < pieces ? pieces : step;
+    step = step > STEP_ELEMS_MAX ? STEP_ELEMS_MAX : step;
     expect->step = step < plan->result_elems ? step : plan->result_elems;
     const size_t bytes =
         ((size_t)expect->step * itemsize + VECTOR_ALIGN - 1) / VECTOR_ALIGN * VECTOR_ALIGN;
     expect->vector_bytes = bytes;
-    expect->workers = expect_workers(plan);
     expect->values = aligned_alloc(VECTOR_ALIGN, plan->sips * bytes);
     expect->results = aligned_alloc(VECTOR_ALIGN, plan->sips * bytes);
     expect->scratch =
@@ -179,7 +183,7 @@ uint32_t expect_shards(const struct expect *expect) { return expect_plan_shards(
 /* Has each worker do its part. */
 static void for_each_worker(struct expect *expect, cw_worker_fn part)
 {
-    if (expect->workers > 1)
+    if (expect->shared)
         cw_each_worker(expect->plan.request.sim, part, expect);
     else
         part(expect, 0);

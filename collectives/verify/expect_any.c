@@ -178,7 +178,7 @@ int expect_any_verify(const struct expect_any *any, expect_read_fn read, void *a
     if (!any->exact)
         found->bound = expm1((operands_of(any) - 1) * log1p(unit_roundoff(any->dtype)));
     comparison.bound = found->bound;
-    if (workers > 1)
+    if (any->sim != NULL)
         cw_each_worker(any->sim, compare_share, &comparison);
     else
         compare_share(&comparison, 0);

@@ -89,7 +89,7 @@ int expect_moves_verify(const struct expect_moves *moves, expect_read_fn read, v
     if (comparison.parts == NULL)
         return cw_error_set(error, CW_NO_RESOURCE, "out of memory: %zu bytes", bytes);
     memset(comparison.parts, 0, bytes);
-    if (workers > 1)
+    if (moves->sim != NULL)
         cw_each_worker(moves->sim, compare_part, &comparison);
     else
         compare_part(&comparison, 0);

@@ -261,7 +261,7 @@ static void move_by_work(struct timewarp *tw, struct balance *balance)
 {
     struct cw_sim *const sim = tw->worker->sim;
     /* time in drains, since some last less than a look */
-    const double now_s = sim->run_s + clock_s() - sim->drain_start_s;
+    const double now_s = sim->times.run_s + clock_s() - sim->drain_start_s;
     if (balance->looked && now_s < balance->look_s + LOOK_S)
         return;
     const uint64_t events = committed_by_all(sim);

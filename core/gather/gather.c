@@ -420,7 +420,7 @@ void gather_run(struct cw_sim *sim, uint32_t index, struct worker *first, uint32
 
 static double gather_now_s(const struct cw_sim *sim)
 {
-    return sim->run_s + clock_s() - sim->drain_start_s;
+    return sim->times.run_s + clock_s() - sim->drain_start_s;
 }
 
 /* Thread 0: events committed by all workers, and the time that it takes to move those pending. */

@@ -14,11 +14,11 @@ void *pages_map(size_t bytes);
 /* Gives back what pages_map(bytes) has returned. */
 void pages_unmap(void *start, size_t bytes);
 
-/* Addresses without memory behind them, for stacks; NULL with errno: none are left. Given back by
- * pages_release(). */
+/* Zeroed small pages for stacks, which cost nothing until they are touched; NULL with errno: none
+ * are left. Given back by pages_release(). */
 void *pages_reserve(size_t bytes);
 void pages_release(void *start, size_t bytes);
-/* Puts zeroed memory behind a part of them. False with errno: the system grants no more. */
-bool pages_open(void *start, size_t bytes);
+/* Makes a part of them inaccessible. False with errno: the system grants no more. */
+bool pages_close(void *start, size_t bytes);
 
 #endif

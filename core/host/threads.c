@@ -122,9 +122,9 @@ void threads_end(struct threads *threads)
     if (threads == NULL)
         return;
     threads->main = NULL;
-    for (uint32_t i = 1; i < threads->count; i++) {
+    for (uint32_t i = 1; i < threads->count; i++)
         sync_wake(&threads->members[i].parked);
+    for (uint32_t i = 1; i < threads->count; i++) /* meanwhile all give their memory back */
         pthread_join(threads->members[i].handle, NULL);
-    }
     memory_give(threads->memory, threads, threads->bytes);
 }

@@ -29,6 +29,7 @@ static int64_t bound_of_promises(struct timewarp *tw)
             bound_ps = arrival_ps;
             tw->promise.blocked_by = in->from;
             tw->promise.blocked_by_ps = promised_ps;
+            tw->promise.blocked_by_delay_ps = in->least_delay_ps;
         }
     }
     return bound_ps;

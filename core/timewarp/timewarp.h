@@ -57,7 +57,8 @@ struct promise {
     int64_t promised_ps;   /* as in the worker's slot */
     uint32_t blocked_by;   /* the worker whose promise limits the safe bound; its own index: none */
     int64_t blocked_by_ps; /* that promise */
-    uint64_t raised;       /* how often it was written, ever */
+    int64_t blocked_by_delay_ps; /* the least delay of that worker's messages to this one */
+    uint64_t raised;             /* how often it was written, ever */
 };
 
 /* wait.c */

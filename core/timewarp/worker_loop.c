@@ -30,6 +30,8 @@
 
 /* Events between two looks at the others: safe ones, and others beside them. */
 enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
+/* Speculative events between two looks at the promise that stops this worker. */
+enum { SPECULATIVE_STEP = 16 };
 /* Events between two looks at the time, while one thread has all events. */
 enum { BATCH_GATHERED = 4096, BATCH_GATHERED_OFTEN = 8 };
 /* In a sampled turn (balance.h): so many events, or that part of a batch. */
@@ -410,6 +412,39 @@ static void adjust_batch(struct timewarp *tw, bool stopped)
     tw->throttle.batch = batch < BATCH_MIN ? BATCH_MIN : batch > BATCH_MAX ? BATCH_MAX : batch;
 }
 
+/* How far the latest speculative event is beyond the safe bound. */
+static int64_t ahead_ps(const struct timewarp *tw)
+{
+    return tw->front.time_ps > tw->gvt.safe_ps ? tw->front.time_ps - tw->gvt.safe_ps : 0;
+}
+
+/* Whether another worker's promise can release several events at once. Without lookahead bounds
+ * rise event by event, and each look would cost a cache line. */
+static inline bool may_rise(const struct timewarp *tw)
+{
+    return tw->throttle.sync == CW_ADAPTIVE && tw->promise.blocked_by != tw->index &&
+           tw->promise.blocked_by_delay_ps > 0;
+}
+
+/*
+ * Whether speculation ends early: the promise that limits the safe bound has risen, and of the
+ * model time that this worker is ahead a quarter would be safe with it. Others wait for what this
+ * worker promises then. Less is not worth a turn. It is the next turn that takes the promise, so
+ * this look orders nothing.
+ */
+static bool bound_has_risen(const struct timewarp *tw)
+{
+    if (!may_rise(tw))
+        return false;
+    const struct gvt_slot *const slots = tw->worker->sim->slots;
+    const int64_t promised_ps =
+        (int64_t)sync_load_acquire(&slots[tw->promise.blocked_by].promise_ps);
+    if (promised_ps == tw->promise.blocked_by_ps)
+        return false;
+    const int64_t bound_ps = add_saturating(promised_ps, tw->promise.blocked_by_delay_ps);
+    return bound_ps > tw->gvt.safe_ps && bound_ps - tw->gvt.safe_ps >= ahead_ps(tw) / 4;
+}
+
 /* Handles up to a batch of events. Returns whether there were any. */
 static bool handle_batch(struct timewarp *tw)
 {
@@ -425,8 +460,16 @@ static bool handle_batch(struct timewarp *tw)
     while (handled < tw->throttle.batch && ahead < BATCH_SPECULATIVE) {
         if (runs && !keeps_all(tw))
             handled += handle_safe_run(tw, tw->throttle.batch - handled);
-        if (runs && tw->throttle.patience == 0)
-            ahead += handle_speculative_run(tw, BATCH_SPECULATIVE - ahead);
+        if (runs && tw->throttle.patience == 0) {
+            const unsigned most = BATCH_SPECULATIVE - ahead;
+            const unsigned step = may_rise(tw) && most > SPECULATIVE_STEP ? SPECULATIVE_STEP : most;
+            const unsigned done = handle_speculative_run(tw, step);
+            ahead += done;
+            if (done > 0 && bound_has_risen(tw))
+                break;
+            if (done == step)
+                continue;
+        }
         verdict = worker_step(tw, false);
         if (verdict != SAFE && verdict != SPECULATIVE)
             break;
@@ -468,12 +511,6 @@ static void take_failure(struct timewarp *tw)
         tw->failure = worker->failure;
     }
     tw->current.handling = NULL;
-}
-
-/* How far the latest speculative event is beyond the safe bound. */
-static int64_t ahead_ps(const struct timewarp *tw)
-{
-    return tw->front.time_ps > tw->gvt.safe_ps ? tw->front.time_ps - tw->gvt.safe_ps : 0;
 }
 
 /* Looks at the others. True: the run is over. */

@@ -1,6 +1,7 @@
 /*
- * control.c: see control.h. Messages are mostly submitted in the order of their PEs, so the workers
- * go through one list together, and each skips the SIPs of the others run by run.
+ * control.c: see control.h. Messages are mostly submitted in the order of their PEs, so they are
+ * kept as runs of one SIP each. The workers go through one list together, and each skips the runs
+ * of the others.
  */
 #include "lp/host/control.h"
 
@@ -28,28 +29,46 @@ struct injection {
 bool lp_control_init(struct lp_control *control, const struct lp_model *m)
 {
     *control =
-        (struct lp_control){.pcie_free_ps = calloc(m->hw.sip_count, sizeof *control->pcie_free_ps)};
+        (struct lp_control){.sip_pes = m->cubes * m->pes,
+                            .pcie_free_ps = calloc(m->hw.sip_count, sizeof *control->pcie_free_ps)};
     return control->pcie_free_ps != NULL;
 }
 
 void lp_control_free(struct lp_control *control)
 {
-    free(control->messages);
+    free(control->runs);
     free(control->pcie_free_ps);
+}
+
+/* Whether a message goes behind the last one of a run. */
+static bool continues(const struct lp_control *control, const struct lp_control_run *run,
+                      const struct lp_control_message *message)
+{
+    const struct lp_control_message *const first = &run->message;
+    return message->pe == first->pe + run->count && message->pe % control->sip_pes != 0 &&
+           message->seq == first->seq && message->data_bytes == first->data_bytes &&
+           message->kind == first->kind;
 }
 
 bool lp_control_submit(struct lp_control *control, struct lp_control_message message)
 {
-    if (control->count == control->capacity) {
-        const size_t capacity = control->capacity > 0 ? 2 * control->capacity : 256;
-        struct lp_control_message *const messages =
-            realloc(control->messages, capacity * sizeof *messages);
-        if (messages == NULL)
-            return false;
-        control->messages = messages;
-        control->capacity = capacity;
+    struct lp_control_run *const last =
+        control->run_count > 0 ? &control->runs[control->run_count - 1] : NULL;
+    if (last != NULL && continues(control, last, &message)) {
+        last->count++;
+        control->count++;
+        return true;
     }
-    control->messages[control->count++] = message;
+    if (control->run_count == control->run_capacity) {
+        const size_t capacity = control->run_capacity > 0 ? 2 * control->run_capacity : 64;
+        struct lp_control_run *const runs = realloc(control->runs, capacity * sizeof *runs);
+        if (runs == NULL)
+            return false;
+        control->runs = runs;
+        control->run_capacity = capacity;
+    }
+    control->runs[control->run_count++] = (struct lp_control_run){message, 1, control->count};
+    control->count++;
     return true;
 }
 
@@ -58,9 +77,10 @@ static uint64_t most_of_a_sip(const struct lp_control *control, const struct lp_
 {
     uint64_t *const of_sip = calloc(m->hw.sip_count, sizeof *of_sip);
     uint64_t most = 0;
-    for (size_t i = 0; of_sip != NULL && i < control->count; i++) {
-        uint64_t *const count = &of_sip[control->messages[i].pe / (m->cubes * m->pes)];
-        most = ++*count > most ? *count : most;
+    for (size_t i = 0; of_sip != NULL && i < control->run_count; i++) {
+        uint64_t *const count = &of_sip[control->runs[i].message.pe / control->sip_pes];
+        *count += control->runs[i].count;
+        most = *count > most ? *count : most;
     }
     free(of_sip);
     return most;
@@ -100,15 +120,15 @@ int64_t lp_control_way_ps(const struct lp_control *control, const struct lp_mode
 }
 
 /* Reserves the host's link to the SIP and injects the message's arrival at its IO die. */
-static int inject_message(const struct injection *injection, uint32_t sip, size_t index,
-                          struct cw_error *error)
+static int inject_message(const struct injection *injection, uint32_t sip,
+                          const struct lp_control_run *run, uint32_t index, struct cw_error *error)
 {
     struct lp_control *const control = injection->control;
-    const struct lp_control_message *const message = &control->messages[index];
+    const struct lp_control_message *const message = &run->message;
     const struct hw_config *const hw = &injection->m->hw;
-    const uint64_t number = control->next_number + index;
-    struct lp_transfer transfer = {.src = message->pe,
-                                   .dst = message->pe,
+    const uint64_t number = control->next_number + run->first + index;
+    struct lp_transfer transfer = {.src = message->pe + index,
+                                   .dst = message->pe + index,
                                    .bytes = hw->control_msg_bytes + message->data_bytes,
                                    .seq = message->seq,
                                    .kind = message->kind,
@@ -131,18 +151,14 @@ static void inject_of_worker(void *arg, uint32_t worker)
 {
     const struct injection *const injection = arg;
     const struct lp_control *const control = injection->control;
-    const uint32_t per_sip = injection->m->cubes * injection->m->pes;
-    uint32_t sip = UINT32_MAX;
-    bool own = false;
-    for (size_t i = 0; i < control->count; i++) {
-        const uint32_t pe = control->messages[i].pe;
-        if (sip == UINT32_MAX || pe - sip * per_sip >= per_sip) {
-            sip = pe / per_sip;
-            own = injection->all ||
-                  cw_lp_worker(injection->sim, lp_of_io_die(injection->m, sip)) == worker;
-        }
-        if (own && inject_message(injection, sip, i, &injection->errors[worker]) != CW_OK)
-            return;
+    for (size_t i = 0; i < control->run_count; i++) {
+        const struct lp_control_run *const run = &control->runs[i];
+        const uint32_t sip = run->message.pe / control->sip_pes;
+        const bool own = injection->all ||
+                         cw_lp_worker(injection->sim, lp_of_io_die(injection->m, sip)) == worker;
+        for (uint32_t k = 0; own && k < run->count; k++)
+            if (inject_message(injection, sip, run, k, &injection->errors[worker]) != CW_OK)
+                return;
     }
 }
 
@@ -171,5 +187,6 @@ int lp_control_inject(struct lp_control *control, const struct lp_model *m, stru
     free(injection.errors);
     control->next_number += control->count;
     control->count = 0;
+    control->run_count = 0;
     return code;
 }

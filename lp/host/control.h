@@ -18,10 +18,19 @@ struct lp_control_message {
     uint8_t kind; /* enum lp_transfer_kind */
 };
 
+/* Messages that differ in their PE alone: to consecutive PEs of one SIP, from `message.pe` on. */
+struct lp_control_run {
+    struct lp_control_message message;
+    uint32_t count;
+    uint64_t first; /* the number of the first one, from `next_number` on */
+};
+
 /* Zero-initialised by its owner; control.c's own. */
 struct lp_control {
-    struct lp_control_message *messages; /* [count] not yet injected */
-    size_t count, capacity;
+    struct lp_control_run *runs; /* [run_count] not yet injected */
+    size_t run_count, run_capacity;
+    uint64_t count;        /* of their messages */
+    uint32_t sip_pes;      /* PEs of a SIP */
     uint64_t next_number;  /* of the host's own events: of the first of the messages */
     int64_t *pcie_free_ps; /* [sip] the host's link down to each SIP */
 };

@@ -2,6 +2,8 @@
  * which a queue's latency says, whoever else is under way. */
 #include "lp/host/credit_wait.h"
 
+#include <stdlib.h>
+
 #include "lp/model.h"
 #include "lp/queues/queue_ends.h"
 
@@ -20,22 +22,66 @@ static void raise_wait(struct lp_credit_wait *longest, struct hw_place place, in
         *longest = (struct lp_credit_wait){place, ps};
 }
 
-struct lp_credit_waits lp_credit_waits_since(const struct lp_model *m, const struct cw_sim *sim,
-                                             uint32_t last_pe, int64_t *before_ps)
+/* What one worker finds. */
+struct part_waits {
+    _Alignas(128) struct lp_credit_waits found;
+};
+
+struct wait_search {
+    const struct lp_model *m;
+    const struct cw_sim *sim;
+    uint32_t last_pe, workers;
+    int64_t *before_ps;
+    struct part_waits *parts; /* [workers] */
+};
+
+static void search_part(void *arg, uint32_t worker)
 {
-    const uint32_t count = hw_pe_count(&m->hw);
-    const bool waits = m->config.credit_blocks && !m->config.credit_fabric;
-    struct lp_credit_waits found = {.last.place = hw_place_of(&m->hw, last_pe)};
-    for (uint32_t index = 0; waits && index < count; index++) {
+    const struct wait_search *const search = arg;
+    const struct lp_model *const m = search->m;
+    const uint64_t count = hw_pe_count(&m->hw);
+    const uint32_t end = (uint32_t)(count * (worker + 1) / search->workers);
+    struct lp_credit_waits found = {.last.ps = 0};
+    for (uint32_t index = (uint32_t)(count * worker / search->workers); index < end; index++) {
         const struct hw_place place = hw_place_of(&m->hw, index);
         const struct lp_pe *const pe =
-            lp_pe(m, cw_state(sim, lp_of_cube(m, place.sip, place.cube)), place.pe);
+            lp_pe(m, cw_state(search->sim, lp_of_cube(m, place.sip, place.cube)), place.pe);
         const int64_t ps = credit_wait_of(m, pe, index);
-        raise_wait(&found.longest, place, ps - before_ps[index]);
+        raise_wait(&found.longest, place, ps - search->before_ps[index]);
         raise_wait(&found.in_all, place, ps);
-        if (index == last_pe)
-            found.last.ps = ps - before_ps[index];
-        before_ps[index] = ps;
+        if (index == search->last_pe)
+            found.last.ps = ps - search->before_ps[index];
+        search->before_ps[index] = ps;
     }
-    return found;
+    search->parts[worker].found = found;
+}
+
+/* The parts are in the order of the PEs. */
+struct lp_credit_waits lp_credit_waits_since(const struct lp_model *m, struct cw_sim *sim,
+                                             uint32_t last_pe, int64_t *before_ps)
+{
+    struct lp_credit_waits sum = {.last.place = hw_place_of(&m->hw, last_pe)};
+    struct part_waits alone;
+    struct wait_search search = {m, sim, last_pe, cw_sim_worker_count(sim), before_ps, NULL};
+    if (!m->config.credit_blocks || m->config.credit_fabric)
+        return sum;
+    search.parts =
+        aligned_alloc(_Alignof(struct part_waits), search.workers * sizeof *search.parts);
+    const bool shared = search.parts != NULL;
+    if (shared) {
+        cw_each_worker(sim, search_part, &search);
+    } else { /* slower, not wrong */
+        search.workers = 1;
+        search.parts = &alone;
+        search_part(&search, 0);
+    }
+    for (uint32_t i = 0; i < search.workers; i++) {
+        const struct lp_credit_waits *const found = &search.parts[i].found;
+        raise_wait(&sum.longest, found->longest.place, found->longest.ps);
+        raise_wait(&sum.in_all, found->in_all.place, found->in_all.ps);
+        sum.last.ps += found->last.ps; /* of all workers but one 0 */
+    }
+    if (shared)
+        free(search.parts);
+    return sum;
 }

@@ -25,9 +25,10 @@ struct lp_credit_waits {
     struct lp_credit_wait in_all;  /* of all PEs, since the machine was built */
 };
 
-/* Walks over all PEs. before_ps[pe]: the wait of each up to the walk before; the machine begins
+/* Walks over all PEs, each worker over a part. Of several PEs that waited equally long, the first
+ * counts. before_ps[pe]: the wait of each up to the walk before; the machine begins
  * with zeros. */
-struct lp_credit_waits lp_credit_waits_since(const struct lp_model *m, const struct cw_sim *sim,
+struct lp_credit_waits lp_credit_waits_since(const struct lp_model *m, struct cw_sim *sim,
                                              uint32_t last_pe, int64_t *before_ps);
 
 #endif

@@ -244,6 +244,9 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->model.maps = system->maps;
     for (uint32_t i = 0; i < LP_PLANS; i++)
         system->model.plan[1 + i] = options->plan[i];
+    for (uint32_t i = 0; i < LP_PLANS; i++)
+        system->model.rings_differ |=
+            options->plan[i] != NULL && lp_plan_is_shaped(options->plan[i]);
     if (!lp_control_init(&system->control, &system->model) || system->phase_of_pe == NULL ||
         system->worker_times == NULL || system->maps == NULL) {
         machine_out_of_memory(error);
@@ -642,9 +645,8 @@ struct lp_counts lp_system_count(const struct lp_system *system)
     struct worker_counts alone;
     struct counting counting = {system, system->worker_count, NULL};
     struct lp_counts sum = {0};
-    if (counting.workers > 1)
-        counting.counts = aligned_alloc(_Alignof(struct worker_counts),
-                                        counting.workers * sizeof *counting.counts);
+    counting.counts =
+        aligned_alloc(_Alignof(struct worker_counts), counting.workers * sizeof *counting.counts);
     if (counting.counts == NULL) {
         counting.workers = 1;
         counting.counts = &alone;

@@ -1,16 +1,19 @@
 /*
  * unreceived.c: see unreceived.h. No event is left, so a sender's peer_tail_cache is its receiver's
  * my_tail (I-IPCQ-2): the sender's state alone says how many tiles are left. A launched PE costs a
- * look at its queues, so a drain pays for the PEs that it has used.
+ * look at its queues, so a drain pays for the PEs that it has used. Of many, each worker looks at a
+ * part.
  */
 #include "lp/host/unreceived.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lp/queues/queue_ends.h"
 
-enum { QUEUES_NAMED = 4, LIST_BYTES = 860 }; /* with the rest, they fit into an error */
+enum { QUEUES_NAMED = 4, SHARED_PES_MIN = 4096 /* fewer are not worth waking a thread for */ };
+enum { LIST_BYTES = 860 }; /* with the rest, it fits into an error */
 
 /* A machine whose kernels have ended. */
 struct ended {
@@ -92,17 +95,53 @@ static int refuse(const struct ended *ended, uint32_t queues, struct cw_error *e
                         list, more);
 }
 
-int lp_check_received(const struct lp_model *m, const struct cw_sim *sim,
+/* The count of one worker. */
+struct worker_left {
+    _Alignas(128) uint64_t queues;
+};
+
+struct left_search {
+    struct ended ended;
+    uint32_t workers;
+    struct worker_left *left; /* [workers] */
+};
+
+/* Queues with tiles left that the launched PEs from `first` to before `end` have sent into. */
+static uint64_t queues_left(const struct ended *ended, size_t first, size_t end)
+{
+    uint64_t queues = 0;
+    for (size_t i = first; i < end; i++) {
+        const uint32_t pe = ended->launched[i].pe;
+        const struct lp_pe *const state = sender_state(ended, pe);
+        const bool is_first = i == 0 || ended->launched[i - 1].pe != pe;
+        for (uint32_t dirs = is_first ? state->installed : 0; dirs != 0; dirs &= dirs - 1)
+            queues += tiles_left(state, (enum hw_dir)__builtin_ctz(dirs)) != 0;
+    }
+    return queues;
+}
+
+static void count_left(void *arg, uint32_t worker)
+{
+    const struct left_search *const search = arg;
+    const size_t count = search->ended.count;
+    search->left[worker].queues = queues_left(&search->ended, count * worker / search->workers,
+                                              count * (worker + 1) / search->workers);
+}
+
+int lp_check_received(const struct lp_model *m, struct cw_sim *sim,
                       const struct lp_launched *launched, size_t count, struct cw_error *error)
 {
-    const struct ended ended = {m, sim, launched, count};
-    uint32_t queues = 0, last = UINT32_MAX;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t pe = launched[i].pe;
-        const struct lp_pe *const state = sender_state(&ended, pe);
-        for (uint32_t dirs = pe != last ? state->installed : 0; dirs != 0; dirs &= dirs - 1)
-            queues += tiles_left(state, (enum hw_dir)__builtin_ctz(dirs)) != 0;
-        last = pe;
-    }
-    return queues == 0 ? CW_OK : refuse(&ended, queues, error);
+    struct left_search search = {{m, sim, launched, count}, cw_sim_worker_count(sim), NULL};
+    uint64_t queues = 0;
+    if (count >= SHARED_PES_MIN)
+        search.left =
+            aligned_alloc(_Alignof(struct worker_left), search.workers * sizeof *search.left);
+    if (search.left != NULL)
+        cw_each_worker(sim, count_left, &search);
+    else
+        queues = queues_left(&search.ended, 0, count);
+    for (uint32_t i = 0; search.left != NULL && i < search.workers; i++)
+        queues += search.left[i].queues;
+    free(search.left);
+    return queues == 0 ? CW_OK : refuse(&search.ended, (uint32_t)queues, error);
 }

@@ -18,7 +18,7 @@ struct lp_launched {
 /* The queues that these PEs have sent into: all their tiles have been received, or
  * CW_PROGRAM_FAILED, IpcqUnreceived. The list is sorted: a PE with two launches has the later
  * behind the earlier. */
-int lp_check_received(const struct lp_model *m, const struct cw_sim *sim,
+int lp_check_received(const struct lp_model *m, struct cw_sim *sim,
                       const struct lp_launched *launched, size_t count, struct cw_error *error);
 
 #endif

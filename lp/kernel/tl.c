@@ -385,9 +385,14 @@ static __attribute__((noinline)) void note_type(struct tl *tl, enum tl_call_kind
                 tl_call_ops[kind].name, tile.bytes, dims == 0 ? "type" : "shape",
                 (unsigned long long)elements, tl_itemsize(dtype));
     call->dtype = (uint8_t)dtype;
+    for (uint32_t i = 0; dims == LP_DIMS_MAX && i + 1 < dims; i++)
+        if (tile.dim[i] >> LP_DIM_BITS != 0)
+            tl_fail(tl, "",
+                    ": %s of a tile of four dimensions, whose dimension %u is %u; legal: "
+                    "less than %u, but for the last",
+                    tl_call_ops[kind].name, i, tile.dim[i], 1u << LP_DIM_BITS);
     call->dims = (uint8_t)dims;
-    call->dim[0] = tile.dim[0];
-    call->dim[1] = dims > 1 ? tile.dim[1] : 0;
+    lp_shape_pack(dims, tile.dim, call->dim);
 }
 
 static inline struct lp_call *start_tile(struct tl *tl, enum tl_call_kind kind, struct tl_tile tile)
@@ -471,14 +476,13 @@ struct tl_future tl_future(const struct tl *tl)
     const struct lp_call *call = &tl->kernel->call;
     if (call->kind != CALL_RECV_ASYNC)
         tl_fail(tl, "", ": tl_future() behind another call than recv_async");
-    struct tl_future future = {.tile = call->peer,
-                               .dir = call->dir + 1u,
-                               .named = {.bytes = call->bytes,
-                                         .dtype = (enum lp_dtype)call->dtype,
-                                         .dim = {call->dim[0], call->dim[1]}}};
-    if (call->dims == LP_DIMS_MAX)
-        future.named.dim[2] =
-            call->bytes / tl_itemsize(future.named.dtype) / call->dim[0] / call->dim[1];
+    struct tl_future future = {
+        .tile = call->peer,
+        .dir = call->dir + 1u,
+        .named = {.bytes = call->bytes, .dtype = (enum lp_dtype)call->dtype}};
+    if (call->dims > 0)
+        lp_shape_of(call->dims, call->dim, call->bytes / tl_itemsize(future.named.dtype),
+                    future.named.dim);
     return future;
 }
 

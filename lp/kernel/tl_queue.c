@@ -89,13 +89,15 @@ void tl_effect_send(struct tl *tl)
     struct lp_call *call = &tl->kernel->call;
     const struct lp_model *m = tl->run->m;
     const enum hw_vc vc = lp_vc(m, HW_VC_COMM);
-    check_direction(tl, (enum hw_dir)call->dir);
-    const struct lp_queue *queue = &tl->p->queue[call->dir];
-    if (call->bytes > m->config.slot_bytes)
+    const enum hw_dir dir = (enum hw_dir)call->dir;
+    check_direction(tl, dir);
+    const struct lp_queue *queue = &tl->p->queue[dir];
+    const uint32_t self = lp_pe_index(tl->run, tl->pe);
+    if (call->bytes > lp_tile_bytes_max(m, tl->p, self, dir))
         tl_fail(tl, "IpcqTileTooLarge: ",
                 ": a tile of %u bytes does not fit in a slot of %u (defaults.slot_size)",
-                call->bytes, m->config.slot_bytes);
-    if (queue->my_head - queue->peer_tail_cache >= m->config.n_slots) {
+                call->bytes, lp_tile_bytes_max(m, tl->p, self, dir));
+    if (queue->my_head - queue->peer_tail_cache >= lp_slots(m, tl->p, self, dir, false)) {
         tl_wait_for(tl, LP_WAIT_CREDIT);
         return;
     }

@@ -53,7 +53,7 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
     }
     const uint32_t ahead = transfer->seq - queue->peer_head_cache;
     if (ahead > 0) {
-        LP_INVARIANT("I-IPCQ-3", run->ctx, ahead < run->m->config.n_slots,
+        LP_INVARIANT("I-IPCQ-3", run->ctx, ahead < lp_slots(run->m, p, transfer->dst, dir, true),
                      "PE %u, direction %u: head as seen %u, tile %u", pe, transfer->dir,
                      queue->peer_head_cache, transfer->seq);
         lp_slot_flip(run, p, dir, LP_SLOT_EARLY, transfer->seq);
@@ -67,7 +67,8 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
         queue->early--;
     }
     LP_INVARIANT("I-IPCQ-1", run->ctx,
-                 queue->peer_head_cache - queue->my_tail <= run->m->config.n_slots,
+                 queue->peer_head_cache - queue->my_tail <=
+                     lp_slots(run->m, p, transfer->dst, dir, true),
                  "PE %u, direction %u: head as seen %u, tail %u", pe, transfer->dir,
                  queue->peer_head_cache, queue->my_tail);
     LP_INVARIANT("I-IPCQ-3", run->ctx, queue->peer_head_cache > transfer->seq,

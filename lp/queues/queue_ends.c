@@ -31,6 +31,7 @@ struct lp_plan {
                                direction between SIPs it is the PE's own */
     uint32_t rings_max;     /* most receive rings that one PE has */
     int64_t pair_credit_ps[2]; /* of direction `peer`, by the end in `pair` */
+    void *shaped; /* JudyL: end_key() -> slots and slot size (shape_of()), of rings unlike others */
     void *laid; /* JudyL: end_key() -> struct laid_end *; the entries that lp_plan_join() changed */
 };
 
@@ -44,6 +45,12 @@ struct laid_end {
 static Word_t end_key(uint32_t pe_index, enum hw_dir dir)
 {
     return (Word_t)pe_index * HW_DIRS_MAX + (Word_t)dir;
+}
+
+/* Slots and their size, in one word. */
+static Word_t shape_of(uint32_t n_slots, uint32_t slot_size)
+{
+    return (Word_t)n_slots << 32 | slot_size;
 }
 
 /* The end as it was laid anew; NULL: it is as the rest of the plan says. */
@@ -207,15 +214,33 @@ struct lp_ring_area lp_plan_rings(const struct lp_plan *plan)
     return (struct lp_ring_area){0, plan->slots == HW_MEMORY_SRAM ? plan->pes * bytes : bytes};
 }
 
+/* As lp_plan_shape() has left it. */
+static Word_t ring_shape(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
+{
+    if (plan->shaped != NULL) {
+        const Word_t *const at =
+            (const Word_t *)JudyLGet(plan->shaped, end_key(pe_index, dir), PJE0);
+        if (at != NULL)
+            return *at;
+    }
+    return shape_of(plan->n_slots, plan->slot_bytes);
+}
+
+uint32_t lp_ring_slots(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
+{
+    return (uint32_t)(ring_shape(plan, pe_index, dir) >> 32);
+}
+
 struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
     const struct hw_place place = hw_place_of(&plan->hw, pe_index);
     const uint32_t ring = plan->n_slots * plan->slot_bytes;
     const uint32_t index = ring_index(plan, pe_index, dir);
+    const Word_t shape = ring_shape(plan, pe_index, dir);
     struct lp_endpoint endpoint = {.place = place,
                                    .buffer_kind = plan->slots,
-                                   .n_slots = plan->n_slots,
-                                   .slot_size = plan->slot_bytes};
+                                   .n_slots = (uint32_t)(shape >> 32),
+                                   .slot_size = (uint32_t)shape};
     const bool sram = plan->slots == HW_MEMORY_SRAM;
     if (plan->slots == HW_MEMORY_TCM)
         endpoint.rx_base_offset = (uint32_t)plan->hw.tcm_bytes - (plan->rings_max - index) * ring;
@@ -224,7 +249,18 @@ struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index,
     struct hw_phys_addr address = {plan->slots, place, endpoint.rx_base_offset};
     address.place.pe = sram ? 0 : place.pe;
     (void)hw_pa_encode(&address, &endpoint.rx_base_pa); /* the loader keeps to its limits */
+    if (sram)
+        endpoint.rx_base_va = tl_sram_va(endpoint.rx_base_offset);
     return endpoint;
+}
+
+struct lp_endpoint lp_peer_endpoint_of(const struct lp_plan *plan, uint32_t pe_index,
+                                       enum hw_dir dir)
+{
+    uint32_t peer = pe_index;
+    enum hw_dir peer_dir = dir;
+    (void)lp_queue_peer(plan, pe_index, dir, &peer, &peer_dir);
+    return lp_endpoint_of(plan, peer, peer_dir);
 }
 
 struct lp_operand lp_slot_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
@@ -379,6 +415,7 @@ void lp_plan_free(struct lp_plan *plan)
          end = JudyLNext(plan->laid, &key, PJE0))
         free(*end);
     JudyLFreeArray(&plan->laid, PJE0);
+    JudyLFreeArray(&plan->shaped, PJE0);
     free(plan->sip_credit_ps);
     free(plan->credit_ps);
     free(plan->ring_index);
@@ -392,6 +429,24 @@ bool lp_plan_stays_in_sip(const struct lp_plan *plan, enum hw_dir dir)
 {
     return plan->wiring == NULL && plan->laid == NULL && dir < HW_DIR_BUILT_IN &&
            !is_between_sips(dir);
+}
+
+bool lp_plan_is_alike(const struct lp_plan *plan)
+{
+    return plan->wiring == NULL && plan->laid == NULL && !has_pair(plan);
+}
+
+int64_t lp_plan_least_credit_ps(const struct lp_plan *plan, enum hw_port port)
+{
+    int64_t least_ps = CW_TIME_MAX;
+    for (uint32_t pe = 0; pe < plan->cubes * plan->pes; pe++)
+        for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++) {
+            const size_t at = (size_t)pe * HW_DIR_BUILT_IN + dir;
+            if (is_between_sips(dir) && (enum hw_port)(dir & 3) == port &&
+                plan->peer[at] != UINT32_MAX && plan->credit_ps[at] < least_ps)
+                least_ps = plan->credit_ps[at];
+        }
+    return least_ps;
 }
 
 /* ---- queues that are laid anew --------------------------------------------------------------- */
@@ -447,3 +502,23 @@ int lp_plan_join(struct lp_plan *plan, struct lp_end a, struct lp_end b, struct 
         return CW_OK;
     return cw_error_memory(error, "an install plan");
 }
+
+/* ---- rings of other shapes ------------------------------------------------------------------- */
+
+int lp_plan_shape(struct lp_plan *plan, struct lp_end end, uint32_t n_slots, uint32_t slot_size,
+                  struct cw_error *error)
+{
+    if (!has_end(plan, end) || n_slots == 0 || n_slots > plan->n_slots || slot_size == 0 ||
+        slot_size > plan->slot_bytes)
+        return cw_error_set(error, CW_USAGE,
+                            "a ring of %u slots of %u bytes in direction %d of PE %u; legal: 1 to "
+                            "%u slots of 1 to %u bytes in a direction that the plan gives the PE",
+                            n_slots, slot_size, end.dir, end.pe, plan->n_slots, plan->slot_bytes);
+    Word_t *const at = (Word_t *)JudyLIns(&plan->shaped, end_key(end.pe, end.dir), PJE0);
+    if (at == NULL || (void **)at == PPJERR)
+        return cw_error_memory(error, "an install plan");
+    *at = shape_of(n_slots, slot_size);
+    return CW_OK;
+}
+
+bool lp_plan_is_shaped(const struct lp_plan *plan) { return plan->shaped != NULL; }

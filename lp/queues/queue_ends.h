@@ -33,6 +33,15 @@ struct lp_end {
 };
 int lp_plan_join(struct lp_plan *plan, struct lp_end a, struct lp_end b, struct cw_error *error);
 
+/*
+ * Before the machine is made: the receive ring of an end gets fewer or smaller slots than the
+ * plan's. It stays where it is. CW_USAGE: the plan has no such end, or none with so many or so
+ * large slots; CW_NO_RESOURCE: out of memory.
+ */
+int lp_plan_shape(struct lp_plan *plan, struct lp_end end, uint32_t n_slots, uint32_t slot_size,
+                  struct cw_error *error);
+bool lp_plan_is_shaped(const struct lp_plan *plan); /* some ring was */
+
 const struct hw_config *lp_plan_hw(const struct lp_plan *plan); /* of the machine it is for */
 
 /* Ranks of its logical topology; 0: it has none. */
@@ -48,6 +57,11 @@ uint32_t lp_queue_exit(const struct lp_plan *plan, uint32_t pe_index, enum hw_di
 bool lp_queue_goes(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, bool sending);
 /* No queue of this direction leaves its SIP. */
 bool lp_plan_stays_in_sip(const struct lp_plan *plan, enum hw_dir dir);
+/* Whether all SIPs have the machine's own queues, and no others. */
+bool lp_plan_is_alike(const struct lp_plan *plan);
+/* Of such a plan: the least latency of a credit to the next SIP behind a port, from any PE;
+ * CW_TIME_MAX: no queue goes there. */
+int64_t lp_plan_least_credit_ps(const struct lp_plan *plan, enum hw_port port);
 
 /* A PE's name of a direction. Without a plan (NULL): the machine's own. */
 const char *lp_dir_name(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
@@ -60,6 +74,7 @@ struct lp_endpoint {
     struct hw_place place;
     enum hw_memory buffer_kind;
     uint64_t rx_base_pa;     /* of its receive ring, packed (hw/phys_addr.h) */
+    uint64_t rx_base_va;     /* the same, as kernels of its cube name it; 0: they cannot */
     uint32_t rx_base_offset; /* the same, in that memory */
     uint32_t n_slots, slot_size;
 };
@@ -67,6 +82,10 @@ struct lp_endpoint {
 struct lp_ring_area lp_plan_rings(const struct lp_plan *plan);
 /* The receive ring of a PE's direction. */
 struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
+/* Its slots; and the receive ring that this PE sends into by a direction. */
+uint32_t lp_ring_slots(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
+struct lp_endpoint lp_peer_endpoint_of(const struct lp_plan *plan, uint32_t pe_index,
+                                       enum hw_dir dir);
 /* The slot of tile `seq` in it. */
 struct lp_operand lp_slot_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
                              uint32_t seq);
@@ -76,6 +95,26 @@ uint16_t lp_directions(const struct lp_plan *plan, uint32_t pe_index);
 bool lp_is_wired(const struct lp_plan *plan, uint32_t pe_index); /* gets an IpcqInitMsg */
 /* Latency of a credit from this PE to the sender of its queue. */
 int64_t lp_credit_ps(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
+
+/* The slots of a queue's receive ring, that of this PE (`own`), or the one that it sends into. */
+static inline uint32_t lp_slots(const struct lp_model *m, const struct lp_pe *pe, uint32_t pe_index,
+                                enum hw_dir dir, bool own)
+{
+    if (__builtin_expect(!m->rings_differ, 1))
+        return m->config.n_slots;
+    return own ? lp_ring_slots(m->plan[pe->plan], pe_index, dir)
+               : lp_peer_endpoint_of(m->plan[pe->plan], pe_index, dir).n_slots;
+}
+
+/* The most bytes of a tile that this PE sends by a direction. Where tiles overlap slots
+ * (slot_stride), no ring has another limit. */
+static inline uint32_t lp_tile_bytes_max(const struct lp_model *m, const struct lp_pe *pe,
+                                         uint32_t pe_index, enum hw_dir dir)
+{
+    return __builtin_expect(!m->rings_differ || m->config.slot_stride > 0, 1)
+               ? m->config.slot_bytes
+               : lp_peer_endpoint_of(m->plan[pe->plan], pe_index, dir).slot_size;
+}
 
 /* The plan that a PE's IpcqInitMsg has named; NULL: none has taken effect. */
 static inline const struct lp_plan *lp_plan_at(const struct lp_model *m, const struct lp_pe *pe)

@@ -110,6 +110,27 @@ static void a_size_that_does_not_fit_leaves_the_others_alone(void **state)
     run_output_free(&output);
 }
 
+static void shards_beyond_two_to_the_31_are_rows_too(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"run --no-data --n-elem 1024:4294967296:x4194304",
+                                        "run --no-data -b 8K -e 8G -f 1048576",
+                                        "run --no-data --bench ipcq_shift --n-elem "
+                                        "1024:4294967296:x4194304"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        json_t *const root = run_json("%s", lines[i]);
+        assert_int_equal(json_array_size(json_object_get(root, "results")), 2);
+        assert_true(json_is_null(row_of(root, 0, "not_run")));
+        assert_true(json_number_value(row_of(root, 0, "time_ns")) > 0);
+        assert_string_equal(json_string_value(row_of(root, 1, "not_run")),
+                            "a shard has from 1 to 2147483648 elements; found 4294967296");
+        json_decref(root);
+    }
+    struct run_output output = run_line(2, "run --n-elem 4294967296");
+    assert_non_null(strstr(output.err, "a shard has from 1 to 2147483648 elements"));
+    run_output_free(&output);
+}
+
 static void a_result_says_how_many_shards_a_rank_has(void **state)
 {
     (void)state;
@@ -223,6 +244,7 @@ int main(void)
         cmocka_unit_test(pieces_are_the_same_in_every_mode),
         cmocka_unit_test(the_shipped_machine_takes_two_mebibytes),
         cmocka_unit_test(a_size_that_does_not_fit_leaves_the_others_alone),
+        cmocka_unit_test(shards_beyond_two_to_the_31_are_rows_too),
         cmocka_unit_test(a_result_says_how_many_shards_a_rank_has),
         cmocka_unit_test(a_size_may_be_a_rank_s),
         cmocka_unit_test(every_tile_of_a_shift_counts),

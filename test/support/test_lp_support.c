@@ -94,7 +94,8 @@ static void start_fork(struct tl *tl, struct script_frame *f, const struct line 
 }
 
 #define TILE_OF(line)                                                                              \
-    (line)->n, .dtype = (line)->dtype, .dim = {(line)->dim[0], (line)->dim[1], (line)->dim[2]}
+    (line)->n, .dtype = (line)->dtype,                                                             \
+               .dim = {(line)->dim[0], (line)->dim[1], (line)->dim[2], (line)->dim[3]}
 static void start_call(struct tl *tl, struct script_frame *f, const struct line *line)
 {
     switch (line->call) {

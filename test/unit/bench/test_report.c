@@ -24,6 +24,13 @@ static struct result_phase sample_phases[] = {{"row reduce", 100001, 400123, 200
                                               {"between SIPs", 0, 7, 3.75}};
 
 /* Two rows: verified with a hash, and not; their memory is the test's. */
+/* What is neither the engine's nor the workers' is serial. */
+static const struct process_phases sample_process = {
+    .list = {{.name = "wiring",
+              .wall_s = 0.5,
+              .times = {.run_s = 0.25, .host_s = 0.125, .work_s = 0.25, .host_calls = 3}}},
+    .count = 1};
+
 static struct result sample(struct result_row rows[2])
 {
     rows[0] = (struct result_row){.collective = "all_reduce",
@@ -76,7 +83,8 @@ static struct result sample(struct result_row rows[2])
         .setup_s = 0.25,
         .run_s = 0.5,
         .events_per_s = 2000,
-        .ipcq_messages = 300};
+        .ipcq_messages = 300,
+        .phases = &sample_process};
     return result;
 }
 
@@ -270,6 +278,7 @@ static void json_has_the_schema_s_keys_in_order(void **state)
                                          "setup_s",
                                          "run_s",
                                          "host_s",
+                                         "process",
                                          "committed_events_per_s",
                                          "ipcq_messages",
                                          "trace_hash",
@@ -308,6 +317,11 @@ static void json_has_the_schema_s_keys_in_order(void **state)
     expect_keys(object, top, COUNT_OF(top));
     expect_keys(json_object_get(object, "topology"), topology, COUNT_OF(topology));
     expect_keys(json_object_get(object, "engine"), engine, COUNT_OF(engine));
+    const json_t *const process = json_object_get(json_object_get(object, "engine"), "process");
+    assert_int_equal(json_array_size(process), 1);
+    const json_t *const wiring = json_array_get(process, 0);
+    assert_string_equal(json_string_value(json_object_get(wiring, "phase")), "wiring");
+    assert_true(json_number_value(json_object_get(wiring, "serial_s")) == 0.125);
     const json_t *const results = json_object_get(object, "results");
     assert_int_equal(json_array_size(results), 2);
     const json_t *const first = json_array_get(results, 0);

@@ -234,7 +234,7 @@ static void impossible_records_are_refused_and_change_nothing(void **state)
     refuse(f, move(LP_OP_LOAD, 0, 8, in(LP_SPACE_HBM, HBM - 7), tcm), "end at 32768");
     refuse(f, move(LP_OP_LOAD, 0, UINT32_MAX, in(LP_SPACE_HBM, UINT32_MAX), tcm), "end at");
     refuse(f, move(LP_OP_LOAD, 0, 8, in(LP_SPACE_HBM, 0), in(LP_SPACE_TCM, TCM)), "destination");
-    refuse(f, move((enum lp_op_kind)15, 0, 8, tcm, tcm), "kind 15");
+    refuse(f, move((enum lp_op_kind)63, 0, 8, tcm, tcm), "kind 63");
     refuse(f, move(LP_OP_LOAD, 0, 8, tile(3, 0, false), tcm), "tile 0 of direction 3");
     refuse(f, send(0, 8, tcm, 1, 2, 1), "but 0 is next");
     apply(f, send(0, 8, tcm, 1, 2, 0));

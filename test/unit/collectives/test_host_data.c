@@ -29,8 +29,9 @@ struct world {
 static struct world make_world(bool no_data)
 {
     static const char *const sets[] = {"sip.cube_mesh.w=2", "sip.cube_mesh.h=2",
-                                       "cube.pe_layout.pe_per_corner=1"};
-    const struct config_request request = {.sets = sets, .set_count = 3};
+                                       "cube.pe_layout.pe_per_corner=1",
+                                       "defaults.host_copy=simulated"};
+    const struct config_request request = {.sets = sets, .set_count = 4};
     struct world world = {.config = must_load(&request)};
     const struct dist_options options = {.config = world.config,
                                          .engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
@@ -142,6 +143,41 @@ static void a_loop_reduces_its_own_values(void **state)
     free_world(&world);
 }
 
+static int64_t now_ps(const struct dist *dist)
+{
+    return cw_sim_now(lp_system_sim(dist_system((struct dist *)(uintptr_t)dist)));
+}
+
+/* A write takes time, although only when a collective needs it. */
+static void reads_between(int rank, void *arg)
+{
+    struct world *const world = arg;
+    float value[CUBES * N] = {0};
+    begin(rank);
+    struct tensor *const tensor = dist_tensor_zeros(N, DTYPE_F32, &rows);
+    int64_t took_ps[2];
+    for (int i = 0; i < 2; i++) {
+        const int64_t before_ps = now_ps(world->dist);
+        dist_tensor_copy_from(tensor, DTYPE_F32, value, CUBES * N);
+        dist_all_reduce(tensor, REDOP_SUM);
+        took_ps[i] = now_ps(world->dist) - before_ps;
+        const int64_t reduced_ps = now_ps(world->dist);
+        dist_tensor_copy_to(tensor, DTYPE_F32, value, CUBES * N);
+        assert_true(now_ps(world->dist) == reduced_ps);
+    }
+    const struct lp_times *const times = dist_times(world->dist);
+    assert_true(took_ps[1] > times->host_ps - times->submitted_ps);
+    world->done++;
+}
+
+static void a_read_takes_no_simulated_time(void **state)
+{
+    (void)state;
+    struct world world = make_world(false);
+    run_well(&world, reads_between);
+    free_world(&world);
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static void brings_too_little(int rank, void *arg)
@@ -206,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(a_read_takes_no_simulated_time),
         cmocka_unit_test(a_loop_reduces_its_own_values),
         cmocka_unit_test(a_buffer_for_another_tensor_is_refused),
         cmocka_unit_test(a_world_without_data_has_nothing_to_read),

@@ -96,6 +96,11 @@ static void endpoints_of_both_ends_agree(void **state)
                     if (strcmp(peer->neighbour[n].direction, out->peer_direction) == 0) {
                         assert_string_equal(peer->neighbour[n].peer_direction, out->direction);
                         assert_int_equal(peer->neighbour[n].my_rx_base_pa, out->rx_base_pa);
+                        assert_true(peer->neighbour[n].my_rx_base_va == out->rx_base_va);
+                        assert_int_equal(out->rx_base_va != 0, i % COUNT_OF(kinds) == 2);
+                        assert_int_equal(peer->neighbour[n].my_n_slots, out->n_slots);
+                        assert_int_equal(peer->neighbour[n].my_slot_size, out->slot_size);
+                        assert_int_equal(out->n_slots * out->slot_size, 8 * 4096);
                         found++;
                     }
                 assert_int_equal(found, 1);

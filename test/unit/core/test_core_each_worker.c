@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "core/cw.h"
+#include "core/host/clock.h"
 
 enum { WORKERS_MAX = 8 };
 
@@ -199,6 +200,35 @@ static void workers_may_inject_to_their_own_lps(void **state)
     }
 }
 
+/* ---- times ---------------------------------------------------------------------------------- */
+
+/* Worker 0 takes longer than the others. */
+static void take_time(void *arg, uint32_t worker)
+{
+    const double start_s = clock_s(), *const least_s = arg;
+    while (clock_s() - start_s < least_s[worker > 0])
+        ;
+}
+
+static void the_times_of_calls_are_told(void **state)
+{
+    (void)state;
+    double least_s[2] = {0.004, 0.001};
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        struct cw_sim *const sim = create(CW_ADAPTIVE, 4, threads, NULL);
+        const struct cw_times before = cw_sim_times(sim);
+        cw_each_worker(sim, take_time, least_s);
+        cw_each_worker(sim, take_time, least_s);
+        const struct cw_times after = cw_sim_times(sim);
+        assert_int_equal(after.host_calls - before.host_calls, 2);
+        assert_true(after.longest_s - before.longest_s >= 2 * 0.004);
+        assert_true(after.work_s - before.work_s >= 2 * (0.004 + 3 * 0.001));
+        assert_true(after.host_s - before.host_s >= after.longest_s - before.longest_s);
+        assert_true(after.run_s == before.run_s);
+        cw_sim_free(sim);
+    }
+}
+
 /* ---- states ---------------------------------------------------------------------------------- */
 
 enum { LARGE_LPS = 64, LARGE_BYTES = 128 << 10 };
@@ -266,6 +296,7 @@ int main(void)
         cmocka_unit_test(one_thread_takes_its_workers_in_ascending_order),
         cmocka_unit_test(a_sequential_simulation_has_one_worker),
         cmocka_unit_test(workers_may_inject_to_their_own_lps),
+        cmocka_unit_test(the_times_of_calls_are_told),
         cmocka_unit_test(each_workers_thread_initialises_its_states),
     };
     return cmocka_run_group_tests_name("work for each worker", tests, NULL, NULL);

@@ -438,6 +438,7 @@ static const char *const engine_keys[] = {
     "gvt_round_mean_us",
     "time_share",
     "workers",
+    "process",
 };
 
 static void the_json_result_has_every_key(void **state)

@@ -176,6 +176,43 @@ static void a_receive_has_its_source(void **state)
     }
 }
 
+static void expect_shape(const struct lp_op *op, const uint32_t *shape)
+{
+    uint32_t size[LP_DIMS_MAX];
+    lp_shape_of(op->dims, op->dim, op->bytes / tl_itemsize((enum lp_dtype)op->dtype), size);
+    assert_int_equal(op->dims, 4);
+    assert_memory_equal(size, shape, sizeof size);
+}
+
+/* Sent, received, and through a future; with the largest dimensions that there may be. */
+static void a_tile_may_have_four_dimensions(void **state)
+{
+    (void)state;
+    static const uint32_t shapes[][LP_DIMS_MAX] = {
+        {2, 3, 4, 5}, {1, 1, 1, 7}, {2097151, 1, 1, 1}, {1, 2097151, 1, 1}, {1, 1, 2097151, 1}};
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
+        const uint32_t *const s = shapes[i];
+        const uint32_t bytes = s[0] * s[1] * s[2] * s[3] * 2;
+        struct line send = TYPED(DO_SEND, bytes, 0, s[0], s[1], s[2], s[3]);
+        send.dir = E;
+        const struct line sends[] = {send, send, DONE};
+        const struct line receives[] = {TYPED(DO_RECV, bytes, 0, s[0], s[1], s[2], s[3]),
+                                        TYPED(DO_RECV_ASYNC, bytes, 0, s[0], s[1], s[2], s[3]),
+                                        TYPED(DO_WAIT, bytes, 0, s[0], s[1], s[2], s[3]), DONE};
+        struct machine *m = small_machine(1, 1, 1);
+        m->config.slots = HW_MEMORY_HBM;
+        m->config.slot_bytes = 8 << 20;
+        m->hw.tcm_bytes = 16 << 20;
+        machine_start(m);
+        RUN(m, {0, sends}, {1, receives});
+        for (uint32_t k = 0; k < 2; k++) {
+            expect_shape(nth(m, 0, LP_OP_SEND, k), s);
+            expect_shape(nth(m, 1, LP_OP_RECV, k), s);
+        }
+        machine_free(m);
+    }
+}
+
 static void expect_fault(struct line line, const char *text)
 {
     const struct line script[] = {line, DONE};
@@ -198,6 +235,10 @@ static void a_tile_that_is_no_such_thing_is_refused(void **state)
                  "recv of a tile of 66 bytes, whose type has 16 elements of 4 bytes");
     expect_fault((struct line)TYPED(DO_RECV_ANY, 64, 0, 65536, 65536, 65536),
                  "recv_any of a tile of 64 bytes, whose shape has 4294967296 elements of 2 bytes");
+    expect_fault(
+        (struct line)TYPED(DO_RECV, 4194304, 0, 2097152, 1, 1, 1),
+        "recv of a tile of four dimensions, whose dimension 0 is 2097152; legal: less than "
+        "2097152, but for the last");
     expect_fault((struct line)TYPED(DO_RECV, 64, (enum lp_dtype)9, 16),
                  "recv of a tile of type 9; legal: 1 (f16) to 3 (f32)");
 }
@@ -211,6 +252,7 @@ int main(void)
         cmocka_unit_test(a_cast_tile_is_sent_as_its_own_type),
         cmocka_unit_test(what_is_written_over_a_cast_is_of_the_launch_s_type),
         cmocka_unit_test(a_receive_has_its_source),
+        cmocka_unit_test(a_tile_may_have_four_dimensions),
         cmocka_unit_test(a_tile_that_is_no_such_thing_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

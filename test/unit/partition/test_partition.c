@@ -444,6 +444,49 @@ static void links_to_switches_count_once(void **state)
     config_free(config);
 }
 
+/* [workers][workers], to be freed. pair: two PEs that are joined by a queue of their own. */
+static int64_t *least_delays_of(const struct config *config, const char *name, uint32_t workers,
+                                const uint32_t *pair)
+{
+    const struct lp_config queues = dist_queue_config(&config->ccl);
+    struct lp_model model;
+    struct lp_cut cut;
+    lp_layout_init(&model, &config->hw, &queues);
+    struct lp_plan *const plan = dist_queue_plan(&config->ccl, &config->hw, NULL, pair);
+    model.plan[1] = plan;
+    uint32_t *const cube_worker = placed(name, &config->hw, workers);
+    uint32_t *const lp_worker = calloc(model.lps.count, sizeof *lp_worker);
+    int64_t *const least_ps = calloc((size_t)workers * workers, sizeof *least_ps);
+    assert_true(plan != NULL && lp_worker != NULL && least_ps != NULL);
+    assert_true(lp_place(&model, workers, cube_worker, lp_worker, least_ps, &cut));
+    free(cube_worker);
+    free(lp_worker);
+    lp_layout_free(&model);
+    lp_plan_free(plan);
+    return least_ps;
+}
+
+/* Where all SIPs have the same queues, one bound for each neighbour of a SIP stands for all its
+ * queues. A queue more, between two PEs of a cube, has each queue looked at by itself. */
+static void bounds_of_whole_sips_are_those_of_their_queues(void **state)
+{
+    (void)state;
+    static const char *const presets[] = {"default", "pod64", "a3_16", "six_3x2"};
+    static const char *const names[] = {"sip", "block", "metis"};
+    static const uint32_t pair[2] = {0, 1};
+    for (size_t i = 0; i < COUNT_OF(presets); i++)
+        for (size_t k = 0; k < COUNT_OF(names); k++)
+            for (uint32_t workers = 2; workers < 8; workers++) {
+                struct config *const config = load_with(presets[i], NULL, 0);
+                int64_t *const by_sip = least_delays_of(config, names[k], workers, NULL);
+                int64_t *const by_queue = least_delays_of(config, names[k], workers, pair);
+                assert_memory_equal(by_sip, by_queue, (size_t)workers * workers * sizeof *by_sip);
+                free(by_sip);
+                free(by_queue);
+                config_free(config);
+            }
+}
+
 static void the_registry_finds_its_rows_by_name(void **state)
 {
     (void)state;
@@ -475,6 +518,7 @@ int main(void)
         cmocka_unit_test(a_cut_through_a_sip_has_the_lookahead_of_ucie),
         cmocka_unit_test(idle_workers_are_counted),
         cmocka_unit_test(links_to_switches_count_once),
+        cmocka_unit_test(bounds_of_whole_sips_are_those_of_their_queues),
         cmocka_unit_test(the_registry_finds_its_rows_by_name),
     };
     return cmocka_run_group_tests_name("partition", tests, scratch_enter, scratch_leave);
