@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "collectives/plugin.h"
-#include "collectives/schedule/msccl_algorithm.h"
 #include "lp/kernel/tl_check.h"
 
-#define ALGORITHM(name) extern const struct ccl_algorithm ccl_##name;
+#define ALGORITHM(name)       extern const struct ccl_algorithm ccl_##name;
+#define ALGORITHM_FILES(name) extern const struct ccl_algorithm_files ccl_##name;
 #include "collectives/algorithms/registry.h"
 #undef ALGORITHM
+#undef ALGORITHM_FILES
 #define ALGORITHM(name) &ccl_##name,
 static const struct ccl_algorithm *const registry[] = {
 #include "collectives/algorithms/registry.h"
@@ -26,6 +27,7 @@ static const char *const preferred[CCL_COLLECTIVES] = {
     [CCL_ALL_REDUCE] = "lrab_hierarchical_allreduce",
     [CCL_REDUCE_SCATTER] = "auto",
     [CCL_ALL_GATHER] = "ring_all_gather",
+    [CCL_ALL_TO_ALL] = "direct_all_to_all",
     [CCL_BROADCAST] = "relay_broadcast",
     [CCL_BARRIER] = "relay_barrier",
 };
@@ -109,7 +111,7 @@ static int algorithm_check(const struct ccl_algorithm *algorithm, const char *mo
 const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_error *error)
 {
     if (ccl_is_xml(module))
-        return msccl_algorithm(module, error);
+        return ccl_msccl.load(module, error);
     const struct ccl_algorithm *algorithm = ccl_algorithm_find(module);
     if (algorithm == NULL && plugin_is_path(module)) {
         algorithm = plugin_object(module, "struct ccl_algorithm", sizeof *algorithm, error);
@@ -193,12 +195,12 @@ uint32_t ccl_algorithm_peers(const struct ccl_algorithm *algorithm, const struct
 
 uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots)
 {
-    return msccl_algorithm_slots(algorithm, n_slots);
+    return ccl_msccl.slots(algorithm, n_slots);
 }
 
 uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm)
 {
-    return msccl_algorithm_contents(algorithm);
+    return ccl_msccl.contents(algorithm);
 }
 
 bool ccl_goes_by_machine(const struct ccl_config *ccl)

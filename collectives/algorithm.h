@@ -128,6 +128,19 @@ struct ccl_algorithm {
     void (*choose)(const struct ccl_call *call, struct ccl_choice *choice);
 };
 
+/*
+ * A kind of files that algorithms are made from, with a row in algorithms/registry.h. Algorithms
+ * that were given out stay. The process's, one thread at a time.
+ */
+struct ccl_algorithm_files {
+    /* NULL: CW_USAGE with the faults of the file's text, CW_NO_RESOURCE. */
+    const struct ccl_algorithm *(*load)(const char *path, struct cw_error *error);
+    /* As ccl_algorithm_slots() and ccl_algorithm_contents(), of an algorithm of these files;
+     * n_slots and 0 of any other. */
+    uint32_t (*slots)(const struct ccl_algorithm *algorithm, uint32_t n_slots);
+    uint64_t (*contents)(const struct ccl_algorithm *algorithm);
+};
+
 /* A module is an MSCCL XML file: its name ends with .xml. */
 bool ccl_is_xml(const char *module);
 /* By module name, of those that are registered; NULL: unknown. */

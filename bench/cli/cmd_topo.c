@@ -15,8 +15,8 @@
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "collectives/runtime/install_plan.h"
-#include "collectives/schedule/msccl_write.h"
-#include "collectives/schedule/msccl_xml.h"
+#include "collectives/msccl/msccl_write.h"
+#include "collectives/msccl/msccl_xml.h"
 #include "collectives/schedule/schedule_check.h"
 #include "lp/layout.h"
 
@@ -156,6 +156,13 @@ static struct schedule *schedule_of(const struct config *config, struct cw_error
                                   .n_elem = config->ccl.n_elem,
                                   .dtype = LP_F16,
                                   .math = LP_MATH_SUM};
+    struct ccl_refusal refusal;
+    if (algorithm->check != NULL && algorithm->check(&call, &refusal) != CW_OK) {
+        char text[sizeof refusal];
+        ccl_refusal_text(&refusal, text, sizeof text);
+        (void)cw_error_set(error, CW_USAGE, "--xml: %s", text);
+        return NULL;
+    }
     if (algorithm->schedule != NULL)
         return algorithm->schedule(&call, error);
     (void)cw_error_set(
@@ -180,7 +187,7 @@ static char *xml_of(const struct config *config, const struct schedule *schedule
     if (code == CW_OK)
         code = msccl_read_text("the file", text, *bytes, &again, error);
     if (code == CW_OK)
-        code = schedule_check(again.schedule, config->ccl.n_slots, NULL, error);
+        code = schedule_check(again.schedule, config->ccl.n_slots, NULL, NULL, error);
     schedule_free(again.schedule);
     if (code == CW_OK)
         return text;

@@ -24,9 +24,10 @@
 #include "collectives/config/input/environment.h"
 
 static const struct bench_program *const registry[] = {
-    &bench_ccl_allreduce, &bench_ccl_reduce_scatter, &bench_ccl_all_gather, &bench_ccl_broadcast,
-    &bench_ccl_barrier,   &bench_ipcq_pingpong,      &bench_ipcq_shift,     &bench_raw_store,
-    &bench_gemm,          &bench_gemm_allreduce,     &bench_ccl_gradient};
+    &bench_ccl_allreduce,  &bench_ccl_reduce_scatter, &bench_ccl_all_gather,
+    &bench_ccl_all_to_all, &bench_ccl_broadcast,      &bench_ccl_barrier,
+    &bench_ipcq_pingpong,  &bench_ipcq_shift,         &bench_raw_store,
+    &bench_gemm,           &bench_gemm_allreduce,     &bench_ccl_gradient};
 
 const char *bench_name(size_t i)
 {

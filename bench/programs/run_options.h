@@ -61,6 +61,9 @@ struct run_options {
     uint32_t rows;      /* of `batch` */
     uint64_t row_elems; /* of `batch`; 0: not asked for */
 
+    const char *measured;    /* a file of measured times; NULL: none */
+    uint32_t measured_place; /* enum measured_place */
+
     const char *json, *csv; /* NULL: none; "-": standard output */
     const char *ccl_trace;  /* NULL: none; "-": standard output, or error beside JSON or CSV */
     const char *op_log, *timeline;         /* --op-log, --trace; NULL: none */

@@ -2,15 +2,17 @@
  * msccl_algorithm.c: the files that were read, and the hooks of their algorithms
  * (msccl_algorithm.h).
  */
-#include "collectives/schedule/msccl_algorithm.h"
+#include "collectives/msccl/msccl_algorithm.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "collectives/schedule/msccl_xml.h"
+#include "collectives/msccl/msccl_xml.h"
 #include "collectives/schedule/schedule_check.h"
+#include "collectives/schedule/schedule_faults.h"
 #include "collectives/schedule/schedule_kernel.h"
 #include "collectives/schedule/schedule_rings.h"
 
@@ -19,12 +21,54 @@ struct loaded {
     struct stat stat; /* of the file when it was read */
     uint64_t contents;
     uint32_t slots_for, slots; /* the latest answer of msccl_algorithm_slots() */
+    bool told;                 /* its hazards */
     char *path, *name;
     struct loaded *next;
 };
 
 /* The latest first. Never freed: results and messages name their algorithms until the end. */
 static struct loaded *all_loaded;
+
+static const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_error *error);
+
+static struct loaded *find_loaded(const struct ccl_algorithm *algorithm)
+{
+    struct loaded *at = all_loaded;
+    while (at != NULL && &at->algorithm != algorithm)
+        at = at->next;
+    return at;
+}
+
+/* The first hazards, a line each. */
+static void tell_hazards(const struct schedule_faults *hazards)
+{
+    enum { LINES_MAX = 5 };
+    const char *line = hazards->text;
+    uint32_t lines = 0;
+    for (; line != NULL && *line != '\0' && lines < LINES_MAX; lines++) {
+        const size_t bytes = strcspn(line, "\n");
+        fprintf(stderr, "cubewarp: note: %.*s\n", (int)bytes, line);
+        line += bytes + (line[bytes] == '\n');
+    }
+    if (hazards->count > lines)
+        fprintf(stderr, "cubewarp: note: and %u more hazards\n", hazards->count - lines);
+}
+
+/* Hazards are told once, and refused under strict validation only: results may be right with them.
+ */
+static int check_file(struct loaded *loaded, const struct schedule *schedule,
+                      const struct ccl_config *ccl, struct cw_error *error)
+{
+    struct schedule_faults hazards = {0};
+    const int code = schedule_check(schedule, ccl->n_slots, NULL,
+                                    ccl->strict_validation ? NULL : &hazards, error);
+    if (code == CW_OK && hazards.count > 0 && !loaded->told) {
+        tell_hazards(&hazards);
+        loaded->told = true;
+    }
+    schedule_faults_free(&hazards);
+    return code;
+}
 
 /* The schedule hook: the file that is configured. */
 static struct schedule *msccl_schedule(const struct ccl_call *call, struct cw_error *error)
@@ -33,7 +77,7 @@ static struct schedule *msccl_schedule(const struct ccl_call *call, struct cw_er
     struct msccl_file file;
     if (algorithm == NULL)
         return NULL;
-    const struct loaded *const loaded = (const struct loaded *)algorithm;
+    struct loaded *const loaded = find_loaded(algorithm);
     if (msccl_read(loaded->path, &file, error) != CW_OK)
         return NULL;
     if (file.schedule->rank_count != call->world_size)
@@ -42,7 +86,7 @@ static struct schedule *msccl_schedule(const struct ccl_call *call, struct cw_er
                            "or as many SIPs",
                            loaded->path, file.schedule->rank_count, call->world_size,
                            file.schedule->rank_count);
-    else if (schedule_check(file.schedule, call->ccl->n_slots, NULL, error) == CW_OK)
+    else if (check_file(loaded, file.schedule, call->ccl, error) == CW_OK)
         return file.schedule;
     schedule_free(file.schedule);
     return NULL;
@@ -94,7 +138,7 @@ static const struct ccl_algorithm *load_file(const char *path, const struct stat
     return &loaded->algorithm;
 }
 
-const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_error *error)
+static const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_error *error)
 {
     struct stat now;
     if (stat(path, &now) != 0) {
@@ -123,7 +167,7 @@ static uint32_t slots_of(const struct schedule *schedule, uint32_t n_slots)
     return slots <= SLOTS_MAX ? slots : n_slots;
 }
 
-uint32_t msccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots)
+static uint32_t msccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots)
 {
     for (struct loaded *at = all_loaded; at != NULL; at = at->next) {
         struct msccl_file file;
@@ -131,7 +175,9 @@ uint32_t msccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n
         if (&at->algorithm != algorithm)
             continue;
         if (at->slots_for != n_slots && msccl_read(at->path, &file, &ignored) == CW_OK) {
-            const bool sound = schedule_check(file.schedule, 0, NULL, &ignored) == CW_OK;
+            struct schedule_faults hazards = {0};
+            const bool sound = schedule_check(file.schedule, 0, NULL, &hazards, &ignored) == CW_OK;
+            schedule_faults_free(&hazards);
             at->slots = sound ? slots_of(file.schedule, n_slots) : n_slots;
             at->slots_for = n_slots;
             schedule_free(file.schedule);
@@ -141,10 +187,13 @@ uint32_t msccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n
     return n_slots;
 }
 
-uint64_t msccl_algorithm_contents(const struct ccl_algorithm *algorithm)
+static uint64_t msccl_algorithm_contents(const struct ccl_algorithm *algorithm)
 {
     for (const struct loaded *at = all_loaded; at != NULL; at = at->next)
         if (&at->algorithm == algorithm)
             return at->contents;
     return 0;
 }
+
+const struct ccl_algorithm_files ccl_msccl = {
+    .load = msccl_algorithm, .slots = msccl_algorithm_slots, .contents = msccl_algorithm_contents};

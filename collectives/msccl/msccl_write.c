@@ -2,7 +2,7 @@
  * msccl_write.c: see msccl_write.h. A rank at a time: its steps as pieces in the order of its
  * threads, each given to a thread block; then numbers; then the text.
  */
-#include "collectives/schedule/msccl_write.h"
+#include "collectives/msccl/msccl_write.h"
 
 #include <stdlib.h>
 
