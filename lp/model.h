@@ -45,6 +45,7 @@ struct lp_config {
     uint32_t peers;       /* most PEs with which one PE exchanges puts and notifies; 0: none */
     bool single_vc;       /* PE_DMA has one channel, for both kinds of work */
     bool credit_fabric;   /* credits go through vc_comm instead of wires of their own */
+    bool half_payload;    /* a tile takes twice its bytes on its way */
     bool fairness_strict; /* recv_any serves the direction served least recently */
 };
 

@@ -105,7 +105,7 @@ void tl_effect_send(struct tl *tl)
         tl_wait_for_channel(tl, vc);
         return;
     }
-    const struct hw_dma_op op = {.bytes = call->bytes,
+    const struct hw_dma_op op = {.bytes = call->bytes << m->config.half_payload,
                                  .number = tl_next_number(tl),
                                  .seq = queue->my_head,
                                  .kind = LP_DMA_TILE,
