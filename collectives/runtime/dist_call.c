@@ -490,6 +490,10 @@ void dist_all_gather(struct tensor *output, struct tensor *input)
 void dist_all_to_all(struct tensor *output, struct tensor *input)
 {
     const uint64_t ranks = dist_current()->world_size;
+    if (output == input)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_all_to_all: input and output are one tensor; legal: two, since blocks come "
+                "while others have not been sent");
     if (output->shard_elems != input->shard_elems || output->dtype != input->dtype ||
         output->shard_count != input->shard_count || input->shard_elems % ranks != 0)
         mp_fail(CW_PROGRAM_FAILED,

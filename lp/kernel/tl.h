@@ -46,19 +46,23 @@ enum tl_status { TL_WAITING, TL_ENDED };
     switch (*(line)) {                                                                             \
     case 0:                                                                                        \
         TL_HERE();
-#define TL_CALL(line, call)                                                                        \
+/* The points at which a kernel goes on have numbers of their own, so that several may be on one
+ * line of the source, as those of a macro are. */
+#define TL_CALL(line, call) TL_CALL_AT(line, call, __COUNTER__)
+#define TL_CALL_AT(line, call, point)                                                              \
     do {                                                                                           \
         TL_HERE();                                                                                 \
         (call);                                                                                    \
-        *(line) = __LINE__;                                                                        \
+        *(line) = (point) + 1;                                                                     \
         return TL_WAITING;                                                                         \
-    case __LINE__:;                                                                                \
+    case (point) + 1:;                                                                             \
     } while (0)
-#define TL_RUN(line, part)                                                                         \
+#define TL_RUN(line, part) TL_RUN_AT(line, part, __COUNTER__)
+#define TL_RUN_AT(line, part, point)                                                               \
     do {                                                                                           \
-        *(line) = __LINE__;                                                                        \
+        *(line) = (point) + 1;                                                                     \
         __attribute__((fallthrough));                                                              \
-    case __LINE__:                                                                                 \
+    case (point) + 1:                                                                              \
         if ((part) == TL_WAITING)                                                                  \
             return TL_WAITING;                                                                     \
     } while (0)
