@@ -72,7 +72,8 @@ enum tl_status { TL_WAITING, TL_ENDED };
     *(line) = 0;                                                                                   \
     return TL_ENDED
 
-/* A range of virtual addresses beside the tensor, mapped alike on each PE that takes part. */
+/* A range of virtual addresses beside the tensor, alike on each PE that takes part. The host has
+ * mapped it there (lp/maps.h). */
 struct tl_region {
     uint64_t va;
     uint64_t pa;    /* byte offset in the PE's HBM slice */
@@ -82,7 +83,7 @@ struct tl_region {
 /* The arguments of a launch: the tensor pointer and the scalars that follow it. */
 struct tl_args {
     uint64_t tensor;    /* virtual address of the SIP's tensor: see tl_shard() */
-    uint64_t tensor_pa; /* byte offset of the shard in the PE's HBM slice: the MMU maps to it */
+    uint64_t tensor_pa; /* byte offset of the shard in the PE's HBM slice */
     uint64_t shard_bytes;
     uint64_t n_elem; /* per shard */
     uint32_t rank;
