@@ -25,9 +25,10 @@
 #include "collectives/config/input/environment.h"
 
 static const struct bench_program *const registry[] = {
-    &bench_ccl_allreduce, &bench_ccl_reduce_scatter, &bench_ccl_all_gather, &bench_ccl_broadcast,
-    &bench_ccl_barrier,   &bench_ipcq_pingpong,      &bench_ipcq_shift,     &bench_raw_store,
-    &bench_gemm,          &bench_gemm_allreduce,     &bench_ccl_gradient};
+    &bench_ccl_allreduce,  &bench_ccl_reduce_scatter, &bench_ccl_all_gather,
+    &bench_ccl_all_to_all, &bench_ccl_broadcast,      &bench_ccl_barrier,
+    &bench_ipcq_pingpong,  &bench_ipcq_shift,         &bench_raw_store,
+    &bench_gemm,           &bench_gemm_allreduce,     &bench_ccl_gradient};
 
 const char *bench_name(size_t i)
 {
@@ -63,6 +64,20 @@ const char *bench_of_config(const struct config *config, const char *otherwise)
             registry[i]->does == algorithm->collective)
             return registry[i]->name;
     return otherwise;
+}
+
+const char *bench_algorithm_of(const struct config *config, const char *bench)
+{
+    struct cw_error ignored;
+    const struct bench_program *const program = bench_find(bench);
+    const struct ccl_algorithm *const configured = ccl_algorithm_load(config->ccl.module, &ignored);
+    if (program == NULL || !program->collective || program->no_algorithm || configured == NULL ||
+        configured->collective == program->does ||
+        config_is_from_option(config, "defaults.algorithm"))
+        return NULL;
+    const struct ccl_algorithm *const other =
+        ccl_algorithm_for(&config->ccl, program->does, &ignored);
+    return other != NULL && other->schedule != NULL ? other->name : NULL;
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */
