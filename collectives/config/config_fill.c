@@ -56,7 +56,8 @@ _Static_assert(sizeof(enum hw_contention) == sizeof(uint32_t) &&
                    sizeof(enum ccl_wiring) == sizeof(uint32_t),
                "enumerations are stored as 32 bits");
 
-/* The class of a kind of link; of a level's links, keys that the level does not give are as sip_link's. */
+/* The class of a kind of link; of a level's links, keys that the level does not give are as
+ * sip_link's. */
 static void fill_link(const struct config_tree *tree, uint32_t kind, const struct level *level,
                       struct hw_config *hw)
 {
