@@ -9,9 +9,11 @@
 #include "collectives/plugin.h"
 #include "lp/kernel/tl_check.h"
 
-#define ALGORITHM(name) extern const struct ccl_algorithm ccl_##name;
+#define ALGORITHM(name)       extern const struct ccl_algorithm ccl_##name;
+#define ALGORITHM_FILES(name) extern const struct ccl_algorithm_files ccl_##name;
 #include "collectives/algorithms/registry.h"
 #undef ALGORITHM
+#undef ALGORITHM_FILES
 #define ALGORITHM(name) &ccl_##name,
 static const struct ccl_algorithm *const registry[] = {
 #include "collectives/algorithms/registry.h"
@@ -25,6 +27,7 @@ static const char *const preferred[CCL_COLLECTIVES] = {
     [CCL_ALL_REDUCE] = "lrab_hierarchical_allreduce",
     [CCL_REDUCE_SCATTER] = "auto",
     [CCL_ALL_GATHER] = "ring_all_gather",
+    [CCL_ALL_TO_ALL] = "direct_all_to_all",
     [CCL_BROADCAST] = "relay_broadcast",
     [CCL_BARRIER] = "relay_barrier",
 };
@@ -43,6 +46,12 @@ const struct ccl_algorithm *ccl_algorithm_find(const char *module)
         if (strcmp(algorithm->name, module) == 0)
             return algorithm;
     return NULL;
+}
+
+bool ccl_is_xml(const char *module)
+{
+    const size_t bytes = strlen(module);
+    return bytes > 4 && strcmp(module + bytes - 4, ".xml") == 0;
 }
 
 /* A parameter as parameter.h wants it. */
@@ -101,6 +110,8 @@ static int algorithm_check(const struct ccl_algorithm *algorithm, const char *mo
 
 const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_error *error)
 {
+    if (ccl_is_xml(module))
+        return ccl_msccl.load(module, error);
     const struct ccl_algorithm *algorithm = ccl_algorithm_find(module);
     if (algorithm == NULL && plugin_is_path(module)) {
         algorithm = plugin_object(module, "struct ccl_algorithm", sizeof *algorithm, error);
@@ -164,7 +175,7 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct
     if (algorithm != NULL && algorithm->choose != NULL)
         algorithm->choose(call, &own);
     else if (algorithm != NULL && strcmp(algorithm->name, call->ccl->module) != 0 &&
-             !plugin_is_path(call->ccl->module))
+             !plugin_is_path(call->ccl->module) && !ccl_is_xml(call->ccl->module))
         own.algorithm = accepting(call, algorithm);
     if (choice != NULL)
         *choice = own;
@@ -180,6 +191,16 @@ uint64_t ccl_algorithm_tcm_bytes(const struct ccl_algorithm *algorithm, const st
 uint32_t ccl_algorithm_peers(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
 {
     return algorithm->machine.peers != NULL ? algorithm->machine.peers(call) : 0;
+}
+
+uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots)
+{
+    return ccl_msccl.slots(algorithm, n_slots);
+}
+
+uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm)
+{
+    return ccl_msccl.contents(algorithm);
 }
 
 bool ccl_goes_by_machine(const struct ccl_config *ccl)

@@ -128,10 +128,25 @@ struct ccl_algorithm {
     void (*choose)(const struct ccl_call *call, struct ccl_choice *choice);
 };
 
+/*
+ * A kind of files that algorithms are made from, with a row in algorithms/registry.h. Algorithms
+ * that were given out stay. The process's, one thread at a time.
+ */
+struct ccl_algorithm_files {
+    /* NULL: CW_USAGE with the faults of the file's text, CW_NO_RESOURCE. */
+    const struct ccl_algorithm *(*load)(const char *path, struct cw_error *error);
+    /* As ccl_algorithm_slots() and ccl_algorithm_contents(), of an algorithm of these files;
+     * n_slots and 0 of any other. */
+    uint32_t (*slots)(const struct ccl_algorithm *algorithm, uint32_t n_slots);
+    uint64_t (*contents)(const struct ccl_algorithm *algorithm);
+};
+
+/* A module is an MSCCL XML file: its name ends with .xml. */
+bool ccl_is_xml(const char *module);
 /* By module name, of those that are registered; NULL: unknown. */
 const struct ccl_algorithm *ccl_algorithm_find(const char *module);
-/* The same, or from a shared object (./file.so:symbol). NULL: CW_USAGE, with the names of the
- * registered ones. */
+/* The same, or from a shared object (./file.so:symbol), or an MSCCL XML file. NULL: CW_USAGE, with
+ * the names of the registered ones. */
 const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_error *error);
 /* The one for a collective: the configured module if it does that, else the first registered one
  * that does. NULL: CW_USAGE, there is none, or the module is unknown. */
@@ -141,6 +156,11 @@ const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
 /* ... that carries out a call, and why if it was chosen; choice may be NULL. NULL: as above. */
 const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct ccl_choice *choice,
                                              struct cw_error *error);
+/* Slots of a ring that a schedule needs, at least n_slots and in powers of two times it; n_slots,
+ * if no number will do, or the algorithm is no file. */
+uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots);
+/* XXH3-64 of the MSCCL XML file that it was made of; 0: of none. */
+uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm);
 /* Queues are those that the machine is built with: no logical topology, no neighbors() hook. */
 bool ccl_goes_by_machine(const struct ccl_config *ccl);
 /* Its name in results and messages: its entry's if it is the configured algorithm, else its own. */

@@ -35,8 +35,9 @@ struct hw_link_class {
     struct hw_rate rate;
 };
 
-/* What a tile's write into its slot takes, and its read from there (HARDWARE.md, "Slot access").
- * rate.den == 0: not asked for; the tile takes the way to the memory like any other data. */
+/* The cost of a tile's write into its slot, and of its read from there (HARDWARE.md, "Slot
+ * access"). rate.den == 0: not asked for; the tile takes the way to the memory like any other data.
+ */
 struct hw_slot_access {
     int64_t overhead_ps;
     struct hw_rate rate;

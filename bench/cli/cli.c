@@ -72,7 +72,8 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     if (code == CW_NO_RESOURCE)
         fprintf(stderr, "cubewarp %s: out of memory while loading the configuration\n",
                 command_row_of(command)->name);
-    if (*config != NULL && run->config.preset != NULL && !options_given(&options, "bench"))
+    if (*config != NULL && !options_given(&options, "bench") &&
+        (run->config.preset != NULL || ccl_is_xml((*config)->ccl.module)))
         run->bench = bench_of_config(*config, run->bench);
     return code;
 }

@@ -10,6 +10,7 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/programs/bench.h"
+#include "bench/programs/measured.h"
 #include "bench/cli/cli.h"
 #include "bench/options/options_run.h"
 #include "bench/output/report.h"
@@ -77,9 +78,16 @@ static int run_and_report(const struct run_options *options, const struct config
                           struct outputs *outputs, struct cw_error *error)
 {
     struct result result = {0};
+    struct measured *measured = NULL;
     int code = run_options_check(options, &config->hw, error);
+    if (code == CW_OK && options->measured != NULL)
+        code = measured_read(options->measured, (enum measured_place)options->measured_place,
+                             &measured, error);
     if (code == CW_OK)
         code = bench_run(options, config, &result, error);
+    if (measured != NULL)
+        measured_attach(measured, &result);
+    measured_free(measured);
     if (code == CW_OK) {
         code = write_outputs(outputs, &result, error);
         if (code == CW_OK)

@@ -1,10 +1,12 @@
 /*
  * cmd_topo.c: `cubewarp topo`: shows the machine that a configuration builds: counts, a
- * drawing (topo_svg.c), and with --path the nodes and links between two PEs with their times.
+ * drawing (topo_svg.c), the algorithm's schedule as a file (msccl_write.h), and with --path the
+ * nodes and links between two PEs with their times.
  */
 #include "bench/cli/cmd_topo.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/output/atomic_file.h"
@@ -13,6 +15,9 @@
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
 #include "collectives/runtime/install_plan.h"
+#include "collectives/msccl/msccl_write.h"
+#include "collectives/msccl/msccl_xml.h"
+#include "collectives/schedule/schedule_check.h"
 #include "lp/layout.h"
 
 /* "S.C.P" within the machine. */
@@ -138,6 +143,86 @@ static int draw(const struct run_options *options, const struct config *config,
     return atomic_file_commit(&file, error);
 }
 
+/* The schedule of the configured algorithm. NULL: it is none, or cannot be made. */
+static struct schedule *schedule_of(const struct config *config, struct cw_error *error)
+{
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, error);
+    if (algorithm == NULL)
+        return NULL;
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &config->ccl,
+                                  .collective = algorithm->collective,
+                                  .world_size = dist_world_size_for(config),
+                                  .n_elem = config->ccl.n_elem,
+                                  .dtype = LP_F16,
+                                  .math = LP_MATH_SUM};
+    struct ccl_refusal refusal;
+    if (algorithm->check != NULL && algorithm->check(&call, &refusal) != CW_OK) {
+        char text[sizeof refusal];
+        ccl_refusal_text(&refusal, text, sizeof text);
+        (void)cw_error_set(error, CW_USAGE, "--xml: %s", text);
+        return NULL;
+    }
+    if (algorithm->schedule != NULL)
+        return algorithm->schedule(&call, error);
+    (void)cw_error_set(
+        error, CW_USAGE,
+        "--xml: %s is a kernel of its own, and no schedule; legal are ring_rs_ag and "
+        "the others that ALGORITHMS.md lists as schedules, and MSCCL XML files",
+        config->ccl.algorithm);
+    return NULL;
+}
+
+/* The text of a schedule, on the heap, read again and checked. NULL: *error. */
+static char *xml_of(const struct config *config, const struct schedule *schedule, size_t *bytes,
+                    struct cw_error *error)
+{
+    char *text = NULL;
+    struct msccl_file again = {0};
+    FILE *const stream = open_memstream(&text, bytes);
+    int code = stream == NULL ? cw_error_memory(error, "an MSCCL XML file")
+                              : msccl_write(stream, schedule, error);
+    if (stream != NULL && fclose(stream) != 0 && code == CW_OK)
+        code = cw_error_memory(error, "an MSCCL XML file");
+    if (code == CW_OK)
+        code = msccl_read_text("the file", text, *bytes, &again, error);
+    if (code == CW_OK)
+        code = schedule_check(again.schedule, config->ccl.n_slots, NULL, NULL, error);
+    schedule_free(again.schedule);
+    if (code == CW_OK)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static int put_xml(const char *path, const char *text, size_t bytes, struct cw_error *error)
+{
+    if (strcmp(path, "-") == 0) {
+        fwrite(text, 1, bytes, stdout);
+        return CW_OK;
+    }
+    struct atomic_file file = {0};
+    int code = atomic_file_open(&file, path, error);
+    if (code != CW_OK)
+        return code;
+    fwrite(text, 1, bytes, file.stream);
+    return atomic_file_commit(&file, error);
+}
+
+static int write_xml(const struct run_options *options, const struct config *config,
+                     struct cw_error *error)
+{
+    size_t bytes = 0;
+    struct schedule *const schedule = schedule_of(config, error);
+    if (schedule == NULL)
+        return error->exit_code;
+    char *const text = xml_of(config, schedule, &bytes, error);
+    schedule_free(schedule);
+    const int code = text == NULL ? error->exit_code : put_xml(options->xml, text, bytes, error);
+    free(text);
+    return code;
+}
+
 /* Queue pairs that the algorithm's topology installs. */
 static int count_pairs(const struct config *config, uint64_t *pairs, struct cw_error *error)
 {
@@ -171,6 +256,8 @@ static int topo(const struct run_options *options, const struct config *config,
     }
     if (options->svg != NULL)
         return draw(options, config, error);
+    if (options->xml != NULL)
+        return write_xml(options, config, error);
     uint64_t pairs;
     const int code = count_pairs(config, &pairs, error);
     if (code != CW_OK)

@@ -10,6 +10,7 @@
 #include "bench/options/options_replay.h"
 #include "bench/options/options_run.h"
 #include "bench/programs/bench.h"
+#include "bench/programs/measured.h"
 #include "partition/partition.h"
 #include "perf/sets.h"
 
@@ -63,6 +64,13 @@ static const char *partition_choice_help(size_t i) { return partitioner_at((uint
 static const char *cancellation_choice(size_t i)
 {
     static const char *const names[] = {"aggressive", "lazy", NULL};
+    return names[i];
+}
+
+static const char *place_choice(size_t i)
+{
+    static const char *const names[] = {
+        [MEASURED_IN_PLACE] = "in_place", [MEASURED_OUT_OF_PLACE] = "out_of_place", NULL};
     return names[i];
 }
 
@@ -195,6 +203,14 @@ const struct option_row option_rows[] = {
     /* the files that `run` writes */
     {"json", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
      "write the result as JSON; - for standard output", RUN(json), .not_projected = of_output},
+    {"measured", 0, OPTION_FILE, COMMAND_RUN, "FILE",
+     "measured times to print beside the simulated ones: output of nccl-tests, rccl-tests or "
+     "hccl_test, or JSON of nccl-tests",
+     RUN(measured), .not_projected = of_output},
+    {"measured-place", 0, OPTION_CHOICE, COMMAND_RUN, "PLACE",
+     "which of them, where there are both: in_place (default), out_of_place", RUN(measured_place),
+     .choice = place_choice, .needs = "measured", .needs_text = "--measured-place needs --measured",
+     .not_projected = of_output},
     {"csv", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
      "write one row per size as CSV; - for standard output", RUN(csv), .not_projected = of_output},
     {"ccl-trace", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
@@ -221,6 +237,8 @@ const struct option_row option_rows[] = {
      RUN(path_from)},
     {"svg", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE", "draw the machine; - for standard output",
      RUN(svg)},
+    {"xml", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE",
+     "write the algorithm's schedule as MSCCL XML; - for standard output", RUN(xml)},
     {"keys", 0, OPTION_SET, COMMAND_CONFIG, NULL, "list every key, and what is legal, instead",
      RUN(keys)},
     {"quiet", 0, OPTION_SET, CONFIGURED, NULL, "show no progress line", RUN(quiet)},

@@ -6,7 +6,9 @@
 #include "bench/output/report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -21,6 +23,34 @@ double report_algbw_gbs(const struct result_row *row)
 double report_busbw_gbs(const struct result_row *row)
 {
     return report_algbw_gbs(row) * row->bus_factor;
+}
+
+double report_error_percent(const struct result_row *row)
+{
+    return 100 * ((double)row->time_ps / (double)row->measured_ps - 1);
+}
+
+static int compare_errors(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+size_t report_errors(const struct result *result, double *median, double *largest)
+{
+    double *const errors = malloc((result->row_count + 1) * sizeof *errors);
+    size_t count = 0;
+    *median = *largest = 0;
+    for (size_t i = 0; i < result->row_count && errors != NULL; i++)
+        if (result->rows[i].measured_ps > 0)
+            errors[count++] = fabs(report_error_percent(&result->rows[i]));
+    if (count > 0) {
+        qsort(errors, count, sizeof *errors, compare_errors);
+        *median = (errors[(count - 1) / 2] + errors[count / 2]) / 2;
+        *largest = errors[count - 1];
+    }
+    free(errors);
+    return count;
 }
 
 double report_efficiency(const struct cw_stats *stats)
@@ -93,14 +123,26 @@ static void print_head(FILE *file, const struct result *result)
     if (result->grid[0] != '\0')
         fprintf(file, "# SIPs: %s\n", result->grid);
     print_shards(file, result);
-    fprintf(file, "#%15s %15s %6s %6s %15s %12s %12s %15s %7s %8s\n", "size(B)", "count(elements)",
+    fprintf(file, "#%15s %15s %6s %6s %15s %12s %12s %15s %7s %8s", "size(B)", "count(elements)",
             "type", "redop", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "bound(us)", "eff(%)",
             "#wrong");
+    if (result->measured.path != NULL)
+        fprintf(file, " %13s %9s", "measured(us)", "error(%)");
+    fputc('\n', file);
 }
 
 static const char *or_dash(const char *text) { return text[0] == '\0' ? "-" : text; }
 
-static void report_print_row(FILE *file, const struct result_row *row)
+/* The measured time, and the error of the simulated one. */
+static void print_measured(FILE *file, const struct result_row *row)
+{
+    if (row->measured_ps > 0)
+        fprintf(file, " %13.3f %+9.2f", (double)row->measured_ps / 1e6, report_error_percent(row));
+    else
+        fprintf(file, " %13s %9s", "-", "-");
+}
+
+static void report_print_row(FILE *file, const struct result_row *row, bool measured)
 {
     if (row->not_run != NULL) {
         fprintf(file, "#%15" PRIu64 " %15" PRIu64 " %6s %6s not run: %s\n", row->bytes, row->count,
@@ -112,11 +154,14 @@ static void report_print_row(FILE *file, const struct result_row *row)
     char wrong[REPORT_NUMBER_BYTES] = "N/A";
     if (row->wrong >= 0)
         snprintf(wrong, sizeof wrong, "%" PRId64, row->wrong);
-    fprintf(file, " %15" PRIu64 " %15" PRIu64 " %6s %6s %15s %12.3f %12.3f %15s %7.2f %8s\n",
+    fprintf(file, " %15" PRIu64 " %15" PRIu64 " %6s %6s %15s %12.3f %12.3f %15s %7.2f %8s",
             row->bytes, row->count, or_dash(row->dtype), or_dash(row->redop),
             report_us(row->time_ps, time), report_algbw_gbs(row), report_busbw_gbs(row),
             report_us(row->bound_ps, bound),
             100 * report_ratio((double)row->bound_ps, (double)row->time_ps), wrong);
+    if (measured)
+        print_measured(file, row);
+    fputc('\n', file);
 }
 
 /* By which proofs the rows are verified, each once; of a bound, the widest and the largest error.
@@ -172,6 +217,17 @@ static void print_bounds(FILE *file, const struct result *result)
     }
 }
 
+static void print_errors(FILE *file, const struct result *result)
+{
+    double median, largest;
+    const size_t count = report_errors(result, &median, &largest);
+    fprintf(file, "# Measured          : %s (%s, %s): %zu of %zu sizes", result->measured.path,
+            result->measured.format, result->measured.place, count, result->row_count);
+    if (count > 0)
+        fprintf(file, "; error: median %.2f %%, largest %.2f %%", median, largest);
+    fputc('\n', file);
+}
+
 static void print_foot(FILE *file, const struct result *result)
 {
     int64_t wrong = 0;
@@ -200,6 +256,8 @@ static void print_foot(FILE *file, const struct result *result)
                 report_us(result->credit_wait.ps, us), at->sip, at->cube, at->pe);
     }
     fprintf(file, "# Avg bus bandwidth : %.3f\n", report_ratio(busbw, (double)ran));
+    if (result->measured.path != NULL)
+        print_errors(file, result);
     print_bounds(file, result);
 }
 
@@ -360,7 +418,7 @@ void report_table(FILE *file, const struct result *result)
     for (size_t i = 0; i < result->row_count; i++) {
         if (named)
             fprintf(file, "# %s\n", result->rows[i].collective);
-        report_print_row(file, &result->rows[i]);
+        report_print_row(file, &result->rows[i], result->measured.path != NULL);
     }
     print_foot(file, result);
     for (size_t i = 0; i < result->row_count; i++) {

@@ -61,6 +61,11 @@ static void print_csv_row(FILE *file, const struct result *result, const struct 
     fputc(',', file);
     if (row->not_run != NULL)
         print_quoted(file, row->not_run);
+    if (result->measured.path != NULL && row->measured_ps > 0) {
+        print_csv_ns(file, row->measured_ps);
+        fprintf(file, ",%.15g", report_error_percent(row));
+    } else if (result->measured.path != NULL)
+        fputs(",,", file);
     fputc('\n', file);
 }
 
@@ -69,8 +74,9 @@ void report_csv(FILE *file, const struct result *result)
     fputs("bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
           "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
           "bound_ns,wrong,data_hash,input,proof,shards_per_rank,bytes_per_rank,credit_wait_ns,"
-          "last_pe,last_pe_credit_wait_ns,not_run\n",
+          "last_pe,last_pe_credit_wait_ns,not_run",
           file);
+    fputs(result->measured.path != NULL ? ",measured_ns,error_percent\n" : "\n", file);
     for (size_t i = 0; i < result->row_count; i++)
         print_csv_row(file, result, &result->rows[i]);
 }

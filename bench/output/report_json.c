@@ -120,7 +120,7 @@ static json_t *place_json(const struct lp_credit_wait *wait)
 }
 
 /* exact: for a comparison; as struct result has them, and no member twice in two forms. */
-static json_t *row_json(const struct result_row *row, bool exact)
+static json_t *row_json(const struct result *result, const struct result_row *row, bool exact)
 {
     json_t *object = json_object();
     put_unless_exact(exact, &object, "collective", text_or_null(row->collective));
@@ -155,6 +155,12 @@ static json_t *row_json(const struct result_row *row, bool exact)
     put_member(&object, "last_pe", row->done ? place_json(&row->credit_last) : json_null());
     put_member(&object, "last_pe_credit_wait_ns", json_ns(row->credit_last.ps));
     put_member(&object, "not_run", text_or_null(row->not_run != NULL ? row->not_run : ""));
+    if (result->measured.path != NULL) {
+        const bool is_known = row->measured_ps > 0;
+        put_member(&object, "measured_ns", is_known ? json_ns(row->measured_ps) : json_null());
+        put_member(&object, "error_percent",
+                   is_known ? json_real(report_error_percent(row)) : json_null());
+    }
     put_member(&object, "phases", phases_json(row, exact));
     put_member(&object, "link_kinds", link_kinds_json(row, exact));
     if (exact)
@@ -166,13 +172,27 @@ static json_t *rows_json(const struct result *result, bool exact)
 {
     json_t *const list = json_array();
     for (size_t i = 0; i < result->row_count && list != NULL; i++) {
-        json_t *const object = row_json(&result->rows[i], exact);
+        json_t *const object = row_json(result, &result->rows[i], exact);
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);
             return NULL;
         }
     }
     return list;
+}
+
+static json_t *measured_json(const struct result *result)
+{
+    double median, largest;
+    const size_t count = report_errors(result, &median, &largest);
+    json_t *object = json_object();
+    put_member(&object, "file", text_or_null(result->measured.path));
+    put_member(&object, "format", json_string(result->measured.format));
+    put_member(&object, "place", json_string(result->measured.place));
+    put_member(&object, "sizes", json_u64(count));
+    put_member(&object, "error_percent_median", count > 0 ? json_real(median) : json_null());
+    put_member(&object, "error_percent_largest", count > 0 ? json_real(largest) : json_null());
+    return object;
 }
 
 static json_t *topology_json(const struct result *result)
@@ -374,6 +394,8 @@ static json_t *result_json(const struct result *result)
     put_member(&object, "input", text_or_null(result->input != NULL ? result->input : ""));
     put_member(&object, "topology", topology_json(result));
     put_member(&object, "engine", report_engine_json(&result->engine));
+    if (result->measured.path != NULL)
+        put_member(&object, "measured", measured_json(result));
     put_member(&object, "results", rows_json(result, false));
     put_member(&object, "sim_time_ns", json_ns(result->sim_time_ps));
     put_member(&object, "init_time_ns", json_ns(result->init_time_ps));

@@ -66,6 +66,7 @@ struct result_row {
     struct result_link_kind kinds[RESULT_LINK_KINDS_MAX];
     size_t kind_count;
     size_t link_count;
+    int64_t measured_ps; /* on a real machine (struct result_measured); 0: not known */
     struct lp_credit_wait credit_longest; /* for credits: of the PE that waited longest, */
     struct lp_credit_wait credit_last;    /* and of the one whose kernel ended last */
 };
@@ -96,6 +97,12 @@ struct result_waiting {
     int64_t since_ps;
 };
 
+/* Measured times beside the rows; path NULL: not asked for. */
+struct result_measured {
+    const char *path;           /* the host's */
+    const char *format, *place; /* "nccl-tests", "in place"; static */
+};
+
 struct result {
     char bench[32];
     char algorithm[64];
@@ -108,6 +115,7 @@ struct result {
     struct process_phases phases; /* up to the freeing of the machine */
     struct result_row *rows;
     size_t row_count;
+    struct result_measured measured;
     int64_t sim_time_ps, init_time_ps;
     struct lp_credit_wait credit_wait; /* over the whole run */
     char *failure;                     /* of a run that failed: its message; NULL: it did not */

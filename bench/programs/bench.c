@@ -24,9 +24,10 @@
 #include "collectives/config/input/environment.h"
 
 static const struct bench_program *const registry[] = {
-    &bench_ccl_allreduce, &bench_ccl_reduce_scatter, &bench_ccl_all_gather, &bench_ccl_broadcast,
-    &bench_ccl_barrier,   &bench_ipcq_pingpong,      &bench_ipcq_shift,     &bench_raw_store,
-    &bench_gemm,          &bench_gemm_allreduce,     &bench_ccl_gradient};
+    &bench_ccl_allreduce,  &bench_ccl_reduce_scatter, &bench_ccl_all_gather,
+    &bench_ccl_all_to_all, &bench_ccl_broadcast,      &bench_ccl_barrier,
+    &bench_ipcq_pingpong,  &bench_ipcq_shift,         &bench_raw_store,
+    &bench_gemm,           &bench_gemm_allreduce,     &bench_ccl_gradient};
 
 const char *bench_name(size_t i)
 {
@@ -54,7 +55,8 @@ const char *bench_of_config(const struct config *config, const char *otherwise)
 {
     struct cw_error ignored;
     const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
-    if (algorithm == NULL || config_is_from_option(config, "defaults.algorithm"))
+    if (algorithm == NULL ||
+        (config_is_from_option(config, "defaults.algorithm") && !ccl_is_xml(config->ccl.module)))
         return otherwise;
     for (size_t i = 0; i < sizeof registry / sizeof *registry; i++)
         if (registry[i]->collective && !registry[i]->no_algorithm &&

@@ -38,6 +38,7 @@ static struct verifier *make_verifier(const struct bench_session *session,
                    .values = values,
                    .sim = lp_system_sim(dist_system(session->dist))},
         .algorithm = algorithm,
+        .schedule = algorithm->schedule != NULL ? dist_schedule(session->dist) : NULL,
         .ranks = dist_world_size_of(session->dist),
         .integers = options->input == RUN_INPUT_INTEGERS};
     return verifier_create(&request, error);

@@ -61,6 +61,9 @@ struct run_options {
     uint32_t rows;      /* of `batch` */
     uint64_t row_elems; /* of `batch`; 0: not asked for */
 
+    const char *measured;    /* a file of measured times; NULL: none */
+    uint32_t measured_place; /* enum measured_place */
+
     const char *json, *csv; /* NULL: none; "-": standard output */
     const char *ccl_trace;  /* NULL: none; "-": standard output, or error beside JSON or CSV */
     const char *op_log, *timeline;         /* --op-log, --trace; NULL: none */
@@ -69,7 +72,7 @@ struct run_options {
     bool quiet; /* no progress line */
 
     const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
-    const char *svg;                 /* of `topo --svg FILE` */
+    const char *svg, *xml;           /* of `topo --svg FILE`, `topo --xml FILE` */
     bool keys;                       /* of `config --keys` */
 };
 

@@ -1,13 +1,15 @@
 /*
  * registry.h: the algorithms that are built in, one row each: ALGORITHM(name) for `const struct
  * ccl_algorithm ccl_name` in a file of this folder. No include guard: algorithm.c includes it once
- * for the declarations and once for the table, whose order messages list them in.
+ * for the declarations and once for the table, whose order messages list them in. Where
+ * ALGORITHM_FILES is defined: the kinds of files that algorithms are made from.
  */
 ALGORITHM(auto_scatter)
 ALGORITHM(birs)
 ALGORITHM(birs_allreduce)
 ALGORITHM(birs_inter)
 ALGORITHM(direct_all_gather)
+ALGORITHM(direct_all_to_all)
 ALGORITHM(direct_reduce_scatter)
 ALGORITHM(direct_rs_ag)
 ALGORITHM(double_binary_tree)
@@ -31,3 +33,6 @@ ALGORITHM(torus_all_gather)
 ALGORITHM(torus_reduce_scatter)
 ALGORITHM(torus_rs_ag)
 ALGORITHM(tree_allreduce)
+#ifdef ALGORITHM_FILES
+ALGORITHM_FILES(msccl)
+#endif

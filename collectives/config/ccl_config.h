@@ -69,6 +69,7 @@ struct ccl_config {
     enum ccl_credit_mode credit_return_mode;
     enum ccl_host_copy host_copy;
     uint32_t n_slots, slot_bytes;
+    uint32_t slots_asked; /* n_slots as configured, where a schedule needs more; 0: as it is */
     enum ccl_channels vc; /* of PE_DMA: one for each kind of work, or one for both */
     uint32_t vc_chunk_bytes;
     uint32_t vc_weight[2]; /* compute, comm */

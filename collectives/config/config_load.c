@@ -136,11 +136,43 @@ static uint32_t add_option(struct load *load, const char *option, const char *te
                                             &(struct config_source){.name = copy, .any_key = true});
 }
 
+/* The entry of an MSCCL XML file that an option names, as ccl.yaml would have it: a/ring.xml is
+ * called ring_xml. */
+static void apply_xml_option(struct load *load, uint32_t source, const char *path)
+{
+    char name[CCL_NAME_BYTES], text[2048];
+    const char *const slash = strrchr(path, '/');
+    size_t n = 0;
+    for (const char *at = slash != NULL ? slash + 1 : path; *at != '\0' && n + 1 < sizeof name;
+         at++)
+        name[n++] = strchr("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-", *at)
+                        ? *at
+                        : '_';
+    name[n] = '\0';
+    n = (size_t)snprintf(text, sizeof text,
+                         "{defaults: {algorithm: %s}, algorithms: {%s: {module: '%s', topology: "
+                         "none, mapper: leader_only, validator: single_shard_per_rank}}}",
+                         name, name, path);
+    const struct config_node *const root =
+        n < sizeof text && is_printable(path) && strchr(path, '\'') == NULL
+            ? config_parse(&load->loader, source, text, n)
+            : NULL;
+    if (root != NULL)
+        config_apply_file(&load->loader, load->tree, source, root);
+    else
+        config_error(&load->loader, (struct config_place){.source = source},
+                     "expected a path of letters, digits and some other characters");
+}
+
 static void apply_algorithm_option(struct load *load, const char *name)
 {
     const uint32_t source = add_option(load, "--algorithm", name);
     if (source == 0)
         return;
+    if (ccl_is_xml(name)) {
+        apply_xml_option(load, source, name);
+        return;
+    }
     const struct config_node node = {
         .kind = CONFIG_SCALAR, .place = {.source = source}, .text = name, .bytes = strlen(name)};
     config_apply_path(&load->loader, load->tree, source, "defaults.algorithm", &node);
@@ -322,6 +354,25 @@ static struct config *config_create(void)
     return config;
 }
 
+/* The steps of an MSCCL XML file may send more chunks than rings have slots before they receive.
+ * Then the bytes of a ring are cut into more slots. */
+static void cut_rings(struct ccl_config *ccl)
+{
+    enum { SLOT_BYTES_MIN = 64 };
+    struct cw_error ignored; /* a file that cannot be read is told when it is to run */
+    const struct ccl_algorithm *const algorithm =
+        ccl_is_xml(ccl->module) ? ccl_algorithm_load(ccl->module, &ignored) : NULL;
+    const uint32_t needed =
+        algorithm != NULL ? ccl_algorithm_slots(algorithm, ccl->n_slots) : ccl->n_slots;
+    const uint64_t slot_bytes =
+        (uint64_t)ccl->n_slots * ccl->slot_bytes / needed / SLOT_BYTES_MIN * SLOT_BYTES_MIN;
+    if (needed == ccl->n_slots || slot_bytes == 0)
+        return;
+    ccl->slots_asked = ccl->n_slots;
+    ccl->n_slots = needed;
+    ccl->slot_bytes = (uint32_t)slot_bytes;
+}
+
 int config_load(const struct config_request *request, struct config **out,
                 struct config_errors *errors)
 {
@@ -340,6 +391,7 @@ int config_load(const struct config_request *request, struct config **out,
     int result = CW_OK;
     if (errors->count + errors->dropped == 0 && !no_memory) {
         config_fill(config);
+        cut_rings(&config->ccl);
         config_check_rings(config, errors);
         result = config_digest(config);
     }

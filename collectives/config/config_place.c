@@ -77,6 +77,12 @@ void config_print_unread(FILE *file, const struct config *config)
     const struct config_value *const root =
         config_ccl_value(tree, tree->chosen, config_ccl_find("root"));
     char where[512];
+    const struct ccl_config *const ccl = &config->ccl;
+    if (ccl->slots_asked > 0)
+        fprintf(file,
+                "cubewarp: note: steps of %.300s send more chunks than %u slots hold before they "
+                "receive; each ring has %u slots of %u bytes instead\n",
+                ccl->module, ccl->slots_asked, ccl->n_slots, ccl->slot_bytes);
     if (!config_given(cube))
         return;
     const uint32_t number = (uint32_t)cube->number.mantissa, w = config->hw.cube_w;

@@ -123,6 +123,9 @@ static void print_parameters(const struct printer *printer, const struct config_
         print_line(printer, 4, own->name, own->value.text, own->value.place, "");
     if (entry != tree->chosen || tree->algorithm == NULL)
         return;
+    const uint64_t contents = ccl_algorithm_contents(tree->algorithm);
+    if (contents != 0) /* so that the digest is that of the file's contents, too */
+        fprintf(printer->file, "    # contents of the module's file: %016" PRIx64 "\n", contents);
     for (uint32_t i = 0; i < tree->algorithm->parameter_count; i++) {
         const struct ccl_parameter *const parameter = &tree->algorithm->parameters[i];
         char number[32];

@@ -159,7 +159,7 @@ static void config_rules_check_sips(struct config_loader *loader, struct config_
                      keys[misfit.key], misfit.text);
 }
 
-/* What an address has room for: 10 bits of cube, 6 bits of PE (hw/HARDWARE.md, "Physical
+/* The room of an address: 10 bits of cube, 6 bits of PE (hw/HARDWARE.md, "Physical
  * addresses"). */
 static void check_address_limits(struct config_loader *loader, const struct config_tree *tree)
 {
@@ -267,7 +267,7 @@ static void require_all(struct config_loader *loader, const struct config_tree *
     }
 }
 
-/* What is said of the access to slots means nothing without the rate. */
+/* The other keys of the access to slots mean nothing without the rate. */
 static void check_slot_access(struct config_loader *loader, const struct config_tree *tree)
 {
     static const char *const memories[] = {"tcm", "sram", "hbm"};

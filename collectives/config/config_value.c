@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/algorithm.h"
 #include "collectives/config/ccl_config.h"
 #include "collectives/config/input/text.h"
 #include "hw/topology/topology.h"
@@ -66,9 +67,10 @@ const char *config_legal(const struct config_key *key, char *buf, size_t size)
         snprintf(buf, size, "a name of up to 63 letters, digits, '_' and '-'");
         break;
     case CONFIG_PLUGIN:
-        snprintf(buf, size, "%s", key->choice != NULL ? "one of " : "a built-in name");
+        snprintf(buf, size, "%s", key->choice != NULL ? "one of " : "a built-in name, FILE.xml");
         append_choices(key, buf, size);
         config_value_append(buf, size, ", or ./file.so:symbol");
+
         break;
     case CONFIG_ROOT:
         snprintf(buf, size, "center, corner or x,y (a cube's column and row)");
@@ -275,13 +277,24 @@ static size_t dotted_prefix(const struct config_node *node)
 {
     static const char root[] = "kernbench.";
     const char *const last = strrchr(node->text, '.');
-    if (strncmp(node->text, root, sizeof root - 1) != 0)
+    if (strncmp(node->text, root, sizeof root - 1) != 0 || ccl_is_xml(node->text))
         return 0;
     for (const char *at = node->text; *at != '\0'; at++)
         if (!is_letter(*at) && !config_value_is_digit(*at) && *at != '_' &&
             !(*at == '.' && at[1] != '.'))
             return 0;
     return (size_t)(last + 1 - node->text);
+}
+
+/* A path of an MSCCL XML file, likewise plain. */
+static bool is_xml(const char *text, size_t bytes, size_t room)
+{
+    if (!is_letter(text[0]) && !config_value_is_digit(text[0]) && strchr("._/", text[0]) == NULL)
+        return false;
+    for (size_t i = 0; i < bytes; i++)
+        if ((unsigned char)text[i] <= ' ' || strchr("\"\\\x7f:#,[]{}", text[i]) != NULL)
+            return false;
+    return bytes < room && ccl_is_xml(text);
 }
 
 static bool read_plugin(const struct reader *reader, const struct config_node *written,
@@ -299,7 +312,8 @@ static bool read_plugin(const struct reader *reader, const struct config_node *w
         return config_value_reject(reader, node, "");
     if (!is_file && reader->key->choice != NULL)
         return read_choice(reader, node, value);
-    if (!is_file && !config_value_is_name(node->text, node->bytes))
+    if (!is_file && !config_value_is_name(node->text, node->bytes) &&
+        !is_xml(node->text, node->bytes, reader->key->scale))
         return config_value_reject(reader, node, "");
     return store_text(reader, value, node->text);
 }

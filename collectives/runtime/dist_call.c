@@ -434,6 +434,21 @@ void dist_all_gather(struct tensor *output, struct tensor *input)
     dist_submit(&(struct submission){.collective = CCL_ALL_GATHER, .in = input, .out = output});
 }
 
+void dist_all_to_all(struct tensor *output, struct tensor *input)
+{
+    const uint64_t ranks = dist_current()->world_size;
+    if (output->shard_elems != input->shard_elems || output->dtype != input->dtype ||
+        output->shard_count != input->shard_count || input->shard_elems % ranks != 0)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_all_to_all: an output of %u shards of %llu elements of %s for an input of %u "
+                "of %llu of %s and %llu ranks; both must be alike, and multiples of the ranks",
+                output->shard_count, (unsigned long long)output->shard_elems,
+                dtype_name(output->dtype), input->shard_count,
+                (unsigned long long)input->shard_elems, dtype_name(input->dtype),
+                (unsigned long long)ranks);
+    dist_submit(&(struct submission){.collective = CCL_ALL_TO_ALL, .in = input, .out = output});
+}
+
 void dist_broadcast(struct tensor *tensor, uint32_t root)
 {
     if (root >= dist_current()->world_size)

@@ -474,6 +474,13 @@ uint32_t dist_parts(const struct dist *dist)
     return program != NULL ? program->lanes : 0;
 }
 
+const struct schedule *dist_schedule(const struct dist *dist)
+{
+    const struct schedule_program *const program =
+        dist->plans != NULL ? install_plans_program(dist->plans) : NULL;
+    return program != NULL ? program->schedule : NULL;
+}
+
 /* ---- for workers ----------------------------------------------------------------------------- */
 
 struct dist *dist_current(void)

@@ -97,6 +97,8 @@ struct dp_policy dist_policy(const struct dist *dist);
 /* Shards of a rank that make up one tensor, each of which goes through the collective for itself;
  * 0: a rank has one shard, or its shards are reduced together. */
 uint32_t dist_parts(const struct dist *dist);
+/* The schedule of the process group's algorithm; NULL: it is none. */
+const struct schedule *dist_schedule(const struct dist *dist);
 /* How the machine's queues are to be set up, and the memory in which receive slots are. */
 struct lp_config dist_queue_config(const struct ccl_config *ccl);
 /* The install plan of a logical topology, or (NULL) of the machine's own queues. pair: two PEs that

@@ -275,13 +275,14 @@ static void check_circle(const struct schedule_graph *graph, struct schedule_fau
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static void check_graph(const struct schedule_graph *graph, uint32_t slots,
-                        struct schedule_values **values, struct schedule_faults *faults)
+                        struct schedule_values **values, struct schedule_faults *hazards,
+                        struct schedule_faults *faults)
 {
     check_circle(graph, faults);
     if (faults->count == 0 && !faults->no_memory && slots > 0)
         schedule_rings_check(graph, slots, faults);
     if (faults->count == 0 && !faults->no_memory)
-        schedule_hazards_check(graph, faults);
+        schedule_hazards_check(graph, hazards != NULL ? hazards : faults);
     if (faults->count == 0 && !faults->no_memory)
         *values = schedule_values_create(graph, faults);
     if (*values != NULL)
@@ -289,7 +290,7 @@ static void check_graph(const struct schedule_graph *graph, uint32_t slots,
 }
 
 int schedule_check(const struct schedule *schedule, uint32_t slots, struct schedule_values **values,
-                   struct cw_error *error)
+                   struct schedule_faults *hazards, struct cw_error *error)
 {
     struct schedule_faults faults = {0};
     struct schedule_values *own = NULL;
@@ -297,7 +298,7 @@ int schedule_check(const struct schedule *schedule, uint32_t slots, struct sched
     struct schedule_graph *const graph =
         faults.count == 0 ? schedule_graph_create(schedule, &faults) : NULL;
     if (graph != NULL)
-        check_graph(graph, slots, &own, &faults);
+        check_graph(graph, slots, &own, hazards, &faults);
     const int code = schedule_faults_tell(&faults, error);
     schedule_graph_free(graph);
     schedule_faults_free(&faults);
@@ -306,4 +307,26 @@ int schedule_check(const struct schedule *schedule, uint32_t slots, struct sched
     if (values == NULL || code != CW_OK)
         schedule_values_free(own);
     return code;
+}
+
+struct schedule_values *schedule_formulas(const struct schedule *schedule, struct cw_error *error)
+{
+    struct schedule_faults faults = {0};
+    struct schedule_values *values = NULL;
+    check_structure(schedule, &faults);
+    struct schedule_graph *const graph =
+        faults.count == 0 ? schedule_graph_create(schedule, &faults) : NULL;
+    if (graph != NULL)
+        check_circle(graph, &faults);
+    if (graph != NULL && faults.count == 0 && !faults.no_memory)
+        values = schedule_values_create(graph, &faults);
+    if (values != NULL)
+        schedule_values_check(values, schedule, &faults);
+    const int code = schedule_faults_tell(&faults, error);
+    schedule_graph_free(graph);
+    schedule_faults_free(&faults);
+    if (code == CW_OK)
+        return values;
+    schedule_values_free(values);
+    return NULL;
 }

@@ -16,6 +16,7 @@
 
 #include "collectives/schedule/schedule.h"
 
+struct schedule_faults;
 struct schedule_values;
 
 /*
@@ -23,8 +24,13 @@ struct schedule_values;
  *   slots   of a queue's ring, each for a tile of a chunk; 0: as many as are needed
  *   values  if not NULL, *values has the formulas of the outputs, or NULL on failure; the caller
  *           frees them (schedule_values.h)
+ *   hazards if not NULL, hazards are told there, and are no faults: a result may still be right
  */
 int schedule_check(const struct schedule *schedule, uint32_t slots, struct schedule_values **values,
-                   struct cw_error *error);
+                   struct schedule_faults *hazards, struct cw_error *error);
+
+/* The formulas of the outputs, which are those that the collective demands; nothing else is looked
+ * at but what they need. The caller frees them. NULL: as above. */
+struct schedule_values *schedule_formulas(const struct schedule *schedule, struct cw_error *error);
 
 #endif

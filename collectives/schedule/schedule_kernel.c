@@ -26,6 +26,7 @@ struct schedule_frame {
     uint32_t begun, ended;        /* loads and stores: begun, and known to have ended */
     uint32_t move_of_load[AHEAD]; /* [load % AHEAD]: its number among loads and stores */
     uint16_t notice, times;       /* notifications of a step: which, and how often */
+    uint32_t fused;               /* step of a fused reduction */
 };
 _Static_assert(sizeof(struct schedule_frame) <= TL_FRAME_BYTES, "fits into a frame");
 
@@ -58,19 +59,37 @@ static uint32_t home_of(const struct tl *tl)
 
 static bool is_home(const struct tl *tl) { return home_of(tl) == tl_pe_index(tl, tl_place(tl)); }
 
+static uint32_t elems_of_piece(const struct tl *tl)
+{
+    return program_of(tl)->piece_tiles * tl_tile_elems(tl);
+}
+
+/* All chunks of the step are one: they follow each other in the block, and so in every buffer, and
+ * there is one piece. Both ends of a queue find the same. */
+static bool goes_together(const struct tl *tl, const struct schedule_frame *f,
+                          const struct program_step *step)
+{
+    return (step->flags & PROGRAM_TOGETHER) != 0 && f->chunk_elems <= elems_of_piece(tl);
+}
+
 /* Elements of a tile that a cursor names, in this piece; 0: the chunk has no such tile. */
 static uint32_t elems_at(const struct tl *tl, const struct schedule_frame *f,
                          const struct cursor *at)
 {
     const struct schedule_program *const p = program_of(tl);
+    const struct program_step *const step = step_of(tl, f, at->step);
     const uint64_t block = program_block_elems(p, tl_args(tl)->n_elem);
-    const uint32_t length_of = rank_of(tl)->size[step_of(tl, f, at->step)->size_first + at->chunk];
-    const uint64_t begins = (uint64_t)length_of * f->chunk_elems;
-    uint64_t length = begins < block ? block - begins : 0;
-    length = length < f->chunk_elems ? length : f->chunk_elems;
     const uint32_t tile = tl_tile_elems(tl);
+    const bool together = goes_together(tl, f, step);
+    const uint64_t begins =
+        (uint64_t)rank_of(tl)->size[step->size_first + at->chunk] * f->chunk_elems;
+    const uint64_t most = (uint64_t)f->chunk_elems * (together ? step->count : 1);
+    uint64_t length = begins < block ? block - begins : 0;
+    length = length < most ? length : most;
+    if (together ? at->chunk > 0 : at->tile >= p->piece_tiles)
+        return 0;
     const uint64_t before = ((uint64_t)f->piece * p->piece_tiles + at->tile) * tile;
-    if (at->tile >= p->piece_tiles || before >= length)
+    if (before >= length)
         return 0;
     return length - before < tile ? (uint32_t)(length - before) : tile;
 }
@@ -187,11 +206,11 @@ static bool may_load_ahead(const struct tl *tl, struct schedule_frame *f)
         return false;
     if (is_tile(tl, f, &f->ahead))
         return true;
-    const uint32_t next = f->at.step + 1;
+    const uint32_t next = f->at.step + step_of(tl, f, f->at.step)->fused;
     if (f->ahead.step >= next || next >= steps_of(tl, f))
         return false;
     const struct program_step *const step = step_of(tl, f, next);
-    if (!step->early || !loads(tl, (enum schedule_op)step->op))
+    if ((step->flags & PROGRAM_EARLY) == 0 || !loads(tl, (enum schedule_op)step->op))
         return false;
     look_at_step(tl, f, next);
     return is_tile(tl, f, &f->ahead);
@@ -268,10 +287,7 @@ static enum schedule_op op_at(const struct tl *tl, const struct schedule_frame *
     return (enum schedule_op)step_of(tl, f, f->at.step)->op;
 }
 
-static bool adds(enum schedule_op op)
-{
-    return op >= SCHEDULE_RECV_REDUCE_COPY || op == SCHEDULE_REDUCE;
-}
+static bool adds(enum schedule_op op) { return op >= SCHEDULE_RECV_REDUCE_COPY; }
 
 /* The value that a step sends or stores. */
 static struct lp_operand value_at(const struct tl *tl, const struct schedule_frame *f)
@@ -304,10 +320,46 @@ static void load_other(struct tl *tl, const struct schedule_frame *f)
 
 static void add(struct tl *tl, const struct schedule_frame *f)
 {
-    const struct lp_operand own = tl_tcm(operand_tcm(tl, f->used));
-    const bool local = op_at(tl, f) == SCHEDULE_REDUCE;
-    tl_math(tl, (enum lp_math)tl_args(tl)->math, sum_tcm(tl), local ? tl_tcm(other_tcm(tl)) : own,
-            local ? own : tl_last(tl_received(tl)), elems_at(tl, f, &f->at));
+    tl_math(tl, (enum lp_math)tl_args(tl)->math, sum_tcm(tl), tl_tcm(operand_tcm(tl, f->used)),
+            tl_last(tl_received(tl)), elems_at(tl, f, &f->at));
+}
+
+/* The source of a step of a fused reduction, to the sum. */
+static void add_local(struct tl *tl, const struct schedule_frame *f)
+{
+    tl_math(tl, (enum lp_math)tl_args(tl)->math, sum_tcm(tl),
+            tl_tcm(f->fused == 0 ? other_tcm(tl) : sum_tcm(tl)), tl_tcm(operand_tcm(tl, f->used)),
+            elems_at(tl, f, &f->at));
+}
+
+/* Points at the tile of a step of a fused reduction. */
+static void look_at_fused(struct schedule_frame *f, uint32_t fused)
+{
+    f->ahead = f->at;
+    f->ahead.step += fused;
+}
+
+/* A tile of a fused reduction: the old value, then source after source, then one store. One
+ * TL_RUN. */
+static enum tl_status reduce_tile(struct tl *tl, struct schedule_frame *f)
+{
+    const uint32_t fused = step_of(tl, f, f->at.step)->fused;
+    TL_BEGIN(&f->tile_line);
+    TL_RUN(&f->tile_line, finish(tl, f, f->begun));
+    look_at_fused(f, 0);
+    TL_RUN(&f->tile_line, begin_load(tl, f));
+    TL_CALL(&f->tile_line, load_other(tl, f));
+    for (f->fused = 0; f->fused < fused; f->fused++) {
+        if (f->fused + 1 < fused) {
+            look_at_fused(f, f->fused + 1);
+            TL_RUN(&f->tile_line, begin_load(tl, f));
+        }
+        TL_RUN(&f->tile_line, finish(tl, f, f->move_of_load[f->used % AHEAD] + 1));
+        TL_CALL(&f->tile_line, add_local(tl, f));
+        f->used++;
+    }
+    TL_RUN(&f->tile_line, begin_store(tl, f, tl_last(tl_tcm(sum_tcm(tl)))));
+    TL_END(&f->tile_line);
 }
 
 /* Carries out a step for one tile. One TL_RUN. */
@@ -324,10 +376,6 @@ static enum tl_status move_tile(struct tl *tl, struct schedule_frame *f)
         TL_CALL(&f->tile_line, tl_recv(tl, (enum hw_dir)step->recv_dir, bytes_at(tl, f, &f->at)));
     if (loads(tl, op))
         TL_RUN(&f->tile_line, finish(tl, f, f->move_of_load[f->used % AHEAD] + 1));
-    if (op == SCHEDULE_REDUCE) {
-        TL_RUN(&f->tile_line, finish(tl, f, f->begun));
-        TL_CALL(&f->tile_line, load_other(tl, f));
-    }
     if (adds(op))
         TL_CALL(&f->tile_line, add(tl, f));
     if (schedule_op_sends(op))
@@ -343,7 +391,7 @@ static enum tl_status move_tile(struct tl *tl, struct schedule_frame *f)
 
 static uint32_t pieces_of(const struct tl *tl, const struct schedule_frame *f)
 {
-    const uint32_t of_piece = program_of(tl)->piece_tiles * tl_tile_elems(tl);
+    const uint32_t of_piece = elems_of_piece(tl);
     return (f->chunk_elems + of_piece - 1) / of_piece;
 }
 
@@ -352,10 +400,17 @@ static const struct program_wait *wait_at(const struct tl *tl, const struct sche
     return &rank_of(tl)->wait[step_of(tl, f, f->at.step)->wait_first + f->notice];
 }
 
+/* The last step of those that are carried out as one: the others are not waited for. */
+static const struct program_step *last_of(const struct tl *tl, const struct schedule_frame *f)
+{
+    const struct program_step *const step = step_of(tl, f, f->at.step);
+    return step + step->fused - 1;
+}
+
 static uint32_t notified_at(const struct tl *tl, const struct schedule_frame *f)
 {
     const struct program_rank *const rank = rank_of(tl);
-    return rank->first_pe + rank->notify[step_of(tl, f, f->at.step)->notify_first + f->notice];
+    return rank->first_pe + rank->notify[last_of(tl, f)->notify_first + f->notice];
 }
 
 /* Loads wait for all that the thread has stored, unless the step's source is nobody's but the
@@ -363,7 +418,7 @@ static uint32_t notified_at(const struct tl *tl, const struct schedule_frame *f)
 static bool must_settle(const struct tl *tl, const struct schedule_frame *f)
 {
     const struct program_step *const step = step_of(tl, f, f->at.step);
-    return schedule_op_reads((enum schedule_op)step->op) && !step->early;
+    return schedule_op_reads((enum schedule_op)step->op) && (step->flags & PROGRAM_EARLY) == 0;
 }
 
 static enum tl_status schedule_run(struct tl *tl, void *state)
@@ -373,7 +428,8 @@ static enum tl_status schedule_run(struct tl *tl, void *state)
     f->thread = schedule_program_thread(program_of(tl), tl_args(tl)->rank, tl_program_id(tl));
     f->chunk_elems = (uint32_t)program_chunk_elems(program_of(tl), tl_args(tl)->n_elem);
     for (f->piece = 0; f->piece < pieces_of(tl, f); f->piece++)
-        for (f->at.step = 0; f->at.step < steps_of(tl, f); f->at.step++) {
+        for (f->at.step = 0; f->at.step < steps_of(tl, f);
+             f->at.step += step_of(tl, f, f->at.step)->fused) {
             for (f->notice = 0; f->notice < step_of(tl, f, f->at.step)->wait_count; f->notice++)
                 for (f->times = 0; f->times < wait_at(tl, f)->times; f->times++)
                     TL_CALL(&f->line,
@@ -385,10 +441,11 @@ static enum tl_status schedule_run(struct tl *tl, void *state)
                 look_at_step(tl, f, f->at.step);
             for (f->at.chunk = 0; f->at.chunk < step_of(tl, f, f->at.step)->count; f->at.chunk++)
                 for (f->at.tile = 0; elems_at(tl, f, &f->at) > 0; f->at.tile++)
-                    TL_RUN(&f->line, move_tile(tl, f));
-            if (step_of(tl, f, f->at.step)->notify_count > 0)
+                    TL_RUN(&f->line,
+                           op_at(tl, f) == SCHEDULE_REDUCE ? reduce_tile(tl, f) : move_tile(tl, f));
+            if (last_of(tl, f)->notify_count > 0)
                 TL_RUN(&f->line, finish(tl, f, f->begun));
-            for (f->notice = 0; f->notice < step_of(tl, f, f->at.step)->notify_count; f->notice++)
+            for (f->notice = 0; f->notice < last_of(tl, f)->notify_count; f->notice++)
                 TL_CALL(&f->line, tl_notify(tl, notified_at(tl, f), NOTICE_TAG));
         }
     TL_RUN(&f->line, finish(tl, f, f->begun));

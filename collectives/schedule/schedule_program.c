@@ -194,6 +194,11 @@ static void carry_lengths(const struct laying *l, uint32_t *const *length, uint3
     }
     if (schedule_op_writes((enum schedule_op)step->op))
         memcpy(words_at(l, length[r], r, step->dst), size, step->count * sizeof *size);
+    uint32_t following = 1;
+    while (following < step->count && size[following] == size[0] + following)
+        following++;
+    if (following == step->count)
+        rank->step[i - graph->first[r]].flags |= PROGRAM_TOGETHER;
 }
 
 static int find_sizes(struct laying *l)
@@ -390,12 +395,44 @@ static int find_early_loads(struct laying *l)
                 note_writers(l, writers, r, t, k);
         for (uint32_t t = 0; t < rank->thread_count && code == CW_OK; t++)
             for (uint32_t k = 0; k < rank->thread[t].step_count; k++)
-                l->program->rank[r].step[rank->thread[t].step_first + k].early =
-                    loads_early(l, writers, r, t, k);
+                if (loads_early(l, writers, r, t, k))
+                    l->program->rank[r].step[rank->thread[t].step_first + k].flags |= PROGRAM_EARLY;
         free(writers.thread);
         free(writers.step);
     }
     return code;
+}
+
+/* ---- fused reductions ------------------------------------------------------------------------ */
+
+/* A step goes on with the sum that the step before it has in TCM: both add to the same place, and
+ * no other thread comes between. */
+static bool goes_on_with_sum(const struct laying *l, uint32_t r, const struct schedule_step *step,
+                             const struct program_step *laid)
+{
+    const struct schedule_step *const before = step - 1;
+    if (step->op != SCHEDULE_REDUCE || before->op != SCHEDULE_REDUCE || step->wait_count > 0 ||
+        laid[-1].notify_count > 0 || step->count != before->count ||
+        step->dst.buffer != before->dst.buffer || step->dst.at != before->dst.at)
+        return false;
+    const uint32_t src = schedule_location(l->schedule, r, step->src.buffer, step->src.at);
+    const uint32_t dst = schedule_location(l->schedule, r, step->dst.buffer, step->dst.at);
+    return src + step->count <= dst || dst + step->count <= src;
+}
+
+static void fuse_reductions(struct laying *l, uint32_t r)
+{
+    const struct schedule_rank *const rank = &l->schedule->rank[r];
+    for (uint32_t t = 0; t < rank->thread_count; t++) {
+        const struct schedule_step *const step = &rank->step[rank->thread[t].step_first];
+        struct program_step *const laid = &l->program->rank[r].step[rank->thread[t].step_first];
+        for (uint32_t first = 0, k = 0; k < rank->thread[t].step_count; k++) {
+            if (k == 0 || laid[first].fused == UINT8_MAX ||
+                !goes_on_with_sum(l, r, &step[k], &laid[k]))
+                first = k;
+            laid[first].fused++;
+        }
+    }
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -453,6 +490,8 @@ static int lay_program(struct laying *l, const struct ccl_config *ccl)
         code = find_early_loads(l);
     if (code != CW_OK)
         return code;
+    for (uint32_t r = 0; r < s->rank_count; r++)
+        fuse_reductions(l, r);
     l->program->piece_tiles = schedule_rings_tiles(l->graph, ccl->n_slots);
     if (l->program->piece_tiles == 0)
         return cw_error_set(l->error, CW_USAGE,

@@ -24,18 +24,28 @@
 
 #include "collectives/schedule/schedule.h"
 
+enum program_flag {
+    PROGRAM_EARLY = 1,   /* its sources may be loaded while the step before it is carried out */
+    PROGRAM_TOGETHER = 2 /* its values are as long as chunks of a block that follow each other, so
+                            small ones travel together */
+};
+
 /* A step of a thread, ready to be carried out. */
 struct program_step {
-    uint8_t op;                 /* enum schedule_op */
-    uint8_t send_dir, recv_dir; /* enum hw_dir */
-    uint8_t early; /* its sources may be loaded while the step before it is carried out */
+    uint8_t op;                     /* enum schedule_op */
+    uint8_t send_dir, recv_dir;     /* enum hw_dir */
+    uint8_t flags;                  /* enum program_flag */
     uint8_t src_buffer, dst_buffer; /* enum schedule_buffer */
-    uint16_t count;                 /* chunks */
-    uint32_t src, dst;              /* the first chunk */
+    uint8_t fused; /* of reductions of several sources into one place: so many steps, this one being
+                      the first, are carried out as one, tile by tile */
+    uint8_t reserved;
+    uint16_t count; /* chunks */
+    uint16_t wait_count, notify_count;
+    uint16_t reserved_too;
+    uint32_t src, dst;   /* the first chunk */
     uint32_t size_first; /* program_rank.size[]: for each chunk, the chunk that it is as long as */
     uint32_t wait_first; /* program_rank.wait[] */
     uint32_t notify_first; /* program_rank.notify[] */
-    uint16_t wait_count, notify_count;
 };
 
 /* Notifications to wait for before a step: so many from that thread's PE. */

@@ -3,12 +3,15 @@
 
 #include <stdlib.h>
 
+#include "collectives/schedule/schedule_check.h"
 #include "collectives/verify/expect_any.h"
+#include "collectives/verify/expect_schedule.h"
 
 struct verifier {
     struct verifier_request request;
     enum proof proof;
-    struct expect *expect; /* of PROOF_ORDER */
+    struct expect *expect;          /* of PROOF_ORDER */
+    struct schedule_values *values; /* of PROOF_ORDER, of a schedule */
 };
 
 const char *proof_name(enum proof proof)
@@ -39,14 +42,18 @@ struct verifier *verifier_create(const struct verifier_request *request, struct 
         return NULL;
     }
     verifier->request = *request;
-    verifier->proof = request->algorithm->order != NULL    ? PROOF_ORDER
+    const bool ordered = request->algorithm->order != NULL || request->schedule != NULL;
+    verifier->proof = ordered                              ? PROOF_ORDER
                       : op == REDOP_MAX || op == REDOP_MIN ? PROOF_ANY_ORDER
                       : request->integers                  ? PROOF_INTEGERS
                                                            : PROOF_BOUND;
     if (verifier->proof != PROOF_ORDER)
         return verifier;
-    verifier->expect = expect_create(&request->expect, error);
-    if (verifier->expect != NULL)
+    if (request->schedule != NULL)
+        verifier->values = schedule_formulas(request->schedule, error);
+    else
+        verifier->expect = expect_create(&request->expect, error);
+    if (verifier->expect != NULL || verifier->values != NULL)
         return verifier;
     verifier_free(verifier);
     return NULL;
@@ -57,7 +64,25 @@ void verifier_free(struct verifier *verifier)
     if (verifier == NULL)
         return;
     expect_free(verifier->expect);
+    schedule_values_free(verifier->values);
     free(verifier);
+}
+
+static int compare_with_schedule(const struct verifier *verifier, uint32_t shards,
+                                 expect_read_fn read, void *arg, struct verdict *verdict,
+                                 struct cw_error *error)
+{
+    const struct expect_request *const request = &verifier->request.expect;
+    const struct expect_schedule expect = {.schedule = verifier->request.schedule,
+                                           .values = verifier->values,
+                                           .shards = shards,
+                                           .dtype = request->dtype,
+                                           .op = request->op,
+                                           .n_elem = request->n_elem,
+                                           .seed = request->seed,
+                                           .values_given = request->values,
+                                           .sim = request->sim};
+    return expect_schedule_verify(&expect, read, arg, &verdict->wrong, error);
 }
 
 int verifier_compare(struct verifier *verifier, uint32_t shards, uint32_t parts,
@@ -66,6 +91,8 @@ int verifier_compare(struct verifier *verifier, uint32_t shards, uint32_t parts,
 {
     const struct expect_request *const request = &verifier->request.expect;
     *verdict = (struct verdict){.proof = verifier->proof};
+    if (verifier->values != NULL)
+        return compare_with_schedule(verifier, shards, read, arg, verdict, error);
     if (verifier->expect != NULL)
         return expect_verify(verifier->expect, read, arg, &verdict->wrong, error);
     const struct expect_any any = {.collective = verifier->request.algorithm->collective,

@@ -12,7 +12,7 @@
 
 enum proof {
     PROOF_NONE,      /* nothing is verified */
-    PROOF_ORDER,     /* bit for bit, in the algorithm's declared order */
+    PROOF_ORDER,     /* bit for bit, in the algorithm's declared order, or its schedule's */
     PROOF_ANY_ORDER, /* bit for bit: max and min have the same bits in any order */
     PROOF_MOVED,     /* bit for bit: values are moved, not changed */
     PROOF_INTEGERS,  /* bit for bit: all sums of these inputs are exact */
@@ -34,12 +34,13 @@ struct verifier;
 struct verifier_request {
     struct expect_request expect; /* module: NULL, or of the algorithm that runs */
     const struct ccl_algorithm *algorithm;
+    const struct schedule *schedule; /* of an algorithm that is one; else NULL */
     uint32_t ranks;
     bool integers; /* expect.seed is one of input_integers() */
 };
 
-/* NULL on failure: CW_USAGE (the algorithm declares an order that is none on this machine),
- * CW_NO_RESOURCE. */
+/* NULL on failure: CW_USAGE (the algorithm declares an order that is none on this machine, or a
+ * schedule that is not its collective), CW_NO_RESOURCE. */
 struct verifier *verifier_create(const struct verifier_request *request, struct cw_error *error);
 void verifier_free(struct verifier *verifier); /* accepts NULL */
 

@@ -411,6 +411,7 @@ static void algorithms_refer_to_algorithms_that_exist(void **state)
                   "direct_rs_ag, halving_doubling, recursive_doubling, double_binary_tree, "
                   "rings_reduce_scatter, torus_reduce_scatter, direct_reduce_scatter, "
                   "halving_reduce_scatter, rings_all_gather, torus_all_gather, direct_all_gather, "
+                  "direct_all_to_all, "
                   "doubling_all_gather\n");
     expect_ccl("algorithms:\n  mine: { extends: b }\n  b: { extends: c }\n  c: { extends: b }\n",
                "ccl.yaml:3:17: algorithms.b.extends: a cycle: b -> c -> b; an entry must not "
@@ -419,11 +420,11 @@ static void algorithms_refer_to_algorithms_that_exist(void **state)
                "ccl.yaml:2:20: algorithms.mine.extends: a cycle: mine -> mine; an entry must not "
                "inherit from itself\n");
     expect_ccl("algorithms:\n  mine: { topology: none }\n",
-               "ccl.yaml:2:3: algorithms.mine: missing key 'module'; expected a built-in name, or "
-               "./file.so:symbol\n");
+               "ccl.yaml:2:3: algorithms.mine: missing key 'module'; expected a built-in name, "
+               "FILE.xml, or ./file.so:symbol\n");
     expect_ccl("algorithms: { mine: { module: m.so:f, topology: none, mapper: all_pe } }\n",
-               "ccl.yaml:1:31: algorithms.mine.module: expected a built-in name, or "
-               "./file.so:symbol; found 'm.so:f'\n"
+               "ccl.yaml:1:31: algorithms.mine.module: expected a built-in name, "
+               "FILE.xml, or ./file.so:symbol; found 'm.so:f'\n"
                "ccl.yaml:1:63: algorithms.mine.mapper: expected one of leader_only, all_pes, "
                "pe0_all_cubes, rank_per_pe, or ./file.so:symbol; found 'all_pe'; did you mean "
                "'all_pes'?\n");

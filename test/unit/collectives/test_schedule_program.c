@@ -180,8 +180,9 @@ static void loads_are_early_where_nothing_is_written(void **state)
     struct config *const config = machine();
     struct schedule *const s = two_parts();
     struct schedule_program *const p = laid(config, s, 4, 8);
-    assert_int_equal(p->rank[0].step[0].early, 1); /* its chunk is written later, by step 2 */
-    assert_int_equal(p->rank[0].step[1].early, 1);
+    assert_int_equal(p->rank[0].step[0].flags & PROGRAM_EARLY,
+                     1); /* its chunk is written later, by step 2 */
+    assert_int_equal(p->rank[0].step[1].flags & PROGRAM_EARLY, 1);
     schedule_program_free(p);
     schedule_free(s);
 
@@ -193,8 +194,8 @@ static void loads_are_early_where_nothing_is_written(void **state)
     (void)schedule_add(b, 0, t, step(SCHEDULE_COPY, 1, 2, 0));
     struct schedule *const late = built(b);
     struct schedule_program *const q = laid(config, late, 0, 0);
-    assert_int_equal(q->rank[0].step[0].early, 1);
-    assert_int_equal(q->rank[0].step[1].early, 0);
+    assert_int_equal(q->rank[0].step[0].flags & PROGRAM_EARLY, 1);
+    assert_int_equal(q->rank[0].step[1].flags & PROGRAM_EARLY, 0);
     schedule_program_free(q);
     schedule_free(late);
     config_free(config);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "collectives/schedule/msccl_xml.h"
+#include "collectives/msccl/msccl_xml.h"
 #include "collectives/schedule/schedule_builder.h"
 #include "collectives/schedule/schedule_check.h"
 #include "collectives/schedule/schedule_values.h"
@@ -36,7 +36,7 @@ static int check_text(const char *text, uint32_t slots, struct cw_error *error)
     error->text[0] = '\0';
     int code = msccl_read_text("a.xml", text, strlen(text), &file, error);
     if (code == CW_OK)
-        code = schedule_check(file.schedule, slots, NULL, error);
+        code = schedule_check(file.schedule, slots, NULL, NULL, error);
     schedule_free(file.schedule);
     return code;
 }
@@ -273,7 +273,7 @@ static void test_builder_terms(void **state)
                                               .src = {0, SCHEDULE_INPUT, {0}},
                                               .dst = {0, SCHEDULE_OUTPUT, {0}}});
     struct schedule *const s = schedule_build(b, &error);
-    assert_int_equal(schedule_check(s, 0, NULL, &error), CW_USAGE);
+    assert_int_equal(schedule_check(s, 0, NULL, NULL, &error), CW_USAGE);
     assert_string_equal(error.text,
                         "pairs: rank 0, thread 0, step 0: cpy has chunk i[0], which is of part 0; "
                         "legal is part 1, its thread's\n"
@@ -291,7 +291,7 @@ static void test_formulas(void **state)
     struct cw_error error = {.exit_code = CW_OK};
     static const char text[] = PAIR("0");
     assert_int_equal(msccl_read_text("a.xml", text, strlen(text), &file, &error), CW_OK);
-    assert_int_equal(schedule_check(file.schedule, 0, &values, &error), CW_OK);
+    assert_int_equal(schedule_check(file.schedule, 0, &values, NULL, &error), CW_OK);
     assert_int_equal(values->leaves, 4);
     assert_int_equal(values->nodes, 6);
     assert_int_equal(values->output[0], values->output[2]);

@@ -3,7 +3,7 @@
  * lists, in the order of the file (here); the lists sorted by number, and each number once
  * (msccl_lists.h); then the schedule (msccl_build.h).
  */
-#include "collectives/schedule/msccl_xml.h"
+#include "collectives/msccl/msccl_xml.h"
 
 #include <errno.h>
 #include <expat.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "collectives/schedule/msccl_build.h"
+#include "collectives/msccl/msccl_build.h"
 #include "collectives/schedule/schedule_faults.h"
 
 enum {

@@ -4,7 +4,7 @@
 #ifndef COLLECTIVES_MSCCL_BUILD_H
 #define COLLECTIVES_MSCCL_BUILD_H
 
-#include "collectives/schedule/msccl_lists.h"
+#include "collectives/msccl/msccl_lists.h"
 
 /* Of sorted lists; `path` outlives the schedule. NULL: faults, or out of memory. */
 struct schedule *msccl_build(const struct msccl_lists *lists, const char *path,

@@ -1,5 +1,5 @@
 /* msccl_build.c: see msccl_build.h. */
-#include "collectives/schedule/msccl_build.h"
+#include "collectives/msccl/msccl_build.h"
 
 #include "collectives/schedule/schedule_builder.h"
 

@@ -1,5 +1,5 @@
 /* msccl_lists.c: see msccl_lists.h. */
-#include "collectives/schedule/msccl_lists.h"
+#include "collectives/msccl/msccl_lists.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,0 +1,199 @@
+/*
+ * msccl_algorithm.c: the files that were read, and the hooks of their algorithms
+ * (msccl_algorithm.h).
+ */
+#include "collectives/msccl/msccl_algorithm.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "collectives/msccl/msccl_xml.h"
+#include "collectives/schedule/schedule_check.h"
+#include "collectives/schedule/schedule_faults.h"
+#include "collectives/schedule/schedule_kernel.h"
+#include "collectives/schedule/schedule_rings.h"
+
+struct loaded {
+    struct ccl_algorithm algorithm;
+    struct stat stat; /* of the file when it was read */
+    uint64_t contents;
+    uint32_t slots_for, slots; /* the latest answer of msccl_algorithm_slots() */
+    bool told;                 /* its hazards */
+    char *path, *name;
+    struct loaded *next;
+};
+
+/* The latest first. Never freed: results and messages name their algorithms until the end. */
+static struct loaded *all_loaded;
+
+static const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_error *error);
+
+static struct loaded *find_loaded(const struct ccl_algorithm *algorithm)
+{
+    struct loaded *at = all_loaded;
+    while (at != NULL && &at->algorithm != algorithm)
+        at = at->next;
+    return at;
+}
+
+/* The first hazards, a line each. */
+static void tell_hazards(const struct schedule_faults *hazards)
+{
+    enum { LINES_MAX = 5 };
+    const char *line = hazards->text;
+    uint32_t lines = 0;
+    for (; line != NULL && *line != '\0' && lines < LINES_MAX; lines++) {
+        const size_t bytes = strcspn(line, "\n");
+        fprintf(stderr, "cubewarp: note: %.*s\n", (int)bytes, line);
+        line += bytes + (line[bytes] == '\n');
+    }
+    if (hazards->count > lines)
+        fprintf(stderr, "cubewarp: note: and %u more hazards\n", hazards->count - lines);
+}
+
+/* Hazards are told once, and refused under strict validation only: results may be right with them.
+ */
+static int check_file(struct loaded *loaded, const struct schedule *schedule,
+                      const struct ccl_config *ccl, struct cw_error *error)
+{
+    struct schedule_faults hazards = {0};
+    const int code = schedule_check(schedule, ccl->n_slots, NULL,
+                                    ccl->strict_validation ? NULL : &hazards, error);
+    if (code == CW_OK && hazards.count > 0 && !loaded->told) {
+        tell_hazards(&hazards);
+        loaded->told = true;
+    }
+    schedule_faults_free(&hazards);
+    return code;
+}
+
+/* The schedule hook: the file that is configured. */
+static struct schedule *msccl_schedule(const struct ccl_call *call, struct cw_error *error)
+{
+    const struct ccl_algorithm *const algorithm = msccl_algorithm(call->ccl->module, error);
+    struct msccl_file file;
+    if (algorithm == NULL)
+        return NULL;
+    struct loaded *const loaded = find_loaded(algorithm);
+    if (msccl_read(loaded->path, &file, error) != CW_OK)
+        return NULL;
+    if (file.schedule->rank_count != call->world_size)
+        (void)cw_error_set(error, CW_USAGE,
+                           "%.300s is for %u gpus, and there are %u ranks; legal is world_size %u, "
+                           "or as many SIPs",
+                           loaded->path, file.schedule->rank_count, call->world_size,
+                           file.schedule->rank_count);
+    else if (check_file(loaded, file.schedule, call->ccl, error) == CW_OK)
+        return file.schedule;
+    schedule_free(file.schedule);
+    return NULL;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* "ring" of dir/ring.xml, on the heap. */
+static char *name_of(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    const char *const base = slash != NULL ? slash + 1 : path;
+    const size_t bytes = strlen(base);
+    return strndup(base, bytes > 4 ? bytes - 4 : bytes);
+}
+
+static const struct ccl_algorithm *load_file(const char *path, const struct stat *stat,
+                                             struct cw_error *error)
+{
+    struct msccl_file file;
+    if (msccl_read(path, &file, error) != CW_OK)
+        return NULL;
+    struct loaded *const loaded = calloc(1, sizeof *loaded);
+    char *const kept = strdup(path), *const name = name_of(path);
+    const enum ccl_collective collective = file.schedule->collective;
+    schedule_free(file.schedule);
+    if (loaded == NULL || kept == NULL || name == NULL) {
+        free(loaded);
+        free(kept);
+        free(name);
+        (void)cw_error_memory(error, "an MSCCL XML file");
+        return NULL;
+    }
+    *loaded = (struct loaded){.algorithm = {.name = name,
+                                            .collective = collective,
+                                            .kernel = &schedule_kernel,
+                                            .machine = {.tcm_bytes = schedule_tcm_bytes},
+                                            .schedule = msccl_schedule},
+                              .stat = *stat,
+                              .contents = file.contents,
+                              .path = kept,
+                              .name = name,
+                              .next = all_loaded};
+    all_loaded = loaded;
+    return &loaded->algorithm;
+}
+
+static const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_error *error)
+{
+    struct stat now;
+    if (stat(path, &now) != 0) {
+        (void)cw_error_set(error, CW_USAGE, "%.300s cannot be read: %s; legal is an MSCCL XML file",
+                           path, strerror(errno));
+        return NULL;
+    }
+    for (const struct loaded *at = all_loaded; at != NULL; at = at->next)
+        if (strcmp(at->path, path) == 0 && same_file(&at->stat, &now))
+            return &at->algorithm;
+    return load_file(path, &now, error);
+}
+
+/* The least number of slots that will do; n_slots: none will. */
+static uint32_t slots_of(const struct schedule *schedule, uint32_t n_slots)
+{
+    enum { SLOTS_MAX = 65536 };
+    struct schedule_faults faults = {0};
+    struct schedule_graph *const graph = schedule_graph_create(schedule, &faults);
+    uint32_t slots = n_slots;
+    if (graph != NULL && graph->ordered == graph->steps)
+        while (slots <= SLOTS_MAX && schedule_rings_tiles(graph, slots) == 0)
+            slots *= 2;
+    schedule_graph_free(graph);
+    schedule_faults_free(&faults);
+    return slots <= SLOTS_MAX ? slots : n_slots;
+}
+
+static uint32_t msccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots)
+{
+    for (struct loaded *at = all_loaded; at != NULL; at = at->next) {
+        struct msccl_file file;
+        struct cw_error ignored;
+        if (&at->algorithm != algorithm)
+            continue;
+        if (at->slots_for != n_slots && msccl_read(at->path, &file, &ignored) == CW_OK) {
+            struct schedule_faults hazards = {0};
+            const bool sound = schedule_check(file.schedule, 0, NULL, &hazards, &ignored) == CW_OK;
+            schedule_faults_free(&hazards);
+            at->slots = sound ? slots_of(file.schedule, n_slots) : n_slots;
+            at->slots_for = n_slots;
+            schedule_free(file.schedule);
+        }
+        return at->slots_for == n_slots ? at->slots : n_slots;
+    }
+    return n_slots;
+}
+
+static uint64_t msccl_algorithm_contents(const struct ccl_algorithm *algorithm)
+{
+    for (const struct loaded *at = all_loaded; at != NULL; at = at->next)
+        if (&at->algorithm == algorithm)
+            return at->contents;
+    return 0;
+}
+
+const struct ccl_algorithm_files ccl_msccl = {
+    .load = msccl_algorithm, .slots = msccl_algorithm_slots, .contents = msccl_algorithm_contents};

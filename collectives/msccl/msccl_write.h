@@ -1,0 +1,22 @@
+/*
+ * msccl_write.h: writes schedules as MSCCL XML files (msccl_xml.h), which read as the same
+ * schedule, or as one with more threads that does the same.
+ *
+ * A thread block of such a file has one peer to send to, one to receive from, and one channel. So a
+ * thread with more becomes several thread blocks, whose steps wait for each other in the thread's
+ * order. A step that receives from one and sends to another of these blocks' peers becomes two
+ * steps; what it does not keep goes through scratch of its own. A step of a file waits for one
+ * step, so further waits are steps of type nop before it. Parts are not told: they share the
+ * tensor, as they do where a rank has one shard.
+ */
+#ifndef COLLECTIVES_MSCCL_WRITE_H
+#define COLLECTIVES_MSCCL_WRITE_H
+
+#include <stdio.h>
+
+#include "collectives/schedule/schedule.h"
+
+/* CW_OK, or CW_NO_RESOURCE: memory, or the stream's error. */
+int msccl_write(FILE *stream, const struct schedule *schedule, struct cw_error *error);
+
+#endif

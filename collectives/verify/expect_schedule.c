@@ -1,0 +1,338 @@
+/*
+ * expect_schedule.c: see expect_schedule.h. The elements of all results are one line: shard by
+ * shard, of a reduce-scatter rank by rank, chunk by chunk. It is cut into equal shares, one for
+ * each worker of the engine. A worker goes along its share from chunk to chunk. For each chunk it
+ * lists the formulas below the ranks' results, each once, an operand before its sum, and gives each
+ * a vector for as long as it is needed. Then it evaluates the list, some elements at a time, and
+ * compares each result when it is there.
+ *
+ * Work: of each chunk one operation per element and formula, however many ranks share it. Memory:
+ * the vectors stay within a near cache, unless there are very many.
+ *
+ * Threads: a worker writes its own share's figures and scratch memory only.
+ */
+#include "collectives/verify/expect_schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/data/input.h"
+
+enum { VECTORS_BYTES = 1 << 20, WINDOW_MIN = 64, WINDOW_MAX = 4096, ALIGN_BYTES = 64 };
+enum { NOT_LISTED = UINT32_MAX, NO_RANK = UINT32_MAX };
+
+/* A formula of the list. */
+struct listed {
+    uint32_t node;
+    uint32_t vector;
+    uint32_t a, b;  /* vectors of a sum's operands */
+    uint32_t uses;  /* sums that still need it, while vectors are given */
+    uint32_t ranks; /* the first whose result it is; NO_RANK: none's */
+};
+
+/* A worker's own. */
+struct share {
+    _Alignas(128) uint64_t wrong;
+    struct cw_error error;
+    struct listed *list;
+    uint32_t count, room;
+    uint32_t *at;    /* [nodes]: in the list; NOT_LISTED */
+    uint32_t *next;  /* [ranks]: the next rank with the same result */
+    uint32_t *stack; /* nodes to be listed; then vectors that are free */
+    uint32_t stacked, stack_room;
+    uint32_t vectors;
+    uint8_t *memory; /* of the vectors, and one to read into */
+    size_t memory_bytes, vector_bytes;
+    uint64_t window; /* elements of a vector */
+};
+
+struct comparison {
+    const struct expect_schedule *expect;
+    expect_read_fn read;
+    void *arg;
+    uint32_t workers;
+    bool scatters;
+    uint64_t result_elems; /* of a rank's shard */
+    uint32_t chunks;       /* of a result, which a shard goes by */
+    struct share *share;
+};
+
+/* Elements of one chunk: all ranks' results, or of a reduce-scatter one rank's. */
+struct stretch {
+    uint32_t shard, rank, chunk;
+    uint64_t first, count; /* of the result */
+};
+
+/* ---- the list of a chunk --------------------------------------------------------------------- */
+
+static bool grow_list(void **list, uint32_t count, uint32_t *room, size_t bytes)
+{
+    if (count < *room)
+        return true;
+    const uint32_t more = *room * 2 + 64;
+    void *const bigger = realloc(*list, more * bytes);
+    if (bigger == NULL)
+        return false;
+    *list = bigger;
+    *room = more;
+    return true;
+}
+
+static bool push(struct share *share, uint32_t value)
+{
+    if (!grow_list((void **)&share->stack, share->stacked, &share->stack_room,
+                   sizeof *share->stack))
+        return false;
+    share->stack[share->stacked++] = value;
+    return true;
+}
+
+/* Lists a formula behind all those that it is the sum of. */
+static bool list_node(const struct schedule_values *v, struct share *share, uint32_t node)
+{
+    if (!push(share, node))
+        return false;
+    while (share->stacked > 0) {
+        const uint32_t top = share->stack[share->stacked - 1];
+        const struct value_node *const sum = top >= v->leaves ? &v->node[top] : NULL;
+        if (share->at[top] != NOT_LISTED) {
+            share->stacked--;
+        } else if (sum != NULL && share->at[sum->a] == NOT_LISTED) {
+            if (!push(share, sum->a))
+                return false;
+        } else if (sum != NULL && share->at[sum->b] == NOT_LISTED) {
+            if (!push(share, sum->b))
+                return false;
+        } else {
+            if (!grow_list((void **)&share->list, share->count, &share->room, sizeof *share->list))
+                return false;
+            if (sum != NULL) {
+                share->list[share->at[sum->a]].uses++;
+                share->list[share->at[sum->b]].uses++;
+            }
+            share->list[share->count] = (struct listed){.node = top, .ranks = NO_RANK};
+            share->at[top] = share->count++;
+            share->stacked--;
+        }
+    }
+    return true;
+}
+
+/* The vector of an operand, which one sum less needs now; free if that was the last. */
+static bool use_vector(struct share *share, uint32_t at, uint32_t *vector)
+{
+    struct listed *const operand = &share->list[at];
+    *vector = operand->vector;
+    return --operand->uses > 0 || push(share, operand->vector);
+}
+
+/* Gives each formula a vector until its last use. A result is compared at once. */
+static bool give_vectors(const struct schedule_values *v, struct share *share)
+{
+    share->vectors = 0;
+    share->stacked = 0;
+    for (uint32_t i = 0; i < share->count; i++) {
+        struct listed *const own = &share->list[i];
+        const struct value_node *const sum = own->node >= v->leaves ? &v->node[own->node] : NULL;
+        if (sum != NULL && (!use_vector(share, share->at[sum->a], &own->a) ||
+                            !use_vector(share, share->at[sum->b], &own->b)))
+            return false;
+        own->vector = share->stacked > 0 ? share->stack[--share->stacked] : share->vectors++;
+        if (own->uses == 0 && !push(share, own->vector))
+            return false;
+    }
+    share->stacked = 0;
+    return true;
+}
+
+/* Room for the vectors, and how long they are. */
+static bool take_vectors(const struct comparison *c, struct share *share)
+{
+    const size_t itemsize = dtype_bytes(c->expect->dtype);
+    uint64_t window = VECTORS_BYTES / itemsize / (share->vectors + 1);
+    window = window > WINDOW_MAX ? WINDOW_MAX : window < WINDOW_MIN ? WINDOW_MIN : window;
+    share->window = window / WINDOW_MIN * WINDOW_MIN;
+    share->vector_bytes = share->window * itemsize;
+    const size_t bytes = (share->vectors + 1) * share->vector_bytes;
+    if (bytes <= share->memory_bytes)
+        return true;
+    free(share->memory);
+    share->memory = aligned_alloc(ALIGN_BYTES, bytes);
+    share->memory_bytes = share->memory != NULL ? bytes : 0;
+    return share->memory != NULL;
+}
+
+static bool list_chunk(const struct comparison *c, struct share *share,
+                       const struct stretch *stretch)
+{
+    const struct schedule_values *const v = c->expect->values;
+    const uint32_t first = c->scatters ? stretch->rank : 0,
+                   end = c->scatters ? stretch->rank + 1 : v->ranks;
+    for (uint32_t i = 0; i < share->count; i++)
+        share->at[share->list[i].node] = NOT_LISTED;
+    share->count = share->stacked = 0;
+    for (uint32_t rank = end; rank-- > first;) {
+        const uint32_t node = v->output[(size_t)rank * v->outputs + stretch->chunk];
+        if (!list_node(v, share, node))
+            return false;
+        struct listed *const own = &share->list[share->at[node]];
+        share->next[rank] = own->ranks;
+        own->ranks = rank;
+    }
+    return give_vectors(v, share) && take_vectors(c, share);
+}
+
+/* ---- evaluation ------------------------------------------------------------------------------ */
+
+static uint8_t *vector_of(const struct share *share, uint32_t vector)
+{
+    return share->memory + (size_t)vector * share->vector_bytes;
+}
+
+static void count_wrong(struct share *share, const uint8_t *found, const uint8_t *bits,
+                        uint64_t count, size_t itemsize)
+{
+    if (memcmp(found, bits, count * itemsize) == 0)
+        return;
+    for (uint64_t i = 0; i < count; i++)
+        share->wrong += memcmp(found + i * itemsize, bits + i * itemsize, itemsize) != 0;
+}
+
+/* Evaluates and compares `count` elements of the result, from `first` on. */
+static int compare_window(const struct comparison *c, struct share *share,
+                          const struct stretch *stretch, uint64_t first, uint64_t count)
+{
+    const struct expect_schedule *const e = c->expect;
+    const size_t itemsize = dtype_bytes(e->dtype);
+    uint8_t *const found = vector_of(share, share->vectors);
+    /* Of the input: of a reduce-scatter, those of the rank's block. */
+    const uint64_t place = (c->scatters ? stretch->rank * c->result_elems : 0) + first;
+    for (uint32_t i = 0; i < share->count; i++) {
+        const struct listed *const own = &share->list[i];
+        uint8_t *const bits = vector_of(share, own->vector);
+        if (own->node < e->values->leaves)
+            input_take(
+                e->dtype, e->values_given, e->seed,
+                input_first(own->node / e->values->inputs, e->shards, stretch->shard, e->n_elem) +
+                    place,
+                bits, count);
+        else
+            dtype_reduce(e->dtype, e->op, bits, vector_of(share, own->a), vector_of(share, own->b),
+                         count);
+        for (uint32_t rank = own->ranks; rank != NO_RANK; rank = share->next[rank]) {
+            const int code =
+                c->read(c->arg, rank, stretch->shard, first, count, found, &share->error);
+            if (code != CW_OK)
+                return code;
+            count_wrong(share, found, bits, count, itemsize);
+        }
+    }
+    return CW_OK;
+}
+
+/* The elements from `at` on of the line that are of one chunk, up to `end`. */
+static struct stretch stretch_at(const struct comparison *c, uint64_t at, uint64_t end)
+{
+    const struct schedule *const s = c->expect->schedule;
+    const uint64_t ranks = c->scatters ? s->rank_count : 1;
+    const uint64_t result = at / c->result_elems, first = at % c->result_elems;
+    const uint64_t each = schedule_span(c->result_elems, c->chunks, 0).count;
+    struct stretch stretch = {.shard = (uint32_t)(result / ranks),
+                              .rank = (uint32_t)(result % ranks),
+                              .chunk = (uint32_t)(first / each),
+                              .first = first};
+    const struct schedule_span span = schedule_span(c->result_elems, c->chunks, stretch.chunk);
+    const uint64_t left = span.first + span.count - first;
+    stretch.count = left < end - at ? left : end - at;
+    if (c->expect->shards > 1)
+        stretch.chunk += stretch.shard % s->parts * c->chunks;
+    return stretch;
+}
+
+static void compare_share_of(void *arg, uint32_t worker)
+{
+    const struct comparison *const c = arg;
+    struct share *const share = &c->share[worker];
+    const uint64_t ranks = c->scatters ? c->expect->schedule->rank_count : 1;
+    const uint64_t all = c->result_elems * ranks * c->expect->shards;
+    const uint64_t end =
+        all / c->workers * (worker + 1) + (worker + 1 == c->workers) * (all % c->workers);
+    uint64_t at = all / c->workers * worker;
+    int code = CW_OK;
+    while (at < end && code == CW_OK) {
+        const struct stretch stretch = stretch_at(c, at, end);
+        if (!list_chunk(c, share, &stretch))
+            code = cw_error_memory(&share->error, "verification by a schedule");
+        for (uint64_t done = 0; done < stretch.count && code == CW_OK; done += share->window) {
+            const uint64_t left = stretch.count - done;
+            code = compare_window(c, share, &stretch, stretch.first + done,
+                                  left < share->window ? left : share->window);
+        }
+        at += stretch.count;
+    }
+    share->error.exit_code = code;
+}
+
+/* ---- creation -------------------------------------------------------------------------------- */
+
+static bool take_shares(struct comparison *c)
+{
+    const struct schedule_values *const v = c->expect->values;
+    const size_t bytes = c->workers * sizeof *c->share;
+    c->share = aligned_alloc(_Alignof(struct share), bytes);
+    if (c->share == NULL)
+        return false;
+    memset(c->share, 0, bytes);
+    for (uint32_t i = 0; i < c->workers; i++) {
+        struct share *const share = &c->share[i];
+        share->at = malloc(((size_t)v->nodes + 1) * sizeof *share->at);
+        share->next = malloc(((size_t)v->ranks + 1) * sizeof *share->next);
+        if (share->at == NULL || share->next == NULL)
+            return false;
+        memset(share->at, 0xff, v->nodes * sizeof *share->at);
+    }
+    return true;
+}
+
+static void give_shares(struct comparison *c)
+{
+    for (uint32_t i = 0; c->share != NULL && i < c->workers; i++) {
+        free(c->share[i].list);
+        free(c->share[i].at);
+        free(c->share[i].next);
+        free(c->share[i].stack);
+        free(c->share[i].memory);
+    }
+    free(c->share);
+}
+
+int expect_schedule_verify(const struct expect_schedule *expect, expect_read_fn read, void *arg,
+                           uint64_t *wrong, struct cw_error *error)
+{
+    const struct schedule *const s = expect->schedule;
+    struct comparison c = {.expect = expect,
+                           .read = read,
+                           .arg = arg,
+                           .workers = expect->sim != NULL ? cw_sim_worker_count(expect->sim) : 1,
+                           .scatters = s->collective == CCL_REDUCE_SCATTER};
+    int code = CW_OK;
+    *wrong = 0;
+    c.result_elems = c.scatters ? expect->n_elem / s->rank_count : expect->n_elem;
+    c.chunks = expect->values->outputs / (expect->shards > 1 ? s->parts : 1);
+    if (!take_shares(&c)) {
+        give_shares(&c);
+        return cw_error_memory(error, "verification by a schedule");
+    }
+    if (c.workers > 1)
+        cw_each_worker(expect->sim, compare_share_of, &c);
+    else
+        compare_share_of(&c, 0);
+    for (uint32_t i = 0; i < c.workers && code == CW_OK; i++) {
+        code = c.share[i].error.exit_code;
+        *wrong += c.share[i].wrong;
+        if (code != CW_OK)
+            *error = c.share[i].error;
+    }
+    give_shares(&c);
+    return code;
+}

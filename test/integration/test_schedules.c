@@ -1,0 +1,152 @@
+/*
+ * test_schedules.c: algorithms that are schedules, on the machine: every one of them on every
+ * topology that it takes, in one shard per rank and in lanes, with sizes that are no multiple of
+ * anything; the same on any number of threads, in every mode, and again from the op log.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/run_cubewarp.h"
+
+#define SMALL "--preset tiny --set system.sips.count=%u --set system.sips.topology=%s "
+
+static const char *const all_reduces[] = {"ring_rs_ag",         "torus_rs_ag",
+                                          "direct_rs_ag",       "halving_doubling",
+                                          "recursive_doubling", "double_binary_tree"};
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const json_t *first_row(const json_t *root, const char *key)
+{
+    return json_object_get(json_array_get(json_object_get(root, "results"), 0), key);
+}
+
+/* The bits are those of the order that the schedule's formulas give. */
+static void verified(const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    json_t *const root = run_json("run %s --verify-data", line);
+    const json_t *const wrong = first_row(root, "wrong");
+    if (!json_is_integer(wrong) || json_integer_value(wrong) != 0)
+        fail_msg("run %s: wrong values", line);
+    json_decref(root);
+}
+
+static void bits_are_right_for_any_ranks_and_size(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {1, 7, 1000, 8192 + 3};
+    static const char *const topologies[] = {"ring_1d", "torus_2d", "mesh_2d_no_wrap", "switch"};
+    for (size_t a = 0; a < COUNT(all_reduces); a++)
+        for (uint32_t n = 2; n <= 9; n++)
+            verified("--algorithm %s " SMALL "--n-elem %u --dtype %s", all_reduces[a], n,
+                     topologies[(a + n) % COUNT(topologies)], sizes[(a + n) % COUNT(sizes)],
+                     n % 2 ? "f32" : "bf16");
+}
+
+static void lanes_are_right(void **state)
+{
+    (void)state;
+    static const char *const mappers[] = {"all_pes", "pe0_all_cubes"};
+    for (size_t a = 0; a < COUNT(all_reduces); a++)
+        for (size_t m = 0; m < COUNT(mappers); m++)
+            verified("--algorithm %s " SMALL "--set algorithms.%s.mapper=%s --n-elem 777",
+                     all_reduces[a], 6, "torus_2d", all_reduces[a], mappers[m]);
+}
+
+/* Pieces, memories of slots, contention, and one slot. */
+static void options_of_the_machine(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"--set defaults.buffer_kind=hbm",
+                                          "--set defaults.buffer_kind=sram",
+                                          "--set fabric.contention=none",
+                                          "--set fabric.contention=chunk",
+                                          "--set defaults.n_slots=2",
+                                          "--set defaults.slot_size=256",
+                                          "--set defaults.vc=single",
+                                          "--set defaults.backpressure=poll",
+                                          "--set defaults.strict_validation=true",
+                                          "--set defaults.host_copy=simulated"};
+    for (size_t i = 0; i < COUNT(options); i++)
+        for (size_t a = 0; a < 2; a++)
+            verified("--algorithm %s " SMALL "%s --n-elem 5001 --iters 2", all_reduces[a], 4,
+                     "torus_2d", options[i]);
+}
+
+static void one_hash_on_any_number_of_threads(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"--threads 1", "--threads 2", "--threads 8",
+                                        "--threads 3 --sync optimistic",
+                                        "--threads 2 --sync stress"};
+    static const char *const runs[] = {
+        "--algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper=pe0_all_cubes",
+        "--algorithm ring_rs_ag --set algorithms.ring_rs_ag.rings=4",
+        "--algorithm double_binary_tree"};
+    for (size_t r = 0; r < COUNT(runs); r++) {
+        char first[64] = "";
+        for (size_t m = 0; m < COUNT(modes); m++) {
+            json_t *const root = run_json("run " SMALL "%s %s --n-elem 3000 --verify-data", 6,
+                                          "torus_2d", runs[r], modes[m]);
+            const char *const hash =
+                json_string_value(json_object_get(json_object_get(root, "engine"), "trace_hash"));
+            assert_non_null(hash);
+            if (m == 0)
+                snprintf(first, sizeof first, "%s", hash);
+            assert_string_equal(hash, first);
+            json_decref(root);
+        }
+    }
+}
+
+static void the_op_log_ends_with_the_same_memory(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/cubewarp-schedules-XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    struct run_output output =
+        run_line(0,
+                 "run " SMALL "--algorithm ring_rs_ag --set algorithms.ring_rs_ag.rings=3 "
+                 "--n-elem 3001 --verify-data --op-log %s",
+                 5, "ring_1d", path);
+    run_output_free(&output);
+    output = run_line(0, "replay %s", path);
+    run_output_free(&output);
+    (void)remove(path);
+}
+
+static void refusals_name_the_key(void **state)
+{
+    (void)state;
+    struct run_output output =
+        run_line(2, "run --preset tiny --set system.sips.count=4 --algorithm ring_rs_ag "
+                    "--set algorithms.ring_rs_ag.topology=ring_1d --n-elem 8");
+    assert_non_null(strstr(output.err, "legal is none"));
+    run_output_free(&output);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bits_are_right_for_any_ranks_and_size),
+        cmocka_unit_test(lanes_are_right),
+        cmocka_unit_test(options_of_the_machine),
+        cmocka_unit_test(one_hash_on_any_number_of_threads),
+        cmocka_unit_test(the_op_log_ends_with_the_same_memory),
+        cmocka_unit_test(refusals_name_the_key),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
