@@ -27,9 +27,9 @@ static const char *const preferred[CCL_COLLECTIVES] = {
     [CCL_ALL_REDUCE] = "lrab_hierarchical_allreduce",
     [CCL_REDUCE_SCATTER] = "auto",
     [CCL_ALL_GATHER] = "ring_all_gather",
-    [CCL_ALL_TO_ALL] = "direct_all_to_all",
     [CCL_BROADCAST] = "relay_broadcast",
     [CCL_BARRIER] = "relay_barrier",
+    [CCL_ALL_TO_ALL] = "pairwise_all_to_all",
 };
 
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i)
@@ -196,6 +196,11 @@ uint32_t ccl_algorithm_peers(const struct ccl_algorithm *algorithm, const struct
 uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots)
 {
     return ccl_msccl.slots(algorithm, n_slots);
+}
+
+enum ccl_protocol ccl_algorithm_protocol(const struct ccl_algorithm *algorithm)
+{
+    return ccl_msccl.protocol(algorithm);
 }
 
 uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm)

@@ -65,6 +65,20 @@ const char *bench_of_config(const struct config *config, const char *otherwise)
     return otherwise;
 }
 
+const char *bench_algorithm_of(const struct config *config, const char *bench)
+{
+    struct cw_error ignored;
+    const struct bench_program *const program = bench_find(bench);
+    const struct ccl_algorithm *const configured = ccl_algorithm_load(config->ccl.module, &ignored);
+    if (program == NULL || !program->collective || program->no_algorithm || configured == NULL ||
+        configured->collective == program->does ||
+        config_is_from_option(config, "defaults.algorithm"))
+        return NULL;
+    const struct ccl_algorithm *const other =
+        ccl_algorithm_for(&config->ccl, program->does, &ignored);
+    return other != NULL && other->schedule != NULL ? other->name : NULL;
+}
+
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 /* Copies the counts of each worker; of none if there is no memory. */

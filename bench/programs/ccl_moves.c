@@ -116,14 +116,26 @@ static int ccl_moves_completed(void *arg, const struct dist_completion *completi
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
 }
 
+static struct hw_bound moves_bound(const struct bench_session *session, const struct move *move,
+                                   uint64_t bytes)
+{
+    const struct hw_config *const hw = &session->config->hw;
+    const uint32_t ranks = dist_world_size_of(session->dist);
+    const uint32_t shards = bench_parts(hw, &move->policy);
+    const uint64_t received = is_of_blocks(move->collective) ? bytes / ranks * (ranks - 1) : bytes;
+    if (session->config->ccl.ranks.per_sip > 0)
+        return hw_bound_pes(hw, ranks, received, false);
+    return move->collective == CCL_ALL_TO_ALL
+               ? hw_bound_all_to_all(hw, ranks, shards, bytes)
+               : hw_bound_leaders(hw, ranks, shards, received, false);
+}
+
 static int ccl_moves_run_size(struct bench_session *session, uint64_t n_elem,
                               struct cw_error *error)
 {
     const enum ccl_collective collective = session->program->does;
     const struct run_options *options = session->options;
-    const struct hw_config *hw = &session->config->hw;
-    const uint32_t ranks = dist_world_size_of(session->dist);
-    const double n = ranks;
+    const double n = dist_world_size_of(session->dist);
     struct move move = {.session = session,
                         .collective = collective,
                         .n_elem = n_elem,
@@ -134,12 +146,7 @@ static int ccl_moves_run_size(struct bench_session *session, uint64_t n_elem,
         return error->exit_code;
     move.row = session->result->row_count - 1;
     move.seed = bench_seed(session, &move.policy, n_elem);
-    const uint64_t received =
-        is_of_blocks(collective) ? row->bytes / ranks * (ranks - 1) : row->bytes;
-    bench_set_bound(
-        row, session->config->ccl.ranks.per_sip > 0
-                 ? hw_bound_pes(hw, ranks, received, false)
-                 : hw_bound_leaders(hw, ranks, bench_parts(hw, &move.policy), received, false));
+    bench_set_bound(row, moves_bound(session, &move, row->bytes));
     if (options->verify_data && collective != CCL_BARRIER)
         row->wrong = 0;
     session->own = &move;

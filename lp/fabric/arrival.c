@@ -101,6 +101,9 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
         cross_reduce(run, flight, pe);
     if (!last)
         return;
+    if (transfer->memory == HW_MEMORY_HBM &&
+        (transfer->kind == LP_TRANSFER_PUT || transfer->kind == LP_TRANSFER_STORE))
+        lp_note_written(run, lp_pe(m, run->cube, pe), transfer->epoch);
     switch (transfer->kind) {
     case LP_TRANSFER_TILE:
         flight->tau_ps += m->hw.ipcq_wire_ps;

@@ -52,7 +52,7 @@ enum call {
     DO_BARRIER,
     DO_DOT_TILES, /* the two tiles received last */
     DO_DOT,       /* `n` x `to`, inner dimension `at`; `index`: added */
-    DO_CAST,      /* `n` elements, from `at` to `to` */
+    DO_CAST,      /* `n` elements, of type `at`, to type `to`, at `index` in TCM */
     DO_ADD,
     DO_ADD_FROM,     /* `src` and `dst` */
     DO_ADD_TILE_AND, /* the tile received last, and `src` */
@@ -150,7 +150,7 @@ struct line {
 /* ---- machines -------------------------------------------------------------------------------- */
 
 enum { FUTURES_MAX = 18 };
-enum { OPS_MAX = 16384, TENSOR_VA = 0x10000, SHARD_BYTES = 65536, TENSOR_PA = 0x4000 };
+enum { OPS_MAX = 16384, TENSOR_VA = 0x10000, SHARD_BYTES = 65536, TENSOR_PA = 1 << 20 };
 
 struct machine {
     struct hw_config hw;
@@ -165,6 +165,7 @@ struct machine {
     bool with_data;                      /* the data pass runs on the workers */
     struct data_pass *data;              /* then, from the start on */
     struct tl_region region[TL_REGIONS]; /* of every launch */
+    bool unmapped;                       /* PEs reach tensors when the test has mapped them */
     struct cw_error error;
     uint32_t op_count;
     struct lp_op op[OPS_MAX];
@@ -195,6 +196,9 @@ void machine_start(struct machine *m); /* the same; a failure fails the test */
 /* After a drain: the data pass has executed everything. Fails the test otherwise. */
 void machine_settle_data(struct machine *m);
 
+/* The steps of the next: a batch begins, and is launched. */
+void begin_scripts(struct machine *m);
+void submit_scripts(struct machine *m, const struct part *parts, size_t count);
 /* Launches, and runs until nothing is left to do. Returns the exit code; m->error says why. */
 int try_scripts(struct machine *m, const struct part *parts, size_t count);
 /* The first line of the machine's error: of a deadlock, all but the pointers. Valid until the next

@@ -215,7 +215,7 @@ static struct schedule *written_and_read(const struct schedule *s, char **text)
     assert_int_equal(msccl_write(stream, s, &error), CW_OK);
     assert_int_equal(fclose(stream), 0);
     if (msccl_read_text("w.xml", *text, bytes, &file, &error) != CW_OK ||
-        schedule_check(file.schedule, 8, NULL, &error) != CW_OK)
+        schedule_check(file.schedule, 8, NULL, NULL, &error) != CW_OK)
         fail_msg("%s\n%s", cw_error_text(&error), *text);
     return file.schedule;
 }
@@ -280,7 +280,7 @@ static void test_written_crossing(void **state)
                                    .recv_from = steps[i].recv_from});
     }
     struct schedule *const s = schedule_build(b, &error);
-    if (schedule_check(s, 8, NULL, &error) != CW_OK)
+    if (schedule_check(s, 8, NULL, NULL, &error) != CW_OK)
         fail_msg("%s", cw_error_text(&error));
     char *text = NULL;
     struct schedule *const again = written_and_read(s, &text);
