@@ -173,32 +173,23 @@ static int draw(const struct run_options *options, const struct config *config,
 }
 
 /* The schedule of the configured algorithm. NULL: it is none, or cannot be made. */
-static struct schedule *schedule_of(const struct config *config, struct cw_error *error)
+static struct schedule *schedule_of(const struct ccl_algorithm *algorithm,
+                                    const struct ccl_call *call, struct cw_error *error)
 {
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, error);
-    if (algorithm == NULL)
-        return NULL;
-    const struct ccl_call call = {.hw = &config->hw,
-                                  .ccl = &config->ccl,
-                                  .collective = algorithm->collective,
-                                  .world_size = dist_world_size_for(config),
-                                  .n_elem = config->ccl.n_elem,
-                                  .dtype = LP_F16,
-                                  .math = LP_MATH_SUM};
     struct ccl_refusal refusal;
-    if (algorithm->check != NULL && algorithm->check(&call, &refusal) != CW_OK) {
+    if (algorithm->check != NULL && algorithm->check(call, &refusal) != CW_OK) {
         char text[sizeof refusal];
         ccl_refusal_text(&refusal, text, sizeof text);
         (void)cw_error_set(error, CW_USAGE, "--xml: %s", text);
         return NULL;
     }
     if (algorithm->schedule != NULL)
-        return algorithm->schedule(&call, error);
+        return algorithm->schedule(call, error);
     (void)cw_error_set(
         error, CW_USAGE,
         "--xml: %s is a kernel of its own, and no schedule; legal are ring_rs_ag and "
         "the others that ALGORITHMS.md lists as schedules, and MSCCL XML files",
-        config->ccl.algorithm);
+        call->ccl->algorithm);
     return NULL;
 }
 
@@ -241,8 +232,18 @@ static int put_xml(const char *path, const char *text, size_t bytes, struct cw_e
 static int write_xml(const struct run_options *options, const struct config *config,
                      struct cw_error *error)
 {
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, error);
     size_t bytes = 0;
-    struct schedule *const schedule = schedule_of(config, error);
+    if (algorithm == NULL)
+        return error->exit_code;
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &config->ccl,
+                                  .collective = algorithm->collective,
+                                  .world_size = dist_world_size_for(config),
+                                  .n_elem = config->ccl.n_elem,
+                                  .dtype = LP_F16,
+                                  .math = LP_MATH_SUM};
+    struct schedule *const schedule = schedule_of(algorithm, &call, error);
     if (schedule == NULL)
         return error->exit_code;
     char *const text = xml_of(config, schedule, &bytes, error);

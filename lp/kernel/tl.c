@@ -344,6 +344,14 @@ void tl_store_to_async(struct tl *tl, uint32_t peer, struct lp_operand dst, stru
     start_store_to(tl, peer, dst, src, bytes, move_of(tl, CALL_STORE_TO, handle));
 }
 
+void tl_store_direct_async(struct tl *tl, uint32_t peer, struct lp_operand dst,
+                           struct lp_operand src, uint32_t bytes, uint32_t handle)
+{
+    start_store_to(tl, peer, dst, src, bytes, move_of(tl, CALL_STORE_TO, handle));
+    if (dst.space != LP_SPACE_TCM)
+        tl->kernel->call.memory |= LP_DMA_DIRECT;
+}
+
 static void start_load_from(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src,
                             uint32_t bytes, uint32_t move)
 {

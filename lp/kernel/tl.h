@@ -226,6 +226,10 @@ void tl_load_from(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand 
 /* The same without waiting, with the handles of tl_load_async() and tl_wait_dma(). */
 void tl_store_to_async(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
                        uint32_t bytes, uint32_t handle);
+/* Into the HBM slice or the SRAM as a store of the peer's own goes: its PE_DMA has no part in it.
+ */
+void tl_store_direct_async(struct tl *tl, uint32_t peer, struct lp_operand dst,
+                           struct lp_operand src, uint32_t bytes, uint32_t handle);
 void tl_load_from_async(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src,
                         uint32_t bytes, uint32_t handle);
 

@@ -16,19 +16,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-static struct built_plugin plugin;
-
-static int build(void **state)
-{
-    (void)state;
-    return built_plugin_make(&plugin, "broken_kernels");
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    return built_plugin_remove(&plugin);
-}
+BUILT_PLUGIN("broken_kernels")
 
 /* Runs kernel `name` on 2 x 2 cubes; the message on standard error has these parts. */
 static void expect_failure(const char *name, const char *more, const char *const *parts,

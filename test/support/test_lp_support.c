@@ -63,6 +63,9 @@ static void start_memory_call(struct tl *tl, struct script_frame *f, const struc
     case DO_STORE_TO_ASYNC:
         tl_store_to_async(tl, line->peer, line->dst, line->src, line->n, line->index);
         break;
+    case DO_STORE_DIRECT_ASYNC:
+        tl_store_direct_async(tl, line->peer, line->dst, line->src, line->n, line->index);
+        break;
     case DO_LOAD_FROM:
         tl_load_from(tl, (uint32_t)line->at, line->peer, line->src, line->n);
         break;

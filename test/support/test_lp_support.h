@@ -38,8 +38,9 @@ enum call {
     DO_COPY_ASYNC,
     DO_WAIT_DMA,
     DO_STORE_TO,
-    DO_STORE_TO_ASYNC, /* `index`: the handle */
-    DO_LOAD_FROM,      /* `src`, of `peer`, to `at` in TCM */
+    DO_STORE_TO_ASYNC,     /* `index`: the handle */
+    DO_STORE_DIRECT_ASYNC, /* likewise */
+    DO_LOAD_FROM,          /* `src`, of `peer`, to `at` in TCM */
     DO_LOAD_FROM_ASYNC,
     DO_PUT,
     DO_PUT_TILE, /* ... the tile received last */
@@ -103,6 +104,9 @@ struct line {
     LINE(DO_STORE_TO, .peer = (peer_), .dst = dst_, .src = src_, .n = (n_))
 #define STORE_TO_ASYNC(peer_, dst_, src_, n_, handle_)                                             \
     LINE(DO_STORE_TO_ASYNC, .peer = (peer_), .dst = dst_, .src = src_, .n = (n_),                  \
+         .index = (handle_))
+#define STORE_DIRECT_ASYNC(peer_, dst_, src_, n_, handle_)                                         \
+    LINE(DO_STORE_DIRECT_ASYNC, .peer = (peer_), .dst = dst_, .src = src_, .n = (n_),              \
          .index = (handle_))
 #define LOAD_FROM(at_, peer_, src_, n_)                                                            \
     LINE(DO_LOAD_FROM, .at = (at_), .peer = (peer_), .src = src_, .n = (n_))
