@@ -51,7 +51,7 @@ def rows_of(jobs, topology, ranks):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--ranks", default="4,16,64")
+    parser.add_argument("--ranks", default="4,16,64,256")
     parser.add_argument("-j", type=int, default=2)
     options = parser.parse_args()
     ranks = [int(n) for n in options.ranks.split(",")]

@@ -10,34 +10,30 @@
 #include "collectives/algorithms/scheduled/scheduled.h"
 #include "collectives/schedule/schedule_cost.h"
 
-#define ALGORITHM(name) extern const struct ccl_algorithm ccl_##name;
-#include "collectives/algorithms/registry.h"
-#undef ALGORITHM
-
 /* An algorithm, and its parameter `rings`, if it has it. */
 struct candidate {
-    const struct ccl_algorithm *algorithm;
+    const char *name;
     int64_t rings; /* 0: it has not */
 };
 
 static const struct candidate candidates[] = {
-    {&ccl_ring_rs_ag, 1},
-    {&ccl_ring_rs_ag, 4},
-    {&ccl_torus_rs_ag, 0},
-    {&ccl_direct_rs_ag, 0},
-    {&ccl_halving_doubling, 0},
-    {&ccl_recursive_doubling, 0},
-    {&ccl_double_binary_tree, 0},
-    {&ccl_rings_reduce_scatter, 1},
-    {&ccl_rings_reduce_scatter, 4},
-    {&ccl_torus_reduce_scatter, 0},
-    {&ccl_direct_reduce_scatter, 0},
-    {&ccl_halving_reduce_scatter, 0},
-    {&ccl_rings_all_gather, 1},
-    {&ccl_rings_all_gather, 4},
-    {&ccl_torus_all_gather, 0},
-    {&ccl_direct_all_gather, 0},
-    {&ccl_doubling_all_gather, 0},
+    {"ring_rs_ag", 1},
+    {"ring_rs_ag", 4},
+    {"torus_rs_ag", 0},
+    {"direct_rs_ag", 0},
+    {"halving_doubling", 0},
+    {"recursive_doubling", 0},
+    {"double_binary_tree", 0},
+    {"rings_reduce_scatter", 1},
+    {"rings_reduce_scatter", 4},
+    {"torus_reduce_scatter", 0},
+    {"direct_reduce_scatter", 0},
+    {"halving_reduce_scatter", 0},
+    {"rings_all_gather", 1},
+    {"rings_all_gather", 4},
+    {"torus_all_gather", 0},
+    {"direct_all_gather", 0},
+    {"doubling_all_gather", 0},
 };
 
 /* Each thread has a PE: of a SIP, or of a lane its only one. */
@@ -72,7 +68,7 @@ static struct schedule *make_estimated(const struct ccl_call *call,
 static struct schedule *estimated(const struct ccl_call *call, const struct candidate *candidate,
                                   int64_t *ps, struct cw_error *error)
 {
-    const struct ccl_algorithm *const algorithm = candidate->algorithm;
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_find(candidate->name);
     struct ccl_config ccl = *call->ccl;
     struct ccl_call own = *call;
     own.ccl = &ccl;
@@ -107,7 +103,7 @@ static struct schedule *auto_schedule(const struct ccl_call *call, struct cw_err
     say_why(why, "%llu bytes per shard; estimates:", bytes);
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
         int64_t ps = 0;
-        if (candidates[i].algorithm->collective != call->collective)
+        if (ccl_algorithm_find(candidates[i].name)->collective != call->collective)
             continue;
         struct schedule *const schedule = estimated(call, &candidates[i], &ps, error);
         if (schedule == NULL && error->exit_code == CW_USAGE)
