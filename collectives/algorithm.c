@@ -29,6 +29,7 @@ static const char *const preferred[CCL_COLLECTIVES] = {
     [CCL_ALL_GATHER] = "ring_all_gather",
     [CCL_BROADCAST] = "relay_broadcast",
     [CCL_BARRIER] = "relay_barrier",
+    [CCL_ALL_TO_ALL] = "pairwise_all_to_all",
 };
 
 const struct ccl_algorithm *ccl_algorithm_at(uint32_t i)
@@ -195,6 +196,11 @@ uint32_t ccl_algorithm_peers(const struct ccl_algorithm *algorithm, const struct
 uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots)
 {
     return ccl_msccl.slots(algorithm, n_slots);
+}
+
+enum ccl_protocol ccl_algorithm_protocol(const struct ccl_algorithm *algorithm)
+{
+    return ccl_msccl.protocol(algorithm);
 }
 
 uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm)

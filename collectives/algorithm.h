@@ -122,6 +122,9 @@ struct ccl_algorithm {
      * algorithm is none.
      */
     struct schedule *(*schedule)(const struct ccl_call *call, struct cw_error *error);
+    /* How often a rank of an all-reduce sends a shard's bytes to other ranks, in the mean. NULL:
+     * not known, or a schedule, whose steps say it. */
+    double (*moved)(const struct ccl_call *call);
     /* Fills the choice, which comes empty; NULL: this algorithm carries out all its calls. An
      * algorithm that chooses leaves all hooks but this and peers to those it chooses; its `kernel`
      * is the one of them with most streams. */
@@ -135,10 +138,11 @@ struct ccl_algorithm {
 struct ccl_algorithm_files {
     /* NULL: CW_USAGE with the faults of the file's text, CW_NO_RESOURCE. */
     const struct ccl_algorithm *(*load)(const char *path, struct cw_error *error);
-    /* As ccl_algorithm_slots() and ccl_algorithm_contents(), of an algorithm of these files;
-     * n_slots and 0 of any other. */
+    /* As the functions ccl_algorithm_...() below, of an algorithm of these files; of any other
+     * n_slots, 0 and CCL_PROTOCOL_SIMPLE. */
     uint32_t (*slots)(const struct ccl_algorithm *algorithm, uint32_t n_slots);
     uint64_t (*contents)(const struct ccl_algorithm *algorithm);
+    enum ccl_protocol (*protocol)(const struct ccl_algorithm *algorithm);
 };
 
 /* A module is an MSCCL XML file: its name ends with .xml. */
@@ -159,6 +163,8 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct
 /* Slots of a ring that a schedule needs, at least n_slots and in powers of two times it; n_slots,
  * if no number will do, or the algorithm is no file. */
 uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots);
+/* That of the file which the algorithm was made of. */
+enum ccl_protocol ccl_algorithm_protocol(const struct ccl_algorithm *algorithm);
 /* XXH3-64 of the MSCCL XML file that it was made of; 0: of none. */
 uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm);
 /* Queues are those that the machine is built with: no logical topology, no neighbors() hook. */

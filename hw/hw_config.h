@@ -87,6 +87,7 @@ struct hw_config {
     uint32_t dma_queue_depth;
     struct hw_rate dma_reduce;
     int64_t ipcq_wire_ps, ipcq_poll_ps;
+    int64_t ipcq_ll_wire_ps; /* ipcq_wire_ps with the protocol ll; 0: not given */
     struct hw_rate fetch_store;
     struct hw_rate math_cycle, gemm_cycle; /* per cycle */
     uint32_t math_lanes;

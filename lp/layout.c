@@ -36,6 +36,7 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     m->cubes = hw_cubes(hw);
     m->pes = hw_pes(hw);
     m->config.contexts = config->contexts > 0 ? config->contexts : 1;
+    m->tcm_free_bytes = hw->tcm_bytes;
     find_jitter(&m->hw);
     m->slot_access = hw_has_slot_access(hw, config->slots);
     m->slot_read = m->slot_access && !hw->slot_access[config->slots].write_only;

@@ -93,4 +93,11 @@ static inline struct hw_flight lp_flight(struct cw_ctx *ctx, const struct lp_tra
                               lp_piece(ctx->event->entity, ctx->event->number, last)};
 }
 
+/* A kernel of this batch has written into the PE's HBM slice. */
+static inline void lp_note_written(struct lp_run *run, const struct lp_pe *pe, uint32_t batch)
+{
+    if (pe->written != batch)
+        *CW_MUT(run->ctx, &pe->written) = batch;
+}
+
 #endif

@@ -26,6 +26,7 @@
 #include "lp/record.h"
 
 struct lp_plan; /* lp/queues/queue_ends.h */
+struct lp_maps; /* lp/maps.h */
 
 /* ---- parameters ----------------------------------------------------------------------------- */
 
@@ -44,6 +45,7 @@ struct lp_config {
     uint32_t peers;       /* most PEs with which one PE exchanges puts and notifies; 0: none */
     bool single_vc;       /* PE_DMA has one channel, for both kinds of work */
     bool credit_fabric;   /* credits go through vc_comm instead of wires of their own */
+    bool half_payload;    /* a tile takes twice its bytes on its way */
     bool fairness_strict; /* recv_any serves the direction served least recently */
 };
 
@@ -99,6 +101,11 @@ struct lp_launches {
 
 enum { LP_PLANS = 2 }; /* most install plans of a machine */
 
+/* Bytes of the memories that hold receive rings (lp_config.slots): none lies outside. */
+struct lp_ring_area {
+    uint64_t start, end;
+};
+
 /* Model data: const while the engine runs. */
 struct lp_model {
     struct hw_config hw;
@@ -112,6 +119,9 @@ struct lp_model {
     const struct lp_plan *plan[1 + LP_PLANS]; /* [lp_pe.plan]; [0]: NULL */
     bool rings_differ;                        /* some plan has rings of several shapes */
     const struct lp_plan *named;              /* by the latest installation; NULL: there was none */
+    const struct lp_maps *maps;               /* of all SIPs */
+    struct lp_ring_area rings;                /* of all plans that were named */
+    uint64_t tcm_free_bytes;                  /* of a TCM, in front of rings there */
     int64_t issue_ps[ISSUES];                 /* [enum tl_issue] without jitter. Owner: tl_cost.c */
     uint8_t first_step;         /* of a call without operands in memory: enum tl_step. Likewise */
     bool slot_access;           /* a tile's write into its slot costs (hw_slot_ps()) */
@@ -145,7 +155,8 @@ struct lp_queue {
     uint32_t my_tail;         /* next tile to receive */
     uint32_t peer_head_cache; /* the peer's head as last seen */
     uint32_t peer_tail_cache; /* the peer's tail as last seen */
-    uint32_t early;           /* tiles that have come before their turn (slot_map.h) */
+    uint16_t early;           /* tiles that have come before their turn (slot_map.h) */
+    uint16_t sent_at;         /* the line of the latest send (tl_source_number): for reports */
     uint32_t promised;        /* tiles from my_tail on that are a recv_async's, or taken */
 };
 
@@ -189,6 +200,15 @@ struct lp_call {
     struct lp_operand dst;
 };
 
+/* Places in TCM that hold what casts have made: a send from there is of their type (tl_compute.c).
+ */
+enum { LP_CASTS = 2 };
+struct lp_casts {
+    uint8_t dtype[LP_CASTS]; /* enum lp_dtype; 0: the place is free. The first free one ends them */
+    uint8_t reserved[2];
+    uint32_t at[LP_CASTS], bytes[LP_CASTS];
+};
+
 /* A kernel under way, or one of its streams: a context of a PE runs it. */
 struct lp_kernel {
     uint32_t launch;         /* index + 1 in the launch table; 0: the context is free */
@@ -199,7 +219,7 @@ struct lp_kernel {
     uint32_t received_seq;   /* and its number */
     uint32_t calls;          /* made so far: numbers the current one */
     uint32_t calls_received; /* of them, up to the last receive (tl_watch.c) */
-    uint32_t reserved;
+    struct lp_casts casts;
     uint64_t kept_digest;           /* of the frame at a call since then */
     int64_t wait_ps;                /* since when it waits (polling counts from there) */
     const struct tl_source *source; /* of its latest call, a constant: for reports alone */
@@ -268,6 +288,8 @@ struct lp_pe {
     const struct tl_source *async_source; /* of the latest recv_async, a constant: for reports */
     uint64_t served; /* strict fairness: directions, least recently served first, 4 bits each */
     uint32_t void_request[LP_VOID_REQUESTS]; /* generations of their grants; 0: the place is free */
+    uint32_t mapped;       /* highest number of an MmuMapMsg that has taken effect; 0: none has */
+    uint32_t written;      /* the latest batch in which a kernel has written into its HBM slice */
     struct hw_dma_op op[]; /* [HW_VCS][queue_depth]; then, at offsets of lp_cube_layout, the maps of
                               slots (slot_map.h), the contexts, struct lp_one_sided */
 };
@@ -355,7 +377,7 @@ enum lp_transfer_kind {
     LP_TRANSFER_CREDIT,    /* credit_fabric; seq: the receiver's new tail */
     LP_TRANSFER_STORE,     /* a store into another PE's memory */
     LP_TRANSFER_STORE_ACK, /* and its acknowledgement; seq: of the storing PE, context and move */
-    LP_TRANSFER_MAP,       /* control: MmuMapMsg */
+    LP_TRANSFER_MAP,       /* control: MmuMapMsg; seq = its number */
     LP_TRANSFER_WRITE,     /* control: MemoryWriteMsg, its data with it */
     LP_TRANSFER_LOAD,      /* the request of a load from another PE's memory: of `order` bytes at
                               `seq` in `memory`; dir: of the loading PE, context and move */
@@ -363,6 +385,7 @@ enum lp_transfer_kind {
 };
 enum { LP_TRANSFER_LAST = 1 };   /* flag: the last chunk, or the whole, of its transfer */
 enum { LP_TRANSFER_REDUCE = 2 }; /* flag: a put_reduce */
+enum { LP_TRANSFER_DIRECT = 4 }; /* flag: a store that does not pass the destination's PE_DMA */
 
 /* A transfer between two LPs; the event's time is its tail's. 40 bytes. */
 struct lp_transfer {

@@ -105,9 +105,9 @@ struct lp_op {
     uint32_t peer; /* send, put, notify: the receiving PE; recv, land, wait_notify: the sending one
                       (of a recv filled in by system.c);
                       gemm: inner */
-    uint8_t peer_dir; /* send, recv: the direction there */
-    uint8_t dims;     /* send, recv: dimensions of the tile, 1 to LP_DIMS_MAX */
-    uint8_t reserved[2];
+    uint8_t peer_dir;    /* send, recv: the direction there */
+    uint8_t dims;        /* send, recv: dimensions of the tile, 1 to LP_DIMS_MAX */
+    uint16_t source;     /* send, recv: the kernel's line (tl_source_number): for reports */
     struct lp_operand a; /* recv: the slot that the tile comes from (filled in by system.c) */
     union {
         struct lp_operand b; /* lp_op_reads_b() */

@@ -75,5 +75,14 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     if (*config != NULL && !options_given(&options, "bench") &&
         (run->config.preset != NULL || ccl_is_xml((*config)->ccl.module)))
         run->bench = bench_of_config(*config, run->bench);
+    const char *const algorithm = *config != NULL ? bench_algorithm_of(*config, run->bench) : NULL;
+    if (algorithm == NULL)
+        return code;
+    run->config.algorithm = algorithm; /* as if it had been named: it has queues of its own */
+    config_free(*config);
+    *config = NULL;
+    code = config_load(&run->config, config, &errors);
+    config_errors_print(stderr, &errors);
+    config_errors_free(&errors);
     return code;
 }

@@ -13,6 +13,7 @@
 #include "bench/cli/cli.h"
 #include "bench/output/topo_svg.h"
 #include "collectives/config/config_load.h"
+#include "collectives/config/config_tree.h"
 #include "collectives/runtime/distributed.h"
 #include "collectives/runtime/install_plan.h"
 #include "collectives/msccl/msccl_write.h"
@@ -28,14 +29,38 @@ static bool parse_place(const char *text, const struct hw_config *hw, struct hw_
            place->sip < hw->sip_count && place->cube < hw_cubes(hw) && place->pe < hw_pes(hw);
 }
 
+/* The dimensions of the SIPs, where the name of the topology does not say them by itself. */
+static void print_dims(const struct hw_config *hw)
+{
+    static const char *const joint[] = {[HW_SIP_RING] = "ring of %u",
+                                        [HW_SIP_LINE] = "line of %u",
+                                        [HW_SIP_FULL] = "links between all %u",
+                                        [HW_SIP_SWITCH] = "switch for %u"};
+    for (uint32_t k = 0; k < hw->sip_dims.count; k++) {
+        const struct hw_sip_dim *const dim = &hw->sip_dims.at[k];
+        char text[40];
+        snprintf(text, sizeof text, joint[dim->joint], dim->size);
+        printf("  dimension %u  %s: %u %s of a SIP, %llu one way between halves, at most %u "
+               "apart\n",
+               k + 1, text, hw_dim_degree(dim), hw_link_name[dim->link],
+               (unsigned long long)hw_dim_bisection(hw, dim), hw_dim_diameter(dim));
+    }
+}
+
 static void print_counts(const struct config *config, const struct lp_model *m, uint64_t pairs)
 {
     const struct hw_config *hw = &config->hw;
     printf("SIPs         %u, %s", hw->sip_count, hw->sip_topology->name);
-    if (hw->sip_topology->is_grid)
+    if (hw->sip_topology == &hw_levels)
+        printf(": %s", config_machine_value(config->tree, "system.sips.topology")->text);
+    else if (hw->sip_topology->is_3d)
+        printf(" of %u x %u x %u", config->tree->grid.w, config->tree->grid.h,
+               config->tree->grid.d);
+    else if (hw->sip_topology->is_grid)
         printf(" of %u x %u", hw->sip_w, hw->sip_h);
-    printf("\ncubes        %u, %u x %u in a SIP\n", hw->sip_count * m->cubes, hw->cube_w,
-           hw->cube_h);
+    putchar('\n');
+    print_dims(hw);
+    printf("cubes        %u, %u x %u in a SIP\n", hw->sip_count * m->cubes, hw->cube_w, hw->cube_h);
     printf("PEs          %u, %u in a cube:", hw_pe_count(hw), m->pes);
     for (uint32_t i = 0; i < hw->corner_count; i++)
         printf(" %s", hw_corner_name[hw->corner[i]]);
@@ -61,8 +86,9 @@ static void print_path_ns(int64_t ps)
     printf("%6lld.%03lld", (long long)(ps / 1000), (long long)(ps % 1000));
 }
 
-static void print_place(const struct hw_path_step *step)
+static void print_place(const struct hw_config *hw, const struct hw_path_step *step)
 {
+    char outlet[HW_OUTLET_NAME_BYTES] = "";
     char where[64] = "";
     int n = 0;
     if (step->sip != UINT32_MAX && step->kind != HW_NODE_SWITCH)
@@ -71,7 +97,10 @@ static void print_place(const struct hw_path_step *step)
         n += snprintf(where + n, sizeof where - (size_t)n, " cube %u", step->cube);
     if (step->index != UINT32_MAX)
         n += snprintf(where + n, sizeof where - (size_t)n, " #%u", step->index);
-    if (step->port < HW_PORTS)
+    if (step->outlet != HW_OUTLET_NONE && hw->sip_dims.count > 0) {
+        hw_outlet_name(hw, step->outlet, outlet);
+        snprintf(where + n, sizeof where - (size_t)n, " %s", outlet);
+    } else if (step->port < HW_PORTS)
         snprintf(where + n, sizeof where - (size_t)n, " %c", hw_port_letter[step->port]);
     printf("%-26s", where);
 }
@@ -83,7 +112,7 @@ static void print_step(void *arg, const struct hw_path_step *step)
         const int64_t ps = path->hw->overhead_ps[step->kind];
         path->latency_ps += ps;
         printf("%-10s ", hw_node_name[step->kind]);
-        print_place(step);
+        print_place(path->hw, step);
         printf(" overhead ");
         print_path_ns(ps);
     } else {
@@ -92,7 +121,7 @@ static void print_step(void *arg, const struct hw_path_step *step)
         path->latency_ps += link->prop_ps;
         path->ser_ps_max = ser_ps > path->ser_ps_max ? ser_ps : path->ser_ps_max;
         printf("  -%-8s ", hw_link_name[step->kind]);
-        print_place(step);
+        print_place(path->hw, step);
         printf(" flight   ");
         print_path_ns(link->prop_ps);
         printf("   %llu B take ", (unsigned long long)path->bytes);
@@ -144,25 +173,23 @@ static int draw(const struct run_options *options, const struct config *config,
 }
 
 /* The schedule of the configured algorithm. NULL: it is none, or cannot be made. */
-static struct schedule *schedule_of(const struct config *config, struct cw_error *error)
+static struct schedule *schedule_of(const struct ccl_algorithm *algorithm,
+                                    const struct ccl_call *call, struct cw_error *error)
 {
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, error);
-    if (algorithm == NULL)
+    struct ccl_refusal refusal;
+    if (algorithm->check != NULL && algorithm->check(call, &refusal) != CW_OK) {
+        char text[sizeof refusal];
+        ccl_refusal_text(&refusal, text, sizeof text);
+        (void)cw_error_set(error, CW_USAGE, "--xml: %s", text);
         return NULL;
-    const struct ccl_call call = {.hw = &config->hw,
-                                  .ccl = &config->ccl,
-                                  .collective = algorithm->collective,
-                                  .world_size = dist_world_size_for(config),
-                                  .n_elem = config->ccl.n_elem,
-                                  .dtype = LP_F16,
-                                  .math = LP_MATH_SUM};
+    }
     if (algorithm->schedule != NULL)
-        return algorithm->schedule(&call, error);
+        return algorithm->schedule(call, error);
     (void)cw_error_set(
         error, CW_USAGE,
         "--xml: %s is a kernel of its own, and no schedule; legal are ring_rs_ag and "
         "the others that ALGORITHMS.md lists as schedules, and MSCCL XML files",
-        config->ccl.algorithm);
+        call->ccl->algorithm);
     return NULL;
 }
 
@@ -205,8 +232,18 @@ static int put_xml(const char *path, const char *text, size_t bytes, struct cw_e
 static int write_xml(const struct run_options *options, const struct config *config,
                      struct cw_error *error)
 {
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, error);
     size_t bytes = 0;
-    struct schedule *const schedule = schedule_of(config, error);
+    if (algorithm == NULL)
+        return error->exit_code;
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &config->ccl,
+                                  .collective = algorithm->collective,
+                                  .world_size = dist_world_size_for(config),
+                                  .n_elem = config->ccl.n_elem,
+                                  .dtype = LP_F16,
+                                  .math = LP_MATH_SUM};
+    struct schedule *const schedule = schedule_of(algorithm, &call, error);
     if (schedule == NULL)
         return error->exit_code;
     char *const text = xml_of(config, schedule, &bytes, error);

@@ -5,6 +5,8 @@
  */
 #include "bench/output/topo_svg.h"
 
+#include <math.h>
+
 #include "hw/timing.h"
 #include "hw/topology/topology.h"
 
@@ -18,11 +20,16 @@ enum {
     SWITCH_PX = 22,   /* height of a switch */
     SWITCH_AWAY = 40, /* between a switch and the SIPs */
     LEGEND_PX = 16,   /* a line of the legend */
-    LEGEND_LINES = 7
+    LEGEND_LINES = 11,
+    LANES = 7,
+    LANE_PX = 3,
+    SWITCH_DOT_PX = 7, /* a switch among SIPs */
+    CHORDS_MAX = 64    /* of more SIPs that are all joined, the links of SIP 0 are drawn */
 };
 
-/* The places of the SIPs on the drawing. */
-enum layout { AS_GRID, AS_LOOP, BELOW_SWITCH, IN_PACKAGES };
+/* The places of the SIPs on the drawing. In dimensions: the first, third, ... to the right, the
+ * others downwards, the later ones in groups of the earlier ones. */
+enum layout { AS_GRID, AS_LOOP, BELOW_SWITCH, IN_PACKAGES, ON_CIRCLE, IN_DIMENSIONS };
 
 struct drawing {
     FILE *out;
@@ -31,16 +38,51 @@ struct drawing {
     uint32_t root;          /* cube */
     uint32_t columns, rows; /* of SIPs */
     int sip_w_px, sip_h_px, top_px;
+    int pitch_px[HW_SIP_DIMS_MAX]; /* in dimensions: from coordinate to coordinate */
+    int w_px, h_px;                /* on a circle and in dimensions: of all SIPs */
 };
+
+static const struct hw_sip_dim *dim_at(const struct drawing *d, uint32_t k)
+{
+    return &d->hw->sip_dims.at[k];
+}
+
+/* SIPs side by side, groups of them with a wider gap, and so on. */
+static void place_dimensions(struct drawing *d)
+{
+    const int gap[2] = {SIP_GAP_PX, SIP_GAP_PX};
+    int length[2] = {d->sip_w_px, d->sip_h_px};
+    for (uint32_t k = 0; k < d->hw->sip_dims.count; k++) {
+        int *const along = &length[k % 2];
+        d->pitch_px[k] = *along + gap[k % 2] * (int)(1 + k / 2);
+        *along += d->pitch_px[k] * (int)(dim_at(d, k)->size - 1);
+    }
+    d->w_px = length[0];
+    d->h_px = length[1];
+}
+
+/* Far enough from the middle that SIPs stand beside each other. */
+static double radius_of(const struct drawing *d)
+{
+    return (d->hw->sip_count + 1) * hypot(d->sip_w_px + 12, d->sip_h_px + 12) / 6.3;
+}
+
+static void place_circle(struct drawing *d)
+{
+    d->w_px = (int)(2 * radius_of(d)) + d->sip_w_px;
+    d->h_px = (int)(2 * radius_of(d)) + d->sip_h_px;
+}
 
 static struct drawing drawing_of(FILE *out, const struct hw_config *hw, uint32_t root)
 {
     struct drawing d = {.out = out, .hw = hw, .root = root, .top_px = MARGIN_PX};
     const uint32_t n = hw->sip_count;
-    d.layout = hw->sip_topology == &hw_switch        ? BELOW_SWITCH
-               : hw->sip_topology == &hw_pair_switch ? IN_PACKAGES
-               : hw->sip_topology->is_grid           ? AS_GRID
-                                                     : AS_LOOP;
+    d.layout = hw->sip_topology == &hw_switch                                       ? BELOW_SWITCH
+               : hw->sip_topology == &hw_pair_switch                                ? IN_PACKAGES
+               : hw->sip_dims.count == 1 && hw->sip_dims.at[0].joint == HW_SIP_FULL ? ON_CIRCLE
+               : hw->sip_dims.count > 0                                             ? IN_DIMENSIONS
+               : hw->sip_topology->is_grid                                          ? AS_GRID
+                                                                                    : AS_LOOP;
     d.columns = d.layout == AS_GRID       ? hw->sip_w
                 : d.layout == AS_LOOP     ? (n + 1) / 2
                 : d.layout == IN_PACKAGES ? (n + 1) / 2
@@ -51,6 +93,10 @@ static struct drawing drawing_of(FILE *out, const struct hw_config *hw, uint32_t
     d.sip_h_px = GAP_PX + (int)hw->cube_h * (CUBE_PX + GAP_PX);
     if (d.layout == BELOW_SWITCH || d.layout == IN_PACKAGES)
         d.top_px += SWITCH_PX + SWITCH_AWAY;
+    if (d.layout == IN_DIMENSIONS)
+        place_dimensions(&d);
+    if (d.layout == ON_CIRCLE)
+        place_circle(&d);
     return d;
 }
 
@@ -68,25 +114,49 @@ static uint32_t row_of(const struct drawing *d, uint32_t sip)
     return d->layout == IN_PACKAGES ? sip % 2 : sip / d->columns;
 }
 
+/* From the left edge, or the upper one, of all SIPs. */
+static int along_dimensions(const struct drawing *d, uint32_t sip, uint32_t first)
+{
+    int px = 0;
+    for (uint32_t k = first; k < d->hw->sip_dims.count; k += 2)
+        px += (int)hw_sip_coordinate(dim_at(d, k), sip) * d->pitch_px[k];
+    return px;
+}
+
+static double angle_of(const struct drawing *d, uint32_t sip)
+{
+    return 6.283185307179586 * sip / d->hw->sip_count;
+}
+
 static int sip_x(const struct drawing *d, uint32_t sip)
 {
+    if (d->layout == IN_DIMENSIONS)
+        return MARGIN_PX + along_dimensions(d, sip, 0);
+    if (d->layout == ON_CIRCLE)
+        return MARGIN_PX + (int)(radius_of(d) * (1 + sin(angle_of(d, sip))));
     return MARGIN_PX + (int)column_of(d, sip) * (d->sip_w_px + SIP_GAP_PX);
 }
 
 static int sip_y(const struct drawing *d, uint32_t sip)
 {
+    if (d->layout == IN_DIMENSIONS)
+        return d->top_px + along_dimensions(d, sip, 1);
+    if (d->layout == ON_CIRCLE)
+        return d->top_px + (int)(radius_of(d) * (1 - cos(angle_of(d, sip))));
     return d->top_px + (int)row_of(d, sip) * (d->sip_h_px + SIP_GAP_PX);
 }
 
 static int width_of(const struct drawing *d)
 {
-    const int own = 2 * MARGIN_PX + (int)d->columns * (d->sip_w_px + SIP_GAP_PX) - SIP_GAP_PX;
+    const int columns_px = (int)d->columns * (d->sip_w_px + SIP_GAP_PX) - SIP_GAP_PX;
+    const int own = 2 * MARGIN_PX + (d->w_px > 0 ? d->w_px : columns_px);
     return own > 520 ? own : 520; /* the legend's */
 }
 
 static int bottom_of(const struct drawing *d)
 {
-    const int own = d->top_px + (int)d->rows * (d->sip_h_px + SIP_GAP_PX) - SIP_GAP_PX;
+    const int rows_px = (int)d->rows * (d->sip_h_px + SIP_GAP_PX) - SIP_GAP_PX;
+    const int own = d->top_px + (d->h_px > 0 ? d->h_px : rows_px);
     return own + (d->layout == IN_PACKAGES ? SWITCH_PX + SWITCH_AWAY : 0);
 }
 
@@ -219,6 +289,146 @@ static void draw_package_links(const struct drawing *d, uint32_t sip)
         line(d, "sio", x, y + d->sip_h_px, x, sip_y(d, sip + 1));
 }
 
+/* ---- dimensions ------------------------------------------------------------------------------ */
+
+static int middle_x(const struct drawing *d, uint32_t sip)
+{
+    return sip_x(d, sip) + d->sip_w_px / 2;
+}
+static int middle_y(const struct drawing *d, uint32_t sip)
+{
+    return sip_y(d, sip) + d->sip_h_px / 2;
+}
+
+static void draw_chords(const struct drawing *d, uint32_t sip)
+{
+    if (d->hw->sip_count > CHORDS_MAX && sip > 0)
+        return;
+    for (uint32_t to = sip + 1; to < d->hw->sip_count; to++)
+        line(d, "link", middle_x(d, sip), middle_y(d, sip), middle_x(d, to), middle_y(d, to));
+}
+
+/* The class of a dimension's lines: one for each level. */
+static const char *css_of(const struct hw_sip_dim *dim)
+{
+    static const char *const css[HW_LEVELS_MAX] = {"l1", "l2", "l3", "l4"};
+    return dim->link < HW_LINK_LEVEL_1 ? "link" : css[dim->link - HW_LINK_LEVEL_1];
+}
+
+/* From the middle of one SIP to that of the next. A link from the last to the first is a short line
+ * at both. */
+static void draw_next_door(const struct drawing *d, uint32_t sip, uint32_t k)
+{
+    const struct hw_sip_dim *const dim = dim_at(d, k);
+    const uint32_t at = hw_sip_coordinate(dim, sip);
+    const uint32_t to = hw_sip_moved(dim, sip, (at + 1) % dim->size);
+    const int dx = k == 0 ? d->sip_w_px / 2 + SIP_GAP_PX / 3 : 0;
+    const int dy = k == 0 ? 0 : d->sip_h_px / 2 + SIP_GAP_PX / 3;
+    const int x0 = middle_x(d, sip), y0 = middle_y(d, sip);
+    const int x1 = middle_x(d, to), y1 = middle_y(d, to);
+    if (at + 1 < dim->size) {
+        line(d, css_of(dim), x0, y0, x1, y1);
+        return;
+    }
+    line(d, css_of(dim), x0, y0, x0 + dx, y0 + dy);
+    line(d, css_of(dim), x1, y1, x1 - dx, y1 - dy);
+}
+
+/* Lanes of links that go past other SIPs: below a row, or right of a column. SIPs that differ in an
+ * earlier dimension of the same axis have lanes of their own. */
+static int lane_px(const struct drawing *d, uint32_t sip, uint32_t k)
+{
+    uint32_t lane = k / 2, lanes = 1;
+    for (uint32_t lower = k % 2; lower < k; lower += 2) {
+        lane += hw_sip_coordinate(dim_at(d, lower), sip) * lanes;
+        lanes *= dim_at(d, lower)->size;
+    }
+    return 4 + (int)(lane % LANES) * LANE_PX;
+}
+
+/* A line in the axes of dimension k: from a to b along it, at `across` from the edge that all SIPs
+ * of the line have; from one place to another where `across` differs. */
+static void axis_line(const struct drawing *d, uint32_t k, int a, int across_a, int b, int across_b)
+{
+    const char *const css = css_of(dim_at(d, k));
+    if (k % 2 == 0)
+        line(d, css, a, across_a, b, across_b);
+    else
+        line(d, css, across_a, a, across_b, b);
+}
+
+static int start_of(const struct drawing *d, uint32_t sip, uint32_t k)
+{
+    return k % 2 == 0 ? sip_x(d, sip) : sip_y(d, sip);
+}
+static int length_of(const struct drawing *d, uint32_t k)
+{
+    return k % 2 == 0 ? d->sip_w_px : d->sip_h_px;
+}
+/* The lower or the right edge. */
+static int edge_of(const struct drawing *d, uint32_t sip, uint32_t k)
+{
+    return k % 2 == 0 ? sip_y(d, sip) + d->sip_h_px : sip_x(d, sip) + d->sip_w_px;
+}
+
+/* A ring or a line past other SIPs: out to the lane, along, and in again. */
+static void draw_past(const struct drawing *d, uint32_t sip, uint32_t k)
+{
+    const struct hw_sip_dim *const dim = dim_at(d, k);
+    const uint32_t at = hw_sip_coordinate(dim, sip);
+    const uint32_t to = hw_sip_moved(dim, sip, (at + 1) % dim->size);
+    const int edge = edge_of(d, sip, k), lane = edge + lane_px(d, sip, k);
+    const int out = start_of(d, sip, k) + length_of(d, k) * 3 / 4;
+    const int in = start_of(d, to, k) + length_of(d, k) / 4;
+    const bool next = at + 1 < dim->size;
+    axis_line(d, k, out, edge, out, lane);
+    axis_line(d, k, out, lane, next ? in : out + SIP_GAP_PX / 2, lane);
+    if (!next)
+        axis_line(d, k, in, lane, in - SIP_GAP_PX / 2, lane);
+    axis_line(d, k, in, lane, in, edge);
+}
+
+/* A lane that joins all SIPs of a dimension: a link between every two of them; or, with a box at
+ * its end, a switch. Drawn for the SIP whose coordinate is 0. */
+static void draw_joined(const struct drawing *d, uint32_t sip, uint32_t k)
+{
+    const struct hw_sip_dim *const dim = dim_at(d, k);
+    const int edge = edge_of(d, sip, k), depth = lane_px(d, sip, k), lane = edge + depth;
+    int from = 0, to = 0;
+    for (uint32_t at = 0; at < dim->size; at++) {
+        const int drop = start_of(d, hw_sip_moved(dim, sip, at), k) + depth;
+        axis_line(d, k, drop, edge, drop, lane);
+        from = at == 0 ? drop : from;
+        to = drop;
+    }
+    if (dim->joint != HW_SIP_SWITCH) {
+        axis_line(d, k, from, lane, to, lane);
+        return;
+    }
+    to += length_of(d, k) + depth;
+    axis_line(d, k, from, lane, to, lane);
+    const int x = k % 2 == 0 ? to : lane, y = k % 2 == 0 ? lane : to;
+    fprintf(d->out, "<rect class=\"switch\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
+            x - SWITCH_DOT_PX / 2, y - SWITCH_DOT_PX / 2, SWITCH_DOT_PX, SWITCH_DOT_PX);
+}
+
+static void draw_dimension_links(const struct drawing *d, uint32_t sip)
+{
+    for (uint32_t k = 0; k < d->hw->sip_dims.count; k++) {
+        const struct hw_sip_dim *const dim = dim_at(d, k);
+        const uint32_t at = hw_sip_coordinate(dim, sip);
+        const bool wide = dim->joint == HW_SIP_FULL || dim->joint == HW_SIP_SWITCH;
+        if (dim->size < 2 || (dim->joint == HW_SIP_LINE && at + 1 == dim->size))
+            continue;
+        if (wide && at == 0)
+            draw_joined(d, sip, k);
+        else if (!wide && k < 2)
+            draw_next_door(d, sip, k);
+        else if (!wide)
+            draw_past(d, sip, k);
+    }
+}
+
 static void draw_links(const struct drawing *d)
 {
     if (d->layout == BELOW_SWITCH && d->hw->sip_count > 1)
@@ -240,6 +450,12 @@ static void draw_links(const struct drawing *d)
             break;
         case IN_PACKAGES:
             draw_package_links(d, sip);
+            break;
+        case ON_CIRCLE:
+            draw_chords(d, sip);
+            break;
+        case IN_DIMENSIONS:
+            draw_dimension_links(d, sip);
             break;
         }
 }
@@ -272,10 +488,28 @@ static const char *directions(const struct drawing *d)
         return "global_E leads to the next number, global_W to the one before";
     case BELOW_SWITCH:
         return "global_E leads to the next number, global_W to the one before, through the switch";
+    case ON_CIRCLE:
+        return d->hw->sip_count > CHORDS_MAX
+                   ? "global_E leads to the next number, global_W to the one before; of all links, "
+                     "those of SIP 0 are drawn"
+                   : "global_E leads to the next number, global_W to the one before";
+    case IN_DIMENSIONS:
+        return "global_E and global_W go along the first dimension, global_S and global_N along "
+               "all "
+               "others, one after the other";
     case IN_PACKAGES:
         return "no global directions: sio joins the dies of a package, hccs those of one parity";
     }
     return "";
+}
+
+static uint32_t legend_levels(const struct drawing *d, int y)
+{
+    uint32_t lines = 0;
+    for (uint32_t k = 0; k < d->hw->sip_dims.count; k++)
+        if (k == 0 || dim_at(d, k)->link != dim_at(d, k - 1)->link)
+            legend_link(d, y + (int)lines++ * LEGEND_PX, css_of(dim_at(d, k)), dim_at(d, k)->link);
+    return lines;
 }
 
 static void draw_legend(const struct drawing *d)
@@ -285,6 +519,8 @@ static void draw_legend(const struct drawing *d)
     if (d->layout == IN_PACKAGES) {
         legend_link(d, y, "sio", HW_LINK_SIO);
         legend_link(d, y += LEGEND_PX, "hccs", HW_LINK_HCCS);
+    } else if (d->layout == IN_DIMENSIONS) {
+        y += (int)(legend_levels(d, y) - 1) * LEGEND_PX;
     } else {
         legend_link(d, y, "link", HW_LINK_SIP_LINK);
     }
@@ -304,14 +540,18 @@ void topo_svg(FILE *out, const struct hw_config *hw, uint32_t root)
             ".sip{fill:#eef2f7;stroke:#44546a}.cube{fill:#8fb8de}.root{fill:#e6a23c}"
             ".pe{fill:#2f4a6b}.switch{fill:#dfe7d3;stroke:#5b7a3a}"
             ".link{stroke:#c0504d;stroke-width:2}.hccs{stroke:#5b7a3a;stroke-width:2}"
-            ".sio{stroke:#7b4fa3;stroke-width:4}text{font:10px sans-serif;fill:#44546a}</style>\n"
+            ".sio{stroke:#7b4fa3;stroke-width:4}.l1{stroke:#c0504d}.l2{stroke:#5b7a3a}"
+            ".l3{stroke:#7b4fa3}.l4{stroke:#3a7ca5}text{font:10px sans-serif;fill:#44546a}"
+            "</style>\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n<defs>\n",
             width_of(&d), bottom_of(&d) + MARGIN_PX + LEGEND_LINES * LEGEND_PX);
     define_cube(&d);
     define_sip(&d);
     fprintf(out, "</defs>\n<text x=\"%d\" y=\"16\">%u SIPs, %s", MARGIN_PX, hw->sip_count,
             hw->sip_topology->name);
-    if (hw->sip_topology->is_grid)
+    for (uint32_t k = 0; k < hw->sip_dims.count && d.layout == IN_DIMENSIONS; k++)
+        fprintf(out, "%s%u", k == 0 ? ", " : " x ", hw->sip_dims.at[k].size);
+    if (d.layout == AS_GRID)
         fprintf(out, ", %u x %u", hw->sip_w, hw->sip_h);
     fprintf(out, "</text>\n");
     draw_links(&d);

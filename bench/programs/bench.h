@@ -35,5 +35,8 @@ bool bench_takes(const char *bench, const char *option);
 /* The bench of the collective that the configuration's algorithm does, unless an option names the
  * algorithm: then, and where no bench does that collective, `otherwise`. */
 const char *bench_of_config(const struct config *config, const char *otherwise);
+/* The algorithm that a bench must be configured with, since it goes by queues of its own, and the
+ * configuration's does another collective; NULL: none, or an option names the algorithm. */
+const char *bench_algorithm_of(const struct config *config, const char *bench);
 
 #endif

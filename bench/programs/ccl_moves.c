@@ -22,6 +22,12 @@ struct move {
     uint32_t completed; /* collectives of this size, warm-up included */
 };
 
+/* A rank's result has a block of each rank's input. */
+static bool is_of_blocks(enum ccl_collective collective)
+{
+    return collective == CCL_ALL_GATHER || collective == CCL_ALL_TO_ALL;
+}
+
 static struct result_row *ccl_moves_row_of(const struct move *move)
 {
     return &move->session->result->rows[move->row];
@@ -49,10 +55,15 @@ static void ccl_moves_worker(int rank, void *arg)
         }
         return;
     }
-    struct tensor *input = dist_tensor_zeros(move->n_elem / ranks, options->dtype, &move->policy);
+    const bool gathers = move->collective == CCL_ALL_GATHER;
+    struct tensor *input = dist_tensor_zeros(gathers ? move->n_elem / ranks : move->n_elem,
+                                             options->dtype, &move->policy);
     for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
         dist_fill_input(input, move->seed);
-        dist_all_gather(tensor, input);
+        if (gathers)
+            dist_all_gather(tensor, input);
+        else
+            dist_all_to_all(tensor, input);
     }
 }
 
@@ -105,30 +116,37 @@ static int ccl_moves_completed(void *arg, const struct dist_completion *completi
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
 }
 
+static struct hw_bound moves_bound(const struct bench_session *session, const struct move *move,
+                                   uint64_t bytes)
+{
+    const struct hw_config *const hw = &session->config->hw;
+    const uint32_t ranks = dist_world_size_of(session->dist);
+    const uint32_t shards = bench_parts(hw, &move->policy);
+    const uint64_t received = is_of_blocks(move->collective) ? bytes / ranks * (ranks - 1) : bytes;
+    if (session->config->ccl.ranks.per_sip > 0)
+        return hw_bound_pes(hw, ranks, received, false);
+    return move->collective == CCL_ALL_TO_ALL
+               ? hw_bound_all_to_all(hw, ranks, shards, bytes)
+               : hw_bound_leaders(hw, ranks, shards, received, false);
+}
+
 static int ccl_moves_run_size(struct bench_session *session, uint64_t n_elem,
                               struct cw_error *error)
 {
     const enum ccl_collective collective = session->program->does;
     const struct run_options *options = session->options;
-    const struct hw_config *hw = &session->config->hw;
-    const uint32_t ranks = dist_world_size_of(session->dist);
-    const double n = ranks;
+    const double n = dist_world_size_of(session->dist);
     struct move move = {.session = session,
                         .collective = collective,
                         .n_elem = n_elem,
                         .policy = dist_policy(session->dist)};
     struct result_row *row = bench_add_row(session, ccl_collective_name(collective), n_elem,
-                                           collective == CCL_ALL_GATHER ? (n - 1) / n : 1.0, error);
+                                           is_of_blocks(collective) ? (n - 1) / n : 1.0, error);
     if (row == NULL)
         return error->exit_code;
     move.row = session->result->row_count - 1;
     move.seed = bench_seed(session, &move.policy, n_elem);
-    const uint64_t received =
-        collective == CCL_ALL_GATHER ? row->bytes / ranks * (ranks - 1) : row->bytes;
-    bench_set_bound(
-        row, session->config->ccl.ranks.per_sip > 0
-                 ? hw_bound_pes(hw, ranks, received, false)
-                 : hw_bound_leaders(hw, ranks, bench_parts(hw, &move.policy), received, false));
+    bench_set_bound(row, moves_bound(session, &move, row->bytes));
     if (options->verify_data && collective != CCL_BARRIER)
         row->wrong = 0;
     session->own = &move;
@@ -145,10 +163,9 @@ static int check_size(const struct bench_session *session, uint64_t n_elem, stru
     const struct config *config = session->config;
     const uint32_t ranks = dist_world_size_for(config);
     const uint32_t parts = collective == CCL_ALL_GATHER ? ranks : 1;
-    if (n_elem % parts != 0) {
-        return cw_error_set(error, CW_USAGE,
-                            "all_gather: %llu elements are no multiple of %u ranks",
-                            (unsigned long long)n_elem, ranks);
+    if (is_of_blocks(collective) && n_elem % ranks != 0) {
+        return cw_error_set(error, CW_USAGE, "%s: %llu elements are no multiple of %u ranks",
+                            ccl_collective_name(collective), (unsigned long long)n_elem, ranks);
     }
     const struct ccl_call call = {.hw = &config->hw,
                                   .ccl = &config->ccl,
@@ -157,7 +174,7 @@ static int check_size(const struct bench_session *session, uint64_t n_elem, stru
                                   .n_elem = n_elem / parts,
                                   .dtype = (enum lp_dtype)session->options->dtype,
                                   .math = LP_MATH_SUM};
-    const uint64_t tensors = n_elem + (collective == CCL_ALL_GATHER ? call.n_elem : 0);
+    const uint64_t tensors = n_elem + (is_of_blocks(collective) ? call.n_elem : 0);
     const int code = dist_check_call(config, &call, error);
     return code == CW_OK ? bench_check_hbm(session, tensors * tl_itemsize(call.dtype), error)
                          : code;
@@ -184,6 +201,12 @@ static int run_barrier(struct bench_session *session, struct cw_error *error)
 const struct bench_program bench_ccl_all_gather = {.name = "ccl_all_gather",
                                                    .collective = true,
                                                    .does = CCL_ALL_GATHER,
+                                                   .takes = {"input", "bytes-per-rank"},
+                                                   .prepare = ccl_moves_prepare,
+                                                   .run = ccl_moves_run};
+const struct bench_program bench_ccl_all_to_all = {.name = "ccl_all_to_all",
+                                                   .collective = true,
+                                                   .does = CCL_ALL_TO_ALL,
                                                    .takes = {"input", "bytes-per-rank"},
                                                    .prepare = ccl_moves_prepare,
                                                    .run = ccl_moves_run};

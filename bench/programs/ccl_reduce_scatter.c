@@ -14,13 +14,20 @@ struct reduce_scatter {
     struct bench_session *session;
     uint64_t n_elem;
     uint64_t seed; /* of the inputs */
+    struct dp_policy policy;
     size_t row;
     struct verifier *verifier; /* NULL: not verified */
     uint32_t completed;        /* collectives of this size, warm-up included */
 };
 
-/* Of each rank's input and output. */
-static const struct dp_policy policy = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+/* Of each rank's input and output: of a schedule that of its threads. */
+static struct dp_policy scatter_policy(const struct bench_session *session,
+                                       const struct ccl_algorithm *algorithm)
+{
+    return algorithm->schedule != NULL
+               ? dist_policy(session->dist)
+               : (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+}
 
 static struct result_row *ccl_reduce_scatter_row_of(const struct reduce_scatter *scatter)
 {
@@ -36,8 +43,8 @@ static void ccl_reduce_scatter_worker(int rank, void *arg)
     dist_init_process_group("ahbm");
     ahbm_set_device(dist_device_of(rank));
     const uint64_t each = scatter->n_elem / (uint64_t)dist_get_world_size();
-    struct tensor *input = dist_tensor_zeros(scatter->n_elem, options->dtype, &policy);
-    struct tensor *output = dist_tensor_zeros(each, options->dtype, &policy);
+    struct tensor *input = dist_tensor_zeros(scatter->n_elem, options->dtype, &scatter->policy);
+    struct tensor *output = dist_tensor_zeros(each, options->dtype, &scatter->policy);
     for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
         dist_fill_input(input, scatter->seed);
         dist_reduce_scatter(output, input, options->op);
@@ -74,7 +81,8 @@ static int ccl_reduce_scatter_run_size(struct bench_session *session, uint64_t n
     if (algorithm == NULL)
         return error->exit_code;
     struct reduce_scatter scatter = {
-        .session = session, .n_elem = n_elem, .seed = bench_seed(session, &policy, n_elem)};
+        .session = session, .n_elem = n_elem, .policy = scatter_policy(session, algorithm)};
+    scatter.seed = bench_seed(session, &scatter.policy, n_elem);
     struct result_row *row = bench_add_row(session, "reduce_scatter", n_elem, (n - 1) / n, error);
     if (row == NULL)
         return error->exit_code;

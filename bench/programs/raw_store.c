@@ -15,7 +15,7 @@ struct frame {
     uint32_t round;
 };
 
-enum scalar { SECOND, DIRECTION, PEER, SPACE };
+enum scalar { SECOND, DIRECTION, PEER, SPACE, PLACE };
 
 static const char *const round_name[ROUNDS] = {"first round trip", "second round trip",
                                                "third round trip"};
@@ -49,7 +49,7 @@ static enum tl_status raw_store_store(struct tl *tl, void *state)
 {
     struct frame *f = state;
     const int64_t *scalar = tl_args(tl)->scalar;
-    const struct lp_operand dst = {.space = (uint8_t)scalar[SPACE]};
+    const struct lp_operand dst = {.space = (uint8_t)scalar[SPACE], .at = (uint32_t)scalar[PLACE]};
     TL_BEGIN(&f->line);
     TL_CALL(&f->line,
             tl_store_to(tl, (uint32_t)scalar[PEER], dst, tl_tcm(0), tl_tile_bytes(tl, 0)));
@@ -68,16 +68,20 @@ static int launch(struct bench_session *session, const struct tl_kernel *kernel,
                                           [HW_MEMORY_HBM] = LP_SPACE_HBM,
                                           [HW_MEMORY_SRAM] = LP_SPACE_SRAM};
     const struct config *config = session->config;
+    const enum hw_memory memory = dist_slot_memory(&config->ccl);
+    const uint64_t behind_rings = lp_system_model(dist_system(session->dist))->rings.end;
     enum hw_dir dir = pair_direction(config, ends[second], ends[!second]);
     if (second && dir != HW_DIR_PEER) /* the queue's other direction, also where there are two */
         dir = (enum hw_dir)(dir ^ 1);
-    struct tl_args args = {.n_elem = n_elem,
-                           .rank = ends[0].sip,
-                           .dtype = (uint8_t)session->options->dtype,
-                           .scalar = {[SECOND] = second,
-                                      [DIRECTION] = dir,
-                                      [PEER] = hw_pe_index(&config->hw, ends[1]),
-                                      [SPACE] = space[dist_slot_memory(&config->ccl)]}};
+    struct tl_args args = {
+        .n_elem = n_elem,
+        .rank = ends[0].sip,
+        .dtype = (uint8_t)session->options->dtype,
+        .scalar = {[SECOND] = second,
+                   [DIRECTION] = dir,
+                   [PEER] = hw_pe_index(&config->hw, ends[1]),
+                   [SPACE] = space[memory],
+                   [PLACE] = memory == HW_MEMORY_TCM ? 0 : (int64_t)behind_rings}};
     return dist_launch(session->dist, ends[0], kernel, args, error);
 }
 

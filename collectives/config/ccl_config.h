@@ -18,6 +18,7 @@ enum ccl_backpressure { CCL_SLEEP, CCL_POLL };
 enum ccl_fairness { CCL_FAIRNESS_WEAK, CCL_FAIRNESS_STRICT };
 enum ccl_credit_mode { CCL_CREDIT_FAST_PATH, CCL_CREDIT_FABRIC };
 enum ccl_channels { CCL_VC_DUAL, CCL_VC_SINGLE };
+enum ccl_protocol { CCL_PROTOCOL_SIMPLE, CCL_PROTOCOL_LL };
 enum ccl_host_copy { CCL_HOST_COPY_INSTANT, CCL_HOST_COPY_SIMULATED };
 enum ccl_root { CCL_ROOT_CENTER, CCL_ROOT_CORNER, CCL_ROOT_XY };
 
@@ -69,8 +70,12 @@ struct ccl_config {
     enum ccl_credit_mode credit_return_mode;
     enum ccl_host_copy host_copy;
     uint32_t n_slots, slot_bytes;
-    uint32_t slots_asked; /* n_slots as configured, where a schedule needs more; 0: as it is */
-    enum ccl_channels vc; /* of PE_DMA: one for each kind of work, or one for both */
+    /* Of the tiles. With ll each line that travels is half payload, and half says that it is there.
+     */
+    enum ccl_protocol protocol;
+    uint32_t ll_slot_bytes; /* slot_bytes with ll; 0: as without */
+    uint32_t slots_asked;   /* n_slots as configured, where a schedule needs more; 0: as it is */
+    enum ccl_channels vc;   /* of PE_DMA: one for each kind of work, or one for both */
     uint32_t vc_chunk_bytes;
     uint32_t vc_weight[2]; /* compute, comm */
     uint32_t credit_bytes;

@@ -373,6 +373,22 @@ static void cut_rings(struct ccl_config *ccl)
     ccl->slot_bytes = (uint32_t)slot_bytes;
 }
 
+/* The protocol of an MSCCL XML file is the file's, and the key `protocol` is for all else. */
+static void apply_protocol(struct config *config)
+{
+    struct ccl_config *const ccl = &config->ccl;
+    struct cw_error ignored;
+    const struct ccl_algorithm *const algorithm =
+        ccl_is_xml(ccl->module) ? ccl_algorithm_load(ccl->module, &ignored) : NULL;
+    if (algorithm != NULL)
+        ccl->protocol = ccl_algorithm_protocol(algorithm);
+    if (ccl->protocol != CCL_PROTOCOL_LL)
+        return;
+    ccl->slot_bytes = ccl->ll_slot_bytes > 0 ? ccl->ll_slot_bytes : ccl->slot_bytes;
+    if (config->hw.ipcq_ll_wire_ps > 0)
+        config->hw.ipcq_wire_ps = config->hw.ipcq_ll_wire_ps;
+}
+
 int config_load(const struct config_request *request, struct config **out,
                 struct config_errors *errors)
 {
@@ -391,6 +407,7 @@ int config_load(const struct config_request *request, struct config **out,
     int result = CW_OK;
     if (errors->count + errors->dropped == 0 && !no_memory) {
         config_fill(config);
+        apply_protocol(config);
         cut_rings(&config->ccl);
         config_check_rings(config, errors);
         result = config_digest(config);

@@ -33,6 +33,7 @@ NAMES(backpressure_name, [CCL_SLEEP] = "sleep", [CCL_POLL] = "poll")
 NAMES(fairness_name, [CCL_FAIRNESS_WEAK] = "weak", [CCL_FAIRNESS_STRICT] = "strict")
 NAMES(credit_mode_name, [CCL_CREDIT_FAST_PATH] = "fast_path", [CCL_CREDIT_FABRIC] = "fabric")
 NAMES(channels_name, [CCL_VC_DUAL] = "dual", [CCL_VC_SINGLE] = "single")
+NAMES(protocol_name, [CCL_PROTOCOL_SIMPLE] = "simple", [CCL_PROTOCOL_LL] = "ll")
 NAMES(host_copy_name, [CCL_HOST_COPY_INSTANT] = "instant", [CCL_HOST_COPY_SIMULATED] = "simulated")
 NAMES(distribution_name, [HW_JITTER_NONE] = "none", [HW_JITTER_FIXED] = "fixed",
       [HW_JITTER_UNIFORM] = "uniform", [HW_JITTER_NORMAL] = "normal",
@@ -105,7 +106,9 @@ static const char *corner_name(uint32_t corner)
         TO_HW(PS, ipcq_wire_ps)),                                                                  \
         KEY(COMPONENTS, "nodes.pe_ipcq.poll_interval_ns", DECIMAL,                                 \
             "between two looks with backpressure: poll", RANGE("0.001", "1000000000", "ns"),       \
-            TO_HW(PS, ipcq_poll_ps)),
+            TO_HW(PS, ipcq_poll_ps)),                                                              \
+        KEY(COMPONENTS, "nodes.pe_ipcq.ll_wire_ns", DECIMAL, "wire_ns with protocol: ll",          \
+            RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL, TO_HW(PS, ipcq_ll_wire_ps)),
 #define KEYS_OF_PE_FETCH_STORE                                                                     \
     KEY(COMPONENTS, "nodes.pe_fetch_store.bw_gbs", RATE, "TCM to registers and back",              \
         RANGE("0.001", "1000000", "GB/s"), TO_HW(HW_RATE, fetch_store)),
@@ -233,6 +236,10 @@ const struct config_key config_ccl_keys[] = {
     KEY(CCL, "n_slots", COUNT, "depth of a ring", RANGE("1", "65536", NULL), TO_CCL(U32, n_slots)),
     KEY(CCL, "slot_size", COUNT, "one tile", RANGE("4", "1073741824", "bytes"),
         TO_CCL(U32, slot_bytes)),
+    KEY(CCL, "protocol", CHOICE, "how tiles travel: whole, or as lines that are half payload",
+        CHOICES(protocol_name), .flags = CONFIG_OPTIONAL, TO_CCL(ENUM, protocol)),
+    KEY(CCL, "ll_slot_size", COUNT, "slot_size with protocol: ll",
+        RANGE("4", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, ll_slot_bytes)),
     KEY(CCL, "vc", CHOICE, "dual: compute and communication each have a channel of PE_DMA",
         CHOICES(channels_name), .flags = CONFIG_OPTIONAL, TO_CCL(ENUM, vc)),
     KEY(CCL, "vc_chunk_size", COUNT, "what the DMA engine moves between two choices",

@@ -10,6 +10,7 @@
 #include "collectives/data/data_matrix.h"
 #include "collectives/data/data_parcel.h"
 #include "collectives/data/dtype.h"
+#include "lp/kernel/tl_source.h"
 
 /* Products of one record: a minute's work, far beyond what fits in a TCM. */
 #define PRODUCTS_MAX (UINT64_C(1) << 37)
@@ -111,6 +112,21 @@ static int check_elements(const struct data_site *site, const struct lp_op *op, 
     return CW_OK;
 }
 
+/* F2: the kernels at both ends do not mean the same tile. */
+static int refuse_size(const struct data_pass *pass, const struct lp_op *op,
+                       const struct tile *tile, struct cw_error *error)
+{
+    char sent_at[TL_SOURCE_TEXT_BYTES], received_at[TL_SOURCE_TEXT_BYTES];
+    const struct hw_place place = hw_place_of(pass->hw, op->pe);
+    return cw_error_set(
+        error, CW_PROGRAM_FAILED,
+        "IpcqTypeMismatch: PE %u.%u.%u received tile %u from direction %s as %u bytes%s, and it "
+        "was sent as %u bytes%s; both ends must name one size",
+        place.sip, place.cube, place.pe, op->seq, hw_dir_name((enum hw_dir)op->dir), op->bytes,
+        tl_source_text(tl_source_numbered(op->source), received_at, sizeof received_at),
+        tile->bytes, tl_source_text(tl_source_numbered(tile->source), sent_at, sizeof sent_at));
+}
+
 static int check_recv(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
     struct tile *tile;
@@ -123,11 +139,9 @@ static int check_recv(const struct data_site *site, const struct lp_op *op, stru
         return data_impossible(site->pass, op, error, "tile %u of direction %u (%s) %s", op->seq,
                                op->dir, hw_dir_name((enum hw_dir)op->dir),
                                state == TILE_DROPPED ? "has been dropped" : "has not been sent");
-    if (op->dst.space == LP_SPACE_NONE)
-        return CW_OK;
-    if (op->bytes > tile->bytes)
-        return data_impossible(site->pass, op, error, "the tile has %u bytes", tile->bytes);
-    return check_destination(site, op, op->bytes, error);
+    if (op->bytes != tile->bytes)
+        return refuse_size(site->pass, op, tile, error);
+    return op->dst.space == LP_SPACE_NONE ? CW_OK : check_destination(site, op, op->bytes, error);
 }
 
 /* Why there is no such put, store or loan. */

@@ -53,7 +53,7 @@ static int name_tile(const struct data_site *site, struct data_cube *to, const s
     uint32_t expected;
     if (tiles_send(&to->tiles, &site->pass->storage,
                    (struct tile_name){op->peer, op->seq, op->peer_dir}, buffer, op->bytes,
-                   &expected))
+                   op->source, &expected))
         return CW_OK;
     if (expected == op->seq)
         return data_out_of_storage(site->pass, error);

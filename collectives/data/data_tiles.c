@@ -101,7 +101,7 @@ static struct tile_queue *next_in_queue(struct tile_queues *tiles, struct storag
 }
 
 bool tiles_send(struct tile_queues *tiles, struct storage *storage, struct tile_name name,
-                struct tile_buffer *buffer, uint32_t bytes, uint32_t *expected)
+                struct tile_buffer *buffer, uint32_t bytes, uint16_t source, uint32_t *expected)
 {
     struct tile_queue *const queue = next_in_queue(tiles, storage, name, expected);
     if (!queue ||
@@ -111,7 +111,7 @@ bool tiles_send(struct tile_queues *tiles, struct storage *storage, struct tile_
                  name.seq == queue->next && queue->next - queue->first < queue->capacity,
                  "tile %u, next %u, first %u, room for %u", name.seq, queue->next, queue->first,
                  queue->capacity);
-    *slot(queue, name.seq) = (struct tile){.buffer = buffer, .bytes = bytes};
+    *slot(queue, name.seq) = (struct tile){.buffer = buffer, .bytes = bytes, .source = source};
     queue->next++;
     tile_buffer_hold(buffer);
     tiles->alive++;

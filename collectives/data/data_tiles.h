@@ -15,6 +15,7 @@ struct tile {
     struct tile_buffer *buffer; /* NULL: dropped */
     uint32_t bytes;
     bool received;
+    uint16_t source; /* of its send: tl_source_number() */
 };
 
 struct tile_name {
@@ -46,7 +47,7 @@ void tiles_free(struct tile_queues *tiles, struct storage *storage);
  * another sequence number is the queue's next; false with *expected == name.seq: out of storage.
  */
 bool tiles_send(struct tile_queues *tiles, struct storage *storage, struct tile_name name,
-                struct tile_buffer *buffer, uint32_t bytes, uint32_t *expected);
+                struct tile_buffer *buffer, uint32_t bytes, uint16_t source, uint32_t *expected);
 /* Numbers of a queue without tiles: the same without a buffer. */
 bool tiles_number(struct tile_queues *tiles, struct storage *storage, struct tile_name name,
                   uint32_t *expected);

@@ -19,6 +19,7 @@
 #include "collectives/data/dtype.h"
 #include "core/invariant.h"
 #include "hw/structure.h"
+#include "lp/kernel/tl_source.h"
 
 /* A tile as a send or a receive names it. */
 struct named {
@@ -29,6 +30,7 @@ struct named {
 struct slot {
     struct named named; /* by the send */
     uint32_t sent_seq, sender;
+    uint16_t source; /* of the send: tl_source_number() */
     uint8_t sender_dir;
     bool sent, arrived;
     uint32_t seq;                /* of the tile in it */
@@ -202,6 +204,7 @@ static int send(struct strict_check *check, const struct lp_op *op, struct cw_er
     slot->sent_seq = op->seq;
     slot->named = named_by(op);
     slot->sender = op->pe;
+    slot->source = op->source;
     slot->sender_dir = op->dir;
     return CW_OK;
 }
@@ -216,17 +219,22 @@ static int receive(struct strict_check *check, const struct lp_op *op, struct cw
     if (!slot->sent || slot->sent_seq != op->seq || is_same(&slot->named, &received))
         return CW_OK;
     char sent_as[120], received_as[120];
+    char sent_at[TL_SOURCE_TEXT_BYTES], received_at[TL_SOURCE_TEXT_BYTES];
     const struct hw_place from = hw_place_of(check->hw, slot->sender);
     const struct hw_place to = hw_place_of(check->hw, op->pe);
+    const bool size = slot->named.bytes != received.bytes; /* that is no matter of strictness */
     return cw_error_set(
         error, CW_PROGRAM_FAILED,
-        "IpcqTypeMismatch: PE %u.%u.%u sent tile %u in direction %s as %s, and PE "
-        "%u.%u.%u received it from direction %s, at %lld.%03lld ns, as %s; both "
-        "ends must name one type and one shape (or set defaults.strict_validation=false)",
+        "IpcqTypeMismatch: PE %u.%u.%u sent tile %u in direction %s as %s%s, and PE "
+        "%u.%u.%u received it from direction %s, at %lld.%03lld ns, as %s%s; both "
+        "ends must name one type and one shape%s",
         from.sip, from.cube, from.pe, op->seq, hw_dir_name((enum hw_dir)slot->sender_dir),
-        name_tile(&slot->named, sent_as, sizeof sent_as), to.sip, to.cube, to.pe,
-        hw_dir_name((enum hw_dir)op->dir), (long long)(op->t_end_ps / 1000),
-        (long long)(op->t_end_ps % 1000), name_tile(&received, received_as, sizeof received_as));
+        name_tile(&slot->named, sent_as, sizeof sent_as),
+        tl_source_text(tl_source_numbered(slot->source), sent_at, sizeof sent_at), to.sip, to.cube,
+        to.pe, hw_dir_name((enum hw_dir)op->dir), (long long)(op->t_end_ps / 1000),
+        (long long)(op->t_end_ps % 1000), name_tile(&received, received_as, sizeof received_as),
+        tl_source_text(tl_source_numbered(op->source), received_at, sizeof received_at),
+        size ? "" : " (or set defaults.strict_validation=false)");
 }
 
 int strict_check_op(struct strict_check *check, const struct lp_op *op, struct cw_error *error)

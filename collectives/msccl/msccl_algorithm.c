@@ -20,6 +20,7 @@ struct loaded {
     struct ccl_algorithm algorithm;
     struct stat stat; /* of the file when it was read */
     uint64_t contents;
+    enum ccl_protocol protocol;
     uint32_t slots_for, slots; /* the latest answer of msccl_algorithm_slots() */
     bool told;                 /* its hazards */
     char *path, *name;
@@ -131,6 +132,8 @@ static const struct ccl_algorithm *load_file(const char *path, const struct stat
                                             .schedule = msccl_schedule},
                               .stat = *stat,
                               .contents = file.contents,
+                              .protocol = strcmp(file.protocol, "LL") == 0 ? CCL_PROTOCOL_LL
+                                                                           : CCL_PROTOCOL_SIMPLE,
                               .path = kept,
                               .name = name,
                               .next = all_loaded};
@@ -195,5 +198,13 @@ static uint64_t msccl_algorithm_contents(const struct ccl_algorithm *algorithm)
     return 0;
 }
 
-const struct ccl_algorithm_files ccl_msccl = {
-    .load = msccl_algorithm, .slots = msccl_algorithm_slots, .contents = msccl_algorithm_contents};
+static enum ccl_protocol msccl_algorithm_protocol(const struct ccl_algorithm *algorithm)
+{
+    const struct loaded *const loaded = find_loaded(algorithm);
+    return loaded != NULL ? loaded->protocol : CCL_PROTOCOL_SIMPLE;
+}
+
+const struct ccl_algorithm_files ccl_msccl = {.load = msccl_algorithm,
+                                              .slots = msccl_algorithm_slots,
+                                              .contents = msccl_algorithm_contents,
+                                              .protocol = msccl_algorithm_protocol};

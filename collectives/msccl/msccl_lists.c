@@ -152,9 +152,9 @@ static void sort_gpus(struct msccl_lists *lists, const char *path, struct schedu
 static void sort_tbs(struct msccl_lists *lists, const struct msccl_gpu *gpu, const char *path,
                      struct schedule_faults *faults)
 {
-    struct msccl_tb *const tb = lists->tb + gpu->tb_first;
     if (gpu->tb_count == 0)
         return;
+    struct msccl_tb *const tb = lists->tb + gpu->tb_first;
     sort_list(tb, gpu->tb_count, sizeof *tb, by_tb);
     for (uint32_t i = 0; i < gpu->tb_count; i++)
         if (tb[i].id != i) {
@@ -170,9 +170,9 @@ static void sort_steps(struct msccl_lists *lists, const struct msccl_gpu *gpu,
                        const struct msccl_tb *tb, const char *path, struct schedule_faults *faults,
                        uint64_t *gaps)
 {
-    struct msccl_step *const step = lists->step + tb->step_first;
     if (tb->step_count == 0)
         return;
+    struct msccl_step *const step = lists->step + tb->step_first;
     sort_list(step, tb->step_count, sizeof *step, by_s);
     const struct msccl_step *const last = &step[tb->step_count - 1];
     for (uint32_t i = 1; i < tb->step_count; i++)

@@ -204,12 +204,11 @@ static void print_step(FILE *f, uint32_t s, const struct schedule_step *step,
 static void print_piece(FILE *f, const struct writing *w, const struct piece *piece)
 {
     const struct schedule_step nop = {.op = SCHEDULE_NOP};
-    const uint32_t *const waits = w->waits + piece->wait_first;
-    const uint32_t count = piece->wait_count;
+    const uint32_t first = piece->wait_first, count = piece->wait_count;
     for (uint32_t k = 0; k + 1 < count; k++)
-        print_step(f, piece->number - (count - 1) + k, &nop, &w->piece[waits[k]], false);
-    print_step(f, piece->number, &piece->step, count > 0 ? &w->piece[waits[count - 1]] : NULL,
-               piece->awaited);
+        print_step(f, piece->number - (count - 1) + k, &nop, &w->piece[w->waits[first + k]], false);
+    print_step(f, piece->number, &piece->step,
+               count > 0 ? &w->piece[w->waits[first + count - 1]] : NULL, piece->awaited);
 }
 
 static int by_block(const void *a, const void *b)

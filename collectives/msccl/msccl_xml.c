@@ -25,7 +25,7 @@ enum {
     CHANNELS = 256,
     COUNT_MAX = 65535
 };
-#define BYTES_MAX INT64_C(1000000000000000000)
+#define BYTES_MAX INT64_MAX /* as files have it that mean any size */
 #define MISSING   INT64_MIN
 
 enum element { ELEMENT_ALGO, ELEMENT_GPU, ELEMENT_COPY, ELEMENT_TB, ELEMENT_STEP, ELEMENTS };
@@ -110,17 +110,18 @@ __attribute__((format(printf, 2, 3))) static void fault_here(struct reading *r, 
     schedule_fault(&r->faults, place, "%s%s", r->inside, text);
 }
 
-/* A whole number; false: it is none, or has more than 18 digits. */
+/* A whole number; false: it is none, or has more than 63 bits. */
 static bool parse_whole(const char *text, int64_t *value)
 {
     const bool negative = *text == '-';
     const char *at = text + negative;
     int64_t sum = 0;
-    size_t digits = 0;
-    for (; *at >= '0' && *at <= '9' && digits < 19; at++, digits++)
-        sum = digits < 18 ? 10 * sum + (*at - '0') : sum;
+    bool fits = *at != '\0';
+    for (; *at >= '0' && *at <= '9' && fits; at++)
+        fits =
+            !__builtin_mul_overflow(sum, 10, &sum) && !__builtin_add_overflow(sum, *at - '0', &sum);
     *value = negative ? -sum : sum;
-    return *at == '\0' && digits > 0 && digits < 19;
+    return *at == '\0' && fits;
 }
 
 static void take_number(struct reading *r, const struct number_attribute *attribute,

@@ -175,12 +175,63 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
                                 algorithm->name);
         args.more = submission->more;
         args.region[DIST_OPERANDS_REGION] =
-            (struct tl_region){operands->va_base, operands->hbm_offset, operands->shard_bytes};
+            (struct tl_region){operands->window_va, operands->hbm_offset, operands->shard_bytes};
     }
     const uint32_t count = launched_pes(dist, algorithm, &call, dist->launched);
     return lp_system_submit_launches(dist->system, dist->launched, count,
                                      kernel_of_call(algorithm, submission), &args, error);
 }
+
+/* ---- its end --------------------------------------------------------------------------------- */
+
+/* A collective whose result is new on this rank. */
+static bool has_new_result(const struct dist *dist, uint32_t rank)
+{
+    const struct submission *const submission = &dist->submissions[rank];
+    switch (submission->collective) {
+    case CCL_ALL_REDUCE:
+        return dist->world_size * tensor_parts(submission->in) > 1;
+    case CCL_REDUCE_SCATTER:
+    case CCL_ALL_GATHER:
+        return true;
+    case CCL_BROADCAST:
+        return rank != submission->root;
+    default:
+        return false;
+    }
+}
+
+/* The kernels of a loaded algorithm have ended: each has its result from somewhere, its own stores
+ * or other PEs' writes. */
+static int check_written(const struct dist *dist, const struct ccl_algorithm *algorithm,
+                         struct cw_error *error)
+{
+    if (!plugin_is_path(dist->options.config->ccl.module) || algorithm->schedule != NULL ||
+        algorithm != install_plan_of(dist->plans, 0).algorithm)
+        return CW_OK;
+    for (uint32_t rank = 0; rank < dist->world_size; rank++) {
+        const struct submission *const submission = &dist->submissions[rank];
+        const struct tensor *const out = submission->out;
+        for (uint32_t i = 0; has_new_result(dist, rank) && i < out->shard_count; i++) {
+            const struct tensor_shard *const shard = &out->shard[i];
+            const struct tl_source *source;
+            char at[TL_SOURCE_TEXT_BYTES];
+            if (!lp_system_has_written_nothing(
+                    dist->system, (struct hw_place){shard->sip, shard->cube, shard->pe}, &source))
+                continue;
+            return cw_error_set(
+                error, CW_PROGRAM_FAILED,
+                "PE %u.%u.%u, kernel %s: the %s is over, and nothing has written the PE's %llu "
+                "bytes of the result; legal: at least a store, a receive or a put into them%s",
+                shard->sip, shard->cube, shard->pe, kernel_of_call(algorithm, submission)->name,
+                ccl_collective_name(submission->collective), (unsigned long long)out->shard_bytes,
+                tl_source_text(source, at, sizeof at));
+        }
+    }
+    return CW_OK;
+}
+
+/* ---- choosing -------------------------------------------------------------------------------- */
 
 /* The algorithm for a call. A choice is reported when it is another than the one before. */
 static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_call *call,
@@ -241,6 +292,8 @@ int dist_drain_collective(void *arg, struct cw_error *error)
     if (code == CW_OK)
         code = dist_drain(dist, error);
     dist_phase_end(dist, "collectives");
+    if (code == CW_OK)
+        code = check_written(dist, algorithm, error);
     if (code == CW_OK)
         code = dist_take_results(dist, algorithm, error);
     struct cw_error late;
@@ -432,6 +485,25 @@ void dist_all_gather(struct tensor *output, struct tensor *input)
                 (unsigned long long)input->shard_elems, dtype_name(input->dtype),
                 (unsigned long long)ranks);
     dist_submit(&(struct submission){.collective = CCL_ALL_GATHER, .in = input, .out = output});
+}
+
+void dist_all_to_all(struct tensor *output, struct tensor *input)
+{
+    const uint64_t ranks = dist_current()->world_size;
+    if (output == input)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_all_to_all: input and output are one tensor; legal: two, since blocks come "
+                "while others have not been sent");
+    if (output->shard_elems != input->shard_elems || output->dtype != input->dtype ||
+        output->shard_count != input->shard_count || input->shard_elems % ranks != 0)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_all_to_all: an output of %u shards of %llu elements of %s for an input of %u "
+                "of %llu of %s and %llu ranks; both must be alike, and multiples of the ranks",
+                output->shard_count, (unsigned long long)output->shard_elems,
+                dtype_name(output->dtype), input->shard_count,
+                (unsigned long long)input->shard_elems, dtype_name(input->dtype),
+                (unsigned long long)ranks);
+    dist_submit(&(struct submission){.collective = CCL_ALL_TO_ALL, .in = input, .out = output});
 }
 
 void dist_broadcast(struct tensor *tensor, uint32_t root)

@@ -11,6 +11,8 @@
 void dist_all_reduce(struct tensor *tensor, enum redop op);
 /* Rank r's input becomes the r-th of as many parts of every rank's output, shard by shard. */
 void dist_all_gather(struct tensor *output, struct tensor *input);
+/* Each shard has a block for each rank: rank r's block s becomes block r of rank s's output. */
+void dist_all_to_all(struct tensor *output, struct tensor *input);
 /* Every rank's tensor becomes rank `root`'s. */
 void dist_broadcast(struct tensor *tensor, uint32_t root);
 /* No rank's kernel ends before every rank's has begun. */

@@ -54,6 +54,20 @@ static int check_ranks_are_pes(const struct ccl_algorithm *algorithm, const stru
                       call->hw->sip_count);
 }
 
+/* A schedule goes by queues of its own, which only the configured algorithm has. */
+static int check_has_queues(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                            struct ccl_refusal *refusal)
+{
+    struct cw_error ignored;
+    if (algorithm->schedule == NULL || algorithm == ccl_algorithm_load(call->ccl->module, &ignored))
+        return CW_OK;
+    (void)ccl_refuse(refusal, "defaults.algorithm",
+                     "%s lays queues of its own, and those of %s are there", algorithm->name,
+                     call->ccl->algorithm);
+    return ccl_legal(refusal, "for a program that calls %s, the algorithm %s is legal",
+                     ccl_collective_name(call->collective), algorithm->name);
+}
+
 /* Ends the advice with the algorithms of a collective that go by rank. */
 static int advise_by_rank(enum ccl_collective collective, struct ccl_refusal *refusal)
 {
@@ -181,6 +195,7 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
     if (algorithm == NULL)
         return dist_refuse(config, "defaults.module", error);
     if (check_mapper(config, call, &refusal) != CW_OK ||
+        check_has_queues(algorithm, call, &refusal) != CW_OK ||
         check_ranks_are_pes(algorithm, call, &refusal) != CW_OK ||
         check_ranks_are_sips(algorithm, call, &refusal) != CW_OK)
         return report_refusal(config, &refusal, algorithm, &named, error);

@@ -56,6 +56,7 @@ struct dist {
     size_t owned_count, owned_capacity;
     struct host_copy *copies; /* [copy_capacity] maps and writes not yet submitted */
     size_t copy_count, copy_capacity;
+    uint32_t maps;                 /* the number of the latest MmuMapMsg */
     struct contents contents;      /* fills that were put off */
     struct cw_error content_error; /* of one that failed when its contents were asked for */
     bool recycled;                 /* tensors have been freed: new ones may find old contents */

@@ -40,16 +40,17 @@ static struct tensor *place_tensor(const struct rehearsal *r, uint32_t rank, uin
                                    struct cw_error *error)
 {
     const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
-    struct dp_policy policy =
-        r->call->collective == CCL_REDUCE_SCATTER ? rows : install_plan_policy(r->plans);
-    policy.only_pe = install_plan_of(r->plans, rank).pe_of_sip;
+    const struct sip_install_plan plan = install_plan_of(r->plans, rank);
+    const bool by_rows =
+        r->call->collective == CCL_REDUCE_SCATTER && plan.algorithm->schedule == NULL;
+    struct dp_policy policy = by_rows ? rows : install_plan_policy(r->plans);
+    policy.only_pe = plan.pe_of_sip;
     const struct hw_config *const hw = r->call->hw;
     const uint64_t cubes = policy.num_cubes != 0 ? policy.num_cubes : hw_cubes(hw);
     const uint64_t pes = policy.num_pes != 0 ? policy.num_pes : hw_pes(hw);
     const struct tensor_shape shape = {policy.cube == DP_ROW_WISE ? cubes : 1,
                                        policy.pe == DP_COLUMN_WISE ? pes * n_elem : n_elem};
-    return tensor_create(r->space, install_plan_of(r->plans, rank).sip, shape,
-                         (enum dtype)r->call->dtype, &policy, error);
+    return tensor_create(r->space, plan.sip, shape, (enum dtype)r->call->dtype, &policy, error);
 }
 
 static int place_tensors(struct rehearsal *r, uint32_t rank, struct cw_error *error)
@@ -58,7 +59,7 @@ static int place_tensors(struct rehearsal *r, uint32_t rank, struct cw_error *er
     const bool scatters = r->call->collective == CCL_REDUCE_SCATTER;
     const bool gathers = r->call->collective == CCL_ALL_GATHER;
     r->made = rank + 1;
-    if (scatters || gathers) {
+    if (scatters || gathers || r->call->collective == CCL_ALL_TO_ALL) {
         r->others[rank] = place_tensor(r, rank, n_elem, error);
         if (r->others[rank] == NULL)
             return error->exit_code;

@@ -76,7 +76,7 @@ int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
             return cw_error_set(error, (enum cw_exit)error->exit_code, "scratch of %s: %s",
                                 algorithm->name, text);
         }
-        int code = bytes > 0 ? dist_note_copy(dist, dist->scratch[rank], true, error) : CW_OK;
+        int code = bytes > 0 ? dist_map_tensor(dist, dist->scratch[rank], error) : CW_OK;
         if (code == CW_OK && algorithm->schedule == NULL)
             code = check_alike(dist, rank, error);
         if (code != CW_OK)
@@ -95,6 +95,7 @@ int dist_give_scratch(struct dist *dist, struct cw_error *error)
              i++)
             code = data_pass_forget(dist->data, scratch->shard[i].pe_index, scratch->hbm_offset,
                                     scratch->shard_bytes, error);
+        dist_unmap_tensor(dist, scratch);
         tensor_free(dist->scratch[rank]);
         dist->scratch[rank] = NULL;
     }
@@ -104,7 +105,7 @@ int dist_give_scratch(struct dist *dist, struct cw_error *error)
 static struct tl_region region_of(const struct tensor *tensor)
 {
     return (struct tl_region){
-        .va = tensor->va_base, .pa = tensor->hbm_offset, .bytes = tensor->shard_bytes};
+        .va = tensor->window_va, .pa = tensor->hbm_offset, .bytes = tensor->shard_bytes};
 }
 
 void dist_map_regions(const struct dist *dist, uint32_t rank, struct tl_args *args)

@@ -13,8 +13,10 @@
 void dist_free_tensors(struct dist *dist)
 {
     contents_drop(&dist->contents);
-    for (size_t i = 0; i < dist->owned_count; i++)
+    for (size_t i = 0; i < dist->owned_count; i++) {
+        dist_unmap_tensor(dist, dist->owned[i]);
         tensor_free(dist->owned[i]);
+    }
     dist->recycled |= dist->owned_count > 0;
     dist->owned_count = 0;
 }
@@ -73,7 +75,7 @@ static int adopt(struct dist *dist, struct tensor *tensor, struct cw_error *erro
         dist->owned_capacity = capacity;
     }
     dist->owned[dist->owned_count++] = tensor;
-    int code = dist_note_copy(dist, tensor, true, error);
+    int code = dist_map_tensor(dist, tensor, error);
     if (code == CW_OK && dist->recycled)
         code = contents_zero(&dist->contents, tensor, error);
     return code;
@@ -103,7 +105,7 @@ void dist_fill_input(struct tensor *tensor, uint64_t seed)
 {
     struct dist *dist = dist_current();
     struct cw_error error;
-    if (dist_note_copy(dist, tensor, false, &error) != CW_OK)
+    if (dist_note_fill(dist, tensor, &error) != CW_OK)
         mp_fail(error.exit_code, "%s", cw_error_text(&error));
     if (contents_fill_input(&dist->contents, tensor, seed, (uint32_t)mp_rank(), &error) != CW_OK)
         mp_fail(error.exit_code, "%s", cw_error_text(&error));
@@ -143,7 +145,7 @@ void dist_tensor_copy_from(struct tensor *tensor, enum dtype dtype, const void *
     struct dist *const dist = dist_current();
     struct cw_error error;
     check_buffer("dist_tensor_copy_from", tensor, dtype, n_elem);
-    int code = dist_note_copy(dist, tensor, false, &error);
+    int code = dist_note_fill(dist, tensor, &error);
     if (code == CW_OK && dist->data != NULL)
         code = write_shards(dist, tensor, src, &error);
     if (code != CW_OK)

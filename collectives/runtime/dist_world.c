@@ -118,6 +118,7 @@ struct lp_config dist_queue_config(const struct ccl_config *ccl)
                               .single_vc = ccl->vc == CCL_VC_SINGLE,
                               .credit_fabric = ccl->credit_return_mode == CCL_CREDIT_FABRIC,
                               .fairness_strict = ccl->recv_fairness == CCL_FAIRNESS_STRICT,
+                              .half_payload = ccl->protocol == CCL_PROTOCOL_LL,
                               .n_slots = ccl->n_slots,
                               .slot_bytes = ccl_tile_bytes(ccl),
                               .slot_stride = ccl->slot_bytes,

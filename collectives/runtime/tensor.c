@@ -192,7 +192,7 @@ static void tensor_place_shards(const struct tensor_space *space, struct tensor 
         const uint32_t at = policy->only_pe; /* of a single shard, else 0 */
         const uint32_t cube = i / policy->num_pes + at / space->pes;
         const uint32_t pe = i % policy->num_pes + at % space->pes;
-        const uint32_t index = by_columns ? i : cube;
+        const uint32_t index = by_columns ? cube * space->pes + pe : cube;
         const uint32_t part = (policy->cube == DP_ROW_WISE ? i / policy->num_pes : 0) *
                                   (by_columns ? policy->num_pes : 1) +
                               (by_columns ? i % policy->num_pes : 0);
@@ -231,10 +231,17 @@ static bool tensor_allocate(struct tensor_space *space, struct tensor *tensor,
         return false;
     }
     tensor->va_base = heap->next_va;
-    /* At most 2^32 shards of at most 2^32 bytes: no overflow. */
-    const uint64_t shards = tensor->policy.only_pe / space->pes + tensor->shard_count;
+    tensor->window_va = tensor->va_base;
+    const uint32_t per_cube = tensor->policy.pe == DP_COLUMN_WISE ? space->pes : 1;
+    const uint64_t places =
+        ((uint64_t)tensor->policy.only_pe / space->pes + tensor->policy.num_cubes) *
+        per_cube; /* < 2^32, of less than 2^32 bytes: no overflow */
     heap->next_va +=
-        tensor_round_up(shards * tensor->shard_bytes, space->page_bytes) + space->page_bytes;
+        tensor_round_up(places * tensor->shard_bytes, space->page_bytes) + space->page_bytes;
+    if (places > 1) {
+        tensor->window_va = heap->next_va;
+        heap->next_va += tensor->reserved_bytes + space->page_bytes;
+    }
     return true;
 }
 

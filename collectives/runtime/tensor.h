@@ -7,7 +7,9 @@
  * every PE of its SIP, as long as one shard, from a multiple of the MMU's page. Its shards are
  * there at one hbm_offset, whatever the PE. Kernels see virtual addresses: shard i is at va_base +
  * i * shard_bytes, i being the cube (each PE of it mapping its own copy), or, where PEs have
- * columns of their own, cube * num_pes + pe. Virtual addresses are never used twice.
+ * columns of their own, cube * (PEs of a cube) + pe. Where a tensor has other shards than shard 0,
+ * each PE that holds one sees it at window_va, too: a launch names it by this address as a region,
+ * which is alike on all PEs. Virtual addresses are never used twice.
  *
  * One thread at a time; two spaces share nothing.
  */
@@ -52,9 +54,9 @@ struct tensor {
     struct tensor_shape shape;
     struct dp_policy policy; /* with both numbers filled in */
     uint32_t sip;
-    uint64_t shard_elems, shard_bytes; /* of each shard */
-    uint64_t va_base, hbm_offset;
-    uint64_t reserved_bytes; /* taken in each PE's slice */
+    uint64_t shard_elems, shard_bytes;       /* of each shard */
+    uint64_t va_base, window_va, hbm_offset; /* window_va == va_base: there is shard 0 alone */
+    uint64_t reserved_bytes;                 /* taken in each PE's slice */
     uint32_t shard_count;
     struct tensor_shard shard[]; /* sorted by cube, then PE */
 };

@@ -265,7 +265,7 @@ static void issue_store(struct tl *tl, const struct schedule_frame *f, struct lp
     if (is_home(tl))
         tl_store_async(tl, base.va + offset, value, bytes_at(tl, f, &f->at), handle);
     else
-        tl_store_to_async(tl, home_of(tl), tl_hbm((uint32_t)(base.pa + offset)), value,
+        tl_store_direct_async(tl, home_of(tl), tl_hbm((uint32_t)(base.pa + offset)), value,
                           bytes_at(tl, f, &f->at), handle);
 }
 

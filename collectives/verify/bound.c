@@ -128,6 +128,8 @@ struct cut_bound {
     const struct hw_config *hw;
     enum hw_cut_use use;
     uint64_t bytes; /* that cross a cut; of a scatter: for each SIP outside */
+    uint32_t
+        swapping; /* SIPs of an all-to-all: each on the near side sends that; 0: no all-to-all */
     struct hw_bound *bound;
 };
 
@@ -185,13 +187,14 @@ static void bound_count_cut(void *arg, const struct hw_cut *cut)
     struct cut_bound *const counted = arg;
     if ((cut->uses & counted->use) != 0)
         bound_cut(counted->bound, counted->hw, cut,
-                  counted->bytes * (counted->use == HW_CUT_SCATTER ? cut->outside : 1));
+                  counted->bytes * (counted->use == HW_CUT_SCATTER ? cut->outside : 1) *
+                      (counted->swapping > 0 ? counted->swapping - cut->outside : 1));
 }
 
 static void bound_cuts(struct hw_bound *bound, const struct hw_config *hw, uint32_t ranks,
                        enum hw_cut_use use, uint64_t bytes)
 {
-    struct cut_bound counted = {hw, use, bytes, bound};
+    struct cut_bound counted = {.hw = hw, .use = use, .bytes = bytes, .bound = bound};
     hw->sip_topology->cuts(hw, ranks, bound_count_cut, &counted);
 }
 
@@ -319,12 +322,10 @@ struct hw_bound hw_bound_reduce_scatter(const struct hw_config *hw, uint32_t ran
     return bound;
 }
 
-struct hw_bound hw_bound_leaders(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
-                                 uint64_t bytes, bool all_reduce)
+/* An empty message from PE (0, 0) of SIP 0 to that of the farthest of the first `ranks` SIPs, or of
+ * all SIPs between the two that are farthest apart. */
+static int64_t farthest_leader_ps(const struct hw_config *hw, uint32_t ranks)
 {
-    struct hw_bound bound = {0, "latency"};
-    if (ranks < 2)
-        return bound;
     uint32_t hops = 1;
     for (uint32_t rank = 1; rank < ranks; rank++) {
         const uint32_t distance = hw->sip_topology->distance(hw, 0, rank);
@@ -332,12 +333,40 @@ struct hw_bound hw_bound_leaders(const struct hw_config *hw, uint32_t ranks, uin
     }
     if (ranks == hw->sip_count)
         hops = hw->sip_topology->diameter(hw);
-    bound_term(&bound, between_sips_ps(hw, hops, hops * sip_hop_ps(hw), 0), "latency");
+    return between_sips_ps(hw, hops, hops * sip_hop_ps(hw), 0);
+}
+
+struct hw_bound hw_bound_leaders(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
+                                 uint64_t bytes, bool all_reduce)
+{
+    struct hw_bound bound = {0, "latency"};
+    if (ranks < 2)
+        return bound;
+    bound_term(&bound, farthest_leader_ps(hw, ranks), "latency");
     bound_hbm(&bound, hw, bytes);
     bound_term(&bound, cut_ps(hw, HW_LINK_PE_NOC, 1, bytes), hw_link_name[HW_LINK_PE_NOC]);
     bound_cuts(&bound, hw, ranks, HW_CUT_GATHER, shards * bytes);
     if (all_reduce)
         bound_sends_between_sips(&bound, hw, ranks, shards * bytes);
+    return bound;
+}
+
+struct hw_bound hw_bound_all_to_all(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
+                                    uint64_t bytes)
+{
+    struct hw_bound bound = {0, "latency"};
+    if (ranks < 2)
+        return bound;
+    const uint64_t block_bytes = bytes / ranks, moved_bytes = (ranks - 1) * block_bytes;
+    bound_term(&bound, farthest_leader_ps(hw, ranks), "latency");
+    bound_hbm(&bound, hw, moved_bytes);
+    bound_term(&bound, cut_ps(hw, HW_LINK_PE_NOC, 1, moved_bytes), hw_link_name[HW_LINK_PE_NOC]);
+    struct cut_bound counted = {.hw = hw,
+                                .use = HW_CUT_SCATTER,
+                                .bytes = shards * block_bytes,
+                                .swapping = ranks,
+                                .bound = &bound};
+    hw->sip_topology->cuts(hw, ranks, bound_count_cut, &counted);
     return bound;
 }
 

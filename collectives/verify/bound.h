@@ -49,4 +49,12 @@ struct hw_bound hw_bound_leaders(const struct hw_config *hw, uint32_t ranks, uin
 struct hw_bound hw_bound_pes(const struct hw_config *hw, uint32_t ranks, uint64_t bytes,
                              bool all_reduce);
 
+/*
+ * Of an all-to-all of tensors of `bytes` in each of so many PEs of the first `ranks` SIPs: a block
+ * of bytes / ranks goes from every rank to every other. So each slice is read, and written, for all
+ * blocks but one, and a cut with a ranks on one side and b on the other is crossed by a b blocks.
+ */
+struct hw_bound hw_bound_all_to_all(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
+                                    uint64_t bytes);
+
 #endif

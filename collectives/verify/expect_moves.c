@@ -26,18 +26,23 @@ struct moves_comparison {
     struct moves_part *parts; /* [workers] */
 };
 
-/* Compares a shard's elements at + 0 .. n_elem - 1 with the input of rank `from`. */
+/* Elements of a shard of the result, and those of a rank's input that they must be. */
+struct moved {
+    uint32_t from;          /* rank */
+    uint64_t at, to, count; /* the first of the input's shard, and of the result's; how many */
+};
+
 static int expect_moves_compare(const struct moves_comparison *comparison, uint32_t rank,
-                                uint32_t shard, uint32_t from, uint64_t at, struct moves_part *part)
+                                uint32_t shard, struct moved moved, struct moves_part *part)
 {
     _Alignas(16) uint8_t found[STEP * 4], expected[STEP * 4];
     const struct expect_moves *const moves = comparison->moves;
     const size_t itemsize = dtype_bytes(moves->dtype);
-    const uint64_t first = input_first(from, moves->shards, shard, moves->n_elem);
-    for (uint64_t done = 0; done < moves->n_elem;) {
-        const uint64_t left = moves->n_elem - done, count = left < STEP ? left : STEP;
-        const int code =
-            comparison->read(comparison->arg, rank, shard, at + done, count, found, &part->error);
+    const uint64_t first = input_first(moved.from, moves->shards, shard, moves->n_elem) + moved.at;
+    for (uint64_t done = 0; done < moved.count;) {
+        const uint64_t left = moved.count - done, count = left < STEP ? left : STEP;
+        const int code = comparison->read(comparison->arg, rank, shard, moved.to + done, count,
+                                          found, &part->error);
         if (code != CW_OK)
             return code;
         input_fill(moves->dtype, moves->seed, first + done, expected, count);
@@ -48,15 +53,26 @@ static int expect_moves_compare(const struct moves_comparison *comparison, uint3
     return CW_OK;
 }
 
-/* A shard of a rank; of an all-gather it has all ranks' inputs. */
+/* The i-th block of a rank's result. */
+static struct moved moved_block(const struct expect_moves *moves, uint32_t rank, uint32_t i)
+{
+    const uint64_t n = moves->n_elem, block = n / moves->ranks;
+    if (moves->collective == CCL_ALL_GATHER)
+        return (struct moved){.from = i, .to = i * n, .count = n};
+    if (moves->collective == CCL_ALL_TO_ALL)
+        return (struct moved){.from = i, .at = rank * block, .to = i * block, .count = block};
+    return (struct moved){.from = moves->root, .count = n};
+}
+
+/* A shard of a rank; of an all-gather and an all-to-all it has blocks of all ranks' inputs. */
 static int compare_shard(const struct moves_comparison *comparison, uint32_t rank, uint32_t shard,
                          struct moves_part *part)
 {
     const struct expect_moves *const moves = comparison->moves;
-    const bool gathers = moves->collective == CCL_ALL_GATHER;
-    for (uint32_t i = 0; i < (gathers ? moves->ranks : 1); i++) {
-        const int code = expect_moves_compare(comparison, rank, shard, gathers ? i : moves->root,
-                                              i * moves->n_elem, part);
+    const uint32_t blocks = moves->collective == CCL_BROADCAST ? 1 : moves->ranks;
+    for (uint32_t i = 0; i < blocks; i++) {
+        const int code =
+            expect_moves_compare(comparison, rank, shard, moved_block(moves, rank, i), part);
         if (code != CW_OK)
             return code;
     }

@@ -1,5 +1,5 @@
 /*
- * expect_moves.h: the bits of an all-gather's or a broadcast's result: the inputs of other ranks,
+ * expect_moves.h: the bits of a result that is moved, not computed: the inputs of other ranks,
  * from the seed's stream alone (COMMANDS.md, "Inputs"). See expect.h for collectives that reduce.
  */
 #ifndef COLLECTIVES_EXPECT_MOVES_H
@@ -9,7 +9,7 @@
 #include "collectives/verify/expect.h"
 
 struct expect_moves {
-    enum ccl_collective collective; /* CCL_ALL_GATHER or CCL_BROADCAST */
+    enum ccl_collective collective; /* CCL_ALL_GATHER, CCL_ALL_TO_ALL, CCL_BROADCAST */
     uint32_t ranks, shards;         /* shards of each rank's tensor */
     uint32_t root;                  /* of a broadcast */
     enum dtype dtype;

@@ -53,14 +53,14 @@ const char *hw_topology_list(bool (*wanted)(const struct hw_topology_ops *topolo
 
 uint32_t hw_sip_directions_max(const struct hw_config *hw)
 {
-    uint32_t most = 0;
-    for (uint32_t sip = 0; sip < hw->sip_count && most < HW_PORTS; sip++) {
-        uint32_t directions = 0, to;
-        for (enum hw_port port = 0; port < HW_PORTS; port++)
-            directions += hw->sip_topology->neighbour(hw, sip, port, &to);
-        most = directions > most ? directions : most;
+    uint32_t directions = 0, to;
+    for (enum hw_port port = 0; port < HW_PORTS; port++) {
+        bool there = false;
+        for (uint32_t sip = 0; sip < hw->sip_count && !there; sip++)
+            there = hw->sip_topology->neighbour(hw, sip, port, &to);
+        directions += there;
     }
-    return most;
+    return directions;
 }
 
 uint32_t hw_next_on_switch(const struct hw_config *hw, uint32_t sip, uint32_t outlet)

@@ -244,7 +244,7 @@ uint32_t hw_switch_sip(const struct hw_config *hw, uint32_t number, uint32_t lin
 /* Class of the links between a switch and its SIPs. */
 enum hw_link_kind hw_switch_link(const struct hw_config *hw, uint32_t number);
 
-/* Most global directions that a SIP of the machine has. */
+/* Global directions that SIPs of the machine have: one that some SIP has counts. */
 uint32_t hw_sip_directions_max(const struct hw_config *hw);
 
 /* The next SIP, after `sip` and round to it, that is on the same switch; `sip` where it is alone.

@@ -1,9 +1,10 @@
 /*
  * arrival.c: data at its destination: the way from the router of its PE to the queue, the memory
  * or the waiting kernel (hw/HARDWARE.md, "Timing of a transfer"). The data of a send, a put or a
- * raw store passes the destination's PE_DMA, then goes to its memory. A credit, a notification and
- * an acknowledgement end at PE_DMA. A remote load's request goes to its memory (remote_load.c).
- * Runs in handlers only, on the destination's cube.
+ * raw store passes the destination's PE_DMA, then goes to its memory; that of a direct store goes
+ * to the memory at once. A credit, a notification and an acknowledgement end at PE_DMA. A remote
+ * load's request goes to its memory (remote_load.c). Runs in handlers only, on the destination's
+ * cube.
  */
 #include "lp/fabric/arrival.h"
 
@@ -55,11 +56,14 @@ static void acknowledge_store(struct lp_run *run, struct lp_sender sender, int64
     const struct hw_config *hw = &m->hw;
     const uint32_t pe = store->dst % m->pes;
     const enum hw_memory memory = (enum hw_memory)store->memory;
-    const int64_t back_ps = memory == HW_MEMORY_TCM ? hw->link[HW_LINK_TCM].prop_ps
-                                                    : lp_memory_way_ps(m, pe, memory, pe);
-    struct hw_flight flight = {.tau_ps = stored_ps + back_ps + hw->overhead_ps[HW_NODE_PE_DMA] +
-                                         hw->link[HW_LINK_PE_NOC].prop_ps +
-                                         hw->overhead_ps[HW_NODE_ROUTER],
+    const bool direct = store->flags & LP_TRANSFER_DIRECT;
+    const int64_t back_ps = direct                    ? hw->link[lp_memory_link(memory)].prop_ps
+                            : memory == HW_MEMORY_TCM ? hw->link[HW_LINK_TCM].prop_ps
+                                                      : lp_memory_way_ps(m, pe, memory, pe);
+    const int64_t out_ps =
+        direct ? 0 : hw->overhead_ps[HW_NODE_PE_DMA] + hw->link[HW_LINK_PE_NOC].prop_ps;
+    struct hw_flight flight = {.tau_ps =
+                                   stored_ps + back_ps + out_ps + hw->overhead_ps[HW_NODE_ROUTER],
                                .operation = lp_operation(sender.entity, sender.number)};
     struct lp_transfer ack = {.src = store->dst,
                               .dst = store->src,
@@ -67,7 +71,8 @@ static void acknowledge_store(struct lp_run *run, struct lp_sender sender, int64
                               .kind = LP_TRANSFER_STORE_ACK,
                               .flags = LP_TRANSFER_LAST,
                               .exit = HW_OUTLET_NONE};
-    lp_route_on(run, sender, &flight, &ack, m->router.of_pe[pe]);
+    lp_route_on(run, sender, &flight, &ack,
+                direct ? lp_memory_router(m, memory, pe) : m->router.of_pe[pe]);
 }
 
 static void credit_arrived(struct lp_run *run, struct lp_sender sender,
@@ -77,6 +82,22 @@ static void credit_arrived(struct lp_run *run, struct lp_sender sender,
         .pe = transfer->dst % run->m->pes, .arg = transfer->seq, .dir = transfer->dir};
     lp_send_signal(run->ctx, run->lp, flight->tau_ps - cw_now(run->ctx), LP_EVENT_CREDIT, sender,
                    &signal);
+}
+
+/* Through the PE_DMA of the destination, and to the memory if the transfer has one. */
+static void cross_to_pe(struct lp_run *run, struct hw_flight *flight,
+                        const struct lp_transfer *transfer, uint32_t router)
+{
+    const struct lp_model *m = run->m;
+    const uint32_t pe = transfer->dst % m->pes;
+    lp_cross_noc(run, flight, router, m->router.of_pe[pe]);
+    lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
+    if (__builtin_expect(m->slot_access, 0) && transfer->kind == LP_TRANSFER_TILE) {
+        if (transfer->flags & LP_TRANSFER_LAST)
+            lp_write_slot(run, flight, pe, transfer->order);
+    } else if (transfer->kind == LP_TRANSFER_TILE || transfer->kind == LP_TRANSFER_PUT ||
+               transfer->kind == LP_TRANSFER_STORE || transfer->kind == LP_TRANSFER_LOADED)
+        cross_to_memory(run, flight, pe, (enum hw_memory)transfer->memory);
 }
 
 void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
@@ -89,18 +110,17 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
         lp_load_request_arrived(run, sender, flight, transfer, router);
         return;
     }
-    lp_cross_noc(run, flight, router, m->router.of_pe[pe]);
-    lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
-    if (__builtin_expect(m->slot_access, 0) && transfer->kind == LP_TRANSFER_TILE) {
-        if (last)
-            lp_write_slot(run, flight, pe, transfer->order);
-    } else if (transfer->kind == LP_TRANSFER_TILE || transfer->kind == LP_TRANSFER_PUT ||
-               transfer->kind == LP_TRANSFER_STORE || transfer->kind == LP_TRANSFER_LOADED)
-        cross_to_memory(run, flight, pe, (enum hw_memory)transfer->memory);
+    if (__builtin_expect(transfer->flags & LP_TRANSFER_DIRECT, 0))
+        lp_cross_to_memory(run, flight, router, (enum hw_memory)transfer->memory, pe);
+    else
+        cross_to_pe(run, flight, transfer, router);
     if (transfer->flags & LP_TRANSFER_REDUCE)
         cross_reduce(run, flight, pe);
     if (!last)
         return;
+    if (transfer->memory == HW_MEMORY_HBM &&
+        (transfer->kind == LP_TRANSFER_PUT || transfer->kind == LP_TRANSFER_STORE))
+        lp_note_written(run, lp_pe(m, run->cube, pe), transfer->epoch);
     switch (transfer->kind) {
     case LP_TRANSFER_TILE:
         flight->tau_ps += m->hw.ipcq_wire_ps;

@@ -8,6 +8,7 @@
 #include "lp/fabric/fabric.h"
 #include "lp/fabric/pe_dma.h"
 #include "lp/fabric/remote_load.h"
+#include "lp/kernel/tl_mmu.h"
 #include "lp/kernel/tl_runtime.h"
 #include "lp/queues/ipcq.h"
 #include "lp/queues/one_sided.h"
@@ -94,7 +95,9 @@ static void pe_cpu_effect(struct lp_run *run, const struct lp_transfer *transfer
     if (transfer->kind == LP_TRANSFER_INIT) {
         lp_ipcq_install(run, pe, transfer->seq);
         lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);
-    } else if (transfer->kind >= LP_TRANSFER_MAP) { /* its contents are in the host's tables */
+    } else if (transfer->kind >= LP_TRANSFER_MAP) { /* what is written is in the host's tables */
+        if (transfer->kind == LP_TRANSFER_MAP)
+            tl_map(run, pe, transfer->seq);
         lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);
     } else {
         cw_check(run->ctx, transfer->kind == LP_TRANSFER_LAUNCH);

@@ -245,7 +245,9 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_run 
         transfer->kind = LP_TRANSFER_STORE;
         transfer->dst = op->seq;
         transfer->seq = op->dir;
-        transfer->memory = op->memory >> 4;
+        transfer->memory = (op->memory & ~LP_DMA_DIRECT) >> 4;
+        if (op->memory & LP_DMA_DIRECT)
+            transfer->flags |= LP_TRANSFER_DIRECT;
         return;
     default:
         cw_check(run->ctx, op->kind == LP_DMA_PUT || op->kind == LP_DMA_NOTIFY);

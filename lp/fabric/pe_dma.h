@@ -16,12 +16,14 @@
  *   PUT       seq: the peer; memory: source | destination << 4; dir: enum lp_math, 0: plain
  *   NOTIFY    seq: the peer; dir: the tag
  *   CREDIT    dir: the queue's; seq: the new tail
- *   STORE_TO  seq: the peer; memory: source | destination << 4; dir: owner
+ *   STORE_TO  seq: the peer; memory: source | destination << 4, LP_DMA_DIRECT; dir: owner
  *   LOAD_FROM seq: the peer; memory: the source; slice: the peer's; dir: owner. The places are in
  *             its struct lp_move
  * slice: the HBM slice of a source or a destination in this cube's HBM. The low half of `memory` is
  * the source's, HW_MEMORY_TCM where it is not named.
  */
+enum { LP_DMA_DIRECT = 128 }; /* of `memory`: not through the destination's PE_DMA */
+
 enum lp_dma_kind {
     LP_DMA_TILE = 1,
     LP_DMA_LOAD,

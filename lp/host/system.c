@@ -35,6 +35,7 @@ struct lp_system {
     struct lp_system_options options;
     struct cw_sim *sim;
     struct lp_control control;
+    struct lp_maps *maps;
     uint32_t batch;    /* number of the current one, from 1; 0: installation */
     struct lp_cut cut; /* with more than one thread */
     struct lp_times times;
@@ -239,13 +240,15 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->worker_times = aligned_alloc(_Alignof(struct worker_times),
                                          system->worker_count * sizeof *system->worker_times);
     lp_layout_init(&system->model, options->hw, options->config);
+    system->maps = lp_maps_create(options->hw->sip_count, system->model.pes);
+    system->model.maps = system->maps;
     for (uint32_t i = 0; i < LP_PLANS; i++)
         system->model.plan[1 + i] = options->plan[i];
     for (uint32_t i = 0; i < LP_PLANS; i++)
         system->model.rings_differ |=
             options->plan[i] != NULL && lp_plan_is_shaped(options->plan[i]);
     if (!lp_control_init(&system->control, &system->model) || system->phase_of_pe == NULL ||
-        system->worker_times == NULL) {
+        system->worker_times == NULL || system->maps == NULL) {
         machine_out_of_memory(error);
         lp_system_free(system);
         return NULL;
@@ -312,6 +315,7 @@ void lp_system_free(struct lp_system *system)
     lp_control_free(&system->control);
     free(system->phase_of_pe);
     lp_landing_free(&system->landing);
+    lp_maps_free(system->maps);
     free(system->launched);
     free(system->worker_times);
     free_phases(system);
@@ -332,11 +336,23 @@ static int submit_message(struct lp_system *system, uint32_t pe, enum lp_transfe
     return CW_OK;
 }
 
+/* Its rings, beside those of a plan that was named before. */
+static void name_plan(struct lp_model *m, uint32_t plan)
+{
+    const bool first = m->named == NULL;
+    m->named = m->plan[1 + plan];
+    const struct lp_ring_area rings = lp_plan_rings(m->named);
+    m->rings.start = first || rings.start < m->rings.start ? rings.start : m->rings.start;
+    m->rings.end = rings.end > m->rings.end ? rings.end : m->rings.end;
+    if (m->config.slots == HW_MEMORY_TCM)
+        m->tcm_free_bytes = m->rings.start;
+}
+
 int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_error *error)
 {
     const uint32_t pe_count = hw_pe_count(&system->model.hw);
     reset_times(system);
-    system->model.named = system->model.plan[1 + plan];
+    name_plan(&system->model, plan);
     for (uint32_t pe = 0; pe < pe_count; pe++) {
         if (!lp_is_wired(system->model.named, pe))
             continue;
@@ -349,9 +365,22 @@ int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_
 
 void lp_system_begin_copy(struct lp_system *system) { reset_times(system); }
 
-int lp_system_submit_map(struct lp_system *system, uint32_t pe, struct cw_error *error)
+int lp_system_map(struct lp_system *system, const struct lp_map *map, struct cw_error *error)
 {
-    return submit_message(system, pe, LP_TRANSFER_MAP, 0, 0, error);
+    if (!lp_maps_add(system->maps, map))
+        return cw_error_memory(error, "the maps of virtual addresses");
+    return CW_OK;
+}
+
+void lp_system_unmap(struct lp_system *system, uint32_t sip, uint64_t va)
+{
+    lp_maps_drop(system->maps, sip, va);
+}
+
+int lp_system_submit_map(struct lp_system *system, uint32_t pe, uint32_t message,
+                         struct cw_error *error)
+{
+    return submit_message(system, pe, LP_TRANSFER_MAP, message, 0, error);
 }
 
 int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_bytes,
@@ -569,6 +598,16 @@ const struct lp_phases *lp_system_phases(struct lp_system *system)
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube)
 {
     return cw_state(system->sim, lp_of_cube(&system->model, sip, cube));
+}
+
+bool lp_system_has_written_nothing(const struct lp_system *system, struct hw_place place,
+                                   const struct tl_source **at)
+{
+    const struct lp_model *const m = &system->model;
+    const struct lp_pe *const pe =
+        lp_pe(m, lp_system_cube(system, place.sip, place.cube), place.pe);
+    *at = lp_context(m, pe, 0)->kernel.source;
+    return pe->epoch == system->batch && pe->written != system->batch;
 }
 
 /* The sums of one worker. */

@@ -8,6 +8,7 @@
 
 #include "lp/host/link_use.h"
 #include "lp/host/placement.h"
+#include "lp/maps.h"
 
 struct lp_system_options {
     const struct hw_config *hw;
@@ -61,13 +62,21 @@ void lp_system_free(struct lp_system *system); /* accepts NULL */
  * order of (sip, cube, pe). A PE has no queues before its message takes effect. */
 int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_error *error);
 
+/* Adds a map to the host's table, between drains. PEs reach it when their MmuMapMsgs have taken
+ * effect; at once, if it names no message. */
+int lp_system_map(struct lp_system *system, const struct lp_map *map, struct cw_error *error);
+/* No PE reaches the map that begins at this address any more. */
+void lp_system_unmap(struct lp_system *system, uint32_t sip, uint64_t va);
+
 /*
- * The host's copies: begin, then an MmuMapMsg or a MemoryWriteMsg with its data per PE, all
- * submitted at this moment, in order of (sip, cube, pe). Each is acknowledged when it has taken
- * effect at the PE's pe_cpu. Timing only: contents and translations are the host's tables.
+ * The host's copies: begin, then an MmuMapMsg (which the maps of this number name, and those of
+ * lower ones), or a MemoryWriteMsg with its data, per PE, all submitted at this moment, in order of
+ * (sip, cube, pe). Each is acknowledged when it has taken effect at the PE's pe_cpu. A write is
+ * timing only: contents are the host's tables.
  */
 void lp_system_begin_copy(struct lp_system *system);
-int lp_system_submit_map(struct lp_system *system, uint32_t pe, struct cw_error *error);
+int lp_system_submit_map(struct lp_system *system, uint32_t pe, uint32_t message,
+                         struct cw_error *error);
 int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_bytes,
                            struct cw_error *error);
 
@@ -99,6 +108,10 @@ const struct lp_cut *lp_system_cut(const struct lp_system *system); /* NULL: one
 const struct lp_times *lp_system_times(struct lp_system *system);
 const struct lp_phases *lp_system_phases(struct lp_system *system); /* between drains */
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube);
+/* A kernel of the current batch ran on the PE, and no kernel of the batch has written into the PE's
+ * HBM slice; *at then is the line that the PE's kernel reached last, NULL: none. Between drains. */
+bool lp_system_has_written_nothing(const struct lp_system *system, struct hw_place place,
+                                   const struct tl_source **at);
 /* Over all PEs, by all workers together; between drains. */
 struct lp_counts {
     uint64_t queue_pairs; /* installed */

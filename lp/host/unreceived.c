@@ -13,6 +13,7 @@
 #include "lp/queues/queue_ends.h"
 
 enum { QUEUES_NAMED = 4, SHARED_PES_MIN = 4096 /* fewer are not worth waking a thread for */ };
+enum { LIST_BYTES = 860 }; /* with the rest, it fits into an error */
 
 /* A machine whose kernels have ended. */
 struct ended {
@@ -53,21 +54,22 @@ static void name_queue(const struct ended *ended, uint32_t pe, enum hw_dir dir, 
     const struct lp_queue *const queue = &sender->queue[dir];
     const struct lp_plan *const plan = lp_plan_at(ended->m, sender);
     const uint32_t left = queue->my_head - queue->peer_tail_cache;
-    char from[128], to[128];
+    char from[128], to[128], at[TL_SOURCE_TEXT_BYTES];
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;
     (void)lp_queue_peer(plan, pe, dir, &peer, &peer_dir);
     name_end(ended, pe, from, sizeof from);
     name_end(ended, peer, to, sizeof to);
-    snprintf(text, bytes, "%s has not received %u tile%s from direction %s that %s sent in %s", to,
-             left, left == 1 ? "" : "s", lp_dir_name(plan, peer, peer_dir), from,
-             lp_dir_name(plan, pe, dir));
+    (void)tl_source_text(tl_source_numbered(queue->sent_at), at, sizeof at);
+    snprintf(text, bytes, "%s has not received %u tile%s from direction %s that %s sent in %s%s",
+             to, left, left == 1 ? "" : "s", lp_dir_name(plan, peer, peer_dir), from,
+             lp_dir_name(plan, pe, dir), at);
 }
 
 /* The first queues, in the order of their senders, and the number of the rest. */
 static int refuse(const struct ended *ended, uint32_t queues, struct cw_error *error)
 {
-    char list[QUEUES_NAMED * 200] = "", one[400], more[48] = "";
+    char list[LIST_BYTES] = "", one[560], more[48] = "";
     uint32_t named = 0, last = UINT32_MAX;
     size_t used = 0;
     for (size_t i = 0; i < ended->count && named < QUEUES_NAMED; i++) {

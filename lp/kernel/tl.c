@@ -7,8 +7,10 @@
 
 #include "lp/fabric/pe_dma.h"
 #include "lp/kernel/tl_call.h"
+#include "lp/kernel/tl_compute.h"
 #include "lp/kernel/tl_mmu.h"
 #include "lp/kernel/tl_queue.h"
+#include "lp/kernel/tl_rings.h"
 #include "lp/queues/queue_ends.h"
 
 /* ---- queries --------------------------------------------------------------------------------- */
@@ -105,31 +107,51 @@ static __attribute__((noinline, cold)) void fail_range(struct tl *tl, enum tl_ca
             (unsigned long long)size);
 }
 
-static __attribute__((noinline)) void check_outside_tcm(struct tl *tl, enum tl_call_kind kind,
-                                                        struct lp_operand at, uint64_t bytes)
+/* In memories of this PE (global index), or of its cube. */
+static __attribute__((noinline)) void check_place(struct tl *tl, enum tl_call_kind kind,
+                                                  uint32_t pe_index, struct lp_operand at,
+                                                  uint64_t bytes)
 {
     if (at.at + bytes > memory_bytes(tl, at.space)) /* bytes < 2^41 */
         fail_range(tl, kind, at, bytes);
+    tl_check_rings(tl, kind, pe_index, at, bytes);
 }
 
-static inline bool in_tcm(const struct tl *tl, struct lp_operand at, uint64_t bytes)
+static inline bool in_free_tcm(const struct tl *tl, struct lp_operand at, uint64_t bytes)
 {
-    return __builtin_expect(at.space == LP_SPACE_TCM && at.at + bytes <= tl->run->m->hw.tcm_bytes,
+    return __builtin_expect(at.space == LP_SPACE_TCM && at.at + bytes <= tl->run->m->tcm_free_bytes,
                             1);
 }
 
-/* A place in a memory that this PE reads or writes, or that one of its operations writes. */
+/* A place in a memory that this PE reads or writes. */
 static inline void check_range(struct tl *tl, enum tl_call_kind kind, struct lp_operand at,
                                uint64_t bytes)
 {
-    if (!in_tcm(tl, at, bytes))
-        check_outside_tcm(tl, kind, at, bytes);
+    if (!in_free_tcm(tl, at, bytes))
+        check_place(tl, kind, lp_pe_index(tl->run, tl->pe), at, bytes);
+}
+
+/* A place in TCM that this PE writes: what casts have made there is gone. */
+static inline void check_written(struct tl *tl, enum tl_call_kind kind, uint32_t tcm,
+                                 uint64_t bytes)
+{
+    check_range(tl, kind, tl_tcm(tcm), bytes);
+    if (__builtin_expect(tl->kernel->casts.dtype[0] != 0, 0))
+        tl_note_write(tl, tcm, bytes);
+}
+
+/* A place at another PE that one of this PE's operations writes. */
+static inline void check_range_at(struct tl *tl, enum tl_call_kind kind, uint32_t peer,
+                                  struct lp_operand at, uint64_t bytes)
+{
+    if (!in_free_tcm(tl, at, bytes))
+        check_place(tl, kind, peer, at, bytes);
 }
 
 /* The tiles from this one on, `bytes` in all, one per slot: received from an installed direction.
  */
-static __attribute__((noinline)) void check_tiles(struct tl *tl, enum tl_call_kind kind,
-                                                  struct lp_operand tile, uint64_t bytes)
+static __attribute__((noinline)) void check_each_tile(struct tl *tl, enum tl_call_kind kind,
+                                                      struct lp_operand tile, uint64_t bytes)
 {
     if (!tl_installed(tl, (enum hw_dir)tile.dir))
         tl_fail(tl, "", ": %s of a tile of direction %u, which is not installed there",
@@ -148,6 +170,18 @@ static __attribute__((noinline)) void check_tiles(struct tl *tl, enum tl_call_ki
             lp_dir_name(lp_plan_at(tl->run->m, tl->p), lp_pe_index(tl->run, tl->pe),
                         (enum hw_dir)tile.dir),
             tl->p->queue[tile.dir].my_tail);
+}
+
+/* Most are one tile of a direction of which a later one has been received. */
+static inline void check_tiles(struct tl *tl, enum tl_call_kind kind, struct lp_operand tile,
+                               uint64_t bytes)
+{
+    const struct lp_pe *const p = tl->p;
+    if (__builtin_expect(!tl_installed(tl, (enum hw_dir)tile.dir) ||
+                             (int32_t)(tile.at - p->queue[tile.dir].my_tail) >= 0 ||
+                             bytes > (tl_slot_bytes(tl) & ~3u),
+                         0))
+        check_each_tile(tl, kind, tile, bytes);
 }
 
 static inline void check_source(struct tl *tl, enum tl_call_kind kind, struct lp_operand at,
@@ -226,7 +260,7 @@ static void start_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes,
 {
     struct lp_call *call = start_move(tl, CALL_LOAD, bytes, move);
     call->a = tl_translate(tl, CALL_LOAD, va, bytes);
-    check_range(tl, CALL_LOAD, tl_tcm(tcm), bytes);
+    check_written(tl, CALL_LOAD, tcm, bytes);
     call->dst = tl_tcm(tcm);
     call->memory = tl_memory_of(call->a);
 }
@@ -290,7 +324,7 @@ static void start_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst,
                            struct lp_operand src, uint32_t bytes, uint32_t move)
 {
     struct lp_call *call = start_move(tl, CALL_STORE_TO, bytes, move);
-    check_range(tl, CALL_STORE_TO, dst, bytes);
+    check_range_at(tl, CALL_STORE_TO, peer, dst, bytes);
     check_source(tl, CALL_STORE_TO, src, bytes);
     call->peer = peer;
     call->a = src;
@@ -310,6 +344,14 @@ void tl_store_to_async(struct tl *tl, uint32_t peer, struct lp_operand dst, stru
     start_store_to(tl, peer, dst, src, bytes, move_of(tl, CALL_STORE_TO, handle));
 }
 
+void tl_store_direct_async(struct tl *tl, uint32_t peer, struct lp_operand dst,
+                           struct lp_operand src, uint32_t bytes, uint32_t handle)
+{
+    start_store_to(tl, peer, dst, src, bytes, move_of(tl, CALL_STORE_TO, handle));
+    if (dst.space != LP_SPACE_TCM)
+        tl->kernel->call.memory |= LP_DMA_DIRECT;
+}
+
 static void start_load_from(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src,
                             uint32_t bytes, uint32_t move)
 {
@@ -318,8 +360,8 @@ static void start_load_from(struct tl *tl, uint32_t tcm, uint32_t peer, struct l
     if (peer >= m->hw.sip_count * m->cubes * m->pes)
         tl_fail(tl, "", ": load_from PE %u, which does not exist; there are 0 to %u", peer,
                 m->hw.sip_count * m->cubes * m->pes - 1);
-    check_range(tl, CALL_LOAD_FROM, src, bytes);
-    check_range(tl, CALL_LOAD_FROM, tl_tcm(tcm), bytes);
+    check_range_at(tl, CALL_LOAD_FROM, peer, src, bytes);
+    check_written(tl, CALL_LOAD_FROM, tcm, bytes);
     call->peer = peer;
     call->slice = (uint8_t)(peer % m->pes);
     call->a = src;
@@ -346,7 +388,9 @@ static __attribute__((noinline)) void note_type(struct tl *tl, enum tl_call_kind
 {
     if (tile.dtype == 0 && tile.dim[0] == 0)
         return;
-    const enum lp_dtype dtype = tile.dtype != 0 ? tile.dtype : (enum lp_dtype)tl_args(tl)->dtype;
+    const enum lp_dtype dtype = tile.dtype != 0    ? tile.dtype
+                                : call->dtype != 0 ? (enum lp_dtype)call->dtype /* of a cast */
+                                                   : (enum lp_dtype)tl_args(tl)->dtype;
     uint64_t elements = 1;
     uint32_t dims = 0;
     if (dtype < LP_F16 || dtype > LP_F32)
@@ -384,6 +428,8 @@ void tl_send_bytes(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32
     check_source(tl, CALL_SEND, src, bytes);
     call->dir = (uint8_t)dir;
     call->a = src;
+    if (__builtin_expect(tl->kernel->casts.dtype[0] != 0, 0) && src.space == LP_SPACE_TCM)
+        call->dtype = (uint8_t)tl_type_in_tcm(tl, src.at, bytes);
 }
 
 void tl_send_tile(struct tl *tl, enum hw_dir dir, struct lp_operand src, struct tl_tile tile)
@@ -434,7 +480,10 @@ void tl_recv_all_tile(struct tl *tl, uint32_t dirs, struct tl_tile tile)
 void tl_recv_into_tile(struct tl *tl, enum hw_dir dir, struct lp_operand dst, struct tl_tile tile)
 {
     start_receive(tl, CALL_RECV_INTO, dir, tile)->dst = dst;
-    check_range(tl, CALL_RECV_INTO, dst, tile.bytes);
+    if (dst.space == LP_SPACE_TCM)
+        check_written(tl, CALL_RECV_INTO, dst.at, tile.bytes);
+    else
+        check_range(tl, CALL_RECV_INTO, dst, tile.bytes);
 }
 
 void tl_recv_async_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
@@ -498,7 +547,7 @@ void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a
 {
     const uint64_t bytes = (uint64_t)elements * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
     check_math(tl, CALL_MATH, math);
-    check_range(tl, CALL_MATH, tl_tcm(dst), bytes);
+    check_written(tl, CALL_MATH, dst, bytes);
     check_source(tl, CALL_MATH, a, bytes);
     check_source(tl, CALL_MATH, b, bytes);
     struct lp_call *call =
@@ -514,6 +563,7 @@ void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype fro
     check_cast_type(tl, "from", from);
     check_cast_type(tl, "to", to);
     check_range(tl, CALL_CAST, tl_tcm(dst), (uint64_t)elements * tl_itemsize(to));
+    tl_note_cast(tl, dst, (uint64_t)elements * tl_itemsize(to), to);
     check_source(tl, CALL_CAST, a, (uint64_t)elements * tl_itemsize(from));
     struct lp_call *call = tl_start(tl, CALL_CAST, elements * tl_itemsize(from));
     call->dtype = (uint8_t)from;
@@ -527,7 +577,7 @@ void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand 
 {
     const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
     check_dot_shape(tl, m, n, k);
-    check_range(tl, CALL_DOT, tl_tcm(dst), (uint64_t)m * n * itemsize);
+    check_written(tl, CALL_DOT, dst, (uint64_t)m * n * itemsize);
     check_source(tl, CALL_DOT, a, (uint64_t)m * k * itemsize);
     check_source(tl, CALL_DOT, b, (uint64_t)k * n * itemsize);
     struct lp_call *call = tl_start(tl, CALL_DOT, m * n * itemsize);
@@ -556,7 +606,7 @@ static void start_put(struct tl *tl, uint32_t peer, uint8_t math, struct lp_oper
                       struct lp_operand src, uint32_t bytes)
 {
     struct lp_call *call = start_to_peer(tl, CALL_PUT, peer, bytes);
-    check_range(tl, CALL_PUT, dst, bytes);
+    check_range_at(tl, CALL_PUT, peer, dst, bytes);
     check_source(tl, CALL_PUT, src, bytes);
     call->math = math;
     call->a = src;

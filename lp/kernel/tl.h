@@ -46,19 +46,23 @@ enum tl_status { TL_WAITING, TL_ENDED };
     switch (*(line)) {                                                                             \
     case 0:                                                                                        \
         TL_HERE();
-#define TL_CALL(line, call)                                                                        \
+/* The points at which a kernel goes on have numbers of their own, so that several may be on one
+ * line of the source, as those of a macro are. */
+#define TL_CALL(line, call) TL_CALL_AT(line, call, __COUNTER__)
+#define TL_CALL_AT(line, call, point)                                                              \
     do {                                                                                           \
         TL_HERE();                                                                                 \
         (call);                                                                                    \
-        *(line) = __LINE__;                                                                        \
+        *(line) = (point) + 1;                                                                     \
         return TL_WAITING;                                                                         \
-    case __LINE__:;                                                                                \
+    case (point) + 1:;                                                                             \
     } while (0)
-#define TL_RUN(line, part)                                                                         \
+#define TL_RUN(line, part) TL_RUN_AT(line, part, __COUNTER__)
+#define TL_RUN_AT(line, part, point)                                                               \
     do {                                                                                           \
-        *(line) = __LINE__;                                                                        \
+        *(line) = (point) + 1;                                                                     \
         __attribute__((fallthrough));                                                              \
-    case __LINE__:                                                                                 \
+    case (point) + 1:                                                                              \
         if ((part) == TL_WAITING)                                                                  \
             return TL_WAITING;                                                                     \
     } while (0)
@@ -68,7 +72,8 @@ enum tl_status { TL_WAITING, TL_ENDED };
     *(line) = 0;                                                                                   \
     return TL_ENDED
 
-/* A range of virtual addresses beside the tensor, mapped alike on each PE that takes part. */
+/* A range of virtual addresses beside the tensor, alike on each PE that takes part. The host has
+ * mapped it there (lp/maps.h). */
 struct tl_region {
     uint64_t va;
     uint64_t pa;    /* byte offset in the PE's HBM slice */
@@ -78,7 +83,7 @@ struct tl_region {
 /* The arguments of a launch: the tensor pointer and the scalars that follow it. */
 struct tl_args {
     uint64_t tensor;    /* virtual address of the SIP's tensor: see tl_shard() */
-    uint64_t tensor_pa; /* byte offset of the shard in the PE's HBM slice: the MMU maps to it */
+    uint64_t tensor_pa; /* byte offset of the shard in the PE's HBM slice */
     uint64_t shard_bytes;
     uint64_t n_elem; /* per shard */
     uint32_t rank;
@@ -221,6 +226,10 @@ void tl_load_from(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand 
 /* The same without waiting, with the handles of tl_load_async() and tl_wait_dma(). */
 void tl_store_to_async(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,
                        uint32_t bytes, uint32_t handle);
+/* Into the HBM slice or the SRAM as a store of the peer's own goes: its PE_DMA has no part in it.
+ */
+void tl_store_direct_async(struct tl *tl, uint32_t peer, struct lp_operand dst,
+                           struct lp_operand src, uint32_t bytes, uint32_t handle);
 void tl_load_from_async(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src,
                         uint32_t bytes, uint32_t handle);
 

@@ -61,3 +61,69 @@ void tl_effect_dot(struct tl *tl)
                .peer = call->peer, .a = call->a, .b = call->b, .dst = call->dst);
     call->step = STEP_DONE;
 }
+
+/* ---- the types of places in TCM -------------------------------------------------------------- */
+
+/* Takes out the i-th run. */
+static void forget_cast(struct lp_casts *casts, uint32_t i)
+{
+    for (; i + 1 < LP_CASTS; i++) {
+        casts->dtype[i] = casts->dtype[i + 1];
+        casts->at[i] = casts->at[i + 1];
+        casts->bytes[i] = casts->bytes[i + 1];
+    }
+    casts->dtype[LP_CASTS - 1] = 0;
+}
+
+void tl_note_write(struct tl *tl, uint32_t at, uint64_t bytes)
+{
+    struct lp_casts *const casts = &tl->kernel->casts;
+    for (uint32_t i = 0; i < LP_CASTS && casts->dtype[i] != 0;)
+        if (at < (uint64_t)casts->at[i] + casts->bytes[i] && casts->at[i] < at + bytes)
+            forget_cast(casts, i);
+        else
+            i++;
+}
+
+/* The run of this type that the cast lies on, or goes on behind; LP_CASTS: there is none. */
+static uint32_t run_of_cast(const struct lp_casts *casts, uint32_t at, enum lp_dtype dtype)
+{
+    for (uint32_t i = 0; i < LP_CASTS && casts->dtype[i] != 0; i++)
+        if (casts->dtype[i] == dtype && at >= casts->at[i] &&
+            at <= (uint64_t)casts->at[i] + casts->bytes[i])
+            return i;
+    return LP_CASTS;
+}
+
+void tl_note_cast(struct tl *tl, uint32_t at, uint64_t bytes, enum lp_dtype dtype)
+{
+    struct lp_casts *const casts = &tl->kernel->casts;
+    const uint32_t on = run_of_cast(casts, at, dtype);
+    uint64_t first = at, end = at + bytes;
+    if (on < LP_CASTS) {
+        const uint64_t old_end = (uint64_t)casts->at[on] + casts->bytes[on];
+        first = casts->at[on];
+        end = end > old_end ? end : old_end;
+        forget_cast(casts, on);
+    }
+    tl_note_write(tl, at, bytes);
+    if (dtype == (enum lp_dtype)tl_args(tl)->dtype || bytes == 0)
+        return;
+    if (casts->dtype[LP_CASTS - 1] != 0)
+        forget_cast(casts, 0);
+    uint32_t i = 0;
+    while (casts->dtype[i] != 0)
+        i++;
+    casts->dtype[i] = (uint8_t)dtype;
+    casts->at[i] = (uint32_t)first;
+    casts->bytes[i] = (uint32_t)(end - first);
+}
+
+enum lp_dtype tl_type_in_tcm(const struct tl *tl, uint32_t at, uint64_t bytes)
+{
+    const struct lp_casts *const casts = &tl->kernel->casts;
+    for (uint32_t i = 0; i < LP_CASTS && casts->dtype[i] != 0; i++)
+        if (at >= casts->at[i] && at + bytes <= (uint64_t)casts->at[i] + casts->bytes[i])
+            return (enum lp_dtype)casts->dtype[i];
+    return 0;
+}

@@ -42,6 +42,7 @@ void tl_effect_fork(struct tl *tl)
         *child = (struct lp_kernel){.launch = tl->kernel->launch,
                                     .stream = (uint8_t)(stream + 1),
                                     .wait = LP_WAIT_START,
+                                    .casts = tl->kernel->casts,
                                     .wait_ps = tl->local_ps,
                                     .call.step = STEP_DONE};
         memcpy(child->frame + TL_LINES_BYTES, tl->kernel->frame + TL_LINES_BYTES,

@@ -61,6 +61,8 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
         move->to_at = call->dst.at;
     }
     lp_dma_push(tl->run, tl->pe, vc, op);
+    if (kind != LP_DMA_LOAD && kind != LP_DMA_STORE_TO && call->dst.space == LP_SPACE_HBM)
+        lp_note_written(tl->run, tl->p, tl->launch->batch);
     if (kind == LP_DMA_STORE_TO) /* the value is bound; STORED comes when it is there */
         TL_EMIT_OP(tl, .kind = LP_OP_STORE_TO, .bytes = call->bytes, .seq = op.dir,
                    .peer = call->peer, .a = call->a, .dst = call->dst);

@@ -14,6 +14,22 @@ static void check_peers(struct tl *tl)
                 tl_call_ops[tl->kernel->call.kind].name);
 }
 
+/* The call's peer has a place among those of this PE. */
+static const struct lp_peer *peer_of_call(struct tl *tl)
+{
+    const struct lp_model *const m = tl->run->m;
+    const struct lp_call *const call = &tl->kernel->call;
+    check_peers(tl);
+    const struct lp_peer *const peer = lp_peer_place(tl->run, tl->pe, call->peer);
+    const struct hw_place place = hw_place_of(&m->hw, call->peer);
+    if (peer == NULL)
+        tl_fail(tl, "",
+                ": %s with PE %u.%u.%u, which is one more than the PEs that this PE may exchange "
+                "puts and notifications with; legal: %u PEs, as the algorithm declares (peers)",
+                tl_call_ops[call->kind].name, place.sip, place.cube, place.pe, m->config.peers);
+    return peer;
+}
+
 /* A put or a notification takes its place in the channel, or waits for one. */
 static bool push_one_sided(struct tl *tl, struct hw_dma_op op)
 {
@@ -31,7 +47,7 @@ static bool push_one_sided(struct tl *tl, struct hw_dma_op op)
 void tl_effect_put(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
-    check_peers(tl);
+    (void)peer_of_call(tl);
     if (!push_one_sided(tl, (struct hw_dma_op){.bytes = call->bytes,
                                                .seq = call->peer,
                                                .kind = LP_DMA_PUT,
@@ -48,7 +64,7 @@ void tl_effect_put(struct tl *tl)
 void tl_effect_notify(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
-    check_peers(tl);
+    (void)peer_of_call(tl);
     if (!push_one_sided(tl, (struct hw_dma_op){.bytes = LP_NOTIFY_BYTES,
                                                .seq = call->peer,
                                                .kind = LP_DMA_NOTIFY,
@@ -63,8 +79,7 @@ void tl_effect_notify(struct tl *tl)
 void tl_effect_wait_notify(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
-    check_peers(tl);
-    const struct lp_peer *peer = lp_peer_of(tl->run, tl->pe, call->peer);
+    const struct lp_peer *const peer = peer_of_call(tl);
     if (peer->pending[call->tag] == 0) {
         tl_wait_for(tl, LP_WAIT_NOTIFY);
         return;

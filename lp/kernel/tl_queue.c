@@ -58,6 +58,7 @@ static void note_shape(const struct tl *tl, struct lp_op *op)
     const struct lp_call *call = &tl->kernel->call;
     const uint8_t dtype = call->dtype != 0 ? call->dtype : tl_args(tl)->dtype;
     op->dtype = dtype;
+    op->source = tl_source_number(tl->kernel->source);
     op->dims = call->dims > 0 ? call->dims : 1;
     op->dim[0] = call->dims > 0 ? call->dim[0] : call->bytes / tl_itemsize((enum lp_dtype)dtype);
     op->dim[1] = call->dims > 0 ? call->dim[1] : 0;
@@ -104,7 +105,7 @@ void tl_effect_send(struct tl *tl)
         tl_wait_for_channel(tl, vc);
         return;
     }
-    const struct hw_dma_op op = {.bytes = call->bytes,
+    const struct hw_dma_op op = {.bytes = call->bytes << m->config.half_payload,
                                  .number = tl_next_number(tl),
                                  .seq = queue->my_head,
                                  .kind = LP_DMA_TILE,
@@ -114,7 +115,9 @@ void tl_effect_send(struct tl *tl)
     lp_dma_push(tl->run, tl->pe, vc, op);
     if (m->emit.ops)
         emit_send(tl, op.seq);
-    CW_MUT(tl->run->ctx, queue)->my_head++;
+    struct lp_queue *const own = CW_MUT(tl->run->ctx, queue);
+    own->my_head++;
+    own->sent_at = tl_source_number(tl->kernel->source);
     call->step = STEP_DONE;
 }
 

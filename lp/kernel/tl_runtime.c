@@ -13,12 +13,15 @@
  */
 #include "lp/kernel/tl_runtime.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "lp/fabric/pe_dma.h"
 #include "lp/kernel/tl_call.h"
 #include "lp/kernel/tl_watch.h"
 
 /* Runs the kernel, or stream, until it waits or has ended. */
-static void run_kernel(struct tl *tl)
+static inline __attribute__((always_inline)) void run_kernel(struct tl *tl)
 {
     for (uint32_t entries = 0; tl_advance(tl);) {
         if (tl_enter(tl) == TL_ENDED)
@@ -187,4 +190,20 @@ void tl_channel_freed(struct lp_run *run, uint32_t pe, enum hw_vc vc)
             return;
         tl_resume(run, pe, i);
     }
+}
+
+void tl_fail_beside(const struct lp_run *run, uint32_t pe, const char *format, ...)
+{
+    const struct lp_kernel *const kernel =
+        &lp_context(run->m, lp_pe(run->m, run->cube, pe), 0)->kernel;
+    const bool runs = kernel->launch != 0;
+    char text[512], at[TL_SOURCE_TEXT_BYTES];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cw_fail(run->ctx, CW_PROGRAM_FAILED, "PE %u.%u.%u, %s%s%s%s", run->sip, run->cube_in_sip, pe,
+            runs ? "kernel " : "whose kernel has ended",
+            runs ? lp_launch_of(run->m, kernel->launch)->kernel->name : "", text,
+            tl_source_text(kernel->source, at, sizeof at));
 }

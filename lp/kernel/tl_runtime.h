@@ -24,5 +24,9 @@ void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t mo
 /* A place in a channel has become free: the call that has waited longest for one takes it. If that
  * call then waits for something else, the next call does. */
 void tl_channel_freed(struct lp_run *run, uint32_t pe, enum hw_vc vc);
+/* Fails the event for something that has come to the PE from elsewhere: "PE 0.1.2, kernel NAME",
+ * the text, and the line that the kernel has reached. */
+_Noreturn void tl_fail_beside(const struct lp_run *run, uint32_t pe, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
 
 #endif

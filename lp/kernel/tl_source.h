@@ -33,6 +33,11 @@ extern __thread const struct tl_source *volatile tl_here;
 const char *tl_source_text(const struct tl_source *source, char *text, size_t size);
 enum { TL_SOURCE_TEXT_BYTES = 160 };
 
+/* A line's number, for states and records that have no room for a pointer: any thread gets the same
+ * one in the same process. 0: no line, or no number is left. */
+uint16_t tl_source_number(const struct tl_source *source);
+const struct tl_source *tl_source_numbered(uint16_t number); /* NULL for 0 */
+
 #ifdef __cplusplus
 }
 #endif

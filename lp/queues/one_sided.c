@@ -11,7 +11,7 @@
 
 #include "lp/kernel/tl_runtime.h"
 
-const struct lp_peer *lp_peer_of(struct lp_run *run, uint32_t pe, uint32_t peer)
+const struct lp_peer *lp_peer_place(struct lp_run *run, uint32_t pe, uint32_t peer)
 {
     const uint32_t places = run->m->config.peers;
     const struct lp_one_sided *own = lp_one_sided(run->m, lp_pe(run->m, run->cube, pe));
@@ -24,10 +24,20 @@ const struct lp_peer *lp_peer_of(struct lp_run *run, uint32_t pe, uint32_t peer)
             return at;
         }
     }
-    cw_fail(run->ctx, CW_PROGRAM_FAILED,
-            "PE %u.%u.%u exchanges puts or notifications with more than the %u PEs that the "
-            "algorithm declares",
-            run->sip, run->cube_in_sip, pe, places);
+    return NULL;
+}
+
+const struct lp_peer *lp_peer_of(struct lp_run *run, uint32_t pe, uint32_t peer)
+{
+    const struct lp_peer *const place = lp_peer_place(run, pe, peer);
+    const struct hw_place from = hw_place_of(&run->m->hw, peer);
+    if (place == NULL)
+        tl_fail_beside(run, pe,
+                       ": a put or a notification comes from PE %u.%u.%u, which is one more than "
+                       "the PEs that it may exchange them with; legal: %u PEs, as the algorithm "
+                       "declares (peers)",
+                       from.sip, from.cube, from.pe, run->m->config.peers);
+    return place;
 }
 
 /* It is the turn of these alike puts or notifications: they become visible. */
@@ -75,12 +85,12 @@ static void keep_early(struct lp_run *run, uint32_t pe, const struct lp_one_side
             return;
         }
     if (own->early_count == places)
-        cw_fail(run->ctx, CW_PROGRAM_FAILED,
-                "PE %u.%u.%u: puts and notifications of its peers wait for earlier puts in more "
-                "than the %u places there are (%u for each PE that the algorithm declares); let a "
-                "put from HBM or SRAM become visible before many others follow it, or declare "
-                "more peers",
-                run->sip, run->cube_in_sip, pe, places, LP_EARLY_PER_PEER);
+        tl_fail_beside(run, pe,
+                       ": puts and notifications of its peers wait for earlier puts in more than "
+                       "the %u places there are (%u for each PE that the algorithm declares); let "
+                       "a put from HBM or SRAM become visible before many others follow it, or "
+                       "declare more peers",
+                       places, LP_EARLY_PER_PEER);
     *CW_MUT(run->ctx, &early[own->early_count]) = *arrived;
     (*CW_MUT(run->ctx, &own->early_count))++;
 }

@@ -206,6 +206,14 @@ static uint32_t ring_index(const struct lp_plan *plan, uint32_t pe_index, enum h
     return plan->ring_index[pe_index % (plan->cubes * plan->pes) * HW_DIRS_MAX + (uint32_t)dir];
 }
 
+struct lp_ring_area lp_plan_rings(const struct lp_plan *plan)
+{
+    const uint64_t bytes = (uint64_t)plan->rings_max * plan->n_slots * plan->slot_bytes;
+    if (plan->slots == HW_MEMORY_TCM)
+        return (struct lp_ring_area){plan->hw.tcm_bytes - bytes, plan->hw.tcm_bytes};
+    return (struct lp_ring_area){0, plan->slots == HW_MEMORY_SRAM ? plan->pes * bytes : bytes};
+}
+
 /* As lp_plan_shape() has left it. */
 static Word_t ring_shape(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {

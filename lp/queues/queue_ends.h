@@ -78,6 +78,8 @@ struct lp_endpoint {
     uint32_t rx_base_offset; /* the same, in that memory */
     uint32_t n_slots, slot_size;
 };
+/* Where rings may be, in each memory that holds them. */
+struct lp_ring_area lp_plan_rings(const struct lp_plan *plan);
 /* The receive ring of a PE's direction. */
 struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
 /* Its slots; and the receive ring that this PE sends into by a direction. */

@@ -16,19 +16,7 @@
 #include "test/support/built_plugin.h"
 #include "test/support/run_cubewarp.h"
 
-static struct built_plugin plugin;
-
-static int build(void **state)
-{
-    (void)state;
-    return built_plugin_make(&plugin, "neighbour_hooks");
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    return built_plugin_remove(&plugin);
-}
+BUILT_PLUGIN("neighbour_hooks")
 
 /* Both refuse the line, and the words of `check` are part of those of `run`. */
 static void refuse_alike(int exit_code, const char *line, const char *text)

@@ -16,19 +16,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-static struct built_plugin plugin;
-
-static int build(void **state)
-{
-    (void)state;
-    return built_plugin_make(&plugin, "broken_kernels");
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    return built_plugin_remove(&plugin);
-}
+BUILT_PLUGIN("broken_kernels")
 
 /* Runs kernel `name` on 2 x 2 cubes; the message on standard error has these parts. */
 static void expect_failure(const char *name, const char *more, const char *const *parts,
@@ -88,12 +76,17 @@ static void a_tile_of_another_size_than_its_receive(void **state)
 {
     (void)state;
     EXPECT_FAILURE("wrong_size", "--set defaults.strict_validation=true",
-                   "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 16 bytes of f16, and "
-                   "PE 0.1.0 received it from direction W, at ",
-                   " ns, as 8 bytes of f16; both ends must name one type and one shape");
-    struct run_output output = run_line(0, "run --preset tiny --ccl %s",
-                                        built_plugin_name_symbol(&plugin, "wrong_size", "none"));
-    run_output_free(&output); /* it is looked for only where asked */
+                   "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 16 bytes of f16 (at "
+                   "test/plugins/broken_kernels.c:29), and PE 0.1.0 received it from direction W, "
+                   "at ",
+                   " ns, as 8 bytes of f16 (at test/plugins/broken_kernels.c:31); both ends must "
+                   "name one type and one shape\n");
+    EXPECT_FAILURE("wrong_size", "--threads 2",
+                   "IpcqTypeMismatch: PE 0.1.0 received tile 0 from direction W as 8 bytes (at "
+                   "test/plugins/broken_kernels.c:31), and it was sent as 16 bytes (at "
+                   "test/plugins/broken_kernels.c:29); both ends must name one size\n");
+    EXPECT_FAILURE("wrong_size", "--no-data", /* there it is looked for only where asked */
+                   "nothing has written the PE's");
 }
 
 #define LINE_41 " (at test/plugins/broken_kernels.c:41)"
@@ -103,10 +96,12 @@ static void a_tile_of_another_type_or_shape_than_its_receive(void **state)
     (void)state;
     EXPECT_FAILURE("wrong_type", "--set defaults.strict_validation=true",
                    "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 32 bytes of f32 "
-                   "(4 x 2), and PE 0.1.0 received it from direction W, at ",
-                   " ns, as 32 bytes of f16; both ends must name one type and one shape");
-    EXPECT_FAILURE("wrong_shape", "--set defaults.strict_validation=true --no-data", "(4 x 2), and",
-                   " ns, as 32 bytes of f32 (2 x 4); both ends");
+                   "(4 x 2) (at test/plugins/broken_kernels.c:",
+                   "), and PE 0.1.0 received it from direction W, at ",
+                   " ns, as 32 bytes of f16 (at test/plugins/broken_kernels.c:",
+                   "); both ends must name one type and one shape (or set");
+    EXPECT_FAILURE("wrong_shape", "--set defaults.strict_validation=true --no-data", "(4 x 2) (at ",
+                   " ns, as 32 bytes of f32 (2 x 4) (at ");
     struct run_output output =
         run_line(0, "run --preset tiny --ccl %s --set defaults.strict_validation=true",
                  built_plugin_name_symbol(&plugin, "right_shape", "none"));
@@ -145,10 +140,12 @@ static void a_tile_that_nobody_receives(void **state)
     static const char *const more[] = {"", "--iters 3", "--no-data", "--threads 2",
                                        "--set defaults.strict_validation=true"};
     for (size_t i = 0; i < COUNT_OF(more); i++)
-        EXPECT_FAILURE("leaves_a_tile", more[i],
-                       "IpcqUnreceived: all kernels have ended, and PE 0.1.0, kernel "
-                       "leaves_a_tile, has not received 1 tile from direction W that PE 0.0.0, "
-                       "kernel leaves_a_tile, sent in E. Each send needs a receive");
+        EXPECT_FAILURE(
+            "leaves_a_tile", more[i],
+            "IpcqUnreceived: all kernels have ended, and PE 0.1.0, kernel "
+            "leaves_a_tile, has not received 1 tile from direction W that PE 0.0.0, "
+            "kernel leaves_a_tile, sent in E (at test/plugins/broken_kernels.c:61). Each send "
+            "needs a receive");
 }
 
 static void a_tile_larger_than_its_slot(void **state)
@@ -214,8 +211,23 @@ static void a_receive_that_is_not_waited_for_names_its_line(void **state)
 static void an_algorithm_that_does_too_little_is_not_our_bug(void **state)
 {
     (void)state;
-    EXPECT_FAILURE("nothing", "--bytes 64KiB", "below its lower bound",
+    EXPECT_FAILURE("stores_alone", "--bytes 64KiB", "below its lower bound",
                    "does less than its collective needs");
+}
+
+/* A result that nothing has written is no result, however long the kernel took. */
+static void a_result_that_nothing_has_written_is_named(void **state)
+{
+    (void)state;
+    static const char text[] = ": the all_reduce is over, and nothing has written the PE's 65536 "
+                               "bytes of the result; legal: at least a store, a receive or a put "
+                               "into them";
+    char whole[400];
+    snprintf(whole, sizeof whole, "PE 0.0.0, kernel nothing%s\n", text);
+    EXPECT_FAILURE("nothing", "--bytes 64KiB --no-data", whole);
+    snprintf(whole, sizeof whole,
+             "PE 0.0.0, kernel load_alone%s (at test/plugins/broken_kernels.c:", text);
+    EXPECT_FAILURE("load_alone", "--bytes 64KiB --threads 2", whole);
 }
 
 /* F4: before anything runs, with the place of the name. */
@@ -399,6 +411,7 @@ int main(void)
         cmocka_unit_test(an_illegal_value_in_a_call_is_the_kernels_fault),
         cmocka_unit_test(a_receive_that_is_not_waited_for_names_its_line),
         cmocka_unit_test(an_algorithm_that_does_too_little_is_not_our_bug),
+        cmocka_unit_test(a_result_that_nothing_has_written_is_named),
         cmocka_unit_test(a_kernel_beyond_its_limits_is_refused),
         cmocka_unit_test(a_check_that_says_nothing_is_named),
         cmocka_unit_test(a_symbol_that_is_no_algorithm_is_refused),

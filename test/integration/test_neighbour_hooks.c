@@ -16,19 +16,7 @@
 #include "test/support/built_plugin.h"
 #include "test/support/run_cubewarp.h"
 
-static struct built_plugin plugin;
-
-static int build(void **state)
-{
-    (void)state;
-    return built_plugin_make(&plugin, "neighbour_hooks");
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    return built_plugin_remove(&plugin);
-}
+BUILT_PLUGIN("neighbour_hooks")
 
 /* What is compared: the maximum over all ranks of one shard each, and how long it took. */
 #define TENSOR "--op max --n-elem 100 --set system.sips.count=5 --set system.sips.topology=ring_1d"

@@ -15,19 +15,7 @@
 #include "test/support/built_plugin.h"
 #include "test/support/run_cubewarp.h"
 
-static struct built_plugin plugin;
-
-static int build(void **state)
-{
-    (void)state;
-    return built_plugin_make(&plugin, "parameters");
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    return built_plugin_remove(&plugin);
-}
+BUILT_PLUGIN("parameters")
 
 /* A ccl.yaml with an entry for `symbol` that begins on line 4, and lines of its own from 7 on. */
 static const char *ccl_of(const char *symbol, const char *lines)

@@ -16,19 +16,7 @@
 #include "test/support/built_plugin.h"
 #include "test/support/run_cubewarp.h"
 
-static struct built_plugin plugin;
-
-static int build(void **state)
-{
-    (void)state;
-    return built_plugin_make(&plugin, "sums");
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    return built_plugin_remove(&plugin);
-}
+BUILT_PLUGIN("sums")
 
 static const char *ccl_of(const char *symbol)
 {

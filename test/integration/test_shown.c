@@ -124,13 +124,15 @@ static void a_drawing_shows_the_topology_as_it_is(void **state)
                  {"--set system.sips.count=6 --set system.sips.topology=switch", 1, 6, 0, 0,
                   "through the switch"},
                  {"--preset a3_16", 2, 0, 16, 8, "sio joins the dies of a package"},
+                 {"--set system.sips.count=6 --set system.sips.topology=fully_connected", 0, 15, 0,
+                  0, "global_E leads to the next number"},
                  {"--preset six_3x2", 0, 0, 0, 0, "global_S down"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct run_output output = run_line(0, "topo %s --svg -", cases[i].line);
         const char *const svg = strstr(output.out, "<svg");
         assert_non_null(svg);
         assert_int_equal(count_of(svg, "<rect class=\"switch\""), cases[i].switches);
-        if (i < 3)
+        if (i < 4)
             assert_int_equal(count_of(svg, "<line class=\"link\""),
                              cases[i].links + (cases[i].links > 0));
         assert_int_equal(count_of(svg, "<line class=\"hccs\""),
@@ -142,6 +144,24 @@ static void a_drawing_shows_the_topology_as_it_is(void **state)
         assert_non_null(strstr(svg, " GB/s each way"));
         run_output_free(&output);
     }
+}
+
+/* 16 nodes of 8 SIPs: a line with 8 drops joins the SIPs of each. 8 switches for 16 SIPs: each is a
+ * line with 16 drops, and a box. */
+static void a_drawing_shows_levels_and_layers(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(0, "topo --preset rail_128 --svg -");
+    assert_int_equal(count_of(output.out, "<line class=\"l1\""), 16 * 9 + 1);
+    assert_int_equal(count_of(output.out, "<line class=\"l2\""), 8 * 17 + 1);
+    assert_int_equal(count_of(output.out, "<rect class=\"switch\""), 8);
+    assert_non_null(strstr(output.out, "128 SIPs, levels, 8 x 16</text>"));
+    run_output_free(&output);
+    output = run_line(0, "topo --set system.sips.count=12 --set system.sips.topology=torus_3d");
+    assert_non_null(strstr(output.out, "SIPs         12, torus_3d of 3 x 2 x 2\n"
+                                       "  dimension 1  ring of 3: 2 sip_link of a SIP, 8 one way "
+                                       "between halves, at most 1 apart\n"));
+    run_output_free(&output);
 }
 
 static void a_place_outside_the_machine_is_refused(void **state)
@@ -169,6 +189,7 @@ int main(void)
         cmocka_unit_test(a_wait_for_credits_is_told_apart),
         cmocka_unit_test(waits_for_credits_are_a_row_s),
         cmocka_unit_test(a_drawing_shows_the_topology_as_it_is),
+        cmocka_unit_test(a_drawing_shows_levels_and_layers),
         cmocka_unit_test(a_place_outside_the_machine_is_refused),
     };
     return cmocka_run_group_tests_name("shown", tests, NULL, NULL);

@@ -208,19 +208,7 @@ static void a_grid_is_the_squarest(void **state)
     run_output_free(&output);
 }
 
-static struct built_plugin plugin;
-
-static int build(void **state)
-{
-    (void)state;
-    return built_plugin_make(&plugin, "sums");
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    return built_plugin_remove(&plugin);
-}
+BUILT_PLUGIN("sums")
 
 /* A loaded algorithm that says nothing of TCM holds its whole shard there. */
 static void a_loaded_algorithm_that_has_no_pieces_is_advised(void **state)

@@ -16,19 +16,7 @@
 #include "test/support/built_plugin.h"
 #include "test/support/run_cubewarp.h"
 
-static struct built_plugin plugin;
-
-static int build(void **state)
-{
-    (void)state;
-    return built_plugin_make(&plugin, "stray_kernels");
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    return built_plugin_remove(&plugin);
-}
+BUILT_PLUGIN("stray_kernels")
 
 /* Runs the kernel on 2 x 2 cubes. The message is that of PE 0.0.0, with this fault and line. */
 static void expect_stray(const char *name, const char *more, const char *fault, int line)

@@ -42,7 +42,7 @@ DATA_TESTS = [
 LP = "test/unit/lp/test_lp_"
 LP_TESTS = [("asan", LP + name, {})
             for name in ("operands", "unreceived", "futures", "tiles", "ipcq", "failures",
-                         "install")]
+                         "install", "maps", "rings")]
 
 
 def tests_of(mutant):

@@ -117,6 +117,9 @@ static enum tl_status nothing_run(struct tl *tl, void *state)
     return TL_ENDED;
 }
 
+CALLS(stores_alone, tl_store(tl, tl_shard(tl), tl_tcm(0), 16))
+CALLS(load_alone, tl_load(tl, 0, tl_shard(tl), 16))
+
 static enum tl_status never_waited_run(struct tl *tl, void *state)
 {
     struct frame *f = state;
@@ -135,6 +138,7 @@ static enum tl_status send_4_by_2(struct tl *tl, struct frame *f,
         TL_CALL(&f->line, tl_send(tl, HW_DIR_E, tl_tcm(0), 32, .dtype = LP_F32, .dim = {4, 2}));
     if (tl_place(tl).cube == 1)
         TL_RUN(&f->line, receive(tl, f));
+    TL_CALL(&f->line, tl_store(tl, tl_shard(tl), tl_tcm(0), 4));
     TL_END(&f->line);
 }
 #define RECEIVES_AS(name_, ...)                                                                    \
@@ -194,6 +198,8 @@ ALGORITHM(send_range);
 ALGORITHM(into_range);
 ALGORITHM(received_from);
 ALGORITHM(nothing);
+ALGORITHM(stores_alone);
+ALGORITHM(load_alone);
 
 /* What its author says of a kernel is checked before it runs. */
 struct large_frame {

@@ -16,6 +16,13 @@ struct frame {
     uint32_t i;
 };
 
+/* Two calls on one line of the source. */
+#define IN_TURN(line, first, second)                                                               \
+    do {                                                                                           \
+        TL_CALL(line, first);                                                                      \
+        TL_CALL(line, second);                                                                     \
+    } while (0)
+
 /* Tiles to the east, or to both sides; the collective does not mind the contents. */
 static enum tl_status run(struct tl *tl, void *state)
 {
@@ -26,9 +33,10 @@ static enum tl_status run(struct tl *tl, void *state)
         TL_CALL(&f->line, tl_send(tl, HW_DIR_E, tl_tcm(0), 16));
         if (both)
             TL_CALL(&f->line, tl_send(tl, HW_DIR_W, tl_tcm(0), 16));
-        TL_CALL(&f->line, tl_recv(tl, HW_DIR_W, 16));
         if (both)
-            TL_CALL(&f->line, tl_recv(tl, HW_DIR_E, 16));
+            IN_TURN(&f->line, tl_recv(tl, HW_DIR_W, 16), tl_recv(tl, HW_DIR_E, 16));
+        else
+            TL_CALL(&f->line, tl_recv(tl, HW_DIR_W, 16));
     }
     TL_END(&f->line);
 }

@@ -214,5 +214,6 @@ KERNEL(counts_long)
     TL_BEGIN(&f->line);
     for (f->i = 0; f->i < 200000; f->i++)
         TL_CALL(&f->line, tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_tcm(0), 1));
+    TL_CALL(&f->line, tl_store(tl, tl_shard(tl), tl_tcm(0), 2));
     TL_END(&f->line);
 }

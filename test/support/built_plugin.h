@@ -18,6 +18,21 @@ struct built_plugin {
 int built_plugin_make(struct built_plugin *plugin, const char *name);
 int built_plugin_remove(const struct built_plugin *plugin);
 
+/* A test program's one object, `plugin`, and the functions that make and remove it around its group
+ * of tests: build() and clean(). */
+#define BUILT_PLUGIN(name)                                                                         \
+    static struct built_plugin plugin;                                                             \
+    static int build(void **state)                                                                 \
+    {                                                                                              \
+        (void)state;                                                                               \
+        return built_plugin_make(&plugin, (name));                                                 \
+    }                                                                                              \
+    static int clean(void **state)                                                                 \
+    {                                                                                              \
+        (void)state;                                                                               \
+        return built_plugin_remove(&plugin);                                                       \
+    }
+
 /* Writes a ccl.yaml whose algorithm `module`, as it stands, is the default. Returns its path. */
 const char *built_plugin_name_module(struct built_plugin *plugin, const char *module,
                                      const char *topology);

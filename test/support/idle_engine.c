@@ -25,7 +25,7 @@ static void idle_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
     (void)ctx, (void)state, (void)event;
 }
 
-struct cw_sim *idle_engine(uint32_t workers)
+struct cw_sim *idle_engine_on(uint32_t workers, uint32_t threads)
 {
     const struct cw_model model = {.name = "idle",
                                    .lp_count = 8,
@@ -34,12 +34,15 @@ struct cw_sim *idle_engine(uint32_t workers)
                                    .handle = idle_handle};
     const struct cw_config config = {.sync = CW_ADAPTIVE,
                                      .worker_count = workers,
-                                     .thread_count = workers < 3 ? workers : 3,
+                                     .thread_count = threads,
                                      .end_ps = CW_TIME_MAX};
     struct cw_error error;
-    if (workers == 0)
-        return NULL;
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     assert_non_null(sim);
     return sim;
+}
+
+struct cw_sim *idle_engine(uint32_t workers)
+{
+    return workers == 0 ? NULL : idle_engine_on(workers, workers < 3 ? workers : 3);
 }

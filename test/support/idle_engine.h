@@ -8,5 +8,7 @@
 
 /* With eight LPs, and on at most three threads. NULL with 0 workers. */
 struct cw_sim *idle_engine(uint32_t workers);
+/* On so many threads. */
+struct cw_sim *idle_engine_on(uint32_t workers, uint32_t threads);
 
 #endif

@@ -459,6 +459,12 @@ void tl_store_to_async(struct tl *tl, uint32_t peer, struct lp_operand dst, stru
     (void)handle;
     tl_put(tl, peer, dst, src, bytes);
 }
+void tl_store_direct_async(struct tl *tl, uint32_t peer, struct lp_operand dst,
+                           struct lp_operand src, uint32_t bytes, uint32_t handle)
+{
+    (void)handle;
+    tl_put(tl, peer, dst, src, bytes);
+}
 void tl_load_from(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src, uint32_t bytes)
 {
     assert_true(tcm + bytes <= MOCK_TCM_BYTES);

@@ -155,6 +155,9 @@ static void check_result(struct run *run, uint32_t rank, uint32_t loop)
         if (s->collective == CCL_ALL_GATHER) {
             const uint32_t each = chunks / s->rank_count;
             wanted = operand(i / each, i % each, loop);
+        } else if (s->collective == CCL_ALL_TO_ALL) {
+            const uint32_t each = chunks / s->rank_count;
+            wanted = operand(i / each, rank * each + i % each, loop);
         } else {
             const uint32_t first = s->collective == CCL_REDUCE_SCATTER ? rank * chunks : 0;
             for (uint32_t r = 0; r < s->rank_count; r++)

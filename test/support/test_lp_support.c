@@ -63,6 +63,9 @@ static void start_memory_call(struct tl *tl, struct script_frame *f, const struc
     case DO_STORE_TO_ASYNC:
         tl_store_to_async(tl, line->peer, line->dst, line->src, line->n, line->index);
         break;
+    case DO_STORE_DIRECT_ASYNC:
+        tl_store_direct_async(tl, line->peer, line->dst, line->src, line->n, line->index);
+        break;
     case DO_LOAD_FROM:
         tl_load_from(tl, (uint32_t)line->at, line->peer, line->src, line->n);
         break;
@@ -152,7 +155,8 @@ static void start_call(struct tl *tl, struct script_frame *f, const struct line 
         tl_dot(tl, 0, f->before, f->last, line->n, (uint32_t)line->to, (uint32_t)line->at, false);
         break;
     case DO_CAST:
-        tl_cast(tl, 0, tl_tcm(65536), (enum lp_dtype)line->at, (enum lp_dtype)line->to, line->n);
+        tl_cast(tl, line->index, tl_tcm(65536), (enum lp_dtype)line->at, (enum lp_dtype)line->to,
+                line->n);
         break;
     case DO_ADD:
         tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_tcm(4096), line->n);
@@ -291,6 +295,29 @@ struct lp_plan *machine_plan(const struct machine *m)
     return plan;
 }
 
+/* Each PE reaches the shard of its cube, and the regions. */
+static void map_tensor(struct machine *m)
+{
+    for (uint32_t sip = 0; sip < m->hw.sip_count; sip++) {
+        struct lp_map map = {.va = TENSOR_VA,
+                             .pa = TENSOR_PA,
+                             .bytes = SHARD_BYTES,
+                             .sip = sip,
+                             .cubes = hw_cubes(&m->hw),
+                             .pes = hw_pes(&m->hw),
+                             .parts = LP_MAP_BY_CUBE};
+        assert_int_equal(lp_system_map(m->system, &map, &m->error), CW_OK);
+        map.parts = LP_MAP_ALIKE;
+        for (uint32_t i = 0; i < TL_REGIONS; i++) {
+            map.va = m->region[i].va;
+            map.pa = m->region[i].pa;
+            map.bytes = m->region[i].bytes;
+            if (map.bytes > 0)
+                assert_int_equal(lp_system_map(m->system, &map, &m->error), CW_OK);
+        }
+    }
+}
+
 bool machine_build(struct machine *m)
 {
     if (m->plan == NULL)
@@ -314,6 +341,8 @@ bool machine_build(struct machine *m)
     m->system = lp_system_create(&options, &m->error);
     if (m->system != NULL && m->with_data && m->engine.sync != CW_SEQUENTIAL)
         data_pass_set_owner(m->data, worker_of_cube, lp_system_sim(m->system));
+    if (m->system != NULL && !m->unmapped)
+        map_tensor(m);
     return m->system != NULL;
 }
 
@@ -345,10 +374,14 @@ const char *first_line_of_error(const struct machine *m)
     return line;
 }
 
-int try_scripts(struct machine *m, const struct part *parts, size_t count)
+void begin_scripts(struct machine *m)
 {
     m->op_count = 0;
     assert_int_equal(lp_system_begin_batch(m->system, &script_kernel, &m->error), CW_OK);
+}
+
+void submit_scripts(struct machine *m, const struct part *parts, size_t count)
+{
     for (size_t i = 0; i < count; i++) {
         const struct tl_args args = {.tensor = TENSOR_VA,
                                      .tensor_pa = TENSOR_PA,
@@ -362,6 +395,12 @@ int try_scripts(struct machine *m, const struct part *parts, size_t count)
             lp_system_submit_launch(m->system, parts[i].pe, &script_kernel, &args, &m->error),
             CW_OK);
     }
+}
+
+int try_scripts(struct machine *m, const struct part *parts, size_t count)
+{
+    begin_scripts(m);
+    submit_scripts(m, parts, count);
     return lp_system_drain(m->system, &m->error);
 }
 

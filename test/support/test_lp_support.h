@@ -38,8 +38,9 @@ enum call {
     DO_COPY_ASYNC,
     DO_WAIT_DMA,
     DO_STORE_TO,
-    DO_STORE_TO_ASYNC, /* `index`: the handle */
-    DO_LOAD_FROM,      /* `src`, of `peer`, to `at` in TCM */
+    DO_STORE_TO_ASYNC,     /* `index`: the handle */
+    DO_STORE_DIRECT_ASYNC, /* likewise */
+    DO_LOAD_FROM,          /* `src`, of `peer`, to `at` in TCM */
     DO_LOAD_FROM_ASYNC,
     DO_PUT,
     DO_PUT_TILE, /* ... the tile received last */
@@ -52,7 +53,7 @@ enum call {
     DO_BARRIER,
     DO_DOT_TILES, /* the two tiles received last */
     DO_DOT,       /* `n` x `to`, inner dimension `at`; `index`: added */
-    DO_CAST,      /* `n` elements, from `at` to `to` */
+    DO_CAST,      /* `n` elements, of type `at`, to type `to`, at `index` in TCM */
     DO_ADD,
     DO_ADD_FROM,     /* `src` and `dst` */
     DO_ADD_TILE_AND, /* the tile received last, and `src` */
@@ -104,6 +105,9 @@ struct line {
 #define STORE_TO_ASYNC(peer_, dst_, src_, n_, handle_)                                             \
     LINE(DO_STORE_TO_ASYNC, .peer = (peer_), .dst = dst_, .src = src_, .n = (n_),                  \
          .index = (handle_))
+#define STORE_DIRECT_ASYNC(peer_, dst_, src_, n_, handle_)                                         \
+    LINE(DO_STORE_DIRECT_ASYNC, .peer = (peer_), .dst = dst_, .src = src_, .n = (n_),              \
+         .index = (handle_))
 #define LOAD_FROM(at_, peer_, src_, n_)                                                            \
     LINE(DO_LOAD_FROM, .at = (at_), .peer = (peer_), .src = src_, .n = (n_))
 #define LOAD_FROM_ASYNC(at_, peer_, src_, n_, handle_)                                             \
@@ -150,7 +154,7 @@ struct line {
 /* ---- machines -------------------------------------------------------------------------------- */
 
 enum { FUTURES_MAX = 18 };
-enum { OPS_MAX = 16384, TENSOR_VA = 0x10000, SHARD_BYTES = 65536, TENSOR_PA = 0x4000 };
+enum { OPS_MAX = 16384, TENSOR_VA = 0x10000, SHARD_BYTES = 65536, TENSOR_PA = 1 << 20 };
 
 struct machine {
     struct hw_config hw;
@@ -165,6 +169,7 @@ struct machine {
     bool with_data;                      /* the data pass runs on the workers */
     struct data_pass *data;              /* then, from the start on */
     struct tl_region region[TL_REGIONS]; /* of every launch */
+    bool unmapped;                       /* PEs reach tensors when the test has mapped them */
     struct cw_error error;
     uint32_t op_count;
     struct lp_op op[OPS_MAX];
@@ -195,6 +200,9 @@ void machine_start(struct machine *m); /* the same; a failure fails the test */
 /* After a drain: the data pass has executed everything. Fails the test otherwise. */
 void machine_settle_data(struct machine *m);
 
+/* The steps of the next: a batch begins, and is launched. */
+void begin_scripts(struct machine *m);
+void submit_scripts(struct machine *m, const struct part *parts, size_t count);
 /* Launches, and runs until nothing is left to do. Returns the exit code; m->error says why. */
 int try_scripts(struct machine *m, const struct part *parts, size_t count);
 /* The first line of the machine's error: of a deadlock, all but the pointers. Valid until the next

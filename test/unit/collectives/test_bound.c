@@ -162,8 +162,9 @@ static void an_empty_reduce_scatter_is_bound_by_the_way_to_another_packages_othe
 
 static struct hw_config random_machine(struct cw_rng *rng)
 {
-    static const struct hw_topology_ops *const any[] = {&hw_ring_1d, &hw_torus_2d,
-                                                        &hw_mesh_2d_no_wrap, &hw_switch};
+    static const struct hw_topology_ops *const any[] = {
+        &hw_ring_1d,  &hw_torus_2d,        &hw_mesh_2d_no_wrap, &hw_switch,
+        &hw_torus_3d, &hw_fully_connected, &hw_levels};
     struct hw_config hw = sips_of(any[cw_rng_below(rng, COUNT_OF(any))], 1 + cw_rng_below(rng, 5),
                                   1 + cw_rng_below(rng, 3));
     hw.cube_w = 1 + cw_rng_below(rng, 5);

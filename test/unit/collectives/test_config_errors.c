@@ -274,10 +274,10 @@ static void an_unknown_preset_lists_the_known_ones(void **state)
     char *const text = load_errors(&(struct config_request){.preset = "milion"}, &code);
     assert_int_equal(code, CW_USAGE);
     assert_non_null(strstr(text, "unknown preset 'milion'; did you mean 'million'? known in "));
-    assert_non_null(strstr(text,
-                           ": a3_16, a3_16_vendor, a3_4, a3_8, default, "
-                           "kernbench-effective, kernbench, million, pod1024, pod64, six_3x2, "
-                           "tiny, wormhole_t3k\n"));
+    assert_non_null(
+        strstr(text, ": a3_16, a3_16_vendor, a3_4, a3_8, default, "
+                     "kernbench-effective, kernbench, million, pod1024, pod64, rail_128, six_3x2, "
+                     "tiny, torus_4x4x4, wormhole_t3k\n"));
     free(text);
 }
 
@@ -329,7 +329,8 @@ static void set_has_the_same_checks(void **state)
         "algorithms.birs.modul=x",
         "--set algorithms.birs.modul=x: unknown key 'modul' in algorithms.birs; did you "
         "mean 'module'? known here: extends, module, topology, mapper, validator, wiring, "
-        "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, vc, vc_chunk_size, "
+        "buffer_kind, backpressure, recv_fairness, n_slots, slot_size, protocol, ll_slot_size, vc, "
+        "vc_chunk_size, "
         "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
         "strict_validation, whole_tensor, host_copy, world_size, root, root_cube, rank_invariant, "
         "overlap_exchange, n_elem, "
@@ -411,7 +412,8 @@ static void algorithms_refer_to_algorithms_that_exist(void **state)
                   "direct_rs_ag, halving_doubling, recursive_doubling, double_binary_tree, "
                   "rings_reduce_scatter, torus_reduce_scatter, direct_reduce_scatter, "
                   "halving_reduce_scatter, rings_all_gather, torus_all_gather, direct_all_gather, "
-                  "doubling_all_gather\n");
+                  "doubling_all_gather, pairwise_all_to_all, auto_all_reduce, "
+                  "auto_reduce_scatter, auto_all_gather\n");
     expect_ccl("algorithms:\n  mine: { extends: b }\n  b: { extends: c }\n  c: { extends: b }\n",
                "ccl.yaml:3:17: algorithms.b.extends: a cycle: b -> c -> b; an entry must not "
                "inherit from itself\n");

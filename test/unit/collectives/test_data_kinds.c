@@ -131,7 +131,12 @@ static void a_receive_may_copy_its_tile(void **state)
                  .kind = LP_OP_SEND, .bytes = 5, .a = hbm(0), .peer = 2, .peer_dir = HW_DIR_W});
     struct lp_op recv = {
         .kind = LP_OP_RECV, .pe = 2, .dir = HW_DIR_W, .bytes = 6, .dst = in(LP_SPACE_TCM, 64)};
-    refuse(f, recv, "the tile has 5 bytes");
+    struct cw_error error = {0};
+    assert_int_equal(data_pass_apply(f->pass, &recv, &error), CW_PROGRAM_FAILED);
+    assert_string_equal(error.text,
+                        "IpcqTypeMismatch: PE 0.1.0 received tile 0 from direction W as "
+                        "6 bytes, and it was sent as 5 bytes; both ends must name one "
+                        "size");
     recv.bytes = 5;
     apply(f, recv);
     apply(f, copy(2, 5, in(LP_SPACE_TCM, 64), hbm(10)));

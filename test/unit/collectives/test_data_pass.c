@@ -79,9 +79,9 @@ static struct lp_op send(uint32_t pe, uint32_t bytes, struct lp_operand a, uint3
                           .peer_dir = peer_dir,
                           .seq = seq};
 }
-static struct lp_op receive(uint32_t pe, uint8_t dir, uint32_t seq)
+static struct lp_op receive(uint32_t pe, uint8_t dir, uint32_t seq, uint32_t bytes)
 {
-    return (struct lp_op){.kind = LP_OP_RECV, .pe = pe, .dir = dir, .seq = seq};
+    return (struct lp_op){.kind = LP_OP_RECV, .pe = pe, .dir = dir, .seq = seq, .bytes = bytes};
 }
 static struct lp_op sum(uint32_t pe, uint32_t bytes, struct lp_operand a, struct lp_operand b,
                         struct lp_operand dst)
@@ -147,7 +147,7 @@ static void a_send_binds_the_value_of_its_source(void **state)
     write_hbm(f, 0, 0, "before");
     apply(f, send(0, 7, in(LP_SPACE_HBM, 0), 3, 5, 0));
     write_hbm(f, 0, 0, "after!");
-    apply(f, receive(3, 5, 0));
+    apply(f, receive(3, 5, 0, 7));
     apply(f, move(LP_OP_STORE, 3, 7, tile(5, 0, false), in(LP_SPACE_HBM, 0)));
     apply(f, move(LP_OP_STORE, 3, 7, tile(5, 0, true), in(LP_SPACE_HBM, 50)));
     expect_hbm(f, 3, 0, "before");
@@ -183,14 +183,14 @@ static void a_kernels_end_drops_what_it_received_and_keeps_the_rest(void **state
     }
     apply(f, send(0, 8, in(LP_SPACE_HBM, 0), 4, 5, 0));
     for (uint32_t seq = 0; seq < 15; seq++)
-        apply(f, receive(3, 5, seq));
-    apply(f, receive(4, 5, 0));
+        apply(f, receive(3, 5, seq, 8));
+    apply(f, receive(4, 5, 0, 8));
     apply(f, move(LP_OP_STORE, 3, 2, tile(5, 4, true), in(LP_SPACE_HBM, 0)));
     data_pass_end_kernel(f->pass, 3);
     assert_int_equal(data_pass_tiles(f->pass), 6);
     refuse(f, move(LP_OP_STORE, 3, 2, tile(5, 14, false), in(LP_SPACE_HBM, 0)), "kernel ended");
-    refuse(f, receive(3, 5, 3), "dropped");
-    apply(f, receive(3, 5, 15));
+    refuse(f, receive(3, 5, 3, 8), "dropped");
+    apply(f, receive(3, 5, 15, 8));
     apply(f, move(LP_OP_STORE, 3, 2, tile(5, 15, true), in(LP_SPACE_HBM, 0)));
     expect_hbm(f, 3, 0, "p");
     apply(f, move(LP_OP_STORE, 4, 2, tile(5, 0, true), in(LP_SPACE_HBM, 0)));
@@ -239,8 +239,8 @@ static void impossible_records_are_refused_and_change_nothing(void **state)
     refuse(f, send(0, 8, tcm, 1, 2, 1), "but 0 is next");
     apply(f, send(0, 8, tcm, 1, 2, 0));
     refuse(f, move(LP_OP_STORE, 1, 9, tile(2, 0, true), in(LP_SPACE_HBM, 0)), "of 8 bytes");
-    refuse(f, receive(1, 2, 1), "has not been sent");
-    refuse(f, receive(1, 2, UINT32_MAX), "tile 4294967295");
+    refuse(f, receive(1, 2, 1, 0), "has not been sent");
+    refuse(f, receive(1, 2, UINT32_MAX, 0), "tile 4294967295");
     assert_int_equal(data_pass_tiles(f->pass), 1);
     assert_int_equal(data_pass_digest(f->pass), digest);
     apply(f, move(LP_OP_LOAD, 0, 8, in(LP_SPACE_HBM, HBM - 8), in(LP_SPACE_TCM, TCM - 8)));

@@ -428,6 +428,8 @@ struct frame {
     uint16_t line, reserved[3];
 };
 
+enum { RECEIVE_LINE = __LINE__ + 6 }; /* of the call below */
+
 static enum tl_status waits_for_nobody(struct tl *tl, void *state)
 {
     struct frame *f = state;
@@ -448,12 +450,20 @@ static int launch_receivers(struct world *world, struct cw_error *error)
     return code == CW_OK ? dist_drain(world->dist, error) : code;
 }
 
-#define DEADLOCK                                                                                   \
-    "IpcqDeadlock: 2 kernels wait and nothing is left to happen: PE 1.0.0 waits for data from "    \
-    "global_E (at test/unit/collectives/test_launcher.c:435): its peer, PE 2.0.0, runs no "        \
-    "kernel. Each send needs a receive on the other side, in the opposite direction\n"             \
-    "0.0.0 global_E my_head=0 my_tail=0 peer_head_cache=0 peer_tail_cache=0\n"                     \
-    "1.0.0 global_E my_head=0 my_tail=0 peer_head_cache=0 peer_tail_cache=0"
+static const char *deadlock_text(void)
+{
+    static char text[500];
+    snprintf(text, sizeof text,
+             "1 of 4 ranks failed\n  rank 3: "
+             "IpcqDeadlock: 2 kernels wait and nothing is left to happen: PE 1.0.0 waits for data "
+             "from global_E (at test/unit/collectives/test_launcher.c:%d): its peer, PE 2.0.0, "
+             "runs no kernel. Each send needs a receive on the other side, in the opposite "
+             "direction\n"
+             "0.0.0 global_E my_head=0 my_tail=0 peer_head_cache=0 peer_tail_cache=0\n"
+             "1.0.0 global_E my_head=0 my_tail=0 peer_head_cache=0 peer_tail_cache=0",
+             RECEIVE_LINE);
+    return text;
+}
 
 static void launches(int rank, void *arg)
 {
@@ -470,7 +480,63 @@ static void a_drain_of_a_ranks_own_fails_as_its_error(void **state)
 {
     (void)state;
     struct world *world = make_world(4, 1, NULL, false);
-    run_badly(world, launches, CW_PROGRAM_FAILED, "1 of 4 ranks failed\n  rank 3: " DEADLOCK);
+    run_badly(world, launches, CW_PROGRAM_FAILED, deadlock_text());
+    free_world(world);
+}
+
+static enum tl_status loads_its_shard(struct tl *tl, void *state)
+{
+    struct frame *f = state;
+    TL_BEGIN(&f->line);
+    TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl), 4));
+    TL_END(&f->line);
+}
+
+static const struct tl_kernel loader = {
+    .name = "loader", .frame_bytes = sizeof(struct frame), .run = loads_its_shard};
+
+/* Launches without a validator, on this PE of SIP 1: the tensor has one shard there, on PE 0. */
+static int launch_loader(struct world *world, uint32_t pe, struct cw_error *error)
+{
+    const struct tensor *const tensor = dist_tensor_zeros(N, DTYPE_F32, &one_per_cube);
+    const struct tl_args args = {.tensor = tensor->va_base,
+                                 .tensor_pa = tensor->hbm_offset,
+                                 .shard_bytes = tensor->shard_bytes,
+                                 .n_elem = N,
+                                 .dtype = LP_F32};
+    int code = dist_begin_launch(world->dist, &loader, error);
+    if (code == CW_OK)
+        code = dist_launch(world->dist, (struct hw_place){1, 0, pe}, &loader, args, error);
+    return code == CW_OK ? dist_drain(world->dist, error) : code;
+}
+
+static void loads_where_no_shard_is(int rank, void *arg)
+{
+    struct world *world = arg;
+    struct cw_error error;
+    dist_init_process_group("ahbm");
+    if (rank != 1)
+        return;
+    ahbm_set_device(rank);
+    assert_int_equal(launch_loader(world, 0, &error), CW_OK);
+    const int code = launch_loader(world, 2, &error);
+    mp_fail(code, "%s", cw_error_text(&error));
+}
+
+#define NO_SHARD_FAULT                                                                             \
+    "PageFault: PE 1.0.2, kernel loader: load of 4 bytes at address 0x10000020000, which is not "  \
+    "mapped there; legal: its cube's SRAM from 0x4000000000000000 on (at "                         \
+    "test/unit/collectives/test_launcher.c:"
+
+static void a_kernel_without_a_shard_faults(void **state)
+{
+    (void)state;
+    struct world *world = make_world(2, 1, NULL, false);
+    struct cw_error error = {0};
+    assert_int_equal(dist_spawn(world->dist, loads_where_no_shard_is, world, &error),
+                     CW_PROGRAM_FAILED);
+    if (strstr(error.text, NO_SHARD_FAULT) == NULL)
+        fail_msg("%s", error.text);
     free_world(world);
 }
 
@@ -513,6 +579,7 @@ int main(void)
         cmocka_unit_test(rank_and_world_size_are_a_group_s),
         cmocka_unit_test(an_operation_that_there_is_not_is_refused_and_the_world_goes_on),
         cmocka_unit_test(a_drain_of_a_ranks_own_fails_as_its_error),
+        cmocka_unit_test(a_kernel_without_a_shard_faults),
         cmocka_unit_test(eight_thousand_ranks_reduce_in_less_than_a_gigabyte),
     };
     return cmocka_run_group_tests_name("launcher", tests, NULL, NULL);

@@ -170,6 +170,19 @@ static void all_are_right_for_any_number_of_ranks(void **state)
         }
 }
 
+/* Every block goes straight to its rank, whichever threads share the steps. */
+static void an_all_to_all_sends_each_block_once(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n > 0; n = next_ranks(n))
+        for (int64_t threads = n > 40 ? 32 : 1; threads <= 40; threads = threads * 3 + 1) {
+            const int64_t parameter[2] = {threads};
+            struct made made = make("pairwise_all_to_all", "switch", n, 1 + n % 2, parameter);
+            assert_float_equal(schedule_moved(made.schedule), (n - 1.0) / n, 1e-9);
+            run_and_free(made, 1 + n % 2);
+        }
+}
+
 /* Messages one after the other. */
 static void steps_are_as_few_as_should_be(void **state)
 {
@@ -197,6 +210,7 @@ int main(void)
         cmocka_unit_test(rings_are_right_for_any_number_of_ranks),
         cmocka_unit_test(rings_send_the_least),
         cmocka_unit_test(all_are_right_for_any_number_of_ranks),
+        cmocka_unit_test(an_all_to_all_sends_each_block_once),
         cmocka_unit_test(steps_are_as_few_as_should_be),
         cmocka_unit_test(rings_go_from_neighbour_to_neighbour),
     };

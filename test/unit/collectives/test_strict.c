@@ -116,6 +116,21 @@ static enum tl_status half_a_tile(struct tl *tl, void *state)
     }
     TL_END(&f->line);
 }
+/* Two tiles of 64 bytes east. */
+static enum tl_status whole_tiles(struct tl *tl, void *state)
+{
+    struct frame *f = state;
+    TL_BEGIN(&f->line);
+    for (f->i = 0; f->i < 2; f->i++) {
+        if (tl_place(tl).cube == 0)
+            TL_CALL(&f->line, tl_send(tl, HW_DIR_E, tl_tcm(0), BYTES));
+        else
+            TL_CALL(&f->line, tl_recv(tl, HW_DIR_W, BYTES));
+    }
+    TL_END(&f->line);
+}
+static const struct tl_kernel wholes = {
+    .name = "wholes", .frame_bytes = sizeof(struct frame), .run = whole_tiles};
 static const struct tl_kernel halves = {
     .name = "halves", .frame_bytes = sizeof(struct frame), .run = half_a_tile};
 
@@ -131,6 +146,8 @@ static void expect_parts(const char *text, const char *before, const char *behin
     assert_string_equal(rest + used, behind);
 }
 
+#define AT(line_) " (at test/unit/collectives/test_strict.c:" #line_ ")"
+
 static void a_receive_of_another_size_fails_and_names_both_ends(void **state)
 {
     (void)state;
@@ -139,11 +156,11 @@ static void a_receive_of_another_size_fails_and_names_both_ends(void **state)
         struct cw_error error;
         assert_int_equal(run(world, &halves, LP_F16, &error), CW_PROGRAM_FAILED);
         assert_int_equal(error.exit_code, CW_PROGRAM_FAILED);
-        expect_parts(error.text,
-                     "IpcqTypeMismatch: PE 0.0.0 sent tile 1 in direction E as 32 bytes of f16, "
-                     "and PE 0.1.0 received it from direction W, at ",
-                     " ns, as 64 bytes of f16; both ends must name one type and one shape (or set "
-                     "defaults.strict_validation=false)");
+        expect_parts(
+            error.text,
+            "IpcqTypeMismatch: PE 0.0.0 sent tile 1 in direction E as 32 bytes of f16" AT(
+                113) ", and PE 0.1.0 received it from direction W, at ",
+            " ns, as 64 bytes of f16" AT(115) "; both ends must name one type and one shape");
         free_world(world);
     }
 }
@@ -153,12 +170,13 @@ static void a_receive_of_another_type_fails(void **state)
     (void)state;
     struct world *world = make_world(modes[0]);
     struct cw_error error;
-    assert_int_equal(run(world, &halves, LP_BF16, &error), CW_PROGRAM_FAILED);
-    expect_parts(error.text,
-                 "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 64 bytes of f16, and PE "
-                 "0.1.0 received it from direction W, at ",
-                 " ns, as 64 bytes of bf16; both ends must name one type and one shape (or set "
-                 "defaults.strict_validation=false)");
+    assert_int_equal(run(world, &wholes, LP_BF16, &error), CW_PROGRAM_FAILED);
+    expect_parts(
+        error.text,
+        "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 64 bytes of f16" AT(
+            126) ", and PE 0.1.0 received it from direction W, at ",
+        " ns, as 64 bytes of bf16" AT(128) "; both ends must name one type and one shape (or set "
+                                           "defaults.strict_validation=false)");
     free_world(world);
 }
 
@@ -167,9 +185,32 @@ static void nobody_looks_unless_asked(void **state)
     (void)state;
     struct world *world = make_world((struct mode){CW_SEQUENTIAL, 1, false, true});
     struct cw_error error;
-    if (run(world, &halves, LP_BF16, &error) != CW_OK)
+    if (run(world, &wholes, LP_BF16, &error) != CW_OK)
         fail_msg("%s", error.text);
     free_world(world);
+    world = make_world((struct mode){CW_SEQUENTIAL, 1, true, true});
+    if (run(world, &halves, LP_F16, &error) != CW_OK)
+        fail_msg("%s", error.text);
+    free_world(world);
+}
+
+static void another_size_is_found_wherever_there_is_data(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MODES; i++) {
+        struct mode mode = modes[i];
+        struct cw_error error;
+        mode.lenient = true;
+        if (mode.no_data)
+            continue;
+        struct world *world = make_world(mode);
+        assert_int_equal(run(world, &halves, LP_F16, &error), CW_PROGRAM_FAILED);
+        assert_string_equal(error.text,
+                            "IpcqTypeMismatch: PE 0.1.0 received tile 1 from direction W as 64 "
+                            "bytes" AT(115) ", and it was sent as 32 bytes" AT(
+                                113) "; both ends must name one size");
+        free_world(world);
+    }
 }
 
 /* ---- slots ---------------------------------------------------------------------------------- */
@@ -266,6 +307,7 @@ int main(void)
         cmocka_unit_test(a_receive_of_another_size_fails_and_names_both_ends),
         cmocka_unit_test(a_receive_of_another_type_fails),
         cmocka_unit_test(nobody_looks_unless_asked),
+        cmocka_unit_test(another_size_is_found_wherever_there_is_data),
         cmocka_unit_test(a_slot_written_over_too_early_is_a_warning_once_per_queue),
         cmocka_unit_test(a_tile_that_is_used_in_time_is_no_warning),
     };

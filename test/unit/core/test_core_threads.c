@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "test/support/idle_engine.h"
+
 #include "core/host/threads.h"
 
 enum { THREADS = 5 };
@@ -97,32 +99,11 @@ static void without_memory_there_are_none(void **state)
 
 /* ---- a drain -------------------------------------------------------------------------------- */
 
-static size_t no_bytes(const void *data, uint32_t lp)
-{
-    (void)data, (void)lp;
-    return 0;
-}
-
-static void no_init(const void *data, uint32_t lp, void *state)
-{
-    (void)data, (void)lp, (void)state;
-}
-
-static void nothing(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
-{
-    (void)ctx, (void)state, (void)event;
-}
-
 static void a_drain_says_how_many_threads_the_system_starts(void **state)
 {
     (void)state;
-    const struct cw_model model = {
-        .name = "idle", .lp_count = 4, .state_bytes = no_bytes, .init = no_init, .handle = nothing};
-    const struct cw_config config = {
-        .sync = CW_OPTIMISTIC, .worker_count = 4, .thread_count = 4, .end_ps = CW_TIME_MAX};
+    struct cw_sim *const sim = idle_engine_on(4, 4);
     struct cw_error error;
-    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
-    assert_non_null(sim);
     assert_int_equal(cw_inject(sim, 3, 1, 1, 1, 1, NULL, 0, &error), CW_OK);
     startable = 2;
     const int exit_code = cw_drain(sim, &error);
@@ -141,13 +122,8 @@ static void count_calls(void *arg, uint32_t worker)
 static void without_threads_the_calling_one_works_for_each_worker(void **state)
 {
     (void)state;
-    const struct cw_model model = {
-        .name = "idle", .lp_count = 4, .state_bytes = no_bytes, .init = no_init, .handle = nothing};
-    const struct cw_config config = {
-        .sync = CW_OPTIMISTIC, .worker_count = 4, .thread_count = 4, .end_ps = CW_TIME_MAX};
+    struct cw_sim *const sim = idle_engine_on(4, 4);
     struct cw_error error;
-    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
-    assert_non_null(sim);
     uint32_t calls[4] = {0};
     startable = 2;
     cw_each_worker(sim, count_calls, calls);

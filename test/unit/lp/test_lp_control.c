@@ -57,7 +57,7 @@ static void a_map_takes_as_long_as_an_installation(void **state)
     machine_start(m);
     const int64_t begin_ps = cw_sim_now(lp_system_sim(m->system));
     lp_system_begin_copy(m->system);
-    assert_int_equal(lp_system_submit_map(m->system, 0, &m->error), CW_OK);
+    assert_int_equal(lp_system_submit_map(m->system, 0, 1, &m->error), CW_OK);
     assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
     const struct lp_times *times = lp_system_times(m->system);
     assert_int_equal(times->submitted_ps, begin_ps);

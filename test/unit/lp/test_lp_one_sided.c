@@ -564,8 +564,37 @@ static void puts_and_notifications_may_overtake_one(void **state)
     m->config.peers = 3;
     machine_start(m);
     assert_int_equal(try_scripts(m, parts, COUNT_OF(parts)), CW_PROGRAM_FAILED);
-    assert_non_null(strstr(m->error.text, "PE 0.0.1: puts and notifications of its peers wait for "
-                                          "earlier puts in more than the 24 places there are"));
+    assert_non_null(strstr(m->error.text, "PE 0.0.1, kernel script: puts and notifications of its "
+                                          "peers wait for earlier puts in more than the 24 places "
+                                          "there are"));
+    machine_free(m);
+}
+
+static void more_peers_than_declared_are_refused(void **state)
+{
+    (void)state;
+    static const struct line to_two[] = {PUT(1, TCM(0), TCM(0), 16), PUT(2, TCM(0), TCM(0), 16),
+                                         DONE},
+                             to_three[] = {NOTIFY(3, 0), DONE}, long_work[] = {DELAY(5000), DONE};
+    struct machine *m = machine_with_puts(1, 1);
+    m->config.peers = 1;
+    machine_start(m);
+    assert_int_equal(try_scripts(m, (const struct part[]){{0, to_two}}, 1), CW_PROGRAM_FAILED);
+    assert_string_equal(m->error.text,
+                        "PE 0.0.0, kernel script: put with PE 0.0.2, which is one more than the "
+                        "PEs that this PE may exchange puts and notifications with; legal: 1 PEs, "
+                        "as the algorithm declares (peers)");
+    machine_free(m);
+    m = machine_with_puts(1, 1);
+    m->config.peers = 1;
+    machine_start(m);
+    assert_int_equal(
+        try_scripts(m, (const struct part[]){{0, to_three}, {1, to_three}, {3, long_work}}, 3),
+        CW_PROGRAM_FAILED);
+    assert_string_equal(m->error.text,
+                        "PE 0.0.3, kernel script: a put or a notification comes from PE 0.0.1, "
+                        "which is one more than the PEs that it may exchange them with; legal: 1 "
+                        "PEs, as the algorithm declares (peers)");
     machine_free(m);
 }
 
@@ -628,6 +657,7 @@ int main(void)
         cmocka_unit_test(without_contention_a_short_put_does_not_overtake),
         cmocka_unit_test(any_number_of_puts_may_overtake_one),
         cmocka_unit_test(puts_and_notifications_may_overtake_one),
+        cmocka_unit_test(more_peers_than_declared_are_refused),
         cmocka_unit_test(puts_are_numbered_over_all_peers),
         cmocka_unit_test(a_put_outside_of_a_memory_fails),
     };

@@ -17,6 +17,7 @@
 #include "collectives/data/data_pass.h"
 
 enum { ISSUE = 3000, SEND_ISSUE = 4000, WIRE = 1000, CREDIT = 9135 };
+enum { FREE = 1 << 21 }; /* behind the receive rings */
 enum { TO_HBM = 45015, TO_SRAM = 8010, FROM_HBM = 5015, FROM_SRAM = 5010 };
 enum { TO_TCM_THERE = 6011, INTO_TCM = 1001 };
 
@@ -65,7 +66,7 @@ static void from_hbm_to_a_slot_in_hbm_is_one_transfer(void **state)
     struct machine *m = small_machine(1, 1, 1);
     m->config.slots = HW_MEMORY_HBM;
     machine_start(m);
-    RUN(m, {0, (const struct line[]){SEND_FROM(E, HBM(0x8000), 4096), DONE}}, {1, receives_4096});
+    RUN(m, {0, (const struct line[]){SEND_FROM(E, HBM(FREE), 4096), DONE}}, {1, receives_4096});
     assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)), SEND_ISSUE + TO_HBM + FROM_HBM + 1005 +
                                                               4005 + 41015 + ser_ps(true, 4096) +
                                                               WIRE + CREDIT);
@@ -197,7 +198,7 @@ static void a_receive_into_hbm_or_sram_is_a_store_or_a_copy(void **state)
             const struct line into[] = {
                 DELAY(400), /* the tile is there */
                 LINE(DO_RECV_INTO, .dir = W, .n = 4096,
-                     .dst = {.space = hbm ? LP_SPACE_HBM : LP_SPACE_SRAM, .at = 0x8000}),
+                     .dst = {.space = hbm ? LP_SPACE_HBM : LP_SPACE_SRAM, .at = FREE}),
                 DONE};
             struct machine *m = small_machine(1, 1, 1);
             m->config.slots = slots;
@@ -212,7 +213,7 @@ static void a_receive_into_hbm_or_sram_is_a_store_or_a_copy(void **state)
             const int64_t back = slots != HW_MEMORY_TCM ? 0 : hbm ? FROM_HBM : FROM_SRAM;
             assert_int_equal(took(recv), SEND_ISSUE + CREDIT + ISSUE + before + there + back);
             assert_int_equal(recv->dst.space, hbm ? LP_SPACE_HBM : LP_SPACE_SRAM);
-            assert_int_equal(recv->dst.at, 0x8000);
+            assert_int_equal(recv->dst.at, FREE);
             assert_int_equal(m->op_count, 3);
             machine_free(m);
         }

@@ -112,9 +112,10 @@ static uint64_t own_shard(const struct tl *tl)
 /* ---- kernels ----------------------------------------------------------------------------------
  */
 
+enum { SRAM_AT = 1 << 20 }; /* behind all receive rings */
 static const struct lp_operand memories[] = {{.space = LP_SPACE_TCM, .at = 64},
                                              {.space = LP_SPACE_HBM, .at = TENSOR_PA},
-                                             {.space = LP_SPACE_SRAM, .at = 4096}};
+                                             {.space = LP_SPACE_SRAM, .at = SRAM_AT}};
 
 /* One put of the round, from anywhere to anywhere. */
 static void random_put(struct tl *tl, const struct random_frame *f)
@@ -136,7 +137,7 @@ static void random_move(struct tl *tl, struct random_frame *f)
 {
     const uint64_t z = draw(seed_of(tl), f->round << 8 | f->share, my_index(tl), STEP + 100 + f->i);
     const uint32_t bytes = 2 + (uint32_t)(z >> 8) % 1500 * 2;
-    const uint64_t hbm = own_shard(tl), sram = tl_sram_va(8192);
+    const uint64_t hbm = own_shard(tl), sram = tl_sram_va(SRAM_AT + 4096);
     const uint32_t handle = f->handles & 1;
     const bool beside = (z & 8) && f->handles != 3;
     if (beside)
@@ -197,7 +198,7 @@ static struct lp_operand random_tile(const struct tl *tl, const struct random_fr
 static struct lp_operand random_place(const struct tl *tl, const struct random_frame *f)
 {
     const struct lp_operand places[] = {tl_tcm(32768), tl_hbm(TENSOR_PA + 16384),
-                                        tl_sram(65536 + tl_pe_id(tl) * 8192)};
+                                        tl_sram(SRAM_AT + 65536 + tl_pe_id(tl) * 8192)};
     return places[something(tl, f) % COUNT_OF(places)];
 }
 

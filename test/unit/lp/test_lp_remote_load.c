@@ -202,6 +202,53 @@ static void raw_stores_with_handles_go_on_beside_the_kernel(void **state)
 }
 
 /* A load that loses the engine to the other channel as it gets it has one request all the same. */
+/* When the wait for a direct store of 4096 bytes to a memory of `peer` is over. */
+static int64_t stored_directly_ps(enum hw_contention contention, uint32_t peer,
+                                  struct lp_operand dst, uint32_t far)
+{
+    struct machine *m = started(contention, far == 2 ? 2 : 1, far == 1 ? 2 : 1);
+    const struct line store[] = {STORE_DIRECT_ASYNC(peer, dst, TCM(0), 4096, 0), WAIT_DMA(0),
+                                 DELAY(10), DONE};
+    RUN(m, {0, store});
+    const int64_t ps = start_of(m, nth(m, 0, LP_OP_MATH, 0));
+    assert_int_equal(nth(m, peer, LP_OP_STORED, 0)->peer, 0);
+    machine_free(m);
+    return ps;
+}
+
+/* 4096 bytes: 64 ns at the HBM slice, 32 into the SRAM by way of pe_noc. Out as a load's request,
+ * back as far as PE_DMA: the peer's PE_DMA, 4 ns and its link, is not in the way. */
+static void a_direct_store_does_not_pass_the_peers_dma(void **state)
+{
+    (void)state;
+    static const int64_t far_ps[] = {9010, 20100, 122220};
+    for (enum hw_contention c = HW_CONTENTION_NONE; c <= HW_CONTENTION_CHUNK; c++)
+        for (uint32_t far = 0; far < 3; far++) {
+            const uint32_t peer = far == 0 ? 1 : 8;
+            const int64_t hbm_ps =
+                stored_directly_ps(c, peer, (struct lp_operand){.space = LP_SPACE_HBM}, far);
+            /* the call, out, and back */
+            assert_int_equal(hbm_ps,
+                             ISSUE + far_ps[far] + HBM_THERE + 64000 + 10 + far_ps[far] - 4005);
+        }
+}
+
+/* Of its own slice it is a store, to the picosecond. */
+static void of_its_own_slice_a_direct_store_is_a_store(void **state)
+{
+    (void)state;
+    for (enum hw_contention c = HW_CONTENTION_NONE; c <= HW_CONTENTION_CHUNK; c++) {
+        struct machine *m = started(c, 1, 1);
+        const struct line store[] = {STORE_ASYNC(TENSOR_VA, 4096, 0), WAIT_DMA(0), DELAY(10), DONE};
+        RUN(m, {0, store});
+        const int64_t ps = start_of(m, nth(m, 0, LP_OP_MATH, 0));
+        machine_free(m);
+        assert_int_equal(stored_directly_ps(
+                             c, 0, (struct lp_operand){.space = LP_SPACE_HBM, .at = TENSOR_PA}, 0),
+                         ps);
+    }
+}
+
 static void a_load_and_a_send_of_one_instant_share_the_engine(void **state)
 {
     (void)state;
@@ -368,6 +415,8 @@ int main(void)
         cmocka_unit_test(two_loads_of_one_slice_share_it),
         cmocka_unit_test(loads_with_handles_go_on_beside_the_kernel),
         cmocka_unit_test(raw_stores_with_handles_go_on_beside_the_kernel),
+        cmocka_unit_test(a_direct_store_does_not_pass_the_peers_dma),
+        cmocka_unit_test(of_its_own_slice_a_direct_store_is_a_store),
         cmocka_unit_test(a_load_and_a_send_of_one_instant_share_the_engine),
         cmocka_unit_test(the_values_are_those_of_the_memory_on_any_number_of_threads),
         cmocka_unit_test(the_value_is_bound_when_the_request_is_at_the_memory),

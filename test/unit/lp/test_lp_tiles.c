@@ -63,6 +63,74 @@ static void each_call_names_type_and_shape(void **state)
     }
 }
 
+#define CAST_TO(tcm, to_)                                                                          \
+    {                                                                                              \
+        .call = DO_CAST, .n = 64, .at = LP_F16, .to = (to_), .index = (tcm)                        \
+    }
+
+/* A PE sends what these lines send, in a launch of f16; their tiles' types and elements. */
+static void expect_sent(const struct line *script, const uint32_t (*expected)[2])
+{
+    struct line receives[12] = {DONE};
+    uint32_t sends = 0;
+    for (uint32_t i = 0; script[i].call != END; i++)
+        if (script[i].call == DO_SEND || script[i].call == DO_SEND_FROM)
+            receives[sends++] = (struct line)RECV(W, script[i].n);
+    receives[sends] = (struct line)DONE;
+    struct machine *m = small_machine(1, 1, 1);
+    machine_start(m);
+    RUN(m, {0, script}, {1, receives});
+    for (uint32_t i = 0; i < sends; i++)
+        expect_tile(nth(m, 0, LP_OP_SEND, i), expected[i][0], 1, expected[i][1], 0);
+    machine_free(m);
+}
+
+static void a_cast_tile_is_sent_as_its_own_type(void **state)
+{
+    (void)state;
+    expect_sent((const struct line[]){CAST_TO(0, LP_F32), SEND(E, 256), SEND_FROM(E, TCM(128), 128),
+                                      SEND_FROM(E, TCM(128), 130), SEND_FROM(E, TCM(4096), 64),
+                                      DONE},
+                (const uint32_t[][2]){{LP_F32, 64}, {LP_F32, 32}, {LP_F16, 65}, {LP_F16, 32}});
+    /* runs: 0 to 512, 4096 to 4352; then another, and the oldest is forgotten */
+    expect_sent((const struct line[]){CAST_TO(0, LP_F32), CAST_TO(256, LP_F32),
+                                      CAST_TO(4096, LP_F32), SEND(E, 512),
+                                      SEND_FROM(E, TCM(4096), 256), CAST_TO(8192, LP_BF16),
+                                      SEND_FROM(E, TCM(8192), 128), SEND_FROM(E, TCM(4096), 256),
+                                      SEND(E, 512), DONE},
+                (const uint32_t[][2]){
+                    {LP_F32, 128}, {LP_F32, 64}, {LP_BF16, 64}, {LP_F32, 64}, {LP_F16, 256}});
+    /* the launch's own type, and the name that a send gives, come first */
+    expect_sent((const struct line[]){CAST_TO(0, LP_F32),
+                                      CAST_TO(0, LP_F16),
+                                      SEND(E, 128),
+                                      CAST_TO(0, LP_F32),
+                                      {.call = DO_SEND, .dir = E, .n = 64, .dtype = LP_BF16},
+                                      {.call = DO_SEND, .dir = E, .n = 64, .dim = {16}},
+                                      DONE},
+                (const uint32_t[][2]){{LP_F16, 64}, {LP_BF16, 32}, {LP_F32, 16}});
+}
+
+/* A cast in TCM is over when a load, an addition, a product or a receive writes there. */
+static void what_is_written_over_a_cast_is_of_the_launch_s_type(void **state)
+{
+    (void)state;
+    static const struct line over[] = {LOAD(TENSOR_VA, 16),
+                                       ADD(8),
+                                       {.call = DO_DOT, .n = 2, .to = 2, .at = 2},
+                                       CAST_TO(0, LP_BF16)};
+    for (uint32_t i = 0; i < COUNT_OF(over); i++)
+        expect_sent((const struct line[]){CAST_TO(0, LP_F32), over[i], SEND(E, 256), DONE},
+                    (const uint32_t[][2]){{LP_F16, 128}});
+    struct machine *m = small_machine(1, 1, 1);
+    machine_start(m);
+    RUN(m,
+        {0, (const struct line[]){CAST_TO(0, LP_F32), RECV_INTO(E, 4, TCM(0)), SEND(E, 256), DONE}},
+        {1, (const struct line[]){SEND(W, 4), RECV(W, 256), DONE}});
+    expect_tile(nth(m, 0, LP_OP_SEND, 0), LP_F16, 1, 128, 0);
+    machine_free(m);
+}
+
 /* A type alone makes one dimension; a shape alone has the launch's type. */
 static void type_and_shape_may_be_given_alone(void **state)
 {
@@ -181,6 +249,8 @@ int main(void)
         cmocka_unit_test(a_tile_has_the_launch_s_type_and_one_dimension),
         cmocka_unit_test(each_call_names_type_and_shape),
         cmocka_unit_test(type_and_shape_may_be_given_alone),
+        cmocka_unit_test(a_cast_tile_is_sent_as_its_own_type),
+        cmocka_unit_test(what_is_written_over_a_cast_is_of_the_launch_s_type),
         cmocka_unit_test(a_receive_has_its_source),
         cmocka_unit_test(a_tile_may_have_four_dimensions),
         cmocka_unit_test(a_tile_that_is_no_such_thing_is_refused),

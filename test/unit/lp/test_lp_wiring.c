@@ -161,6 +161,37 @@ static void a_credit_s_latency_is_that_of_its_path(void **state)
     lp_wiring_free(wiring);
 }
 
+/* Two layers of four SIPs: two links join SIP 0 with SIP 4. As routed, tiles take outlet D. */
+static void a_name_of_the_third_dimension_leaves_by_its_own_link(void **state)
+{
+    (void)state;
+    struct hw_config hw = sips_of(&hw_torus_3d, 8, 1);
+    struct hw_sip_size size;
+    struct hw_misfit misfit;
+    char name[HW_OUTLET_NAME_BYTES];
+    assert_true(hw_torus_3d.fit(8, (struct hw_sip_size){0}, &size, &misfit));
+    hw_join_sips(&hw, &hw_torus_3d, &size);
+    const uint32_t down = hw_named_outlet(&hw, 0, 'D'), up = hw_named_outlet(&hw, 0, 'U');
+    assert_int_equal(hw.sip_dims.at[2].size, 2);
+    hw_outlet_name(&hw, down, name);
+    assert_string_equal(name, "D");
+    assert_int_equal(hw_route_sip(&hw, 0, 4), down);
+    assert_int_not_equal(up, down);
+    struct lp_wiring *const wiring =
+        create(&hw, 8,
+               MAP({0, "global_U", 4, "global_D", 0}, {4, "global_D", 0, "global_U", 0},
+                   {0, "E", 4, "W", 0}, {4, "W", 0, "E", 0}));
+    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
+        const struct lp_wire *const wire = lp_wiring_at(wiring, pe_of_rank(&hw, 0), dir);
+        if (wire != NULL)
+            assert_int_equal(wire->exit, strcmp(wire->name, "global_U") == 0 ? up : HW_OUTLET_NONE);
+    }
+    lp_wiring_free(wiring);
+    hw = sips_of(&hw_torus_3d, 7, 1); /* no layers */
+    assert_int_equal(hw_named_outlet(&hw, 0, 'U'), HW_OUTLET_NONE);
+    assert_int_equal(hw_named_outlet(&hw, 0, 'E'), hw_route_sip(&hw, 0, 1));
+}
+
 static void what_does_not_lead_back_is_refused(void **state)
 {
     (void)state;
@@ -321,6 +352,7 @@ int main(void)
         cmocka_unit_test(letters_have_opposites_under_the_same_prefix),
         cmocka_unit_test(a_pe_takes_sixteen_names_of_its_own),
         cmocka_unit_test(a_credit_s_latency_is_that_of_its_path),
+        cmocka_unit_test(a_name_of_the_third_dimension_leaves_by_its_own_link),
         cmocka_unit_test(what_does_not_lead_back_is_refused),
         cmocka_unit_test(only_the_topology_s_own_queues_are_installed),
         cmocka_unit_test(a_tile_goes_to_the_parent_and_back),

@@ -121,7 +121,8 @@ static void test_all_gather_in_place(void **state)
     (void)state;
     static const char text[] =
         "<!-- a comment -->\n<algo name='g' nchannels='1' nchunksperloop='4' ngpus='2' "
-        "coll='allgather' inplace='1' outofplace='0' maxcount='1' nthreadblocks='24' redop='nop'>"
+        "coll='allgather' inplace='1' outofplace='0' maxcount='1' nthreadblocks='24' redop='nop' "
+        "minBytes='0' maxBytes='9223372036854775807'>"
         "<gpu id='0' i_chunks='0' o_chunks='4' s_chunks='0'/>"
         "<gpu id='1' i_chunks='0' o_chunks='4' s_chunks='0'/></algo>";
     struct schedule *const s = read_good(text);
@@ -151,6 +152,9 @@ static void test_faults(void **state)
          "a.xml:1:1: coll=\"broadcast\"; legal are allreduce, reducescatter, allgather, alltoall"},
         {"<algo ngpus='2000000000000000000000' coll='allreduce'/>",
          "a.xml:1:1: ngpus=\"2000000000000000000000\"; legal is 1 to 65536"},
+        {"<algo ngpus='' coll='allreduce'/>", "a.xml:1:1: ngpus=\"\"; legal is 1 to 65536"},
+        {"<algo ngpus='2' maxBytes='9223372036854775808' coll='allreduce'/>",
+         "a.xml:1:1: maxBytes=\"9223372036854775808\"; legal is 0 to 9223372036854775807"},
         {"<algo ngpus='1' nchunksperloop='1' coll='allreduce'/>", "a.xml: gpu 0 of 1 is missing"},
         {ALGO GPU0 "</gpu>" GPU0 "</gpu></algo>",
          "a.xml:3:7: gpu 0 is there already; legal is each gpu once"},

@@ -1,0 +1,485 @@
+/*
+ * schedule_lay.c: the steps of a program (schedule_lay.h). On the host, one thread.
+ *
+ * 1. Links: the messages between two threads go over one queue each way. The graph of steps knows
+ *    the step at the other end of each message (schedule_graph.h).
+ * 2. Sizes: the last chunks of a block may be short. A value is as long as the chunk of the input
+ *    that it came from, wherever it is kept. Going through all steps in their order tells which.
+ * 3. Notifications, early loads, fused reductions, and the tiles of a step (schedule_rings.h).
+ */
+#include "collectives/schedule/schedule_lay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/schedule/schedule_rings.h"
+#include "collectives/schedule/schedule_values.h"
+
+/* While a program is made. */
+struct laying {
+    const struct schedule *schedule;
+    const struct schedule_graph *graph;
+    struct schedule_program *program;
+    struct cw_error *error;
+};
+
+static int laying_no_memory(struct laying *l)
+{
+    return cw_error_memory(l->error, "the program of a schedule");
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+/* The link to a thread of a rank, added if it is new. At most HW_DIRS_MAX, else UINT32_MAX. */
+static uint32_t link_to(struct program_rank *rank, struct program_thread *thread,
+                        uint32_t peer_rank, uint32_t peer_thread, bool sends)
+{
+    struct program_link *const link = &rank->link[thread->link_first];
+    uint32_t i = 0;
+    while (i < thread->link_count &&
+           (link[i].peer_rank != peer_rank || link[i].peer_thread != peer_thread))
+        i++;
+    if (i == HW_DIRS_MAX)
+        return UINT32_MAX;
+    if (i == thread->link_count)
+        link[thread->link_count++] =
+            (struct program_link){.peer_rank = peer_rank, .peer_thread = (uint16_t)peer_thread};
+    link[i].sends |= sends;
+    link[i].receives |= !sends;
+    return i;
+}
+
+/* The link by which a step sends or receives. UINT32_MAX: *l->error says why. */
+static uint32_t link_of_step(struct laying *l, uint32_t r, uint32_t t, uint32_t number, bool sends)
+{
+    struct program_rank *const rank = &l->program->rank[r];
+    const struct schedule_graph *const graph = l->graph;
+    const uint32_t i = graph->first[r] + number;
+    const uint32_t there = sends ? graph->receiver[i] : graph->sender[i];
+    const uint32_t link =
+        link_to(rank, &rank->thread[t], graph->rank_of[there], graph->thread_of[there], sends);
+    if (link == UINT32_MAX)
+        (void)cw_error_set(l->error, CW_USAGE,
+                           "rank %u, thread %u exchanges messages with more than %u threads; a PE "
+                           "has that many queues; use more threads",
+                           r, t, (unsigned)HW_DIRS_MAX);
+    return link;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* A chunk's number as the kernel sees it: in a lane there are only the chunks of its part. */
+static uint32_t chunk_seen(const struct schedule_program *p, const struct schedule_rank *rank,
+                           enum schedule_buffer buffer, uint32_t chunk)
+{
+    const uint32_t of_block = rank->chunks[buffer] / p->blocks[buffer];
+    if (p->lanes == 0 || of_block == 0)
+        return chunk;
+    const uint32_t of_part = of_block / p->schedule->parts;
+    return chunk / of_block * of_part + chunk % of_block % of_part;
+}
+
+static int lay_steps_of_thread(struct laying *l, uint32_t r, uint32_t t)
+{
+    const struct schedule_rank *const from = &l->schedule->rank[r];
+    struct program_rank *const to = &l->program->rank[r];
+    const struct schedule_thread *const thread = &from->thread[t];
+    for (uint32_t k = 0; k < thread->step_count; k++) {
+        const uint32_t number = thread->step_first + k;
+        const struct schedule_step *const step = &from->step[number];
+        const enum schedule_op op = (enum schedule_op)step->op;
+        struct program_step *const out = &to->step[number];
+        uint32_t send = 0, receive = 0;
+        if ((schedule_op_sends(op) && (send = link_of_step(l, r, t, number, true)) == UINT32_MAX) ||
+            (schedule_op_receives(op) &&
+             (receive = link_of_step(l, r, t, number, false)) == UINT32_MAX))
+            return l->error->exit_code;
+        out->op = step->op;
+        out->send_dir = (uint8_t)send;
+        out->recv_dir = (uint8_t)receive;
+        out->src_buffer = step->src.buffer;
+        out->dst_buffer = step->dst.buffer;
+        out->count = (uint16_t)step->count;
+        out->src =
+            chunk_seen(l->program, from, (enum schedule_buffer)step->src.buffer, step->src.at);
+        out->dst =
+            chunk_seen(l->program, from, (enum schedule_buffer)step->dst.buffer, step->dst.at);
+    }
+    return CW_OK;
+}
+
+static int lay_rank(struct laying *l, uint32_t r)
+{
+    const struct schedule_rank *const from = &l->schedule->rank[r];
+    struct program_rank *const to = &l->program->rank[r];
+    uint32_t chunks = 0;
+    for (uint32_t k = 0; k < from->step_count; k++) {
+        if (from->step[k].count > UINT16_MAX)
+            return cw_error_set(l->error, CW_USAGE, "rank %u: a step of %u chunks; at most %u", r,
+                                from->step[k].count, (unsigned)UINT16_MAX);
+        chunks += from->step[k].count;
+    }
+    to->thread_count = from->thread_count;
+    to->thread = calloc(from->thread_count + 1, sizeof *to->thread);
+    to->step = calloc(from->step_count + 1, sizeof *to->step);
+    to->link = calloc((size_t)from->thread_count * HW_DIRS_MAX + 1, sizeof *to->link);
+    to->size = calloc(chunks + 1, sizeof *to->size);
+    to->wait = calloc(from->wait_count + 1, sizeof *to->wait);
+    to->notify = calloc(from->wait_count + 1, sizeof *to->notify);
+    if (to->thread == NULL || to->step == NULL || to->link == NULL || to->size == NULL ||
+        to->wait == NULL || to->notify == NULL)
+        return laying_no_memory(l);
+    chunks = 0;
+    for (uint32_t k = 0; k < from->step_count; k++) {
+        to->step[k].size_first = chunks;
+        chunks += from->step[k].count;
+    }
+    for (uint32_t t = 0; t < from->thread_count; t++) {
+        to->thread[t] = (struct program_thread){.step_first = from->thread[t].step_first,
+                                                .step_count = from->thread[t].step_count,
+                                                .link_first = t * (uint32_t)HW_DIRS_MAX};
+        const int code = lay_steps_of_thread(l, r, t);
+        if (code != CW_OK)
+            return code;
+    }
+    return CW_OK;
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+/* Where a rank's chunks are: one word for each place of its memory. */
+static uint32_t *words_of(const struct schedule *s, uint32_t rank)
+{
+    return calloc((size_t)schedule_locations(s, rank) + 1, sizeof(uint32_t));
+}
+
+static uint32_t *words_at(const struct laying *l, uint32_t *words, uint32_t rank,
+                          struct schedule_chunks chunks)
+{
+    return words + schedule_location(l->schedule, rank, chunks.buffer, chunks.at);
+}
+
+/* For each place, the chunk of a block of the input that its value is as long as. */
+static uint32_t *input_lengths(const struct laying *l, uint32_t rank)
+{
+    const struct schedule_program *const p = l->program;
+    const uint32_t chunks = l->schedule->rank[rank].chunks[SCHEDULE_INPUT];
+    uint32_t of_block = chunks / p->blocks[SCHEDULE_INPUT];
+    uint32_t *const length = words_of(l->schedule, rank);
+    if (p->lanes > 0)
+        of_block /= l->schedule->parts; /* a lane has the chunks of its part */
+    for (uint32_t i = 0; length != NULL && i < chunks && of_block > 0; i++)
+        length[schedule_location(l->schedule, rank, SCHEDULE_INPUT, i)] = i % of_block;
+    return length;
+}
+
+/* Takes over the lengths of the values that a step moves. */
+static void carry_lengths(const struct laying *l, uint32_t *const *length, uint32_t i)
+{
+    const struct schedule_graph *const graph = l->graph;
+    const struct schedule_step *const step = schedule_graph_step(graph, i);
+    const uint32_t r = graph->rank_of[i], sender = graph->sender[i];
+    struct program_rank *const rank = &l->program->rank[r];
+    uint32_t *const size = &rank->size[rank->step[i - graph->first[r]].size_first];
+    if (step->count == 0)
+        return;
+    if (sender != GRAPH_NONE) {
+        const uint32_t from = graph->rank_of[sender];
+        const struct program_rank *const peer = &l->program->rank[from];
+        memcpy(size, &peer->size[peer->step[sender - graph->first[from]].size_first],
+               step->count * sizeof *size);
+    } else {
+        memcpy(size, words_at(l, length[r], r, step->src), step->count * sizeof *size);
+    }
+    if (schedule_op_writes((enum schedule_op)step->op))
+        memcpy(words_at(l, length[r], r, step->dst), size, step->count * sizeof *size);
+    uint32_t following = 1;
+    while (following < step->count && size[following] == size[0] + following)
+        following++;
+    if (following == step->count)
+        rank->step[i - graph->first[r]].flags |= PROGRAM_TOGETHER;
+}
+
+static int find_sizes(struct laying *l)
+{
+    const struct schedule *const s = l->schedule;
+    uint32_t **const length = calloc(s->rank_count, sizeof *length);
+    int code = length != NULL ? CW_OK : laying_no_memory(l);
+    for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
+        if ((length[r] = input_lengths(l, r)) == NULL)
+            code = laying_no_memory(l);
+    for (uint32_t i = 0; i < l->graph->ordered && code == CW_OK; i++)
+        carry_lengths(l, length, l->graph->order[i]);
+    for (uint32_t r = 0; length != NULL && r < s->rank_count; r++)
+        free(length[r]);
+    free(length);
+    return code;
+}
+
+/* ---- notifications --------------------------------------------------------------------------- */
+
+/* Thread `to` waits for a step of thread `from`, of one rank. */
+struct notice {
+    uint32_t from, to, step;
+};
+
+static int by_pair(const void *a, const void *b)
+{
+    const struct notice *const x = a, *const y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    return x->step < y->step ? -1 : x->step > y->step;
+}
+
+static int by_step(const void *a, const void *b)
+{
+    const struct notice *const x = a, *const y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* All waits of a rank's threads for other threads, each once, by_pair(). Returns how many. */
+static uint32_t collect_notices(const struct schedule_rank *rank, struct notice *notice)
+{
+    uint32_t count = 0, kept = 0;
+    for (uint32_t t = 0; t < rank->thread_count; t++)
+        for (uint32_t k = 0; k < rank->thread[t].step_count; k++) {
+            const struct schedule_step *const step = &rank->step[rank->thread[t].step_first + k];
+            for (uint32_t i = 0; i < step->wait_count; i++) {
+                const struct schedule_wait *const wait = &rank->wait[step->wait_first + i];
+                if (wait->thread != t)
+                    notice[count++] = (struct notice){wait->thread, t, wait->step};
+            }
+        }
+    if (count > 0)
+        qsort(notice, count, sizeof *notice, by_pair);
+    for (uint32_t i = 0; i < count; i++)
+        if (kept == 0 || by_pair(&notice[kept - 1], &notice[i]) != 0)
+            notice[kept++] = notice[i];
+    return kept;
+}
+
+/* Before each step of thread `to`: how many notifications it still has to take from each thread. A
+ * thread's notifications come in the order of its steps, so the k-th says that k steps are done. */
+static void lay_waits(const struct schedule_rank *from, struct program_rank *out, uint32_t to,
+                      const struct notice *notice, uint32_t notices, uint32_t *taken,
+                      uint32_t *wait_count)
+{
+    const struct schedule_thread *const thread = &from->thread[to];
+    memset(taken, 0, from->thread_count * sizeof *taken);
+    for (uint32_t k = 0; k < thread->step_count; k++) {
+        const struct schedule_step *const step = &from->step[thread->step_first + k];
+        struct program_step *const laid = &out->step[thread->step_first + k];
+        laid->wait_first = *wait_count;
+        for (uint32_t i = 0; i < step->wait_count; i++) {
+            const struct schedule_wait *const wait = &from->wait[step->wait_first + i];
+            const struct notice key = {wait->thread, to, wait->step};
+            if (wait->thread == to)
+                continue;
+            const struct notice *const at = bsearch(&key, notice, notices, sizeof *notice, by_pair);
+            uint32_t number = 1;
+            for (const struct notice *n = at;
+                 n > notice && n[-1].from == at->from && n[-1].to == at->to; n--)
+                number++;
+            if (number <= taken[wait->thread])
+                continue;
+            out->wait[(*wait_count)++] =
+                (struct program_wait){.thread = (uint16_t)wait->thread,
+                                      .times = (uint16_t)(number - taken[wait->thread])};
+            laid->wait_count++;
+            taken[wait->thread] = number;
+        }
+    }
+}
+
+static int lay_notifications_of(struct laying *l, uint32_t r)
+{
+    const struct schedule_rank *const from = &l->schedule->rank[r];
+    struct program_rank *const out = &l->program->rank[r];
+    if (from->wait_count == 0)
+        return CW_OK;
+    struct notice *const notice = calloc(from->wait_count, sizeof *notice);
+    uint32_t *const taken = calloc(from->thread_count, sizeof *taken);
+    if (notice == NULL || taken == NULL) {
+        free(notice);
+        free(taken);
+        return laying_no_memory(l);
+    }
+    const uint32_t notices = collect_notices(from, notice);
+    uint32_t waits = 0;
+    for (uint32_t t = 0; t < from->thread_count; t++)
+        lay_waits(from, out, t, notice, notices, taken, &waits);
+    memset(taken, 0, from->thread_count * sizeof *taken); /* now: peers of each thread */
+    for (uint32_t i = 0; i < notices; i++)
+        if (i == 0 || notice[i].from != notice[i - 1].from || notice[i].to != notice[i - 1].to) {
+            taken[notice[i].from]++;
+            taken[notice[i].to]++;
+        }
+    for (uint32_t t = 0; t < from->thread_count; t++)
+        l->program->peers = taken[t] > l->program->peers ? taken[t] : l->program->peers;
+    if (notices > 0)
+        qsort(notice, notices, sizeof *notice, by_step);
+    for (uint32_t i = 0; i < notices; i++) {
+        struct program_step *const step =
+            &out->step[from->thread[notice[i].from].step_first + notice[i].step];
+        if (step->notify_count++ == 0)
+            step->notify_first = i;
+        out->notify[i] = (uint16_t)notice[i].to;
+    }
+    free(notice);
+    free(taken);
+    return CW_OK;
+}
+
+/* ---- early loads ----------------------------------------------------------------------------- */
+
+enum { WRITTEN_BY_NONE = 0, WRITTEN_BY_MANY = UINT32_MAX };
+
+/* Of each place of a rank's memory: the thread that writes it (+ 1), and its first step that does.
+ */
+struct writers {
+    uint32_t *thread, *step;
+};
+
+static void note_writers(const struct laying *l, struct writers w, uint32_t r, uint32_t t,
+                         uint32_t k)
+{
+    const struct schedule_rank *const rank = &l->schedule->rank[r];
+    const struct schedule_step *const step = &rank->step[rank->thread[t].step_first + k];
+    if (!schedule_op_writes((enum schedule_op)step->op))
+        return;
+    uint32_t *const thread = words_at(l, w.thread, r, step->dst);
+    uint32_t *const first = words_at(l, w.step, r, step->dst);
+    for (uint32_t i = 0; i < step->count; i++) {
+        if (thread[i] == WRITTEN_BY_NONE)
+            first[i] = k;
+        thread[i] = thread[i] == WRITTEN_BY_NONE || thread[i] == t + 1 ? t + 1 : WRITTEN_BY_MANY;
+    }
+}
+
+/* A step's sources may be loaded while the step before it is carried out: no other thread of the
+ * rank writes them, no earlier step does, and the step waits for nothing. */
+static bool loads_early(const struct laying *l, struct writers w, uint32_t r, uint32_t t,
+                        uint32_t k)
+{
+    const struct schedule_rank *const rank = &l->schedule->rank[r];
+    const struct schedule_step *const step = &rank->step[rank->thread[t].step_first + k];
+    if (!schedule_op_reads((enum schedule_op)step->op) || step->op == SCHEDULE_REDUCE ||
+        step->wait_count > 0)
+        return false;
+    const uint32_t *const thread = words_at(l, w.thread, r, step->src);
+    const uint32_t *const first = words_at(l, w.step, r, step->src);
+    for (uint32_t i = 0; i < step->count; i++)
+        if (thread[i] != WRITTEN_BY_NONE && (thread[i] != t + 1 || first[i] < k))
+            return false;
+    return true;
+}
+
+static int find_early_loads(struct laying *l)
+{
+    const struct schedule *const s = l->schedule;
+    int code = CW_OK;
+    for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++) {
+        const struct schedule_rank *const rank = &s->rank[r];
+        const struct writers writers = {words_of(s, r), words_of(s, r)};
+        if (writers.thread == NULL || writers.step == NULL)
+            code = laying_no_memory(l);
+        for (uint32_t t = 0; t < rank->thread_count && code == CW_OK; t++)
+            for (uint32_t k = 0; k < rank->thread[t].step_count; k++)
+                note_writers(l, writers, r, t, k);
+        for (uint32_t t = 0; t < rank->thread_count && code == CW_OK; t++)
+            for (uint32_t k = 0; k < rank->thread[t].step_count; k++)
+                if (loads_early(l, writers, r, t, k))
+                    l->program->rank[r].step[rank->thread[t].step_first + k].flags |= PROGRAM_EARLY;
+        free(writers.thread);
+        free(writers.step);
+    }
+    return code;
+}
+
+/* ---- fused reductions ------------------------------------------------------------------------ */
+
+/* A step goes on with the sum that the step before it has in TCM: both add to the same place, and
+ * no other thread comes between. */
+static bool goes_on_with_sum(const struct laying *l, uint32_t r, const struct schedule_step *step,
+                             const struct program_step *laid)
+{
+    const struct schedule_step *const before = step - 1;
+    if (step->op != SCHEDULE_REDUCE || before->op != SCHEDULE_REDUCE || step->wait_count > 0 ||
+        laid[-1].notify_count > 0 || step->count != before->count ||
+        step->dst.buffer != before->dst.buffer || step->dst.at != before->dst.at)
+        return false;
+    const uint32_t src = schedule_location(l->schedule, r, step->src.buffer, step->src.at);
+    const uint32_t dst = schedule_location(l->schedule, r, step->dst.buffer, step->dst.at);
+    return src + step->count <= dst || dst + step->count <= src;
+}
+
+static void fuse_reductions(struct laying *l, uint32_t r)
+{
+    const struct schedule_rank *const rank = &l->schedule->rank[r];
+    for (uint32_t t = 0; t < rank->thread_count; t++) {
+        const struct schedule_step *const step = &rank->step[rank->thread[t].step_first];
+        struct program_step *const laid = &l->program->rank[r].step[rank->thread[t].step_first];
+        for (uint32_t first = 0, k = 0; k < rank->thread[t].step_count; k++) {
+            if (k == 0 || laid[first].fused == UINT8_MAX ||
+                !goes_on_with_sum(l, r, &step[k], &laid[k]))
+                first = k;
+            laid[first].fused++;
+        }
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static int lay_program(struct laying *l, uint32_t n_slots)
+{
+    const struct schedule *const s = l->schedule;
+    int code = CW_OK;
+    if (l->graph->ordered < l->graph->steps)
+        return cw_error_set(l->error, CW_USAGE, "%s: steps wait for each other in a circle",
+                            s->name);
+    for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
+        code = lay_rank(l, r);
+    if (code == CW_OK)
+        code = find_sizes(l);
+    for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
+        code = lay_notifications_of(l, r);
+    if (code == CW_OK)
+        code = find_early_loads(l);
+    if (code != CW_OK)
+        return code;
+    for (uint32_t r = 0; r < s->rank_count; r++)
+        fuse_reductions(l, r);
+    l->program->piece_tiles = schedule_rings_tiles(l->graph, n_slots);
+    if (l->program->piece_tiles == 0)
+        return cw_error_set(l->error, CW_USAGE,
+                            "%s: rings of %u slots fill up for ever; legal: more slots (n_slots)",
+                            s->name, n_slots);
+    return CW_OK;
+}
+
+/* The graph of its steps; NULL: *error says why. */
+static struct schedule_graph *graph_of(const struct schedule *s, struct cw_error *error)
+{
+    struct schedule_faults faults = {0};
+    struct schedule_graph *const graph = schedule_graph_create(s, &faults);
+    if (graph == NULL && schedule_faults_tell(&faults, error) == CW_OK)
+        (void)cw_error_memory(error, "the graph of a schedule");
+    schedule_faults_free(&faults);
+    return graph;
+}
+
+int schedule_lay(struct schedule_program *program, uint32_t n_slots, struct cw_error *error)
+{
+    struct schedule_graph *const graph = graph_of(program->schedule, error);
+    struct laying l = {
+        .schedule = program->schedule, .graph = graph, .program = program, .error = error};
+    const int code = graph != NULL ? lay_program(&l, n_slots) : error->exit_code;
+    schedule_graph_free(graph);
+    return code;
+}

@@ -1,0 +1,14 @@
+/*
+ * schedule_lay.h: makes the steps of a program from those of its schedule. A part of
+ * schedule_program.h.
+ */
+#ifndef COLLECTIVES_SCHEDULE_LAY_H
+#define COLLECTIVES_SCHEDULE_LAY_H
+
+#include "collectives/schedule/schedule_program.h"
+
+/* Fills program->rank, which has room for the schedule's ranks, piece_tiles and peers; all else of
+ * the program is there. CW_USAGE: the schedule does not fit; CW_NO_RESOURCE. */
+int schedule_lay(struct schedule_program *program, uint32_t n_slots, struct cw_error *error);
+
+#endif

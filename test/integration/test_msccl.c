@@ -1,0 +1,306 @@
+/*
+ * test_msccl.c: MSCCL XML files on the machine: files of all collectives and step types run, with
+ * the bits that their formulas give; files with faults end with a line that names the step; and
+ * algorithms that are schedules are written as files that run with the same bits.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test/support/run_cubewarp.h"
+
+#define SMALL "--preset tiny --set system.sips.count=%u "
+
+static char folder[] = "/tmp/cubewarp-msccl-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[100];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static FILE *begin(const char *name, unsigned gpus, unsigned loop, const char *coll, bool in_place)
+{
+    FILE *const file = fopen(path_of(name), "w");
+    assert_non_null(file);
+    fprintf(file,
+            "<algo name=\"%s\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"%u\" ngpus=\"%u\" "
+            "coll=\"%s\" inplace=\"%d\" outofplace=\"%d\" minBytes=\"0\" maxBytes=\"0\">\n",
+            coll, loop, gpus, coll, in_place, !in_place);
+    return file;
+}
+
+static void step(FILE *file, unsigned s, const char *type, const char *from, int at, const char *to,
+                 int place, int depid, int deps)
+{
+    fprintf(file,
+            "<step s=\"%u\" type=\"%s\" srcbuf=\"%s\" srcoff=\"%d\" dstbuf=\"%s\" dstoff=\"%d\" "
+            "cnt=\"1\" depid=\"%d\" deps=\"%d\" hasdep=\"1\"/>\n",
+            s, type, from, at, to, place, depid, deps);
+}
+
+static void end(FILE *file)
+{
+    fputs("</algo>\n", file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* An all-reduce round a ring: s, rrs, rrcs, rcs, r. */
+static void write_ring(const char *name, unsigned n)
+{
+    FILE *const f = begin(name, n, n, "allreduce", true);
+    for (unsigned g = 0; g < n; g++) {
+        fprintf(f,
+                "<gpu id=\"%u\" i_chunks=\"%u\" o_chunks=\"%u\" s_chunks=\"0\">\n"
+                "<tb id=\"0\" send=\"%u\" recv=\"%u\" chan=\"0\">\n",
+                g, n, n, (g + 1) % n, (g + n - 1) % n);
+        for (unsigned k = 0; k < 2 * n - 1; k++) {
+            const int chunk = (int)((g + 2 * n - k) % n);
+            step(f, k,
+                 k == 0           ? "s"
+                 : k < n - 1      ? "rrs"
+                 : k == n - 1     ? "rrcs"
+                 : k + 2 == 2 * n ? "r"
+                                  : "rcs",
+                 "i", chunk, "o", chunk, -1, -1);
+        }
+        fputs("</tb>\n</gpu>\n", f);
+    }
+    end(f);
+}
+
+/* An all-reduce of every pair: each gpu adds the others' chunks, which come into its scratch, and
+ * sends the sum back: s, r, nop, cpy, re, with thread blocks that wait for each other. */
+static void write_pairs(const char *name, unsigned n)
+{
+    FILE *const f = begin(name, n, n, "allreduce", false);
+    for (unsigned g = 0; g < n; g++) {
+        fprintf(f, "<gpu id=\"%u\" i_chunks=\"%u\" o_chunks=\"%u\" s_chunks=\"%u\">\n", g, n, n, n);
+        for (unsigned k = 0; k < n - 1; k++) {
+            const int peer = (int)((g + 1 + k) % n);
+            fprintf(f, "<tb id=\"%u\" send=\"%d\" recv=\"%d\" chan=\"0\">\n", k, peer, peer);
+            step(f, 0, "s", "i", peer, "s", (int)g, -1, -1);
+            step(f, 1, "r", "i", (int)g, "s", peer, -1, -1);
+            step(f, 2, "s", "o", (int)g, "o", (int)g, (int)n - 1, (int)(2 * n - 2));
+            step(f, 3, "r", "o", peer, "o", peer, -1, -1);
+            fputs("</tb>\n", f);
+        }
+        fprintf(f, "<tb id=\"%u\" send=\"-1\" recv=\"-1\" chan=\"0\">\n", n - 1);
+        step(f, 0, "cpy", "i", (int)g, "o", (int)g, -1, -1);
+        for (unsigned k = 0; k < n - 1; k++)
+            step(f, 1 + k, "nop", "i", -1, "o", -1, (int)k, 1);
+        for (unsigned k = 0; k < n - 1; k++)
+            step(f, n + k, "re", "s", (int)((g + 1 + k) % n), "o", (int)g, -1, -1);
+        fputs("</tb>\n</gpu>\n", f);
+    }
+    end(f);
+}
+
+/* A reduce-scatter round a ring, which ends with rrc. */
+static void write_scatter(const char *name, unsigned n)
+{
+    FILE *const f = begin(name, n, n, "reducescatter", false);
+    for (unsigned g = 0; g < n; g++) {
+        fprintf(f,
+                "<gpu id=\"%u\" i_chunks=\"%u\" o_chunks=\"1\" s_chunks=\"0\">\n"
+                "<tb id=\"0\" send=\"%u\" recv=\"%u\" chan=\"0\">\n",
+                g, n, (g + 1) % n, (g + n - 1) % n);
+        for (unsigned k = 0; k < n; k++)
+            step(f, k,
+                 k == 0      ? "s"
+                 : k < n - 1 ? "rrs"
+                             : "rrc",
+                 "i", (int)((g + 2 * n - 1 - k) % n), "o", 0, -1, -1);
+        fputs("</tb>\n</gpu>\n", f);
+    }
+    end(f);
+}
+
+/* All-gather in place, and all-to-all: each pair on thread blocks of its own. */
+static void write_direct(const char *name, unsigned n, bool gathers)
+{
+    FILE *const f = begin(name, n, n, gathers ? "allgather" : "alltoall", gathers);
+    for (unsigned g = 0; g < n; g++) {
+        fprintf(f, "<gpu id=\"%u\" i_chunks=\"%u\" o_chunks=\"%u\" s_chunks=\"0\">\n", g,
+                gathers ? 0 : n, n);
+        for (unsigned k = 0; k < n - 1; k++) {
+            const int peer = (int)((g + 1 + k) % n);
+            fprintf(f, "<tb id=\"%u\" send=\"%d\" recv=\"%d\" chan=\"0\">\n", k, peer, peer);
+            step(f, 0, "s", gathers ? "o" : "i", gathers ? (int)g : peer, "o", (int)g, -1, -1);
+            step(f, 1, "r", "i", 0, "o", peer, -1, -1);
+            fputs("</tb>\n", f);
+        }
+        if (!gathers) {
+            fprintf(f, "<tb id=\"%u\" send=\"-1\" recv=\"-1\" chan=\"0\">\n", n - 1);
+            step(f, 0, "cpy", "i", (int)g, "o", (int)g, -1, -1);
+            fputs("</tb>\n", f);
+        }
+        fputs("</gpu>\n", f);
+    }
+    end(f);
+}
+
+/* Runs a file with verified bits. Returns the trace hash. */
+static void verify_file(const char *name, unsigned gpus, const char *options, char hash[17])
+{
+    json_t *const root =
+        run_json("run --algorithm %s " SMALL "--verify-data %s", path_of(name), gpus, options);
+    const json_t *const row = json_array_get(json_object_get(root, "results"), 0);
+    assert_int_equal(json_integer_value(json_object_get(row, "wrong")), 0);
+    const char *const trace =
+        json_string_value(json_object_get(json_object_get(root, "engine"), "trace_hash"));
+    snprintf(hash, 17, "%s", trace != NULL ? trace : "");
+    json_decref(root);
+}
+
+static void files_of_all_collectives_run(void **state)
+{
+    (void)state;
+    char hash[17], again[17];
+    for (unsigned n = 2; n <= 5; n++) {
+        write_ring("ring.xml", n);
+        write_pairs("pairs.xml", n);
+        write_scatter("scatter.xml", n);
+        write_direct("gather.xml", n, true);
+        write_direct("swap.xml", n, false);
+        static const char *const names[] = {"ring.xml", "pairs.xml", "scatter.xml", "gather.xml",
+                                            "swap.xml"};
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            char size[60];
+            snprintf(size, sizeof size, "--n-elem %u --dtype f32", n * 1237);
+            verify_file(names[i], n, size, hash);
+            strcat(size, " --threads 3");
+            verify_file(names[i], n, size, again);
+            assert_string_equal(hash, again);
+        }
+    }
+}
+
+static void an_all_reduce_of_any_size_runs(void **state)
+{
+    (void)state;
+    char hash[17];
+    write_ring("ring.xml", 4);
+    write_pairs("pairs.xml", 4);
+    verify_file("ring.xml", 4, "--n-elem 1", hash); /* three of four chunks are empty */
+    verify_file("pairs.xml", 4, "--n-elem 7 --op max", hash);
+    verify_file("pairs.xml", 4, "--n-elem 20001 --dtype bf16", hash);
+}
+
+static void a_file_is_for_so_many_ranks(void **state)
+{
+    (void)state;
+    write_ring("ring.xml", 3);
+    struct run_output out = run_line(2, "run --algorithm %s " SMALL, path_of("ring.xml"), 4u);
+    assert_non_null(strstr(out.err, "ring.xml is for 3 gpus, and there are 4 ranks"));
+    run_output_free(&out);
+}
+
+/* ccl.yaml names a file, too; its contents are part of the digest. --no-plugins says nothing about
+ * it: it is no code. */
+static void ccl_yaml_names_a_file(void **state)
+{
+    (void)state;
+    char digest[100];
+    write_ring("ring.xml", 2);
+    FILE *const f = fopen(path_of("own.yaml"), "w");
+    assert_non_null(f);
+    fprintf(f,
+            "defaults:\n  algorithm: own\nalgorithms:\n  own:\n    module: %s/ring.xml\n"
+            "    topology: none\n    mapper: leader_only\n",
+            folder);
+    assert_int_equal(fclose(f), 0);
+    struct run_output out =
+        run_line(0, "check --no-plugins --ccl %s " SMALL, path_of("own.yaml"), 2u);
+    snprintf(digest, sizeof digest, "%s", out.out);
+    run_output_free(&out);
+    write_pairs("ring.xml", 2);
+    out = run_line(0, "check --ccl %s " SMALL, path_of("own.yaml"), 2u);
+    assert_string_not_equal(out.out, digest);
+    run_output_free(&out);
+    out = run_line(0, "config --ccl %s " SMALL, path_of("own.yaml"), 2u);
+    assert_non_null(strstr(out.out, "# contents of the module's file: "));
+    run_output_free(&out);
+    out = run_line(2, "run --algorithm %s", path_of("none.xml"));
+    assert_non_null(strstr(out.err, "none.xml cannot be read: No such file"));
+    run_output_free(&out);
+}
+
+static void a_file_with_a_fault_ends_with_its_place(void **state)
+{
+    (void)state;
+    FILE *const f = begin("wrong.xml", 2, 2, "allreduce", false);
+    for (unsigned g = 0; g < 2; g++) {
+        fprintf(f,
+                "<gpu id=\"%u\" i_chunks=\"2\" o_chunks=\"2\" s_chunks=\"0\">\n"
+                "<tb id=\"0\" send=\"%u\" recv=\"%u\" chan=\"0\">\n",
+                g, 1 - g, 1 - g);
+        step(f, 0, "r", "i", 0, "o", 0, -1, -1);
+        step(f, 1, "s", "i", 0, "o", 0, -1, -1);
+        fputs("</tb>\n</gpu>\n", f);
+    }
+    end(f);
+    struct run_output out = run_line(2, "run --algorithm %s " SMALL, path_of("wrong.xml"), 2u);
+    assert_non_null(strstr(out.err,
+                           "wrong.xml:4: gpu 0, tb 0, step 0: deadlock: receives from gpu "
+                           "1, tb 0, step 1, which comes after gpu 1, tb 0, step 0, which "
+                           "receives from gpu 0, tb 0, step 1, which comes after gpu 0, tb "
+                           "0, step 0"));
+    run_output_free(&out);
+}
+
+/* Every algorithm that is a schedule, as a file: the same bits, since it adds in the same order. */
+static void algorithms_are_written_and_run(void **state)
+{
+    (void)state;
+    static const char *const algorithms[] = {
+        "ring_rs_ag",         "torus_rs_ag",        "direct_rs_ag",         "halving_doubling",
+        "recursive_doubling", "double_binary_tree", "rings_reduce_scatter", "torus_reduce_scatter",
+        "rings_all_gather",   "torus_all_gather",   "direct_all_gather",    "pairwise_all_to_all"};
+    char hash[17];
+    for (size_t i = 0; i < sizeof algorithms / sizeof algorithms[0]; i++)
+        for (unsigned n = 2; n <= 6; n += 2) {
+            struct run_output out = run_line(0, "topo --algorithm %s " SMALL "--xml %s",
+                                             algorithms[i], n, path_of("out.xml"));
+            assert_string_equal(out.out, "");
+            run_output_free(&out);
+            verify_file("out.xml", n, "--n-elem 6000 --dtype f32", hash);
+        }
+    struct run_output out = run_line(2, "topo --algorithm ring_allreduce --xml -");
+    assert_non_null(strstr(out.err, "ring_allreduce is a kernel of its own, and no schedule"));
+    run_output_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(files_of_all_collectives_run),
+                                       cmocka_unit_test(an_all_reduce_of_any_size_runs),
+                                       cmocka_unit_test(a_file_is_for_so_many_ranks),
+                                       cmocka_unit_test(ccl_yaml_names_a_file),
+                                       cmocka_unit_test(a_file_with_a_fault_ends_with_its_place),
+                                       cmocka_unit_test(algorithms_are_written_and_run)};
+    return cmocka_run_group_tests_name("msccl", tests, make_folder, remove_folder);
+}
