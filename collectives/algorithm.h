@@ -122,6 +122,9 @@ struct ccl_algorithm {
      * algorithm is none.
      */
     struct schedule *(*schedule)(const struct ccl_call *call, struct cw_error *error);
+    /* How often a rank of an all-reduce sends a shard's bytes to other ranks, in the mean. NULL:
+     * not known, or a schedule, whose steps say it. */
+    double (*moved)(const struct ccl_call *call);
     /* Fills the choice, which comes empty; NULL: this algorithm carries out all its calls. An
      * algorithm that chooses leaves all hooks but this and peers to those it chooses; its `kernel`
      * is the one of them with most streams. */

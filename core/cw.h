@@ -167,8 +167,7 @@ enum { CW_UNDO_IMAGE = 2, CW_UNDO_BYTES_MAX = 64 }; /* of an image that is added
 
 /* The context of one handler call. Only the engine uses the fields; models use the functions. */
 struct cw_ctx {
-    const uint8_t *state; /* of the LP whose event this is */
-    size_t state_bytes;
+    const uint8_t *state, *state_end; /* of the LP whose event this is */
     const struct cw_event *event;
     const void *model_data;
     bool keep;            /* before-images are wanted: undo is on, or changes are being checked */
@@ -208,11 +207,11 @@ static inline bool cw_undo_add(struct cw_undo *undo, size_t offset, const void *
 /* CW_MUT() without a type; returns `part`. */
 static inline void *cw_mut(struct cw_ctx *ctx, const void *part, size_t bytes)
 {
-    const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
-    if (__builtin_expect(offset > ctx->state_bytes || bytes > ctx->state_bytes - offset, 0))
+    const uintptr_t at = (uintptr_t)part, last = (uintptr_t)ctx->state_end - bytes;
+    if (__builtin_expect(at > last || at < (uintptr_t)ctx->state, 0))
         cw_mut_outside(ctx, part, bytes); /* exit 5: the part is not in this LP's state */
     if (__builtin_expect(ctx->keep, 0) &&
-        (ctx->undo == NULL || !cw_undo_add(ctx->undo, offset, part, bytes)))
+        (ctx->undo == NULL || !cw_undo_add(ctx->undo, at - (uintptr_t)ctx->state, part, bytes)))
         cw_mut_keep(ctx, part, bytes);
     return (void *)(uintptr_t)part;
 }

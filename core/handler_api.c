@@ -41,7 +41,7 @@ void cw_mut_outside(struct cw_ctx *ctx, const void *part, size_t bytes)
     const long long offset = (long long)((uintptr_t)part - (uintptr_t)ctx->state);
     worker_fail(worker_of(ctx), CW_BUG,
                 "CW_MUT of %zu bytes at offset %lld of a state of %zu bytes", bytes, offset,
-                ctx->state_bytes);
+                (size_t)(ctx->state_end - ctx->state));
 }
 
 /* Says which limit a send broke, and fails the event. */

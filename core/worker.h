@@ -51,7 +51,7 @@ static inline void worker_set_context(struct worker *worker, const struct lp_blo
                                       const struct cw_event *event, uint32_t sends_max)
 {
     worker->ctx.state = block->state;
-    worker->ctx.state_bytes = block->state_bytes;
+    worker->ctx.state_end = block->state + block->state_bytes;
     worker->ctx.event = event;
     worker->sends_left = worker->records_left = sends_max;
 }

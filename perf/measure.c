@@ -10,6 +10,7 @@
 #include <jansson.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@
 
 #include "core/host/clock.h"
 #include "core/host/program_path.h"
+
+extern char **environ;
 
 enum { ARGUMENTS_MAX = 64, PATH_BYTES = 4096 };
 
@@ -98,20 +101,23 @@ static char *read_to_end(int from)
     return NULL;
 }
 
+/* Not by fork(), which copies the tables of this process's memory: that would count as the
+ * child's start. */
 static pid_t measure_start(char *arguments[ARGUMENTS_MAX + 1], int *from)
 {
     int ends[2];
     if (pipe(ends) != 0)
         return -1;
+    posix_spawn_file_actions_t actions;
+    pid_t child = -1;
     fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        if (dup2(ends[1], STDOUT_FILENO) < 0)
-            _exit(127);
-        close(ends[0]);
-        close(ends[1]);
-        execv(arguments[0], arguments);
-        _exit(127);
+    if (posix_spawn_file_actions_init(&actions) == 0) {
+        if (posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO) != 0 ||
+            posix_spawn_file_actions_addclose(&actions, ends[0]) != 0 ||
+            posix_spawn_file_actions_addclose(&actions, ends[1]) != 0 ||
+            posix_spawn(&child, arguments[0], &actions, NULL, arguments, environ) != 0)
+            child = -1;
+        (void)posix_spawn_file_actions_destroy(&actions);
     }
     close(ends[1]);
     if (child < 0)

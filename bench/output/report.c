@@ -196,6 +196,27 @@ static bool same_bound(const struct result_row *a, const struct result_row *b)
            strcmp(a->collective, b->collective) == 0;
 }
 
+static bool same_moved(const struct result_row *a, const struct result_row *b)
+{
+    return a->moved == b->moved && strcmp(a->algorithm, b->algorithm) == 0;
+}
+
+/* How often ranks send the tensor, once for neighbouring rows that have the same. The least is
+ * that of an all-reduce. */
+static void print_moved(FILE *file, const struct result *result)
+{
+    for (size_t i = 0, last; i < result->row_count; i = last + 1) {
+        const struct result_row *const row = &result->rows[i];
+        last = i;
+        if (row->moved <= 0 || strcmp(row->collective, "all_reduce") != 0)
+            continue;
+        while (last + 1 < result->row_count && same_moved(row, &result->rows[last + 1]))
+            last++;
+        fprintf(file, "# Moved per rank    : %.2f x the tensor, by %s; the least is %.2f x\n",
+                row->moved, row->algorithm, 2.0 * (row->ranks - 1) / row->ranks);
+    }
+}
+
 /* The term that decides the bound, once for neighbouring rows that have the same. */
 static void print_bounds(FILE *file, const struct result *result)
 {
@@ -259,6 +280,7 @@ static void print_foot(FILE *file, const struct result *result)
     if (result->measured.path != NULL)
         print_errors(file, result);
     print_bounds(file, result);
+    print_moved(file, result);
 }
 
 static void print_phases(FILE *file, const struct result_row *row)

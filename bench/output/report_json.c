@@ -139,6 +139,8 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
     put_unless_exact(exact, &object, "algbw_gbs", json_real(report_algbw_gbs(row)));
     put_unless_exact(exact, &object, "busbw_gbs", json_real(report_busbw_gbs(row)));
     put_member(&object, "bound_ns", json_ns(row->bound_ps));
+    put_unless_exact(exact, &object, "moved_per_rank",
+                     row->moved > 0 ? json_real(row->moved) : json_null());
     put_unless_exact(exact, &object, "bound_by",
                      text_or_null(row->bound_by == NULL ? "" : row->bound_by));
     put_member(&object, "wrong", row->wrong < 0 ? json_null() : json_integer(row->wrong));

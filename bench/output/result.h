@@ -53,6 +53,7 @@ struct result_row {
     char dtype[8], redop[8]; /* "" where it means nothing */
     uint32_t ranks;          /* world size: busbw's n */
     double bus_factor;       /* busbw = algbw * factor */
+    double moved; /* of a shard that a rank sends to others, in the mean; 0: not known */
     int64_t time_ps, host_time_ps, start_skew_ps, bound_ps;
     const char *bound_by; /* the term that decides the bound (struct hw_bound); NULL: not said */
     int64_t wrong;        /* -1: not verified (null) */

@@ -21,6 +21,7 @@
 #include "collectives/config/config_place.h"
 #include "collectives/config/config_tree.h"
 #include "collectives/runtime/install_plan.h"
+#include "collectives/schedule/schedule.h"
 #include "collectives/config/input/environment.h"
 
 static const struct bench_program *const registry[] = {
@@ -245,6 +246,15 @@ static void fill_failure(struct bench_session *session, const struct cw_error *e
     (void)fclose(text);
 }
 
+/* Says why a schedule was chosen, once for each size. */
+static void say_choice(const struct bench_session *session)
+{
+    const struct schedule *const schedule = dist_schedule(session->dist);
+    if (schedule != NULL && schedule->why[0] != '\0')
+        fprintf(stderr, "cubewarp: %s takes %s: %s\n", session->config->ccl.algorithm,
+                schedule->name, schedule->why);
+}
+
 /* Creates the machine, runs the program on it, and returns its exit code. */
 static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
                           struct run_logs *logs, struct cw_error *error)
@@ -252,6 +262,8 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
     bench_phase_end(session, "preparation");
     session->dist = dist_create(dist, error);
     bench_phase_end(session, "machine");
+    if (session->dist != NULL && !session->options->quiet)
+        say_choice(session);
     char algorithm[CCL_NAME_BYTES];
     bench_algorithm_name(session, algorithm, sizeof algorithm);
     int code =
@@ -300,11 +312,42 @@ static uint32_t shards_of_session(const struct bench_session *session)
     return bench_parts(&config->hw, &policy);
 }
 
+/* Sizes have machines of their own, unless a file goes through all of them. */
+static bool sizes_apart(const struct bench_session *session)
+{
+    const struct run_options *const options = session->options;
+    return bench_is_scheduled(session) && options->size_count > 1 && options->op_log == NULL &&
+           options->ccl_trace == NULL && options->timeline == NULL &&
+           options->engine_trace == NULL && options->engine_log == NULL && !options->dump_pointers;
+}
+
+/* All sizes on one machine, or each on its own. */
+static int run_all(struct bench_session *session, const struct dist_options *dist,
+                   struct run_logs *logs, struct cw_error *error)
+{
+    const size_t sizes = bench_size_count(session), each = sizes_apart(session) ? 1 : sizes;
+    int code = CW_OK;
+    for (size_t i = 0; i < sizes && code == CW_OK; i += each) {
+        session->first_size = i;
+        session->end_size = i + each;
+        bench_expect(session, i);
+        free(session->credit_wait_ps);
+        session->credit_wait_ps = NULL;
+        free(session->result->engine.workers);
+        session->result->engine.workers = NULL;
+        process_phases_forget_sim(&session->result->phases);
+        code = run_on_machine(session, dist, logs, error);
+    }
+    return code;
+}
+
 int bench_run(const struct run_options *options, const struct config *config, struct result *result,
               struct cw_error *error)
 {
+    struct config expected = *config;
     struct bench_session session = {.options = options,
-                                    .config = config,
+                                    .config = &expected,
+                                    .expected = &expected,
                                     .result = result,
                                     .program = bench_find(options->bench)};
     *result = (struct result){0};
@@ -313,7 +356,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
         return cw_error_set(error, CW_USAGE, "--bench %s: no such bench", options->bench);
     }
     struct dist_options dist = {
-        .config = config,
+        .config = &expected,
         .engine = options->engine,
         .partition = options->partition,
         .no_data = options->no_data || (!session.program->collective && options->op_log == NULL),
@@ -328,6 +371,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
         dist.engine.interval_bytes = engine_trace_bytes(options->engine.worker_count);
     dist.arg = &session;
     dist.progress = isatty(STDERR_FILENO) && !options->quiet ? bench_show_progress : NULL;
+    bench_expect(&session, 0);
     session.shards = shards_of_session(&session);
     int code = bench_algorithm_check(&session, error);
     if (code == CW_OK && session.program->prepare != NULL)
@@ -341,7 +385,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
     if (code == CW_OK && options->engine_trace != NULL)
         code = atomic_file_open(&session.engine_trace, options->engine_trace, error);
     if (code == CW_OK)
-        code = run_on_machine(&session, &dist, &logs, error);
+        code = run_all(&session, &dist, &logs, error);
     if (code == CW_OK)
         code = run_logs_commit(&logs, error);
     else if (result->failure != NULL)

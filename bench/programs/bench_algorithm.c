@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collectives/config/config_place.h"
+#include "collectives/schedule/schedule.h"
 
 static bool has_algorithm(const struct bench_program *program)
 {
@@ -68,6 +69,43 @@ static struct ccl_call bench_algorithm_call_of(const struct bench_session *sessi
     const uint64_t n_elem = collective == CCL_BARRIER ? 1 : bench_size(session, i);
     const uint32_t parts = collective == CCL_ALL_GATHER ? dist_world_size_for(session->config) : 1;
     return bench_call(session, collective, n_elem / parts);
+}
+
+bool bench_is_scheduled(const struct bench_session *session)
+{
+    struct cw_error ignored;
+    if (!has_algorithm(session->program))
+        return false;
+    const struct ccl_algorithm *const algorithm =
+        ccl_algorithm_for(&session->config->ccl, session->program->does, &ignored);
+    return algorithm != NULL && algorithm->schedule != NULL;
+}
+
+void bench_expect(const struct bench_session *session, size_t i)
+{
+    if (session->options->size_count == 0 || !bench_is_scheduled(session))
+        return;
+    const struct ccl_call call = bench_algorithm_call_of(session, i);
+    session->expected->ccl.n_elem = call.n_elem * tl_itemsize(call.dtype) / tl_itemsize(LP_F16);
+}
+
+void bench_note_algorithm(const struct bench_session *session, struct result_row *row)
+{
+    const struct schedule *const schedule = dist_schedule(session->dist);
+    struct cw_error ignored;
+    if (!has_algorithm(session->program))
+        return;
+    const struct ccl_call call = bench_call(session, session->program->does, row->count);
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, &ignored);
+    if (algorithm == NULL)
+        return;
+    if (schedule != NULL && algorithm->schedule != NULL) {
+        row->moved = schedule_moved(schedule);
+        if (schedule->why[0] != '\0')
+            snprintf(row->algorithm, sizeof row->algorithm, "%s", schedule->name);
+    } else if (algorithm->moved != NULL) {
+        row->moved = algorithm->moved(&call);
+    }
 }
 
 void bench_algorithm_name(const struct bench_session *session, char *buf, size_t size)

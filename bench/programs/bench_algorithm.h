@@ -12,6 +12,13 @@ int bench_algorithm_check(const struct bench_session *session, struct cw_error *
 /* The name of the program's algorithm: the configured one, or the one that carries out the
  * collective in its place. "" for a program without, and where sizes differ in it. */
 void bench_algorithm_name(const struct bench_session *session, char *buf, size_t size);
+/* The program's algorithm is a schedule, which a machine is made for: then sizes have machines of
+ * their own. */
+bool bench_is_scheduled(const struct bench_session *session);
+/* The configuration of the size under way: a schedule expects its i-th size, as so many bytes. */
+void bench_expect(const struct bench_session *session, size_t i);
+/* Fills in which schedule was chosen, and how often the tensor was moved. */
+void bench_note_algorithm(const struct bench_session *session, struct result_row *row);
 /* The module whose order of additions a verification follows (struct expect_request). */
 const char *bench_order(const struct bench_session *session, const struct ccl_algorithm *ran);
 

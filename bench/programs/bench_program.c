@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/programs/bench_algorithm.h"
 #include "collectives/runtime/dist_check.h"
 
 size_t bench_size_count(const struct bench_session *session)
@@ -60,6 +61,7 @@ int bench_check_sizes(struct bench_session *session,
     size_t refused = 0;
     for (size_t i = 0; i < bench_size_count(session); i++) {
         struct cw_error own = {.exit_code = CW_OK};
+        bench_expect(session, i);
         int code = check_per_rank(session, i, &own);
         if (code == CW_OK)
             code = check(session, bench_size(session, i), &own);
@@ -97,7 +99,7 @@ int bench_run_sizes(struct bench_session *session,
                     struct cw_error *error)
 {
     int code = CW_OK;
-    for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++)
+    for (size_t i = session->first_size; i < session->end_size && code == CW_OK; i++)
         code = session->refused[i] != NULL ? add_refused(session, i, error)
                                            : run(session, bench_size(session, i), error);
     return code;
@@ -285,6 +287,7 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     row->start_skew_ps = result_mean_ps(row->start_skew_ps, iterations);
     survey_links(dist_system(session->dist), row);
     row->done = true;
+    bench_note_algorithm(session, row);
     const int code = fill_credit_waits(session, row, iterations, error);
     return code == CW_OK ? fill_phases(session, row, error) : code;
 }

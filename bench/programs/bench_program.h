@@ -20,6 +20,8 @@ struct bench_session {
     struct dist *dist; /* NULL in prepare() */
     struct result *result;
     const struct bench_program *program;
+    struct config *expected;      /* config, which the size under way may change: bench_expect() */
+    size_t first_size, end_size;  /* of the sizes, those that the machine under way is for */
     uint32_t shards;              /* of each rank's tensor; 0: the program has none */
     char *refused[RUN_SIZES_MAX]; /* of each size, why it is not run; NULL: it is */
     int64_t *credit_wait_ps;      /* [pe]: waited for credits before the row under way */

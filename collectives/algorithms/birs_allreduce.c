@@ -91,10 +91,16 @@ static int birs_allreduce_check(const struct ccl_call *call, struct ccl_refusal 
 
 static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .by_place = true};
 
+static double birs_allreduce_moved(const struct ccl_call *call)
+{
+    return 2 * ((double)call->world_size - 1) / call->world_size;
+}
+
 const struct ccl_algorithm ccl_birs_allreduce = {.name = "birs_allreduce",
                                                  .collective = CCL_ALL_REDUCE,
                                                  .kernel = &kernel,
                                                  .order = &order,
+                                                 .moved = birs_allreduce_moved,
                                                  .machine = {.mappers = CCL_RS_MAPPERS,
                                                              .tcm_bytes = birs_tcm_bytes,
                                                              .scratch_bytes = birs_scratch_bytes,

@@ -52,6 +52,7 @@ const struct ccl_algorithm ccl_lrab_hierarchical_allreduce = {
     .name = "lrab_hierarchical_allreduce",
     .kernel = &kernel,
     .order = &order,
+    .moved = mesh_moved,
     .machine = {.mappers = CCL_MAPPER_PE0_ALL_CUBES,
                 .by_sip = true,
                 .tcm_bytes = mesh_piece_tcm_bytes},

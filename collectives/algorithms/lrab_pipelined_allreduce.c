@@ -154,6 +154,7 @@ const struct ccl_algorithm ccl_lrab_pipelined_allreduce = {
     .collective = CCL_ALL_REDUCE,
     .kernel = &kernel,
     .order = &order,
+    .moved = mesh_moved,
     .machine = {.mappers = CCL_MAPPER_PE0_ALL_CUBES,
                 .by_sip = true,
                 .tcm_bytes = lrab_pipelined_tcm_bytes},

@@ -406,3 +406,18 @@ uint64_t mesh_piece_tcm_bytes(const struct ccl_call *call)
 {
     return mesh_tcm_bytes(call, piece_bytes(call, call->ccl->rank_invariant ? 2 : 1));
 }
+
+/* Along a line of n places, and back: each link carries the tensor there and back. */
+static double moved_along(double n) { return 2 * (n - 1) / n; }
+
+double mesh_moved(const struct ccl_call *call)
+{
+    struct tl_args args = {0};
+    mesh_kernel_args(call, &args);
+    const double w = (double)args.scalar[MESH_TOPO_W], h = (double)args.scalar[MESH_TOPO_H];
+    if (args.scalar[MESH_TOPO_KIND] == MESH_TOPO_MESH)
+        return moved_along(w) + moved_along(h);
+    return w - 1 + (h - 1) * (args.scalar[MESH_RANK_INVARIANT] ? w : 1);
+}
+
+double mesh_moved_round(const struct ccl_call *call) { return (double)call->world_size - 1; }

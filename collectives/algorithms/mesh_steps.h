@@ -55,6 +55,9 @@ static inline int64_t mesh_scalar(const struct tl *tl, uint32_t index)
 {
     return tl_args(tl)->scalar[index];
 }
+/* How often a rank sends the tensor to others: hook `moved` of struct ccl_algorithm. */
+double mesh_moved(const struct ccl_call *call);
+double mesh_moved_round(const struct ccl_call *call); /* along a ring of all ranks */
 /* This cube's row and column of the cube mesh. */
 struct mesh_line mesh_row(const struct tl *tl);
 struct mesh_line mesh_column(const struct tl *tl);

@@ -137,6 +137,7 @@ const struct ccl_algorithm ccl_pe_hierarchical_allreduce = {
     .name = "pe_hierarchical_allreduce",
     .kernel = &kernel,
     .order = &order,
+    .moved = mesh_moved,
     .machine = {.mappers = CCL_MAPPER_ALL_PES,
                 .by_sip = true,
                 .pe_shards = true,

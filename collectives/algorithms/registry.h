@@ -4,6 +4,9 @@
  * for the declarations and once for the table, whose order messages list them in. Where
  * ALGORITHM_FILES is defined: the kinds of files that algorithms are made from.
  */
+ALGORITHM(auto_all_gather)
+ALGORITHM(auto_all_reduce)
+ALGORITHM(auto_reduce_scatter)
 ALGORITHM(auto_scatter)
 ALGORITHM(birs)
 ALGORITHM(birs_allreduce)

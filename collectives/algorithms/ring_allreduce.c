@@ -61,6 +61,7 @@ const struct ccl_algorithm ccl_ring_allreduce = {
     .name = "ring_allreduce",
     .kernel = &kernel,
     .order = &order,
+    .moved = mesh_moved_round,
     .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .tcm_bytes = mesh_piece_tcm_bytes},
     .kernel_args = ring_allreduce_kernel_args,
     .check = ring_allreduce_check};

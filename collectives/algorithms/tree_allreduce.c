@@ -73,10 +73,16 @@ static int tree_allreduce_check(const struct ccl_call *call, struct ccl_refusal 
 
 static const struct ccl_order order = {.between = CCL_BETWEEN_TREE};
 
+static double tree_allreduce_moved(const struct ccl_call *call)
+{
+    return 2 * ((double)call->world_size - 1) / call->world_size;
+}
+
 const struct ccl_algorithm ccl_tree_allreduce = {
     .name = "tree_allreduce",
     .kernel = &kernel,
     .order = &order,
+    .moved = tree_allreduce_moved,
     .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .tcm_bytes = tree_allreduce_tcm_bytes},
     .kernel_args = tree_allreduce_kernel_args,
     .check = tree_allreduce_check};

@@ -122,6 +122,7 @@ struct schedule {
                       the input is the rank's part of the output; of a reduce-scatter the reverse */
     uint64_t min_bytes, max_bytes; /* of the larger buffer that it is meant for; 0, 0: any */
     const char *file;              /* that it was read from; NULL: none. For messages */
+    char why[512];                 /* of one that was chosen: why; empty: it was named */
     struct schedule_rank *rank;    /* [rank_count] */
 };
 void schedule_free(struct schedule *schedule); /* accepts NULL */

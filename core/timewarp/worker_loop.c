@@ -705,15 +705,21 @@ static void wait_with_neighbours(struct worker *first, uint32_t count, unsigned 
         activity_slept(&first[i].clock, start);
 }
 
-/* A turn of each worker that has not ended. Returns how many have not; *any: whether one of them
- * had anything to do. */
+/*
+ * A turn of each worker. Returns how many have not ended; *any: whether one of them had anything to
+ * do. Another turn of a worker that has ended does nothing but ask its receiver of records again,
+ * since
+ * 1. its GVT says that the drain is over, and no move is on then: the turn is has_ended() alone;
+ * 2. it stays ended: a failure stays, looks are only counted up, and a receiver that waits for
+ *    nothing gets no more records to wait for.
+ */
 static uint32_t take_turns(struct worker *first, uint32_t count, bool together, bool *any)
 {
     uint32_t left = 0;
     *any = false;
     for (uint32_t i = 0; i < count; i++) {
         struct timewarp *const tw = first[i].timewarp;
-        if (tw->ended || take_turn(&first[i]))
+        if (take_turn(&first[i]))
             continue;
         left++;
         *any |= tw->wait.looks == 0;

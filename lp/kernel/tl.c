@@ -150,8 +150,8 @@ static inline void check_range_at(struct tl *tl, enum tl_call_kind kind, uint32_
 
 /* The tiles from this one on, `bytes` in all, one per slot: received from an installed direction.
  */
-static __attribute__((noinline)) void check_tiles(struct tl *tl, enum tl_call_kind kind,
-                                                  struct lp_operand tile, uint64_t bytes)
+static __attribute__((noinline)) void check_each_tile(struct tl *tl, enum tl_call_kind kind,
+                                                      struct lp_operand tile, uint64_t bytes)
 {
     if (!tl_installed(tl, (enum hw_dir)tile.dir))
         tl_fail(tl, "", ": %s of a tile of direction %u, which is not installed there",
@@ -170,6 +170,18 @@ static __attribute__((noinline)) void check_tiles(struct tl *tl, enum tl_call_ki
             lp_dir_name(lp_plan_at(tl->run->m, tl->p), lp_pe_index(tl->run, tl->pe),
                         (enum hw_dir)tile.dir),
             tl->p->queue[tile.dir].my_tail);
+}
+
+/* Most are one tile of a direction of which a later one has been received. */
+static inline void check_tiles(struct tl *tl, enum tl_call_kind kind, struct lp_operand tile,
+                               uint64_t bytes)
+{
+    const struct lp_pe *const p = tl->p;
+    if (__builtin_expect(!tl_installed(tl, (enum hw_dir)tile.dir) ||
+                             (int32_t)(tile.at - p->queue[tile.dir].my_tail) >= 0 ||
+                             bytes > (tl_slot_bytes(tl) & ~3u),
+                         0))
+        check_each_tile(tl, kind, tile, bytes);
 }
 
 static inline void check_source(struct tl *tl, enum tl_call_kind kind, struct lp_operand at,

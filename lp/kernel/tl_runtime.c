@@ -21,7 +21,7 @@
 #include "lp/kernel/tl_watch.h"
 
 /* Runs the kernel, or stream, until it waits or has ended. */
-static void run_kernel(struct tl *tl)
+static inline __attribute__((always_inline)) void run_kernel(struct tl *tl)
 {
     for (uint32_t entries = 0; tl_advance(tl);) {
         if (tl_enter(tl) == TL_ENDED)

@@ -13,16 +13,13 @@
 
 #include <string.h>
 
-#include "core/host/fault_guard.h"
-
-static void tell_kernel_fault(void *arg, const char *fault)
+void tl_tell_fault(void *arg, const char *fault)
 {
     const struct tl *const tl = arg;
     tl_fail(tl, "", ": %s, between the line named here and the kernel's next call", fault);
 }
 
-/* An entry notes one operation and waits, or none and ends. */
-static void check_operations(struct tl *tl, enum tl_status status, uint32_t made)
+void tl_check_operations(struct tl *tl, enum tl_status status, uint32_t made)
 {
     const char *const name = tl_call_ops[tl->kernel->call.kind].name;
     if (status == TL_WAITING && made == 0)
@@ -51,12 +48,10 @@ static uint64_t frame_digest(const struct tl *tl)
     return digest;
 }
 
-static void check_repetition(struct tl *tl)
+void tl_check_repetition(struct tl *tl)
 {
     struct lp_kernel *const kernel = tl->kernel;
     const uint32_t calls = kernel->calls - kernel->calls_received;
-    if (__builtin_expect(calls < TL_CALLS_BEFORE_WATCH, 1))
-        return;
     const uint64_t digest = frame_digest(tl);
     if ((calls & (calls - 1)) == 0)
         kernel->kept_digest = digest;
@@ -67,31 +62,9 @@ static void check_repetition(struct tl *tl)
                 tl_call_ops[kernel->call.kind].name, calls);
 }
 
-enum tl_status tl_enter(struct tl *tl)
-{
-    const struct tl_kernel *const kernel = tl->launch->kernel;
-    enum tl_status (*const function)(struct tl *, void *) =
-        tl->kernel->stream == 0 ? kernel->run : kernel->stream[tl->kernel->stream - 1];
-    const uint32_t calls = tl->kernel->calls;
-    tl_here = tl->kernel->source;
-    tl->entered = true;
-    fault_guard_enter(tell_kernel_fault, tl);
-    const enum tl_status status = function(tl, tl->kernel->frame);
-    fault_guard_leave();
-    tl->entered = false;
-    tl->kernel->source = tl_here;
-    const uint32_t made = tl->kernel->calls - calls;
-    if (__builtin_expect(made != (status == TL_WAITING), 0))
-        check_operations(tl, status, made);
-    check_repetition(tl);
-    return status;
-}
-
-bool tl_rests(struct tl *tl, uint32_t entries)
+void tl_rest(struct tl *tl)
 {
     const struct cw_event *const event = tl->run->ctx->event;
-    if (__builtin_expect(entries < TL_ENTRIES_PER_EVENT, 1))
-        return false;
     const int64_t delay_ps = tl->local_ps - event->time_ps;
     if (delay_ps == 0 && event->depth >= TL_DEPTH_MAX)
         tl_fail(tl, "", ": it goes on without simulated time passing, by %u calls and more",
@@ -99,5 +72,4 @@ bool tl_rests(struct tl *tl, uint32_t entries)
     const struct lp_signal signal = {.pe = tl->pe, .context = (uint8_t)tl->context};
     const struct lp_sender sender = lp_next_sender(tl->run, tl->pe);
     lp_send_signal(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);
-    return true;
 }

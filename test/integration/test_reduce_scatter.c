@@ -186,11 +186,13 @@ static void refuse_elsewhere(const char *line, const char *where, const char *le
 static void what_goes_by_sip_refuses_other_enumerations(void **state)
 {
     (void)state;
-    static const char all_reduce[] = "leave mate and package out, or use an algorithm that goes by "
-                                     "rank: birs_allreduce, direct_rs_ag, double_binary_tree, "
-                                     "halving_doubling, recursive_doubling, ring_allreduce, "
-                                     "ring_rs_ag, torus_rs_ag, tree_allreduce\n";
-    static const char gathers[] = "or use an algorithm that goes by rank: direct_all_gather, "
+    static const char all_reduce[] =
+        "leave mate and package out, or use an algorithm that goes by "
+        "rank: auto_all_reduce, birs_allreduce, direct_rs_ag, double_binary_tree, "
+        "halving_doubling, recursive_doubling, ring_allreduce, "
+        "ring_rs_ag, torus_rs_ag, tree_allreduce\n";
+    static const char gathers[] = "or use an algorithm that goes by rank: auto_all_gather, "
+                                  "direct_all_gather, "
                                   "doubling_all_gather, rings_all_gather, torus_all_gather\n";
     static const char *const by_sip[] = {"lrab_hierarchical_allreduce", "intercube_allreduce",
                                          "lrab_pipelined_allreduce", "pe_hierarchical_allreduce"};

@@ -5,15 +5,20 @@
 #include "collectives/algorithms/scheduled/rs_ag.h"
 #include "hw/topology/topology.h"
 
+enum { DIRECT_MAX = 61 };
+
 static void add_dim(struct rs_ag_dim *dim, uint32_t *count, struct rs_ag_dim one)
 {
     if (one.n > 1)
         dim[(*count)++] = one;
 }
 
-static enum rs_ag_joint joint_of(enum hw_sip_joint joint)
+/* Where every two are joined, but they are too many for a rank's threads, they make a ring. */
+static enum rs_ag_joint joint_of(const struct hw_sip_dim *dim)
 {
-    return joint == HW_SIP_RING ? RS_AG_RING : joint == HW_SIP_LINE ? RS_AG_LINE : RS_AG_DIRECT;
+    if (dim->joint == HW_SIP_LINE)
+        return RS_AG_LINE;
+    return dim->joint == HW_SIP_RING || dim->size > DIRECT_MAX ? RS_AG_RING : RS_AG_DIRECT;
 }
 
 uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_DIMS_MAX])
@@ -27,7 +32,7 @@ uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_D
     }
     for (uint32_t d = 0; d < dims.count; d++)
         add_dim(dim, &count,
-                (struct rs_ag_dim){.joint = joint_of(dims.at[d].joint),
+                (struct rs_ag_dim){.joint = joint_of(&dims.at[d]),
                                    .n = dims.at[d].size,
                                    .stride = dims.at[d].stride,
                                    .link = (uint8_t)dims.at[d].link});

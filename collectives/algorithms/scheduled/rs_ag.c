@@ -586,6 +586,14 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
         (void)cw_error_memory(error, "a schedule");
         return NULL;
     }
+    for (uint32_t i = 0; i < plan->parts; i++)
+        if (!rs_ag_fits(&plan->part[i])) {
+            struct ccl_refusal refusal;
+            (void)rs_ag_refuse(plan->call, &refusal);
+            (void)cw_error_set(error, CW_USAGE, "%s; %s", refusal.wrong, refusal.legal);
+            schedule_builder_free(b);
+            return NULL;
+        }
     schedule_builder_head(b)->in_place = collective == CCL_ALL_REDUCE;
     struct place p = {.plan = plan,
                       .b = b,

@@ -1,0 +1,134 @@
+/*
+ * cost_times.c: how long single operations take (cost_times.h).
+ */
+#include "collectives/schedule/cost_times.h"
+
+#include "hw/route.h"
+#include "hw/timing.h"
+#include "hw/topology/topology.h"
+
+enum { NOTICE_BYTES = 16 }; /* lp/QUEUES.md, "One-sided operations" */
+
+struct cost_times cost_times_of(const struct ccl_call *call)
+{
+    const struct hw_config *const hw = call->hw;
+    const int64_t cpu = hw->overhead_ps[HW_NODE_PE_CPU];
+    const struct hw_place here = {0};
+    return (struct cost_times){
+        .hw = hw,
+        .itemsize = tl_itemsize(call->dtype),
+        .wait_ps = cpu,
+        .issue_ps = cpu + hw->overhead_ps[HW_NODE_PE_SCHEDULER] + hw->overhead_ps[HW_NODE_PE_MMU],
+        .queue_ps = cpu + hw->overhead_ps[HW_NODE_PE_IPCQ],
+        .notice_ps = 2 * cpu + hw->overhead_ps[HW_NODE_PE_IPCQ] + hw->ipcq_wire_ps +
+                     hw_path_ps(hw, here, here, HW_MEMORY_NONE, HW_OUTLET_NONE, NOTICE_BYTES)};
+}
+
+static bool is_same_place(struct hw_place a, struct hw_place b)
+{
+    return a.sip == b.sip && a.cube == b.cube && a.pe == b.pe;
+}
+
+/* PE_DMA to the HBM of its own PE, one way, without the overheads of the ends. */
+static int64_t own_way_ps(const struct hw_config *hw)
+{
+    return hw->link[HW_LINK_PE_NOC].prop_ps + hw->link[HW_LINK_HBM].prop_ps +
+           hw->overhead_ps[HW_NODE_ROUTER];
+}
+
+int64_t cost_load_latency_ps(const struct cost_times *t, struct hw_place own, struct hw_place home)
+{
+    const struct hw_config *const hw = t->hw;
+    const int64_t dma = hw->overhead_ps[HW_NODE_PE_DMA], hbm = hw->overhead_ps[HW_NODE_HBM];
+    const int64_t end = hw->link[HW_LINK_TCM].prop_ps + hw->overhead_ps[HW_NODE_PE_TCM];
+    if (is_same_place(own, home))
+        return 2 * (dma + own_way_ps(hw)) + hbm + end;
+    /* there and back between the two PE_DMAs, but the home's own is not passed */
+    return hw_path_ps(hw, own, home, HW_MEMORY_NONE, HW_OUTLET_NONE, 0) +
+           hw_path_ps(hw, home, own, HW_MEMORY_TCM, HW_OUTLET_NONE, 0) - 2 * dma + hbm;
+}
+
+int64_t cost_store_latency_ps(const struct cost_times *t, struct hw_place own, struct hw_place home)
+{
+    const struct hw_config *const hw = t->hw;
+    if (is_same_place(own, home))
+        return 2 * (hw->overhead_ps[HW_NODE_PE_DMA] + own_way_ps(hw)) +
+               hw->overhead_ps[HW_NODE_HBM];
+    return hw_path_ps(hw, own, home, HW_MEMORY_HBM, HW_OUTLET_NONE, 0) +
+           hw_path_ps(hw, home, own, HW_MEMORY_NONE, HW_OUTLET_NONE, 0);
+}
+
+int64_t cost_add_time_ps(const struct cost_times *t, uint64_t bytes)
+{
+    return t->hw->overhead_ps[HW_NODE_PE_CPU] + t->hw->overhead_ps[HW_NODE_PE_SCHEDULER] +
+           hw_fetch_ps(t->hw, 2 * bytes) + hw_math_ps(t->hw, bytes / t->itemsize) +
+           hw_fetch_ps(t->hw, bytes);
+}
+
+int64_t cost_engine_ps(const struct cost_times *t, uint64_t bytes)
+{
+    return hw_ser_ps(&t->hw->link[HW_LINK_PE_NOC], bytes);
+}
+
+int64_t cost_memory_ps(const struct cost_times *t, uint64_t bytes)
+{
+    return hw_ser_ps(&t->hw->link[HW_LINK_HBM], bytes);
+}
+
+/* ---- routes -----------------------------------------------------------------------------------
+ */
+
+uint32_t cost_crossings_of_sip(const struct hw_config *hw) { return 2 * (hw_outlets(hw) + 1); }
+
+struct route_walk {
+    const struct hw_config *hw;
+    struct cost_route *route;
+    bool down; /* the link that was crossed last comes from a switch; its SIP is not known yet */
+};
+
+static bool is_slower(struct hw_rate a, struct hw_rate b)
+{
+    return (unsigned __int128)a.num * b.den > (unsigned __int128)b.num * a.den;
+}
+
+/* A link between SIPs. One down from a switch belongs to the SIP that comes next. */
+static void note_crossing(struct route_walk *walk, const struct hw_path_step *step)
+{
+    struct cost_route *const route = walk->route;
+    walk->down = step->index != UINT32_MAX;
+    route->crossing[route->count] = (walk->down ? 0 : step->sip * cost_crossings_of_sip(walk->hw)) +
+                                    2 * step->outlet + walk->down;
+    route->rate[route->count++] = walk->hw->link[step->kind].rate;
+}
+
+static void note_step(void *arg, const struct hw_path_step *step)
+{
+    struct route_walk *const walk = arg;
+    struct cost_route *const route = walk->route;
+    if (!step->is_link) {
+        if (walk->down && step->kind == HW_NODE_IO_PORT)
+            route->crossing[route->count - 1] += step->sip * cost_crossings_of_sip(walk->hw);
+        walk->down = walk->down && step->kind != HW_NODE_IO_PORT;
+        return;
+    }
+    if (hw_link_is_outer((enum hw_link_kind)step->kind)) {
+        if (route->count < COST_CROSSINGS_MAX)
+            note_crossing(walk, step);
+        return;
+    }
+    const struct hw_rate rate = walk->hw->link[step->kind].rate;
+    if (route->inside.den == 0 || is_slower(rate, route->inside))
+        route->inside = rate;
+}
+
+void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_place to,
+                   struct cost_route *route)
+{
+    const struct hw_config *const hw = call->hw;
+    struct route_walk walk = {.hw = hw, .route = route};
+    *route = (struct cost_route){0};
+    hw_path_walk(hw, from, to, HW_MEMORY_TCM, HW_OUTLET_NONE, note_step, &walk);
+    route->latency_ps = hw_path_ps(hw, from, to, HW_MEMORY_TCM, HW_OUTLET_NONE, 0);
+    route->credit_ps =
+        hw_path_ps(hw, to, from, HW_MEMORY_NONE, HW_OUTLET_NONE, call->ccl->credit_bytes);
+}

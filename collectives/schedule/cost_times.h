@@ -1,0 +1,48 @@
+/*
+ * cost_times.h: how long single operations of schedule_kernel take on an idle machine, from the
+ * configuration alone (hw/HARDWARE.md, sections 4, 5 and 8), and the links between SIPs that a
+ * message crosses. For estimates (schedule_cost.h). Pure.
+ */
+#ifndef COLLECTIVES_COST_TIMES_H
+#define COLLECTIVES_COST_TIMES_H
+
+#include "collectives/algorithm.h"
+
+/* Of one call. */
+struct cost_times {
+    const struct hw_config *hw;
+    uint32_t itemsize;
+    int64_t wait_ps;   /* a call that waits for a load or a store */
+    int64_t issue_ps;  /* a call that begins one */
+    int64_t queue_ps;  /* a send or a receive */
+    int64_t notice_ps; /* a notification, until the PE that waits for it goes on */
+};
+struct cost_times cost_times_of(const struct ccl_call *call);
+
+/* From PE_DMA to the home's HBM and back to TCM, without bytes; of a store until it is
+ * acknowledged. `own`: the PE that loads or stores. */
+int64_t cost_load_latency_ps(const struct cost_times *t, struct hw_place own, struct hw_place home);
+int64_t cost_store_latency_ps(const struct cost_times *t, struct hw_place own,
+                              struct hw_place home);
+int64_t cost_add_time_ps(const struct cost_times *t, uint64_t bytes);
+/* Of PE_DMA's engine, and of HBM's link. */
+int64_t cost_engine_ps(const struct cost_times *t, uint64_t bytes);
+int64_t cost_memory_ps(const struct cost_times *t, uint64_t bytes);
+
+enum { COST_CROSSINGS_MAX = 64 };
+/* The way of messages from one PE to another one's TCM. */
+struct cost_route {
+    int64_t latency_ps;    /* of an empty message */
+    int64_t credit_ps;     /* back again */
+    struct hw_rate inside; /* of the slowest link that is not between SIPs */
+    uint32_t count;        /* of links between SIPs; those beyond the first so many are left out */
+    uint32_t
+        crossing[COST_CROSSINGS_MAX]; /* (SIP * outlets + outlet) * 2, + 1 down from a switch */
+    struct hw_rate rate[COST_CROSSINGS_MAX];
+};
+void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_place to,
+                   struct cost_route *route);
+/* Numbers of crossings of one SIP. */
+uint32_t cost_crossings_of_sip(const struct hw_config *hw);
+
+#endif

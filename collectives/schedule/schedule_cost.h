@@ -1,0 +1,20 @@
+/*
+ * schedule_cost.h: an estimate of the time that a schedule takes on a machine, from the
+ * configuration alone: no measured time is in it. ALGORITHMS.md, section 12, "The estimate", says
+ * which effects count. Host side and pure.
+ */
+#ifndef COLLECTIVES_SCHEDULE_COST_H
+#define COLLECTIVES_SCHEDULE_COST_H
+
+#include "collectives/schedule/schedule.h"
+
+struct schedule_cost_request {
+    const struct schedule *schedule; /* without faults (schedule_check.h) */
+    const struct ccl_call *call;     /* hw, ccl, n_elem, dtype count */
+    uint32_t lanes; /* PEs of each SIP that carry it out on shards of their own; 1: one shard */
+};
+/* CW_NO_RESOURCE: out of memory. */
+int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
+                     struct cw_error *error);
+
+#endif
