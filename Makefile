@@ -255,6 +255,11 @@ scatter-sweep: setup ## the reduce-scatters by size, ranks and speed: tables and
 	@$(SUBMAKE) all
 	perf/results/scatter_sweep.py $(OUT)/cubewarp
 
+.PHONY: schedule-sweep
+schedule-sweep: ## auto_all_reduce beside all schedules that it could have taken: perf/results/schedule_choice.md
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS)
+
 # Presets of published machines beside the published figures, from the program that is quick to build.
 PRESET_TABLES := kernbench-table wormhole-table vendor-table
 .PHONY: $(PRESET_TABLES)

@@ -6,18 +6,23 @@
 #include "test/support/test_config_support.h"
 
 #include "collectives/algorithms/scheduled/ring_order.h"
-#include "collectives/schedule/schedule.h"
+#include "collectives/schedule/schedule_cost.h"
 #include "hw/topology/topology.h"
 #include "test/support/schedule_run.h"
 
 /* The machine of a test: so many SIPs in a topology. */
-static struct config *machine_of(const char *topology, uint32_t sips)
+static struct config *config_of(const char *preset, const char *topology, uint32_t sips)
 {
     char count[64], name[64];
     snprintf(count, sizeof count, "system.sips.count=%u", sips);
     snprintf(name, sizeof name, "system.sips.topology=%s", topology);
     const char *const sets[] = {count, name};
-    return load_with("tiny", sets, 2);
+    return load_with(preset, sets, 2);
+}
+
+static struct config *machine_of(const char *topology, uint32_t sips)
+{
+    return config_of("tiny", topology, sips);
 }
 
 struct made {
@@ -204,6 +209,76 @@ static void steps_are_as_few_as_should_be(void **state)
     }
 }
 
+/* ---- estimates -------------------------------------------------------------------------------
+ */
+
+/* The estimate is the time of a run (perf/results/schedule_choice.md), within a tenth. */
+static void estimates_are_near_simulated_times(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *topology;
+        double simulated_us;
+    } runs[] = {
+        {"ring_rs_ag", "ring_1d", 7.479},          {"torus_rs_ag", "torus_2d", 5.006},
+        {"torus_rs_ag", "mesh_2d_no_wrap", 8.308}, {"direct_rs_ag", "switch", 15.23},
+        {"recursive_doubling", "torus_2d", 20.88}, {"double_binary_tree", "torus_2d", 17.08}};
+    static const int64_t parameter[] = {2, 1};
+    for (size_t i = 0; i < COUNT_OF(runs); i++) {
+        const int64_t of_rings = strcmp(runs[i].name, "ring_rs_ag") == 0 ? 2 : 0;
+        const int64_t own[] = {of_rings, parameter[1]};
+        struct config *const config = config_of(NULL, runs[i].topology, 16);
+        struct ccl_config ccl = config->ccl;
+        const struct ccl_algorithm *const algorithm = ccl_algorithm_find(runs[i].name);
+        snprintf(ccl.module, sizeof ccl.module, "%s", runs[i].name);
+        memcpy(ccl.parameter, own, sizeof own);
+        const struct ccl_call call = {.hw = &config->hw,
+                                      .ccl = &ccl,
+                                      .collective = algorithm->collective,
+                                      .world_size = 16,
+                                      .n_elem = 32768,
+                                      .dtype = LP_F16};
+        struct cw_error error;
+        struct schedule *const schedule = algorithm->schedule(&call, &error);
+        assert_non_null(schedule);
+        const struct schedule_cost_request request = {schedule, &call, 1};
+        int64_t ps = 0;
+        assert_int_equal(schedule_cost_ps(&request, &ps, &error), CW_OK);
+        if (!((double)ps > 0.9e6 * runs[i].simulated_us &&
+              (double)ps < 1.1e6 * runs[i].simulated_us))
+            fail_msg("%s on %s: estimate %.3f us, simulated %.3f us", runs[i].name,
+                     runs[i].topology, (double)ps * 1e-6, runs[i].simulated_us);
+        schedule_free(schedule);
+        config_free(config);
+    }
+}
+
+/* 64 SIPs in a ring, 512 KiB: not the ring of whole tensors, and it says why. */
+static void the_choice_is_the_least_estimate(void **state)
+{
+    (void)state;
+    struct config *const config = config_of(NULL, "ring_1d", 64);
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_find("auto_all_reduce");
+    struct ccl_call call = {.hw = &config->hw,
+                            .ccl = &config->ccl,
+                            .world_size = 64,
+                            .n_elem = 262144,
+                            .dtype = LP_F16};
+    struct cw_error error;
+    struct schedule *large = algorithm->schedule(&call, &error);
+    call.n_elem = 8;
+    struct schedule *small = algorithm->schedule(&call, &error);
+    assert_non_null(large);
+    assert_non_null(small);
+    assert_string_equal(large->name, "ring_rs_ag, 4 rings");
+    assert_string_equal(small->name, "recursive_doubling");
+    assert_non_null(strstr(large->why, "524288 bytes per shard; estimates: ring_rs_ag "));
+    assert_non_null(strstr(large->why, ", torus_rs_ag "));
+    schedule_free(large);
+    schedule_free(small);
+    config_free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +287,8 @@ int main(void)
         cmocka_unit_test(all_are_right_for_any_number_of_ranks),
         cmocka_unit_test(an_all_to_all_sends_each_block_once),
         cmocka_unit_test(steps_are_as_few_as_should_be),
+        cmocka_unit_test(estimates_are_near_simulated_times),
+        cmocka_unit_test(the_choice_is_the_least_estimate),
         cmocka_unit_test(rings_go_from_neighbour_to_neighbour),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
