@@ -86,10 +86,9 @@ struct reading {
     XML_Parser parser;
     struct schedule_faults faults;
     struct msccl_lists lists;
-    int depth;    /* of open elements */
-    int passed;   /* depth from which elements are passed over; 0: none */
-    bool in_algo; /* has an algo */
-    char place[SCHEDULE_PLACE_BYTES];
+    int depth;        /* of open elements */
+    int passed;       /* depth from which elements are passed over; 0: none */
+    bool in_algo;     /* has an algo */
     char inside[128]; /* "gpu 3, tb 2, ", for messages */
 };
 

@@ -40,7 +40,8 @@ int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint3
                              enum hw_memory memory, uint32_t pe);
 /* Slot access: the last byte of a tile of `bytes` is at PE_DMA. Then the tile goes into its slot,
  * and holds the memory's link for all of that time. */
-void lp_write_slot(struct lp_run *run, struct hw_flight *flight, uint32_t pe, uint32_t bytes);
+void lp_write_slot(struct lp_run *run, struct hw_flight *flight, uint32_t pe, uint32_t bytes)
+    __attribute__((noinline, cold));
 void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe);
 void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu);
 

@@ -171,9 +171,11 @@ static bool is_read(const struct tl *tl, enum hw_dir dir, uint32_t seq)
 static enum hw_dir direction_with_data(const struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
-    const enum hw_dir reading = (enum hw_dir)(call->reading - 1);
-    if (call->reading > 0 && has_tile(tl, reading) && is_read(tl, reading, next_tile(tl, reading)))
-        return reading;
+    if (__builtin_expect(call->reading > 0, 0)) {
+        const enum hw_dir reading = (enum hw_dir)(call->reading - 1);
+        if (has_tile(tl, reading) && is_read(tl, reading, next_tile(tl, reading)))
+            return reading;
+    }
     if (call->kind == CALL_RECV_ANY && tl->run->m->config.fairness_strict)
         return least_recently_served(tl, call->dirs);
     const uint32_t first = call->kind == CALL_RECV_ANY ? tl->p->last_polled + 1u : 0;
@@ -185,19 +187,25 @@ static enum hw_dir direction_with_data(const struct tl *tl)
     return HW_DIRS_MAX;
 }
 
-/* Slot access (hw/HARDWARE.md): a receive reads the tile out of its slot before it takes it. True:
- * it has, or reading costs nothing. False: the read begins, and the effect comes again at its end.
- */
-static bool has_read_slot(struct tl *tl, enum hw_dir dir, uint32_t seq)
+/* Begins the read of a tile out of its slot, unless it is read. */
+static __attribute__((noinline, cold)) bool read_slot(struct tl *tl, enum hw_dir dir, uint32_t seq)
 {
     struct lp_call *call = &tl->kernel->call;
     const struct lp_model *m = tl->run->m;
-    if (__builtin_expect(!m->slot_read, 1) || is_read(tl, dir, seq))
+    if (is_read(tl, dir, seq))
         return true;
     call->reading = (uint8_t)(dir + 1);
     call->reading_seq = (uint8_t)seq;
     tl->local_ps += hw_slot_ps(&m->hw, tl->pe, m->config.slots, call->bytes);
     return false;
+}
+
+/* Slot access (hw/HARDWARE.md): a receive reads the tile out of its slot before it takes it. True:
+ * it has, or reading costs nothing. False: the read begins, and the effect comes again at its end.
+ */
+static inline bool has_read_slot(struct tl *tl, enum hw_dir dir, uint32_t seq)
+{
+    return __builtin_expect(!tl->run->m->slot_read, 1) || read_slot(tl, dir, seq);
 }
 
 /* Takes a tile now. False: the credit goes through PE_DMA and has no place there yet. *credit_ps:
