@@ -595,12 +595,13 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
             return NULL;
         }
     schedule_builder_head(b)->in_place = collective == CCL_ALL_REDUCE;
+    const uint32_t parts = scheduled_lanes(plan->call) > 1 ? 1 : plan->parts; /* of a shard */
+    const uint32_t chunks = collective == CCL_ALL_GATHER ? parts : places * parts;
     struct place p = {.plan = plan,
                       .b = b,
                       .ranks = places,
                       .scratch = scratch_of(plan),
-                      .window =
-                          rs_ag_window(plan->call, scheduled_lanes(plan->call) > 1 ? places : all)};
+                      .window = rs_ag_window(plan->call, chunks)};
     for (uint32_t rank = 0; rank < plan->call->world_size; rank++)
         schedule_chunks_of(b, rank, collective == CCL_ALL_GATHER ? plan->parts : all,
                            collective == CCL_REDUCE_SCATTER ? plan->parts : all,
