@@ -261,11 +261,12 @@ schedule-sweep: ## auto_all_reduce beside all schedules that it could have taken
 	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS)
 
 # Presets of published machines beside the published figures, from the program that is quick to build.
-PRESET_TABLES := kernbench-table wormhole-table vendor-table
+PRESET_TABLES := kernbench-table wormhole-table vendor-table mi300x-table
 .PHONY: $(PRESET_TABLES)
 kernbench-table: ## the preset kernbench beside its 12 published times: perf/results/kernbench.md
 wormhole-table: ## the preset wormhole_t3k beside its published figures: perf/results/wormhole_t3k.md
 vendor-table: ## reduce-scatters on a3_16 and a3_16_vendor: perf/results/a3_16_vendor.md
+mi300x-table: ## the preset mi300x_8 beside measured times: perf/results/mi300x_8.md
 $(PRESET_TABLES): setup
 	@.ci/setup.sh python3
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp

@@ -344,7 +344,6 @@ struct hw_bound hw_bound_leaders(const struct hw_config *hw, uint32_t ranks, uin
         return bound;
     bound_term(&bound, farthest_leader_ps(hw, ranks), "latency");
     bound_hbm(&bound, hw, bytes);
-    bound_term(&bound, cut_ps(hw, HW_LINK_PE_NOC, 1, bytes), hw_link_name[HW_LINK_PE_NOC]);
     bound_cuts(&bound, hw, ranks, HW_CUT_GATHER, shards * bytes);
     if (all_reduce)
         bound_sends_between_sips(&bound, hw, ranks, shards * bytes);
@@ -360,7 +359,6 @@ struct hw_bound hw_bound_all_to_all(const struct hw_config *hw, uint32_t ranks, 
     const uint64_t block_bytes = bytes / ranks, moved_bytes = (ranks - 1) * block_bytes;
     bound_term(&bound, farthest_leader_ps(hw, ranks), "latency");
     bound_hbm(&bound, hw, moved_bytes);
-    bound_term(&bound, cut_ps(hw, HW_LINK_PE_NOC, 1, moved_bytes), hw_link_name[HW_LINK_PE_NOC]);
     struct cut_bound counted = {.hw = hw,
                                 .use = HW_CUT_SCATTER,
                                 .bytes = shards * block_bytes,
