@@ -266,7 +266,7 @@ static void issue_store(struct tl *tl, const struct schedule_frame *f, struct lp
         tl_store_async(tl, base.va + offset, value, bytes_at(tl, f, &f->at), handle);
     else
         tl_store_direct_async(tl, home_of(tl), tl_hbm((uint32_t)(base.pa + offset)), value,
-                          bytes_at(tl, f, &f->at), handle);
+                              bytes_at(tl, f, &f->at), handle);
 }
 
 /* Begins to store the tile of `at`. One TL_RUN. */
