@@ -358,7 +358,7 @@ static struct config *config_create(void)
  * Then the bytes of a ring are cut into more slots. */
 static void cut_rings(struct ccl_config *ccl)
 {
-    enum { SLOT_BYTES_MIN = 64 };
+    enum { SLOT_BYTES_MIN = 4 };
     struct cw_error ignored; /* a file that cannot be read is told when it is to run */
     const struct ccl_algorithm *const algorithm =
         ccl_is_xml(ccl->module) ? ccl_algorithm_load(ccl->module, &ignored) : NULL;

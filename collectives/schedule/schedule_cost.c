@@ -825,6 +825,8 @@ int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
     if (c.s->rank[0].chunks[SCHEDULE_INPUT] == 0 || request->call->n_elem == 0)
         return CW_OK;
     measure(&c);
+    if (c.block_elems == 0) /* too few elements for the ranks: the call is refused */
+        return CW_OK;
     c.alike = are_alike(&c);
     bool mixed = false, made = estimate(c, &mixed, ps);
     if (made && mixed) {

@@ -136,6 +136,10 @@ static void refusals_name_the_key(void **state)
                     "--set algorithms.ring_rs_ag.topology=ring_1d --n-elem 8");
     assert_non_null(strstr(output.err, "legal is none"));
     run_output_free(&output);
+    /* the default of 8 elements is less than one for each rank: no estimate falls over it */
+    output = run_line(2, "check --set system.sips.count=9 --algorithm auto_reduce_scatter");
+    assert_non_null(strstr(output.err, "greater than 0"));
+    run_output_free(&output);
 }
 
 int main(void)
