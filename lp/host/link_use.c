@@ -100,11 +100,13 @@ static void visit_groups(const struct visit *v, const struct hw_link *links, uin
     for (uint32_t unit = 0; unit < units; unit++)
         for (uint32_t group = begin; group < end; group++) {
             const struct span *const span = &v->span[group];
+            if (unit >= span->units)
+                continue;
             const bool lanes = span->each == 0;
             const struct hw_link *const link =
                 &links[lanes ? v->m->links.edge[unit] : span->first + unit * span->stride];
             const uint32_t each = lanes ? lp_lanes(&v->m->hw, (enum hw_port)unit) : span->each;
-            for (uint32_t i = 0; i < each && unit < span->units; i++)
+            for (uint32_t i = 0; i < each; i++)
                 if (link[i].epoch == v->epoch && link[i].bytes > 0)
                     report_link(v, &link[i], (enum lp_links)group, unit, i);
         }
