@@ -25,6 +25,16 @@ void schedule_free(struct schedule *schedule)
     free(schedule);
 }
 
+uint32_t schedule_blocks(const struct schedule *s, unsigned buffer)
+{
+    const bool gathers = s->collective == CCL_ALL_GATHER, swaps = s->collective == CCL_ALL_TO_ALL,
+               scatters = s->collective == CCL_REDUCE_SCATTER;
+    const bool many = buffer == SCHEDULE_INPUT    ? scatters || swaps
+                      : buffer == SCHEDULE_OUTPUT ? gathers || swaps
+                                                  : false;
+    return many ? s->rank_count : 1;
+}
+
 struct schedule_span schedule_span(uint64_t n, uint32_t chunks, uint32_t chunk)
 {
     const uint64_t each = (n + chunks - 1) / chunks;

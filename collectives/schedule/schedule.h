@@ -127,6 +127,9 @@ struct schedule {
 };
 void schedule_free(struct schedule *schedule); /* accepts NULL */
 
+/* Blocks of a rank's buffer, enum schedule_buffer: above, "Parts". */
+uint32_t schedule_blocks(const struct schedule *schedule, unsigned buffer);
+
 /* Elements of chunk `chunk` of a buffer of n elements in `chunks`, and where they begin. */
 struct schedule_span {
     uint64_t first, count;

@@ -41,17 +41,6 @@ static void check_peer(const struct checked *c, const char *what, uint32_t peer)
                        name, what, peer, last, c->rank);
 }
 
-/* The blocks of a rank's buffer (schedule.h, "Parts"). */
-static uint32_t blocks_of(const struct schedule *s, unsigned buffer)
-{
-    const bool gathers = s->collective == CCL_ALL_GATHER, swaps = s->collective == CCL_ALL_TO_ALL,
-               scatters = s->collective == CCL_REDUCE_SCATTER;
-    const bool many = buffer == SCHEDULE_INPUT    ? scatters || swaps
-                      : buffer == SCHEDULE_OUTPUT ? gathers || swaps
-                                                  : false;
-    return many ? s->rank_count : 1;
-}
-
 static void check_chunks(const struct checked *c, struct schedule_chunks chunks)
 {
     const struct schedule_rank *const rank = &c->schedule->rank[c->rank];
@@ -67,7 +56,7 @@ static void check_chunks(const struct checked *c, struct schedule_chunks chunks)
         return;
     }
     const uint32_t parts = c->schedule->parts,
-                   each = all / blocks_of(c->schedule, chunks.buffer) / parts;
+                   each = all / schedule_blocks(c->schedule, chunks.buffer) / parts;
     const uint32_t part = rank->thread[c->thread].part;
     for (uint32_t i = 0; i < c->step->count && parts > 1; i++)
         if ((chunks.at + i) / each % parts != part) {
@@ -166,11 +155,11 @@ static void check_buffers(const struct schedule *s, uint32_t rank, struct schedu
                        : s->collective == CCL_REDUCE_SCATTER ? "as many times the input as ranks"
                                                              : "as many of each");
     for (unsigned b = 0; b < SCHEDULE_BUFFERS; b++)
-        if (chunks[b] % (blocks_of(s, b) * s->parts) != 0)
+        if (chunks[b] % (schedule_blocks(s, b) * s->parts) != 0)
             schedule_fault(faults, place,
                            "buffer %c has %u chunks, of %u blocks and %u parts; legal is a "
                            "multiple of both",
-                           schedule_buffer_letter(b), chunks[b], blocks_of(s, b), s->parts);
+                           schedule_buffer_letter(b), chunks[b], schedule_blocks(s, b), s->parts);
     if (input != s->rank[0].chunks[SCHEDULE_INPUT])
         schedule_fault(faults, place, "has %llu chunks of input, and 0 has %u; legal is as many",
                        (unsigned long long)input, s->rank[0].chunks[SCHEDULE_INPUT]);

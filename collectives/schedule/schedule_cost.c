@@ -779,7 +779,7 @@ static void measure(struct cost *c)
     const struct schedule *const s = c->s;
     const struct ccl_config *const ccl = c->call->ccl;
     uint32_t most = 1;
-    c->blocks = s->collective == CCL_REDUCE_SCATTER ? s->rank_count : 1;
+    c->blocks = schedule_blocks(s, SCHEDULE_INPUT);
     c->chunks = s->rank[0].chunks[SCHEDULE_INPUT] / c->blocks / (c->lanes ? s->parts : 1);
     c->block_elems = c->call->n_elem / c->blocks;
     c->chunk_elems = (c->block_elems + c->chunks - 1) / c->chunks;

@@ -413,8 +413,7 @@ static uint32_t notified_at(const struct tl *tl, const struct schedule_frame *f)
     return rank->first_pe + rank->notify[last_of(tl, f)->notify_first + f->notice];
 }
 
-/* Loads wait for all that the thread has stored, unless the step's source is nobody's but the
- * input's. */
+/* Loads wait for all that the thread has stored, unless no step before has written the source. */
 static bool must_settle(const struct tl *tl, const struct schedule_frame *f)
 {
     const struct program_step *const step = step_of(tl, f, f->at.step);

@@ -14,14 +14,8 @@
 /* Blocks of each buffer (schedule.h, "Parts"). */
 static void find_blocks(struct schedule_program *p)
 {
-    const enum ccl_collective collective = p->schedule->collective;
-    const uint32_t n = p->schedule->rank_count;
-    p->blocks[SCHEDULE_INPUT] =
-        collective == CCL_REDUCE_SCATTER || collective == CCL_ALL_TO_ALL ? n : 1;
-    p->blocks[SCHEDULE_OUTPUT] =
-        collective == CCL_ALL_GATHER || collective == CCL_ALL_TO_ALL ? n : 1;
-    p->blocks[SCHEDULE_SCRATCH] = 1;
     for (uint32_t b = 0; b < SCHEDULE_BUFFERS; b++) {
+        p->blocks[b] = schedule_blocks(p->schedule, b);
         p->chunks[b] = p->schedule->rank[0].chunks[b] / p->blocks[b];
         if (p->lanes > 0)
             p->chunks[b] /= p->schedule->parts;
