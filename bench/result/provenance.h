@@ -12,9 +12,11 @@
 #include "collectives/config/config.h"
 
 /* Of a line of `run`, as run_document() has it, whose options and configuration are these. The
- * caller's. NULL: no memory. */
+ * caller's. *shipped: the configuration of a line without options, which is loaded here if it is
+ * NULL, and which the caller keeps for the next call and frees; NULL: it is not kept. NULL: no
+ * memory. */
 json_t *provenance_of_run(int argc, char *const *argv, const struct run_options *options,
-                          const struct config *config);
+                          const struct config *config, struct config **shipped);
 /* Of any other command: the members that need no configuration. */
 json_t *provenance_of_line(int argc, char *const *argv);
 

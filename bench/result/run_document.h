@@ -13,7 +13,7 @@
 
 #include <jansson.h>
 
-/* What calls keep for the next ones: the configuration, where the next line asks for the same. */
+/* What a call keeps for the next ones, such as the shipped configuration. */
 struct run_kept;
 
 struct run_outcome {
@@ -24,6 +24,7 @@ struct run_outcome {
     int exit_code;  /* that `cubewarp run` with the same line ends with */
     char *message;  /* why it is not 0, as `run` prints it behind "cubewarp run: "; NULL: it is 0 */
     char *warnings; /* lines that `run` prints on standard error beside that; NULL: none */
+    int digits;     /* of numbers with decimals in the document, for JSON_REAL_PRECISION() */
     double wall_s;  /* of the call */
 };
 
