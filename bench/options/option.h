@@ -25,11 +25,14 @@ enum command {
     COMMAND_PERF_PROJECT = 512,
     COMMAND_PLUGIN = 2048,
     COMMAND_BATCH = 4096,
-    COMMAND_COMPARE = 8192,
+    COMMAND_SWEEP = 8192,
+    COMMAND_REPORT = 16384,
+    COMMAND_COMPARE = 32768,
+    COMMAND_PERF_TREND = 65536,
     COMMAND_PERF = 1024, /* which has parts instead of options */
 };
 
-enum { OPTION_ROWS_MAX = 192, OPTION_LEGAL_BYTES = 400 };
+enum { OPTION_ROWS_MAX = 256, OPTION_LEGAL_BYTES = 400 };
 
 struct option_row;
 

@@ -18,7 +18,7 @@
 #define CONFIGURED                                                                                 \
     (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK | COMMAND_CONFIG | COMMAND_TOPO | COMMAND_BATCH)
 #define RUNNING (COMMAND_RUN | COMMAND_VERIFY)
-#define ALL     (UINT32_MAX & ~(uint32_t)COMMAND_PERF)
+#define ALL     (UINT32_MAX & ~COMMAND_PERF)
 
 /* A row's field: where it is in the command's struct, and how many bytes it has. */
 #define AT(type, field)                                                                            \
