@@ -12,7 +12,7 @@
  * "at": sender > receiver, nodes as picture_node_name() has them; behind a link of a cube, the side
  * of the cube: "0.1>0.2E". "cubes" is there with use only.
  *
- * What was written and read again is drawn alike, byte for byte.
+ * A picture that was written and read again is drawn alike, byte for byte.
  */
 #ifndef BENCH_DRAW_PICTURE_JSON_H
 #define BENCH_DRAW_PICTURE_JSON_H
