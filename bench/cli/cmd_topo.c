@@ -12,6 +12,7 @@
 #include "bench/output/atomic_file.h"
 #include "bench/cli/cli.h"
 #include "bench/draw/picture_svg.h"
+#include "bench/programs/run_use.h"
 #include "collectives/config/config_load.h"
 #include "collectives/config/config_tree.h"
 #include "collectives/runtime/distributed.h"
@@ -146,17 +147,6 @@ static void print_path(const struct config *config, struct hw_place from, struct
     putchar('\n');
 }
 
-/* The root cube of all-reduces on cubes. */
-static uint32_t root_of(const struct config *config)
-{
-    const struct hw_config *const hw = &config->hw;
-    const struct ccl_config *const ccl = &config->ccl;
-    if (ccl->root == CCL_ROOT_XY)
-        return ccl->root_y * hw->cube_w + ccl->root_x;
-    return ccl->root == CCL_ROOT_CENTER ? hw->cube_h / 2 * hw->cube_w + hw->cube_w / 2
-                                        : hw_cubes(hw) - 1;
-}
-
 static int write_svg(const struct picture *picture, const char *path, struct cw_error *error)
 {
     if (strcmp(path, "-") == 0)
@@ -174,7 +164,7 @@ static int write_svg(const struct picture *picture, const char *path, struct cw_
 static int draw(const struct run_options *options, const struct config *config,
                 struct cw_error *error)
 {
-    struct picture *const picture = picture_create(&config->hw, root_of(config), error);
+    struct picture *const picture = picture_create(&config->hw, run_root_cube(config), error);
     const int code = picture == NULL ? error->exit_code : write_svg(picture, options->svg, error);
     picture_free(picture);
     return code;

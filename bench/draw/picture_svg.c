@@ -197,7 +197,7 @@ static void legend_scale(struct picture_pen *pen, double y, bool links)
 {
     const unsigned count = links ? PEN_LINK_CLASSES : PEN_WORK_CLASSES;
     const int *const limit = links ? pen_link_limit : pen_work_limit;
-    const double left = 44, first = left + 300;
+    const double left = 44, first = left + 268;
     legend_text(pen, left, y,
                 links ? "Links, by the share of the time they were busy:"
                       : "Cubes, by the share of the time a PE was at work:");

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/draw/picture_json.h"
 #include "bench/output/report.h"
 
 #define DIGITS_EXACT_PS 1000000000000000 /* 10^15 */
@@ -404,6 +405,8 @@ json_t *report_document(const struct result *result)
     put_member(&object, "credit_wait_ns", json_ns(result->credit_wait.ps));
     if (result->failure != NULL)
         put_member(&object, "error", failure_json(result));
+    if (result->picture != NULL)
+        put_member(&object, "picture", picture_json(result->picture));
     if (result->provenance != NULL)
         put_member(&object, "provenance", json_incref(result->provenance));
     return object;

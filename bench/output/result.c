@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "bench/draw/picture.h"
 #include "bench/output/report.h"
 
 void result_free(struct result *result)
@@ -26,6 +27,8 @@ void result_free(struct result *result)
         free(result->columns[i].value);
     }
     free(result->columns);
+    picture_free(result->picture);
+    result->picture = NULL;
     json_decref(result->provenance);
     result->provenance = NULL;
     result->columns = NULL;

@@ -109,7 +109,8 @@ struct result_column {
     char *name, *value; /* the result's */
 };
 
-struct json_t; /* jansson's */
+struct json_t;  /* jansson's */
+struct picture; /* bench/draw/picture.h */
 
 struct result {
     char bench[32];
@@ -131,6 +132,7 @@ struct result {
     struct result_waiting *waiting; /* [waiting_count] then */
     size_t waiting_count;
     char *pointers; /* then: of all queues that are not idle, a line each; NULL: not known */
+    struct picture *picture; /* the machine in its last row, the result's; NULL: not asked for */
     /* Filled before the run, by its caller: */
     struct json_t *provenance;     /* the result's; NULL: none is told */
     struct result_column *columns; /* [column_count], the result's */

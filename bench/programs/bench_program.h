@@ -7,6 +7,7 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/programs/run_options.h"
+#include "bench/programs/run_use.h"
 #include "bench/output/progress.h"
 #include "bench/output/result.h"
 #include "collectives/config/config.h"
@@ -28,6 +29,7 @@ struct bench_session {
     void *own;                    /* the program's, from prepare() on */
     struct progress_line progress;
     struct atomic_file engine_log, engine_trace;
+    struct run_use use;
 };
 
 struct bench_program {
