@@ -117,7 +117,7 @@ const char *say_value(const struct survey_axis *axis, const struct survey_value 
                       char text[SAY_BYTES])
 {
     if (value == NULL)
-        return "–";
+        return axis->kind == AXIS_CHANGED ? "as shipped" : "–";
     return axis->is_bytes ? say_size(value->number, text) : value->text;
 }
 
@@ -129,6 +129,7 @@ const char *say_axis(const struct survey_axis *axis)
                   {"bytes_per_rank", "bytes per rank"},
                   {"shards_per_rank", "shards per rank"},
                   {"redop", "operation"},
+                  {"schedule", "algorithm that ran"},
                   {"sips", "SIPs"},
                   {"pes", "PEs"},
                   {"config_digest", "configuration"}};

@@ -2,8 +2,8 @@
  * survey.c: the model's storage, and what it derives (survey.h).
  *
  * Series. Two rows are of one series if they agree in all axes that name series. Those are found
- * greedily: in the order of their kinds, an axis is taken if it tells apart rows that the axes
- * before it, and x, do not. So counts that follow from a key name nothing, and the points' own
+ * greedily: in the order of survey_rank(), an axis is taken if it tells apart rows that the axes
+ * before it do not. So counts that follow from a key name nothing, and the points' own
  * names come in only where nothing else tells two points apart.
  */
 #include "bench/report/survey.h"
@@ -348,8 +348,13 @@ static void survey_axis_sort(struct survey *survey, size_t index)
 static void survey_axis_varies(struct survey *survey, size_t index)
 {
     struct survey_axis *const axis = &survey->axes[index];
-    for (size_t i = 1; i < survey->row_count; i++)
-        axis->varies = axis->varies || survey->rows[i].axis[index] != survey->rows[0].axis[index];
+    axis->of_points = true;
+    for (size_t i = 1; i < survey->row_count; i++) {
+        const struct survey_row *const row = &survey->rows[i];
+        axis->varies = axis->varies || row->axis[index] != survey->rows[0].axis[index];
+        axis->of_points = axis->of_points &&
+                          (row->point != row[-1].point || row->axis[index] == row[-1].axis[index]);
+    }
 }
 
 /* Rows are in groups; a group is the number of its first row. */
@@ -404,6 +409,22 @@ static int survey_choose_x(const struct survey *survey)
     return bytes;
 }
 
+enum { RANK_X = AXIS_SIZE, RANK_LAST = RANK_X + AXIS_SOURCE + 1 };
+
+/* The order in which axes are tried: those of whole points; then x; then those of rows, such as the
+ * algorithm that `auto` takes for each size; at last the points' own names. */
+static int survey_rank(const struct survey *survey, size_t index)
+{
+    const struct survey_axis *const axis = &survey->axes[index];
+    if ((int)index == survey->x)
+        return RANK_X;
+    if (axis->kind == AXIS_SOURCE)
+        return RANK_LAST;
+    if (axis->kind == AXIS_SIZE || !axis->of_points)
+        return RANK_X + 1 + (int)axis->kind;
+    return (int)axis->kind;
+}
+
 static void survey_choose_series(struct survey *survey)
 {
     const size_t rows = survey->row_count;
@@ -414,17 +435,16 @@ static void survey_choose_series(struct survey *survey)
         survey->no_memory = true;
     } else {
         size_t count = 1;
-        for (int kind = -1; kind <= AXIS_SOURCE; kind++) /* -1: x itself */
+        for (int rank = 0; rank <= RANK_LAST; rank++)
             for (size_t i = 0; i < survey->axis_count; i++) {
                 struct survey_axis *const axis = &survey->axes[i];
-                const bool is_x = (int)i == survey->x;
-                if (is_x != (kind < 0) || (!is_x && (int)axis->kind != kind) || !axis->varies)
+                if (!axis->varies || survey_rank(survey, i) != rank)
                     continue;
                 const size_t now = survey_split(survey, i, groups, keys, split);
                 if (now == count)
                     continue;
                 /* sizes in another unit are no series */
-                axis->is_series = !is_x && axis->kind != AXIS_SIZE;
+                axis->is_series = (int)i != survey->x && axis->kind != AXIS_SIZE;
                 count = now;
                 uint32_t *const swap = groups;
                 groups = split;
@@ -445,25 +465,25 @@ static bool survey_same_series(const struct survey *survey, const struct survey_
     return true;
 }
 
-/* "ring_allreduce, 64": values alone where they tell enough, else with the axis' name. */
+/* "ring_allreduce · sips 64": values alone where they tell enough, else with the axis' name. */
 static const char *survey_series_name(struct survey *survey, const struct survey_row *row)
 {
-    char *name = survey_text(survey, "");
+    const char *name = "";
     for (size_t i = 0; i < survey->axis_count && name != NULL; i++) {
         const struct survey_axis *const axis = &survey->axes[i];
         const struct survey_value *const value = survey_value_of(survey, row->axis, i);
-        if (!axis->is_series)
+        if (!axis->is_series || (value == NULL && axis->kind != AXIS_CHANGED))
             continue;
         const char *const last = strrchr(axis->name, '.');
         const bool alone = value != NULL && isnan(value->number) && strlen(value->text) > 3 &&
                            strcmp(value->text, "true") != 0 && strcmp(value->text, "false") != 0;
-        name = survey_print(survey, "%s%s%s%s%s", name, name[0] == '\0' ? "" : ", ",
+        name = survey_print(survey, "%s%s%s%s%s", name, name[0] == '\0' ? "" : " · ",
                             alone          ? ""
                             : last != NULL ? last + 1
                                            : axis->name,
-                            alone ? "" : " ", value != NULL ? value->text : "–");
+                            alone ? "" : " ", value != NULL ? value->text : "as shipped");
     }
-    return name;
+    return name != NULL && name[0] == '\0' && survey->series_count > 0 ? "others" : name;
 }
 
 static const struct survey *sorting; /* of the sort below; one thread */

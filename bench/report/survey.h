@@ -73,6 +73,7 @@ struct survey_axis {
     bool is_numeric; /* all values are numbers */
     bool is_bytes;   /* numbers of bytes */
     bool varies;     /* rows differ in it */
+    bool of_points;  /* the rows of one point never do */
     bool is_series;  /* names the series, beside the axis of sizes */
 };
 

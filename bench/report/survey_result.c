@@ -48,12 +48,15 @@ static char *survey_json_text(struct survey *survey, const json_t *value)
     return text;
 }
 
+/* The key of the algorithm, which is an axis of its own. */
+static const char algorithm_key[] = "defaults.algorithm";
+
 static void survey_put_members(struct survey *survey, uint32_t *axis, const json_t *object,
                                enum survey_axis_kind kind)
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    json_object_foreach((json_t *)(uintptr_t)object, key, value) if (!json_is_null(value))
         survey_put(survey, axis, key, kind, survey_json_text(survey, value));
 }
 
@@ -111,12 +114,13 @@ static void survey_read_figures(struct survey_row *row, const json_t *item)
 
 static void survey_read_row(struct survey *survey, const json_t *item, const double *of_point)
 {
-    static const char *const texts[] = {"collective", "algorithm", "dtype", "redop"};
+    static const char *const texts[] = {"collective", "dtype", "redop"};
     struct survey_row *const row = survey_row_add(survey);
     if (row == NULL)
         return;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         survey_put(survey, row->axis, texts[i], AXIS_RESULT, member_text(item, texts[i]));
+    survey_put(survey, row->axis, "schedule", AXIS_RESULT, member_text(item, "algorithm"));
     survey_put_number(survey, row->axis, "bytes", AXIS_SIZE, member_number(item, "bytes"));
     survey_put_number(survey, row->axis, "bytes_per_rank", AXIS_SIZE,
                       member_number(item, "bytes_per_rank"));
@@ -177,6 +181,16 @@ static void survey_read_provenance(struct survey *survey, struct survey_point *p
         survey_put(survey, point->axis, "preset", AXIS_RESULT, json_string_value(preset));
 }
 
+/* The algorithm that was asked for. Which of its schedules ran is told by each row. */
+static void survey_read_algorithm(struct survey *survey, struct survey_point *point,
+                                  const json_t *document)
+{
+    const char *name = member_text(json_object_get(point->provenance, "changed"), algorithm_key);
+    if (name == NULL)
+        name = member_text(document, "algorithm");
+    survey_put(survey, point->axis, "algorithm", AXIS_RESULT, name);
+}
+
 static void survey_read_run(struct survey *survey, struct survey_point *point,
                             const json_t *document)
 {
@@ -186,6 +200,7 @@ static void survey_read_run(struct survey *survey, struct survey_point *point,
     const json_t *const engine = member_object(document, "engine");
     const json_t *const list = member_list(document, "results");
     survey_put(survey, point->axis, "bench", AXIS_RESULT, member_text(document, "bench"));
+    survey_read_algorithm(survey, point, document);
     survey_put(survey, point->axis, "input", AXIS_RESULT, member_text(document, "input"));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         survey_put_number(survey, point->axis, counts[i], AXIS_MACHINE,

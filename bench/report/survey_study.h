@@ -1,5 +1,5 @@
 /*
- * survey_study.h: databases of studies (bench/study/STUDY.md) into a survey.
+ * survey_study.h: databases of studies, as `sweep` makes them, into a survey.
  */
 #ifndef BENCH_SURVEY_STUDY_H
 #define BENCH_SURVEY_STUDY_H

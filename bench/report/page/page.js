@@ -52,7 +52,7 @@
     if (FIGURES[f].key === "events") return sayCount(x);
     return sayNumber(x) + (unit ? " " + unit : "");
   }
-  const sayAxisValue = (a, v) => v < 0 ? "–" : AXES[a].bytes ? saySize(AXES[a].values[v]) : String(AXES[a].values[v]);
+  const sayAxisValue = (a, v) => v < 0 ? (AXES[a].kind === 3 ? "as shipped" : "–") : AXES[a].bytes ? saySize(AXES[a].values[v]) : String(AXES[a].values[v]);
   const capital = text => text.charAt(0).toUpperCase() + text.slice(1);
 
   /* ---- elements -------------------------------------------------------------------------------- */
@@ -103,11 +103,11 @@
   const sizeAxes = d3.range(AXES.length).filter(a => AXES[a].bytes && AXES[a].varies);
   const isSize = a => AXES[a] && AXES[a].bytes;
   function nameOf(row, axes) {
-    return axes.map(a => {
+    return axes.filter(a => valueOf(row, a) >= 0 || AXES[a].kind === 3).map(a => {
       const v = valueOf(row, a), text = sayAxisValue(a, v);
-      const alone = !AXES[a].numeric && text.length > 3 && text !== "true" && text !== "false";
+      const alone = v >= 0 && !AXES[a].numeric && text.length > 3 && text !== "true" && text !== "false";
       return alone ? text : AXES[a].label.split(".").pop() + " " + text;
-    }).join(", ");
+    }).join(" · ");
   }
   function factsOf(row) {
     const rows = [];
