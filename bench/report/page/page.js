@@ -603,8 +603,9 @@
   function viewMachine(holder) {
     const boxes = [...document.querySelectorAll(".machine")];
     if (boxes.length === 0) return false;
-    boxes.forEach((box, i) => {
-      const svg = box.querySelector("svg"), picture = data.pictures[i];
+    boxes.forEach(box => {
+      const svg = box.querySelector("svg"), entry = data.pictures[+box.dataset.picture], picture = entry ? entry.picture : null;
+      if (!svg) return;
       const panel = make("div", { class: "panel link-facts", "aria-live": "polite" }, "Click a link, or choose one of the list. The wheel zooms, dragging moves, a double click goes back.");
       const layer = document.createElementNS("http://www.w3.org/2000/svg", "g");
       for (const child of [...svg.childNodes])
