@@ -31,6 +31,9 @@ enum lp_record_kind {
     LP_RECORD_KERNEL,  /* struct lp_kernel_record: a kernel's start, end, phase marks */
     LP_RECORD_ARRIVAL, /* struct lp_arrival, if the host wants them */
     LP_RECORD_HOST,    /* struct lp_host_record: an acknowledgement or completion at the host */
+    LP_RECORD_CAUSE,   /* struct lp_cause (causes.h), if the host wants them, and the two below */
+    LP_RECORD_CAUSE_MORE,
+    LP_RECORD_WAITED, /* struct lp_waited (causes.h) */
 };
 
 enum lp_op_kind {
