@@ -16,7 +16,8 @@ struct machine_use {
     int64_t bin_ps;
     bool out_of_memory; /* some bins are missing */
     struct pe_use *pe;
-    int64_t **bins; /* [bin_count] all that there are, to be widened */
+    int64_t ***link; /* [lp][number] its bins; NULL where nothing was carried */
+    int64_t **bins;  /* [bin_count] all that there are, to be widened */
     size_t bin_count, bin_room;
 };
 
@@ -28,16 +29,30 @@ struct machine_use *machine_use_create(const struct lp_model *model)
     use->model = model;
     use->bin_ps = FIRST_BIN_PS;
     use->pe = calloc(hw_pe_count(&model->hw), sizeof *use->pe);
-    if (use->pe != NULL)
+    use->link = calloc(model->lps.count, sizeof *use->link);
+    if (use->pe != NULL && use->link != NULL)
         return use;
+    free(use->pe);
+    free(use->link);
     free(use);
     return NULL;
+}
+
+/* Links in the state of an LP. */
+static uint32_t links_of(const struct lp_model *m, uint32_t lp)
+{
+    return m->links.count[lp >= m->lps.first_switch   ? LP_OF_SWITCH
+                          : lp >= m->lps.first_io_die ? LP_OF_IO_DIE
+                                                      : LP_OF_CUBE];
 }
 
 static void forget_use(struct machine_use *use)
 {
     for (size_t i = 0; i < use->bin_count; i++)
         free(use->bins[i]);
+    for (uint32_t lp = 0; lp < use->model->lps.count; lp++)
+        if (use->link[lp] != NULL)
+            memset(use->link[lp], 0, links_of(use->model, lp) * sizeof *use->link[lp]);
     use->bin_count = 0;
     use->bin_ps = FIRST_BIN_PS;
     memset(use->pe, 0, hw_pe_count(&use->model->hw) * sizeof *use->pe);
@@ -48,6 +63,9 @@ void machine_use_free(struct machine_use *use)
     if (use == NULL)
         return;
     forget_use(use);
+    for (uint32_t lp = 0; lp < use->model->lps.count; lp++)
+        free(use->link[lp]);
+    free(use->link);
     free(use->bins);
     free(use->pe);
     free(use);
@@ -192,6 +210,24 @@ void machine_use_op(struct machine_use *use, const struct lp_op *op)
     }
 }
 
+void machine_use_crossed(struct machine_use *use, const struct lp_crossed *crossed)
+{
+    int64_t ***const of_lp = &use->link[crossed->lp];
+    if (crossed->batch != use->batch)
+        return;
+    if (*of_lp == NULL)
+        *of_lp = calloc(links_of(use->model, crossed->lp), sizeof **of_lp);
+    if (*of_lp == NULL) {
+        use->out_of_memory = true;
+        return;
+    }
+    int64_t **const bins = &(*of_lp)[crossed->index];
+    if (*bins == NULL)
+        *bins = new_bins(use);
+    const int64_t end_ps = crossed->end_ps - use->begin_ps;
+    add_span(use, *bins, (struct use_span){end_ps - crossed->busy_ps, end_ps});
+}
+
 /* ---- figures --------------------------------------------------------------------------------- */
 
 bool machine_use_finish(struct machine_use *use)
@@ -209,8 +245,7 @@ const struct pe_use *machine_use_pe(const struct machine_use *use, uint32_t pe)
 
 const int64_t *machine_use_link(const struct machine_use *use, uint32_t lp, uint32_t index)
 {
-    (void)use, (void)lp, (void)index;
-    return NULL;
+    return use->link[lp] == NULL ? NULL : use->link[lp][index];
 }
 
 int64_t machine_use_bin_ps(const struct machine_use *use) { return use->bin_ps; }

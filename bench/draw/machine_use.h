@@ -39,6 +39,7 @@ void machine_use_free(struct machine_use *use); /* accepts NULL */
 /* Records, in their order. */
 void machine_use_kernel(struct machine_use *use, const struct lp_kernel_record *record);
 void machine_use_op(struct machine_use *use, const struct lp_op *op);
+void machine_use_crossed(struct machine_use *use, const struct lp_crossed *crossed);
 
 /* ---- between drains -------------------------------------------------------------------------- */
 

@@ -56,6 +56,13 @@ static void run_logs_on_kernel(void *arg, const struct lp_kernel_record *record)
         machine_use_kernel(logs->use->machine, record);
 }
 
+static void run_logs_on_crossed(void *arg, const struct lp_crossed *crossed)
+{
+    const struct run_logs *const logs = arg;
+    if (logs->use != NULL && logs->use->machine != NULL)
+        machine_use_crossed(logs->use->machine, crossed);
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static int open_ccl_trace(struct run_logs *logs, struct cw_error *error)
@@ -91,6 +98,8 @@ int run_logs_open(struct run_logs *logs, const struct run_options *options,
     if (logs->ccl_trace != NULL || options->timeline != NULL || run_use_is_asked(options))
         logs->listener =
             (struct dist_listener){.op = run_logs_on_op, .kernel = run_logs_on_kernel, .arg = logs};
+    if (options->links != NULL)
+        logs->listener.crossed = run_logs_on_crossed;
     return code;
 }
 
