@@ -53,7 +53,8 @@
     return sayNumber(x) + (unit ? " " + unit : "");
   }
   const sayAxisValue = (a, v) => v < 0 ? (AXES[a].kind === 3 ? "as shipped" : "–") : AXES[a].bytes ? saySize(AXES[a].values[v]) : String(AXES[a].values[v]);
-  const capital = text => text.charAt(0).toUpperCase() + text.slice(1);
+  /* Names of keys stay as they are. */
+  const capital = text => /[._]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 
   /* ---- elements -------------------------------------------------------------------------------- */
 
@@ -69,7 +70,7 @@
   function choose(label, options, value, onchange) {
     const select = make("select", { onchange: () => onchange(select.value) });
     for (const [key, text] of options) select.append(make("option", { value: key, selected: String(key) === String(value) }, text));
-    return make("label", {}, capital(label), select);
+    return make("label", {}, make("span", {}, capital(label)), select);
   }
   function check(label, value, onchange) {
     const box = make("input", { type: "checkbox", onchange: () => onchange(box.checked) });
@@ -106,7 +107,7 @@
     return axes.filter(a => valueOf(row, a) >= 0 || AXES[a].kind === 3).map(a => {
       const v = valueOf(row, a), text = sayAxisValue(a, v);
       const alone = v >= 0 && !AXES[a].numeric && text.length > 3 && text !== "true" && text !== "false";
-      return alone ? text : AXES[a].label.split(".").pop() + " " + text;
+      return alone ? text : AXES[a].label + " " + text;
     }).join(" · ");
   }
   function factsOf(row) {
@@ -201,7 +202,7 @@
       const g = svg.append("g").attr("class", line.colour);
       if (line.points.some(p => p.low !== undefined))
         g.append("path").attr("d", d3.area().x(p => x(p.x)).y0(p => y(p.low)).y1(p => y(p.high))(line.points)).attr("fill", "currentColor").attr("opacity", .16);
-      if (line.bound && line.bound.length > 1) g.append("path").attr("class", "bound").attr("d", shape(line.bound));
+      if (line.bound && line.bound.length > 1) g.append("path").attr("class", line.neutral ? "bound neutral" : "bound").attr("d", shape(line.bound));
       g.append("path").attr("class", "line").attr("d", shape(line.points)).attr("stroke-dasharray", line.dash);
       if (!chart.plain)
         for (const p of line.points)
@@ -342,8 +343,9 @@
       const seen = new Set();
       for (const line of shown) {
         const key = JSON.stringify(line.bound || []);
-        if (seen.has(key)) line.bound = null;
-        seen.add(key);
+        line.neutral = shown.filter(other => other.group !== line.group).some(other => JSON.stringify(other.bound || []) === key);
+        if (seen.has(key)) line.bound = [];
+        else seen.add(key);
       }
       drawChart(chartBox, {
         lines: shown, x: { label: capital(AXES[state.x].label), log: state.logx, bytes: AXES[state.x].bytes, say: AXES[state.x].bytes ? saySize : sayNumber },
@@ -547,7 +549,7 @@
     const keyOf = row => seriesAxes.map(a => valueOf(row, a)).join(",");
     const series = [...new Map(rows.map(row => [keyOf(row), nameOf(row, seriesAxes) || "this run"])).entries()];
     const xs = data.x >= 0 ? [...new Set(rows.map(row => valueOf(row, data.x)))].sort((a, b) => a - b) : [];
-    const state = { mode: series.length > 1 ? "series" : "x", series: series[0][0], x: xs.length ? xs[xs.length - 1] : -1, share: true };
+    const state = { mode: series.length > 1 && series.length <= 12 ? "series" : "x", series: series[0][0], x: xs.length ? xs[xs.length - 1] : -1, share: true };
     const controls = make("div", { class: "controls" }), box = make("div", {});
     holder.append(controls, box);
     const sayX = v => sayAxisValue(data.x, v);
@@ -561,8 +563,8 @@
     }
     function draw() {
       let own = state.mode === "x" ? rows.filter(row => keyOf(row) === state.series) : rows.filter(row => data.x < 0 || valueOf(row, data.x) === state.x);
-      const dropped = Math.max(0, own.length - 40);
-      own = own.slice(0, 40);
+      const dropped = Math.max(0, own.length - 20);
+      own = own.slice(0, 20);
       const label = row => state.mode === "x" && xs.length ? sayX(valueOf(row, data.x)) : nameOf(row, seriesAxes) || (xs.length ? sayX(valueOf(row, data.x)) : "this run");
       const parts = [];
       const phased = own.filter(row => data.phases.rows[row]).map(row => ({ label: label(row), row, share: state.share, parts: listOf(data.phases, row, 3).map(p => [p[0], p[1] || 0]) }));
