@@ -482,7 +482,10 @@ static const char *survey_series_name(struct survey *survey, const struct survey
                             alone ? "" : say_axis(axis), alone ? "" : " ",
                             value != NULL ? value->text : "as shipped");
     }
-    return name != NULL && name[0] == '\0' && survey->series_count > 0 ? "others" : name;
+    for (size_t i = 0; i < survey->axis_count && name != NULL && name[0] == '\0'; i++)
+        if (survey->axes[i].is_series)
+            name = "others";
+    return name;
 }
 
 static const struct survey *sorting; /* of the sort below; one thread */

@@ -117,7 +117,8 @@ static void words_axes(struct words *words)
                                   say_axis(axis), words_values(survey, axis));
         else if (!axis->varies && axis->count == 1 && axis->kind != AXIS_SOURCE &&
                  strcmp(axis->name, "input") != 0 && strcmp(axis->name, "sync") != 0 &&
-                 strcmp(axis->name, "threads") != 0 && strcmp(axis->name, "bench") != 0)
+                 strcmp(axis->name, "threads") != 0 && strcmp(axis->name, "bench") != 0 &&
+                 strcmp(axis->name, "schedule") != 0)
             same = survey_print(survey, "%s%s%s %s", same, same[0] == '\0' ? "" : ", ",
                                 say_axis(axis), words_values(survey, axis));
     }

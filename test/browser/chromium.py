@@ -148,8 +148,9 @@ class Page:
 
     def place(self, selector, index=0):
         """The middle of an element, scrolled into view."""
-        box = self.value(f"(() => {{ const e = document.querySelectorAll({json.dumps(selector)})[{index}];"
+        box = self.value(f"(async () => {{ const e = document.querySelectorAll({json.dumps(selector)})[{index}];"
                          "if (!e) return null; e.scrollIntoView({block: 'center', behavior: 'instant'});"
+                         "for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);"
                          "const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; })()")
         if box is None:
             raise RuntimeError(f"there is no {selector} number {index}")
