@@ -69,6 +69,7 @@ struct run_options {
     const char *op_log, *timeline;         /* --op-log, --trace; NULL: none */
     const char *engine_log, *engine_trace; /* NULL: none */
     bool dump_pointers;
+    bool explain; /* where the time of each row goes */
     bool quiet; /* no progress line */
 
     const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
