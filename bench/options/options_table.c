@@ -18,7 +18,7 @@
 #define CONFIGURED                                                                                 \
     (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK | COMMAND_CONFIG | COMMAND_TOPO | COMMAND_BATCH)
 #define RUNNING (COMMAND_RUN | COMMAND_VERIFY)
-#define ALL     (UINT16_MAX & ~COMMAND_PERF)
+#define ALL     (UINT32_MAX & ~COMMAND_PERF)
 
 /* A row's field: where it is in the command's struct, and how many bytes it has. */
 #define AT(type, field)                                                                            \
@@ -213,6 +213,9 @@ const struct option_row option_rows[] = {
      .not_projected = of_output},
     {"csv", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
      "write one row per size as CSV; - for standard output", RUN(csv), .not_projected = of_output},
+    {"tag", 0, OPTION_OTHER, COMMAND_RUN, "KEY=VALUE",
+     "a column of the CSV and a member of the JSON's provenance; may be repeated", RUN(tags),
+     .repeats = true, .read = run_options_read_tag},
     {"ccl-trace", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
      "write each committed send and receive; - for standard output (standard error beside JSON or "
      "CSV there), as does CUBEWARP_CCL_TRACE=1",
