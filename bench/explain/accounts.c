@@ -37,10 +37,10 @@ void accounts_clear(struct accounts *accounts)
         accounts->of[pe] = (struct account){.start_ps = INT64_MAX};
 }
 
-void accounts_take_steps(struct accounts *accounts, uint32_t pe, uint32_t context,
-                         const uint32_t *steps, uint32_t count)
+/* A kernel's own time, up to its next event. */
+static void take_stretch(struct account *own, uint32_t context, const uint32_t *steps,
+                         uint32_t count)
 {
-    struct account *const own = &accounts->of[pe];
     int64_t *const part_ps = context == 0 ? own->part_ps : own->stream_ps;
     uint64_t *const calls = context == 0 ? own->calls : own->stream_calls;
     for (uint32_t i = 0; i < count; i++) {
@@ -71,13 +71,13 @@ static void take_engine(struct accounts *accounts, const struct cw_event *event,
 }
 
 void accounts_take_cause(struct accounts *accounts, const struct cw_event *event,
-                         const struct lp_cause *cause)
+                         const struct lp_cause *cause, struct cause_steps steps)
 {
     if (cause->entity == 0 || event->lp > accounts->cubes)
         return;
     struct account *const own = &accounts->of[cause->entity - 1];
     if (cause->type == LP_EVENT_KERNEL)
-        accounts_take_steps(accounts, cause->entity - 1, cause->context, cause->step, cause->count);
+        take_stretch(own, cause->context, steps.step, steps.count);
     if (event->type == LP_EVENT_PE_CPU && event->time_ps < own->start_ps)
         own->start_ps = event->time_ps;
     if (cause->type == LP_EVENT_CPU_ARRIVAL && event->type != LP_EVENT_TRANSFER)

@@ -5,7 +5,7 @@
 #ifndef BENCH_ACCOUNTS_H
 #define BENCH_ACCOUNTS_H
 
-#include "lp/causes.h"
+#include "bench/explain/cause_log.h"
 
 enum account_wait {
     ACCOUNT_LOAD,
@@ -35,11 +35,9 @@ struct accounts *accounts_create(const struct hw_config *hw); /* NULL: out of me
 void accounts_free(struct accounts *accounts);                /* accepts NULL */
 void accounts_clear(struct accounts *accounts);
 
-/* The steps of an event that was sent; those of its LP_RECORD_CAUSE_MORE records one by one. */
-void accounts_take_steps(struct accounts *accounts, uint32_t pe, uint32_t context,
-                         const uint32_t *steps, uint32_t count);
+/* An event that was sent, with all its steps. */
 void accounts_take_cause(struct accounts *accounts, const struct cw_event *event,
-                         const struct lp_cause *cause);
+                         const struct lp_cause *cause, struct cause_steps steps);
 void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct lp_waited *waited);
 
 /* Between drains. */

@@ -22,7 +22,7 @@ struct worker_log {
     _Alignas(128) uint64_t bytes;
     bool refused;      /* something did not find room */
     uint32_t more;     /* steps that belong to the next entry */
-    uint32_t step[MORE_STEPS_MAX];
+    uint32_t step[MORE_STEPS_MAX + LP_CAUSE_STEPS];
 };
 
 struct cause_log {
@@ -116,17 +116,26 @@ static struct cause_entry *make_room(struct cause_log *log, struct worker_log *o
     return entry;
 }
 
-void cause_log_add(struct cause_log *log, uint32_t worker, const struct cw_event *event,
-                   const struct lp_cause *cause)
+struct cause_steps cause_log_join(struct cause_log *log, uint32_t worker,
+                                  const struct lp_cause *cause)
 {
     struct worker_log *const own = &log->worker[worker];
-    const uint32_t steps = own->more + cause->count;
+    if (own->more == 0)
+        return (struct cause_steps){cause->step, cause->count};
+    memcpy(&own->step[own->more], cause->step, cause->count * sizeof *own->step);
+    const struct cause_steps steps = {own->step, own->more + cause->count};
+    own->more = 0;
+    return steps;
+}
+
+void cause_log_add(struct cause_log *log, uint32_t worker, const struct cw_event *event,
+                   const struct lp_cause *cause, struct cause_steps steps)
+{
+    struct worker_log *const own = &log->worker[worker];
     const uint32_t size =
-        (uint32_t)((sizeof(struct cause_entry) + steps * sizeof(uint32_t) + 7) & ~(size_t)7);
+        (uint32_t)((sizeof(struct cause_entry) + steps.count * sizeof(uint32_t) + 7) & ~(size_t)7);
     struct cause_entry *const entry =
         own->refused ? NULL : make_room(log, own, event->lp, size);
-    const uint32_t more = own->more;
-    own->more = 0;
     if (entry == NULL) {
         own->refused = true;
         return;
@@ -135,7 +144,7 @@ void cause_log_add(struct cause_log *log, uint32_t worker, const struct cw_event
                                   .by_entity = event->entity,
                                   .by_number = (uint32_t)event->number,
                                   .by_type = (uint8_t)event->type,
-                                  .steps = (uint16_t)steps,
+                                  .steps = (uint16_t)steps.count,
                                   .to_lp = cause->to_lp,
                                   .at_ps = cause->at_ps,
                                   .entity = cause->entity,
@@ -145,9 +154,7 @@ void cause_log_add(struct cause_log *log, uint32_t worker, const struct cw_event
                                   .type = cause->type,
                                   .context = cause->context,
                                   .size = size};
-    uint32_t *const to = (uint32_t *)(void *)(entry + 1);
-    memcpy(to, own->step, more * sizeof *to);
-    memcpy(to + more, cause->step, cause->count * sizeof *to);
+    memcpy(entry + 1, steps.step, steps.count * sizeof *steps.step);
 }
 
 bool cause_log_is_whole(const struct cause_log *log)

@@ -43,10 +43,19 @@ void cause_log_free(struct cause_log *log); /* accepts NULL */
 /* Forgets all; between drains. */
 void cause_log_clear(struct cause_log *log);
 
-/* On the worker that owns event->lp. The steps of LP_RECORD_CAUSE_MORE records come first. */
+/*
+ * On the worker that owns event->lp. The steps of LP_RECORD_CAUSE_MORE records come first; joined
+ * with those of the cause that they belong to they are valid until the worker's next call.
+ */
+struct cause_steps {
+    const uint32_t *step;
+    uint32_t count;
+};
 void cause_log_more(struct cause_log *log, uint32_t worker, const uint32_t *steps, uint32_t count);
+struct cause_steps cause_log_join(struct cause_log *log, uint32_t worker,
+                                  const struct lp_cause *cause);
 void cause_log_add(struct cause_log *log, uint32_t worker, const struct cw_event *event,
-                   const struct lp_cause *cause);
+                   const struct lp_cause *cause, struct cause_steps steps);
 
 /* Between drains. All that came was kept. */
 bool cause_log_is_whole(const struct cause_log *log);

@@ -45,8 +45,9 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
 {
     struct explainer *const explainer = arg;
     if (kind == LP_RECORD_CAUSE) {
-        accounts_take_cause(explainer->accounts, event, record);
-        cause_log_add(explainer->log, worker, event, record);
+        const struct cause_steps steps = cause_log_join(explainer->log, worker, record);
+        accounts_take_cause(explainer->accounts, event, record, steps);
+        cause_log_add(explainer->log, worker, event, record, steps);
     } else if (kind == LP_RECORD_CAUSE_MORE) {
         cause_log_more(explainer->log, worker, record, bytes / (uint32_t)sizeof(uint32_t));
     } else {
@@ -356,6 +357,8 @@ static void fill_limits(struct sums *sums, const struct path *path)
         struct hw_config hw = sums->m->hw;
         explain_double(&hw, &explain->limit[i]);
         explain->limit[i].faster_ps = path_retime_ps(sums->m, path, &hw);
+        (void)explain_double_settings(&sums->m->hw, &explain->limit[i], explain->limit[i].settings,
+                                      sizeof explain->limit[i].settings);
     }
 }
 

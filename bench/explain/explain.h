@@ -62,6 +62,7 @@ struct explain_limit {
     uint32_t which; /* enum hw_link_kind, enum hw_node_kind */
     int64_t ps;     /* of the path */
     int64_t faster_ps; /* the run's time with this thing twice as fast, by the path */
+    char settings[128]; /* values for --set that make it twice as fast, separated by spaces */
 };
 enum { EXPLAIN_LIMITS = 4 };
 

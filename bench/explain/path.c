@@ -4,6 +4,7 @@
 #include "bench/explain/path.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "hw/timing.h"
@@ -379,7 +380,7 @@ static struct cause_cursor find_sender(const struct lp_model *m, const struct ca
     const struct cause_cursor nowhere = {0};
     const uint32_t home = home_of(m, event);
     *lp = event->type == LP_EVENT_CREDIT && !m->config.credit_fabric ? home : event->lp;
-    if (event->type == LP_EVENT_CPU_ARRIVAL && event->entity == 0)
+    if (event->type == LP_EVENT_CPU_ARRIVAL && event->entity == 0 && event->lp >= m->lps.first_io_die)
         return nowhere; /* injected */
     if (event->type != LP_EVENT_TRANSFER)
         return sender_in(log, *lp, event);
@@ -547,6 +548,7 @@ void path_walk(const struct lp_model *m, const struct cause_log *log, uint32_t p
         moment = before;
     }
     path->whole = moment.ps <= from_ps;
+    if (getenv("PATHDEBUG")) for (size_t i = 0; i < path->count; i++) { struct path_leg *l=&path->leg[i]; fprintf(stderr,"leg %zu lp %u type %u by %u entity %u/%u by %u/%u from %ld to %ld link %d..%d steps %u rest %ld\n", i,l->lp,l->entry->type,l->entry->by_type,l->entry->entity,l->entry->number,l->entry->by_entity,l->entry->by_number,l->from_ps,l->to_ps,l->after_link,l->to_link,l->entry->steps,l->to_ps-l->from_ps-steps_ps(m,l)); }
 }
 
 void path_free(struct path *path) { free(path->leg); }

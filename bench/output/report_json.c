@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/explain/explain_text.h"
 #include "bench/output/report.h"
 
 #define DIGITS_EXACT_PS 1000000000000000 /* 10^15 */
@@ -165,6 +166,8 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
     }
     put_member(&object, "phases", phases_json(row, exact));
     put_member(&object, "link_kinds", link_kinds_json(row, exact));
+    if (row->explain != NULL && !exact)
+        put_member(&object, "explain", explain_json(row->explain));
     if (exact)
         put_member(&object, "busiest links", busiest_json(row));
     return object;
