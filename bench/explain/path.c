@@ -4,7 +4,6 @@
 #include "bench/explain/path.h"
 
 #include <stdlib.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "hw/timing.h"
@@ -373,6 +372,13 @@ static uint32_t home_of(const struct lp_model *m, const struct spot *event)
     return m->lps.first_io_die + (event->lp - 1) / m->cubes;
 }
 
+/* A launch message comes from the host, over pcie. */
+static bool is_injected(const struct lp_model *m, const struct spot *event)
+{
+    return event->type == LP_EVENT_CPU_ARRIVAL && event->entity == 0 &&
+           event->lp >= m->lps.first_io_die;
+}
+
 /* The entry that has sent an event; *lp: in whose log. */
 static struct cause_cursor find_sender(const struct lp_model *m, const struct cause_log *log,
                                        const struct spot *event, uint32_t *lp)
@@ -380,8 +386,8 @@ static struct cause_cursor find_sender(const struct lp_model *m, const struct ca
     const struct cause_cursor nowhere = {0};
     const uint32_t home = home_of(m, event);
     *lp = event->type == LP_EVENT_CREDIT && !m->config.credit_fabric ? home : event->lp;
-    if (event->type == LP_EVENT_CPU_ARRIVAL && event->entity == 0 && event->lp >= m->lps.first_io_die)
-        return nowhere; /* injected */
+    if (is_injected(m, event))
+        return nowhere;
     if (event->type != LP_EVENT_TRANSFER)
         return sender_in(log, *lp, event);
     struct cause_cursor at = cause_log_until(log, home, event->ps);
@@ -470,12 +476,13 @@ struct moment {
     uint32_t lp;
     uint32_t end; /* its steps up to there */
     bool to_link;
+    bool injected;
 };
 
 static struct moment moment_of_event(const struct lp_model *m, const struct cause_log *log,
                                      const struct spot *event)
 {
-    struct moment moment = {.ps = event->ps};
+    struct moment moment = {.ps = event->ps, .injected = is_injected(m, event)};
     moment.at = find_sender(m, log, event, &moment.lp);
     const struct cause_entry *const entry = cause_log_at(moment.at);
     moment.end = entry != NULL ? entry->steps : 0;
@@ -503,7 +510,11 @@ static struct path_leg leg_to(const struct lp_model *m, const struct cause_log *
             leg.first = (uint16_t)waited;
             leg.after_link = true;
             leg.from_ps = leg.to_ps - steps_ps(m, &leg);
-            *before = (struct moment){leg.from_ps, holder, moment->lp, step + 1, true};
+            *before = (struct moment){.ps = leg.from_ps,
+                                      .at = holder,
+                                      .lp = moment->lp,
+                                      .end = step + 1,
+                                      .to_link = true};
             return leg;
         }
     }
@@ -547,8 +558,9 @@ void path_walk(const struct lp_model *m, const struct cause_log *log, uint32_t p
             return;
         moment = before;
     }
-    path->whole = moment.ps <= from_ps;
-    if (getenv("PATHDEBUG")) for (size_t i = 0; i < path->count; i++) { struct path_leg *l=&path->leg[i]; fprintf(stderr,"leg %zu lp %u type %u by %u entity %u/%u by %u/%u from %ld to %ld link %d..%d steps %u rest %ld\n", i,l->lp,l->entry->type,l->entry->by_type,l->entry->entity,l->entry->number,l->entry->by_entity,l->entry->by_number,l->from_ps,l->to_ps,l->after_link,l->to_link,l->entry->steps,l->to_ps-l->from_ps-steps_ps(m,l)); }
+    path->host_ps = moment.injected && moment.ps > from_ps ? moment.ps - from_ps : 0;
+    path->host_lp = moment.lp;
+    path->whole = moment.ps - path->host_ps <= from_ps;
 }
 
 void path_free(struct path *path) { free(path->leg); }
@@ -586,6 +598,13 @@ void path_visit(const struct lp_model *m, const struct path *path, path_part_fn 
         add_steps(&r);
         add_rest(&r, leg->to_ps - leg->from_ps - r.sum_ps);
     }
+    if (path->host_ps > 0)
+        visit(arg, &(struct path_part){.class = PATH_QUEUE,
+                                       .which = HW_LINK_PCIE,
+                                       .link = UINT16_MAX,
+                                       .lp = path->host_lp,
+                                       .pe = UINT32_MAX,
+                                       .ps = path->host_ps});
 }
 
 int64_t path_retime_ps(const struct lp_model *m, const struct path *path,
@@ -600,5 +619,6 @@ int64_t path_retime_ps(const struct lp_model *m, const struct path *path,
         const int64_t cut_ps = path->from_ps > leg->from_ps ? path->from_ps - leg->from_ps : 0;
         sum_ps += r.sum_ps > cut_ps ? r.sum_ps - cut_ps : 0;
     }
-    return sum_ps;
+    return sum_ps +
+           at_rate(path->host_ps, m->hw.link[HW_LINK_PCIE].rate, hw->link[HW_LINK_PCIE].rate);
 }

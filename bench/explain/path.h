@@ -58,6 +58,8 @@ struct path {
     struct path_leg *leg; /* the last leg first */
     size_t count, capacity;
     int64_t from_ps, to_ps;
+    int64_t host_ps; /* before all legs: launch messages wait for the host's link to the SIP */
+    uint32_t host_lp; /* the IO die of that SIP */
     bool whole; /* it reaches from_ps; else a cause was not found, or memory */
 };
 
