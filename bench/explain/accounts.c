@@ -111,8 +111,7 @@ void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct 
     struct account *const own = &accounts->of[waited->pe];
     if (waited->context != 0)
         return;
-    const int64_t since_ps =
-        waited->since_ps > own->woken_ps ? waited->since_ps : own->woken_ps;
+    const int64_t since_ps = waited->since_ps > own->woken_ps ? waited->since_ps : own->woken_ps;
     own->woken_ps = now_ps;
     if (waited->wait == LP_WAIT_DATA)
         own->data_ps[waited->dir & (HW_DIRS_MAX - 1)] += now_ps - since_ps;

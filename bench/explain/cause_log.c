@@ -1,7 +1,7 @@
 /*
- * cause_log.c: see cause_log.h. A log is a list of chunks, each twice as large as the one before, up
- * to a limit. A chunk has its entries one after the other from its start, and their places from its
- * end on backwards.
+ * cause_log.c: see cause_log.h. A log is a list of chunks, each twice as large as the one before,
+ * up to a limit. A chunk has its entries one after the other from its start, and their places from
+ * its end on backwards.
  */
 #include "bench/explain/cause_log.h"
 
@@ -20,8 +20,8 @@ struct cause_chunk {
 /* Written by its worker alone. */
 struct worker_log {
     _Alignas(128) uint64_t bytes;
-    bool refused;      /* something did not find room */
-    uint32_t more;     /* steps that belong to the next entry */
+    bool refused;  /* something did not find room */
+    uint32_t more; /* steps that belong to the next entry */
     uint32_t step[MORE_STEPS_MAX + LP_CAUSE_STEPS];
 };
 
@@ -95,7 +95,7 @@ static struct cause_entry *make_room(struct cause_log *log, struct worker_log *o
     struct cause_chunk *chunk = log->last[lp];
     const uint32_t places = chunk != NULL ? (chunk->entries + 1) * (uint32_t)sizeof(uint32_t) : 0;
     if (chunk == NULL || chunk->used + size + places > chunk->bytes) {
-        uint32_t bytes = chunk == NULL                   ? CHUNK_BYTES_MIN
+        uint32_t bytes = chunk == NULL                    ? CHUNK_BYTES_MIN
                          : chunk->bytes < CHUNK_BYTES_MAX ? 2 * chunk->bytes
                                                           : CHUNK_BYTES_MAX;
         while (bytes < size + sizeof(uint32_t))
@@ -134,8 +134,7 @@ void cause_log_add(struct cause_log *log, uint32_t worker, const struct cw_event
     struct worker_log *const own = &log->worker[worker];
     const uint32_t size =
         (uint32_t)((sizeof(struct cause_entry) + steps.count * sizeof(uint32_t) + 7) & ~(size_t)7);
-    struct cause_entry *const entry =
-        own->refused ? NULL : make_room(log, own, event->lp, size);
+    struct cause_entry *const entry = own->refused ? NULL : make_room(log, own, event->lp, size);
     if (entry == NULL) {
         own->refused = true;
         return;

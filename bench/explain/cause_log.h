@@ -2,9 +2,9 @@
  * cause_log.h: keeps the causes of events (lp/causes.h) while a collective runs, and finds them
  * afterwards.
  *
- * Each LP has a log of its own, in the order in which its events committed. So what is found in it
- * does not depend on threads. A log is written by the worker that owns the LP: an LP that moves is
- * handed over with all that was written. The logs are read between drains.
+ * Each LP has a log of its own, in the order in which its events committed. So its
+ * contents do not depend on threads. A log is written by the worker that owns the LP: an LP that
+ * moves is handed over with all that was written. The logs are read between drains.
  */
 #ifndef BENCH_CAUSE_LOG_H
 #define BENCH_CAUSE_LOG_H
@@ -24,7 +24,7 @@ struct cause_entry {
     uint32_t bytes, sigma_ps;
     uint8_t type;
     uint8_t context;
-    uint16_t pe; /* in its cube: of a kernel's own event; else UINT16_MAX */
+    uint16_t pe;   /* in its cube: of a kernel's own event; else UINT16_MAX */
     uint32_t size; /* of this entry with its steps, in bytes */
 };
 
@@ -37,7 +37,7 @@ struct cause_cursor {
 
 struct cause_log;
 
-/* `bytes_max`: of all logs together; what comes beyond is not kept. NULL: out of memory. */
+/* `bytes_max`: of all logs together; entries beyond are not kept. NULL: out of memory. */
 struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, uint64_t bytes_max);
 void cause_log_free(struct cause_log *log); /* accepts NULL */
 /* Forgets all; between drains. */

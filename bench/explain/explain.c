@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "bench/explain/accounts.h"
+#include "bench/explain/limits.h"
+#include "bench/explain/path_parts.h"
 #include "hw/structure.h"
 #include "lp/queues/queue_ends.h"
 
@@ -60,8 +62,7 @@ struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers,
     struct explainer *const explainer = calloc(1, sizeof *explainer);
     if (explainer == NULL)
         return NULL;
-    const uint32_t lps =
-        1 + hw->sip_count * hw_cubes(hw) + hw->sip_count + hw_switches(hw);
+    const uint32_t lps = 1 + hw->sip_count * hw_cubes(hw) + hw->sip_count + hw_switches(hw);
     explainer->log = cause_log_create(lps, workers, bytes_max);
     explainer->accounts = accounts_create(hw);
     if (explainer->log != NULL && explainer->accounts != NULL)
@@ -220,8 +221,8 @@ static void sum_part(struct sums *sums, const struct path_part *part)
 {
     struct explain *const explain = sums->explain;
     size_t i = 0;
-    while (i < explain->part_count && (explain->part[i].class != part->class ||
-                                       explain->part[i].which != part->which))
+    while (i < explain->part_count &&
+           (explain->part[i].class != part->class || explain->part[i].which != part->which))
         i++;
     if (i == sizeof explain->part / sizeof *explain->part)
         return;
@@ -274,7 +275,7 @@ static void take_part(void *arg, const struct path_part *part)
     const bool link = part->link != UINT16_MAX;
     const uint64_t where = part->pe != UINT32_MAX ? part->pe : part->lp;
     sum_place(sums,
-              (uint64_t)(link                      ? PLACE_LINK
+              (uint64_t)(link                     ? PLACE_LINK
                          : part->pe != UINT32_MAX ? PLACE_PE
                                                   : PLACE_LP)
                       << 56 |
@@ -285,9 +286,9 @@ static void take_part(void *arg, const struct path_part *part)
 static int by_part_time(const void *a, const void *b)
 {
     const struct explain_part *const x = a, *const y = b;
-    return x->ps != y->ps          ? (x->ps < y->ps ? 1 : -1)
+    return x->ps != y->ps         ? (x->ps < y->ps ? 1 : -1)
            : x->class != y->class ? (x->class > y->class ? 1 : -1)
-                                    : (x->which > y->which) - (x->which < y->which);
+                                  : (x->which > y->which) - (x->which < y->which);
 }
 
 static int by_place_time(const void *a, const void *b)

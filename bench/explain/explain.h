@@ -59,9 +59,9 @@ enum { EXPLAIN_PLACES = 16 };
 enum explain_limit_kind { EXPLAIN_RATE, EXPLAIN_FLIGHT, EXPLAIN_NODE };
 struct explain_limit {
     enum explain_limit_kind kind;
-    uint32_t which; /* enum hw_link_kind, enum hw_node_kind */
-    int64_t ps;     /* of the path */
-    int64_t faster_ps; /* the run's time with this thing twice as fast, by the path */
+    uint32_t which;     /* enum hw_link_kind, enum hw_node_kind */
+    int64_t ps;         /* of the path */
+    int64_t faster_ps;  /* the run's time with this thing twice as fast, by the path */
     char settings[128]; /* values for --set that make it twice as fast, separated by spaces */
 };
 enum { EXPLAIN_LIMITS = 4 };
@@ -79,7 +79,7 @@ struct explain {
     size_t leg_count;
     struct explain_part part[PATH_CLASSES * 32]; /* the longest first; their times sum to time_ps */
     size_t part_count;
-    int64_t credit_ps; /* of the path, on the ways of credits */
+    int64_t credit_ps;                          /* of the path, on the ways of credits */
     struct explain_place place[EXPLAIN_PLACES]; /* the longest first */
     size_t place_count;
     struct explain_limit limit[EXPLAIN_LIMITS]; /* the longest first */
@@ -100,15 +100,6 @@ struct lp_cause_sink explainer_sink(struct explainer *explainer);
  * memory. */
 struct explain *explain_collective(struct explainer *explainer, struct lp_system *system);
 
-/* "sip_link serialisation" and the like. */
-const char *explain_part_name(const struct explain_part *part, char *text, size_t bytes);
-const char *explain_limit_name(const struct explain_limit *limit, char *text, size_t bytes);
 extern const char *const explain_share_name[EXPLAIN_SHARES];
-
-/* Makes the thing of a limit twice as fast. */
-void explain_double(struct hw_config *hw, const struct explain_limit *limit);
-/* The same as values for --set, "KEY=VALUE" separated by spaces. */
-const char *explain_double_settings(const struct hw_config *hw, const struct explain_limit *limit,
-                                    char *text, size_t bytes);
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "bench/explain/explain_text.h"
 
+#include "bench/explain/limits.h"
+
 #include <string.h>
 
 static double percent(int64_t ps, int64_t of_ps)
@@ -79,8 +81,8 @@ static void print_path(FILE *file, const struct explain *explain)
                 in_us(explain->credit_ps), percent(explain->credit_ps, explain->time_ps));
     fprintf(file, "#\n# %-40s %15s %7s\n", "critical path, by place", "time(us)", "(%)");
     for (size_t i = 0; i < explain->place_count && i < PLACES_SHOWN; i++)
-        fprintf(file, "# %-40s %15.6f %7.2f\n", explain->place[i].name,
-                in_us(explain->place[i].ps), percent(explain->place[i].ps, explain->time_ps));
+        fprintf(file, "# %-40s %15.6f %7.2f\n", explain->place[i].name, in_us(explain->place[i].ps),
+                percent(explain->place[i].ps, explain->time_ps));
 }
 
 const char *explain_sentence(const struct explain *explain, char *text, size_t bytes)
@@ -95,11 +97,12 @@ const char *explain_sentence(const struct explain *explain, char *text, size_t b
         snprintf(text, bytes, "limited by nothing that has a speed");
         return text;
     }
-    const int length = snprintf(
-        text, bytes, "limited by %s, %.1f %% of the time (twice as fast: %.1f %% less by this path)",
-        explain_limit_name(&limit[0], name[0], sizeof name[0]),
-        percent(limit[0].ps, explain->time_ps),
-        percent(explain->time_ps - limit[0].faster_ps, explain->time_ps));
+    const int length =
+        snprintf(text, bytes,
+                 "limited by %s, %.1f %% of the time (twice as fast: %.1f %% less by this path)",
+                 explain_limit_name(&limit[0], name[0], sizeof name[0]),
+                 percent(limit[0].ps, explain->time_ps),
+                 percent(explain->time_ps - limit[0].faster_ps, explain->time_ps));
     if (explain->limit_count > 1 && length > 0 && (size_t)length < bytes)
         snprintf(text + length, bytes - (size_t)length, "; next %s, %.1f %%",
                  explain_limit_name(&limit[1], name[1], sizeof name[1]),
@@ -162,7 +165,8 @@ static json_t *blocks_json(const struct explain *explain)
             json_real(time_ps > 0 && explain->kernels > 0
                           ? (double)block->busy_ps / (time_ps * explain->kernels)
                           : 0));
-        put(&one, "busy_share_max", json_real(time_ps > 0 ? (double)block->busy_ps_max / time_ps : 0));
+        put(&one, "busy_share_max",
+            json_real(time_ps > 0 ? (double)block->busy_ps_max / time_ps : 0));
         put(&object, hw_node_name[block->node], one);
     }
     return object;

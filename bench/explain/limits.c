@@ -1,8 +1,7 @@
 /*
- * limits.c: the names of parts and limits of a path, and how a limit becomes twice as fast
- * (explain.h). Pure.
+ * limits.c: see limits.h.
  */
-#include "bench/explain/explain.h"
+#include "bench/explain/limits.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,9 +10,7 @@
  * from the first kernel's start to the last kernel's end. The leg under way at the first start is
  * cut there.
  *
- * A leg's time has parts: serialisations, flight times, overheads, the work of blocks. They are
- * computed from the steps that the handlers have noted and from the machine's parameters. The parts
- * of another machine, with one thing faster, are computed in the same way: that is the prediction.
+ * path_parts.h divides the legs into parts.
  */
 #ifndef BENCH_PATH_H
 #define BENCH_PATH_H
@@ -37,20 +35,20 @@ enum path_class {
 
 struct path_part {
     uint8_t class, which;
-    uint16_t link;  /* its number in the LP's state; UINT16_MAX: none */
-    uint32_t lp;    /* where */
-    uint32_t pe;    /* of a kernel's own time: global index; else UINT32_MAX */
-    bool credit;    /* of the way of a credit */
+    uint16_t link; /* its number in the LP's state; UINT16_MAX: none */
+    uint32_t lp;   /* where */
+    uint32_t pe;   /* of a kernel's own time: global index; else UINT32_MAX */
+    bool credit;   /* of the way of a credit */
     int64_t ps;
 };
 
 struct path_leg {
     const struct cause_entry *entry;
     struct cause_cursor at;
-    uint32_t lp;           /* whose log it is in */
-    uint16_t first, end;   /* steps [first, end) */
-    bool after_link;       /* it begins when the transfer before it has left the link of `first` */
-    bool to_link;          /* it ends when the tail has left the link of the last step */
+    uint32_t lp;         /* whose log it is in */
+    uint16_t first, end; /* steps [first, end) */
+    bool after_link;     /* it begins when the transfer before it has left the link of `first` */
+    bool to_link;        /* it ends when the tail has left the link of the last step */
     int64_t from_ps, to_ps;
 };
 
@@ -58,23 +56,14 @@ struct path {
     struct path_leg *leg; /* the last leg first */
     size_t count, capacity;
     int64_t from_ps, to_ps;
-    int64_t host_ps; /* before all legs: launch messages wait for the host's link to the SIP */
+    int64_t host_ps;  /* before all legs: launch messages wait for the host's link to the SIP */
     uint32_t host_lp; /* the IO die of that SIP */
-    bool whole; /* it reaches from_ps; else a cause was not found, or memory */
+    bool whole;       /* it reaches from_ps; else a cause was not found, or memory */
 };
 
 /* Walks from the end of the kernel on this PE at `to_ps` to `from_ps`. */
 void path_walk(const struct lp_model *m, const struct cause_log *log, uint32_t pe, int64_t from_ps,
                int64_t to_ps, struct path *path);
 void path_free(struct path *path);
-
-typedef void (*path_part_fn)(void *arg, const struct path_part *part);
-/* Visits the parts of all legs. They sum to the path's time. */
-void path_visit(const struct lp_model *m, const struct path *path, path_part_fn visit, void *arg);
-
-/* The time that the same legs take on a machine with other parameters: `hw` differs from the
- * model's in rates, flight times, overheads and blocks alone. */
-int64_t path_retime_ps(const struct lp_model *m, const struct path *path,
-                       const struct hw_config *hw);
 
 #endif

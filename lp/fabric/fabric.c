@@ -73,9 +73,10 @@ int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enu
 
 /* fabric_cross() with jitter of the link and of the node, and noted as a cause. A late PE_DMA or
  * PE_TCM holds the link to it, so that data for a PE keeps its order. */
-static __attribute__((noinline, cold)) void
-cross_watched(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
-                  uint32_t index, enum hw_node_kind next)
+static __attribute__((noinline, cold)) void cross_watched(struct lp_run *run,
+                                                          struct hw_flight *flight,
+                                                          enum hw_link_kind kind, uint32_t index,
+                                                          enum hw_node_kind next)
 {
     const struct hw_config *hw = &run->m->hw;
     const int64_t overhead_ps = hw->overhead_ps[next];
@@ -85,8 +86,7 @@ cross_watched(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind ki
     struct hw_link *const link = lp_link(run->ctx, run->m, &run->cube->link[index], flight);
     if (lp_traces_causes(run->m))
         lp_cause_cross(flight, &hw->link[kind], link, kind, index, next);
-    hw_flight_cross_late(flight, &hw->link[kind], link,
-                         overhead_ps + (holds ? 0 : late_ps),
+    hw_flight_cross_late(flight, &hw->link[kind], link, overhead_ps + (holds ? 0 : late_ps),
                          lp_late_ps(run, flight, kind, index) + (holds ? late_ps : 0));
 }
 

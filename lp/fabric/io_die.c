@@ -191,8 +191,7 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     struct hw_link *const down = lp_link(ctx, m, &s->link[at], &flight);
     if (lp_traces_causes(m))
         lp_cause_cross(&flight, &m->hw.link[link], down, link, at, HW_NODE_IO_PORT);
-    hw_flight_cross_late(&flight, &m->hw.link[link], down,
-                         m->hw.overhead_ps[HW_NODE_IO_PORT],
+    hw_flight_cross_late(&flight, &m->hw.link[link], down, m->hw.overhead_ps[HW_NODE_IO_PORT],
                          lp_late_link_ps(&m->hw, link, place, &flight));
     lp_forward(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER, lp_sender_of(event), &transfer,
                &flight);

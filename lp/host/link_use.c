@@ -178,8 +178,7 @@ static bool name_in_group(const struct visit *v, enum lp_links group, uint32_t n
     static const struct hw_link unused;
     const struct span span = span_of(v->m, group);
     for (uint32_t unit = 0; unit < span.units; unit++) {
-        const uint32_t each =
-            span.each == 0 ? lp_lanes(&v->m->hw, (enum hw_port)unit) : span.each;
+        const uint32_t each = span.each == 0 ? lp_lanes(&v->m->hw, (enum hw_port)unit) : span.each;
         for (uint32_t i = 0; i < each; i++)
             if (link_number(v, &span, unit, i) == number) {
                 report_link(v, &unused, group, unit, i);

@@ -12,10 +12,10 @@
 #include "lp/maps.h"
 
 /*
- * Is told why each event comes when it comes: struct lp_cause and struct lp_waited (lp/causes.h), as
- * commit records of kind `kind`, on the worker that owns the LP of the event that emitted them. The
- * records of one LP come in the total order. `begin` is called before each batch of launches, on
- * the host's thread.
+ * Is told why each event comes when it comes: struct lp_cause and struct lp_waited (lp/causes.h),
+ * as commit records of kind `kind`, on the worker that owns the LP of the event that emitted them.
+ * The records of one LP come in the total order. `begin` is called before each batch of launches,
+ * on the host's thread.
  */
 struct lp_cause_sink {
     void (*begin)(void *arg);
@@ -47,7 +47,7 @@ struct lp_system_options {
     void (*worker_kernel_ended)(void *arg, uint32_t worker, const struct cw_event *event,
                                 uint32_t pe);
     bool (*worker_look)(void *arg, uint32_t worker);
-    void *arg; /* of all */
+    void *arg;                   /* of all */
     struct lp_cause_sink causes; /* record NULL: not wanted */
 };
 
