@@ -7,7 +7,8 @@
 
 enum { STEPS_MAX = 256 };
 
-/* Steps of one delay. One that has no room for more says less: the rest of the delay has no name. */
+/* Steps of one delay. One that has no room for more says less: the rest of the delay has no name.
+ */
 struct steps {
     uint32_t count;
     uint32_t calls_at; /* 1 + the place of the latest count of calls; 0: none */
@@ -42,8 +43,8 @@ static void add_link(uint32_t kind, uint32_t index, uint32_t node, uint32_t flag
 {
     struct steps *const steps = &flight_steps;
     if (steps->count < STEPS_MAX)
-        steps->step[steps->count++] = (index & 0xffff) | node << LP_STEP_NODE_SHIFT |
-                                      kind << LP_STEP_KIND_SHIFT | flags;
+        steps->step[steps->count++] =
+            (index & 0xffff) | node << LP_STEP_NODE_SHIFT | kind << LP_STEP_KIND_SHIFT | flags;
 }
 
 void lp_cause_cross(const struct hw_flight *flight, const struct hw_link_class *link_class,
@@ -87,7 +88,10 @@ static void add_part(struct steps *steps, enum lp_cause_part part, int64_t ps)
     steps->step[steps->count++] = (uint32_t)ps;
 }
 
-void lp_cause_flight_part(enum lp_cause_part part, int64_t ps) { add_part(&flight_steps, part, ps); }
+void lp_cause_flight_part(enum lp_cause_part part, int64_t ps)
+{
+    add_part(&flight_steps, part, ps);
+}
 
 void lp_cause_stretch_part(enum lp_cause_part part, int64_t ps)
 {
@@ -121,8 +125,7 @@ static void emit_sent(struct cw_ctx *ctx, const struct lp_cause *sent, const uin
     record.count = (uint8_t)count;
     if (count > 0)
         memcpy(record.step, step, count * sizeof *step);
-    cw_emit(ctx, LP_RECORD_CAUSE, &record,
-            (uint16_t)(LP_CAUSE_HEAD_BYTES + count * sizeof *step));
+    cw_emit(ctx, LP_RECORD_CAUSE, &record, (uint16_t)(LP_CAUSE_HEAD_BYTES + count * sizeof *step));
 }
 
 void lp_cause_flight_sent(struct cw_ctx *ctx, struct lp_cause sent)

@@ -44,17 +44,17 @@ enum {
 
 /* The parts of a delay that are not the crossing of a link. */
 enum lp_cause_part {
-    LP_PART_CALLS,    /* overheads of calls: counts, see above */
-    LP_PART_CPU,      /* pe_cpu outside of calls */
-    LP_PART_FETCH,    /* PE_FETCH_STORE */
-    LP_PART_MATH,     /* PE_MATH */
-    LP_PART_GEMM,     /* PE_GEMM */
-    LP_PART_CREDIT,   /* a receive waits until its credit is out */
-    LP_PART_SLOT,     /* a tile's write into its slot, or its read there */
-    LP_PART_POLL,     /* until the next look of a kernel that polls */
-    LP_PART_STATIC,   /* launch_static_ns */
-    LP_PART_DMA,      /* pe_dma's overhead, on the way out */
-    LP_PART_SER_HBM,  /* serialisation out of the memory, where a response starts */
+    LP_PART_CALLS,   /* overheads of calls: counts, see above */
+    LP_PART_CPU,     /* pe_cpu outside of calls */
+    LP_PART_FETCH,   /* PE_FETCH_STORE */
+    LP_PART_MATH,    /* PE_MATH */
+    LP_PART_GEMM,    /* PE_GEMM */
+    LP_PART_CREDIT,  /* a receive waits until its credit is out */
+    LP_PART_SLOT,    /* a tile's write into its slot, or its read there */
+    LP_PART_POLL,    /* until the next look of a kernel that polls */
+    LP_PART_STATIC,  /* launch_static_ns */
+    LP_PART_DMA,     /* pe_dma's overhead, on the way out */
+    LP_PART_SER_HBM, /* serialisation out of the memory, where a response starts */
     LP_PART_SER_SRAM,
     LP_PART_SER_TCM,
     LP_PART_WIRE,     /* pe_ipcq.wire_ns */
@@ -71,8 +71,9 @@ enum { LP_CAUSE_STEPS = 8, LP_CAUSE_MORE_STEPS = 16 };
 /* LP_RECORD_CAUSE: an event that was sent. Longer lists begin in LP_RECORD_CAUSE_MORE records of
  * LP_CAUSE_MORE_STEPS steps each, right before it. */
 struct lp_cause {
-    int64_t at_ps;           /* its time */
-    uint32_t entity, number; /* its sender as the total order names it; the low bits of its number */
+    int64_t at_ps; /* its time */
+    uint32_t entity,
+        number; /* its sender as the total order names it; the low bits of its number */
     uint32_t to_lp;
     uint32_t bytes;    /* of a flight; of LP_EVENT_MEMORY: that the engine passes for it */
     uint32_t sigma_ps; /* of a flight: paid before this handler; saturates */
@@ -89,15 +90,16 @@ enum { LP_CAUSE_HEAD_BYTES = offsetof(struct lp_cause, step) };
  * waiting since the same time. */
 struct lp_waited {
     int64_t since_ps;
-    uint32_t pe; /* global index */
-    uint8_t wait;    /* enum lp_wait */
+    uint32_t pe;  /* global index */
+    uint8_t wait; /* enum lp_wait */
     uint8_t context;
-    uint8_t dir;     /* of data, credits: the direction; of notifications: the tag */
-    uint8_t call;    /* enum tl_call_kind */
+    uint8_t dir;  /* of data, credits: the direction; of notifications: the tag */
+    uint8_t call; /* enum tl_call_kind */
 };
 #pragma GCC diagnostic pop
 
 /* A step's fields. */
+static inline bool lp_step_is_part(uint32_t step) { return (step & LP_STEP_PART) != 0; }
 static inline uint32_t lp_step_index(uint32_t step) { return step & 0xffff; }
 static inline uint32_t lp_step_node(uint32_t step) { return step >> LP_STEP_NODE_SHIFT & 31; }
 static inline uint32_t lp_step_kind(uint32_t step) { return step >> LP_STEP_KIND_SHIFT & 31; }

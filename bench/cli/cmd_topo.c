@@ -76,7 +76,7 @@ static void print_counts(const struct config *config, const struct lp_model *m, 
 }
 
 /* A path being printed, and the sums of its times. */
-struct path {
+struct walked_path {
     const struct hw_config *hw;
     uint64_t bytes;
     int64_t latency_ps, ser_ps_max;
@@ -108,7 +108,7 @@ static void print_place(const struct hw_config *hw, const struct hw_path_step *s
 
 static void print_step(void *arg, const struct hw_path_step *step)
 {
-    struct path *path = arg;
+    struct walked_path *path = arg;
     if (!step->is_link) {
         const int64_t ps = path->hw->overhead_ps[step->kind];
         path->latency_ps += ps;
@@ -133,7 +133,7 @@ static void print_step(void *arg, const struct hw_path_step *step)
 
 static void print_path(const struct config *config, struct hw_place from, struct hw_place to)
 {
-    struct path path = {.hw = &config->hw, .bytes = config->ccl.slot_bytes};
+    struct walked_path path = {.hw = &config->hw, .bytes = config->ccl.slot_bytes};
     printf("\nA tile of %u bytes from PE_DMA to the receive slot, in ns, on an idle fabric:\n",
            config->ccl.slot_bytes);
     hw_path_walk(&config->hw, from, to, dist_slot_memory(&config->ccl), HW_OUTLET_NONE, print_step,

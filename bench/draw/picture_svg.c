@@ -239,7 +239,8 @@ static void draw_legend(struct picture_pen *pen)
     char text[200];
     if (p->time_ps > 0) {
         legend_scale(pen, y, true);
-        legend_scale(pen, y += LEGEND_PX, false);
+        if (p->cubes != NULL)
+            legend_scale(pen, y += LEGEND_PX, false);
     }
     legend_kinds(pen, y += LEGEND_PX);
     legend_text(pen, 44, y += LEGEND_PX,

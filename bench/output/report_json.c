@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "bench/draw/picture_json.h"
+#include "bench/explain/explain_text.h"
 #include "bench/output/report.h"
 
 #define DIGITS_EXACT_PS 1000000000000000 /* 10^15 */
@@ -166,6 +167,8 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
     }
     put_member(&object, "phases", phases_json(row, exact));
     put_member(&object, "link_kinds", link_kinds_json(row, exact));
+    if (row->explain != NULL && !exact)
+        put_member(&object, "explain", explain_json(row->explain));
     if (exact)
         put_member(&object, "busiest links", busiest_json(row));
     return object;

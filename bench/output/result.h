@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/explain/explain.h"
 #include "bench/output/process_phases.h"
 #include "collectives/verify/verifier.h"
 #include "core/cw.h"
@@ -70,6 +71,7 @@ struct result_row {
     int64_t measured_ps; /* on a real machine (struct result_measured); 0: not known */
     struct lp_credit_wait credit_longest; /* for credits: of the PE that waited longest, */
     struct lp_credit_wait credit_last;    /* and of the one whose kernel ended last */
+    struct explain *explain; /* of the last iteration; NULL: not asked for. The result's */
 };
 
 struct result_engine {

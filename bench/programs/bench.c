@@ -259,12 +259,38 @@ static void say_choice(const struct bench_session *session)
                 schedule->name, schedule->why);
 }
 
+/* Causes may take so much: a quarter of the machine's memory, unless the engine's is limited. */
+static uint64_t causes_bytes_max(const struct run_options *options)
+{
+    if (options->engine.memory_bytes_max > 0)
+        return options->engine.memory_bytes_max;
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+}
+
+/* Creates the machine, and who explains it if that is asked for. */
+static struct dist *create_machine(struct bench_session *session, const struct dist_options *dist,
+                                   struct cw_error *error)
+{
+    struct dist_options own = *dist;
+    const struct run_options *const options = session->options;
+    if (options->explain) {
+        session->explainer = explainer_create(&session->config->hw, options->engine.worker_count,
+                                              causes_bytes_max(options));
+        if (session->explainer == NULL) {
+            (void)cw_error_memory(error, "the explanation");
+            return NULL;
+        }
+        own.causes = explainer_sink(session->explainer);
+    }
+    return dist_create(&own, error);
+}
+
 /* Creates the machine, runs the program on it, and returns its exit code. */
 static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
                           struct run_logs *logs, struct cw_error *error)
 {
     bench_phase_end(session, "preparation");
-    session->dist = dist_create(dist, error);
+    session->dist = create_machine(session, dist, error);
     bench_phase_end(session, "machine");
     if (session->dist != NULL && !session->options->quiet)
         say_choice(session);
@@ -293,6 +319,8 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
     bench_phase_end(session, "figures");
     dist_free(session->dist);
     session->dist = NULL;
+    explainer_free(session->explainer);
+    session->explainer = NULL;
     bench_phase_end(session, "freeing of the machine");
     return code;
 }

@@ -286,6 +286,12 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     row->host_time_ps = result_mean_ps(row->host_time_ps, iterations);
     row->start_skew_ps = result_mean_ps(row->start_skew_ps, iterations);
     survey_links(dist_system(session->dist), row);
+    if (session->explainer != NULL) {
+        free(row->explain);
+        row->explain = explain_collective(session->explainer, dist_system(session->dist));
+        if (row->explain == NULL)
+            return cw_error_memory(error, "the explanation");
+    }
     row->done = true;
     bench_note_algorithm(session, row);
     int code = run_use_row(&session->use, session->result, row, dist_system(session->dist),

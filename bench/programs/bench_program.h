@@ -27,6 +27,7 @@ struct bench_session {
     char *refused[RUN_SIZES_MAX]; /* of each size, why it is not run; NULL: it is */
     int64_t *credit_wait_ps;      /* [pe]: waited for credits before the row under way */
     void *own;                    /* the program's, from prepare() on */
+    struct explainer *explainer;  /* NULL: nothing is to be explained */
     struct progress_line progress;
     struct atomic_file engine_log, engine_trace;
     struct run_use use;

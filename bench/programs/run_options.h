@@ -77,7 +77,8 @@ struct run_options {
     const char *links;                     /* --links FILE; NULL: none */
     const char *engine_log, *engine_trace; /* NULL: none */
     bool dump_pointers;
-    bool quiet; /* no progress line */
+    bool explain; /* where the time of each row goes */
+    bool quiet;   /* no progress line */
 
     /* No option sets it: where warnings of the run go; NULL: to standard error. Called on any
      * thread of the run, by one at a time. */

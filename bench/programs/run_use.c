@@ -115,11 +115,12 @@ static int draw_use(struct run_use *use, const struct result_row *row,
     *drawn = picture;
     if (picture == NULL)
         return error->exit_code;
-    const int code = picture_use(picture, time_ps, error);
+    const int code = picture_use(picture, time_ps, use->machine != NULL, error);
     if (code != CW_OK)
         return code;
     lp_system_visit_links(system, (struct lp_machine_part){0, 1}, use_link, picture);
-    use_cubes(picture, use->machine, hw_pes(hw));
+    if (use->machine != NULL)
+        use_cubes(picture, use->machine, hw_pes(hw));
     snprintf(picture->caption, sizeof picture->caption,
              "%s%s%s, %" PRIu64 " bytes, %" PRId64 ".%06" PRId64 " us", row->collective,
              row->algorithm[0] != '\0' ? " by " : "", row->algorithm, row->bytes, time_ps / 1000000,
@@ -137,9 +138,9 @@ int run_use_row(struct run_use *use, struct result *result, const struct result_
                                          .algorithm = row->algorithm,
                                          .bytes = row->bytes,
                                          .time_ps = time_ps};
-    if (use->machine == NULL || time_ps <= 0)
+    if ((use->machine == NULL && !use->options->explain) || time_ps <= 0)
         return CW_OK;
-    if (!machine_use_finish(use->machine))
+    if (use->machine != NULL && !machine_use_finish(use->machine))
         return cw_error_memory(error, "the use of the machine");
     int code = CW_OK;
     if (use->table != NULL)

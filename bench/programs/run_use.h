@@ -24,7 +24,8 @@ struct run_use {
 
 /* The cube of each SIP in which all-reduces on cubes meet. */
 uint32_t run_root_cube(const struct config *config);
-/* Whether the options ask for any of it. */
+/* Whether the options ask for any of it that needs records. With --explain alone the picture has
+ * links, and no cubes. */
 bool run_use_is_asked(const struct run_options *options);
 /* Opens the files. */
 int run_use_open(struct run_use *use, const struct run_options *options,

@@ -333,8 +333,7 @@ static void depart_from_tcm(struct lp_run *run, uint32_t pe, const struct hw_dma
         return;
     }
     /* the acknowledgement, back over the same path with 0 bytes */
-    flight.tau_ps +=
-        lp_memory_way_ps(m, pe, memory, op->slice) + m->hw.overhead_ps[HW_NODE_PE_DMA];
+    flight.tau_ps += lp_memory_way_ps(m, pe, memory, op->slice) + m->hw.overhead_ps[HW_NODE_PE_DMA];
     if (lp_traces_causes(m)) {
         lp_note_memory_way(m, pe, memory, op->slice, false);
         lp_cause_flight_part(LP_PART_DMA, m->hw.overhead_ps[HW_NODE_PE_DMA]);
@@ -503,6 +502,5 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_MEMORY, event->entity,
             event->number, &load, sizeof load);
     if (lp_traces_causes(m))
-        lp_cause_sent(run->ctx,
-                      cause_of(run, LP_EVENT_MEMORY, lp_sender_of(event), first_left_ps));
+        lp_cause_sent(run->ctx, cause_of(run, LP_EVENT_MEMORY, lp_sender_of(event), first_left_ps));
 }

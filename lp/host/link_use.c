@@ -173,3 +173,62 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct l
         visit_owner(&v, LP_OF_SWITCH, s->link);
     }
 }
+
+/* ---- one link -------------------------------------------------------------------------------- */
+
+struct naming {
+    char *text;
+    size_t bytes;
+};
+
+static void name_link(void *arg, const struct lp_link_use *use)
+{
+    const struct naming *const naming = arg;
+    lp_link_name(use, naming->text, naming->bytes);
+}
+
+/* The number of a link in its state: number `i` of those of `unit` in its group. */
+static uint32_t link_number(const struct visit *v, const struct span *span, uint32_t unit,
+                            uint32_t i)
+{
+    return (span->each == 0 ? v->m->links.edge[unit] : span->first + unit * span->stride) + i;
+}
+
+/* Names the link with that number, if it is in this group. */
+static bool name_in_group(const struct visit *v, enum lp_links group, uint32_t number)
+{
+    static const struct hw_link unused;
+    const struct span span = span_of(v->m, group);
+    for (uint32_t unit = 0; unit < span.units; unit++) {
+        const uint32_t each = span.each == 0 ? lp_lanes(&v->m->hw, (enum hw_port)unit) : span.each;
+        for (uint32_t i = 0; i < each; i++)
+            if (link_number(v, &span, unit, i) == number) {
+                report_link(v, &unused, group, unit, i, number);
+                return true;
+            }
+    }
+    return false;
+}
+
+void lp_link_name_of(const struct lp_model *m, uint32_t lp, uint32_t number, char *text,
+                     size_t bytes)
+{
+    struct naming naming = {text, bytes};
+    struct visit v = {.m = m, .fn = name_link, .arg = &naming};
+    enum lp_link_owner owner = LP_OF_CUBE;
+    if (lp >= m->lps.first_switch) {
+        owner = LP_OF_SWITCH;
+        v.the_switch = lp - m->lps.first_switch;
+        snprintf(v.place, sizeof v.place, "switch %u", v.the_switch);
+    } else if (lp >= m->lps.first_io_die) {
+        owner = LP_OF_IO_DIE;
+        snprintf(v.place, sizeof v.place, "sip %u io_die", lp - m->lps.first_io_die);
+    } else {
+        snprintf(v.place, sizeof v.place, "sip %u cube %u", (lp - 1) / m->cubes,
+                 (lp - 1) % m->cubes);
+    }
+    snprintf(text, bytes, "%s link %u", v.place, number);
+    for (enum lp_links group = 0; group < LP_LINK_GROUPS; group++)
+        if (lp_link_row[group].owner == owner && name_in_group(&v, group, number))
+            return;
+}

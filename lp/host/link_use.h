@@ -29,6 +29,10 @@ void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes);
 /* The same without the place: "noc router 3 E". */
 void lp_link_own_name(const struct lp_link_use *use, char *text, size_t bytes);
 
+/* The same of link number `number` in the state of an LP, as the causes of events have it. */
+void lp_link_name_of(const struct lp_model *m, uint32_t lp, uint32_t number, char *text,
+                     size_t bytes);
+
 /* Part `part` of the `parts` parts of the machine: runs of whole SIPs, and switches with the last.
  */
 struct lp_links_asked {

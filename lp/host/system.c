@@ -146,7 +146,6 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
     struct lp_system *system = arg;
     const struct lp_system_options *const options = &system->options;
     struct worker_times *const times = &system->worker_times[worker];
-    (void)bytes;
     if (kind == LP_RECORD_OP) {
         if (options->worker_op != NULL)
             options->worker_op(options->arg, worker, event, record);
@@ -155,6 +154,8 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
         note_kernel(system, times, kernel);
         if (kernel->mark == LP_MARK_END && options->worker_kernel_ended != NULL)
             options->worker_kernel_ended(options->arg, worker, event, kernel->pe);
+    } else if (kind >= LP_RECORD_CAUSE && options->causes.record != NULL) {
+        options->causes.record(options->causes.arg, worker, event, kind, record, bytes);
     } else if (kind == LP_RECORD_HOST) {
         count_one(&times->returned);
         sync_raise(&times->host_ps, ((const struct lp_host_record *)record)->t_ps);
@@ -261,8 +262,9 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->model.emit.ops = options->op != NULL || options->worker_op != NULL;
     system->model.emit.arrivals = options->arrival != NULL;
     system->model.emit.links = options->crossed != NULL;
+    system->model.emit.causes = options->causes.record != NULL;
     system->model.emit.waits = system->model.emit.causes || options->waited != NULL;
-    system->model.hw.watched |= system->model.emit.links;
+    system->model.hw.watched |= system->model.emit.causes || system->model.emit.links;
     system->hooks = lp_engine_model(&system->model);
     const uint32_t workers = options->engine.worker_count;
     const size_t pairs = (size_t)workers * workers;
@@ -414,6 +416,8 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
     const size_t ranks = rank_count(&system->model), exits = ranks * kernel->phase_count;
     system->rank_count = ranks;
     reset_times(system);
+    if (system->options.causes.begin != NULL)
+        system->options.causes.begin(system->options.causes.arg);
     system->batch++;
     system->model.launches.dropped = system->model.launches.last;
     system->launched_count = 0;

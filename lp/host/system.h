@@ -11,6 +11,19 @@
 #include "lp/host/placement.h"
 #include "lp/maps.h"
 
+/*
+ * Is told why each event comes when it comes: struct lp_cause and struct lp_waited (lp/causes.h),
+ * as commit records of kind `kind`, on the worker that owns the LP of the event that emitted them.
+ * The records of one LP come in the total order. `begin` is called before each batch of launches,
+ * on the host's thread.
+ */
+struct lp_cause_sink {
+    void (*begin)(void *arg);
+    void (*record)(void *arg, uint32_t worker, const struct cw_event *event, uint16_t kind,
+                   const void *record, uint16_t bytes);
+    void *arg;
+};
+
 struct lp_system_options {
     const struct hw_config *hw;
     const struct lp_config *config;
@@ -37,7 +50,8 @@ struct lp_system_options {
     void (*worker_kernel_ended)(void *arg, uint32_t worker, const struct cw_event *event,
                                 uint32_t pe);
     bool (*worker_look)(void *arg, uint32_t worker);
-    void *arg; /* of all */
+    void *arg;                   /* of all */
+    struct lp_cause_sink causes; /* record NULL: not wanted */
 };
 
 /* Times of the messages submitted at one moment: of an installation or a collective. In ps. */
