@@ -54,6 +54,16 @@ bool cli_read(struct options *options, int argc, char **argv, int *code)
     return false;
 }
 
+/* The entry that takes the place of the configured one: of `auto` the bench's automatic choice; of a
+ * default that does another collective, one that has queues of its own. NULL: none. */
+static const char *algorithm_instead(const struct run_options *run, const struct config *config)
+{
+    const char *const named = run->config.algorithm;
+    return named != NULL && strcmp(named, "auto") == 0 && strcmp(config->ccl.module, "auto") == 0
+               ? bench_automatic(config, run->bench)
+               : bench_algorithm_of(config, run->bench);
+}
+
 int cli_begin(struct run_options *run, enum command command, int argc, char **argv,
               struct config **config)
 {
@@ -67,22 +77,22 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     code = config_load(&run->config, config, &errors);
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);
-    if (*config != NULL)
-        config_print_unread(stderr, *config);
     if (code == CW_NO_RESOURCE)
         fprintf(stderr, "cubewarp %s: out of memory while loading the configuration\n",
                 command_row_of(command)->name);
     if (*config != NULL && !options_given(&options, "bench") &&
         (run->config.preset != NULL || ccl_is_xml((*config)->ccl.module)))
         run->bench = bench_of_config(*config, run->bench);
-    const char *const algorithm = *config != NULL ? bench_algorithm_of(*config, run->bench) : NULL;
-    if (algorithm == NULL)
-        return code;
-    run->config.algorithm = algorithm; /* as if it had been named: it has queues of its own */
-    config_free(*config);
-    *config = NULL;
-    code = config_load(&run->config, config, &errors);
-    config_errors_print(stderr, &errors);
-    config_errors_free(&errors);
+    const char *const algorithm = *config != NULL ? algorithm_instead(run, *config) : NULL;
+    if (algorithm != NULL) {
+        run->config.algorithm = algorithm; /* as if it had been named: it has queues of its own */
+        config_free(*config);
+        *config = NULL;
+        code = config_load(&run->config, config, &errors);
+        config_errors_print(stderr, &errors);
+        config_errors_free(&errors);
+    }
+    if (*config != NULL)
+        config_print_unread(stderr, *config);
     return code;
 }

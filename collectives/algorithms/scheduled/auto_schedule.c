@@ -15,30 +15,38 @@
 #include "collectives/algorithms/scheduled/scheduled.h"
 #include "collectives/schedule/schedule_cost.h"
 
-/* An algorithm, and its parameter `rings`, if it has it. */
+/* An algorithm, and a value of one of its parameters. */
 struct candidate {
     const char *name;
-    int64_t rings; /* 0: it has not */
+    int64_t value; /* of the parameter; 0: all have their defaults */
+    uint32_t parameter;
+    const char *unit; /* of a value other than 1, behind the name */
 };
+#define RINGS(value)   value, SCHEDULED_RINGS, "rings"
+#define THREADS(value) value, SCHEDULED_THREADS, "threads"
 
 static const struct candidate candidates[] = {
-    {"recursive_doubling", 0},
-    {"torus_rs_ag", 0},
-    {"ring_rs_ag", 4},
-    {"ring_rs_ag", 1},
-    {"direct_rs_ag", 0},
-    {"double_binary_tree", 0},
-    {"halving_doubling", 0},
-    {"torus_reduce_scatter", 0},
-    {"rings_reduce_scatter", 4},
-    {"rings_reduce_scatter", 1},
-    {"direct_reduce_scatter", 0},
-    {"halving_reduce_scatter", 0},
-    {"torus_all_gather", 0},
-    {"rings_all_gather", 4},
-    {"rings_all_gather", 1},
-    {"direct_all_gather", 0},
-    {"doubling_all_gather", 0},
+    {"ring_rs_ag", RINGS(4)},
+    {"ring_rs_ag", RINGS(1)},
+    {.name = "recursive_doubling"},
+    {.name = "torus_rs_ag"},
+    {.name = "direct_rs_ag"},
+    {.name = "double_binary_tree"},
+    {.name = "halving_doubling"},
+    {"rings_reduce_scatter", RINGS(4)},
+    {"rings_reduce_scatter", RINGS(1)},
+    {.name = "torus_reduce_scatter"},
+    {.name = "direct_reduce_scatter"},
+    {.name = "halving_reduce_scatter"},
+    {"rings_all_gather", RINGS(4)},
+    {"rings_all_gather", RINGS(1)},
+    {.name = "torus_all_gather"},
+    {.name = "direct_all_gather"},
+    {.name = "doubling_all_gather"},
+    {"pairwise_all_to_all", THREADS(32)},
+    {"pairwise_all_to_all", THREADS(8)},
+    {"pairwise_all_to_all", THREADS(64)},
+    {"pairwise_all_to_all", THREADS(4)},
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 
@@ -54,6 +62,7 @@ static bool has_places(const struct schedule *schedule, const struct ccl_call *c
 struct estimated {
     char name[64];
     const struct candidate *candidate;
+    uint32_t threads, steps; /* of rank 0 */
     int64_t ps; /* SCHEDULE_COST_LONG: longer than the second best before it */
 };
 
@@ -69,37 +78,67 @@ static struct schedule *make_candidate(const struct ccl_call *call,
     snprintf(ccl.module, sizeof ccl.module, "%s", algorithm->name);
     for (uint32_t i = 0; i < algorithm->parameter_count; i++)
         ccl.parameter[i] = algorithm->parameters[i].value;
-    if (candidate->rings > 0)
-        ccl.parameter[SCHEDULED_RINGS] = candidate->rings;
+    if (candidate->value > 0)
+        ccl.parameter[candidate->parameter] = candidate->value;
     error->exit_code = CW_USAGE;
     if (algorithm->check != NULL && algorithm->check(&own, &refusal) != CW_OK)
         return NULL;
     struct schedule *const schedule = algorithm->schedule(&own, error);
-    if (schedule != NULL && candidate->rings > 1)
-        snprintf(schedule->name, sizeof schedule->name, "%s, %d rings", algorithm->name,
-                 (int)candidate->rings);
+    if (schedule != NULL && candidate->value > 1)
+        snprintf(schedule->name, sizeof schedule->name, "%s, %d %s", algorithm->name,
+                 (int)candidate->value, candidate->unit);
     return schedule;
 }
 
-/* Estimates a candidate. A schedule that is complete and the best so far takes the place of *best.
- * CW_USAGE: it cannot be carried out. */
-static int estimate_candidate(const struct ccl_call *call, struct estimated *out, int64_t best_ps,
-                              int64_t limit_ps, struct schedule **best, struct cw_error *error)
+/* It is the candidate before with another value, which makes no difference here. */
+static bool is_same(const struct estimated *a, const struct estimated *b)
 {
+    return strcmp(a->candidate->name, b->candidate->name) == 0 && a->threads == b->threads &&
+           a->steps == b->steps;
+}
+
+/* The best two so far. */
+struct leaders {
+    int64_t best_ps, second_ps; /* SCHEDULE_COST_LONG: there is none */
+    struct schedule *best;
+};
+
+static bool is_new(const struct estimated *one, const struct estimated *all, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (is_same(one, &all[i]))
+            return false;
+    return true;
+}
+
+/* Estimates a candidate behind `count` others. The schedule of the best one stays with the leaders.
+ * CW_USAGE: it cannot be carried out, or is one of the others. */
+static int estimate_candidate(const struct ccl_call *call, struct estimated *all, uint32_t count,
+                              struct leaders *leaders, struct cw_error *error)
+{
+    struct estimated *const out = &all[count];
     struct ccl_call sketched = *call;
     sketched.sketch = true;
     struct schedule *schedule = make_candidate(&sketched, out->candidate, error);
     if (schedule == NULL)
         return error->exit_code;
-    const struct schedule_cost_request request = {schedule, call, scheduled_lanes(call),
-                                                  limit_ps == SCHEDULE_COST_LONG ? 0 : limit_ps};
-    const int code =
-        has_places(schedule, call) ? schedule_cost_ps(&request, &out->ps, error) : CW_USAGE;
+    const struct schedule_cost_request request = {
+        schedule, call, scheduled_lanes(call),
+        leaders->second_ps == SCHEDULE_COST_LONG ? 0 : leaders->second_ps};
     snprintf(out->name, sizeof out->name, "%s", schedule->name);
-    if (code == CW_OK && out->ps < best_ps) {
-        struct schedule *const worse = *best;
-        *best = schedule;
+    out->threads = schedule->rank[0].thread_count;
+    out->steps = schedule->rank[0].step_count;
+    const int code = has_places(schedule, call) && is_new(out, all, count)
+                         ? schedule_cost_ps(&request, &out->ps, error)
+                         : CW_USAGE;
+    if (code == CW_OK && out->ps < leaders->best_ps) {
+        struct schedule *const worse = leaders->best;
+        leaders->second_ps = leaders->best_ps;
+        leaders->best_ps = out->ps;
+        leaders->best = schedule;
         schedule = worse;
+    } else if (code == CW_OK && out->ps < leaders->second_ps) {
+        leaders->second_ps = out->ps;
     }
     schedule_free(schedule);
     return code;
@@ -141,23 +180,21 @@ static void say_estimates(char why[512], const struct ccl_call *call, const stru
 static uint32_t estimate_all(const struct ccl_call *call, struct estimated all[CANDIDATES],
                              struct schedule **best, struct cw_error *error)
 {
-    int64_t best_ps = SCHEDULE_COST_LONG, second_ps = SCHEDULE_COST_LONG;
+    struct leaders leaders = {SCHEDULE_COST_LONG, SCHEDULE_COST_LONG, NULL};
     uint32_t count = 0;
-    for (size_t i = 0; i < CANDIDATES; i++) {
-        struct estimated one = {.candidate = &candidates[i]};
-        if (ccl_algorithm_find(one.candidate->name)->collective != call->collective)
+    int code = CW_OK;
+    for (size_t i = 0; i < CANDIDATES && (code == CW_OK || code == CW_USAGE); i++) {
+        if (ccl_algorithm_find(candidates[i].name)->collective != call->collective)
             continue;
-        const int code = estimate_candidate(call, &one, best_ps, second_ps, best, error);
-        if (code == CW_USAGE)
-            continue;
-        if (code != CW_OK) {
-            schedule_free(*best);
-            *best = NULL;
-            return 0;
-        }
-        all[count++] = one;
-        second_ps = one.ps < best_ps ? best_ps : one.ps < second_ps ? one.ps : second_ps;
-        best_ps = one.ps < best_ps ? one.ps : best_ps;
+        all[count] = (struct estimated){.candidate = &candidates[i]};
+        code = estimate_candidate(call, all, count, &leaders, error);
+        count += code == CW_OK;
+    }
+    *best = leaders.best;
+    if (code != CW_OK && code != CW_USAGE) {
+        schedule_free(*best);
+        *best = NULL;
+        return 0;
     }
     qsort(all, count, sizeof *all, by_estimate);
     error->exit_code = CW_USAGE;
@@ -198,6 +235,12 @@ const struct ccl_algorithm ccl_auto_reduce_scatter = {.name = "auto_reduce_scatt
 
 const struct ccl_algorithm ccl_auto_all_gather = {.name = "auto_all_gather",
                                                   .collective = CCL_ALL_GATHER,
+                                                  .kernel = &schedule_kernel,
+                                                  .machine = SCHEDULED_MACHINE,
+                                                  .schedule = auto_schedule};
+
+const struct ccl_algorithm ccl_auto_all_to_all = {.name = "auto_all_to_all",
+                                                  .collective = CCL_ALL_TO_ALL,
                                                   .kernel = &schedule_kernel,
                                                   .machine = SCHEDULED_MACHINE,
                                                   .schedule = auto_schedule};
