@@ -54,12 +54,16 @@ bool cli_read(struct options *options, int argc, char **argv, int *code)
     return false;
 }
 
-/* The entry that takes the place of the configured one: of `auto` the bench's automatic choice; of a
- * default that does another collective, one that has queues of its own. NULL: none. */
-static const char *algorithm_instead(const struct run_options *run, const struct config *config)
+/* The entry that takes the place of the configured one: of `auto`, where a bench can be named, the
+ * bench's automatic choice; of a default that does another collective, one that has queues of its
+ * own. NULL: none. */
+static const char *algorithm_instead(const struct run_options *run, enum command command,
+                                     const struct config *config)
 {
     const char *const named = run->config.algorithm;
-    return named != NULL && strcmp(named, "auto") == 0 && strcmp(config->ccl.module, "auto") == 0
+    const bool has_bench = (command & (COMMAND_RUN | COMMAND_VERIFY)) != 0;
+    return has_bench && named != NULL && strcmp(named, "auto") == 0 &&
+                   strcmp(config->ccl.module, "auto") == 0
                ? bench_automatic(config, run->bench)
                : bench_algorithm_of(config, run->bench);
 }
@@ -83,7 +87,7 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     if (*config != NULL && !options_given(&options, "bench") &&
         (run->config.preset != NULL || ccl_is_xml((*config)->ccl.module)))
         run->bench = bench_of_config(*config, run->bench);
-    const char *const algorithm = *config != NULL ? algorithm_instead(run, *config) : NULL;
+    const char *const algorithm = *config != NULL ? algorithm_instead(run, command, *config) : NULL;
     if (algorithm != NULL) {
         run->config.algorithm = algorithm; /* as if it had been named: it has queues of its own */
         config_free(*config);

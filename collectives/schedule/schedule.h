@@ -120,8 +120,8 @@ struct schedule {
     uint32_t channels;
     bool in_place; /* input and output are one buffer: of an all-reduce the whole; of an all-gather
                       the input is the rank's part of the output; of a reduce-scatter the reverse */
-    bool sketch; /* rank 0 has all its steps. All ranks go alike, and the others have only so many
-                    that each of their queues is in one, in the same order. For estimates alone */
+    bool sketch;   /* rank 0 has all its steps. All ranks go alike, and the others have only so many
+                      that each of their queues is in one, in the same order. For estimates alone */
     uint64_t min_bytes, max_bytes; /* of the larger buffer that it is meant for; 0, 0: any */
     const char *file;              /* that it was read from; NULL: none. For messages */
     char why[512];                 /* of one that was chosen: why; empty: it was named */

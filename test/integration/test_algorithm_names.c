@@ -136,9 +136,8 @@ static void auto_is_the_automatic_choice_of_the_bench(void **state)
          "cubewarp: auto_all_reduce takes "},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct run_output output =
-            run_line(0, "run --algorithm auto --bytes 4KiB --verify-data --json - %s",
-                     cases[i].args);
+        struct run_output output = run_line(
+            0, "run --algorithm auto --bytes 4KiB --verify-data --json - %s", cases[i].args);
         json_t *root = json_loads(output.out, 0, NULL);
         assert_non_null(root);
         assert_string_equal(json_string_value(json_object_get(root, "algorithm")), cases[i].name);

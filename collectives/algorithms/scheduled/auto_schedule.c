@@ -63,7 +63,7 @@ struct estimated {
     char name[64];
     const struct candidate *candidate;
     uint32_t threads, steps; /* of rank 0 */
-    int64_t ps; /* SCHEDULE_COST_LONG: longer than the second best before it */
+    int64_t ps;              /* SCHEDULE_COST_LONG: longer than the second best before it */
 };
 
 /* The candidate's schedule. NULL: it cannot be made (CW_USAGE), or *error. */
