@@ -11,7 +11,7 @@
 #include "bench/options/options_run.h"
 #include "bench/options/options_table.h"
 #include "bench/options/options_value.h"
-#include "bench/programs/bench.h"
+#include "bench/result/run_line.h"
 #include "collectives/config/config_load.h"
 #include "collectives/config/config_place.h"
 
@@ -54,20 +54,6 @@ bool cli_read(struct options *options, int argc, char **argv, int *code)
     return false;
 }
 
-/* The entry that takes the place of the configured one: of `auto`, where a bench can be named, the
- * bench's automatic choice; of a default that does another collective, one that has queues of its
- * own. NULL: none. */
-static const char *algorithm_instead(const struct run_options *run, enum command command,
-                                     const struct config *config)
-{
-    const char *const named = run->config.algorithm;
-    const bool has_bench = (command & (COMMAND_RUN | COMMAND_VERIFY)) != 0;
-    return has_bench && named != NULL && strcmp(named, "auto") == 0 &&
-                   strcmp(config->ccl.module, "auto") == 0
-               ? bench_automatic(config, run->bench)
-               : bench_algorithm_of(config, run->bench);
-}
-
 int cli_begin(struct run_options *run, enum command command, int argc, char **argv,
               struct config **config)
 {
@@ -78,25 +64,17 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     if (!cli_read(&options, argc, argv, &code))
         return code;
     struct config_errors errors = {0};
-    code = config_load(&run->config, config, &errors);
+    const enum run_line_bench bench = (command & (COMMAND_RUN | COMMAND_VERIFY)) == 0
+                                          ? RUN_LINE_NO_BENCH
+                                      : options_given(&options, "bench") ? RUN_LINE_BENCH
+                                                                         : RUN_LINE_ANY_BENCH;
+    code = run_line_configure(run, bench, config, &errors);
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);
+    if (*config != NULL)
+        config_print_unread(stderr, *config);
     if (code == CW_NO_RESOURCE)
         fprintf(stderr, "cubewarp %s: out of memory while loading the configuration\n",
                 command_row_of(command)->name);
-    if (*config != NULL && !options_given(&options, "bench") &&
-        (run->config.preset != NULL || ccl_is_xml((*config)->ccl.module)))
-        run->bench = bench_of_config(*config, run->bench);
-    const char *const algorithm = *config != NULL ? algorithm_instead(run, command, *config) : NULL;
-    if (algorithm != NULL) {
-        run->config.algorithm = algorithm; /* as if it had been named: it has queues of its own */
-        config_free(*config);
-        *config = NULL;
-        code = config_load(&run->config, config, &errors);
-        config_errors_print(stderr, &errors);
-        config_errors_free(&errors);
-    }
-    if (*config != NULL)
-        config_print_unread(stderr, *config);
     return code;
 }

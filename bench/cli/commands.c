@@ -19,6 +19,7 @@
 #include "bench/cli/cmd_verify.h"
 #include "bench/cli/generate.h"
 #include "bench/options/options_table.h"
+#include "bench/study/cmd_sweep.h"
 #include "collectives/config/input/text.h"
 
 static const struct {
@@ -28,12 +29,12 @@ static const struct {
     {COMMAND_RUN, run_main},       {COMMAND_PHOLD, phold_main},   {COMMAND_CHECK, check_main},
     {COMMAND_CONFIG, config_main}, {COMMAND_TOPO, topo_main},     {COMMAND_VERIFY, verify_main},
     {COMMAND_BATCH, batch_main},   {COMMAND_REPLAY, replay_main}, {COMMAND_PLUGIN, plugin_main},
-    {COMMAND_PERF, perf_main},
+    {COMMAND_SWEEP, sweep_main},   {COMMAND_PERF, perf_main},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 
 /* Names that are kept for later versions. */
-static const char *const planned[] = {"sweep", "report"};
+static const char *const planned[] = {"report"};
 #define PLANNED (sizeof planned / sizeof *planned)
 
 static void print_usage(FILE *file)

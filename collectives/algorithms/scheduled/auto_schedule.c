@@ -66,6 +66,17 @@ struct estimated {
     int64_t ps;              /* SCHEDULE_COST_LONG: longer than the second best before it */
 };
 
+/* The schedule of an algorithm that accepts the call. NULL: as below. */
+static struct schedule *make_accepted(const struct ccl_call *call,
+                                      const struct ccl_algorithm *algorithm, struct cw_error *error)
+{
+    struct ccl_refusal refusal;
+    error->exit_code = CW_USAGE;
+    if (algorithm->check != NULL && algorithm->check(call, &refusal) != CW_OK)
+        return NULL;
+    return algorithm->schedule(call, error);
+}
+
 /* The candidate's schedule. NULL: it cannot be made (CW_USAGE), or *error. */
 static struct schedule *make_candidate(const struct ccl_call *call,
                                        const struct candidate *candidate, struct cw_error *error)
@@ -73,17 +84,13 @@ static struct schedule *make_candidate(const struct ccl_call *call,
     const struct ccl_algorithm *const algorithm = ccl_algorithm_find(candidate->name);
     struct ccl_config ccl = *call->ccl; /* as if it named the candidate */
     struct ccl_call own = *call;
-    struct ccl_refusal refusal;
     own.ccl = &ccl;
     snprintf(ccl.module, sizeof ccl.module, "%s", algorithm->name);
     for (uint32_t i = 0; i < algorithm->parameter_count; i++)
         ccl.parameter[i] = algorithm->parameters[i].value;
     if (candidate->value > 0)
         ccl.parameter[candidate->parameter] = candidate->value;
-    error->exit_code = CW_USAGE;
-    if (algorithm->check != NULL && algorithm->check(&own, &refusal) != CW_OK)
-        return NULL;
-    struct schedule *const schedule = algorithm->schedule(&own, error);
+    struct schedule *const schedule = make_accepted(&own, algorithm, error);
     if (schedule != NULL && candidate->value > 1)
         snprintf(schedule->name, sizeof schedule->name, "%s, %d %s", algorithm->name,
                  (int)candidate->value, candidate->unit);
