@@ -99,10 +99,28 @@ int bench_run_sizes(struct bench_session *session,
                     struct cw_error *error)
 {
     int code = CW_OK;
-    for (size_t i = session->first_size; i < session->end_size && code == CW_OK; i++)
+    for (size_t i = session->first_size; i < session->end_size && code == CW_OK; i++) {
+        bench_size_begin(session, i);
         code = session->refused[i] != NULL ? add_refused(session, i, error)
                                            : run(session, bench_size(session, i), error);
+        if (code == CW_OK)
+            bench_size_end(session);
+    }
     return code;
+}
+
+void bench_size_begin(struct bench_session *session, size_t i) { session->size = i; }
+
+void bench_size_end(struct bench_session *session)
+{
+    struct result *const result = session->result;
+    if (result->row_done == NULL)
+        return;
+    bench_fill_result(session);
+    while (result->told < result->row_count) {
+        result->row_done(result->row_arg, result, result->told);
+        result->told++;
+    }
 }
 
 struct result_row *bench_add_row(struct bench_session *session, const char *collective,
@@ -363,9 +381,13 @@ int bench_run_tiles(struct bench_session *session,
     int code = bench_check_sizes(session, bench_check_tile, error);
     if (code == CW_OK)
         code = dist_install(session->dist, error);
-    for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++)
+    for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++) {
+        bench_size_begin(session, i);
         code = session->refused[i] != NULL
                    ? add_refused(session, i, error)
                    : run_tile_size(session, bench_size(session, i), once, bound_ps, error);
+        if (code == CW_OK)
+            bench_size_end(session);
+    }
     return code;
 }
