@@ -37,6 +37,14 @@ int cli_end(const char *command, int result)
     return result == CW_OK ? CW_NO_RESOURCE : result;
 }
 
+static void say_late(void *command, bool second)
+{
+    (void)second;
+    fprintf(stderr, "cubewarp %s: interrupted by %s\n", (const char *)command, interrupt_name());
+}
+
+void cli_watch(const char *command) { interrupt_watch(say_late, (void *)(uintptr_t)command); }
+
 void cli_end_interrupted(const char *command)
 {
     const char *const name = interrupt_name();

@@ -161,16 +161,12 @@ static int run_program(struct bench_session *session, struct cw_error *error)
     return code;
 }
 
-/* The share of the submitted messages that have been answered: installations, then kernels of this
- * batch. */
 static void bench_show_progress(void *argument, struct dist *dist,
                                 const struct cw_progress *progress)
 {
-    struct bench_session *session = argument;
-    const struct lp_times *times = dist_times(dist);
-    const uint32_t done = times->ended > times->returned ? times->ended : times->returned;
-    progress_show(&session->progress, progress,
-                  times->submitted > 0 ? 100.0 * done / times->submitted : 0, "this step's PEs");
+    struct bench_session *const session = argument;
+    (void)dist;
+    progress_show_size(&session->progress, progress);
 }
 
 static void bench_warn(void *argument, const char *text)
@@ -199,6 +195,10 @@ static void bench_phase_end(void *argument, const char *name)
     const struct cw_sim *const sim =
         session->dist == NULL ? NULL : lp_system_sim(dist_system(session->dist));
     process_phase_end(&session->result->phases, name, sim);
+    if (session->shows_progress && strcmp(name, "wiring") == 0)
+        bench_progress_wired(session);
+    else if (session->shows_progress && strcmp(name, "collectives") == 0)
+        bench_progress_called(session);
 }
 
 /* Writes the engine's trace, if one is asked for. A run that has failed keeps its own failure. */
@@ -405,7 +405,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
     if (options->engine_trace != NULL)
         dist.engine.interval_bytes = engine_trace_bytes(options->engine.worker_count);
     dist.arg = &session;
-    dist.progress = isatty(STDERR_FILENO) && !options->quiet ? bench_show_progress : NULL;
+    session.shows_progress = isatty(STDERR_FILENO) && !options->quiet;
+    dist.progress = session.shows_progress ? bench_show_progress : NULL;
     bench_expect(&session, 0);
     session.shards = shards_of_session(&session);
     int code = bench_algorithm_check(&session, error);

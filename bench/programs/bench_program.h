@@ -27,7 +27,10 @@ struct bench_session {
     char *refused[RUN_SIZES_MAX]; /* of each size, why it is not run; NULL: it is */
     int64_t *credit_wait_ps;      /* [pe]: waited for credits before the row under way */
     void *own;                    /* the program's, from prepare() on */
+    bool shows_progress;
     struct progress_line progress;
+    struct event_estimate estimate; /* of the events of a size */
+    uint32_t calls;                 /* that are done at this size */
     struct atomic_file engine_log, engine_trace;
 };
 
@@ -69,6 +72,10 @@ int bench_run_sizes(struct bench_session *session,
                     int (*run)(struct bench_session *session, uint64_t n_elem,
                                struct cw_error *error),
                     struct cw_error *error);
+/* For the progress line: the queues are installed; a call is done. */
+void bench_progress_wired(struct bench_session *session);
+void bench_progress_called(struct bench_session *session);
+
 /* The figures of the run so far, into the session's result. */
 void bench_fill_result(struct bench_session *session);
 /* Refuses tensors of so many bytes per shard together that a PE's HBM has no room for. */
