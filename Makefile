@@ -151,6 +151,16 @@ test: setup ## set up, build, run every test
 	@$(SUBMAKE) VARIANT=check test-binaries
 	@CUBEWARP=$(BUILD)/cubewarp CC="$(CC)" BUILD=$(BUILD) test/run-tests.sh \
 	    test/install/test_install.sh $(TEST_SOURCES:%.c=$(BUILD)/check/%)
+	@echo "skipped, for make test-all: $(TEST_ALL)"
+
+# Tests that need programs which nothing else needs. `make test` passes without them.
+TEST_ALL := test/browser/test_report.py
+TEST_ALL_PACKAGES := chromium gnuplot-nox python3
+
+.PHONY: test-all
+test-all: test ## every test, also those of pages in a browser
+	@.ci/setup.sh $(TEST_ALL_PACKAGES)
+	@CUBEWARP=$(BUILD)/cubewarp CC="$(CC)" BUILD=$(BUILD) test/run-tests.sh $(TEST_ALL)
 
 # One folder's unit tests: the shortest way from a change to an answer.
 FOLDER ?= core
