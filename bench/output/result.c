@@ -30,6 +30,8 @@ void result_free(struct result *result)
     free(result->columns);
     picture_free(result->picture);
     result->picture = NULL;
+    free(result->unfinished.not_run);
+    result->unfinished.not_run = NULL;
     json_decref(result->provenance);
     result->provenance = NULL;
     result->columns = NULL;
