@@ -80,6 +80,22 @@ const char *bench_algorithm_of(const struct config *config, const char *bench)
     return other != NULL && other->schedule != NULL ? other->name : NULL;
 }
 
+const char *bench_automatic(const struct config *config, const char *bench)
+{
+    static const char *const entry[CCL_COLLECTIVES] = {
+        [CCL_ALL_REDUCE] = "auto_all_reduce",
+        [CCL_REDUCE_SCATTER] = "auto_reduce_scatter",
+        [CCL_ALL_GATHER] = "auto_all_gather",
+        [CCL_ALL_TO_ALL] = "auto_all_to_all",
+    };
+    const struct bench_program *const program = bench_find(bench);
+    const bool paired = config->hw.sip_topology->paired; /* birs, rhd, mesh */
+    if (program == NULL || !program->collective || program->no_algorithm ||
+        (program->does == CCL_REDUCE_SCATTER && paired))
+        return NULL;
+    return entry[program->does];
+}
+
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 /* Copies the counts of each worker; of none if there is no memory. */
@@ -334,7 +350,7 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
 static uint32_t shards_of_session(const struct bench_session *session)
 {
     const struct config *const config = session->config;
-    struct install_plans *plans;
+    struct dp_policy policy;
     struct cw_error ignored;
     const char *key;
     if (!session->program->collective || session->program->no_algorithm ||
@@ -342,11 +358,9 @@ static uint32_t shards_of_session(const struct bench_session *session)
         return 0;
     if (session->program->does == CCL_REDUCE_SCATTER)
         return hw_cubes(&config->hw);
-    if (build_install_plans(dist_world_size_for(config), config->ccl.algorithm, &config->ccl,
-                            &config->hw, &plans, &key, &ignored) != CW_OK)
+    if (install_policy_for(dist_world_size_for(config), config->ccl.algorithm, &config->ccl,
+                           &config->hw, &policy, &key, &ignored) != CW_OK)
         return 1;
-    const struct dp_policy policy = install_plan_policy(plans);
-    install_plans_free(plans);
     return bench_parts(&config->hw, &policy);
 }
 
