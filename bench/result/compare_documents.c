@@ -217,10 +217,14 @@ static void compare_values(const struct result_document *a, const struct result_
     add_difference(comparison, "commit", result_document_provenance(a, "commit"),
                    result_document_provenance(b, "commit"));
     json_object_foreach((json_t *)(uintptr_t)changed_a, key, value)
+    {
         add_difference(comparison, key, changed_text(changed_a, key), changed_text(changed_b, key));
-    json_object_foreach((json_t *)(uintptr_t)changed_b, key,
-                        value) if (json_object_get(changed_a, key) == NULL)
-        add_difference(comparison, key, "as shipped", changed_text(changed_b, key));
+    }
+    json_object_foreach((json_t *)(uintptr_t)changed_b, key, value)
+    {
+        if (json_object_get(changed_a, key) == NULL)
+            add_difference(comparison, key, "as shipped", changed_text(changed_b, key));
+    }
     add_difference(comparison, "configuration's digest", a->config_digest, b->config_digest);
 }
 
