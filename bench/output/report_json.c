@@ -396,6 +396,7 @@ json_t *report_document(const struct result *result)
     put_member(&object, "bench", text_or_null(result->bench));
     put_member(&object, "algorithm", text_or_null(result->algorithm));
     put_member(&object, "config_digest", json_string(result->config_digest));
+    put_member(&object, "seed", json_u64(result->seed));
     put_member(&object, "input", text_or_null(result->input != NULL ? result->input : ""));
     put_member(&object, "topology", topology_json(result));
     put_member(&object, "engine", report_engine_json(&result->engine));
