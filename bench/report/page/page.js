@@ -362,9 +362,8 @@
       plot.classList.toggle("alone", single);
       if (single) return rank(lines);
       const shown = lines.filter(line => !state.hidden.has(line.group));
-      const values = shown.flatMap(line => line.points.map(p => p.y)).filter(v => v > 0);
-      const wide = values.length > 0 && d3.max(values) / d3.min(values) >= 30;
-      const logy = state.logy ?? wide;
+      const values = lines.flatMap(line => line.points.map(p => p.y));
+      const logy = state.logy ?? (d3.min(values) > 0 && d3.max(values) / d3.min(values) >= 30);
       const figure = FIGURES[state.figure];
       /* one bound for all lines that share it */
       const seen = new Set();
@@ -407,13 +406,14 @@
     function build() {
       const axes = axesOf();
       if (!axes.includes(state.by)) state.by = -1;
-      const logy = state.logy ?? null;
+      const values = ran.filter(row => passes(state, row)).map(row => figureOf(row, state.figure)).filter(v => !Number.isNaN(v));
+      const logy = state.logy ?? (d3.min(values) > 0 && d3.max(values) / d3.min(values) >= 30);
       controls.replaceChildren(...[
         numeric.length > 1 ? choose("over", numeric.map(a => [a, AXES[a].label]), state.x, a => { state.x = +a; state.hidden.clear(); pick(); build(); }) : null,
         axes.length > 1 ? choose("colour by", [[-1, "each line"], ...axes.map(a => [a, AXES[a].label])], state.by, a => { state.by = +a; state.hidden.clear(); draw(); }) : null,
         ...(axes.length > 1 || (axes.length && AXES[axes[0]].values.length > 8) ? filtersOf(state, axes, () => { state.hidden.clear(); draw(); }) : []),
         check("log x", state.logx, v => { state.logx = v; draw(); }),
-        check("log y", logy ?? FIGURES[state.figure].unit === "µs", v => { state.logy = v; draw(); }),
+        check("log y", logy, v => { state.logy = v; draw(); }),
         F_BOUND >= 0 && state.figure === F_TIME ? check("bounds", state.bound, v => { state.bound = v; draw(); }) : null,
         F_MEASURED >= 0 && state.figure === F_TIME ? check("measured", state.measured, v => { state.measured = v; draw(); }) : null].filter(c => c));
       draw();
@@ -666,19 +666,27 @@
     const boxes = [...document.querySelectorAll(".machine")];
     if (boxes.length === 0) return false;
     boxes.forEach(box => {
-      const svg = box.querySelector("svg"), entry = data.pictures[+box.dataset.picture], picture = entry ? entry.picture : null;
+      const svg = box.querySelector("svg");
       if (!svg) return;
-      const panel = make("div", { class: "panel link-facts", "aria-live": "polite" }, "Click a link, or choose one of the list. The wheel zooms, dragging moves, a double click goes back.");
+      const panel = make("div", { class: "panel link-facts", "aria-live": "polite" }, "Click a link, or choose one of the list. The wheel with Ctrl zooms, as + and − do; dragging and the arrow keys move; a double click goes back.");
       const layer = document.createElementNS("http://www.w3.org/2000/svg", "g");
       for (const child of [...svg.childNodes])
         if (!(child.nodeType === 1 && ["style", "defs", "title", "desc"].includes(child.tagName))) layer.append(child);
       svg.append(layer);
-      const zoom = d3.zoom().scaleExtent([1, 40]).on("zoom", () => layer.setAttribute("transform", d3.event.transform));
+      const zoom = d3.zoom().scaleExtent([1, 40]).filter(() => d3.event.type !== "wheel" || d3.event.ctrlKey).on("zoom", () => layer.setAttribute("transform", d3.event.transform));
       d3.select(svg).call(zoom).on("dblclick.zoom", null).on("dblclick", () => d3.select(svg).call(zoom.transform, d3.zoomIdentity));
       const buttons = make("div", { class: "controls" },
         make("button", { type: "button", onclick: () => d3.select(svg).call(zoom.scaleBy, 1.6) }, "Larger"),
         make("button", { type: "button", onclick: () => d3.select(svg).call(zoom.scaleBy, 1 / 1.6) }, "Smaller"),
         make("button", { type: "button", onclick: () => d3.select(svg).call(zoom.transform, d3.zoomIdentity) }, "Whole"));
+      svg.setAttribute("tabindex", "0");
+      svg.addEventListener("keydown", event => {
+        const move = { ArrowLeft: [40, 0], ArrowRight: [-40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] }[event.key];
+        if (move) d3.select(svg).call(zoom.translateBy, ...move);
+        else if (event.key === "+" || event.key === "-") d3.select(svg).call(zoom.scaleBy, event.key === "+" ? 1.3 : 1 / 1.3);
+        else return;
+        event.preventDefault();
+      });
       const links = [...svg.querySelectorAll("[data-link]")];
       const busiest = [...links].sort((a, b) => (+b.dataset.busy || 0) - (+a.dataset.busy || 0)).slice(0, 12);
       if (busiest.length) buttons.append(choose("busiest links", [["", "choose"], ...busiest.map(l => [l.dataset.link, l.dataset.link + (l.dataset.busy ? ", " + sayNumber(+l.dataset.busy) + " %" : "")])], "", v => {
@@ -689,9 +697,8 @@
       box.after(panel);
       function pick(link) {
         links.forEach(l => l.classList.toggle("chosen", l === link));
-        const title = link.querySelector("title");
-        const facts = factsOfLink(picture, link.dataset.link);
-        panel.replaceChildren(make("strong", {}, "Link " + link.dataset.link), facts ? tableOf(facts) : make("p", {}, title ? title.textContent : ""));
+        const title = link.querySelector("title"), lines = (title ? title.textContent : link.dataset.link).split("\n");
+        panel.replaceChildren(make("strong", {}, lines[0]), ...lines.slice(1).map(text => make("div", {}, text)));
         panel.dataset.link = link.dataset.link;
       }
       for (const link of links) {
@@ -702,17 +709,6 @@
     });
     holder.closest("section").classList.add("js");
   }
-  function factsOfLink(picture, name) {
-    if (!picture || !picture.links) return null;
-    for (const link of picture.links)
-      for (const at of String(link.at).split(" "))
-        if (at === name || at.replace(/[NSEW]$/, "") === name)
-          return [["from, to", at.replace(">", " → ")], ["kind", link.kind], ["links together", sayCount(link.count)], ["bytes", sayCount(link.bytes) + " B"],
-            ["busy", link.busy_share === undefined ? "–" : sayNumber(100 * link.busy_share) + " %"], ["busy for", link.busy_ns === undefined ? "–" : sayTime(link.busy_ns / 1000)],
-            ["longest queue", link.longest_queue_ns === undefined ? "–" : sayTime(link.longest_queue_ns / 1000)]];
-    return null;
-  }
-
   /* ---- all rows --------------------------------------------------------------------------------- */
 
   function viewRows(holder) {
