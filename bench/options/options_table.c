@@ -8,6 +8,7 @@
 #include "bench/options/options_phold.h"
 #include "bench/options/options_plugin.h"
 #include "bench/options/options_replay.h"
+#include "bench/options/options_report.h"
 #include "bench/options/options_run.h"
 #include "bench/options/options_sweep.h"
 #include "bench/programs/bench.h"
@@ -24,10 +25,11 @@
 /* A row's field: where it is in the command's struct, and how many bytes it has. */
 #define AT(type, field)                                                                            \
     .offset = offsetof(struct type, field), .bytes = sizeof(((struct type *)NULL)->field)
-#define RUN(field)   AT(run_options, field)
-#define PHOLD(field) AT(phold_command, field)
-#define PERF(field)  AT(perf_options, field)
-#define SWEEP(field) AT(sweep_options, field)
+#define RUN(field)    AT(run_options, field)
+#define PHOLD(field)  AT(phold_command, field)
+#define PERF(field)   AT(perf_options, field)
+#define SWEEP(field)  AT(sweep_options, field)
+#define REPORT(field) AT(report_options, field)
 
 /* ---- choices -------------------------------------------------------------------------------- */
 
@@ -332,6 +334,16 @@ const struct option_row option_rows[] = {
     {"max-memory", 0, OPTION_BYTES, COMMAND_REPLAY, "SIZE",
      "limit on what tensors and tiles take (80 % of the machine's)", AT(replay_options, bytes_max)},
 
+    /* report */
+    {"output", 'o', OPTION_OUTPUT, COMMAND_REPORT, "FILE",
+     "the page, one HTML file (report.html, unless another output is named); - for standard output",
+     REPORT(html)},
+    {"csv", 0, OPTION_OUTPUT, COMMAND_REPORT, "FILE",
+     "write one row per size and point as CSV; - for standard output", REPORT(csv)},
+    {"markdown", 0, OPTION_OUTPUT, COMMAND_REPORT, "FILE",
+     "write the summary and tables as Markdown; - for standard output", REPORT(markdown)},
+    {"plots", 0, OPTION_TEXT, COMMAND_REPORT, "FOLDER",
+     "write the curves as SVG and PNG, with their data, through gnuplot", REPORT(plots)},
     /* sweep */
     {"db", 0, OPTION_TEXT, COMMAND_SWEEP, "FILE",
      "the SQLite database of the results (STUDY.sqlite in this folder)", SWEEP(db)},
@@ -447,6 +459,13 @@ static const struct command_row command_rows[] = {
      "that of the run. Exit code 1: it differs; 2: the file is no whole op log.\n",
      NULL, .name_width = REPLAY_NAMES, .argument = replay_options_argument,
      .finish = replay_options_finish},
+    {COMMAND_REPORT, "report", "show results and studies as one HTML page, as tables, as plots",
+     "[OPTION]... FILE...",
+     "Shows results as one HTML page that loads nothing. A FILE is the JSON of a run, the "
+     "database\n"
+     "of a sweep, the engine log of a run, or the history of perf.\n",
+     NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
+     .argument = report_options_argument, .finish = report_options_finish},
     {COMMAND_PLUGIN, "plugin", "write the beginnings of an algorithm of your own",
      "[OPTION]... new NAME",
      "Writes the beginnings of a collective algorithm into a new folder NAME: NAME.c, an\n"
