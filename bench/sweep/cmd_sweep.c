@@ -2,7 +2,7 @@
  * cmd_sweep.c: `cubewarp sweep`: the study, its database, the points without a row, the sweep, and
  * a summary.
  */
-#include "bench/study/cmd_sweep.h"
+#include "bench/sweep/cmd_sweep.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -13,11 +13,11 @@
 
 #include "bench/cli/cli.h"
 #include "bench/options/options_sweep.h"
-#include "bench/study/study_emit.h"
+#include "bench/sweep/sweep_emit.h"
 #include "bench/study/study_merge.h"
 #include "bench/study/study_read.h"
 #include "bench/study/study_shard.h"
-#include "bench/study/sweep.h"
+#include "bench/sweep/sweep.h"
 
 /* The study file's name with .sqlite for its .yaml, in this folder; of a part 3-of-10.sqlite. */
 static void default_db(const char *study_path, struct study_shard shard, char path[PATH_MAX])
@@ -84,7 +84,7 @@ static int run_points(const struct study *study, const struct sweep_options *opt
         code = sweep_plan_make(study, shard, states, options, &plan, error);
     plan.db = db;
     if (code == CW_OK && options->emit != SWEEP_HERE) {
-        code = study_emit(stdout, &plan, options, error);
+        code = sweep_emit(stdout, &plan, options, error);
     } else if (code == CW_OK && options->dry_run) {
         sweep_plan_print(stdout, &plan, true);
     } else if (code == CW_OK) {

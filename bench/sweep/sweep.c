@@ -2,7 +2,7 @@
  * sweep.c: the loop of a sweep (sweep.h): gives points to workers, takes answers, ends points that
  * take too long, forks a new worker for one that has ended, records, shows how far it is.
  */
-#include "bench/study/sweep.h"
+#include "bench/sweep/sweep.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/study/sweep_progress.h"
-#include "bench/study/sweep_worker.h"
+#include "bench/sweep/sweep_progress.h"
+#include "bench/sweep/sweep_worker.h"
 #include "core/host/clock.h"
 
 /* Points shorter than this are given ahead, as long as there are many more. */

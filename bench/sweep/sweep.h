@@ -6,7 +6,7 @@
 #ifndef BENCH_SWEEP_H
 #define BENCH_SWEEP_H
 
-#include "bench/study/sweep_plan.h"
+#include "bench/sweep/sweep_plan.h"
 
 struct sweep_counts {
     uint32_t ended[STUDY_STATES]; /* in this sweep, by state */

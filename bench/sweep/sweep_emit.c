@@ -1,8 +1,8 @@
 /*
- * study_emit.c: see study_emit.h. A task runs its part of the study into a database of its own.
+ * sweep_emit.c: see sweep_emit.h. A task runs its part of the study into a database of its own.
  * Submitted again, a task goes on where it was; one without open points ends at once.
  */
-#include "bench/study/study_emit.h"
+#include "bench/sweep/sweep_emit.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -148,7 +148,7 @@ static void emit_parallel(const struct emitting *emitting)
         emitting->cores, (unsigned long long)emitting->mib, emitting->tasks);
 }
 
-int study_emit(FILE *file, const struct sweep_plan *plan, const struct sweep_options *options,
+int sweep_emit(FILE *file, const struct sweep_plan *plan, const struct sweep_options *options,
                struct cw_error *error)
 {
     static void (*const emit[])(const struct emitting *emitting) = {emit_slurm, emit_lsf, emit_sge,

@@ -1,7 +1,7 @@
 /*
  * sweep_plan.c: see sweep_plan.h.
  */
-#include "bench/study/sweep_plan.h"
+#include "bench/sweep/sweep_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
