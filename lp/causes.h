@@ -115,6 +115,12 @@ static inline bool lp_traces_causes(const struct lp_model *m)
     return __builtin_expect(m->emit.causes, 0);
 }
 
+/* Waits alone are told to timelines, too (lp_emitted.waits). */
+static inline bool lp_tells_waits(const struct lp_model *m)
+{
+    return __builtin_expect(m->emit.waits, 0);
+}
+
 /* An event's handler begins: both lists are empty. */
 void lp_causes_begin(void);
 

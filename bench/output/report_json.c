@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/draw/picture_json.h"
 #include "bench/explain/explain_text.h"
 #include "bench/output/report.h"
 
@@ -412,6 +413,8 @@ json_t *report_document_with(const struct result *result, json_t *rows)
         put_member(&object, "bytes_under_way", json_u64(result->unfinished.bytes));
     if (result->failure != NULL)
         put_member(&object, "error", failure_json(result));
+    if (result->picture != NULL)
+        put_member(&object, "picture", picture_json(result->picture));
     if (result->provenance != NULL)
         put_member(&object, "provenance", json_incref(result->provenance));
     return object;

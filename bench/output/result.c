@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "bench/draw/picture.h"
 #include "bench/output/report.h"
 
 void result_free(struct result *result)
@@ -27,6 +28,8 @@ void result_free(struct result *result)
         free(result->columns[i].value);
     }
     free(result->columns);
+    picture_free(result->picture);
+    result->picture = NULL;
     free(result->unfinished.not_run);
     result->unfinished.not_run = NULL;
     json_decref(result->provenance);

@@ -111,7 +111,8 @@ struct result_column {
     char *name, *value; /* the result's */
 };
 
-struct json_t; /* jansson's */
+struct json_t;  /* jansson's */
+struct picture; /* bench/draw/picture.h */
 
 struct result {
     char bench[32];
@@ -140,6 +141,7 @@ struct result {
     bool rows_named; /* a size has several rows, of several collectives */
     size_t sizes;    /* that were asked for */
     size_t told;     /* rows that row_done was called for */
+    struct picture *picture; /* the machine in its last row, the result's; NULL: not asked for */
     /* Filled before the run, by its caller: */
     void (*row_done)(void *arg, struct result *result,
                      size_t row); /* each row, once it is known

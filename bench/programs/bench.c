@@ -347,6 +347,8 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
     bench_algorithm_name(session, algorithm, sizeof algorithm);
     int code =
         session->dist ? run_logs_begin(logs, session->dist, algorithm, error) : error->exit_code;
+    if (code == CW_OK)
+        code = run_use_begin(&session->use, lp_system_model(dist_system(session->dist)), error);
     const bool begun = code == CW_OK;
     if (begun)
         code = run_program(session, error);
@@ -457,6 +459,9 @@ int bench_run(const struct run_options *options, const struct config *config, st
     struct run_logs logs = {0};
     if (code == CW_OK)
         code = run_logs_open(&logs, options, config, error);
+    logs.use = &session.use;
+    if (code == CW_OK)
+        code = run_use_open(&session.use, options, config, error);
     dist.listener = run_logs_listener(&logs);
     if (code == CW_OK && options->engine_log != NULL)
         code = engine_log_open(&session.engine_log, options->engine_log, error);
@@ -468,6 +473,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
         code = run_logs_commit(&logs, error);
     else if (result->failure != NULL || result->interrupted)
         (void)run_logs_commit(&logs, &(struct cw_error){0}); /* the run keeps its own error */
+    if (code == CW_OK)
+        code = run_use_commit(&session.use, result, error);
     if (code == CW_OK && session.engine_log.stream != NULL)
         code = atomic_file_commit(&session.engine_log, error);
     else if (session.engine_log.stream != NULL && (result->failure != NULL || result->interrupted))
@@ -475,6 +482,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
     if (session.program->finish != NULL)
         session.program->finish(&session);
     run_logs_discard(&logs);
+    run_use_discard(&session.use);
     atomic_file_discard(&session.engine_log);
     atomic_file_discard(&session.engine_trace);
     for (size_t i = 0; i < RUN_SIZES_MAX; i++)

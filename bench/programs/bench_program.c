@@ -378,7 +378,10 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     }
     row->done = true;
     bench_note_algorithm(session, row);
-    const int code = fill_credit_waits(session, row, iterations, error);
+    int code = run_use_row(&session->use, session->result, row, dist_system(session->dist),
+                           dist_times(session->dist), error);
+    if (code == CW_OK)
+        code = fill_credit_waits(session, row, iterations, error);
     return code == CW_OK ? fill_phases(session, row, error) : code;
 }
 

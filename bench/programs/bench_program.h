@@ -7,6 +7,7 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/programs/run_options.h"
+#include "bench/programs/run_use.h"
 #include "bench/output/progress.h"
 #include "bench/output/result.h"
 #include "collectives/config/config.h"
@@ -33,6 +34,7 @@ struct bench_session {
     struct event_estimate estimate; /* of the events of a size */
     uint32_t calls;                 /* that are done at this size */
     struct atomic_file engine_log, engine_trace;
+    struct run_use use;
 };
 
 struct bench_program {

@@ -37,6 +37,9 @@ struct dist_completion {
 struct dist_listener {
     void (*op)(void *arg, const struct lp_op *op);
     void (*kernel)(void *arg, const struct lp_kernel_record *record); /* start, phase, end */
+    void (*arrival)(void *arg, const struct lp_arrival *arrival);     /* of a tile */
+    void (*crossed)(void *arg, const struct lp_crossed *crossed);     /* a link */
+    void (*waited)(void *arg, int64_t now_ps, const struct lp_waited *waited); /* a kernel */
     void *arg;
 };
 

@@ -35,6 +35,8 @@ static void cross_reduce(struct lp_run *run, struct hw_flight *flight, uint32_t 
     if (lp_traces_causes(m))
         lp_cause_cross(flight, &unit, link, HW_LINK_KINDS, index, HW_NODE_KINDS);
     hw_flight_cross(flight, &unit, link, 0);
+    if (m->hw.watched)
+        lp_link_crossed(run->ctx, m, run->lp, index, unit.rate, flight, link);
 }
 
 static void emit_stored(struct lp_run *run, int64_t stored_ps, const struct lp_transfer *store)

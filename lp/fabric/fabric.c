@@ -53,6 +53,21 @@ void lp_flight_ended(struct cw_ctx *ctx, struct lp_sender sender, const struct h
         lp_flight_sent(ctx, 0, (enum lp_event_type)0, sender, flight);
 }
 
+void lp_link_crossed(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp, uint32_t index,
+                     struct hw_rate rate, const struct hw_flight *flight,
+                     const struct hw_link *link)
+{
+    if (!m->emit.links || link == NULL || flight->epoch == 0)
+        return;
+    const struct lp_crossed crossed = {.end_ps = link->free_ps,
+                                       .busy_ps = hw_rate_ps(rate, flight->bytes),
+                                       .lp = lp,
+                                       .index = index,
+                                       .bytes = flight->bytes,
+                                       .batch = flight->epoch};
+    cw_emit(ctx, LP_RECORD_CROSSED, &crossed, sizeof crossed);
+}
+
 /* The place of link number `index` of this cube, for its jitter. */
 static struct hw_jitter_place place_of_link(const struct lp_run *run, uint32_t index)
 {
@@ -88,6 +103,7 @@ static __attribute__((noinline, cold)) void cross_watched(struct lp_run *run,
         lp_cause_cross(flight, &hw->link[kind], link, kind, index, next);
     hw_flight_cross_late(flight, &hw->link[kind], link, overhead_ps + (holds ? 0 : late_ps),
                          lp_late_ps(run, flight, kind, index) + (holds ? late_ps : 0));
+    lp_link_crossed(run->ctx, run->m, run->lp, index, hw->link[kind].rate, flight, link);
 }
 
 /* Inlined, since callers know the kinds of link and node: a transfer crosses several links in each
@@ -219,6 +235,9 @@ void lp_write_slot(struct lp_run *run, struct hw_flight *flight, uint32_t pe, ui
     link->free_ps = flight->tau_ps;
     if (flight->epoch > 0)
         hw_link_count(link, flight, wait_ps);
+    lp_link_crossed(run->ctx, m, run->lp, index,
+                    m->hw.link[memory == HW_MEMORY_TCM ? HW_LINK_TCM : lp_memory_link(memory)].rate,
+                    flight, link);
 }
 
 void lp_note_memory_way(const struct lp_model *m, uint32_t pe, enum hw_memory memory,

@@ -26,6 +26,12 @@ void lp_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                     struct lp_sender sender, const struct hw_flight *flight);
 void lp_flight_ended(struct cw_ctx *ctx, struct lp_sender sender, const struct hw_flight *flight);
 
+/* A flight has just crossed a link, whose record is emitted if the host wants it; NULL: it reserved
+ * none. `rate`: of the link. Off the fast way alone (hw_config.watched). */
+void lp_link_crossed(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp, uint32_t index,
+                     struct hw_rate rate, const struct hw_flight *flight,
+                     const struct hw_link *link);
+
 /* The jitter of a flight on link number `index` of this cube. */
 int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enum hw_link_kind kind,
                    uint32_t index);

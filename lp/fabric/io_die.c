@@ -40,6 +40,8 @@ static void cross_io_die_link(struct die_run *run, struct hw_flight *flight, enu
     const struct hw_jitter_place place = {run->sip, HW_JITTER_ANY, HW_JITTER_ANY, index};
     hw_flight_cross_late(flight, &run->m->hw.link[kind], link, next_overhead_ps,
                          lp_late_link_ps(&run->m->hw, kind, place, flight));
+    lp_link_crossed(run->ctx, run->m, lp_of_io_die(run->m, run->sip), index,
+                    run->m->hw.link[kind].rate, flight, link);
 }
 
 /* From the IO port into the SIP: to the edge cube of the destination's row or column. */
@@ -193,6 +195,7 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
         lp_cause_cross(&flight, &m->hw.link[link], down, link, at, HW_NODE_IO_PORT);
     hw_flight_cross_late(&flight, &m->hw.link[link], down, m->hw.overhead_ps[HW_NODE_IO_PORT],
                          lp_late_link_ps(&m->hw, link, place, &flight));
+    lp_link_crossed(ctx, m, event->lp, at, m->hw.link[link].rate, &flight, down);
     lp_forward(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER, lp_sender_of(event), &transfer,
                &flight);
 }

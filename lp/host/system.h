@@ -39,6 +39,9 @@ struct lp_system_options {
     void (*op)(void *arg, const struct cw_event *event, const struct lp_op *op);
     void (*arrival)(void *arg, const struct cw_event *event, const struct lp_arrival *arrival);
     void (*kernel)(void *arg, const struct lp_kernel_record *record);
+    /* Likewise: each link that is crossed; each look of a kernel that has waited, now. */
+    void (*crossed)(void *arg, const struct lp_crossed *crossed);
+    void (*waited)(void *arg, int64_t now_ps, const struct lp_waited *waited);
     /* On the workers, in the order of each LP (cw_worker_record_fn): each committed data operation;
      * the end of a PE's kernel, with which its received tiles are dead. And as cw_worker_look_fn.
      * NULL: not wanted. */

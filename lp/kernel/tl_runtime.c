@@ -57,7 +57,7 @@ static void run_context(struct lp_run *run, uint32_t pe, uint32_t context)
     struct tl tl = tl_view_of(run, pe, context);
     cw_check(run->ctx, lp_has_launch(run->m, tl.kernel->launch));
     tl.launch = lp_launch_of(run->m, tl.kernel->launch);
-    if (lp_traces_causes(run->m) && tl.kernel->wait != LP_WAIT_NONE)
+    if (lp_tells_waits(run->m) && tl.kernel->wait != LP_WAIT_NONE)
         note_waited(&tl);
     tl.kernel->wait = LP_WAIT_NONE;
     run_kernel(&tl);
@@ -111,10 +111,10 @@ static void look_now_or_at_poll(struct lp_run *run, uint32_t pe, uint32_t contex
     struct tl tl = tl_view_of(run, pe, context);
     const int64_t waited_ps = cw_now(run->ctx) - tl.kernel->wait_ps;
     tl.local_ps = tl.kernel->wait_ps + (waited_ps + interval_ps - 1) / interval_ps * interval_ps;
-    if (lp_traces_causes(run->m)) {
+    if (lp_traces_causes(run->m))
         lp_cause_stretch_part(LP_PART_POLL, tl.local_ps - cw_now(run->ctx));
+    if (lp_tells_waits(run->m))
         note_waited(&tl);
-    }
     tl.kernel->wait = LP_WAIT_NONE;
     if (tl_in_step(&tl))
         tl_resume(run, pe, context);
