@@ -21,7 +21,7 @@
 #include "bench/options/options_table.h"
 #include "bench/report/cmd_report.h"
 #include "bench/result/cmd_compare.h"
-#include "bench/study/cmd_sweep.h"
+#include "bench/sweep/cmd_sweep.h"
 #include "collectives/config/input/text.h"
 
 static const struct {
