@@ -266,9 +266,9 @@ scatter-sweep: setup ## the reduce-scatters by size, ranks and speed: tables and
 	perf/results/scatter_sweep.py $(OUT)/cubewarp
 
 .PHONY: schedule-sweep
-schedule-sweep: ## auto_all_reduce beside all schedules that it could have taken: perf/results/schedule_choice.md
+schedule-sweep: ## the automatic choice beside all that it could have taken: perf/results/schedule_choice.md (QUICK=1: compares some rows)
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
-	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS)
+	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS) $(if $(QUICK),--quick)
 
 # Presets of published machines beside the published figures, from the program that is quick to build.
 PRESET_TABLES := kernbench-table wormhole-table vendor-table mi300x-table
