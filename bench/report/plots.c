@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 
 #include "bench/report/chart.h"
-#include "bench/report/say.h"
+#include "bench/survey/say.h"
 
 extern char **environ;
 

@@ -6,7 +6,7 @@
  * before it do not. So counts that follow from a key name nothing, and the points' own
  * names come in only where nothing else tells two points apart.
  */
-#include "bench/report/survey.h"
+#include "bench/survey/survey.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/report/say.h"
+#include "bench/survey/say.h"
 
 enum { ROOM_FIRST = 16 };
 

@@ -2,13 +2,13 @@
  * words.c: see words.h. Sentences say how many, from where to where, which is best and by how much,
  * and leave out all that is not known.
  */
-#include "bench/report/words.h"
+#include "bench/survey/words.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/report/say.h"
+#include "bench/survey/say.h"
 
 enum { VALUES_SHOWN = 6 };
 
