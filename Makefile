@@ -265,6 +265,11 @@ scatter-sweep: setup ## the reduce-scatters by size, ranks and speed: tables and
 	@$(SUBMAKE) all
 	perf/results/scatter_sweep.py $(OUT)/cubewarp
 
+.PHONY: explain-table
+explain-table: ## limits that run --explain names, beside runs with them twice as fast: perf/results/explain.md
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/explain_table.py $(BUILD)/check/cubewarp -j $(JOBS)
+
 .PHONY: schedule-sweep
 schedule-sweep: ## the automatic choice beside all that it could have taken: perf/results/schedule_choice.md (QUICK=1: compares some rows)
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
