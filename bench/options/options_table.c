@@ -78,6 +78,12 @@ static const char *place_choice(size_t i)
     return names[i];
 }
 
+static const char *engine_choice(size_t i)
+{
+    static const char *const names[] = {"slurm", "lsf", "sge", "parallel", NULL};
+    return names[i];
+}
+
 static const char *balance_choice(size_t i) { return i < CW_BALANCES ? cw_balance_name[i] : NULL; }
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -366,6 +372,16 @@ const struct option_row option_rows[] = {
     {"max-memory", 0, OPTION_BYTES, COMMAND_SWEEP, "SIZE",
      "limit on the memory of all points in flight, by estimate (80 % of the machine's)",
      SWEEP(memory_bytes)},
+    {"shard", 0, OPTION_TEXT, COMMAND_SWEEP, "I/N",
+     "run part I of N alone; array or array/N: that of the task of Slurm, LSF, Grid Engine or PBS",
+     SWEEP(shard)},
+    {"emit", 0, OPTION_CHOICE, COMMAND_SWEEP, "ENGINE",
+     "run nothing: print the script of a job array, for slurm, lsf, sge or parallel", SWEEP(emit),
+     .min = SWEEP_SLURM, .choice = engine_choice, .excludes = "shard",
+     .excludes_text = "--emit is for the whole study: drop --shard"},
+    {"tasks", 0, OPTION_COUNT, COMMAND_SWEEP, "N",
+     "tasks of that array (as many as work some ten minutes each)", SWEEP(tasks), .min = 1,
+     .max = 100000, .needs = "emit", .needs_text = "--tasks is for --emit"},
     {"dry-run", 0, OPTION_SET, COMMAND_SWEEP, NULL,
      "run nothing: list the points, with estimates of events, memory and time", SWEEP(dry_run)},
     {"quiet", 0, OPTION_SET, COMMAND_SWEEP, NULL, "say nothing while it runs", SWEEP(quiet)},
