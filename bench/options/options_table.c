@@ -4,6 +4,7 @@
  */
 #include "bench/options/options_table.h"
 
+#include "bench/options/options_compare.h"
 #include "bench/options/options_perf.h"
 #include "bench/options/options_phold.h"
 #include "bench/options/options_plugin.h"
@@ -25,11 +26,12 @@
 /* A row's field: where it is in the command's struct, and how many bytes it has. */
 #define AT(type, field)                                                                            \
     .offset = offsetof(struct type, field), .bytes = sizeof(((struct type *)NULL)->field)
-#define RUN(field)    AT(run_options, field)
-#define PHOLD(field)  AT(phold_command, field)
-#define PERF(field)   AT(perf_options, field)
-#define SWEEP(field)  AT(sweep_options, field)
-#define REPORT(field) AT(report_options, field)
+#define RUN(field)     AT(run_options, field)
+#define PHOLD(field)   AT(phold_command, field)
+#define PERF(field)    AT(perf_options, field)
+#define COMPARE(field) AT(compare_options, field)
+#define SWEEP(field)   AT(sweep_options, field)
+#define REPORT(field)  AT(report_options, field)
 
 /* ---- choices -------------------------------------------------------------------------------- */
 
@@ -75,6 +77,12 @@ static const char *place_choice(size_t i)
 {
     static const char *const names[] = {
         [MEASURED_IN_PLACE] = "in_place", [MEASURED_OUT_OF_PLACE] = "out_of_place", NULL};
+    return names[i];
+}
+
+static const char *engine_choice(size_t i)
+{
+    static const char *const names[] = {"slurm", "lsf", "sge", "parallel", NULL};
     return names[i];
 }
 
@@ -218,6 +226,9 @@ const struct option_row option_rows[] = {
      .not_projected = of_output},
     {"csv", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
      "write one row per size as CSV; - for standard output", RUN(csv), .not_projected = of_output},
+    {"again", 0, OPTION_FILE, COMMAND_RUN, "RESULT.json",
+     "run the line of that result again, and compare; other options stand in for its own",
+     RUN(again), .not_projected = of_output},
     {"tag", 0, OPTION_OTHER, COMMAND_RUN, "KEY=VALUE",
      "a column of the CSV and a member of the JSON's provenance; may be repeated", RUN(tags),
      .repeats = true, .read = run_options_read_tag},
@@ -340,6 +351,13 @@ const struct option_row option_rows[] = {
      .not_projected = "the projection compares no results; drop it"},
     {"quiet", 0, OPTION_SET, COMMAND_PHOLD, NULL, "show no progress line", PHOLD(quiet)},
 
+    /* compare */
+    {"tolerance", 0, OPTION_OTHER, COMMAND_COMPARE, "PERCENT",
+     "by how much times may differ (0): 2, 2%, 0.5", COMPARE(tolerance_percent),
+     .read = compare_options_read_tolerance},
+    {"format", 0, OPTION_CHOICE, COMMAND_COMPARE, "FORMAT", "", COMPARE(format), .listed = true,
+     .choice = compare_format_name},
+
     /* replay */
     {"list", 0, OPTION_SET, COMMAND_REPLAY, NULL, "print each record as a line",
      AT(replay_options, list)},
@@ -375,6 +393,16 @@ const struct option_row option_rows[] = {
     {"max-memory", 0, OPTION_BYTES, COMMAND_SWEEP, "SIZE",
      "limit on the memory of all points in flight, by estimate (80 % of the machine's)",
      SWEEP(memory_bytes)},
+    {"shard", 0, OPTION_TEXT, COMMAND_SWEEP, "I/N",
+     "run part I of N alone; array or array/N: that of the task of Slurm, LSF, Grid Engine or PBS",
+     SWEEP(shard)},
+    {"emit", 0, OPTION_CHOICE, COMMAND_SWEEP, "ENGINE",
+     "run nothing: print the script of a job array, for slurm, lsf, sge or parallel", SWEEP(emit),
+     .min = SWEEP_SLURM, .choice = engine_choice, .excludes = "shard",
+     .excludes_text = "--emit is for the whole study: drop --shard"},
+    {"tasks", 0, OPTION_COUNT, COMMAND_SWEEP, "N",
+     "tasks of that array (as many as work some ten minutes each)", SWEEP(tasks), .min = 1,
+     .max = 100000, .needs = "emit", .needs_text = "--tasks is for --emit"},
     {"dry-run", 0, OPTION_SET, COMMAND_SWEEP, NULL,
      "run nothing: list the points, with estimates of events, memory and time", SWEEP(dry_run)},
     {"quiet", 0, OPTION_SET, COMMAND_SWEEP, NULL, "say nothing while it runs", SWEEP(quiet)},
@@ -456,6 +484,14 @@ static const struct command_row command_rows[] = {
      "'merge' joins the databases of a study's parts.\n",
      NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
      .argument = sweep_options_argument, .finish = sweep_options_finish},
+    {COMMAND_COMPARE, "compare", "hold one result against another: sizes, phases, links",
+     "[OPTION]... A.json B.json",
+     "Holds the result B against A, both of run --json: the time of each size, its phases and its\n"
+     "kinds of links, and what differs in the configuration. Exit code 1: they differ by more "
+     "than\n"
+     "the tolerance.\n",
+     NULL, .name_width = REPLAY_NAMES, .argument = compare_options_argument,
+     .finish = compare_options_finish},
     {COMMAND_REPLAY, "replay", "execute an op log again: the same memory", "[OPTION]... FILE",
      "Executes an op log that run --op-log wrote, and compares the memory at the end with\n"
      "that of the run. Exit code 1: it differs; 2: the file is no whole op log.\n",
