@@ -28,7 +28,7 @@ struct wait_span {
     struct lp_waited waited;
 };
 
-/* What the timeline knows of a PE that is shown. */
+/* A PE that is shown. */
 struct pe_tracks {
     uint32_t pe;
     bool runs;

@@ -1,6 +1,6 @@
 /*
- * trace_stream.h: a stream that compresses what is written to it, by the name of the file: gzip for
- * .gz, Zstandard for .zst, nothing for others. The bytes depend on what is written alone. One
+ * trace_stream.h: a stream that compresses its text, by the name of the file: gzip for
+ * .gz, Zstandard for .zst, nothing for others. The bytes depend on the text alone. One
  * thread at a time.
  */
 #ifndef BENCH_TRACE_STREAM_H
