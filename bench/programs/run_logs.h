@@ -28,7 +28,7 @@ struct run_logs {
     struct timeline *timeline;
     struct timeline_options timeline_options;
     struct trace_stream trace; /* into timeline_file */
-    struct run_use *use; /* that is told of the records, too; NULL: none */
+    struct run_use *use;       /* that is told of the records, too; NULL: none */
 };
 
 /* Opens the files that the options, or CUBEWARP_CCL_TRACE=1, ask for. */
