@@ -451,8 +451,10 @@ int bench_run(const struct run_options *options, const struct config *config, st
     dist.arg = &session;
     session.shows_progress = isatty(STDERR_FILENO) && !options->quiet;
     dist.progress = session.shows_progress ? bench_show_progress : NULL;
+    session.shards = 1; /* until it is counted, by plans that a schedule of some size makes */
     bench_expect(&session, 0);
     session.shards = shards_of_session(&session);
+    bench_expect(&session, 0);
     int code = bench_algorithm_check(&session, error);
     if (code == CW_OK && session.program->prepare != NULL)
         code = session.program->prepare(&session, &dist, error);
