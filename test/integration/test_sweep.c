@@ -311,6 +311,27 @@ static void a_killed_sweep_loses_the_points_in_flight_alone(void **state)
     databases_are_equal("killed", "undisturbed");
 }
 
+static void studies_that_ship_are_legal(void **state)
+{
+    static const struct {
+        const char *name;
+        int points;
+    } shipped[] = {{"allreduce_latency", 36}, {"allreduce_memory", 12}, {"gemm", 8},
+                   {"scaling", 108},          {"link_speeds", 84},      {"slow_pe", 48},
+                   {"reduce_scatter", 72}};
+    (void)state;
+    for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
+        char expected[64];
+        struct run_output output = run_line(0, "sweep configs/studies/%s.yaml --db %s --dry-run",
+                                            shipped[i].name, file_of("no", "sqlite"));
+        snprintf(expected, sizeof expected, "%d of %d points to run", shipped[i].points,
+                 shipped[i].points);
+        assert_non_null(strstr(output.out, expected));
+        assert_null(strstr(output.out, "refused"));
+        run_output_free(&output);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +341,7 @@ int main(void)
         cmocka_unit_test(failures_stop_no_other_point),
         cmocka_unit_test(a_crash_costs_one_point),
         cmocka_unit_test(one_database_has_one_writer),
+        cmocka_unit_test(studies_that_ship_are_legal),
         cmocka_unit_test(a_killed_sweep_loses_the_points_in_flight_alone),
     };
     return cmocka_run_group_tests_name("sweep", tests, make_folder, remove_folder);
