@@ -78,6 +78,8 @@ void accounts_take_cause(struct accounts *accounts, const struct cw_event *event
     struct account *const own = &accounts->of[cause->entity - 1];
     if (cause->type == LP_EVENT_KERNEL)
         take_stretch(own, cause->context, steps.step, steps.count);
+    if (cause->type == LP_EVENT_KERNEL && cause->context == 0)
+        own->busy_ps = cause->at_ps;
     if (event->type == LP_EVENT_PE_CPU && event->time_ps < own->start_ps)
         own->start_ps = event->time_ps;
     if (cause->type == LP_EVENT_CPU_ARRIVAL && event->type != LP_EVENT_TRANSFER)
@@ -111,8 +113,8 @@ void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct 
     struct account *const own = &accounts->of[waited->pe];
     if (waited->context != 0)
         return;
-    const int64_t since_ps = waited->since_ps > own->woken_ps ? waited->since_ps : own->woken_ps;
-    own->woken_ps = now_ps;
+    const int64_t since_ps = waited->since_ps > own->busy_ps ? waited->since_ps : own->busy_ps;
+    own->busy_ps = now_ps;
     if (waited->wait == LP_WAIT_DATA)
         own->data_ps[waited->dir & (HW_DIRS_MAX - 1)] += now_ps - since_ps;
     else

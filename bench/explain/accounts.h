@@ -26,7 +26,7 @@ struct account {
     int64_t stream_ps[LP_PARTS]; /* of its streams' */
     uint64_t calls[ISSUES], stream_calls[ISSUES];
     int64_t engine_ps; /* PE_DMA's engine passed bytes */
-    int64_t woken_ps;  /* when the kernel looked last */
+    int64_t busy_ps;   /* until then the kernel's time is accounted for */
 };
 
 struct accounts;

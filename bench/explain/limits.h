@@ -1,6 +1,6 @@
 /*
- * limits.h: the names of the parts and limits of a path, and how a limit becomes twice as fast. Pure
- * functions.
+ * limits.h: the names of the parts and limits of a path, and how a limit becomes twice as fast.
+ * Pure functions.
  */
 #ifndef BENCH_LIMITS_H
 #define BENCH_LIMITS_H

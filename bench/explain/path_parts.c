@@ -1,6 +1,6 @@
 /*
- * path_parts.c: the parts of a path's legs (path.h), on the model's machine or on a faster one. Runs
- * between drains, on one thread.
+ * path_parts.c: the parts of a path's legs (path.h), on the model's machine or on a faster one.
+ * Runs between drains, on one thread.
  */
 #include "bench/explain/path_parts.h"
 
@@ -27,7 +27,7 @@ static void add(struct resolving *r, enum path_class class, uint32_t which, uint
     r->sum_ps += ps;
     if (ps == 0 || r->visit == NULL)
         return;
-    r->visit(r->arg, &(struct path_part){.class = (uint8_t)class,
+    r->visit(r->arg, &(struct path_part){.class = (uint8_t) class,
                                          .which = (uint8_t)which,
                                          .link = (uint16_t)link,
                                          .lp = r->leg->lp,
@@ -84,9 +84,9 @@ static void add_credit(struct resolving *r, uint32_t from, uint32_t to, int64_t 
         const uint32_t exit =
             i == 0 ? HW_OUTLET_NONE
                    : hw_route_global_exit(hw, (enum hw_dir)(HW_DIR_GLOBAL_N + i - 1));
-        if (i > 0 && (exit == HW_OUTLET_NONE ||
-                      hw_place_of(hw, from).sip == hw_place_of(hw, to).sip ||
-                      hw_route_outer_link(hw, exit) >= HW_LINK_KINDS))
+        if (i > 0 &&
+            (exit == HW_OUTLET_NONE || hw_place_of(hw, from).sip == hw_place_of(hw, to).sip ||
+             hw_route_outer_link(hw, exit) >= HW_LINK_KINDS))
             continue;
         if (walk_credit(r, hw, from, to, exit, false) == ps) {
             (void)walk_credit(r, r->hw, from, to, exit, true);
@@ -125,8 +125,8 @@ static int64_t at_rate(int64_t ps, struct hw_rate before, struct hw_rate now)
 }
 
 /* A block's work: an overhead, and a time by its rate. */
-static int64_t work_ps(const struct resolving *r, enum hw_node_kind node, int64_t ps,
-                       uint32_t uses, struct hw_rate before, struct hw_rate now)
+static int64_t work_ps(const struct resolving *r, enum hw_node_kind node, int64_t ps, uint32_t uses,
+                       struct hw_rate before, struct hw_rate now)
 {
     const int64_t overhead_ps = uses * r->m->hw.overhead_ps[node];
     if (ps < overhead_ps)
@@ -198,12 +198,11 @@ static void add_part(struct resolving *r, enum lp_cause_part part, int64_t ps)
         break;
     }
     case LP_PART_WIRE:
-        add(r, PATH_NODE, HW_NODE_PE_IPCQ, UINT16_MAX,
-            ps - old->ipcq_wire_ps + hw->ipcq_wire_ps);
+        add(r, PATH_NODE, HW_NODE_PE_IPCQ, UINT16_MAX, ps - old->ipcq_wire_ps + hw->ipcq_wire_ps);
         break;
     case LP_PART_SERVER:
-        add(r, PATH_NODE,
-            r->leg->lp < r->m->lps.first_io_die ? HW_NODE_M_CPU : HW_NODE_IO_CPU, UINT16_MAX, ps);
+        add(r, PATH_NODE, r->leg->lp < r->m->lps.first_io_die ? HW_NODE_M_CPU : HW_NODE_IO_CPU,
+            UINT16_MAX, ps);
         break;
     default:
         add(r, PATH_REST, 0, UINT16_MAX, ps);
@@ -242,8 +241,11 @@ static void add_link(struct resolving *r, uint32_t i, uint32_t step, int64_t *si
     *sigma_ps += more_ps;
     if (i < leg->first || i >= leg->end)
         return;
-    add(r, reduce ? PATH_REDUCE : behind ? PATH_QUEUE : PATH_SERIAL, reduce ? 0 : kind,
-        lp_step_index(step), behind ? ser_ps : more_ps);
+    add(r,
+        reduce   ? PATH_REDUCE
+        : behind ? PATH_QUEUE
+                 : PATH_SERIAL,
+        reduce ? 0 : kind, lp_step_index(step), behind ? ser_ps : more_ps);
     if (leg->to_link && i + 1 == leg->end)
         return;
     if (!reduce)
