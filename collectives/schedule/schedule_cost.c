@@ -883,8 +883,8 @@ static bool estimate_pieces(struct cost c, uint32_t pieces, bool *mixed, int64_t
 }
 
 /* The pieces after the first ones take as long as the second half of these in the mean: the time of
- * all of them, less the time of the first half alone. Threads that come to their end early make room
- * for others, in both times alike. */
+ * all of them, less the time of the first half alone. Threads that come to their end early make
+ * room for others, in both times alike. */
 static bool estimate(const struct cost *c, bool *mixed, int64_t *ps)
 {
     const uint32_t pieces = c->all_pieces < PIECES_MAX ? (uint32_t)c->all_pieces : PIECES_MAX;

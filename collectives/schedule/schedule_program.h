@@ -85,6 +85,7 @@ struct schedule_program {
     uint32_t
         chunks[SCHEDULE_BUFFERS]; /* of a block, as the kernel sees it: in a lane, of its part */
     uint32_t piece_tiles;         /* m */
+    uint64_t most_bytes;          /* of a call's shard: rings may fill up for ever with more */
     uint32_t peers;               /* most PEs with which one exchanges notifications */
     uint32_t rank_count;
     struct program_rank *rank; /* [rank_count] */

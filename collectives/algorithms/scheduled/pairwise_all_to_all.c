@@ -2,7 +2,8 @@
  * pairwise_all_to_all.c: every rank sends each other rank's block straight to it (ALGORITHMS.md).
  * In step k = 1 ... N - 1, rank r sends to rank r + k and receives from rank r - k, so that in each
  * step every rank sends one block and receives one. Several threads share the steps; where there
- * are few steps, and blocks are not short, each block is cut into chunks, and each thread takes one.
+ * are few steps, and blocks are not short, each block is cut into chunks, and each thread takes
+ * one.
  *
  * All ranks share their steps alike, and each thread goes through its steps in one order. So a
  * thread that waits in step k waits for the same thread of another rank, which is in an earlier
