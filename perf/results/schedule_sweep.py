@@ -86,23 +86,21 @@ def run(program, collective, topology, ranks, size, algorithm, parameters):
 def rows_of(kept, program, collective, topology, ranks, sizes):
     """Rows of one machine and collective, size after size."""
     rows = []
-    least = {label(*c): 0 for c in COLLECTIVES[collective]}  # each one's next time is at least that
-    last = dict(least)
+    names = [label(*candidate) for candidate in COLLECTIVES[collective]]
+    least, growth, last = dict.fromkeys(names, 0), dict.fromkeys(names, 1), {}
     for size in sizes:
         taken_us, taken = kept.run(program, collective, topology, ranks, size,
                                    "auto_" + collective, {})
         times = {taken: taken_us}
-        for candidate in COLLECTIVES[collective]:
-            name = label(*candidate)
+        for name, candidate in zip(names, COLLECTIVES[collective]):
             if name != taken and least[name] < taken_us:
                 times[name] = kept.run(program, collective, topology, ranks, size, *candidate)[0]
         times = {name: time for name, time in times.items() if time is not None}
-        for name, time in times.items():
-            least[name] = time * max(1, time / last[name]) if last.get(name) else time
-            last[name] = time
-        for name in least:
-            if name not in times:  # not simulated, or it cannot be
-                last[name] = 0
+        for name in names:  # from the least of this size to that of the next
+            if name in times:
+                growth[name] = max(1, times[name] / last.get(name, times[name]))
+            least[name] = times.get(name, least[name]) * growth[name]
+        last = times
         best_us, best = min((time, name) for name, time in times.items())
         rows.append((topology, ranks, size, taken, taken_us, best, best_us))
         print(f"{collective} {rows[-1]} {100 * (taken_us / best_us - 1):.1f} %", flush=True)
