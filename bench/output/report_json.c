@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/draw/picture_json.h"
+#include "bench/explain/explain_text.h"
 #include "bench/output/report.h"
 
 #define DIGITS_EXACT_PS 1000000000000000 /* 10^15 */
@@ -165,6 +167,8 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
     }
     put_member(&object, "phases", phases_json(row, exact));
     put_member(&object, "link_kinds", link_kinds_json(row, exact));
+    if (row->explain != NULL && !exact)
+        put_member(&object, "explain", explain_json(row->explain));
     if (exact)
         put_member(&object, "busiest links", busiest_json(row));
     return object;
@@ -384,7 +388,7 @@ static json_t *failure_json(const struct result *result)
     return object;
 }
 
-json_t *report_document(const struct result *result)
+json_t *report_document_with(const struct result *result, json_t *rows)
 {
     json_t *object = json_object();
     put_member(&object, "schema", json_string("cubewarp.run/1"));
@@ -399,15 +403,31 @@ json_t *report_document(const struct result *result)
     put_member(&object, "engine", report_engine_json(&result->engine));
     if (result->measured.path != NULL)
         put_member(&object, "measured", measured_json(result));
-    put_member(&object, "results", rows_json(result, false));
+    put_member(&object, "results", rows);
     put_member(&object, "sim_time_ns", json_ns(result->sim_time_ps));
     put_member(&object, "init_time_ns", json_ns(result->init_time_ps));
     put_member(&object, "credit_wait_ns", json_ns(result->credit_wait.ps));
+    if (result->interrupted)
+        put_member(&object, "interrupted", json_true());
+    if (result->unfinished.bytes > 0)
+        put_member(&object, "bytes_under_way", json_u64(result->unfinished.bytes));
     if (result->failure != NULL)
         put_member(&object, "error", failure_json(result));
+    if (result->picture != NULL)
+        put_member(&object, "picture", picture_json(result->picture));
     if (result->provenance != NULL)
         put_member(&object, "provenance", json_incref(result->provenance));
     return object;
+}
+
+json_t *report_document(const struct result *result)
+{
+    return report_document_with(result, rows_json(result, false));
+}
+
+json_t *report_row_json(const struct result *result, size_t row)
+{
+    return row_json(result, &result->rows[row], false);
 }
 
 json_t *report_comparison_json(const struct result *result)

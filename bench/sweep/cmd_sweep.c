@@ -2,54 +2,35 @@
  * cmd_sweep.c: `cubewarp sweep`: the study, its database, the points without a row, the sweep, and
  * a summary.
  */
-#include "bench/study/cmd_sweep.h"
+#include "bench/sweep/cmd_sweep.h"
 
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/cli/cli.h"
 #include "bench/options/options_sweep.h"
+#include "bench/sweep/sweep_emit.h"
+#include "bench/study/study_merge.h"
 #include "bench/study/study_read.h"
-#include "bench/study/sweep.h"
-#include "core/host/affinity.h"
+#include "bench/study/study_shard.h"
+#include "bench/sweep/sweep.h"
 
-/* The study file's name with .sqlite for its .yaml, in this folder. */
-static void default_db(const char *study_path, char path[PATH_MAX])
+/* The study file's name with .sqlite for its .yaml, in this folder; of a part 3-of-10.sqlite. */
+static void default_db(const char *study_path, struct study_shard shard, char path[PATH_MAX])
 {
     const char *const slash = strrchr(study_path, '/');
     const char *const name = slash != NULL ? slash + 1 : study_path;
     const char *const dot = strrchr(name, '.');
     const int bytes = dot != NULL && dot != name ? (int)(dot - name) : (int)strlen(name);
-    snprintf(path, PATH_MAX, "%.*s.sqlite", bytes < 200 ? bytes : 200, name);
-}
-
-/* The points of this part that are to run: points[0..*count). */
-static void choose_points(const struct study *study, struct study_shard shard, bool retry,
-                          const enum study_state *states, uint32_t *points, uint32_t *count)
-{
-    *count = 0;
-    for (uint32_t i = 0; i < study->point_count; i++) {
-        const bool is_mine = i % shard.count + 1 == shard.index;
-        const bool is_open = states[i] == STUDY_OPEN || (retry && states[i] != STUDY_DONE);
-        if (is_mine && is_open)
-            points[(*count)++] = i;
-    }
-}
-
-static void print_dry_run(const struct study *study, const uint32_t *points, uint32_t count)
-{
-    printf("# %s: %u points, %u to run\n", study->name, study->point_count, count);
-    for (uint32_t i = 0; i < count; i++) {
-        char *const label = study_label(study, points[i]);
-        char *const command = study_command(study, points[i]);
-        printf("%u  %s\n   %s\n", points[i], label != NULL ? label : "",
-               command != NULL ? command : "");
-        free(label);
-        free(command);
-    }
+    const int shown = bytes < 200 ? bytes : 200;
+    if (shard.count == 1)
+        snprintf(path, PATH_MAX, "%.*s.sqlite", shown, name);
+    else
+        snprintf(path, PATH_MAX, "%.*s.%u-of-%u.sqlite", shown, name, shard.index, shard.count);
 }
 
 static void print_summary(const struct study *study, const char *path, uint32_t count,
@@ -88,39 +69,36 @@ static int sweep_code(const struct study *study, const enum study_state *states,
     return counts->wrong > 0 ? CW_DATA_WRONG : CW_OK;
 }
 
+/* Runs the points of a plan, or says what it would run. */
 static int run_points(const struct study *study, const struct sweep_options *options,
                       struct study_db *db, const char *path, struct study_shard shard,
                       struct cw_error *error)
 {
     struct sweep_counts counts = {0};
+    struct sweep_plan plan = {0};
     enum study_state *const states = calloc(study->point_count, sizeof *states);
-    uint32_t *const points = calloc(study->point_count, sizeof *points), count = 0;
-    int code = states == NULL || points == NULL ? cw_error_memory(error, "the points of the study")
-                                                : study_db_states(db, states, error);
-    if (code == CW_OK) {
-        choose_points(study, shard, options->retry, states, points, &count);
-        const uint32_t cores = affinity_core_count();
-        const uint32_t most = options->jobs > 0 ? options->jobs : cores;
-        const uint32_t workers = most < count ? most : count;
-        const struct sweep_plan plan = {.study = study,
-                                        .db = db,
-                                        .points = points,
-                                        .count = count,
-                                        .workers = workers,
-                                        .threads = options->threads,
-                                        .timeout_s = options->timeout_s,
-                                        .is_quiet = options->quiet};
-        if (count > 0)
+    int code = states == NULL ? cw_error_memory(error, "the points of the study")
+               : db == NULL   ? CW_OK
+                              : study_db_states(db, states, error);
+    if (code == CW_OK)
+        code = sweep_plan_make(study, shard, states, options, &plan, error);
+    plan.db = db;
+    if (code == CW_OK && options->emit != SWEEP_HERE) {
+        code = sweep_emit(stdout, &plan, options, error);
+    } else if (code == CW_OK && options->dry_run) {
+        sweep_plan_print(stdout, &plan, true);
+    } else if (code == CW_OK) {
+        if (plan.count > 0)
             code = sweep_run(&plan, &counts, error);
         if (code == CW_OK)
             code = study_db_states(db, states, error);
         if (code == CW_OK) {
-            print_summary(study, path, count, &counts);
+            print_summary(study, path, plan.count, &counts);
             code = sweep_code(study, states, &counts);
         }
     }
+    sweep_plan_free(&plan);
     free(states);
-    free(points);
     return code;
 }
 
@@ -129,15 +107,33 @@ static int sweep_study(const struct study *study, const struct sweep_options *op
 {
     char named[PATH_MAX];
     struct study_db *db;
-    const struct study_shard shard = {1, 1};
-    default_db(study->path, named);
+    struct study_shard shard;
+    int code = study_shard_read(options->shard, &shard, error);
+    if (code != CW_OK)
+        return code;
+    default_db(study->path, shard, named);
     const char *const path = options->db != NULL ? options->db : named;
-    int code = study_db_open(path, study, shard, options->resume, &db, error);
+    const bool is_new = !options->resume && access(path, F_OK) != 0;
+    if (options->emit != SWEEP_HERE || (options->dry_run && is_new))
+        return run_points(study, options, NULL, path, shard, error);
+    code = study_db_open(path, study, shard, options->resume, &db, error);
     if (code != CW_OK)
         return code;
     code = run_points(study, options, db, path, shard, error);
     const int closed = study_db_close(db, error);
     return error->exit_code != CW_OK ? error->exit_code : code != CW_OK ? code : closed;
+}
+
+static int merge_parts(const struct sweep_options *options, struct cw_error *error)
+{
+    struct study_merged merged;
+    const int code =
+        study_merge(options->db, options->inputs, options->input_count, &merged, error);
+    if (code != CW_OK)
+        return code;
+    printf("%s: %u of %u points, %u done, %u not done, %u missing\n", options->db, merged.ended,
+           merged.points, merged.done, merged.ended - merged.done, merged.points - merged.ended);
+    return merged.done == merged.points ? CW_OK : CW_PROGRAM_FAILED;
 }
 
 int sweep_main(int argc, char **argv)
@@ -150,20 +146,16 @@ int sweep_main(int argc, char **argv)
     int code;
     if (!cli_read(&options, argc, argv, &code))
         return code;
+    if (sweep.merge) {
+        code = cli_end("sweep", merge_parts(&sweep, &error));
+        return error.exit_code != CW_OK ? cli_fail("sweep", &error) : code;
+    }
     code = study_read(sweep.study, &study, &errors);
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);
     if (code != CW_OK)
         return code;
-    if (sweep.dry_run) {
-        uint32_t *const points = calloc(study->point_count, sizeof *points);
-        for (uint32_t i = 0; i < study->point_count && points != NULL; i++)
-            points[i] = i;
-        print_dry_run(study, points, study->point_count);
-        free(points);
-    } else {
-        code = sweep_study(study, &sweep, &error);
-    }
+    code = sweep_study(study, &sweep, &error);
     study_free(study);
     code = cli_end("sweep", code);
     if (error.exit_code != CW_OK)

@@ -2,7 +2,7 @@
  * sweep_worker.c: both ends of a worker (sweep_worker.h).
  */
 #define _GNU_SOURCE /* memfd_create */
-#include "bench/study/sweep_worker.h"
+#include "bench/sweep/sweep_worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/study/sweep_line.h"
+#include "bench/sweep/sweep_line.h"
 #include "core/host/clock.h"
 
 enum { SIGNALLED = 128, TIMED_OUT = 124, NOTES_SHOWN = 1500 };

@@ -2,7 +2,7 @@
  * sweep.c: the loop of a sweep (sweep.h): gives points to workers, takes answers, ends points that
  * take too long, forks a new worker for one that has ended, records, shows how far it is.
  */
-#include "bench/study/sweep.h"
+#include "bench/sweep/sweep.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/study/sweep_progress.h"
-#include "bench/study/sweep_worker.h"
+#include "bench/sweep/sweep_progress.h"
+#include "bench/sweep/sweep_worker.h"
 #include "core/host/clock.h"
 
 /* Points shorter than this are given ahead, as long as there are many more. */
@@ -110,11 +110,33 @@ static int end_worker(struct sweep *sweep, struct sweep_worker *worker, double t
     return code;
 }
 
+static double bytes_of(const struct sweep *sweep, uint32_t point)
+{
+    return (double)sweep->plan->estimates[point].bytes;
+}
+
+/* Whether the next point fits beside those of the other workers, by estimate. One always does. */
+static bool fits(const struct sweep *sweep, const struct sweep_worker *worker)
+{
+    const uint32_t point = sweep->again_count > 0 ? sweep->again[sweep->again_count - 1]
+                                                  : sweep->plan->points[sweep->next];
+    double bytes = bytes_of(sweep, point);
+    bool is_alone = true;
+    for (uint32_t i = 0; i < sweep->plan->workers; i++) {
+        const struct sweep_worker *const other = &sweep->workers[i];
+        if (other == worker || other->point_count == 0)
+            continue;
+        is_alone = false;
+        bytes += bytes_of(sweep, other->points[0]);
+    }
+    return is_alone || bytes <= (double)sweep->plan->memory_bytes;
+}
+
 /* Gives a worker as many points as it may have, and forks it where there is none. */
 static int feed(struct sweep *sweep, struct sweep_worker *worker, struct cw_error *error)
 {
     const uint32_t most = points_each(sweep);
-    while (worker->point_count < most && points_left(sweep) > 0) {
+    while (worker->point_count < most && points_left(sweep) > 0 && fits(sweep, worker)) {
         if (worker->process == 0 && sweep_worker_start(worker, &sweep->lines, error) != CW_OK)
             return error->exit_code;
         const uint32_t point = take_point(sweep);

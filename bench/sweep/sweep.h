@@ -6,18 +6,7 @@
 #ifndef BENCH_SWEEP_H
 #define BENCH_SWEEP_H
 
-#include "bench/study/study_db.h"
-
-struct sweep_plan {
-    const struct study *study;
-    struct study_db *db;
-    const uint32_t *points; /* [count], those to run, in this order */
-    uint32_t count;
-    uint32_t workers; /* points in flight, from 1 */
-    uint32_t threads; /* of each point; 0: as the study says */
-    double timeout_s; /* of each point; 0: none */
-    bool is_quiet;
-};
+#include "bench/sweep/sweep_plan.h"
 
 struct sweep_counts {
     uint32_t ended[STUDY_STATES]; /* in this sweep, by state */

@@ -1,15 +1,15 @@
 /*
  * sweep_progress.c: see sweep_progress.h.
  */
-#include "bench/study/sweep_progress.h"
+#include "bench/sweep/sweep_progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/study/sweep.h"
-#include "bench/study/sweep_worker.h"
+#include "bench/sweep/sweep.h"
+#include "bench/sweep/sweep_worker.h"
 #include "core/host/clock.h"
 
 #define BAR_EVERY_S  0.2

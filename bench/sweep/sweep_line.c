@@ -1,7 +1,7 @@
 /*
  * sweep_line.c: see sweep_line.h.
  */
-#include "bench/study/sweep_line.h"
+#include "bench/sweep/sweep_line.h"
 
 #include <stdio.h>
 #include <stdlib.h>
