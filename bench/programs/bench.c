@@ -413,6 +413,9 @@ static int run_all(struct bench_session *session, const struct dist_options *dis
         session->first_size = i;
         session->end_size = i + each;
         bench_expect(session, i);
+        session->expected->ccl.n_elem_is_most =
+            each == 1 && session->options->size_count > 0 &&
+            strcmp(session->program->name, "ccl_allreduce") == 0;
         free(session->credit_wait_ps);
         session->credit_wait_ps = NULL;
         process_phases_forget_sim(&session->result->phases);

@@ -89,6 +89,7 @@ static int check_outputs_of(const struct run_options *options, struct cw_error *
     const char *const refused = options->json != NULL           ? "--json"
                                 : options->csv != NULL          ? "--csv"
                                 : options->dump_pointers        ? "--dump-pointers"
+                                : options->again != NULL        ? "--again"
                                 : is_stdout(options->ccl_trace) ? "--ccl-trace -"
                                                                 : NULL;
     if (refused == NULL)
