@@ -6,7 +6,7 @@ VARIANT ?= release
 
 # Why each package is here: README.md, "Dependencies".
 PACKAGES := gcc make libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
-            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev libexpat1-dev g++ pkg-config
+            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev libexpat1-dev g++ pkg-config node-d3
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla
@@ -155,6 +155,16 @@ test: setup ## set up, build, run every test
 	@$(SUBMAKE) VARIANT=check test-binaries
 	@CUBEWARP=$(BUILD)/cubewarp CC="$(CC)" BUILD=$(BUILD) test/run-tests.sh \
 	    test/install/test_install.sh $(TEST_SOURCES:%.c=$(BUILD)/check/%)
+	@echo "skipped, for make test-all: $(TEST_ALL)"
+
+# Tests that need programs which nothing else needs. `make test` passes without them.
+TEST_ALL := test/browser/test_report.py test/cluster/test_arrays.py
+TEST_ALL_PACKAGES := chromium gnuplot-nox python3 munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins parallel
+
+.PHONY: test-all
+test-all: test ## every test, also those of pages in a browser, and of job arrays on Slurm
+	@.ci/setup.sh $(TEST_ALL_PACKAGES)
+	@CUBEWARP=$(BUILD)/cubewarp CC="$(CC)" BUILD=$(BUILD) test/run-tests.sh $(TEST_ALL)
 
 # One folder's unit tests: the shortest way from a change to an answer.
 FOLDER ?= core
@@ -259,10 +269,15 @@ scatter-sweep: setup ## the reduce-scatters by size, ranks and speed: tables and
 	@$(SUBMAKE) all
 	perf/results/scatter_sweep.py $(OUT)/cubewarp
 
-.PHONY: schedule-sweep
-schedule-sweep: ## auto_all_reduce beside all schedules that it could have taken: perf/results/schedule_choice.md
+.PHONY: explain-table
+explain-table: ## limits that run --explain names, beside runs with them twice as fast: perf/results/explain.md
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
-	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS)
+	perf/results/explain_table.py $(BUILD)/check/cubewarp -j $(JOBS)
+
+.PHONY: schedule-sweep
+schedule-sweep: ## the automatic choice beside all that it could have taken: perf/results/schedule_choice.md (QUICK=1: compares some rows)
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS) $(if $(QUICK),--quick)
 
 # Presets of published machines beside the published figures, from the program that is quick to build.
 PRESET_TABLES := kernbench-table wormhole-table vendor-table mi300x-table
@@ -355,6 +370,21 @@ $(OUT)/obj/plugin_template.inc: $(PLUGIN_TEMPLATE) .ci/embed.sh
 	@.ci/embed.sh bench/cli/plugin_template $(PLUGIN_TEMPLATE) >$@.new && mv $@.new $@
 $(OUT)/obj/bench/cli/cmd_plugin.o: CFLAGS_COMMON += -I$(OUT)/obj
 $(OUT)/obj/bench/cli/cmd_plugin.o: $(OUT)/obj/plugin_template.inc
+
+# What `cubewarp report` puts into its pages: style, d3's modules in the order in which they need each
+# other, the script, and the script's hash, for the page's content security policy.
+D3_FOLDER ?= /usr/share/nodejs
+D3_MODULES := array collection color dispatch ease format interpolate path time time-format timer scale selection shape drag transition zoom
+PAGE := $(OUT)/obj/page_files
+PAGE_SCRIPT := bench/report/page/d3-licence.txt $(foreach m,$(D3_MODULES),$(D3_FOLDER)/d3-$m/dist/d3-$m.min.js) bench/report/page/page.js
+$(OUT)/obj/page_files.inc: bench/report/page/page.css $(PAGE_SCRIPT) .ci/embed.sh
+	@mkdir -p $(PAGE)
+	@cp bench/report/page/page.css $(PAGE)/page.css
+	@cat $(PAGE_SCRIPT) >$(PAGE)/script.js
+	@printf "$$(sha256sum <$(PAGE)/script.js | cut -c1-64 | sed 's/../\\x&/g')" | base64 | tr -d '\n' >$(PAGE)/script.sha256
+	@.ci/embed.sh $(PAGE) $(PAGE)/page.css $(PAGE)/script.js $(PAGE)/script.sha256 >$@.new && mv $@.new $@
+$(OUT)/obj/bench/report/page.o: CFLAGS_COMMON += -I$(OUT)/obj
+$(OUT)/obj/bench/report/page.o: $(OUT)/obj/page_files.inc
 
 # main.c runs before the processor is known to be new enough, so it is built for any.
 $(OUT)/obj/bench/main.o: ARCH :=

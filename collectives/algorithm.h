@@ -41,6 +41,7 @@ struct ccl_call {
     uint64_t n_elem;           /* per shard of the input */
     enum lp_dtype dtype;
     enum lp_math math;
+    bool sketch; /* of a schedule: one for an estimate will do (schedule.h, `sketch`) */
 };
 
 /* The result of a neighbors() hook. */

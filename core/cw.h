@@ -83,6 +83,7 @@ enum cw_exit {
     CW_PROGRAM_FAILED = 3, /* the simulated program failed: deadlock, fault, overflow of time */
     CW_NO_RESOURCE = 4,    /* memory, disk, threads */
     CW_BUG = 5,            /* an internal check of cubewarp itself */
+    CW_INTERRUPTED = 6,    /* the host asked for it: cw_config.stop */
 };
 
 /* An error. Filled by the function that returns a non-zero enum cw_exit. */
@@ -200,7 +201,9 @@ static inline bool cw_undo_add(struct cw_undo *undo, size_t offset, const void *
     }
     const uint64_t place = (uint64_t)offset << 32 | (uint64_t)bytes << 3 | CW_UNDO_IMAGE;
     __builtin_memcpy(to + room, &place, 8);
-    undo->at = to + room + 8;
+    __asm__ volatile("" : : : "memory"); /* a fault may end the handler anywhere: */
+    undo->at = to + room + 8;            /* image, end of the log, */
+    __asm__ volatile("" : : : "memory"); /* and then the change (core/worker.h) */
     return true;
 }
 
@@ -442,6 +445,11 @@ struct cw_config {
     uint64_t events_max;       /* most events of all drains together, 0: no limit. A run with more
                                   ends with CW_PROGRAM_FAILED: CW_SEQUENTIAL right behind the
                                   last that is allowed, others within a round of GVT */
+    bool (*stop)(void *arg);   /* whether the run is to end. Asked at the beginning of a drain
+                                  and then by each worker, on its thread, every few thousand
+                                  events at most; several may ask at the same time. Once true,
+                                  the drain ends with CW_INTERRUPTED, at no event. NULL: never */
+    void *stop_arg;
     uint32_t sends_per_event_max; /* 0: 65,536; at most 2^22; the limit of records is the same */
     int64_t window_ps;            /* CW_OPTIMISTIC, CW_ADAPTIVE: events this far beyond GVT wait;
                                      0: no limit. CW_STRESS: not 0 runs half of the safe events
@@ -460,6 +468,9 @@ struct cw_config {
     size_t interval_bytes;        /* of memory for each worker, to note how it spends its time
                                      (cw_sim_intervals()); 0: nothing is noted */
     bool hash_off;                /* leave the trace hash out */
+    bool leave_signals;           /* faults in handlers (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT)
+                                     keep their effect on the process. false: they fail the event
+                                     (core/ENGINE.md, "Faults in handlers") */
     bool check_changes;           /* prove after each handler that it changed only the parts that
                                      it asked for; slow; CW_BUG if it changed others */
 };

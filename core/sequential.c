@@ -29,6 +29,7 @@ static inline void sequential_handle(struct cw_sim *sim, struct worker *worker,
     sim->model.handle(ctx, block->state, event);
     if (__builtin_expect(ctx->keep, 0) && worker->change_check.before != NULL)
         worker_check_changes(worker, block);
+    ctx->event = NULL; /* a fault from here on is not the handler's */
 }
 
 static void deliver_records(const struct cw_sim *sim, struct worker *worker,
@@ -94,6 +95,7 @@ static void check_limit(struct cw_sim *sim, struct worker *worker)
 __attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, struct worker *worker)
 {
     const uint64_t before = worker->committed;
+    worker_check_stop(worker);
     if (before % EVENTS_PER_PROGRESS == 0)
         stats_tell_sequential(sim);
     worker_begin_timed(worker, CW_QUEUE, 0);
@@ -107,6 +109,7 @@ __attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, st
 static void sequential_run(struct cw_sim *sim, struct worker *worker)
 {
     uint64_t next = worker->committed - worker->committed % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
+    worker_check_stop(worker);
     check_limit(sim, worker);
     next = limited(sim, next);
     while (sequential_step(sim, worker, false))
@@ -140,8 +143,10 @@ static void run_traced(struct cw_sim *sim, struct worker *worker)
         memcpy(&told, event, offsetof(struct cw_event, payload) + event->payload_bytes);
         commit(sim, worker, block, event);
         cause_trace_end(trace, &told, index, cause);
-        if (worker->committed % EVENTS_PER_PROGRESS == 0)
+        if (worker->committed % EVENTS_PER_PROGRESS == 0) {
             stats_tell_sequential(sim);
+            worker_check_stop(worker);
+        }
     }
     if (worker->pending.out_of_memory)
         worker_fail_for_memory(worker);
@@ -154,15 +159,19 @@ int sequential_drain(struct cw_sim *sim, struct cw_error *error)
     /* Nothing here is read after the jump but `sim` and `error`, which do not change. */
     if (setjmp(worker->failed) != 0) {
         fault_guard_leave(); /* of a function that was jumped out of */
+        worker_leave_engine(worker);
+        worker_watch(NULL);
         *error = worker->failure;
         /* lack of memory may be noticed between two events, and a limit is */
         if (error->exit_code != CW_NO_RESOURCE && worker->ctx.event != NULL)
             simulation_failed_at(sim, worker->ctx.event);
         return error->exit_code;
     }
+    worker_watch(worker);
     if (sim->config.trace != NULL)
         run_traced(sim, worker);
     else
         sequential_run(sim, worker);
+    worker_watch(NULL);
     return CW_OK;
 }

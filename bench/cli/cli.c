@@ -6,12 +6,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/options/options.h"
 #include "bench/options/options_run.h"
 #include "bench/options/options_table.h"
 #include "bench/options/options_value.h"
-#include "bench/programs/bench.h"
+#include "bench/result/interrupt.h"
+#include "bench/result/run_line.h"
 #include "collectives/config/config_load.h"
 #include "collectives/config/config_place.h"
 
@@ -33,6 +35,22 @@ int cli_end(const char *command, int result)
     fprintf(stderr, "cubewarp %s: cannot write to standard output: %s\n", command,
             strerror(errno != 0 ? errno : EIO));
     return result == CW_OK ? CW_NO_RESOURCE : result;
+}
+
+static void say_late(void *command, bool second)
+{
+    (void)second;
+    fprintf(stderr, "cubewarp %s: interrupted by %s\n", (const char *)command, interrupt_name());
+}
+
+void cli_watch(const char *command) { interrupt_watch(say_late, (void *)(uintptr_t)command); }
+
+void cli_end_interrupted(const char *command)
+{
+    const char *const name = interrupt_name();
+    (void)fflush(stdout);
+    fprintf(stderr, "cubewarp %s: interrupted by %s\n", command, name != NULL ? name : "its host");
+    _exit(interrupt_exit_code()); /* large machines take a while to be freed */
 }
 
 void cli_hint(const char *command) { fprintf(stderr, "Try 'cubewarp %s --help'.\n", command); }
@@ -64,7 +82,11 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     if (!cli_read(&options, argc, argv, &code))
         return code;
     struct config_errors errors = {0};
-    code = config_load(&run->config, config, &errors);
+    const enum run_line_bench bench = (command & (COMMAND_RUN | COMMAND_VERIFY)) == 0
+                                          ? RUN_LINE_NO_BENCH
+                                      : options_given(&options, "bench") ? RUN_LINE_BENCH
+                                                                         : RUN_LINE_ANY_BENCH;
+    code = run_line_configure(run, bench, config, &errors);
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);
     if (*config != NULL)
@@ -72,17 +94,5 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     if (code == CW_NO_RESOURCE)
         fprintf(stderr, "cubewarp %s: out of memory while loading the configuration\n",
                 command_row_of(command)->name);
-    if (*config != NULL && !options_given(&options, "bench") &&
-        (run->config.preset != NULL || ccl_is_xml((*config)->ccl.module)))
-        run->bench = bench_of_config(*config, run->bench);
-    const char *const algorithm = *config != NULL ? bench_algorithm_of(*config, run->bench) : NULL;
-    if (algorithm == NULL)
-        return code;
-    run->config.algorithm = algorithm; /* as if it had been named: it has queues of its own */
-    config_free(*config);
-    *config = NULL;
-    code = config_load(&run->config, config, &errors);
-    config_errors_print(stderr, &errors);
-    config_errors_free(&errors);
     return code;
 }

@@ -5,6 +5,8 @@
  */
 #include "bench/output/report.h"
 
+#include "bench/explain/explain_text.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -329,6 +331,17 @@ static void print_links(FILE *file, const struct result_row *row)
     }
 }
 
+/* Where the time went; the use of each kind of link is the row's. */
+static void print_explanation(FILE *file, const struct result_row *row)
+{
+    fprintf(file, "#\n# %-40s %15s %15s\n", "kinds of links, those in use", "links", "busy(%)");
+    for (size_t i = 0; i < row->kind_count; i++)
+        fprintf(file, "# %-40s %15" PRIu64 " %15.2f\n", row->kinds[i].name, row->kinds[i].links,
+                100 * report_ratio((double)row->kinds[i].busy_ps,
+                                   (double)row->time_ps * (double)row->kinds[i].links));
+    explain_print(file, row->explain);
+}
+
 /* One hash of all rows' data; of a single row its data_hash itself. */
 static bool result_hash(const struct result *result, uint64_t *hash)
 {
@@ -423,25 +436,18 @@ void report_threads(FILE *file, const struct result_engine *engine)
                 stats->moves, stats->parts_moved, 1e6 * stats->move_s / (double)stats->moves);
 }
 
-/* Rows may differ in collective, algorithm or operation: then each names its own. */
-static bool rows_differ(const struct result *result)
+void report_table_row(FILE *file, const struct result *result, size_t row)
 {
-    for (size_t i = 1; i < result->row_count; i++)
-        if (result->rows[i].collective[0] != '\0' &&
-            strcmp(result->rows[i].collective, result->rows[0].collective) != 0)
-            return true;
-    return false;
+    if (row == 0)
+        print_head(file, result);
+    if (result->rows_named)
+        fprintf(file, "# %s\n", result->rows[row].collective);
+    report_print_row(file, &result->rows[row], result->measured.path != NULL);
 }
 
-void report_table(FILE *file, const struct result *result)
+void report_table_rest(FILE *file, const struct result *result)
 {
-    const bool named = rows_differ(result);
-    print_head(file, result);
-    for (size_t i = 0; i < result->row_count; i++) {
-        if (named)
-            fprintf(file, "# %s\n", result->rows[i].collective);
-        report_print_row(file, &result->rows[i], result->measured.path != NULL);
-    }
+    const bool named = result->rows_named;
     print_foot(file, result);
     for (size_t i = 0; i < result->row_count; i++) {
         const struct result_row *const row = &result->rows[i];
@@ -454,10 +460,19 @@ void report_table(FILE *file, const struct result *result)
             print_credits(file, row);
         if (row->link_count > 0)
             print_links(file, row);
+        if (row->explain != NULL)
+            print_explanation(file, row);
     }
     print_engine(file, result);
     report_stress(file, &result->engine.stats);
     if (result->engine.has_cut)
         print_cut(file, &result->engine);
     report_threads(file, &result->engine);
+}
+
+void report_table(FILE *file, const struct result *result)
+{
+    for (size_t i = 0; i < result->row_count; i++)
+        report_table_row(file, result, i);
+    report_table_rest(file, result);
 }

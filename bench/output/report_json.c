@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/draw/picture_json.h"
+#include "bench/explain/explain_text.h"
 #include "bench/output/report.h"
 
 #define DIGITS_EXACT_PS 1000000000000000 /* 10^15 */
@@ -165,6 +167,8 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
     }
     put_member(&object, "phases", phases_json(row, exact));
     put_member(&object, "link_kinds", link_kinds_json(row, exact));
+    if (row->explain != NULL && !exact)
+        put_member(&object, "explain", explain_json(row->explain));
     if (exact)
         put_member(&object, "busiest links", busiest_json(row));
     return object;
@@ -384,7 +388,7 @@ static json_t *failure_json(const struct result *result)
     return object;
 }
 
-static json_t *result_json(const struct result *result)
+json_t *report_document_with(const struct result *result, json_t *rows)
 {
     json_t *object = json_object();
     put_member(&object, "schema", json_string("cubewarp.run/1"));
@@ -393,18 +397,37 @@ static json_t *result_json(const struct result *result)
     put_member(&object, "bench", text_or_null(result->bench));
     put_member(&object, "algorithm", text_or_null(result->algorithm));
     put_member(&object, "config_digest", json_string(result->config_digest));
+    put_member(&object, "seed", json_u64(result->seed));
     put_member(&object, "input", text_or_null(result->input != NULL ? result->input : ""));
     put_member(&object, "topology", topology_json(result));
     put_member(&object, "engine", report_engine_json(&result->engine));
     if (result->measured.path != NULL)
         put_member(&object, "measured", measured_json(result));
-    put_member(&object, "results", rows_json(result, false));
+    put_member(&object, "results", rows);
     put_member(&object, "sim_time_ns", json_ns(result->sim_time_ps));
     put_member(&object, "init_time_ns", json_ns(result->init_time_ps));
     put_member(&object, "credit_wait_ns", json_ns(result->credit_wait.ps));
+    if (result->interrupted)
+        put_member(&object, "interrupted", json_true());
+    if (result->unfinished.bytes > 0)
+        put_member(&object, "bytes_under_way", json_u64(result->unfinished.bytes));
     if (result->failure != NULL)
         put_member(&object, "error", failure_json(result));
+    if (result->picture != NULL)
+        put_member(&object, "picture", picture_json(result->picture));
+    if (result->provenance != NULL)
+        put_member(&object, "provenance", json_incref(result->provenance));
     return object;
+}
+
+json_t *report_document(const struct result *result)
+{
+    return report_document_with(result, rows_json(result, false));
+}
+
+json_t *report_row_json(const struct result *result, size_t row)
+{
+    return row_json(result, &result->rows[row], false);
 }
 
 json_t *report_comparison_json(const struct result *result)
@@ -421,6 +444,18 @@ json_t *report_comparison_json(const struct result *result)
     return object;
 }
 
+int report_json_object(FILE *file, json_t *object, size_t digits, struct cw_error *error)
+{
+    const bool written =
+        object != NULL &&
+        json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) == 0 &&
+        fputc('\n', file) != EOF;
+    json_decref(object);
+    if (written || ferror(file))
+        return CW_OK;
+    return cw_error_memory(error, "the JSON result");
+}
+
 /* Whether every time has at most 15 digits; those of a row are all within the simulated time. */
 static bool times_are_short(const struct result *result)
 {
@@ -434,19 +469,9 @@ static bool times_are_short(const struct result *result)
     return are_short;
 }
 
-int report_json_object(FILE *file, json_t *object, size_t digits, struct cw_error *error)
-{
-    const bool written =
-        object != NULL &&
-        json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) == 0 &&
-        fputc('\n', file) != EOF;
-    json_decref(object);
-    if (written || ferror(file))
-        return CW_OK;
-    return cw_error_memory(error, "the JSON result");
-}
+int report_digits(const struct result *result) { return times_are_short(result) ? 15 : 17; }
 
 int report_json(FILE *file, const struct result *result, struct cw_error *error)
 {
-    return report_json_object(file, result_json(result), times_are_short(result) ? 15 : 17, error);
+    return report_json_object(file, report_document(result), (size_t)report_digits(result), error);
 }

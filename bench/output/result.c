@@ -3,16 +3,19 @@
  */
 #include "bench/output/result.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "bench/draw/picture.h"
 #include "bench/output/report.h"
 
 void result_free(struct result *result)
 {
     for (size_t i = 0; i < result->row_count; i++) {
         free(result->rows[i].phases);
+        free(result->rows[i].explain);
         free(result->rows[i].not_run);
     }
     free(result->rows);
@@ -20,6 +23,19 @@ void result_free(struct result *result)
     for (size_t i = 0; i < result->waiting_count; i++)
         free(result->waiting[i].state);
     free(result->waiting);
+    for (size_t i = 0; i < result->column_count; i++) {
+        free(result->columns[i].name);
+        free(result->columns[i].value);
+    }
+    free(result->columns);
+    picture_free(result->picture);
+    result->picture = NULL;
+    free(result->unfinished.not_run);
+    result->unfinished.not_run = NULL;
+    json_decref(result->provenance);
+    result->provenance = NULL;
+    result->columns = NULL;
+    result->column_count = 0;
     free(result->failure);
     free(result->pointers);
     result->waiting = NULL;

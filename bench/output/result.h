@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/explain/explain.h"
 #include "bench/output/process_phases.h"
 #include "collectives/verify/verifier.h"
 #include "core/cw.h"
@@ -70,6 +71,7 @@ struct result_row {
     int64_t measured_ps; /* on a real machine (struct result_measured); 0: not known */
     struct lp_credit_wait credit_longest; /* for credits: of the PE that waited longest, */
     struct lp_credit_wait credit_last;    /* and of the one whose kernel ended last */
+    struct explain *explain; /* of the last iteration; NULL: not asked for. The result's */
 };
 
 struct result_engine {
@@ -104,6 +106,14 @@ struct result_measured {
     const char *format, *place; /* "nccl-tests", "in place"; static */
 };
 
+/* A column of the CSV beside those that every run has: of a --set or a --tag. */
+struct result_column {
+    char *name, *value; /* the result's */
+};
+
+struct json_t;  /* jansson's */
+struct picture; /* bench/draw/picture.h */
+
 struct result {
     char bench[32];
     char algorithm[64];
@@ -123,7 +133,23 @@ struct result {
     int failure_code;
     struct result_waiting *waiting; /* [waiting_count] then */
     size_t waiting_count;
-    char *pointers; /* then: of all queues that are not idle, a line each; NULL: not known */
+    char *pointers;   /* then: of all queues that are not idle, a line each; NULL: not known */
+    bool interrupted; /* the run was ended before all sizes were done; then `unfinished` */
+    /* The size at which a run that failed or was interrupted ended: its row without figures, whose
+     * not_run says so. bytes 0: between sizes, or before the first. */
+    struct result_row unfinished;
+    bool rows_named; /* a size has several rows, of several collectives */
+    size_t sizes;    /* that were asked for */
+    size_t told;     /* rows that row_done was called for */
+    struct picture *picture; /* the machine in its last row, the result's; NULL: not asked for */
+    /* Filled before the run, by its caller: */
+    void (*row_done)(void *arg, struct result *result,
+                     size_t row); /* each row, once it is known
+with all figures of the run so far; in order, on the host's thread; or NULL */
+    void *row_arg;
+    struct json_t *provenance;     /* the result's; NULL: none is told */
+    struct result_column *columns; /* [column_count], the result's */
+    size_t column_count;
 };
 
 /* NULL, aggressive or lazy. */

@@ -13,8 +13,9 @@
 #include "core/cw.h"
 
 /*
- * Runs options->bench on the machine that `config` describes. On CW_OK *result is filled (one row
- * per size), and the caller releases it with result_free(); wrong data and times below the bound
+ * Runs options->bench on the machine that `config` describes. *result comes zeroed, but for the
+ * members that its caller fills. On CW_OK it is filled (one row per size), and the caller releases
+ * it with result_free(); wrong data and times below the bound
  * are in it and no failure here. Otherwise returns an exit code, fills *error, and *result holds
  * nothing; of a run that failed on the machine it holds the sizes that were done and the failure,
  * and is to be released, too. --trace, --ccl-trace and --op-log are written up to the failure.
@@ -38,5 +39,8 @@ const char *bench_of_config(const struct config *config, const char *otherwise);
 /* The algorithm that a bench must be configured with, since it goes by queues of its own, and the
  * configuration's does another collective; NULL: none, or an option names the algorithm. */
 const char *bench_algorithm_of(const struct config *config, const char *bench);
+/* The entry that `--algorithm auto` stands for: the automatic choice of the bench's collective, on
+ * this machine. NULL: the entry `auto` itself. */
+const char *bench_automatic(const struct config *config, const char *bench);
 
 #endif

@@ -40,6 +40,8 @@ static void run_logs_on_op(void *arg, const struct lp_op *op)
         trace_op(logs, op);
     if (logs->timeline != NULL)
         timeline_op(logs->timeline, op);
+    if (logs->use != NULL && logs->use->machine != NULL)
+        machine_use_op(logs->use->machine, op);
 }
 
 static void run_logs_on_kernel(void *arg, const struct lp_kernel_record *record)
@@ -50,6 +52,15 @@ static void run_logs_on_kernel(void *arg, const struct lp_kernel_record *record)
             lp_launch_of(lp_system_model(logs->system), record->launch)->args.rank;
     if (logs->timeline != NULL)
         timeline_kernel(logs->timeline, record);
+    if (logs->use != NULL && logs->use->machine != NULL)
+        machine_use_kernel(logs->use->machine, record);
+}
+
+static void run_logs_on_crossed(void *arg, const struct lp_crossed *crossed)
+{
+    const struct run_logs *const logs = arg;
+    if (logs->use != NULL && logs->use->machine != NULL)
+        machine_use_crossed(logs->use->machine, crossed);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -84,9 +95,11 @@ int run_logs_open(struct run_logs *logs, const struct run_options *options,
         if (logs->rank_of_pe == NULL)
             code = cw_error_memory(error, "the CCL trace");
     }
-    if (logs->ccl_trace != NULL || options->timeline != NULL)
+    if (logs->ccl_trace != NULL || options->timeline != NULL || run_use_is_asked(options))
         logs->listener =
             (struct dist_listener){.op = run_logs_on_op, .kernel = run_logs_on_kernel, .arg = logs};
+    if (options->links != NULL)
+        logs->listener.crossed = run_logs_on_crossed;
     return code;
 }
 
@@ -148,11 +161,24 @@ static void log_waiting(void *arg, const struct lp_waiting *waiting)
         timeline_waiting(logs->timeline, waiting);
 }
 
-void run_logs_fail(struct run_logs *logs, struct dist *dist)
+/* Behind all records that came. */
+static void log_interruption(const struct run_logs *logs)
+{
+    const int64_t now_ps = cw_sim_now(lp_system_sim(logs->system));
+    if (logs->ccl_trace != NULL)
+        fprintf(logs->ccl_trace, "interrupted, t %lld.%03lld ns\n", (long long)(now_ps / 1000),
+                (long long)(now_ps % 1000));
+    if (logs->timeline != NULL)
+        timeline_interrupted(logs->timeline, now_ps);
+}
+
+void run_logs_fail(struct run_logs *logs, struct dist *dist, bool interrupted)
 {
     const struct lp_system *const system = dist_system(dist);
     struct cw_error ignored; /* the run has an error of its own */
-    if (lp_system_has_committed_states(system))
+    if (interrupted)
+        log_interruption(logs);
+    else if (lp_system_has_committed_states(system))
         lp_waiting_visit(lp_system_model(system), lp_system_sim(dist_system(dist)), log_waiting,
                          logs);
     (void)run_logs_end(logs, dist, &ignored);

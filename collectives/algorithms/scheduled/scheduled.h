@@ -13,8 +13,9 @@
         .tcm_bytes = schedule_tcm_bytes                                                            \
     }
 
-/* Parameters, in the order in which the algorithms declare them: of the rings, of the grids. */
-enum { SCHEDULED_WAY, SCHEDULED_RINGS, SCHEDULED_ORDERS = 0 };
+/* Parameters, in the order in which the algorithms declare them: of the rings, of the grids, of the
+ * all-to-all. */
+enum { SCHEDULED_WAY, SCHEDULED_RINGS, SCHEDULED_ORDERS = 0, SCHEDULED_THREADS = 0 };
 
 /* A parameter's value: of the configured algorithm that which is configured, else the default. */
 int64_t scheduled_parameter(const struct ccl_call *call, const char *algorithm,
