@@ -18,6 +18,13 @@ static uint32_t host_weight(const struct hw_config *hw)
     return hw->sip_count / SIPS_PER_WEIGHT;
 }
 
+/* With few SIPs for each worker, one more is too much for another worker. */
+static bool weighs_host(const struct hw_config *hw, uint32_t busy)
+{
+    enum { SIPS_PER_WORKER_MIN = 8 };
+    return busy > 1 && host_weight(hw) > 0 && hw->sip_count / busy >= SIPS_PER_WORKER_MIN;
+}
+
 /* The SIPs of worker 0, if the most loaded worker is to have least to do. Of several numbers the
  * least: then the host's worker keeps no other one waiting. */
 static uint32_t sips_beside_host(const struct hw_config *hw, uint32_t busy)
@@ -48,7 +55,7 @@ int partition_sips(const struct hw_config *hw, uint32_t workers, uint32_t *cube_
                    struct cw_error *error)
 {
     const uint32_t cubes = hw_cubes(hw), busy = lesser(workers, hw->sip_count);
-    const bool weighs = busy > 1 && host_weight(hw) > 0;
+    const bool weighs = weighs_host(hw, busy);
     const uint32_t own = weighs ? sips_beside_host(hw, busy) : 0;
     (void)error;
     for (uint32_t sip = 0; sip < hw->sip_count; sip++) {

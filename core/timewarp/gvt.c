@@ -216,7 +216,8 @@ static uint64_t looks_before_round(const struct timewarp *tw)
 static uint64_t rest_after_round(const struct timewarp *tw)
 {
     const uint64_t workers = tw->worker->sim->worker_count;
-    const bool promises = tw->promise.blocked_by == tw->index || tw->promise.blocked_by_delay_ps > 0;
+    const bool promises =
+        tw->promise.blocked_by == tw->index || tw->promise.blocked_by_delay_ps > 0;
     return workers > WORKERS_FEW && promises ? workers * REST_TURNS : 0;
 }
 
@@ -235,8 +236,7 @@ static bool needs_round(const struct timewarp *tw)
 static bool is_wanted(const struct timewarp *tw)
 {
     const size_t live = tw->undo_log.live;
-    return needs_round(tw) ||
-           record_outbox_bytes(&tw->outbox) >= RECORD_BYTES_BEFORE_ROUND ||
+    return needs_round(tw) || record_outbox_bytes(&tw->outbox) >= RECORD_BYTES_BEFORE_ROUND ||
            (tw->throttle.level >= MEMORY_TIGHT &&
             (live > 0 || record_outbox_bytes(&tw->outbox) > 0)) ||
            tw->processed - tw->gvt.processed_then >= EVENTS_BEFORE_ROUND || tw->current.failed ||
