@@ -108,6 +108,17 @@ static inline enum lp_cause_part lp_step_part(uint32_t step)
     return (enum lp_cause_part)(step >> LP_STEP_PART_SHIFT & 127);
 }
 
+/*
+ * On one thread, where nothing is undone, causes need not go through the engine: the receiver is
+ * called at once. The steps are valid during the call. Events come in the total order.
+ */
+struct lp_cause_direct {
+    void (*sent)(void *arg, const struct cw_event *event, const struct lp_cause *cause,
+                 const uint32_t *steps, uint32_t count);
+    void (*waited)(void *arg, const struct cw_event *event, const struct lp_waited *waited);
+    void *arg;
+};
+
 /* ---- handlers, where the host asks ----------------------------------------------------------- */
 
 static inline bool lp_traces_causes(const struct lp_model *m)
@@ -129,6 +140,9 @@ void lp_causes_begin(void);
 void lp_cause_cross(const struct hw_flight *flight, const struct hw_link_class *link_class,
                     const struct hw_link *link, enum hw_link_kind kind, uint32_t index,
                     enum hw_node_kind next);
+/* The same after the crossing, where the caller has found out whether the flight waited. */
+void lp_cause_crossed(const struct hw_flight *flight, int64_t sigma_before_ps, bool waited,
+                      enum hw_link_kind kind, uint32_t index, enum hw_node_kind next);
 /* The flight goes over a link that it neither reserves nor pays serialisation for. */
 void lp_cause_pass(enum hw_link_kind kind, enum hw_node_kind next);
 /* The way of 0 bytes between PE_DMA and a memory of the cube, over so many links between routers;

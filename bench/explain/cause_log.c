@@ -8,7 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_BYTES_MIN = 1024, CHUNK_BYTES_MAX = 64 * 1024, MORE_STEPS_MAX = 1024 };
+#include "core/host/pages.h"
+
+enum {
+    CHUNK_BYTES_MIN = 512, /* with its head */
+    CHUNK_BYTES_MAX = 64 * 1024,
+    BLOCK_BYTES = PAGES_HUGE_BYTES,
+    MORE_STEPS_MAX = 1024
+};
 
 struct cause_chunk {
     struct cause_chunk *before;
@@ -17,11 +24,19 @@ struct cause_chunk {
     _Alignas(8) uint8_t data[];
 };
 
+struct cause_block {
+    struct cause_block *next;
+    uint64_t reserved;
+    uint8_t data[];
+};
+
 /* Written by its worker alone. */
 struct worker_log {
-    _Alignas(128) uint64_t bytes;
-    bool refused;  /* something did not find room */
-    uint32_t more; /* steps that belong to the next entry */
+    _Alignas(128) struct cause_block *first, *current; /* blocks before `current` are full */
+    size_t used;                                       /* of `current` */
+    uint64_t bytes;                                    /* of all blocks */
+    bool refused;                                      /* something did not find room */
+    uint32_t more;                                     /* steps that belong to the next entry */
     uint32_t step[MORE_STEPS_MAX + LP_CAUSE_STEPS];
 };
 
@@ -46,19 +61,16 @@ struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, uint64_t byte
         return NULL;
     }
     memset(log->worker, 0, workers * sizeof *log->worker);
+    cause_log_clear(log);
     return log;
 }
 
 void cause_log_clear(struct cause_log *log)
 {
-    for (uint32_t lp = 0; lp < log->lps; lp++)
-        while (log->last[lp] != NULL) {
-            struct cause_chunk *const before = log->last[lp]->before;
-            free(log->last[lp]);
-            log->last[lp] = before;
-        }
+    memset(log->last, 0, log->lps * sizeof *log->last);
     for (uint32_t i = 0; i < log->workers; i++) {
-        log->worker[i].bytes = 0;
+        log->worker[i].current = log->worker[i].first;
+        log->worker[i].used = sizeof(struct cause_block);
         log->worker[i].refused = false;
         log->worker[i].more = 0;
     }
@@ -68,9 +80,36 @@ void cause_log_free(struct cause_log *log)
 {
     if (log == NULL)
         return;
-    cause_log_clear(log);
+    for (uint32_t i = 0; i < log->workers; i++)
+        for (struct cause_block *block = log->worker[i].first, *next; block != NULL; block = next) {
+            next = block->next;
+            pages_unmap(block, BLOCK_BYTES);
+        }
     free(log->worker);
     free(log);
+}
+
+/* Room in the worker's blocks. NULL: there is none. */
+static void *take_room(const struct cause_log *log, struct worker_log *own, size_t bytes)
+{
+    if (own->current == NULL || own->used + bytes > BLOCK_BYTES) {
+        struct cause_block *next = own->current != NULL ? own->current->next : NULL;
+        if (next == NULL && own->bytes + BLOCK_BYTES <= log->worker_bytes_max) {
+            next = pages_map(BLOCK_BYTES);
+            own->bytes += next != NULL ? BLOCK_BYTES : 0;
+        }
+        if (next == NULL)
+            return NULL;
+        if (own->first == NULL)
+            own->first = next;
+        if (own->current != NULL && own->current->next == NULL)
+            own->current->next = next;
+        own->current = next;
+        own->used = sizeof(struct cause_block);
+    }
+    void *const room = (uint8_t *)own->current + own->used;
+    own->used += bytes;
+    return room;
 }
 
 void cause_log_more(struct cause_log *log, uint32_t worker, const uint32_t *steps, uint32_t count)
@@ -88,27 +127,35 @@ static uint32_t *place_of(const struct cause_chunk *chunk, uint32_t index)
     return (uint32_t *)(void *)end - 1 - index;
 }
 
-/* Room for an entry at the end of an LP's log. NULL: there is none. */
-static struct cause_entry *make_room(struct cause_log *log, struct worker_log *own, uint32_t lp,
+/* A new chunk at the end of an LP's log, larger than the one before. */
+static struct cause_chunk *add_chunk(struct cause_log *log, struct worker_log *own, uint32_t lp,
                                      uint32_t size)
+{
+    struct cause_chunk *const before = log->last[lp];
+    uint32_t bytes = CHUNK_BYTES_MIN;
+    if (before != NULL)
+        bytes = 2 * (before->bytes + (uint32_t)sizeof *before);
+    bytes = bytes < CHUNK_BYTES_MAX ? bytes : CHUNK_BYTES_MAX;
+    while (bytes < size + sizeof(uint32_t) + sizeof *before)
+        bytes *= 2;
+    struct cause_chunk *const chunk = take_room(log, own, bytes);
+    if (chunk == NULL)
+        return NULL;
+    *chunk = (struct cause_chunk){.before = before, .bytes = bytes - (uint32_t)sizeof *chunk};
+    log->last[lp] = chunk;
+    return chunk;
+}
+
+/* Room for an entry at the end of an LP's log. NULL: there is none. */
+static inline struct cause_entry *make_room(struct cause_log *log, struct worker_log *own,
+                                            uint32_t lp, uint32_t size)
 {
     struct cause_chunk *chunk = log->last[lp];
     const uint32_t places = chunk != NULL ? (chunk->entries + 1) * (uint32_t)sizeof(uint32_t) : 0;
-    if (chunk == NULL || chunk->used + size + places > chunk->bytes) {
-        uint32_t bytes = chunk == NULL                    ? CHUNK_BYTES_MIN
-                         : chunk->bytes < CHUNK_BYTES_MAX ? 2 * chunk->bytes
-                                                          : CHUNK_BYTES_MAX;
-        while (bytes < size + sizeof(uint32_t))
-            bytes *= 2;
-        if (own->bytes + bytes > log->worker_bytes_max)
-            return NULL;
-        chunk = malloc(sizeof *chunk + bytes);
-        if (chunk == NULL)
-            return NULL;
-        *chunk = (struct cause_chunk){.before = log->last[lp], .bytes = bytes};
-        own->bytes += bytes;
-        log->last[lp] = chunk;
-    }
+    if (chunk == NULL || chunk->used + size + places > chunk->bytes)
+        chunk = add_chunk(log, own, lp, size);
+    if (chunk == NULL)
+        return NULL;
     *place_of(chunk, chunk->entries) = chunk->used;
     struct cause_entry *const entry = (struct cause_entry *)(void *)(chunk->data + chunk->used);
     chunk->entries++;
@@ -139,21 +186,23 @@ void cause_log_add(struct cause_log *log, uint32_t worker, const struct cw_event
         own->refused = true;
         return;
     }
-    *entry = (struct cause_entry){.now_ps = event->time_ps,
-                                  .by_entity = event->entity,
-                                  .by_number = (uint32_t)event->number,
-                                  .by_type = (uint8_t)event->type,
-                                  .steps = (uint16_t)steps.count,
-                                  .to_lp = cause->to_lp,
-                                  .at_ps = cause->at_ps,
-                                  .entity = cause->entity,
-                                  .number = cause->number,
-                                  .bytes = cause->bytes,
-                                  .sigma_ps = cause->sigma_ps,
-                                  .type = cause->type,
-                                  .context = cause->context,
-                                  .size = size};
-    memcpy(entry + 1, steps.step, steps.count * sizeof *steps.step);
+    *entry = (struct cause_entry){
+        .now_ps = event->time_ps,
+        .by_entity = event->entity,
+        .by_number = (uint32_t)event->number,
+        .by_type = (uint8_t)event->type,
+        .steps = (uint16_t)steps.count,
+        .to_lp = cause->to_lp,
+        .at_ps = cause->at_ps,
+        .entity = cause->entity,
+        .number = cause->number,
+        .bytes = cause->bytes,
+        .sigma_ps = cause->sigma_ps,
+        .type = cause->type,
+    };
+    uint32_t *const to = (uint32_t *)(void *)(entry + 1);
+    for (uint32_t i = 0; i < steps.count; i++) /* mostly few */
+        to[i] = steps.step[i];
 }
 
 bool cause_log_is_whole(const struct cause_log *log)

@@ -14,6 +14,7 @@
 #include "lp/queues/queue_ends.h"
 
 struct explainer {
+    struct lp_cause_direct direct;
     struct cause_log *log;
     struct accounts *accounts;
 };
@@ -57,6 +58,23 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
     }
 }
 
+/* The same on one thread, past the records. */
+static void explainer_sent(void *arg, const struct cw_event *event, const struct lp_cause *cause,
+                           const uint32_t *steps, uint32_t count)
+{
+    struct explainer *const explainer = arg;
+    const struct cause_steps all = {steps, count};
+    accounts_take_cause(explainer->accounts, event, cause, all);
+    cause_log_add(explainer->log, 0, event, cause, all);
+}
+
+static void explainer_waited(void *arg, const struct cw_event *event,
+                             const struct lp_waited *waited)
+{
+    struct explainer *const explainer = arg;
+    accounts_take_wait(explainer->accounts, event->time_ps, waited);
+}
+
 struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers, uint64_t bytes_max)
 {
     struct explainer *const explainer = calloc(1, sizeof *explainer);
@@ -82,7 +100,8 @@ void explainer_free(struct explainer *explainer)
 
 struct lp_cause_sink explainer_sink(struct explainer *explainer)
 {
-    return (struct lp_cause_sink){explainer_begin, explainer_record, explainer};
+    explainer->direct = (struct lp_cause_direct){explainer_sent, explainer_waited, explainer};
+    return (struct lp_cause_sink){explainer_begin, explainer_record, explainer, &explainer->direct};
 }
 
 /* ---- shares of a kernel's time --------------------------------------------------------------- */
