@@ -123,28 +123,30 @@ static const struct lp_cause_direct *receiver_of(const struct cw_ctx *ctx)
     return ((const struct lp_model *)cw_model_data(ctx))->emit.direct;
 }
 
-static void emit_sent(struct cw_ctx *ctx, const struct lp_cause *sent, const uint32_t *step,
+static void emit_sent(struct cw_ctx *ctx, struct lp_sent *sent, const uint32_t *step,
                       uint32_t count)
 {
     const struct lp_cause_direct *const direct = receiver_of(ctx);
     if (direct != NULL) {
-        direct->sent(direct->arg, ctx->event, sent, step, count);
+        sent->count = (uint16_t)count;
+        direct->sent(direct->arg, ctx->event, sent, step);
         return;
     }
-    struct lp_cause record = *sent;
     while (count > LP_CAUSE_STEPS) {
         const uint32_t some = count < LP_CAUSE_MORE_STEPS ? count : LP_CAUSE_MORE_STEPS;
         cw_emit(ctx, LP_RECORD_CAUSE_MORE, step, (uint16_t)(some * sizeof *step));
         step += some;
         count -= some;
     }
-    record.count = (uint8_t)count;
+    struct lp_cause record = {.sent = *sent};
+    record.sent.count = (uint16_t)count;
     if (count > 0)
         memcpy(record.step, step, count * sizeof *step);
-    cw_emit(ctx, LP_RECORD_CAUSE, &record, (uint16_t)(LP_CAUSE_HEAD_BYTES + count * sizeof *step));
+    cw_emit(ctx, LP_RECORD_CAUSE, &record,
+            (uint16_t)(offsetof(struct lp_cause, step) + count * sizeof *step));
 }
 
-void lp_cause_flight_sent(struct cw_ctx *ctx, struct lp_cause sent)
+void lp_cause_flight_sent(struct cw_ctx *ctx, struct lp_sent sent)
 {
     sent.sigma_ps = flight_steps.sigma_ps;
     sent.bytes = flight_steps.bytes;
@@ -152,13 +154,13 @@ void lp_cause_flight_sent(struct cw_ctx *ctx, struct lp_cause sent)
     forget(&flight_steps);
 }
 
-void lp_cause_kernel_sent(struct cw_ctx *ctx, struct lp_cause sent)
+void lp_cause_kernel_sent(struct cw_ctx *ctx, struct lp_sent sent)
 {
     emit_sent(ctx, &sent, stretch_steps.step, stretch_steps.count);
     forget(&stretch_steps);
 }
 
-void lp_cause_sent(struct cw_ctx *ctx, struct lp_cause sent) { emit_sent(ctx, &sent, NULL, 0); }
+void lp_cause_sent(struct cw_ctx *ctx, struct lp_sent sent) { emit_sent(ctx, &sent, NULL, 0); }
 
 void lp_cause_waited(struct cw_ctx *ctx, const struct lp_waited *waited)
 {

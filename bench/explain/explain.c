@@ -48,9 +48,10 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
 {
     struct explainer *const explainer = arg;
     if (kind == LP_RECORD_CAUSE) {
-        const struct cause_steps steps = cause_log_join(explainer->log, worker, record);
-        accounts_take_cause(explainer->accounts, event, record, steps);
-        cause_log_add(explainer->log, worker, event, record, steps);
+        const struct lp_cause *const cause = record;
+        const struct cause_steps steps = cause_log_join(explainer->log, worker, cause);
+        accounts_take_cause(explainer->accounts, event, &cause->sent, steps);
+        cause_log_add(explainer->log, worker, event, &cause->sent, steps);
     } else if (kind == LP_RECORD_CAUSE_MORE) {
         cause_log_more(explainer->log, worker, record, bytes / (uint32_t)sizeof(uint32_t));
     } else {
@@ -59,13 +60,13 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
 }
 
 /* The same on one thread, past the records. */
-static void explainer_sent(void *arg, const struct cw_event *event, const struct lp_cause *cause,
-                           const uint32_t *steps, uint32_t count)
+static void explainer_sent(void *arg, const struct cw_event *event, const struct lp_sent *sent,
+                           const uint32_t *steps)
 {
     struct explainer *const explainer = arg;
-    const struct cause_steps all = {steps, count};
-    accounts_take_cause(explainer->accounts, event, cause, all);
-    cause_log_add(explainer->log, 0, event, cause, all);
+    const struct cause_steps all = {steps, sent->count};
+    accounts_take_cause(explainer->accounts, event, sent, all);
+    cause_log_add(explainer->log, 0, event, sent, all);
 }
 
 static void explainer_waited(void *arg, const struct cw_event *event,

@@ -20,6 +20,8 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                 struct lp_sender sender, const struct lp_transfer *transfer,
                 const struct hw_flight *flight)
 {
+    if (lp_traces_causes(cw_model_data(ctx)))
+        lp_flight_sent(ctx, to_lp, type, sender, flight);
     const struct lp_transfer *const t = transfer;
     const uint64_t kind = read_alone(t->kind) | read_alone(t->flags) << 8 |
                           read_alone(t->dir) << 16 | read_alone(t->memory) << 24;
@@ -33,18 +35,16 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
     _Static_assert(sizeof words == sizeof *t, "all of it");
     cw_send(ctx, to_lp, flight->tau_ps - cw_now(ctx), (uint16_t)type, sender.entity, sender.number,
             words, sizeof words);
-    if (lp_traces_causes(cw_model_data(ctx)))
-        lp_flight_sent(ctx, to_lp, type, sender, flight);
 }
 
 void lp_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                     struct lp_sender sender, const struct hw_flight *flight)
 {
-    lp_cause_flight_sent(ctx, (struct lp_cause){.at_ps = flight->tau_ps,
-                                                .entity = sender.entity,
-                                                .number = (uint32_t)sender.number,
-                                                .to_lp = to_lp,
-                                                .type = (uint8_t)type});
+    lp_cause_flight_sent(ctx, (struct lp_sent){.at_ps = flight->tau_ps,
+                                               .entity = sender.entity,
+                                               .number = (uint32_t)sender.number,
+                                               .to_lp = to_lp,
+                                               .type = (uint8_t)type});
 }
 
 void lp_flight_ended(struct cw_ctx *ctx, struct lp_sender sender, const struct hw_flight *flight)
