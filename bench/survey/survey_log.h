@@ -4,7 +4,7 @@
 #ifndef BENCH_SURVEY_LOG_H
 #define BENCH_SURVEY_LOG_H
 
-#include "bench/report/survey.h"
+#include "bench/survey/survey.h"
 
 /* The first cells of an engine log's header. */
 extern const char survey_log_header[];

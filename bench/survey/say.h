@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "bench/report/survey.h"
+#include "bench/survey/survey.h"
 
 enum { SAY_BYTES = 48 };
 

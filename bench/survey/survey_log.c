@@ -1,7 +1,7 @@
 /*
  * survey_log.c: see survey_log.h.
  */
-#include "bench/report/survey_log.h"
+#include "bench/survey/survey_log.h"
 
 #include <errno.h>
 #include <math.h>

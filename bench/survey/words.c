@@ -2,13 +2,13 @@
  * words.c: see words.h. Sentences say how many, from where to where, which is best and by how much,
  * and leave out all that is not known.
  */
-#include "bench/report/words.h"
+#include "bench/survey/words.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/report/say.h"
+#include "bench/survey/say.h"
 
 enum { VALUES_SHOWN = 6 };
 
@@ -340,6 +340,29 @@ static void words_engine(struct words *words)
                                       say_count(events, a), say_time(wall * 1e6, b)));
 }
 
+/* Each case of a history: the last run beside the one before, and the first. */
+static void words_history(struct words *words)
+{
+    struct survey *const survey = words->survey;
+    char a[SAY_BYTES], b[SAY_BYTES];
+    for (size_t c = 0; c < survey->case_count && c < VALUES_SHOWN; c++) {
+        const struct survey_case *const one = &survey->cases[c];
+        if (one->count < 2 || !(one->measures[one->count - 2].median > 0))
+            continue;
+        const struct survey_measure *const last = &one->measures[one->count - 1];
+        const double before = one->measures[one->count - 2].median;
+        const double first = one->measures[0].median;
+        words_add(words,
+                  survey_print(survey,
+                               "%s: %s events per second in the last run, %+.1f %% beside the run "
+                               "before and %+.1f %% beside the first of %s.%s",
+                               one->name, say_count(last->median, a),
+                               100 * (last->median / before - 1), 100 * (last->median / first - 1),
+                               say_count((double)one->count, b),
+                               last->disturbed ? " Most of its rounds were disturbed." : ""));
+    }
+}
+
 size_t words_of_survey(struct survey *survey, const char *sentences[WORDS_MAX])
 {
     struct words words = {.survey = survey, .list = sentences};
@@ -352,5 +375,6 @@ size_t words_of_survey(struct survey *survey, const char *sentences[WORDS_MAX])
     words_verified(&words);
     words_axes(&words);
     words_engine(&words);
+    words_history(&words);
     return words.count;
 }

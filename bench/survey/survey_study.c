@@ -2,13 +2,13 @@
  * survey_study.c: see survey_study.h. The database is opened for reading only, so that a study that
  * is being swept can be reported on.
  */
-#include "bench/report/survey_study.h"
+#include "bench/survey/survey_study.h"
 
 #include <math.h>
 #include <sqlite3.h>
 #include <string.h>
 
-#include "bench/report/survey_result.h"
+#include "bench/survey/survey_result.h"
 
 enum { STUDY_BUSY_MS = 5000 };
 

@@ -70,11 +70,13 @@ struct survey_axis {
     enum survey_axis_kind kind;
     struct survey_value *values; /* sorted by survey_finish() */
     uint32_t count, room;
-    bool is_numeric; /* all values are numbers */
-    bool is_bytes;   /* numbers of bytes */
-    bool varies;     /* rows differ in it */
-    bool of_points;  /* the rows of one point never do */
-    bool is_series;  /* names the series, beside the axis of sizes */
+    uint32_t *found;     /* while reading: values by their hash, open addressing; index plus 1 */
+    uint32_t found_room; /* a power of 2, or 0 */
+    bool is_numeric;     /* all values are numbers */
+    bool is_bytes;       /* numbers of bytes */
+    bool varies;         /* rows differ in it */
+    bool of_points;      /* the rows of one point never do */
+    bool is_series;      /* names the series, beside the axis of sizes */
 };
 
 struct survey_phase {

@@ -4,7 +4,7 @@
 #ifndef BENCH_SURVEY_RESULT_H
 #define BENCH_SURVEY_RESULT_H
 
-#include "bench/report/survey.h"
+#include "bench/survey/survey.h"
 
 /*
  * Fills a point from a document of the schema cubewarp.run/1 or cubewarp.phold/1, which the survey

@@ -6,7 +6,7 @@
  * before it do not. So counts that follow from a key name nothing, and the points' own
  * names come in only where nothing else tells two points apart.
  */
-#include "bench/report/survey.h"
+#include "bench/survey/survey.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,8 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
-#include "bench/report/say.h"
+#include "bench/survey/say.h"
 
 enum { ROOM_FIRST = 16 };
 
@@ -59,8 +60,10 @@ void survey_free(struct survey *survey)
 {
     for (size_t i = 0; i < survey->document_count; i++)
         json_decref(survey->documents[i]);
-    for (size_t i = 0; i < survey->axis_count; i++)
+    for (size_t i = 0; i < survey->axis_count; i++) {
         free(survey->axes[i].values);
+        free(survey->axes[i].found);
+    }
     for (size_t i = 0; i < survey->log_count; i++)
         free(survey->logs[i].values);
     for (size_t i = 0; i < survey->case_count; i++)
@@ -218,26 +221,55 @@ static int survey_axis_of(struct survey *survey, const char *name, enum survey_a
     return (int)survey->axis_count++;
 }
 
-/* The index of a value plus 1, which is made if it is not there; 0: no memory. The last value is
- * looked at first: rows of one point come one after the other. */
+/* The place of a text in an axis' table: of the value itself, or an empty one. */
+static uint32_t *survey_find(const struct survey_axis *axis, const char *text)
+{
+    uint64_t at = XXH3_64bits(text, strlen(text));
+    for (;; at++) {
+        uint32_t *const place = &axis->found[at & (axis->found_room - 1)];
+        if (*place == 0 || strcmp(axis->values[*place - 1].text, text) == 0)
+            return place;
+    }
+}
+
+/* Keeps the table of an axis at most half full. */
+static bool survey_find_room(struct survey *survey, struct survey_axis *axis)
+{
+    if (2 * (axis->count + 1) <= axis->found_room)
+        return true;
+    const uint32_t room = axis->found_room == 0 ? 2 * ROOM_FIRST : 2 * axis->found_room;
+    uint32_t *const table = calloc(room, sizeof *table);
+    if (table == NULL) {
+        survey->no_memory = true;
+        return false;
+    }
+    free(axis->found);
+    axis->found = table;
+    axis->found_room = room;
+    for (uint32_t i = 0; i < axis->count; i++)
+        *survey_find(axis, axis->values[i].text) = i + 1;
+    return true;
+}
+
+/* The index of a value plus 1, which is made if it is not there; 0: no memory. */
 static uint32_t survey_value_index(struct survey *survey, struct survey_axis *axis,
                                    const char *text)
 {
-    for (uint32_t i = axis->count; i-- > 0;)
-        if (strcmp(axis->values[i].text, text) == 0)
-            return i + 1;
+    if (!survey_find_room(survey, axis))
+        return 0;
+    uint32_t *const place = survey_find(axis, text);
+    if (*place != 0)
+        return *place;
     size_t count = axis->count, room = axis->room;
+    char *const copy = survey_text(survey, text);
     struct survey_value *const value =
-        survey_more(survey, &axis->values, &count, &room, sizeof *value);
+        copy == NULL ? NULL : survey_more(survey, &axis->values, &count, &room, sizeof *value);
     if (value == NULL)
         return 0;
+    *value = (struct survey_value){copy, survey_number_of(copy)};
     axis->room = (uint32_t)room;
-    value->text = survey_text(survey, text);
-    value->number = survey_number_of(text);
-    if (value->text == NULL)
-        return 0;
     axis->count = (uint32_t)count;
-    return axis->count;
+    return *place = axis->count;
 }
 
 void survey_put(struct survey *survey, uint32_t axis[SURVEY_AXES_MAX], const char *name,
@@ -458,15 +490,6 @@ static void survey_choose_series(struct survey *survey)
     free(keys);
 }
 
-static bool survey_same_series(const struct survey *survey, const struct survey_row *a,
-                               const struct survey_row *b)
-{
-    for (size_t i = 0; i < survey->axis_count; i++)
-        if (survey->axes[i].is_series && a->axis[i] != b->axis[i])
-            return false;
-    return true;
-}
-
 /* "ring_allreduce · sips 64": values alone where they tell enough, else with the axis' name. */
 static const char *survey_series_name(struct survey *survey, const struct survey_row *row)
 {
@@ -500,37 +523,58 @@ static int compare_by_x(const void *a, const void *b)
     return i < j ? -1 : i > j;
 }
 
+/* Rows that agree in all axes that name series are one group. */
+static void survey_group_rows(const struct survey *survey, uint32_t *groups, uint32_t *split,
+                              struct group_key *keys)
+{
+    memset(groups, 0, survey->row_count * sizeof *groups);
+    for (size_t a = 0; a < survey->axis_count; a++)
+        if (survey->axes[a].is_series) {
+            survey_split(survey, a, groups, keys, split);
+            memcpy(groups, split, survey->row_count * sizeof *groups);
+        }
+}
+
+/* Adds a row to the series of its group, which is made if it is not there. series_of[group]: the
+ * index plus 1. */
+static void survey_series_put(struct survey *survey, size_t index, uint32_t *series_of)
+{
+    struct survey_row *const row = &survey->rows[index];
+    if (*series_of == 0) {
+        struct survey_series *const fresh = survey_more(
+            survey, &survey->series, &survey->series_count, &survey->series_room, sizeof *fresh);
+        if (fresh == NULL)
+            return;
+        fresh->name = survey_series_name(survey, row);
+        *series_of = (uint32_t)survey->series_count;
+    }
+    struct survey_series *const series = &survey->series[*series_of - 1];
+    size_t *const place =
+        survey_more(survey, &series->rows, &series->count, &series->room, sizeof *place);
+    if (place == NULL)
+        return;
+    *place = index;
+    row->series = *series_of - 1;
+}
+
 static void survey_make_series(struct survey *survey)
 {
-    for (size_t i = 0; i < survey->row_count && !survey->no_memory; i++) {
-        struct survey_row *const row = &survey->rows[i];
-        size_t s = 0;
-        if (row->not_run != NULL)
-            continue;
-        /* rows of one point mostly belong to the series of the row before */
-        if (i > 0 && survey->rows[i - 1].series != UINT32_MAX &&
-            survey_same_series(survey, row, &survey->rows[i - 1]))
-            s = survey->rows[i - 1].series;
-        else
-            while (s < survey->series_count &&
-                   !survey_same_series(survey, row, &survey->rows[survey->series[s].rows[0]]))
-                s++;
-        if (s == survey->series_count) {
-            struct survey_series *const fresh =
-                survey_more(survey, &survey->series, &survey->series_count, &survey->series_room,
-                            sizeof *fresh);
-            if (fresh == NULL)
-                return;
-            fresh->name = survey_series_name(survey, row);
-        }
-        struct survey_series *const series = &survey->series[s];
-        size_t *const place =
-            survey_more(survey, &series->rows, &series->count, &series->room, sizeof *place);
-        if (place == NULL)
-            return;
-        *place = i;
-        row->series = (uint32_t)s;
+    const size_t rows = survey->row_count;
+    uint32_t *const groups = calloc(rows + 1, sizeof *groups);
+    uint32_t *const split = calloc(rows + 1, sizeof *split);
+    struct group_key *const keys = calloc(rows + 1, sizeof *keys);
+    if (groups == NULL || split == NULL || keys == NULL) {
+        survey->no_memory = true;
+    } else {
+        survey_group_rows(survey, groups, split, keys);
+        memset(split, 0, (rows + 1) * sizeof *split);
+        for (size_t i = 0; i < rows && !survey->no_memory; i++)
+            if (survey->rows[i].not_run == NULL)
+                survey_series_put(survey, i, &split[groups[i]]);
     }
+    free(groups);
+    free(split);
+    free(keys);
     sorting = survey;
     for (size_t s = 0; s < survey->series_count; s++)
         qsort(survey->series[s].rows, survey->series[s].count, sizeof(size_t), compare_by_x);

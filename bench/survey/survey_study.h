@@ -4,7 +4,7 @@
 #ifndef BENCH_SURVEY_STUDY_H
 #define BENCH_SURVEY_STUDY_H
 
-#include "bench/report/survey.h"
+#include "bench/survey/survey.h"
 
 /* Reads the tables study, point and axis; each point's result is a document. CW_USAGE if the file
  * has no such tables; CW_NO_RESOURCE if it cannot be read. */

@@ -1,7 +1,7 @@
 /*
  * survey_result.c: see survey_result.h. Times in the documents are ns; figures here are µs.
  */
-#include "bench/report/survey_result.h"
+#include "bench/survey/survey_result.h"
 
 #include <math.h>
 #include <string.h>

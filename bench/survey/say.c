@@ -1,7 +1,7 @@
 /*
  * say.c: see say.h.
  */
-#include "bench/report/say.h"
+#include "bench/survey/say.h"
 
 #include <inttypes.h>
 #include <math.h>

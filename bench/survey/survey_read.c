@@ -1,16 +1,16 @@
 /*
  * survey_read.c: see survey_read.h.
  */
-#include "bench/report/survey_read.h"
+#include "bench/survey/survey_read.h"
 
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/report/survey_log.h"
-#include "bench/report/survey_result.h"
-#include "bench/report/survey_study.h"
+#include "bench/survey/survey_log.h"
+#include "bench/survey/survey_result.h"
+#include "bench/survey/survey_study.h"
 
 enum { HEAD_BYTES = 64 };
 

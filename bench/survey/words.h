@@ -4,7 +4,7 @@
 #ifndef BENCH_WORDS_H
 #define BENCH_WORDS_H
 
-#include "bench/report/survey.h"
+#include "bench/survey/survey.h"
 
 enum { WORDS_MAX = 24 };
 

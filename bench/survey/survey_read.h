@@ -4,7 +4,7 @@
 #ifndef BENCH_SURVEY_READ_H
 #define BENCH_SURVEY_READ_H
 
-#include "bench/report/survey.h"
+#include "bench/survey/survey.h"
 
 /*
  * Reads all files and finishes the survey. Kinds are told by the beginning of a file: a result
