@@ -4,6 +4,7 @@
  */
 #include "bench/options/options_table.h"
 
+#include "bench/options/options_compare.h"
 #include "bench/options/options_perf.h"
 #include "bench/options/options_phold.h"
 #include "bench/options/options_plugin.h"
@@ -25,11 +26,12 @@
 /* A row's field: where it is in the command's struct, and how many bytes it has. */
 #define AT(type, field)                                                                            \
     .offset = offsetof(struct type, field), .bytes = sizeof(((struct type *)NULL)->field)
-#define RUN(field)    AT(run_options, field)
-#define PHOLD(field)  AT(phold_command, field)
-#define PERF(field)   AT(perf_options, field)
-#define SWEEP(field)  AT(sweep_options, field)
-#define REPORT(field) AT(report_options, field)
+#define RUN(field)     AT(run_options, field)
+#define PHOLD(field)   AT(phold_command, field)
+#define PERF(field)    AT(perf_options, field)
+#define COMPARE(field) AT(compare_options, field)
+#define SWEEP(field)   AT(sweep_options, field)
+#define REPORT(field)  AT(report_options, field)
 
 /* ---- choices -------------------------------------------------------------------------------- */
 
@@ -91,6 +93,7 @@ static const char *balance_choice(size_t i) { return i < CW_BALANCES ? cw_balanc
 /* Why `perf project` refuses an option. */
 static const char of_threads[] = "the projection runs the command on one thread and on two itself";
 static const char of_output[] = "the projection has no use for what the command reports; drop it";
+static const char needs_trace[] = "it filters the timeline: --trace FILE is missing";
 static const char needs_first_size[] = "-e, -f and -i need -b, the first size";
 
 const struct option_row option_rows[] = {
@@ -223,6 +226,9 @@ const struct option_row option_rows[] = {
      .not_projected = of_output},
     {"csv", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
      "write one row per size as CSV; - for standard output", RUN(csv), .not_projected = of_output},
+    {"again", 0, OPTION_FILE, COMMAND_RUN, "RESULT.json",
+     "run the line of that result again, and compare; other options stand in for its own",
+     RUN(again), .not_projected = of_output},
     {"tag", 0, OPTION_OTHER, COMMAND_RUN, "KEY=VALUE",
      "a column of the CSV and a member of the JSON's provenance; may be repeated", RUN(tags),
      .repeats = true, .read = run_options_read_tag},
@@ -234,8 +240,16 @@ const struct option_row option_rows[] = {
      "write every committed data operation, for cubewarp replay (Zstandard)", RUN(op_log),
      .not_projected = of_output},
     {"trace", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
-     "write a timeline of kernels and operations as Chrome trace JSON (ui.perfetto.dev)",
+     "write a timeline of calls, kernels, operations, waits and tiles as Chrome trace JSON "
+     "(ui.perfetto.dev); FILE.gz and FILE.zst are compressed",
      RUN(timeline), .not_projected = of_output},
+    {"trace-only", 0, OPTION_TEXT, COMMAND_RUN, "PLACES",
+     "of these SIPs, cubes, PEs alone: 0,1.10,2-3.0.0", RUN(trace_only), .needs = "trace",
+     .needs_text = needs_trace, .not_projected = of_output},
+    {"trace-from", 0, OPTION_TIME, COMMAND_RUN, "TIME", "from this simulated time on, such as 10us",
+     RUN(trace_from_ps), .needs = "trace", .needs_text = needs_trace, .not_projected = of_output},
+    {"trace-to", 0, OPTION_TIME, COMMAND_RUN, "TIME", "and before this one", RUN(trace_to_ps),
+     .needs = "trace", .needs_text = needs_trace, .not_projected = of_output},
     {"links", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
      "write the use of all links and PEs, in all and over time, as JSON or (FILE.csv) CSV",
      RUN(links), .not_projected = of_output},
@@ -336,6 +350,13 @@ const struct option_row option_rows[] = {
      "run sequentially, too, and compare what was committed", PHOLD(verify),
      .not_projected = "the projection compares no results; drop it"},
     {"quiet", 0, OPTION_SET, COMMAND_PHOLD, NULL, "show no progress line", PHOLD(quiet)},
+
+    /* compare */
+    {"tolerance", 0, OPTION_OTHER, COMMAND_COMPARE, "PERCENT",
+     "by how much times may differ (0): 2, 2%, 0.5", COMPARE(tolerance_percent),
+     .read = compare_options_read_tolerance},
+    {"format", 0, OPTION_CHOICE, COMMAND_COMPARE, "FORMAT", "", COMPARE(format), .listed = true,
+     .choice = compare_format_name},
 
     /* replay */
     {"list", 0, OPTION_SET, COMMAND_REPLAY, NULL, "print each record as a line",
@@ -463,6 +484,14 @@ static const struct command_row command_rows[] = {
      "'merge' joins the databases of a study's parts.\n",
      NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
      .argument = sweep_options_argument, .finish = sweep_options_finish},
+    {COMMAND_COMPARE, "compare", "hold one result against another: sizes, phases, links",
+     "[OPTION]... A.json B.json",
+     "Holds the result B against A, both of run --json: the time of each size, its phases and its\n"
+     "kinds of links, and what differs in the configuration. Exit code 1: they differ by more "
+     "than\n"
+     "the tolerance.\n",
+     NULL, .name_width = REPLAY_NAMES, .argument = compare_options_argument,
+     .finish = compare_options_finish},
     {COMMAND_REPLAY, "replay", "execute an op log again: the same memory", "[OPTION]... FILE",
      "Executes an op log that run --op-log wrote, and compares the memory at the end with\n"
      "that of the run. Exit code 1: it differs; 2: the file is no whole op log.\n",
