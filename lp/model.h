@@ -26,8 +26,8 @@
 #include "lp/record.h"
 
 struct lp_cause_direct; /* lp/causes.h */
-struct lp_plan; /* lp/queues/queue_ends.h */
-struct lp_maps; /* lp/maps.h */
+struct lp_plan;         /* lp/queues/queue_ends.h */
+struct lp_maps;         /* lp/maps.h */
 
 /* ---- parameters ----------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /*
- * test_explain.c: the log of causes, the names of limits, and how a limit becomes twice as fast.
+ * test_cause_log.c: the log of causes, the names of limits, and how a limit becomes twice as fast.
  */
 #include <setjmp.h>
 #include <stdarg.h>
