@@ -234,7 +234,7 @@ lint: ## include arrows, layout, cppcheck
 	@.ci/setup.sh git clang-format cppcheck universal-ctags python3
 	@test/lint.sh
 
-tidy: $(OUT)/obj/builtin_files.inc $(OUT)/obj/plugin_template.inc ## clang-tidy over the product's sources (slow)
+tidy: $(OUT)/obj/builtin_files.inc $(OUT)/obj/plugin_template.inc $(OUT)/obj/page_files.inc ## clang-tidy over the product's sources (slow)
 	@.ci/setup.sh $(PACKAGES) clang clang-tidy
 	clang-tidy --quiet $(filter-out $(TEST_SOURCES),$(LIB_SOURCES)) -- $(CFLAGS_COMMON) -I$(OUT)/obj $(ARCH)
 
